@@ -1,0 +1,218 @@
+//! Tables of numbers as text.
+//!
+//! Separated by commas, semicolons, tabs or blanks, as the first line tells. An optional first
+//! line names the columns; `#` starts a comment; blank lines are ignored.
+
+mod fields;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+
+use crate::column_names;
+use crate::error::quoted;
+use crate::{Array, Error, NamedArray, Precision};
+use fields::{Separator, number, without_comment};
+
+/// Comments before the numbers that are kept, in case one of them names the columns.
+const COMMENTS_KEPT: usize = 32;
+
+/// The columns' names, if any, and all numbers.
+#[derive(Debug)]
+pub(crate) struct CsvTable {
+    pub(crate) names: Option<Names>,
+    pub(crate) array: Array,
+}
+
+/// Names of all columns.
+#[derive(Debug)]
+pub(crate) enum Names {
+    /// A line of its own.
+    Header(Vec<String>),
+    /// A comment before the numbers with as many words as there are columns: perhaps names.
+    Comment(Vec<String>),
+}
+
+/// Reads one `.csv` file.
+pub(crate) fn read(path: &Path) -> Result<CsvTable, Error> {
+    let unreadable = |cause| Error::Read {
+        path: path.to_owned(),
+        cause,
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let mut table = Reading::new(path);
+    let mut bytes = Vec::new();
+    while reader.read_until(b'\n', &mut bytes).map_err(unreadable)? > 0 {
+        table.add_line(&String::from_utf8_lossy(&bytes))?;
+        bytes.clear();
+    }
+    table.finish()
+}
+
+/// A table of which some lines have been read.
+struct Reading<'a> {
+    path: &'a Path,
+    line: u64,
+    separator: Option<Separator>,
+    /// The line that set the number of columns.
+    first_line: u64,
+    columns: usize,
+    header: Option<Vec<String>>,
+    comments: Vec<String>,
+    rows: usize,
+    values: Vec<f64>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(path: &'a Path) -> Self {
+        Self {
+            path,
+            line: 0,
+            separator: None,
+            first_line: 0,
+            columns: 0,
+            header: None,
+            comments: Vec::new(),
+            rows: 0,
+            values: Vec::new(),
+        }
+    }
+
+    fn add_line(&mut self, text: &str) -> Result<(), Error> {
+        self.line += 1;
+        let text = match self.line {
+            1 => text.strip_prefix('\u{feff}').unwrap_or(text),
+            _ => text,
+        };
+        let (content, comment) = without_comment(text.trim_end_matches(['\n', '\r']));
+        if content.trim().is_empty() {
+            if let Some(comment) = comment
+                && self.separator.is_none()
+                && self.comments.len() < COMMENTS_KEPT
+            {
+                self.comments.push(comment.to_owned());
+            }
+            return Ok(());
+        }
+        match self.separator {
+            Some(separator) => self.add_numbers(content, separator),
+            None => self.add_first(content),
+        }
+    }
+
+    /// The first line with content: names or numbers.
+    fn add_first(&mut self, content: &str) -> Result<(), Error> {
+        let separator = Separator::of(content);
+        let fields: Vec<_> = separator.split(content).collect();
+        self.separator = Some(separator);
+        self.first_line = self.line;
+        self.columns = fields.len();
+        if !fields::are_names(&fields) {
+            return self.add_numbers(content, separator);
+        }
+        for (index, name) in fields.iter().enumerate() {
+            if !name.is_empty() && fields[..index].contains(name) {
+                return Err(Error::CsvRepeatedName {
+                    path: self.path.to_owned(),
+                    line: self.line,
+                    column: index + 1,
+                    text: quoted(name),
+                });
+            }
+        }
+        self.header = Some(fields.into_iter().map(str::to_owned).collect());
+        Ok(())
+    }
+
+    fn add_numbers(&mut self, content: &str, separator: Separator) -> Result<(), Error> {
+        let found = separator.split(content).count();
+        if found != self.columns {
+            return Err(Error::CsvFields {
+                path: self.path.to_owned(),
+                line: self.line,
+                column: found.min(self.columns) + 1,
+                found,
+                expected: self.columns,
+                first_line: self.first_line,
+                text: quoted(content.trim()),
+            });
+        }
+        for (index, field) in separator.split(content).enumerate() {
+            let value = number(field).ok_or_else(|| Error::CsvNumber {
+                path: self.path.to_owned(),
+                line: self.line,
+                column: index + 1,
+                text: quoted(field),
+            })?;
+            self.values.push(value);
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    fn finish(self) -> Result<CsvTable, Error> {
+        let Some(separator) = self.separator else {
+            return Err(Error::Empty {
+                path: self.path.to_owned(),
+            });
+        };
+        let names = match self.header {
+            Some(names) => Some(Names::Header(names)),
+            None => names_in_comments(&self.comments, separator, self.columns).map(Names::Comment),
+        };
+        let array = Array {
+            rows: self.rows,
+            columns: self.columns,
+            values: self.values,
+        };
+        Ok(CsvTable { names, array })
+    }
+}
+
+/// The last comment that could be names of that many columns.
+fn names_in_comments(
+    comments: &[String],
+    separator: Separator,
+    columns: usize,
+) -> Option<Vec<String>> {
+    comments.iter().rev().find_map(|comment| {
+        [separator, Separator::Blanks]
+            .into_iter()
+            .find_map(|separator| {
+                let fields: Vec<_> = separator.split(comment).collect();
+                let usable = fields.len() == columns && fields::are_names(&fields);
+                usable.then(|| fields.into_iter().map(str::to_owned).collect())
+            })
+    })
+}
+
+/// Writes a header and one line for each row, every number in the fewest digits that read back
+/// to the same value. The arrays have the same number of rows.
+pub(crate) fn write(
+    writer: &mut impl Write,
+    arrays: &[NamedArray],
+    precision: Precision,
+) -> io::Result<()> {
+    let header: Vec<_> = arrays
+        .iter()
+        .flat_map(|named| column_names::of_array(&named.name, named.array.columns))
+        .collect();
+    writeln!(writer, "{}", header.join(","))?;
+    let rows = arrays.first().map_or(0, |named| named.array.rows);
+    for row in 0..rows {
+        let mut separator = "";
+        for NamedArray { array, .. } in arrays {
+            let start = row * array.columns;
+            for &value in &array.values[start..start + array.columns] {
+                match precision {
+                    Precision::Single => write!(writer, "{separator}{:?}", value as f32)?,
+                    Precision::Double => write!(writer, "{separator}{value:?}")?,
+                }
+                separator = ",";
+            }
+        }
+        writeln!(writer)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! Arrays in and out of files: `.npy`, `.npz` and `.csv`.
+//!
+//! * [`read_points`], [`read_targets`] and [`read_strengths`] find positions and their charges
+//!   (or masses, or vector strengths) in any of the three formats.
+//! * [`read_table`] reads everything a file holds, by name.
+//! * [`write_arrays`] writes named arrays in the format that the file's extension asks for.
+//! * [`write_text_atomically`] and [`write_bytes_atomically`] write anything else.
+//!
+//! All writing is atomic: a file is either the complete new one or the untouched old one.
+//! NaN and infinite values are read and written as they are; judging them is the solver's part.
+//!
+//! ```
+//! use farfield_io::{Array, NamedArray, Precision, read_points, write_arrays};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("two-bodies.npz");
+//! let points = Array::from_rows(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]);
+//! let charges = Array::column(vec![1.0, -1.0]);
+//! write_arrays(
+//!     &path,
+//!     &[NamedArray::new("points", points), NamedArray::new("charges", charges.clone())],
+//!     Precision::Double,
+//! )?;
+//!
+//! let file = read_points(&path)?;
+//! assert_eq!(file.points, [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]);
+//! assert_eq!(file.strengths, Some(charges));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod array;
+mod atomic;
+mod column_names;
+mod csv;
+mod error;
+mod file_format;
+mod npy;
+mod npz;
+mod points;
+mod strengths;
+mod table;
+mod write;
+
+pub use array::{Array, NamedArray, Precision};
+pub use atomic::{write_bytes_atomically, write_text_atomically};
+pub use error::Error;
+pub use npy::NpyProblem;
+pub use points::{PointsFile, read_points, read_points_dim, read_targets, read_targets_dim};
+pub use strengths::read_strengths;
+pub use table::{Table, read_table};
+pub use write::write_arrays;

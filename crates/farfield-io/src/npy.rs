@@ -1,0 +1,340 @@
+//! The `.npy` format, versions 1.0, 2.0 and 3.0.
+//!
+//! A magic string and version, the length of the header, a header that is a Python dictionary
+//! with the element type, the order and the shape, then the elements.
+
+mod dtype;
+mod header;
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use crate::{Array, Error, Precision};
+use dtype::Dtype;
+use header::Header;
+
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+/// Longer headers than this belong to structured types that are not read here anyway.
+const LONGEST_HEADER: u32 = 1 << 20;
+
+/// What is wrong with the bytes of an npy array.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NpyProblem {
+    /// The file starts with something else.
+    #[error("not an npy file: it does not start with \\x93NUMPY")]
+    BadMagic,
+    /// A format version that does not exist yet.
+    #[error("npy format version {major}.{minor}; supported are 1.0, 2.0 and 3.0")]
+    Version {
+        /// Number before the point.
+        major: u8,
+        /// Number after the point.
+        minor: u8,
+    },
+    /// The file ends too early.
+    #[error("truncated {part}: expected {expected} bytes, found {found}")]
+    Truncated {
+        /// Which part of the file is incomplete.
+        part: &'static str,
+        /// Bytes that should be there.
+        expected: u128,
+        /// Bytes that are there.
+        found: u64,
+    },
+    /// The header is not the dictionary it should be.
+    #[error("malformed npy header: {0}")]
+    Header(String),
+    /// The elements are not plain real numbers.
+    #[error(
+        "unsupported dtype {0}; supported are floats (f2, f4, f8) and integers (i1 to i8, u1 to u8)"
+    )]
+    Dtype(String),
+}
+
+/// An array as it was stored: the numbers, and the shape for messages.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    pub(crate) array: Array,
+    pub(crate) shape: Vec<u64>,
+}
+
+impl Stored {
+    /// The shape as numpy writes it: `(5, 3)`, `(5,)` or `()`.
+    pub(crate) fn shape_text(&self) -> String {
+        shape_text(&self.shape)
+    }
+}
+
+/// Where an npy array is, for messages.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) path: &'a Path,
+    /// The array's name inside an npz archive.
+    pub(crate) array: Option<&'a str>,
+}
+
+impl Place<'_> {
+    fn problem(&self, problem: NpyProblem) -> Error {
+        Error::Npy {
+            path: self.path.to_owned(),
+            array: self.array.map(str::to_owned),
+            problem,
+        }
+    }
+
+    fn truncated(&self, part: &'static str, expected: u128, found: u64) -> Error {
+        self.problem(NpyProblem::Truncated {
+            part,
+            expected,
+            found,
+        })
+    }
+
+    fn unreadable(&self, cause: io::Error) -> Error {
+        match self.array {
+            None => Error::Read {
+                path: self.path.to_owned(),
+                cause,
+            },
+            Some(name) => Error::Npz {
+                path: self.path.to_owned(),
+                array: Some(name.to_owned()),
+                cause: cause.to_string(),
+            },
+        }
+    }
+
+    fn out_of_memory(&self, bytes: u128) -> Error {
+        Error::OutOfMemory {
+            path: self.path.to_owned(),
+            bytes: u64::try_from(bytes).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// Reads one `.npy` file.
+pub(crate) fn read(path: &Path) -> Result<Stored, Error> {
+    let place = Place { path, array: None };
+    let mut file = File::open(path).map_err(|cause| place.unreadable(cause))?;
+    let length = file
+        .metadata()
+        .map_err(|cause| place.unreadable(cause))?
+        .len();
+    read_from(&mut file, length, place)
+}
+
+/// Reads an npy array of which at most `length` bytes exist; allocates no more than they warrant.
+pub(crate) fn read_from(
+    reader: &mut impl Read,
+    length: u64,
+    place: Place<'_>,
+) -> Result<Stored, Error> {
+    let (header, data_start) = read_header(reader, length, place)?;
+    let shape = header.shape;
+    let (rows, columns) = match *shape.as_slice() {
+        [] => (1, 1),
+        [rows] => (rows, 1),
+        [rows, columns] => (rows, columns),
+        _ => {
+            return Err(Error::Shape {
+                path: place.path.to_owned(),
+                array: place.array.map(str::to_owned),
+                shape: shape_text(&shape),
+                expected: "a one- or two-dimensional array".to_owned(),
+                hint: "",
+            });
+        }
+    };
+    let count = u128::from(rows) * u128::from(columns);
+    let expected = count.saturating_mul(header.dtype.size() as u128);
+    let available = length.saturating_sub(data_start);
+    if expected > u128::from(available) {
+        return Err(place.truncated("data", expected, available));
+    }
+    let (Ok(rows), Ok(columns), Ok(count)) = (
+        usize::try_from(rows),
+        usize::try_from(columns),
+        usize::try_from(count),
+    ) else {
+        return Err(place.out_of_memory(count.saturating_mul(8)));
+    };
+    let stored = read_values(reader, header.dtype, count, place)?;
+    let values = if header.fortran_order && rows > 1 && columns > 1 {
+        by_rows(&stored, rows, place)?
+    } else {
+        stored
+    };
+    let array = Array {
+        rows,
+        columns,
+        values,
+    };
+    Ok(Stored { array, shape })
+}
+
+fn read_header(
+    reader: &mut impl Read,
+    length: u64,
+    place: Place<'_>,
+) -> Result<(Header, u64), Error> {
+    let mut start = [0; 8];
+    let found = read_available(reader, &mut start).map_err(|cause| place.unreadable(cause))?;
+    if !start[..found].starts_with(&MAGIC[..found.min(MAGIC.len())]) {
+        return Err(place.problem(NpyProblem::BadMagic));
+    }
+    if found < start.len() {
+        return Err(place.truncated("npy file", start.len() as u128, found as u64));
+    }
+    let [.., major, minor] = start;
+    let width = match (major, minor) {
+        (1, 0) => 2,
+        (2 | 3, 0) => 4,
+        _ => return Err(place.problem(NpyProblem::Version { major, minor })),
+    };
+    let mut size = [0; 4];
+    let found =
+        read_available(reader, &mut size[..width]).map_err(|cause| place.unreadable(cause))?;
+    if found < width {
+        return Err(place.truncated("header length", width as u128, found as u64));
+    }
+    let size = u32::from_le_bytes(size);
+    let header_start = (start.len() + width) as u64;
+    let available = length.saturating_sub(header_start);
+    if u64::from(size) > available {
+        return Err(place.truncated("header", size.into(), available));
+    }
+    if size > LONGEST_HEADER {
+        let what = format!("{size} bytes long, more than {LONGEST_HEADER}");
+        return Err(place.problem(NpyProblem::Header(what)));
+    }
+    let mut text = vec![0; size as usize];
+    let found = read_available(reader, &mut text).map_err(|cause| place.unreadable(cause))?;
+    if found < text.len() {
+        return Err(place.truncated("header", size.into(), found as u64));
+    }
+    let header = header::parse(&text).map_err(|problem| place.problem(problem))?;
+    Ok((header, header_start + u64::from(size)))
+}
+
+/// Reads `count` elements in the order they are stored.
+fn read_values(
+    reader: &mut impl Read,
+    dtype: Dtype,
+    count: usize,
+    place: Place<'_>,
+) -> Result<Vec<f64>, Error> {
+    // A multiple of every element size.
+    let mut buffer = vec![0; 1 << 16];
+    let mut values = with_capacity(count, place)?;
+    let total = count * dtype.size();
+    let mut done = 0;
+    while done < total {
+        let wanted = buffer.len().min(total - done);
+        let found = read_available(reader, &mut buffer[..wanted])
+            .map_err(|cause| place.unreadable(cause))?;
+        done += found;
+        if found < wanted {
+            return Err(place.truncated("data", total as u128, done as u64));
+        }
+        dtype.decode(&buffer[..found], &mut values);
+    }
+    Ok(values)
+}
+
+fn with_capacity(count: usize, place: Place<'_>) -> Result<Vec<f64>, Error> {
+    let mut values = Vec::new();
+    values
+        .try_reserve_exact(count)
+        .map_err(|_| place.out_of_memory(count as u128 * 8))?;
+    Ok(values)
+}
+
+/// From column after column to row after row.
+fn by_rows(by_columns: &[f64], rows: usize, place: Place<'_>) -> Result<Vec<f64>, Error> {
+    let mut values = with_capacity(by_columns.len(), place)?;
+    for row in 0..rows {
+        values.extend(by_columns.iter().skip(row).step_by(rows));
+    }
+    Ok(values)
+}
+
+/// Fills as much of `buffer` as there is to read.
+fn read_available(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match reader.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// The shape as numpy writes it: `(5, 3)`, `(5,)` or `()`.
+fn shape_text(shape: &[u64]) -> String {
+    match shape {
+        [rows] => format!("({rows},)"),
+        _ => {
+            let sizes: Vec<_> = shape.iter().map(u64::to_string).collect();
+            format!("({})", sizes.join(", "))
+        }
+    }
+}
+
+/// Bytes that [`write`] will need for `array`.
+pub(crate) fn written_size(array: &Array, precision: Precision) -> u64 {
+    let element = match precision {
+        Precision::Single => 4,
+        Precision::Double => 8,
+    };
+    (preamble(array, precision).len() as u64).saturating_add(array.values.len() as u64 * element)
+}
+
+/// Writes an array in npy format; a single column becomes one-dimensional.
+pub(crate) fn write(
+    writer: &mut impl Write,
+    array: &Array,
+    precision: Precision,
+) -> io::Result<()> {
+    writer.write_all(&preamble(array, precision))?;
+    let mut bytes = Vec::with_capacity(1 << 16);
+    for part in array.values.chunks(1 << 13) {
+        bytes.clear();
+        match precision {
+            Precision::Single => {
+                bytes.extend(part.iter().flat_map(|&value| (value as f32).to_le_bytes()));
+            }
+            Precision::Double => bytes.extend(part.iter().flat_map(|value| value.to_le_bytes())),
+        }
+        writer.write_all(&bytes)?;
+    }
+    Ok(())
+}
+
+/// Everything before the elements.
+fn preamble(array: &Array, precision: Precision) -> Vec<u8> {
+    let descr = match precision {
+        Precision::Single => "<f4",
+        Precision::Double => "<f8",
+    };
+    let shape = match array.columns {
+        1 => shape_text(&[array.rows as u64]),
+        _ => shape_text(&[array.rows as u64, array.columns as u64]),
+    };
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    // Spaces and a final line break, so that the elements start at a multiple of 64 bytes.
+    let before = MAGIC.len() + 4;
+    let padded = (before + header.len() + 1).next_multiple_of(64) - before;
+    header.extend(std::iter::repeat_n(' ', padded - 1 - header.len()));
+    header.push('\n');
+    // Two sizes of at most 20 digits: the length always fits.
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([1, 0]);
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.into_bytes());
+    bytes
+}

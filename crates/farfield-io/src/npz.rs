@@ -1,0 +1,139 @@
+//! The `.npz` format: a zip archive of npy arrays, stored or deflated.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read};
+use std::path::{Path, PathBuf};
+
+use zip::CompressionMethod;
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{ZipArchive, ZipWriter};
+
+use crate::npy::{self, Place, Stored};
+use crate::{Array, Error, NamedArray, Precision};
+
+/// Deflate cannot shrink anything further than this.
+const MOST_DEFLATION: u64 = 1032;
+const EXTENSION: &str = ".npy";
+
+/// An open archive; arrays are read when asked for.
+pub(crate) struct Archive {
+    path: PathBuf,
+    zip: ZipArchive<BufReader<File>>,
+    file_length: u64,
+    /// Names of the arrays without `.npy`, and where in the archive they are.
+    names: Vec<String>,
+    entries: Vec<usize>,
+}
+
+impl Archive {
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let unreadable = |cause| Error::Read {
+            path: path.to_owned(),
+            cause,
+        };
+        let file = File::open(path).map_err(unreadable)?;
+        let metadata = file.metadata().map_err(unreadable)?;
+        if metadata.is_dir() {
+            return Err(unreadable(io::ErrorKind::IsADirectory.into()));
+        }
+        let zip = ZipArchive::new(BufReader::with_capacity(1 << 16, file))
+            .map_err(|cause| broken(path, None, &cause))?;
+        let (entries, names) = (0..zip.len())
+            .filter_map(|entry| {
+                let name = zip.name_for_index(entry)?.ok()?;
+                Some((entry, name.strip_suffix(EXTENSION)?.to_owned()))
+            })
+            .unzip();
+        Ok(Self {
+            path: path.to_owned(),
+            zip,
+            file_length: metadata.len(),
+            names,
+            entries,
+        })
+    }
+
+    /// The names of the arrays, in the order they are stored.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Reads the array at `index` of [`names`](Self::names).
+    pub(crate) fn read(&mut self, index: usize) -> Result<Stored, Error> {
+        let name = &self.names[index];
+        let mut entry = self
+            .zip
+            .by_index(self.entries[index])
+            .map_err(|cause| broken(&self.path, Some(name), &cause))?;
+        // The archive may claim any size: believe no more than the file can hold.
+        let possible = match entry.compression() {
+            CompressionMethod::Stored => self.file_length,
+            _ => self.file_length.saturating_mul(MOST_DEFLATION),
+        };
+        let place = Place {
+            path: &self.path,
+            array: Some(name),
+        };
+        let length = entry.size().min(possible);
+        let stored = npy::read_from(&mut entry, length, place)?;
+        // The checksum is compared when the end is reached.
+        entry
+            .read(&mut [0])
+            .map_err(|cause| broken(&self.path, Some(name), &ZipError::Io(cause)))?;
+        Ok(stored)
+    }
+
+    /// Reads several arrays and puts their columns side by side.
+    pub(crate) fn read_side_by_side(&mut self, indices: &[usize]) -> Result<Stored, Error> {
+        if let &[index] = indices {
+            return self.read(index);
+        }
+        let mut arrays: Vec<Array> = Vec::with_capacity(indices.len());
+        for &index in indices {
+            let array = self.read(index)?.array;
+            if let Some(first) = arrays.first()
+                && first.rows != array.rows
+            {
+                return Err(Error::RowsDiffer {
+                    path: self.path.clone(),
+                    first: self.names[indices[0]].clone(),
+                    first_rows: first.rows,
+                    second: self.names[index].clone(),
+                    second_rows: array.rows,
+                });
+            }
+            arrays.push(array);
+        }
+        let array = Array::side_by_side(&arrays.iter().collect::<Vec<_>>());
+        let shape = vec![array.rows as u64, array.columns as u64];
+        Ok(Stored { array, shape })
+    }
+}
+
+fn broken(path: &Path, array: Option<&str>, cause: &ZipError) -> Error {
+    Error::Npz {
+        path: path.to_owned(),
+        array: array.map(str::to_owned),
+        cause: cause.to_string(),
+    }
+}
+
+/// Writes the arrays uncompressed, so that every reader can map or stream them.
+pub(crate) fn write(
+    file: &mut BufWriter<File>,
+    arrays: &[NamedArray],
+    precision: Precision,
+) -> io::Result<()> {
+    let mut zip = ZipWriter::new(file);
+    for NamedArray { name, array } in arrays {
+        let size = npy::written_size(array, precision);
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .large_file(size >= u64::from(u32::MAX));
+        zip.start_file(format!("{name}{EXTENSION}"), options)?;
+        npy::write(&mut zip, array, precision)?;
+    }
+    zip.finish()?;
+    Ok(())
+}

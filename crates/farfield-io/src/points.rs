@@ -1,0 +1,222 @@
+//! Positions, with or without strengths in the same file.
+
+use std::path::Path;
+
+use crate::column_names::{self, AXES, Role};
+use crate::csv::{self, CsvTable, Names};
+use crate::file_format::FileFormat;
+use crate::npy::{self, Stored};
+use crate::npz::Archive;
+use crate::strengths::only_candidate;
+use crate::{Array, Error};
+
+/// Points of `D` coordinates as a file holds them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointsFile<const D: usize = 3> {
+    /// The positions.
+    pub points: Vec<[f64; D]>,
+    /// Charges, masses or vector strengths, one row for each point, if the file has any.
+    pub strengths: Option<Array>,
+    /// Names of arrays or columns that were neither, in the order of the file.
+    pub unused: Vec<String>,
+}
+
+/// Reads points in three dimensions, and their strengths where the file has them.
+///
+/// * `.npy`: one array of shape (N, 3).
+/// * `.npz`: an array `points`, `sources`, `positions` or `targets` (the first of these that is
+///   there), or three arrays `x`, `y`, `z`. Strengths are an array `charges`, `masses`,
+///   `strengths` or `gamma` (or the singular, or `q`), or three arrays `gx`, `gy`, `gz`. An
+///   archive with nothing but `arr_0` holds points.
+/// * `.csv` with a line of column names: columns `x`, `y`, `z` in any order; strengths are
+///   columns named as above, `gx`, `gy`, `gz`, or for instance `gamma_x`, `gamma_y`, `gamma_z`
+///   or `charges_0`, `charges_1`. Case does not matter, nor does a unit in brackets.
+/// * `.csv` without names: the first three columns are the point, all others are strengths.
+///   A comment before the numbers that names every column, `x`, `y` and `z` among them, counts
+///   as a line of column names.
+///
+/// # Errors
+///
+/// Any [`Error`] about reading: an unknown extension, an unreadable or malformed file, no points
+/// in it, points of another dimension, strengths that are ambiguous or not as many as the points.
+pub fn read_points(path: impl AsRef<Path>) -> Result<PointsFile, Error> {
+    read_points_dim::<3>(path)
+}
+
+/// Reads points in `D` dimensions, and their strengths where the file has them; otherwise as
+/// [`read_points`].
+///
+/// # Errors
+///
+/// See [`read_points`].
+pub fn read_points_dim<const D: usize>(path: impl AsRef<Path>) -> Result<PointsFile<D>, Error> {
+    read(path.as_ref(), Role::Sources)
+}
+
+/// Reads points in three dimensions and ignores any strengths. Where a file has several sets of
+/// points, this takes `targets` first, then `points`, `positions` and `sources`; otherwise as
+/// [`read_points`].
+///
+/// # Errors
+///
+/// See [`read_points`].
+pub fn read_targets(path: impl AsRef<Path>) -> Result<Vec<[f64; 3]>, Error> {
+    read_targets_dim::<3>(path)
+}
+
+/// Reads points in `D` dimensions and ignores any strengths; otherwise as [`read_targets`].
+///
+/// # Errors
+///
+/// See [`read_points`].
+pub fn read_targets_dim<const D: usize>(path: impl AsRef<Path>) -> Result<Vec<[f64; D]>, Error> {
+    Ok(read(path.as_ref(), Role::Targets)?.points)
+}
+
+fn read<const D: usize>(path: &Path, role: Role) -> Result<PointsFile<D>, Error> {
+    let file = match FileFormat::of(path)? {
+        FileFormat::Npy => PointsFile {
+            points: as_points(path, None, &npy::read(path)?)?,
+            strengths: None,
+            unused: Vec::new(),
+        },
+        FileFormat::Npz => from_npz(path, role)?,
+        FileFormat::Csv => from_csv(path, csv::read(path)?, role)?,
+    };
+    match &file.strengths {
+        Some(strengths) if strengths.rows != file.points.len() => Err(Error::RowsDiffer {
+            path: path.to_owned(),
+            first: "the array of points".to_owned(),
+            first_rows: file.points.len(),
+            second: "the array of strengths".to_owned(),
+            second_rows: strengths.rows,
+        }),
+        _ => Ok(file),
+    }
+}
+
+fn from_npz<const D: usize>(path: &Path, role: Role) -> Result<PointsFile<D>, Error> {
+    let mut archive = Archive::open(path)?;
+    let names = archive.names().to_vec();
+    let only_unnamed = (names == ["arr_0"]).then(|| vec![0]);
+    let Some(position) = column_names::find_points(&names, role, D, true).or(only_unnamed) else {
+        return Err(Error::MissingName {
+            path: path.to_owned(),
+            wanted: format!(
+                "array named {} (or {})",
+                role.names().join(", "),
+                axes::<D>()
+            ),
+            found: names,
+        });
+    };
+    let stored = archive.read_side_by_side(&position)?;
+    let label = labels(&names, &position);
+    let points = as_points(path, Some(label), &stored)?;
+    let strength = match role {
+        Role::Sources => only_candidate(path, column_names::find_strengths(&names))?,
+        Role::Targets => None,
+    };
+    let strengths = match &strength {
+        Some(indices) => Some(archive.read_side_by_side(indices)?.array),
+        None => None,
+    };
+    Ok(PointsFile {
+        points,
+        strengths,
+        unused: others(&names, &[position, strength.unwrap_or_default()].concat()),
+    })
+}
+
+fn from_csv<const D: usize>(
+    path: &Path,
+    table: CsvTable,
+    role: Role,
+) -> Result<PointsFile<D>, Error> {
+    let CsvTable { names, array } = table;
+    let (names, optional) = match names {
+        Some(Names::Header(names)) => (names, false),
+        Some(Names::Comment(names)) => (names, true),
+        None => (Vec::new(), true),
+    };
+    let Some(position) = column_names::find_points(&names, role, D, false) else {
+        if optional {
+            return by_position(path, &array);
+        }
+        return Err(Error::MissingName {
+            path: path.to_owned(),
+            wanted: format!("columns named {}", axes::<D>()),
+            found: names,
+        });
+    };
+    let strength = match role {
+        Role::Sources => only_candidate(path, column_names::find_strengths(&names))?,
+        Role::Targets => None,
+    };
+    Ok(PointsFile {
+        points: as_points(path, None, &stored(array.select(&position)))?,
+        strengths: strength.as_ref().map(|columns| array.select(columns)),
+        unused: others(&names, &[position, strength.unwrap_or_default()].concat()),
+    })
+}
+
+/// A table without names: first the coordinates, then the strengths.
+fn by_position<const D: usize>(path: &Path, array: &Array) -> Result<PointsFile<D>, Error> {
+    if array.columns < D {
+        return Err(Error::Shape {
+            path: path.to_owned(),
+            array: None,
+            shape: format!("({}, {})", array.rows, array.columns),
+            expected: format!("{D} columns {}, then any strengths", axes::<D>()),
+            hint: "",
+        });
+    }
+    let position: Vec<_> = (0..D).collect();
+    let strength: Vec<_> = (D..array.columns).collect();
+    Ok(PointsFile {
+        points: as_points(path, None, &stored(array.select(&position)))?,
+        strengths: (!strength.is_empty()).then(|| array.select(&strength)),
+        unused: Vec::new(),
+    })
+}
+
+fn stored(array: Array) -> Stored {
+    let shape = vec![array.rows as u64, array.columns as u64];
+    Stored { array, shape }
+}
+
+fn as_points<const D: usize>(
+    path: &Path,
+    name: Option<String>,
+    stored: &Stored,
+) -> Result<Vec<[f64; D]>, Error> {
+    let Array { rows, columns, .. } = stored.array;
+    stored.array.to_rows().ok_or_else(|| Error::Shape {
+        path: path.to_owned(),
+        array: name,
+        shape: stored.shape_text(),
+        expected: format!("(N, {D})"),
+        hint: match (rows, columns) {
+            (rows, 1) if D > 1 && rows > 0 && rows % D == 0 => "; was it flattened?",
+            (rows, _) if rows == D => "; was it transposed?",
+            _ => "",
+        },
+    })
+}
+
+fn axes<const D: usize>() -> String {
+    AXES[..D.min(AXES.len())].join(", ")
+}
+
+fn labels(names: &[String], indices: &[usize]) -> String {
+    let labels: Vec<_> = indices.iter().map(|&index| names[index].as_str()).collect();
+    labels.join("+")
+}
+
+fn others(names: &[String], used: &[usize]) -> Vec<String> {
+    let unused = names.iter().enumerate();
+    unused
+        .filter(|(index, _)| !used.contains(index))
+        .map(|(_, name)| name.clone())
+        .collect()
+}

@@ -1,0 +1,83 @@
+//! Everything a file holds, by name.
+
+use std::path::Path;
+
+use crate::column_names;
+use crate::csv::{self, Names};
+use crate::file_format::FileFormat;
+use crate::npy;
+use crate::npz::Archive;
+use crate::{Array, Error, NamedArray};
+
+/// The name of an array in a file that gives it none.
+const UNNAMED: &str = "values";
+
+/// Named arrays, as read from a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// The arrays of an archive or the columns of a table, in the order of the file.
+    pub arrays: Vec<NamedArray>,
+}
+
+impl Table {
+    /// The names of all arrays.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.arrays.iter().map(|named| named.name.as_str())
+    }
+
+    /// The array of that name. In a table of columns, `gradient` also finds `gradient_x`,
+    /// `gradient_y`, `gradient_z` together (and `points` finds `x`, `y`, `z`), so that an array
+    /// reads back from every format under the name it was written with.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Array> {
+        let names: Vec<_> = self.names().map(str::to_owned).collect();
+        let indices = column_names::find_array(&names, name)?;
+        let arrays: Vec<_> = indices
+            .iter()
+            .map(|&index| &self.arrays[index].array)
+            .collect();
+        match arrays.as_slice() {
+            [only] => Some((*only).clone()),
+            [first, rest @ ..] => rest
+                .iter()
+                .all(|array| array.rows == first.rows && array.is_consistent())
+                .then(|| Array::side_by_side(&arrays)),
+            [] => None,
+        }
+    }
+}
+
+/// Reads every array of a file: all arrays of an `.npz`, all columns of a `.csv` with a line of
+/// column names. The array of an `.npy`, or of a `.csv` without names, is called `values`.
+///
+/// # Errors
+///
+/// Any [`Error`] about reading: an unknown extension, an unreadable or malformed file, or an
+/// array in it that is not of numbers in one or two dimensions.
+pub fn read_table(path: impl AsRef<Path>) -> Result<Table, Error> {
+    let path = path.as_ref();
+    let arrays = match FileFormat::of(path)? {
+        FileFormat::Npy => vec![NamedArray::new(UNNAMED, npy::read(path)?.array)],
+        FileFormat::Npz => {
+            let mut archive = Archive::open(path)?;
+            let names = archive.names().to_vec();
+            names
+                .into_iter()
+                .enumerate()
+                .map(|(index, name)| Ok(NamedArray::new(name, archive.read(index)?.array)))
+                .collect::<Result<_, Error>>()?
+        }
+        FileFormat::Csv => {
+            let table = csv::read(path)?;
+            match table.names {
+                Some(Names::Header(names)) => names
+                    .into_iter()
+                    .enumerate()
+                    .map(|(column, name)| NamedArray::new(name, table.array.select(&[column])))
+                    .collect(),
+                _ => vec![NamedArray::new(UNNAMED, table.array)],
+            }
+        }
+    };
+    Ok(Table { arrays })
+}

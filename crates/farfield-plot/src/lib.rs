@@ -1,0 +1,61 @@
+//! Charts as PNG images, without any system dependency.
+//!
+//! The fonts are embedded, the rasteriser is part of this crate, and the same chart always gives
+//! the same bytes. Two kinds of charts are there: [`LineChart`] for curves on linear or
+//! logarithmic axes, and [`BarChart`] for stacked bars.
+//!
+//! ```
+//! use farfield_plot::{Axis, LineChart, LineStyle, Marker, ReferenceLine, Series};
+//!
+//! # fn main() -> Result<(), farfield_plot::Error> {
+//! let png = LineChart::new("Time to evaluate the field")
+//!     .x_axis(Axis::log("N"))
+//!     .y_axis(Axis::log("seconds"))
+//!     .series(Series::new("FMM").points(&[(1e3, 0.01), (1e4, 0.09), (1e5, 0.95)]))
+//!     .series(
+//!         Series::new("direct")
+//!             .points(&[(1e3, 0.002), (1e4, 0.2), (1e5, 20.0)])
+//!             .style(LineStyle::Dashed, Marker::Square),
+//!     )
+//!     .reference(ReferenceLine::vertical(4e3).label("crossover"))
+//!     .to_png()?;
+//! assert!(png.starts_with(b"\x89PNG"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Text
+//!
+//! Every text may hold superscripts and subscripts: `10^{-3}` and `l_{max}`. A `^` or `_` that no
+//! brace follows is an ordinary character.
+//!
+//! # Bad values
+//!
+//! Values that have no place on an axis (NaN, infinities, and on logarithmic axes zero and
+//! negative values) are left out, and interrupt the line they are part of. A chart with nothing to
+//! show is an empty frame, not an error.
+
+mod axis;
+mod bar_chart;
+mod canvas;
+mod color;
+mod error;
+mod frame;
+mod geometry;
+mod legend;
+mod line_chart;
+mod raster;
+mod reference;
+mod series;
+mod text;
+mod theme;
+mod ticks;
+
+pub use axis::Axis;
+pub use bar_chart::{BarChart, Part};
+pub use color::Color;
+pub use error::Error;
+pub use legend::LegendPosition;
+pub use line_chart::LineChart;
+pub use reference::ReferenceLine;
+pub use series::{LineStyle, Marker, Series};

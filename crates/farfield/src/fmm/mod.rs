@@ -1,0 +1,11 @@
+//! The fast multipole method: near neighbours in pairs, everything else through expansions.
+//!
+//! [`evaluate`] is the algorithm on one screen; [`passes`] runs each of its steps over all boxes in parallel;
+//! [`operators`] are the steps between points and one box; [`setup`] makes tables and memory.
+
+pub(crate) mod evaluate;
+pub(crate) mod operators;
+pub(crate) mod passes;
+pub(crate) mod setup;
+
+pub(crate) use setup::Fmm;

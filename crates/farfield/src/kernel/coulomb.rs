@@ -1,0 +1,79 @@
+//! Sums of `q/r` and `q/sqrt(r^2 + size^2)` with their derivatives.
+//!
+//! The sums, in order: potential, gradient x y z, Hessian xx xy xz yy yz zz.
+
+use super::pair::{Pair, inverse_distance, norm2};
+use crate::simd::{Lanes, Real};
+
+/// `q/r`
+pub(crate) struct CoulombPotential;
+/// `q/r` and its gradient
+pub(crate) struct CoulombGradient;
+/// `q/r`, its gradient and Hessian
+pub(crate) struct CoulombHessian;
+/// `q/sqrt(r^2 + size^2)`
+pub(crate) struct PlummerPotential;
+/// `q/sqrt(r^2 + size^2)` and its gradient
+pub(crate) struct PlummerGradient;
+
+impl<V: Lanes> Pair<V, 1, 1> for CoulombPotential {
+    #[inline(always)]
+    fn add<const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], _: V, sums: &mut [V; 1]) {
+        sums[0] = q.mul_add(inverse_distance::<V, A, SKIP>(norm2(d)), sums[0]);
+    }
+}
+
+impl<V: Lanes> Pair<V, 1, 1> for PlummerPotential {
+    #[inline(always)]
+    fn add<const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], size2: V, sums: &mut [V; 1]) {
+        sums[0] = q.mul_add(inverse_distance::<V, A, SKIP>(norm2(d) + size2), sums[0]);
+    }
+}
+
+/// Adds the potential and gradient, given `1/s`.
+#[inline(always)]
+fn add_gradient<V: Lanes>(d: [V; 3], q: V, inverse: V, sums: &mut [V; 4]) {
+    let potential = q * inverse;
+    let radial = potential * (inverse * inverse);
+    sums[0] = sums[0] + potential;
+    sums[1] = radial.neg_mul_add(d[0], sums[1]);
+    sums[2] = radial.neg_mul_add(d[1], sums[2]);
+    sums[3] = radial.neg_mul_add(d[2], sums[3]);
+}
+
+impl<V: Lanes> Pair<V, 1, 4> for CoulombGradient {
+    #[inline(always)]
+    fn add<const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], _: V, sums: &mut [V; 4]) {
+        add_gradient(d, q, inverse_distance::<V, A, SKIP>(norm2(d)), sums);
+    }
+}
+
+impl<V: Lanes> Pair<V, 1, 4> for PlummerGradient {
+    #[inline(always)]
+    fn add<const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], size2: V, sums: &mut [V; 4]) {
+        add_gradient(d, q, inverse_distance::<V, A, SKIP>(norm2(d) + size2), sums);
+    }
+}
+
+impl<V: Lanes> Pair<V, 1, 10> for CoulombHessian {
+    #[inline(always)]
+    fn add<const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], _: V, sums: &mut [V; 10]) {
+        let inverse = inverse_distance::<V, A, SKIP>(norm2(d));
+        let inverse2 = inverse * inverse;
+        let potential = q * inverse;
+        let radial = potential * inverse2;
+        let second = V::splat(V::Elem::from_f64(3.0)) * radial * inverse2;
+        sums[0] = sums[0] + potential;
+        let along = [second * d[0], second * d[1], second * d[2]];
+        for i in 0..3 {
+            sums[1 + i] = radial.neg_mul_add(d[i], sums[1 + i]);
+        }
+        // q (3 d_i d_j / r^5 - delta_ij / r^3)
+        sums[4] = along[0].mul_add(d[0], sums[4] - radial);
+        sums[5] = along[0].mul_add(d[1], sums[5]);
+        sums[6] = along[0].mul_add(d[2], sums[6]);
+        sums[7] = along[1].mul_add(d[1], sums[7] - radial);
+        sums[8] = along[1].mul_add(d[2], sums[8]);
+        sums[9] = along[2].mul_add(d[2], sums[9] - radial);
+    }
+}

@@ -1,0 +1,126 @@
+//! Outputs of the far field: derivatives of expansions of the potential, evaluated with one set of basis functions.
+
+use super::Kernel;
+use crate::expansion::coefficient_count;
+use crate::expansion::derivative::{Derivative, of_local, of_multipole};
+use crate::simd::Real;
+
+/// Which sort of expansion is differentiated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Local,
+    Multipole,
+}
+
+/// Turns the expansions of the (scalar or vector) potential into expansions of every sum the kernel needs.
+///
+/// The sums are those of the [`super::Pair`] kernels, in the same order; `derivatives` says how far they go.
+#[derive(Debug, Clone)]
+pub(crate) struct FarOutputs<T> {
+    vector: bool,
+    derivatives: usize,
+    order: usize,
+    side: Side,
+    first: [Derivative<T>; 3],
+    second: [Derivative<T>; 3],
+}
+
+impl<T: Real> FarOutputs<T> {
+    pub fn new(kernel: Kernel, derivatives: usize, order: usize, side: Side) -> Self {
+        let (first, second) = match side {
+            Side::Local => (of_local(order), of_local(order.saturating_sub(1))),
+            Side::Multipole => (of_multipole(order), of_multipole(order + 1)),
+        };
+        Self { vector: kernel.strength_components() == 3, derivatives, order, side, first, second }
+    }
+
+    /// How many sums come out.
+    pub fn sums(&self) -> usize {
+        sums_of(self.vector, self.derivatives)
+    }
+
+    /// The order of the basis functions the derived expansions need.
+    pub fn basis_order(&self) -> usize {
+        match self.side {
+            Side::Local => self.order,
+            Side::Multipole => self.order + self.derivatives,
+        }
+    }
+
+    /// The order of the expansions after `derivatives` derivatives.
+    fn order_after(&self, derivatives: usize) -> usize {
+        match self.side {
+            Side::Local => self.order.saturating_sub(derivatives),
+            Side::Multipole => self.order + derivatives,
+        }
+    }
+
+    /// The length of [`FarOutputs::derive`]'s result.
+    pub fn derived_len(&self) -> usize {
+        self.sums() * coefficient_count(self.basis_order())
+    }
+
+    /// Of sum `k`: its coefficients in the result of [`FarOutputs::derive`], and how many derivatives it takes (each
+    /// brings a factor one over the box's side).
+    pub fn sum<'a>(&self, derived: &'a [T], k: usize) -> (&'a [T], usize) {
+        let derivatives = match (self.vector, k) {
+            (false, 0) => 0,
+            (false, 1..=3) | (true, 0..=2) => 1,
+            _ => 2,
+        };
+        let count = coefficient_count(self.order_after(derivatives));
+        (&derived[k * coefficient_count(self.basis_order())..][..count], derivatives)
+    }
+
+    /// The expansions of all sums from that of the potential (three of them, one after the other with the given
+    /// stride, for a vector potential).
+    pub fn derive(&self, potential: &[T], stride: usize, derived: &mut [T]) {
+        let slot = coefficient_count(self.basis_order());
+        let n0 = coefficient_count(self.order);
+        let n1 = coefficient_count(self.order_after(1));
+        let n2 = coefficient_count(self.order_after(2));
+        if !self.vector {
+            derived[..n0].copy_from_slice(&potential[..n0]);
+            if self.derivatives == 0 {
+                return;
+            }
+            let (value, rest) = derived.split_at_mut(slot);
+            for (axis, out) in rest.chunks_mut(slot).take(3).enumerate() {
+                self.first[axis].apply(&value[..n0], &mut out[..n1]);
+            }
+            if self.derivatives == 2 {
+                let (gradient, hessian) = rest.split_at_mut(3 * slot);
+                for (k, (i, j)) in [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)].into_iter().enumerate() {
+                    self.second[j].apply(&gradient[i * slot..][..n1], &mut hessian[k * slot..][..n2]);
+                }
+            }
+            return;
+        }
+        // Velocity = curl of the vector potential: u_i = d_j A_k - d_k A_j with (i, j, k) cyclic
+        for i in 0..3 {
+            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+            let out = &mut derived[i * slot..][..n1];
+            self.first[j].apply(&potential[k * stride..][..n0], out);
+            self.first[k].subtract(&potential[j * stride..][..n0], out);
+        }
+        if self.derivatives == 2 {
+            let (velocity, gradient) = derived.split_at_mut(3 * slot);
+            for i in 0..3 {
+                for j in 0..3 {
+                    self.second[j].apply(&velocity[i * slot..][..n1], &mut gradient[(3 * i + j) * slot..][..n2]);
+                }
+            }
+        }
+    }
+}
+
+/// How many sums a kernel with scalar or vector strengths forms for so many derivatives of its potential.
+pub(crate) fn sums_of(vector: bool, derivatives: usize) -> usize {
+    match (vector, derivatives) {
+        (false, 0) => 1,
+        (false, 1) => 4,
+        (false, _) => 10,
+        (true, 0 | 1) => 3,
+        (true, _) => 12,
+    }
+}

@@ -1,0 +1,26 @@
+//! What the machine has.
+
+/// Bytes of memory that can still be used, where the system tells.
+pub fn available_memory() -> Option<u64> {
+    read_meminfo("MemAvailable:")
+}
+
+/// Bytes of memory in all, where the system tells.
+pub fn total_memory() -> Option<u64> {
+    read_meminfo("MemTotal:")
+}
+
+/// The most memory this process has used so far, in bytes, where the system tells.
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    kibibytes(&status, "VmHWM:")
+}
+
+fn read_meminfo(name: &str) -> Option<u64> {
+    kibibytes(&std::fs::read_to_string("/proc/meminfo").ok()?, name)
+}
+
+fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+}

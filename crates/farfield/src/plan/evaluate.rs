@@ -1,0 +1,357 @@
+//! A plan and its evaluation.
+
+use super::build::add_planning;
+use super::input::check_strengths;
+use super::merge::Merge;
+use super::{Method, Sum};
+use crate::direct::Direct;
+use crate::error::Error;
+use crate::fmm::Fmm;
+use crate::kernel::{Kernel, Output};
+use crate::parallel::for_segments;
+use crate::report::{Interactions, Seconds};
+use crate::simd::{Real, SimdLevel};
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// The parameters a plan settled on.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Parameters {
+    /// The method; never [`Method::Auto`].
+    pub method: Method,
+    /// The highest degree kept in expansions.
+    pub order: Option<usize>,
+    /// The lowest order any M2L translation uses.
+    pub lowest_m2l_order: Option<usize>,
+    /// The treecode's opening criterion.
+    pub theta: Option<f64>,
+    /// How many points a box may hold.
+    pub leaf_capacity: Option<usize>,
+    /// The number of the deepest level.
+    pub depth: Option<usize>,
+    /// Boxes in the tree.
+    pub boxes: usize,
+    /// Interactions of one evaluation.
+    pub interactions: Interactions,
+}
+
+/// What does the summing.
+#[derive(Debug)]
+pub(super) enum Engine<T: Real> {
+    Direct(Direct<T>),
+    Tree(Box<Fmm<T>>),
+}
+
+impl<T: Real> Engine<T> {
+    fn sum_rows(&self) -> usize {
+        match self {
+            Engine::Direct(direct) => direct.sum_rows(),
+            Engine::Tree(fmm) => fmm.sum_rows(),
+        }
+    }
+}
+
+/// A planned sum: points, tree, lists, tables and memory. Evaluating it again costs no tree and no allocation.
+#[derive(Debug)]
+pub struct Plan<T: Real> {
+    kernel: Kernel,
+    outputs: Vec<Output>,
+    vectors: usize,
+    source_count: usize,
+    target_count: usize,
+    tolerance: Option<f64>,
+    simd: SimdLevel,
+    parameters: Parameters,
+    notes: Vec<String>,
+    engine: Engine<T>,
+    /// Strengths, stream by stream in the engine's order.
+    strengths: Vec<T>,
+    /// Sums as the engine leaves them, block by block.
+    blocks: Vec<T>,
+    /// Sums, target by target in the engine's order.
+    sums: Vec<T>,
+    /// Where each of the caller's targets is in the engine's order; empty for the same order.
+    rank: Vec<u32>,
+    merge: Option<Box<(Merge<T>, Field<T>)>>,
+    pub(super) planning: f64,
+    seconds: Seconds,
+    evaluated: bool,
+}
+
+/// Results in the caller's order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field<T> {
+    outputs: Vec<Output>,
+    vectors: usize,
+    targets: usize,
+    /// One array per output: vector by vector, target by target, component by component.
+    values: Vec<Vec<T>>,
+}
+
+impl<T: Real> Field<T> {
+    fn new(outputs: &[Output], vectors: usize, targets: usize) -> Self {
+        let values = outputs.iter().map(|o| vec![T::ZERO; vectors * targets * o.components()]).collect();
+        Self { outputs: outputs.to_vec(), vectors, targets, values }
+    }
+
+    /// The outputs there are.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// All values of an output: `values[(vector * targets + target) * components + component]`.
+    ///
+    /// `None` if the output was not asked for.
+    pub fn get(&self, output: Output) -> Option<&[T]> {
+        self.outputs.iter().position(|o| *o == output).map(|at| &self.values[at][..])
+    }
+
+    /// The values of an output for one strength vector, target by target.
+    pub fn of_vector(&self, output: Output, vector: usize) -> Option<&[T]> {
+        let length = self.targets * output.components();
+        self.get(output).and_then(|values| values.get(vector * length..(vector + 1) * length))
+    }
+
+    /// How many targets there are.
+    pub fn targets(&self) -> usize {
+        self.targets
+    }
+
+    /// How many strength vectors were summed.
+    pub fn vectors(&self) -> usize {
+        self.vectors
+    }
+}
+
+impl<T: Real> Plan<T> {
+    pub(super) fn new(sum: &Sum<T>, engine: Engine<T>, mut parameters: Parameters, notes: Vec<String>) -> Self {
+        let (sources, targets) = (sum.sources.len(), sum.targets.map_or(sum.sources.len(), <[_]>::len));
+        let (rank, simd) = match &engine {
+            Engine::Direct(direct) => {
+                parameters.interactions.p2p = sources as u64 * targets as u64;
+                (Vec::new(), direct.simd)
+            }
+            Engine::Tree(fmm) => {
+                let order = fmm.tree.target_order();
+                let mut rank = vec![0; order.len()];
+                for (k, at) in order.iter().enumerate() {
+                    rank[*at as usize] = k as u32;
+                }
+                (rank, fmm.simd)
+            }
+        };
+        let rows = engine.sum_rows();
+        Self {
+            kernel: sum.kernel,
+            outputs: sum.outputs.clone(),
+            vectors: sum.vectors,
+            source_count: sources,
+            target_count: targets,
+            tolerance: sum.order.is_none().then_some(sum.tolerance),
+            simd,
+            parameters,
+            notes,
+            strengths: vec![T::ZERO; sum.vectors * sum.kernel.strength_components() * sources],
+            blocks: vec![T::ZERO; rows * targets],
+            sums: vec![T::ZERO; rows * targets],
+            rank,
+            engine,
+            merge: None,
+            planning: 0.0,
+            seconds: Seconds::default(),
+            evaluated: false,
+        }
+    }
+
+    /// The plan of distinct points becomes that of all points.
+    pub(super) fn with_merge(mut self, sum: &Sum<T>, merge: Merge<T>, notes: Vec<String>) -> Self {
+        let inner = Field::new(&self.outputs, self.vectors, self.target_count);
+        self.notes.extend(notes);
+        self.source_count = sum.sources.len();
+        self.target_count = sum.targets.map_or(sum.sources.len(), <[_]>::len);
+        self.merge = Some(Box::new((merge, inner)));
+        self
+    }
+
+    /// Sums for the given strengths: `strengths[(vector * sources + source) * components + component]`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan.
+    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
+        let mut field = self.field();
+        self.evaluate_into(strengths, &mut field)?;
+        Ok(field)
+    }
+
+    /// An empty field of the right size for [`Plan::evaluate_into`].
+    pub fn field(&self) -> Field<T> {
+        Field::new(&self.outputs, self.vectors, self.target_count)
+    }
+
+    /// [`Plan::evaluate`] into memory that is already there.
+    ///
+    /// # Errors
+    /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size.
+    pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+        let start = Instant::now();
+        check_strengths(strengths, self.source_count, self.kernel.strength_components(), self.vectors)?;
+        if field.targets != self.target_count || field.outputs != self.outputs || field.vectors != self.vectors {
+            let why = "a field made by this plan's `field`".to_owned();
+            let (found, expected) = (field.targets * field.vectors, self.target_count * self.vectors);
+            return Err(Error::Length { array: "field", found, expected, why });
+        }
+        let mut seconds = Seconds::default();
+        if let Some(mut merge) = self.merge.take() {
+            let (merge, inner) = &mut *merge;
+            merge.add_up(strengths, self.kernel.strength_components(), self.vectors);
+            self.sum(&merge.strengths, inner, &mut seconds);
+            merge.spread(self.kernel, strengths, &inner.values, &mut field.values, &self.outputs, self.vectors);
+            self.merge = Some(Box::new((std::mem::take(merge), std::mem::replace(inner, Field::new(&[], 0, 0)))));
+        } else {
+            self.sum(strengths, field, &mut seconds);
+        }
+        seconds.total = start.elapsed().as_secs_f64();
+        if !self.evaluated {
+            add_planning(&mut seconds, self.planning);
+        }
+        self.evaluated = true;
+        self.seconds = seconds;
+        Ok(())
+    }
+
+    /// The steps every method shares: strengths into the engine's order, the engine, results into the caller's order.
+    fn sum(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
+        self.order_strengths(strengths);
+        match &mut self.engine {
+            Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.blocks, seconds),
+            Engine::Tree(fmm) if self.parameters.method == Method::Fmm => {
+                fmm.evaluate(&self.strengths, &mut self.blocks, seconds);
+            }
+            Engine::Tree(fmm) => fmm.evaluate_treecode(&self.strengths, &mut self.blocks, seconds),
+        }
+        self.order_sums();
+        self.write_outputs(field);
+    }
+
+    fn order_strengths(&mut self, strengths: &[T]) {
+        let components = self.kernel.strength_components();
+        let sources = self.strengths.len() / (self.vectors * components);
+        if sources == 0 {
+            return;
+        }
+        let order: Option<&[u32]> = match &self.engine {
+            Engine::Direct(_) => None,
+            Engine::Tree(fmm) => Some(&fmm.tree.source_order),
+        };
+        for (stream, out) in self.strengths.chunks_mut(sources).enumerate() {
+            let (vector, component) = (stream / components, stream % components);
+            let from = &strengths[vector * sources * components..];
+            out.par_iter_mut().enumerate().with_min_len(8192).for_each(|(k, out)| {
+                let at = order.map_or(k, |order| order[k] as usize);
+                *out = from[at * components + component];
+            });
+        }
+    }
+
+    /// From the engine's blocks (sum by sum) to target by target.
+    fn order_sums(&mut self) {
+        let rows = self.engine.sum_rows();
+        let transpose = |block: &[T], out: &mut [T]| {
+            let n = block.len() / rows;
+            for (i, out) in out.chunks_mut(rows).enumerate() {
+                for (k, value) in out.iter_mut().enumerate() {
+                    *value = block[k * n + i];
+                }
+            }
+        };
+        match &self.engine {
+            Engine::Direct(direct) => {
+                let block = rows * direct.block_of(0).1.max(1);
+                self.sums.par_chunks_mut(block).zip(self.blocks.par_chunks(block)).for_each(|(out, b)| transpose(b, out));
+            }
+            Engine::Tree(fmm) => {
+                let blocks = &self.blocks;
+                let leaf = |k: usize| &fmm.tree.nodes[fmm.lists.leaves[k] as usize].targets;
+                let start = |k: usize| rows * leaf(k).start as usize;
+                for_segments(&mut self.sums, 0..fmm.lists.leaves.len(), &start, &|k, out| {
+                    transpose(&blocks[rows * leaf(k).start as usize..rows * leaf(k).end as usize], out);
+                });
+            }
+        }
+    }
+
+    fn write_outputs(&self, field: &mut Field<T>) {
+        let rows = self.engine.sum_rows();
+        let per_vector = rows / self.vectors;
+        let targets = field.targets;
+        for (output, values) in self.outputs.iter().zip(&mut field.values) {
+            let components = output.components();
+            let first = first_sum(*output);
+            let scale = T::from_f64(self.kernel.scale(*output));
+            for (vector, values) in values.chunks_mut((targets * components).max(1)).enumerate() {
+                values.par_chunks_mut(components).enumerate().with_min_len(4096).for_each(|(i, out)| {
+                    let k = if self.rank.is_empty() { i } else { self.rank[i] as usize };
+                    let sums = &self.sums[k * rows + vector * per_vector + first..];
+                    for (value, sum) in out.iter_mut().zip(sums) {
+                        *value = scale * *sum;
+                    }
+                });
+            }
+        }
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// The outputs.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// What the plan settled on.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The tolerance; `None` where an expert fixed the order.
+    pub fn tolerance(&self) -> Option<f64> {
+        self.tolerance
+    }
+
+    /// The instruction set.
+    pub fn simd(&self) -> SimdLevel {
+        self.simd
+    }
+
+    /// Remarks on choices the caller may want to know of.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Where the time of the last evaluation went; the first includes the planning.
+    pub fn seconds(&self) -> &Seconds {
+        &self.seconds
+    }
+
+    /// How many sources there are.
+    pub fn source_count(&self) -> usize {
+        self.source_count
+    }
+
+    /// How many targets there are.
+    pub fn target_count(&self) -> usize {
+        self.target_count
+    }
+}
+
+/// Where an output starts among the sums of a target.
+fn first_sum(output: Output) -> usize {
+    match output {
+        Output::Potential | Output::Velocity => 0,
+        Output::Gradient | Output::Acceleration => 1,
+        Output::Hessian => 4,
+        Output::VelocityGradient => 3,
+    }
+}

@@ -1,0 +1,174 @@
+//! Sums in one call.
+
+use super::{Field, Method, Sum};
+use crate::error::Error;
+use crate::kernel::{Core, Kernel, Output, Sizes};
+use crate::simd::Real;
+
+/// The potential $\phi(x_i)=\sum_{j\ne i} q_j/|x_i-x_j|$ of `charges` at `sources`.
+///
+/// ```
+/// let sources = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
+/// let field = farfield::coulomb(&sources, &[1.0, 3.0]).gradient().evaluate()?;
+/// assert!((field.potential()[0] - 1.5).abs() < 1e-12);
+/// assert!((field.gradient()[0][0] - 0.75).abs() < 1e-12); // towards the larger potential
+/// # Ok::<(), farfield::Error>(())
+/// ```
+pub fn coulomb<'a, T: Real>(sources: &'a [[T; 3]], charges: &'a [T]) -> CoulombSum<'a, T> {
+    CoulombSum { sum: Sum::new(Kernel::Coulomb, sources), strengths: charges }
+}
+
+/// The potential and acceleration of `masses` at `sources`, with Newton's constant `constant`.
+///
+/// ```
+/// let sources = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
+/// let field = farfield::gravity(&sources, &[1.0, 4.0], 1.0).evaluate()?;
+/// assert!((field.acceleration()[0][0] - 1.0).abs() < 1e-12); // towards the other mass
+/// # Ok::<(), farfield::Error>(())
+/// ```
+pub fn gravity<'a, T: Real>(sources: &'a [[T; 3]], masses: &'a [T], constant: f64) -> GravitySum<'a, T> {
+    let outputs = [Output::Potential, Output::Acceleration];
+    GravitySum { sum: Sum::new(Kernel::Gravity { constant }, sources).outputs(&outputs), strengths: masses }
+}
+
+/// The velocity that vortex elements of the given strengths induce.
+///
+/// ```
+/// use farfield::kernel::{Core, Sizes};
+/// let sources = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]];
+/// let strengths = [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]];
+/// let field = farfield::biot_savart(&sources, &strengths).core(Core::Gaussian, Sizes::Global(0.1)).evaluate()?;
+/// assert!((field.velocity()[1][1] - 0.25 / std::f64::consts::PI).abs() < 1e-6);
+/// # Ok::<(), farfield::Error>(())
+/// ```
+pub fn biot_savart<'a, T: Real>(sources: &'a [[T; 3]], strengths: &'a [[T; 3]]) -> BiotSavartSum<'a, T> {
+    let kernel = Kernel::BiotSavart { core: Core::Singular };
+    BiotSavartSum { sum: Sum::new(kernel, sources), strengths: strengths.as_flattened() }
+}
+
+macro_rules! one_call {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone)]
+        #[must_use = "nothing is summed before `evaluate`"]
+        pub struct $name<'a, T> {
+            sum: Sum<'a, T>,
+            strengths: &'a [T],
+        }
+
+        impl<'a, T: Real> $name<'a, T> {
+            /// Evaluate at other points than the sources.
+            pub fn targets(mut self, targets: &'a [[T; 3]]) -> Self {
+                self.sum = self.sum.targets(targets);
+                self
+            }
+
+            /// The relative error allowed in each output; see [`Sum::tolerance`].
+            pub fn tolerance(mut self, tolerance: f64) -> Self {
+                self.sum = self.sum.tolerance(tolerance);
+                self
+            }
+
+            /// The method; by default the fastest.
+            pub fn method(mut self, method: Method) -> Self {
+                self.sum = self.sum.method(method);
+                self
+            }
+
+            /// Sums.
+            ///
+            /// # Errors
+            /// Any of [`Error`], naming the value that is wrong and where it is.
+            pub fn evaluate(self) -> Result<Field<T>, Error> {
+                let strengths = self.strengths;
+                self.sum.plan()?.evaluate(strengths)
+            }
+        }
+    };
+}
+
+one_call! {
+    /// A Coulomb sum; made by [`coulomb`].
+    CoulombSum
+}
+one_call! {
+    /// A gravity sum; made by [`gravity`].
+    GravitySum
+}
+one_call! {
+    /// A Biot-Savart sum; made by [`biot_savart`].
+    BiotSavartSum
+}
+
+impl<T: Real> CoulombSum<'_, T> {
+    /// Also the gradient of the potential.
+    pub fn gradient(mut self) -> Self {
+        self.sum.outputs.push(Output::Gradient);
+        self
+    }
+
+    /// Also the second derivatives of the potential.
+    pub fn hessian(mut self) -> Self {
+        self.sum.outputs.push(Output::Hessian);
+        self
+    }
+}
+
+impl<T: Real> GravitySum<'_, T> {
+    /// Plummer softening, one length or one per source.
+    pub fn softening(mut self, softening: Sizes<T>) -> Self {
+        self.sum = self.sum.sizes(softening);
+        self
+    }
+}
+
+impl<T: Real> BiotSavartSum<'_, T> {
+    /// A regularised core, one size or one per source.
+    pub fn core(mut self, core: Core, sizes: Sizes<T>) -> Self {
+        self.sum.kernel = Kernel::BiotSavart { core };
+        self.sum = self.sum.sizes(sizes);
+        self
+    }
+
+    /// Also the velocity gradient.
+    pub fn velocity_gradient(mut self) -> Self {
+        self.sum.outputs.push(Output::VelocityGradient);
+        self
+    }
+}
+
+impl<T: Real> Field<T> {
+    fn vectors_of<const C: usize>(&self, output: Output) -> &[[T; C]] {
+        self.get(output).unwrap_or(&[]).as_chunks().0
+    }
+
+    /// The potential at each target; empty if it was not asked for.
+    pub fn potential(&self) -> &[T] {
+        self.get(Output::Potential).unwrap_or(&[])
+    }
+
+    /// The gradient of the potential at each target; empty if it was not asked for.
+    pub fn gradient(&self) -> &[[T; 3]] {
+        self.vectors_of(Output::Gradient)
+    }
+
+    /// The Hessian xx, xy, xz, yy, yz, zz at each target; empty if it was not asked for.
+    pub fn hessian(&self) -> &[[T; 6]] {
+        self.vectors_of(Output::Hessian)
+    }
+
+    /// The acceleration at each target; empty if it was not asked for.
+    pub fn acceleration(&self) -> &[[T; 3]] {
+        self.vectors_of(Output::Acceleration)
+    }
+
+    /// The velocity at each target; empty if it was not asked for.
+    pub fn velocity(&self) -> &[[T; 3]] {
+        self.vectors_of(Output::Velocity)
+    }
+
+    /// The velocity gradient at each target, row by row; empty if it was not asked for.
+    pub fn velocity_gradient(&self) -> &[[T; 9]] {
+        self.vectors_of(Output::VelocityGradient)
+    }
+}

@@ -1,0 +1,88 @@
+//! What an evaluation did and how long it took.
+
+use std::time::Instant;
+
+/// A step of a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Sorting points, building boxes and lists, and choosing parameters.
+    Tree,
+    /// Sources to multipoles.
+    P2m,
+    /// Multipoles to parents.
+    M2m,
+    /// Multipoles to locals.
+    M2l,
+    /// Sources to locals.
+    P2l,
+    /// Locals to children.
+    L2l,
+    /// Locals to targets.
+    L2p,
+    /// Multipoles to targets.
+    M2p,
+    /// Pairs of points.
+    P2p,
+}
+
+impl Phase {
+    /// All phases, in the order they run.
+    pub const ALL: [Phase; 9] = [
+        Phase::Tree,
+        Phase::P2m,
+        Phase::M2m,
+        Phase::M2l,
+        Phase::P2l,
+        Phase::L2l,
+        Phase::L2p,
+        Phase::M2p,
+        Phase::P2p,
+    ];
+
+    /// The name used in reports.
+    pub fn name(self) -> &'static str {
+        ["tree", "p2m", "m2m", "m2l", "p2l", "l2l", "l2p", "m2p", "p2p"][self as usize]
+    }
+}
+
+/// Wall-clock seconds by phase.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Seconds {
+    phases: [f64; 9],
+    /// From raw points and strengths in memory to results in the caller's order. On a reused plan, the evaluation
+    /// alone.
+    pub total: f64,
+}
+
+impl Seconds {
+    /// The seconds of one phase.
+    pub fn of(&self, phase: Phase) -> f64 {
+        self.phases[phase as usize]
+    }
+
+    /// Adds time to a phase.
+    pub(crate) fn add(&mut self, phase: Phase, seconds: f64) {
+        self.phases[phase as usize] += seconds;
+    }
+
+    /// Runs `work` and adds its time to `phase`.
+    pub(crate) fn time<R>(&mut self, phase: Phase, work: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let result = work();
+        self.phases[phase as usize] += start.elapsed().as_secs_f64();
+        result
+    }
+}
+
+/// How many interactions of each kind an evaluation takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Interactions {
+    /// Pairs of points.
+    pub p2p: u64,
+    /// Translations between boxes.
+    pub m2l: u64,
+    /// Pairs of a multipole expansion and a target.
+    pub m2p: u64,
+    /// Pairs of a source and a local expansion.
+    pub p2l: u64,
+}

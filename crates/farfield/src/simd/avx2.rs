@@ -1,0 +1,215 @@
+//! AVX2 with FMA: four doubles or eight singles.
+
+use super::{Lanes, MAX_LANES, Real, Vectorized, gather_rows_from, lane_operators, scatter_add_rows_from};
+use std::arch::x86_64::*;
+
+/// Runs `task` with the features of this level enabled.
+///
+/// # Safety
+/// The machine must support the level.
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt,lzcnt")]
+pub unsafe fn run<T: Real, W: Vectorized<T>>(task: W) -> W::Output {
+    task.run::<T::Avx2>()
+}
+
+/// Four doubles.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct F64x4(__m256d);
+
+/// Eight singles.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct F32x8(__m256);
+
+lane_operators!(F64x4, _mm256_add_pd, _mm256_sub_pd, _mm256_mul_pd);
+lane_operators!(F32x8, _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps);
+
+// SAFETY of every block below: the types are only named where the level is supported (see the module above); loads
+// and stores pass their caller's promise on.
+macro_rules! lanes {
+    ($elem:ident, splat $splat:ident, load $load:ident, store $store:ident, fma $fma:ident, fnma $fnma:ident,
+     cmp $cmp:ident, and $and:ident, blend $blend:ident, div $div:ident, max $max:ident) => {
+        #[inline(always)]
+        fn splat(value: $elem) -> Self {
+            // SAFETY: see above.
+            unsafe { Self($splat(value)) }
+        }
+        #[inline(always)]
+        unsafe fn load(source: *const $elem) -> Self {
+            // SAFETY: see above.
+            unsafe { Self($load(source)) }
+        }
+        #[inline(always)]
+        unsafe fn store(self, target: *mut $elem) {
+            // SAFETY: see above.
+            unsafe { $store(target, self.0) }
+        }
+        #[inline(always)]
+        fn mul_add(self, b: Self, c: Self) -> Self {
+            // SAFETY: see above.
+            unsafe { Self($fma(self.0, b.0, c.0)) }
+        }
+        #[inline(always)]
+        fn neg_mul_add(self, b: Self, c: Self) -> Self {
+            // SAFETY: see above.
+            unsafe { Self($fnma(self.0, b.0, c.0)) }
+        }
+        #[inline(always)]
+        fn keep_where_positive(self, test: Self) -> Self {
+            // SAFETY: see above.
+            unsafe { Self($and($cmp::<_CMP_GT_OQ>(test.0, Self::zero().0), self.0)) }
+        }
+        #[inline(always)]
+        fn select_less(self, limit: Self, yes: Self, no: Self) -> Self {
+            // SAFETY: see above.
+            unsafe { Self($blend(no.0, yes.0, $cmp::<_CMP_LT_OQ>(self.0, limit.0))) }
+        }
+        #[inline(always)]
+        fn div(self, b: Self) -> Self {
+            // SAFETY: see above.
+            unsafe { Self($div(self.0, b.0)) }
+        }
+        #[inline(always)]
+        fn max(self, b: Self) -> Self {
+            // SAFETY: see above.
+            unsafe { Self($max(self.0, b.0)) }
+        }
+        #[inline(always)]
+        fn sum(self) -> $elem {
+            let mut lanes = [0.0; Self::LANES];
+            // SAFETY: the array holds LANES values.
+            unsafe { self.store(lanes.as_mut_ptr()) };
+            let mut width = Self::LANES / 2;
+            while width > 0 {
+                for l in 0..width {
+                    lanes[l] += lanes[l + width];
+                }
+                width /= 2;
+            }
+            lanes[0]
+        }
+    };
+}
+
+impl Lanes for F64x4 {
+    type Elem = f64;
+    const LANES: usize = 4;
+    const RSQRT_ESTIMATE_ERROR: f64 = 3.67e-4; // 1.5 * 2^-12, through single precision
+    lanes!(f64, splat _mm256_set1_pd, load _mm256_loadu_pd, store _mm256_storeu_pd, fma _mm256_fmadd_pd,
+        fnma _mm256_fnmadd_pd, cmp _mm256_cmp_pd, and _mm256_and_pd, blend _mm256_blendv_pd, div _mm256_div_pd,
+        max _mm256_max_pd);
+
+    #[inline(always)]
+    fn rsqrt_estimate(self) -> Self {
+        // The estimate goes through singles, whose exponents end at 1e-38 and 1e38: scale x = m 4^k to m in [1, 4)
+        // by its exponent bits, and the result by 2^-k.
+        // SAFETY: see above.
+        unsafe {
+            let bits = _mm256_castpd_si256(self.0);
+            let exponent = _mm256_sub_epi64(_mm256_srli_epi64::<52>(bits), _mm256_set1_epi64x(1023));
+            let even = _mm256_and_si256(exponent, _mm256_set1_epi64x(!1));
+            let mantissa = _mm256_castsi256_pd(_mm256_sub_epi64(bits, _mm256_slli_epi64::<52>(even)));
+            let estimate = _mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps(mantissa)));
+            // Halve the even exponent: shift the biased value (exponent + 2048) / 2 - 1024, which stays non-negative.
+            let biased = _mm256_srli_epi64::<1>(_mm256_add_epi64(even, _mm256_set1_epi64x(2048)));
+            let halved = _mm256_sub_epi64(biased, _mm256_set1_epi64x(1024));
+            let scaled = _mm256_sub_epi64(_mm256_castpd_si256(estimate), _mm256_slli_epi64::<52>(halved));
+            Self(_mm256_castsi256_pd(scaled))
+        }
+    }
+    #[inline(always)]
+    fn exp2_whole(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            // Adding 1.5 * 2^52 leaves the whole number in the low bits of the mantissa.
+            let magic = _mm256_set1_pd(6_755_399_441_055_744.0);
+            let whole = _mm256_sub_epi64(_mm256_castpd_si256(_mm256_add_pd(self.0, magic)), _mm256_castpd_si256(magic));
+            Self(_mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_add_epi64(whole, _mm256_set1_epi64x(1023)))))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn gather_rows(rows: &[*const f64; MAX_LANES], count: usize, columns: &mut [Self]) {
+        assert!(columns.len() >= count);
+        let mut k = 0;
+        while k + 4 <= count {
+            // SAFETY: four readable values from column k behind each of the first four rows.
+            unsafe {
+                let mut block = [_mm256_setzero_pd(); 4];
+                for l in 0..4 {
+                    block[l] = _mm256_loadu_pd(rows[l].add(k));
+                }
+                let block = transpose4(block);
+                for j in 0..4 {
+                    *columns.get_unchecked_mut(k + j) = Self(block[j]);
+                }
+            }
+            k += 4;
+        }
+        // SAFETY: forwarded from the caller.
+        unsafe { gather_rows_from(rows, k, count, columns) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter_add_rows(columns: &[Self], count: usize, rows: &[*mut f64; MAX_LANES]) {
+        assert!(columns.len() >= count);
+        let mut k = 0;
+        while k + 4 <= count {
+            // SAFETY: four writable values from column k behind each of the first four rows, none shared.
+            unsafe {
+                let mut block = [_mm256_setzero_pd(); 4];
+                for j in 0..4 {
+                    block[j] = columns.get_unchecked(k + j).0;
+                }
+                let block = transpose4(block);
+                for l in 0..4 {
+                    let at = rows[l].add(k);
+                    _mm256_storeu_pd(at, _mm256_add_pd(_mm256_loadu_pd(at), block[l]));
+                }
+            }
+            k += 4;
+        }
+        // SAFETY: forwarded from the caller.
+        unsafe { scatter_add_rows_from(columns, k, count, rows) }
+    }
+}
+
+impl Lanes for F32x8 {
+    type Elem = f32;
+    const LANES: usize = 8;
+    const RSQRT_ESTIMATE_ERROR: f64 = 3.67e-4;
+    lanes!(f32, splat _mm256_set1_ps, load _mm256_loadu_ps, store _mm256_storeu_ps, fma _mm256_fmadd_ps,
+        fnma _mm256_fnmadd_ps, cmp _mm256_cmp_ps, and _mm256_and_ps, blend _mm256_blendv_ps, div _mm256_div_ps,
+        max _mm256_max_ps);
+
+    #[inline(always)]
+    fn rsqrt_estimate(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_rsqrt_ps(self.0)) }
+    }
+    #[inline(always)]
+    fn exp2_whole(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let whole = _mm256_add_epi32(_mm256_cvtps_epi32(self.0), _mm256_set1_epi32(127));
+            Self(_mm256_castsi256_ps(_mm256_slli_epi32::<23>(whole)))
+        }
+    }
+}
+
+/// Transposes a 4 x 4 block of doubles.
+#[inline(always)]
+unsafe fn transpose4(r: [__m256d; 4]) -> [__m256d; 4] {
+    // SAFETY: only called where the level is supported.
+    unsafe {
+        let (a, b) = (_mm256_unpacklo_pd(r[0], r[1]), _mm256_unpackhi_pd(r[0], r[1]));
+        let (c, d) = (_mm256_unpacklo_pd(r[2], r[3]), _mm256_unpackhi_pd(r[2], r[3]));
+        [
+            _mm256_permute2f128_pd::<0x20>(a, c),
+            _mm256_permute2f128_pd::<0x20>(b, d),
+            _mm256_permute2f128_pd::<0x31>(a, c),
+            _mm256_permute2f128_pd::<0x31>(b, d),
+        ]
+    }
+}

@@ -1,0 +1,86 @@
+//! Reciprocal square root and exponential on vectors.
+
+use super::{Lanes, Real};
+
+/// How exactly a reciprocal square root must be computed; decided once for a plan from its tolerance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RsqrtAccuracy {
+    /// The hardware's estimate (relative error up to 6.2e-5 with AVX-512, 3.7e-4 with AVX2).
+    Estimate,
+    /// One Newton step on the estimate (6e-9, or 2e-7 with AVX2).
+    Newton,
+    /// As exact as the precision allows.
+    Full,
+}
+
+impl RsqrtAccuracy {
+    /// The cheapest accuracy whose error is at most `error` for vectors of type `V`.
+    pub fn for_error<V: Lanes>(error: f64) -> Self {
+        let e = V::RSQRT_ESTIMATE_ERROR;
+        if e == 0.0 {
+            RsqrtAccuracy::Full
+        } else if e <= error {
+            RsqrtAccuracy::Estimate
+        } else if (1.5 * e * e).max(2.0 * V::Elem::EPSILON) <= error {
+            RsqrtAccuracy::Newton
+        } else {
+            RsqrtAccuracy::Full
+        }
+    }
+}
+
+/// `1/sqrt(x)` to the accuracy `A` (an [`RsqrtAccuracy`] as a number, so that it is a constant of the loop).
+///
+/// A lane whose estimate was zeroed stays zero.
+#[inline(always)]
+pub fn rsqrt<V: Lanes, const A: u8>(x: V, estimate: V) -> V {
+    let one = V::splat(V::Elem::ONE);
+    let half = V::splat(V::Elem::from_f64(0.5));
+    if V::RSQRT_ESTIMATE_ERROR == 0.0 || A == RsqrtAccuracy::Estimate as u8 {
+        return estimate;
+    }
+    if A == RsqrtAccuracy::Newton as u8 {
+        // y (3 - x y^2) / 2 = y + y (1 - x y^2) / 2
+        let residual = (x * estimate).neg_mul_add(estimate, one);
+        return (estimate * half).mul_add(residual, estimate);
+    }
+    let mut y = estimate;
+    let mut error = V::RSQRT_ESTIMATE_ERROR;
+    // Cubic steps: y (1 + e/2 + 3 e^2/8) with e = 1 - x y^2 leaves 5 e^3 / 16.
+    while error > V::Elem::EPSILON {
+        let residual = (x * y).neg_mul_add(y, one);
+        let series = V::splat(V::Elem::from_f64(0.375)).mul_add(residual, half);
+        y = (y * residual).mul_add(series, y);
+        error = 2.5 * error * error * error;
+    }
+    y
+}
+
+/// `exp(x)` for `x <= 0` (zero below about -708 or -87), to about two units in the last place.
+#[inline(always)]
+pub fn exp<V: Lanes>(x: V) -> V {
+    let real = |value: f64| V::splat(V::Elem::from_f64(value));
+    let single = V::Elem::EPSILON > 1e-10;
+    let lowest = if single { -87.0 } else { -708.0 };
+    let magic = if single { 12_582_912.0 } else { 6_755_399_441_055_744.0 }; // 1.5 * 2^23, 1.5 * 2^52: rounds to whole
+    let clamped = x.max(real(lowest));
+    let shifted = clamped.mul_add(real(std::f64::consts::LOG2_E), real(magic));
+    let whole = shifted - real(magic);
+    // ln 2 in two parts, so that the remainder keeps all its bits.
+    let (high, low) =
+        if single { (0.693_145_751_953_125, 1.428_606_820_309_417e-6) } else { (0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10) };
+    let r = whole.neg_mul_add(real(high), clamped);
+    let r = whole.neg_mul_add(real(low), r);
+    let terms = if single { 7 } else { 13 };
+    let mut factorial = 1.0;
+    for k in 2..=terms {
+        factorial *= k as f64;
+    }
+    let mut series = real(1.0 / factorial);
+    for k in (0..terms).rev() {
+        factorial /= (k + 1) as f64;
+        series = series.mul_add(r, real(1.0 / factorial));
+    }
+    let value = series * whole.exp2_whole();
+    x.select_less(real(lowest), V::zero(), value)
+}

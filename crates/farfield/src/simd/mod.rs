@@ -1,0 +1,326 @@
+//! Vectors of floats, chosen at run time.
+//!
+//! Hot loops are written once over the trait [`Lanes`] and compiled for every [`SimdLevel`]. A loop is packed into
+//! a [`Vectorized`] task; [`dispatch`] runs it inside a function that has the level's CPU features enabled, so one
+//! portable binary uses AVX-512 where the machine has it.
+//!
+//! This module holds all CPU `unsafe` of the crate that concerns instruction sets. The invariant behind it: a lane
+//! type of a level is only ever named through [`dispatch`], which has checked that the machine supports the level.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod math;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod real;
+mod scalar;
+
+pub(crate) use math::{RsqrtAccuracy, exp, rsqrt};
+pub use real::Real;
+
+use std::fmt;
+use std::ops::{Add, Mul, Sub};
+
+/// An instruction set the hot loops can be compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SimdLevel {
+    /// One number at a time; works everywhere.
+    Scalar,
+    /// 128-bit vectors of 64-bit ARM.
+    Neon,
+    /// 256-bit vectors with fused multiply-add.
+    Avx2,
+    /// 512-bit vectors.
+    Avx512,
+}
+
+impl SimdLevel {
+    /// The widest level this machine supports.
+    pub fn best() -> Self {
+        *Self::available().last().unwrap_or(&SimdLevel::Scalar)
+    }
+
+    /// Every level this machine supports, narrowest first.
+    pub fn available() -> Vec<Self> {
+        [SimdLevel::Scalar, SimdLevel::Neon, SimdLevel::Avx2, SimdLevel::Avx512]
+            .into_iter()
+            .filter(|level| level.is_supported())
+            .collect()
+    }
+
+    /// Whether this machine can run the level.
+    pub fn is_supported(self) -> bool {
+        match self {
+            SimdLevel::Scalar => true,
+            #[cfg(target_arch = "aarch64")]
+            SimdLevel::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512bw")
+                    && SimdLevel::Avx2.is_supported()
+            }
+            #[allow(unreachable_patterns, reason = "which levels exist depends on the architecture")]
+            _ => false,
+        }
+    }
+
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            SimdLevel::Scalar => "scalar",
+            SimdLevel::Neon => "neon",
+            SimdLevel::Avx2 => "avx2",
+            SimdLevel::Avx512 => "avx512",
+        }
+    }
+
+    /// The level of that name, whether or not this machine supports it.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [SimdLevel::Scalar, SimdLevel::Neon, SimdLevel::Avx2, SimdLevel::Avx512]
+            .into_iter()
+            .find(|level| level.name() == name)
+    }
+
+    /// How many numbers of the given precision one vector of this level holds.
+    pub fn lanes<T: Real>(self) -> usize {
+        struct Count;
+        impl<T: Real> Vectorized<T> for Count {
+            type Output = usize;
+            fn run<V: Lanes<Elem = T>>(self) -> usize {
+                V::LANES
+            }
+        }
+        dispatch::<T, _>(self, Count)
+    }
+}
+
+impl fmt::Display for SimdLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A vector of [`Lanes::LANES`] floats.
+pub trait Lanes:
+    Copy + Send + Sync + 'static + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
+{
+    /// The float in each lane.
+    type Elem: Real;
+    /// Floats per vector.
+    const LANES: usize;
+    /// Relative error of [`Lanes::rsqrt_estimate`]; zero where it is as exact as the arithmetic.
+    const RSQRT_ESTIMATE_ERROR: f64;
+
+    /// The same value in every lane.
+    fn splat(value: Self::Elem) -> Self;
+    /// Loads `LANES` values from `source`.
+    ///
+    /// # Safety
+    /// `source` must be valid for reading `LANES` values; no alignment is needed.
+    unsafe fn load(source: *const Self::Elem) -> Self;
+    /// Stores `LANES` values to `target`.
+    ///
+    /// # Safety
+    /// `target` must be valid for writing `LANES` values; no alignment is needed.
+    unsafe fn store(self, target: *mut Self::Elem);
+    /// `self * b + c`, fused where the level can.
+    fn mul_add(self, b: Self, c: Self) -> Self;
+    /// `c - self * b`, fused where the level can.
+    fn neg_mul_add(self, b: Self, c: Self) -> Self;
+    /// An estimate of `1/sqrt(self)` with relative error [`Lanes::RSQRT_ESTIMATE_ERROR`].
+    fn rsqrt_estimate(self) -> Self;
+    /// `self` where `test > 0`, else zero.
+    fn keep_where_positive(self, test: Self) -> Self;
+    /// `yes` where `self < limit`, else `no`.
+    fn select_less(self, limit: Self, yes: Self, no: Self) -> Self;
+    /// Two to the power of `self`, whose lanes hold whole numbers.
+    fn exp2_whole(self) -> Self;
+    /// Lane-wise quotient.
+    fn div(self, b: Self) -> Self;
+    /// Lane-wise maximum.
+    fn max(self, b: Self) -> Self;
+    /// The sum over the lanes, in a fixed order.
+    fn sum(self) -> Self::Elem;
+
+    /// All lanes zero.
+    #[inline(always)]
+    fn zero() -> Self {
+        Self::splat(Self::Elem::ZERO)
+    }
+
+    /// Loads the first `LANES` values of `source`.
+    #[inline(always)]
+    fn from_slice(source: &[Self::Elem]) -> Self {
+        assert!(source.len() >= Self::LANES);
+        // SAFETY: the slice holds at least LANES values.
+        unsafe { Self::load(source.as_ptr()) }
+    }
+
+    /// Loads the first `count` values of `source`, the remaining lanes being `fill`.
+    #[inline(always)]
+    fn from_slice_partial(source: &[Self::Elem], count: usize, fill: Self::Elem) -> Self {
+        if count >= Self::LANES {
+            return Self::from_slice(source);
+        }
+        let mut padded = [fill; MAX_LANES];
+        padded[..count].copy_from_slice(&source[..count]);
+        Self::from_slice(&padded)
+    }
+
+    /// Writes the first `count` lanes to `target`.
+    #[inline(always)]
+    fn write_partial(self, target: &mut [Self::Elem], count: usize) {
+        let mut all = [Self::Elem::ZERO; MAX_LANES];
+        // SAFETY: MAX_LANES is at least LANES.
+        unsafe { self.store(all.as_mut_ptr()) };
+        target[..count].copy_from_slice(&all[..count]);
+    }
+
+    /// Transposes blocks of rows into vectors: lane `l` of `columns[k]` is `rows[l][k]`.
+    ///
+    /// # Safety
+    /// Each of the first `LANES` pointers must be valid for reading `count` values.
+    #[inline(always)]
+    unsafe fn gather_rows(rows: &[*const Self::Elem; MAX_LANES], count: usize, columns: &mut [Self]) {
+        // SAFETY: forwarded from the caller.
+        unsafe { gather_rows_from(rows, 0, count, columns) }
+    }
+
+    /// The inverse of [`Lanes::gather_rows`], adding: `rows[l][k] += lane l of columns[k]`.
+    ///
+    /// # Safety
+    /// Each of the first `LANES` pointers must be valid for reading and writing `count` values, and no two of them
+    /// may overlap.
+    #[inline(always)]
+    unsafe fn scatter_add_rows(columns: &[Self], count: usize, rows: &[*mut Self::Elem; MAX_LANES]) {
+        // SAFETY: forwarded from the caller.
+        unsafe { scatter_add_rows_from(columns, 0, count, rows) }
+    }
+}
+
+/// The scalar tail (or whole) of [`Lanes::gather_rows`], from column `start` on.
+#[inline(always)]
+unsafe fn gather_rows_from<V: Lanes>(
+    rows: &[*const V::Elem; MAX_LANES],
+    start: usize,
+    count: usize,
+    columns: &mut [V],
+) {
+    for (k, column) in columns[..count].iter_mut().enumerate().skip(start) {
+        let mut lanes = [V::Elem::ZERO; MAX_LANES];
+        for (lane, row) in lanes.iter_mut().zip(rows).take(V::LANES) {
+            // SAFETY: the caller vouches for `count` readable values behind each row.
+            *lane = unsafe { *row.add(k) };
+        }
+        *column = V::from_slice(&lanes);
+    }
+}
+
+/// The scalar tail (or whole) of [`Lanes::scatter_add_rows`], from column `start` on.
+#[inline(always)]
+unsafe fn scatter_add_rows_from<V: Lanes>(
+    columns: &[V],
+    start: usize,
+    count: usize,
+    rows: &[*mut V::Elem; MAX_LANES],
+) {
+    for (k, column) in columns[..count].iter().enumerate().skip(start) {
+        let mut lanes = [V::Elem::ZERO; MAX_LANES];
+        // SAFETY: MAX_LANES is at least LANES.
+        unsafe { column.store(lanes.as_mut_ptr()) };
+        for (lane, row) in lanes.iter().zip(rows).take(V::LANES) {
+            // SAFETY: the caller vouches for `count` writable values behind each row, none shared.
+            unsafe { *row.add(k) = *row.add(k) + *lane };
+        }
+    }
+}
+
+/// No level has more lanes than this.
+pub const MAX_LANES: usize = 16;
+
+/// Views the aligned part of a buffer as `count` vectors.
+///
+/// # Panics
+/// If the buffer is shorter than `count + 1` vectors ([`lanes_len`] gives the length to ask for).
+#[inline(always)]
+pub(crate) fn as_lanes<V: Lanes>(buffer: &mut [V::Elem], count: usize) -> &mut [V] {
+    // SAFETY: a vector is LANES floats without padding, any bits are valid for it, and `align_to_mut` takes care of
+    // the alignment.
+    let (_, lanes, _) = unsafe { buffer.align_to_mut::<V>() };
+    &mut lanes[..count]
+}
+
+/// How many floats a buffer for [`as_lanes`] needs, at any level.
+pub(crate) fn lanes_len(count: usize) -> usize {
+    (count + 1) * MAX_LANES
+}
+
+/// A task written once over the lane type. Implementations must be `#[inline(always)]` down to the innermost loop,
+/// so that everything is compiled with the level's features.
+pub trait Vectorized<T: Real> {
+    /// What the task returns.
+    type Output;
+    /// Runs the task with vectors of type `V`.
+    fn run<V: Lanes<Elem = T>>(self) -> Self::Output;
+}
+
+/// Runs `task` with the vectors of `level`.
+#[inline]
+pub fn dispatch<T: Real, W: Vectorized<T>>(level: SimdLevel, task: W) -> W::Output {
+    debug_assert!(level.is_supported());
+    match level {
+        // SAFETY: a plan is only made for a level that `is_supported` on this machine.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx512 => unsafe { avx512::run::<T, W>(task) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx2 => unsafe { avx2::run::<T, W>(task) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        SimdLevel::Neon => unsafe { neon::run::<T, W>(task) },
+        _ => task.run::<scalar::Scalar<T>>(),
+    }
+}
+
+/// Gives a lane newtype its operators from its intrinsics.
+#[allow(unused_macros, reason = "not every architecture has vector levels")]
+macro_rules! lane_operators {
+    ($name:ident, $add:ident, $sub:ident, $mul:ident) => {
+        impl std::ops::Add for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn add(self, b: Self) -> Self {
+                // SAFETY: the type is only named where its level is supported.
+                unsafe { Self($add(self.0, b.0)) }
+            }
+        }
+        impl std::ops::Sub for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn sub(self, b: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { Self($sub(self.0, b.0)) }
+            }
+        }
+        impl std::ops::Mul for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn mul(self, b: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { Self($mul(self.0, b.0)) }
+            }
+        }
+    };
+}
+#[allow(unused_imports, reason = "not every architecture has vector levels")]
+pub(crate) use lane_operators;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! The two precisions, `f32` and `f64`.
+
+use super::{Lanes, scalar::Scalar};
+use std::fmt::{Debug, Display};
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+
+/// A floating-point precision: `f32` or `f64`.
+pub trait Real:
+    Copy
+    + Send
+    + Sync
+    + 'static
+    + PartialOrd
+    + Debug
+    + Display
+    + Default
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + Sum
+    + sealed::Sealed
+{
+    /// Zero.
+    const ZERO: Self;
+    /// One.
+    const ONE: Self;
+    /// The distance from one to the next larger number.
+    const EPSILON: f64;
+    /// `"f32"` or `"f64"`.
+    const NAME: &'static str;
+    /// Vectors of the AVX-512 level.
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Lanes<Elem = Self>;
+    /// Vectors of the AVX2 level.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Lanes<Elem = Self>;
+    /// Vectors of the NEON level.
+    #[cfg(target_arch = "aarch64")]
+    type Neon: Lanes<Elem = Self>;
+
+    /// Rounds from double precision.
+    fn from_f64(value: f64) -> Self;
+    /// Converts to double precision, exactly.
+    fn to_f64(self) -> f64;
+    /// Neither infinite nor NaN.
+    fn is_finite(self) -> bool;
+    /// The square root.
+    fn sqrt(self) -> Self;
+    /// Two to a whole power.
+    fn exp2_whole(self) -> Self {
+        Self::from_f64(self.to_f64().exp2())
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+macro_rules! real {
+    ($float:ident, $name:literal, $avx512:ident, $avx2:ident, $neon:ident) => {
+        impl Real for $float {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const EPSILON: f64 = $float::EPSILON as f64;
+            const NAME: &'static str = $name;
+            #[cfg(target_arch = "x86_64")]
+            type Avx512 = super::avx512::$avx512;
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = super::avx2::$avx2;
+            #[cfg(target_arch = "aarch64")]
+            type Neon = super::neon::$neon;
+
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $float
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                $float::is_finite(self)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                $float::sqrt(self)
+            }
+        }
+    };
+}
+
+real!(f32, "f32", F32x16, F32x8, F32x4);
+real!(f64, "f64", F64x8, F64x4, F64x2);
+
+const _: () = {
+    const fn assert_lanes<T: Real>() {}
+    assert_lanes::<f32>();
+    assert_lanes::<f64>();
+    let _ = std::mem::size_of::<Scalar<f32>>();
+};

@@ -1,0 +1,122 @@
+//! A parallel, stable radix sort of (key, index) pairs: O(N) for keys of a fixed number of bits.
+
+use rayon::prelude::*;
+
+/// A key in the upper half, the index it belongs to in the lower.
+pub type Keyed = u64;
+
+/// Joins a key and an index.
+#[inline(always)]
+pub fn keyed(key: u32, index: u32) -> Keyed {
+    u64::from(key) << 32 | u64::from(index)
+}
+
+/// The key of a pair.
+#[inline(always)]
+pub fn key_of(pair: Keyed) -> u32 {
+    (pair >> 32) as u32
+}
+
+/// The index of a pair.
+#[inline(always)]
+pub fn index_of(pair: Keyed) -> u32 {
+    pair as u32
+}
+
+/// Below this many pairs one thread sorts alone.
+const PARALLEL_FROM: usize = 1 << 15;
+
+/// Sorts by the low `bits` bits of the key; pairs with equal keys keep their order. `scratch` is as long as `pairs`.
+pub fn sort_by_key(pairs: &mut [Keyed], scratch: &mut [Keyed], bits: u32) {
+    assert_eq!(pairs.len(), scratch.len());
+    if pairs.len() <= 64 {
+        pairs.sort_by_key(|pair| key_of(*pair));
+        return;
+    }
+    let passes = bits.div_ceil(11).max(1);
+    let width = bits.div_ceil(passes).max(1);
+    let (mut from, mut to) = (&mut *pairs, &mut *scratch);
+    for pass in 0..passes {
+        one_pass(from, to, 32 + pass * width, width);
+        (from, to) = (to, from);
+    }
+    if passes % 2 == 1 {
+        to.copy_from_slice(from);
+    }
+}
+
+/// One counting pass over the digit of `width` bits at `shift`.
+fn one_pass(from: &[Keyed], to: &mut [Keyed], shift: u32, width: u32) {
+    let buckets = 1usize << width;
+    let mask = buckets as u64 - 1;
+    let digit = |pair: Keyed| (pair >> shift & mask) as usize;
+    let chunk = if from.len() < PARALLEL_FROM { from.len() } else { from.len().div_ceil(4 * rayon::current_num_threads()).max(4096) };
+    let mut counts: Vec<Vec<u32>> = from
+        .par_chunks(chunk)
+        .map(|part| {
+            let mut count = vec![0u32; buckets];
+            for pair in part {
+                count[digit(*pair)] += 1;
+            }
+            count
+        })
+        .collect();
+    // Bucket by bucket, chunk by chunk: where each chunk's share of each bucket starts.
+    let mut start = 0;
+    for bucket in 0..buckets {
+        for count in &mut counts {
+            start += std::mem::replace(&mut count[bucket], start);
+        }
+    }
+    let target = SharedSlice { pointer: to.as_mut_ptr(), length: to.len() };
+    from.par_chunks(chunk).zip(counts).for_each(|(part, mut next)| {
+        for pair in part {
+            let at = &mut next[digit(*pair)];
+            // SAFETY: the counts give every pair of every chunk a place of its own.
+            unsafe { target.write(*at as usize, *pair) };
+            *at += 1;
+        }
+    });
+}
+
+/// A slice that several threads fill at places they know to be disjoint.
+struct SharedSlice<T> {
+    pointer: *mut T,
+    length: usize,
+}
+
+// SAFETY: only `write` touches the memory, and its callers promise disjoint places.
+unsafe impl<T: Send> Sync for SharedSlice<T> {}
+
+impl<T> SharedSlice<T> {
+    /// # Safety
+    /// No other thread may write the same place.
+    #[inline(always)]
+    unsafe fn write(&self, at: usize, value: T) {
+        assert!(at < self.length);
+        // SAFETY: in bounds, and the caller owns the place.
+        unsafe { self.pointer.add(at).write(value) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_the_standard_stable_sort() {
+        let mut state = 12345u64;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as u32
+        };
+        for (count, bits) in [(0, 30), (1, 30), (65, 3), (1000, 1), (5000, 30), (70_000, 21), (200_000, 12)] {
+            let mut pairs: Vec<Keyed> = (0..count).map(|i| keyed(next() & ((1 << bits) - 1), i)).collect();
+            let mut want = pairs.clone();
+            want.sort_by_key(|pair| key_of(*pair));
+            let mut scratch = vec![0; pairs.len()];
+            sort_by_key(&mut pairs, &mut scratch, bits);
+            assert!(pairs == want, "{count} pairs of {bits} bits");
+        }
+    }
+}

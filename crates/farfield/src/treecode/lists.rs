@@ -1,0 +1,126 @@
+//! Interaction lists of the treecode.
+//!
+//! [`by_opening`] is the classical criterion: a box of radius a acts through its multipole on a leaf at distance r if
+//! a/r < theta, and is opened otherwise. The radius is that of the smallest ball about the expansion centre that holds
+//! the sources, r the distance from there to the nearest point of the leaf's bounding box, and the error obeys
+//! $$ |\phi - \phi_p| \le \sum_j |q_j| \\, \frac{1}{r-a}\left(\frac ar\right)^{p+1} $$
+//! (van Rees et al., eq. 6). [`on_neighbour_lists`] uses the FMM's boxes instead (Yokota and Barba, figure 6).
+
+use crate::fmm::setup::OrderedPoints;
+use crate::simd::Real;
+use crate::tree::lists::{LeafLists, ancestors};
+use crate::tree::octree::Node;
+use crate::tree::{Lists, Octree};
+use rayon::prelude::*;
+
+/// For every box, the distance of its farthest source from its centre.
+pub fn radii<T: Real>(tree: &Octree, sources: &OrderedPoints<T>) -> Vec<f64> {
+    tree.nodes
+        .par_iter()
+        .map(|node| {
+            let centre = tree.centre_of(node);
+            node.sources
+                .clone()
+                .map(|k| {
+                    (0..3).map(|axis| (sources.position[axis][k as usize].to_f64() - centre[axis]).powi(2)).sum::<f64>()
+                })
+                .fold(0.0, f64::max)
+                .sqrt()
+        })
+        .collect()
+}
+
+/// Lists by the opening criterion `a / r < theta`.
+pub fn by_opening<T: Real>(
+    tree: &Octree,
+    radii: &[f64],
+    targets: &OrderedPoints<T>,
+    theta: f64,
+    m2p_sources: usize,
+) -> Lists {
+    let leaves: Vec<u32> = leaves_with_targets(tree);
+    let rows: Vec<(Vec<u32>, Vec<(u32, u32)>)> = leaves
+        .par_iter()
+        .map(|leaf| {
+            let leaf_node = &tree.nodes[*leaf as usize];
+            let bounds = bounding_box(leaf_node, targets);
+            let (mut m2p, mut p2p, mut open) = (Vec::new(), Vec::new(), vec![0u32]);
+            while let Some(at) = open.pop() {
+                let node = &tree.nodes[at as usize];
+                if node.sources.is_empty() {
+                    continue;
+                }
+                let distance = distance_to_box(tree.centre_of(node), bounds);
+                if radii[at as usize] < theta * distance && node.source_count() > m2p_sources {
+                    m2p.push(at);
+                } else if radii[at as usize] < theta * distance || node.is_leaf() {
+                    if at != *leaf {
+                        p2p.push((node.sources.start, node.sources.end));
+                    }
+                } else {
+                    open.extend(node.children.clone());
+                }
+            }
+            (m2p, p2p)
+        })
+        .collect();
+    Lists::of_leaves(tree, leaves, rows)
+}
+
+/// Lists on the FMM's neighbours: what the FMM does by M2L acts by M2P on every leaf below, P2L becomes P2P.
+pub fn on_neighbour_lists(tree: &Octree, fmm: &Lists) -> Lists {
+    let mut acting: Vec<Vec<u32>> = vec![Vec::new(); tree.nodes.len()];
+    let mut near: Vec<Vec<(u32, u32)>> = vec![Vec::new(); tree.nodes.len()];
+    for block in &fmm.m2l {
+        for (target, source) in &block.pairs {
+            acting[*target as usize].push(*source);
+        }
+    }
+    for (row, at) in fmm.p2l_boxes.iter().enumerate() {
+        for leaf in fmm.p2l.row(row) {
+            let sources = &tree.nodes[*leaf as usize].sources;
+            near[*at as usize].push((sources.start, sources.end));
+        }
+    }
+    let rows: Vec<(Vec<u32>, Vec<(u32, u32)>)> = fmm
+        .leaves
+        .par_iter()
+        .enumerate()
+        .map(|(row, leaf)| {
+            let mut lists: LeafLists = (fmm.m2p.row(row).to_vec(), fmm.p2p.row(row).to_vec());
+            for (above, _) in ancestors(tree, *leaf) {
+                lists.0.extend(&acting[above as usize]);
+                lists.1.extend(&near[above as usize]);
+            }
+            lists
+        })
+        .collect();
+    Lists::of_leaves(tree, fmm.leaves.clone(), rows)
+}
+
+/// Leaves with targets, in the order of their targets.
+fn leaves_with_targets(tree: &Octree) -> Vec<u32> {
+    let mut leaves: Vec<u32> = (0..tree.nodes.len() as u32)
+        .filter(|at| tree.nodes[*at as usize].is_leaf() && !tree.nodes[*at as usize].targets.is_empty())
+        .collect();
+    leaves.sort_unstable_by_key(|at| tree.nodes[*at as usize].targets.start);
+    leaves
+}
+
+fn bounding_box<T: Real>(leaf: &Node, targets: &OrderedPoints<T>) -> [(f64, f64); 3] {
+    std::array::from_fn(|axis| {
+        targets.position[axis][leaf.targets.start as usize..leaf.targets.end as usize]
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x.to_f64()), high.max(x.to_f64())))
+    })
+}
+
+fn distance_to_box(point: [f64; 3], bounds: [(f64, f64); 3]) -> f64 {
+    (0..3)
+        .map(|axis| {
+            let (low, high) = bounds[axis];
+            (low - point[axis]).max(point[axis] - high).max(0.0).powi(2)
+        })
+        .sum::<f64>()
+        .sqrt()
+}

@@ -1,0 +1,73 @@
+//! How long each operator takes on a machine.
+
+use crate::kernel::Kernel;
+use crate::simd::Real;
+
+/// Nanoseconds per operation on one thread, for one precision.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct OperatorCosts {
+    /// A pair of points, Coulomb or gravity: potential; with gradient; with Hessian.
+    pub pair_scalar: [f64; 3],
+    /// A pair of points, Biot-Savart: velocity; with gradient.
+    pub pair_vector: [f64; 2],
+    /// M2L of order p is `m2l[0] + m2l[1] (p+1)^2 + m2l[2] (p+1)^3`.
+    pub m2l: [f64; 3],
+    /// One point and one coefficient of P2M, L2P, P2L or M2P.
+    pub point_coefficient: f64,
+}
+
+impl OperatorCosts {
+    /// One M2L translation of the given order.
+    pub fn m2l(&self, order: usize) -> f64 {
+        let n = (order + 1) as f64;
+        self.m2l[0] + n * n * (self.m2l[1] + n * self.m2l[2])
+    }
+
+    /// One pair of points.
+    pub fn pair(&self, kernel: Kernel, derivatives: usize) -> f64 {
+        match kernel {
+            Kernel::Coulomb | Kernel::Gravity { .. } => self.pair_scalar[derivatives.min(2)],
+            Kernel::BiotSavart { .. } => self.pair_vector[derivatives.saturating_sub(1).min(1)],
+        }
+    }
+}
+
+/// What is stored about a machine: the costs of the operators in both precisions.
+///
+/// The default was measured on the machine the README names; `farfield bench --calibrate` writes one for yours. A
+/// profile changes which plan is fastest, never whether it meets the tolerance.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct MachineProfile {
+    /// Single precision.
+    pub f32: OperatorCosts,
+    /// Double precision.
+    pub f64: OperatorCosts,
+}
+
+impl Default for MachineProfile {
+    fn default() -> Self {
+        Self {
+            f32: OperatorCosts {
+                pair_scalar: [0.19, 0.28, 0.60],
+                pair_vector: [0.40, 0.90],
+                m2l: [4.0, 0.40, 0.038],
+                point_coefficient: 0.12,
+            },
+            f64: OperatorCosts {
+                pair_scalar: [0.40, 0.60, 1.25],
+                pair_vector: [0.80, 1.80],
+                m2l: [6.0, 0.80, 0.076],
+                point_coefficient: 0.25,
+            },
+        }
+    }
+}
+
+impl MachineProfile {
+    /// The costs in precision `T`.
+    pub fn of<T: Real>(&self) -> &OperatorCosts {
+        if T::EPSILON > 1e-10 { &self.f32 } else { &self.f64 }
+    }
+}

@@ -1,0 +1,134 @@
+//! The size of the boxes.
+
+use super::orders::{Work, choose};
+use super::profile::OperatorCosts;
+use crate::points::Random;
+use crate::simd::Real;
+use crate::tree::morton::{self, KEY_LEVELS};
+use crate::tree::octree::bounds;
+
+/// How many boxes of a side cover a point set: `log2 boxes` for sides halved 0, 1, 2 ... times, and how it goes on.
+#[derive(Debug, Clone)]
+pub struct Coverage {
+    boxes: Vec<f64>,
+}
+
+/// Points looked at to learn the shape of a set.
+const SAMPLE: usize = 1 << 16;
+
+impl Coverage {
+    /// Counts the occupied boxes of a sample, at each level as long as a box holds several sampled points.
+    pub fn of<T: Real>(points: &[[T; 3]]) -> Self {
+        let (corner, extent) = bounds(&[points]);
+        let side = extent.into_iter().fold(0.0, f64::max);
+        if side == 0.0 {
+            return Self { boxes: vec![0.0, 0.0] };
+        }
+        let mut random = Random::new(0);
+        let count = points.len().min(SAMPLE);
+        let mut keys: Vec<u32> = (0..count)
+            .map(|k| {
+                // One point from each stretch of the array.
+                let (low, high) = (k * points.len() / count, (k + 1) * points.len() / count);
+                let at = low + (random.next_u64() % (high - low) as u64) as usize;
+                morton::key(points[at].map(Real::to_f64), corner, 1.0 / (side * (1.0 + 1e-12)), KEY_LEVELS)
+            })
+            .collect();
+        keys.sort_unstable();
+        let mut boxes = vec![0.0];
+        for level in 1..=KEY_LEVELS {
+            let shift = 3 * (KEY_LEVELS - level);
+            let occupied = 1 + keys.windows(2).filter(|pair| pair[0] >> shift != pair[1] >> shift).count();
+            if occupied * 8 > count && level > 2 {
+                break;
+            }
+            boxes.push((occupied as f64).log2());
+        }
+        Self { boxes }
+    }
+
+    /// The dimension of the set at its finest known scale: 3 for a volume, 2 for a surface, 1 for a line.
+    pub fn dimension(&self) -> f64 {
+        let n = self.boxes.len();
+        (self.boxes[n - 1] - self.boxes[n - 2]).clamp(0.5, 3.0)
+    }
+
+    /// How often the side must be halved (not a whole number) for boxes to number `2^log2_boxes`.
+    pub fn halvings(&self, log2_boxes: f64) -> f64 {
+        for (level, pair) in self.boxes.windows(2).enumerate() {
+            if log2_boxes <= pair[1] && pair[1] > pair[0] {
+                return level as f64 + (log2_boxes - pair[0]).max(0.0) / (pair[1] - pair[0]);
+            }
+        }
+        let last = self.boxes.len() - 1;
+        last as f64 + (log2_boxes - self.boxes[last]) / self.dimension()
+    }
+}
+
+/// What the model proposes for a tree.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Proposal {
+    /// The root cube's side over the points' extent.
+    pub root_scale: f64,
+    /// Points a leaf may hold.
+    pub leaf_capacity: usize,
+    /// The highest order expected.
+    pub order: usize,
+    /// Nanoseconds of one M2L of one stream, on average.
+    pub m2l_cost: f64,
+}
+
+/// Leaves may hold this many times the mean before they are cut, so that chance does not cut them.
+const CAPACITY_OVER_MEAN: f64 = 1.75;
+
+/// Chooses the boxes' size for which pairs and translations together cost least.
+pub fn propose<T: Real>(
+    points: &[[T; 3]],
+    derivatives: &[usize],
+    tolerance: f64,
+    pair_cost: f64,
+    streams: f64,
+    costs: &OperatorCosts,
+) -> Proposal {
+    let coverage = Coverage::of(points);
+    let dimension = coverage.dimension();
+    let n = points.len() as f64;
+    // Translations per box and neighbours per box of a set of this dimension; every level above adds 2^-d.
+    let translations = (6f64.powf(dimension) - 3f64.powf(dimension)) / (1.0 - 2f64.powf(-dimension));
+    let neighbours = 3f64.powf(dimension);
+    let mut mean = 40.0;
+    let (mut order, mut m2l_cost) = (4, 100.0);
+    for _ in 0..3 {
+        let work = Work::of_uniform_cube(n, ((n / mean).log2() / 3.0).clamp(2.0, 8.0));
+        let orders = choose(&work, derivatives, tolerance, costs);
+        let count: f64 = work.levels.iter().flat_map(|level| level.translations).sum();
+        order = orders.highest;
+        m2l_cost = orders.cost / count.max(1.0);
+        // M2M, L2L and the ends of P2M and L2P cost each box about as much as a few translations at full order.
+        let per_box = streams * (translations * m2l_cost + 6.0 * costs.m2l(order));
+        mean = (per_box / (neighbours * pair_cost)).sqrt().clamp(4.0, 4000.0);
+    }
+    let halvings = coverage.halvings((n / mean).max(1.0).log2()).max(0.0);
+    // Whole numbers of boxes along the longest side leave no half-empty ones at the end.
+    let boxes_per_side = 2f64.powf(halvings);
+    let boxes_per_side = if boxes_per_side < 128.0 { boxes_per_side.round().max(1.0) } else { boxes_per_side };
+    let halvings = boxes_per_side.log2();
+    let root_scale = 2f64.powf(halvings.ceil() - halvings);
+    Proposal { root_scale, leaf_capacity: (CAPACITY_OVER_MEAN * mean).ceil() as usize, order, m2l_cost }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::points::PointSet;
+
+    #[test]
+    fn dimension_of_volumes_surfaces_and_lines_is_found() {
+        for (set, dimension) in [(PointSet::Cube, 3.0), (PointSet::Sphere, 2.0), (PointSet::Line, 1.0)] {
+            let coverage = Coverage::of(&set.generate::<f64>(200_000, 1));
+            assert!((coverage.dimension() - dimension).abs() < 0.25, "{set}: {}", coverage.dimension());
+        }
+        let cube = Coverage::of(&PointSet::Cube.generate::<f64>(200_000, 1));
+        assert!((cube.halvings(3.0 * 28f64.log2()) - 28f64.log2()).abs() < 0.1);
+    }
+}

@@ -1,0 +1,107 @@
+//! The true error of a result, measured at sampled targets by a direct sum in double precision.
+
+use crate::kernel::{Kernel, Output, Sizes, reference};
+use crate::plan::Field;
+use crate::points::Random;
+use crate::simd::Real;
+use rayon::prelude::*;
+
+/// What was summed: the caller's own arrays.
+#[derive(Debug, Clone, Copy)]
+pub struct Problem<'a, T> {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The sources.
+    pub sources: &'a [[T; 3]],
+    /// The targets; `None` if they are the sources.
+    pub targets: Option<&'a [[T; 3]]>,
+    /// Core sizes or softening lengths.
+    pub sizes: &'a Sizes<T>,
+    /// Strengths as given to the plan.
+    pub strengths: &'a [T],
+}
+
+/// The measured error of one output.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OutputError {
+    /// Which output.
+    pub output: Output,
+    /// The root of the summed squared differences over that of the true values.
+    pub relative_l2: f64,
+}
+
+/// Measures the error of `field` at `samples` random targets, over all strength vectors.
+///
+/// The denominator is floored at machine epsilon times the sum of absolute contributions, and 0/0 is 0.
+pub fn verify<T: Real>(problem: &Problem<T>, field: &Field<T>, samples: usize, seed: u64) -> Vec<OutputError> {
+    let targets = problem.targets.unwrap_or(problem.sources);
+    let mut random = Random::stream(seed, 7);
+    let chosen: Vec<usize> = if samples >= targets.len() {
+        (0..targets.len()).collect()
+    } else {
+        (0..samples).map(|_| (random.next_u64() % targets.len() as u64) as usize).collect()
+    };
+    field.outputs().iter().map(|output| error_of(problem, field, *output, &chosen)).collect()
+}
+
+fn error_of<T: Real>(problem: &Problem<T>, field: &Field<T>, output: Output, chosen: &[usize]) -> OutputError {
+    let components = output.components();
+    let values = field.get(output).unwrap_or(&[]);
+    let sums: Vec<[f64; 3]> = chosen
+        .par_iter()
+        .flat_map_iter(|target| (0..field.vectors()).map(move |vector| (vector, *target)))
+        .map(|(vector, target)| {
+            let (truth, absolute) = truth_at(problem, output, vector, target);
+            let at = (vector * field.targets() + target) * components;
+            let mut sums = [0.0, 0.0, (T::EPSILON * absolute).powi(2)];
+            for (c, truth) in truth.iter().enumerate() {
+                sums[0] += (values[at + c].to_f64() - truth).powi(2);
+                sums[1] += truth * truth;
+            }
+            sums
+        })
+        .collect();
+    let [difference, size, floor] = sums.iter().fold([0.0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]]);
+    let denominator = f64::max(size, floor);
+    let relative_l2 = if difference == 0.0 { 0.0 } else { (difference / denominator).sqrt() };
+    OutputError { output, relative_l2 }
+}
+
+/// The true value at a target, and the sum of absolute contributions.
+fn truth_at<T: Real>(problem: &Problem<T>, output: Output, vector: usize, target: usize) -> (Vec<f64>, f64) {
+    let targets = problem.targets.unwrap_or(problem.sources);
+    let x = targets[target].map(Real::to_f64);
+    let components = problem.kernel.strength_components();
+    let strengths = &problem.strengths[vector * problem.sources.len() * components..];
+    let same = problem.targets.is_none();
+    // Compensated summation: the truth must be better than what is measured.
+    let mut sum = vec![(0.0f64, 0.0f64); output.components()];
+    let mut absolute = 0.0;
+    let mut term = vec![0.0; output.components()];
+    for (j, source) in problem.sources.iter().enumerate() {
+        if same && j == target {
+            continue;
+        }
+        let d = std::array::from_fn(|axis| x[axis] - source[axis].to_f64());
+        let strength: [f64; 3] =
+            std::array::from_fn(|c| if c < components { strengths[j * components + c].to_f64() } else { 0.0 });
+        let size = match problem.sizes {
+            Sizes::None => 0.0,
+            Sizes::Global(size) => size.to_f64(),
+            Sizes::PerSource(sizes) => sizes[j].to_f64(),
+        };
+        let size = if problem.kernel == Kernel::Coulomb { 0.0 } else { size };
+        term.fill(0.0);
+        reference::add_pair(problem.kernel, output, d, &strength, size, &mut term);
+        let mut norm = 0.0;
+        for ((sum, lost), term) in sum.iter_mut().zip(&term) {
+            norm += term * term;
+            let corrected = term - *lost;
+            let next = *sum + corrected;
+            *lost = (next - *sum) - corrected;
+            *sum = next;
+        }
+        absolute += norm.sqrt();
+    }
+    (sum.into_iter().map(|(sum, _)| sum).collect(), absolute)
+}
