@@ -44,10 +44,7 @@ impl Array {
         if D == 0 {
             return Some(vec![[0.0; D]; self.rows]);
         }
-        self.values
-            .chunks_exact(D)
-            .map(|row| row.try_into().ok())
-            .collect()
+        self.values.chunks_exact(D).map(|row| row.try_into().ok()).collect()
     }
 
     /// Whether `values` holds exactly `rows * columns` numbers.
@@ -93,11 +90,7 @@ impl Array {
                 values.extend_from_slice(&array.values[start..start + array.columns]);
             }
         }
-        Self {
-            rows,
-            columns,
-            values,
-        }
+        Self { rows, columns, values }
     }
 }
 

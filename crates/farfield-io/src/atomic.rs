@@ -71,8 +71,7 @@ pub(crate) fn write_atomically(
     }
     let (unfinished, file) = Unfinished::create_in(folder).map_err(failed)?;
     if let Some(existing) = existing {
-        file.set_permissions(existing.permissions())
-            .map_err(failed)?;
+        file.set_permissions(existing.permissions()).map_err(failed)?;
     }
     let mut writer = BufWriter::with_capacity(1 << 16, file);
     fill(&mut writer).map_err(failed)?;
@@ -88,10 +87,7 @@ pub(crate) fn write_atomically(
     Ok(())
 }
 
-fn write_directly(
-    path: &Path,
-    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> io::Result<()> {
+fn write_directly(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
     let mut writer = BufWriter::new(OpenOptions::new().write(true).open(path)?);
     fill(&mut writer)?;
     writer.flush()

@@ -40,12 +40,7 @@ impl Role {
 
 /// Where the coordinates of points with `dimension` coordinates are: either one array, or one
 /// column for each axis.
-pub(crate) fn find_points(
-    names: &[String],
-    role: Role,
-    dimension: usize,
-    whole_arrays: bool,
-) -> Option<Vec<usize>> {
+pub(crate) fn find_points(names: &[String], role: Role, dimension: usize, whole_arrays: bool) -> Option<Vec<usize>> {
     let found = role.names().into_iter().find_map(|name| {
         let whole = whole_arrays.then(|| find(names, name)).flatten();
         whole
@@ -94,13 +89,8 @@ pub(crate) fn of_array(name: &str, columns: usize) -> Vec<String> {
     match columns {
         1 => vec![name.to_owned()],
         2 | 3 if name == POINTS => AXES[..columns].iter().map(|&axis| axis.into()).collect(),
-        2 | 3 => AXES[..columns]
-            .iter()
-            .map(|axis| format!("{name}_{axis}"))
-            .collect(),
-        _ => (0..columns)
-            .map(|index| format!("{name}_{index}"))
-            .collect(),
+        2 | 3 => AXES[..columns].iter().map(|axis| format!("{name}_{axis}")).collect(),
+        _ => (0..columns).map(|index| format!("{name}_{index}")).collect(),
     }
 }
 
@@ -156,10 +146,7 @@ mod tests {
 
     #[test]
     fn points_by_any_of_their_names() {
-        assert_eq!(
-            points("q,Z [m],x,Y(m)", Role::Sources, 3),
-            Some(vec![2, 3, 1])
-        );
+        assert_eq!(points("q,Z [m],x,Y(m)", Role::Sources, 3), Some(vec![2, 3, 1]));
         assert_eq!(points("x,y,q", Role::Sources, 3), None);
         assert_eq!(points("x,y,q", Role::Sources, 2), Some(vec![0, 1]));
         assert_eq!(points("a,positions", Role::Sources, 3), Some(vec![1]));
@@ -186,21 +173,11 @@ mod tests {
 
     #[test]
     fn columns_of_a_written_array_are_found_again() {
-        for (name, columns) in [
-            ("points", 3),
-            ("points", 2),
-            ("gradient", 3),
-            ("u", 7),
-            ("u", 1),
-        ] {
+        for (name, columns) in [("points", 3), ("points", 2), ("gradient", 3), ("u", 7), ("u", 1)] {
             let mut written = vec!["other".to_owned()];
             written.extend(of_array(name, columns));
             let expected: Vec<_> = (1..=columns).collect();
-            assert_eq!(
-                find_array(&written, name),
-                Some(expected),
-                "{name} {columns}"
-            );
+            assert_eq!(find_array(&written, name), Some(expected), "{name} {columns}");
         }
     }
 }

@@ -171,29 +171,19 @@ impl<'a> Reading<'a> {
 }
 
 /// The last comment that could be names of that many columns.
-fn names_in_comments(
-    comments: &[String],
-    separator: Separator,
-    columns: usize,
-) -> Option<Vec<String>> {
+fn names_in_comments(comments: &[String], separator: Separator, columns: usize) -> Option<Vec<String>> {
     comments.iter().rev().find_map(|comment| {
-        [separator, Separator::Blanks]
-            .into_iter()
-            .find_map(|separator| {
-                let fields: Vec<_> = separator.split(comment).collect();
-                let usable = fields.len() == columns && fields::are_names(&fields);
-                usable.then(|| fields.into_iter().map(str::to_owned).collect())
-            })
+        [separator, Separator::Blanks].into_iter().find_map(|separator| {
+            let fields: Vec<_> = separator.split(comment).collect();
+            let usable = fields.len() == columns && fields::are_names(&fields);
+            usable.then(|| fields.into_iter().map(str::to_owned).collect())
+        })
     })
 }
 
 /// Writes a header and one line for each row, every number in the fewest digits that read back
 /// to the same value. The arrays have the same number of rows.
-pub(crate) fn write(
-    writer: &mut impl Write,
-    arrays: &[NamedArray],
-    precision: Precision,
-) -> io::Result<()> {
+pub(crate) fn write(writer: &mut impl Write, arrays: &[NamedArray], precision: Precision) -> io::Result<()> {
     let header: Vec<_> = arrays
         .iter()
         .flat_map(|named| column_names::of_array(&named.name, named.array.columns))

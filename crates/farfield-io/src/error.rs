@@ -83,9 +83,7 @@ pub enum Error {
         text: String,
     },
     /// A line of a `.csv` file has more or fewer fields than the first one.
-    #[error(
-        "{path}: line {line}, column {column}: {found} fields where line {first_line} has {expected}: {text}"
-    )]
+    #[error("{path}: line {line}, column {column}: {found} fields where line {first_line} has {expected}: {text}")]
     CsvFields {
         /// The file.
         path: PathBuf,

@@ -20,9 +20,7 @@ impl FileFormat {
             Some("npy") => Ok(Self::Npy),
             Some("npz") => Ok(Self::Npz),
             Some("csv") => Ok(Self::Csv),
-            _ => Err(Error::UnknownExtension {
-                path: path.to_owned(),
-            }),
+            _ => Err(Error::UnknownExtension { path: path.to_owned() }),
         }
     }
 }

@@ -47,9 +47,7 @@ pub enum NpyProblem {
     #[error("malformed npy header: {0}")]
     Header(String),
     /// The elements are not plain real numbers.
-    #[error(
-        "unsupported dtype {0}; supported are floats (f2, f4, f8) and integers (i1 to i8, u1 to u8)"
-    )]
+    #[error("unsupported dtype {0}; supported are floats (f2, f4, f8) and integers (i1 to i8, u1 to u8)")]
     Dtype(String),
 }
 
@@ -85,11 +83,7 @@ impl Place<'_> {
     }
 
     fn truncated(&self, part: &'static str, expected: u128, found: u64) -> Error {
-        self.problem(NpyProblem::Truncated {
-            part,
-            expected,
-            found,
-        })
+        self.problem(NpyProblem::Truncated { part, expected, found })
     }
 
     fn unreadable(&self, cause: io::Error) -> Error {
@@ -118,19 +112,12 @@ impl Place<'_> {
 pub(crate) fn read(path: &Path) -> Result<Stored, Error> {
     let place = Place { path, array: None };
     let mut file = File::open(path).map_err(|cause| place.unreadable(cause))?;
-    let length = file
-        .metadata()
-        .map_err(|cause| place.unreadable(cause))?
-        .len();
+    let length = file.metadata().map_err(|cause| place.unreadable(cause))?.len();
     read_from(&mut file, length, place)
 }
 
 /// Reads an npy array of which at most `length` bytes exist; allocates no more than they warrant.
-pub(crate) fn read_from(
-    reader: &mut impl Read,
-    length: u64,
-    place: Place<'_>,
-) -> Result<Stored, Error> {
+pub(crate) fn read_from(reader: &mut impl Read, length: u64, place: Place<'_>) -> Result<Stored, Error> {
     let (header, data_start) = read_header(reader, length, place)?;
     let shape = header.shape;
     let (rows, columns) = match *shape.as_slice() {
@@ -153,11 +140,8 @@ pub(crate) fn read_from(
     if expected > u128::from(available) {
         return Err(place.truncated("data", expected, available));
     }
-    let (Ok(rows), Ok(columns), Ok(count)) = (
-        usize::try_from(rows),
-        usize::try_from(columns),
-        usize::try_from(count),
-    ) else {
+    let (Ok(rows), Ok(columns), Ok(count)) = (usize::try_from(rows), usize::try_from(columns), usize::try_from(count))
+    else {
         return Err(place.out_of_memory(count.saturating_mul(8)));
     };
     let stored = read_values(reader, header.dtype, count, place)?;
@@ -166,19 +150,11 @@ pub(crate) fn read_from(
     } else {
         stored
     };
-    let array = Array {
-        rows,
-        columns,
-        values,
-    };
+    let array = Array { rows, columns, values };
     Ok(Stored { array, shape })
 }
 
-fn read_header(
-    reader: &mut impl Read,
-    length: u64,
-    place: Place<'_>,
-) -> Result<(Header, u64), Error> {
+fn read_header(reader: &mut impl Read, length: u64, place: Place<'_>) -> Result<(Header, u64), Error> {
     let mut start = [0; 8];
     let found = read_available(reader, &mut start).map_err(|cause| place.unreadable(cause))?;
     if !start[..found].starts_with(&MAGIC[..found.min(MAGIC.len())]) {
@@ -194,8 +170,7 @@ fn read_header(
         _ => return Err(place.problem(NpyProblem::Version { major, minor })),
     };
     let mut size = [0; 4];
-    let found =
-        read_available(reader, &mut size[..width]).map_err(|cause| place.unreadable(cause))?;
+    let found = read_available(reader, &mut size[..width]).map_err(|cause| place.unreadable(cause))?;
     if found < width {
         return Err(place.truncated("header length", width as u128, found as u64));
     }
@@ -219,12 +194,7 @@ fn read_header(
 }
 
 /// Reads `count` elements in the order they are stored.
-fn read_values(
-    reader: &mut impl Read,
-    dtype: Dtype,
-    count: usize,
-    place: Place<'_>,
-) -> Result<Vec<f64>, Error> {
+fn read_values(reader: &mut impl Read, dtype: Dtype, count: usize, place: Place<'_>) -> Result<Vec<f64>, Error> {
     // A multiple of every element size.
     let mut buffer = vec![0; 1 << 16];
     let mut values = with_capacity(count, place)?;
@@ -232,8 +202,7 @@ fn read_values(
     let mut done = 0;
     while done < total {
         let wanted = buffer.len().min(total - done);
-        let found = read_available(reader, &mut buffer[..wanted])
-            .map_err(|cause| place.unreadable(cause))?;
+        let found = read_available(reader, &mut buffer[..wanted]).map_err(|cause| place.unreadable(cause))?;
         done += found;
         if found < wanted {
             return Err(place.truncated("data", total as u128, done as u64));
@@ -295,11 +264,7 @@ pub(crate) fn written_size(array: &Array, precision: Precision) -> u64 {
 }
 
 /// Writes an array in npy format; a single column becomes one-dimensional.
-pub(crate) fn write(
-    writer: &mut impl Write,
-    array: &Array,
-    precision: Precision,
-) -> io::Result<()> {
+pub(crate) fn write(writer: &mut impl Write, array: &Array, precision: Precision) -> io::Result<()> {
     writer.write_all(&preamble(array, precision))?;
     let mut bytes = Vec::with_capacity(1 << 16);
     for part in array.values.chunks(1 << 13) {

@@ -37,8 +37,8 @@ impl Archive {
         if metadata.is_dir() {
             return Err(unreadable(io::ErrorKind::IsADirectory.into()));
         }
-        let zip = ZipArchive::new(BufReader::with_capacity(1 << 16, file))
-            .map_err(|cause| broken(path, None, &cause))?;
+        let zip =
+            ZipArchive::new(BufReader::with_capacity(1 << 16, file)).map_err(|cause| broken(path, None, &cause))?;
         let (entries, names) = (0..zip.len())
             .filter_map(|entry| {
                 let name = zip.name_for_index(entry)?.ok()?;
@@ -120,11 +120,7 @@ fn broken(path: &Path, array: Option<&str>, cause: &ZipError) -> Error {
 }
 
 /// Writes the arrays uncompressed, so that every reader can map or stream them.
-pub(crate) fn write(
-    file: &mut BufWriter<File>,
-    arrays: &[NamedArray],
-    precision: Precision,
-) -> io::Result<()> {
+pub(crate) fn write(file: &mut BufWriter<File>, arrays: &[NamedArray], precision: Precision) -> io::Result<()> {
     let mut zip = ZipWriter::new(file);
     for NamedArray { name, array } in arrays {
         let size = npy::written_size(array, precision);

@@ -102,11 +102,7 @@ fn from_npz<const D: usize>(path: &Path, role: Role) -> Result<PointsFile<D>, Er
     let Some(position) = column_names::find_points(&names, role, D, true).or(only_unnamed) else {
         return Err(Error::MissingName {
             path: path.to_owned(),
-            wanted: format!(
-                "array named {} (or {})",
-                role.names().join(", "),
-                axes::<D>()
-            ),
+            wanted: format!("array named {} (or {})", role.names().join(", "), axes::<D>()),
             found: names,
         });
     };
@@ -128,11 +124,7 @@ fn from_npz<const D: usize>(path: &Path, role: Role) -> Result<PointsFile<D>, Er
     })
 }
 
-fn from_csv<const D: usize>(
-    path: &Path,
-    table: CsvTable,
-    role: Role,
-) -> Result<PointsFile<D>, Error> {
+fn from_csv<const D: usize>(path: &Path, table: CsvTable, role: Role) -> Result<PointsFile<D>, Error> {
     let CsvTable { names, array } = table;
     let (names, optional) = match names {
         Some(Names::Header(names)) => (names, false),
@@ -185,11 +177,7 @@ fn stored(array: Array) -> Stored {
     Stored { array, shape }
 }
 
-fn as_points<const D: usize>(
-    path: &Path,
-    name: Option<String>,
-    stored: &Stored,
-) -> Result<Vec<[f64; D]>, Error> {
+fn as_points<const D: usize>(path: &Path, name: Option<String>, stored: &Stored) -> Result<Vec<[f64; D]>, Error> {
     let Array { rows, columns, .. } = stored.array;
     stored.array.to_rows().ok_or_else(|| Error::Shape {
         path: path.to_owned(),

@@ -59,9 +59,9 @@ fn from_csv(path: &Path) -> Result<Array, Error> {
     if let Some(columns) = only_candidate(path, column_names::find_strengths(&names))? {
         return Ok(table.array.select(&columns));
     }
-    let positions_are_named = [2, 3].into_iter().any(|dimension| {
-        column_names::find_points(&names, Role::Sources, dimension, false).is_some()
-    });
+    let positions_are_named = [2, 3]
+        .into_iter()
+        .any(|dimension| column_names::find_points(&names, Role::Sources, dimension, false).is_some());
     if table.array.columns == 1 || (optional && !positions_are_named) {
         return Ok(table.array);
     }

@@ -32,10 +32,7 @@ impl Table {
     pub fn get(&self, name: &str) -> Option<Array> {
         let names: Vec<_> = self.names().map(str::to_owned).collect();
         let indices = column_names::find_array(&names, name)?;
-        let arrays: Vec<_> = indices
-            .iter()
-            .map(|&index| &self.arrays[index].array)
-            .collect();
+        let arrays: Vec<_> = indices.iter().map(|&index| &self.arrays[index].array).collect();
         match arrays.as_slice() {
             [only] => Some((*only).clone()),
             [first, rest @ ..] => rest

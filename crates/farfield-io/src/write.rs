@@ -29,11 +29,7 @@ use crate::{Array, Error, NamedArray, Precision, csv, npy, npz};
 /// [`Error::InconsistentArray`], [`Error::Shape`] for an array without columns,
 /// [`Error::BadName`], and [`Error::RowsDiffer`] where the format needs rows of all arrays to
 /// match. Afterwards [`Error::NoFolder`] and [`Error::Write`].
-pub fn write_arrays(
-    path: impl AsRef<Path>,
-    arrays: &[NamedArray],
-    precision: Precision,
-) -> Result<(), Error> {
+pub fn write_arrays(path: impl AsRef<Path>, arrays: &[NamedArray], precision: Precision) -> Result<(), Error> {
     let path = path.as_ref();
     let format = FileFormat::of(path)?;
     check_arrays(path, arrays)?;
@@ -57,9 +53,7 @@ pub fn write_arrays(
 
 fn check_arrays(path: &Path, arrays: &[NamedArray]) -> Result<(), Error> {
     if arrays.is_empty() {
-        return Err(Error::NothingToWrite {
-            path: path.to_owned(),
-        });
+        return Err(Error::NothingToWrite { path: path.to_owned() });
     }
     for NamedArray { name, array } in arrays {
         if !array.is_consistent() {
@@ -124,10 +118,7 @@ fn check_column_names(path: &Path, arrays: &[NamedArray]) -> Result<(), Error> {
 
 fn check_rows(path: &Path, arrays: &[NamedArray]) -> Result<(), Error> {
     let first = &arrays[0];
-    match arrays
-        .iter()
-        .find(|other| other.array.rows != first.array.rows)
-    {
+    match arrays.iter().find(|other| other.array.rows != first.array.rows) {
         None => Ok(()),
         Some(other) => Err(Error::RowsDiffer {
             path: path.to_owned(),

@@ -11,10 +11,7 @@ fn read_all(name: &'static str, bytes: &[u8]) {
     let file = OneFile::new(name, bytes);
     let path = file.path();
     if let Ok(read) = read_points(&path) {
-        assert!(
-            read.strengths
-                .is_none_or(|array| array.rows == read.points.len())
-        );
+        assert!(read.strengths.is_none_or(|array| array.rows == read.points.len()));
     }
     let _ = read_points_dim::<2>(&path);
     if let Ok(array) = read_strengths(&path) {
@@ -41,10 +38,7 @@ fn npy_cut_at_every_byte_is_an_error() {
     for length in 0..bytes.len() {
         let file = OneFile::new("cut.npy", &bytes[..length]);
         let message = file.message(&read_points(file.path()).unwrap_err());
-        assert!(
-            message.starts_with("cut.npy: truncated "),
-            "{length}: {message}"
-        );
+        assert!(message.starts_with("cut.npy: truncated "), "{length}: {message}");
     }
 }
 

@@ -30,19 +30,14 @@ fn every_separator_with_and_without_header() {
         for text in [numbers.clone(), header + &numbers] {
             let read = points(&text);
             assert_eq!(read.points, TWO, "{text:?}");
-            assert_eq!(
-                read.strengths,
-                Some(Array::column(vec![7.0, 8.0])),
-                "{text:?}"
-            );
+            assert_eq!(read.strengths, Some(Array::column(vec![7.0, 8.0])), "{text:?}");
         }
     }
 }
 
 #[test]
 fn comments_blank_lines_line_ends_and_marks_are_ignored() {
-    let text =
-        "\u{feff}# made by hand\r\n\r\nx,y,z\r\n  \t \r\n1,2,3 # first\r\n#4,5,6\r\n-4,.5,6D-3";
+    let text = "\u{feff}# made by hand\r\n\r\nx,y,z\r\n  \t \r\n1,2,3 # first\r\n#4,5,6\r\n-4,.5,6D-3";
     assert_eq!(points(text).points, TWO);
     let latin_1 = b"# caf\xe9\n1 2 3\n-4 .5 6e-3\n";
     assert_eq!(points(latin_1).points, TWO);
@@ -68,9 +63,7 @@ fn named_columns_in_any_order() {
     let read = points("gz,gy,gx,x,y,z\n3,2,1,4,5,6\n");
     assert_eq!(read.strengths, Some(Array::from_rows(&[[1.0, 2.0, 3.0]])));
     assert_eq!(points("x,y,z,vx\n1,2,3,4\n").strengths, None);
-    for name in [
-        "q", "charge", "charges", "mass", "masses", "strength", "gamma",
-    ] {
+    for name in ["q", "charge", "charges", "mass", "masses", "strength", "gamma"] {
         let read = points(format!("{name},x,y,z\n9,1,2,3\n"));
         assert_eq!(read.strengths, Some(Array::column(vec![9.0])), "{name}");
     }
@@ -83,10 +76,7 @@ fn names_in_a_comment_count_if_they_are_names() {
     assert_eq!(read.strengths, Some(Array::column(vec![7.0])));
     let read = points("# made by Somebody\n1 2 3\n");
     assert_eq!(read.points, [[1.0, 2.0, 3.0]]);
-    assert_eq!(
-        strengths("# mass,x,y,z\n7,1,2,3\n"),
-        Array::column(vec![7.0])
-    );
+    assert_eq!(strengths("# mass,x,y,z\n7,1,2,3\n"), Array::column(vec![7.0]));
     assert_eq!(strengths("# my own charges\n1 2 3\n").columns, 1);
     assert_eq!(strengths("# vortex list written\n1 2 3\n").columns, 3);
 }
@@ -147,10 +137,7 @@ fn messages_name_line_column_and_text() {
 #[test]
 fn messages_about_columns() {
     assert_eq!(points_message(""), "a.csv: no numbers in this file");
-    assert_eq!(
-        points_message("# x y z\n"),
-        "a.csv: no numbers in this file"
-    );
+    assert_eq!(points_message("# x y z\n"), "a.csv: no numbers in this file");
     assert_eq!(
         points_message("1,2\n"),
         "a.csv: shape (1, 2), expected 3 columns x, y, z, then any strengths"

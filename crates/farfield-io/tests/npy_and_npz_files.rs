@@ -18,11 +18,7 @@ fn message_for_points(name: &'static str, bytes: impl AsRef<[u8]>) -> String {
 #[test]
 fn files_from_numpy() {
     for name in ["numpy-fortran-f4.npy", "numpy-version-2-big-endian.npy"] {
-        assert_eq!(
-            read_points(from_numpy(name)).unwrap().points,
-            POINTS,
-            "{name}"
-        );
+        assert_eq!(read_points(from_numpy(name)).unwrap().points, POINTS, "{name}");
     }
     let integers = read_points(from_numpy("numpy-version-3-integers.npy")).unwrap();
     assert_eq!(integers.points, [[1.0, 2.0, 3.0], [-4.0, 5.0, 6.0]]);
@@ -46,22 +42,12 @@ fn fortran_order_is_turned_into_rows() {
 
 #[test]
 fn big_endian_is_turned_around() {
-    let bytes: Vec<u8> = POINTS
-        .as_flattened()
-        .iter()
-        .flat_map(|v| v.to_be_bytes())
-        .collect();
+    let bytes: Vec<u8> = POINTS.as_flattened().iter().flat_map(|v| v.to_be_bytes()).collect();
     let file = OneFile::new("a.npy", npy(">f8", false, "(2, 3)", &bytes));
     assert_eq!(read_points(file.path()).unwrap().points, POINTS);
-    let bytes: Vec<u8> = [1.5_f32, -2.0]
-        .iter()
-        .flat_map(|v| v.to_be_bytes())
-        .collect();
+    let bytes: Vec<u8> = [1.5_f32, -2.0].iter().flat_map(|v| v.to_be_bytes()).collect();
     let file = OneFile::new("a.npy", npy(">f4", false, "(2,)", &bytes));
-    assert_eq!(
-        read_strengths(file.path()).unwrap(),
-        Array::column(vec![1.5, -2.0])
-    );
+    assert_eq!(read_strengths(file.path()).unwrap(), Array::column(vec![1.5, -2.0]));
 }
 
 #[test]
@@ -78,15 +64,9 @@ fn more_elements_than_one_buffer() {
 #[test]
 fn scalars_and_bytes_after_the_array_are_accepted() {
     let file = OneFile::new("a.npy", npy("<f8", false, "()", &f8(&[2.5])));
-    assert_eq!(
-        read_strengths(file.path()).unwrap(),
-        Array::column(vec![2.5])
-    );
+    assert_eq!(read_strengths(file.path()).unwrap(), Array::column(vec![2.5]));
     let file = OneFile::new("a.npy", npy("<f8", false, "(1,)", &f8(&[2.5, 3.5])));
-    assert_eq!(
-        read_strengths(file.path()).unwrap(),
-        Array::column(vec![2.5])
-    );
+    assert_eq!(read_strengths(file.path()).unwrap(), Array::column(vec![2.5]));
 }
 
 #[test]
@@ -107,10 +87,7 @@ fn npz_separate_coordinates_and_targets() {
         ("gx", column(&[1.0, 4.0])),
         ("gy", column(&[2.0, 5.0])),
         ("gz", column(&[3.0, 6.0])),
-        (
-            "targets",
-            npy("<f8", false, "(1, 3)", &f8(&[7.0, 8.0, 9.0])),
-        ),
+        ("targets", npy("<f8", false, "(1, 3)", &f8(&[7.0, 8.0, 9.0]))),
     ];
     let file = OneFile::new("a.npz", npz(&arrays, true));
     let read = read_points(file.path()).unwrap();
@@ -127,10 +104,7 @@ fn the_only_array_of_savez_without_names() {
     let array = npy("<f8", false, "(2, 3)", &f8(POINTS.as_flattened()));
     let file = OneFile::new("a.npz", npz(&[("arr_0", array)], false));
     assert_eq!(read_points(file.path()).unwrap().points, POINTS);
-    assert_eq!(
-        read_strengths(file.path()).unwrap(),
-        Array::from_rows(&POINTS)
-    );
+    assert_eq!(read_strengths(file.path()).unwrap(), Array::from_rows(&POINTS));
 }
 
 #[test]
@@ -210,10 +184,7 @@ fn messages_about_shapes() {
         message("(3, 7)"),
         "a.npy: shape (3, 7), expected (N, 3); was it transposed?"
     );
-    assert_eq!(
-        message("(9,)"),
-        "a.npy: shape (9,), expected (N, 3); was it flattened?"
-    );
+    assert_eq!(message("(9,)"), "a.npy: shape (9,), expected (N, 3); was it flattened?");
     assert_eq!(
         message("(2, 2, 3)"),
         "a.npy: shape (2, 2, 3), expected a one- or two-dimensional array"
@@ -247,11 +218,7 @@ fn messages_about_names_in_npz() {
         message_for_points("a.npz", npz(&[], false)),
         "a.npz: no array named points, sources, positions, targets (or x, y, z); the file has none"
     );
-    let both = [
-        ("points", array()),
-        ("charges", strength(1)),
-        ("masses", strength(1)),
-    ];
+    let both = [("points", array()), ("charges", strength(1)), ("masses", strength(1))];
     assert_eq!(
         message_for_points("a.npz", npz(&both, false)),
         "a.npz: charges, masses could each be the strengths; keep one, or rename the others"
@@ -300,10 +267,7 @@ fn messages_about_files_themselves() {
     let absent = OneFile::absent("a.npy");
     let message = absent.message(&read_points(absent.path()).unwrap_err());
     assert!(message.starts_with("a.npy: cannot read: "), "{message}");
-    for (name, found) in [
-        ("points.xyz", "unknown extension .xyz"),
-        ("points", "no extension"),
-    ] {
+    for (name, found) in [("points.xyz", "unknown extension .xyz"), ("points", "no extension")] {
         let error = read_strengths(name).unwrap_err();
         let expected = format!("{name}: {found}; supported are .npy, .npz and .csv");
         assert_eq!(error.to_string(), expected);

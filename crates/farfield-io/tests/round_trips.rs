@@ -5,8 +5,8 @@ mod fixtures;
 use std::fs;
 
 use farfield_io::{
-    Array, Error, NamedArray, PointsFile, Precision, Table, read_points, read_points_dim,
-    read_strengths, read_table, read_targets, write_arrays,
+    Array, Error, NamedArray, PointsFile, Precision, Table, read_points, read_points_dim, read_strengths, read_table,
+    read_targets, write_arrays,
 };
 use fixtures::OneFile;
 
@@ -27,10 +27,7 @@ fn potential_and_gradient() -> [NamedArray; 2] {
 }
 
 fn assert_same_bits(found: &Array, expected: &Array) {
-    assert_eq!(
-        (found.rows, found.columns),
-        (expected.rows, expected.columns)
-    );
+    assert_eq!((found.rows, found.columns), (expected.rows, expected.columns));
     for (found, expected) in found.values.iter().zip(&expected.values) {
         let same = found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan());
         assert!(same, "{found:?} is not {expected:?}");
@@ -74,10 +71,7 @@ fn npy_puts_all_columns_side_by_side() {
     let array = read_strengths(file.path()).unwrap();
     assert_eq!((array.rows, array.columns), (4, 4));
     assert_eq!(array.values[..4], [0.1, 1.0, 2.0 / 3.0, -0.0]);
-    assert_eq!(
-        array.values[8..12],
-        [1e300, 5e-324, f64::MAX, 123_456_789.123_456_79]
-    );
+    assert_eq!(array.values[8..12], [1e300, 5e-324, f64::MAX, 123_456_789.123_456_79]);
 }
 
 #[test]
@@ -86,8 +80,7 @@ fn single_column_is_one_dimensional_and_aligned() {
     let column = NamedArray::new("potential", Array::column(vec![1.5, 2.5]));
     write_arrays(file.path(), &[column], Precision::Single).unwrap();
     let bytes = fs::read(file.path()).unwrap();
-    let header =
-        b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
+    let header = b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
     assert!(bytes.starts_with(header));
     assert_eq!(bytes.len(), 128 + 8);
     assert_eq!(bytes[127], b'\n');
@@ -103,20 +96,13 @@ fn csv_text_is_exact() {
         NamedArray::new("gradient", Array::from_rows(&[[1.0, 1e22, f64::NAN]])),
         NamedArray::new("modes", Array::from_rows(&[[1.0, 2.0, 3.0, f64::INFINITY]])),
     ];
-    let expected =
-        "x,y,z,potential,gradient_x,gradient_y,gradient_z,modes_0,modes_1,modes_2,modes_3\n";
+    let expected = "x,y,z,potential,gradient_x,gradient_y,gradient_z,modes_0,modes_1,modes_2,modes_3\n";
     write_arrays(file.path(), &arrays, Precision::Double).unwrap();
     let double = "0.1,1e-7,-2.0,0.3333333333333333,1.0,1e22,NaN,1.0,2.0,3.0,inf\n";
-    assert_eq!(
-        fs::read_to_string(file.path()).unwrap(),
-        format!("{expected}{double}")
-    );
+    assert_eq!(fs::read_to_string(file.path()).unwrap(), format!("{expected}{double}"));
     write_arrays(file.path(), &arrays, Precision::Single).unwrap();
     let single = "0.1,1e-7,-2.0,0.33333334,1.0,1e22,NaN,1.0,2.0,3.0,inf\n";
-    assert_eq!(
-        fs::read_to_string(file.path()).unwrap(),
-        format!("{expected}{single}")
-    );
+    assert_eq!(fs::read_to_string(file.path()).unwrap(), format!("{expected}{single}"));
 }
 
 #[test]
@@ -173,9 +159,7 @@ fn upper_case_extension_is_the_same_format() {
     let file = OneFile::absent("file.CSV");
     let named = NamedArray::new("q", Array::column(vec![1.0]));
     write_arrays(file.path(), std::slice::from_ref(&named), Precision::Double).unwrap();
-    let expected = Table {
-        arrays: vec![named],
-    };
+    let expected = Table { arrays: vec![named] };
     assert_eq!(read_table(file.path()).unwrap(), expected);
 }
 

@@ -1,8 +1,6 @@
 //! Writes sample charts with invented data into the folder given as the first argument (the current one otherwise).
 
-use farfield_plot::{
-    Axis, BarChart, Color, Error, LineChart, LineStyle, Marker, Part, ReferenceLine, Series,
-};
+use farfield_plot::{Axis, BarChart, Color, Error, LineChart, LineStyle, Marker, Part, ReferenceLine, Series};
 
 fn main() -> Result<(), Error> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
@@ -43,10 +41,7 @@ fn scaling() -> LineChart {
 fn errors() -> LineChart {
     let orders = [2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0];
     let curve = |base: f64, floor: f64| -> Vec<(f64, f64)> {
-        orders
-            .iter()
-            .map(|&p| (p, base.powf(-p) * 0.05 + floor))
-            .collect()
+        orders.iter().map(|&p| (p, base.powf(-p) * 0.05 + floor)).collect()
     };
     let mut chart = LineChart::new("Relative error against truncation order")
         .subtitle("sample data, not measured")
@@ -63,11 +58,7 @@ fn errors() -> LineChart {
         } else {
             Marker::Square
         };
-        chart = chart.series(
-            Series::new(name)
-                .points(&curve(base, floor))
-                .style(line, marker),
-        );
+        chart = chart.series(Series::new(name).points(&curve(base, floor)).style(line, marker));
     }
     chart.reference(ReferenceLine::horizontal(f64::from(f32::EPSILON)).label("single precision ε"))
 }

@@ -75,11 +75,9 @@ impl Axis {
                 hi,
             };
         }
-        let extent = values
-            .filter_map(place)
-            .fold(None, |extent: Option<(f64, f64)>, v| {
-                Some(extent.map_or((v, v), |(lo, hi)| (lo.min(v), hi.max(v))))
-            });
+        let extent = values.filter_map(place).fold(None, |extent: Option<(f64, f64)>, v| {
+            Some(extent.map_or((v, v), |(lo, hi)| (lo.min(v), hi.max(v))))
+        });
         let (lo, hi) = match self.kind {
             Kind::Linear => linear_room(extent.unwrap_or((0.0, 1.0))),
             Kind::Log => log_room(extent.unwrap_or((0.0, 1.0))),
@@ -95,9 +93,7 @@ impl Axis {
     pub(crate) fn ticks_on(&self, scale: &Scale, room: usize) -> Ticks {
         match &self.ticks {
             Some(values) => {
-                let places = values
-                    .iter()
-                    .filter_map(|&v| Some((v, self.kind.place(v)?)));
+                let places = values.iter().filter_map(|&v| Some((v, self.kind.place(v)?)));
                 ticks::explicit(places.filter(|&(_, at)| (scale.lo..=scale.hi).contains(&at)))
             }
             None if self.kind == Kind::Log => ticks::log(scale.lo, scale.hi, room),
@@ -126,16 +122,8 @@ fn linear_room((lo, hi): (f64, f64)) -> (f64, f64) {
         return (lo - half, hi + half);
     }
     let pad = span * 0.05;
-    let from = if lo >= 0.0 && lo < hi * 0.1 {
-        0.0
-    } else {
-        lo - pad
-    };
-    let to = if hi <= 0.0 && hi > lo * 0.1 {
-        0.0
-    } else {
-        hi + pad
-    };
+    let from = if lo >= 0.0 && lo < hi * 0.1 { 0.0 } else { lo - pad };
+    let to = if hi <= 0.0 && hi > lo * 0.1 { 0.0 } else { hi + pad };
     (from, to)
 }
 
@@ -206,10 +194,7 @@ mod tests {
             for axis in [Axis::linear(""), Axis::log("")] {
                 let scale = axis.scale(values.iter().copied());
                 assert!(scale.lo < scale.hi && (scale.hi - scale.lo).is_finite());
-                assert!(
-                    !axis.ticks_on(&scale, 8).major.is_empty(),
-                    "{values:?} {axis:?}"
-                );
+                assert!(!axis.ticks_on(&scale, 8).major.is_empty(), "{values:?} {axis:?}");
             }
         }
     }

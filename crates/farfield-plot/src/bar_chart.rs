@@ -42,11 +42,7 @@ impl Part {
 
     fn value(&self, category: usize) -> f64 {
         let value = self.values.get(category).copied().unwrap_or(0.0);
-        if value.is_finite() && value > 0.0 {
-            value
-        } else {
-            0.0
-        }
+        if value.is_finite() && value > 0.0 { value } else { 0.0 }
     }
 }
 
@@ -198,9 +194,7 @@ impl BarChart {
         let names = self.categories.iter().enumerate();
         let x = AxisView {
             label: String::new(),
-            major: names
-                .map(|(i, name)| (self.center(i), name.clone()))
-                .collect(),
+            major: names.map(|(i, name)| (self.center(i), name.clone())).collect(),
             minor: Vec::new(),
             ruled: false,
         };
@@ -233,21 +227,12 @@ impl BarChart {
     }
 
     /// Draws everything but the legend; returns what the legend should not cover.
-    fn draw(
-        &self,
-        canvas: &mut Canvas,
-        fonts: &Fonts,
-        theme: &Theme,
-        frame: &Frame<'_>,
-        y: &Scale,
-    ) -> Obstacles {
+    fn draw(&self, canvas: &mut Canvas, fonts: &Fonts, theme: &Theme, frame: &Frame<'_>, y: &Scale) -> Obstacles {
         let plot = frame.plot;
         let mut taken = Obstacles::default();
         frame.draw_grid(canvas);
         let bars = 0..self.categories.len();
-        let bars: Vec<Bar> = bars
-            .map(|category| self.bar(category, &plot, y, theme))
-            .collect();
+        let bars: Vec<Bar> = bars.map(|category| self.bar(category, &plot, y, theme)).collect();
         for bar in &bars {
             self.draw_bar(canvas, bar);
             taken.add_box(Rect {
@@ -256,9 +241,7 @@ impl BarChart {
             });
         }
         let lines = self.references.iter();
-        let lines: Vec<_> = lines
-            .filter_map(|r| Some((r, r.ends(None, y, &plot)?)))
-            .collect();
+        let lines: Vec<_> = lines.filter_map(|r| Some((r, r.ends(None, y, &plot)?))).collect();
         for (line, ends) in &lines {
             line.draw(canvas, *ends, theme, &plot);
             taken.add_segment(ends.0, ends.1);
@@ -319,11 +302,7 @@ impl BarChart {
             let color = self.color(*index);
             // Hides the piece of a reference line that would cross the number.
             let (top, bottom) = (middle - text.size * 0.55, middle + text.size * 0.55);
-            canvas.fill_rect(
-                &Rect::new(center - half, top, center + half, bottom),
-                color,
-                1.0,
-            );
+            canvas.fill_rect(&Rect::new(center - half, top, center + half, bottom), color, 1.0);
             let baseline = middle + CAP_HEIGHT * text.size / 2.0;
             let style = Style {
                 color: color.readable_on(),

@@ -63,13 +63,7 @@ impl Canvas {
     }
 
     /// Round-ended strokes, limited to `clip`.
-    pub(crate) fn stroke(
-        &mut self,
-        segments: &[(Point, Point)],
-        width: f64,
-        color: Color,
-        clip: &Rect,
-    ) {
+    pub(crate) fn stroke(&mut self, segments: &[(Point, Point)], width: f64, color: Color, clip: &Rect) {
         self.paint(&Mask::stroke(segments, width, clip), color, clip);
     }
 
@@ -94,10 +88,7 @@ impl Canvas {
             return;
         }
         let at = (y * self.width + x) * 3;
-        for (old, new) in self.pixels[at..at + 3]
-            .iter_mut()
-            .zip([color.r, color.g, color.b])
-        {
+        for (old, new) in self.pixels[at..at + 3].iter_mut().zip([color.r, color.g, color.b]) {
             let mixed = f32::from(*old) + (f32::from(new) - f32::from(*old)) * opacity.min(1.0);
             *old = (mixed + 0.5) as u8;
         }

@@ -47,8 +47,7 @@ impl Color {
 
     /// The text colour that is readable on this background.
     pub(crate) fn readable_on(self) -> Self {
-        let luma =
-            0.299 * f64::from(self.r) + 0.587 * f64::from(self.g) + 0.114 * f64::from(self.b);
+        let luma = 0.299 * f64::from(self.r) + 0.587 * f64::from(self.g) + 0.114 * f64::from(self.b);
         if luma > 140.0 { Self::INK } else { Self::WHITE }
     }
 }

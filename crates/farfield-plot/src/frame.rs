@@ -25,11 +25,7 @@ impl AxisView {
         let at = |place: f64| scale.fraction_of_place(place);
         Self {
             label: axis.label.clone(),
-            major: ticks
-                .major
-                .into_iter()
-                .map(|tick| (at(tick.at), tick.label))
-                .collect(),
+            major: ticks.major.into_iter().map(|tick| (at(tick.at), tick.label)).collect(),
             minor: ticks.minor.into_iter().map(at).collect(),
             ruled: true,
         }
@@ -81,11 +77,7 @@ impl<'a> Frame<'a> {
         let theme = &self.theme;
         let edge = theme.px(18.0).max(8.0);
         let small = small_style(theme);
-        let widest = self
-            .y
-            .major
-            .iter()
-            .map(|(_, label)| self.fonts.width(label, small));
+        let widest = self.y.major.iter().map(|(_, label)| self.fonts.width(label, small));
         let left = edge
             + label_height(&self.y.label, theme)
             + widest.fold(0.0, f64::max)
@@ -93,22 +85,13 @@ impl<'a> Frame<'a> {
             + theme.px(9.0);
         let heading = self.title.len() as f64 * theme.title_text() * LINE_HEIGHT
             + self.subtitle.len() as f64 * theme.small_text() * LINE_HEIGHT;
-        let top = edge
-            + if heading > 0.0 {
-                heading + theme.px(10.0)
-            } else {
-                0.0
-            };
+        let top = edge + if heading > 0.0 { heading + theme.px(10.0) } else { 0.0 };
         let x_ticks = if self.x.major.is_empty() {
             0.0
         } else {
             small.size * LINE_HEIGHT
         };
-        let bottom = edge
-            + label_height(&self.x.label, theme)
-            + x_ticks
-            + self.tick_length(&self.x)
-            + theme.px(6.0);
+        let bottom = edge + label_height(&self.x.label, theme) + x_ticks + self.tick_length(&self.x) + theme.px(6.0);
         // The last tick label sticks out by half of its width.
         let last = self
             .x
@@ -120,26 +103,17 @@ impl<'a> Frame<'a> {
         } else {
             edge.max(last / 2.0) + theme.px(6.0)
         };
-        let (x0, y0) = (
-            left.min(theme.width * 0.6).round(),
-            top.min(theme.height * 0.6).round(),
-        );
+        let (x0, y0) = (left.min(theme.width * 0.6).round(), top.min(theme.height * 0.6).round());
         Rect::new(
             x0,
             y0,
             (theme.width - right).max(x0 + theme.width * 0.15).round(),
-            (theme.height - bottom)
-                .max(y0 + theme.height * 0.15)
-                .round(),
+            (theme.height - bottom).max(y0 + theme.height * 0.15).round(),
         )
     }
 
     fn tick_length(&self, axis: &AxisView) -> f64 {
-        if axis.ruled {
-            self.theme.px(7.0).max(3.0)
-        } else {
-            0.0
-        }
+        if axis.ruled { self.theme.px(7.0).max(3.0) } else { 0.0 }
     }
 
     fn x_at(&self, fraction: f64) -> f64 {
@@ -176,12 +150,7 @@ impl<'a> Frame<'a> {
     fn draw_x_axis(&self, canvas: &mut Canvas, width: f64) {
         let (plot, length) = (&self.plot, self.tick_length(&self.x));
         for (at, size) in tick_marks(&self.x, length) {
-            canvas.vertical(
-                self.x_at(at),
-                (plot.y1, plot.y1 + size),
-                width,
-                theme::FRAME,
-            );
+            canvas.vertical(self.x_at(at), (plot.y1, plot.y1 + size), width, theme::FRAME);
         }
         let style = small_style(&self.theme);
         let top = plot.y1 + length + self.theme.px(6.0);
@@ -197,67 +166,43 @@ impl<'a> Frame<'a> {
             let (center, width) = (self.x_at(*at), self.fonts.width(label, style));
             // Labels that would touch the one before are left out.
             if !self.x.ruled || center - width / 2.0 > taken + style.size * 0.3 {
-                self.fonts
-                    .draw(canvas, label, (center, baseline), Align::Center, style);
+                self.fonts.draw(canvas, label, (center, baseline), Align::Center, style);
                 taken = center + width / 2.0;
             }
         }
         let style = label_style(&self.theme);
-        let style = self
-            .fonts
-            .fitted(&self.x.label, style, self.theme.width * 0.95);
+        let style = self.fonts.fitted(&self.x.label, style, self.theme.width * 0.95);
         let baseline = self.theme.height - self.theme.px(18.0).max(8.0) - style.size * 0.15;
         let center = (plot.x0 + plot.x1) / 2.0;
-        self.fonts.draw(
-            canvas,
-            &self.x.label,
-            (center, baseline),
-            Align::Center,
-            style,
-        );
+        self.fonts
+            .draw(canvas, &self.x.label, (center, baseline), Align::Center, style);
     }
 
     fn draw_y_axis(&self, canvas: &mut Canvas, width: f64) {
         let (plot, length) = (&self.plot, self.tick_length(&self.y));
         for (at, size) in tick_marks(&self.y, length) {
-            canvas.horizontal(
-                (plot.x0 - size, plot.x0),
-                self.y_at(at),
-                width,
-                theme::FRAME,
-            );
+            canvas.horizontal((plot.x0 - size, plot.x0), self.y_at(at), width, theme::FRAME);
         }
         let style = small_style(&self.theme);
         let right = plot.x0 - length - self.theme.px(6.0);
         for (at, label) in &self.y.major {
             let baseline = self.y_at(*at) + CAP_HEIGHT * style.size / 2.0;
-            self.fonts
-                .draw(canvas, label, (right, baseline), Align::Right, style);
+            self.fonts.draw(canvas, label, (right, baseline), Align::Right, style);
         }
         let style = label_style(&self.theme);
-        let style = self
-            .fonts
-            .fitted(&self.y.label, style, self.theme.height * 0.95);
+        let style = self.fonts.fitted(&self.y.label, style, self.theme.height * 0.95);
         let baseline = self.theme.px(14.0).max(6.0) + style.size * 0.9;
         // Long labels are moved so that they stay on the image.
         let half = self.fonts.width(&self.y.label, style) / 2.0 + 2.0;
-        let center = ((plot.y0 + plot.y1) / 2.0)
-            .min(self.theme.height - half)
-            .max(half);
+        let center = ((plot.y0 + plot.y1) / 2.0).min(self.theme.height - half).max(half);
         self.fonts
             .draw_upwards(canvas, &self.y.label, (baseline, center), style);
     }
 
     fn draw_heading(&self, canvas: &mut Canvas) {
         let mut top = self.theme.px(18.0).max(8.0);
-        let lines = self
-            .title
-            .iter()
-            .map(|line| (line, title_style(&self.theme)));
-        let more = self
-            .subtitle
-            .iter()
-            .map(|line| (line, subtitle_style(&self.theme)));
+        let lines = self.title.iter().map(|line| (line, title_style(&self.theme)));
+        let more = self.subtitle.iter().map(|line| (line, subtitle_style(&self.theme)));
         for (line, style) in lines.chain(more) {
             let style = self.fonts.fitted(line, style, self.theme.width * 0.95);
             // Centred above the data, but moved where it would leave the image.
@@ -265,8 +210,7 @@ impl<'a> Frame<'a> {
             let center = (self.plot.x0 + self.plot.x1) / 2.0;
             let center = center.min(self.theme.width - half).max(half);
             let baseline = top + style.size * 0.95;
-            self.fonts
-                .draw(canvas, line, (center, baseline), Align::Center, style);
+            self.fonts.draw(canvas, line, (center, baseline), Align::Center, style);
             top += style.size * LINE_HEIGHT;
         }
     }

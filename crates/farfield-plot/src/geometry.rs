@@ -84,9 +84,7 @@ impl Obstacles {
 
     /// Whether nothing lies in the area.
     pub(crate) fn leave_free(&self, area: &Rect) -> bool {
-        self.segments
-            .iter()
-            .all(|&(a, b)| area.clip(a, b).is_none())
+        self.segments.iter().all(|&(a, b)| area.clip(a, b).is_none())
             && self.boxes.iter().all(|other| !other.intersects(area))
     }
 }
@@ -98,15 +96,9 @@ mod tests {
     #[test]
     fn clip_cuts_at_the_border() {
         let area = Rect::new(0.0, 0.0, 10.0, 10.0);
-        assert_eq!(
-            area.clip((-5.0, 5.0), (15.0, 5.0)),
-            Some(((0.0, 5.0), (10.0, 5.0)))
-        );
+        assert_eq!(area.clip((-5.0, 5.0), (15.0, 5.0)), Some(((0.0, 5.0), (10.0, 5.0))));
         assert_eq!(area.clip((-5.0, -5.0), (-1.0, 20.0)), None);
-        assert_eq!(
-            area.clip((3.0, 3.0), (3.0, 3.0)),
-            Some(((3.0, 3.0), (3.0, 3.0)))
-        );
+        assert_eq!(area.clip((3.0, 3.0), (3.0, 3.0)), Some(((3.0, 3.0), (3.0, 3.0))));
     }
 
     #[test]

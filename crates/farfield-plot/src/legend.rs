@@ -36,20 +36,12 @@ pub(crate) struct Legend<'a> {
 
 impl<'a> Legend<'a> {
     /// A legend for everything that has a name.
-    pub(crate) fn new(
-        fonts: &'a Fonts,
-        theme: Theme,
-        entries: impl Iterator<Item = (Sample, String)>,
-    ) -> Self {
+    pub(crate) fn new(fonts: &'a Fonts, theme: Theme, entries: impl Iterator<Item = (Sample, String)>) -> Self {
         let entries: Vec<_> = entries.filter(|(_, name)| !name.is_empty()).collect();
-        let lines = entries
-            .iter()
-            .any(|(sample, _)| matches!(sample, Sample::Line(_)));
+        let lines = entries.iter().any(|(sample, _)| matches!(sample, Sample::Line(_)));
         let style = Style::new(theme.small_text(), Color::INK);
         let longest = entries.iter().max_by_key(|(_, name)| name.chars().count());
-        let style = longest.map_or(style, |(_, name)| {
-            fonts.fitted(name, style, theme.width * 0.3)
-        });
+        let style = longest.map_or(style, |(_, name)| fonts.fitted(name, style, theme.width * 0.3));
         let sample_width = style.size * if lines { 2.6 } else { 1.1 };
         Self {
             fonts,
@@ -73,10 +65,7 @@ impl<'a> Legend<'a> {
     }
 
     fn size(&self) -> (f64, f64) {
-        let names = self
-            .entries
-            .iter()
-            .map(|(_, name)| self.fonts.width(name, self.style));
+        let names = self.entries.iter().map(|(_, name)| self.fonts.width(name, self.style));
         let width = names.fold(0.0, f64::max) + self.sample_width + 3.2 * self.padding();
         let height = self.entries.len() as f64 * self.row_height() + 1.2 * self.padding();
         (width.ceil(), height.ceil())
@@ -107,8 +96,7 @@ impl<'a> Legend<'a> {
             Rect::new(x, y, x + width, y + height)
         });
         let margin = self.theme.px(12.0);
-        let mut good =
-            places.filter(|area| area.within(plot) && taken.leave_free(&area.grown(margin)));
+        let mut good = places.filter(|area| area.within(plot) && taken.leave_free(&area.grown(margin)));
         good.next()
     }
 
@@ -124,15 +112,13 @@ impl<'a> Legend<'a> {
                 Sample::Line(look) => self.draw_line(canvas, look, (left, middle), px),
                 Sample::Block(color) => {
                     let half = self.style.size * 0.42;
-                    let block =
-                        Rect::new(left, middle - half, left + self.sample_width, middle + half);
+                    let block = Rect::new(left, middle - half, left + self.sample_width, middle + half);
                     canvas.fill_rect(&block, *color, 1.0);
                 }
             }
             let baseline = middle + CAP_HEIGHT * self.style.size / 2.0;
             let x = left + self.sample_width + self.padding();
-            self.fonts
-                .draw(canvas, name, (x, baseline), Align::Left, self.style);
+            self.fonts.draw(canvas, name, (x, baseline), Align::Left, self.style);
         }
     }
 

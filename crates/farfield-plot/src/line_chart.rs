@@ -119,10 +119,7 @@ impl LineChart {
                 title: &self.title,
                 subtitle: &self.subtitle,
             };
-            let (across, up) = (
-                self.x.label_length() * theme.small_text(),
-                3.2 * theme.small_text(),
-            );
+            let (across, up) = (self.x.label_length() * theme.small_text(), 3.2 * theme.small_text());
             let x = AxisView::of(&self.x, &x, theme.width * 0.85 - right, across);
             let y = AxisView::of(&self.y, &y, theme.height * 0.8, up);
             Frame::new(&fonts, theme, heading, (x, y), right)
@@ -162,10 +159,7 @@ impl LineChart {
 
     /// Scales that show every point that has a place on both axes, and all reference lines.
     fn scales(&self) -> (Scale, Scale) {
-        let empty = (
-            self.x.scale(std::iter::empty()),
-            self.y.scale(std::iter::empty()),
-        );
+        let empty = (self.x.scale(std::iter::empty()), self.y.scale(std::iter::empty()));
         let points = self.series.iter().flat_map(|s| &s.points);
         let usable: Vec<_> = points
             .filter(|(x, y)| empty.0.fraction(*x).is_some() && empty.1.fraction(*y).is_some())
@@ -233,9 +227,7 @@ impl<'a> Drawing<'a> {
             let pieces = self.pieces(series);
             for piece in &pieces {
                 look.draw_line(canvas, piece, px, &plot);
-                piece
-                    .windows(2)
-                    .for_each(|pair| taken.add_segment(pair[0], pair[1]));
+                piece.windows(2).for_each(|pair| taken.add_segment(pair[0], pair[1]));
             }
             for &at in pieces.iter().flatten().filter(|at| plot.contains(**at)) {
                 look.draw_marker(canvas, at, px, &everywhere);

@@ -35,10 +35,7 @@ impl Mask {
     pub(crate) fn stroke(segments: &[(Point, Point)], width: f64, clip: &Rect) -> Self {
         let reach = width / 2.0 + 1.0;
         let around = clip.grown(reach);
-        let seen: Vec<_> = segments
-            .iter()
-            .filter_map(|&(a, b)| around.clip(a, b))
-            .collect();
+        let seen: Vec<_> = segments.iter().filter_map(|&(a, b)| around.clip(a, b)).collect();
         let Some(area) = bounds(seen.iter().flat_map(|&(a, b)| [a, b])) else {
             return Self::over(&Rect::new(0.0, 0.0, 0.0, 0.0));
         };
@@ -114,11 +111,7 @@ impl Mask {
     fn add_edge(&mut self, a: Point, b: Point) {
         let shift = |p: Point| (p.0 - self.left as f64, p.1 - self.top as f64);
         let (a, b) = (shift(a), shift(b));
-        let (sign, a, b) = if a.1 <= b.1 {
-            (1.0, a, b)
-        } else {
-            (-1.0, b, a)
-        };
+        let (sign, a, b) = if a.1 <= b.1 { (1.0, a, b) } else { (-1.0, b, a) };
         if a.1 == b.1 {
             return;
         }
@@ -128,10 +121,7 @@ impl Mask {
             let (xa, xb) = (a.0 + (top - a.1) * slope, a.0 + (bottom - a.1) * slope);
             let (x0, x1) = (xa.min(xb).max(0.0), xa.max(xb).max(0.0));
             let height = sign * (bottom - top);
-            let (first, last) = (
-                x0.floor() as usize,
-                (x1.ceil() as usize).max(x0.floor() as usize + 1),
-            );
+            let (first, last) = (x0.floor() as usize, (x1.ceil() as usize).max(x0.floor() as usize + 1));
             for column in first..last {
                 let (left, right) = (x0.max(column as f64), x1.min(column as f64 + 1.0));
                 let part = if x1 > x0 {
@@ -200,11 +190,7 @@ mod tests {
     fn far_away_and_empty_strokes_are_harmless() {
         let clip = Rect::new(0.0, 0.0, 10.0, 10.0);
         assert_eq!(
-            total(&Mask::stroke(
-                &[((-1e12, -5e11), (-1e11, 3e12))],
-                2.0,
-                &clip
-            )),
+            total(&Mask::stroke(&[((-1e12, -5e11), (-1e11, 3e12))], 2.0, &clip)),
             0.0
         );
         assert_eq!(total(&Mask::stroke(&[], 2.0, &clip)), 0.0);

@@ -95,13 +95,7 @@ impl ReferenceLine {
         }
     }
 
-    pub(crate) fn draw(
-        &self,
-        canvas: &mut Canvas,
-        ends: (Point, Point),
-        theme: &Theme,
-        plot: &Rect,
-    ) {
+    pub(crate) fn draw(&self, canvas: &mut Canvas, ends: (Point, Point), theme: &Theme, plot: &Rect) {
         let look = Look {
             line: self.style,
             marker: Marker::None,

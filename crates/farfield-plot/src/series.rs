@@ -112,11 +112,7 @@ impl Series {
             Marker::Plus,
         ];
         let many = self.points.len() > MANY_POINTS;
-        let own = if many {
-            Marker::None
-        } else {
-            TURN[index % TURN.len()]
-        };
+        let own = if many { Marker::None } else { TURN[index % TURN.len()] };
         Look {
             line: self.line,
             marker: self.marker.unwrap_or(own),
@@ -221,12 +217,7 @@ impl Look {
 }
 
 /// Cuts joined segments into dashes. Only what is near `clip` is cut, the rest is dropped.
-fn dashes(
-    segments: &[(Point, Point)],
-    pattern: &[f64],
-    width: f64,
-    clip: &Rect,
-) -> Vec<(Point, Point)> {
+fn dashes(segments: &[(Point, Point)], pattern: &[f64], width: f64, clip: &Rect) -> Vec<(Point, Point)> {
     let around = clip.grown(4.0 * width);
     let seen = segments.iter().filter_map(|&(a, b)| around.clip(a, b));
     if pattern.is_empty() {
@@ -288,11 +279,7 @@ mod tests {
     fn series_differ_without_any_choice() {
         let looks: Vec<_> = (0..7).map(|i| Series::new("").look(i)).collect();
         for (i, a) in looks.iter().enumerate() {
-            assert!(
-                looks[..i]
-                    .iter()
-                    .all(|b| a.color != b.color && a.marker != b.marker)
-            );
+            assert!(looks[..i].iter().all(|b| a.color != b.color && a.marker != b.marker));
         }
         let many = Series::new("").points(&[(0.0, 0.0); 1000]);
         assert_eq!(many.look(0).marker, Marker::None);

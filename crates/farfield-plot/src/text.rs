@@ -98,12 +98,7 @@ impl Fonts {
             for c in run.chars() {
                 let c = if c.is_control() { ' ' } else { c };
                 let glyph = face.glyph_index(c).unwrap_or_default();
-                placed.push(Placed {
-                    glyph,
-                    x,
-                    rise,
-                    scale,
-                });
+                placed.push(Placed { glyph, x, rise, scale });
                 x += f64::from(face.glyph_hor_advance(glyph).unwrap_or(0)) * scale;
             }
         }
@@ -117,11 +112,7 @@ impl Fonts {
     /// The style, made smaller as far as needed for the text to fit; half the size at least.
     pub(crate) fn fitted(&self, text: &str, style: Style, room: f64) -> Style {
         let width = self.width(text, style);
-        let factor = if width > room {
-            (room / width).max(0.5)
-        } else {
-            1.0
-        };
+        let factor = if width > room { (room / width).max(0.5) } else { 1.0 };
         Style {
             size: style.size * factor,
             ..style
@@ -144,14 +135,7 @@ impl Fonts {
     }
 
     /// Draws horizontal text; `at` is on the baseline.
-    pub(crate) fn draw(
-        &self,
-        canvas: &mut Canvas,
-        text: &str,
-        at: Point,
-        align: Align,
-        style: Style,
-    ) {
+    pub(crate) fn draw(&self, canvas: &mut Canvas, text: &str, at: Point, align: Align, style: Style) {
         let width = self.width(text, style);
         let x = match align {
             Align::Left => at.0,
@@ -168,22 +152,10 @@ impl Fonts {
         self.paint(canvas, text, style, |along, up| (x - up, y - along));
     }
 
-    fn paint(
-        &self,
-        canvas: &mut Canvas,
-        text: &str,
-        style: Style,
-        place: impl Fn(f64, f64) -> Point,
-    ) {
+    fn paint(&self, canvas: &mut Canvas, text: &str, style: Style, place: impl Fn(f64, f64) -> Point) {
         let area = canvas.area();
         let face = self.face(style.weight);
-        for Placed {
-            glyph,
-            x,
-            rise,
-            scale,
-        } in self.lay_out(text, style).0
-        {
+        for Placed { glyph, x, rise, scale } in self.lay_out(text, style).0 {
             let mut outline = Outline {
                 contours: Vec::new(),
                 last: (0.0, 0.0),
@@ -293,11 +265,7 @@ mod tests {
 
     #[test]
     fn scripts_are_told_apart() {
-        let expected = [
-            ("2×10", Script::Normal),
-            ("-3", Script::Super),
-            (" l", Script::Normal),
-        ];
+        let expected = [("2×10", Script::Normal), ("-3", Script::Super), (" l", Script::Normal)];
         assert_eq!(runs("2×10^{-3} l_{max}")[..3], expected);
         assert_eq!(runs("a^b_c^{open"), [("a^b_c^{open", Script::Normal)]);
         assert_eq!(runs(""), []);
@@ -308,10 +276,7 @@ mod tests {
         let fonts = Fonts::load().unwrap();
         for c in "AZaz09−×·±≤≥≈∞²³αβθσωΦ√→–°µ".chars() {
             assert!(fonts.regular.glyph_index(c).is_some(), "{c} is missing");
-            assert!(
-                fonts.bold.glyph_index(c).is_some(),
-                "{c} is missing in bold"
-            );
+            assert!(fonts.bold.glyph_index(c).is_some(), "{c} is missing in bold");
         }
     }
 

@@ -32,11 +32,7 @@ impl Theme {
         let (width, height) = (f64::from(width), f64::from(height));
         let (w0, h0) = (f64::from(DEFAULT_SIZE.0), f64::from(DEFAULT_SIZE.1));
         let scale = (width / w0).min(height / h0);
-        Ok(Self {
-            width,
-            height,
-            scale,
-        })
+        Ok(Self { width, height, scale })
     }
 
     /// A length that is `base` pixels at the default image size.
@@ -81,10 +77,7 @@ mod tests {
     fn sizes_out_of_range_are_refused() {
         assert!(matches!(
             Theme::new((0, 800)),
-            Err(Error::Size {
-                width: 0,
-                height: 800
-            })
+            Err(Error::Size { width: 0, height: 800 })
         ));
         assert!(Theme::new((1200, MAX_SIDE + 1)).is_err());
     }

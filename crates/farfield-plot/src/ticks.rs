@@ -20,13 +20,9 @@ pub(crate) fn log(lo: f64, hi: f64, room: usize) -> Ticks {
     let inside = |at: &f64| (lo..=hi).contains(at);
     let multiples = |digits: &[u8]| -> Vec<(u8, i32, f64)> {
         let all = lo.floor() as i32..=hi.floor() as i32;
-        all.flat_map(|k| {
-            digits
-                .iter()
-                .map(move |&d| (d, k, f64::from(d).log10() + f64::from(k)))
-        })
-        .filter(|(_, _, at)| inside(at))
-        .collect()
+        all.flat_map(|k| digits.iter().map(move |&d| (d, k, f64::from(d).log10() + f64::from(k))))
+            .filter(|(_, _, at)| inside(at))
+            .collect()
     };
     let count = decades.clone().count();
     if count > 2 {
@@ -81,9 +77,7 @@ pub(crate) fn linear(lo: f64, hi: f64, room: usize) -> Ticks {
     let rough = (hi - lo) / room.max(2) as f64;
     let decade = rough.log10().floor();
     let unit = 10f64.powf(decade);
-    let factor = [1.0, 2.0, 5.0]
-        .into_iter()
-        .find(|f| f * unit >= rough * (1.0 - 1e-9));
+    let factor = [1.0, 2.0, 5.0].into_iter().find(|f| f * unit >= rough * (1.0 - 1e-9));
     let (factor, decade) = factor.map_or((1.0, decade + 1.0), |f| (f, decade));
     let step = factor * 10f64.powf(decade);
     if !step.is_normal() {
@@ -102,13 +96,7 @@ pub(crate) fn linear(lo: f64, hi: f64, room: usize) -> Ticks {
     let values: Vec<f64> = (0..=count).map(|i| value(first + f64::from(i))).collect();
     let largest = values.iter().fold(0.0_f64, |max, v| max.max(v.abs()));
     let label = |v: f64| axis_number(v, largest, decade as i32);
-    let major = values
-        .into_iter()
-        .map(|at| Tick {
-            at,
-            label: label(at),
-        })
-        .collect();
+    let major = values.into_iter().map(|at| Tick { at, label: label(at) }).collect();
     Ticks {
         major,
         minor: Vec::new(),
@@ -198,10 +186,7 @@ mod tests {
     #[test]
     fn log_ticks_are_at_powers_of_ten() {
         let ticks = log(-3.2, 1.1, 10);
-        assert_eq!(
-            labels(&ticks),
-            ["10^{−3}", "10^{−2}", "10^{−1}", "10^{0}", "10^{1}"]
-        );
+        assert_eq!(labels(&ticks), ["10^{−3}", "10^{−2}", "10^{−1}", "10^{0}", "10^{1}"]);
         assert_eq!(ticks.major[0].at, -3.0);
         // 7 to 9 below the first power, all of four decades, and 1.1 has none above 10.
         assert_eq!(ticks.minor.len(), 3 + 4 * 8);
@@ -218,12 +203,7 @@ mod tests {
         let ticks = log(-16.0, 2.0, 7);
         assert!((4..=7).contains(&ticks.major.len()), "{:?}", labels(&ticks));
         let gap = ticks.major[1].at - ticks.major[0].at;
-        assert!(
-            ticks
-                .major
-                .windows(2)
-                .all(|pair| pair[1].at - pair[0].at == gap)
-        );
+        assert!(ticks.major.windows(2).all(|pair| pair[1].at - pair[0].at == gap));
         assert_eq!(ticks.major.len() + ticks.minor.len(), 19);
     }
 
@@ -236,15 +216,9 @@ mod tests {
 
     #[test]
     fn linear_ticks_are_round() {
-        assert_eq!(
-            labels(&linear(0.0, 1.0, 5)),
-            ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]
-        );
+        assert_eq!(labels(&linear(0.0, 1.0, 5)), ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(labels(&linear(2.8, 8.2, 8)), ["3", "4", "5", "6", "7", "8"]);
-        assert_eq!(
-            labels(&linear(-1.0, 1.0, 4)),
-            ["−1.0", "−0.5", "0", "0.5", "1.0"]
-        );
+        assert_eq!(labels(&linear(-1.0, 1.0, 4)), ["−1.0", "−0.5", "0", "0.5", "1.0"]);
         assert_eq!(linear(0.0, 1.0, 10).major[3].at, 0.3);
     }
 

@@ -1,8 +1,7 @@
 //! The charts as a caller sees them: PNG bytes with the right things on them.
 
 use farfield_plot::{
-    Axis, BarChart, Color, Error, LegendPosition, LineChart, LineStyle, Marker, Part,
-    ReferenceLine, Series,
+    Axis, BarChart, Color, Error, LegendPosition, LineChart, LineStyle, Marker, Part, ReferenceLine, Series,
 };
 
 struct Image {
@@ -13,9 +12,7 @@ struct Image {
 
 impl Image {
     fn decode(bytes: &[u8]) -> Self {
-        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
-            .read_info()
-            .unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut pixels).unwrap();
         assert_eq!(info.color_type, png::ColorType::Rgb);
@@ -28,10 +25,7 @@ impl Image {
 
     fn count(&self, color: Color) -> usize {
         let wanted = [color.r, color.g, color.b];
-        self.pixels
-            .chunks_exact(3)
-            .filter(|pixel| *pixel == wanted)
-            .count()
+        self.pixels.chunks_exact(3).filter(|pixel| *pixel == wanted).count()
     }
 }
 
@@ -87,13 +81,8 @@ fn chosen_styles_are_painted() {
     let red = Color::hex(0xFF_0000);
     let points = [(0.0, 0.0), (1.0, 2.0), (2.0, 1.0)];
     let painted = |line, marker| {
-        let series = Series::new("")
-            .points(&points)
-            .style(line, marker)
-            .color(red);
-        let chart = LineChart::new("")
-            .series(series)
-            .legend(LegendPosition::Hidden);
+        let series = Series::new("").points(&points).style(line, marker).color(red);
+        let chart = LineChart::new("").series(series).legend(LegendPosition::Hidden);
         Image::decode(&chart.to_png().unwrap()).count(red)
     };
     let markers = [
@@ -120,21 +109,9 @@ fn chosen_styles_are_painted() {
 
 #[test]
 fn parts_take_space_by_their_value() {
-    let image = Image::decode(
-        &phases()
-            .numbers(false)
-            .legend(LegendPosition::Hidden)
-            .to_png()
-            .unwrap(),
-    );
-    let (near, far) = (
-        image.count(Color::PALETTE[0]),
-        image.count(Color::PALETTE[1]),
-    );
-    assert!(
-        (near as f64 / far as f64 - 1.0).abs() < 0.02,
-        "{near} {far}"
-    );
+    let image = Image::decode(&phases().numbers(false).legend(LegendPosition::Hidden).to_png().unwrap());
+    let (near, far) = (image.count(Color::PALETTE[0]), image.count(Color::PALETTE[1]));
+    assert!((near as f64 / far as f64 - 1.0).abs() < 0.02, "{near} {far}");
 }
 
 #[test]
@@ -161,14 +138,7 @@ fn the_legend_does_not_cover_data() {
         .style(LineStyle::None, Marker::Circle);
     let chart = LineChart::new("").series(series).size(1500, 800);
     let auto = chart.to_png().unwrap();
-    assert_eq!(
-        auto,
-        chart
-            .clone()
-            .legend(LegendPosition::Right)
-            .to_png()
-            .unwrap()
-    );
+    assert_eq!(auto, chart.clone().legend(LegendPosition::Right).to_png().unwrap());
     assert_ne!(auto, chart.legend(LegendPosition::Hidden).to_png().unwrap());
 }
 
@@ -196,10 +166,7 @@ fn values_without_a_place_are_skipped() {
             .series(series)
     };
     let expected = chart(&good).to_png().unwrap();
-    assert_eq!(
-        chart(&[&bad[..], &good].concat()).to_png().unwrap(),
-        expected
-    );
+    assert_eq!(chart(&[&bad[..], &good].concat()).to_png().unwrap(), expected);
     assert!(Image::decode(&chart(&bad).to_png().unwrap()).count(Color::PALETTE[0]) > 0);
 }
 
@@ -228,11 +195,7 @@ fn odd_charts_do_not_panic() {
                     .x_axis(axis.clone())
                     .y_axis(axis.clone().ticks([f64::NAN, -1.0, 1.0, 1.0]))
                     .series(Series::new(&*long).points(points).width(f64::NAN))
-                    .series(
-                        Series::new("d")
-                            .points(points)
-                            .style(LineStyle::Dashed, Marker::Cross),
-                    )
+                    .series(Series::new("d").points(points).style(LineStyle::Dashed, Marker::Cross))
                     .reference(ReferenceLine::horizontal(f64::NAN).label("nowhere"))
                     .reference(ReferenceLine::vertical(1.0).label(&*long))
                     .size(width, height);
@@ -254,9 +217,7 @@ fn odd_bars_do_not_panic() {
         BarChart::new("huge")
             .categories(["a"])
             .part(Part::new("p", &[f64::MAX])),
-        BarChart::new("tiny")
-            .categories(["a"])
-            .part(Part::new("p", &[5e-324])),
+        BarChart::new("tiny").categories(["a"]).part(Part::new("p", &[5e-324])),
         phases()
             .reference(ReferenceLine::vertical(1.0))
             .legend(LegendPosition::Auto),

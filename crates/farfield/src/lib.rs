@@ -15,6 +15,7 @@
 //! points -> [tree] -> upward (P2M, M2M) -> interact (M2L, P2P, or M2P) -> downward (L2L, L2P) -> results in the
 //! caller's own order.
 
+pub mod bench;
 pub mod expansion;
 pub mod kernel;
 pub mod machine;
@@ -22,6 +23,7 @@ pub mod plan;
 pub mod points;
 pub mod report;
 pub mod simd;
+pub mod structure;
 pub mod tuning;
 pub mod verify;
 

@@ -22,5 +22,9 @@ fn read_meminfo(name: &str) -> Option<u64> {
 
 fn kibibytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+    line.split_whitespace()
+        .next()?
+        .parse::<u64>()
+        .ok()
+        .map(|kib| kib * 1024)
 }

@@ -1,6 +1,5 @@
 //! Parallel work over an array cut into segments of different lengths, and memory for each thread.
 
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -36,7 +35,9 @@ impl<T: Copy + Default + Send> ScratchPool<T> {
     /// A pool for the current number of threads, each buffer with room for `length` values.
     pub fn new(length: usize) -> Self {
         let threads = rayon::current_num_threads() + 1;
-        Self { slots: (0..threads).map(|_| Mutex::new(vec![T::default(); length])).collect() }
+        Self {
+            slots: (0..threads).map(|_| Mutex::new(vec![T::default(); length])).collect(),
+        }
     }
 
     /// Lends a buffer to `work`.
@@ -48,7 +49,32 @@ impl<T: Copy + Default + Send> ScratchPool<T> {
     }
 }
 
-/// Copies `source[order[k]]` (through `pick`) to `target[k]`.
-pub(crate) fn gather_by<S: Sync, T: Send>(source: &[S], order: &[u32], target: &mut [T], pick: impl Fn(&S) -> T + Sync) {
-    target.par_iter_mut().zip(order).with_min_len(8192).for_each(|(out, at)| *out = pick(&source[*at as usize]));
+/// [`for_segments`] over several arrays of equal length, cut at the same places. The leaves of the recursion take
+/// several segments at a time.
+pub(crate) fn for_columns<T: Send, const C: usize>(
+    columns: [&mut [T]; C],
+    segments: Range<usize>,
+    start: &(impl Fn(usize) -> usize + Sync),
+    work: &(impl Fn(usize, [&mut [T]; C]) + Sync),
+) {
+    const TOGETHER: usize = 64;
+    if segments.len() <= TOGETHER {
+        let mut rest = columns;
+        for k in segments {
+            let length = start(k + 1) - start(k);
+            let mut parts = rest.map(|column| column.split_at_mut(length));
+            work(k, parts.each_mut().map(|(part, _)| std::mem::take(part)));
+            rest = parts.map(|(_, rest)| rest);
+        }
+        return;
+    }
+    let middle = segments.start + segments.len() / 2;
+    let length = start(middle) - start(segments.start);
+    let mut parts = columns.map(|column| column.split_at_mut(length));
+    let left = parts.each_mut().map(|(left, _)| std::mem::take(left));
+    let right = parts.map(|(_, right)| right);
+    rayon::join(
+        || for_columns(left, segments.start..middle, start, work),
+        || for_columns(right, middle..segments.end, start, work),
+    );
 }

@@ -39,9 +39,15 @@ pub fn verify<T: Real>(problem: &Problem<T>, field: &Field<T>, samples: usize, s
     let chosen: Vec<usize> = if samples >= targets.len() {
         (0..targets.len()).collect()
     } else {
-        (0..samples).map(|_| (random.next_u64() % targets.len() as u64) as usize).collect()
+        (0..samples)
+            .map(|_| (random.next_u64() % targets.len() as u64) as usize)
+            .collect()
     };
-    field.outputs().iter().map(|output| error_of(problem, field, *output, &chosen)).collect()
+    field
+        .outputs()
+        .iter()
+        .map(|output| error_of(problem, field, *output, &chosen))
+        .collect()
 }
 
 fn error_of<T: Real>(problem: &Problem<T>, field: &Field<T>, output: Output, chosen: &[usize]) -> OutputError {
@@ -61,9 +67,15 @@ fn error_of<T: Real>(problem: &Problem<T>, field: &Field<T>, output: Output, cho
             sums
         })
         .collect();
-    let [difference, size, floor] = sums.iter().fold([0.0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]]);
+    let [difference, size, floor] = sums
+        .iter()
+        .fold([0.0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]]);
     let denominator = f64::max(size, floor);
-    let relative_l2 = if difference == 0.0 { 0.0 } else { (difference / denominator).sqrt() };
+    let relative_l2 = if difference == 0.0 {
+        0.0
+    } else {
+        (difference / denominator).sqrt()
+    };
     OutputError { output, relative_l2 }
 }
 
@@ -83,8 +95,13 @@ fn truth_at<T: Real>(problem: &Problem<T>, output: Output, vector: usize, target
             continue;
         }
         let d = std::array::from_fn(|axis| x[axis] - source[axis].to_f64());
-        let strength: [f64; 3] =
-            std::array::from_fn(|c| if c < components { strengths[j * components + c].to_f64() } else { 0.0 });
+        let strength: [f64; 3] = std::array::from_fn(|c| {
+            if c < components {
+                strengths[j * components + c].to_f64()
+            } else {
+                0.0
+            }
+        });
         let size = match problem.sizes {
             Sizes::None => 0.0,
             Sizes::Global(size) => size.to_f64(),

@@ -141,8 +141,7 @@ const fn kernel_time(n: usize, coulomb_ms: f64, biot_savart_ms: f64) -> KernelTi
 
 /// What Hu's text says about figure A.4, the time by phase for the Biot-Savart kernel. It gives no
 /// numbers for it.
-pub const HU_FIGURE_A4: &str =
-    "for small numbers of points only one level of expansions and translations is performed";
+pub const HU_FIGURE_A4: &str = "for small numbers of points only one level of expansions and translations is performed";
 
 /// Number of sources, and as many receivers, from which on the GPU FMM beats the direct sums on CPU
 /// and GPU for the Coulomb kernel (Hu, section 2.4, on figure A.5).
@@ -189,8 +188,7 @@ pub const HU_RING_RADIUS: f64 = 0.3;
 
 /// Vortex elements and fluid particles of Hu's simulations: 2^12 and 2^18 in figures A.1 and A.8,
 /// 2^15 and 2^18 in figures A.9 and A.10, 2^15 and 2^20 in figure A.11 (section 3.3).
-pub const HU_SIMULATION_SIZES: [(usize, usize); 3] =
-    [(1 << 12, 1 << 18), (1 << 15, 1 << 18), (1 << 15, 1 << 20)];
+pub const HU_SIMULATION_SIZES: [(usize, usize); 3] = [(1 << 12, 1 << 18), (1 << 15, 1 << 18), (1 << 15, 1 << 20)];
 
 /// Numbers of bodies at which one method overtakes another on one kind of processor.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -290,11 +288,7 @@ mod tests {
         for row in &HU_TABLE_A2 {
             assert!((1.5..2.02).contains(&row.ratio()), "{row:?}");
         }
-        assert!(
-            HU_TABLE_A2
-                .windows(2)
-                .all(|rows| rows[1].n == 4 * rows[0].n)
-        );
+        assert!(HU_TABLE_A2.windows(2).all(|rows| rows[1].n == 4 * rows[0].n));
     }
 
     #[test]

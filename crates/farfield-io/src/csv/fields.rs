@@ -99,8 +99,8 @@ pub(super) fn without_comment(line: &str) -> (&str, Option<&str>) {
 /// The number that `field` is. Fortran's `1.5D-3` counts, and so do `nan` and `inf`.
 pub(super) fn number(field: &str) -> Option<f64> {
     field.parse().ok().or_else(|| {
-        let starts_like_a_number = field
-            .starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'));
+        let starts_like_a_number =
+            field.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'));
         (starts_like_a_number && field.contains(['d', 'D']))
             .then(|| field.replace(['d', 'D'], "e").parse().ok())
             .flatten()
@@ -111,9 +111,10 @@ pub(super) fn number(field: &str) -> Option<f64> {
 pub(super) fn are_names(fields: &[&str]) -> bool {
     fields.iter().any(|field| !field.is_empty())
         && fields.iter().all(|field| {
-            field.chars().next().is_none_or(|first| {
-                (first.is_alphabetic() || first == '_') && number(field).is_none()
-            })
+            field
+                .chars()
+                .next()
+                .is_none_or(|first| (first.is_alphabetic() || first == '_') && number(field).is_none())
         })
 }
 
@@ -127,14 +128,7 @@ mod tests {
 
     #[test]
     fn every_separator_is_recognised() {
-        for line in [
-            "1,2,3",
-            "1;2;3",
-            "1\t2\t3",
-            "1 2 3",
-            " 1 , 2,3 ",
-            "  1  2\t 3 ",
-        ] {
+        for line in ["1,2,3", "1;2;3", "1\t2\t3", "1 2 3", " 1 , 2,3 ", "  1  2\t 3 "] {
             assert_eq!(split(line), ["1", "2", "3"], "{line:?}");
         }
         assert_eq!(split("x pos\ty\tz"), ["x pos", "y", "z"]);

@@ -93,10 +93,7 @@ impl<'a> Rest<'a> {
     fn dtype(&mut self) -> Result<Dtype, NpyProblem> {
         self.skip_blanks();
         if self.0.starts_with(['[', '(', '{']) {
-            return Err(NpyProblem::Dtype(format!(
-                "{} (structured)",
-                quoted(self.0)
-            )));
+            return Err(NpyProblem::Dtype(format!("{} (structured)", quoted(self.0))));
         }
         let text = self.string()?;
         Dtype::parse(text).ok_or_else(|| NpyProblem::Dtype(quoted(text)))
@@ -129,9 +126,7 @@ impl<'a> Rest<'a> {
     fn size(&mut self) -> Result<u64, NpyProblem> {
         self.skip_blanks();
         let digits = self.0.bytes().take_while(u8::is_ascii_digit).count();
-        let size = self.0[..digits]
-            .parse()
-            .map_err(|_| self.expected("a size"))?;
+        let size = self.0[..digits].parse().map_err(|_| self.expected("a size"))?;
         self.0 = &self.0[digits..];
         // Python 2 wrote long integers as 5L.
         self.skip('L');
@@ -185,9 +180,6 @@ mod tests {
             "{message}"
         );
         let complex = parse(b"{'descr': '<c16', }").unwrap_err().to_string();
-        assert!(
-            complex.starts_with("unsupported dtype \"<c16\"; "),
-            "{complex}"
-        );
+        assert!(complex.starts_with("unsupported dtype \"<c16\"; "), "{complex}");
     }
 }

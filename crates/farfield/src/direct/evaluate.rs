@@ -1,10 +1,10 @@
 //! The algorithm: every group of targets meets the sources block by block.
 
 use crate::fmm::setup::OrderedSizes;
-use crate::p2p::{Pairs, Size2, Sources};
+use crate::p2p::{Block, Pairs, Size2, Sources};
 use crate::parallel::for_segments;
 use crate::report::{Phase, Seconds};
-use crate::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
+use crate::simd::{Real, SimdLevel};
 use std::ops::Range;
 
 /// Targets per piece of work.
@@ -32,7 +32,7 @@ impl<T: Real> Direct<T> {
             let (targets, rows) = (self.target_count(), self.sum_rows());
             for_segments(sums, 0..targets.div_ceil(GROUP), &|g| rows * g * GROUP, &|g, sums| {
                 let targets = g * GROUP..((g + 1) * GROUP).min(targets);
-                dispatch::<T, _>(self.simd, Group { direct: self, targets, strengths, sums });
+                self.add_group(targets, strengths, sums);
             });
         });
     }
@@ -51,39 +51,35 @@ impl<T: Real> Direct<T> {
         let first = target / GROUP * GROUP;
         (first, (self.target_count() - first).min(GROUP))
     }
-}
 
-struct Group<'a, T> {
-    direct: &'a Direct<T>,
-    targets: Range<usize>,
-    strengths: &'a [T],
-    sums: &'a mut [T],
-}
-
-impl<T: Real> Vectorized<T> for Group<'_, T> {
-    type Output = ();
-    #[inline(always)]
-    fn run<V: Lanes<Elem = T>>(self) {
-        let Self { direct, targets, strengths, sums } = self;
+    /// One group of targets meets all sources.
+    fn add_group(&self, targets: Range<usize>, strengths: &[T], sums: &mut [T]) {
         sums.fill(T::ZERO);
-        let n = direct.sources[0].len();
-        let positions = direct.targets.as_ref().unwrap_or(&direct.sources);
+        let n = self.sources[0].len();
+        let positions = self.targets.as_ref().unwrap_or(&self.sources);
         let positions = [&positions[0][..], &positions[1][..], &positions[2][..]];
-        let skip = direct.pairs.own_skip(direct.targets.is_none());
-        let vector_len = direct.pairs.sums() * targets.len();
+        let skip = self.pairs.own_skip(self.targets.is_none());
+        let vector_len = self.pairs.sums() * targets.len();
         for first in (0..n).step_by(SOURCES) {
             for (vector, sums) in sums.chunks_mut(vector_len).enumerate() {
                 let sources = Sources {
-                    position: [&direct.sources[0], &direct.sources[1], &direct.sources[2]],
-                    strengths: &strengths[vector * direct.pairs.kernel.strength_components() * n..],
+                    position: [&self.sources[0], &self.sources[1], &self.sources[2]],
+                    strengths: &strengths[vector * self.pairs.kernel.strength_components() * n..],
                     stride: n,
-                    size2: match &direct.size2 {
+                    size2: match &self.size2 {
                         OrderedSizes::Global(size2) => Size2::Global(*size2),
                         OrderedSizes::PerSource(size2) => Size2::PerSource(size2),
                     },
                 };
-                let block = (first as u32, (first + SOURCES).min(n) as u32);
-                direct.pairs.add::<V>(positions, targets.clone(), sources, (block, skip), &[], sums);
+                let own = ((first as u32, (first + SOURCES).min(n) as u32), skip);
+                let block = Block {
+                    positions,
+                    targets: targets.clone(),
+                    sources,
+                    own,
+                    others: &[],
+                };
+                self.pairs.add(self.simd, block, sums);
             }
         }
     }

@@ -86,7 +86,9 @@ struct Builder {
 
 impl Builder {
     fn new(order: usize) -> Self {
-        Self { entries: std::array::from_fn(|_| vec![Vec::new(); coefficient_count(order)]) }
+        Self {
+            entries: std::array::from_fn(|_| vec![Vec::new(); coefficient_count(order)]),
+        }
     }
 
     /// Adds the derivatives of the basis functions of degree `n`, which are combinations of those of degree `to`:
@@ -154,7 +156,9 @@ mod tests {
     use crate::expansion::oracle;
 
     fn check(order: usize, maps: [Derivative<f64>; 3], basis: impl Fn(usize, [f64; 3]) -> Vec<f64>, out_order: usize) {
-        let coefficients: Vec<f64> = (0..coefficient_count(order)).map(|k| ((k * 37 + 11) % 19) as f64 - 9.0).collect();
+        let coefficients: Vec<f64> = (0..coefficient_count(order))
+            .map(|k| ((k * 37 + 11) % 19) as f64 - 9.0)
+            .collect();
         let value = |x: [f64; 3]| -> f64 { basis(order, x).iter().zip(&coefficients).map(|(a, b)| a * b).sum() };
         let x = [0.7, -0.5, 0.9];
         let h = 1e-3;
@@ -170,7 +174,11 @@ mod tests {
             let mut out = vec![0.0; coefficient_count(out_order)];
             maps[axis].apply(&coefficients, &mut out);
             let got: f64 = basis(out_order, x).iter().zip(&out).map(|(a, b)| a * b).sum();
-            assert!((got - want / h).abs() < 1e-9 * got.abs().max(1.0), "order {order}, axis {axis}: {got} {}", want / h);
+            assert!(
+                (got - want / h).abs() < 1e-9 * got.abs().max(1.0),
+                "order {order}, axis {axis}: {got} {}",
+                want / h
+            );
         }
     }
 

@@ -31,79 +31,202 @@ impl<T: Real> Recurrence<T> {
                 diagonal[n] = T::from_f64(((2.0 * nn - 1.0) / (2.0 * nn)).sqrt());
             }
         }
-        Self { order, alpha, beta, diagonal }
+        Self {
+            order,
+            alpha,
+            beta,
+            diagonal,
+        }
     }
 
     /// `out[k] = R_k(x, y, z)` for all coefficients `k` up to `order`.
+    #[cfg(test)]
     #[inline(always)]
     pub fn regular<V: Lanes<Elem = T>>(&self, order: usize, x: V, y: V, z: V, out: &mut [V]) {
         let r2 = x.mul_add(x, y.mul_add(y, z * z));
-        self.fill(order, [x, y, z], r2, V::splat(T::ONE), out);
+        self.fill(
+            order,
+            Points {
+                x: [x],
+                y: [y],
+                z: [z],
+                r2: [r2],
+                first: [V::splat(T::ONE)],
+            },
+            out,
+        );
     }
 
-    /// `out[k] = I_k(x, y, z)`: since $R_n^m$ is homogeneous, $I_n^m(x) = R_n^m(x/r^2)/r$.
+    /// `out[k] = I_k(x, y, z)`.
+    #[cfg(test)]
     #[inline(always)]
     pub fn irregular<V: Lanes<Elem = T>>(&self, order: usize, x: V, y: V, z: V, inverse_r: V, out: &mut [V]) {
-        let inverse_r2 = inverse_r * inverse_r;
-        self.fill(order, [x * inverse_r2, y * inverse_r2, z * inverse_r2], inverse_r2, inverse_r, out);
+        let r2 = inverse_r * inverse_r;
+        self.fill(
+            order,
+            Points {
+                x: [x * r2],
+                y: [y * r2],
+                z: [z * r2],
+                r2: [r2],
+                first: [inverse_r],
+            },
+            out,
+        );
     }
 
-    #[inline(always)]
-    fn fill<V: Lanes<Elem = T>>(&self, order: usize, [x, y, z]: [V; 3], r2: V, first: V, out: &mut [V]) {
-        assert!(order <= self.order);
-        let out = &mut out[..coefficient_count(order)];
-        out[0] = first;
-        if order == 0 {
-            return;
-        }
-        out[cosine(1, 0)] = z * first;
-        out[cosine(1, 1)] = x * first;
-        out[sine(1, 1)] = y * first;
-        for n in 2..=order {
-            let (lower, current) = out.split_at_mut(n * n);
-            let (before, last) = lower.split_at((n - 1) * (n - 1));
-            let before = &before[(n - 2) * (n - 2)..];
-            let alpha = &self.alpha[cosine(n, 0)..][..n];
-            let beta = &self.beta[cosine(n, 0)..][..n];
-            let (last_cosines, last_sines) = last.split_at(n);
-            let (before_cosines, before_sines) = before.split_at(n - 1);
-            let (cosines, sines) = current[..2 * n + 1].split_at_mut(n + 1);
-            // Sines start at m = 1: their slices are one shorter, index m - 1.
-            for m in 0..n - 1 {
-                let (az, br2) = (V::splat(alpha[m]) * z, V::splat(beta[m]) * r2);
-                cosines[m] = br2.neg_mul_add(before_cosines[m], az * last_cosines[m]);
-                if m > 0 {
-                    sines[m - 1] = br2.neg_mul_add(before_sines[m - 1], az * last_sines[m - 1]);
-                }
-            }
-            let az = V::splat(alpha[n - 1]) * z;
-            cosines[n - 1] = az * last_cosines[n - 1];
-            sines[n - 2] = az * last_sines[n - 2];
-            let (c, s) = (last_cosines[n - 1], last_sines[n - 2]);
-            let (dx, dy) = (V::splat(self.diagonal[n]) * x, V::splat(self.diagonal[n]) * y);
-            cosines[n] = dy.neg_mul_add(s, dx * c);
-            sines[n - 1] = dy.mul_add(c, dx * s);
-        }
+    #[cfg(test)]
+    fn fill<V: Lanes<Elem = T>>(&self, order: usize, points: Points<V, 1>, out: &mut [V]) {
+        out[..coefficient_count(order)].fill(V::zero());
+        self.accumulate(order, &points, &[[V::splat(T::ONE)]], out);
     }
 }
 
-/// The value of an expansion: the sum of `coefficients[k] * basis[k]`.
-#[inline(always)]
-pub fn dot<V: Lanes>(coefficients: &[V::Elem], basis: &[V]) -> V {
-    let count = coefficients.len();
-    let basis = &basis[..count];
-    let mut sums = [V::zero(); 4];
-    let (blocks, rest) = coefficients.as_chunks::<4>();
-    let (basis_blocks, basis_rest) = basis.as_chunks::<4>();
-    for (c, b) in blocks.iter().zip(basis_blocks) {
-        for k in 0..4 {
-            sums[k] = V::splat(c[k]).mul_add(b[k], sums[k]);
+/// Several vectors of points, ready for either basis: `regular` at (x, y, z) with `first = 1` and `r2 = r^2`, or
+/// `irregular` at (x, y, z)/r^2 with `first = 1/r` and `r2 = 1/r^2`.
+#[derive(Clone, Copy)]
+pub struct Points<V, const B: usize> {
+    pub x: [V; B],
+    pub y: [V; B],
+    pub z: [V; B],
+    pub r2: [V; B],
+    pub first: [V; B],
+}
+
+impl<T: Real> Recurrence<T> {
+    /// The values of `S` expansions at `B` vectors of points.
+    ///
+    /// $R_n^m = Q_n^m(z, r) \times \{C_m, S_m\}(x, y)$: for each m the recurrence runs through n in registers and each
+    /// expansion collects its cosine and sine coefficients times Q, so no basis is ever stored.
+    ///
+    /// Each expansion must hold all coefficients of `order`, zeros where it has none.
+    #[inline(always)]
+    pub fn evaluate<V: Lanes<Elem = T>, const S: usize, const B: usize>(
+        &self,
+        order: usize,
+        expansions: [&[T]; S],
+        points: &Points<V, B>,
+    ) -> [[V; B]; S] {
+        let count = coefficient_count(order);
+        assert!(order <= self.order && expansions.iter().all(|expansion| expansion.len() >= count));
+        let mut values = [[V::zero(); B]; S];
+        let (mut c, mut s) = (points.first, [V::zero(); B]);
+        for m in 0..=order {
+            if m > 0 {
+                self.next_azimuth(m, points, &mut c, &mut s);
+            }
+            let (mut q, mut before) = ([V::splat(T::ONE); B], [V::zero(); B]);
+            let (mut cosines, mut sines) = ([[V::zero(); B]; S], [[V::zero(); B]; S]);
+            for n in m..=order {
+                if n > m {
+                    self.next_degree(n, m, points, &mut q, &mut before);
+                }
+                for e in 0..S {
+                    // SAFETY: cosine(n, m) and sine(n, m) are below coefficient_count(order) for m <= n <= order, and
+                    // every expansion is at least that long.
+                    let a = V::splat(unsafe { *expansions[e].get_unchecked(cosine(n, m)) });
+                    for b in 0..B {
+                        cosines[e][b] = a.mul_add(q[b], cosines[e][b]);
+                    }
+                    if m > 0 {
+                        // SAFETY: as above.
+                        let a = V::splat(unsafe { *expansions[e].get_unchecked(sine(n, m)) });
+                        for b in 0..B {
+                            sines[e][b] = a.mul_add(q[b], sines[e][b]);
+                        }
+                    }
+                }
+            }
+            for e in 0..S {
+                for b in 0..B {
+                    values[e][b] = c[b].mul_add(cosines[e][b], s[b].mul_add(sines[e][b], values[e][b]));
+                }
+            }
+        }
+        values
+    }
+
+    /// Adds `weights[e][b] * R(points b)` (lane by lane) to the sums of every expansion `e`, one after the other in
+    /// `sums`.
+    #[inline(always)]
+    pub fn accumulate<V: Lanes<Elem = T>, const B: usize>(
+        &self,
+        order: usize,
+        points: &Points<V, B>,
+        weights: &[[V; B]],
+        sums: &mut [V],
+    ) {
+        let count = coefficient_count(order);
+        assert!(order <= self.order && sums.len() >= weights.len() * count);
+        let (mut c, mut s) = (points.first, [V::zero(); B]);
+        for m in 0..=order {
+            if m > 0 {
+                self.next_azimuth(m, points, &mut c, &mut s);
+            }
+            let (mut q, mut before) = ([V::splat(T::ONE); B], [V::zero(); B]);
+            for n in m..=order {
+                if n > m {
+                    self.next_degree(n, m, points, &mut q, &mut before);
+                }
+                let (mut qc, mut qs) = (q, q);
+                for b in 0..B {
+                    qc[b] = q[b] * c[b];
+                    qs[b] = q[b] * s[b];
+                }
+                for (e, weight) in weights.iter().enumerate() {
+                    // SAFETY: below weights.len() * count, which `sums` holds.
+                    let at = unsafe { sums.get_unchecked_mut(e * count + cosine(n, m)) };
+                    let mut sum = *at;
+                    for b in 0..B {
+                        sum = weight[b].mul_add(qc[b], sum);
+                    }
+                    *at = sum;
+                    if m > 0 {
+                        // SAFETY: as above.
+                        let at = unsafe { sums.get_unchecked_mut(e * count + sine(n, m)) };
+                        let mut sum = *at;
+                        for b in 0..B {
+                            sum = weight[b].mul_add(qs[b], sum);
+                        }
+                        *at = sum;
+                    }
+                }
+            }
         }
     }
-    for (c, b) in rest.iter().zip(basis_rest) {
-        sums[0] = V::splat(*c).mul_add(*b, sums[0]);
+
+    /// From order m - 1 to m: `C + iS` times `diagonal (x + iy)`.
+    #[inline(always)]
+    fn next_azimuth<V: Lanes<Elem = T>, const B: usize>(
+        &self,
+        m: usize,
+        points: &Points<V, B>,
+        c: &mut [V; B],
+        s: &mut [V; B],
+    ) {
+        let d = V::splat(self.diagonal[m]);
+        for b in 0..B {
+            let (x, y) = (d * points.x[b], d * points.y[b]);
+            (c[b], s[b]) = (y.neg_mul_add(s[b], x * c[b]), y.mul_add(c[b], x * s[b]));
+        }
     }
-    (sums[0] + sums[1]) + (sums[2] + sums[3])
+
+    /// From degree n - 1 to n at order m.
+    #[inline(always)]
+    fn next_degree<V: Lanes<Elem = T>, const B: usize>(
+        &self,
+        n: usize,
+        m: usize,
+        points: &Points<V, B>,
+        q: &mut [V; B],
+        before: &mut [V; B],
+    ) {
+        let (alpha, beta) = (V::splat(self.alpha[cosine(n, m)]), V::splat(self.beta[cosine(n, m)]));
+        for b in 0..B {
+            let next = (beta * points.r2[b]).neg_mul_add(before[b], alpha * points.z[b] * q[b]);
+            (before[b], q[b]) = (q[b], next);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -111,6 +234,50 @@ mod tests {
     use super::*;
     use crate::expansion::oracle;
     use crate::simd::{SimdLevel, Vectorized, dispatch};
+
+    #[test]
+    fn evaluating_an_expansion_is_its_coefficients_times_the_basis() {
+        #[derive(Clone, Copy)]
+        struct Check;
+        impl<T: Real> Vectorized<T> for Check {
+            type Output = ();
+            fn run<V: Lanes<Elem = T>>(self) {
+                let order = 11;
+                let recurrence = Recurrence::<T>::new(order);
+                let expansions: [Vec<T>; 2] =
+                    [3, 5].map(|k| (0..144).map(|i| T::from_f64(((i * k) % 7) as f64 - 3.0)).collect());
+                let x = [0.3, -0.2, 0.4].map(|c| V::splat(T::from_f64(c)));
+                let mut basis = vec![V::zero(); 144];
+                recurrence.regular(order, x[0], x[1], x[2], &mut basis);
+                let r2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+                let points = Points {
+                    x: [x[0]; 2],
+                    y: [x[1]; 2],
+                    z: [x[2]; 2],
+                    r2: [r2; 2],
+                    first: [V::splat(T::ONE); 2],
+                };
+                let values = recurrence.evaluate(order, [&expansions[0][..], &expansions[1][..]], &points);
+                for (expansion, values) in expansions.iter().zip(values) {
+                    let want = basis
+                        .iter()
+                        .zip(expansion)
+                        .fold(V::zero(), |sum, (b, e)| V::splat(*e).mul_add(*b, sum));
+                    for value in values {
+                        let (value, want) = (value.sum().to_f64(), want.sum().to_f64());
+                        assert!(
+                            (value - want).abs() < 200.0 * T::EPSILON * want.abs().max(1.0),
+                            "{value} {want}"
+                        );
+                    }
+                }
+            }
+        }
+        for level in SimdLevel::available() {
+            dispatch::<f32, _>(level, Check);
+            dispatch::<f64, _>(level, Check);
+        }
+    }
 
     #[test]
     fn basis_matches_the_closed_form_at_every_level_and_precision() {
@@ -142,7 +309,10 @@ mod tests {
                 let size = want[degree.clone()].iter().fold(0.0, |a: f64, b| a.max(b.abs()));
                 for k in degree {
                     let error = (got[k].sum().to_f64() / V::LANES as f64 - want[k]).abs();
-                    assert!(error <= 10.0 * (n + 4) as f64 * V::Elem::EPSILON * size, "degree {n}, coefficient {k}: {error:e} of {size:e}");
+                    assert!(
+                        error <= 10.0 * (n + 4) as f64 * V::Elem::EPSILON * size,
+                        "degree {n}, coefficient {k}: {error:e} of {size:e}"
+                    );
                 }
             }
         }

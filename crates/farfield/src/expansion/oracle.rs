@@ -110,15 +110,26 @@ fn to_real(order: usize, complex: &[Vec<Complex>], factor: impl Fn(usize, usize)
 
 /// `basis(x)` in hat normalisation, index `[n][m + n]`.
 fn hat(order: usize, x: [f64; 3], irregular_basis: bool) -> Vec<Vec<Complex>> {
-    let values = if irregular_basis { irregular(order, x) } else { regular(order, x) };
+    let values = if irregular_basis {
+        irregular(order, x)
+    } else {
+        regular(order, x)
+    };
     (0..=order)
         .map(|n| {
             (-(n as i64)..=n as i64)
                 .map(|m| {
                     let a = m.unsigned_abs() as usize;
                     let epsilon = if a == 0 { 1.0 } else { 2.0 };
-                    let f = if irregular_basis { kappa(n, a) / epsilon } else { 1.0 / kappa(n, a) };
-                    let (c, s) = (values[cosine(n, a)] * f, if a > 0 { values[sine(n, a)] * f } else { 0.0 });
+                    let f = if irregular_basis {
+                        kappa(n, a) / epsilon
+                    } else {
+                        1.0 / kappa(n, a)
+                    };
+                    let (c, s) = (
+                        values[cosine(n, a)] * f,
+                        if a > 0 { values[sine(n, a)] * f } else { 0.0 },
+                    );
                     let sign = if m < 0 && a % 2 == 1 { -1.0 } else { 1.0 };
                     (sign * c, if m < 0 { -sign * s } else { s })
                 })
@@ -138,7 +149,10 @@ pub fn m2l(order: usize, multipole: &[f64], shift: [f64; 3]) -> Vec<f64> {
             let mut sum = (0.0, 0.0);
             for k in 0..=order as i64 {
                 for l in -k..=k {
-                    let term = mul(source[k as usize][(l + k) as usize], basis[(n + k) as usize][(m + l + n + k) as usize]);
+                    let term = mul(
+                        source[k as usize][(l + k) as usize],
+                        basis[(n + k) as usize][(m + l + n + k) as usize],
+                    );
                     sum = (sum.0 + term.0, sum.1 + term.1);
                 }
             }
@@ -160,7 +174,10 @@ pub fn m2m(order: usize, multipole: &[f64], shift: [f64; 3]) -> Vec<f64> {
             for k in 0..=n {
                 for l in -k..=k {
                     if (m - l).abs() <= n - k {
-                        let term = mul(moments[k as usize][(l + k) as usize], basis[(n - k) as usize][(m - l + n - k) as usize]);
+                        let term = mul(
+                            moments[k as usize][(l + k) as usize],
+                            basis[(n - k) as usize][(m - l + n - k) as usize],
+                        );
                         let at = &mut out[n as usize][(m + n) as usize];
                         *at = (at.0 + term.0, at.1 + term.1);
                     }
@@ -182,7 +199,10 @@ pub fn l2l(order: usize, local: &[f64], shift: [f64; 3]) -> Vec<f64> {
             for k in 0..=n {
                 for l in -k..=k {
                     if (m - l).abs() <= n - k {
-                        let term = mul(source[n as usize][(m + n) as usize], basis[(n - k) as usize][(m - l + n - k) as usize]);
+                        let term = mul(
+                            source[n as usize][(m + n) as usize],
+                            basis[(n - k) as usize][(m - l + n - k) as usize],
+                        );
                         let at = &mut out[k as usize][(l + k) as usize];
                         *at = (at.0 + term.0, at.1 + term.1);
                     }
@@ -200,7 +220,10 @@ fn moments_from(order: usize, multipole: &[f64]) -> Vec<Vec<Complex>> {
                 .map(|m| {
                     let a = m.unsigned_abs() as usize;
                     let f = 1.0 / kappa(n, a);
-                    let (c, s) = (multipole[cosine(n, a)] * f, if a > 0 { multipole[sine(n, a)] * f } else { 0.0 });
+                    let (c, s) = (
+                        multipole[cosine(n, a)] * f,
+                        if a > 0 { multipole[sine(n, a)] * f } else { 0.0 },
+                    );
                     let sign = if m < 0 && a % 2 == 1 { -1.0 } else { 1.0 };
                     (sign * c, if m < 0 { -sign * s } else { s })
                 })

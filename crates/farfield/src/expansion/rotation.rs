@@ -15,7 +15,14 @@ pub fn rotation_matrices(q: [[f64; 3]; 3], order: usize) -> Vec<Vec<f64>> {
     }
     let one = Degree { n: 1, matrix: &first };
     for l in 2..=order {
-        let next = next_degree(l as i64, &one, &Degree { n: l as i64 - 1, matrix: &degrees[l - 1] });
+        let next = next_degree(
+            l as i64,
+            &one,
+            &Degree {
+                n: l as i64 - 1,
+                matrix: &degrees[l - 1],
+            },
+        );
         degrees.push(next);
     }
     degrees
@@ -30,7 +37,9 @@ pub fn polar_rotation(cos_t: f64, sin_t: f64, order: usize) -> Vec<(Vec<f64>, Ve
         .enumerate()
         .map(|(n, full)| {
             let at = |row: usize, column: usize| full[row * (2 * n + 1) + column];
-            let cosines = (0..(n + 1) * (n + 1)).map(|i| at(n + i / (n + 1), n + i % (n + 1))).collect();
+            let cosines = (0..(n + 1) * (n + 1))
+                .map(|i| at(n + i / (n + 1), n + i % (n + 1)))
+                .collect();
             let sines = (0..n * n).map(|i| at(n - 1 - i / n, n - 1 - i % n)).collect();
             (cosines, sines)
         })
@@ -61,7 +70,11 @@ fn next_degree(l: i64, one: &Degree, previous: &Degree) -> Vec<f64> {
     let mut out = Vec::with_capacity(((2 * l + 1) * (2 * l + 1)) as usize);
     for m in -l..=l {
         for k in -l..=l {
-            let denominator = if k.abs() < l { (l + k) * (l - k) } else { 2 * l * (2 * l - 1) } as f64;
+            let denominator = if k.abs() < l {
+                (l + k) * (l - k)
+            } else {
+                2 * l * (2 * l - 1)
+            } as f64;
             let root = |numerator: i64| (numerator as f64 / denominator).sqrt();
             let a = m.abs();
             let mut sum = 0.0;
@@ -116,8 +129,13 @@ mod tests {
             let (before, after) = (signed(&before, n), signed(&after, n));
             let size = after.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
             for row in 0..2 * n + 1 {
-                let got: f64 = (0..2 * n + 1).map(|c| matrices[n][row * (2 * n + 1) + c] * before[c]).sum();
-                assert!((got - after[row]).abs() < 1e-12 * size.max(1e-30), "degree {n}, row {row}");
+                let got: f64 = (0..2 * n + 1)
+                    .map(|c| matrices[n][row * (2 * n + 1) + c] * before[c])
+                    .sum();
+                assert!(
+                    (got - after[row]).abs() < 1e-12 * size.max(1e-30),
+                    "degree {n}, row {row}"
+                );
             }
         }
     }

@@ -14,6 +14,7 @@
 use super::rotation::polar_rotation;
 use super::{MAX_ORDER, coefficient_count, cosine, sine};
 use crate::simd::{Lanes, MAX_LANES, Real};
+use rayon::prelude::*;
 
 /// The polar rotations of one shift length and angle, scaled for one kind of translation.
 #[derive(Debug, Clone)]
@@ -70,7 +71,8 @@ impl<T: Real> Translations<T> {
         let shifts: Vec<_> = (0..8).map(child_shift).collect();
         // M_n = sum_k C_nk b^(n-k) 2^-k M_k, the powers going into the rotations.
         let scale = |b: f64, n: usize| ((2.0 * b).powi(-(n as i32)), b.powi(n as i32));
-        Self::new(order, &shifts, scale, |m, n, k| if n >= k { regular_shift(m, n, k) } else { 0.0 })
+        let factorials = LnFactorials::new(order);
+        Self::new(order, &shifts, scale, |m, n, k| factorials.regular_shift(m, n, k))
     }
 
     /// Parent to child locals; the direction index is the child's octant.
@@ -78,17 +80,19 @@ impl<T: Real> Translations<T> {
         let shifts: Vec<_> = (0..8).map(child_shift).collect();
         // L_k = 1/2 2^-k sum_n C_nk b^(n-k) L_n
         let scale = |b: f64, n: usize| (b.powi(n as i32), 0.5 * (2.0 * b).powi(-(n as i32)));
-        Self::new(order, &shifts, scale, |m, k, n| if n >= k { regular_shift(m, n, k) } else { 0.0 })
+        let factorials = LnFactorials::new(order);
+        Self::new(order, &shifts, scale, |m, k, n| factorials.regular_shift(m, n, k))
     }
 
     /// Multipoles to locals between boxes of one level; `shifts` are target minus source, in sides.
     pub fn m2l(order: usize, shifts: &[[i32; 3]]) -> Self {
         let shifts: Vec<_> = shifts.iter().map(|s| s.map(f64::from)).collect();
         let scale = |d: f64, n: usize| (d.powi(-(n as i32)), d.powi(-(n as i32) - 1));
+        let factorials = LnFactorials::new(order);
         Self::new(order, &shifts, scale, |m, n, k| {
             let sign = if (n + m) % 2 == 0 { 1.0 } else { -1.0 };
-            let logs = ln_factorial(n - m) + ln_factorial(n + m) + ln_factorial(k - m) + ln_factorial(k + m);
-            sign * (ln_factorial(n + k) - 0.5 * logs).exp()
+            let of = |n: usize| factorials.of(n);
+            sign * (of(n + k) - 0.5 * (of(n - m) + of(n + m) + of(k - m) + of(k + m))).exp()
         })
     }
 
@@ -97,11 +101,10 @@ impl<T: Real> Translations<T> {
     fn new(
         order: usize,
         shifts: &[[f64; 3]],
-        scale: impl Fn(f64, usize) -> (f64, f64),
+        scale: impl Fn(f64, usize) -> (f64, f64) + Sync,
         coaxial: impl Fn(usize, usize, usize) -> f64,
     ) -> Self {
         assert!(order <= MAX_ORDER);
-        let mut polar = Vec::new();
         let mut polar_keys: Vec<(f64, f64)> = Vec::new();
         let mut directions = Vec::new();
         for &[x, y, z] in shifts {
@@ -109,8 +112,7 @@ impl<T: Real> Translations<T> {
             let key = (distance, height);
             let index = polar_keys.iter().position(|k| *k == key).unwrap_or_else(|| {
                 polar_keys.push(key);
-                polar.push(PolarRotation::new(order, height / distance, x.hypot(y) / distance, |n| scale(distance, n)));
-                polar.len() - 1
+                polar_keys.len() - 1
             });
             let phi = y.atan2(x);
             let below = z < 0.0;
@@ -120,8 +122,21 @@ impl<T: Real> Translations<T> {
                     (T::from_f64(sign * angle.cos()), T::from_f64(sign * angle.sin()))
                 })
                 .collect();
-            directions.push(Direction { polar: index, below, azimuth });
+            directions.push(Direction {
+                polar: index,
+                below,
+                azimuth,
+            });
         }
+        let polar = polar_keys
+            .par_iter()
+            .map(|&(distance, height)| {
+                let cos_t = height / distance;
+                PolarRotation::new(order, cos_t, (1.0 - cos_t * cos_t).max(0.0).sqrt(), |n| {
+                    scale(distance, n)
+                })
+            })
+            .collect();
         let matrices = |below: bool| {
             (0..=order)
                 .map(|m| {
@@ -136,7 +151,15 @@ impl<T: Real> Translations<T> {
                 })
                 .collect()
         };
-        Self { order, polar, directions, coaxial: Coaxial { above: matrices(false), below: matrices(true) } }
+        Self {
+            order,
+            polar,
+            directions,
+            coaxial: Coaxial {
+                above: matrices(false),
+                below: matrices(true),
+            },
+        }
     }
 
     /// Translates several boxes by the same shift: adds to `targets[target_starts[l]..]` the translation of
@@ -157,7 +180,11 @@ impl<T: Real> Translations<T> {
         let (degrees, orders) = workspace[..2 * coefficients].split_at_mut(coefficients);
         let direction = &self.directions[direction];
         let polar = &self.polar[direction.polar];
-        let coaxial = if direction.below { &self.coaxial.below } else { &self.coaxial.above };
+        let coaxial = if direction.below {
+            &self.coaxial.below
+        } else {
+            &self.coaxial.above
+        };
 
         gather(sources, source_starts, degrees);
         turn_azimuth(order, &direction.azimuth, degrees);
@@ -171,8 +198,10 @@ impl<T: Real> Translations<T> {
 
 impl<T: Real> PolarRotation<T> {
     fn new(order: usize, cos_t: f64, sin_t: f64, scale: impl Fn(usize) -> (f64, f64)) -> Self {
-        let mut table =
-            Self { forward: Vec::with_capacity(degree_start(order + 1)), back: Vec::with_capacity(degree_start(order + 1)) };
+        let mut table = Self {
+            forward: Vec::with_capacity(degree_start(order + 1)),
+            back: Vec::with_capacity(degree_start(order + 1)),
+        };
         for (n, (cosines, sines)) in polar_rotation(cos_t, sin_t, order).into_iter().enumerate() {
             let (before, after) = scale(n);
             for (block, size) in [(cosines, n + 1), (sines, n)] {
@@ -189,14 +218,38 @@ impl<T: Real> PolarRotation<T> {
     }
 }
 
-fn ln_factorial(n: usize) -> f64 {
-    (2..=n).map(|k| (k as f64).ln()).sum()
-}
+/// The logarithms of the factorials up to `(2 order)!`.
+struct LnFactorials(Vec<f64>);
 
-/// The coefficient of `R_k^m(x)` in `R_n^m(x + z)`.
-fn regular_shift(m: usize, n: usize, k: usize) -> f64 {
-    let logs = ln_factorial(n - m) + ln_factorial(n + m) - ln_factorial(k - m) - ln_factorial(k + m);
-    (0.5 * logs - ln_factorial(n - k)).exp()
+impl LnFactorials {
+    fn new(order: usize) -> Self {
+        let mut sum = 0.0;
+        Self(
+            (0..=2 * order)
+                .map(|k| {
+                    if k < 2 {
+                        0.0
+                    } else {
+                        sum += (k as f64).ln();
+                        sum
+                    }
+                })
+                .collect(),
+        )
+    }
+
+    fn of(&self, n: usize) -> f64 {
+        self.0[n]
+    }
+
+    /// The coefficient of `R_k^m(x)` in `R_n^m(x + z)`, zero for n < k.
+    fn regular_shift(&self, m: usize, n: usize, k: usize) -> f64 {
+        if n < k {
+            return 0.0;
+        }
+        let logs = self.of(n - m) + self.of(n + m) - self.of(k - m) - self.of(k + m);
+        (0.5 * logs - self.of(n - k)).exp()
+    }
 }
 
 #[inline(always)]
@@ -258,7 +311,11 @@ fn turn_azimuth_back<V: Lanes>(order: usize, azimuth: &[(V::Elem, V::Elem)], val
 /// Where the cosines of order `m` start in the order-major layout between steps 2 and 3; the sines follow them.
 #[inline(always)]
 const fn order_start(order: usize, m: usize) -> usize {
-    if m == 0 { 0 } else { order + 1 + (m - 1) * (2 * order + 2 - m) }
+    if m == 0 {
+        0
+    } else {
+        order + 1 + (m - 1) * (2 * order + 2 - m)
+    }
 }
 
 /// Step 2: degree-major in, order-major out.
@@ -290,7 +347,9 @@ fn shift_along_axis<V: Lanes>(
         let start = order_start(order, m);
         let stride = table_order + 1 - m;
         if m == 0 {
-            multiply::<V>(matrix, stride, &input[..size], |row, value| output[cosine(row, 0)] = value);
+            multiply::<V>(matrix, stride, &input[..size], |row, value| {
+                output[cosine(row, 0)] = value
+            });
         } else {
             let (cosines, sines) = input[start..start + 2 * size].split_at(size);
             multiply_pair::<V>(matrix, stride, [cosines, sines], |row, [c, s]| {
@@ -307,8 +366,12 @@ fn turn_polar_back<V: Lanes>(order: usize, matrices: &[V::Elem], input: &[V], ou
     for n in 0..=order {
         let (cosine_block, sine_block) = matrices[degree_start(n)..degree_start(n + 1)].split_at((n + 1) * (n + 1));
         let (cosines_out, sines_out) = output[n * n..(n + 1) * (n + 1)].split_at_mut(n + 1);
-        multiply::<V>(cosine_block, n + 1, &input[n * n..][..n + 1], |m, value| cosines_out[m] = value);
-        multiply::<V>(sine_block, n, &input[sine(n, 1)..][..n], |row, value| sines_out[row] = value);
+        multiply::<V>(cosine_block, n + 1, &input[n * n..][..n + 1], |m, value| {
+            cosines_out[m] = value
+        });
+        multiply::<V>(sine_block, n, &input[sine(n, 1)..][..n], |row, value| {
+            sines_out[row] = value
+        });
     }
 }
 
@@ -401,13 +464,26 @@ mod tests {
         order: usize,
     }
 
-    const SHIFTS: [[i32; 3]; 9] =
-        [[2, 0, 0], [0, -2, 0], [0, 0, 3], [0, 0, -2], [2, -1, 1], [-3, 2, -1], [1, 2, -2], [3, 3, 3], [-3, -3, -3]];
+    const SHIFTS: [[i32; 3]; 9] = [
+        [2, 0, 0],
+        [0, -2, 0],
+        [0, 0, 3],
+        [0, 0, -2],
+        [2, -1, 1],
+        [-3, 2, -1],
+        [1, 2, -2],
+        [3, 3, 3],
+        [-3, -3, -3],
+    ];
 
     impl<T: Real> Vectorized<T> for Check {
         type Output = ();
         fn run<V: Lanes<Elem = T>>(self) {
-            let Check { kind, table_order, order } = self;
+            let Check {
+                kind,
+                table_order,
+                order,
+            } = self;
             let count = coefficient_count(order);
             let tables: Translations<T> = match kind {
                 Kind::M2m => Translations::m2m(table_order),
@@ -426,7 +502,15 @@ mod tests {
                 let starts: Vec<usize> = (0..boxes).map(|b| b * count).collect();
                 for direction in 0..tables.directions.len() {
                     let mut targets = vec![T::ONE; boxes * count];
-                    tables.apply::<V>(direction, order, &sources, &starts, &mut targets, &starts, &mut workspace);
+                    tables.apply::<V>(
+                        direction,
+                        order,
+                        &sources,
+                        &starts,
+                        &mut targets,
+                        &starts,
+                        &mut workspace,
+                    );
                     for b in 0..boxes {
                         let source: Vec<f64> = sources[b * count..][..count].iter().map(|c| c.to_f64()).collect();
                         let want = expected(kind, order, &source, direction);
@@ -436,7 +520,10 @@ mod tests {
                             for k in degree {
                                 let error = (targets[b * count + k].to_f64() - 1.0 - want[k]).abs();
                                 let allowed = 300.0 * T::EPSILON * size;
-                                assert!(error < allowed, "{kind:?} {order} direction {direction} box {b} coefficient {k}: {error:e} of {size:e}");
+                                assert!(
+                                    error < allowed,
+                                    "{kind:?} {order} direction {direction} box {b} coefficient {k}: {error:e} of {size:e}"
+                                );
                             }
                         }
                     }
@@ -451,10 +538,14 @@ mod tests {
         };
         match kind {
             Kind::M2l => oracle::m2l(order, source, SHIFTS[direction].map(f64::from)),
-            Kind::M2m => oracle::m2m(order, &scaled(source, &|n| 0.5f64.powi(n as i32)), child_shift(direction)),
-            Kind::L2l => {
-                scaled(&oracle::l2l(order, source, child_shift(direction)), &|n| 0.5f64.powi(n as i32 + 1))
-            }
+            Kind::M2m => oracle::m2m(
+                order,
+                &scaled(source, &|n| 0.5f64.powi(n as i32)),
+                child_shift(direction),
+            ),
+            Kind::L2l => scaled(&oracle::l2l(order, source, child_shift(direction)), &|n| {
+                0.5f64.powi(n as i32 + 1)
+            }),
         }
     }
 
@@ -463,8 +554,22 @@ mod tests {
         for level in SimdLevel::available() {
             for kind in [Kind::M2m, Kind::M2l, Kind::L2l] {
                 for (table_order, order) in [(0, 0), (1, 1), (4, 4), (9, 9), (9, 6), (13, 3)] {
-                    dispatch::<f64, _>(level, Check { kind, table_order, order });
-                    dispatch::<f32, _>(level, Check { kind, table_order, order });
+                    dispatch::<f64, _>(
+                        level,
+                        Check {
+                            kind,
+                            table_order,
+                            order,
+                        },
+                    );
+                    dispatch::<f32, _>(
+                        level,
+                        Check {
+                            kind,
+                            table_order,
+                            order,
+                        },
+                    );
                 }
             }
         }
@@ -473,7 +578,14 @@ mod tests {
     #[test]
     fn high_orders_stay_accurate() {
         for kind in [Kind::M2m, Kind::M2l, Kind::L2l] {
-            dispatch::<f64, _>(SimdLevel::best(), Check { kind, table_order: 30, order: 30 });
+            dispatch::<f64, _>(
+                SimdLevel::best(),
+                Check {
+                    kind,
+                    table_order: 30,
+                    order: 30,
+                },
+            );
         }
     }
 
@@ -510,7 +622,11 @@ mod tests {
     fn timing() {
         for order in [3, 4, 5, 6, 7, 9, 11, 13, 16, 20, 24, 30] {
             for level in SimdLevel::available() {
-                print!("{order} {level}: f64 {:.1} f32 {:.1} ns;  ", dispatch::<f64, _>(level, Timing(order)), dispatch::<f32, _>(level, Timing(order)));
+                print!(
+                    "{order} {level}: f64 {:.1} f32 {:.1} ns;  ",
+                    dispatch::<f64, _>(level, Timing(order)),
+                    dispatch::<f32, _>(level, Timing(order))
+                );
             }
             println!();
         }

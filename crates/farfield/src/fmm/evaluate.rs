@@ -5,7 +5,7 @@ use crate::report::{Phase, Seconds};
 use crate::simd::Real;
 
 impl<T: Real> Fmm<T> {
-    /// Fills `sums` (leaf by leaf, see [`Fmm::sums_len`]) from `strengths` (stream by stream, in tree order).
+    /// Fills `sums` (leaf by leaf, see [`Fmm::sum_rows`]) from `strengths` (stream by stream, in tree order).
     pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
         seconds.time(Phase::P2m, || self.p2m(strengths)); // sources into their leaf's multipole
         seconds.time(Phase::M2m, || self.m2m()); // children into parents, from the leaves up

@@ -4,7 +4,7 @@
 //! frame); a register holds several points.
 
 use crate::expansion::coefficient_count;
-use crate::expansion::harmonics::{Recurrence, dot};
+use crate::expansion::harmonics::{Points, Recurrence};
 use crate::kernel::FarOutputs;
 use crate::simd::{Lanes, Real, RsqrtAccuracy, rsqrt};
 
@@ -17,7 +17,10 @@ pub struct Placement {
 
 impl Placement {
     /// Stay in the leaf's own frame.
-    pub const SAME: Placement = Placement { ratio: 1.0, offset: [0.0; 3] };
+    pub const SAME: Placement = Placement {
+        ratio: 1.0,
+        offset: [0.0; 3],
+    };
 }
 
 /// Points of one leaf: coordinates relative to it.
@@ -31,24 +34,52 @@ impl<'a, T: Real> LeafPoints<'a, T> {
         self.local[0].len()
     }
 
-    /// The registerful of points from `first` on; missing lanes repeat the first point.
+    /// `B` registers of points from `first` on, in the other box's frame; missing lanes repeat the first point.
     #[inline(always)]
-    fn load<V: Lanes<Elem = T>>(&self, first: usize, placement: &Placement) -> [V; 3] {
-        let count = (self.len() - first).min(V::LANES);
+    fn load<V: Lanes<Elem = T>, const B: usize, const IRREGULAR: bool>(
+        &self,
+        first: usize,
+        placement: &Placement,
+    ) -> Points<V, B> {
         let ratio = V::splat(T::from_f64(placement.ratio));
-        let mut out = [V::zero(); 3];
-        for axis in 0..3 {
-            let u = V::from_slice_partial(&self.local[axis][first..], count, self.local[axis][first]);
-            out[axis] = u.mul_add(ratio, V::splat(T::from_f64(placement.offset[axis])));
+        let zero = [V::zero(); B];
+        let mut points = Points {
+            x: zero,
+            y: zero,
+            z: zero,
+            r2: zero,
+            first: [V::splat(T::ONE); B],
+        };
+        for b in 0..B {
+            let at = (first + b * V::LANES).min(self.len() - 1);
+            let count = (self.len() - at).min(V::LANES);
+            let mut u = [V::zero(); 3];
+            for axis in 0..3 {
+                let column = &self.local[axis][at..];
+                let offset = V::splat(T::from_f64(placement.offset[axis]));
+                u[axis] = V::from_slice_partial(column, count, column[0]).mul_add(ratio, offset);
+            }
+            let r2 = u[0].mul_add(u[0], u[1].mul_add(u[1], u[2] * u[2]));
+            if IRREGULAR {
+                let inverse_r = rsqrt::<V, { RsqrtAccuracy::Full as u8 }>(r2, r2.rsqrt_estimate());
+                let inverse_r2 = inverse_r * inverse_r;
+                (points.x[b], points.y[b], points.z[b]) = (u[0] * inverse_r2, u[1] * inverse_r2, u[2] * inverse_r2);
+                (points.r2[b], points.first[b]) = (inverse_r2, inverse_r);
+            } else {
+                (points.x[b], points.y[b], points.z[b], points.r2[b]) = (u[0], u[1], u[2], r2);
+            }
         }
-        out
+        points
     }
 }
 
-/// Memory for [`add_sources`] and [`add_values`], in vectors: the basis and the sums of every stream.
+/// Memory for [`add_sources`], in vectors.
 pub fn workspace_len(order: usize, streams: usize) -> usize {
-    (1 + streams) * coefficient_count(order)
+    streams * coefficient_count(order)
 }
+
+/// At most this many expansions are accumulated in one sweep over the points.
+const STREAMS: usize = 4;
 
 /// P2M (regular basis) or P2L (irregular basis): adds the points' strengths to the expansions of all streams.
 ///
@@ -68,29 +99,62 @@ pub fn add_sources<V: Lanes, const IRREGULAR: bool>(
 ) {
     let coefficients = coefficient_count(order);
     let streams = expansions.len() / coefficients;
-    let (basis, sums) = workspace.split_at_mut(coefficients);
-    let sums = &mut sums[..streams * coefficients];
+    let sums = &mut workspace[..streams * coefficients];
     sums.fill(V::zero());
-    let mut first = 0;
-    while first < points.len() {
-        let count = (points.len() - first).min(V::LANES);
-        let [x, y, z] = points.load::<V>(first, placement);
-        if IRREGULAR {
-            recurrence.irregular(order, x, y, z, inverse_norm(x, y, z), basis);
-        } else {
-            recurrence.regular(order, x, y, z, basis);
-        }
-        for s in 0..streams {
-            let w = V::from_slice_partial(&strengths[s * stride + first..], count, V::Elem::ZERO);
-            let sums = &mut sums[s * coefficients..][..coefficients];
-            for k in 0..coefficients {
-                sums[k] = w.mul_add(basis[k], sums[k]);
+    for stream in (0..streams).step_by(STREAMS) {
+        let together = (streams - stream).min(STREAMS);
+        let sums = &mut sums[stream * coefficients..(stream + together) * coefficients];
+        let strengths = &strengths[stream * stride..];
+        let mut first = 0;
+        while first < points.len() {
+            let batch = Batch {
+                recurrence,
+                order,
+                points,
+                placement,
+                strengths,
+                stride,
+                first,
+            };
+            if points.len() - first > V::LANES {
+                batch.add::<V, 3, IRREGULAR>(together, sums);
+                first += 3 * V::LANES;
+            } else {
+                batch.add::<V, 1, IRREGULAR>(together, sums);
+                first += V::LANES;
             }
         }
-        first += V::LANES;
     }
     for (out, sum) in expansions.iter_mut().zip(sums) {
         *out += sum.sum();
+    }
+}
+
+/// A few registers of points on their way into expansions.
+struct Batch<'a, T> {
+    recurrence: &'a Recurrence<T>,
+    order: usize,
+    points: LeafPoints<'a, T>,
+    placement: &'a Placement,
+    strengths: &'a [T],
+    stride: usize,
+    first: usize,
+}
+
+impl<T: Real> Batch<'_, T> {
+    #[inline(always)]
+    fn add<V: Lanes<Elem = T>, const B: usize, const IRREGULAR: bool>(&self, streams: usize, sums: &mut [V]) {
+        let points = self.points.load::<V, B, IRREGULAR>(self.first, self.placement);
+        let mut weights = [[V::zero(); B]; STREAMS];
+        for (s, weights) in weights.iter_mut().enumerate().take(streams) {
+            for (b, weight) in weights.iter_mut().enumerate() {
+                let at = (self.first + b * V::LANES).min(self.points.len());
+                let count = (self.points.len() - at).min(V::LANES);
+                *weight = V::from_slice_partial(&self.strengths[s * self.stride + at..], count, T::ZERO);
+            }
+        }
+        self.recurrence
+            .accumulate(self.order, &points, &weights[..streams], sums);
     }
 }
 
@@ -107,35 +171,85 @@ pub fn add_values<V: Lanes, const IRREGULAR: bool>(
     targets: LeafPoints<V::Elem>,
     placement: &Placement,
     sums: &mut [V::Elem],
-    workspace: &mut [V],
 ) {
-    let order = outputs.basis_order();
-    let basis = &mut workspace[..coefficient_count(order)];
-    let n = targets.len();
-    let mut first = 0;
-    while first < n {
-        let count = (n - first).min(V::LANES);
-        let [x, y, z] = targets.load::<V>(first, placement);
-        if IRREGULAR {
-            recurrence.irregular(order, x, y, z, inverse_norm(x, y, z), basis);
-        } else {
-            recurrence.regular(order, x, y, z, basis);
+    let values = Values {
+        recurrence,
+        outputs,
+        derived,
+        inverse_side,
+        targets,
+        placement,
+    };
+    match outputs.sums() {
+        1 => values.add::<V, 1, 4, IRREGULAR>(0, sums),
+        3 => values.add::<V, 3, 2, IRREGULAR>(0, sums),
+        4 => values.add::<V, 4, 2, IRREGULAR>(0, sums),
+        10 => {
+            values.add::<V, 4, 2, IRREGULAR>(0, sums);
+            values.add::<V, 3, 2, IRREGULAR>(4, sums);
+            values.add::<V, 3, 2, IRREGULAR>(7, sums);
         }
-        for k in 0..outputs.sums() {
-            let (coefficients, derivatives) = outputs.sum(derived, k);
-            let scale = V::splat(V::Elem::from_f64(inverse_side.powi(1 + derivatives as i32)));
-            let out = &mut sums[k * n + first..][..count];
-            let value = dot(coefficients, basis).mul_add(scale, V::from_slice_partial(out, count, V::Elem::ZERO));
-            value.write_partial(out, count);
-        }
-        first += V::LANES;
+        _ => (0..12)
+            .step_by(3)
+            .for_each(|k| values.add::<V, 3, 2, IRREGULAR>(k, sums)),
     }
 }
 
-#[inline(always)]
-fn inverse_norm<V: Lanes>(x: V, y: V, z: V) -> V {
-    let r2 = x.mul_add(x, y.mul_add(y, z * z));
-    rsqrt::<V, { RsqrtAccuracy::Full as u8 }>(r2, r2.rsqrt_estimate())
+/// Expansions on their way to a leaf's targets.
+struct Values<'a, T> {
+    recurrence: &'a Recurrence<T>,
+    outputs: &'a FarOutputs<T>,
+    derived: &'a [T],
+    inverse_side: f64,
+    targets: LeafPoints<'a, T>,
+    placement: &'a Placement,
+}
+
+impl<T: Real> Values<'_, T> {
+    /// Adds the sums `k..k + S`, `B` registers of targets at a time.
+    #[inline(always)]
+    fn add<V: Lanes<Elem = T>, const S: usize, const B: usize, const IRREGULAR: bool>(&self, k: usize, sums: &mut [T]) {
+        let n = self.targets.len();
+        let mut first = 0;
+        while first < n {
+            if n - first > V::LANES {
+                self.add_at::<V, S, B, IRREGULAR>(k, first, sums);
+                first += B * V::LANES;
+            } else {
+                self.add_at::<V, S, 1, IRREGULAR>(k, first, sums);
+                first += V::LANES;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add_at<V: Lanes<Elem = T>, const S: usize, const B: usize, const IRREGULAR: bool>(
+        &self,
+        k: usize,
+        first: usize,
+        sums: &mut [T],
+    ) {
+        let n = self.targets.len();
+        let order = self.outputs.basis_order();
+        let points = self.targets.load::<V, B, IRREGULAR>(first, self.placement);
+        let mut expansions = [self.derived; S];
+        for (e, expansion) in expansions.iter_mut().enumerate() {
+            *expansion = self.outputs.sum(self.derived, k + e);
+        }
+        let values = self.recurrence.evaluate::<V, S, B>(order, expansions, &points);
+        for (e, values) in values.iter().enumerate() {
+            let scale = V::splat(T::from_f64(
+                self.inverse_side.powi(1 + self.outputs.derivatives_of(k + e) as i32),
+            ));
+            for (b, value) in values.iter().enumerate() {
+                let at = (first + b * V::LANES).min(n);
+                let count = (n - at).min(V::LANES);
+                let out = &mut sums[(k + e) * n + at..][..count];
+                let sum = value.mul_add(scale, V::from_slice_partial(out, count, T::ZERO));
+                sum.write_partial(out, count);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -162,14 +276,26 @@ mod tests {
                 std::array::from_fn(|_| (0..n).map(|_| T::from_f64(random.uniform() - 0.5)).collect())
             };
             let (sources, targets) = (cube(19), cube(21));
-            let strengths: Vec<T> = (0..19 * components).map(|k| T::from_f64(((k * 7) % 11) as f64 - 4.0)).collect();
+            let strengths: Vec<T> = (0..19 * components)
+                .map(|k| T::from_f64(((k * 7) % 11) as f64 - 4.0))
+                .collect();
             let shift = [4.0, -3.0, 5.0];
             let derivatives = kernel.outputs().last().map_or(0, |output| output.derivatives());
-            let to_targets = Placement { ratio: 1.0, offset: shift.map(|c: f64| -c) };
-            let to_sources = Placement { ratio: 1.0, offset: shift };
+            let to_targets = Placement {
+                ratio: 1.0,
+                offset: shift.map(|c: f64| -c),
+            };
+            let to_sources = Placement {
+                ratio: 1.0,
+                offset: shift,
+            };
             let (source_points, target_points) = (
-                LeafPoints { local: [&sources[0], &sources[1], &sources[2]] },
-                LeafPoints { local: [&targets[0], &targets[1], &targets[2]] },
+                LeafPoints {
+                    local: [&sources[0], &sources[1], &sources[2]],
+                },
+                LeafPoints {
+                    local: [&targets[0], &targets[1], &targets[2]],
+                },
             );
             let recurrence = Recurrence::<T>::new(order + 2);
             let count = coefficient_count(order);
@@ -180,13 +306,47 @@ mod tests {
                 let mut derived = vec![T::ZERO; outputs.derived_len()];
                 let mut sums = vec![T::ZERO; outputs.sums() * 21];
                 if side == Side::Multipole {
-                    add_sources::<V, false>(&recurrence, order, source_points, &Placement::SAME, &strengths, 19, &mut expansion, &mut workspace);
+                    add_sources::<V, false>(
+                        &recurrence,
+                        order,
+                        source_points,
+                        &Placement::SAME,
+                        &strengths,
+                        19,
+                        &mut expansion,
+                        &mut workspace,
+                    );
                     outputs.derive(&expansion, count, &mut derived);
-                    add_values::<V, true>(&recurrence, &outputs, &derived, 1.0, target_points, &to_sources, &mut sums, &mut workspace);
+                    add_values::<V, true>(
+                        &recurrence,
+                        &outputs,
+                        &derived,
+                        1.0,
+                        target_points,
+                        &to_sources,
+                        &mut sums,
+                    );
                 } else {
-                    add_sources::<V, true>(&recurrence, order, source_points, &to_targets, &strengths, 19, &mut expansion, &mut workspace);
+                    add_sources::<V, true>(
+                        &recurrence,
+                        order,
+                        source_points,
+                        &to_targets,
+                        &strengths,
+                        19,
+                        &mut expansion,
+                        &mut workspace,
+                    );
                     outputs.derive(&expansion, count, &mut derived);
-                    add_values::<V, false>(&recurrence, &outputs, &derived, 1.0, target_points, &Placement::SAME, &mut sums, &mut workspace);
+                    add_values::<V, false>(
+                        &recurrence,
+                        &outputs,
+                        &derived,
+                        1.0,
+                        target_points,
+                        &Placement::SAME,
+                        &mut sums,
+                    );
                 }
                 let mut at = 0;
                 for output in kernel.outputs() {
@@ -215,7 +375,11 @@ mod tests {
 
     #[test]
     fn point_operators_match_pairs_for_every_kernel_level_and_precision() {
-        let kernels = [Kernel::Coulomb, Kernel::Gravity { constant: 3.0 }, Kernel::BiotSavart { core: Core::Singular }];
+        let kernels = [
+            Kernel::Coulomb,
+            Kernel::Gravity { constant: 3.0 },
+            Kernel::BiotSavart { core: Core::Singular },
+        ];
         for level in SimdLevel::available() {
             for kernel in kernels {
                 for order in [3, 8, 12] {

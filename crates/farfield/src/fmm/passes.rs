@@ -5,17 +5,14 @@
 
 use super::Fmm;
 use super::operators::{Placement, add_sources, add_values, workspace_len};
-use super::setup::OrderedSizes;
+use super::setup::{Moves, OrderedSizes, PIECE};
 use crate::expansion::coefficient_count;
 use crate::expansion::translation::{self, Translations};
-use crate::p2p::{Size2, Skip, Sources};
+use crate::p2p::{Block, Size2, Sources};
 use crate::parallel::for_segments;
 use crate::simd::{Lanes, MAX_LANES, Real, Vectorized, as_lanes, dispatch};
 use crate::tree::lists::M2lBlock;
 use std::ops::Range;
-
-/// Boxes per piece of P2M, M2M and L2L work.
-const PIECE: usize = 64;
 
 impl<T: Real> Fmm<T> {
     /// P2M: the multipoles of all leaves.
@@ -23,12 +20,26 @@ impl<T: Real> Fmm<T> {
         let stride = self.box_stride();
         let mut multipoles = std::mem::take(&mut self.multipoles);
         let boxes = self.tree.nodes.len();
-        for_segments(&mut multipoles, 0..boxes.div_ceil(PIECE), &|k| k * PIECE * stride, &|k, piece| {
-            self.scratch.with(|scratch| {
-                let boxes = k * PIECE..((k + 1) * PIECE).min(boxes);
-                dispatch::<T, _>(self.simd, P2m { fmm: self, boxes, strengths, expansions: piece, scratch });
-            });
-        });
+        for_segments(
+            &mut multipoles,
+            0..boxes.div_ceil(PIECE),
+            &|k| k * PIECE * stride,
+            &|k, piece| {
+                self.scratch.with(|scratch| {
+                    let boxes = k * PIECE..((k + 1) * PIECE).min(boxes);
+                    dispatch::<T, _>(
+                        self.simd,
+                        P2m {
+                            fmm: self,
+                            boxes,
+                            strengths,
+                            expansions: piece,
+                            scratch,
+                        },
+                    );
+                });
+            },
+        );
         self.multipoles = multipoles;
     }
 
@@ -41,19 +52,14 @@ impl<T: Real> Fmm<T> {
             let (upper, lower) = multipoles.split_at_mut(children.start * stride);
             let lower = &lower[..children.len() * stride];
             let upper = &mut upper[parents.start * stride..];
-            for_segments(upper, 0..parents.len().div_ceil(PIECE), &|k| k * PIECE * stride, &|k, piece| {
-                let first = parents.start + k * PIECE;
-                let parents = first..(first + PIECE).min(parents.end);
-                let pairs = parents.clone().flat_map(|parent| {
-                    let children = self.tree.nodes[parent].children.clone();
-                    children.filter(|c| !self.tree.nodes[*c as usize].sources.is_empty()).map(move |c| (c, parent))
-                });
-                let moves = by_octant(pairs.map(|(child, parent)| {
-                    let octant = self.tree.nodes[child as usize].octant;
-                    (octant, (child as usize - children.start) * stride, (parent - first) * stride)
-                }));
-                self.translate(&self.m2m, &moves, lower, piece);
-            });
+            for_segments(
+                upper,
+                0..parents.len().div_ceil(PIECE),
+                &|k| k * PIECE * stride,
+                &|k, piece| {
+                    self.translate(&self.m2m, &self.m2m_moves[level][k], lower, piece);
+                },
+            );
         }
         self.multipoles = multipoles;
     }
@@ -62,13 +68,23 @@ impl<T: Real> Fmm<T> {
     pub(crate) fn m2l(&mut self) {
         let stride = self.box_stride();
         let mut locals = std::mem::take(&mut self.locals);
-        locals.fill(T::ZERO);
         let blocks = &self.lists.m2l;
         let start = |k: usize| blocks[k].targets.start * stride;
-        let first = blocks.first().map_or(0, |block| block.targets.start * stride);
+        let first = blocks
+            .first()
+            .map_or(locals.len(), |block| block.targets.start * stride);
+        locals[..first].fill(T::ZERO);
         for_segments(&mut locals[first..], 0..blocks.len(), &start, &|k, piece| {
             self.scratch.with(|scratch| {
-                dispatch::<T, _>(self.simd, M2l { fmm: self, block: &blocks[k], locals: piece, scratch });
+                dispatch::<T, _>(
+                    self.simd,
+                    M2l {
+                        fmm: self,
+                        block: &blocks[k],
+                        locals: piece,
+                        scratch,
+                    },
+                );
             });
         });
         self.locals = locals;
@@ -83,12 +99,23 @@ impl<T: Real> Fmm<T> {
         let stride = self.box_stride();
         let mut locals = std::mem::take(&mut self.locals);
         let start = |k: usize| boxes[k] as usize * stride;
-        for_segments(&mut locals[boxes[0] as usize * stride..], 0..boxes.len(), &start, &|k, piece| {
-            self.scratch.with(|scratch| {
-                let task = P2l { fmm: self, row: k, strengths, expansions: &mut piece[..stride], scratch };
-                dispatch::<T, _>(self.simd, task);
-            });
-        });
+        for_segments(
+            &mut locals[boxes[0] as usize * stride..],
+            0..boxes.len(),
+            &start,
+            &|k, piece| {
+                self.scratch.with(|scratch| {
+                    let task = P2l {
+                        fmm: self,
+                        row: k,
+                        strengths,
+                        expansions: &mut piece[..stride],
+                        scratch,
+                    };
+                    dispatch::<T, _>(self.simd, task);
+                });
+            },
+        );
         self.locals = locals;
     }
 
@@ -102,68 +129,88 @@ impl<T: Real> Fmm<T> {
             let (upper, lower) = locals.split_at_mut(children.start * stride);
             let upper = &upper[parents.start * stride..];
             let lower = &mut lower[..children.len() * stride];
-            for_segments(lower, 0..children.len().div_ceil(PIECE), &|k| k * PIECE * stride, &|k, piece| {
-                let first = children.start + k * PIECE;
-                let moves = by_octant(
-                    (first..(first + PIECE).min(children.end))
-                        .filter(|child| !self.tree.nodes[*child].targets.is_empty())
-                        .map(|child| {
-                            let node = &self.tree.nodes[child];
-                            let parent = node.parent as usize - parents.start;
-                            (node.octant, parent * stride, (child - first) * stride)
-                        }),
-                );
-                self.translate(&self.l2l, &moves, upper, piece);
-            });
+            for_segments(
+                lower,
+                0..children.len().div_ceil(PIECE),
+                &|k| k * PIECE * stride,
+                &|k, piece| {
+                    self.translate(&self.l2l, &self.l2l_moves[level][k], upper, piece);
+                },
+            );
         }
         self.locals = locals;
     }
 
     /// L2P: every leaf's local expansion at its targets. Sets the sums; the steps after it add to them.
     pub(crate) fn l2p(&mut self, sums: &mut [T]) {
-        self.over_leaves(LeafStep::L2p, &[], sums);
+        self.over_leaves(LeafStep::L2p, sums);
     }
 
     /// M2P: multipoles of boxes smaller than the leaf at its targets.
     pub(crate) fn m2p(&mut self, sums: &mut [T]) {
         if self.lists.m2p.len() > 0 {
-            self.over_leaves(LeafStep::M2p, &[], sums);
+            self.over_leaves(LeafStep::M2p, sums);
         }
     }
 
     /// P2P: pairs with the sources of neighbours.
     pub(crate) fn p2p(&mut self, strengths: &[T], sums: &mut [T]) {
-        self.over_leaves(LeafStep::P2p, strengths, sums);
+        self.over_leaf_groups(sums, |leaves, mut sums| {
+            for row in leaves {
+                let at = self.lists.leaves[row];
+                let targets = self.tree.nodes[at as usize].target_count();
+                let (leaf_sums, rest) = sums.split_at_mut(self.sum_rows() * targets);
+                for (vector, sums) in leaf_sums.chunks_mut(self.pairs.sums() * targets).enumerate() {
+                    p2p_leaf(self, at, row, vector, strengths, sums);
+                }
+                sums = rest;
+            }
+        });
     }
 
-    fn over_leaves(&self, step: LeafStep, strengths: &[T], sums: &mut [T]) {
+    fn over_leaves(&self, step: LeafStep, sums: &mut [T]) {
+        self.over_leaf_groups(sums, |leaves, sums| {
+            self.scratch.with(|scratch| {
+                dispatch::<T, _>(
+                    self.simd,
+                    LeafWork {
+                        fmm: self,
+                        step,
+                        leaves,
+                        sums,
+                        scratch,
+                    },
+                );
+            });
+        });
+    }
+
+    /// Calls `work` with each group of leaves and the sums of their targets.
+    fn over_leaf_groups(&self, sums: &mut [T], work: impl Fn(Range<usize>, &mut [T]) + Sync) {
         let rows = self.sum_rows();
         let first_target = |k: usize| self.tree.nodes[self.lists.leaves[k] as usize].targets.start as usize;
         let start = |g: usize| rows * first_target(self.leaf_groups[g]);
         let groups = self.leaf_groups.len() - 1;
         for_segments(sums, 0..groups, &start, &|g, sums| {
-            self.scratch.with(|scratch| {
-                let leaves = self.leaf_groups[g]..self.leaf_groups[g + 1];
-                dispatch::<T, _>(self.simd, LeafWork { fmm: self, step, leaves, strengths, sums, scratch });
-            });
+            work(self.leaf_groups[g]..self.leaf_groups[g + 1], sums)
         });
     }
 
-    /// Applies translations that share tables: `moves[octant]` lists (source start, target start).
-    fn translate(&self, tables: &Translations<T>, moves: &[Vec<(usize, usize)>; 8], from: &[T], to: &mut [T]) {
+    fn translate(&self, tables: &Translations<T>, moves: &Moves, from: &[T], to: &mut [T]) {
         self.scratch.with(|scratch| {
-            dispatch::<T, _>(self.simd, Translate { fmm: self, tables, moves, from, to, scratch });
+            dispatch::<T, _>(
+                self.simd,
+                Translate {
+                    fmm: self,
+                    tables,
+                    moves,
+                    from,
+                    to,
+                    scratch,
+                },
+            );
         });
     }
-}
-
-/// Sorts (octant, source, target) by octant, so that vectors can be filled with boxes that share a shift.
-fn by_octant(moves: impl Iterator<Item = (u8, usize, usize)>) -> [Vec<(usize, usize)>; 8] {
-    let mut sorted: [Vec<(usize, usize)>; 8] = Default::default();
-    for (octant, from, to) in moves {
-        sorted[octant as usize].push((from, to));
-    }
-    sorted
 }
 
 struct P2m<'a, T: Real> {
@@ -178,17 +225,28 @@ impl<T: Real> Vectorized<T> for P2m<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
-        let Self { fmm, boxes, strengths, expansions, scratch } = self;
+        let Self {
+            fmm,
+            boxes,
+            strengths,
+            expansions,
+            scratch,
+        } = self;
         let workspace = as_lanes::<V>(scratch, workspace_len(fmm.order, fmm.streams()));
         let sources = fmm.sources.position[0].len();
         for (at, expansion) in boxes.zip(expansions.chunks_mut(fmm.box_stride())) {
             let node = &fmm.tree.nodes[at];
             expansion.fill(T::ZERO);
             if node.is_leaf() && !node.sources.is_empty() {
-                let (points, strengths) = (fmm.sources.leaf(&node.sources), &strengths[node.sources.start as usize..]);
+                let (points, strengths) = (
+                    fmm.sources.leaf(&node.sources),
+                    &strengths[node.sources.start as usize..],
+                );
                 let place = &Placement::SAME;
                 let (recurrence, order) = (&fmm.recurrence, fmm.order);
-                add_sources::<V, false>(recurrence, order, points, place, strengths, sources, expansion, workspace);
+                add_sources::<V, false>(
+                    recurrence, order, points, place, strengths, sources, expansion, workspace,
+                );
             }
         }
     }
@@ -206,16 +264,27 @@ impl<T: Real> Vectorized<T> for P2l<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
-        let Self { fmm, row, strengths, expansions, scratch } = self;
+        let Self {
+            fmm,
+            row,
+            strengths,
+            expansions,
+            scratch,
+        } = self;
         let workspace = as_lanes::<V>(scratch, workspace_len(fmm.order, fmm.streams()));
         let sources = fmm.sources.position[0].len();
         let target = &fmm.tree.nodes[fmm.lists.p2l_boxes[row] as usize];
         for leaf in fmm.lists.p2l.row(row) {
             let leaf = &fmm.tree.nodes[*leaf as usize];
             let place = &fmm.placement(leaf, target);
-            let (points, strengths) = (fmm.sources.leaf(&leaf.sources), &strengths[leaf.sources.start as usize..]);
+            let (points, strengths) = (
+                fmm.sources.leaf(&leaf.sources),
+                &strengths[leaf.sources.start as usize..],
+            );
             let (recurrence, order) = (&fmm.recurrence, fmm.order);
-            add_sources::<V, true>(recurrence, order, points, place, strengths, sources, expansions, workspace);
+            add_sources::<V, true>(
+                recurrence, order, points, place, strengths, sources, expansions, workspace,
+            );
         }
     }
 }
@@ -223,7 +292,7 @@ impl<T: Real> Vectorized<T> for P2l<'_, T> {
 struct Translate<'a, T: Real> {
     fmm: &'a Fmm<T>,
     tables: &'a Translations<T>,
-    moves: &'a [Vec<(usize, usize)>; 8],
+    moves: &'a Moves,
     from: &'a [T],
     to: &'a mut [T],
     scratch: &'a mut [T],
@@ -233,16 +302,24 @@ impl<T: Real> Vectorized<T> for Translate<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
-        let Self { fmm, tables, moves, from, to, scratch } = self;
+        let Self {
+            fmm,
+            tables,
+            moves,
+            from,
+            to,
+            scratch,
+        } = self;
         let workspace = as_lanes::<V>(scratch, translation::workspace_len(fmm.order));
         let coefficients = coefficient_count(fmm.order);
-        for (octant, moves) in moves.iter().enumerate() {
+        let stride = fmm.box_stride();
+        for (octant, moves) in moves.by_octant.iter().enumerate() {
             for batch in moves.chunks(V::LANES) {
                 for stream in 0..fmm.streams() {
                     let mut starts = [[0; MAX_LANES]; 2];
                     for (l, (a, b)) in batch.iter().enumerate() {
-                        starts[0][l] = a + stream * coefficients;
-                        starts[1][l] = b + stream * coefficients;
+                        starts[0][l] = *a as usize * stride + stream * coefficients;
+                        starts[1][l] = *b as usize * stride + stream * coefficients;
                     }
                     let (sources, targets) = (&starts[0][..batch.len()], &starts[1][..batch.len()]);
                     tables.apply::<V>(octant, fmm.order, from, sources, to, targets, workspace);
@@ -263,9 +340,16 @@ impl<T: Real> Vectorized<T> for M2l<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
-        let Self { fmm, block, locals, scratch } = self;
+        let Self {
+            fmm,
+            block,
+            locals,
+            scratch,
+        } = self;
         let workspace = as_lanes::<V>(scratch, translation::workspace_len(fmm.order));
         let (stride, coefficients) = (fmm.box_stride(), coefficient_count(fmm.order));
+        // The piece reaches up to the next block, so this also clears boxes that nothing acts on.
+        locals.fill(T::ZERO);
         for (shift, pairs) in block.by_shift() {
             let order = fmm.m2l_orders[block.level as usize][shift] as usize;
             let direction = fmm.m2l_direction[shift] as usize;
@@ -277,7 +361,8 @@ impl<T: Real> Vectorized<T> for M2l<'_, T> {
                         starts[1][l] = (*target as usize - block.targets.start) * stride + stream * coefficients;
                     }
                     let (sources, targets) = (&starts[0][..batch.len()], &starts[1][..batch.len()]);
-                    fmm.m2l.apply::<V>(direction, order, &fmm.multipoles, sources, locals, targets, workspace);
+                    fmm.m2l
+                        .apply::<V>(direction, order, &fmm.multipoles, sources, locals, targets, workspace);
                 }
             }
         }
@@ -288,14 +373,12 @@ impl<T: Real> Vectorized<T> for M2l<'_, T> {
 enum LeafStep {
     L2p,
     M2p,
-    P2p,
 }
 
 struct LeafWork<'a, T: Real> {
     fmm: &'a Fmm<T>,
     step: LeafStep,
     leaves: Range<usize>,
-    strengths: &'a [T],
     sums: &'a mut [T],
     scratch: &'a mut [T],
 }
@@ -304,7 +387,13 @@ impl<T: Real> Vectorized<T> for LeafWork<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
-        let Self { fmm, step, leaves, strengths, mut sums, scratch } = self;
+        let Self {
+            fmm,
+            step,
+            leaves,
+            mut sums,
+            scratch,
+        } = self;
         for row in leaves {
             let at = fmm.lists.leaves[row];
             let targets = fmm.tree.nodes[at as usize].target_count();
@@ -314,7 +403,6 @@ impl<T: Real> Vectorized<T> for LeafWork<'_, T> {
                 match step {
                     LeafStep::L2p => l2p_leaf::<V>(fmm, at, vector, sums, scratch),
                     LeafStep::M2p => m2p_leaf::<V>(fmm, at, row, vector, sums, scratch),
-                    LeafStep::P2p => p2p_leaf::<V>(fmm, at, row, vector, strengths, sums),
                 }
             }
         }
@@ -329,8 +417,7 @@ fn l2p_leaf<V: Lanes>(fmm: &Fmm<V::Elem>, at: u32, vector: usize, sums: &mut [V:
         return;
     }
     let outputs = &fmm.local_outputs;
-    let (derived, rest) = scratch.split_at_mut(outputs.derived_len());
-    let workspace = as_lanes::<V>(rest, workspace_len(outputs.basis_order(), 0));
+    let derived = &mut scratch[..outputs.derived_len()];
     let coefficients = coefficient_count(fmm.order);
     let components = fmm.pairs.kernel.strength_components();
     let start = at as usize * fmm.box_stride() + vector * components * coefficients;
@@ -338,7 +425,7 @@ fn l2p_leaf<V: Lanes>(fmm: &Fmm<V::Elem>, at: u32, vector: usize, sums: &mut [V:
     let inverse_side = 1.0 / fmm.tree.side_of(leaf.level);
     let points = fmm.target_points().leaf(&leaf.targets);
     let place = &Placement::SAME;
-    add_values::<V, false>(&fmm.recurrence, outputs, derived, inverse_side, points, place, sums, workspace);
+    add_values::<V, false>(&fmm.recurrence, outputs, derived, inverse_side, points, place, sums);
 }
 
 #[inline(always)]
@@ -352,35 +439,34 @@ fn m2p_leaf<V: Lanes>(
 ) {
     let leaf = &fmm.tree.nodes[at as usize];
     let outputs = &fmm.multipole_outputs;
-    let (derived, rest) = scratch.split_at_mut(outputs.derived_len());
-    let workspace = as_lanes::<V>(rest, workspace_len(outputs.basis_order(), 0));
+    let derived = &mut scratch[..outputs.derived_len()];
     let coefficients = coefficient_count(fmm.order);
     let components = fmm.pairs.kernel.strength_components();
     let points = fmm.target_points().leaf(&leaf.targets);
     for source in fmm.lists.m2p.row(row) {
         let node = &fmm.tree.nodes[*source as usize];
         let start = *source as usize * fmm.box_stride() + vector * components * coefficients;
-        outputs.derive(&fmm.multipoles[start..][..components * coefficients], coefficients, derived);
+        outputs.derive(
+            &fmm.multipoles[start..][..components * coefficients],
+            coefficients,
+            derived,
+        );
         let inverse_side = 1.0 / fmm.tree.side_of(node.level);
         let place = &fmm.placement(leaf, node);
-        add_values::<V, true>(&fmm.recurrence, outputs, derived, inverse_side, points, place, sums, workspace);
+        add_values::<V, true>(&fmm.recurrence, outputs, derived, inverse_side, points, place, sums);
     }
 }
 
-#[inline(always)]
-fn p2p_leaf<V: Lanes>(
-    fmm: &Fmm<V::Elem>,
-    at: u32,
-    row: usize,
-    vector: usize,
-    strengths: &[V::Elem],
-    sums: &mut [V::Elem],
-) {
+fn p2p_leaf<T: Real>(fmm: &Fmm<T>, at: u32, row: usize, vector: usize, strengths: &[T], sums: &mut [T]) {
     let leaf = &fmm.tree.nodes[at as usize];
     let stride = fmm.sources.position[0].len();
     let targets = leaf.targets.start as usize..leaf.targets.end as usize;
     let sources = Sources {
-        position: [&fmm.sources.position[0], &fmm.sources.position[1], &fmm.sources.position[2]],
+        position: [
+            &fmm.sources.position[0],
+            &fmm.sources.position[1],
+            &fmm.sources.position[2],
+        ],
         strengths: &strengths[vector * fmm.pairs.kernel.strength_components() * stride..],
         stride,
         size2: match &fmm.size2 {
@@ -388,9 +474,18 @@ fn p2p_leaf<V: Lanes>(
             OrderedSizes::PerSource(size2) => Size2::PerSource(size2),
         },
     };
-    let own = (leaf.sources.start, leaf.sources.end);
+    let own = (
+        (leaf.sources.start, leaf.sources.end),
+        fmm.pairs.own_skip(fmm.targets.is_none()),
+    );
     let positions = &fmm.target_points().position;
     let positions = [&positions[0][..], &positions[1][..], &positions[2][..]];
-    let own_skip = fmm.pairs.own_skip(fmm.targets.is_none());
-    fmm.pairs.add::<V>(positions, targets, sources, (own, own_skip), fmm.lists.p2p.row(row), sums);
+    let block = Block {
+        positions,
+        targets,
+        sources,
+        own,
+        others: fmm.lists.p2p.row(row),
+    };
+    fmm.pairs.add(fmm.simd, block, sums);
 }

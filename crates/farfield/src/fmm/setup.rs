@@ -1,12 +1,12 @@
 //! Tables and memory of an FMM evaluation, made once per plan.
 
 use super::operators::{LeafPoints, Placement, workspace_len};
+use crate::expansion::coefficient_count;
 use crate::expansion::harmonics::Recurrence;
 use crate::expansion::translation::{self, Translations};
-use crate::expansion::coefficient_count;
 use crate::kernel::{FarOutputs, Side};
 use crate::p2p::Pairs;
-use crate::parallel::{ScratchPool, gather_by};
+use crate::parallel::{ScratchPool, for_columns};
 use crate::simd::{Real, SimdLevel, lanes_len};
 use crate::tree::lists::{SHIFTS, shift_of};
 use crate::tree::octree::Node;
@@ -27,30 +27,42 @@ pub(crate) struct OrderedPoints<T> {
 impl<T: Real> OrderedPoints<T> {
     /// Orders `points`; `range` picks a leaf's sources or targets.
     pub fn new(points: &[[T; 3]], order: &[u32], tree: &Octree, range: impl Fn(&Node) -> Range<u32> + Sync) -> Self {
-        let mut position: [Vec<T>; 3] = std::array::from_fn(|_| vec![T::ZERO; points.len()]);
-        let mut local: [Vec<T>; 3] = std::array::from_fn(|_| vec![T::ZERO; points.len()]);
-        for axis in 0..3 {
-            gather_by(points, order, &mut position[axis], |point| point[axis]);
-        }
-        let mut leaves: Vec<&Node> = tree.nodes.iter().filter(|node| node.is_leaf() && !range(node).is_empty()).collect();
+        let columns = || -> [Vec<T>; 3] { std::array::from_fn(|_| vec![T::ZERO; points.len()]) };
+        let (mut position, mut local) = (columns(), columns());
+        let mut leaves: Vec<&Node> = tree
+            .nodes
+            .iter()
+            .filter(|node| node.is_leaf() && !range(node).is_empty())
+            .collect();
         leaves.sort_unstable_by_key(|node| range(node).start);
-        for axis in 0..3 {
-            let positions = &position[axis];
-            let start = |k: usize| range(leaves[k]).start as usize;
-            crate::parallel::for_segments(&mut local[axis], 0..leaves.len(), &start, &|k, out| {
-                let node = leaves[k];
-                let (centre, inverse) = (tree.centre_of(node)[axis], 1.0 / tree.side_of(node.level));
-                for (u, x) in out.iter_mut().zip(&positions[range(node).start as usize..]) {
-                    *u = T::from_f64((x.to_f64() - centre) * inverse);
+        let start = |k: usize| leaves.get(k).map_or(points.len(), |node| range(node).start as usize);
+        let [x, y, z] = &mut position;
+        let [u, v, w] = &mut local;
+        let columns: [&mut [T]; 6] = [x, y, z, u, v, w];
+        for_columns(columns, 0..leaves.len(), &start, &|k, columns: [&mut [T]; 6]| {
+            let node = leaves[k];
+            let (centre, inverse) = (tree.centre_of(node), 1.0 / tree.side_of(node.level));
+            let from = &order[start(k)..start(k + 1)];
+            for (i, at) in from.iter().enumerate() {
+                let point = points[*at as usize];
+                for axis in 0..3 {
+                    columns[axis][i] = point[axis];
+                    columns[3 + axis][i] = T::from_f64((point[axis].to_f64() - centre[axis]) * inverse);
                 }
-            });
-        }
+            }
+        });
         Self { position, local }
     }
 
     pub fn leaf(&self, range: &Range<u32>) -> LeafPoints<'_, T> {
         let range = range.start as usize..range.end as usize;
-        LeafPoints { local: [&self.local[0][range.clone()], &self.local[1][range.clone()], &self.local[2][range]] }
+        LeafPoints {
+            local: [
+                &self.local[0][range.clone()],
+                &self.local[1][range.clone()],
+                &self.local[2][range],
+            ],
+        }
     }
 }
 
@@ -77,6 +89,8 @@ pub(crate) struct Fmm<T: Real> {
     pub m2l: Translations<T>,
     pub l2l: Translations<T>,
     pub m2l_direction: Vec<u16>,
+    pub m2m_moves: Vec<Vec<Moves>>,
+    pub l2l_moves: Vec<Vec<Moves>>,
     pub local_outputs: FarOutputs<T>,
     pub multipole_outputs: FarOutputs<T>,
     pub multipoles: Vec<T>,
@@ -84,6 +98,67 @@ pub(crate) struct Fmm<T: Real> {
     /// Leaves in groups: `lists.leaves[leaf_groups[g]..leaf_groups[g + 1]]`.
     pub leaf_groups: Vec<usize>,
     pub scratch: ScratchPool<T>,
+}
+
+/// Boxes per piece of P2M, M2M and L2L work.
+pub(crate) const PIECE: usize = 64;
+
+/// The M2M or L2L translations of a piece: for each octant, (source, target), so that vectors can be filled with boxes
+/// that share a shift. Boxes count from the start of the source level and of the piece.
+#[derive(Debug, Default)]
+pub(crate) struct Moves {
+    pub by_octant: [Vec<(u32, u32)>; 8],
+}
+
+/// For each level, the moves from its boxes into pieces of their parents.
+fn upward_moves(tree: &Octree) -> Vec<Vec<Moves>> {
+    by_level(tree, |parents, children, moves| {
+        for (k, parent) in parents.clone().enumerate() {
+            for child in tree.nodes[parent].children.clone() {
+                let node = &tree.nodes[child as usize];
+                if !node.sources.is_empty() {
+                    let from = child - children.start as u32;
+                    moves[k / PIECE].by_octant[node.octant as usize].push((from, (k % PIECE) as u32));
+                }
+            }
+        }
+        parents.len()
+    })
+}
+
+/// For each level, the moves from the parents into pieces of its boxes.
+fn downward_moves(tree: &Octree) -> Vec<Vec<Moves>> {
+    by_level(tree, |parents, children, moves| {
+        for (k, child) in children.clone().enumerate() {
+            let node = &tree.nodes[child];
+            if !node.targets.is_empty() {
+                let from = node.parent - parents.start as u32;
+                moves[k / PIECE].by_octant[node.octant as usize].push((from, (k % PIECE) as u32));
+            }
+        }
+        children.len()
+    })
+}
+
+/// Calls `fill(parents, children, moves)` for each level but the root's; it returns the number of target boxes.
+fn by_level(
+    tree: &Octree,
+    fill: impl Fn(&Range<usize>, &Range<usize>, &mut Vec<Moves>) -> usize + Sync,
+) -> Vec<Vec<Moves>> {
+    (0..tree.levels.len())
+        .into_par_iter()
+        .map(|level| {
+            if level == 0 {
+                return Vec::new();
+            }
+            let (parents, children) = (&tree.levels[level - 1], &tree.levels[level]);
+            let mut moves = Vec::new();
+            moves.resize_with(parents.len().max(children.len()).div_ceil(PIECE), Moves::default);
+            let targets = fill(parents, children, &mut moves);
+            moves.truncate(targets.div_ceil(PIECE));
+            moves
+        })
+        .collect()
 }
 
 /// Squared core sizes in tree order.
@@ -109,7 +184,18 @@ pub(crate) struct FmmInput<'a, T> {
 
 impl<T: Real> Fmm<T> {
     pub fn new(input: FmmInput<T>) -> Self {
-        let FmmInput { simd, pairs, vectors, tree, lists, order, m2l_orders, sources, targets, size2 } = input;
+        let FmmInput {
+            simd,
+            pairs,
+            vectors,
+            tree,
+            lists,
+            order,
+            m2l_orders,
+            sources,
+            targets,
+            size2,
+        } = input;
         let streams = vectors * pairs.kernel.strength_components();
         let shifts: Vec<usize> = (0..SHIFTS).filter(|k| class_of(shift_of(*k)).is_some()).collect();
         let mut m2l_direction = vec![u16::MAX; SHIFTS];
@@ -123,14 +209,9 @@ impl<T: Real> Fmm<T> {
         let local_outputs = FarOutputs::new(pairs.kernel, pairs.derivatives, order, Side::Local);
         let multipole_outputs = FarOutputs::new(pairs.kernel, pairs.derivatives, order, Side::Multipole);
         let expansions = tree.nodes.len() * streams * coefficient_count(order);
-        let scratch = lanes_len(translation::workspace_len(order).max(workspace_len(order + 2, streams)))
+        let scratch = lanes_len(translation::workspace_len(order).max(workspace_len(order, streams)))
             + local_outputs.derived_len().max(multipole_outputs.derived_len());
         let leaf_groups = group_leaves(&tree, &lists);
-        // Zeroed in parallel, so that each page belongs to the thread that first works on it.
-        let mut multipoles = Vec::new();
-        let mut locals = Vec::new();
-        (0..expansions).into_par_iter().with_min_len(1 << 16).map(|_| T::ZERO).collect_into_vec(&mut multipoles);
-        (0..expansions).into_par_iter().with_min_len(1 << 16).map(|_| T::ZERO).collect_into_vec(&mut locals);
         Self {
             simd,
             pairs,
@@ -145,10 +226,12 @@ impl<T: Real> Fmm<T> {
             m2l: Translations::m2l(order, &shift_vectors),
             l2l: Translations::l2l(order),
             m2l_direction,
+            m2m_moves: upward_moves(&tree),
+            l2l_moves: downward_moves(&tree),
             local_outputs,
             multipole_outputs,
-            multipoles,
-            locals,
+            multipoles: vec![T::ZERO; expansions],
+            locals: vec![T::ZERO; expansions],
             leaf_groups,
             scratch: ScratchPool::new(scratch),
             tree,
@@ -166,14 +249,10 @@ impl<T: Real> Fmm<T> {
         self.streams() * coefficient_count(self.order)
     }
 
-    /// The length of the `sums` of an evaluation. A leaf with `n` targets from `a` on has the block
-    /// `sums[rows * a..rows * (a + n)]`, sum `k` of its target `i` at `k * n + i`; `rows` counts the sums of all
-    /// strength vectors.
-    pub fn sums_len(&self) -> usize {
-        self.sum_rows() * self.tree.target_order().len()
-    }
-
     /// Sums per target over all strength vectors.
+    ///
+    /// In the `sums` of an evaluation, a leaf with `n` targets from `a` on has the block
+    /// `sums[rows * a..rows * (a + n)]`, sum `k` of its target `i` at `k * n + i`.
     pub fn sum_rows(&self) -> usize {
         self.vectors * self.pairs.sums()
     }

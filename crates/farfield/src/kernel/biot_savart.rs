@@ -62,7 +62,11 @@ impl Profile for HuPolynomial {
         let outer = inverse2 * inverse;
         let inner = inverse.div(size2.max(V::splat(V::Elem::from_f64(1e-37))));
         let k = r2.select_less(size2, inner, outer);
-        let factor = r2.select_less(size2, V::splat(V::Elem::from_f64(-1.0)), V::splat(V::Elem::from_f64(-3.0)));
+        let factor = r2.select_less(
+            size2,
+            V::splat(V::Elem::from_f64(-1.0)),
+            V::splat(V::Elem::from_f64(-3.0)),
+        );
         (k, factor * k * inverse2)
     }
 }
@@ -112,7 +116,10 @@ impl Profile for Gaussian {
         for k in (0..20).rev() {
             erfcx = erfcx.mul_add(u, real(SCALED_ERFC[k]));
         }
-        let g = decay.neg_mul_add(real::<V>(std::f64::consts::FRAC_2_SQRT_PI).mul_add(clamped, erfcx), real(1.0));
+        let g = decay.neg_mul_add(
+            real::<V>(std::f64::consts::FRAC_2_SQRT_PI).mul_add(clamped, erfcx),
+            real(1.0),
+        );
         let inverse_r2 = inverse_r * inverse_r;
         let inverse_r3 = inverse_r2 * inverse_r;
         let far = g * inverse_r3;
@@ -138,7 +145,10 @@ impl Profile for Gaussian {
         let near_slope = real::<V>(2.0 * four_over_root_pi) * cube * half_inverse * slope;
         let far_slope = (real::<V>(four_over_root_pi) * cube * decay - real::<V>(3.0) * far) * inverse_r2;
         let limit = real(0.8);
-        (s.select_less(limit, near, far), s.select_less(limit, near_slope, far_slope))
+        (
+            s.select_less(limit, near, far),
+            s.select_less(limit, near_slope, far_slope),
+        )
     }
 }
 
@@ -151,9 +161,9 @@ fn cross<V: Lanes>(a: [V; 3], b: [V; 3]) -> [V; 3] {
     ]
 }
 
-impl<V: Lanes, P: Profile> Pair<V, 3, 3> for VortexVelocity<P> {
+impl<P: Profile> Pair<3, 3> for VortexVelocity<P> {
     #[inline(always)]
-    fn add<const A: u8, const SKIP: bool>(d: [V; 3], gamma: [V; 3], size2: V, sums: &mut [V; 3]) {
+    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], gamma: [V; 3], size2: V, sums: &mut [V; 3]) {
         let (k, _) = P::profile::<V, A, SKIP>(norm2(d), size2);
         let c = cross(gamma, d);
         for i in 0..3 {
@@ -162,9 +172,9 @@ impl<V: Lanes, P: Profile> Pair<V, 3, 3> for VortexVelocity<P> {
     }
 }
 
-impl<V: Lanes, P: Profile> Pair<V, 3, 12> for VortexGradient<P> {
+impl<P: Profile> Pair<3, 12> for VortexGradient<P> {
     #[inline(always)]
-    fn add<const A: u8, const SKIP: bool>(d: [V; 3], gamma: [V; 3], size2: V, sums: &mut [V; 12]) {
+    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], gamma: [V; 3], size2: V, sums: &mut [V; 12]) {
         let (k, slope) = P::profile::<V, A, SKIP>(norm2(d), size2);
         let c = cross(gamma, d);
         for i in 0..3 {

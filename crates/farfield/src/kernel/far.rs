@@ -31,7 +31,14 @@ impl<T: Real> FarOutputs<T> {
             Side::Local => (of_local(order), of_local(order.saturating_sub(1))),
             Side::Multipole => (of_multipole(order), of_multipole(order + 1)),
         };
-        Self { vector: kernel.strength_components() == 3, derivatives, order, side, first, second }
+        Self {
+            vector: kernel.strength_components() == 3,
+            derivatives,
+            order,
+            side,
+            first,
+            second,
+        }
     }
 
     /// How many sums come out.
@@ -60,16 +67,20 @@ impl<T: Real> FarOutputs<T> {
         self.sums() * coefficient_count(self.basis_order())
     }
 
-    /// Of sum `k`: its coefficients in the result of [`FarOutputs::derive`], and how many derivatives it takes (each
-    /// brings a factor one over the box's side).
-    pub fn sum<'a>(&self, derived: &'a [T], k: usize) -> (&'a [T], usize) {
-        let derivatives = match (self.vector, k) {
+    /// The coefficients of sum `k` in the result of [`FarOutputs::derive`], up to the basis order.
+    #[inline(always)]
+    pub fn sum<'a>(&self, derived: &'a [T], k: usize) -> &'a [T] {
+        let slot = coefficient_count(self.basis_order());
+        &derived[k * slot..(k + 1) * slot]
+    }
+
+    /// How many derivatives sum `k` takes; each brings a factor one over the box's side.
+    pub fn derivatives_of(&self, k: usize) -> usize {
+        match (self.vector, k) {
             (false, 0) => 0,
             (false, 1..=3) | (true, 0..=2) => 1,
             _ => 2,
-        };
-        let count = coefficient_count(self.order_after(derivatives));
-        (&derived[k * coefficient_count(self.basis_order())..][..count], derivatives)
+        }
     }
 
     /// The expansions of all sums from that of the potential (three of them, one after the other with the given
@@ -79,6 +90,10 @@ impl<T: Real> FarOutputs<T> {
         let n0 = coefficient_count(self.order);
         let n1 = coefficient_count(self.order_after(1));
         let n2 = coefficient_count(self.order_after(2));
+        // Sums with fewer derivatives have fewer (multipole) or more (local) coefficients: the rest is zero.
+        for (k, sum) in derived[..self.derived_len()].chunks_mut(slot).enumerate() {
+            sum[coefficient_count(self.order_after(self.derivatives_of(k)))..].fill(T::ZERO);
+        }
         if !self.vector {
             derived[..n0].copy_from_slice(&potential[..n0]);
             if self.derivatives == 0 {

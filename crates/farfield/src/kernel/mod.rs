@@ -20,7 +20,9 @@ mod far;
 mod pair;
 pub(crate) mod reference;
 
-pub(crate) use biot_savart::{Gaussian, HuPolynomial, SingularVortex, VortexGradient, VortexVelocity, WinckelmansLeonard};
+pub(crate) use biot_savart::{
+    Gaussian, HuPolynomial, SingularVortex, VortexGradient, VortexVelocity, WinckelmansLeonard,
+};
 pub(crate) use coulomb::{CoulombGradient, CoulombHessian, CoulombPotential, PlummerGradient, PlummerPotential};
 pub(crate) use far::{FarOutputs, Side, sums_of};
 pub(crate) use pair::Pair;
@@ -64,7 +66,12 @@ pub enum Core {
 
 impl Core {
     /// All cores.
-    pub const ALL: [Core; 4] = [Core::Singular, Core::WinckelmansLeonard, Core::Gaussian, Core::HuPolynomial];
+    pub const ALL: [Core; 4] = [
+        Core::Singular,
+        Core::WinckelmansLeonard,
+        Core::Gaussian,
+        Core::HuPolynomial,
+    ];
 
     /// The name used on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -199,7 +206,9 @@ impl Kernel {
             Kernel::Coulomb | Kernel::BiotSavart { core: Core::Singular } => 0.0,
             // 1/sqrt(r^2 + e^2) = 1/r (1 - e^2/2r^2 + ...), and 3 e^2/2r^2 for the acceleration
             Kernel::Gravity { .. } => size * (1.5 / tolerance).sqrt(),
-            Kernel::BiotSavart { core: Core::WinckelmansLeonard } => size * (1.875 / tolerance).powf(0.25),
+            Kernel::BiotSavart {
+                core: Core::WinckelmansLeonard,
+            } => size * (1.875 / tolerance).powf(0.25),
             // 2/sqrt(pi) s exp(-s^2) < tolerance, s = r / (sqrt 2 size)
             Kernel::BiotSavart { core: Core::Gaussian } => {
                 let mut s = 1.0f64;
@@ -208,7 +217,9 @@ impl Kernel {
                 }
                 s * std::f64::consts::SQRT_2 * size
             }
-            Kernel::BiotSavart { core: Core::HuPolynomial } => size,
+            Kernel::BiotSavart {
+                core: Core::HuPolynomial,
+            } => size,
         }
     }
 

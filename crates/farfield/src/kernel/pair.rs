@@ -3,10 +3,10 @@
 use crate::simd::{Lanes, rsqrt};
 
 /// The interaction of one source with a vector of targets: `S` strengths in, `O` sums out.
-pub(crate) trait Pair<V: Lanes, const S: usize, const O: usize> {
+pub(crate) trait Pair<const S: usize, const O: usize> {
     /// Adds the contribution of a source to `sums`. `d` is target minus source, `size2` the square of the source's
     /// core size. `A` is the accuracy of the reciprocal square root; where `SKIP`, coincident pairs add nothing.
-    fn add<const A: u8, const SKIP: bool>(d: [V; 3], strength: [V; S], size2: V, sums: &mut [V; O]);
+    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], strength: [V; S], size2: V, sums: &mut [V; O]);
 }
 
 /// `|d|^2`
@@ -19,5 +19,12 @@ pub(crate) fn norm2<V: Lanes>(d: [V; 3]) -> V {
 #[inline(always)]
 pub(crate) fn inverse_distance<V: Lanes, const A: u8, const SKIP: bool>(r2: V) -> V {
     let estimate = r2.rsqrt_estimate();
-    rsqrt::<V, A>(r2, if SKIP { estimate.keep_where_positive(r2) } else { estimate })
+    rsqrt::<V, A>(
+        r2,
+        if SKIP {
+            estimate.keep_where_positive(r2)
+        } else {
+            estimate
+        },
+    )
 }

@@ -4,14 +4,7 @@ use super::{Core, Kernel, Output};
 
 /// Adds to `sums` (the components of `output`) what a source contributes to a target, `d` being target minus source
 /// and `size` the source's core size (zero: singular). A coincident pair adds nothing to a singular kernel.
-pub(crate) fn add_pair(
-    kernel: Kernel,
-    output: Output,
-    d: [f64; 3],
-    strength: &[f64],
-    size: f64,
-    sums: &mut [f64],
-) {
+pub(crate) fn add_pair(kernel: Kernel, output: Output, d: [f64; 3], strength: &[f64], size: f64, sums: &mut [f64]) {
     let scale = kernel.scale(output);
     let r2 = d.iter().map(|c| c * c).sum::<f64>();
     match kernel {
@@ -47,7 +40,11 @@ pub(crate) fn add_pair(
             }
             let (k, slope) = vortex_profile(core, r2, size);
             let g = [scale * strength[0], scale * strength[1], scale * strength[2]];
-            let c = [g[1] * d[2] - g[2] * d[1], g[2] * d[0] - g[0] * d[2], g[0] * d[1] - g[1] * d[0]];
+            let c = [
+                g[1] * d[2] - g[2] * d[1],
+                g[2] * d[0] - g[0] * d[2],
+                g[0] * d[1] - g[1] * d[0],
+            ];
             let curl = [[0.0, -g[2], g[1]], [g[2], 0.0, -g[0]], [-g[1], g[0], 0.0]];
             for i in 0..3 {
                 match output {
@@ -111,9 +108,13 @@ mod tests {
         Kernel::Coulomb,
         Kernel::Gravity { constant: 2.0 },
         Kernel::BiotSavart { core: Core::Singular },
-        Kernel::BiotSavart { core: Core::WinckelmansLeonard },
+        Kernel::BiotSavart {
+            core: Core::WinckelmansLeonard,
+        },
         Kernel::BiotSavart { core: Core::Gaussian },
-        Kernel::BiotSavart { core: Core::HuPolynomial },
+        Kernel::BiotSavart {
+            core: Core::HuPolynomial,
+        },
     ];
 
     fn value(kernel: Kernel, output: Output, d: [f64; 3], size: f64) -> Vec<f64> {
@@ -143,7 +144,11 @@ mod tests {
                                 Output::VelocityGradient => derivative[3 * i + axis],
                                 _ => derivative[axis],
                             };
-                            assert!((got - want).abs() < 1e-7 * (1.0 + want.abs()), "{kernel:?} {} {d:?}: {got} {want}", pair[1]);
+                            assert!(
+                                (got - want).abs() < 1e-7 * (1.0 + want.abs()),
+                                "{kernel:?} {} {d:?}: {got} {want}",
+                                pair[1]
+                            );
                         }
                     }
                 }

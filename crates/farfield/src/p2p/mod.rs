@@ -4,10 +4,11 @@
 //! remainder on the source side. Targets go two registers at a time, to use each broadcast twice.
 
 use crate::kernel::{
-    CoulombGradient, CoulombHessian, CoulombPotential, Core, Gaussian, HuPolynomial, Kernel, Pair, PlummerGradient,
+    Core, CoulombGradient, CoulombHessian, CoulombPotential, Gaussian, HuPolynomial, Kernel, Pair, PlummerGradient,
     PlummerPotential, SingularVortex, VortexGradient, VortexVelocity, WinckelmansLeonard, sums_of,
 };
-use crate::simd::{Lanes, Real, RsqrtAccuracy};
+use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Sources as separate arrays of coordinates, strengths (one array per component) and squared core sizes.
@@ -53,82 +54,107 @@ impl Pairs {
 
     /// What to skip among points that may coincide; `same` says that the sources are the targets.
     pub fn own_skip(&self, same: bool) -> Skip {
-        if same && !self.kernel.is_singular(self.softened) { Skip::SameIndex } else { Skip::Coincident }
+        if same && !self.kernel.is_singular(self.softened) {
+            Skip::SameIndex
+        } else {
+            Skip::Coincident
+        }
     }
 
     /// Adds to `sums[k * n + i]`, for the i-th of n targets, the sums over the sources of the range `own`, whose
     /// points may coincide with targets, and of `others`, whose points do not.
-    #[inline(always)]
-    pub fn add<V: Lanes>(
-        &self,
-        positions: [&[V::Elem]; 3],
-        targets: Range<usize>,
-        sources: Sources<V::Elem>,
-        own: ((u32, u32), Skip),
-        others: &[(u32, u32)],
-        sums: &mut [V::Elem],
-    ) {
-        let block = Block { positions, targets, sources, own, others };
-        let derivatives = self.derivatives;
-        match self.kernel {
-            Kernel::Coulomb => match derivatives {
-                0 => block.with_accuracy::<V, CoulombPotential, 1, 1>(self.accuracy, sums),
-                1 => block.with_accuracy::<V, CoulombGradient, 1, 4>(self.accuracy, sums),
-                _ => block.full::<V, CoulombHessian, 1, 10>(sums),
+    pub fn add<T: Real>(&self, simd: SimdLevel, block: Block<T>, sums: &mut [T]) {
+        let accuracy = self.accuracy;
+        let core = |core: Core| if self.softened { core } else { Core::Singular };
+        match (self.kernel, self.derivatives) {
+            (Kernel::Coulomb, 0) => block.with_accuracy::<CoulombPotential, 1, 1>(simd, accuracy, sums),
+            (Kernel::Coulomb, 1) => block.with_accuracy::<CoulombGradient, 1, 4>(simd, accuracy, sums),
+            (Kernel::Coulomb, _) => block.full::<CoulombHessian, 1, 10>(simd, sums),
+            (Kernel::Gravity { .. }, 0) => match self.softened {
+                false => block.with_accuracy::<CoulombPotential, 1, 1>(simd, accuracy, sums),
+                true => block.with_accuracy::<PlummerPotential, 1, 1>(simd, accuracy, sums),
             },
-            Kernel::Gravity { .. } => match (self.softened, derivatives) {
-                (false, 0) => block.with_accuracy::<V, CoulombPotential, 1, 1>(self.accuracy, sums),
-                (false, _) => block.with_accuracy::<V, CoulombGradient, 1, 4>(self.accuracy, sums),
-                (true, 0) => block.with_accuracy::<V, PlummerPotential, 1, 1>(self.accuracy, sums),
-                (true, _) => block.with_accuracy::<V, PlummerGradient, 1, 4>(self.accuracy, sums),
+            (Kernel::Gravity { .. }, _) => match self.softened {
+                false => block.with_accuracy::<CoulombGradient, 1, 4>(simd, accuracy, sums),
+                true => block.with_accuracy::<PlummerGradient, 1, 4>(simd, accuracy, sums),
             },
-            Kernel::BiotSavart { core } => match (if self.softened { core } else { Core::Singular }, derivatives) {
-                (Core::Singular, 0 | 1) => block.with_accuracy::<V, VortexVelocity<SingularVortex>, 3, 3>(self.accuracy, sums),
-                (Core::Singular, _) => block.full::<V, VortexGradient<SingularVortex>, 3, 12>(sums),
-                (Core::WinckelmansLeonard, 0 | 1) => block.with_accuracy::<V, VortexVelocity<WinckelmansLeonard>, 3, 3>(self.accuracy, sums),
-                (Core::WinckelmansLeonard, _) => block.full::<V, VortexGradient<WinckelmansLeonard>, 3, 12>(sums),
-                (Core::Gaussian, 0 | 1) => block.full::<V, VortexVelocity<Gaussian>, 3, 3>(sums),
-                (Core::Gaussian, _) => block.full::<V, VortexGradient<Gaussian>, 3, 12>(sums),
-                (Core::HuPolynomial, 0 | 1) => block.full::<V, VortexVelocity<HuPolynomial>, 3, 3>(sums),
-                (Core::HuPolynomial, _) => block.full::<V, VortexGradient<HuPolynomial>, 3, 12>(sums),
+            (Kernel::BiotSavart { core: c }, 0 | 1) => match core(c) {
+                Core::Singular => block.with_accuracy::<VortexVelocity<SingularVortex>, 3, 3>(simd, accuracy, sums),
+                Core::WinckelmansLeonard => block.full::<VortexVelocity<WinckelmansLeonard>, 3, 3>(simd, sums),
+                Core::Gaussian => block.full::<VortexVelocity<Gaussian>, 3, 3>(simd, sums),
+                Core::HuPolynomial => block.full::<VortexVelocity<HuPolynomial>, 3, 3>(simd, sums),
+            },
+            (Kernel::BiotSavart { core: c }, _) => match core(c) {
+                Core::Singular => block.full::<VortexGradient<SingularVortex>, 3, 12>(simd, sums),
+                Core::WinckelmansLeonard => block.full::<VortexGradient<WinckelmansLeonard>, 3, 12>(simd, sums),
+                Core::Gaussian => block.full::<VortexGradient<Gaussian>, 3, 12>(simd, sums),
+                Core::HuPolynomial => block.full::<VortexGradient<HuPolynomial>, 3, 12>(simd, sums),
             },
         }
     }
 }
 
 /// The targets and the source ranges of one call.
-struct Block<'a, T> {
-    positions: [&'a [T]; 3],
-    targets: Range<usize>,
-    sources: Sources<'a, T>,
-    own: ((u32, u32), Skip),
-    others: &'a [(u32, u32)],
+pub(crate) struct Block<'a, T> {
+    /// Coordinates of all targets.
+    pub positions: [&'a [T]; 3],
+    /// Those that are meant.
+    pub targets: Range<usize>,
+    pub sources: Sources<'a, T>,
+    /// Sources that may coincide with the targets.
+    pub own: ((u32, u32), Skip),
+    /// Sources that do not.
+    pub others: &'a [(u32, u32)],
+}
+
+/// One kernel at one accuracy: a loop of its own, compiled for every level.
+struct PairTask<'a, 'b, T, P, const S: usize, const O: usize, const A: u8> {
+    block: &'a Block<'b, T>,
+    sums: &'a mut [T],
+    pair: PhantomData<P>,
+}
+
+impl<T: Real, P: Pair<S, O>, const S: usize, const O: usize, const A: u8> Vectorized<T>
+    for PairTask<'_, '_, T, P, S, O, A>
+{
+    type Output = ();
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>>(self) {
+        self.block.run::<V, P, S, O, A>(self.sums);
+    }
 }
 
 impl<T: Real> Block<'_, T> {
-    #[inline(always)]
-    fn with_accuracy<V: Lanes<Elem = T>, P: Pair<V, S, O>, const S: usize, const O: usize>(
+    fn with_accuracy<P: Pair<S, O>, const S: usize, const O: usize>(
         &self,
+        simd: SimdLevel,
         accuracy: RsqrtAccuracy,
         sums: &mut [T],
     ) {
         match accuracy {
-            RsqrtAccuracy::Estimate => self.run::<V, P, S, O, { RsqrtAccuracy::Estimate as u8 }>(sums),
-            RsqrtAccuracy::Newton => self.run::<V, P, S, O, { RsqrtAccuracy::Newton as u8 }>(sums),
-            RsqrtAccuracy::Full => self.full::<V, P, S, O>(sums),
+            RsqrtAccuracy::Estimate => self.at::<P, S, O, { RsqrtAccuracy::Estimate as u8 }>(simd, sums),
+            RsqrtAccuracy::Newton => self.at::<P, S, O, { RsqrtAccuracy::Newton as u8 }>(simd, sums),
+            RsqrtAccuracy::Full => self.full::<P, S, O>(simd, sums),
         }
     }
 
-    #[inline(always)]
-    fn full<V: Lanes<Elem = T>, P: Pair<V, S, O>, const S: usize, const O: usize>(&self, sums: &mut [T]) {
-        self.run::<V, P, S, O, { RsqrtAccuracy::Full as u8 }>(sums);
+    fn full<P: Pair<S, O>, const S: usize, const O: usize>(&self, simd: SimdLevel, sums: &mut [T]) {
+        self.at::<P, S, O, { RsqrtAccuracy::Full as u8 }>(simd, sums);
+    }
+
+    fn at<P: Pair<S, O>, const S: usize, const O: usize, const A: u8>(&self, simd: SimdLevel, sums: &mut [T]) {
+        dispatch(
+            simd,
+            PairTask::<T, P, S, O, A> {
+                block: self,
+                sums,
+                pair: PhantomData,
+            },
+        );
     }
 
     #[inline(always)]
-    fn run<V: Lanes<Elem = T>, P: Pair<V, S, O>, const S: usize, const O: usize, const A: u8>(
-        &self,
-        sums: &mut [T],
-    ) {
+    fn run<V: Lanes<Elem = T>, P: Pair<S, O>, const S: usize, const O: usize, const A: u8>(&self, sums: &mut [T]) {
         let mut first = self.targets.start;
         while first < self.targets.end {
             let left = self.targets.end - first;
@@ -144,7 +170,7 @@ impl<T: Real> Block<'_, T> {
 
     /// `B` registers of targets from index `first` on, of which `count` targets are real.
     #[inline(always)]
-    fn targets_at<V: Lanes<Elem = T>, P: Pair<V, S, O>, const S: usize, const O: usize, const A: u8, const B: usize>(
+    fn targets_at<V: Lanes<Elem = T>, P: Pair<S, O>, const S: usize, const O: usize, const A: u8, const B: usize>(
         &self,
         first: usize,
         count: usize,
@@ -181,7 +207,7 @@ impl<T: Real> Block<'_, T> {
     #[allow(clippy::too_many_arguments, reason = "all but two are constants")]
     fn over_range<
         V: Lanes<Elem = T>,
-        P: Pair<V, S, O>,
+        P: Pair<S, O>,
         const S: usize,
         const O: usize,
         const A: u8,
@@ -239,7 +265,7 @@ impl<T: Real> Block<'_, T> {
                         *w = w.keep_where_positive(gap * gap);
                     }
                 }
-                P::add::<A, COINCIDENT>(d, weight, size2, &mut sums[b]);
+                P::add::<V, A, COINCIDENT>(d, weight, size2, &mut sums[b]);
             }
         }
         for b in 0..B {
@@ -248,4 +274,16 @@ impl<T: Real> Block<'_, T> {
             }
         }
     }
+}
+
+/// The accuracy a plan of this tolerance uses for reciprocal square roots.
+pub(crate) fn accuracy_for<T: Real>(level: SimdLevel, tolerance: f64) -> RsqrtAccuracy {
+    struct Choose(f64);
+    impl<T: Real> Vectorized<T> for Choose {
+        type Output = RsqrtAccuracy;
+        fn run<V: Lanes<Elem = T>>(self) -> RsqrtAccuracy {
+            RsqrtAccuracy::for_error::<V>(self.0)
+        }
+    }
+    dispatch::<T, _>(level, Choose(0.1 * tolerance))
 }

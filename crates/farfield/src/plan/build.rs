@@ -10,9 +10,9 @@ use crate::fmm::Fmm;
 use crate::fmm::setup::{FmmInput, OrderedPoints, OrderedSizes};
 use crate::kernel::{Kernel, Sizes};
 use crate::machine::available_memory;
-use crate::p2p::Pairs;
+use crate::p2p::{Pairs, accuracy_for};
 use crate::report::{Phase, Seconds};
-use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
+use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
 use crate::tree::lists::{Lists, Thresholds};
 use crate::tree::{Octree, TreeShape};
 use crate::treecode;
@@ -27,6 +27,10 @@ impl<'a, T: Real> Sum<'a, T> {
     /// # Errors
     /// Any of [`Error`], naming the value that is wrong and where it is.
     pub fn plan(self) -> Result<Plan<T>, Error> {
+        T::plan(self)
+    }
+
+    pub(crate) fn check_and_build(self) -> Result<Plan<T>, Error> {
         self.check()?;
         let start = Instant::now();
         let mut plan = self.build()?;
@@ -36,20 +40,31 @@ impl<'a, T: Real> Sum<'a, T> {
 
     fn build(self) -> Result<Plan<T>, Error> {
         let simd = self.simd.unwrap_or_else(SimdLevel::best);
-        let derivatives = self.outputs.iter().map(|output| output.derivatives()).max().unwrap_or(0);
+        let derivatives = self
+            .outputs
+            .iter()
+            .map(|output| output.derivatives())
+            .max()
+            .unwrap_or(0);
         let accuracy = match self.order {
             Some(_) => RsqrtAccuracy::Full,
-            None => dispatch::<T, _>(simd, ChooseAccuracy { error: 0.1 * self.tolerance }),
+            None => accuracy_for::<T>(simd, self.tolerance),
         };
         let softened = self.largest_size() > 0.0;
-        let pairs = Pairs { kernel: self.kernel, softened, derivatives, accuracy };
+        let pairs = Pairs {
+            kernel: self.kernel,
+            softened,
+            derivatives,
+            accuracy,
+        };
         let mut notes = Vec::new();
-        let method = self.resolve_method(&pairs, &mut notes);
-        self.check_memory(method, &pairs)?;
+        let proposal = self.proposal(&pairs);
+        let method = self.resolve_method(&pairs, &proposal, &mut notes);
+        self.check_memory(method, &pairs, &proposal)?;
         if !method.has_tree() {
             return Ok(self.direct_plan(simd, pairs, notes));
         }
-        self.tree_plan(simd, pairs, method, notes)
+        self.tree_plan(simd, pairs, method, &proposal, notes)
     }
 
     /// Distinct orders of derivatives among the outputs: each has its own error to keep.
@@ -77,10 +92,17 @@ impl<'a, T: Real> Sum<'a, T> {
         };
         let pair_cost = costs.pair(self.kernel, pairs.derivatives) * self.vectors as f64;
         let tolerance = if self.order.is_some() { 1e-6 } else { self.tolerance };
-        shape::propose(points, &self.error_derivatives(), tolerance, pair_cost, self.streams() as f64, costs)
+        shape::propose(
+            points,
+            &self.error_derivatives(),
+            tolerance,
+            pair_cost,
+            self.streams() as f64,
+            costs,
+        )
     }
 
-    fn resolve_method(&self, pairs: &Pairs, notes: &mut Vec<String>) -> Method {
+    fn resolve_method(&self, pairs: &Pairs, proposal: &Proposal, notes: &mut Vec<String>) -> Method {
         let (ns, nt) = (self.sources.len() as f64, self.target_count() as f64);
         if self.method == Method::Direct || ns == 0.0 || nt == 0.0 {
             return Method::Direct;
@@ -89,14 +111,10 @@ impl<'a, T: Real> Sum<'a, T> {
         let direct = ns * nt * costs.pair(self.kernel, pairs.derivatives) * self.vectors as f64;
         match self.method {
             Method::Auto => {
-                // Below this no tree pays; above, the proposal is worth making.
-                let tree_overhead = 2e5;
-                if direct < tree_overhead {
-                    return Method::Direct;
-                }
-                let proposal = self.proposal(pairs);
+                // Nanoseconds that even a small tree takes.
+                let tree_overhead = 5e5;
                 let n = ns.max(nt);
-                let mean = proposal.leaf_capacity as f64 / 1.75;
+                let mean = proposal.leaf_mean;
                 let near = 27.0 * mean * n * costs.pair(self.kernel, pairs.derivatives) * self.vectors as f64;
                 let far = 216.0 * n / mean * proposal.m2l_cost * self.streams() as f64;
                 let points = 4.0 * n * coefficient_count(proposal.order) as f64 * costs.point_coefficient;
@@ -111,22 +129,32 @@ impl<'a, T: Real> Sum<'a, T> {
         }
     }
 
-    fn check_memory(&self, method: Method, pairs: &Pairs) -> Result<(), Error> {
-        let Some(limit) = self.memory_limit.or_else(available_memory) else { return Ok(()) };
-        let (ns, nt, size) = (self.sources.len() as f64, self.target_count() as f64, std::mem::size_of::<T>() as f64);
+    fn check_memory(&self, method: Method, pairs: &Pairs, proposal: &Proposal) -> Result<(), Error> {
+        let Some(limit) = self.memory_limit.or_else(available_memory) else {
+            return Ok(());
+        };
+        let (ns, nt, size) = (
+            self.sources.len() as f64,
+            self.target_count() as f64,
+            std::mem::size_of::<T>() as f64,
+        );
         let rows = (self.vectors * pairs.sums()) as f64;
         let mut needed = size * (ns * (3.0 + self.streams() as f64) + nt * (3.0 + 3.0 * rows));
         if method.has_tree() {
-            let proposal = self.proposal(pairs);
             let order = self.order.unwrap_or(proposal.order);
-            let mean = self.leaf_capacity.unwrap_or(proposal.leaf_capacity) as f64 / 1.75;
+            let mean = self
+                .leaf_capacity
+                .map_or(proposal.leaf_mean, |capacity| 0.6 * capacity as f64);
             let boxes = 1.2 * ns.max(nt) / mean;
             let expansions = 2.0 * boxes * (self.streams() * coefficient_count(order)) as f64 * size;
             needed += expansions + boxes * (200.0 * 9.0 + 200.0) + (ns + nt) * (3.0 * size + 20.0);
         }
         if needed > limit as f64 {
             let gib = 1024f64.powi(3);
-            return Err(Error::Memory { needed_gib: needed / gib, available_gib: limit as f64 / gib });
+            return Err(Error::Memory {
+                needed_gib: needed / gib,
+                available_gib: limit as f64 / gib,
+            });
         }
         Ok(())
     }
@@ -141,13 +169,22 @@ impl<'a, T: Real> Sum<'a, T> {
             targets: self.targets.map(columns),
             size2: self.squared_sizes(None),
         });
-        let parameters = Parameters { method: Method::Direct, ..Parameters::default() };
+        let parameters = Parameters {
+            method: Method::Direct,
+            ..Parameters::default()
+        };
         Plan::new(self, engine, parameters, notes)
     }
 
-    fn tree_plan(self, simd: SimdLevel, pairs: Pairs, method: Method, notes: Vec<String>) -> Result<Plan<T>, Error> {
+    fn tree_plan(
+        self,
+        simd: SimdLevel,
+        pairs: Pairs,
+        method: Method,
+        proposal: &Proposal,
+        notes: Vec<String>,
+    ) -> Result<Plan<T>, Error> {
         let costs = self.profile.of::<T>().clone();
-        let proposal = self.proposal(&pairs);
         let core_tolerance = 0.5 * if self.order.is_some() { 1e-12 } else { self.tolerance };
         let shape = TreeShape {
             leaf_capacity: self.leaf_capacity.unwrap_or(proposal.leaf_capacity),
@@ -168,7 +205,11 @@ impl<'a, T: Real> Sum<'a, T> {
                 p2l_targets: (per_point / pair_cost) as usize,
                 m2l_pairs: (proposal.m2l_cost / pair_cost) as usize,
             },
-            _ => Thresholds { m2p_sources: 0, p2l_targets: 0, m2l_pairs: 0 },
+            _ => Thresholds {
+                m2p_sources: 0,
+                p2l_targets: 0,
+                m2l_pairs: 0,
+            },
         };
         let mut lists = match method {
             Method::Treecode => Lists::default(),
@@ -178,7 +219,18 @@ impl<'a, T: Real> Sum<'a, T> {
         let orders = match (self.order, method) {
             (Some(order), _) => Orders::constant(order, tree.levels.len()),
             (None, Method::Treecode) => Orders::constant(0, tree.levels.len()),
-            _ => orders::choose(&Work::of_tree(&tree, &lists), &self.error_derivatives(), self.tolerance, &costs),
+            _ => {
+                let points = (self.sources.len() + self.target_count()) as f64;
+                let per_coefficient = points * self.streams() as f64 * costs.point_coefficient;
+                let work = Work::of_tree(&tree, &lists);
+                orders::choose(
+                    &work,
+                    &self.error_derivatives(),
+                    self.tolerance,
+                    &costs,
+                    per_coefficient,
+                )
+            }
         };
         let mut order = orders.highest;
         match method {
@@ -196,11 +248,26 @@ impl<'a, T: Real> Sum<'a, T> {
                     .targets
                     .map(|targets| OrderedPoints::new(targets, &tree.target_order, &tree, |node| node.targets.clone()));
                 let small = (coefficient_count(order) as f64 * costs.point_coefficient / pair_cost) as usize;
-                let small = if self.theta.is_some() || self.order.is_some() { 0 } else { small };
-                lists = treecode::lists::by_opening(&tree, &radii, targets.as_ref().unwrap_or(&sources), chosen_theta, small);
+                let small = if self.theta.is_some() || self.order.is_some() {
+                    0
+                } else {
+                    small
+                };
+                lists = treecode::lists::by_opening(
+                    &tree,
+                    &radii,
+                    targets.as_ref().unwrap_or(&sources),
+                    chosen_theta,
+                    small,
+                );
             }
             Method::TreecodeOnNeighbours => {
                 theta = Some(2.0 / 3.0);
+                if self.order.is_none() {
+                    // A box that does not touch is seen at a ratio of at most sqrt(3)/2 to 3/2.
+                    let derivatives = self.error_derivatives().last().copied().unwrap_or(0);
+                    order = treecode::tuning::order_for(0.58, self.tolerance, derivatives);
+                }
                 lists = treecode::lists::on_neighbour_lists(&tree, &lists);
             }
             _ => {}
@@ -211,7 +278,10 @@ impl<'a, T: Real> Sum<'a, T> {
             if lists.counts.p2p as f64 * pair_cost + far > pair_count * pair_cost {
                 let mut notes = notes;
                 notes.push(if pairs.softened {
-                    format!("direct: cores of size {:e} reach too far for a far field at this tolerance", self.largest_size())
+                    format!(
+                        "direct: cores of size {:e} reach too far for a far field at this tolerance",
+                        self.largest_size()
+                    )
                 } else {
                     "direct: cheaper than the FMM for these points".to_owned()
                 });
@@ -250,7 +320,12 @@ impl<'a, T: Real> Sum<'a, T> {
             "{} sources share a place with another one and were merged",
             self.sources.len() - merge.sources.len()
         ));
-        let inner = Sum { sources: &merge.sources, targets: merge.targets.as_deref(), sizes: merge.sizes.clone(), ..self.clone() };
+        let inner = Sum {
+            sources: &merge.sources,
+            targets: merge.targets.as_deref(),
+            sizes: merge.sizes.clone(),
+            ..self.clone()
+        };
         let plan = inner.build()?;
         Ok(plan.with_merge(&self, merge, notes))
     }
@@ -261,9 +336,12 @@ impl<'a, T: Real> Sum<'a, T> {
             (Sizes::None, _) => OrderedSizes::Global(T::ZERO),
             (Sizes::Global(size), _) => OrderedSizes::Global(*size * *size),
             (Sizes::PerSource(sizes), None) => OrderedSizes::PerSource(sizes.iter().map(|s| *s * *s).collect()),
-            (Sizes::PerSource(sizes), Some(order)) => {
-                OrderedSizes::PerSource(order.par_iter().map(|k| sizes[*k as usize] * sizes[*k as usize]).collect())
-            }
+            (Sizes::PerSource(sizes), Some(order)) => OrderedSizes::PerSource(
+                order
+                    .par_iter()
+                    .map(|k| sizes[*k as usize] * sizes[*k as usize])
+                    .collect(),
+            ),
         }
     }
 }
@@ -277,17 +355,6 @@ fn lowest_order(orders: &Orders, lists: &Lists) -> usize {
         .min()
         .unwrap_or(0)
         .into()
-}
-
-struct ChooseAccuracy {
-    error: f64,
-}
-
-impl<T: Real> Vectorized<T> for ChooseAccuracy {
-    type Output = RsqrtAccuracy;
-    fn run<V: Lanes<Elem = T>>(self) -> RsqrtAccuracy {
-        RsqrtAccuracy::for_error::<V>(self.error)
-    }
 }
 
 /// For reports: the seconds of planning go to the phase `tree` of the first evaluation.

@@ -90,8 +90,16 @@ pub struct Field<T> {
 
 impl<T: Real> Field<T> {
     fn new(outputs: &[Output], vectors: usize, targets: usize) -> Self {
-        let values = outputs.iter().map(|o| vec![T::ZERO; vectors * targets * o.components()]).collect();
-        Self { outputs: outputs.to_vec(), vectors, targets, values }
+        let values = outputs
+            .iter()
+            .map(|o| vec![T::ZERO; vectors * targets * o.components()])
+            .collect();
+        Self {
+            outputs: outputs.to_vec(),
+            vectors,
+            targets,
+            values,
+        }
     }
 
     /// The outputs there are.
@@ -103,13 +111,17 @@ impl<T: Real> Field<T> {
     ///
     /// `None` if the output was not asked for.
     pub fn get(&self, output: Output) -> Option<&[T]> {
-        self.outputs.iter().position(|o| *o == output).map(|at| &self.values[at][..])
+        self.outputs
+            .iter()
+            .position(|o| *o == output)
+            .map(|at| &self.values[at][..])
     }
 
     /// The values of an output for one strength vector, target by target.
     pub fn of_vector(&self, output: Output, vector: usize) -> Option<&[T]> {
         let length = self.targets * output.components();
-        self.get(output).and_then(|values| values.get(vector * length..(vector + 1) * length))
+        self.get(output)
+            .and_then(|values| values.get(vector * length..(vector + 1) * length))
     }
 
     /// How many targets there are.
@@ -193,20 +205,44 @@ impl<T: Real> Plan<T> {
     /// # Errors
     /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size.
     pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+        T::evaluate(self, strengths, field)
+    }
+
+    pub(crate) fn check_and_sum(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         let start = Instant::now();
-        check_strengths(strengths, self.source_count, self.kernel.strength_components(), self.vectors)?;
+        check_strengths(
+            strengths,
+            self.source_count,
+            self.kernel.strength_components(),
+            self.vectors,
+        )?;
         if field.targets != self.target_count || field.outputs != self.outputs || field.vectors != self.vectors {
             let why = "a field made by this plan's `field`".to_owned();
             let (found, expected) = (field.targets * field.vectors, self.target_count * self.vectors);
-            return Err(Error::Length { array: "field", found, expected, why });
+            return Err(Error::Length {
+                array: "field",
+                found,
+                expected,
+                why,
+            });
         }
         let mut seconds = Seconds::default();
         if let Some(mut merge) = self.merge.take() {
             let (merge, inner) = &mut *merge;
             merge.add_up(strengths, self.kernel.strength_components(), self.vectors);
             self.sum(&merge.strengths, inner, &mut seconds);
-            merge.spread(self.kernel, strengths, &inner.values, &mut field.values, &self.outputs, self.vectors);
-            self.merge = Some(Box::new((std::mem::take(merge), std::mem::replace(inner, Field::new(&[], 0, 0)))));
+            merge.spread(
+                self.kernel,
+                strengths,
+                &inner.values,
+                &mut field.values,
+                &self.outputs,
+                self.vectors,
+            );
+            self.merge = Some(Box::new((
+                std::mem::take(merge),
+                std::mem::replace(inner, Field::new(&[], 0, 0)),
+            )));
         } else {
             self.sum(strengths, field, &mut seconds);
         }
@@ -267,7 +303,10 @@ impl<T: Real> Plan<T> {
         match &self.engine {
             Engine::Direct(direct) => {
                 let block = rows * direct.block_of(0).1.max(1);
-                self.sums.par_chunks_mut(block).zip(self.blocks.par_chunks(block)).for_each(|(out, b)| transpose(b, out));
+                self.sums
+                    .par_chunks_mut(block)
+                    .zip(self.blocks.par_chunks(block))
+                    .for_each(|(out, b)| transpose(b, out));
             }
             Engine::Tree(fmm) => {
                 let blocks = &self.blocks;
@@ -289,13 +328,17 @@ impl<T: Real> Plan<T> {
             let first = first_sum(*output);
             let scale = T::from_f64(self.kernel.scale(*output));
             for (vector, values) in values.chunks_mut((targets * components).max(1)).enumerate() {
-                values.par_chunks_mut(components).enumerate().with_min_len(4096).for_each(|(i, out)| {
-                    let k = if self.rank.is_empty() { i } else { self.rank[i] as usize };
-                    let sums = &self.sums[k * rows + vector * per_vector + first..];
-                    for (value, sum) in out.iter_mut().zip(sums) {
-                        *value = scale * *sum;
-                    }
-                });
+                values
+                    .par_chunks_mut(components)
+                    .enumerate()
+                    .with_min_len(4096)
+                    .for_each(|(i, out)| {
+                        let k = if self.rank.is_empty() { i } else { self.rank[i] as usize };
+                        let sums = &self.sums[k * rows + vector * per_vector + first..];
+                        for (value, sum) in out.iter_mut().zip(sums) {
+                            *value = scale * *sum;
+                        }
+                    });
             }
         }
     }

@@ -30,7 +30,9 @@ impl<T: Real> Merge<T> {
         let (source_of, first_sources) = distinct(sources, size);
         let merged_targets = targets.map(|targets| (distinct(targets, |_| 0), targets));
         let is_distinct = first_sources.len() == sources.len()
-            && merged_targets.as_ref().is_none_or(|((_, first), targets)| first.len() == targets.len());
+            && merged_targets
+                .as_ref()
+                .is_none_or(|((_, first), targets)| first.len() == targets.len());
         if is_distinct {
             return None;
         }
@@ -44,7 +46,14 @@ impl<T: Real> Merge<T> {
             Some(((target_of, first), targets)) => (target_of, Some(pick(targets, &first))),
             None => (Vec::new(), None),
         };
-        Some(Self { sources: unique_sources, targets, sizes, source_of, target_of, strengths: Vec::new() })
+        Some(Self {
+            sources: unique_sources,
+            targets,
+            sizes,
+            source_of,
+            target_of,
+            strengths: Vec::new(),
+        })
     }
 
     /// Sums the strengths of merged sources.
@@ -81,29 +90,32 @@ impl<T: Real> Merge<T> {
             let components = output.components();
             for vector in 0..vectors {
                 let out = &mut values[vector * all * components..(vector + 1) * all * components];
-                out.par_chunks_mut(components).zip(place_of).enumerate().for_each(|(i, (out, place))| {
-                    let place = *place as usize;
-                    out.copy_from_slice(&inner[(vector * places + place) * components..][..components]);
-                    let size = match &self.sizes {
-                        Sizes::None => T::ZERO,
-                        Sizes::Global(size) => *size,
-                        Sizes::PerSource(sizes) if same => sizes[place],
-                        Sizes::PerSource(_) => T::ZERO,
-                    };
-                    if same && !kernel.is_singular(size > T::ZERO) {
-                        let others: Vec<f64> = (0..strength_components)
-                            .map(|c| {
-                                let whole = self.strengths[(vector * unique + place) * strength_components + c];
-                                (whole - strengths[(vector * all + i) * strength_components + c]).to_f64()
-                            })
-                            .collect();
-                        let mut extra = vec![0.0; components];
-                        reference::add_pair(kernel, *output, [0.0; 3], &others, size.to_f64(), &mut extra);
-                        for (value, extra) in out.iter_mut().zip(extra) {
-                            *value += T::from_f64(extra);
+                out.par_chunks_mut(components)
+                    .zip(place_of)
+                    .enumerate()
+                    .for_each(|(i, (out, place))| {
+                        let place = *place as usize;
+                        out.copy_from_slice(&inner[(vector * places + place) * components..][..components]);
+                        let size = match &self.sizes {
+                            Sizes::None => T::ZERO,
+                            Sizes::Global(size) => *size,
+                            Sizes::PerSource(sizes) if same => sizes[place],
+                            Sizes::PerSource(_) => T::ZERO,
+                        };
+                        if same && !kernel.is_singular(size > T::ZERO) {
+                            let others: Vec<f64> = (0..strength_components)
+                                .map(|c| {
+                                    let whole = self.strengths[(vector * unique + place) * strength_components + c];
+                                    (whole - strengths[(vector * all + i) * strength_components + c]).to_f64()
+                                })
+                                .collect();
+                            let mut extra = vec![0.0; components];
+                            reference::add_pair(kernel, *output, [0.0; 3], &others, size.to_f64(), &mut extra);
+                            for (value, extra) in out.iter_mut().zip(extra) {
+                                *value += T::from_f64(extra);
+                            }
                         }
-                    }
-                });
+                    });
             }
         }
     }
@@ -113,7 +125,13 @@ impl<T: Real> Merge<T> {
 fn distinct<T: Real>(points: &[[T; 3]], extra: impl Fn(usize) -> u64 + Sync) -> (Vec<u32>, Vec<u32>) {
     let mut order: Vec<u32> = (0..points.len() as u32).collect();
     // Adding zero turns -0 into 0, so that equal numbers have equal bits.
-    let key = |k: &u32| (points[*k as usize].map(|c| (c.to_f64() + 0.0).to_bits()), extra(*k as usize), *k);
+    let key = |k: &u32| {
+        (
+            points[*k as usize].map(|c| (c.to_f64() + 0.0).to_bits()),
+            extra(*k as usize),
+            *k,
+        )
+    };
     order.par_sort_unstable_by_key(key);
     let mut leader = vec![0u32; points.len()];
     let mut current = 0;
@@ -141,7 +159,13 @@ mod tests {
 
     #[test]
     fn equal_points_share_a_place_in_order_of_appearance() {
-        let points = [[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [1.0, -0.0, 2.0], [3.0, 1.0, 1.0], [0.0, 0.0, 0.0]];
+        let points = [
+            [1.0, 0.0, 2.0],
+            [0.0, 0.0, 0.0],
+            [1.0, -0.0, 2.0],
+            [3.0, 1.0, 1.0],
+            [0.0, 0.0, 0.0],
+        ];
         let (place, first) = distinct(&points, |_| 0);
         assert_eq!(place, [0, 1, 0, 2, 1]);
         assert_eq!(first, [0, 1, 3]);

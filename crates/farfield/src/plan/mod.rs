@@ -35,8 +35,13 @@ pub enum Method {
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 5] =
-        [Method::Auto, Method::Direct, Method::Treecode, Method::TreecodeOnNeighbours, Method::Fmm];
+    pub const ALL: [Method; 5] = [
+        Method::Auto,
+        Method::Direct,
+        Method::Treecode,
+        Method::TreecodeOnNeighbours,
+        Method::Fmm,
+    ];
 
     /// The name used on the command line and in reports.
     pub fn name(self) -> &'static str {

@@ -15,7 +15,10 @@ use crate::simd::Real;
 /// # Ok::<(), farfield::Error>(())
 /// ```
 pub fn coulomb<'a, T: Real>(sources: &'a [[T; 3]], charges: &'a [T]) -> CoulombSum<'a, T> {
-    CoulombSum { sum: Sum::new(Kernel::Coulomb, sources), strengths: charges }
+    CoulombSum {
+        sum: Sum::new(Kernel::Coulomb, sources),
+        strengths: charges,
+    }
 }
 
 /// The potential and acceleration of `masses` at `sources`, with Newton's constant `constant`.
@@ -28,7 +31,10 @@ pub fn coulomb<'a, T: Real>(sources: &'a [[T; 3]], charges: &'a [T]) -> CoulombS
 /// ```
 pub fn gravity<'a, T: Real>(sources: &'a [[T; 3]], masses: &'a [T], constant: f64) -> GravitySum<'a, T> {
     let outputs = [Output::Potential, Output::Acceleration];
-    GravitySum { sum: Sum::new(Kernel::Gravity { constant }, sources).outputs(&outputs), strengths: masses }
+    GravitySum {
+        sum: Sum::new(Kernel::Gravity { constant }, sources).outputs(&outputs),
+        strengths: masses,
+    }
 }
 
 /// The velocity that vortex elements of the given strengths induce.
@@ -43,7 +49,10 @@ pub fn gravity<'a, T: Real>(sources: &'a [[T; 3]], masses: &'a [T], constant: f6
 /// ```
 pub fn biot_savart<'a, T: Real>(sources: &'a [[T; 3]], strengths: &'a [[T; 3]]) -> BiotSavartSum<'a, T> {
     let kernel = Kernel::BiotSavart { core: Core::Singular };
-    BiotSavartSum { sum: Sum::new(kernel, sources), strengths: strengths.as_flattened() }
+    BiotSavartSum {
+        sum: Sum::new(kernel, sources),
+        strengths: strengths.as_flattened(),
+    }
 }
 
 macro_rules! one_call {

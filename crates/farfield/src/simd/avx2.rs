@@ -124,8 +124,14 @@ impl Lanes for F64x4 {
         unsafe {
             // Adding 1.5 * 2^52 leaves the whole number in the low bits of the mantissa.
             let magic = _mm256_set1_pd(6_755_399_441_055_744.0);
-            let whole = _mm256_sub_epi64(_mm256_castpd_si256(_mm256_add_pd(self.0, magic)), _mm256_castpd_si256(magic));
-            Self(_mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_add_epi64(whole, _mm256_set1_epi64x(1023)))))
+            let whole = _mm256_sub_epi64(
+                _mm256_castpd_si256(_mm256_add_pd(self.0, magic)),
+                _mm256_castpd_si256(magic),
+            );
+            Self(_mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_add_epi64(
+                whole,
+                _mm256_set1_epi64x(1023),
+            ))))
         }
     }
 

@@ -213,21 +213,33 @@ unsafe fn transpose8(r: [__m512d; 8]) -> [__m512d; 8] {
         let mut t = [_mm512_setzero_pd(); 8];
         for i in 0..8 {
             let (a, b) = (r[i & !1], r[i | 1]);
-            t[i] = if i & 1 == 0 { _mm512_unpacklo_pd(a, b) } else { _mm512_unpackhi_pd(a, b) };
+            t[i] = if i & 1 == 0 {
+                _mm512_unpacklo_pd(a, b)
+            } else {
+                _mm512_unpackhi_pd(a, b)
+            };
         }
         // t[2i] holds columns 0,2,4,6 of rows (2i, 2i+1); t[2i+1] holds columns 1,3,5,7.
         let mut q = [_mm512_setzero_pd(); 8];
         for i in 0..8 {
             let (pair, odd, high) = (i / 4, i & 1, (i >> 1) & 1);
             let (a, b) = (t[4 * pair + odd], t[4 * pair + 2 + odd]);
-            q[i] = if high == 0 { _mm512_shuffle_f64x2::<0x88>(a, b) } else { _mm512_shuffle_f64x2::<0xdd>(a, b) };
+            q[i] = if high == 0 {
+                _mm512_shuffle_f64x2::<0x88>(a, b)
+            } else {
+                _mm512_shuffle_f64x2::<0xdd>(a, b)
+            };
         }
         // q[4p + 2h + o]: rows 4p..4p+4; quarters (h, h+2) = columns (2h+o, 2h+4+o).
         let mut out = [_mm512_setzero_pd(); 8];
         for c in 0..8 {
             let (odd, high, upper) = (c & 1, (c >> 1) & 1, c >> 2);
             let (a, b) = (q[2 * high + odd], q[4 + 2 * high + odd]);
-            out[c] = if upper == 0 { _mm512_shuffle_f64x2::<0x88>(a, b) } else { _mm512_shuffle_f64x2::<0xdd>(a, b) };
+            out[c] = if upper == 0 {
+                _mm512_shuffle_f64x2::<0x88>(a, b)
+            } else {
+                _mm512_shuffle_f64x2::<0xdd>(a, b)
+            };
         }
         out
     }
@@ -241,27 +253,46 @@ unsafe fn transpose16(r: [__m512; 16]) -> [__m512; 16] {
         let mut t = [_mm512_setzero_ps(); 16];
         for i in 0..16 {
             let (a, b) = (r[i & !1], r[i | 1]);
-            t[i] = if i & 1 == 0 { _mm512_unpacklo_ps(a, b) } else { _mm512_unpackhi_ps(a, b) };
+            t[i] = if i & 1 == 0 {
+                _mm512_unpacklo_ps(a, b)
+            } else {
+                _mm512_unpackhi_ps(a, b)
+            };
         }
         // Four rows in each 128-bit quarter: u[4g + c] has column c + 4*quarter of rows 4g..4g+4.
         let mut u = [_mm512_setzero_ps(); 16];
         for i in 0..16 {
             let (group, c) = (i / 4, i & 3);
-            let (a, b) = (_mm512_castps_pd(t[4 * group + (c >> 1)]), _mm512_castps_pd(t[4 * group + 2 + (c >> 1)]));
-            u[i] = _mm512_castpd_ps(if c & 1 == 0 { _mm512_unpacklo_pd(a, b) } else { _mm512_unpackhi_pd(a, b) });
+            let (a, b) = (
+                _mm512_castps_pd(t[4 * group + (c >> 1)]),
+                _mm512_castps_pd(t[4 * group + 2 + (c >> 1)]),
+            );
+            u[i] = _mm512_castpd_ps(if c & 1 == 0 {
+                _mm512_unpacklo_pd(a, b)
+            } else {
+                _mm512_unpackhi_pd(a, b)
+            });
         }
         let mut v = [_mm512_setzero_ps(); 16];
         for i in 0..16 {
             let (half, c, high) = (i / 8, i & 3, (i >> 2) & 1);
             let (a, b) = (u[8 * half + c], u[8 * half + 4 + c]);
-            v[i] = if high == 0 { _mm512_shuffle_f32x4::<0x88>(a, b) } else { _mm512_shuffle_f32x4::<0xdd>(a, b) };
+            v[i] = if high == 0 {
+                _mm512_shuffle_f32x4::<0x88>(a, b)
+            } else {
+                _mm512_shuffle_f32x4::<0xdd>(a, b)
+            };
         }
         // v[8h + 4q + c]: rows 8h..8h+8, quarters (q, q+2) = columns (4q+c, 4q+8+c).
         let mut out = [_mm512_setzero_ps(); 16];
         for column in 0..16 {
             let (c, high, upper) = (column & 3, (column >> 2) & 1, column >> 3);
             let (a, b) = (v[4 * high + c], v[8 + 4 * high + c]);
-            out[column] = if upper == 0 { _mm512_shuffle_f32x4::<0x88>(a, b) } else { _mm512_shuffle_f32x4::<0xdd>(a, b) };
+            out[column] = if upper == 0 {
+                _mm512_shuffle_f32x4::<0x88>(a, b)
+            } else {
+                _mm512_shuffle_f32x4::<0xdd>(a, b)
+            };
         }
         out
     }

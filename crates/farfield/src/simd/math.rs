@@ -67,8 +67,11 @@ pub fn exp<V: Lanes>(x: V) -> V {
     let shifted = clamped.mul_add(real(std::f64::consts::LOG2_E), real(magic));
     let whole = shifted - real(magic);
     // ln 2 in two parts, so that the remainder keeps all its bits.
-    let (high, low) =
-        if single { (0.693_145_751_953_125, 1.428_606_820_309_417e-6) } else { (0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10) };
+    let (high, low) = if single {
+        (0.693_145_751_953_125, 1.428_606_820_309_417e-6)
+    } else {
+        (0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10)
+    };
     let r = whole.neg_mul_add(real(high), clamped);
     let r = whole.neg_mul_add(real(low), r);
     let terms = if single { 7 } else { 13 };

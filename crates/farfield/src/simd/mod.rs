@@ -108,9 +108,7 @@ impl fmt::Display for SimdLevel {
 }
 
 /// A vector of [`Lanes::LANES`] floats.
-pub trait Lanes:
-    Copy + Send + Sync + 'static + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
-{
+pub trait Lanes: Copy + Send + Sync + 'static + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
     /// The float in each lane.
     type Elem: Real;
     /// Floats per vector.
@@ -225,12 +223,7 @@ unsafe fn gather_rows_from<V: Lanes>(
 
 /// The scalar tail (or whole) of [`Lanes::scatter_add_rows`], from column `start` on.
 #[inline(always)]
-unsafe fn scatter_add_rows_from<V: Lanes>(
-    columns: &[V],
-    start: usize,
-    count: usize,
-    rows: &[*mut V::Elem; MAX_LANES],
-) {
+unsafe fn scatter_add_rows_from<V: Lanes>(columns: &[V], start: usize, count: usize, rows: &[*mut V::Elem; MAX_LANES]) {
     for (k, column) in columns[..count].iter().enumerate().skip(start) {
         let mut lanes = [V::Elem::ZERO; MAX_LANES];
         // SAFETY: MAX_LANES is at least LANES.

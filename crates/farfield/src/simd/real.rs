@@ -1,8 +1,10 @@
 //! The two precisions, `f32` and `f64`.
 
-use super::{Lanes, scalar::Scalar};
+use super::{Lanes, SimdLevel, scalar::Scalar};
+use crate::bench::Benchmark;
+use crate::error::Error;
+use crate::plan::{Field, Plan, Sum};
 use std::fmt::{Debug, Display};
-use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// A floating-point precision: `f32` or `f64`.
@@ -22,7 +24,7 @@ pub trait Real:
     + Neg<Output = Self>
     + AddAssign
     + SubAssign
-    + Sum
+    + std::iter::Sum
     + sealed::Sealed
 {
     /// Zero.
@@ -55,6 +57,16 @@ pub trait Real:
     fn exp2_whole(self) -> Self {
         Self::from_f64(self.to_f64().exp2())
     }
+
+    // The doors to all code that is compiled for every instruction set. They are methods of the two precisions, not
+    // generic functions, so that this code is compiled here, once, and not again in every crate that plans a sum.
+
+    #[doc(hidden)]
+    fn plan(sum: Sum<'_, Self>) -> Result<Plan<Self>, Error>;
+    #[doc(hidden)]
+    fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error>;
+    #[doc(hidden)]
+    fn bench(level: SimdLevel, what: &Benchmark) -> f64;
 }
 
 mod sealed {
@@ -92,6 +104,16 @@ macro_rules! real {
             #[inline(always)]
             fn sqrt(self) -> Self {
                 $float::sqrt(self)
+            }
+
+            fn plan(sum: Sum<'_, Self>) -> Result<Plan<Self>, Error> {
+                sum.check_and_build()
+            }
+            fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error> {
+                plan.check_and_sum(strengths, field)
+            }
+            fn bench(level: SimdLevel, what: &Benchmark) -> f64 {
+                what.run::<Self>(level)
             }
         }
     };

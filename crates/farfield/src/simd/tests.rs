@@ -11,7 +11,9 @@ macro_rules! for_every_level {
 }
 
 fn numbers<T: Real>(count: usize, low: f64, high: f64) -> Vec<T> {
-    (0..count).map(|i| T::from_f64(low + (high - low) * ((i as f64 * 0.618_033_988_75) % 1.0))).collect()
+    (0..count)
+        .map(|i| T::from_f64(low + (high - low) * ((i as f64 * 0.618_033_988_75) % 1.0)))
+        .collect()
 }
 
 fn lanes_of<V: Lanes>(v: V) -> Vec<f64> {
@@ -27,7 +29,11 @@ fn arithmetic_matches_scalars_lane_by_lane() {
     impl<T: Real> Vectorized<T> for Check {
         type Output = ();
         fn run<V: Lanes<Elem = T>>(self) {
-            let (a, b, c) = (numbers::<T>(16, -3.0, 3.0), numbers::<T>(16, 0.5, 2.0), numbers::<T>(16, -1.0, 9.0));
+            let (a, b, c) = (
+                numbers::<T>(16, -3.0, 3.0),
+                numbers::<T>(16, 0.5, 2.0),
+                numbers::<T>(16, -1.0, 9.0),
+            );
             let (va, vb, vc) = (V::from_slice(&a), V::from_slice(&b), V::from_slice(&c));
             let close = |got: V, want: &dyn Fn(f64, f64, f64) -> f64| {
                 for (l, x) in lanes_of(got).into_iter().enumerate() {
@@ -73,10 +79,16 @@ fn rsqrt_reaches_its_promised_accuracy_over_the_whole_range() {
                         .fold(0.0, f64::max)
                 };
                 let estimate = v.rsqrt_estimate();
-                assert!(worst(rsqrt::<V, { RsqrtAccuracy::Estimate as u8 }>(v, estimate)) <= V::RSQRT_ESTIMATE_ERROR + 2.0 * T::EPSILON);
+                assert!(
+                    worst(rsqrt::<V, { RsqrtAccuracy::Estimate as u8 }>(v, estimate))
+                        <= V::RSQRT_ESTIMATE_ERROR + 2.0 * T::EPSILON
+                );
                 let newton = 1.5 * V::RSQRT_ESTIMATE_ERROR.powi(2) + 4.0 * T::EPSILON;
                 assert!(worst(rsqrt::<V, { RsqrtAccuracy::Newton as u8 }>(v, estimate)) <= newton);
-                assert!(worst(rsqrt::<V, { RsqrtAccuracy::Full as u8 }>(v, estimate)) <= 4.0 * T::EPSILON, "1e{exponent}");
+                assert!(
+                    worst(rsqrt::<V, { RsqrtAccuracy::Full as u8 }>(v, estimate)) <= 4.0 * T::EPSILON,
+                    "1e{exponent}"
+                );
             }
         }
     }
@@ -92,8 +104,16 @@ fn rsqrt_of_a_zeroed_lane_stays_zero() {
         fn run<V: Lanes<Elem = T>>(self) {
             let x = V::zero();
             let estimate = x.rsqrt_estimate().keep_where_positive(x);
-            assert!(lanes_of(rsqrt::<V, { RsqrtAccuracy::Full as u8 }>(x, estimate)).iter().all(|y| *y == 0.0));
-            assert!(lanes_of(rsqrt::<V, { RsqrtAccuracy::Newton as u8 }>(x, estimate)).iter().all(|y| *y == 0.0));
+            assert!(
+                lanes_of(rsqrt::<V, { RsqrtAccuracy::Full as u8 }>(x, estimate))
+                    .iter()
+                    .all(|y| *y == 0.0)
+            );
+            assert!(
+                lanes_of(rsqrt::<V, { RsqrtAccuracy::Newton as u8 }>(x, estimate))
+                    .iter()
+                    .all(|y| *y == 0.0)
+            );
         }
     }
     for_every_level!(Check);
@@ -110,7 +130,10 @@ fn exponential_matches_the_standard_library() {
                 let x = numbers::<T>(16, -0.4 * block as f64 - 1.0, -0.4 * block as f64);
                 for (y, x) in lanes_of(exp(V::from_slice(&x))).into_iter().zip(&x) {
                     let want = x.to_f64().exp();
-                    assert!((y - want).abs() <= 8.0 * T::EPSILON * want + 1e-37, "exp({x}) = {y}, not {want}");
+                    assert!(
+                        (y - want).abs() <= 8.0 * T::EPSILON * want + 1e-37,
+                        "exp({x}) = {y}, not {want}"
+                    );
                 }
             }
             assert!(lanes_of(exp(V::splat(T::from_f64(-1000.0)))).iter().all(|y| *y == 0.0));
@@ -127,8 +150,9 @@ fn rows_survive_a_round_trip_through_columns() {
         type Output = ();
         fn run<V: Lanes<Elem = T>>(self) {
             for count in [1, 3, 4, 8, 9, 16, 17, 33, 49] {
-                let data: Vec<Vec<T>> =
-                    (0..16).map(|l| (0..count).map(|k| T::from_f64((100 * l + k) as f64)).collect()).collect();
+                let data: Vec<Vec<T>> = (0..16)
+                    .map(|l| (0..count).map(|k| T::from_f64((100 * l + k) as f64)).collect())
+                    .collect();
                 let rows: [*const T; MAX_LANES] = std::array::from_fn(|l| data[l].as_ptr());
                 let mut columns = vec![V::zero(); count];
                 // SAFETY: every row holds `count` values.

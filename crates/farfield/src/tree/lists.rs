@@ -64,7 +64,10 @@ pub struct Rows<E> {
 
 impl<E> Default for Rows<E> {
     fn default() -> Self {
-        Self { starts: vec![0], entries: Vec::new() }
+        Self {
+            starts: vec![0],
+            entries: Vec::new(),
+        }
     }
 }
 
@@ -194,7 +197,10 @@ impl Lists {
 
     /// Lists that consist of M2P boxes and P2P ranges for each leaf; the leaves come in the order of their targets.
     pub fn of_leaves(tree: &Octree, leaves: Vec<u32>, rows: Vec<LeafLists>) -> Self {
-        let mut lists = Lists { leaves, ..Lists::default() };
+        let mut lists = Lists {
+            leaves,
+            ..Lists::default()
+        };
         for (leaf, (mut m2p, mut p2p)) in lists.leaves.iter().zip(rows) {
             let leaf = &tree.nodes[*leaf as usize];
             merge_ranges(&mut p2p);
@@ -239,7 +245,12 @@ impl M2lBlock {
             .filter(|k| ends[*k] > if *k == 0 { 0 } else { ends[*k - 1] })
             .map(|k| (k as u16, ends[k]))
             .collect();
-        Self { level, targets, pairs, segments }
+        Self {
+            level,
+            targets,
+            pairs,
+            segments,
+        }
     }
 }
 
@@ -266,15 +277,17 @@ impl BlockLists {
             if source.sources.is_empty() {
                 return;
             }
-            if node.is_adjacent(source) {
-                touching.push(other);
-            } else if source.level == node.level {
-                if node.is_leaf() && source.source_count() * node.target_count() <= thresholds.m2l_pairs {
+            if source.level == node.level {
+                let shift: [i32; 3] = [0, 1, 2].map(|axis| node.cell[axis].wrapping_sub(source.cell[axis]) as i32);
+                if shift.iter().all(|c| c.abs() <= 1) {
+                    touching.push(other);
+                } else if node.is_leaf() && source.source_count() * node.target_count() <= thresholds.m2l_pairs {
                     near.push((source.sources.start, source.sources.end));
-                    return;
+                } else {
+                    by_shift.push((shift_index(shift) as u16, at, other));
                 }
-                let shift = std::array::from_fn(|axis| node.cell[axis].wrapping_sub(source.cell[axis]) as i64 as i32);
-                by_shift.push((shift_index(shift) as u16, at, other));
+            } else if node.is_adjacent(source) {
+                touching.push(other);
             } else if node.target_count() <= thresholds.p2l_targets {
                 near.push((source.sources.start, source.sources.end));
             } else {
@@ -290,7 +303,10 @@ impl BlockLists {
             }
         }
         if !p2l.is_empty() {
-            self.counts.p2l += p2l.iter().map(|leaf| tree.nodes[*leaf as usize].source_count() as u64).sum::<u64>();
+            self.counts.p2l += p2l
+                .iter()
+                .map(|leaf| tree.nodes[*leaf as usize].source_count() as u64)
+                .sum::<u64>();
             self.p2l_boxes.push(at);
             self.p2l.push_row(p2l);
         }
@@ -379,7 +395,11 @@ mod tests {
 
     /// Every target must meet every source exactly once, whatever the operator.
     fn check(sources: &[[f64; 3]], targets: Option<&[[f64; 3]]>, thresholds: &Thresholds) {
-        let shape = TreeShape { leaf_capacity: 12, root_scale: 1.2, min_side: 0.0 };
+        let shape = TreeShape {
+            leaf_capacity: 12,
+            root_scale: 1.2,
+            min_side: 0.0,
+        };
         let tree = Octree::build(sources, targets, &shape);
         let lists = Lists::build(&tree, thresholds);
         let (ns, nt) = (sources.len(), targets.map_or(sources.len(), <[_]>::len));
@@ -405,13 +425,20 @@ mod tests {
         }
         for (k, at) in lists.p2l_boxes.iter().enumerate() {
             for leaf in lists.p2l.row(k) {
-                meet(tree.nodes[*at as usize].targets.clone(), tree.nodes[*leaf as usize].sources.clone());
+                meet(
+                    tree.nodes[*at as usize].targets.clone(),
+                    tree.nodes[*leaf as usize].sources.clone(),
+                );
             }
         }
         for (k, at) in lists.leaves.iter().enumerate() {
             let leaf = &tree.nodes[*at as usize];
             meet(leaf.targets.clone(), leaf.sources.clone());
-            lists.p2p.row(k).iter().for_each(|(start, end)| meet(leaf.targets.clone(), *start..*end));
+            lists
+                .p2p
+                .row(k)
+                .iter()
+                .for_each(|(start, end)| meet(leaf.targets.clone(), *start..*end));
             for source in lists.m2p.row(k) {
                 assert!(!leaf.is_adjacent(&tree.nodes[*source as usize]));
                 meet(leaf.targets.clone(), tree.nodes[*source as usize].sources.clone());
@@ -422,8 +449,16 @@ mod tests {
 
     #[test]
     fn every_target_meets_every_source_exactly_once() {
-        let eager = Thresholds { m2p_sources: 0, p2l_targets: 0, m2l_pairs: 0 };
-        let lazy = Thresholds { m2p_sources: 5, p2l_targets: 6, m2l_pairs: 40 };
+        let eager = Thresholds {
+            m2p_sources: 0,
+            p2l_targets: 0,
+            m2l_pairs: 0,
+        };
+        let lazy = Thresholds {
+            m2p_sources: 5,
+            p2l_targets: 6,
+            m2l_pairs: 40,
+        };
         for set in PointSet::ALL {
             for thresholds in [&eager, &lazy] {
                 let points = set.generate::<f64>(700, 1);

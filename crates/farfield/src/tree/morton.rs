@@ -22,7 +22,22 @@ pub fn key(point: [f64; 3], corner: [f64; 3], inverse_side: f64, levels: u32) ->
         let c = (point[axis] - corner[axis]) * inverse_side * cells;
         (c.max(0.0) as u32).min((1 << levels) - 1)
     };
-    spread(cell(0)) | spread(cell(1)) << 1 | spread(cell(2)) << 2
+    key_of_cell([cell(0), cell(1), cell(2)])
+}
+
+/// The key of a cell given by its coordinates.
+#[inline(always)]
+pub fn key_of_cell(cell: [u32; 3]) -> u32 {
+    spread(cell[0]) | spread(cell[1]) << 1 | spread(cell[2]) << 2
+}
+
+/// The coordinates of the cell of a key.
+pub fn cell(key: u32) -> [u32; 3] {
+    std::array::from_fn(|axis| {
+        (0..KEY_LEVELS)
+            .map(|bit| (key >> (3 * bit + axis as u32) & 1) << bit)
+            .sum()
+    })
 }
 
 #[cfg(test)]
@@ -42,8 +57,16 @@ mod tests {
     #[test]
     fn every_cell_of_a_level_has_its_own_key() {
         let mut keys: Vec<u32> = (0..512)
-            .map(|i| key([(i % 8) as f64 + 0.5, (i / 8 % 8) as f64 + 0.5, (i / 64) as f64 + 0.5], [0.0; 3], 0.125, 3))
+            .map(|i| {
+                key(
+                    [(i % 8) as f64 + 0.5, (i / 8 % 8) as f64 + 0.5, (i / 64) as f64 + 0.5],
+                    [0.0; 3],
+                    0.125,
+                    3,
+                )
+            })
             .collect();
+        assert!((0..512).all(|i| cell(keys[i as usize]) == [i % 8, i / 8 % 8, i / 64]));
         keys.sort_unstable();
         assert_eq!(keys, (0..512).collect::<Vec<_>>());
     }

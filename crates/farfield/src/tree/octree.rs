@@ -5,6 +5,7 @@ use super::sort::{Keyed, index_of, key_of, keyed, sort_by_key};
 use crate::simd::Real;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::time::Instant;
 
 /// Boxes are never cut below this level: coordinates of boxes are 64-bit integers.
 pub const MAX_LEVEL: u32 = 60;
@@ -48,7 +49,11 @@ impl Node {
 
     /// Whether the boxes touch (or overlap).
     pub fn is_adjacent(&self, other: &Node) -> bool {
-        let (fine, coarse) = if self.level >= other.level { (self, other) } else { (other, self) };
+        let (fine, coarse) = if self.level >= other.level {
+            (self, other)
+        } else {
+            (other, self)
+        };
         let shift = fine.level - coarse.level;
         (0..3).all(|axis| {
             // The coarse box spans [low, high) in fine cells; touching means within one cell of it.
@@ -87,6 +92,8 @@ pub struct Octree {
     pub target_order: Vec<u32>,
     /// Whether some leaf is overfull because its points are all equal.
     pub has_overfull_duplicates: bool,
+    /// How long keys and the first sort took.
+    pub sort_seconds: f64,
 }
 
 /// The box that holds all points: lowest corner and extent per axis.
@@ -113,7 +120,11 @@ pub fn bounds<T: Real>(sets: &[&[[T; 3]]]) -> ([f64; 3], [f64; 3]) {
                 .collect::<Vec<_>>()
         })
         .fold(start, join);
-    if low[0] > high[0] { ([0.0; 3], [0.0; 3]) } else { (low, std::array::from_fn(|axis| high[axis] - low[axis])) }
+    if low[0] > high[0] {
+        ([0.0; 3], [0.0; 3])
+    } else {
+        (low, std::array::from_fn(|axis| high[axis] - low[axis]))
+    }
 }
 
 /// One set of points on its way into tree order.
@@ -127,9 +138,17 @@ impl<'a, T: Real> Ordering<'a, T> {
     fn new(points: &'a [[T; 3]], corner: [f64; 3], side: f64, levels: u32) -> Self {
         let inverse_side = 1.0 / side;
         let mut pairs = vec![0; points.len()];
-        pairs.par_iter_mut().zip(points).enumerate().with_min_len(4096).for_each(|(index, (pair, point))| {
-            *pair = keyed(morton::key(point.map(Real::to_f64), corner, inverse_side, levels), index as u32);
-        });
+        pairs
+            .par_iter_mut()
+            .zip(points)
+            .enumerate()
+            .with_min_len(4096)
+            .for_each(|(index, (pair, point))| {
+                *pair = keyed(
+                    morton::key(point.map(Real::to_f64), corner, inverse_side, levels),
+                    index as u32,
+                );
+            });
         let mut scratch = vec![0; points.len()];
         sort_by_key(&mut pairs, &mut scratch, 3 * levels);
         Self { points, pairs, scratch }
@@ -139,13 +158,18 @@ impl<'a, T: Real> Ordering<'a, T> {
     fn rekey(&mut self, range: Range<u32>, corner: [f64; 3], side: f64) -> bool {
         let range = range.start as usize..range.end as usize;
         let (pairs, inverse_side) = (&mut self.pairs[range.clone()], 1.0 / side);
-        let Some(first) = pairs.first().map(|pair| self.points[index_of(*pair) as usize]) else { return true };
+        let Some(first) = pairs.first().map(|pair| self.points[index_of(*pair) as usize]) else {
+            return true;
+        };
         let mut all_equal = true;
         for pair in pairs.iter_mut() {
             let index = index_of(*pair);
             let point = self.points[index as usize];
             all_equal &= point == first;
-            *pair = keyed(morton::key(point.map(Real::to_f64), corner, inverse_side, KEY_LEVELS), index);
+            *pair = keyed(
+                morton::key(point.map(Real::to_f64), corner, inverse_side, KEY_LEVELS),
+                index,
+            );
         }
         sort_by_key(pairs, &mut self.scratch[range], 3 * KEY_LEVELS);
         all_equal
@@ -173,6 +197,7 @@ impl<'a, T: Real> Ordering<'a, T> {
 impl Octree {
     /// Builds the tree over `sources` and, where they differ, `targets`.
     pub fn build<T: Real>(sources: &[[T; 3]], targets: Option<&[[T; 3]]>, shape: &TreeShape) -> Self {
+        let start = Instant::now();
         let (corner, extent) = bounds(&[sources, targets.unwrap_or(&[])]);
         let largest = extent.into_iter().fold(0.0, f64::max);
         // A hair larger than the points, so that the last ones are inside; never zero.
@@ -180,6 +205,7 @@ impl Octree {
         let key_levels = first_key_levels(sources.len().max(targets.map_or(0, <[_]>::len)), shape.leaf_capacity);
         let mut source_set = Ordering::new(sources, corner, side, key_levels);
         let mut target_set = targets.map(|targets| Ordering::new(targets, corner, side, key_levels));
+        let sort_seconds = start.elapsed().as_secs_f64();
 
         let (ns, nt) = (sources.len() as u32, targets.map_or(sources.len(), <[_]>::len) as u32);
         let root = Node {
@@ -200,6 +226,7 @@ impl Octree {
             source_order: Vec::new(),
             target_order: Vec::new(),
             has_overfull_duplicates: largest == 0.0 && (ns.max(nt) as usize) > shape.leaf_capacity,
+            sort_seconds,
         };
         while largest > 0.0 {
             let level = tree.levels.len() as u32 - 1;
@@ -257,7 +284,12 @@ impl Octree {
                     })
                     .collect()
             };
-            let families: Vec<Vec<Node>> = current.clone().into_par_iter().with_min_len(64).map(children_of).collect();
+            let families: Vec<Vec<Node>> = current
+                .clone()
+                .into_par_iter()
+                .with_min_len(64)
+                .map(children_of)
+                .collect();
             let start = tree.nodes.len();
             for (at, family) in current.zip(families) {
                 let first = tree.nodes.len() as u32;
@@ -298,7 +330,11 @@ impl Octree {
 
     /// The caller's index of each target in tree order.
     pub fn target_order(&self) -> &[u32] {
-        if self.target_order.is_empty() { &self.source_order } else { &self.target_order }
+        if self.target_order.is_empty() {
+            &self.source_order
+        } else {
+            &self.target_order
+        }
     }
 }
 
@@ -313,7 +349,11 @@ mod tests {
     use super::*;
     use crate::points::PointSet;
 
-    const SHAPE: TreeShape = TreeShape { leaf_capacity: 20, root_scale: 1.0, min_side: 0.0 };
+    const SHAPE: TreeShape = TreeShape {
+        leaf_capacity: 20,
+        root_scale: 1.0,
+        min_side: 0.0,
+    };
 
     fn check(tree: &Octree, sources: &[[f64; 3]], targets: Option<&[[f64; 3]]>, shape: &TreeShape) {
         let all_targets = targets.unwrap_or(sources);
@@ -326,13 +366,31 @@ mod tests {
             let side = tree.side_of(node.level);
             let centre = tree.centre_of(node);
             let inside = |p: [f64; 3]| (0..3).all(|a| (p[a] - centre[a]).abs() <= 0.5 * side * (1.0 + 1e-9) + 1e-14);
-            assert!(node.sources.clone().all(|k| inside(sources[tree.source_order[k as usize] as usize])));
-            assert!(node.targets.clone().all(|k| inside(all_targets[tree.target_order()[k as usize] as usize])));
+            assert!(
+                node.sources
+                    .clone()
+                    .all(|k| inside(sources[tree.source_order[k as usize] as usize]))
+            );
+            assert!(
+                node.targets
+                    .clone()
+                    .all(|k| inside(all_targets[tree.target_order()[k as usize] as usize]))
+            );
             if !node.is_leaf() {
                 let children = &tree.nodes[node.children.start as usize..node.children.end as usize];
-                assert_eq!(children.iter().map(Node::source_count).sum::<usize>(), node.source_count());
-                assert_eq!(children.iter().map(Node::target_count).sum::<usize>(), node.target_count());
-                assert!(children.iter().all(|child| child.parent as usize == at && child.level == node.level + 1));
+                assert_eq!(
+                    children.iter().map(Node::source_count).sum::<usize>(),
+                    node.source_count()
+                );
+                assert_eq!(
+                    children.iter().map(Node::target_count).sum::<usize>(),
+                    node.target_count()
+                );
+                assert!(
+                    children
+                        .iter()
+                        .all(|child| child.parent as usize == at && child.level == node.level + 1)
+                );
             } else if !tree.has_overfull_duplicates {
                 assert!(node.source_count().max(node.target_count()) <= shape.leaf_capacity);
             }
@@ -347,7 +405,12 @@ mod tests {
                 let tree = Octree::build(&points, None, &SHAPE);
                 check(&tree, &points, None, &SHAPE);
                 let targets = PointSet::Cube.generate::<f64>(777, 2);
-                check(&Octree::build(&points, Some(&targets), &SHAPE), &points, Some(&targets), &SHAPE);
+                check(
+                    &Octree::build(&points, Some(&targets), &SHAPE),
+                    &points,
+                    Some(&targets),
+                    &SHAPE,
+                );
             }
         }
     }

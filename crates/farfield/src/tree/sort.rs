@@ -50,7 +50,11 @@ fn one_pass(from: &[Keyed], to: &mut [Keyed], shift: u32, width: u32) {
     let buckets = 1usize << width;
     let mask = buckets as u64 - 1;
     let digit = |pair: Keyed| (pair >> shift & mask) as usize;
-    let chunk = if from.len() < PARALLEL_FROM { from.len() } else { from.len().div_ceil(4 * rayon::current_num_threads()).max(4096) };
+    let chunk = if from.len() < PARALLEL_FROM {
+        from.len()
+    } else {
+        from.len().div_ceil(4 * rayon::current_num_threads()).max(4096)
+    };
     let mut counts: Vec<Vec<u32>> = from
         .par_chunks(chunk)
         .map(|part| {
@@ -68,7 +72,10 @@ fn one_pass(from: &[Keyed], to: &mut [Keyed], shift: u32, width: u32) {
             start += std::mem::replace(&mut count[bucket], start);
         }
     }
-    let target = SharedSlice { pointer: to.as_mut_ptr(), length: to.len() };
+    let target = SharedSlice {
+        pointer: to.as_mut_ptr(),
+        length: to.len(),
+    };
     from.par_chunks(chunk).zip(counts).for_each(|(part, mut next)| {
         for pair in part {
             let at = &mut next[digit(*pair)];
@@ -107,10 +114,20 @@ mod tests {
     fn agrees_with_the_standard_stable_sort() {
         let mut state = 12345u64;
         let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             (state >> 33) as u32
         };
-        for (count, bits) in [(0, 30), (1, 30), (65, 3), (1000, 1), (5000, 30), (70_000, 21), (200_000, 12)] {
+        for (count, bits) in [
+            (0, 30),
+            (1, 30),
+            (65, 3),
+            (1000, 1),
+            (5000, 30),
+            (70_000, 21),
+            (200_000, 12),
+        ] {
             let mut pairs: Vec<Keyed> = (0..count).map(|i| keyed(next() & ((1 << bits) - 1), i)).collect();
             let mut want = pairs.clone();
             want.sort_by_key(|pair| key_of(*pair));

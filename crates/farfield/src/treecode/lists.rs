@@ -22,7 +22,9 @@ pub fn radii<T: Real>(tree: &Octree, sources: &OrderedPoints<T>) -> Vec<f64> {
             node.sources
                 .clone()
                 .map(|k| {
-                    (0..3).map(|axis| (sources.position[axis][k as usize].to_f64() - centre[axis]).powi(2)).sum::<f64>()
+                    (0..3)
+                        .map(|axis| (sources.position[axis][k as usize].to_f64() - centre[axis]).powi(2))
+                        .sum::<f64>()
                 })
                 .fold(0.0, f64::max)
                 .sqrt()
@@ -111,7 +113,9 @@ fn bounding_box<T: Real>(leaf: &Node, targets: &OrderedPoints<T>) -> [(f64, f64)
     std::array::from_fn(|axis| {
         targets.position[axis][leaf.targets.start as usize..leaf.targets.end as usize]
             .iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x.to_f64()), high.max(x.to_f64())))
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
+                (low.min(x.to_f64()), high.max(x.to_f64()))
+            })
     })
 }
 

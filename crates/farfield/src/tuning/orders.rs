@@ -7,9 +7,10 @@
 
 use super::profile::OperatorCosts;
 use super::truncation::{CLASSES, class_of, shift_of_class, truncation_error};
-use crate::expansion::MAX_ORDER;
+use crate::expansion::{MAX_ORDER, coefficient_count};
 use crate::tree::lists::{SHIFTS, shift_of};
 use crate::tree::{Lists, Octree};
+use rayon::prelude::*;
 
 /// Points that meet through M2L on one level.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +25,11 @@ pub struct LevelWork {
 
 impl LevelWork {
     fn new(side: f64) -> Self {
-        Self { side, translations: [0.0; CLASSES], pairs: [0.0; CLASSES] }
+        Self {
+            side,
+            translations: [0.0; CLASSES],
+            pairs: [0.0; CLASSES],
+        }
     }
 }
 
@@ -32,41 +37,70 @@ impl LevelWork {
 #[derive(Debug, Clone)]
 pub struct Work {
     pub levels: Vec<LevelWork>,
-    /// Near pairs: (side of the leaf, targets times sources, targets times sources of the leaf itself).
-    pub near: Vec<(f64, f64, f64)>,
+    /// Pairs of points in leaves and with their neighbours, by size of the leaf.
+    pub near: Vec<NearWork>,
+}
+
+/// Pairs of points near leaves of one size.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NearWork {
+    /// The side of the leaves.
+    pub side: f64,
+    /// Targets in them.
+    pub targets: f64,
+    /// Pairs of these targets with near sources.
+    pub pairs: f64,
+    /// Pairs of these targets with sources of their own leaf.
+    pub own: f64,
 }
 
 impl Work {
     /// Counts the work of a tree.
     pub fn of_tree(tree: &Octree, lists: &Lists) -> Self {
-        let mut levels: Vec<LevelWork> =
-            (0..tree.levels.len()).map(|level| LevelWork::new(tree.side_of(level as u32))).collect();
+        let mut levels: Vec<LevelWork> = (0..tree.levels.len())
+            .map(|level| LevelWork::new(tree.side_of(level as u32)))
+            .collect();
         let class_of_shift: Vec<Option<usize>> = (0..SHIFTS).map(|k| class_of(shift_of(k))).collect();
-        for block in &lists.m2l {
+        let points = |(t, s): &(u32, u32)| {
+            tree.nodes[*t as usize].target_count() as f64 * tree.nodes[*s as usize].source_count() as f64
+        };
+        let of_blocks: Vec<LevelWork> = lists
+            .m2l
+            .par_iter()
+            .map(|block| {
+                let mut work = LevelWork::new(0.0);
+                for (shift, pairs) in block.by_shift() {
+                    let Some(class) = class_of_shift[shift] else { continue };
+                    work.translations[class] += pairs.len() as f64;
+                    work.pairs[class] += pairs.iter().map(points).sum::<f64>();
+                }
+                work
+            })
+            .collect();
+        for (block, work) in lists.m2l.iter().zip(of_blocks) {
             let level = &mut levels[block.level as usize];
-            for (shift, pairs) in block.by_shift() {
-                let Some(class) = class_of_shift[shift] else { continue };
-                level.translations[class] += pairs.len() as f64;
-                level.pairs[class] += pairs
-                    .iter()
-                    .map(|(t, s)| {
-                        let (t, s) = (&tree.nodes[*t as usize], &tree.nodes[*s as usize]);
-                        t.target_count() as f64 * s.source_count() as f64
-                    })
-                    .sum::<f64>();
+            for class in 0..CLASSES {
+                level.translations[class] += work.translations[class];
+                level.pairs[class] += work.pairs[class];
             }
         }
-        let mut near = vec![(0.0, 0.0, 0.0); tree.levels.len()];
+        let mut near = vec![NearWork::default(); tree.levels.len()];
         for (row, at) in lists.leaves.iter().enumerate() {
             let leaf = &tree.nodes[*at as usize];
             let (targets, own) = (leaf.target_count() as f64, leaf.source_count() as f64);
-            let others: f64 = lists.p2p.row(row).iter().map(|(start, end)| f64::from(end - start)).sum();
+            let others: f64 = lists
+                .p2p
+                .row(row)
+                .iter()
+                .map(|(start, end)| f64::from(end - start))
+                .sum();
             let entry = &mut near[leaf.level as usize];
-            entry.0 = tree.side_of(leaf.level);
-            entry.1 += targets * (own + others);
-            entry.2 += targets * own;
+            entry.side = tree.side_of(leaf.level);
+            entry.targets += targets;
+            entry.pairs += targets * (own + others);
+            entry.own += targets * own;
         }
-        near.retain(|entry| entry.1 > 0.0);
+        near.retain(|entry| entry.pairs > 0.0);
         Self { levels, near }
     }
 
@@ -96,7 +130,16 @@ impl Work {
             level -= 1.0;
         }
         let per_box = points / 2f64.powf(3.0 * depth);
-        Self { levels, near: vec![(2f64.powf(-depth), 27.0 * points * per_box, points * per_box)] }
+        let near = NearWork {
+            side: 2f64.powf(-depth),
+            targets: points,
+            pairs: 27.0 * points * per_box,
+            own: points * per_box,
+        };
+        Self {
+            levels,
+            near: vec![near],
+        }
     }
 
     /// The sum over all pairs of `r^-(2 + 2d)`, the square of what random signs add up to.
@@ -106,20 +149,25 @@ impl Work {
             .levels
             .iter()
             .flat_map(|level| {
-                level.pairs.iter().enumerate().map(move |(class, pairs)| {
-                    pairs * (distance(class) * level.side).powi(-power)
-                })
+                level
+                    .pairs
+                    .iter()
+                    .enumerate()
+                    .map(move |(class, pairs)| pairs * (distance(class) * level.side).powi(-power))
             })
             .sum();
-        // Over the 27 boxes around a point the mean of 1/r^2 is 0.8 side^-2. For derivatives the closest pairs of a
-        // leaf dominate; counting them as if points avoided each other underestimates the sum, which is safe.
+        // Over the 27 boxes around a point the mean of 1/r^2 is 0.8 side^-2. Sums of higher powers come from the closest
+        // points, at about n^(-1/3) of the side: 23 n^(4/3) for r^-4 of random points, less where they avoid each other.
         let near: f64 = self
             .near
             .iter()
-            .map(|(side, pairs, own)| {
-                let evenly = 0.8 * pairs * side.powi(-power);
-                let closest = if derivatives == 0 { 0.0 } else { 0.5 * own * side.powi(-power) };
-                evenly + closest
+            .map(|near| {
+                let mean = near.own / near.targets;
+                let closest = match derivatives {
+                    0 => 0.0,
+                    d => 6.0 * near.own * mean.powf((2 * d - 1) as f64 / 3.0),
+                };
+                (0.8 * near.pairs + closest) * near.side.powi(-power)
             })
             .sum();
         far + near
@@ -132,17 +180,27 @@ impl Work {
             .levels
             .iter()
             .flat_map(|level| {
-                level.pairs.iter().enumerate().map(move |(class, pairs)| {
-                    pairs * (distance(class) * level.side).powi(-power)
-                })
+                level
+                    .pairs
+                    .iter()
+                    .enumerate()
+                    .map(move |(class, pairs)| pairs * (distance(class) * level.side).powi(-power))
             })
             .sum();
-        far + self.near.iter().map(|(side, pairs, _)| pairs * side.powi(-power)).sum::<f64>()
+        far + self
+            .near
+            .iter()
+            .map(|near| near.pairs * near.side.powi(-power))
+            .sum::<f64>()
     }
 }
 
 fn distance(class: usize) -> f64 {
-    shift_of_class(class).iter().map(|c| f64::from(c * c)).sum::<f64>().sqrt()
+    shift_of_class(class)
+        .iter()
+        .map(|c| f64::from(c * c))
+        .sum::<f64>()
+        .sqrt()
 }
 
 /// The orders chosen, and what the model expects of them.
@@ -159,75 +217,140 @@ pub struct Orders {
 impl Orders {
     /// One order for everything.
     pub fn constant(order: usize, levels: usize) -> Self {
-        Self { by_level: vec![[order as u8; CLASSES]; levels], highest: order, cost: 0.0 }
+        Self {
+            by_level: vec![[order as u8; CLASSES]; levels],
+            highest: order,
+            cost: 0.0,
+        }
     }
 
     /// Orders by level and shift.
     pub fn by_shift(&self) -> Vec<[u8; SHIFTS]> {
         self.by_level
             .iter()
-            .map(|classes| {
-                std::array::from_fn(|shift| class_of(shift_of(shift)).map_or(0, |class| classes[class]))
-            })
+            .map(|classes| std::array::from_fn(|shift| class_of(shift_of(shift)).map_or(0, |class| classes[class])))
             .collect()
     }
 }
 
 /// The part of the tolerance given to truncation for random signs; the rest covers unevenly filled boxes.
-const RANDOM_SHARE: f64 = 0.45;
-/// The same for positive strengths, where errors of neighbouring sources cancel in part.
-const POSITIVE_SHARE: f64 = 2.0;
+const RANDOM_SHARE: f64 = 0.2;
+
+/// By how much the plain sum of errors may exceed the tolerance for positive strengths: errors of neighbouring
+/// sources cancel, the more the higher the order. Measured on all point sets; a Plummer sphere (potential and
+/// gradient) and a line (potential) cancel least.
+fn positive_share(derivatives: usize, tolerance: f64) -> f64 {
+    if derivatives == 0 {
+        7.0
+    } else {
+        7.0 * (1e-2 / tolerance).powf(0.1)
+    }
+}
+
+/// What one (level, class) of translations brings, by order: its cost in nanoseconds, the squared relative error it
+/// adds for random signs, and the relative error for positive strengths (in units of its share).
+struct Choice {
+    level: usize,
+    class: usize,
+    by_order: Vec<[f64; 3]>,
+}
 
 /// Chooses the cheapest orders with which every output (given by its number of derivatives) meets `tolerance`.
-pub fn choose(work: &Work, derivatives: &[usize], tolerance: f64, costs: &OperatorCosts) -> Orders {
-    let squares: Vec<f64> = derivatives.iter().map(|d| work.squares(*d)).collect();
-    let plain: Vec<f64> = derivatives.iter().map(|d| work.plain(*d)).collect();
-    // Squared relative error, and relative error, that (level, class) adds at an order.
-    let random = |level: &LevelWork, class: usize, order: usize| -> f64 {
-        let sum = derivatives.iter().zip(&squares).map(|(d, whole)| {
-            let error = truncation_error(class, order, *d) * level.side.powi(-1 - *d as i32);
-            error * error / whole
-        });
-        level.pairs[class] * sum.fold(0.0, f64::max)
-    };
-    let positive = |level: &LevelWork, class: usize, order: usize| -> f64 {
-        let sum = derivatives.iter().zip(&plain).map(|(d, whole)| {
-            truncation_error(class, order, *d) * level.side.powi(-1 - *d as i32) / whole
-        });
-        level.pairs[class] * sum.fold(0.0, f64::max)
-    };
-    let m2l: Vec<f64> = (0..=MAX_ORDER).map(|order| costs.m2l(order)).collect();
-    let pick = |multiplier: f64| -> (Orders, bool) {
-        let mut orders = Orders { by_level: Vec::new(), highest: 1, cost: 0.0 };
-        let (mut random_error, mut positive_error) = (0.0, 0.0);
-        for level in &work.levels {
-            let mut row = [1u8; CLASSES];
-            for class in 0..CLASSES {
-                if level.translations[class] == 0.0 {
-                    continue;
-                }
-                let price = |order: usize| {
-                    level.translations[class] * m2l[order] + multiplier * random(level, class, order)
-                };
-                let best = (1..=MAX_ORDER).min_by(|a, b| price(*a).total_cmp(&price(*b))).unwrap_or(MAX_ORDER);
-                row[class] = best as u8;
-                orders.highest = orders.highest.max(best);
-                orders.cost += level.translations[class] * m2l[best];
-                random_error += random(level, class, best);
-                positive_error += positive(level, class, best);
-            }
-            orders.by_level.push(row);
+/// `per_coefficient` is the cost, in nanoseconds, of one more coefficient in every point's P2M and L2P.
+pub fn choose(
+    work: &Work,
+    derivatives: &[usize],
+    tolerance: f64,
+    costs: &OperatorCosts,
+    per_coefficient: f64,
+) -> Orders {
+    let choices = choices(work, derivatives, tolerance, costs);
+    let levels = work.levels.len();
+    let mut best = cheapest(&choices, levels, MAX_ORDER, tolerance);
+    // Lower the highest order while what P2M and L2P save outweighs what M2L loses.
+    let total = |orders: &Orders| orders.cost + per_coefficient * coefficient_count(orders.highest) as f64;
+    let highest = best.as_ref().map_or(MAX_ORDER, |orders| orders.highest);
+    for cap in (highest.saturating_sub(8).max(1)..highest).rev() {
+        let Some(capped) = cheapest(&choices, levels, cap, tolerance) else {
+            break;
+        };
+        match &best {
+            Some(orders) if total(&capped) >= total(orders) => {}
+            _ => best = Some(capped),
         }
-        let fits = random_error.sqrt() <= RANDOM_SHARE * tolerance && positive_error <= POSITIVE_SHARE * tolerance;
-        (orders, fits)
+    }
+    best.unwrap_or_else(|| Orders::constant(MAX_ORDER, levels))
+}
+
+fn choices(work: &Work, derivatives: &[usize], tolerance: f64, costs: &OperatorCosts) -> Vec<Choice> {
+    let wholes: Vec<(usize, f64, f64)> = derivatives
+        .iter()
+        .map(|d| (*d, work.squares(*d), work.plain(*d) * positive_share(*d, tolerance)))
+        .collect();
+    let mut choices = Vec::new();
+    for (at, level) in work.levels.iter().enumerate() {
+        for class in (0..CLASSES).filter(|class| level.translations[*class] > 0.0) {
+            let of_order = |order: usize| {
+                let (mut random, mut positive) = (0.0f64, 0.0f64);
+                for (d, squares, plain) in &wholes {
+                    let error = truncation_error(class, order, *d) * level.side.powi(-1 - *d as i32);
+                    random = random.max(error * error / squares);
+                    positive = positive.max(error / plain);
+                }
+                let pairs = level.pairs[class];
+                [
+                    level.translations[class] * costs.m2l(order),
+                    pairs * random,
+                    pairs * positive,
+                ]
+            };
+            choices.push(Choice {
+                level: at,
+                class,
+                by_order: (0..=MAX_ORDER).map(of_order).collect(),
+            });
+        }
+    }
+    choices
+}
+
+/// The cheapest orders up to `cap` that keep the error, if any do.
+fn cheapest(choices: &[Choice], levels: usize, cap: usize, tolerance: f64) -> Option<Orders> {
+    let random_limit = (RANDOM_SHARE * tolerance).powi(2);
+    let pick = |multiplier: f64| -> (Orders, bool) {
+        let mut orders = Orders {
+            by_level: vec![[1; CLASSES]; levels],
+            highest: 1,
+            cost: 0.0,
+        };
+        let (mut random, mut positive) = (0.0, 0.0);
+        for Choice { level, class, by_order } in choices {
+            let price = |order: usize| {
+                let [cost, random, positive] = by_order[order];
+                cost + multiplier * (random / random_limit + positive / tolerance)
+            };
+            let best = (1..=cap).fold(1, |best, order| if price(order) < price(best) { order } else { best });
+            orders.by_level[*level][*class] = best as u8;
+            orders.highest = orders.highest.max(best);
+            orders.cost += by_order[best][0];
+            random += by_order[best][1];
+            positive += by_order[best][2];
+        }
+        (orders, random <= random_limit && positive <= tolerance)
     };
     // The multiplier spans many decades; the error falls monotonically with it.
-    let (mut low, mut high) = (-10.0f64, 60.0f64);
-    for _ in 0..40 {
+    let (mut low, mut high) = (-20.0f64, 90.0f64);
+    let mut best = None;
+    for _ in 0..32 {
         let middle = 0.5 * (low + high);
-        if pick(middle.exp2().powi(2)).1 { high = middle } else { low = middle }
+        let (orders, fits) = pick(middle.exp2());
+        if fits {
+            (high, best) = (middle, Some(orders));
+        } else {
+            low = middle;
+        }
     }
-    pick(high.exp2().powi(2)).0
+    best
 }
 
 #[cfg(test)]
@@ -241,13 +364,13 @@ mod tests {
         let work = Work::of_uniform_cube(1e6, 28f64.log2());
         let mut before = 0.0;
         for tolerance in [1e-2, 1e-4, 1e-6, 1e-9, 1e-12] {
-            let orders = choose(&work, &[0], tolerance, &costs);
+            let orders = choose(&work, &[0], tolerance, &costs, 0.0);
             assert!(orders.cost > before);
             before = orders.cost;
             let finest = orders.by_level[0];
             assert!(finest[0] >= finest[6] && finest[6] >= finest[15], "{finest:?}");
             assert!(orders.by_level.last().unwrap()[0] >= finest[0]);
-            let gradient = choose(&work, &[0, 1], tolerance, &costs);
+            let gradient = choose(&work, &[0, 1], tolerance, &costs, 0.0);
             assert!(gradient.highest >= orders.highest);
         }
     }

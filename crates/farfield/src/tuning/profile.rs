@@ -5,7 +5,11 @@ use crate::simd::Real;
 
 /// Nanoseconds per operation on one thread, for one precision.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct OperatorCosts {
     /// A pair of points, Coulomb or gravity: potential; with gradient; with Hessian.
     pub pair_scalar: [f64; 3],
@@ -38,7 +42,11 @@ impl OperatorCosts {
 /// The default was measured on the machine the README names; `farfield bench --calibrate` writes one for yours. A
 /// profile changes which plan is fastest, never whether it meets the tolerance.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct MachineProfile {
     /// Single precision.
     pub f32: OperatorCosts,

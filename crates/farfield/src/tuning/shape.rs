@@ -31,14 +31,22 @@ impl Coverage {
                 // One point from each stretch of the array.
                 let (low, high) = (k * points.len() / count, (k + 1) * points.len() / count);
                 let at = low + (random.next_u64() % (high - low) as u64) as usize;
-                morton::key(points[at].map(Real::to_f64), corner, 1.0 / (side * (1.0 + 1e-12)), KEY_LEVELS)
+                morton::key(
+                    points[at].map(Real::to_f64),
+                    corner,
+                    1.0 / (side * (1.0 + 1e-12)),
+                    KEY_LEVELS,
+                )
             })
             .collect();
         keys.sort_unstable();
         let mut boxes = vec![0.0];
         for level in 1..=KEY_LEVELS {
             let shift = 3 * (KEY_LEVELS - level);
-            let occupied = 1 + keys.windows(2).filter(|pair| pair[0] >> shift != pair[1] >> shift).count();
+            let occupied = 1 + keys
+                .windows(2)
+                .filter(|pair| pair[0] >> shift != pair[1] >> shift)
+                .count();
             if occupied * 8 > count && level > 2 {
                 break;
             }
@@ -70,6 +78,8 @@ impl Coverage {
 pub struct Proposal {
     /// The root cube's side over the points' extent.
     pub root_scale: f64,
+    /// Points a leaf should hold on average.
+    pub leaf_mean: f64,
     /// Points a leaf may hold.
     pub leaf_capacity: usize,
     /// The highest order expected.
@@ -78,8 +88,10 @@ pub struct Proposal {
     pub m2l_cost: f64,
 }
 
-/// Leaves may hold this many times the mean before they are cut, so that chance does not cut them.
-const CAPACITY_OVER_MEAN: f64 = 1.75;
+/// A capacity that chance does not exceed where boxes hold `mean` points on average: five standard deviations more.
+fn capacity(mean: f64) -> usize {
+    (mean + 5.0 * mean.sqrt()).ceil() as usize
+}
 
 /// Chooses the boxes' size for which pairs and translations together cost least.
 pub fn propose<T: Real>(
@@ -100,7 +112,8 @@ pub fn propose<T: Real>(
     let (mut order, mut m2l_cost) = (4, 100.0);
     for _ in 0..3 {
         let work = Work::of_uniform_cube(n, ((n / mean).log2() / 3.0).clamp(2.0, 8.0));
-        let orders = choose(&work, derivatives, tolerance, costs);
+        let per_coefficient = 2.0 * n * streams * costs.point_coefficient;
+        let orders = choose(&work, derivatives, tolerance, costs, per_coefficient);
         let count: f64 = work.levels.iter().flat_map(|level| level.translations).sum();
         order = orders.highest;
         m2l_cost = orders.cost / count.max(1.0);
@@ -111,10 +124,20 @@ pub fn propose<T: Real>(
     let halvings = coverage.halvings((n / mean).max(1.0).log2()).max(0.0);
     // Whole numbers of boxes along the longest side leave no half-empty ones at the end.
     let boxes_per_side = 2f64.powf(halvings);
-    let boxes_per_side = if boxes_per_side < 128.0 { boxes_per_side.round().max(1.0) } else { boxes_per_side };
+    let boxes_per_side = if boxes_per_side < 128.0 {
+        boxes_per_side.round().max(1.0)
+    } else {
+        boxes_per_side
+    };
     let halvings = boxes_per_side.log2();
     let root_scale = 2f64.powf(halvings.ceil() - halvings);
-    Proposal { root_scale, leaf_capacity: (CAPACITY_OVER_MEAN * mean).ceil() as usize, order, m2l_cost }
+    Proposal {
+        root_scale,
+        leaf_mean: mean,
+        leaf_capacity: capacity(mean),
+        order,
+        m2l_cost,
+    }
 }
 
 #[cfg(test)]
@@ -126,7 +149,11 @@ mod tests {
     fn dimension_of_volumes_surfaces_and_lines_is_found() {
         for (set, dimension) in [(PointSet::Cube, 3.0), (PointSet::Sphere, 2.0), (PointSet::Line, 1.0)] {
             let coverage = Coverage::of(&set.generate::<f64>(200_000, 1));
-            assert!((coverage.dimension() - dimension).abs() < 0.25, "{set}: {}", coverage.dimension());
+            assert!(
+                (coverage.dimension() - dimension).abs() < 0.25,
+                "{set}: {}",
+                coverage.dimension()
+            );
         }
         let cube = Coverage::of(&PointSet::Cube.generate::<f64>(200_000, 1));
         assert!((cube.halvings(3.0 * 28f64.log2()) - 28f64.log2()).abs() < 0.1);

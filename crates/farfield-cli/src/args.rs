@@ -1,0 +1,303 @@
+//! The command line as typed: options, their ranges and their help.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use farfield::Method;
+use farfield::kernel::{Core, Output};
+use farfield::points::{ChargeDistribution, PointSet};
+use farfield::simd::SimdLevel;
+use std::path::PathBuf;
+
+/// Fast sums of long-range interactions: direct, treecode and FMM, to a tolerance you choose.
+#[derive(Debug, Parser)]
+#[command(name = "farfield", version, max_term_width = 100, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Sum a kernel over points, made up or from files, and report time, error, memory and rates
+    Evaluate(Box<EvaluateArgs>),
+    /// Measure the machine's ceilings and what share of them operators and methods reach
+    Bench(BenchArgs),
+    /// Say what this machine has and what this build uses of it
+    Info(InfoArgs),
+    /// Measure what a paper measured and put the numbers side by side
+    Reproduce(ReproduceArgs),
+}
+
+/// `farfield evaluate`.
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub struct EvaluateArgs {
+    /// What is summed between the points
+    #[arg(long, value_enum, default_value_t = KernelName::Coulomb, help_heading = "Kernel")]
+    pub kernel: KernelName,
+    /// What to compute, separated by commas [default: the kernel's first: potential or velocity]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = outputs(), help_heading = "Kernel")]
+    pub outputs: Vec<Output>,
+    /// Regularisation of vortex elements (biot-savart) [default: singular]
+    #[arg(long, value_parser = cores(), value_name = "NAME", help_heading = "Kernel")]
+    pub core: Option<Core>,
+    /// Size of the cores (biot-savart)
+    #[arg(long, value_name = "S", value_parser = size, requires = "core", help_heading = "Kernel")]
+    pub core_size: Option<f64>,
+    /// Accept the velocity gradient of the hu-polynomial core, unbounded at its centre (biot-savart)
+    #[arg(long, help_heading = "Kernel")]
+    pub allow_unbounded_gradient: bool,
+    /// Softening length (gravity) [default: none]
+    #[arg(long, value_name = "S", value_parser = size, help_heading = "Kernel")]
+    pub softening: Option<f64>,
+    /// Newton's constant (gravity) [default: 1]
+    #[arg(long, value_name = "G", help_heading = "Kernel")]
+    pub gravitational_constant: Option<f64>,
+
+    /// Kind of point set to make [default: cube]
+    #[arg(long, value_parser = point_sets(), value_name = "SET", conflicts_with = "sources", help_heading = "Points")]
+    pub points: Option<PointSet>,
+    /// How many points to make: 1000000, 1_000_000 or 1e6 [default: 100000]
+    #[arg(long, value_parser = count, conflicts_with = "sources", help_heading = "Points")]
+    pub n: Option<usize>,
+    /// Seed of points, charges and sampled targets
+    #[arg(long, default_value_t = 1, value_name = "S", help_heading = "Points")]
+    pub seed: u64,
+    /// Distribution of made-up charges, masses or vortex strengths [default: signed]
+    #[arg(long, value_parser = distributions(), value_name = "NAME", conflicts_with = "charges",
+        help_heading = "Points")]
+    pub charge_distribution: Option<ChargeDistribution>,
+    /// How many vectors of charges to sum at once [default: 1, or what the file has]
+    #[arg(long, value_name = "K", value_parser = count, help_heading = "Points")]
+    pub charge_vectors: Option<usize>,
+    /// File of the sources, and of their charges where it has them: .npy, .npz or .csv
+    #[arg(long, value_name = "FILE", help_heading = "Points")]
+    pub sources: Option<PathBuf>,
+    /// File of the charges, masses or vortex strengths: .npy, .npz or .csv
+    #[arg(long, value_name = "FILE", requires = "sources", help_heading = "Points")]
+    pub charges: Option<PathBuf>,
+    /// File of the targets: .npy, .npz or .csv [default: the targets are the sources]
+    #[arg(long, value_name = "FILE", help_heading = "Points")]
+    pub targets: Option<PathBuf>,
+    /// File to write the results to, in the targets' order: .npy, .npz or .csv
+    #[arg(long, value_name = "FILE", help_heading = "Points")]
+    pub output: Option<PathBuf>,
+
+    /// Relative error allowed in each output: 1e-12 to 1e-2 (f32: from 1e-5) [default: 1e-6, f32: 1e-4]
+    #[arg(long, value_name = "E", help_heading = "Accuracy")]
+    pub tolerance: Option<f64>,
+    /// Precision of points, charges and results
+    #[arg(long, value_enum, default_value_t = PrecisionName::F64, help_heading = "Accuracy")]
+    pub precision: PrecisionName,
+    /// Measure the true error at K random targets by a direct sum
+    #[arg(long, default_value = "0", value_name = "K", value_parser = count, help_heading = "Accuracy")]
+    pub verify: usize,
+    /// For experts: one order for all expansions, in place of the tolerance
+    #[arg(long, value_name = "P", value_parser = count, help_heading = "Accuracy")]
+    pub order: Option<usize>,
+    /// For experts: the treecode's opening criterion
+    #[arg(long, help_heading = "Accuracy")]
+    pub theta: Option<f64>,
+
+    /// How to sum
+    #[arg(long, value_parser = methods(), value_name = "METHOD", default_value = "auto", help_heading = "Execution")]
+    pub method: Method,
+    /// Where to sum; this build sums on the CPU
+    #[arg(long, value_enum, default_value_t = Device::Auto, help_heading = "Execution")]
+    pub device: Device,
+    /// How many threads to use [default: one for each core]
+    #[arg(long, value_name = "K", value_parser = threads, help_heading = "Execution")]
+    pub threads: Option<usize>,
+    /// Instruction set to use [default: the machine's best]
+    #[arg(long, value_name = "LEVEL", value_parser = simd_levels(), help_heading = "Execution")]
+    pub simd: Option<SimdLevel>,
+    /// For experts: how many points a box may hold before it is cut
+    #[arg(long, value_name = "COUNT", value_parser = count, help_heading = "Execution")]
+    pub leaf_capacity: Option<usize>,
+    /// Machine profile [default: $FARFIELD_PROFILE, else farfield/profile.toml in the configuration folder]
+    #[arg(long, value_name = "FILE", help_heading = "Execution")]
+    pub profile: Option<PathBuf>,
+    /// Evaluate R times from raw points and report the fastest
+    #[arg(long, value_name = "R", default_value = "1", value_parser = at_least_one, help_heading = "Execution")]
+    pub repeat: usize,
+    /// Evaluate R more times with the same plan and report the fastest of these as well
+    #[arg(long, value_name = "R", default_value = "0", value_parser = count, help_heading = "Execution")]
+    pub reuse: usize,
+
+    /// Print one JSON object instead of the summary
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `farfield bench`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// Measure this machine's operator costs and store them as the profile that plans are made from
+    #[arg(long, conflicts_with = "json")]
+    pub calibrate: bool,
+    /// Small sizes, for a first look
+    #[arg(long)]
+    pub quick: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// How many threads to use [default: one for each core]
+    #[arg(long, value_name = "K", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Machine profile: to plan with, or with --calibrate to write [default: as for evaluate]
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+}
+
+/// `farfield info`.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// Machine profile to look at
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `farfield reproduce`.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// The table or figure; see --list
+    #[arg(value_parser = PossibleValuesParser::new(crate::reproduce::NAMES), hide_possible_values = true,
+        required_unless_present = "list")]
+    pub name: Option<String>,
+    /// List the tables and figures there are
+    #[arg(long, conflicts_with = "name")]
+    pub list: bool,
+    /// Folder to write NAME.csv and NAME.png to [default: reproduce/NAME]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Much smaller sizes: to see it work, not to compare
+    #[arg(long)]
+    pub quick: bool,
+    /// How many threads to use [default: one for each core]
+    #[arg(long, value_name = "K", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Machine profile [default: as for evaluate]
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+}
+
+/// The kernels by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KernelName {
+    /// Charges: the potential sum of q/r
+    Coulomb,
+    /// Masses: the potential -G sum of m/r and the acceleration
+    Gravity,
+    /// Vortex elements: the velocity they induce
+    BiotSavart,
+}
+
+/// The precisions by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PrecisionName {
+    /// Single
+    F32,
+    /// Double
+    F64,
+}
+
+/// Where to sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Device {
+    /// The processor's cores
+    Cpu,
+    /// A graphics processor of NVIDIA
+    Cuda,
+    /// Both at once
+    Hybrid,
+    /// The best there is
+    Auto,
+}
+
+/// A parser of names that each stand for a value.
+macro_rules! named {
+    ($name:ident, $type:ident, $all:expr) => {
+        fn $name() -> impl TypedValueParser<Value = $type> {
+            let names = PossibleValuesParser::new($all.map($type::name));
+            names.try_map(|name| {
+                $all.into_iter()
+                    .find(|value| value.name() == name)
+                    .ok_or("unknown name")
+            })
+        }
+    };
+}
+
+named!(outputs, Output, Output::ALL);
+named!(cores, Core, Core::ALL);
+named!(point_sets, PointSet, PointSet::ALL);
+named!(distributions, ChargeDistribution, ChargeDistribution::ALL);
+named!(methods, Method, Method::ALL);
+named!(
+    simd_levels,
+    SimdLevel,
+    [SimdLevel::Scalar, SimdLevel::Neon, SimdLevel::Avx2, SimdLevel::Avx512]
+);
+
+/// A whole number: `1000000`, `1_000_000` or `1e6`.
+fn count(text: &str) -> Result<usize, String> {
+    let plain = text.replace('_', "");
+    if let Ok(number) = plain.parse() {
+        return Ok(number);
+    }
+    match plain.parse::<f64>() {
+        Ok(value) if value >= 0.0 && value.fract() == 0.0 && value < usize::MAX as f64 => Ok(value as usize),
+        Ok(value) if value >= usize::MAX as f64 => Err("too large to be counted".to_owned()),
+        _ => Err("not a whole number".to_owned()),
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match count(text)? {
+        0 => Err("at least 1 is needed".to_owned()),
+        number => Ok(number),
+    }
+}
+
+/// Enough for the largest machines; far more would only fight each other.
+fn threads(text: &str) -> Result<usize, String> {
+    match count(text)? {
+        number @ 1..=1024 => Ok(number),
+        _ => Err("from 1 to 1024 threads".to_owned()),
+    }
+}
+
+/// A length: finite and not negative.
+fn size(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+        Ok(_) => Err("a size is finite and not negative".to_owned()),
+        Err(_) => Err("not a number".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn counts_are_whole_numbers() {
+        assert_eq!(count("1_000"), Ok(1000));
+        assert_eq!(count("2.5e3"), Ok(2500));
+        assert_eq!(count("1e18"), Ok(1_000_000_000_000_000_000));
+        for bad in ["", "-1", "1.5", "nan", "inf", "1e30", "ten"] {
+            assert!(count(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! `farfield bench`: what the machine can do, and how much of it every operator and method reaches.
+//!
+//! The figure of merit `work` is seconds x (this machine's direct f64 Coulomb potential rate on all threads) / N: how
+//! many pairs per point the machine could have summed directly in the time. It does not depend on how fast the machine
+//! is, so it can be compared between machines.
+
+use crate::args::BenchArgs;
+use crate::failure::Failure;
+use crate::profile::{self, Profile};
+use crate::{print, threads, units};
+use farfield::bench::{self, Benchmark, OperatorRate};
+use farfield::kernel::{Core, Kernel, Output};
+use farfield::points::{ChargeDistribution, PointSet};
+use farfield::simd::{Real, SimdLevel};
+use farfield::tuning::MachineProfile;
+use farfield::{Method, Sum};
+use serde::Serialize;
+use std::fmt::Write;
+
+#[derive(Serialize)]
+struct Report {
+    version: &'static str,
+    simd: &'static str,
+    threads: usize,
+    ceilings: Vec<Ceiling>,
+    operators: Vec<Operator>,
+    methods: Vec<MethodResult>,
+}
+
+#[derive(Serialize)]
+struct Ceiling {
+    precision: &'static str,
+    /// Of one thread, 1e9 floating-point operations per second.
+    fma_gflops: f64,
+    /// Pairs per second of the direct sum, on one thread and on all.
+    direct_pairs_one_thread: f64,
+    direct_pairs: f64,
+}
+
+#[derive(Serialize)]
+struct Operator {
+    precision: &'static str,
+    name: String,
+    nanoseconds: f64,
+    share_of_ceiling: f64,
+}
+
+#[derive(Serialize)]
+struct MethodResult {
+    case: String,
+    n: usize,
+    seconds: f64,
+    /// Interactions per point; see the module's text.
+    work: f64,
+}
+
+/// Runs the command.
+pub fn run(args: &BenchArgs) -> Result<String, Failure> {
+    threads::start(args.threads)?;
+    let simd = SimdLevel::best();
+    if args.calibrate {
+        return calibrate(simd, args);
+    }
+    let profile = Profile::load(args.profile.as_deref())?;
+    print::progress("measuring ceilings");
+    let ceilings = vec![ceiling::<f32>(simd), ceiling::<f64>(simd)];
+    print::progress("measuring operators");
+    let mut operators = operators::<f32>(simd);
+    operators.extend(self::operators::<f64>(simd));
+    let methods = methods(args.quick, ceilings[1].direct_pairs, &profile.costs)?;
+    let threads = rayon::current_num_threads();
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        simd: simd.name(),
+        threads,
+        ceilings,
+        operators,
+        methods,
+    };
+    if args.json {
+        let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+        return Ok(text + "\n");
+    }
+    Ok(summary(&report))
+}
+
+/// Measures this machine's costs and stores them where plans look for them.
+fn calibrate(simd: SimdLevel, args: &BenchArgs) -> Result<String, Failure> {
+    let path = args.profile.clone().or_else(profile::default_path).ok_or_else(|| {
+        Failure::Usage("no configuration folder is known: say where the profile goes with --profile FILE".to_owned())
+    })?;
+    print::progress("measuring operator costs");
+    let profile = bench::calibrate(simd);
+    let text = toml::to_string_pretty(&profile).map_err(|error| Failure::Data(format!("no TOML: {error}")))?;
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::Data(format!("{}: {error}", folder.display())))?;
+    }
+    let header = "# Nanoseconds per operation on one thread, measured by `farfield bench --calibrate`.\n";
+    farfield_io::write_text_atomically(&path, &format!("{header}{text}"))?;
+    Ok(format!("{text}\nwritten to {}\n", path.display()))
+}
+
+fn ceiling<T: Real>(simd: SimdLevel) -> Ceiling {
+    let kernel = Kernel::Coulomb;
+    let tolerance = if T::EPSILON > 1e-10 { 1e-5 } else { 1e-12 };
+    let fma = Benchmark::FmaRate.measure::<T>(simd);
+    let one = Benchmark::PairRate {
+        kernel,
+        derivatives: 0,
+        tolerance,
+        leaf: 1024,
+        leaves: 4,
+    }
+    .measure::<T>(simd);
+    Ceiling {
+        precision: T::NAME,
+        fma_gflops: 2e-9 * fma,
+        direct_pairs_one_thread: one,
+        direct_pairs: direct_rate::<T>(tolerance),
+    }
+}
+
+/// Pairs per second of a real direct sum on all threads.
+fn direct_rate<T: Real>(tolerance: f64) -> f64 {
+    let n = 30_000;
+    let points = PointSet::Cube.generate::<T>(n, 1);
+    let charges = ChargeDistribution::Signed.generate::<T>(n, 1);
+    let sum = Sum::new(Kernel::Coulomb, &points)
+        .method(Method::Direct)
+        .tolerance(tolerance);
+    let Ok(mut plan) = sum.plan() else { return 0.0 };
+    let mut field = plan.field();
+    let mut best = f64::MAX;
+    for _ in 0..5 {
+        if plan.evaluate_into(&charges, &mut field).is_ok() {
+            best = best.min(plan.seconds().of(farfield::report::Phase::P2p));
+        }
+    }
+    (n * n) as f64 / best
+}
+
+fn operators<T: Real>(simd: SimdLevel) -> Vec<Operator> {
+    let name = |rate: OperatorRate| Operator {
+        precision: T::NAME,
+        name: rate.name,
+        nanoseconds: rate.nanoseconds,
+        share_of_ceiling: rate.share_of_ceiling,
+    };
+    bench::operators::<T>(simd).into_iter().map(name).collect()
+}
+
+/// A method on a point set.
+struct Case {
+    name: &'static str,
+    single: bool,
+    kernel: Kernel,
+    outputs: &'static [Output],
+    set: PointSet,
+    tolerance: f64,
+    method: Method,
+    /// A fraction of the points, for slow methods.
+    share: f64,
+}
+
+fn methods(quick: bool, direct_pairs: f64, profile: &MachineProfile) -> Result<Vec<MethodResult>, Failure> {
+    use Output::{Gradient, Potential, Velocity};
+    let (cube, sphere, plummer) = (PointSet::Cube, PointSet::Sphere, PointSet::Plummer);
+    let fmm = |name, set, tolerance| Case {
+        name,
+        single: false,
+        kernel: Kernel::Coulomb,
+        outputs: &[Potential],
+        set,
+        tolerance,
+        method: Method::Fmm,
+        share: 1.0,
+    };
+    let cases = [
+        Case {
+            method: Method::Direct,
+            share: 0.05,
+            ..fmm("direct f64", cube, 1e-9)
+        },
+        Case {
+            method: Method::Treecode,
+            share: 0.2,
+            ..fmm("treecode 1e-4 f64 cube", cube, 1e-4)
+        },
+        Case {
+            single: true,
+            ..fmm("fmm 1e-3 f32 cube", cube, 1e-3)
+        },
+        fmm("fmm 1e-6 f64 cube", cube, 1e-6),
+        fmm("fmm 1e-9 f64 cube", cube, 1e-9),
+        fmm("fmm 1e-6 f64 sphere", sphere, 1e-6),
+        fmm("fmm 1e-6 f64 plummer", plummer, 1e-6),
+        Case {
+            outputs: &[Potential, Gradient],
+            ..fmm("fmm 1e-6 f64 cube, potential+gradient", cube, 1e-6)
+        },
+        Case {
+            kernel: Kernel::BiotSavart { core: Core::Singular },
+            outputs: &[Velocity],
+            ..fmm("fmm 1e-6 f64 cube, biot-savart velocity", cube, 1e-6)
+        },
+    ];
+    let points = if quick { 20_000 } else { 1_000_000 };
+    let repeats = if quick { 1 } else { 3 };
+    cases
+        .iter()
+        .map(|case| {
+            print::progress(&format!("measuring {}", case.name));
+            let n = (case.share * points as f64) as usize;
+            let time = if case.single {
+                time_case::<f32>
+            } else {
+                time_case::<f64>
+            };
+            let seconds = time(case, n, repeats, profile)?;
+            Ok(MethodResult {
+                case: case.name.to_owned(),
+                n,
+                seconds,
+                work: seconds * direct_pairs / n as f64,
+            })
+        })
+        .collect()
+}
+
+/// The best of several sums from raw points to results.
+fn time_case<T: Real>(case: &Case, n: usize, repeats: usize, profile: &MachineProfile) -> Result<f64, Failure> {
+    let points = case.set.generate::<T>(n, 1);
+    let strengths = ChargeDistribution::Signed.generate::<T>(n * case.kernel.strength_components(), 1);
+    let mut best = f64::MAX;
+    for _ in 0..repeats {
+        let sum = Sum::new(case.kernel, &points)
+            .outputs(case.outputs)
+            .tolerance(case.tolerance)
+            .method(case.method);
+        let mut plan = sum.profile(profile.clone()).plan()?;
+        plan.evaluate(&strengths)?;
+        best = best.min(plan.seconds().total);
+    }
+    Ok(best)
+}
+
+fn summary(report: &Report) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "SIMD {}, {} threads", report.simd, report.threads);
+    let _ = writeln!(
+        text,
+        "\nceilings           FMA (1 thread)    direct (1 thread)    direct (all threads)"
+    );
+    for c in &report.ceilings {
+        let (one, all) = (
+            units::with_prefix(c.direct_pairs_one_thread),
+            units::with_prefix(c.direct_pairs),
+        );
+        let _ = writeln!(
+            text,
+            "  {:<14}{:>9.1} GFLOP/s{:>12} pairs/s{:>16} pairs/s",
+            c.precision, c.fma_gflops, one, all
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\noperators, one thread                          time      of the ceiling"
+    );
+    for o in &report.operators {
+        let _ = writeln!(
+            text,
+            "  {} {:<38}{:>9.2} ns{:>12.0} %",
+            o.precision,
+            o.name,
+            o.nanoseconds,
+            100.0 * o.share_of_ceiling
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\nmethods, raw points to results                       N      seconds        work (pairs per point)"
+    );
+    for m in &report.methods {
+        let _ = writeln!(text, "  {:<42}{:>10}{:>11.3} s{:>16.0}", m.case, m.n, m.seconds, m.work);
+    }
+    text
+}

@@ -1,0 +1,151 @@
+//! The report as one JSON object. Its keys are a contract: add, do not rename.
+
+use super::input::Input;
+use super::request::{Charges, Request, Sources};
+use super::{Outcome, rate};
+use crate::failure::Failure;
+use farfield::kernel::{Core, Kernel};
+use farfield::report::{Phase, Seconds};
+use farfield::simd::Real;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+#[derive(Serialize)]
+struct Record {
+    version: &'static str,
+    kernel: &'static str,
+    core: Option<&'static str>,
+    core_size: Option<f64>,
+    softening: Option<f64>,
+    gravitational_constant: Option<f64>,
+    outputs: Vec<&'static str>,
+    points: String,
+    seed: u64,
+    charges: String,
+    charge_vectors: usize,
+    n_sources: usize,
+    n_targets: usize,
+    targets_are_sources: bool,
+    precision: &'static str,
+    tolerance: Option<f64>,
+    method: &'static str,
+    order: Option<usize>,
+    lowest_m2l_order: Option<usize>,
+    theta: Option<f64>,
+    leaf_capacity: Option<usize>,
+    depth: Option<usize>,
+    boxes: usize,
+    device: &'static str,
+    threads: usize,
+    simd: &'static str,
+    profile: String,
+    repeat: usize,
+    seconds: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds_reused: Option<Map<String, Value>>,
+    interactions: InteractionsRecord,
+    rates: Rates,
+    memory_bytes: Option<u64>,
+    error: Map<String, Value>,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct InteractionsRecord {
+    p2p: u64,
+    m2l: u64,
+    m2p: u64,
+    p2l: u64,
+}
+
+/// Per second; `null` where there was nothing of the kind.
+#[derive(Serialize)]
+struct Rates {
+    /// Pairs of points over the time of P2P.
+    p2p_pairs_per_second: Option<f64>,
+    /// Translations over the time of M2L.
+    m2l_per_second: Option<f64>,
+    /// All pairs of a direct sum over the total time.
+    pairs_per_second: Option<f64>,
+    /// Targets over the total time.
+    targets_per_second: Option<f64>,
+}
+
+/// The report.
+pub fn json<T: Real>(request: &Request, input: &Input<T>, outcome: &Outcome) -> Result<String, Failure> {
+    let (core, constant) = match request.kernel {
+        Kernel::Coulomb => (None, None),
+        Kernel::Gravity { constant } => (None, Some(constant)),
+        Kernel::BiotSavart { core } => (Some(core), None),
+    };
+    let parameters = &outcome.parameters;
+    let (n_sources, n_targets) = (input.sources.len(), input.target_count());
+    let (counts, seconds) = (parameters.interactions, &outcome.seconds);
+    let mut error = Map::new();
+    for measured in &outcome.errors {
+        error.insert(measured.output.name().to_owned(), measured.relative_l2.into());
+    }
+    error.insert("samples".to_owned(), outcome.samples.into());
+    let record = Record {
+        version: env!("CARGO_PKG_VERSION"),
+        kernel: request.kernel.name(),
+        core: core.map(Core::name),
+        core_size: request.size.filter(|_| core.is_some()),
+        softening: request.size.filter(|_| constant.is_some()),
+        gravitational_constant: constant,
+        outputs: request.outputs.iter().map(|output| output.name()).collect(),
+        points: request.source_name(),
+        seed: request.seed,
+        charges: match (&request.charges, &request.sources) {
+            (Charges::Made(distribution), _) => distribution.name().to_owned(),
+            (Charges::File(path), _) | (Charges::WithSources, Sources::File(path)) => path.display().to_string(),
+            (Charges::WithSources, Sources::Made { .. }) => String::new(),
+        },
+        charge_vectors: input.vectors,
+        n_sources,
+        n_targets,
+        targets_are_sources: input.targets.is_none(),
+        precision: T::NAME,
+        tolerance: outcome.tolerance,
+        method: parameters.method.name(),
+        order: parameters.order,
+        lowest_m2l_order: parameters.lowest_m2l_order,
+        theta: parameters.theta,
+        leaf_capacity: parameters.leaf_capacity,
+        depth: parameters.depth,
+        boxes: parameters.boxes,
+        device: "cpu",
+        threads: rayon::current_num_threads(),
+        simd: outcome.simd.name(),
+        profile: request.profile.origin(),
+        repeat: request.repeat,
+        seconds: seconds_record(seconds),
+        seconds_reused: outcome.reused.as_ref().map(seconds_record),
+        interactions: InteractionsRecord {
+            p2p: counts.p2p,
+            m2l: counts.m2l,
+            m2p: counts.m2p,
+            p2l: counts.p2l,
+        },
+        rates: Rates {
+            p2p_pairs_per_second: rate(counts.p2p as f64, seconds.of(Phase::P2p)),
+            m2l_per_second: rate(counts.m2l as f64, seconds.of(Phase::M2l)),
+            pairs_per_second: rate(n_sources as f64 * n_targets as f64, seconds.total),
+            targets_per_second: rate(n_targets as f64, seconds.total),
+        },
+        memory_bytes: outcome.memory,
+        error,
+        notes: outcome.notes.clone(),
+    };
+    let text = serde_json::to_string_pretty(&record).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+    Ok(text + "\n")
+}
+
+fn seconds_record(seconds: &Seconds) -> Map<String, Value> {
+    let mut record = Map::new();
+    record.insert("total".to_owned(), seconds.total.into());
+    for phase in Phase::ALL {
+        record.insert(phase.name().to_owned(), seconds.of(phase).into());
+    }
+    record
+}

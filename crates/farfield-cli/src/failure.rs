@@ -1,0 +1,60 @@
+//! What can go wrong, and the exit code it means.
+
+use crate::print;
+use std::process::ExitCode;
+
+/// Why the program stops early.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command line asks for something that cannot be: exit code 2.
+    Usage(String),
+    /// The data or the machine do not allow it: exit code 1.
+    Data(String),
+}
+
+impl Failure {
+    /// A failure of the data, said by anything that has a message.
+    pub fn data(message: impl ToString) -> Self {
+        Failure::Data(message.to_string())
+    }
+
+    /// Says on standard error what is wrong.
+    pub fn report(self) -> ExitCode {
+        match self {
+            Failure::Usage(message) => {
+                print::progress(&format!("error: {message}\n\nFor more information, try '--help'."));
+                ExitCode::from(2)
+            }
+            Failure::Data(message) => {
+                print::progress(&format!("error: {message}"));
+                ExitCode::from(1)
+            }
+        }
+    }
+}
+
+impl From<farfield_io::Error> for Failure {
+    fn from(error: farfield_io::Error) -> Self {
+        Failure::data(error)
+    }
+}
+
+impl From<farfield::Error> for Failure {
+    /// Values that only come from options are usage; everything else is data.
+    fn from(error: farfield::Error) -> Self {
+        use farfield::Error as E;
+        let message = error.to_string();
+        match error {
+            E::Tolerance { .. } => Failure::Usage(format!("--tolerance: {message}")),
+            E::Output { .. } => Failure::Usage(format!("--outputs: {message}")),
+            E::MissingSize { .. } => Failure::Usage(format!("{message}: give --core-size")),
+            E::UnboundedGradient => Failure::Usage(
+                "the velocity gradient of the hu-polynomial core is unbounded at its centre: \
+                 give --allow-unbounded-gradient, or choose another --core"
+                    .to_owned(),
+            ),
+            E::Parameter { .. } | E::NegativeSize { .. } => Failure::Usage(message),
+            _ => Failure::Data(message),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Which machine profile is used, and where it comes from.
+
+use crate::failure::Failure;
+use farfield::tuning::MachineProfile;
+use std::path::{Path, PathBuf};
+
+/// A machine profile and the file it was read from.
+#[derive(Debug, Clone, Default)]
+pub struct Profile {
+    /// The costs.
+    pub costs: MachineProfile,
+    /// The file; `None` for the built-in profile.
+    pub file: Option<PathBuf>,
+}
+
+impl Profile {
+    /// The profile of `--profile`, else of `$FARFIELD_PROFILE`, else of the user's configuration folder if there is
+    /// one, else the built-in one.
+    pub fn load(asked: Option<&Path>) -> Result<Self, Failure> {
+        let named = asked.map(Path::to_owned).or_else(|| path_from("FARFIELD_PROFILE"));
+        let file = named.or_else(|| default_path().filter(|path| path.exists()));
+        match file {
+            None => Ok(Self::default()),
+            Some(file) => Ok(Self {
+                costs: read(&file)?,
+                file: Some(file),
+            }),
+        }
+    }
+
+    /// Where it comes from, for reports.
+    pub fn origin(&self) -> String {
+        self.file
+            .as_ref()
+            .map_or_else(|| "built-in".to_owned(), |file| file.display().to_string())
+    }
+}
+
+/// Where a profile is looked for when none is named.
+pub fn default_path() -> Option<PathBuf> {
+    let folder = path_from("XDG_CONFIG_HOME").or_else(|| path_from("HOME").map(|home| home.join(".config")))?;
+    Some(folder.join("farfield").join("profile.toml"))
+}
+
+fn path_from(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
+}
+
+fn read(file: &Path) -> Result<MachineProfile, Failure> {
+    let name = file.display();
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::Data(format!("{name}: cannot read the machine profile: {error}")))?;
+    let profile: MachineProfile = toml::from_str(&text).map_err(|error| {
+        let line = error
+            .span()
+            .map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+        let reason = error.message();
+        Failure::Data(format!("{name}: line {line}: not a machine profile: {reason}"))
+    })?;
+    check(&profile).map_err(|(section, key)| {
+        let line = line_of(&text, section, key);
+        Failure::Data(format!(
+            "{name}: line {line}: [{section}] {key}: every cost must be a positive number"
+        ))
+    })?;
+    Ok(profile)
+}
+
+/// The section and key of the first cost that makes no sense.
+fn check(profile: &MachineProfile) -> Result<(), (&'static str, &'static str)> {
+    for (section, costs) in [("f32", &profile.f32), ("f64", &profile.f64)] {
+        let positive = |key, values: &[f64]| {
+            let fine = values.iter().all(|value| value.is_finite() && *value > 0.0);
+            if fine { Ok(()) } else { Err((section, key)) }
+        };
+        positive("pair_scalar", &costs.pair_scalar)?;
+        positive("pair_vector", &costs.pair_vector)?;
+        positive("point_coefficient", &[costs.point_coefficient])?;
+        // A part of the fit may be zero or below; the cost itself may not.
+        positive("m2l", &[costs.m2l(1), costs.m2l(10), costs.m2l(30)])?;
+    }
+    Ok(())
+}
+
+/// The line, from 1, on which a section sets a key; that of the section, or 1, where it cannot be found.
+fn line_of(text: &str, section: &str, key: &str) -> usize {
+    let mut inside = false;
+    let mut last = 1;
+    for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+        if line.starts_with('[') && !line.contains('=') {
+            inside = line.trim_matches(['[', ']', ' ']) == section;
+            if inside {
+                last = number;
+            }
+        } else if inside && line.split('=').next().is_some_and(|name| name.trim() == key) {
+            return number;
+        }
+    }
+    last
+}

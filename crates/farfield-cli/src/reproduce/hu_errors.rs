@@ -1,0 +1,104 @@
+//! Hu, figures A.6 and A.7: the error against the number of points.
+
+use super::measure::{Accuracy, Case, RECEIVER_SEED, SEED};
+use super::published::{HU_ERROR_SAMPLES, HU_FIGURE_A6_NO_GAIN, HU_FIGURES_A6_A7_TREND, HU_TABLE_A1_HARDWARE};
+use super::table::{Cell, Table};
+use super::{Context, Reproduction, progress};
+use crate::failure::Failure;
+use farfield::Method;
+use farfield::kernel::{Kernel, Output};
+use farfield::points::{ChargeDistribution, PointSet};
+use farfield::simd::Real;
+use farfield_plot::{Axis, LineChart, ReferenceLine, Series};
+
+/// Small enough that the smallest problem has a far field, whose error this is about.
+const LEAF_CAPACITY: usize = 32;
+
+/// Figure A.6.
+pub fn single(context: &Context) -> Result<Reproduction, Failure> {
+    let (mut reproduction, last) = run::<f32>(context, "A.6", &[4, 8, 12])?;
+    let (low, high) = HU_FIGURE_A6_NO_GAIN;
+    let gain = last[1] / last[2];
+    reproduction.remarks.push(format!(
+        "the paper gains nothing from p = {low} to {high} in single precision; ours gains a factor of {gain:.1} at the largest N"
+    ));
+    Ok(reproduction)
+}
+
+/// Figure A.7.
+pub fn double(context: &Context) -> Result<Reproduction, Failure> {
+    Ok(run::<f64>(context, "A.7", &[4, 8, 12, 16])?.0)
+}
+
+/// The figure, and the errors of the orders at the largest number of points.
+fn run<T: Real>(context: &Context, figure: &str, orders: &[usize]) -> Result<(Reproduction, Vec<f64>), Failure> {
+    let largest: u32 = if context.quick { 12 } else { 20 };
+    let mut columns = vec![("n".to_owned(), "N".to_owned())];
+    columns.extend(
+        orders
+            .iter()
+            .map(|p| (format!("error_p{p}"), format!("error, p = {p}"))),
+    );
+    columns.extend(
+        orders
+            .iter()
+            .map(|p| (format!("gpu_error_p{p}"), format!("GPU, p = {p}"))),
+    );
+    let mut table = Table::new(columns);
+    let mut curves = vec![Vec::new(); orders.len()];
+    for n in (10..=largest).step_by(2).map(|exponent| 1_usize << exponent) {
+        let sources = PointSet::Cube.generate::<T>(n, SEED);
+        let receivers = PointSet::Cube.generate::<T>(n, RECEIVER_SEED);
+        let charges = ChargeDistribution::Positive.generate::<T>(n, SEED);
+        let mut row = vec![Cell::Count(n as u64)];
+        for (p, curve) in orders.iter().zip(&mut curves) {
+            progress(
+                &format!("hu-figure-{}", figure.to_lowercase().replace('.', "")),
+                format_args!("N = {n}, p = {p}"),
+            );
+            let case = Case {
+                kernel: Kernel::Coulomb,
+                outputs: &[Output::Potential],
+                sources: &sources,
+                targets: Some(&receivers),
+                strengths: &charges,
+                method: Method::Fmm,
+                // The paper's sums run from degree 0 to p, as ours do.
+                accuracy: Accuracy::Order(*p),
+                leaf_capacity: Some(LEAF_CAPACITY),
+            };
+            let measured = case.measure(context, HU_ERROR_SAMPLES)?;
+            row.push(Cell::Small(measured.error));
+            curve.push((n as f64, measured.error));
+        }
+        table.row(row);
+    }
+    let mut chart = LineChart::new(format!("Relative error of the potential, {}", T::NAME))
+        .subtitle(format!(
+            "at {HU_ERROR_SAMPLES} random receivers of N, N sources, as in Hu et al., figure {figure}"
+        ))
+        .x_axis(Axis::log("N"))
+        .y_axis(Axis::log("relative L_{2} error"))
+        .reference(ReferenceLine::horizontal(T::EPSILON).label(format!("{} epsilon", T::NAME)));
+    for (p, curve) in orders.iter().zip(&curves) {
+        chart = chart.series(Series::new(format!("p = {p}")).points(curve));
+    }
+    let last = curves
+        .iter()
+        .map(|curve| curve.last().map_or(f64::NAN, |(_, error)| *error))
+        .collect();
+    let reproduction = Reproduction {
+        title: format!(
+            "Hu, figure {figure}: error of the Coulomb potential by order, {}",
+            T::NAME
+        ),
+        hardware: HU_TABLE_A1_HARDWARE,
+        tables: vec![("", table)],
+        remarks: vec![
+            format!("positive charges in the unit cube, up to {LEAF_CAPACITY} points in a leaf"),
+            format!("the paper prints no values; it says: {HU_FIGURES_A6_A7_TREND}"),
+        ],
+        png: chart.to_png()?,
+    };
+    Ok((reproduction, last))
+}

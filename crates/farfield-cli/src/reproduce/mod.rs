@@ -1,0 +1,194 @@
+//! `farfield reproduce`: what the papers measured, measured again.
+//!
+//! Each table or figure is a file here. It measures, and returns tables, remarks and a chart; this module prints the
+//! tables and writes `NAME.csv` and `NAME.png`.
+
+mod hu_errors;
+mod hu_figure_a4;
+mod hu_table_a1;
+mod hu_table_a2;
+mod measure;
+mod phases;
+mod published;
+mod table;
+mod yokota_figure_5;
+mod yokota_figure_6;
+
+use crate::args::ReproduceArgs;
+use crate::failure::Failure;
+use crate::profile::Profile;
+use crate::{info, print, threads};
+use farfield::simd::SimdLevel;
+use farfield::tuning::MachineProfile;
+use farfield_io::{write_bytes_atomically, write_text_atomically};
+use published::Hardware;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use table::Table;
+
+/// A table or figure that can be reproduced.
+struct Entry {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Context) -> Result<Reproduction, Failure>,
+}
+
+const ENTRIES: [Entry; 7] = [
+    Entry {
+        name: "hu-table-a1",
+        about: "time to build the data structures, by depth of the tree",
+        run: hu_table_a1::run,
+    },
+    Entry {
+        name: "hu-table-a2",
+        about: "time of the FMM for the Biot-Savart kernel against the Coulomb kernel",
+        run: hu_table_a2::run,
+    },
+    Entry {
+        name: "hu-figure-a4",
+        about: "time of the Biot-Savart FMM by phase, over the number of points",
+        run: hu_figure_a4::run,
+    },
+    Entry {
+        name: "hu-figure-a6",
+        about: "error against the number of points for several orders, single precision",
+        run: hu_errors::single,
+    },
+    Entry {
+        name: "hu-figure-a7",
+        about: "error against the number of points for several orders, double precision",
+        run: hu_errors::double,
+    },
+    Entry {
+        name: "yokota-figure-5",
+        about: "time of direct sum, treecode and FMM against the number of bodies, with crossovers",
+        run: yokota_figure_5::run,
+    },
+    Entry {
+        name: "yokota-figure-6",
+        about: "time of treecode and FMM by phase for ten million bodies",
+        run: yokota_figure_6::run,
+    },
+];
+
+/// The names of all tables and figures.
+pub const NAMES: [&str; ENTRIES.len()] = {
+    let mut names = [""; ENTRIES.len()];
+    let mut k = 0;
+    while k < names.len() {
+        names[k] = ENTRIES[k].name;
+        k += 1;
+    }
+    names
+};
+
+/// What every reproduction is told.
+struct Context {
+    /// Small sizes, to see it work.
+    quick: bool,
+    profile: MachineProfile,
+}
+
+/// What a reproduction found.
+struct Reproduction {
+    title: String,
+    /// The machine of the paper.
+    hardware: Hardware,
+    /// The first goes to `NAME.csv`, each other one to `NAME-ITS-NAME.csv`.
+    tables: Vec<(&'static str, Table)>,
+    remarks: Vec<String>,
+    png: Vec<u8>,
+}
+
+/// Runs the command.
+pub fn run(args: &ReproduceArgs) -> Result<String, Failure> {
+    let asked = args.name.as_deref().unwrap_or_default();
+    let Some(entry) = ENTRIES.iter().find(|entry| entry.name == asked) else {
+        return Ok(ENTRIES
+            .iter()
+            .map(|entry| format!("{:18}{}\n", entry.name, entry.about))
+            .collect());
+    };
+    let profile = Profile::load(args.profile.as_deref())?;
+    threads::start(args.threads)?;
+    let folder = args
+        .output
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("reproduce").join(entry.name));
+    make_folder(&folder)?;
+    let reproduction = (entry.run)(&Context {
+        quick: args.quick,
+        profile: profile.costs,
+    })?;
+    let written = write(&folder, entry.name, &reproduction)?;
+    Ok(report(&reproduction, args.quick, &written))
+}
+
+fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::Data(format!("{}: cannot make this folder: {error}", folder.display())))
+}
+
+fn write(folder: &Path, name: &str, reproduction: &Reproduction) -> Result<Vec<PathBuf>, Failure> {
+    let mut written = Vec::new();
+    for (k, (suffix, table)) in reproduction.tables.iter().enumerate() {
+        let file = folder.join(if k == 0 {
+            format!("{name}.csv")
+        } else {
+            format!("{name}-{suffix}.csv")
+        });
+        write_text_atomically(&file, &table.csv())?;
+        written.push(file);
+    }
+    let file = folder.join(format!("{name}.png"));
+    write_bytes_atomically(&file, &reproduction.png)?;
+    written.push(file);
+    Ok(written)
+}
+
+fn report(reproduction: &Reproduction, quick: bool, written: &[PathBuf]) -> String {
+    let mut text = format!("{}\n", reproduction.title);
+    let Hardware { cpu, gpu, notes } = reproduction.hardware;
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "paper   {cpu}; {gpu} ({notes})");
+    let _ = writeln!(text, "ours    {}", this_machine());
+    if quick {
+        let _ = writeln!(text, "quick   sizes are too small to compare");
+    }
+    for (_, table) in &reproduction.tables {
+        let _ = write!(text, "\n{}", table.text());
+    }
+    if !reproduction.remarks.is_empty() {
+        text.push('\n');
+    }
+    for remark in &reproduction.remarks {
+        let _ = writeln!(text, "* {remark}");
+    }
+    text.push('\n');
+    for file in written {
+        let _ = writeln!(text, "written {}", file.display());
+    }
+    text
+}
+
+/// The machine our numbers are measured on.
+fn this_machine() -> String {
+    let cpu = info::cpu_model().unwrap_or_else(|| "unknown processor".to_owned());
+    let threads = rayon::current_num_threads();
+    let plural = if threads == 1 { "" } else { "s" };
+    format!(
+        "{cpu}, {threads} thread{plural}, {}; no GPU in this build",
+        SimdLevel::best()
+    )
+}
+
+impl From<farfield_plot::Error> for Failure {
+    fn from(error: farfield_plot::Error) -> Self {
+        Failure::data(error)
+    }
+}
+
+/// A line of progress.
+fn progress(what: &str, detail: impl std::fmt::Display) {
+    print::progress(&format!("{what}: {detail}"));
+}

@@ -1,0 +1,59 @@
+//! Times by phase, as rows and as stacked bars.
+
+use super::measure::Measured;
+use super::table::Cell;
+use farfield::report::Phase;
+use farfield_plot::Part;
+
+/// The phases in the order they are stacked, and the rest.
+pub const NAMES: [&str; 10] = ["tree", "p2m", "m2m", "m2l", "p2l", "m2p", "l2l", "l2p", "p2p", "other"];
+
+/// A phase with a smaller part of the total does not take place: that is the reading of a clock.
+const LEAST_SHARE: f64 = 1e-4;
+
+/// Seconds of each of [`NAMES`].
+pub fn seconds(measured: &Measured) -> [f64; NAMES.len()] {
+    let mut seconds = NAMES.map(|name| {
+        Phase::ALL
+            .into_iter()
+            .find(|phase| phase.name() == name)
+            .map_or(0.0, |phase| measured.seconds.of(phase))
+    });
+    let sum: f64 = seconds.iter().sum();
+    seconds[NAMES.len() - 1] = (measured.seconds.total - sum).max(0.0);
+    let least = LEAST_SHARE * measured.seconds.total;
+    seconds.map(|seconds| if seconds < least { 0.0 } else { seconds })
+}
+
+/// Percentages of the total of each of [`NAMES`].
+pub fn percentages(measured: &Measured) -> [f64; NAMES.len()] {
+    let total = measured.seconds.total;
+    seconds(measured).map(|seconds| if total > 0.0 { 100.0 * seconds / total } else { 0.0 })
+}
+
+/// The phases that take any time in any of the bars, as parts of a chart.
+pub fn parts(bars: &[[f64; NAMES.len()]]) -> Vec<Part> {
+    let of_phase = |phase: usize| bars.iter().map(|bar| bar[phase]).collect::<Vec<_>>();
+    let shown = (0..NAMES.len()).filter(|phase| of_phase(*phase).iter().any(|value| *value > 0.0));
+    shown
+        .map(|phase| Part::new(label(NAMES[phase]), &of_phase(phase)))
+        .collect()
+}
+
+/// A number, or a dash for a phase that does not take place.
+pub fn cell(value: f64) -> Cell {
+    if value > 0.0 {
+        Cell::Number(value)
+    } else {
+        Cell::Missing
+    }
+}
+
+/// The papers write operators in capitals.
+pub fn label(name: &str) -> String {
+    if name.contains('2') {
+        name.to_uppercase()
+    } else {
+        name.to_owned()
+    }
+}

@@ -1,0 +1,349 @@
+//! Yokota, figure 5: direct sum, treecode and FMM against the number of bodies.
+
+use super::measure::{Accuracy, Case, Measured, SEED};
+use super::published::{Crossovers, YOKOTA_CPU_CROSSOVERS, YOKOTA_GPU_CROSSOVERS, YOKOTA_HARDWARE};
+use super::table::{Cell, Table};
+use super::{Context, Reproduction, progress};
+use crate::failure::Failure;
+use crate::units;
+use farfield::Method;
+use farfield::kernel::{Kernel, Output};
+use farfield::points::{ChargeDistribution, PointSet};
+use farfield_plot::{Axis, Color, LineChart, LineStyle, Marker, ReferenceLine, Series};
+
+/// The accuracy of treecode and FMM alike.
+pub const TOLERANCE: f64 = 1e-4;
+/// Where the true error is measured.
+pub const SAMPLES: usize = 100;
+/// Direct sums that would take longer, in seconds, are timed at some of the targets only; treecodes are not run.
+const LONGEST: f64 = 60.0;
+/// How long such a part of a direct sum takes, about.
+const SAMPLED_DIRECT: f64 = 5.0;
+
+/// Bodies in the unit cube and the sums over them: accelerations in single precision.
+pub struct Bodies {
+    points: Vec<[f32; 3]>,
+    masses: Vec<f32>,
+}
+
+impl Bodies {
+    /// The first `n` bodies.
+    pub fn new(n: usize) -> Self {
+        let masses = ChargeDistribution::Positive.generate(n, SEED);
+        Self {
+            points: PointSet::Cube.generate(n, SEED),
+            masses,
+        }
+    }
+
+    /// The sum by a method.
+    pub fn case(&self, method: Method) -> Case<'_, f32> {
+        Case {
+            kernel: Kernel::Gravity { constant: 1.0 },
+            outputs: &[Output::Acceleration],
+            sources: &self.points,
+            targets: None,
+            strengths: &self.masses,
+            method,
+            accuracy: Accuracy::Tolerance(TOLERANCE),
+            leaf_capacity: None,
+        }
+    }
+}
+
+/// The three methods at one number of bodies.
+struct Row {
+    n: f64,
+    direct: Time,
+    treecode: Time,
+    fmm: Time,
+    /// Not measured where the treecode was not run.
+    treecode_error: Option<f64>,
+    fmm_error: f64,
+}
+
+/// A time in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Time {
+    seconds: f64,
+    extrapolated: bool,
+}
+
+impl Time {
+    fn of(measured: &Measured) -> Self {
+        Self {
+            seconds: measured.seconds.total,
+            extrapolated: false,
+        }
+    }
+
+    fn extrapolated(seconds: f64) -> Self {
+        Self {
+            seconds,
+            extrapolated: true,
+        }
+    }
+}
+
+/// A time at `from` bodies scaled to `to` bodies by N log N.
+fn by_n_log_n(seconds: f64, from: f64, to: f64) -> f64 {
+    seconds * (to * to.ln()) / (from * from.ln())
+}
+
+/// Measures the figure.
+pub fn run(context: &Context) -> Result<Reproduction, Failure> {
+    // Five for every two decades.
+    let steps = if context.quick { 3 } else { 10 };
+    let sizes = (0..=steps).map(|k| 10f64.powf(3.0 + 0.4 * f64::from(k)).round() as usize);
+    let mut rows: Vec<Row> = Vec::new();
+    for n in sizes {
+        rows.push(measure(context, n, rows.last())?);
+    }
+    let ours = crossovers(&rows);
+    let mut remarks = vec![format!(
+        "treecode and FMM to a tolerance of {TOLERANCE:e}; errors of the acceleration at {SAMPLES} bodies"
+    )];
+    if rows.iter().any(|row| row.direct.extrapolated) {
+        remarks.push("direct sums marked `extrapolated` were timed at some of the targets and scaled".to_owned());
+    }
+    if rows.iter().any(|row| row.treecode.extrapolated) {
+        let remark = "treecodes marked `extrapolated` were not run: the last time measured is scaled by N log N";
+        remarks.push(remark.to_owned());
+    }
+    Ok(Reproduction {
+        title: "Yokota, figure 5: time against the number of bodies, gravity, f32".to_owned(),
+        hardware: YOKOTA_HARDWARE,
+        png: chart(&rows, &ours).to_png()?,
+        tables: vec![("", times(&rows)), ("crossovers", ours.table())],
+        remarks,
+    })
+}
+
+/// Measures the three methods; `previous` is the next smaller size, from which times are predicted.
+fn measure(context: &Context, n: usize, previous: Option<&Row>) -> Result<Row, Failure> {
+    let step = |what: &str| progress("yokota-figure-5", format_args!("N = {n}, {what}"));
+    let bodies = Bodies::new(n);
+    let (longest, sampled) = if context.quick {
+        (0.05, 0.01)
+    } else {
+        (LONGEST, SAMPLED_DIRECT)
+    };
+    let pair_cost = previous.map_or(1e-9, |row| row.direct.seconds / (row.n * row.n));
+    let predicted = pair_cost * n as f64 * n as f64;
+    step("direct sum");
+    let direct = bodies.case(Method::Direct);
+    let direct = if predicted > longest {
+        // The points are in random order: the first ones are a sample.
+        let targets = ((n as f64 * sampled / predicted) as usize).clamp(1000.min(n), n);
+        let some = Case {
+            targets: Some(&bodies.points[..targets]),
+            ..direct
+        };
+        Time::extrapolated(some.measure(context, 0)?.seconds.total * n as f64 / targets as f64)
+    } else {
+        Time::of(&direct.measure(context, 0)?)
+    };
+    let predicted = previous.map_or(0.0, |row| by_n_log_n(row.treecode.seconds, row.n, n as f64));
+    let (treecode, treecode_error) = if predicted > longest {
+        step("treecode not run, its time extrapolated");
+        (Time::extrapolated(predicted), None)
+    } else {
+        step("treecode");
+        let measured = bodies.case(Method::Treecode).measure(context, SAMPLES)?;
+        (Time::of(&measured), Some(measured.error))
+    };
+    step("fmm");
+    let fmm = bodies.case(Method::Fmm).measure(context, SAMPLES)?;
+    Ok(Row {
+        n: n as f64,
+        direct,
+        treecode,
+        fmm: Time::of(&fmm),
+        treecode_error,
+        fmm_error: fmm.error,
+    })
+}
+
+fn times(rows: &[Row]) -> Table {
+    let mut table = Table::new([
+        ("n", "N"),
+        ("direct_s", "direct (s)"),
+        ("direct_extrapolated", "extrapolated"),
+        ("treecode_s", "treecode (s)"),
+        ("treecode_extrapolated", "extrapolated"),
+        ("fmm_s", "FMM (s)"),
+        ("gpu_direct_s", "GPU direct (s)"),
+        ("gpu_treecode_s", "GPU treecode (s)"),
+        ("gpu_fmm_s", "GPU FMM (s)"),
+        ("treecode_error", "treecode error"),
+        ("fmm_error", "FMM error"),
+    ]);
+    let mark = |time: Time| Cell::Text(if time.extrapolated { "yes" } else { "no" }.to_owned());
+    for row in rows {
+        table.row([
+            Cell::Count(row.n as u64),
+            Cell::Number(row.direct.seconds),
+            mark(row.direct),
+            Cell::Number(row.treecode.seconds),
+            mark(row.treecode),
+            Cell::Number(row.fmm.seconds),
+            Cell::Missing,
+            Cell::Missing,
+            Cell::Missing,
+            row.treecode_error.map_or(Cell::Missing, Cell::Small),
+            Cell::Small(row.fmm_error),
+        ]);
+    }
+    table
+}
+
+/// Where one method overtakes another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Crossover {
+    At(f64),
+    /// Faster from the smallest size on.
+    Below(f64),
+    /// Not faster up to the largest size.
+    Above(f64),
+}
+
+impl Crossover {
+    /// Between times of a method and of the slow one it overtakes, by interpolation of their logarithms.
+    fn find(times: impl Iterator<Item = (f64, f64, f64)>) -> Option<Self> {
+        let points: Vec<(f64, f64)> = times.map(|(n, fast, slow)| (n.ln(), (fast / slow).ln())).collect();
+        let (first, last) = (points.first()?, points.last()?);
+        if last.1 >= 0.0 {
+            return Some(Crossover::Above(last.0.exp()));
+        }
+        // The last time that it overtakes: small sums are noisy.
+        let crossing = points.windows(2).rev().find(|pair| pair[0].1 >= 0.0);
+        Some(crossing.map_or(Crossover::Below(first.0.exp()), |pair| {
+            let part = pair[0].1 / (pair[0].1 - pair[1].1);
+            Crossover::At((pair[0].0 + part * (pair[1].0 - pair[0].0)).exp())
+        }))
+    }
+
+    fn cell(self) -> Cell {
+        let round = |n: f64| units::count(n.round() as u64);
+        match self {
+            Crossover::At(n) => Cell::Count(n.round() as u64),
+            Crossover::Below(n) => Cell::Text(format!("below {}", round(n))),
+            Crossover::Above(n) => Cell::Text(format!("above {}", round(n))),
+        }
+    }
+}
+
+/// Our crossovers on the CPU.
+struct OurCrossovers {
+    treecode_direct: Option<Crossover>,
+    fmm_direct: Option<Crossover>,
+    fmm_treecode: Option<Crossover>,
+}
+
+fn crossovers(rows: &[Row]) -> OurCrossovers {
+    let between = |fast: fn(&Row) -> f64, slow: fn(&Row) -> f64| {
+        Crossover::find(rows.iter().map(|row| (row.n, fast(row), slow(row))))
+    };
+    OurCrossovers {
+        treecode_direct: between(|row| row.treecode.seconds, |row| row.direct.seconds),
+        fmm_direct: between(|row| row.fmm.seconds, |row| row.direct.seconds),
+        fmm_treecode: between(|row| row.fmm.seconds, |row| row.treecode.seconds),
+    }
+}
+
+impl OurCrossovers {
+    fn table(&self) -> Table {
+        let mut table = Table::new([
+            ("crossover", "crossover at N"),
+            ("paper_cpu", "paper CPU"),
+            ("cpu", "our CPU"),
+            ("paper_gpu", "paper GPU"),
+            ("gpu", "our GPU"),
+        ]);
+        let mut row = |name: &str, paper: fn(&Crossovers) -> Option<f64>, ours: Option<Crossover>| {
+            let published = |crossovers| paper(crossovers).map_or(Cell::Missing, |n| Cell::Count(n as u64));
+            table.row([
+                Cell::Text(name.to_owned()),
+                published(&YOKOTA_CPU_CROSSOVERS),
+                ours.map_or(Cell::Missing, Crossover::cell),
+                published(&YOKOTA_GPU_CROSSOVERS),
+                Cell::Missing,
+            ]);
+        };
+        row(
+            "treecode overtakes direct",
+            |paper| Some(paper.treecode_direct),
+            self.treecode_direct,
+        );
+        row("FMM overtakes direct", |paper| Some(paper.fmm_direct), self.fmm_direct);
+        row("FMM overtakes treecode", |paper| paper.fmm_treecode, self.fmm_treecode);
+        table
+    }
+}
+
+/// The name, colour and times of a line.
+type Line = (&'static str, Color, fn(&Row) -> Time);
+
+const LINES: [Line; 3] = [
+    ("direct sum", Color::PALETTE[0], |row| row.direct),
+    ("treecode", Color::PALETTE[1], |row| row.treecode),
+    ("FMM", Color::PALETTE[2], |row| row.fmm),
+];
+
+fn chart(rows: &[Row], ours: &OurCrossovers) -> LineChart {
+    let mut chart = LineChart::new("Direct sum, treecode and FMM on the CPU")
+        .subtitle(format!(
+            "gravity, single precision, tolerance 10^{{-4}}, {} threads",
+            rayon::current_num_threads()
+        ))
+        .x_axis(Axis::log("number of bodies N"))
+        .y_axis(Axis::log("time (s)"));
+    let mut continued = Vec::new();
+    for (name, color, time) in LINES {
+        let points: Vec<_> = rows.iter().map(|row| (row.n, time(row).seconds)).collect();
+        let measured = rows.iter().take_while(|row| !time(row).extrapolated).count();
+        let series = Series::new(name).points(&points[..measured]).color(color);
+        chart = chart.series(series.style(LineStyle::Solid, Marker::Circle));
+        if measured < rows.len() {
+            // From the last measured point on, so that the line goes on.
+            let series = Series::new(format!("{name}, extrapolated")).points(&points[measured.saturating_sub(1)..]);
+            continued.push(series.color(color).style(LineStyle::Dashed, Marker::Cross));
+        }
+    }
+    for series in continued {
+        chart = chart.series(series);
+    }
+    if let Some(Crossover::At(n)) = ours.fmm_direct {
+        chart = chart.reference(ReferenceLine::vertical(n).label("FMM overtakes direct"));
+    }
+    chart
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn treecode_times_grow_as_n_log_n() {
+        let seconds = by_n_log_n(2.0, 1e3, 1e6);
+        assert!((seconds - 4e3).abs() < 1e-9, "{seconds}");
+    }
+
+    #[test]
+    fn crossovers_are_interpolated() {
+        let times = |scale: f64| [10.0, 100.0, 1000.0].map(|n: f64| (n, scale * n, n * n)).into_iter();
+        let Some(Crossover::At(n)) = Crossover::find(times(50.0)) else {
+            panic!("no crossover")
+        };
+        assert!((n - 50.0).abs() < 1e-9, "{n}");
+        assert_eq!(
+            Crossover::find(times(1.0)).map(Crossover::cell),
+            Some(Cell::Text("below 10".to_owned()))
+        );
+        assert_eq!(
+            Crossover::find(times(1e4)).map(Crossover::cell),
+            Some(Cell::Text("above 1 000".to_owned()))
+        );
+        assert_eq!(Crossover::find(std::iter::empty()), None);
+    }
+}

@@ -1,0 +1,475 @@
+//! How fast this machine is, and how fast the operators are on it.
+//!
+//! Rates are measured on one thread, best of several short runs. [`calibrate`] turns them into a
+//! [`MachineProfile`]; `farfield bench` prints them beside the machine's ceilings.
+
+use crate::expansion::coefficient_count;
+use crate::expansion::harmonics::Recurrence;
+use crate::expansion::translation::{self, Translations};
+use crate::fmm::operators::{LeafPoints, Placement, add_sources, add_values, workspace_len};
+use crate::kernel::{Core, FarOutputs, Kernel, Side};
+use crate::p2p::{Block, Pairs, Size2, Sources, accuracy_for};
+use crate::points::Random;
+use crate::simd::{Lanes, MAX_LANES, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
+use crate::tuning::{MachineProfile, OperatorCosts};
+use std::hint::black_box;
+use std::time::Instant;
+
+/// One operator's rate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperatorRate {
+    /// Which operator, for which kernel or order.
+    pub name: String,
+    /// Nanoseconds per operation on one thread.
+    pub nanoseconds: f64,
+    /// Vector instructions on floats per operation and lane, counted from the source; a fused multiply-add is one.
+    pub instructions: f64,
+    /// The share of the instruction ceiling that was reached.
+    pub share_of_ceiling: f64,
+}
+
+/// Runs `work` until it has taken a while, several times; seconds per call of the best.
+fn best_of(mut work: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    work();
+    let once = start.elapsed().as_secs_f64().max(1e-8);
+    let calls = (4e-3 / once).ceil().max(1.0) as usize;
+    (0..6)
+        .map(|_| {
+            let start = Instant::now();
+            for _ in 0..calls {
+                work();
+            }
+            start.elapsed().as_secs_f64() / calls as f64
+        })
+        .fold(f64::MAX, f64::min)
+}
+
+struct FmaLoop;
+
+impl<T: Real> Vectorized<T> for FmaLoop {
+    type Output = f64;
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>>(self) -> f64 {
+        const STEPS: usize = 20_000;
+        let mut sums = [V::splat(T::ONE); 12];
+        let (a, b) = (
+            black_box(V::splat(T::from_f64(0.999))),
+            black_box(V::splat(T::from_f64(1e-3))),
+        );
+        let seconds = best_of(|| {
+            for _ in 0..STEPS {
+                for sum in &mut sums {
+                    *sum = sum.mul_add(a, b);
+                }
+            }
+        });
+        let mut total = V::zero();
+        for sum in sums {
+            total = total + sum;
+        }
+        black_box(total.sum());
+        (STEPS * 12 * V::LANES) as f64 / seconds
+    }
+}
+
+/// Something to measure on one thread.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Benchmark {
+    /// Fused multiply-adds per second, lane by lane: the ceiling of everything else.
+    FmaRate,
+    /// Pairs per second: a leaf of `leaf` targets meets `leaves` leaves of as many sources.
+    PairRate {
+        /// The kernel.
+        kernel: Kernel,
+        /// How many derivatives of its potential.
+        derivatives: usize,
+        /// Decides the accuracy of reciprocal square roots.
+        tolerance: f64,
+        /// Points per leaf.
+        leaf: usize,
+        /// Leaves.
+        leaves: usize,
+    },
+    /// Seconds of one M2L translation.
+    M2l {
+        /// Its order.
+        order: usize,
+    },
+    /// Seconds per point of an operator between points and an expansion.
+    Point {
+        /// Which.
+        operator: PointOperator,
+        /// The order of the expansion.
+        order: usize,
+        /// Points in the box.
+        points: usize,
+    },
+}
+
+impl Benchmark {
+    /// Measures in precision `T`.
+    pub fn measure<T: Real>(&self, level: SimdLevel) -> f64 {
+        T::bench(level, self)
+    }
+
+    pub(crate) fn run<T: Real>(&self, level: SimdLevel) -> f64 {
+        match *self {
+            Benchmark::FmaRate => dispatch::<T, _>(level, FmaLoop),
+            Benchmark::PairRate {
+                kernel,
+                derivatives,
+                tolerance,
+                leaf,
+                leaves,
+            } => pair_rate::<T>(level, kernel, derivatives, tolerance, leaf, leaves),
+            Benchmark::M2l { order } => dispatch::<T, _>(level, M2lLoop(order)),
+            Benchmark::Point {
+                operator,
+                order,
+                points,
+            } => dispatch::<T, _>(
+                level,
+                PointLoop {
+                    operator,
+                    order,
+                    points,
+                },
+            ),
+        }
+    }
+}
+
+fn pair_rate<T: Real>(
+    level: SimdLevel,
+    kernel: Kernel,
+    derivatives: usize,
+    tolerance: f64,
+    leaf: usize,
+    leaves: usize,
+) -> f64 {
+    let mut random = Random::new(5);
+    let n = leaf * leaves;
+    let mut column = |count: usize| -> Vec<T> { (0..count).map(|_| T::from_f64(random.uniform())).collect() };
+    let position: [Vec<T>; 3] = std::array::from_fn(|_| column(n));
+    let strengths = column(n * kernel.strength_components());
+    let softened = matches!(kernel, Kernel::BiotSavart { core } if core != Core::Singular);
+    let accuracy = accuracy_for::<T>(level, tolerance);
+    let pairs = Pairs {
+        kernel,
+        softened,
+        derivatives,
+        accuracy,
+    };
+    let mut sums = vec![T::ZERO; pairs.sums() * leaf];
+    let others: Vec<(u32, u32)> = (1..leaves as u32)
+        .map(|k| (k * leaf as u32, (k + 1) * leaf as u32))
+        .collect();
+    let positions = [&position[0][..], &position[1][..], &position[2][..]];
+    let seconds = best_of(|| {
+        let sources = Sources {
+            position: positions,
+            strengths: &strengths,
+            stride: n,
+            size2: Size2::Global(T::from_f64(1e-4)),
+        };
+        let own = ((0, leaf as u32), pairs.own_skip(true));
+        pairs.add(
+            level,
+            Block {
+                positions,
+                targets: 0..leaf,
+                sources,
+                own,
+                others: &others,
+            },
+            &mut sums,
+        );
+        black_box(&sums);
+    });
+    (leaf * n) as f64 / seconds
+}
+
+struct M2lLoop(usize);
+
+impl<T: Real> Vectorized<T> for M2lLoop {
+    type Output = f64;
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>>(self) -> f64 {
+        let order = self.0;
+        let shifts = [[2, 0, 0], [0, -2, 1], [3, 1, -2], [-2, 2, 2], [1, 3, 0], [-3, -1, -3]];
+        let tables = Translations::<T>::m2l(order, &shifts);
+        let count = coefficient_count(order);
+        // As many boxes as a block of M2L work has, so that caches see what they see there.
+        let boxes = 128;
+        let sources = vec![T::ONE; 2 * boxes * count];
+        let mut targets = vec![T::ZERO; boxes * count];
+        let mut workspace = vec![V::zero(); translation::workspace_len(order)];
+        let batches = boxes / V::LANES;
+        let seconds = best_of(|| {
+            for direction in 0..shifts.len() {
+                for batch in 0..batches {
+                    let mut starts = [[0; MAX_LANES]; 2];
+                    for l in 0..V::LANES {
+                        starts[0][l] = ((batch * V::LANES + l) * 2 + direction % 2) * count;
+                        starts[1][l] = (batch * V::LANES + l) * count;
+                    }
+                    let (from, to) = (&starts[0][..V::LANES], &starts[1][..V::LANES]);
+                    tables.apply::<V>(direction, order, &sources, from, &mut targets, to, &mut workspace);
+                }
+            }
+            targets.fill(T::ZERO);
+        });
+        seconds / (shifts.len() * batches * V::LANES) as f64
+    }
+}
+
+/// The operators between points and an expansion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PointOperator {
+    /// Sources to a multipole.
+    P2m,
+    /// A multipole to targets.
+    M2p,
+    /// A local to targets.
+    L2p,
+}
+
+struct PointLoop {
+    operator: PointOperator,
+    order: usize,
+    points: usize,
+}
+
+impl<T: Real> Vectorized<T> for PointLoop {
+    type Output = f64;
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>>(self) -> f64 {
+        let Self {
+            operator,
+            order,
+            points,
+        } = self;
+        let mut random = Random::new(3);
+        let mut column = || -> Vec<T> { (0..points).map(|_| T::from_f64(random.uniform() - 0.5)).collect() };
+        let local = [column(), column(), column()];
+        let leaf = LeafPoints {
+            local: [&local[0], &local[1], &local[2]],
+        };
+        let strengths = column();
+        let recurrence = Recurrence::<T>::new(order + 2);
+        let mut expansion = vec![T::ONE; coefficient_count(order)];
+        let mut workspace = vec![V::zero(); workspace_len(order, 1)];
+        let side = if operator == PointOperator::L2p {
+            Side::Local
+        } else {
+            Side::Multipole
+        };
+        let outputs = FarOutputs::<T>::new(Kernel::Coulomb, 0, order, side);
+        let mut derived = vec![T::ZERO; outputs.derived_len()];
+        let mut sums = vec![T::ZERO; outputs.sums() * points];
+        let far = Placement {
+            ratio: 1.0,
+            offset: [3.0, 0.0, 0.0],
+        };
+        let seconds = match operator {
+            PointOperator::P2m => best_of(|| {
+                let same = &Placement::SAME;
+                add_sources::<V, false>(
+                    &recurrence,
+                    order,
+                    leaf,
+                    same,
+                    &strengths,
+                    points,
+                    &mut expansion,
+                    &mut workspace,
+                );
+            }),
+            PointOperator::M2p => best_of(|| {
+                outputs.derive(&expansion, 0, &mut derived);
+                add_values::<V, true>(&recurrence, &outputs, &derived, 1.0, leaf, &far, &mut sums);
+            }),
+            PointOperator::L2p => best_of(|| {
+                outputs.derive(&expansion, 0, &mut derived);
+                let same = &Placement::SAME;
+                add_values::<V, false>(&recurrence, &outputs, &derived, 1.0, leaf, same, &mut sums);
+            }),
+        };
+        black_box((&expansion, &sums));
+        seconds / points as f64
+    }
+}
+
+/// Vector instructions on floats of one M2L, per lane.
+fn m2l_instructions(order: usize) -> f64 {
+    let n = order as f64;
+    let rotations: f64 = (0..=order).map(|n| ((n + 1) * (n + 1) + n * n) as f64).sum();
+    let shifts: f64 = (0..=order)
+        .map(|m| ((order - m + 1).pow(2) * if m == 0 { 1 } else { 2 }) as f64)
+        .sum();
+    2.0 * rotations + shifts + 2.0 * 2.0 * n * (n + 1.0) + (n + 1.0) * (n + 1.0)
+}
+
+/// Vector instructions on floats of one pair: potential, potential and gradient.
+fn pair_instructions(derivatives: usize, accuracy: RsqrtAccuracy) -> f64 {
+    let root = match accuracy {
+        RsqrtAccuracy::Estimate => 1.0,
+        RsqrtAccuracy::Newton => 5.0,
+        RsqrtAccuracy::Full => 6.0,
+    };
+    6.0 + root + if derivatives == 0 { 1.0 } else { 7.0 }
+}
+
+/// Measures every operator in precision `T`.
+pub fn operators<T: Real>(level: SimdLevel) -> Vec<OperatorRate> {
+    let ceiling = Benchmark::FmaRate.measure::<T>(level);
+    let rate = |name: String, seconds: f64, instructions: f64| OperatorRate {
+        name,
+        nanoseconds: 1e9 * seconds,
+        instructions,
+        share_of_ceiling: instructions / seconds / ceiling,
+    };
+    let mut rates = Vec::new();
+    let tight = if T::EPSILON > 1e-10 { 1e-5 } else { 1e-9 };
+    for (leaf, leaves) in [(1024, 4), (64, 27), (32, 27)] {
+        for derivatives in [0, 1] {
+            let accuracy = accuracy_for::<T>(level, tight);
+            let kernel = Kernel::Coulomb;
+            let pairs = Benchmark::PairRate {
+                kernel,
+                derivatives,
+                tolerance: tight,
+                leaf,
+                leaves,
+            }
+            .measure::<T>(level);
+            let what = if derivatives == 0 {
+                "potential"
+            } else {
+                "potential+gradient"
+            };
+            rates.push(rate(
+                format!("p2p {what}, leaves of {leaf}"),
+                1.0 / pairs,
+                pair_instructions(derivatives, accuracy),
+            ));
+        }
+    }
+    for order in [4, 6, 8, 10, 12, 16, 20, 24] {
+        rates.push(rate(
+            format!("m2l order {order}"),
+            Benchmark::M2l { order }.measure::<T>(level),
+            m2l_instructions(order),
+        ));
+    }
+    for order in [6, 12, 20] {
+        for (name, operator) in [
+            ("p2m", PointOperator::P2m),
+            ("m2p", PointOperator::M2p),
+            ("l2p", PointOperator::L2p),
+        ] {
+            let coefficients = coefficient_count(order) as f64;
+            let seconds = Benchmark::Point {
+                operator,
+                order,
+                points: 64,
+            }
+            .measure::<T>(level);
+            // Basis: about three instructions a coefficient; then one to add or multiply.
+            rates.push(rate(
+                format!("{name} order {order}, 64 points"),
+                seconds,
+                4.0 * coefficients,
+            ));
+        }
+    }
+    rates
+}
+
+/// Measures the costs the plans are made from.
+pub fn calibrate(level: SimdLevel) -> MachineProfile {
+    MachineProfile {
+        f32: costs::<f32>(level, 1e-4),
+        f64: costs::<f64>(level, 1e-6),
+    }
+}
+
+fn costs<T: Real>(level: SimdLevel, tolerance: f64) -> OperatorCosts {
+    let pair = |kernel, derivatives| {
+        1e9 / Benchmark::PairRate {
+            kernel,
+            derivatives,
+            tolerance,
+            leaf: 48,
+            leaves: 27,
+        }
+        .measure::<T>(level)
+    };
+    let vortex = Kernel::BiotSavart { core: Core::Singular };
+    // Through orders 3, 9 and 18 exactly.
+    let orders = [3usize, 9, 18];
+    let times = orders.map(|order| 1e9 * Benchmark::M2l { order }.measure::<T>(level));
+    let rows = orders.map(|order| {
+        let n = (order + 1) as f64;
+        [1.0, n * n, n * n * n]
+    });
+    let m2l = solve3(rows, times).map(|c| c.max(0.0));
+    let points = [PointOperator::P2m, PointOperator::L2p].map(|operator| {
+        let seconds = Benchmark::Point {
+            operator,
+            order: 10,
+            points: 48,
+        }
+        .measure::<T>(level);
+        1e9 * seconds / coefficient_count(10) as f64
+    });
+    OperatorCosts {
+        pair_scalar: [0, 1, 2].map(|derivatives| pair(Kernel::Coulomb, derivatives)),
+        pair_vector: [1, 2].map(|derivatives| pair(vortex, derivatives)),
+        m2l,
+        point_coefficient: 0.5 * (points[0] + points[1]),
+    }
+}
+
+/// Cramer's rule.
+fn solve3(a: [[f64; 3]; 3], b: [f64; 3]) -> [f64; 3] {
+    let det = |m: [[f64; 3]; 3]| {
+        m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
+            + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
+    };
+    let whole = det(a);
+    std::array::from_fn(|k| {
+        let mut m = a;
+        for row in 0..3 {
+            m[row][k] = b[row];
+        }
+        det(m) / whole
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calibration_gives_positive_costs_that_grow_with_the_order() {
+        let profile = calibrate(SimdLevel::best());
+        for costs in [&profile.f32, &profile.f64] {
+            assert!(
+                costs
+                    .pair_scalar
+                    .iter()
+                    .chain(&costs.pair_vector)
+                    .all(|c| *c > 0.0 && *c < 1e4)
+            );
+            assert!(costs.m2l(3) > 0.0 && costs.m2l(12) > costs.m2l(4) && costs.point_coefficient > 0.0);
+        }
+    }
+
+    #[test]
+    fn three_equations_are_solved() {
+        let x = solve3([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [2.0, 0.0, 1.0]], [5.0, 5.0, 5.0]);
+        assert!((x[0] - 1.0).abs() + (x[1] - 2.0).abs() + (x[2] - 3.0).abs() < 1e-12);
+    }
+}
