@@ -28,21 +28,25 @@ pub struct OperatorRate {
     pub share_of_ceiling: f64,
 }
 
-/// Runs `work` until it has taken a while, several times; seconds per call of the best.
-fn best_of(mut work: impl FnMut()) -> f64 {
-    let start = Instant::now();
-    work();
-    let once = start.elapsed().as_secs_f64().max(1e-8);
-    let calls = (4e-3 / once).ceil().max(1.0) as usize;
-    (0..6)
-        .map(|_| {
+/// Runs a block until it has taken a while, several times; seconds per run of the best.
+///
+/// A macro and not a function: a closure would be compiled without the features of the level that is measured.
+macro_rules! best_of {
+    ($work:block) => {{
+        let start = Instant::now();
+        $work
+        let once = start.elapsed().as_secs_f64().max(1e-8);
+        let runs = (4e-3 / once).ceil().max(1.0) as usize;
+        let mut best = f64::MAX;
+        for _ in 0..6 {
             let start = Instant::now();
-            for _ in 0..calls {
-                work();
+            for _ in 0..runs {
+                $work
             }
-            start.elapsed().as_secs_f64() / calls as f64
-        })
-        .fold(f64::MAX, f64::min)
+            best = best.min(start.elapsed().as_secs_f64() / runs as f64);
+        }
+        best
+    }};
 }
 
 struct FmaLoop;
@@ -57,7 +61,7 @@ impl<T: Real> Vectorized<T> for FmaLoop {
             black_box(V::splat(T::from_f64(0.999))),
             black_box(V::splat(T::from_f64(1e-3))),
         );
-        let seconds = best_of(|| {
+        let seconds = best_of!({
             for _ in 0..STEPS {
                 for sum in &mut sums {
                     *sum = sum.mul_add(a, b);
@@ -166,7 +170,7 @@ fn pair_rate<T: Real>(
         .map(|k| (k * leaf as u32, (k + 1) * leaf as u32))
         .collect();
     let positions = [&position[0][..], &position[1][..], &position[2][..]];
-    let seconds = best_of(|| {
+    let seconds = best_of!({
         let sources = Sources {
             position: positions,
             strengths: &strengths,
@@ -206,7 +210,7 @@ impl<T: Real> Vectorized<T> for M2lLoop {
         let mut targets = vec![T::ZERO; boxes * count];
         let mut workspace = vec![V::zero(); translation::workspace_len(order)];
         let batches = boxes / V::LANES;
-        let seconds = best_of(|| {
+        let seconds = best_of!({
             for direction in 0..shifts.len() {
                 for batch in 0..batches {
                     let mut starts = [[0; MAX_LANES]; 2];
@@ -273,7 +277,7 @@ impl<T: Real> Vectorized<T> for PointLoop {
             offset: [3.0, 0.0, 0.0],
         };
         let seconds = match operator {
-            PointOperator::P2m => best_of(|| {
+            PointOperator::P2m => best_of!({
                 let same = &Placement::SAME;
                 add_sources::<V, false>(
                     &recurrence,
@@ -286,11 +290,11 @@ impl<T: Real> Vectorized<T> for PointLoop {
                     &mut workspace,
                 );
             }),
-            PointOperator::M2p => best_of(|| {
+            PointOperator::M2p => best_of!({
                 outputs.derive(&expansion, 0, &mut derived);
                 add_values::<V, true>(&recurrence, &outputs, &derived, 1.0, leaf, &far, &mut sums);
             }),
-            PointOperator::L2p => best_of(|| {
+            PointOperator::L2p => best_of!({
                 outputs.derive(&expansion, 0, &mut derived);
                 let same = &Placement::SAME;
                 add_values::<V, false>(&recurrence, &outputs, &derived, 1.0, leaf, same, &mut sums);

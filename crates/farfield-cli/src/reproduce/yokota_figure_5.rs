@@ -303,7 +303,7 @@ fn chart(rows: &[Row], ours: &OurCrossovers) -> LineChart {
         let points: Vec<_> = rows.iter().map(|row| (row.n, time(row).seconds)).collect();
         let measured = rows.iter().take_while(|row| !time(row).extrapolated).count();
         let series = Series::new(name).points(&points[..measured]).color(color);
-        chart = chart.series(series.style(LineStyle::Solid, Marker::Circle));
+        chart = chart.series(series);
         if measured < rows.len() {
             // From the last measured point on, so that the line goes on.
             let series = Series::new(format!("{name}, extrapolated")).points(&points[measured.saturating_sub(1)..]);
@@ -327,6 +327,29 @@ mod tests {
     fn treecode_times_grow_as_n_log_n() {
         let seconds = by_n_log_n(2.0, 1e3, 1e6);
         assert!((seconds - 4e3).abs() < 1e-9, "{seconds}");
+    }
+
+    #[test]
+    fn a_treecode_that_was_not_run_is_marked() {
+        let measured = |seconds| Time {
+            seconds,
+            extrapolated: false,
+        };
+        let row = |n: f64, treecode, treecode_error| Row {
+            n,
+            direct: measured(n * n),
+            treecode,
+            fmm: measured(n),
+            treecode_error,
+            fmm_error: 1e-5,
+        };
+        let rows = [
+            row(10.0, measured(100.0), Some(1e-5)),
+            row(100.0, Time::extrapolated(2000.0), None),
+        ];
+        let csv = times(&rows).csv();
+        assert_eq!(csv.lines().nth(2), Some("100,10000,no,2000,yes,100,,,,,0.00001"));
+        assert!(chart(&rows, &crossovers(&rows)).to_png().is_ok());
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) mod rotation;
 pub(crate) mod translation;
 
 /// The highest order any plan may use.
-pub const MAX_ORDER: usize = 44;
+pub const MAX_ORDER: usize = 52;
 
 /// How many coefficients an expansion of this order has.
 #[inline(always)]

@@ -160,7 +160,7 @@ pub fn m2l(order: usize, multipole: &[f64], shift: [f64; 3]) -> Vec<f64> {
             local[n as usize][(n - m) as usize] = (sign * sum.0, sign * sum.1);
         }
     }
-    to_real(order, &local, |n, m| kappa(n, m))
+    to_real(order, &local, kappa)
 }
 
 /// M2M by the plain fourfold loop: the multipole expansion about the origin of one about `shift`.

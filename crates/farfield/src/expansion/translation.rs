@@ -165,6 +165,10 @@ impl<T: Real> Translations<T> {
     /// Translates several boxes by the same shift: adds to `targets[target_starts[l]..]` the translation of
     /// `sources[source_starts[l]..]` for each lane `l < count`, keeping degrees up to `order`.
     #[inline(always)]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "two strided arrays and what to do between them"
+    )]
     pub fn apply<V: Lanes<Elem = T>>(
         &self,
         direction: usize,
@@ -270,8 +274,8 @@ fn scatter_add<V: Lanes>(columns: &[V], targets: &mut [V::Elem], starts: &[usize
         for (row, start) in rows.iter_mut().zip(starts) {
             *row = targets[*start..][..count].as_mut_ptr();
         }
-        // SAFETY: each row was sliced to `count` values; the boxes of a batch are distinct (debug-checked below).
         debug_assert!((1..V::LANES).all(|l| starts[l].abs_diff(starts[l - 1]) >= count));
+        // SAFETY: each row was sliced to `count` values; the boxes of a batch are distinct.
         unsafe { V::scatter_add_rows(columns, count, &rows) }
         return;
     }
@@ -586,49 +590,6 @@ mod tests {
                     order: 30,
                 },
             );
-        }
-    }
-
-    struct Timing(usize);
-    impl<T: Real> Vectorized<T> for Timing {
-        type Output = f64;
-        #[inline(always)]
-        fn run<V: Lanes<Elem = T>>(self) -> f64 {
-            let order = self.0;
-            let count = coefficient_count(order);
-            let tables = Translations::<T>::m2l(order, &SHIFTS);
-            let boxes = 16 * V::LANES;
-            let sources = vec![T::ONE; boxes * count];
-            let mut targets = vec![T::ONE; boxes * count];
-            let mut workspace = vec![V::zero(); workspace_len(order)];
-            let mut best = f64::MAX;
-            for _ in 0..20 {
-                let t = std::time::Instant::now();
-                for d in 0..9 {
-                    for b in 0..16 {
-                        let starts: Vec<usize> = (0..V::LANES).map(|l| (b * V::LANES + l) * count).collect();
-                        tables.apply::<V>(d, order, &sources, &starts, &mut targets, &starts, &mut workspace);
-                    }
-                }
-                best = best.min(t.elapsed().as_secs_f64());
-            }
-            std::hint::black_box(&targets);
-            best * 1e9 / (9 * boxes) as f64
-        }
-    }
-
-    #[test]
-    #[ignore]
-    fn timing() {
-        for order in [3, 4, 5, 6, 7, 9, 11, 13, 16, 20, 24, 30] {
-            for level in SimdLevel::available() {
-                print!(
-                    "{order} {level}: f64 {:.1} f32 {:.1} ns;  ",
-                    dispatch::<f64, _>(level, Timing(order)),
-                    dispatch::<f32, _>(level, Timing(order))
-                );
-            }
-            println!();
         }
     }
 }

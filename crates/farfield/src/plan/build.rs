@@ -161,14 +161,14 @@ impl<'a, T: Real> Sum<'a, T> {
 
     fn direct_plan(&self, simd: SimdLevel, pairs: Pairs, notes: Vec<String>) -> Plan<T> {
         let columns = |points: &[[T; 3]]| std::array::from_fn(|axis| points.iter().map(|p| p[axis]).collect());
-        let engine = Engine::Direct(Direct {
+        let engine = Engine::Direct(Box::new(Direct {
             simd,
             pairs,
             vectors: self.vectors,
             sources: columns(self.sources),
             targets: self.targets.map(columns),
             size2: self.squared_sizes(None),
-        });
+        }));
         let parameters = Parameters {
             method: Method::Direct,
             ..Parameters::default()
@@ -222,7 +222,7 @@ impl<'a, T: Real> Sum<'a, T> {
             _ => {
                 let points = (self.sources.len() + self.target_count()) as f64;
                 let per_coefficient = points * self.streams() as f64 * costs.point_coefficient;
-                let work = Work::of_tree(&tree, &lists);
+                let work = Work::of_tree(&tree, &lists, self.sources, self.targets.unwrap_or(self.sources));
                 orders::choose(
                     &work,
                     &self.error_derivatives(),

@@ -38,7 +38,7 @@ pub struct Parameters {
 /// What does the summing.
 #[derive(Debug)]
 pub(super) enum Engine<T: Real> {
-    Direct(Direct<T>),
+    Direct(Box<Direct<T>>),
     Tree(Box<Fmm<T>>),
 }
 

@@ -42,7 +42,7 @@ impl<T: Real> Sum<'_, T> {
             }
         };
         if let Some(order) = self.order {
-            parameter("order", order as f64, "0 to 44", order <= MAX_ORDER)?;
+            parameter("order", order as f64, "0 to 52", order <= MAX_ORDER)?;
         }
         if let Some(theta) = self.theta {
             parameter("theta", theta, "0 <= theta < 1", (0.0..1.0).contains(&theta))?;

@@ -377,7 +377,7 @@ fn merge_ranges(ranges: &mut Vec<(u32, u32)>) {
 }
 
 /// The box `at` and the boxes above it, up to the root.
-pub fn ancestors<'a>(tree: &'a Octree, at: u32) -> impl Iterator<Item = (u32, &'a Node)> {
+pub fn ancestors(tree: &Octree, at: u32) -> impl Iterator<Item = (u32, &Node)> {
     let mut next = Some(at);
     std::iter::from_fn(move || {
         let current = next?;

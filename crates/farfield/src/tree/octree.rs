@@ -194,6 +194,14 @@ impl<'a, T: Real> Ordering<'a, T> {
     }
 }
 
+/// Sources and, where they differ, targets on their way into tree order.
+struct PointSets<'a, T> {
+    sources: Ordering<'a, T>,
+    targets: Option<Ordering<'a, T>>,
+    /// Levels of the first keys.
+    key_levels: u32,
+}
+
 impl Octree {
     /// Builds the tree over `sources` and, where they differ, `targets`.
     pub fn build<T: Real>(sources: &[[T; 3]], targets: Option<&[[T; 3]]>, shape: &TreeShape) -> Self {
@@ -203,8 +211,8 @@ impl Octree {
         // A hair larger than the points, so that the last ones are inside; never zero.
         let side = (largest * shape.root_scale * (1.0 + 1e-12)).max(f64::MIN_POSITIVE * 1e30);
         let key_levels = first_key_levels(sources.len().max(targets.map_or(0, <[_]>::len)), shape.leaf_capacity);
-        let mut source_set = Ordering::new(sources, corner, side, key_levels);
-        let mut target_set = targets.map(|targets| Ordering::new(targets, corner, side, key_levels));
+        let source_set = Ordering::new(sources, corner, side, key_levels);
+        let target_set = targets.map(|targets| Ordering::new(targets, corner, side, key_levels));
         let sort_seconds = start.elapsed().as_secs_f64();
 
         let (ns, nt) = (sources.len() as u32, targets.map_or(sources.len(), <[_]>::len) as u32);
@@ -222,88 +230,107 @@ impl Octree {
             corner,
             side,
             nodes: vec![root],
+            #[allow(clippy::single_range_in_vec_init, reason = "the root's level holds one box")]
             levels: vec![0..1],
             source_order: Vec::new(),
             target_order: Vec::new(),
             has_overfull_duplicates: largest == 0.0 && (ns.max(nt) as usize) > shape.leaf_capacity,
             sort_seconds,
         };
-        while largest > 0.0 {
-            let level = tree.levels.len() as u32 - 1;
-            let current = tree.levels[level as usize].clone();
-            if level >= MAX_LEVEL || tree.side_of(level + 1) < shape.min_side {
-                break;
-            }
-            let splits = |node: &Node| node.source_count().max(node.target_count()) > shape.leaf_capacity;
-            // Boxes whose keys are used up get new ones, unless all their points are equal.
-            let keys_of = |node: &Node| if node.key_base == 0 { key_levels } else { KEY_LEVELS };
-            let mut stuck = vec![false; current.len()];
-            for (at, is_stuck) in current.clone().zip(&mut stuck) {
-                let node = &tree.nodes[at];
-                if splits(node) && level == node.key_base + keys_of(node) {
-                    let (corner, side) = (tree.corner_of(node), tree.side_of(level));
-                    let (source_range, target_range) = (node.sources.clone(), node.targets.clone());
-                    let mut equal = source_set.rekey(source_range.clone(), corner, side);
-                    if let Some(set) = &mut target_set {
-                        equal &= set.rekey(target_range.clone(), corner, side);
-                        if equal && !source_range.is_empty() && !target_range.is_empty() {
-                            let source = sources[index_of(source_set.pairs[source_range.start as usize]) as usize];
-                            equal = source == set.points[index_of(set.pairs[target_range.start as usize]) as usize];
-                        }
-                    }
-                    *is_stuck = equal;
-                    tree.has_overfull_duplicates |= equal;
-                    tree.nodes[at].key_base = level;
-                }
-            }
-            let children_of = |at: usize| -> Vec<Node> {
-                let node = &tree.nodes[at];
-                if !splits(node) || stuck[at - current.start] {
-                    return Vec::new();
-                }
-                let (depth, levels) = (level + 1 - node.key_base, keys_of(node));
-                let source_cuts = source_set.cut(&node.sources, depth, levels);
-                let target_cuts = match &target_set {
-                    Some(set) => set.cut(&node.targets, depth, levels),
-                    None => source_cuts,
-                };
-                (0..8u8)
-                    .filter_map(|octant| {
-                        let range = |cuts: &[u32; 9]| cuts[octant as usize]..cuts[octant as usize + 1];
-                        let (sources, targets) = (range(&source_cuts), range(&target_cuts));
-                        (!sources.is_empty() || !targets.is_empty()).then(|| Node {
-                            level: level + 1,
-                            cell: std::array::from_fn(|axis| 2 * node.cell[axis] + u64::from(octant >> axis & 1)),
-                            key_base: node.key_base,
-                            parent: at as u32,
-                            octant,
-                            children: 0..0,
-                            sources,
-                            targets,
-                        })
-                    })
-                    .collect()
-            };
-            let families: Vec<Vec<Node>> = current
-                .clone()
-                .into_par_iter()
-                .with_min_len(64)
-                .map(children_of)
-                .collect();
-            let start = tree.nodes.len();
-            for (at, family) in current.zip(families) {
-                let first = tree.nodes.len() as u32;
-                tree.nodes[at].children = first..first + family.len() as u32;
-                tree.nodes.extend(family);
-            }
-            if tree.nodes.len() == start {
-                break;
-            }
-            tree.levels.push(start..tree.nodes.len());
+        let mut sets = PointSets {
+            sources: source_set,
+            targets: target_set,
+            key_levels,
+        };
+        if largest > 0.0 {
+            while tree.cut_deepest_level(&mut sets, shape) {}
         }
-        tree.source_order = source_set.into_order();
-        tree.target_order = target_set.map(Ordering::into_order).unwrap_or_default();
+        tree.source_order = sets.sources.into_order();
+        tree.target_order = sets.targets.map(Ordering::into_order).unwrap_or_default();
         tree
+    }
+
+    /// Cuts the boxes of the deepest level that hold too many points; says whether there were any.
+    fn cut_deepest_level<T: Real>(&mut self, sets: &mut PointSets<T>, shape: &TreeShape) -> bool {
+        let level = self.levels.len() as u32 - 1;
+        let current = self.levels[level as usize].clone();
+        if level >= MAX_LEVEL || self.side_of(level + 1) < shape.min_side {
+            return false;
+        }
+        let splits = |node: &Node| node.source_count().max(node.target_count()) > shape.leaf_capacity;
+        // Boxes whose keys are used up get new ones, unless all their points are equal.
+        let keys_of = |node: &Node| {
+            if node.key_base == 0 {
+                sets.key_levels
+            } else {
+                KEY_LEVELS
+            }
+        };
+        let mut stuck = vec![false; current.len()];
+        for (at, is_stuck) in current.clone().zip(&mut stuck) {
+            let node = &self.nodes[at];
+            if splits(node) && level == node.key_base + keys_of(node) {
+                let (corner, side) = (self.corner_of(node), self.side_of(level));
+                let (source_range, target_range) = (node.sources.clone(), node.targets.clone());
+                let mut equal = sets.sources.rekey(source_range.clone(), corner, side);
+                if let Some(set) = &mut sets.targets {
+                    equal &= set.rekey(target_range.clone(), corner, side);
+                    if equal && !source_range.is_empty() && !target_range.is_empty() {
+                        let source =
+                            sets.sources.points[index_of(sets.sources.pairs[source_range.start as usize]) as usize];
+                        equal = source == set.points[index_of(set.pairs[target_range.start as usize]) as usize];
+                    }
+                }
+                *is_stuck = equal;
+                self.has_overfull_duplicates |= equal;
+                self.nodes[at].key_base = level;
+            }
+        }
+        let children_of = |at: usize| -> Vec<Node> {
+            let node = &self.nodes[at];
+            if !splits(node) || stuck[at - current.start] {
+                return Vec::new();
+            }
+            let (depth, levels) = (level + 1 - node.key_base, keys_of(node));
+            let source_cuts = sets.sources.cut(&node.sources, depth, levels);
+            let target_cuts = match &sets.targets {
+                Some(set) => set.cut(&node.targets, depth, levels),
+                None => source_cuts,
+            };
+            (0..8u8)
+                .filter_map(|octant| {
+                    let range = |cuts: &[u32; 9]| cuts[octant as usize]..cuts[octant as usize + 1];
+                    let (sources, targets) = (range(&source_cuts), range(&target_cuts));
+                    (!sources.is_empty() || !targets.is_empty()).then(|| Node {
+                        level: level + 1,
+                        cell: std::array::from_fn(|axis| 2 * node.cell[axis] + u64::from(octant >> axis & 1)),
+                        key_base: node.key_base,
+                        parent: at as u32,
+                        octant,
+                        children: 0..0,
+                        sources,
+                        targets,
+                    })
+                })
+                .collect()
+        };
+        let families: Vec<Vec<Node>> = current
+            .clone()
+            .into_par_iter()
+            .with_min_len(64)
+            .map(children_of)
+            .collect();
+        let start = self.nodes.len();
+        for (at, family) in current.zip(families) {
+            let first = self.nodes.len() as u32;
+            self.nodes[at].children = first..first + family.len() as u32;
+            self.nodes.extend(family);
+        }
+        if self.nodes.len() == start {
+            return false;
+        }
+        self.levels.push(start..self.nodes.len());
+        true
     }
 
     /// The side of the boxes of a level.

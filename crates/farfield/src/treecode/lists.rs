@@ -41,7 +41,7 @@ pub fn by_opening<T: Real>(
     m2p_sources: usize,
 ) -> Lists {
     let leaves: Vec<u32> = leaves_with_targets(tree);
-    let rows: Vec<(Vec<u32>, Vec<(u32, u32)>)> = leaves
+    let rows: Vec<LeafLists> = leaves
         .par_iter()
         .map(|leaf| {
             let leaf_node = &tree.nodes[*leaf as usize];
@@ -84,7 +84,7 @@ pub fn on_neighbour_lists(tree: &Octree, fmm: &Lists) -> Lists {
             near[*at as usize].push((sources.start, sources.end));
         }
     }
-    let rows: Vec<(Vec<u32>, Vec<(u32, u32)>)> = fmm
+    let rows: Vec<LeafLists> = fmm
         .leaves
         .par_iter()
         .enumerate()
@@ -127,4 +127,74 @@ fn distance_to_box(point: [f64; 3], bounds: [(f64, f64); 3]) -> f64 {
         })
         .sum::<f64>()
         .sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expansion::oracle;
+    use crate::points::{ChargeDistribution, PointSet};
+    use crate::tree::TreeShape;
+
+    #[test]
+    fn the_error_bound_holds_for_every_box_and_every_point_it_acts_on() {
+        for set in [PointSet::Cube, PointSet::Sphere, PointSet::Plummer] {
+            let points = set.generate::<f64>(400, 1);
+            let charges = ChargeDistribution::Signed.generate::<f64>(400, 2);
+            let shape = TreeShape {
+                leaf_capacity: 20,
+                root_scale: 1.0,
+                min_side: 0.0,
+            };
+            let tree = Octree::build(&points, None, &shape);
+            let ordered = OrderedPoints::new(&points, &tree.source_order, &tree, |node| node.sources.clone());
+            let radii = radii(&tree, &ordered);
+            for theta in [0.4, 0.7] {
+                let lists = by_opening(&tree, &radii, &ordered, theta, 0);
+                for (row, leaf) in lists.leaves.iter().enumerate() {
+                    for at in lists.m2p.row(row) {
+                        let node = &tree.nodes[*at as usize];
+                        let (centre, a) = (tree.centre_of(node), radii[*at as usize]);
+                        let place = |k: u32| tree.source_order[k as usize] as usize;
+                        let relative = |k: u32| std::array::from_fn(|axis| points[place(k)][axis] - centre[axis]);
+                        for order in [2, 6] {
+                            let mut multipole = vec![0.0; (order + 1) * (order + 1)];
+                            for k in node.sources.clone() {
+                                let basis = oracle::regular(order, relative(k));
+                                multipole
+                                    .iter_mut()
+                                    .zip(basis)
+                                    .for_each(|(m, b)| *m += charges[place(k)] * b);
+                            }
+                            let strength: f64 = node.sources.clone().map(|k| charges[place(k)].abs()).sum();
+                            let target = tree.nodes[*leaf as usize].targets.start;
+                            let x: [f64; 3] = relative(target);
+                            let r = x.iter().map(|c| c * c).sum::<f64>().sqrt();
+                            let value: f64 = oracle::irregular(order, x)
+                                .iter()
+                                .zip(&multipole)
+                                .map(|(i, m)| i * m)
+                                .sum();
+                            let exact: f64 = node
+                                .sources
+                                .clone()
+                                .map(|k| {
+                                    let d: f64 = (0..3)
+                                        .map(|c| (points[place(target)][c] - points[place(k)][c]).powi(2))
+                                        .sum();
+                                    charges[place(k)] / d.sqrt()
+                                })
+                                .sum();
+                            let bound = strength / (r - a) * (a / r).powi(order as i32 + 1);
+                            assert!(a / r < theta);
+                            assert!(
+                                (value - exact).abs() <= bound + 1e-13,
+                                "{set} order {order}: {value} {exact} {bound:e}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -8,6 +8,7 @@
 use super::profile::OperatorCosts;
 use super::truncation::{CLASSES, class_of, shift_of_class, truncation_error};
 use crate::expansion::{MAX_ORDER, coefficient_count};
+use crate::simd::Real;
 use crate::tree::lists::{SHIFTS, shift_of};
 use crate::tree::{Lists, Octree};
 use rayon::prelude::*;
@@ -39,6 +40,8 @@ pub struct Work {
     pub levels: Vec<LevelWork>,
     /// Pairs of points in leaves and with their neighbours, by size of the leaf.
     pub near: Vec<NearWork>,
+    /// The sums of r^-4 and r^-6 over the closest pairs, which dominate derivatives.
+    pub closest: [f64; 2],
 }
 
 /// Pairs of points near leaves of one size.
@@ -46,17 +49,13 @@ pub struct Work {
 pub struct NearWork {
     /// The side of the leaves.
     pub side: f64,
-    /// Targets in them.
-    pub targets: f64,
-    /// Pairs of these targets with near sources.
+    /// Pairs of targets in them with near sources.
     pub pairs: f64,
-    /// Pairs of these targets with sources of their own leaf.
-    pub own: f64,
 }
 
 impl Work {
     /// Counts the work of a tree.
-    pub fn of_tree(tree: &Octree, lists: &Lists) -> Self {
+    pub fn of_tree<T: Real>(tree: &Octree, lists: &Lists, sources: &[[T; 3]], targets: &[[T; 3]]) -> Self {
         let mut levels: Vec<LevelWork> = (0..tree.levels.len())
             .map(|level| LevelWork::new(tree.side_of(level as u32)))
             .collect();
@@ -96,12 +95,14 @@ impl Work {
                 .sum();
             let entry = &mut near[leaf.level as usize];
             entry.side = tree.side_of(leaf.level);
-            entry.targets += targets;
             entry.pairs += targets * (own + others);
-            entry.own += targets * own;
         }
         near.retain(|entry| entry.pairs > 0.0);
-        Self { levels, near }
+        Self {
+            levels,
+            near,
+            closest: closest_pairs(tree, lists, sources, targets),
+        }
     }
 
     /// The work of `points` spread evenly in a cube cut into `2^depth` boxes a side (`depth` need not be whole).
@@ -132,13 +133,17 @@ impl Work {
         let per_box = points / 2f64.powf(3.0 * depth);
         let near = NearWork {
             side: 2f64.powf(-depth),
-            targets: points,
             pairs: 27.0 * points * per_box,
-            own: points * per_box,
         };
+        // Random points in a box of side h: about 23 n^(4/3) h^-4 and 100 n^2 h^-6 per point.
+        let closest = [
+            15.0 * per_box.powf(4.0 / 3.0) * near.side.powi(-4),
+            60.0 * per_box.powi(2) * near.side.powi(-6),
+        ];
         Self {
             levels,
             near: vec![near],
+            closest: closest.map(|sum| points * sum),
         }
     }
 
@@ -156,20 +161,18 @@ impl Work {
                     .map(move |(class, pairs)| pairs * (distance(class) * level.side).powi(-power))
             })
             .sum();
-        // Over the 27 boxes around a point the mean of 1/r^2 is 0.8 side^-2. Sums of higher powers come from the closest
-        // points, at about n^(-1/3) of the side: 23 n^(4/3) for r^-4 of random points, less where they avoid each other.
+        // Over the 27 boxes around a point the mean of 1/r^2 is 0.8 side^-2.
         let near: f64 = self
             .near
             .iter()
-            .map(|near| {
-                let mean = near.own / near.targets;
-                let closest = match derivatives {
-                    0 => 0.0,
-                    d => 6.0 * near.own * mean.powf((2 * d - 1) as f64 / 3.0),
-                };
-                (0.8 * near.pairs + closest) * near.side.powi(-power)
-            })
+            .map(|near| 0.8 * near.pairs * near.side.powi(-power))
             .sum();
+        let near = near
+            + if derivatives == 0 {
+                0.0
+            } else {
+                self.closest[derivatives - 1]
+            };
         far + near
     }
 
@@ -193,6 +196,35 @@ impl Work {
             .map(|near| near.pairs * near.side.powi(-power))
             .sum::<f64>()
     }
+}
+
+/// The sums of r^-4 and r^-6 over pairs inside leaves, from a sample of targets without its largest values.
+fn closest_pairs<T: Real>(tree: &Octree, lists: &Lists, sources: &[[T; 3]], targets: &[[T; 3]]) -> [f64; 2] {
+    const SAMPLE: usize = 512;
+    let order = tree.target_order();
+    let mut sums: Vec<[f64; 2]> = lists
+        .leaves
+        .iter()
+        .step_by(lists.leaves.len().div_ceil(SAMPLE).max(1))
+        .map(|leaf| {
+            let leaf = &tree.nodes[*leaf as usize];
+            let target = targets[order[leaf.targets.start as usize] as usize].map(Real::to_f64);
+            let mut sums = [0.0; 2];
+            for k in leaf.sources.clone().take(1024) {
+                let source = sources[tree.source_order[k as usize] as usize];
+                let r2: f64 = (0..3).map(|axis| (source[axis].to_f64() - target[axis]).powi(2)).sum();
+                if r2 > 0.0 {
+                    sums[0] += r2.powi(-2);
+                    sums[1] += r2.powi(-3);
+                }
+            }
+            sums
+        })
+        .collect();
+    sums.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]));
+    let kept = sums.len() - sums.len() / 50;
+    let mean = |k: usize| sums[..kept].iter().map(|s| s[k]).sum::<f64>() / sums.len().max(1) as f64;
+    [mean(0), mean(1)].map(|mean| mean * targets.len() as f64)
 }
 
 fn distance(class: usize) -> f64 {
@@ -233,8 +265,12 @@ impl Orders {
     }
 }
 
-/// The part of the tolerance given to truncation for random signs; the rest covers unevenly filled boxes.
-const RANDOM_SHARE: f64 = 0.2;
+/// The part of the tolerance given to truncation for random signs; the rest covers unevenly filled boxes. At the
+/// tightest tolerances, hence the highest orders, a few pairs near corners make all of the error, and chance may bring
+/// more of them than the mean: the part shrinks.
+fn random_share(tolerance: f64) -> f64 {
+    0.2 * (tolerance / 1e-9).powf(0.27).min(1.0)
+}
 
 /// By how much the plain sum of errors may exceed the tolerance for positive strengths: errors of neighbouring
 /// sources cancel, the more the higher the order. Measured on all point sets; a Plummer sphere (potential and
@@ -316,7 +352,7 @@ fn choices(work: &Work, derivatives: &[usize], tolerance: f64, costs: &OperatorC
 
 /// The cheapest orders up to `cap` that keep the error, if any do.
 fn cheapest(choices: &[Choice], levels: usize, cap: usize, tolerance: f64) -> Option<Orders> {
-    let random_limit = (RANDOM_SHARE * tolerance).powi(2);
+    let random_limit = (random_share(tolerance) * tolerance).powi(2);
     let pick = |multiplier: f64| -> (Orders, bool) {
         let mut orders = Orders {
             by_level: vec![[1; CLASSES]; levels],

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+#[allow(clippy::approx_constant, reason = "measured numbers that happen to look like others")]
 #[path = "truncation_table.rs"]
 mod table;
 
