@@ -9,7 +9,7 @@ use crate::simd::Real;
 ///
 /// ```
 /// let sources = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
-/// let field = farfield::coulomb(&sources, &[1.0, 3.0]).gradient().evaluate()?;
+/// let field = farfield::coulomb::<f64>(&sources, &[1.0, 3.0]).gradient().evaluate()?;
 /// assert!((field.potential()[0] - 1.5).abs() < 1e-12);
 /// assert!((field.gradient()[0][0] - 0.75).abs() < 1e-12); // towards the larger potential
 /// # Ok::<(), farfield::Error>(())
@@ -25,7 +25,7 @@ pub fn coulomb<'a, T: Real>(sources: &'a [[T; 3]], charges: &'a [T]) -> CoulombS
 ///
 /// ```
 /// let sources = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
-/// let field = farfield::gravity(&sources, &[1.0, 4.0], 1.0).evaluate()?;
+/// let field = farfield::gravity::<f64>(&sources, &[1.0, 4.0], 1.0).evaluate()?;
 /// assert!((field.acceleration()[0][0] - 1.0).abs() < 1e-12); // towards the other mass
 /// # Ok::<(), farfield::Error>(())
 /// ```
