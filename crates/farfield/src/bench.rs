@@ -320,7 +320,8 @@ fn pair_instructions(derivatives: usize, accuracy: RsqrtAccuracy) -> f64 {
     let root = match accuracy {
         RsqrtAccuracy::Estimate => 1.0,
         RsqrtAccuracy::Newton => 5.0,
-        RsqrtAccuracy::Full => 6.0,
+        RsqrtAccuracy::Cubic => 6.0,
+        RsqrtAccuracy::Full => 11.0,
     };
     6.0 + root + if derivatives == 0 { 1.0 } else { 7.0 }
 }

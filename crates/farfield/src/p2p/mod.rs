@@ -134,6 +134,7 @@ impl<T: Real> Block<'_, T> {
         match accuracy {
             RsqrtAccuracy::Estimate => self.at::<P, S, O, { RsqrtAccuracy::Estimate as u8 }>(simd, sums),
             RsqrtAccuracy::Newton => self.at::<P, S, O, { RsqrtAccuracy::Newton as u8 }>(simd, sums),
+            RsqrtAccuracy::Cubic => self.at::<P, S, O, { RsqrtAccuracy::Cubic as u8 }>(simd, sums),
             RsqrtAccuracy::Full => self.full::<P, S, O>(simd, sums),
         }
     }

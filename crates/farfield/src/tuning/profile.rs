@@ -58,16 +58,16 @@ impl Default for MachineProfile {
     fn default() -> Self {
         Self {
             f32: OperatorCosts {
-                pair_scalar: [0.19, 0.28, 0.60],
-                pair_vector: [0.40, 0.90],
-                m2l: [4.0, 0.40, 0.038],
-                point_coefficient: 0.12,
+                pair_scalar: [0.162, 0.265, 0.541],
+                pair_vector: [0.34, 0.763],
+                m2l: [6.43, 0.464, 0.0294],
+                point_coefficient: 0.1,
             },
             f64: OperatorCosts {
-                pair_scalar: [0.40, 0.60, 1.25],
-                pair_vector: [0.80, 1.80],
-                m2l: [6.0, 0.80, 0.076],
-                point_coefficient: 0.25,
+                pair_scalar: [0.322, 0.534, 1.37],
+                pair_vector: [0.674, 1.82],
+                m2l: [12.6, 0.768, 0.0651],
+                point_coefficient: 0.185,
             },
         }
     }
