@@ -102,7 +102,7 @@ fn calibrate(simd: SimdLevel, args: &BenchArgs) -> Result<String, Failure> {
 
 fn ceiling<T: Real>(simd: SimdLevel) -> Ceiling {
     let kernel = Kernel::Coulomb;
-    let tolerance = if T::EPSILON > 1e-10 { 1e-5 } else { 1e-12 };
+    let tolerance = if T::EPSILON > 1e-10 { 1e-5 } else { 1e-11 };
     let fma = Benchmark::FmaRate.measure::<T>(simd);
     let one = Benchmark::PairRate {
         kernel,

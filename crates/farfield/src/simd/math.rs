@@ -9,7 +9,7 @@ pub enum RsqrtAccuracy {
     Estimate,
     /// One Newton step on the estimate (6e-9, or 2e-7 with AVX2).
     Newton,
-    /// One cubic step on the estimate (7e-14, or 2e-11 with AVX2).
+    /// One cubic step on the estimate (6e-13, or 1.3e-10 with AVX2).
     Cubic,
     /// As exact as the precision allows.
     Full,
@@ -25,7 +25,7 @@ impl RsqrtAccuracy {
             RsqrtAccuracy::Estimate
         } else if (1.5 * e * e).max(2.0 * V::Elem::EPSILON) <= error {
             RsqrtAccuracy::Newton
-        } else if (0.4 * e * e * e).max(2.0 * V::Elem::EPSILON) <= error {
+        } else if (2.5 * e * e * e).max(2.0 * V::Elem::EPSILON) <= error {
             RsqrtAccuracy::Cubic
         } else {
             RsqrtAccuracy::Full
