@@ -12,7 +12,7 @@
 //!
 //! Three levels: one call ([`coulomb`], [`gravity`], [`biot_savart`]), a reusable plan ([`Sum`], [`Plan`]), and the
 //! parts (the modules). How a sum flows:
-//! points -> [tree] -> upward (P2M, M2M) -> interact (M2L, P2P, or M2P) -> downward (L2L, L2P) -> results in the
+//! points -> tree -> upward (P2M, M2M) -> interact (M2L, P2P, or M2P) -> downward (L2L, L2P) -> results in the
 //! caller's own order.
 
 pub mod bench;

@@ -16,8 +16,8 @@
 //! one and the translation tables do not depend on the level.
 //!
 //! # Files
-//! [`harmonics`] evaluates the basis, [`rotation`] builds rotation matrices, [`translation`] applies
-//! rotate-shift-rotate translations to many boxes at once, [`derivative`] differentiates expansions.
+//! `harmonics` evaluates the basis, `rotation` builds rotation matrices, `translation` applies
+//! rotate-shift-rotate translations to many boxes at once, `derivative` differentiates expansions.
 
 pub(crate) mod derivative;
 pub(crate) mod harmonics;

@@ -1,7 +1,7 @@
 //! From a tolerance to order, box size and method, by a cost model.
 //!
-//! The model knows how large the truncation error of each translation is ([`truncation`]), how long each operator
-//! takes on a machine ([`profile`]), and how boxes share the error at the least cost ([`orders`]); [`shape`] chooses
+//! The model knows how large the truncation error of each translation is (`truncation`), how long each operator
+//! takes on a machine (`profile`), and how boxes share the error at the least cost (`orders`); `shape` chooses
 //! the size of the boxes. Nothing here measures time while planning: equal input gives an equal plan.
 
 pub(crate) mod orders;
