@@ -82,6 +82,21 @@ pub enum Error {
         /// The core.
         core: &'static str,
     },
+    /// The derivative of a regularised planar field, which is not analytic.
+    #[error(
+        "the harmonic2d field of the {core} core has no complex derivative; ask for its potential alone, or use the \
+         singular core"
+    )]
+    NotAnalytic {
+        /// The core.
+        core: &'static str,
+    },
+    /// A method the plane does not have.
+    #[error("in the plane there is no method `{method}`; there are: auto, direct, fmm")]
+    MethodInPlane {
+        /// The method asked for.
+        method: &'static str,
+    },
     /// More points than indices of 32 bits can number.
     #[error("{count} {array} are more than the {limit} this version can number")]
     TooMany {

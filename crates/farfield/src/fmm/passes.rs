@@ -8,7 +8,7 @@ use super::operators::{Placement, add_sources, add_values, workspace_len};
 use super::setup::{Moves, OrderedSizes, PIECE};
 use crate::expansion::coefficient_count;
 use crate::expansion::translation::{self, Translations};
-use crate::p2p::{Block, Size2, Sources};
+use crate::p2p::{Block, PairSums, Size2, Sources};
 use crate::parallel::for_segments;
 use crate::simd::{Lanes, MAX_LANES, Real, Vectorized, as_lanes, dispatch};
 use crate::tree::lists::M2lBlock;
@@ -474,18 +474,15 @@ fn p2p_leaf<T: Real>(fmm: &Fmm<T>, at: u32, row: usize, vector: usize, strengths
             OrderedSizes::PerSource(size2) => Size2::PerSource(size2),
         },
     };
-    let own = (
-        (leaf.sources.start, leaf.sources.end),
-        fmm.pairs.own_skip(fmm.targets.is_none()),
-    );
+    let own = [(leaf.sources.start, leaf.sources.end)];
     let positions = &fmm.target_points().position;
     let positions = [&positions[0][..], &positions[1][..], &positions[2][..]];
     let block = Block {
         positions,
         targets,
         sources,
-        own,
+        own: (&own, fmm.pairs.own_skip(fmm.targets.is_none())),
         others: fmm.lists.p2p.row(row),
     };
-    fmm.pairs.add(fmm.simd, block, sums);
+    fmm.pairs.add(fmm.simd, &block, sums);
 }

@@ -162,7 +162,7 @@ fn cross<V: Lanes>(a: [V; 3], b: [V; 3]) -> [V; 3] {
     ]
 }
 
-impl<P: Profile> Pair<3, 3> for VortexVelocity<P> {
+impl<P: Profile> Pair<3, 3, 3> for VortexVelocity<P> {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], gamma: [V; 3], size2: V, sums: &mut [V; 3]) {
         let (k, _) = P::profile::<V, A, SKIP>(norm2(d), size2);
@@ -173,7 +173,7 @@ impl<P: Profile> Pair<3, 3> for VortexVelocity<P> {
     }
 }
 
-impl<P: Profile> Pair<3, 12> for VortexGradient<P> {
+impl<P: Profile> Pair<3, 3, 12> for VortexGradient<P> {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], gamma: [V; 3], size2: V, sums: &mut [V; 12]) {
         let (k, slope) = P::profile::<V, A, SKIP>(norm2(d), size2);

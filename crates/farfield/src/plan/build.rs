@@ -315,7 +315,7 @@ impl<'a, T: Real> Sum<'a, T> {
     }
 
     /// Plans the sum over distinct points.
-    fn merged_plan(self, merge: Merge<T>, mut notes: Vec<String>) -> Result<Plan<T>, Error> {
+    fn merged_plan(self, merge: Merge<T, 3>, mut notes: Vec<String>) -> Result<Plan<T>, Error> {
         notes.push(format!(
             "{} sources share a place with another one and were merged",
             self.sources.len() - merge.sources.len()

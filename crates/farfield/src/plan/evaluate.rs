@@ -1,13 +1,15 @@
 //! A plan and its evaluation.
 
 use super::build::add_planning;
+use super::field::Field;
 use super::input::check_strengths;
-use super::merge::Merge;
+use super::merge::{Merge, SpreadShape};
 use super::{Method, Sum};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
-use crate::kernel::{Kernel, Output};
+use crate::kernel::{Kernel, Output, reference};
+use crate::p2p::Pairs;
 use crate::parallel::for_segments;
 use crate::report::{Interactions, Seconds};
 use crate::simd::{Real, SimdLevel};
@@ -38,7 +40,7 @@ pub struct Parameters {
 /// What does the summing.
 #[derive(Debug)]
 pub(super) enum Engine<T: Real> {
-    Direct(Box<Direct<T>>),
+    Direct(Box<Direct<T, Pairs, 3>>),
     Tree(Box<Fmm<T>>),
 }
 
@@ -72,67 +74,10 @@ pub struct Plan<T: Real> {
     sums: Vec<T>,
     /// Where each of the caller's targets is in the engine's order; empty for the same order.
     rank: Vec<u32>,
-    merge: Option<Box<(Merge<T>, Field<T>)>>,
+    merge: Option<Box<(Merge<T, 3>, Field<T>)>>,
     pub(super) planning: f64,
     seconds: Seconds,
     evaluated: bool,
-}
-
-/// Results in the caller's order.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Field<T> {
-    outputs: Vec<Output>,
-    vectors: usize,
-    targets: usize,
-    /// One array per output: vector by vector, target by target, component by component.
-    values: Vec<Vec<T>>,
-}
-
-impl<T: Real> Field<T> {
-    fn new(outputs: &[Output], vectors: usize, targets: usize) -> Self {
-        let values = outputs
-            .iter()
-            .map(|o| vec![T::ZERO; vectors * targets * o.components()])
-            .collect();
-        Self {
-            outputs: outputs.to_vec(),
-            vectors,
-            targets,
-            values,
-        }
-    }
-
-    /// The outputs there are.
-    pub fn outputs(&self) -> &[Output] {
-        &self.outputs
-    }
-
-    /// All values of an output: `values[(vector * targets + target) * components + component]`.
-    ///
-    /// `None` if the output was not asked for.
-    pub fn get(&self, output: Output) -> Option<&[T]> {
-        self.outputs
-            .iter()
-            .position(|o| *o == output)
-            .map(|at| &self.values[at][..])
-    }
-
-    /// The values of an output for one strength vector, target by target.
-    pub fn of_vector(&self, output: Output, vector: usize) -> Option<&[T]> {
-        let length = self.targets * output.components();
-        self.get(output)
-            .and_then(|values| values.get(vector * length..(vector + 1) * length))
-    }
-
-    /// How many targets there are.
-    pub fn targets(&self) -> usize {
-        self.targets
-    }
-
-    /// How many strength vectors were summed.
-    pub fn vectors(&self) -> usize {
-        self.vectors
-    }
 }
 
 impl<T: Real> Plan<T> {
@@ -176,8 +121,8 @@ impl<T: Real> Plan<T> {
     }
 
     /// The plan of distinct points becomes that of all points.
-    pub(super) fn with_merge(mut self, sum: &Sum<T>, merge: Merge<T>, notes: Vec<String>) -> Self {
-        let inner = Field::new(&self.outputs, self.vectors, self.target_count);
+    pub(super) fn with_merge(mut self, sum: &Sum<T>, merge: Merge<T, 3>, notes: Vec<String>) -> Self {
+        let inner = Field::of_outputs(&self.outputs, self.vectors, self.target_count);
         self.notes.extend(notes);
         self.source_count = sum.sources.len();
         self.target_count = sum.targets.map_or(sum.sources.len(), <[_]>::len);
@@ -197,7 +142,7 @@ impl<T: Real> Plan<T> {
 
     /// An empty field of the right size for [`Plan::evaluate_into`].
     pub fn field(&self) -> Field<T> {
-        Field::new(&self.outputs, self.vectors, self.target_count)
+        Field::of_outputs(&self.outputs, self.vectors, self.target_count)
     }
 
     /// [`Plan::evaluate`] into memory that is already there.
@@ -216,9 +161,9 @@ impl<T: Real> Plan<T> {
             self.kernel.strength_components(),
             self.vectors,
         )?;
-        if field.targets != self.target_count || field.outputs != self.outputs || field.vectors != self.vectors {
+        if !field.has_shape(&self.outputs, self.vectors, self.target_count) {
             let why = "a field made by this plan's `field`".to_owned();
-            let (found, expected) = (field.targets * field.vectors, self.target_count * self.vectors);
+            let (found, expected) = (field.targets() * field.vectors(), self.target_count * self.vectors);
             return Err(Error::Length {
                 array: "field",
                 found,
@@ -231,17 +176,26 @@ impl<T: Real> Plan<T> {
             let (merge, inner) = &mut *merge;
             merge.add_up(strengths, self.kernel.strength_components(), self.vectors);
             self.sum(&merge.strengths, inner, &mut seconds);
+            let shape = SpreadShape {
+                vectors: self.vectors,
+                strengths: self.kernel.strength_components(),
+                components: self.outputs.iter().map(|output| output.components()).collect(),
+            };
+            let (kernel, outputs) = (self.kernel, &self.outputs);
             merge.spread(
-                self.kernel,
+                &shape,
                 strengths,
                 &inner.values,
                 &mut field.values,
-                &self.outputs,
-                self.vectors,
+                &|k, strength, size, sums| {
+                    if !kernel.is_singular(size > 0.0) {
+                        reference::add_pair(kernel, outputs[k], [0.0; 3], strength, size, sums);
+                    }
+                },
             );
             self.merge = Some(Box::new((
                 std::mem::take(merge),
-                std::mem::replace(inner, Field::new(&[], 0, 0)),
+                std::mem::replace(inner, Field::of_outputs(&[], 0, 0)),
             )));
         } else {
             self.sum(strengths, field, &mut seconds);
@@ -322,7 +276,7 @@ impl<T: Real> Plan<T> {
     fn write_outputs(&self, field: &mut Field<T>) {
         let rows = self.engine.sum_rows();
         let per_vector = rows / self.vectors;
-        let targets = field.targets;
+        let targets = field.targets();
         for (output, values) in self.outputs.iter().zip(&mut field.values) {
             let components = output.components();
             let first = first_sum(*output);

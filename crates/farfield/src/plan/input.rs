@@ -4,7 +4,7 @@ use super::{Method, Sum};
 use crate::error::Error;
 use crate::expansion::MAX_ORDER;
 use crate::kernel::{Core, Kernel, Output, Sizes};
-use crate::simd::Real;
+use crate::simd::{Real, SimdLevel};
 use rayon::prelude::*;
 
 impl<T: Real> Sum<'_, T> {
@@ -24,23 +24,7 @@ impl<T: Real> Sum<'_, T> {
         }
         self.check_sizes()?;
         self.check_outputs()?;
-        let (lowest, highest) = Self::tolerance_range();
-        let in_range = self.tolerance >= lowest * (1.0 - 1e-9) && self.tolerance <= highest * (1.0 + 1e-9);
-        if !in_range && self.order.is_none() {
-            return Err(Error::Tolerance {
-                value: self.tolerance,
-                lowest,
-                highest,
-                precision: T::NAME,
-            });
-        }
-        let parameter = |name, value: f64, range, fine: bool| {
-            if fine {
-                Ok(())
-            } else {
-                Err(Error::Parameter { name, value, range })
-            }
-        };
+        check_tolerance::<T>(self.tolerance, self.order.is_some())?;
         if let Some(order) = self.order {
             parameter("order", order as f64, "0 to 52", order <= MAX_ORDER)?;
         }
@@ -56,11 +40,7 @@ impl<T: Real> Sum<'_, T> {
             "1 to 1024",
             (1..=1024).contains(&self.vectors),
         )?;
-        if let Some(level) = self.simd
-            && !level.is_supported()
-        {
-            return Err(Error::Simd { level: level.name() });
-        }
+        check_level(self.simd)?;
         if let Kernel::Gravity { constant } = self.kernel {
             parameter(
                 "gravitational constant",
@@ -73,43 +53,7 @@ impl<T: Real> Sum<'_, T> {
     }
 
     fn check_sizes(&self) -> Result<(), Error> {
-        let check = |index: usize, size: T| {
-            if !size.is_finite() {
-                return Err(Error::NotFinite {
-                    array: "core sizes",
-                    index,
-                    component: 0,
-                    value: size.to_f64(),
-                });
-            }
-            if size < T::ZERO {
-                return Err(Error::NegativeSize {
-                    index,
-                    value: size.to_f64(),
-                });
-            }
-            Ok(())
-        };
-        match &self.sizes {
-            Sizes::None => {}
-            Sizes::Global(size) => check(0, *size)?,
-            Sizes::PerSource(sizes) => {
-                if sizes.len() != self.sources.len() {
-                    let why = "one per source".to_owned();
-                    let (found, expected) = (sizes.len(), self.sources.len());
-                    return Err(Error::Length {
-                        array: "core sizes",
-                        found,
-                        expected,
-                        why,
-                    });
-                }
-                sizes
-                    .iter()
-                    .enumerate()
-                    .try_for_each(|(index, size)| check(index, *size))?;
-            }
-        }
+        check_size_values(&self.sizes, self.sources.len())?;
         if let Kernel::BiotSavart { core } = self.kernel
             && core != Core::Singular
             && self.sizes == Sizes::None
@@ -155,7 +99,82 @@ impl<T: Real> Sum<'_, T> {
     }
 }
 
-fn check_points<T: Real>(array: &'static str, points: &[[T; 3]]) -> Result<(), Error> {
+/// Checks core sizes or softening lengths of so many sources.
+pub(crate) fn check_size_values<T: Real>(sizes: &Sizes<T>, sources: usize) -> Result<(), Error> {
+    let check = |index: usize, size: T| {
+        if !size.is_finite() {
+            return Err(Error::NotFinite {
+                array: "core sizes",
+                index,
+                component: 0,
+                value: size.to_f64(),
+            });
+        }
+        if size < T::ZERO {
+            return Err(Error::NegativeSize {
+                index,
+                value: size.to_f64(),
+            });
+        }
+        Ok(())
+    };
+    match sizes {
+        Sizes::None => {}
+        Sizes::Global(size) => check(0, *size)?,
+        Sizes::PerSource(sizes) => {
+            if sizes.len() != sources {
+                let why = "one per source".to_owned();
+                let (found, expected) = (sizes.len(), sources);
+                return Err(Error::Length {
+                    array: "core sizes",
+                    found,
+                    expected,
+                    why,
+                });
+            }
+            sizes
+                .iter()
+                .enumerate()
+                .try_for_each(|(index, size)| check(index, *size))?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a tolerance is in the range of the precision, unless an expert fixed the order.
+pub(crate) fn check_tolerance<T: Real>(tolerance: f64, order_fixed: bool) -> Result<(), Error> {
+    let (lowest, highest) = Sum::<T>::tolerance_range();
+    let in_range = tolerance >= lowest * (1.0 - 1e-9) && tolerance <= highest * (1.0 + 1e-9);
+    if in_range || order_fixed {
+        return Ok(());
+    }
+    Err(Error::Tolerance {
+        value: tolerance,
+        lowest,
+        highest,
+        precision: T::NAME,
+    })
+}
+
+/// [`Error::Parameter`] unless `fine`.
+pub(crate) fn parameter(name: &'static str, value: f64, range: &'static str, fine: bool) -> Result<(), Error> {
+    if fine {
+        Ok(())
+    } else {
+        Err(Error::Parameter { name, value, range })
+    }
+}
+
+/// Checks that this machine has the instruction set asked for.
+pub(crate) fn check_level(level: Option<SimdLevel>) -> Result<(), Error> {
+    match level {
+        Some(level) if !level.is_supported() => Err(Error::Simd { level: level.name() }),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that points can be numbered and are finite.
+pub(crate) fn check_points<T: Real, const D: usize>(array: &'static str, points: &[[T; D]]) -> Result<(), Error> {
     if points.len() > u32::MAX as usize - 64 {
         return Err(Error::TooMany {
             array,
@@ -183,7 +202,7 @@ fn check_points<T: Real>(array: &'static str, points: &[[T; 3]]) -> Result<(), E
 }
 
 /// Checks the strengths of an evaluation.
-pub(super) fn check_strengths<T: Real>(
+pub(crate) fn check_strengths<T: Real>(
     strengths: &[T],
     sources: usize,
     components: usize,

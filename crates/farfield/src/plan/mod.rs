@@ -5,11 +5,13 @@
 
 mod build;
 mod evaluate;
-mod input;
-mod merge;
+mod field;
+pub(crate) mod input;
+pub(crate) mod merge;
 mod one_call;
 
-pub use evaluate::{Field, Parameters, Plan};
+pub use evaluate::{Parameters, Plan};
+pub use field::Field;
 pub use one_call::{BiotSavartSum, CoulombSum, GravitySum, biot_savart, coulomb, gravity};
 
 use crate::kernel::{Kernel, Output, Sizes};

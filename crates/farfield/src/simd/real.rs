@@ -4,6 +4,7 @@ use super::{Lanes, SimdLevel, scalar::Scalar};
 use crate::bench::Benchmark;
 use crate::error::Error;
 use crate::plan::{Field, Plan, Sum};
+use crate::plane;
 use std::fmt::{Debug, Display};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
@@ -66,6 +67,14 @@ pub trait Real:
     #[doc(hidden)]
     fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error>;
     #[doc(hidden)]
+    fn plan_in_plane(sum: plane::Sum<'_, Self>) -> Result<plane::Plan<Self>, Error>;
+    #[doc(hidden)]
+    fn evaluate_in_plane(
+        plan: &mut plane::Plan<Self>,
+        strengths: &[Self],
+        field: &mut plane::Field<Self>,
+    ) -> Result<(), Error>;
+    #[doc(hidden)]
     fn bench(level: SimdLevel, what: &Benchmark) -> f64;
 }
 
@@ -110,6 +119,16 @@ macro_rules! real {
                 sum.check_and_build()
             }
             fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error> {
+                plan.check_and_sum(strengths, field)
+            }
+            fn plan_in_plane(sum: plane::Sum<'_, Self>) -> Result<plane::Plan<Self>, Error> {
+                sum.check_and_build()
+            }
+            fn evaluate_in_plane(
+                plan: &mut plane::Plan<Self>,
+                strengths: &[Self],
+                field: &mut plane::Field<Self>,
+            ) -> Result<(), Error> {
                 plan.check_and_sum(strengths, field)
             }
             fn bench(level: SimdLevel, what: &Benchmark) -> f64 {
