@@ -43,7 +43,7 @@ impl<T: Real> Input<T> {
                 if !unused.is_empty() {
                     notes.push(format!("{}: not used: {}", path.display(), unused.join(", ")));
                 }
-                (rounded(&points), strengths)
+                (rounded("sources", path, &points)?, strengths)
             }
         };
         let components = request.kernel.strength_components();
@@ -78,7 +78,7 @@ impl<T: Real> Input<T> {
         };
         if let Some(path) = &request.targets {
             print::progress(&format!("reading {}", path.display()));
-            input.set_targets(rounded(&read_targets(path)?));
+            input.set_targets(rounded("targets", path, &read_targets(path)?)?);
         }
         Ok(input)
     }
@@ -101,7 +101,10 @@ impl<T: Real> Input<T> {
     /// The library's error, with the file that the offending array came from.
     pub fn failure(&self, request: &Request, error: farfield::Error) -> Failure {
         let array = match &error {
-            farfield::Error::NotFinite { array, .. } | farfield::Error::TooMany { array, .. } => *array,
+            farfield::Error::NotFinite { array, .. }
+            | farfield::Error::TooClose { array, .. }
+            | farfield::Error::TooMany { array, .. } => *array,
+            farfield::Error::Overflow { .. } => "strengths",
             _ => "",
         };
         if let (farfield::Error::Memory { .. }, Sources::Made { n, .. }) = (&error, &request.sources) {
@@ -134,8 +137,27 @@ impl Request {
     }
 }
 
-fn rounded<T: Real>(points: &[[f64; 3]]) -> Vec<[T; 3]> {
-    points.iter().map(|point| point.map(T::from_f64)).collect()
+fn rounded<T: Real>(array: &str, path: &Path, points: &[[f64; 3]]) -> Result<Vec<[T; 3]>, Failure> {
+    let place = |at: usize| format!("{}: {array}[{}] component {}", path.display(), at / 3, at % 3);
+    check_precision::<T>(points.as_flattened(), place)?;
+    Ok(points.iter().map(|point| point.map(T::from_f64)).collect())
+}
+
+/// Finite numbers must stay finite in the precision asked for; `place` says where a number comes from.
+pub fn check_precision<T: Real>(values: &[f64], place: impl Fn(usize) -> String) -> Result<(), Failure> {
+    match values
+        .iter()
+        .position(|value| value.is_finite() && value.abs() > T::LARGEST)
+    {
+        None => Ok(()),
+        Some(at) => Err(Failure::Data(format!(
+            "{} is {:e}, beyond {:e}, the largest number in {}: use --precision f64",
+            place(at),
+            values[at],
+            T::LARGEST,
+            T::NAME
+        ))),
+    }
 }
 
 /// From a row for each source, with the components of vector after vector, to the library's order.
@@ -171,6 +193,14 @@ fn arranged<T: Real>(
             },
         )));
     }
+    let place = |at: usize| {
+        format!(
+            "{name}: strengths[{}] column {}",
+            at / array.columns,
+            at % array.columns
+        )
+    };
+    check_precision::<T>(&array.values, place)?;
     let mut strengths = Vec::with_capacity(array.values.len());
     for vector in 0..vectors {
         for row in array.values.chunks_exact(array.columns) {

@@ -2,6 +2,7 @@
 
 use super::evaluate::{Engine, Parameters, Plan};
 use super::merge::Merge;
+use super::units::Units;
 use super::{Method, Sum};
 use crate::direct::Direct;
 use crate::error::Error;
@@ -31,9 +32,14 @@ impl<'a, T: Real> Sum<'a, T> {
     }
 
     pub(crate) fn check_and_build(self) -> Result<Plan<T>, Error> {
-        self.check()?;
         let start = Instant::now();
-        let mut plan = self.build()?;
+        let extent = self.check()?;
+        let units = Units::new::<T>(extent, self.kernel);
+        let mut plan = if units.are_the_callers() {
+            self.build()?
+        } else {
+            self.build_in(units)?
+        };
         plan.planning = start.elapsed().as_secs_f64();
         Ok(plan)
     }
@@ -65,6 +71,20 @@ impl<'a, T: Real> Sum<'a, T> {
             return Ok(self.direct_plan(simd, pairs, notes));
         }
         self.tree_plan(simd, pairs, method, &proposal, notes)
+    }
+
+    /// Plans the sum over the same points in other units.
+    fn build_in(self, units: Units) -> Result<Plan<T>, Error> {
+        let sources = units.points(self.sources);
+        let targets = self.targets.map(|targets| units.points(targets));
+        let inner = Sum {
+            kernel: units.kernel(self.kernel),
+            sources: &sources,
+            targets: targets.as_deref(),
+            sizes: units.sizes(&self.sizes),
+            ..self.clone()
+        };
+        Ok(inner.build()?.in_units(units, self.kernel))
     }
 
     /// Distinct orders of derivatives among the outputs: each has its own error to keep.
@@ -277,14 +297,12 @@ impl<'a, T: Real> Sum<'a, T> {
             let far = lists.counts.m2l as f64 * proposal.m2l_cost * self.streams() as f64;
             if lists.counts.p2p as f64 * pair_cost + far > pair_count * pair_cost {
                 let mut notes = notes;
-                notes.push(if pairs.softened {
-                    format!(
-                        "direct: cores of size {:e} reach too far for a far field at this tolerance",
-                        self.largest_size()
-                    )
+                let why = if pairs.softened {
+                    "direct: the cores reach too far for a far field at this tolerance"
                 } else {
-                    "direct: cheaper than the FMM for these points".to_owned()
-                });
+                    "direct: cheaper than the FMM for these points"
+                };
+                notes.push(why.to_owned());
                 return Ok(self.direct_plan(simd, pairs, notes));
             }
         }

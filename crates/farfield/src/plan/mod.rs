@@ -8,6 +8,7 @@ mod evaluate;
 mod input;
 mod merge;
 mod one_call;
+pub(crate) mod units;
 
 pub use evaluate::{Field, Parameters, Plan};
 pub use one_call::{BiotSavartSum, CoulombSum, GravitySum, biot_savart, coulomb, gravity};
