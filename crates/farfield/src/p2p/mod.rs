@@ -3,6 +3,7 @@
 //! A register holds several targets; each source is broadcast to all of them, so there is nothing to reduce and no
 //! remainder on the source side. Targets go two registers at a time, to use each broadcast twice.
 
+use crate::fmm::setup::OrderedSizes;
 use crate::kernel::{
     Core, CoulombGradient, CoulombHessian, CoulombPotential, Gaussian, HuPolynomial, Kernel, Pair, PlummerGradient,
     PlummerPotential, SingularVortex, VortexGradient, VortexVelocity, WinckelmansLeonard, sums_of,
@@ -19,6 +20,33 @@ pub(crate) struct Sources<'a, T> {
     pub strengths: &'a [T],
     pub stride: usize,
     pub size2: Size2<'a, T>,
+}
+
+impl<'a, T: Real> Sources<'a, T> {
+    /// All sources with the strengths of one of several vectors, each of `components` streams as long as a column.
+    pub fn of_vector(
+        position: &'a [Vec<T>; 3],
+        strengths: &'a [T],
+        components: usize,
+        vector: usize,
+        sizes: &'a OrderedSizes<T>,
+    ) -> Self {
+        let stride = position[0].len();
+        Self {
+            position: columns(position),
+            strengths: &strengths[vector * components * stride..],
+            stride,
+            size2: match sizes {
+                OrderedSizes::Global(size2) => Size2::Global(*size2),
+                OrderedSizes::PerSource(size2) => Size2::PerSource(size2),
+            },
+        }
+    }
+}
+
+/// The coordinates, axis by axis.
+pub(crate) fn columns<T>(position: &[Vec<T>; 3]) -> [&[T]; 3] {
+    [&position[0], &position[1], &position[2]]
 }
 
 /// Squared core sizes of the sources.

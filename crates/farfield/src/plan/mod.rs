@@ -5,6 +5,7 @@
 
 mod build;
 mod evaluate;
+mod far_field;
 mod input;
 mod merge;
 mod one_call;
