@@ -3,13 +3,11 @@
 use super::request::{Charges, Request, Sources};
 use crate::failure::Failure;
 use crate::print;
+use farfield::machine;
+use farfield::plan::{MOST_POINTS, MemoryForecast};
 use farfield::simd::Real;
-use farfield::{Method, machine};
 use farfield_io::{Array, PointsFile, read_points, read_strengths, read_targets};
 use std::path::Path;
-
-/// More points than this cannot be numbered by the library.
-const MOST_POINTS: usize = u32::MAX as usize - 64;
 
 /// What is summed over.
 #[derive(Debug)]
@@ -215,33 +213,15 @@ fn arranged<T: Real>(
 }
 
 /// Refuses numbers of points that cannot fit, before the first one is made.
-///
-/// A forecast of what this program and the plan hold at least; the library makes a finer one once it has the points.
 fn check_fits<T: Real>(request: &Request, n: usize) -> Result<(), Failure> {
-    let vectors = request.vectors.unwrap_or(1) as f64;
-    let streams = vectors * request.kernel.strength_components() as f64;
-    let results = vectors
-        * request
-            .outputs
-            .iter()
-            .map(|output| output.components() as f64)
-            .sum::<f64>();
-    let size = std::mem::size_of::<T>() as f64;
-    // Points and strengths here and in the plan; results as summed, ordered and returned.
-    let mut per_point = size * (2.0 * (3.0 + streams) + 3.0 * results);
-    if request.method != Method::Direct && n > 100_000 {
-        // Keys, orders and sorted points of the tree.
-        per_point += 3.0 * size + 20.0;
-    }
-    let needed = per_point * n as f64;
-    let gib = 1024f64.powi(3);
+    let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
+    let needed = forecast::<T>(request, n, None, request.vectors.unwrap_or(1)).total();
     if let Some(available) = machine::available_memory()
-        && needed > available as f64
+        && needed > available
     {
-        let (needed_gib, available_gib) = (needed / gib, available as f64 / gib);
         let error = farfield::Error::Memory {
-            needed_gib,
-            available_gib,
+            needed_gib: gib(needed),
+            available_gib: gib(available),
         };
         return Err(Failure::Data(format!("--n {n}: {error}")));
     }
@@ -254,4 +234,9 @@ fn check_fits<T: Real>(request: &Request, n: usize) -> Result<(), Failure> {
         return Err(Failure::Data(format!("--n {n}: {error}")));
     }
     Ok(())
+}
+
+/// The memory that a sum over so many points takes.
+pub fn forecast<T: Real>(request: &Request, sources: usize, targets: Option<usize>, vectors: usize) -> MemoryForecast {
+    request.sum::<T>(&[], None, vectors).memory_forecast(sources, targets)
 }

@@ -2,6 +2,7 @@
 
 use super::evaluate::{Engine, Parameters, Plan};
 use super::far_field::FarField;
+use super::memory::Counts;
 use super::merge::Merge;
 use super::units::Units;
 use super::{Method, Sum};
@@ -11,12 +12,11 @@ use crate::expansion::coefficient_count;
 use crate::fmm::Fmm;
 use crate::fmm::setup::{FmmInput, OrderedSizes};
 use crate::kernel::{Kernel, Sizes};
-use crate::machine::available_memory;
 use crate::p2p::{Pairs, accuracy_for};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
 use crate::tree::{Lists, Octree, TreeShape};
-use crate::tuning::shape::{self, Proposal};
+use crate::tuning::shape::{self, Coverage, Proposal};
 use rayon::prelude::*;
 use std::time::Instant;
 
@@ -44,25 +44,29 @@ impl<'a, T: Real> Sum<'a, T> {
 
     fn build(self) -> Result<Plan<T>, Error> {
         let simd = self.simd.unwrap_or_else(SimdLevel::best);
-        let accuracy = match self.order {
-            Some(_) => RsqrtAccuracy::Full,
-            None => accuracy_for::<T>(simd, self.tolerance),
-        };
-        let softened = self.largest_size() > 0.0;
-        let pairs = Pairs {
-            kernel: self.kernel,
-            softened,
-            derivatives: self.most_derivatives(),
-            accuracy,
-        };
+        let pairs = self.pairs();
         let mut notes = Vec::new();
         let proposal = self.proposal(&pairs);
-        let method = self.resolve_method(&pairs, &proposal, &mut notes);
+        let method = self.resolve_method(self.counts(), &pairs, &proposal, &mut notes);
         self.check_memory(method, &pairs, &proposal)?;
         if !method.has_tree() {
             return Ok(self.direct_plan(simd, pairs, notes));
         }
         self.tree_plan(simd, pairs, method, &proposal, notes)
+    }
+
+    /// What pairs compute.
+    pub(super) fn pairs(&self) -> Pairs {
+        let simd = self.simd.unwrap_or_else(SimdLevel::best);
+        Pairs {
+            kernel: self.kernel,
+            softened: self.largest_size() > 0.0,
+            derivatives: self.most_derivatives(),
+            accuracy: match self.order {
+                Some(_) => RsqrtAccuracy::Full,
+                None => accuracy_for::<T>(simd, self.tolerance),
+            },
+        }
     }
 
     /// Plans the sum over the same points in other units.
@@ -100,31 +104,44 @@ impl<'a, T: Real> Sum<'a, T> {
         self.targets.map_or(self.sources.len(), <[_]>::len)
     }
 
+    pub(super) fn counts(&self) -> Counts {
+        Counts {
+            sources: self.sources.len(),
+            targets: self.targets.map(<[_]>::len),
+        }
+    }
+
     pub(super) fn streams(&self) -> usize {
         self.vectors * self.kernel.strength_components()
     }
 
     /// What the model proposes, from whichever set has more points.
     fn proposal(&self, pairs: &Pairs) -> Proposal {
-        let costs = self.profile.of::<T>();
         let points = match self.targets {
             Some(targets) if targets.len() > self.sources.len() => targets,
             _ => self.sources,
         };
-        let pair_cost = costs.pair(self.kernel, pairs.derivatives) * self.vectors as f64;
-        let tolerance = if self.order.is_some() { 1e-6 } else { self.tolerance };
-        shape::propose(
-            points,
-            &self.error_derivatives(),
-            tolerance,
-            pair_cost,
-            self.streams() as f64,
-            costs,
-        )
+        self.proposal_for(&Coverage::of(points), points.len(), pairs)
     }
 
-    fn resolve_method(&self, pairs: &Pairs, proposal: &Proposal, notes: &mut Vec<String>) -> Method {
-        let (ns, nt) = (self.sources.len() as f64, self.target_count() as f64);
+    /// What the model proposes for so many points.
+    pub(super) fn proposal_for(&self, coverage: &Coverage, points: usize, pairs: &Pairs) -> Proposal {
+        let costs = self.profile.of::<T>();
+        let pair_cost = costs.pair(self.kernel, pairs.derivatives) * self.vectors as f64;
+        let tolerance = if self.order.is_some() { 1e-6 } else { self.tolerance };
+        let derivatives = self.error_derivatives();
+        let streams = self.streams() as f64;
+        shape::propose(coverage, points, &derivatives, tolerance, pair_cost, streams, costs)
+    }
+
+    pub(super) fn resolve_method(
+        &self,
+        counts: Counts,
+        pairs: &Pairs,
+        proposal: &Proposal,
+        notes: &mut Vec<String>,
+    ) -> Method {
+        let (ns, nt) = (counts.sources as f64, counts.targets() as f64);
         if self.method == Method::Direct || ns == 0.0 || nt == 0.0 {
             return Method::Direct;
         }
@@ -148,36 +165,6 @@ impl<'a, T: Real> Sum<'a, T> {
             }
             method => method,
         }
-    }
-
-    fn check_memory(&self, method: Method, pairs: &Pairs, proposal: &Proposal) -> Result<(), Error> {
-        let Some(limit) = self.memory_limit.or_else(available_memory) else {
-            return Ok(());
-        };
-        let (ns, nt, size) = (
-            self.sources.len() as f64,
-            self.target_count() as f64,
-            std::mem::size_of::<T>() as f64,
-        );
-        let rows = (self.vectors * pairs.sums()) as f64;
-        let mut needed = size * (ns * (3.0 + self.streams() as f64) + nt * (3.0 + 3.0 * rows));
-        if method.has_tree() {
-            let order = self.order.unwrap_or(proposal.order);
-            let mean = self
-                .leaf_capacity
-                .map_or(proposal.leaf_mean, |capacity| 0.6 * capacity as f64);
-            let boxes = 1.2 * ns.max(nt) / mean;
-            let expansions = 2.0 * boxes * (self.streams() * coefficient_count(order)) as f64 * size;
-            needed += expansions + boxes * (200.0 * 9.0 + 200.0) + (ns + nt) * (3.0 * size + 20.0);
-        }
-        if needed > limit as f64 {
-            let gib = 1024f64.powi(3);
-            return Err(Error::Memory {
-                needed_gib: needed / gib,
-                available_gib: limit as f64 / gib,
-            });
-        }
-        Ok(())
     }
 
     fn direct_plan(&self, simd: SimdLevel, pairs: Pairs, notes: Vec<String>) -> Plan<T> {

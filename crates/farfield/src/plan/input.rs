@@ -292,8 +292,8 @@ impl Survey {
     }
 }
 
-/// More points than this cannot be numbered.
-pub(crate) const MOST_POINTS: usize = u32::MAX as usize - 64;
+/// More points than this, sources or targets, cannot be numbered.
+pub const MOST_POINTS: usize = u32::MAX as usize - 64;
 
 /// Refuses distinct points less than `least` apart along an axis, where the square of their distance may be lost.
 ///

@@ -7,11 +7,14 @@ mod build;
 mod evaluate;
 mod far_field;
 mod input;
+mod memory;
 mod merge;
 mod one_call;
 pub(crate) mod units;
 
 pub use evaluate::{Field, Parameters, Plan};
+pub use input::MOST_POINTS;
+pub use memory::MemoryForecast;
 pub use one_call::{BiotSavartSum, CoulombSum, GravitySum, biot_savart, coulomb, gravity};
 
 use crate::kernel::{Kernel, Output, Sizes};
