@@ -2,8 +2,10 @@
 
 use crate::kernel::{Kernel, Output, Sizes, reference};
 use crate::plan::Field;
+use crate::plan::units::{Units, largest_magnitude, times_two_to};
 use crate::points::Random;
 use crate::simd::Real;
+use crate::tree::octree::bounds;
 use rayon::prelude::*;
 
 /// What was summed: the caller's own arrays.
@@ -36,10 +38,11 @@ pub struct OutputError {
 pub fn verify<T: Real>(problem: &Problem<T>, field: &Field<T>, samples: usize, seed: u64) -> Vec<OutputError> {
     let targets = problem.targets.unwrap_or(problem.sources);
     let chosen = sampled(targets.len(), samples, seed);
+    let truth = Truth::new(problem);
     field
         .outputs()
         .iter()
-        .map(|output| error_of(problem, field, *output, &chosen))
+        .map(|output| error_of(&truth, field, *output, &chosen))
         .collect()
 }
 
@@ -64,14 +67,15 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// Compares the values at one target with the truth; `absolute` is the sum of absolute contributions.
-    pub fn new<T: Real>(values: &[T], truth: &[f64], absolute: f64) -> Self {
+    /// Compares the values at one target, times `2^unit`, with the truth; `absolute` is the sum of absolute
+    /// contributions.
+    pub fn new<T: Real>(values: &[T], unit: i32, truth: &[f64], absolute: f64) -> Self {
         let mut sample = Self {
             floor2: (T::EPSILON * absolute).powi(2),
             ..Self::default()
         };
         for (value, truth) in values.iter().zip(truth) {
-            sample.difference2 += (value.to_f64() - truth).powi(2);
+            sample.difference2 += (times_two_to(value.to_f64(), unit) - truth).powi(2);
             sample.truth2 += truth * truth;
         }
         sample
@@ -127,16 +131,17 @@ impl CompensatedSum {
     }
 }
 
-fn error_of<T: Real>(problem: &Problem<T>, field: &Field<T>, output: Output, chosen: &[usize]) -> OutputError {
+fn error_of<T: Real>(truth: &Truth<T>, field: &Field<T>, output: Output, chosen: &[usize]) -> OutputError {
+    let unit = truth.units.of_output(output, truth.strengths);
     let components = output.components();
     let values = field.get(output).unwrap_or(&[]);
     let samples: Vec<Sample> = chosen
         .par_iter()
         .flat_map_iter(|target| (0..field.vectors()).map(move |vector| (vector, *target)))
         .map(|(vector, target)| {
-            let (truth, absolute) = truth_at(problem, output, vector, target);
+            let (truth, absolute) = truth.at(output, vector, target);
             let at = (vector * field.targets() + target) * components;
-            Sample::new(&values[at..at + components], &truth, absolute)
+            Sample::new(&values[at..at + components], -unit, &truth, absolute)
         })
         .collect();
     OutputError {
@@ -145,42 +150,74 @@ fn error_of<T: Real>(problem: &Problem<T>, field: &Field<T>, output: Output, cho
     }
 }
 
-/// The true value at a target, and the sum of absolute contributions.
-fn truth_at<T: Real>(problem: &Problem<T>, output: Output, vector: usize, target: usize) -> (Vec<f64>, f64) {
-    let targets = problem.targets.unwrap_or(problem.sources);
-    let x = targets[target].map(Real::to_f64);
-    let components = problem.kernel.strength_components();
-    let strengths = &problem.strengths[vector * problem.sources.len() * components..];
-    let same = problem.targets.is_none();
-    let mut sum = vec![CompensatedSum::default(); output.components()];
-    let mut absolute = 0.0;
-    let mut term = vec![0.0; output.components()];
-    for (j, source) in problem.sources.iter().enumerate() {
-        if same && j == target {
-            continue;
-        }
-        let d = std::array::from_fn(|axis| x[axis] - source[axis].to_f64());
-        let strength: [f64; 3] = std::array::from_fn(|c| {
-            if c < components {
-                strengths[j * components + c].to_f64()
-            } else {
-                0.0
-            }
-        });
-        let size = match problem.sizes {
-            Sizes::None => 0.0,
-            Sizes::Global(size) => size.to_f64(),
-            Sizes::PerSource(sizes) => sizes[j].to_f64(),
+/// The true sums, in units whose squares are ordinary numbers.
+struct Truth<'a, T> {
+    problem: &'a Problem<'a, T>,
+    kernel: Kernel,
+    units: Units,
+    /// The unit of strengths, as an exponent of two.
+    strengths: i32,
+}
+
+impl<'a, T: Real> Truth<'a, T> {
+    fn new(problem: &'a Problem<'a, T>) -> Self {
+        let (_, extent) = bounds(&[problem.sources, problem.targets.unwrap_or(&[])]);
+        let extent = extent.into_iter().fold(0.0, f64::max).min(f64::MAX);
+        let extent = match problem.sizes {
+            Sizes::Global(size) if extent == 0.0 => size.to_f64(),
+            _ => extent,
         };
-        let size = if problem.kernel == Kernel::Coulomb { 0.0 } else { size };
-        term.fill(0.0);
-        reference::add_pair(problem.kernel, output, d, &strength, size, &mut term);
-        let mut norm = 0.0;
-        for (sum, term) in sum.iter_mut().zip(&term) {
-            norm += term * term;
-            sum.add(*term);
+        // In double precision, whatever the precision of the points.
+        let units = Units::new::<f64>(extent, problem.kernel);
+        let largest = largest_magnitude(problem.strengths).unwrap_or(0.0);
+        Self {
+            problem,
+            kernel: units.kernel(problem.kernel),
+            units,
+            strengths: Units::of_strengths::<f64>(largest),
         }
-        absolute += norm.sqrt();
     }
-    (sum.into_iter().map(CompensatedSum::value).collect(), absolute)
+
+    /// The true value at a target, and the sum of absolute contributions.
+    fn at(&self, output: Output, vector: usize, target: usize) -> (Vec<f64>, f64) {
+        let (problem, units) = (self.problem, self.units);
+        let targets = problem.targets.unwrap_or(problem.sources);
+        let place = |point: [T; 3]| point.map(|c| units.length(c.to_f64()));
+        let x = place(targets[target]);
+        let components = problem.kernel.strength_components();
+        let strengths = &problem.strengths[vector * problem.sources.len() * components..];
+        let same = problem.targets.is_none();
+        let mut sum = vec![CompensatedSum::default(); output.components()];
+        let mut absolute = 0.0;
+        let mut term = vec![0.0; output.components()];
+        for (j, source) in problem.sources.iter().enumerate() {
+            if same && j == target {
+                continue;
+            }
+            let source = place(*source);
+            let d = std::array::from_fn(|axis| x[axis] - source[axis]);
+            let strength: [f64; 3] = std::array::from_fn(|c| {
+                if c < components {
+                    times_two_to(strengths[j * components + c].to_f64(), -self.strengths)
+                } else {
+                    0.0
+                }
+            });
+            let size = match problem.sizes {
+                Sizes::None => 0.0,
+                Sizes::Global(size) => units.length(size.to_f64()),
+                Sizes::PerSource(sizes) => units.length(sizes[j].to_f64()),
+            };
+            let size = if problem.kernel == Kernel::Coulomb { 0.0 } else { size };
+            term.fill(0.0);
+            reference::add_pair(self.kernel, output, d, &strength, size, &mut term);
+            let mut norm = 0.0;
+            for (sum, term) in sum.iter_mut().zip(&term) {
+                norm += term * term;
+                sum.add(*term);
+            }
+            absolute += norm.sqrt();
+        }
+        (sum.into_iter().map(CompensatedSum::value).collect(), absolute)
+    }
 }

@@ -1,7 +1,7 @@
 //! The algorithm: every group of targets meets the sources block by block.
 
 use crate::fmm::setup::OrderedSizes;
-use crate::p2p::{Block, PairSums, Size2, Sources};
+use crate::p2p::{Block, PairSums, Sources, columns};
 use crate::parallel::for_segments;
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
@@ -56,21 +56,13 @@ impl<T: Real, P: PairSums<D> + Sync, const D: usize> Direct<T, P, D> {
     fn add_group(&self, targets: Range<usize>, strengths: &[T], sums: &mut [T]) {
         sums.fill(T::ZERO);
         let n = self.sources[0].len();
-        let positions = self.targets.as_ref().unwrap_or(&self.sources);
-        let positions = positions.each_ref().map(|column| &column[..]);
+        let positions = columns(self.targets.as_ref().unwrap_or(&self.sources));
+        let components = self.pairs.strengths();
         let skip = self.pairs.own_skip(self.targets.is_none());
         let vector_len = self.pairs.sums() * targets.len();
         for first in (0..n).step_by(SOURCES) {
             for (vector, sums) in sums.chunks_mut(vector_len).enumerate() {
-                let sources = Sources {
-                    position: self.sources.each_ref().map(|column| &column[..]),
-                    strengths: &strengths[vector * self.pairs.strengths() * n..],
-                    stride: n,
-                    size2: match &self.size2 {
-                        OrderedSizes::Global(size2) => Size2::Global(*size2),
-                        OrderedSizes::PerSource(size2) => Size2::PerSource(size2),
-                    },
-                };
+                let sources = Sources::of_vector(&self.sources, strengths, components, vector, &self.size2);
                 let own = [(first as u32, (first + SOURCES).min(n) as u32)];
                 let block = Block {
                     positions,

@@ -4,6 +4,7 @@
 //! remainder on the source side. Targets go two registers at a time, to use each broadcast twice. The same loop serves
 //! points in space (`D = 3`) and in the plane (`D = 2`).
 
+use crate::fmm::setup::OrderedSizes;
 use crate::kernel::Pair;
 use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
 use std::marker::PhantomData;
@@ -17,6 +18,33 @@ pub(crate) struct Sources<'a, T, const D: usize> {
     pub strengths: &'a [T],
     pub stride: usize,
     pub size2: Size2<'a, T>,
+}
+
+impl<'a, T: Real, const D: usize> Sources<'a, T, D> {
+    /// All sources with the strengths of one of several vectors, each of `components` streams as long as a column.
+    pub fn of_vector(
+        position: &'a [Vec<T>; D],
+        strengths: &'a [T],
+        components: usize,
+        vector: usize,
+        sizes: &'a OrderedSizes<T>,
+    ) -> Self {
+        let stride = position[0].len();
+        Self {
+            position: columns(position),
+            strengths: &strengths[vector * components * stride..],
+            stride,
+            size2: match sizes {
+                OrderedSizes::Global(size2) => Size2::Global(*size2),
+                OrderedSizes::PerSource(size2) => Size2::PerSource(size2),
+            },
+        }
+    }
+}
+
+/// The coordinates, axis by axis.
+pub(crate) fn columns<T, const D: usize>(position: &[Vec<T>; D]) -> [&[T]; D] {
+    position.each_ref().map(|column| &column[..])
 }
 
 /// Squared core sizes of the sources.

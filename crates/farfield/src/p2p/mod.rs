@@ -2,7 +2,7 @@
 
 mod block;
 
-pub(crate) use block::{Block, Size2, Skip, Sources};
+pub(crate) use block::{Block, Size2, Skip, Sources, columns};
 
 use crate::kernel::{
     Core, CoulombGradient, CoulombHessian, CoulombPotential, Gaussian, HuPolynomial, Kernel, PlummerGradient,

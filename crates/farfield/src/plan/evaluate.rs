@@ -4,6 +4,7 @@ use super::build::add_planning;
 use super::field::Field;
 use super::input::check_strengths;
 use super::merge::{Merge, SpreadShape};
+use super::units::{Units, multiply_by_two_to};
 use super::{Method, Sum};
 use crate::direct::Direct;
 use crate::error::Error;
@@ -75,6 +76,10 @@ pub struct Plan<T: Real> {
     /// Where each of the caller's targets is in the engine's order; empty for the same order.
     rank: Vec<u32>,
     merge: Option<Box<(Merge<T, 3>, Field<T>)>>,
+    /// The units of points and constant, and the kernel in the caller's units.
+    units: (Units, Kernel),
+    /// Strengths in units of their own, where the caller's do not do.
+    scaled_strengths: Vec<T>,
     pub(super) planning: f64,
     seconds: Seconds,
     evaluated: bool,
@@ -114,6 +119,8 @@ impl<T: Real> Plan<T> {
             rank,
             engine,
             merge: None,
+            units: (Units::default(), sum.kernel),
+            scaled_strengths: Vec::new(),
             planning: 0.0,
             seconds: Seconds::default(),
             evaluated: false,
@@ -130,10 +137,17 @@ impl<T: Real> Plan<T> {
         self
     }
 
+    /// The plan of points in other units becomes that of the caller's.
+    pub(super) fn in_units(mut self, units: Units, kernel: Kernel) -> Self {
+        self.units = (units, kernel);
+        self
+    }
+
     /// Sums for the given strengths: `strengths[(vector * sources + source) * components + component]`.
     ///
     /// # Errors
-    /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan.
+    /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan, [`Error::Overflow`] if a result
+    /// does not fit the precision.
     pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
         let mut field = self.field();
         self.evaluate_into(strengths, &mut field)?;
@@ -155,50 +169,23 @@ impl<T: Real> Plan<T> {
 
     pub(crate) fn check_and_sum(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         let start = Instant::now();
-        check_strengths(
-            strengths,
-            self.source_count,
-            self.kernel.strength_components(),
-            self.vectors,
-        )?;
-        if !field.has_shape(&self.outputs, self.vectors, self.target_count) {
-            let why = "a field made by this plan's `field`".to_owned();
-            let (found, expected) = (field.targets() * field.vectors(), self.target_count * self.vectors);
-            return Err(Error::Length {
-                array: "field",
-                found,
-                expected,
-                why,
-            });
-        }
+        let components = self.kernel.strength_components();
+        let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
+        self.check_field(field)?;
         let mut seconds = Seconds::default();
-        if let Some(mut merge) = self.merge.take() {
-            let (merge, inner) = &mut *merge;
-            merge.add_up(strengths, self.kernel.strength_components(), self.vectors);
-            self.sum(&merge.strengths, inner, &mut seconds);
-            let shape = SpreadShape {
-                vectors: self.vectors,
-                strengths: self.kernel.strength_components(),
-                components: self.outputs.iter().map(|output| output.components()).collect(),
-            };
-            let (kernel, outputs) = (self.kernel, &self.outputs);
-            merge.spread(
-                &shape,
-                strengths,
-                &inner.values,
-                &mut field.values,
-                &|k, strength, size, sums| {
-                    if !kernel.is_singular(size > 0.0) {
-                        reference::add_pair(kernel, outputs[k], [0.0; 3], strength, size, sums);
-                    }
-                },
-            );
-            self.merge = Some(Box::new((
-                std::mem::take(merge),
-                std::mem::replace(inner, Field::of_outputs(&[], 0, 0)),
-            )));
+        let unit = Units::of_strengths::<T>(largest);
+        if unit == 0 {
+            self.sum_all(strengths, field, &mut seconds);
         } else {
-            self.sum(strengths, field, &mut seconds);
+            let mut scaled = std::mem::take(&mut self.scaled_strengths);
+            scaled.clear();
+            scaled.extend_from_slice(strengths);
+            multiply_by_two_to(&mut scaled, -unit);
+            self.sum_all(&scaled, field, &mut seconds);
+            self.scaled_strengths = scaled;
+        }
+        for (output, values) in self.outputs.iter().zip(&mut field.values) {
+            multiply_by_two_to(values, self.units.0.of_output(*output, unit));
         }
         seconds.total = start.elapsed().as_secs_f64();
         if !self.evaluated {
@@ -206,7 +193,49 @@ impl<T: Real> Plan<T> {
         }
         self.evaluated = true;
         self.seconds = seconds;
+        self.check_results(field, largest)
+    }
+
+    fn check_field(&self, field: &Field<T>) -> Result<(), Error> {
+        if field.has_shape(&self.outputs, self.vectors, self.target_count) {
+            return Ok(());
+        }
+        Err(Error::Length {
+            array: "field",
+            found: field.targets() * field.vectors(),
+            expected: self.target_count * self.vectors,
+            why: "a field made by this plan's `field`".to_owned(),
+        })
+    }
+
+    fn check_results(&self, field: &Field<T>, strengths: f64) -> Result<(), Error> {
+        for output in &self.outputs {
+            field.check_fits(*output, output.name(), strengths)?;
+        }
         Ok(())
+    }
+
+    /// Sums over the plan's points, or over distinct ones on behalf of all.
+    fn sum_all(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
+        let Some(mut merge) = self.merge.take() else {
+            return self.sum(strengths, field, seconds);
+        };
+        let (points, inner) = &mut *merge;
+        points.add_up(strengths, self.kernel.strength_components(), self.vectors);
+        self.sum(&points.strengths, inner, seconds);
+        let shape = SpreadShape {
+            vectors: self.vectors,
+            strengths: self.kernel.strength_components(),
+            components: self.outputs.iter().map(|output| output.components()).collect(),
+        };
+        let (kernel, outputs) = (self.kernel, &self.outputs);
+        let at_place = |k: usize, strength: &[f64], size: f64, sums: &mut [f64]| {
+            if !kernel.is_singular(size > 0.0) {
+                reference::add_pair(kernel, outputs[k], [0.0; 3], strength, size, sums);
+            }
+        };
+        points.spread(&shape, strengths, &inner.values, &mut field.values, &at_place);
+        self.merge = Some(merge);
     }
 
     /// The steps every method shares: strengths into the engine's order, the engine, results into the caller's order.
@@ -299,7 +328,7 @@ impl<T: Real> Plan<T> {
 
     /// The kernel.
     pub fn kernel(&self) -> Kernel {
-        self.kernel
+        self.units.1
     }
 
     /// The outputs.

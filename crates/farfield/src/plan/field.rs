@@ -1,5 +1,7 @@
 //! Results of a sum.
 
+use super::units::largest_magnitude;
+use crate::error::Error;
 use crate::kernel::Output;
 use crate::simd::Real;
 
@@ -40,6 +42,22 @@ impl<T: Real, O: Copy + PartialEq> Field<T, O> {
     /// Whether the field was made for these outputs, vectors and targets.
     pub(crate) fn has_shape(&self, outputs: &[O], vectors: usize, targets: usize) -> bool {
         self.outputs == outputs && self.vectors == vectors && self.targets == targets
+    }
+
+    /// Checks that all values of an output are numbers; `strengths` is the largest magnitude they came from.
+    pub(crate) fn check_fits(&self, output: O, name: &'static str, strengths: f64) -> Result<(), Error> {
+        let Some(at) = self.position(output) else {
+            return Ok(());
+        };
+        let found = largest_magnitude(&self.values[at]);
+        found.map(|_| ()).map_err(|value| Error::Overflow {
+            output: name,
+            target: value / self.components[at] % self.targets,
+            largest: T::LARGEST,
+            strengths,
+            precision: T::NAME,
+            hint: if T::EPSILON > 1e-10 { ", or f64" } else { "" },
+        })
     }
 
     /// The outputs there are.

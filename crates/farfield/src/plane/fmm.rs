@@ -7,7 +7,7 @@ use super::operators::{AtLeaves, L2l, LeafStep, M2l, M2m, PointsToExpansions};
 use super::pairs::PlanePairs;
 use super::pyramid::{Pyramid, first_of_level};
 use crate::fmm::setup::OrderedSizes;
-use crate::p2p::{Block, PairSums, Size2, Sources};
+use crate::p2p::{Block, PairSums, Sources, columns};
 use crate::parallel::for_segments;
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel, dispatch};
@@ -215,7 +215,6 @@ impl<T: Real> PlaneFmm<T> {
     fn p2p(&self, strengths: &[T], sums: &mut [T]) {
         let rows = self.pairs.sums();
         let leaf_start = &self.pyramid.targets().leaf_start;
-        let sources = self.pyramid.sources.order.len();
         let skip = self.pairs.own_skip(self.pyramid.targets.is_none());
         let start = |leaf: usize| rows * leaf_start[leaf] as usize;
         for_segments(sums, 0..self.pyramid.leaves(), &start, &|leaf, sums| {
@@ -224,17 +223,9 @@ impl<T: Real> PlaneFmm<T> {
             }
             let (targets, from) = (self.pyramid.targets(), &self.pyramid.sources);
             let block = Block {
-                positions: [&targets.position[0], &targets.position[1]],
+                positions: columns(&targets.position),
                 targets: targets.range(leaf..leaf + 1),
-                sources: Sources {
-                    position: [&from.position[0], &from.position[1]],
-                    strengths,
-                    stride: sources,
-                    size2: match &self.size2 {
-                        OrderedSizes::Global(size2) => Size2::Global(*size2),
-                        OrderedSizes::PerSource(size2) => Size2::PerSource(size2),
-                    },
-                },
+                sources: Sources::of_vector(&from.position, strengths, self.pairs.strengths(), 0, &self.size2),
                 own: (self.connections.touching.row(leaf), skip),
                 others: self.connections.apart.row(leaf),
             };

@@ -144,7 +144,7 @@ impl<T: Real> Plan<T> {
 
     pub(crate) fn check_and_sum(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         let start = Instant::now();
-        check_strengths(strengths, self.source_count, self.parts(), self.vectors)?;
+        let largest = check_strengths(strengths, self.source_count, self.parts(), self.vectors)?;
         if !field.has_shape(&self.outputs, self.vectors, self.target_count) {
             return Err(Error::Length {
                 array: "field",
@@ -170,7 +170,9 @@ impl<T: Real> Plan<T> {
         }
         self.evaluated = true;
         self.seconds = seconds;
-        Ok(())
+        self.outputs
+            .iter()
+            .try_for_each(|output| field.check_fits(*output, output.name(), largest))
     }
 
     fn sum_merged(

@@ -14,7 +14,7 @@ use crate::fmm::setup::OrderedSizes;
 use crate::kernel::Sizes;
 use crate::machine::available_memory;
 use crate::p2p::PairSums;
-use crate::plan::input::{check_level, check_points, check_size_values, check_tolerance, parameter};
+use crate::plan::input::{check_level, check_points, check_size_range, check_size_values, check_tolerance, parameter};
 use crate::plan::merge::Merge;
 use crate::plan::{Method, Parameters};
 use crate::report::{Interactions, Phase, Seconds};
@@ -360,9 +360,21 @@ impl<'a, T: Real> Sum<'a, T> {
     }
 
     fn check(&self) -> Result<(), Error> {
-        check_points("sources", self.sources)?;
-        if let Some(targets) = self.targets {
-            check_points("targets", targets)?;
+        let extent = check_points(self.sources, self.targets)?;
+        let most = if T::EPSILON > 1e-10 {
+            2f64.powi(50)
+        } else {
+            2f64.powi(400)
+        };
+        let range = if T::EPSILON > 1e-10 {
+            "1e-15 to 1e15"
+        } else {
+            "1e-120 to 1e120"
+        };
+        let fine = extent == 0.0 || (1.0 / most..=most).contains(&extent);
+        parameter("the extent of the points", extent, range, fine)?;
+        if self.core != Core::Singular {
+            check_size_range(&self.sizes, if extent > 0.0 { extent } else { self.largest_size() })?;
         }
         check_size_values(&self.sizes, self.sources.len())?;
         if self.core != Core::Singular && self.sizes == Sizes::None {

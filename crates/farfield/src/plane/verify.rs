@@ -53,7 +53,7 @@ pub fn verify<T: Real>(problem: &Problem<T>, field: &Field<T>, samples: usize, s
             .map(|(vector, target)| {
                 let (truth, absolute) = truth_at(problem, output, vector, target);
                 let at = (vector * field.targets() + target) * components;
-                Sample::new(&values[at..at + components], &truth, absolute)
+                Sample::new(&values[at..at + components], 0, &truth, absolute)
             })
             .collect();
         OutputError {

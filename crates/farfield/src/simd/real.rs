@@ -34,6 +34,8 @@ pub trait Real:
     const ONE: Self;
     /// The distance from one to the next larger number.
     const EPSILON: f64;
+    /// The largest finite number.
+    const LARGEST: f64;
     /// `"f32"` or `"f64"`.
     const NAME: &'static str;
     /// Vectors of the AVX-512 level.
@@ -90,6 +92,7 @@ macro_rules! real {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const EPSILON: f64 = $float::EPSILON as f64;
+            const LARGEST: f64 = $float::MAX as f64;
             const NAME: &'static str = $name;
             #[cfg(target_arch = "x86_64")]
             type Avx512 = super::avx512::$avx512;
