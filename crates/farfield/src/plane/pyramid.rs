@@ -168,7 +168,11 @@ fn cut<T: Real>(items: &mut [Item<T>], region: [[T; 2]; 2], times: usize) {
     let [low, high] = region;
     let axis = usize::from(high[1] - low[1] > high[0] - low[0]);
     let half = items.len() / 2;
-    let at = split_at_rank(items, half, axis);
+    let (_, median, _) = items.select_nth_unstable_by(half, |a, b| {
+        // All coordinates are finite: the order is total.
+        a.at[axis].partial_cmp(&b.at[axis]).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let at = median.at[axis];
     let (mut lower, mut upper) = (region, region);
     lower[1][axis] = at;
     upper[0][axis] = at;
@@ -179,67 +183,6 @@ fn cut<T: Real>(items: &mut [Item<T>], region: [[T; 2]; 2], times: usize) {
         cut(left, lower, times - 1);
         cut(right, upper, times - 1);
     }
-}
-
-/// Below this many items the standard library selects.
-const SMALL: usize = 128;
-/// Items looked at to choose a pivot.
-const SAMPLES: usize = 64;
-
-/// Moves the `rank` smallest items along `axis` to the front and returns the coordinate they are split at.
-///
-/// Quickselect with pivots taken from a sorted sample: the second pivot is chosen so that little is left beyond it,
-/// which makes about one and a half passes in all, each without branches that depend on the data.
-fn split_at_rank<T: Real>(items: &mut [Item<T>], rank: usize, axis: usize) -> T {
-    let (mut low, mut high) = (0, items.len());
-    while high - low > SMALL {
-        let pivot = pivot_near(&items[low..high], rank - low, axis);
-        let below = partition(&mut items[low..high], |item| item.at[axis] < pivot);
-        if rank < low + below {
-            high = low + below;
-            continue;
-        }
-        low += below;
-        if below == 0 {
-            // Nothing is smaller than the pivot: set aside all that equals it.
-            let equal = partition(&mut items[low..high], |item| !(item.at[axis] > pivot));
-            if rank < low + equal {
-                return pivot;
-            }
-            low += equal;
-        }
-    }
-    let (_, median, _) = items[low..high].select_nth_unstable_by(rank - low, |a, b| {
-        // All coordinates are finite: the order is total.
-        a.at[axis].partial_cmp(&b.at[axis]).unwrap_or(std::cmp::Ordering::Equal)
-    });
-    median.at[axis]
-}
-
-/// A coordinate just beyond that of the given rank, on the side where more items are.
-fn pivot_near<T: Real>(items: &[Item<T>], rank: usize, axis: usize) -> T {
-    let mut sample = [T::ZERO; SAMPLES];
-    let step = items.len() / SAMPLES;
-    for (k, value) in sample.iter_mut().enumerate() {
-        *value = items[k * step + step / 2].at[axis];
-    }
-    sample.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
-    let share = rank as f64 / items.len() as f64;
-    // Two standard deviations of the sample's quantile.
-    let margin = 2.0 * (share * (1.0 - share) / SAMPLES as f64).sqrt() + 0.5 / SAMPLES as f64;
-    let aim = if share < 0.5 { share + margin } else { share - margin };
-    sample[((aim * SAMPLES as f64) as usize).clamp(0, SAMPLES - 1)]
-}
-
-/// Moves the items that are to go first to the front and returns how many they are.
-fn partition<T: Copy>(items: &mut [T], first: impl Fn(&T) -> bool) -> usize {
-    let mut front = 0;
-    for k in 0..items.len() {
-        let goes_first = first(&items[k]);
-        items.swap(front, k);
-        front += usize::from(goes_first);
-    }
-    front
 }
 
 fn merged<T: Real>(a: [[T; 2]; 2], b: [[T; 2]; 2]) -> [[T; 2]; 2] {
@@ -321,7 +264,6 @@ impl<T: Real> Boxes<T> {
 mod tests {
     use super::*;
     use crate::plane::points::PlaneSet;
-    use proptest::prelude::*;
 
     #[test]
     fn leaves_hold_equal_numbers_and_boxes_hold_their_points() {
@@ -358,24 +300,6 @@ mod tests {
         for child in 1..=4 {
             let [low, high] = pyramid.boxes.rectangle[child];
             assert!(high[0] - low[0] < 1.2 && high[1] - low[1] > 0.9);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_split_puts_the_smallest_first(
-            values in prop::collection::vec(prop_oneof![Just(0.5f64), 0.0..1.0f64], 1..2000),
-            share in 0.0..1.0f64,
-        ) {
-            let rank = ((values.len() as f64 * share) as usize).min(values.len() - 1);
-            let mut items: Vec<Item<f64>> =
-                values.iter().enumerate().map(|(k, v)| Item { at: [0.0, *v], number: k as u32 }).collect();
-            let at = split_at_rank(&mut items, rank, 1);
-            prop_assert!(items[..rank].iter().all(|item| item.at[1] <= at));
-            prop_assert!(items[rank..].iter().all(|item| item.at[1] >= at));
-            let mut numbers: Vec<u32> = items.iter().map(|item| item.number).collect();
-            numbers.sort_unstable();
-            prop_assert!(numbers.iter().enumerate().all(|(k, n)| k == *n as usize));
         }
     }
 }
