@@ -291,7 +291,7 @@ fn results_beyond_the_largest_number_are_refused() {
         let points = PointSet::Cube.generate::<T>(300, 1);
         for method in [Method::Direct, Method::Treecode, Method::Fmm] {
             let mut plan = Sum::new(kernel, &points).method(method).plan().unwrap();
-            let error = plan.evaluate(&vec![T::from_f64(strength); 300]).unwrap_err();
+            let error = plan.evaluate(&[T::from_f64(strength); 300]).unwrap_err();
             assert!(
                 matches!(error, Error::Overflow { output: Output::Potential, precision, .. } if precision == T::NAME),
                 "{error}"
