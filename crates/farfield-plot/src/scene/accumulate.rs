@@ -2,29 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::develop::Paint;
+use super::light::{Light, LightField};
 use super::splat::{Profile, Splat};
 
 /// Side of a tile in pixels: small enough for the cache, large enough that few footprints are in
 /// more than one.
-pub(super) const TILE: usize = 64;
+const TILE: usize = 64;
 
-/// The light that reaches a pixel from one cloud: its colour (red, green, blue times amount) and
-/// its amount.
-pub(super) type Light = [f32; 4];
-
-/// The light on one tile of the image.
-#[derive(Debug)]
-pub(super) struct Tile {
-    pub(super) left: usize,
-    pub(super) top: usize,
-    pub(super) width: usize,
-    pub(super) height: usize,
-    /// For each pixel, row after row, the light of each cloud. Empty if no point is here.
-    pub(super) light: Vec<Light>,
-}
-
-/// Sums the footprints on every tile.
+/// Sums the footprints on every pixel.
 ///
 /// A point behind much light is dimmed: light `e` before it lets `exp(-absorption e)` through. So
 /// near parts hide far ones, and however many points there are, a pixel gets no more than
@@ -34,31 +19,34 @@ pub(super) struct Tile {
 /// number of threads.
 pub(super) fn accumulate(
     splats: &[Splat],
-    paints: &[Paint],
+    clouds: usize,
     absorption: f32,
     (width, height): (usize, usize),
-) -> Vec<Tile> {
+) -> LightField {
     let columns = width.div_ceil(TILE);
     let lists = splats_by_tile(splats, (width, height));
-    let tiles = lists.into_par_iter().enumerate().map(|(index, mut list)| {
-        let (left, top) = (index % columns * TILE, index / columns * TILE);
-        let mut tile = Tile {
-            left,
-            top,
-            width: TILE.min(width - left),
-            height: TILE.min(height - top),
-            light: Vec::new(),
-        };
-        if !list.is_empty() {
+    let lit = lists.into_par_iter().enumerate().filter(|(_, list)| !list.is_empty());
+    let tiles: Vec<Tile> = lit
+        .map(|(index, mut list)| {
             // By depth, then by number.
             list.sort_unstable();
-            tile.light = vec![[0.0; 4]; tile.width * tile.height * paints.len()];
+            let corner = (index % columns * TILE, index / columns * TILE);
+            let mut tile = Tile::dark(corner, (width, height), clouds);
             let order = list.iter().map(|key| &splats[(key & u64::from(u32::MAX)) as usize]);
-            tile.add(order, paints, absorption);
+            tile.add(order, absorption);
+            tile
+        })
+        .collect();
+
+    let mut field = LightField::dark(width, height, clouds);
+    for tile in &tiles {
+        let rows = tile.light.chunks_exact(tile.width * clouds);
+        for (y, row) in (tile.top..).zip(rows) {
+            let start = (y * width + tile.left) * clouds;
+            field.light[start..start + row.len()].copy_from_slice(row);
         }
-        tile
-    });
-    tiles.collect()
+    }
+    field
 }
 
 /// For each tile the footprints that touch it: depth in the upper half of the key, number in the
@@ -87,22 +75,44 @@ fn splats_by_tile(splats: &[Splat], (width, height): (usize, usize)) -> Vec<Vec<
     lists
 }
 
+/// The light on a part of the image.
+struct Tile {
+    left: usize,
+    top: usize,
+    width: usize,
+    height: usize,
+    clouds: usize,
+    light: Vec<Light>,
+}
+
 impl Tile {
-    fn add<'a>(&mut self, front_to_back: impl Iterator<Item = &'a Splat>, paints: &[Paint], absorption: f32) {
-        let clouds = paints.len();
+    fn dark((left, top): (usize, usize), (width, height): (usize, usize), clouds: usize) -> Self {
+        let (width, height) = (TILE.min(width - left), TILE.min(height - top));
+        Self {
+            left,
+            top,
+            width,
+            height,
+            clouds,
+            light: vec![Light::default(); width * height * clouds],
+        }
+    }
+
+    fn add<'a>(&mut self, front_to_back: impl Iterator<Item = &'a Splat>, absorption: f32) {
+        // How much of what is behind can still be seen.
         let mut clear = vec![1.0_f32; self.width * self.height];
         let (mut across, mut down) = (Profile::default(), Profile::default());
         for splat in front_to_back {
             across.set(splat.x - self.left as f32, splat.reach);
             down.set(splat.y - self.top as f32, splat.reach);
-            let [r, g, b] = paints[usize::from(splat.cloud)].table[usize::from(splat.shade)];
             let (x0, across) = visible(&across, self.width);
             let (y0, down) = visible(&down, self.height);
             for (y, &part) in (y0..).zip(down) {
                 let flux = splat.flux * part;
                 let row = y * self.width + x0;
+                let pixels = self.light[row * self.clouds..].chunks_exact_mut(self.clouds);
                 let clear = &mut clear[row..row + across.len()];
-                for ((x, clear), &part) in (row..).zip(clear).zip(across) {
+                for ((light, clear), &part) in pixels.zip(clear).zip(across) {
                     let amount = flux * part;
                     // 1 / (1 + d + d^2/2) stands for exp(-d), and the light from within the
                     // footprint is its integral, (1 - exp(-d)) / absorption.
@@ -110,10 +120,9 @@ impl Tile {
                     let through = 1.0 / (1.0 + d + 0.5 * d * d);
                     let seen = *clear * amount * (1.0 + 0.5 * d) * through;
                     *clear *= through;
-                    let light = &mut self.light[x * clouds + usize::from(splat.cloud)];
-                    for (light, color) in light.iter_mut().zip([r, g, b, 1.0]) {
-                        *light += seen * color;
-                    }
+                    let light = &mut light[splat.cloud as usize];
+                    light.amount += seen;
+                    light.value += seen * splat.value;
                 }
             }
         }
