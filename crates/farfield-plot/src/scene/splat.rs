@@ -104,6 +104,19 @@ impl Profile {
             self.parts.iter_mut().for_each(|part| *part *= scale);
         }
     }
+
+    /// The parts on `count` pixels from `start` on, and the first of those pixels, counted from
+    /// there.
+    pub(super) fn within(&self, start: usize, count: usize) -> (usize, &[f32]) {
+        let length = self.parts.len() as i32;
+        let first = self.first - start as i32;
+        let (from, to) = ((-first).clamp(0, length), (count as i32 - first).clamp(0, length));
+        if from < to {
+            ((first + from) as usize, &self.parts[from as usize..to as usize])
+        } else {
+            (0, &[])
+        }
+    }
 }
 
 #[cfg(test)]
