@@ -448,6 +448,8 @@ fn a_series_grows_and_resumes() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn any_times_and_names_of_a_series_read_back(files in prop::collection::vec((-1e300..1e300_f64, "[ -~äω\n\t]{1,12}"), 0..20)) {
         let folder = tempfile::tempdir().unwrap();
