@@ -293,7 +293,7 @@ fn results_beyond_the_largest_number_are_refused() {
             let mut plan = Sum::new(kernel, &points).method(method).plan().unwrap();
             let error = plan.evaluate(&[T::from_f64(strength); 300]).unwrap_err();
             assert!(
-                matches!(error, Error::Overflow { output: Output::Potential, precision, .. } if precision == T::NAME),
+                matches!(error, Error::Overflow { output: "potential", precision, .. } if precision == T::NAME),
                 "{error}"
             );
         }
