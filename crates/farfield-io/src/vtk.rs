@@ -27,7 +27,7 @@
 //!     write_vtp(folder.path().join(&name), &tracers, Precision::Single)?;
 //!     series.push(time, name)?;
 //! }
-//! # Ok::<(), farfield_io::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod attributes;
