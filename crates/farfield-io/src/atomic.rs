@@ -41,59 +41,152 @@ pub(crate) fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), Error> {
-    let failed = |cause| Error::Write {
-        path: path.to_owned(),
-        cause,
-    };
-    let existing = fs::metadata(path).ok();
-    if let Some(existing) = &existing {
-        if existing.is_dir() {
-            return Err(failed(io::ErrorKind::IsADirectory.into()));
-        }
-        if !existing.is_file() {
-            return write_directly(path, fill).map_err(failed);
-        }
-    }
-    // Through a symbolic link, replace the file and keep the link.
-    let destination = match &existing {
-        Some(_) => fs::canonicalize(path).map_err(failed)?,
-        None => path.to_owned(),
-    };
-    let folder = match destination.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if !folder.is_dir() {
-        return Err(Error::NoFolder {
-            path: path.to_owned(),
-            folder: folder.to_owned(),
-        });
-    }
-    let (unfinished, file) = Unfinished::create_in(folder).map_err(failed)?;
-    if let Some(existing) = existing {
-        file.set_permissions(existing.permissions()).map_err(failed)?;
-    }
-    let mut writer = BufWriter::with_capacity(1 << 16, file);
-    fill(&mut writer).map_err(failed)?;
-    let file = writer.into_inner().map_err(|error| failed(error.into()))?;
-    file.sync_all().map_err(failed)?;
-    drop(file);
-    unfinished.rename_to(&destination).map_err(failed)?;
-    // The new name is in place; a folder that cannot be flushed only delays its durability.
-    #[cfg(unix)]
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
-    }
-    Ok(())
+    let mut file = AtomicFile::create(path)?;
+    fill(&mut file.writer).map_err(|cause| file.failed(cause))?;
+    file.finish()
 }
 
-fn write_directly(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
-    let mut writer = BufWriter::new(OpenOptions::new().write(true).open(path)?);
-    fill(&mut writer)?;
-    writer.flush()
+/// A file that is written piece by piece and appears complete or not at all.
+///
+/// Everything goes to a new file in the same folder. [`finish`](Self::finish) flushes it to the
+/// disk and gives it the wanted name. Dropped before that, it is removed, and what was at the path
+/// before is untouched. The other rules are those of [`write_bytes_atomically`].
+///
+/// ```
+/// use std::io::Write;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("frames.bin");
+/// let mut file = farfield_io::AtomicFile::create(&path)?;
+/// file.write_all(b"first ")?;
+/// assert!(!path.exists());
+/// file.write_all(b"second")?;
+/// file.finish()?;
+/// assert_eq!(std::fs::read(&path)?, b"first second");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct AtomicFile {
+    path: PathBuf,
+    /// Where the file goes in the end; `path` with its links followed.
+    destination: PathBuf,
+    writer: BufWriter<File>,
+    /// Nothing for devices and pipes, which are written to directly.
+    unfinished: Option<Unfinished>,
+}
+
+impl AtomicFile {
+    /// Starts a file that will be at `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoFolder`] if the folder does not exist, [`Error::Write`] for everything else
+    /// that the operating system refuses.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref().to_owned();
+        let failed = |cause| Error::Write {
+            path: path.clone(),
+            cause,
+        };
+        let existing = fs::metadata(&path).ok();
+        if let Some(existing) = &existing {
+            if existing.is_dir() {
+                return Err(failed(io::ErrorKind::IsADirectory.into()));
+            }
+            if !existing.is_file() {
+                let device = OpenOptions::new().write(true).open(&path).map_err(failed)?;
+                return Ok(Self {
+                    destination: path.clone(),
+                    path,
+                    writer: BufWriter::new(device),
+                    unfinished: None,
+                });
+            }
+        }
+        // Through a symbolic link, replace the file and keep the link.
+        let destination = match &existing {
+            Some(_) => fs::canonicalize(&path).map_err(failed)?,
+            None => path.clone(),
+        };
+        let folder = folder_of(&destination);
+        if !folder.is_dir() {
+            return Err(Error::NoFolder {
+                folder: folder.to_owned(),
+                path,
+            });
+        }
+        let (unfinished, file) = Unfinished::create_in(folder).map_err(failed)?;
+        if let Some(existing) = existing {
+            file.set_permissions(existing.permissions()).map_err(failed)?;
+        }
+        Ok(Self {
+            path,
+            destination,
+            writer: BufWriter::with_capacity(1 << 16, file),
+            unfinished: Some(unfinished),
+        })
+    }
+
+    /// The path the file will have.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Flushes everything to the disk and gives the file its name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Write`] if the operating system refuses; then what was at the path before is
+    /// untouched and nothing else is left in the folder.
+    pub fn finish(self) -> Result<(), Error> {
+        let failed = |cause| Error::Write {
+            path: self.path.clone(),
+            cause,
+        };
+        let file = self.writer.into_inner().map_err(|error| failed(error.into()))?;
+        let Some(unfinished) = self.unfinished else {
+            return Ok(());
+        };
+        file.sync_all().map_err(failed)?;
+        drop(file);
+        unfinished.rename_to(&self.destination).map_err(failed)?;
+        // The new name is in place; a folder that cannot be flushed only delays its durability.
+        #[cfg(unix)]
+        if let Ok(folder) = File::open(folder_of(&self.destination)) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+
+    /// The error for a piece that could not be written.
+    fn failed(&self, cause: io::Error) -> Error {
+        Error::Write {
+            path: self.path.clone(),
+            cause,
+        }
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// A file under a passing name, removed unless it gets its final one.
+#[derive(Debug)]
 struct Unfinished {
     path: Option<PathBuf>,
 }

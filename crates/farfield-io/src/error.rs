@@ -189,6 +189,24 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A grid to be written has an impossible shape.
+    #[error("{path}: cannot write the grid: expected {expected}, found {found}")]
+    BadGrid {
+        /// The file.
+        path: PathBuf,
+        /// What a grid needs.
+        expected: String,
+        /// What this one has.
+        found: String,
+    },
+    /// The list of a time series cannot be read or written.
+    #[error("{path}: not a time series: {problem}")]
+    BadSeries {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
     /// There is nothing to write.
     #[error("{path}: no arrays to write")]
     NothingToWrite {

@@ -1,10 +1,12 @@
-//! Arrays in and out of files: `.npy`, `.npz` and `.csv`.
+//! Arrays in and out of files: `.npy`, `.npz`, `.csv`, and VTK files out.
 //!
 //! * [`read_points`], [`read_targets`] and [`read_strengths`] find positions and their charges
 //!   (or masses, or vector strengths) in any of the three formats.
 //! * [`read_table`] reads everything a file holds, by name.
 //! * [`write_arrays`] writes named arrays in the format that the file's extension asks for.
-//! * [`write_text_atomically`] and [`write_bytes_atomically`] write anything else.
+//! * [`vtk`] writes points and grids with fields, for viewers.
+//! * [`write_text_atomically`] and [`write_bytes_atomically`] write anything else, [`AtomicFile`]
+//!   piece by piece.
 //!
 //! All writing is atomic: a file is either the complete new one or the untouched old one.
 //! NaN and infinite values are read and written as they are; judging them is the solver's part.
@@ -39,10 +41,11 @@ mod npz;
 mod points;
 mod strengths;
 mod table;
+pub mod vtk;
 mod write;
 
 pub use array::{Array, NamedArray, Precision};
-pub use atomic::{write_bytes_atomically, write_text_atomically};
+pub use atomic::{AtomicFile, write_bytes_atomically, write_text_atomically};
 pub use error::Error;
 pub use npy::NpyProblem;
 pub use points::{PointsFile, read_points, read_points_dim, read_targets, read_targets_dim};

@@ -8,7 +8,7 @@ use crate::legend::{Legend, Sample};
 use crate::text::{Align, CAP_HEIGHT, Fonts, Style};
 use crate::theme::{DEFAULT_SIZE, Theme};
 use crate::ticks::short_number;
-use crate::{Axis, Color, Error, LegendPosition, ReferenceLine};
+use crate::{Axis, Color, Error, Image, LegendPosition, ReferenceLine};
 
 /// Significant digits of the numbers on the bars.
 const DIGITS: usize = 3;
@@ -134,18 +134,14 @@ impl BarChart {
         self
     }
 
-    /// Draws the chart and writes it to a file, which is replaced if it exists.
+    /// Draws the chart and writes it to a file, completely or not at all. A file already there is
+    /// replaced.
     ///
     /// # Errors
     ///
     /// Fails as [`BarChart::to_png`] does, and if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        let path = path.as_ref();
-        let write = std::fs::write(path, self.to_png()?);
-        write.map_err(|source| Error::Io {
-            path: path.to_owned(),
-            source,
-        })
+        Ok(farfield_io::write_bytes_atomically(path, &self.to_png()?)?)
     }
 
     /// Draws the chart and returns the bytes of a PNG file.
@@ -154,6 +150,15 @@ impl BarChart {
     ///
     /// Fails if the size of the image is not supported.
     pub fn to_png(&self) -> Result<Vec<u8>, Error> {
+        self.to_image()?.to_flat_png()
+    }
+
+    /// Draws the chart.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the size of the image is not supported.
+    pub fn to_image(&self) -> Result<Image, Error> {
         let theme = Theme::new(self.size)?;
         let fonts = Fonts::load()?;
         let legend = self.make_legend(&fonts, theme);
@@ -176,7 +181,7 @@ impl BarChart {
         if let Some(place) = place {
             legend.draw(&mut canvas, &place);
         }
-        canvas.to_png()
+        Ok(canvas.into_image())
     }
 
     /// The legend lists the parts as they lie on each other: the last one on top.

@@ -2,33 +2,37 @@
 
 use crate::geometry::{Point, Rect};
 use crate::raster::Mask;
-use crate::{Color, Error};
+use crate::{Color, Image};
 
+/// Draws on an image.
 #[derive(Debug)]
 pub(crate) struct Canvas {
-    width: usize,
-    height: usize,
-    pixels: Vec<u8>,
+    image: Image,
 }
 
 impl Canvas {
+    /// A white canvas.
     pub(crate) fn new(width: f64, height: f64) -> Self {
-        let (width, height) = (width as usize, height as usize);
-        Self {
-            width,
-            height,
-            pixels: vec![255; width * height * 3],
-        }
+        Self::over(Image::new(width as u32, height as u32, Color::WHITE))
+    }
+
+    /// A canvas with something on it.
+    pub(crate) fn over(image: Image) -> Self {
+        Self { image }
+    }
+
+    pub(crate) fn into_image(self) -> Image {
+        self.image
     }
 
     pub(crate) fn area(&self) -> Rect {
-        Rect::new(0.0, 0.0, self.width as f64, self.height as f64)
+        Rect::new(0.0, 0.0, self.image.width() as f64, self.image.height() as f64)
     }
 
     /// Fills a rectangle with sharp borders: its corners are rounded to whole pixels.
     pub(crate) fn fill_rect(&mut self, area: &Rect, color: Color, opacity: f64) {
-        let column = |x: f64| x.round().clamp(0.0, self.width as f64) as usize;
-        let row = |y: f64| y.round().clamp(0.0, self.height as f64) as usize;
+        let column = |x: f64| x.round().clamp(0.0, self.image.width() as f64) as usize;
+        let row = |y: f64| y.round().clamp(0.0, self.image.height() as f64) as usize;
         let (columns, rows) = (column(area.x0)..column(area.x1), row(area.y0)..row(area.y1));
         for y in rows {
             for x in columns.clone() {
@@ -73,9 +77,10 @@ impl Canvas {
     }
 
     fn paint(&mut self, mask: &Mask, color: Color, clip: &Rect) {
+        let (width, height) = (self.image.width(), self.image.height());
         let limit = |v: f64, max: usize| v.round().clamp(0.0, max as f64) as i64;
-        let columns = limit(clip.x0, self.width)..limit(clip.x1, self.width);
-        let rows = limit(clip.y0, self.height)..limit(clip.y1, self.height);
+        let columns = limit(clip.x0, width)..limit(clip.x1, width);
+        let rows = limit(clip.y0, height)..limit(clip.y1, height);
         for (y, row) in mask.rows().filter(|(y, _)| rows.contains(y)) {
             for (x, &cover) in (mask.left..).zip(row).filter(|(x, _)| columns.contains(x)) {
                 self.blend(x as usize, y as usize, color, cover);
@@ -87,23 +92,13 @@ impl Canvas {
         if opacity <= 0.0 {
             return;
         }
-        let at = (y * self.width + x) * 3;
-        for (old, new) in self.pixels[at..at + 3].iter_mut().zip([color.r, color.g, color.b]) {
+        let at = (y * self.image.width() + x) * 3;
+        for (old, new) in self.image.pixels_mut()[at..at + 3]
+            .iter_mut()
+            .zip([color.r, color.g, color.b])
+        {
             let mixed = f32::from(*old) + (f32::from(new) - f32::from(*old)) * opacity.min(1.0);
             *old = (mixed + 0.5) as u8;
         }
-    }
-
-    pub(crate) fn to_png(&self) -> Result<Vec<u8>, Error> {
-        let mut bytes = Vec::new();
-        let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_compression(png::Compression::High);
-        encoder.set_filter(png::Filter::NoFilter);
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(&self.pixels)?;
-        writer.finish()?;
-        Ok(bytes)
     }
 }

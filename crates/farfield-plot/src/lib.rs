@@ -1,4 +1,4 @@
-//! Charts as PNG images, without any system dependency.
+//! Charts, pictures of point clouds, and animations, without any system dependency.
 //!
 //! The fonts are embedded, the rasteriser is part of this crate, and the same chart always gives
 //! the same bytes. Two kinds of charts are there: [`LineChart`] for curves on linear or
@@ -35,26 +35,34 @@
 //! negative values) are left out, and interrupt the line they are part of. A chart with nothing to
 //! show is an empty frame, not an error.
 
+mod animation;
 mod axis;
 mod bar_chart;
 mod canvas;
+mod chart_grid;
 mod color;
 mod error;
 mod frame;
 mod geometry;
+mod image;
 mod legend;
 mod line_chart;
 mod raster;
 mod reference;
+pub mod scene;
 mod series;
+mod srgb;
 mod text;
 mod theme;
 mod ticks;
 
+pub use animation::Animation;
 pub use axis::Axis;
 pub use bar_chart::{BarChart, Part};
+pub use chart_grid::ChartGrid;
 pub use color::Color;
 pub use error::Error;
+pub use image::Image;
 pub use legend::LegendPosition;
 pub use line_chart::LineChart;
 pub use reference::ReferenceLine;

@@ -7,7 +7,7 @@ use crate::geometry::{Obstacles, Point, Rect};
 use crate::legend::{Legend, Sample};
 use crate::text::Fonts;
 use crate::theme::{DEFAULT_SIZE, Theme};
-use crate::{Axis, Error, LegendPosition, ReferenceLine, Series};
+use crate::{Axis, Error, Image, LegendPosition, ReferenceLine, Series};
 
 /// Coordinates beyond this many pixels are pulled in: far off the image, yet good to compute with.
 const FAR: f64 = 1e7;
@@ -90,18 +90,14 @@ impl LineChart {
         self
     }
 
-    /// Draws the chart and writes it to a file, which is replaced if it exists.
+    /// Draws the chart and writes it to a file, completely or not at all. A file already there is
+    /// replaced.
     ///
     /// # Errors
     ///
     /// Fails as [`LineChart::to_png`] does, and if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        let path = path.as_ref();
-        let write = std::fs::write(path, self.to_png()?);
-        write.map_err(|source| Error::Io {
-            path: path.to_owned(),
-            source,
-        })
+        Ok(farfield_io::write_bytes_atomically(path, &self.to_png()?)?)
     }
 
     /// Draws the chart and returns the bytes of a PNG file.
@@ -110,6 +106,15 @@ impl LineChart {
     ///
     /// Fails if the size of the image is not supported.
     pub fn to_png(&self) -> Result<Vec<u8>, Error> {
+        self.to_image()?.to_flat_png()
+    }
+
+    /// Draws the chart.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the size of the image is not supported.
+    pub fn to_image(&self) -> Result<Image, Error> {
         let theme = Theme::new(self.size)?;
         let fonts = Fonts::load()?;
         let legend = self.make_legend(&fonts, theme);
@@ -148,7 +153,7 @@ impl LineChart {
         if let Some(place) = place {
             legend.draw(&mut canvas, &place);
         }
-        canvas.to_png()
+        Ok(canvas.into_image())
     }
 
     fn make_legend<'a>(&self, fonts: &'a Fonts, theme: Theme) -> Legend<'a> {

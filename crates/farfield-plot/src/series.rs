@@ -67,6 +67,16 @@ impl Series {
         }
     }
 
+    /// A series to compare others with, for instance a theory: a dashed line in dark grey without
+    /// markers.
+    #[must_use]
+    pub fn expected(name: impl Into<String>) -> Self {
+        Self::new(name)
+            .style(LineStyle::Dashed, Marker::None)
+            .color(Color::INK)
+            .width(2.0)
+    }
+
     /// Adds points, which are joined in this order.
     #[must_use]
     pub fn points(mut self, points: &[(f64, f64)]) -> Self {

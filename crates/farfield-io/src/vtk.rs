@@ -1,0 +1,47 @@
+//! VTK files for ParaView, PyVista and other viewers.
+//!
+//! * [`write_vtp`]: points with scalars and vectors, one vertex for each point.
+//! * [`write_vti`]: fields on a regular grid.
+//! * [`write_vtu`]: fields on hexahedra or axis-parallel voxels.
+//! * [`write_pvd`] and [`PvdSeries`]: the list of a time series' files, which a viewer opens as
+//!   one data set.
+//!
+//! All are the XML formats with the numbers appended as raw little-endian bytes, each array after
+//! a 64-bit length. Coordinates and fields are 32- or 64-bit floats and may hold NaN. An
+//! [`Encoding`] chooses the width, and zlib compression if wanted.
+//!
+//! ```
+//! use farfield_io::Precision;
+//! use farfield_io::vtk::{PointSet, PvdSeries, write_vtp};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let mut series = PvdSeries::create(folder.path().join("tracers.pvd"))?;
+//! for step in 0..3 {
+//!     let time = 0.1 * f64::from(step);
+//!     let tracers = PointSet {
+//!         points: &[[time, 0.0, 0.0], [0.0, 1.0, 0.0]],
+//!         scalars: vec![("speed", &[1.0, 0.0])],
+//!         vectors: vec![("velocity", &[[1.0, 0.0, 0.0], [0.0; 3]])],
+//!     };
+//!     let name = format!("tracers-{step:04}.vtp");
+//!     write_vtp(folder.path().join(&name), &tracers, Precision::Single)?;
+//!     series.push(time, name)?;
+//! }
+//! # Ok::<(), farfield_io::Error>(())
+//! ```
+
+mod attributes;
+mod document;
+mod encoding;
+mod hexahedra;
+mod point_set;
+mod regular_grid;
+mod series;
+mod xml;
+
+pub use attributes::Attributes;
+pub use encoding::{Compression, Encoding};
+pub use hexahedra::{CellShape, Hexahedra, write_vtu};
+pub use point_set::{PointSet, write_vtp};
+pub use regular_grid::{RegularGrid, write_vti};
+pub use series::{PvdSeries, read_pvd, write_pvd};

@@ -1,0 +1,132 @@
+//! Draws sample clouds of points into the folder given as the first argument (the current one
+//! otherwise): vortex rings with tracers, a star cluster, two galaxies, and an animation.
+
+use std::f64::consts::TAU;
+
+use farfield_plot::scene::{Bounds, Camera, Cloud, ColourMap, Scene};
+use farfield_plot::{Animation, Color, Error};
+
+fn main() -> Result<(), Error> {
+    let folder = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
+    let path = |name: &str| format!("{folder}/{name}");
+    rings(1280, 720, 0.6)?.write_png(path("rings.png"))?;
+    cluster()?.write_png(path("cluster.png"))?;
+    galaxies()?.write_png(path("galaxies.png"))?;
+
+    let mut animation = Animation::create(path("rings.gif"), 16.0)?;
+    for frame in 0..80 {
+        animation.push(&rings(640, 480, 0.04 * f64::from(frame))?)?;
+    }
+    animation.finish()
+}
+
+/// Evenly distributed numbers between 0 and 1 (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().max(1e-300).ln()).sqrt() * (TAU * self.uniform()).cos()
+    }
+}
+
+/// Two rings of tracers that roll up as time goes on.
+fn rings(width: u32, height: u32, time: f64) -> Result<farfield_plot::Image, Error> {
+    let mut random = Random(7);
+    let (mut points, mut speeds) = (Vec::new(), Vec::new());
+    for i in 0..1 << 18 {
+        let ring = f64::from(i % 2);
+        let around = TAU * random.uniform();
+        let distance = 0.16 * random.uniform().sqrt() + 0.01 * random.normal();
+        let turn = TAU * random.uniform();
+        let speed = 1.0 / (distance.abs() + 0.03);
+        let angle = turn + time * 0.08 * speed;
+        let squeeze = 1.0 + 0.3 * (turn * 2.0).cos();
+        let radius = 1.0 - 0.35 * (1.0 - ring) * (1.0 - (-time).exp()) + distance * squeeze * angle.cos();
+        let wave = 0.03 * time * (6.0 * around).sin();
+        let x = 0.75 * ring + 0.35 * time + (1.0 - ring) * 0.2 * time + distance * squeeze * angle.sin() + wave;
+        points.push([x, radius * around.cos(), radius * around.sin()]);
+        speeds.push(speed.ln());
+    }
+    let bounds = Bounds {
+        min: [-0.3, -1.2, -1.2],
+        max: [2.6, 1.2, 1.2],
+    };
+    Scene::new(width, height)
+        .cloud(
+            Cloud::new(&points)
+                .coloured_by(&speeds, Some((1.6, 3.4)))
+                .colours(ColourMap::Plasma),
+        )
+        .title("Two vortex rings")
+        .caption(format!("t = {time:.2}"))
+        .colour_bar("log speed")
+        .frame(bounds)
+        .axes(true)
+        .render(&Camera::framing(bounds, -62.0, 18.0))
+}
+
+/// A star cluster after Plummer.
+fn cluster() -> Result<farfield_plot::Image, Error> {
+    let mut random = Random(11);
+    let points: Vec<[f64; 3]> = (0..100_000)
+        .map(|_| {
+            let radius = (random.uniform().max(1e-9).powf(-2.0 / 3.0) - 1.0)
+                .max(1e-12)
+                .powf(-0.5);
+            let (z, turn) = (2.0 * random.uniform() - 1.0, TAU * random.uniform());
+            let flat = (1.0 - z * z).sqrt();
+            [radius * flat * turn.cos(), radius * flat * turn.sin(), radius * z]
+        })
+        .collect();
+    Scene::new(960, 720)
+        .cloud(Cloud::new(&points))
+        .title("Plummer sphere")
+        .render(&Camera::framing(Bounds::of_most(&points, 0.94), 20.0, 15.0))
+}
+
+/// Two spiral galaxies, each in its colour, from the side and from above.
+fn galaxies() -> Result<farfield_plot::Image, Error> {
+    let mut random = Random(13);
+    let mut disk = |center: [f64; 3], tilt: f64, size: f64| -> Vec<[f64; 3]> {
+        (0..120_000)
+            .map(|i| {
+                let radius = -size * (random.uniform().max(1e-9) * random.uniform().max(1e-9)).ln() * 0.35;
+                let arm = f64::from(i % 2) * TAU / 2.0;
+                let loose = if i % 3 == 0 {
+                    TAU * random.uniform()
+                } else {
+                    0.35 * random.normal()
+                };
+                let turn = arm + 2.2 * (radius / size + 0.1).ln() + loose;
+                let (x, y, z) = (radius * turn.cos(), radius * turn.sin(), 0.05 * size * random.normal());
+                let (sin, cos) = tilt.sin_cos();
+                [
+                    center[0] + x,
+                    center[1] + y * cos - z * sin,
+                    center[2] + y * sin + z * cos,
+                ]
+            })
+            .collect()
+    };
+    let (near, far) = (disk([-1.2, -0.3, 0.0], 0.3, 1.0), disk([1.3, 0.6, 0.5], -0.9, 0.7));
+    let bounds = Bounds::of_most(&near, 0.98).union(Bounds::of_most(&far, 0.98));
+    let scene = Scene::new(640, 640)
+        .cloud(Cloud::new(&near).colours(ColourMap::Shades(Color::hex(0xF0_9A4A))))
+        .cloud(Cloud::new(&far).colours(ColourMap::Shades(Color::hex(0x5A_9CF0))))
+        .axes(true);
+    let side = scene
+        .clone()
+        .title("Two galaxies")
+        .render(&Camera::framing(bounds, -60.0, 25.0))?;
+    let above = scene
+        .caption("from above")
+        .render(&Camera::framing(bounds, -90.0, 90.0))?;
+    Ok(side.beside(&above, 4))
+}

@@ -1,0 +1,269 @@
+//! Frames after each other in one file: animated GIF.
+
+mod palette;
+
+use std::path::Path;
+
+use farfield_io::AtomicFile;
+use gif::{DisposalMethod, Encoder, Frame, Repeat};
+
+use crate::{Error, Image};
+use palette::Palette;
+
+/// How long the last frame stays before the animation starts again, in hundredths of a second.
+const PAUSE: u16 = 150;
+/// A pixel is left as it is while it differs from what it should be by no more than this in every
+/// channel. It is too little to be seen, and saves more than half of the file.
+const UNSEEN: u8 = 5;
+/// Places of a palette for colours; one more stands for pixels that stay as they are.
+const COLORS: usize = 255;
+const UNCHANGED: u8 = 255;
+
+/// An animated GIF that is written frame by frame and loops for ever.
+///
+/// Each frame has its own palette, chosen for the pixels that change. Nothing is at the path until
+/// [`finish`](Self::finish); dropped before that, nothing is left behind.
+///
+/// ```
+/// use farfield_plot::{Animation, Color, Image};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("blink.gif");
+/// let mut animation = Animation::create(&path, 12.0)?;
+/// for color in [Color::INK, Color::PALETTE[0], Color::PALETTE[1]] {
+///     animation.push(&Image::new(64, 48, color))?;
+/// }
+/// animation.finish()?;
+/// assert!(std::fs::read(&path)?.starts_with(b"GIF89a"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Animation {
+    delay: u16,
+    frames: usize,
+    file: File,
+    /// What a viewer shows after the frames so far.
+    shown: Option<Image>,
+    /// The frame that is not written yet, because the last one gets another delay.
+    waiting: Option<Frame<'static>>,
+}
+
+/// The size is in a GIF's first bytes, so encoding starts with the first frame.
+enum File {
+    Empty(AtomicFile),
+    Started(Encoder<AtomicFile>),
+    /// Only while one becomes the other, and after a failure to do so.
+    Lost,
+}
+
+impl std::fmt::Debug for File {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Empty(_) => "Empty",
+            Self::Started(_) => "Started",
+            Self::Lost => "Lost",
+        })
+    }
+}
+
+impl Animation {
+    /// Starts an animation that will be at `path`, with so many frames per second (1 to 50; the
+    /// format counts in hundredths of a second).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] if the file cannot be created.
+    pub fn create(path: impl AsRef<Path>, frames_per_second: f64) -> Result<Self, Error> {
+        let rate = if frames_per_second.is_nan() {
+            10.0
+        } else {
+            frames_per_second.clamp(1.0, 50.0)
+        };
+        Ok(Self {
+            delay: (100.0 / rate).round() as u16,
+            frames: 0,
+            file: File::Empty(AtomicFile::create(path)?),
+            shown: None,
+            waiting: None,
+        })
+    }
+
+    /// How many frames there are so far.
+    #[must_use]
+    pub fn frames(&self) -> usize {
+        self.frames
+    }
+
+    /// Adds a frame.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FrameSize`] if it is not as large as the first one, [`Error::Animation`] if it
+    /// cannot be written.
+    pub fn push(&mut self, image: &Image) -> Result<(), Error> {
+        let size = (image.width(), image.height());
+        if let Some(first) = self.shown.as_ref().map(|shown| (shown.width(), shown.height()))
+            && first != size
+        {
+            return Err(Error::FrameSize {
+                path: self.path(),
+                frame: self.frames + 1,
+                found: size,
+                expected: first,
+            });
+        }
+        let mut shown = match self.shown.take() {
+            Some(shown) => shown,
+            None => {
+                self.start(size)?;
+                image.clone()
+            }
+        };
+        let frame = self.encode(image, &mut shown);
+        self.shown = Some(shown);
+        self.frames += 1;
+        match self.waiting.replace(frame) {
+            Some(before) => self.write(&before),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the last frame and puts the file in its place. Without any frame there is no file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Animation`] and [`Error::File`] if the file cannot be written.
+    pub fn finish(mut self) -> Result<(), Error> {
+        if let Some(mut last) = self.waiting.take() {
+            last.delay = PAUSE;
+            self.write(&last)?;
+        }
+        let path = self.path();
+        match self.file {
+            File::Started(encoder) => {
+                let file = encoder.into_inner().map_err(|cause| failed(&path, &cause))?;
+                Ok(file.finish()?)
+            }
+            File::Empty(_) | File::Lost => Ok(()),
+        }
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        match &self.file {
+            File::Empty(file) => file.path().to_owned(),
+            File::Started(encoder) => encoder.get_ref().path().to_owned(),
+            File::Lost => std::path::PathBuf::new(),
+        }
+    }
+
+    fn start(&mut self, (width, height): (usize, usize)) -> Result<(), Error> {
+        let path = self.path();
+        let File::Empty(file) = std::mem::replace(&mut self.file, File::Lost) else {
+            return Ok(());
+        };
+        // An image's side is at most 32768.
+        let encoder = Encoder::new(file, width as u16, height as u16, &[]);
+        let mut encoder = encoder.map_err(|cause| failed(&path, &cause))?;
+        encoder
+            .set_repeat(Repeat::Infinite)
+            .map_err(|cause| failed(&path, &cause))?;
+        self.file = File::Started(encoder);
+        Ok(())
+    }
+
+    fn write(&mut self, frame: &Frame<'_>) -> Result<(), Error> {
+        let path = self.path();
+        match &mut self.file {
+            File::Started(encoder) => encoder.write_frame(frame).map_err(|cause| failed(&path, &cause)),
+            File::Empty(_) | File::Lost => Ok(()),
+        }
+    }
+
+    /// The part of the image that changes, with a palette; `shown` becomes what a viewer sees.
+    fn encode(&self, image: &Image, shown: &mut Image) -> Frame<'static> {
+        let first = self.frames == 0;
+        let width = image.width();
+        let differs = |new: &[u8], old: &[u8]| first || new.iter().zip(old).any(|(a, b)| a.abs_diff(*b) > UNSEEN);
+        let pairs = || image.pixels().chunks_exact(3).zip(shown.pixels().chunks_exact(3));
+        let changed: Vec<bool> = pairs().map(|(new, old)| differs(new, old)).collect();
+        let area = Area::around(&changed, width);
+        let new_colors = image
+            .pixels()
+            .chunks_exact(3)
+            .zip(&changed)
+            .filter(|(_, changed)| **changed);
+        let palette = Palette::of(new_colors.map(|(pixel, _)| [pixel[0], pixel[1], pixel[2]]), COLORS);
+
+        let mut nearest = palette.nearest();
+        let mut indices = Vec::with_capacity(area.width * area.height);
+        for y in area.top..area.top + area.height {
+            for x in area.left..area.left + area.width {
+                let at = y * width + x;
+                if !changed[at] {
+                    indices.push(UNCHANGED);
+                    continue;
+                }
+                let pixel = &image.pixels()[3 * at..3 * at + 3];
+                let index = nearest.dithered([pixel[0], pixel[1], pixel[2]], (x, y));
+                shown.pixels_mut()[3 * at..3 * at + 3].copy_from_slice(&palette.colors[usize::from(index)]);
+                indices.push(index);
+            }
+        }
+        Frame {
+            delay: self.delay,
+            dispose: DisposalMethod::Keep,
+            transparent: Some(UNCHANGED),
+            left: area.left as u16,
+            top: area.top as u16,
+            width: area.width as u16,
+            height: area.height as u16,
+            palette: Some(palette.padded()),
+            buffer: indices.into(),
+            ..Frame::default()
+        }
+    }
+}
+
+fn failed(path: &Path, cause: &dyn std::fmt::Display) -> Error {
+    Error::Animation {
+        path: path.to_owned(),
+        cause: cause.to_string(),
+    }
+}
+
+/// A block of pixels.
+struct Area {
+    left: usize,
+    top: usize,
+    width: usize,
+    height: usize,
+}
+
+impl Area {
+    /// The smallest block that holds everything that changed; one pixel if nothing did.
+    fn around(changed: &[bool], width: usize) -> Self {
+        let rows = || changed.chunks_exact(width);
+        let Some(top) = rows().position(|row| row.contains(&true)) else {
+            return Self {
+                left: 0,
+                top: 0,
+                width: 1,
+                height: 1,
+            };
+        };
+        let bottom = rows().rposition(|row| row.contains(&true)).unwrap_or(top);
+        let left = rows().filter_map(|row| row.iter().position(|c| *c)).min().unwrap_or(0);
+        let right = rows()
+            .filter_map(|row| row.iter().rposition(|c| *c))
+            .max()
+            .unwrap_or(left);
+        Self {
+            left,
+            top,
+            width: right + 1 - left,
+            height: bottom + 1 - top,
+        }
+    }
+}

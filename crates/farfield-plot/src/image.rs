@@ -1,0 +1,229 @@
+use std::path::Path;
+
+use crate::srgb;
+use crate::theme::MAX_SIDE;
+use crate::{Color, Error};
+
+/// A picture of opaque pixels.
+///
+/// Pictures are put together as panels: [`beside`](Self::beside), [`above`](Self::above) and
+/// [`grid`](Self::grid) return larger ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    width: usize,
+    height: usize,
+    /// Red, green and blue of each pixel, row after row from the top.
+    pixels: Vec<u8>,
+}
+
+impl Image {
+    /// A picture of one colour. Sides are limited to 1 to 32768 pixels.
+    #[must_use]
+    pub fn new(width: u32, height: u32, color: Color) -> Self {
+        let side = |length: u32| length.clamp(1, 4 * MAX_SIDE) as usize;
+        let (width, height) = (side(width), side(height));
+        let pixels = [color.r, color.g, color.b].repeat(width * height);
+        Self { width, height, pixels }
+    }
+
+    pub(crate) fn from_pixels(width: usize, height: usize, pixels: Vec<u8>) -> Self {
+        debug_assert_eq!(pixels.len(), width * height * 3);
+        Self { width, height, pixels }
+    }
+
+    /// The width in pixels.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The height in pixels.
+    #[must_use]
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Red, green and blue of each pixel, row after row from the top.
+    #[must_use]
+    pub fn pixels(&self) -> &[u8] {
+        &self.pixels
+    }
+
+    pub(crate) fn pixels_mut(&mut self) -> &mut [u8] {
+        &mut self.pixels
+    }
+
+    /// The colour of a pixel, or `None` outside the picture.
+    #[must_use]
+    pub fn pixel(&self, x: usize, y: usize) -> Option<Color> {
+        if x >= self.width || y >= self.height {
+            return None;
+        }
+        let at = (y * self.width + x) * 3;
+        let [r, g, b] = [self.pixels[at], self.pixels[at + 1], self.pixels[at + 2]];
+        Some(Color { r, g, b })
+    }
+
+    /// This picture with another one on its right, centred, with `gap` pixels between them. What
+    /// neither covers gets the colour of this picture's first pixel.
+    #[must_use]
+    pub fn beside(&self, other: &Self, gap: u32) -> Self {
+        Self::grid(&[self, other], 2, gap)
+    }
+
+    /// This picture with another one below it, centred, with `gap` pixels between them.
+    #[must_use]
+    pub fn above(&self, other: &Self, gap: u32) -> Self {
+        Self::grid(&[self, other], 1, gap)
+    }
+
+    /// Pictures in rows of `columns`, with `gap` pixels between them. Each is centred in its
+    /// cell. What no picture covers gets the colour of the first one's first pixel; without any
+    /// picture the result is a single white pixel.
+    #[must_use]
+    pub fn grid(images: &[&Self], columns: usize, gap: u32) -> Self {
+        let Some(&first) = images.first() else {
+            return Self::new(1, 1, Color::WHITE);
+        };
+        let columns = columns.clamp(1, images.len());
+        let gap = gap as usize;
+        let widths: Vec<usize> = (0..columns)
+            .map(|column| {
+                images
+                    .iter()
+                    .skip(column)
+                    .step_by(columns)
+                    .map(|i| i.width)
+                    .max()
+                    .unwrap_or(0)
+            })
+            .collect();
+        let heights: Vec<usize> = images
+            .chunks(columns)
+            .map(|row| row.iter().map(|i| i.height).max().unwrap_or(0))
+            .collect();
+        let total = |sizes: &[usize]| sizes.iter().sum::<usize>() + gap * (sizes.len() - 1);
+        let (width, height) = (total(&widths), total(&heights));
+        let mut whole = Self::from_pixels(width, height, first.pixels[..3].repeat(width * height));
+        let mut top = 0;
+        for (row, &cell_height) in images.chunks(columns).zip(&heights) {
+            let mut left = 0;
+            for (image, &cell_width) in row.iter().zip(&widths) {
+                let at = (
+                    left + (cell_width - image.width) / 2,
+                    top + (cell_height - image.height) / 2,
+                );
+                whole.put(image, at);
+                left += cell_width + gap;
+            }
+            top += cell_height + gap;
+        }
+        whole
+    }
+
+    /// Copies another picture onto this one, where it fits.
+    pub(crate) fn put(&mut self, image: &Self, (left, top): (usize, usize)) {
+        for (y, row) in image.pixels.chunks_exact(image.width * 3).enumerate() {
+            let start = ((top + y) * self.width + left) * 3;
+            self.pixels[start..start + row.len()].copy_from_slice(row);
+        }
+    }
+
+    /// The picture made smaller to fit into `width` x `height` pixels, its shape kept. Each new
+    /// pixel is the mean light of the old ones it covers. A picture that fits is returned as it is.
+    #[must_use]
+    pub fn shrunk_to_fit(&self, width: u32, height: u32) -> Self {
+        let side = |length: u32| f64::from(length.max(1));
+        let factor = (side(width) / self.width as f64).min(side(height) / self.height as f64);
+        if factor >= 1.0 {
+            return self.clone();
+        }
+        let new = |length: usize| ((length as f64 * factor).round() as usize).max(1);
+        let (new_width, new_height) = (new(self.width), new(self.height));
+        let columns = shares(self.width, new_width);
+        let light: Vec<[f32; 3]> = self
+            .pixels
+            .chunks_exact(3)
+            .map(|p| srgb::to_light([p[0], p[1], p[2]]))
+            .collect();
+        let narrow: Vec<[f32; 3]> = light
+            .chunks_exact(self.width)
+            .flat_map(|row| columns.iter().map(move |share| share.mean(|x| row[x])))
+            .collect();
+        let mut pixels = Vec::with_capacity(new_width * new_height * 3);
+        for share in shares(self.height, new_height) {
+            for x in 0..new_width {
+                pixels.extend(srgb::from_light(share.mean(|y| narrow[y * new_width + x])));
+            }
+        }
+        Self::from_pixels(new_width, new_height, pixels)
+    }
+
+    /// The bytes of a PNG file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Encode`] if the encoder refuses.
+    pub fn to_png(&self) -> Result<Vec<u8>, Error> {
+        self.encode(png::Compression::Balanced, png::Filter::Adaptive)
+    }
+
+    /// The bytes of a PNG file, smallest for charts: large areas of the same colour.
+    pub(crate) fn to_flat_png(&self) -> Result<Vec<u8>, Error> {
+        self.encode(png::Compression::High, png::Filter::NoFilter)
+    }
+
+    fn encode(&self, compression: png::Compression, filter: png::Filter) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_compression(compression);
+        encoder.set_filter(filter);
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&self.pixels)?;
+        writer.finish()?;
+        Ok(bytes)
+    }
+
+    /// Writes a PNG file, completely or not at all. A file already there is replaced.
+    ///
+    /// # Errors
+    ///
+    /// As [`Image::to_png`], and [`Error::File`] if the file cannot be written.
+    pub fn write_png(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        Ok(farfield_io::write_bytes_atomically(path, &self.to_png()?)?)
+    }
+}
+
+/// The old pixels that one new pixel covers, along one axis.
+struct Share {
+    first: usize,
+    /// How much of each it covers; the sum is one.
+    parts: Vec<f32>,
+}
+
+impl Share {
+    fn mean(&self, pixel: impl Fn(usize) -> [f32; 3]) -> [f32; 3] {
+        let mut sum = [0.0; 3];
+        for (i, part) in self.parts.iter().enumerate() {
+            let light = pixel(self.first + i);
+            for (sum, light) in sum.iter_mut().zip(light) {
+                *sum += part * light;
+            }
+        }
+        sum
+    }
+}
+
+fn shares(old: usize, new: usize) -> Vec<Share> {
+    let step = old as f64 / new as f64;
+    let share = |i: usize| {
+        let (from, to) = (i as f64 * step, (i + 1) as f64 * step);
+        let (first, last) = (from as usize, (to.ceil() as usize).min(old));
+        let cover = |x: usize| (to.min(x as f64 + 1.0) - from.max(x as f64)).max(0.0) / step;
+        let parts = (first..last).map(|x| cover(x) as f32).collect();
+        Share { first, parts }
+    };
+    (0..new).map(share).collect()
+}
