@@ -21,6 +21,7 @@ pub mod model;
 pub mod reference;
 pub mod run;
 pub mod summation;
+pub mod validate;
 pub mod vec3;
 pub mod vortex;
 

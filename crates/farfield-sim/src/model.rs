@@ -4,6 +4,7 @@ use crate::case::Time;
 use crate::error::Error;
 use crate::summation::Summation;
 use crate::vec3::Vec3;
+use serde::{Deserialize, Serialize};
 
 /// A simulated system: its state, its rates of change, and what can be measured of it.
 ///
@@ -58,10 +59,43 @@ pub trait Model: Send {
 pub struct StepChoice {
     /// The step.
     pub dt: f64,
-    /// One word for the table: `fixed`, `longest`, `strain`, `fall`, `end`.
-    pub limit: &'static str,
+    /// What limited it.
+    pub limit: Limit,
     /// A sentence for the log.
     pub why: String,
+}
+
+/// What limits a time step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Limit {
+    /// Nothing yet: there was no step.
+    #[default]
+    Start,
+    /// The case wants this step always.
+    Fixed,
+    /// The longest step of the case.
+    Longest,
+    /// The velocity gradient.
+    Strain,
+    /// The time in which a body falls through its softening length.
+    Fall,
+    /// The end of the case.
+    End,
+}
+
+impl Limit {
+    /// One word for tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Start => "start",
+            Limit::Fixed => "fixed",
+            Limit::Longest => "longest",
+            Limit::Strain => "strain",
+            Limit::Fall => "fall",
+            Limit::End => "end",
+        }
+    }
 }
 
 /// The name of the column that the alarm and the summary look for.

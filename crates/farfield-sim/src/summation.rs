@@ -19,6 +19,8 @@ pub struct Summation {
     pub simd: SimdLevel,
     /// What the cost model believes about the machine.
     pub profile: MachineProfile,
+    /// Bytes of memory a sum may take: what the system had free at the start.
+    memory: u64,
     /// What was done so far, by kind of sum.
     pub records: Vec<Record>,
 }
@@ -65,6 +67,8 @@ impl Summation {
             settings,
             simd: SimdLevel::best(),
             profile,
+            // Asked once: for few points, asking takes longer than the sum.
+            memory: farfield::machine::available_memory().unwrap_or(u64::MAX),
             records: Vec::new(),
         }
     }
@@ -84,6 +88,7 @@ impl Summation {
             .tolerance(request.tolerance.unwrap_or(self.settings.tolerance))
             .simd(self.simd)
             .profile(self.profile.clone())
+            .memory_limit(self.memory)
             .allow_unbounded_gradient();
         if let Some(targets) = request.targets {
             sum = sum.targets(targets);

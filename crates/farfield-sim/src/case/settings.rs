@@ -172,8 +172,8 @@ pub struct Output {
     pub views: Vec<View>,
     /// Width and height of the pictures, in pixels.
     pub image: [u32; 2],
-    /// The animation of all pictures.
-    pub animation: Animation,
+    /// Make an animation, `animation.gif`, of all pictures of the first view.
+    pub animation: bool,
     /// Write `.vtp` files and their `.pvd` index.
     pub vtk: bool,
     /// Write `.npz` files.
@@ -190,7 +190,7 @@ impl Default for Output {
             energy_every: 1,
             views: vec![View::Oblique, View::Side, View::Axis],
             image: [800, 600],
-            animation: Animation::Gif,
+            animation: true,
             vtk: true,
             npz: true,
         }
@@ -218,18 +218,6 @@ impl View {
             View::Axis => "axis",
         }
     }
-}
-
-/// The animation of all pictures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Animation {
-    /// No animation.
-    None,
-    /// An animated GIF: every viewer shows it.
-    Gif,
-    /// An animated PNG: all colours.
-    Apng,
 }
 
 /// When to stop a run that goes wrong.

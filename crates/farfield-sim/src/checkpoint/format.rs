@@ -102,6 +102,7 @@ pub(super) mod tests {
     use super::*;
     use crate::case::{self, BuiltIn};
     use crate::checkpoint::PlanRecord;
+    use crate::model::Limit;
     use farfield::tuning::MachineProfile;
     use proptest::prelude::*;
 
@@ -114,6 +115,8 @@ pub(super) mod tests {
             program: "0.1.0".to_owned(),
             step,
             time: 0.1 + 0.2,
+            dt: 0.1,
+            limit: Limit::Fixed,
             rows: step,
             last_energy: Some(1.0 / 7.0),
             simd: "scalar".to_owned(),

@@ -10,7 +10,7 @@ mod store;
 pub use store::{Found, Store};
 
 use crate::case::Case;
-use crate::model::State;
+use crate::model::{Limit, State};
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,11 @@ pub struct Header {
     pub step: u64,
     /// The time of the state.
     pub time: f64,
-    /// Rows in `diagnostics.csv`.
+    /// The length of the last step.
+    pub dt: f64,
+    /// What limited it.
+    pub limit: Limit,
+    /// Rows in `diagnostics.csv` before the one of this step.
     pub rows: u64,
     /// The last energy the alarm saw.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@ use super::{Bodies, initial};
 use crate::case::{Case, Gravity, Scheme, Time};
 use crate::error::{CaseError, Error};
 use crate::integrate::composition;
-use crate::model::{Cloud, ENERGY, Model, Snapshot, State, StepChoice};
+use crate::model::{Cloud, ENERGY, Limit, Model, Snapshot, State, StepChoice};
 use crate::summation::{Request, Summation};
 use crate::vec3::{Vec3, add_scaled, cross, dot, norm};
 use farfield::kernel::{Kernel, Output, Sizes};
@@ -159,7 +159,7 @@ impl Model for GravityModel {
         if !time.adaptive {
             return StepChoice {
                 dt: time.step,
-                limit: "fixed",
+                limit: Limit::Fixed,
                 why: "the step of the case".to_owned(),
             };
         }
@@ -168,13 +168,13 @@ impl Model for GravityModel {
         if dt < time.step {
             StepChoice {
                 dt,
-                limit: "fall",
+                limit: Limit::Fall,
                 why: format!("an acceleration of {acceleration:.4} crosses the softening length in {:.4}", dt / time.limit),
             }
         } else {
             StepChoice {
                 dt: time.step,
-                limit: "longest",
+                limit: Limit::Longest,
                 why: format!("the longest step of the case; an acceleration of {acceleration:.4} would allow {dt:.4}"),
             }
         }

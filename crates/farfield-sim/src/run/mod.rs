@@ -19,7 +19,7 @@ use crate::checkpoint::{Checkpoint, Found, Header, PlanRecord};
 use crate::diagnostics::{Table, Watch};
 use crate::error::Error;
 use crate::gravity::GravityModel;
-use crate::model::{ENERGY, Model, Snapshot, State, StepChoice};
+use crate::model::{ENERGY, Limit, Model, Snapshot, State};
 use crate::vortex::VortexModel;
 use farfield::tuning::MachineProfile;
 use pictures::Pictures;
@@ -78,7 +78,9 @@ pub struct Run {
     profile: MachineProfile,
     step: u64,
     time: f64,
-    dt: StepChoice,
+    /// The last step and what limited it.
+    dt: f64,
+    limit: Limit,
     /// Rows of diagnostics before the one of the present step.
     rows_before: u64,
     /// Of the initial state, for the scale of pictures.
@@ -120,7 +122,8 @@ impl Run {
             profile,
             step: 0,
             time: 0.0,
-            dt: start_choice(),
+            dt: 0.0,
+            limit: Limit::Start,
             rows_before: 0,
             initial,
             sound: None,
@@ -178,7 +181,8 @@ impl Run {
             profile: header.profile,
             step: header.step,
             time: header.time,
-            dt: start_choice(),
+            dt: header.dt,
+            limit: header.limit,
             rows_before: header.rows,
             initial,
             sound: None,
@@ -213,7 +217,7 @@ impl Run {
     /// stops the engine or the files.
     pub fn go(mut self, control: &Control, observer: &mut dyn Observer) -> Result<Outcome, Error> {
         let begin = Instant::now();
-        let pictures = Pictures::new(&self.case, self.folder.path(), &self.initial);
+        let pictures = Pictures::new(&self.case, self.folder.path(), &self.initial)?;
         let mut writer = Writer::start(&self.case, &self.folder, pictures);
         let mut report = Report::default();
         let finished = loop {
@@ -255,9 +259,8 @@ impl Run {
             let energy = energy.map(|at| values[at]).filter(|_| with_energy);
             self.alarm(&state, &values, energy)?;
             let wall = begin.elapsed().as_secs_f64();
-            let StepChoice { dt, limit, .. } = &self.dt;
             self.table
-                .write(self.step, self.time, *dt, limit, wall, &values)
+                .write(self.step, self.time, self.dt, self.limit.name(), wall, &values)
                 .map_err(|error| self.writing_failed(error))?;
             row = Some(values);
         } else {
@@ -324,19 +327,19 @@ impl Run {
         let last = left <= choice.dt * (1.0 + 1e-6);
         if last {
             if choice.dt != left && (choice.dt - left).abs() > 1e-6 * choice.dt {
-                choice.limit = "end";
+                choice.limit = Limit::End;
                 choice.why = format!("{left:.3e} is left to the end of the case");
             }
             choice.dt = left;
         }
         let mut remarks = Vec::new();
-        if choice.limit != self.dt.limit {
+        if choice.limit != self.limit {
             remarks.push(format!("step {}: dt = {:.4e}: {}", self.step + 1, choice.dt, choice.why));
         }
         remarks.extend(self.model.advance(choice.dt, self.step + 1)?);
         self.step += 1;
         self.time = if last { self.case.time.end } else { self.time + choice.dt };
-        self.dt = choice;
+        (self.dt, self.limit) = (choice.dt, choice.limit);
         for remark in &remarks {
             self.folder.log(remark);
         }
@@ -360,6 +363,8 @@ impl Run {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             step: self.step,
             time: self.time,
+            dt: self.dt,
+            limit: self.limit,
             rows: self.rows_before,
             last_energy: self.watch.last_energy,
             simd: summation.simd.name().to_owned(),
@@ -414,13 +419,13 @@ impl Run {
     fn progress(&self, report: &Report, begin: Instant) -> Progress {
         let elapsed = begin.elapsed().as_secs_f64();
         let per_step = elapsed / report.session_steps.max(1) as f64;
-        let left = (self.case.time.end - self.time) / self.dt.dt;
+        let left = (self.case.time.end - self.time) / self.dt;
         Progress {
             step: self.step,
             time: self.time,
             end: self.case.time.end,
-            dt: self.dt.dt,
-            limit: self.dt.limit,
+            dt: self.dt,
+            limit: self.limit.name(),
             seconds_per_step: per_step,
             seconds_left: left.max(0.0) * per_step,
         }
@@ -471,14 +476,5 @@ impl Report {
             }
             self.last = row;
         }
-    }
-}
-
-/// Before the first step there is none.
-fn start_choice() -> StepChoice {
-    StepChoice {
-        dt: 0.0,
-        limit: "start",
-        why: String::new(),
     }
 }

@@ -10,7 +10,7 @@ use crate::case::{Case, Diffusion, Scheme, Time, Vortex};
 use crate::diagnostics::{Invariants, RingMeasure, measure_ring};
 use crate::error::{CaseError, Error};
 use crate::integrate::runge_kutta;
-use crate::model::{Cloud, ENERGY, Model, Snapshot, State, StepChoice};
+use crate::model::{Cloud, ENERGY, Limit, Model, Snapshot, State, StepChoice};
 use crate::summation::Summation;
 use crate::vec3::{Vec3, dot, norm, unit};
 use farfield::kernel::Core;
@@ -216,7 +216,7 @@ impl Model for VortexModel {
         if !time.adaptive {
             return StepChoice {
                 dt: time.step,
-                limit: "fixed",
+                limit: Limit::Fixed,
                 why: "the step of the case".to_owned(),
             };
         }
@@ -225,13 +225,13 @@ impl Model for VortexModel {
         if dt < time.step {
             StepChoice {
                 dt,
-                limit: "strain",
+                limit: Limit::Strain,
                 why: format!("the velocity gradient is {gradient:.4} at element {at}; step x gradient stays {}", time.limit),
             }
         } else {
             StepChoice {
                 dt: time.step,
-                limit: "longest",
+                limit: Limit::Longest,
                 why: format!("the longest step of the case; a gradient of {gradient:.4} would allow {dt:.4}"),
             }
         }

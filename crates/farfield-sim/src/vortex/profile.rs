@@ -18,12 +18,13 @@ pub fn potential(core: Core, r: f64, size: f64) -> f64 {
     }
 }
 
-/// How far from an element its potential differs from $1/r$ by more than a few 1e-6 of it.
+/// How far from an element its potential differs noticeably from $1/r$: by more than 4e-5 of it at most, 1e-6 for the
+/// Gaussian core.
 pub fn reach(core: Core, size: f64) -> f64 {
     match core {
         Core::Singular => 0.0,
         // 3/8 (size/r)^4
-        Core::WinckelmansLeonard => 20.0 * size,
+        Core::WinckelmansLeonard => 10.0 * size,
         // erfc(r / (sqrt 2 size))
         Core::Gaussian => 5.0 * size,
         Core::HuPolynomial => size,
