@@ -26,6 +26,8 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Print the schema of case files: every key, its default and its meaning
     Schema,
+    /// Check the simulations against theory and write tables and figures
+    Validate(ValidateArgs),
     /// Sum a kernel over points, made up or from files, and report time, error, memory and rates
     Evaluate(Box<EvaluateArgs>),
     /// Measure the machine's ceilings and what share of them operators and methods reach
@@ -175,6 +177,20 @@ pub struct ResumeArgs {
     pub threads: Option<usize>,
 }
 
+/// `farfield validate`.
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// The validation, or `all` [default: list them]
+    #[arg(value_parser = PossibleValuesParser::new(crate::validate::NAMES))]
+    pub name: Option<String>,
+    /// Folder to write NAME.csv and NAME.png to
+    #[arg(short, long, value_name = "DIR", default_value = "validation")]
+    pub output: PathBuf,
+    /// How many threads to use [default: one for each core]
+    #[arg(long, value_name = "K", value_parser = threads)]
+    pub threads: Option<usize>,
+}
+
 /// How a run is watched.
 #[derive(Debug, Args)]
 pub struct WatchArgs {
@@ -195,6 +211,9 @@ pub struct BenchArgs {
     /// Measure this machine's operator costs and store them as the profile that plans are made from
     #[arg(long, conflicts_with = "json")]
     pub calibrate: bool,
+    /// What to measure alone: `leapfrog`, steps of the simulation of that name [default: everything else]
+    #[arg(value_parser = PossibleValuesParser::new(["leapfrog"]), conflicts_with = "calibrate")]
+    pub case: Option<String>,
     /// Small sizes, for a first look
     #[arg(long)]
     pub quick: bool,

@@ -15,6 +15,7 @@ mod reproduce;
 mod run;
 mod threads;
 mod units;
+mod validate;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -35,6 +36,7 @@ fn execute(cli: Cli) -> Result<String, Failure> {
     match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => run::resume(&args),
+        Command::Validate(args) => validate::run(&args),
         Command::Schema => Ok(run::schema()),
         Command::Evaluate(args) => evaluate::run(*args),
         Command::Bench(args) => bench::run(&args),

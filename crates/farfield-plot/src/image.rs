@@ -200,11 +200,17 @@ impl Image {
         let file = std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;
         let decoder = png::Decoder::new(std::io::BufReader::new(file));
         let mut reader = decoder.read_info().map_err(|error| failed(error.to_string()))?;
-        let size = reader.output_buffer_size().ok_or_else(|| failed("it is too large".to_owned()))?;
+        let size = reader
+            .output_buffer_size()
+            .ok_or_else(|| failed("it is too large".to_owned()))?;
         let mut pixels = vec![0; size];
-        let info = reader.next_frame(&mut pixels).map_err(|error| failed(error.to_string()))?;
+        let info = reader
+            .next_frame(&mut pixels)
+            .map_err(|error| failed(error.to_string()))?;
         if (info.color_type, info.bit_depth) != (png::ColorType::Rgb, png::BitDepth::Eight) {
-            return Err(failed("its pixels are not red, green and blue of eight bits".to_owned()));
+            return Err(failed(
+                "its pixels are not red, green and blue of eight bits".to_owned(),
+            ));
         }
         pixels.truncate(info.buffer_size());
         Ok(Self::from_pixels(info.width as usize, info.height as usize, pixels))

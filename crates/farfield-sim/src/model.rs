@@ -145,7 +145,9 @@ impl State {
 
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
-        self.arrays.iter().all(|(_, _, values)| values.iter().all(|value| value.is_finite()))
+        self.arrays
+            .iter()
+            .all(|(_, _, values)| values.iter().all(|value| value.is_finite()))
     }
 }
 

@@ -137,7 +137,11 @@ pub fn thin_rings_of(vortex: &Vortex) -> Option<Vec<ThinRing>> {
                 place: dot(ring.centre, axis),
                 circulation: along.signum() * ring.circulation,
                 core: ring.core,
-                constant: if layered { GAUSSIAN_CORE } else { filament_constant(vortex.core) },
+                constant: if layered {
+                    GAUSSIAN_CORE
+                } else {
+                    filament_constant(vortex.core)
+                },
                 keeps_volume: layered,
             })
         })
@@ -176,7 +180,13 @@ mod tests {
             constant: 0.5,
             keeps_volume,
         };
-        [ring, ThinRing { place: distance, ..ring }]
+        [
+            ring,
+            ThinRing {
+                place: distance,
+                ..ring
+            },
+        ]
     }
 
     /// Numbers computed for this project with another implementation.

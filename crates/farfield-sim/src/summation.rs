@@ -132,7 +132,9 @@ impl Summation {
 
     /// What the latest plans settled on, in words.
     pub fn describe(&self) -> String {
-        let one = |Record { what, parameters: p, .. }: &Record| match (p.method, p.order) {
+        let one = |Record {
+                       what, parameters: p, ..
+                   }: &Record| match (p.method, p.order) {
             (Method::Direct, _) | (_, None) => format!("{what}: {}", p.method),
             (method, Some(order)) => format!(
                 "{what}: {method}, order {order}, depth {}, up to {} points in a leaf",

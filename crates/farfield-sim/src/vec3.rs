@@ -63,7 +63,9 @@ pub fn sum(vectors: impl IntoIterator<Item = Vec3>) -> Vec3 {
 /// Two unit vectors that make a right-handed frame with the unit vector `axis` (first x second = axis).
 pub fn frame_across(axis: Vec3) -> (Vec3, Vec3) {
     // Start from the coordinate axis that is farthest from `axis`.
-    let smallest = (0..3).min_by(|&i, &j| axis[i].abs().total_cmp(&axis[j].abs())).unwrap_or(0);
+    let smallest = (0..3)
+        .min_by(|&i, &j| axis[i].abs().total_cmp(&axis[j].abs()))
+        .unwrap_or(0);
     let mut start = [0.0; 3];
     start[smallest] = 1.0;
     let first = unit(add_scaled(start, -dot(start, axis), axis));
@@ -85,7 +87,12 @@ mod tests {
     fn frames_are_right_handed_and_orthonormal() {
         for axis in [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], unit([1.0, -2.0, 0.5])] {
             let (a, b) = frame_across(axis);
-            for (value, expected) in [(dot(a, axis), 0.0), (dot(b, axis), 0.0), (dot(a, b), 0.0), (norm(b), 1.0)] {
+            for (value, expected) in [
+                (dot(a, axis), 0.0),
+                (dot(b, axis), 0.0),
+                (dot(a, b), 0.0),
+                (norm(b), 1.0),
+            ] {
                 assert!((value - expected).abs() < 1e-15);
             }
             assert!(norm(sub(cross(a, b), axis)) < 1e-15);

@@ -42,7 +42,12 @@ fn small_vortex() -> Case {
 fn small_gravity() -> Case {
     case(
         "plummer",
-        &["gravity.plummer.0.count=200", "time.end=0.5", "output.frames_every=0", "output.image=[160, 120]"],
+        &[
+            "gravity.plummer.0.count=200",
+            "time.end=0.5",
+            "output.frames_every=0",
+            "output.image=[160, 120]",
+        ],
     )
 }
 
@@ -84,7 +89,10 @@ fn table(folder: &Path) -> Vec<String> {
 fn a_stopped_and_resumed_run_ends_with_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     for (name, case) in [("vortex", small_vortex()), ("gravity", small_gravity())] {
-        let (straight, broken) = (folder.path().join(format!("{name}-a")), folder.path().join(format!("{name}-b")));
+        let (straight, broken) = (
+            folder.path().join(format!("{name}-a")),
+            folder.path().join(format!("{name}-b")),
+        );
         let whole = run(case.clone(), &straight, None).unwrap();
         assert!(whole.finished && whole.steps > 6, "{whole:?}");
         let first = run(case, &broken, Some(3)).unwrap();
@@ -133,7 +141,10 @@ fn a_write_that_was_cut_off_costs_one_checkpoint_and_no_bits() {
     let (outcome, remarks) = resume(&broken);
     assert!(outcome.finished);
     let told = remarks.join("\n");
-    assert!(told.contains("checkpoint-000000005.ckpt") && told.contains("checksum"), "{told}");
+    assert!(
+        told.contains("checkpoint-000000005.ckpt") && told.contains("checksum"),
+        "{told}"
+    );
     assert!(told.contains("using checkpoint-000000004.ckpt"), "{told}");
     assert_eq!(last_checkpoint(&straight), last_checkpoint(&broken));
     assert_eq!(table(&straight), table(&broken));
@@ -144,7 +155,10 @@ fn a_folder_that_holds_a_run_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     run(small_gravity(), folder.path(), Some(1)).unwrap();
     let message = run(small_gravity(), folder.path(), Some(1)).unwrap_err().to_string();
-    assert!(message.contains("already holds a run") && message.contains("farfield resume"), "{message}");
+    assert!(
+        message.contains("already holds a run") && message.contains("farfield resume"),
+        "{message}"
+    );
     let empty = tempfile::tempdir().unwrap();
     let message = Run::resume(empty.path(), Ok).err().unwrap().to_string();
     assert!(message.contains("holds no run"), "{message}");
@@ -182,14 +196,23 @@ fn a_blow_up_is_said_and_the_last_sound_state_kept() {
     let wild = case(
         "leapfrog",
         &[
-            "vortex.around=80", "vortex.layers=1", "time.step=3.0", "time.end=300.0", "time.scheme=euler", "tracers.count=10",
-            "output.views=[]", "vortex.stretching=classical",
+            "vortex.around=80",
+            "vortex.layers=1",
+            "time.step=3.0",
+            "time.end=300.0",
+            "time.scheme=euler",
+            "tracers.count=10",
+            "output.views=[]",
+            "vortex.stretching=classical",
         ],
     );
     let error = run(wild, folder.path(), None).unwrap_err();
     assert!(matches!(error, Error::BlowUp { .. }), "{error}");
     let message = error.to_string();
-    assert!(message.contains("farfield resume") && message.contains("time.step=1.5"), "{message}");
+    assert!(
+        message.contains("farfield resume") && message.contains("time.step=1.5"),
+        "{message}"
+    );
     let (run, _) = Run::resume(folder.path(), Ok).unwrap();
     assert!(run.start().0 > 0 || message.contains("step 0"), "{message}");
 }
@@ -211,7 +234,12 @@ fn a_stop_from_outside_ends_the_run_with_a_checkpoint() {
     let run = Run::new(small_gravity(), folder.path(), MachineProfile::default()).unwrap();
     let outcome = run.go(&control, &mut observer).unwrap();
     assert_eq!((outcome.finished, outcome.steps), (false, 4));
-    assert!(checkpoints(folder.path()).last().unwrap().ends_with("checkpoint-000000004.ckpt"));
+    assert!(
+        checkpoints(folder.path())
+            .last()
+            .unwrap()
+            .ends_with("checkpoint-000000004.ckpt")
+    );
 }
 
 #[test]
@@ -219,8 +247,17 @@ fn files_of_a_run_are_complete() {
     let folder = tempfile::tempdir().unwrap();
     run(small_vortex(), folder.path(), None).unwrap();
     for file in [
-        "case.toml", "run.toml", "run.log", "diagnostics.csv", "diagnostics.png", "animation.gif", "fields/tracers.pvd",
-        "fields/elements.pvd", "fields/tracers-000000.vtp", "fields/elements-000004.npz", "frames/axis/frame-000003.png",
+        "case.toml",
+        "run.toml",
+        "run.log",
+        "diagnostics.csv",
+        "diagnostics.png",
+        "animation.gif",
+        "fields/tracers.pvd",
+        "fields/elements.pvd",
+        "fields/tracers-000000.vtp",
+        "fields/elements-000004.npz",
+        "frames/axis/frame-000003.png",
     ] {
         let length = std::fs::metadata(folder.path().join(file)).map(|data| data.len());
         assert!(length.is_ok_and(|length| length > 0), "{file}");
@@ -228,7 +265,19 @@ fn files_of_a_run_are_complete() {
     let times = farfield_io::vtk::read_pvd(folder.path().join("fields/tracers.pvd")).unwrap();
     assert!(times.windows(2).all(|pair| pair[0].0 < pair[1].0), "{times:?}");
     let header = std::fs::read_to_string(folder.path().join("diagnostics.csv")).unwrap();
-    for column in ["time", "dt_limit", "impulse_z", "angular_impulse_x", "energy", "helicity", "enstrophy", "ring2_radius"] {
-        assert!(header.lines().next().unwrap().split(',').any(|name| name == column), "{column}");
+    for column in [
+        "time",
+        "dt_limit",
+        "impulse_z",
+        "angular_impulse_x",
+        "energy",
+        "helicity",
+        "enstrophy",
+        "ring2_radius",
+    ] {
+        assert!(
+            header.lines().next().unwrap().split(',').any(|name| name == column),
+            "{column}"
+        );
     }
 }

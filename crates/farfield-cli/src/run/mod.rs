@@ -117,7 +117,9 @@ fn find(name: &str) -> Result<(String, String), Failure> {
 }
 
 fn default_folder(label: &str) -> PathBuf {
-    let stem = Path::new(label).file_stem().map_or(label.into(), |stem| stem.to_string_lossy());
+    let stem = Path::new(label)
+        .file_stem()
+        .map_or(label.into(), |stem| stem.to_string_lossy());
     Path::new("runs").join(&*stem)
 }
 

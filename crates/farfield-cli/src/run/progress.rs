@@ -35,7 +35,11 @@ impl Watcher {
         }
         print::progress(&run.describe());
         let (step, time) = run.start();
-        let from = if step > 0 { format!(", from step {step}, time {time}") } else { String::new() };
+        let from = if step > 0 {
+            format!(", from step {step}, time {time}")
+        } else {
+            String::new()
+        };
         print::progress(&format!(
             "to time {} in {}{from}; files go to {}",
             run.case().time.end,
@@ -109,7 +113,12 @@ mod tests {
 
     #[test]
     fn durations_read_well() {
-        for (seconds, text) in [(0.2, "0 s"), (59.0, "59 s"), (200.0, "3 min 20 s"), (7500.0, "2 h 05 min")] {
+        for (seconds, text) in [
+            (0.2, "0 s"),
+            (59.0, "59 s"),
+            (200.0, "3 min 20 s"),
+            (7500.0, "2 h 05 min"),
+        ] {
             assert_eq!(duration(seconds), text);
         }
     }

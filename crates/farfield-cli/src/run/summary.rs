@@ -95,7 +95,10 @@ fn drifts(outcome: &Outcome) -> Vec<String> {
     let at = |name: &str| outcome.columns.iter().position(|column| column == name);
     let pair = |name: &str| at(name).and_then(|k| Some((*outcome.first.get(k)?, *outcome.last.get(k)?)));
     let vector = |name: &str| {
-        let parts: Option<Vec<(f64, f64)>> = ["x", "y", "z"].iter().map(|axis| pair(&format!("{name}_{axis}"))).collect();
+        let parts: Option<Vec<(f64, f64)>> = ["x", "y", "z"]
+            .iter()
+            .map(|axis| pair(&format!("{name}_{axis}")))
+            .collect();
         parts.map(|parts| {
             let norm = |f: &dyn Fn(&(f64, f64)) -> f64| parts.iter().map(|p| f(p).powi(2)).sum::<f64>().sqrt();
             (norm(&|p| p.0), norm(&|p| p.1 - p.0))
@@ -112,7 +115,10 @@ fn drifts(outcome: &Outcome) -> Vec<String> {
         ("angular_momentum", "angular mom."),
     ] {
         if let Some((size, drift)) = vector(name) {
-            lines.push(format!("{label:14}{} (moved by {drift:.2e})", units::significant(size, 5)));
+            lines.push(format!(
+                "{label:14}{} (moved by {drift:.2e})",
+                units::significant(size, 5)
+            ));
         }
     }
     lines

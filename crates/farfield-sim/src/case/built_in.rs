@@ -109,7 +109,11 @@ mod tests {
             keys(&Table::try_from(&case).unwrap(), "", &mut known);
             for key in known {
                 let last = key.rsplit('.').next().unwrap();
-                assert!(text.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{last} = "))), "{key}");
+                assert!(
+                    text.lines()
+                        .any(|line| line.trim_start_matches("# ").starts_with(&format!("{last} = "))),
+                    "{key}"
+                );
             }
         }
     }

@@ -19,22 +19,42 @@ impl Case {
             (Some(vortex), None) => {
                 vortex.check()?;
                 if matches!(self.time.scheme, Scheme::Leapfrog | Scheme::Yoshida4) {
-                    return wrong("time.scheme", format!("`{}` is for gravity; use euler, rk2 or rk4", self.time.scheme.name()));
+                    return wrong(
+                        "time.scheme",
+                        format!("`{}` is for gravity; use euler, rk2 or rk4", self.time.scheme.name()),
+                    );
                 }
             }
             (None, Some(gravity)) => {
                 gravity.check()?;
                 if !matches!(self.time.scheme, Scheme::Leapfrog | Scheme::Yoshida4) {
-                    return wrong("time.scheme", format!("`{}` is for vortices; use leapfrog or yoshida4", self.time.scheme.name()));
+                    return wrong(
+                        "time.scheme",
+                        format!(
+                            "`{}` is for vortices; use leapfrog or yoshida4",
+                            self.time.scheme.name()
+                        ),
+                    );
                 }
                 if self.tracers.is_some() {
-                    return wrong("tracers", "tracers move with vortices; a case of gravity has none".to_owned());
+                    return wrong(
+                        "tracers",
+                        "tracers move with vortices; a case of gravity has none".to_owned(),
+                    );
                 }
                 if self.time.adaptive && gravity.softening == 0.0 {
-                    return wrong("time.adaptive", "without softening there is no shortest time to follow; set gravity.softening".to_owned());
+                    return wrong(
+                        "time.adaptive",
+                        "without softening there is no shortest time to follow; set gravity.softening".to_owned(),
+                    );
                 }
             }
-            (Some(_), Some(_)) => return wrong("gravity", "a case has either [vortex] or [gravity], this one has both".to_owned()),
+            (Some(_), Some(_)) => {
+                return wrong(
+                    "gravity",
+                    "a case has either [vortex] or [gravity], this one has both".to_owned(),
+                );
+            }
             (None, None) => return wrong("vortex", "a case needs a section [vortex] or [gravity]".to_owned()),
         }
         if let Some(tracers) = &self.tracers {
@@ -54,7 +74,15 @@ impl Time {
         positive("time.step", self.step)?;
         positive("time.limit", self.limit)?;
         if self.end / self.step > 1e9 {
-            return wrong("time.step", format!("{} steps of {} up to {} are too many to count on", self.end / self.step, self.step, self.end));
+            return wrong(
+                "time.step",
+                format!(
+                    "{} steps of {} up to {} are too many to count on",
+                    self.end / self.step,
+                    self.step,
+                    self.end
+                ),
+            );
         }
         Ok(())
     }
@@ -67,7 +95,10 @@ impl Output {
                 return wrong("output.image", format!("{side} pixels are outside 64 to 8192"));
             }
         }
-        for (key, value) in [("output.diagnostics_every", self.diagnostics_every), ("output.energy_every", self.energy_every)] {
+        for (key, value) in [
+            ("output.diagnostics_every", self.diagnostics_every),
+            ("output.energy_every", self.energy_every),
+        ] {
             if value == 0 {
                 return wrong(key, "0: at least 1".to_owned());
             }
@@ -83,31 +114,59 @@ impl Vortex {
         positive("vortex.overlap", self.overlap)?;
         not_negative("vortex.remesh_cutoff", self.remesh_cutoff)?;
         if self.remesh_cutoff >= 1.0 {
-            return wrong("vortex.remesh_cutoff", format!("{} would drop every element; use a small share such as 1e-4", self.remesh_cutoff));
+            return wrong(
+                "vortex.remesh_cutoff",
+                format!(
+                    "{} would drop every element; use a small share such as 1e-4",
+                    self.remesh_cutoff
+                ),
+            );
         }
         if !(8..=1 << 20).contains(&self.around) {
-            return wrong("vortex.around", format!("{} elements around a ring are outside 8 to 1048576", self.around));
+            return wrong(
+                "vortex.around",
+                format!("{} elements around a ring are outside 8 to 1048576", self.around),
+            );
         }
         if self.layers > 200 {
             return wrong("vortex.layers", format!("{} layers are more than 200", self.layers));
         }
         if self.viscosity > 0.0 && self.diffusion == Diffusion::None {
-            return wrong("vortex.viscosity", "viscosity needs vortex.diffusion = \"pse\" or \"core-spreading\"".to_owned());
+            return wrong(
+                "vortex.viscosity",
+                "viscosity needs vortex.diffusion = \"pse\" or \"core-spreading\"".to_owned(),
+            );
         }
         if self.diffusion != Diffusion::None && self.viscosity == 0.0 {
-            return wrong("vortex.diffusion", "diffusion needs a vortex.viscosity above 0".to_owned());
+            return wrong(
+                "vortex.diffusion",
+                "diffusion needs a vortex.viscosity above 0".to_owned(),
+            );
         }
         if self.core != CoreName::Gaussian && self.diffusion == Diffusion::CoreSpreading {
-            return wrong("vortex.diffusion", "core-spreading is exact for the gaussian core only; set vortex.core = \"gaussian\"".to_owned());
+            return wrong(
+                "vortex.diffusion",
+                "core-spreading is exact for the gaussian core only; set vortex.core = \"gaussian\"".to_owned(),
+            );
         }
         if self.layers == 0 && self.diffusion == Diffusion::Pse {
-            return wrong("vortex.diffusion", "a single filament has no neighbours to exchange strength with: use layers, or core-spreading".to_owned());
+            return wrong(
+                "vortex.diffusion",
+                "a single filament has no neighbours to exchange strength with: use layers, or core-spreading"
+                    .to_owned(),
+            );
         }
         if self.layers == 0 && self.remesh_every > 0 {
-            return wrong("vortex.remesh_every", "a single filament cannot be remeshed: use vortex.layers of 1 or more".to_owned());
+            return wrong(
+                "vortex.remesh_every",
+                "a single filament cannot be remeshed: use vortex.layers of 1 or more".to_owned(),
+            );
         }
         if self.rings.is_empty() && self.knots.is_empty() {
-            return wrong("vortex.rings", "there is nothing to move: give [[vortex.rings]] or [[vortex.knots]]".to_owned());
+            return wrong(
+                "vortex.rings",
+                "there is nothing to move: give [[vortex.rings]] or [[vortex.knots]]".to_owned(),
+            );
         }
         for (k, ring) in self.rings.iter().enumerate() {
             ring.check(&format!("vortex.rings.{k}"))?;
@@ -124,14 +183,23 @@ impl Ring {
         positive(&format!("{at}.radius"), self.radius)?;
         positive(&format!("{at}.core"), self.core)?;
         if self.core >= 0.5 * self.radius {
-            return wrong(&format!("{at}.core"), format!("{} is not small against the radius {}: stay below half of it", self.core, self.radius));
+            return wrong(
+                &format!("{at}.core"),
+                format!(
+                    "{} is not small against the radius {}: stay below half of it",
+                    self.core, self.radius
+                ),
+            );
         }
         finite(&format!("{at}.circulation"), self.circulation)?;
         place(&format!("{at}.centre"), self.centre)?;
         direction(&format!("{at}.axis"), self.axis)?;
         not_negative(&format!("{at}.ripple"), self.ripple)?;
         if self.ripple > 0.5 {
-            return wrong(&format!("{at}.ripple"), format!("{} is more than half the radius", self.ripple));
+            return wrong(
+                &format!("{at}.ripple"),
+                format!("{} is more than half the radius", self.ripple),
+            );
         }
         Ok(())
     }
@@ -143,10 +211,19 @@ impl Knot {
         positive(&format!("{at}.tube"), self.tube)?;
         positive(&format!("{at}.core"), self.core)?;
         if self.tube >= self.radius {
-            return wrong(&format!("{at}.tube"), format!("{} closes the hole of the torus of radius {}", self.tube, self.radius));
+            return wrong(
+                &format!("{at}.tube"),
+                format!("{} closes the hole of the torus of radius {}", self.tube, self.radius),
+            );
         }
         if 2.0 * self.core >= self.tube {
-            return wrong(&format!("{at}.core"), format!("{} makes the strands overlap: stay below half of the tube {}", self.core, self.tube));
+            return wrong(
+                &format!("{at}.core"),
+                format!(
+                    "{} makes the strands overlap: stay below half of the tube {}",
+                    self.core, self.tube
+                ),
+            );
         }
         finite(&format!("{at}.circulation"), self.circulation)?;
         place(&format!("{at}.centre"), self.centre)?;
@@ -154,7 +231,13 @@ impl Knot {
             return wrong(&format!("{at}.turns_around"), "turns go from 1 to 50".to_owned());
         }
         if greatest_common_divisor(self.turns_around, self.turns_through) != 1 {
-            return wrong(&format!("{at}.turns_through"), format!("{} and {} turns share a divisor: that is not one closed line", self.turns_around, self.turns_through));
+            return wrong(
+                &format!("{at}.turns_through"),
+                format!(
+                    "{} and {} turns share a divisor: that is not one closed line",
+                    self.turns_around, self.turns_through
+                ),
+            );
         }
         Ok(())
     }
@@ -181,7 +264,11 @@ impl Gravity {
             disk.check(&format!("gravity.disks.{k}"))?;
         }
         if self.bodies.is_empty() && self.plummer.is_empty() && self.disks.is_empty() {
-            return wrong("gravity.bodies", "there is nothing to move: give [[gravity.bodies]], [[gravity.plummer]] or [[gravity.disks]]".to_owned());
+            return wrong(
+                "gravity.bodies",
+                "there is nothing to move: give [[gravity.bodies]], [[gravity.plummer]] or [[gravity.disks]]"
+                    .to_owned(),
+            );
         }
         Ok(())
     }
@@ -215,30 +302,58 @@ fn wrong(key: &str, why: String) -> Result<(), Wrong> {
 }
 
 fn finite(key: &str, value: f64) -> Result<(), Wrong> {
-    if value.is_finite() { Ok(()) } else { wrong(key, format!("{value} is not a finite number")) }
+    if value.is_finite() {
+        Ok(())
+    } else {
+        wrong(key, format!("{value} is not a finite number"))
+    }
 }
 
 fn positive(key: &str, value: f64) -> Result<(), Wrong> {
-    if value.is_finite() && value > 0.0 { Ok(()) } else { wrong(key, format!("{value} is not a finite number above 0")) }
+    if value.is_finite() && value > 0.0 {
+        Ok(())
+    } else {
+        wrong(key, format!("{value} is not a finite number above 0"))
+    }
 }
 
 fn not_negative(key: &str, value: f64) -> Result<(), Wrong> {
-    if value.is_finite() && value >= 0.0 { Ok(()) } else { wrong(key, format!("{value} is not a finite number from 0 on")) }
+    if value.is_finite() && value >= 0.0 {
+        Ok(())
+    } else {
+        wrong(key, format!("{value} is not a finite number from 0 on"))
+    }
 }
 
 fn count(key: &str, value: usize) -> Result<(), Wrong> {
-    if (1..=MOST).contains(&value) { Ok(()) } else { wrong(key, format!("{value} is outside 1 to {MOST}")) }
+    if (1..=MOST).contains(&value) {
+        Ok(())
+    } else {
+        wrong(key, format!("{value} is outside 1 to {MOST}"))
+    }
 }
 
 fn tolerance_in_range(key: &str, value: f64) -> Result<(), Wrong> {
-    if (1e-12..=1e-2).contains(&value) { Ok(()) } else { wrong(key, format!("{value} is outside 1e-12 to 1e-2")) }
+    if (1e-12..=1e-2).contains(&value) {
+        Ok(())
+    } else {
+        wrong(key, format!("{value} is outside 1e-12 to 1e-2"))
+    }
 }
 
 fn place(key: &str, value: Vec3) -> Result<(), Wrong> {
-    if value.iter().all(|x| x.is_finite()) { Ok(()) } else { wrong(key, format!("{value:?} has a number that is not finite")) }
+    if value.iter().all(|x| x.is_finite()) {
+        Ok(())
+    } else {
+        wrong(key, format!("{value:?} has a number that is not finite"))
+    }
 }
 
 fn direction(key: &str, value: Vec3) -> Result<(), Wrong> {
     place(key, value)?;
-    if norm(value) > 1e-100 { Ok(()) } else { wrong(key, "a direction cannot be zero".to_owned()) }
+    if norm(value) > 1e-100 {
+        Ok(())
+    } else {
+        wrong(key, "a direction cannot be zero".to_owned())
+    }
 }

@@ -12,6 +12,6 @@ mod settings;
 pub use built_in::{BuiltIn, SCHEMA};
 pub use read::{Override, read};
 pub use settings::{
-    Alarm, Body, Case, CoreName, Diffusion, Disk, Gravity, Knot, MethodName, Output, Plummer, Ring, Scheme,
-    Stretching, SumSettings, Time, Tracers, View, Vortex,
+    Alarm, Body, Case, CoreName, Diffusion, Disk, Gravity, Knot, MethodName, Output, Plummer, Ring, Scheme, Stretching,
+    SumSettings, Time, Tracers, View, Vortex,
 };

@@ -36,7 +36,13 @@ mod tests {
 
     #[test]
     fn distances_count_edits() {
-        for (a, b, expected) in [("", "abc", 3), ("ring", "ring", 0), ("rnig", "ring", 1), ("step", "stop", 1), ("kitten", "sitting", 3)] {
+        for (a, b, expected) in [
+            ("", "abc", 3),
+            ("ring", "ring", 0),
+            ("rnig", "ring", 1),
+            ("step", "stop", 1),
+            ("kitten", "sitting", 3),
+        ] {
             assert_eq!(edit_distance(a, b), expected, "{a} {b}");
             assert_eq!(edit_distance(b, a), expected, "{b} {a}");
         }

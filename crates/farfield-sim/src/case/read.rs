@@ -33,7 +33,9 @@ impl Override {
             .ok_or_else(|| failed("no `=`: write --set KEY=VALUE, for instance --set time.end=2"))?;
         let path: Vec<String> = key.trim().split('.').map(|part| part.trim().to_owned()).collect();
         if path.iter().any(String::is_empty) {
-            return Err(failed("an empty key: write --set KEY=VALUE, for instance --set time.end=2"));
+            return Err(failed(
+                "an empty key: write --set KEY=VALUE, for instance --set time.end=2",
+            ));
         }
         let value = value.trim();
         if value.is_empty() {
@@ -73,7 +75,9 @@ impl Override {
         for part in parents {
             place = place.child(part).map_err(|message| self.failure(message))?;
         }
-        place.set(last, self.value.clone()).map_err(|message| self.failure(message))
+        place
+            .set(last, self.value.clone())
+            .map_err(|message| self.failure(message))
     }
 }
 
@@ -203,7 +207,9 @@ fn without_sizes(text: &str) -> String {
         if trimmed.starts_with('[') {
             top = false;
             let name = trimmed.trim_start_matches('[').trim_start();
-            inside = name.strip_prefix("sizes").is_some_and(|rest| rest.starts_with(['.', ']', ' ']));
+            inside = name
+                .strip_prefix("sizes")
+                .is_some_and(|rest| rest.starts_with(['.', ']', ' ']));
         }
         let size_key = top
             && trimmed
@@ -232,7 +238,8 @@ fn merge_size(mut table: Table, origin: &str) -> Result<Table, CaseError> {
         }
     }
     let asked = sized.get("size").cloned();
-    let Sized { sizes, .. } = Sized::deserialize(Value::Table(sized)).map_err(|error| failed(explain(error.message())))?;
+    let Sized { sizes, .. } =
+        Sized::deserialize(Value::Table(sized)).map_err(|error| failed(explain(error.message())))?;
     let name = match asked {
         None => return Ok(table),
         Some(Value::String(name)) if name == "default" => return Ok(table),
@@ -243,7 +250,8 @@ fn merge_size(mut table: Table, origin: &str) -> Result<Table, CaseError> {
     };
     let Some(chosen) = sizes.get(&name) else {
         let known: Vec<&str> = sizes.keys().map(String::as_str).chain(["default"]).collect();
-        let hint = nearest(&name, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let hint =
+            nearest(&name, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
         return Err(failed(format!(
             "this case has no size `{name}`, only {}{hint}",
             known.join(", ")
@@ -296,8 +304,13 @@ fn explain(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     let Some(unknown) = quoted.next() else { return message };
     let known: Vec<&str> = quoted.collect();
-    let kind = if message.starts_with("unknown variant") { "value" } else { "key" };
-    let hint = nearest(unknown, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let kind = if message.starts_with("unknown variant") {
+        "value"
+    } else {
+        "key"
+    };
+    let hint =
+        nearest(unknown, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     format!("unknown {kind} `{unknown}`{hint} (known here: {})", known.join(", "))
 }
 
@@ -306,7 +319,11 @@ fn key_position(text: &str, key: &str) -> Option<(usize, usize)> {
     let parts: Vec<&str> = key.split('.').collect();
     let (last, section) = parts.split_last()?;
     let wanted_index = section.last().and_then(|part| part.parse::<usize>().ok());
-    let names: Vec<&str> = section.iter().copied().filter(|part| part.parse::<usize>().is_err()).collect();
+    let names: Vec<&str> = section
+        .iter()
+        .copied()
+        .filter(|part| part.parse::<usize>().is_err())
+        .collect();
     let wanted = names.join(".");
     let (mut inside, mut seen) = (wanted.is_empty(), 0);
     for (number, line) in (1..).zip(text.lines()) {
@@ -342,7 +359,12 @@ mod tests {
 
     #[test]
     fn overrides_and_sizes_change_a_case() {
-        let case = read(TEXT, "two.toml", &set(&["time.end=5", "vortex.rings.0.radius=0.5", "sum.method=direct"])).unwrap();
+        let case = read(
+            TEXT,
+            "two.toml",
+            &set(&["time.end=5", "vortex.rings.0.radius=0.5", "sum.method=direct"]),
+        )
+        .unwrap();
         assert_eq!(case.time.end, 5.0);
         let vortex = case.vortex.unwrap();
         assert_eq!(vortex.rings[0].radius, 0.5);
@@ -358,7 +380,13 @@ mod tests {
         for (from, to, line, column, near) in [
             ("radius = 1.0", "raduis = 1.0", 7, 1, "`radius`"),
             ("step = 0.1", "  stepp = 0.1", 4, 3, "`step`"),
-            ("[vortex]\naround", "[vortex]\nstreching = \"mixed\"\naround", 11, 1, "`stretching`"),
+            (
+                "[vortex]\naround",
+                "[vortex]\nstreching = \"mixed\"\naround",
+                11,
+                1,
+                "`stretching`",
+            ),
         ] {
             let error = read(&TEXT.replace(from, to), "two.toml", &[]).unwrap_err();
             assert_eq!((error.line, error.column), (Some(line), Some(column)), "{error}");

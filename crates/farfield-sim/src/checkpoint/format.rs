@@ -46,10 +46,12 @@ impl Checkpoint {
         let mut reader = Reader { rest: &content[8..] };
         let version = u32::from_le_bytes(reader.take()?);
         if version != VERSION {
-            return Err(format!("it has the format version {version}; this program reads version {VERSION}"));
+            return Err(format!(
+                "it has the format version {version}; this program reads version {VERSION}"
+            ));
         }
-        let header: Header =
-            toml::from_str(&reader.text()?).map_err(|error| format!("its header cannot be read: {}", error.message()))?;
+        let header: Header = toml::from_str(&reader.text()?)
+            .map_err(|error| format!("its header cannot be read: {}", error.message()))?;
         let count = reader.number()?;
         let mut state = State::default();
         for _ in 0..count {
@@ -57,7 +59,12 @@ impl Checkpoint {
             let columns = reader.number()?;
             let length = reader.number()?;
             let raw = reader.bytes(length.checked_mul(8).ok_or("an impossible length")?)?;
-            let values = raw.as_chunks::<8>().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
+            let values = raw
+                .as_chunks::<8>()
+                .0
+                .iter()
+                .map(|chunk| f64::from_le_bytes(*chunk))
+                .collect();
             state.arrays.push((name, columns, values));
         }
         if !reader.rest.is_empty() {

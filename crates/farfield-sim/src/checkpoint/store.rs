@@ -160,8 +160,16 @@ mod tests {
             std::fs::write(&newest, damaged).unwrap();
             let found = store.newest().unwrap();
             assert_eq!(found.checkpoint, sample(10));
-            assert!(found.remarks[0].contains("checkpoint-000000020.ckpt"), "{:?}", found.remarks);
-            assert!(found.remarks[0].contains("using checkpoint-000000010.ckpt"), "{:?}", found.remarks);
+            assert!(
+                found.remarks[0].contains("checkpoint-000000020.ckpt"),
+                "{:?}",
+                found.remarks
+            );
+            assert!(
+                found.remarks[0].contains("using checkpoint-000000010.ckpt"),
+                "{:?}",
+                found.remarks
+            );
         }
         assert_eq!(store.remove_leftovers().len(), 1);
         std::fs::write(store.path_of(10), "no").unwrap();

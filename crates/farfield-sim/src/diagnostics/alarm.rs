@@ -16,9 +16,17 @@ impl Watch {
     ///
     /// # Errors
     /// A sentence on what is wrong and what may help.
-    pub fn check(&mut self, state: &State, columns: &[String], values: &[f64], energy: Option<f64>) -> Result<(), String> {
+    pub fn check(
+        &mut self,
+        state: &State,
+        columns: &[String],
+        values: &[f64],
+        energy: Option<f64>,
+    ) -> Result<(), String> {
         if !state.is_finite() {
-            return Err("positions or strengths are no longer finite numbers: the step is too long for this flow".to_owned());
+            return Err(
+                "positions or strengths are no longer finite numbers: the step is too long for this flow".to_owned(),
+            );
         }
         for (name, value) in columns.iter().zip(values) {
             if value.is_infinite() || (value.is_nan() && (name != crate::model::ENERGY || energy.is_some())) {
@@ -54,12 +62,30 @@ mod tests {
         let columns = ["energy".to_owned(), "speed".to_owned()];
         let sound = State::default();
         assert!(watch.check(&sound, &columns, &[1.0, 2.0], Some(1.0)).is_ok());
-        assert!(watch.check(&sound, &columns, &[f64::NAN, 2.0], None).is_ok(), "the energy was not asked for");
+        assert!(
+            watch.check(&sound, &columns, &[f64::NAN, 2.0], None).is_ok(),
+            "the energy was not asked for"
+        );
         assert!(watch.check(&sound, &columns, &[1.05, 2.0], Some(1.05)).is_ok());
-        assert!(watch.check(&sound, &columns, &[1.3, 2.0], Some(1.3)).unwrap_err().contains("jumped"));
-        assert!(watch.check(&sound, &columns, &[1.0, f64::NAN], Some(1.0)).unwrap_err().contains("speed"));
+        assert!(
+            watch
+                .check(&sound, &columns, &[1.3, 2.0], Some(1.3))
+                .unwrap_err()
+                .contains("jumped")
+        );
+        assert!(
+            watch
+                .check(&sound, &columns, &[1.0, f64::NAN], Some(1.0))
+                .unwrap_err()
+                .contains("speed")
+        );
         let mut broken = State::default();
         broken.push_numbers("positions", &[f64::INFINITY]);
-        assert!(watch.check(&broken, &columns, &[1.0, 2.0], Some(1.0)).unwrap_err().contains("finite"));
+        assert!(
+            watch
+                .check(&broken, &columns, &[1.0, 2.0], Some(1.0))
+                .unwrap_err()
+                .contains("finite")
+        );
     }
 }

@@ -7,5 +7,5 @@ mod table;
 
 pub use alarm::Watch;
 pub use invariants::Invariants;
-pub use rings::{RingMeasure, measure_ring};
+pub use rings::{Members, RingMeasure, measure_ring};
 pub use table::{Table, read_columns};

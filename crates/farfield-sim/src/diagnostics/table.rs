@@ -48,7 +48,10 @@ impl Table {
         if lines != rows + 1 {
             return Err(Error::Folder {
                 folder: path.to_owned(),
-                why: format!("it has {} rows, but the checkpoint was written after {rows}", lines.saturating_sub(1)),
+                why: format!(
+                    "it has {} rows, but the checkpoint was written after {rows}",
+                    lines.saturating_sub(1)
+                ),
             });
         }
         let failed = |cause| cannot_write(path, cause);
@@ -66,7 +69,15 @@ impl Table {
     ///
     /// # Errors
     /// [`Error::File`] if it cannot be written.
-    pub fn write(&mut self, step: u64, time: f64, dt: f64, limit: &str, wall: f64, values: &[f64]) -> Result<(), Error> {
+    pub fn write(
+        &mut self,
+        step: u64,
+        time: f64,
+        dt: f64,
+        limit: &str,
+        wall: f64,
+        values: &[f64],
+    ) -> Result<(), Error> {
         let mut row = format!("{step},{time},{dt},{limit},{wall:.6}");
         for value in values {
             row.push(',');
@@ -125,7 +136,9 @@ mod tests {
         let path = folder.path().join("diagnostics.csv");
         let mut table = Table::create(&path, &["energy".to_owned()]).unwrap();
         for step in 0..5 {
-            table.write(step, step as f64, 1.0, "fixed", 0.0, &[2.0 * step as f64]).unwrap();
+            table
+                .write(step, step as f64, 1.0, "fixed", 0.0, &[2.0 * step as f64])
+                .unwrap();
         }
         let mut table = Table::reopen(&path, 3).unwrap();
         table.write(3, 3.0, 1.0, "fixed", 0.0, &[f64::NAN]).unwrap();

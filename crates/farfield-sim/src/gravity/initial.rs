@@ -60,7 +60,10 @@ fn add_plummer(cluster: &Plummer, constant: f64, group: u32, random: &mut Random
         out.push(position, velocity, mass, group);
     }
     let each = 1.0 / cluster.count as f64;
-    for (values, wanted) in [(&mut out.positions, cluster.centre), (&mut out.velocities, cluster.velocity)] {
+    for (values, wanted) in [
+        (&mut out.positions, cluster.centre),
+        (&mut out.velocities, cluster.velocity),
+    ] {
         let mean = scale(sum(values[first..].iter().copied()), each);
         for value in &mut values[first..] {
             *value = add(add_scaled(*value, -1.0, mean), wanted);
@@ -104,11 +107,19 @@ mod tests {
 
     #[test]
     fn a_cluster_is_at_rest_and_nearly_virial() {
-        let bodies = bodies(&case("[[gravity.plummer]]\ncount = 4000\nmass = 2.0\nradius = 0.5\ncentre = [1.0, 2.0, 3.0]"), 1);
+        let bodies = bodies(
+            &case("[[gravity.plummer]]\ncount = 4000\nmass = 2.0\nradius = 0.5\ncentre = [1.0, 2.0, 3.0]"),
+            1,
+        );
         let centre = scale(sum(bodies.positions.iter().copied()), 1.0 / 4000.0);
         assert!(norm([centre[0] - 1.0, centre[1] - 2.0, centre[2] - 3.0]) < 1e-12);
         assert!(norm(sum(bodies.velocities.iter().copied())) < 1e-10);
-        let kinetic: f64 = bodies.velocities.iter().zip(&bodies.masses).map(|(v, m)| 0.5 * m * dot(*v, *v)).sum();
+        let kinetic: f64 = bodies
+            .velocities
+            .iter()
+            .zip(&bodies.masses)
+            .map(|(v, m)| 0.5 * m * dot(*v, *v))
+            .sum();
         // Of the whole model: 3 pi G M^2 / 64 a
         let expected = 3.0 * PI / 64.0 * 4.0 / 0.5;
         assert!((kinetic / expected - 1.0).abs() < 0.05, "{kinetic} {expected}");
@@ -116,7 +127,8 @@ mod tests {
 
     #[test]
     fn stars_of_a_disk_turn_about_its_axis() {
-        let text = "[[gravity.disks]]\ncount = 500\nmass = 0.1\ncentral_mass = 1.0\nradius = 1.0\naxis = [1.0, 0.0, 1.0]";
+        let text =
+            "[[gravity.disks]]\ncount = 500\nmass = 0.1\ncentral_mass = 1.0\nradius = 1.0\naxis = [1.0, 0.0, 1.0]";
         let bodies = bodies(&case(text), 1);
         assert_eq!(bodies.len(), 501);
         let axis = unit([1.0, 0.0, 1.0]);

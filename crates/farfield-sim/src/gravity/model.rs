@@ -98,7 +98,11 @@ impl GravityModel {
 
     fn potential(&self) -> f64 {
         let potentials = self.forces.as_ref().map_or(&[][..], |forces| &forces.potentials);
-        potentials.iter().zip(&self.bodies.masses).map(|(phi, m)| 0.5 * m * phi).sum()
+        potentials
+            .iter()
+            .zip(&self.bodies.masses)
+            .map(|(phi, m)| 0.5 * m * phi)
+            .sum()
     }
 
     fn largest_acceleration(&self) -> f64 {
@@ -146,7 +150,11 @@ impl Model for GravityModel {
             centre = add_scaled(centre, *m, *x);
         }
         let fastest = bodies.velocities.iter().map(|v| norm(*v)).fold(0.0, f64::max);
-        let virial = if potential == 0.0 { 0.0 } else { -2.0 * kinetic / potential };
+        let virial = if potential == 0.0 {
+            0.0
+        } else {
+            -2.0 * kinetic / potential
+        };
         let mut values = vec![kinetic + potential, kinetic, potential, virial];
         values.extend(momentum);
         values.extend(spin);
@@ -169,7 +177,10 @@ impl Model for GravityModel {
             StepChoice {
                 dt,
                 limit: Limit::Fall,
-                why: format!("an acceleration of {acceleration:.4} crosses the softening length in {:.4}", dt / time.limit),
+                why: format!(
+                    "an acceleration of {acceleration:.4} crosses the softening length in {:.4}",
+                    dt / time.limit
+                ),
             }
         } else {
             StepChoice {

@@ -36,7 +36,11 @@ impl Fields {
                 self.write_vtk(cloud, time, &name)?;
             }
             if self.npz {
-                write_arrays(self.folder.join(format!("{name}.npz")), &arrays_of(cloud), Precision::Double)?;
+                write_arrays(
+                    self.folder.join(format!("{name}.npz")),
+                    &arrays_of(cloud),
+                    Precision::Double,
+                )?;
             }
         }
         Ok(())
@@ -46,8 +50,16 @@ impl Fields {
         let file = format!("{name}.vtp");
         let points = PointSet {
             points: &cloud.points,
-            scalars: cloud.scalars.iter().map(|(name, values)| (*name, &values[..])).collect(),
-            vectors: cloud.vectors.iter().map(|(name, values)| (*name, &values[..])).collect(),
+            scalars: cloud
+                .scalars
+                .iter()
+                .map(|(name, values)| (*name, &values[..]))
+                .collect(),
+            vectors: cloud
+                .vectors
+                .iter()
+                .map(|(name, values)| (*name, &values[..]))
+                .collect(),
         };
         write_vtp(self.folder.join(&file), &points, Precision::Single)?;
         let at = match self.series.iter().position(|(known, _)| *known == cloud.name) {
@@ -66,7 +78,13 @@ impl Fields {
 
 fn arrays_of(cloud: &Cloud) -> Vec<NamedArray> {
     let points = NamedArray::new("points", Array::from_rows(&cloud.points));
-    let vectors = cloud.vectors.iter().map(|(name, values)| NamedArray::new(*name, Array::from_rows(values)));
-    let scalars = cloud.scalars.iter().map(|(name, values)| NamedArray::new(*name, Array::column(values.clone())));
+    let vectors = cloud
+        .vectors
+        .iter()
+        .map(|(name, values)| NamedArray::new(*name, Array::from_rows(values)));
+    let scalars = cloud
+        .scalars
+        .iter()
+        .map(|(name, values)| NamedArray::new(*name, Array::column(values.clone())));
     [points].into_iter().chain(vectors).chain(scalars).collect()
 }

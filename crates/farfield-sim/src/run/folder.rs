@@ -39,8 +39,12 @@ impl Folder {
         }
         for part in ["checkpoints", "frames", "fields"] {
             let folder = path.join(part);
-            std::fs::create_dir_all(&folder)
-                .map_err(|error| refused(path, format!("cannot make the folder {part}: {error}; choose another with -o DIR")))?;
+            std::fs::create_dir_all(&folder).map_err(|error| {
+                refused(
+                    path,
+                    format!("cannot make the folder {part}: {error}; choose another with -o DIR"),
+                )
+            })?;
         }
         let folder = Self {
             _lock: lock(path)?,
@@ -64,7 +68,10 @@ impl Folder {
     /// [`Error::Folder`] if there is none, or if another program writes to it.
     pub fn open(path: &Path) -> Result<Self, Error> {
         if !path.join("checkpoints").is_dir() {
-            return Err(refused(path, "this folder holds no run: start one with farfield run NAME -o DIR".to_owned()));
+            return Err(refused(
+                path,
+                "this folder holds no run: start one with farfield run NAME -o DIR".to_owned(),
+            ));
         }
         Ok(Self {
             _lock: lock(path)?,
@@ -100,13 +107,19 @@ impl Folder {
         let _ = std::fs::remove_file(&path);
         written.map_err(|error| {
             let megabytes = bytes as f64 / 1e6;
-            refused(&self.path, format!("there is no room for checkpoints of {megabytes:.1} MB: {error}"))
+            refused(
+                &self.path,
+                format!("there is no room for checkpoints of {megabytes:.1} MB: {error}"),
+            )
         })
     }
 
     /// Adds a line to the log. A log that cannot be written stops nothing.
     pub fn log(&self, line: &str) {
-        let file = OpenOptions::new().create(true).append(true).open(self.path.join("run.log"));
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.path.join("run.log"));
         if let Ok(mut file) = file {
             let _ = writeln!(file, "{line}");
         }
@@ -142,7 +155,12 @@ fn lock(path: &Path) -> Result<File, Error> {
         .write(true)
         .truncate(false)
         .open(path.join(".lock"))
-        .map_err(|error| refused(path, format!("cannot write here: {error}; choose another folder with -o DIR")))?;
+        .map_err(|error| {
+            refused(
+                path,
+                format!("cannot write here: {error}; choose another folder with -o DIR"),
+            )
+        })?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(refused(path, "another run is writing to this folder".to_owned())),

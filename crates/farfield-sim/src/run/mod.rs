@@ -1,6 +1,6 @@
 //! A run: the loop, its folder, and the thread that writes while the next step computes.
 //!
-//! Schedules ([`Schedule`]: when) are apart from actions ([`writer`]: what); [`Run::go`] shows the whole loop.
+//! Schedules ([`Schedule`]: when) are apart from actions (`writer`: what); `Run::run_loop` shows the whole loop.
 
 mod fields;
 mod folder;
@@ -215,7 +215,13 @@ impl Run {
     /// # Errors
     /// [`Error::BlowUp`] when the alarm goes off; the last sound state is then kept as a checkpoint. Otherwise whatever
     /// stops the engine or the files.
-    pub fn go(mut self, control: &Control, observer: &mut dyn Observer) -> Result<Outcome, Error> {
+    pub fn go(self, control: &Control, observer: &mut dyn Observer) -> Result<Outcome, Error> {
+        // On one of rayon's own threads, small sums need not be handed over to another thread.
+        rayon::scope(|_| self.run_loop(control, observer))
+    }
+
+    /// The loop.
+    fn run_loop(mut self, control: &Control, observer: &mut dyn Observer) -> Result<Outcome, Error> {
         let begin = Instant::now();
         let pictures = Pictures::new(&self.case, self.folder.path(), &self.initial)?;
         let mut writer = Writer::start(&self.case, &self.folder, pictures);
@@ -226,9 +232,11 @@ impl Run {
             report.rows(measured);
             report.stepping_seconds += working.elapsed().as_secs_f64();
             let at_end = self.at_end();
-            self.write_due(&mut writer, at_end).map_err(|error| self.writing_failed(error))?;
+            self.write_due(&mut writer, at_end)
+                .map_err(|error| self.writing_failed(error))?;
             let session_steps = report.session_steps;
-            let stopped = control.stop.load(Ordering::Relaxed) || control.most_steps.is_some_and(|most| session_steps >= most);
+            let stopped =
+                control.stop.load(Ordering::Relaxed) || control.most_steps.is_some_and(|most| session_steps >= most);
             if at_end || stopped {
                 break at_end;
             }
@@ -239,7 +247,9 @@ impl Run {
             remarks.iter().for_each(|remark| observer.remark(remark));
             observer.progress(&self.progress(&report, begin));
         };
-        let frames = self.finish(writer, finished).map_err(|error| self.writing_failed(error))?;
+        let frames = self
+            .finish(writer, finished)
+            .map_err(|error| self.writing_failed(error))?;
         summary::draw(&self.case, &self.folder)?;
         Ok(self.outcome(finished, report, frames, begin))
     }
@@ -334,11 +344,20 @@ impl Run {
         }
         let mut remarks = Vec::new();
         if choice.limit != self.limit {
-            remarks.push(format!("step {}: dt = {:.4e}: {}", self.step + 1, choice.dt, choice.why));
+            remarks.push(format!(
+                "step {}: dt = {:.4e}: {}",
+                self.step + 1,
+                choice.dt,
+                choice.why
+            ));
         }
         remarks.extend(self.model.advance(choice.dt, self.step + 1)?);
         self.step += 1;
-        self.time = if last { self.case.time.end } else { self.time + choice.dt };
+        self.time = if last {
+            self.case.time.end
+        } else {
+            self.time + choice.dt
+        };
         (self.dt, self.limit) = (choice.dt, choice.limit);
         for remark in &remarks {
             self.folder.log(remark);
@@ -352,13 +371,17 @@ impl Run {
 
     fn header(&mut self) -> Header {
         let summation = self.model.summation();
-        let plans = summation.records.iter().filter(|r| r.what != crate::summation::ENERGY_SUM).map(|record| PlanRecord {
-            sum: record.what.to_owned(),
-            method: record.parameters.method.name().to_owned(),
-            order: record.parameters.order,
-            theta: record.parameters.theta,
-            leaf_capacity: record.parameters.leaf_capacity,
-        });
+        let plans = summation
+            .records
+            .iter()
+            .filter(|r| r.what != crate::summation::ENERGY_SUM)
+            .map(|record| PlanRecord {
+                sum: record.what.to_owned(),
+                method: record.parameters.method.name().to_owned(),
+                order: record.parameters.order,
+                theta: record.parameters.theta,
+                leaf_capacity: record.parameters.leaf_capacity,
+            });
         Header {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             step: self.step,

@@ -20,7 +20,7 @@ pub struct Progress {
 }
 
 /// Someone who watches a run.
-pub trait Observer {
+pub trait Observer: Send {
     /// After every step.
     fn progress(&mut self, progress: &Progress);
     /// Something worth knowing happened.

@@ -55,7 +55,11 @@ impl Pictures {
         };
         if let Some(cloud) = initial.clouds.first() {
             let parts = parts_of(cloud);
-            let measure = |view: &View| pictures.scene(&parts, "").measure(&pictures.camera(*view, &cloud.points));
+            let measure = |view: &View| {
+                pictures
+                    .scene(&parts, "")
+                    .measure(&pictures.camera(*view, &cloud.points))
+            };
             pictures.exposures = pictures.views.iter().map(measure).collect::<Result<_, _>>()?;
         }
         Ok(pictures)
@@ -129,7 +133,11 @@ impl Pictures {
     fn camera(&self, view: View, points: &[Vec3]) -> Camera {
         // Stragglers may leave the picture.
         let now = Bounds::of_most(points, 0.94);
-        let centre = if self.travelling { now.center() } else { self.home.center() };
+        let centre = if self.travelling {
+            now.center()
+        } else {
+            self.home.center()
+        };
         let half: Vec3 = std::array::from_fn(|axis| {
             let home = 0.5 * (self.home.max[axis] - self.home.min[axis]);
             let reach = (now.max[axis] - centre[axis]).max(centre[axis] - now.min[axis]);

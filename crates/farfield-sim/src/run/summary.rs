@@ -12,17 +12,27 @@ struct Columns(Vec<(String, Vec<f64>)>);
 
 impl Columns {
     fn get(&self, name: &str) -> &[f64] {
-        self.0.iter().find(|(found, _)| found == name).map_or(&[], |(_, values)| values)
+        self.0
+            .iter()
+            .find(|(found, _)| found == name)
+            .map_or(&[], |(_, values)| values)
     }
 
     /// A column against time, each value changed by `change`; values that were not measured are left out.
     fn points(&self, name: &str, change: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
         let pairs = self.get("time").iter().zip(self.get(name));
-        pairs.filter(|(_, v)| v.is_finite()).map(|(t, v)| (*t, change(*v))).collect()
+        pairs
+            .filter(|(_, v)| v.is_finite())
+            .map(|(t, v)| (*t, change(*v)))
+            .collect()
     }
 
     fn first(&self, name: &str) -> f64 {
-        self.get(name).iter().copied().find(|value| value.is_finite()).unwrap_or(0.0)
+        self.get(name)
+            .iter()
+            .copied()
+            .find(|value| value.is_finite())
+            .unwrap_or(0.0)
     }
 
     /// A column's change since the beginning, over `scale`.
@@ -33,7 +43,10 @@ impl Columns {
 
     /// The length of a vector's change since the beginning, over `scale`.
     fn vector_drift(&self, name: &str, scale: f64) -> Vec<(f64, f64)> {
-        let parts: Vec<Vec<(f64, f64)>> = ["x", "y", "z"].iter().map(|axis| self.drift(&format!("{name}_{axis}"), scale)).collect();
+        let parts: Vec<Vec<(f64, f64)>> = ["x", "y", "z"]
+            .iter()
+            .map(|axis| self.drift(&format!("{name}_{axis}"), scale))
+            .collect();
         let length = |k: usize| parts.iter().map(|part| part[k].1.powi(2)).sum::<f64>().sqrt();
         (0..parts[0].len()).map(|k| (parts[0][k].0, length(k))).collect()
     }
@@ -52,19 +65,30 @@ pub fn draw(case: &Case, folder: &Folder) -> Result<(), Error> {
         None => gravity_charts(&columns, case),
     };
     let bytes = grid.to_png()?;
-    Ok(farfield_io::write_bytes_atomically(folder.path().join("diagnostics.png"), &bytes)?)
+    Ok(farfield_io::write_bytes_atomically(
+        folder.path().join("diagnostics.png"),
+        &bytes,
+    )?)
 }
 
 fn line(name: &str, points: &[(f64, f64)], color: Color) -> Series {
-    Series::new(name).points(points).style(LineStyle::Solid, Marker::None).color(color)
+    Series::new(name)
+        .points(points)
+        .style(LineStyle::Solid, Marker::None)
+        .color(color)
 }
 
 fn dashed(name: &str, points: &[(f64, f64)]) -> Series {
-    Series::new(name).points(points).style(LineStyle::Dashed, Marker::None).color(Color::INK)
+    Series::new(name)
+        .points(points)
+        .style(LineStyle::Dashed, Marker::None)
+        .color(Color::INK)
 }
 
 fn chart(title: &str, unit: &str) -> LineChart {
-    LineChart::new(title).x_axis(Axis::linear("time")).y_axis(Axis::linear(unit))
+    LineChart::new(title)
+        .x_axis(Axis::linear("time"))
+        .y_axis(Axis::linear(unit))
 }
 
 fn vortex_charts(columns: &Columns, case: &Case, vortex: &Vortex) -> ChartGrid {
@@ -72,15 +96,18 @@ fn vortex_charts(columns: &Columns, case: &Case, vortex: &Vortex) -> ChartGrid {
     let theory = thin_rings_of(vortex).map(|rings| thin_rings(&rings, end.max(1e-9), 2000));
     let theory_of = |k: usize, value: fn(&ThinRing) -> f64| -> Vec<(f64, f64)> {
         let path = theory.iter().flatten();
-        path.filter_map(|(t, rings)| rings.get(k).map(|ring| (*t, value(ring)))).collect()
+        path.filter_map(|(t, rings)| rings.get(k).map(|ring| (*t, value(ring))))
+            .collect()
     };
-    let axis = vortex.rings.first().map_or([0.0, 0.0, 1.0], |ring| crate::vec3::unit(ring.axis));
-    let main = (0..3).max_by(|&i, &j| axis[i].abs().total_cmp(&axis[j].abs())).unwrap_or(2);
+    let axis = vortex
+        .rings
+        .first()
+        .map_or([0.0, 0.0, 1.0], |ring| crate::vec3::unit(ring.axis));
+    let main = (0..3)
+        .max_by(|&i, &j| axis[i].abs().total_cmp(&axis[j].abs()))
+        .unwrap_or(2);
     let letter = ["x", "y", "z"][main];
-    let (mut place, mut radius) = (
-        chart("Position along the axis", letter),
-        chart("Radius", "radius"),
-    );
+    let (mut place, mut radius) = (chart("Position along the axis", letter), chart("Radius", "radius"));
     let names: Vec<String> = (1..=vortex.rings.len())
         .map(|k| format!("ring{k}"))
         .chain((1..=vortex.knots.len()).map(|k| format!("knot{k}")))
@@ -96,7 +123,10 @@ fn vortex_charts(columns: &Columns, case: &Case, vortex: &Vortex) -> ChartGrid {
             let label = if k == 0 { "thin rings" } else { "" };
             // The theory's place is along the first axis; the column's along a coordinate.
             let sign = axis[main].signum();
-            let places: Vec<(f64, f64)> = theory_of(k, |ring| ring.place).iter().map(|(t, z)| (*t, sign * z)).collect();
+            let places: Vec<(f64, f64)> = theory_of(k, |ring| ring.place)
+                .iter()
+                .map(|(t, z)| (*t, sign * z))
+                .collect();
             place = place.series(dashed(label, &places));
             radius = radius.series(dashed(label, &theory_of(k, |ring| ring.radius)));
         }
@@ -126,19 +156,40 @@ fn vortex_charts(columns: &Columns, case: &Case, vortex: &Vortex) -> ChartGrid {
 fn gravity_charts(columns: &Columns, case: &Case) -> ChartGrid {
     let energy = columns.first("energy").abs().max(f64::MIN_POSITIVE);
     let spin = columns.length("angular_momentum");
-    let ends = |value: f64| [(0.0, value), (columns.get("time").last().copied().unwrap_or(1.0), value)];
+    let ends = |value: f64| {
+        [
+            (0.0, value),
+            (columns.get("time").last().copied().unwrap_or(1.0), value),
+        ]
+    };
     let kept = chart("Energy", "relative change")
         .series(line("", &columns.drift("energy", energy), Color::PALETTE[0]))
         .series(dashed("kept", &ends(0.0)));
     let parts = chart("Kinetic and potential energy", "energy")
-        .series(line("kinetic", &columns.points("kinetic_energy", |v| v), Color::PALETTE[1]))
-        .series(line("potential", &columns.points("potential_energy", |v| v), Color::PALETTE[2]));
+        .series(line(
+            "kinetic",
+            &columns.points("kinetic_energy", |v| v),
+            Color::PALETTE[1],
+        ))
+        .series(line(
+            "potential",
+            &columns.points("potential_energy", |v| v),
+            Color::PALETTE[2],
+        ));
     let virial = chart("Virial ratio 2 K / |W|", "ratio")
         .series(line("", &columns.points("virial_ratio", |v| v), Color::PALETTE[3]))
         .series(dashed("equilibrium", &ends(1.0)));
     let momenta = chart("Momentum and angular momentum", "change")
-        .series(line("momentum", &columns.vector_drift("momentum", 1.0), Color::PALETTE[4]))
-        .series(line("angular momentum, relative", &columns.vector_drift("angular_momentum", spin), Color::PALETTE[5]));
+        .series(line(
+            "momentum",
+            &columns.vector_drift("momentum", 1.0),
+            Color::PALETTE[4],
+        ))
+        .series(line(
+            "angular momentum, relative",
+            &columns.vector_drift("angular_momentum", spin),
+            Color::PALETTE[5],
+        ));
     ChartGrid::new(title(case))
         .columns(2)
         .chart(kept)
@@ -149,5 +200,9 @@ fn gravity_charts(columns: &Columns, case: &Case) -> ChartGrid {
 }
 
 fn title(case: &Case) -> String {
-    if case.title.is_empty() { "Diagnostics".to_owned() } else { case.title.clone() }
+    if case.title.is_empty() {
+        "Diagnostics".to_owned()
+    } else {
+        case.title.clone()
+    }
 }

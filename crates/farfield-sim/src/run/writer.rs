@@ -45,7 +45,13 @@ impl Writer {
             failure: failure.clone(),
             frames: 0,
         };
-        let thread = std::thread::spawn(move || work.run(&queue));
+        let thread = std::thread::spawn(move || {
+            // Pictures are drawn in parallel; on threads of their own, or they would wait for those that compute.
+            match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+                Ok(pool) => pool.install(|| work.run(queue)),
+                Err(_) => work.run(queue),
+            }
+        });
         Self {
             jobs: Some(jobs),
             thread: Some(thread),
@@ -105,7 +111,7 @@ struct Work {
 }
 
 impl Work {
-    fn run(mut self, queue: &Receiver<Job>) -> u64 {
+    fn run(mut self, queue: Receiver<Job>) -> u64 {
         let mut failed = false;
         for job in queue {
             // After a failure the computation will stop; the rest of the queue is let go.

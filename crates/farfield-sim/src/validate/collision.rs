@@ -21,31 +21,60 @@ pub fn run() -> Result<Validation, Error> {
     march(&mut model, &case, |model, time| {
         let rings = model.rings()?;
         let expected = theory.get(rows.len()).map_or(f64::NAN, |(_, rings)| rings[0].radius);
-        rows.push((time.to_string(), vec![rings[0].radius, rings[1].radius, rings[0].centre[2], expected]));
+        rows.push((
+            time.to_string(),
+            vec![rings[0].radius, rings[1].radius, rings[0].centre[2], expected],
+        ));
         Ok(())
     })?;
     let radii: Vec<f64> = rows.iter().map(|(_, values)| values[0]).collect();
     let grows = radii.windows(2).all(|pair| pair[1] > pair[0]);
     let growth = radii.last().copied().unwrap_or(0.0) / radii[0];
     let worst = |rows: &[(String, Vec<f64>)], k: usize| {
-        rows.iter().map(|(_, values)| (values[k] / values[0] - 1.0).abs()).fold(0.0, f64::max)
+        rows.iter()
+            .map(|(_, values)| (values[k] / values[0] - 1.0).abs())
+            .fold(0.0, f64::max)
     };
     let claims = vec![
         Claim {
             text: format!("the radius grows all the time, to {growth:.2} times the first"),
             holds: grows && growth > 1.5,
         },
-        Claim::below("both rings stay mirror images: largest relative difference of the radii", worst(&rows, 1), 1e-6),
-        Claim::below("radius against thin rings up to t = 4, largest relative error", worst(&rows[..81.min(rows.len())], 3), 0.03),
+        Claim::below(
+            "both rings stay mirror images: largest relative difference of the radii",
+            worst(&rows, 1),
+            1e-6,
+        ),
+        Claim::below(
+            "radius against thin rings up to t = 4, largest relative error",
+            worst(&rows[..81.min(rows.len())], 3),
+            0.03,
+        ),
     ];
     let times: Vec<f64> = rows.iter().filter_map(|(t, _)| t.parse().ok()).collect();
-    let series = |k: usize| times.iter().copied().zip(rows.iter().map(|(_, values)| values[k])).collect::<Vec<_>>();
+    let series = |k: usize| {
+        times
+            .iter()
+            .copied()
+            .zip(rows.iter().map(|(_, values)| values[k]))
+            .collect::<Vec<_>>()
+    };
     let chart = LineChart::new("Radius of two rings that meet head on")
         .subtitle("Γ = 1, R = 1, a = 0.1, 1.5 apart; single filaments")
         .x_axis(Axis::linear("time"))
         .y_axis(Axis::linear("radius"))
-        .series(Series::new("simulated").points(&series(0)).style(LineStyle::Solid, Marker::None).color(Color::PALETTE[0]))
-        .series(Series::new("thin rings").points(&series(3)).style(LineStyle::Dashed, Marker::None).color(Color::INK));
+        .series(
+            Series::new("simulated")
+                .points(&series(0))
+                .style(LineStyle::Solid, Marker::None)
+                .color(Color::PALETTE[0]),
+        )
+        .series(
+            Series::new("thin rings")
+                .points(&series(3))
+                .style(LineStyle::Dashed, Marker::None)
+                .color(Color::INK),
+        );
     Ok(Validation {
         title: "Colliding rings grow".to_owned(),
         columns: vec!["time", "ring1_radius", "ring2_radius", "ring1_z", "thin_ring_radius"],

@@ -49,7 +49,9 @@ pub fn run() -> Result<Validation, Error> {
             let square: f64 = found.iter().zip(&truth).map(|(a, b)| norm(sub(*a, *b)).powi(2)).sum();
             let error = (square / truth.len() as f64).sqrt();
             let dt = END / n as f64;
-            let measured = points.last().map_or(f64::NAN, |(before, larger)| (larger / error).ln() / (before / dt).ln());
+            let measured = points
+                .last()
+                .map_or(f64::NAN, |(before, larger)| (larger / error).ln() / (before / dt).ln());
             rows.push((scheme.to_owned(), vec![dt, error, measured]));
             points.push((dt, error));
         }
@@ -58,11 +60,21 @@ pub fn run() -> Result<Validation, Error> {
             text: format!("{scheme}: order {last:.2}, theory {order}"),
             holds: (last - order).abs() < 0.25,
         });
-        chart = chart.series(Series::new(scheme).points(&points).style(LineStyle::Solid, Marker::Circle).color(Color::PALETTE[k]));
+        chart = chart.series(
+            Series::new(scheme)
+                .points(&points)
+                .style(LineStyle::Solid, Marker::Circle)
+                .color(Color::PALETTE[k]),
+        );
         let (dt, error) = points[points.len() - 1];
         let guide: Vec<(f64, f64)> = points.iter().map(|(x, _)| (*x, error * (x / dt).powf(order))).collect();
         let name = format!("order {order}");
-        chart = chart.series(Series::new(name).points(&guide).style(LineStyle::Dashed, Marker::None).color(Color::GREY));
+        chart = chart.series(
+            Series::new(name)
+                .points(&guide)
+                .style(LineStyle::Dashed, Marker::None)
+                .color(Color::GREY),
+        );
     }
     Ok(Validation {
         title: "Orders of convergence".to_owned(),

@@ -32,28 +32,46 @@ pub fn run() -> Result<Validation, Error> {
     let mut claims = Vec::new();
     for (k, expected) in PASSES.iter().enumerate() {
         let time = found.get(k).copied().unwrap_or(f64::INFINITY);
-        claims.push(Claim::below(format!("pass {} at {time:.4}, theory {expected}: relative error", k + 1), (time / expected - 1.0).abs(), 0.03));
+        claims.push(Claim::below(
+            format!("pass {} at {time:.4}, theory {expected}: relative error", k + 1),
+            (time / expected - 1.0).abs(),
+            0.03,
+        ));
     }
     if let [first, second, ..] = found[..] {
         let period = 2.0 * (second - first);
-        claims.push(Claim::below(format!("period {period:.4}, theory {PERIOD}: relative error"), (period / PERIOD - 1.0).abs(), 0.03));
+        claims.push(Claim::below(
+            format!("period {period:.4}, theory {PERIOD}: relative error"),
+            (period / PERIOD - 1.0).abs(),
+            0.03,
+        ));
     }
     let thin = case.vortex.as_ref().and_then(thin_rings_of).unwrap_or_default();
     let theory = thin_rings(&thin, case.time.end, 3000);
-    let mut place = LineChart::new("Position").x_axis(Axis::linear("time")).y_axis(Axis::linear("z"));
-    let mut radius = LineChart::new("Radius").x_axis(Axis::linear("time")).y_axis(Axis::linear("radius"));
+    let mut place = LineChart::new("Position")
+        .x_axis(Axis::linear("time"))
+        .y_axis(Axis::linear("z"));
+    let mut radius = LineChart::new("Radius")
+        .x_axis(Axis::linear("time"))
+        .y_axis(Axis::linear("radius"));
     for k in 0..2 {
         let label = format!("ring {}", k + 1);
         let solid = |at: usize| {
             let points: Vec<(f64, f64)> = times.iter().copied().zip(column(at)).collect();
-            Series::new(label.clone()).points(&points).style(LineStyle::Solid, Marker::None).color(Color::PALETTE[k])
+            Series::new(label.clone())
+                .points(&points)
+                .style(LineStyle::Solid, Marker::None)
+                .color(Color::PALETTE[k])
         };
         place = place.series(solid(2 * k));
         radius = radius.series(solid(2 * k + 1));
         let name = if k == 0 { "thin rings" } else { "" };
         let dashed = |value: &dyn Fn(&crate::reference::ThinRing) -> f64| {
             let points: Vec<(f64, f64)> = theory.iter().map(|(t, rings)| (*t, value(&rings[k]))).collect();
-            Series::new(name).points(&points).style(LineStyle::Dashed, Marker::None).color(Color::INK)
+            Series::new(name)
+                .points(&points)
+                .style(LineStyle::Dashed, Marker::None)
+                .color(Color::INK)
         };
         place = place.series(dashed(&|ring| ring.place));
         radius = radius.series(dashed(&|ring| ring.radius));

@@ -1,12 +1,12 @@
 //! Physics that the simulations must show, measured: each validation makes a table, a chart and claims that hold or
 //! not. `farfield validate` writes them; the tests run the cheap ones.
 
+mod collision;
 mod conservation;
 mod convergence;
 mod fmm_against_direct;
 mod kepler;
 mod leapfrog;
-mod collision;
 mod plummer;
 mod ring_speed;
 
@@ -141,12 +141,23 @@ impl Validation {
 
 /// A case from text and changes; the texts here are part of the program, so a failure is a mistake in it.
 fn case(text: &str, set: &[String]) -> Result<Case, Error> {
-    let overrides = set.iter().map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let overrides = set
+        .iter()
+        .map(|text| Override::parse(text))
+        .collect::<Result<Vec<_>, _>>()?;
     Ok(case::read(text, "validation", &overrides)?)
 }
 
 /// Steps a model through its case without files and calls `look` at every state.
 fn march<M: Model>(
+    model: &mut M,
+    case: &Case,
+    look: impl FnMut(&mut M, f64) -> Result<(), Error> + Send,
+) -> Result<(), Error> {
+    rayon::scope(|_| march_here(model, case, look))
+}
+
+fn march_here<M: Model>(
     model: &mut M,
     case: &Case,
     mut look: impl FnMut(&mut M, f64) -> Result<(), Error>,
@@ -174,7 +185,13 @@ mod tests {
             assert!(claim.holds, "{name}: {}", claim.text);
         }
         assert!(!found.claims.is_empty() && !found.rows.is_empty());
-        assert!(found.rows.iter().all(|(_, values)| values.len() + 1 == found.columns.len()), "{name}");
+        assert!(
+            found
+                .rows
+                .iter()
+                .all(|(_, values)| values.len() + 1 == found.columns.len()),
+            "{name}"
+        );
         assert!(found.figure.to_png().unwrap().starts_with(b"\x89PNG"));
     }
 

@@ -30,21 +30,45 @@ pub fn run() -> Result<Validation, Error> {
     })?;
     let worst = rows.iter().map(|(_, values)| values[0].abs()).fold(0.0, f64::max);
     let mean = rows.iter().map(|(_, values)| values[1]).sum::<f64>() / rows.len() as f64;
-    let farthest = rows.iter().map(|(_, values)| (values[1] - 1.0).abs()).fold(0.0, f64::max);
+    let farthest = rows
+        .iter()
+        .map(|(_, values)| (values[1] - 1.0).abs())
+        .fold(0.0, f64::max);
     let claims = vec![
         Claim::below("energy, largest relative change over ten crossing times", worst, 1e-3),
-        Claim::below(format!("virial ratio {mean:.3} in the mean: difference from 1"), (mean - 1.0).abs(), 0.05),
+        Claim::below(
+            format!("virial ratio {mean:.3} in the mean: difference from 1"),
+            (mean - 1.0).abs(),
+            0.05,
+        ),
         Claim::below("virial ratio, largest difference from 1", farthest, 0.15),
     ];
     let series = |k: usize| -> Vec<(f64, f64)> {
-        rows.iter().filter_map(|(t, values)| Some((t.parse().ok()?, values[k]))).collect()
+        rows.iter()
+            .filter_map(|(t, values)| Some((t.parse().ok()?, values[k])))
+            .collect()
     };
-    let line = |k: usize, color: usize| Series::new("").points(&series(k)).style(LineStyle::Solid, Marker::None).color(Color::PALETTE[color]);
+    let line = |k: usize, color: usize| {
+        Series::new("")
+            .points(&series(k))
+            .style(LineStyle::Solid, Marker::None)
+            .color(Color::PALETTE[color])
+    };
     let figure = ChartGrid::new("A star cluster over ten crossing times")
         .subtitle("800 stars, softening 0.1 a, leapfrog with step 0.04")
         .columns(2)
-        .chart(LineChart::new("Energy").x_axis(Axis::linear("time")).y_axis(Axis::linear("relative change")).series(line(0, 0)))
-        .chart(LineChart::new("Virial ratio 2 K / |W|").x_axis(Axis::linear("time")).y_axis(Axis::linear("ratio")).series(line(1, 1)))
+        .chart(
+            LineChart::new("Energy")
+                .x_axis(Axis::linear("time"))
+                .y_axis(Axis::linear("relative change"))
+                .series(line(0, 0)),
+        )
+        .chart(
+            LineChart::new("Virial ratio 2 K / |W|")
+                .x_axis(Axis::linear("time"))
+                .y_axis(Axis::linear("ratio"))
+                .series(line(1, 1)),
+        )
         .size(1200, 480);
     Ok(Validation {
         title: "A star cluster keeps its energy and stays virial".to_owned(),

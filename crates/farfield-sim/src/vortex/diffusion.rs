@@ -72,7 +72,15 @@ mod tests {
         let rates = strength_exchange(&positions, &strengths, &sizes, &volumes, viscosity);
         let total = sum(strengths.iter().copied())[2];
         assert!(norm(sum(rates.iter().copied())) < 1e-14 * total);
-        let moment: f64 = positions.iter().zip(&rates).map(|(x, rate)| x[0] * x[0] * rate[2]).sum();
-        assert!((moment / (2.0 * viscosity * total) - 1.0).abs() < 0.01, "{}", moment / (2.0 * viscosity * total));
+        let moment: f64 = positions
+            .iter()
+            .zip(&rates)
+            .map(|(x, rate)| x[0] * x[0] * rate[2])
+            .sum();
+        assert!(
+            (moment / (2.0 * viscosity * total) - 1.0).abs() < 0.01,
+            "{}",
+            moment / (2.0 * viscosity * total)
+        );
     }
 }

@@ -40,7 +40,11 @@ pub fn energy(elements: &Elements, core: Core, summation: &mut Summation) -> Res
     let potentials = field.potential();
     let corrections = core_corrections(elements, core);
     let singular: f64 = (0..n)
-        .map(|i| (0..3).map(|axis| elements.strengths[i][axis] * potentials[axis * n + i]).sum::<f64>())
+        .map(|i| {
+            (0..3)
+                .map(|axis| elements.strengths[i][axis] * potentials[axis * n + i])
+                .sum::<f64>()
+        })
         .sum();
     Ok((singular + corrections.iter().sum::<f64>()) / (8.0 * PI))
 }
@@ -106,8 +110,16 @@ mod tests {
                 tolerance: 1e-9,
                 ..SumSettings::default()
             };
-            let found = energy(&elements, core, &mut Summation::new(settings, MachineProfile::default())).unwrap();
-            assert!((found - expected).abs() < 5e-5 * expected.abs(), "{core:?}: {found} {expected}");
+            let found = energy(
+                &elements,
+                core,
+                &mut Summation::new(settings, MachineProfile::default()),
+            )
+            .unwrap();
+            assert!(
+                (found - expected).abs() < 5e-5 * expected.abs(),
+                "{core:?}: {found} {expected}"
+            );
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Vortex elements and tracers as a [`Model`].
 
+use super::Elements;
 use super::energy::energy;
 use super::motion::{Evaluated, Flow, Motion, vorticity};
 use super::remesh::remesh;
 use super::tracers::place_tracers;
 use super::tube::build;
-use super::Elements;
 use crate::case::{Case, Diffusion, Scheme, Time, Vortex};
-use crate::diagnostics::{Invariants, RingMeasure, measure_ring};
+use crate::diagnostics::{Invariants, Members, RingMeasure, measure_ring};
 use crate::error::{CaseError, Error};
 use crate::integrate::runge_kutta;
 use crate::model::{Cloud, ENERGY, Limit, Model, Snapshot, State, StepChoice};
@@ -109,10 +109,15 @@ impl VortexModel {
     /// [`Error::Sum`] if the velocities are not known yet and the engine refuses.
     pub fn rings(&mut self) -> Result<Vec<RingMeasure>, Error> {
         self.evaluate()?;
-        let velocities = &self.evaluated_ref().rates.positions;
-        let one = |(k, (_, axis)): (usize, &(String, Vec3))| {
-            measure_ring(&self.flow.positions, &self.flow.strengths, velocities, &self.groups, k as u32, *axis)
+        let rates = &self.evaluated_ref().rates;
+        let members = Members {
+            positions: &self.flow.positions,
+            strengths: &self.flow.strengths,
+            velocities: &rates.positions,
+            strength_rates: &rates.strengths,
+            groups: &self.groups,
         };
+        let one = |(k, (_, axis)): (usize, &(String, Vec3))| measure_ring(&members, k as u32, *axis);
         Ok(self.parts.iter().enumerate().map(one).collect())
     }
 
@@ -127,12 +132,20 @@ impl VortexModel {
     fn largest_gradient(&self) -> (f64, usize) {
         let norm2 = |g: &[f64; 9]| g.iter().map(|x| x * x).sum::<f64>();
         let gradients = &self.evaluated_ref().gradients;
-        let largest = gradients.iter().enumerate().max_by(|a, b| norm2(a.1).total_cmp(&norm2(b.1)));
+        let largest = gradients
+            .iter()
+            .enumerate()
+            .max_by(|a, b| norm2(a.1).total_cmp(&norm2(b.1)));
         largest.map_or((0.0, 0), |(at, gradient)| (norm2(gradient).sqrt(), at))
     }
 
     fn enstrophy(&self) -> f64 {
-        let parts = self.evaluated_ref().gradients.iter().zip(&self.flow.strengths).zip(&self.sizes);
+        let parts = self
+            .evaluated_ref()
+            .gradients
+            .iter()
+            .zip(&self.flow.strengths)
+            .zip(&self.sizes);
         parts
             .map(|((gradient, strength), size)| dot(*strength, vorticity(self.motion.core, gradient, *strength, *size)))
             .sum()
@@ -195,7 +208,11 @@ impl Model for VortexModel {
         let invariants = Invariants::of(&self.flow.positions, &self.flow.strengths, velocities);
         let fastest = velocities.iter().map(|u| norm(*u)).fold(0.0, f64::max);
         let mut values = vec![self.flow.positions.len() as f64];
-        for vector in [invariants.total_vorticity, invariants.impulse, invariants.angular_impulse] {
+        for vector in [
+            invariants.total_vorticity,
+            invariants.impulse,
+            invariants.angular_impulse,
+        ] {
             values.extend(vector);
         }
         values.extend([
@@ -226,7 +243,10 @@ impl Model for VortexModel {
             StepChoice {
                 dt,
                 limit: Limit::Strain,
-                why: format!("the velocity gradient is {gradient:.4} at element {at}; step x gradient stays {}", time.limit),
+                why: format!(
+                    "the velocity gradient is {gradient:.4} at element {at}; step x gradient stays {}",
+                    time.limit
+                ),
             }
         } else {
             StepChoice {
@@ -266,7 +286,13 @@ impl Model for VortexModel {
 
     fn snapshot(&self) -> Snapshot {
         let rates = &self.evaluated_ref().rates;
-        let or_zero = |values: &[Vec3], n: usize| if values.len() == n { values.to_vec() } else { vec![[0.0; 3]; n] };
+        let or_zero = |values: &[Vec3], n: usize| {
+            if values.len() == n {
+                values.to_vec()
+            } else {
+                vec![[0.0; 3]; n]
+            }
+        };
         let elements = Cloud {
             name: "elements",
             points: self.flow.positions.clone(),

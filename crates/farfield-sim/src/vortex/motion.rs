@@ -195,7 +195,9 @@ mod tests {
         let mut random = Random::new(7);
         let mut strengths: Vec<Vec3> = (0..12).map(|_| std::array::from_fn(|_| random.normal())).collect();
         let mean = scale(sum(strengths.iter().copied()), 1.0 / 12.0);
-        strengths.iter_mut().for_each(|strength| *strength = add_scaled(*strength, -1.0, mean));
+        strengths
+            .iter_mut()
+            .for_each(|strength| *strength = add_scaled(*strength, -1.0, mean));
         Flow {
             positions: PointSet::Cube.generate(12, 5),
             strengths,
@@ -227,7 +229,9 @@ mod tests {
     fn only_the_transpose_form_keeps_the_total_strength() {
         let flow = random_flow(0);
         let drift = |form| {
-            let evaluated = motion(form).rates(&flow, &[0.3; 12], &[1.0; 12], &mut direct()).unwrap();
+            let evaluated = motion(form)
+                .rates(&flow, &[0.3; 12], &[1.0; 12], &mut direct())
+                .unwrap();
             let scale: f64 = evaluated.rates.strengths.iter().map(|rate| norm(*rate)).sum();
             norm(sum(evaluated.rates.strengths)) / scale
         };
@@ -240,8 +244,12 @@ mod tests {
     fn tracers_never_act_on_the_elements() {
         let mut summation = Summation::new(SumSettings::default(), MachineProfile::default());
         let motion = motion(Stretching::Transpose);
-        let alone = motion.rates(&random_flow(0), &[0.3; 12], &[1.0; 12], &mut summation).unwrap();
-        let with = motion.rates(&random_flow(5000), &[0.3; 12], &[1.0; 12], &mut summation).unwrap();
+        let alone = motion
+            .rates(&random_flow(0), &[0.3; 12], &[1.0; 12], &mut summation)
+            .unwrap();
+        let with = motion
+            .rates(&random_flow(5000), &[0.3; 12], &[1.0; 12], &mut summation)
+            .unwrap();
         assert_eq!(alone.rates.positions, with.rates.positions);
         assert_eq!(alone.rates.strengths, with.rates.strengths);
         assert_eq!(with.rates.tracers.len(), 5000);

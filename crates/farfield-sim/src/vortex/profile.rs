@@ -73,7 +73,10 @@ mod tests {
                     .and_then(|mut plan| plan.evaluate(&[0.0, 0.0, 1.0]))
                     .unwrap();
                 let expected = field.velocity()[0][1] * 4.0 * PI;
-                assert!((expected + slope).abs() < 1e-6 * expected.abs(), "{core:?} {r}: {expected} {slope}");
+                assert!(
+                    (expected + slope).abs() < 1e-6 * expected.abs(),
+                    "{core:?} {r}: {expected} {slope}"
+                );
             }
             let far = potential(core, 50.0, 0.2) * 50.0;
             assert!((far - 1.0).abs() < 1e-9, "{core:?}");
@@ -92,7 +95,10 @@ mod tests {
                 .unwrap();
             let gradient = field.velocity_gradient()[0];
             let curl = gradient[3] - gradient[1];
-            assert!((curl - own_vorticity(core, 0.2)).abs() < 1e-6 * curl, "{core:?}: {curl}");
+            assert!(
+                (curl - own_vorticity(core, 0.2)).abs() < 1e-6 * curl,
+                "{core:?}: {curl}"
+            );
         }
     }
 }

@@ -43,7 +43,9 @@ pub fn remesh(elements: &Elements, overlap: f64, cutoff: f64) -> Remeshed {
     let spacing = size / overlap;
     let nodes = spread_to_nodes(elements, spacing);
     let strongest = nodes.iter().map(|(_, node)| norm(node.strength)).fold(0.0, f64::max);
-    let (kept, weak): (Vec<_>, Vec<_>) = nodes.iter().partition(|(_, node)| norm(node.strength) > cutoff * strongest);
+    let (kept, weak): (Vec<_>, Vec<_>) = nodes
+        .iter()
+        .partition(|(_, node)| norm(node.strength) > cutoff * strongest);
     let total: f64 = nodes.iter().map(|(_, node)| norm(node.strength)).sum();
     let lost: f64 = weak.iter().map(|(_, node)| norm(node.strength)).sum();
     let missing = sum(weak.iter().map(|(_, node)| node.strength));
@@ -70,8 +72,9 @@ fn spread_to_nodes(elements: &Elements, spacing: f64) -> Vec<([i64; 3], Node)> {
     for ((position, strength), group) in elements.positions.iter().zip(&elements.strengths).zip(&elements.groups) {
         let scaled = position.map(|x| x / spacing);
         let corner = scaled.map(|x| x.floor() as i64 - 1);
-        let weights: [[f64; 4]; 3] =
-            std::array::from_fn(|axis| std::array::from_fn(|k| m4_prime(scaled[axis] - (corner[axis] + k as i64) as f64)));
+        let weights: [[f64; 4]; 3] = std::array::from_fn(|axis| {
+            std::array::from_fn(|k| m4_prime(scaled[axis] - (corner[axis] + k as i64) as f64))
+        });
         for i in 0..4 {
             for j in 0..4 {
                 for k in 0..4 {
@@ -130,7 +133,9 @@ mod tests {
     fn the_kernel_keeps_moments_up_to_the_second() {
         for x in [0.0, 0.1, 0.37, 0.5, 0.93] {
             for (power, expected) in [(0, 1.0), (1, x), (2, x * x)] {
-                let moment: f64 = (-2..=3).map(|k| f64::from(k).powi(power) * m4_prime(x - f64::from(k))).sum();
+                let moment: f64 = (-2..=3)
+                    .map(|k| f64::from(k).powi(power) * m4_prime(x - f64::from(k)))
+                    .sum();
                 assert!((moment - expected).abs() < 1e-14, "{x} {power}: {moment}");
             }
         }
@@ -159,7 +164,11 @@ mod tests {
         let remeshed = remesh(&before, 1.0, 1e-3);
         let total = |e: &Elements| sum(e.strengths.iter().copied());
         assert!(norm(sub(total(&before), total(&remeshed.elements))) < 1e-11);
-        assert!(remeshed.dropped > 0.0 && remeshed.dropped < 0.01, "{}", remeshed.dropped);
+        assert!(
+            remeshed.dropped > 0.0 && remeshed.dropped < 0.01,
+            "{}",
+            remeshed.dropped
+        );
         assert!(largest_gap(&remeshed.elements) <= 1.0 + 1e-12);
         assert!(largest_gap(&before) > 1.0);
     }

@@ -113,7 +113,10 @@ impl Line {
                 .iter()
                 .zip(&self.across)
                 .map(|(point, (first, second))| {
-                    add(add_scaled(*point, filament.place[0], *first), scale(*second, filament.place[1]))
+                    add(
+                        add_scaled(*point, filament.place[0], *first),
+                        scale(*second, filament.place[1]),
+                    )
                 })
                 .collect();
             for (point, step) in points.iter().zip(steps(&points)) {
@@ -230,28 +233,40 @@ impl Section {
     }
 }
 
-/// Filaments in layers of thickness `spacing`: one at the centre, 6 k in layer k, each in the centroid of its piece of
-/// the ring between the radii (k - 1/2) and (k + 1/2) times the spacing, with the share of exp(-r^2/spread^2) in it.
+/// Filaments in layers of thickness `spacing`: one at the centre, 6 k in layer k. Each has the share of
+/// exp(-r^2/spread^2) in its piece of the ring between the radii (k - 1/2) and (k + 1/2) times the spacing, and stands at
+/// the root mean square radius of that share. In the end all are moved outwards a little, so that together they have the
+/// second moment spread^2 of the whole profile, which ends nowhere.
 fn layout(layers: usize, spacing: f64, spread: f64) -> Vec<Filament> {
-    let beyond = |radius: f64| (-(radius * radius) / (spread * spread)).exp();
+    let x = |radius: f64| (radius / spread).powi(2);
+    // The profile's share and its second moment beyond a radius.
+    let beyond = |radius: f64| (-x(radius)).exp();
+    let moment_beyond = |radius: f64| (1.0 + x(radius)) * (-x(radius)).exp() * spread * spread;
     let total = 1.0 - beyond((layers as f64 + 0.5) * spacing);
     let mut filaments = vec![Filament {
         place: [0.0; 2],
         share: (1.0 - beyond(0.5 * spacing)) / total,
         area: PI * spacing * spacing / 4.0,
     }];
+    let mut moment = 0.0;
     for layer in 1..=layers {
         let k = layer as f64;
-        let radius = k * spacing * (1.0 + 1.0 / (12.0 * k * k));
-        let share = (beyond((k - 0.5) * spacing) - beyond((k + 0.5) * spacing)) / (6.0 * k * total);
+        let (inner, outer) = ((k - 0.5) * spacing, (k + 0.5) * spacing);
+        let held = beyond(inner) - beyond(outer);
+        let radius = ((moment_beyond(inner) - moment_beyond(outer)) / held).sqrt();
+        moment += held / total * radius * radius;
         for piece in 0..6 * layer {
             let angle = 2.0 * PI * (piece as f64 + 0.5 * (layer % 2) as f64) / (6.0 * k);
             filaments.push(Filament {
                 place: [radius * angle.cos(), radius * angle.sin()],
-                share,
+                share: held / (6.0 * k * total),
                 area: PI * spacing * spacing / 3.0,
             });
         }
+    }
+    let stretch = spread / moment.sqrt();
+    for filament in &mut filaments {
+        filament.place = filament.place.map(|x| stretch * x);
     }
     filaments
 }
@@ -267,7 +282,9 @@ mod tests {
     }
 
     fn ring(layers: usize) -> Vortex {
-        let text = format!("[vortex]\nlayers = {layers}\naround = 120\n[[vortex.rings]]\nradius = 1.0\ncore = 0.15\ncirculation = 2.0");
+        let text = format!(
+            "[vortex]\nlayers = {layers}\naround = 120\n[[vortex.rings]]\nradius = 1.0\ncore = 0.15\ncirculation = 2.0"
+        );
         case(&text).vortex.unwrap()
     }
 
@@ -278,9 +295,16 @@ mod tests {
             assert_eq!(elements.len(), 120 * (1 + 3 * layers * (layers + 1)));
             assert!(norm(sum(elements.strengths.iter().copied())) < 1e-13);
             // Of the profile: impulse = circulation pi <r^2>
-            let impulse = sum(elements.positions.iter().zip(&elements.strengths).map(|(x, g)| scale(cross(*x, *g), 0.5)));
+            let impulse = sum(elements
+                .positions
+                .iter()
+                .zip(&elements.strengths)
+                .map(|(x, g)| scale(cross(*x, *g), 0.5)));
             let expected = 2.0 * PI * (1.0 + if layers == 0 { 0.0 } else { 0.5 * 0.15f64.powi(2) });
-            assert!((impulse[2] / expected - 1.0).abs() < 0.01, "{layers}: {impulse:?} {expected}");
+            assert!(
+                (impulse[2] / expected - 1.0).abs() < 0.01,
+                "{layers}: {impulse:?} {expected}"
+            );
             assert!(impulse[0].abs() + impulse[1].abs() < 1e-12);
         }
     }
@@ -290,8 +314,15 @@ mod tests {
         let filaments = layout(4, 0.1, 0.2);
         let total: f64 = filaments.iter().map(|f| f.share).sum();
         assert!((total - 1.0).abs() < 1e-14);
-        let centre = filaments.iter().fold([0.0; 2], |c, f| [c[0] + f.share * f.place[0], c[1] + f.share * f.place[1]]);
+        let centre = filaments.iter().fold([0.0; 2], |c, f| {
+            [c[0] + f.share * f.place[0], c[1] + f.share * f.place[1]]
+        });
         assert!(centre[0].hypot(centre[1]) < 1e-15);
+        let moment: f64 = filaments
+            .iter()
+            .map(|f| f.share * (f.place[0].powi(2) + f.place[1].powi(2)))
+            .sum();
+        assert!((moment - 0.04).abs() < 1e-14, "{moment}");
     }
 
     #[test]
@@ -316,7 +347,15 @@ mod tests {
         vortex.around = 20;
         let (key, why) = build(&vortex).unwrap_err();
         assert_eq!(key, "vortex.around");
-        let needed: usize = why.split("at least ").nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
+        let needed: usize = why
+            .split("at least ")
+            .nth(1)
+            .unwrap()
+            .split(',')
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
         vortex.around = needed;
         assert!(build(&vortex).is_ok(), "{why}");
     }
