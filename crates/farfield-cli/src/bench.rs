@@ -95,7 +95,7 @@ fn calibrate(simd: SimdLevel, args: &BenchArgs) -> Result<String, Failure> {
         Failure::Usage("no configuration folder is known: say where the profile goes with --profile FILE".to_owned())
     })?;
     print::progress("measuring operator costs");
-    let profile = bench::calibrate(simd);
+    let profile = bench::calibrate(simd)?;
     let text = toml::to_string_pretty(&profile).map_err(|error| Failure::Data(format!("no TOML: {error}")))?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|error| Failure::Data(format!("{}: {error}", folder.display())))?;

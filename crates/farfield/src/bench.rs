@@ -3,12 +3,13 @@
 //! Rates are measured on one thread, best of several short runs. [`calibrate`] turns them into a
 //! [`MachineProfile`]; `farfield bench` prints them beside the machine's ceilings.
 
+use crate::error::Error;
 use crate::expansion::coefficient_count;
 use crate::expansion::harmonics::Recurrence;
 use crate::expansion::translation::{self, Translations};
 use crate::fmm::operators::{LeafPoints, Placement, add_sources, add_values, workspace_len};
 use crate::kernel::{Core, FarOutputs, Kernel, Side};
-use crate::p2p::{Block, Pairs, Size2, Sources, accuracy_for};
+use crate::p2p::{Block, PairSums, Pairs, Size2, Sources, accuracy_for};
 use crate::points::Random;
 use crate::simd::{Lanes, MAX_LANES, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
 use crate::tuning::{MachineProfile, OperatorCosts};
@@ -177,14 +178,14 @@ fn pair_rate<T: Real>(
             stride: n,
             size2: Size2::Global(T::from_f64(1e-4)),
         };
-        let own = ((0, leaf as u32), pairs.own_skip(true));
+        let own = [(0, leaf as u32)];
         pairs.add(
             level,
-            Block {
+            &Block {
                 positions,
                 targets: 0..leaf,
                 sources,
-                own,
+                own: (&own, pairs.own_skip(true)),
                 others: &others,
             },
             &mut sums,
@@ -393,11 +394,20 @@ pub fn operators<T: Real>(level: SimdLevel) -> Vec<OperatorRate> {
 }
 
 /// Measures the costs the plans are made from.
-pub fn calibrate(level: SimdLevel) -> MachineProfile {
-    MachineProfile {
+///
+/// # Errors
+/// [`Error::Threads`] if no thread could be started to measure on.
+pub fn calibrate(level: SimdLevel) -> Result<MachineProfile, Error> {
+    // Costs are those of one thread.
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let alone = alone.map_err(|reason| Error::Threads {
+        threads: 1,
+        reason: reason.to_string(),
+    })?;
+    Ok(alone.install(|| MachineProfile {
         f32: costs::<f32>(level, 1e-4),
         f64: costs::<f64>(level, 1e-6),
-    }
+    }))
 }
 
 fn costs<T: Real>(level: SimdLevel, tolerance: f64) -> OperatorCosts {
@@ -434,11 +444,12 @@ fn costs<T: Real>(level: SimdLevel, tolerance: f64) -> OperatorCosts {
         pair_vector: [1, 2].map(|derivatives| pair(vortex, derivatives)),
         m2l,
         point_coefficient: 0.5 * (points[0] + points[1]),
+        plane: crate::plane::calibrate::<T>(level),
     }
 }
 
 /// Cramer's rule.
-fn solve3(a: [[f64; 3]; 3], b: [f64; 3]) -> [f64; 3] {
+pub(crate) fn solve3(a: [[f64; 3]; 3], b: [f64; 3]) -> [f64; 3] {
     let det = |m: [[f64; 3]; 3]| {
         m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
             + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
@@ -459,7 +470,7 @@ mod tests {
 
     #[test]
     fn calibration_gives_positive_costs_that_grow_with_the_order() {
-        let profile = calibrate(SimdLevel::best());
+        let profile = calibrate(SimdLevel::best()).unwrap();
         for costs in [&profile.f32, &profile.f64] {
             assert!(
                 costs

@@ -38,6 +38,63 @@ pub enum Error {
         /// The offending value.
         value: f64,
     },
+    /// A core size or softening length whose square cannot be added to squared distances.
+    #[error(
+        "core size {value:e} of source {index} is outside [{lowest:e}, {highest:e}], the range (apart from 0) in \
+         {precision} for points that extend over {extent:e}"
+    )]
+    SizeRange {
+        /// Which source; the first if all have this size.
+        index: usize,
+        /// The offending value.
+        value: f64,
+        /// The lowest size other than zero.
+        lowest: f64,
+        /// The highest.
+        highest: f64,
+        /// What the points extend over.
+        extent: f64,
+        /// `f32` or `f64`.
+        precision: &'static str,
+    },
+    /// Distinct points so close that the square of their distance is lost.
+    #[error(
+        "{array}[{index}] component {component} is {value:e}, less than {least:e} from that of another point: where \
+         points extend over so much, {precision} cannot tell them apart"
+    )]
+    TooClose {
+        /// Which array.
+        array: &'static str,
+        /// Which point.
+        index: usize,
+        /// Which component of it.
+        component: usize,
+        /// The offending value.
+        value: f64,
+        /// The least distance.
+        least: f64,
+        /// `f32` or `f64`.
+        precision: &'static str,
+    },
+    /// A result beyond the largest number.
+    #[error(
+        "the {output} at target {target} is beyond {largest:e}, the largest number in {precision}, or was on the way \
+         to it: strengths reach {strengths:e}; use smaller ones{hint}"
+    )]
+    Overflow {
+        /// Which output.
+        output: &'static str,
+        /// Which target.
+        target: usize,
+        /// The largest number there is.
+        largest: f64,
+        /// The largest strength.
+        strengths: f64,
+        /// `f32` or `f64`.
+        precision: &'static str,
+        /// What else may help.
+        hint: &'static str,
+    },
     /// The tolerance is outside what the precision can honour.
     #[error("tolerance {value:e} is outside [{lowest:e}, {highest:e}], the range honoured in {precision}")]
     Tolerance {
@@ -81,6 +138,21 @@ pub enum Error {
     MissingSize {
         /// The core.
         core: &'static str,
+    },
+    /// The derivative of a regularised planar field, which is not analytic.
+    #[error(
+        "the harmonic2d field of the {core} core has no complex derivative; ask for its potential alone, or use the \
+         singular core"
+    )]
+    NotAnalytic {
+        /// The core.
+        core: &'static str,
+    },
+    /// A method the plane does not have.
+    #[error("in the plane there is no method `{method}`; there are: auto, direct, fmm")]
+    MethodInPlane {
+        /// The method asked for.
+        method: &'static str,
     },
     /// More points than indices of 32 bits can number.
     #[error("{count} {array} are more than the {limit} this version can number")]

@@ -20,6 +20,7 @@ pub mod expansion;
 pub mod kernel;
 pub mod machine;
 pub mod plan;
+pub mod plane;
 pub mod points;
 pub mod report;
 pub mod simd;

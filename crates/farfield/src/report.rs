@@ -5,8 +5,13 @@ use std::time::Instant;
 /// A step of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Sorting points, building boxes and lists, and choosing parameters.
+    /// Sorting points, building boxes and lists, and choosing parameters. In the plane, what of this is neither
+    /// [`Sort`](Phase::Sort) nor [`Connect`](Phase::Connect).
     Tree,
+    /// Sorting points into the boxes of the plane's pyramid.
+    Sort,
+    /// Finding out which boxes of the pyramid are coupled how.
+    Connect,
     /// Sources to multipoles.
     P2m,
     /// Multipoles to parents.
@@ -27,8 +32,10 @@ pub enum Phase {
 
 impl Phase {
     /// All phases, in the order they run.
-    pub const ALL: [Phase; 9] = [
+    pub const ALL: [Phase; 11] = [
         Phase::Tree,
+        Phase::Sort,
+        Phase::Connect,
         Phase::P2m,
         Phase::M2m,
         Phase::M2l,
@@ -41,14 +48,16 @@ impl Phase {
 
     /// The name used in reports.
     pub fn name(self) -> &'static str {
-        ["tree", "p2m", "m2m", "m2l", "p2l", "l2l", "l2p", "m2p", "p2p"][self as usize]
+        [
+            "tree", "sort", "connect", "p2m", "m2m", "m2l", "p2l", "l2l", "l2p", "m2p", "p2p",
+        ][self as usize]
     }
 }
 
 /// Wall-clock seconds by phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Seconds {
-    phases: [f64; 9],
+    phases: [f64; 11],
     /// From raw points and strengths in memory to results in the caller's order. On a reused plan, the evaluation
     /// alone.
     pub total: f64,

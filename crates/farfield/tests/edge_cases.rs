@@ -1,32 +1,27 @@
 //! Unusual input: empty, tiny, coincident, hopelessly clustered, wrong.
 
+mod measured;
+
 use farfield::kernel::{Core, Kernel, Output, Sizes};
 use farfield::points::{ChargeDistribution, PointSet};
-use farfield::verify::{Problem, verify};
-use farfield::{Error, Method, Sum};
+use farfield::simd::Real;
+use farfield::{Error, Field, Method, Sum};
+use measured::Case;
 
 fn check(points: &[[f64; 3]], kernel: Kernel, sizes: Sizes<f64>, tolerance: f64) {
-    let strengths = ChargeDistribution::Signed.generate::<f64>(points.len() * kernel.strength_components(), 9);
+    check_sum(points, kernel, sizes, tolerance, 1.0);
+}
+
+/// Random strengths times `strength` must be summed to the tolerance by every method.
+fn check_sum(points: &[[f64; 3]], kernel: Kernel, sizes: Sizes<f64>, tolerance: f64, strength: f64) {
+    let mut strengths = ChargeDistribution::Signed.generate::<f64>(points.len() * kernel.strength_components(), 9);
+    strengths.iter_mut().for_each(|q| *q *= strength);
+    let case = Case {
+        sizes,
+        ..Case::new(kernel, points, &strengths, tolerance)
+    };
     for method in [Method::Auto, Method::Fmm, Method::Treecode] {
-        let sum = Sum::new(kernel, points)
-            .tolerance(tolerance)
-            .method(method)
-            .sizes(sizes.clone());
-        let field = sum.plan().unwrap().evaluate(&strengths).unwrap();
-        let problem = Problem {
-            kernel,
-            sources: points,
-            targets: None,
-            sizes: &sizes,
-            strengths: &strengths,
-        };
-        for error in verify(&problem, &field, 50, 1) {
-            assert!(
-                error.relative_l2 <= tolerance,
-                "{kernel:?} {method}: {:e}",
-                error.relative_l2
-            );
-        }
+        case.worst_error(method.name(), |sum| sum.method(method));
     }
 }
 
@@ -89,17 +84,12 @@ fn targets_on_top_of_sources_skip_them_for_singular_kernels() {
     let sources = PointSet::Cube.generate::<f64>(5000, 1);
     let charges = ChargeDistribution::Signed.generate::<f64>(5000, 1);
     let targets: Vec<[f64; 3]> = sources[..900].to_vec();
+    let case = Case {
+        targets: Some(&targets),
+        ..Case::new(Kernel::Coulomb, &sources, &charges, 1e-6)
+    };
     for method in [Method::Direct, Method::Treecode, Method::Fmm] {
-        let sum = Sum::new(Kernel::Coulomb, &sources).targets(&targets).method(method);
-        let field = sum.plan().unwrap().evaluate(&charges).unwrap();
-        let problem = Problem {
-            kernel: Kernel::Coulomb,
-            sources: &sources,
-            targets: Some(&targets),
-            sizes: &Sizes::None,
-            strengths: &charges,
-        };
-        assert!(verify(&problem, &field, 100, 1)[0].relative_l2 < 1e-6);
+        case.worst_error(method.name(), |sum| sum.method(method));
     }
 }
 
@@ -133,33 +123,203 @@ fn no_sources_or_no_targets_give_zeros_or_nothing() {
     }
 }
 
+/// All outputs of `kernel` for points and core sizes times `2^length` and strengths times `2^strength`.
+fn at_scale<T: Real>(kernel: Kernel, outputs: &[Output], method: Method, (length, strength): (i32, i32)) -> Field<T> {
+    let two_to = |exponent: i32| T::from_f64(2f64.powi(exponent / 2));
+    let scaled = |value: T, exponent: i32| value * two_to(exponent) * two_to(exponent);
+    let n = 2000;
+    let points: Vec<[T; 3]> = PointSet::Sphere
+        .generate::<T>(n, 1)
+        .iter()
+        .map(|point| point.map(|c| scaled(c, length)))
+        .collect();
+    let strengths: Vec<T> = ChargeDistribution::Signed
+        .generate::<T>(n * kernel.strength_components(), 1)
+        .iter()
+        .map(|q| scaled(*q, strength))
+        .collect();
+    let mut sum = Sum::new(kernel, &points)
+        .outputs(outputs)
+        .method(method)
+        .tolerance(1e-4)
+        .allow_unbounded_gradient();
+    if kernel != Kernel::Coulomb {
+        sum = sum.sizes(Sizes::Global(scaled(T::from_f64(1e-3), length)));
+    }
+    sum.plan().unwrap().evaluate(&strengths).unwrap()
+}
+
+/// Powers of two only move the point: every bit of the result must stay, whatever squares overflow on the way.
+fn check_scales<T: Real>(scales: &[(i32, i32)], all_outputs: bool) {
+    for kernel in [
+        Kernel::Coulomb,
+        Kernel::Gravity { constant: 6.7 },
+        Kernel::BiotSavart {
+            core: Core::WinckelmansLeonard,
+        },
+        Kernel::BiotSavart { core: Core::Gaussian },
+        Kernel::BiotSavart {
+            core: Core::HuPolynomial,
+        },
+    ] {
+        let outputs = if all_outputs {
+            kernel.outputs()
+        } else {
+            &kernel.outputs()[..1]
+        };
+        for method in [Method::Direct, Method::Treecode, Method::Fmm] {
+            let usual = at_scale::<T>(kernel, outputs, method, (0, 0));
+            for &(length, strength) in scales {
+                let scaled = at_scale::<T>(kernel, outputs, method, (length, strength));
+                for output in outputs {
+                    let powers = match output {
+                        Output::Potential => 1,
+                        Output::Gradient | Output::Acceleration | Output::Velocity => 2,
+                        Output::Hessian | Output::VelocityGradient => 3,
+                    };
+                    let factor = T::from_f64(2f64.powi(strength - powers * length));
+                    let (usual, scaled) = (usual.get(*output).unwrap(), scaled.get(*output).unwrap());
+                    assert!(
+                        usual.iter().zip(scaled).all(|(a, b)| *a * factor == *b),
+                        "{} {kernel:?} {output} {method}, lengths 2^{length}, strengths 2^{strength}",
+                        T::NAME
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
-fn extreme_scales_work() {
-    for scale in [1e-150, 1e-30, 1e30, 1e100] {
+fn extreme_scales_change_no_bit() {
+    check_scales::<f64>(&[(100, 200), (-100, -200), (450, 900), (-450, -900)], true);
+    check_scales::<f32>(&[(20, 40), (-20, -40), (56, 112), (-50, -100)], true);
+    // Coordinates near the ends of the range.
+    check_scales::<f64>(&[(1000, 1000), (-900, -900)], false);
+    check_scales::<f32>(&[(110, 110), (-100, -100)], false);
+}
+
+#[test]
+fn extreme_scales_are_verified_too() {
+    for scale in [1e-300, 1e-150, 1e-30, 1e30, 1e100, 1e300] {
         let points: Vec<[f64; 3]> = PointSet::Cube
             .generate::<f64>(4000, 1)
             .iter()
             .map(|p| p.map(|c| c * scale))
             .collect();
-        let charges = ChargeDistribution::Signed.generate::<f64>(4000, 1);
-        let field = Sum::new(Kernel::Coulomb, &points)
-            .method(Method::Fmm)
-            .plan()
-            .unwrap()
-            .evaluate(&charges)
-            .unwrap();
-        let problem = Problem {
-            kernel: Kernel::Coulomb,
-            sources: &points,
-            targets: None,
-            sizes: &Sizes::None,
-            strengths: &charges,
-        };
-        assert!(
-            verify(&problem, &field, 100, 1)[0].relative_l2 < 1e-6,
-            "scale {scale:e}"
-        );
+        // Denormal coordinates have few digits left, but still are numbers.
+        check_sum(&points, Kernel::Coulomb, Sizes::None, 1e-6, scale);
     }
+}
+
+#[test]
+fn points_a_tiny_distance_apart_give_the_exact_sum() {
+    for (spacing, charge) in [(1e-300, 1e-10), (1e-200, 1.0), (1e200, 1e200), (1e300, 1e290)] {
+        let points = [0.0, 1.0, 3.0].map(|k| [k * spacing, 0.0, 0.0]);
+        for method in [Method::Direct, Method::Treecode, Method::Fmm] {
+            let sum = Sum::new(Kernel::Coulomb, &points).method(method).tolerance(1e-12);
+            let field = sum.plan().unwrap().evaluate(&[charge; 3]).unwrap();
+            for (potential, want) in field.potential().iter().zip([4.0 / 3.0, 1.5, 5.0 / 6.0]) {
+                let want = want * charge / spacing;
+                assert!(
+                    (potential / want - 1.0).abs() < 1e-11,
+                    "{spacing:e}: {potential:e} {want:e}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn distinct_points_whose_distance_has_no_square_are_refused() {
+    let close = [[0.5, 0.5, 0.0], [0.5, 0.5, 1e-200], [1.0, 1.0, 1.0]];
+    let error = Sum::new(Kernel::Coulomb, &close).plan().unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::TooClose {
+                array: "sources",
+                index: 1,
+                component: 2,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(
+        error.to_string().contains("sources[1] component 2 is 1e-200"),
+        "{error}"
+    );
+    let close = [[0.0f32, 0.0, 0.0], [1.0, 1.0, 1.0]];
+    let target = [[1e-30f32, 0.0, 0.0]];
+    let error = Sum::new(Kernel::Coulomb, &close).targets(&target).plan().unwrap_err();
+    assert!(matches!(error, Error::TooClose { array: "targets", .. }), "{error}");
+    // A tiny coordinate alone is no harm.
+    let mut apart = PointSet::Cube.generate::<f64>(1000, 1);
+    apart[7][1] = 1e-250;
+    apart[9] = [1e-310, 0.25, 0.5];
+    apart[11] = [0.0; 3];
+    check(&apart, Kernel::Coulomb, Sizes::None, 1e-6);
+}
+
+#[test]
+fn core_sizes_out_of_proportion_are_refused() {
+    fn refuse<T: Real>(kernel: Kernel, sizes: Sizes<T>, says: &str) {
+        let points = PointSet::Cube.generate::<T>(50, 1);
+        let error = Sum::new(kernel, &points).sizes(sizes).plan().unwrap_err();
+        assert!(matches!(error, Error::SizeRange { .. }), "{error}");
+        assert!(error.to_string().contains(says), "{error}");
+    }
+    let gravity = Kernel::Gravity { constant: 1.0 };
+    let vortex = Kernel::BiotSavart { core: Core::Gaussian };
+    refuse::<f64>(gravity, Sizes::Global(1e300), "core size 1e300 of source 0");
+    refuse::<f64>(gravity, Sizes::Global(1e-300), "1e-300");
+    refuse::<f32>(gravity, Sizes::Global(1e20), "f32");
+    let mut sizes = vec![0.01; 50];
+    sizes[17] = 1e200;
+    refuse::<f64>(vortex, Sizes::PerSource(sizes), "source 17");
+    // Sizes that mean nothing to the kernel do no harm, nor does zero.
+    let points = PointSet::Cube.generate::<f64>(50, 1);
+    for (kernel, size) in [(Kernel::Coulomb, 1e300), (gravity, 0.0)] {
+        assert!(Sum::new(kernel, &points).sizes(Sizes::Global(size)).plan().is_ok());
+    }
+}
+
+#[test]
+fn results_beyond_the_largest_number_are_refused() {
+    fn refuse<T: Real>(kernel: Kernel, strength: f64) {
+        let points = PointSet::Cube.generate::<T>(300, 1);
+        for method in [Method::Direct, Method::Treecode, Method::Fmm] {
+            let mut plan = Sum::new(kernel, &points).method(method).plan().unwrap();
+            let error = plan.evaluate(&vec![T::from_f64(strength); 300]).unwrap_err();
+            assert!(
+                matches!(error, Error::Overflow { output: Output::Potential, precision, .. } if precision == T::NAME),
+                "{error}"
+            );
+        }
+    }
+    refuse::<f64>(Kernel::Coulomb, 1e307);
+    refuse::<f32>(Kernel::Coulomb, 1e37);
+    refuse::<f64>(Kernel::Gravity { constant: 1e300 }, 1e10);
+    refuse::<f32>(Kernel::Gravity { constant: 1e300 }, 1.0);
+    // As large as they may be, and a constant that single precision cannot hold.
+    let points = PointSet::Cube.generate::<f32>(300, 1);
+    let usual = Sum::new(Kernel::Gravity { constant: 1.0 }, &points);
+    let usual = usual.plan().unwrap().evaluate(&[1.0; 300]).unwrap();
+    let large = Sum::new(
+        Kernel::Gravity {
+            constant: 2f64.powi(200),
+        },
+        &points,
+    );
+    let large = large.plan().unwrap().evaluate(&[2f32.powi(-100); 300]).unwrap();
+    assert!(
+        usual
+            .potential()
+            .iter()
+            .zip(large.potential())
+            .all(|(a, b)| *a * 2f32.powi(100) == *b)
+    );
 }
 
 #[test]

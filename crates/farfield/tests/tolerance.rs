@@ -1,10 +1,12 @@
 //! The one knob: every requested output is within the tolerance of the true sum.
 
+mod measured;
+
+use farfield::Method;
 use farfield::kernel::{Core, Kernel, Output, Sizes};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::simd::Real;
-use farfield::verify::{Problem, verify};
-use farfield::{Method, Sum};
+use measured::Case;
 
 const SIGNS: [ChargeDistribution; 2] = [ChargeDistribution::Signed, ChargeDistribution::Positive];
 
@@ -24,33 +26,13 @@ fn worst<T: Real>(
         Kernel::BiotSavart { core } if core != Core::Singular => Sizes::Global(T::from_f64(1e-3)),
         _ => Sizes::None,
     };
-    let sum = Sum::new(kernel, &points)
-        .outputs(outputs)
-        .tolerance(tolerance)
-        .method(method)
-        .sizes(sizes.clone());
-    let field = sum.plan().unwrap().evaluate(&strengths).unwrap();
-    let problem = Problem {
-        kernel,
-        sources: &points,
-        targets: None,
-        sizes: &sizes,
-        strengths: &strengths,
+    let case = Case {
+        sizes,
+        samples: 150,
+        ..Case::new(kernel, &points, &strengths, tolerance)
     };
-    let mut worst: f64 = 0.0;
-    for error in verify(&problem, &field, 150, 5) {
-        let ratio = error.relative_l2 / tolerance;
-        assert!(
-            ratio <= 1.0,
-            "{kernel:?} {} {} on {set}, n = {n}, {signs:?}, {method}: {} is {:e}, asked {tolerance:e}",
-            T::NAME,
-            outputs.len(),
-            error.output,
-            error.relative_l2
-        );
-        worst = worst.max(ratio);
-    }
-    worst
+    let what = format!("on {set}, n = {n}, {signs:?}, {method}, {} outputs", outputs.len());
+    case.worst_error(&what, |sum| sum.outputs(outputs).method(method))
 }
 
 #[test]
@@ -227,26 +209,11 @@ fn softened_kernels_are_right_even_where_the_core_is_larger_than_boxes() {
                         } else {
                             &vortices
                         };
-                        let sum = Sum::new(kernel, &points)
-                            .tolerance(tolerance)
-                            .sizes(sizes.clone())
-                            .method(method);
-                        let field = sum.plan().unwrap().evaluate(strengths).unwrap();
-                        let problem = Problem {
-                            kernel,
-                            sources: &points,
-                            targets: None,
-                            sizes: &sizes,
-                            strengths,
+                        let case = Case {
+                            sizes: sizes.clone(),
+                            ..Case::new(kernel, &points, strengths, tolerance)
                         };
-                        for error in verify(&problem, &field, 60, 5) {
-                            let e = error.relative_l2;
-                            assert!(
-                                e <= tolerance,
-                                "{kernel:?} size {size} {method} {}: {e:e} > {tolerance:e}",
-                                error.output
-                            );
-                        }
+                        case.worst_error(&format!("size {size} {method}"), |sum| sum.method(method));
                     }
                 }
             }

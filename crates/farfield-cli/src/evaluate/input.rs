@@ -3,13 +3,11 @@
 use super::request::{Charges, Request, Sources};
 use crate::failure::Failure;
 use crate::print;
+use farfield::machine;
+use farfield::plan::{MOST_POINTS, MemoryForecast};
 use farfield::simd::Real;
-use farfield::{Method, machine};
 use farfield_io::{Array, PointsFile, read_points, read_strengths, read_targets};
 use std::path::Path;
-
-/// More points than this cannot be numbered by the library.
-const MOST_POINTS: usize = u32::MAX as usize - 64;
 
 /// What is summed over.
 #[derive(Debug)]
@@ -43,7 +41,7 @@ impl<T: Real> Input<T> {
                 if !unused.is_empty() {
                     notes.push(format!("{}: not used: {}", path.display(), unused.join(", ")));
                 }
-                (rounded(&points), strengths)
+                (rounded("sources", path, &points)?, strengths)
             }
         };
         let components = request.kernel.strength_components();
@@ -78,7 +76,7 @@ impl<T: Real> Input<T> {
         };
         if let Some(path) = &request.targets {
             print::progress(&format!("reading {}", path.display()));
-            input.set_targets(rounded(&read_targets(path)?));
+            input.set_targets(rounded("targets", path, &read_targets(path)?)?);
         }
         Ok(input)
     }
@@ -101,7 +99,10 @@ impl<T: Real> Input<T> {
     /// The library's error, with the file that the offending array came from.
     pub fn failure(&self, request: &Request, error: farfield::Error) -> Failure {
         let array = match &error {
-            farfield::Error::NotFinite { array, .. } | farfield::Error::TooMany { array, .. } => *array,
+            farfield::Error::NotFinite { array, .. }
+            | farfield::Error::TooClose { array, .. }
+            | farfield::Error::TooMany { array, .. } => *array,
+            farfield::Error::Overflow { .. } => "strengths",
             _ => "",
         };
         if let (farfield::Error::Memory { .. }, Sources::Made { n, .. }) = (&error, &request.sources) {
@@ -134,8 +135,27 @@ impl Request {
     }
 }
 
-fn rounded<T: Real>(points: &[[f64; 3]]) -> Vec<[T; 3]> {
-    points.iter().map(|point| point.map(T::from_f64)).collect()
+fn rounded<T: Real>(array: &str, path: &Path, points: &[[f64; 3]]) -> Result<Vec<[T; 3]>, Failure> {
+    let place = |at: usize| format!("{}: {array}[{}] component {}", path.display(), at / 3, at % 3);
+    check_precision::<T>(points.as_flattened(), place)?;
+    Ok(points.iter().map(|point| point.map(T::from_f64)).collect())
+}
+
+/// Finite numbers must stay finite in the precision asked for; `place` says where a number comes from.
+pub fn check_precision<T: Real>(values: &[f64], place: impl Fn(usize) -> String) -> Result<(), Failure> {
+    match values
+        .iter()
+        .position(|value| value.is_finite() && value.abs() > T::LARGEST)
+    {
+        None => Ok(()),
+        Some(at) => Err(Failure::Data(format!(
+            "{} is {:e}, beyond {:e}, the largest number in {}: use --precision f64",
+            place(at),
+            values[at],
+            T::LARGEST,
+            T::NAME
+        ))),
+    }
 }
 
 /// From a row for each source, with the components of vector after vector, to the library's order.
@@ -171,6 +191,14 @@ fn arranged<T: Real>(
             },
         )));
     }
+    let place = |at: usize| {
+        format!(
+            "{name}: strengths[{}] column {}",
+            at / array.columns,
+            at % array.columns
+        )
+    };
+    check_precision::<T>(&array.values, place)?;
     let mut strengths = Vec::with_capacity(array.values.len());
     for vector in 0..vectors {
         for row in array.values.chunks_exact(array.columns) {
@@ -185,33 +213,15 @@ fn arranged<T: Real>(
 }
 
 /// Refuses numbers of points that cannot fit, before the first one is made.
-///
-/// A forecast of what this program and the plan hold at least; the library makes a finer one once it has the points.
 fn check_fits<T: Real>(request: &Request, n: usize) -> Result<(), Failure> {
-    let vectors = request.vectors.unwrap_or(1) as f64;
-    let streams = vectors * request.kernel.strength_components() as f64;
-    let results = vectors
-        * request
-            .outputs
-            .iter()
-            .map(|output| output.components() as f64)
-            .sum::<f64>();
-    let size = std::mem::size_of::<T>() as f64;
-    // Points and strengths here and in the plan; results as summed, ordered and returned.
-    let mut per_point = size * (2.0 * (3.0 + streams) + 3.0 * results);
-    if request.method != Method::Direct && n > 100_000 {
-        // Keys, orders and sorted points of the tree.
-        per_point += 3.0 * size + 20.0;
-    }
-    let needed = per_point * n as f64;
-    let gib = 1024f64.powi(3);
+    let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
+    let needed = forecast::<T>(request, n, None, request.vectors.unwrap_or(1)).total();
     if let Some(available) = machine::available_memory()
-        && needed > available as f64
+        && needed > available
     {
-        let (needed_gib, available_gib) = (needed / gib, available as f64 / gib);
         let error = farfield::Error::Memory {
-            needed_gib,
-            available_gib,
+            needed_gib: gib(needed),
+            available_gib: gib(available),
         };
         return Err(Failure::Data(format!("--n {n}: {error}")));
     }
@@ -224,4 +234,9 @@ fn check_fits<T: Real>(request: &Request, n: usize) -> Result<(), Failure> {
         return Err(Failure::Data(format!("--n {n}: {error}")));
     }
     Ok(())
+}
+
+/// The memory that a sum over so many points takes.
+pub fn forecast<T: Real>(request: &Request, sources: usize, targets: Option<usize>, vectors: usize) -> MemoryForecast {
+    request.sum::<T>(&[], None, vectors).memory_forecast(sources, targets)
 }

@@ -1,6 +1,6 @@
 //! The report as one JSON object. Its keys are a contract: add, do not rename.
 
-use super::input::Input;
+use super::input::{Input, forecast};
 use super::request::{Charges, Request, Sources};
 use super::{Outcome, rate};
 use crate::failure::Failure;
@@ -46,6 +46,8 @@ struct Record {
     interactions: InteractionsRecord,
     rates: Rates,
     memory_bytes: Option<u64>,
+    /// What was expected of it before there were any points.
+    memory_forecast_bytes: u64,
     error: Map<String, Value>,
     notes: Vec<String>,
 }
@@ -134,6 +136,8 @@ pub fn json<T: Real>(request: &Request, input: &Input<T>, outcome: &Outcome) -> 
             targets_per_second: rate(n_targets as f64, seconds.total),
         },
         memory_bytes: outcome.memory,
+        memory_forecast_bytes: forecast::<T>(request, n_sources, input.targets.as_ref().map(Vec::len), input.vectors)
+            .total(),
         error,
         notes: outcome.notes.clone(),
     };

@@ -1,5 +1,6 @@
 //! What is asked for, once the options have been put together.
 
+use super::input::check_precision;
 use crate::args::{Device, EvaluateArgs, KernelName, PrecisionName};
 use crate::failure::Failure;
 use crate::profile::Profile;
@@ -171,6 +172,11 @@ impl Request {
 
     /// Lets the library judge the options, before any point is made or read: it plans a sum over nothing.
     pub fn check_options<T: Real>(&self) -> Result<(), Failure> {
+        let option = match self.kernel {
+            Kernel::Gravity { .. } => "--softening",
+            _ => "--core-size",
+        };
+        check_precision::<T>(self.size.as_slice(), |_| option.to_owned())?;
         self.sum::<T>(&[], None, self.vectors.unwrap_or(1)).plan()?;
         Ok(())
     }

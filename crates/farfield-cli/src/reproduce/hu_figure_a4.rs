@@ -14,7 +14,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         ("n".to_owned(), "N".to_owned()),
         ("total_ms".to_owned(), "total (ms)".to_owned()),
     ];
-    columns.extend(phases::NAMES.map(|name| (format!("{name}_percent"), format!("{} %", phases::label(name)))));
+    columns.extend(phases::columns("percent", "%"));
     columns.extend([
         ("depth".to_owned(), "depth".to_owned()),
         ("error".to_owned(), "error".to_owned()),
@@ -38,14 +38,11 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         bars.push(percentages);
         categories.push(format!("2^{{{}}}", n.ilog2()));
     }
-    let mut chart = BarChart::new("Biot-Savart FMM by phase")
+    let chart = BarChart::new("Biot-Savart FMM by phase")
         .subtitle("N sources and N receivers, single precision, as in Hu et al., figure A.4")
         .y_label("share of the time (%)")
         .categories(categories)
         .numbers(false);
-    for part in phases::parts(&bars) {
-        chart = chart.part(part);
-    }
     Ok(Reproduction {
         title: "Hu, figure A.4: the Biot-Savart FMM by phase, f32".to_owned(),
         hardware: HU_TABLE_A1_HARDWARE,
@@ -54,6 +51,6 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
             format!("tolerance {TOLERANCE:e}; percentages of the total, from raw points to results"),
             format!("the paper prints no values; it says: {HU_FIGURE_A4}"),
         ],
-        png: chart.to_png()?,
+        png: phases::stack(chart, &bars).to_png()?,
     })
 }

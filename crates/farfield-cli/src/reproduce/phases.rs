@@ -3,7 +3,7 @@
 use super::measure::Measured;
 use super::table::Cell;
 use farfield::report::Phase;
-use farfield_plot::Part;
+use farfield_plot::{BarChart, Part};
 
 /// The phases in the order they are stacked, and the rest.
 pub const NAMES: [&str; 10] = ["tree", "p2m", "m2m", "m2l", "p2l", "m2p", "l2l", "l2p", "p2p", "other"];
@@ -31,13 +31,18 @@ pub fn percentages(measured: &Measured) -> [f64; NAMES.len()] {
     seconds(measured).map(|seconds| if total > 0.0 { 100.0 * seconds / total } else { 0.0 })
 }
 
-/// The phases that take any time in any of the bars, as parts of a chart.
-pub fn parts(bars: &[[f64; NAMES.len()]]) -> Vec<Part> {
+/// Stacks the phases that take any time in any of the bars.
+pub fn stack(chart: BarChart, bars: &[[f64; NAMES.len()]]) -> BarChart {
     let of_phase = |phase: usize| bars.iter().map(|bar| bar[phase]).collect::<Vec<_>>();
     let shown = (0..NAMES.len()).filter(|phase| of_phase(*phase).iter().any(|value| *value > 0.0));
-    shown
-        .map(|phase| Part::new(label(NAMES[phase]), &of_phase(phase)))
-        .collect()
+    shown.fold(chart, |chart, phase| {
+        chart.part(Part::new(label(NAMES[phase]), &of_phase(phase)))
+    })
+}
+
+/// The columns of a table that has one for each phase: a name in the file and a heading.
+pub fn columns(suffix: &str, unit: &str) -> [(String, String); NAMES.len()] {
+    NAMES.map(|name| (format!("{name}_{suffix}"), format!("{} {unit}", label(name))))
 }
 
 /// A number, or a dash for a phase that does not take place.
@@ -50,7 +55,7 @@ pub fn cell(value: f64) -> Cell {
 }
 
 /// The papers write operators in capitals.
-pub fn label(name: &str) -> String {
+fn label(name: &str) -> String {
     if name.contains('2') {
         name.to_uppercase()
     } else {

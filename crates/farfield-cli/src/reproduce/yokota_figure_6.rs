@@ -22,7 +22,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         ("method".to_owned(), "method".to_owned()),
         ("total_s".to_owned(), "total (s)".to_owned()),
     ];
-    columns.extend(phases::NAMES.map(|name| (format!("{name}_s"), format!("{} (s)", phases::label(name)))));
+    columns.extend(phases::columns("s", "(s)"));
     columns.extend(
         [
             ("main_percent", "main phases %"),
@@ -58,13 +58,10 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
     for method in [Method::TreecodeOnNeighbours, Method::Fmm] {
         table.row([Cell::Text(format!("{method} (GPU)"))]);
     }
-    let mut chart = BarChart::new(format!("Treecode and FMM by phase, N = {}", units::count(n as u64)))
+    let chart = BarChart::new(format!("Treecode and FMM by phase, N = {}", units::count(n as u64)))
         .subtitle("gravity, single precision, tolerance 10^{-4}, as in Yokota and Barba, figure 6")
         .y_label("time (s)")
         .categories(["treecode on neighbours", "FMM"]);
-    for part in phases::parts(&bars) {
-        chart = chart.part(part);
-    }
     let mut remarks = vec![
         format!("both to a tolerance of {TOLERANCE:e}, errors of the acceleration at {SAMPLES} bodies"),
         format!(
@@ -82,7 +79,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         hardware: YOKOTA_HARDWARE,
         tables: vec![("", table)],
         remarks,
-        png: chart.to_png()?,
+        png: phases::stack(chart, &bars).to_png()?,
     })
 }
 

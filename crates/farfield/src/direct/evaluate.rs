@@ -1,7 +1,7 @@
 //! The algorithm: every group of targets meets the sources block by block.
 
 use crate::fmm::setup::OrderedSizes;
-use crate::p2p::{Block, Pairs, Size2, Sources};
+use crate::p2p::{Block, PairSums, Sources, columns};
 use crate::parallel::for_segments;
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
@@ -14,17 +14,17 @@ const SOURCES: usize = 1024;
 
 /// A direct sum, ready for strengths.
 #[derive(Debug)]
-pub(crate) struct Direct<T> {
+pub(crate) struct Direct<T, P, const D: usize> {
     pub simd: SimdLevel,
-    pub pairs: Pairs,
+    pub pairs: P,
     pub vectors: usize,
-    pub sources: [Vec<T>; 3],
+    pub sources: [Vec<T>; D],
     /// `None`: the sources are the targets.
-    pub targets: Option<[Vec<T>; 3]>,
+    pub targets: Option<[Vec<T>; D]>,
     pub size2: OrderedSizes<T>,
 }
 
-impl<T: Real> Direct<T> {
+impl<T: Real, P: PairSums<D> + Sync, const D: usize> Direct<T, P, D> {
     /// Fills `sums`: a group of `n` targets from `a` on has the block `sums[rows * a..rows * (a + n)]`, sum `k` of its
     /// target `i` at `k * n + i`; `rows` counts the sums of all strength vectors.
     pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
@@ -56,30 +56,22 @@ impl<T: Real> Direct<T> {
     fn add_group(&self, targets: Range<usize>, strengths: &[T], sums: &mut [T]) {
         sums.fill(T::ZERO);
         let n = self.sources[0].len();
-        let positions = self.targets.as_ref().unwrap_or(&self.sources);
-        let positions = [&positions[0][..], &positions[1][..], &positions[2][..]];
+        let positions = columns(self.targets.as_ref().unwrap_or(&self.sources));
+        let components = self.pairs.strengths();
         let skip = self.pairs.own_skip(self.targets.is_none());
         let vector_len = self.pairs.sums() * targets.len();
         for first in (0..n).step_by(SOURCES) {
             for (vector, sums) in sums.chunks_mut(vector_len).enumerate() {
-                let sources = Sources {
-                    position: [&self.sources[0], &self.sources[1], &self.sources[2]],
-                    strengths: &strengths[vector * self.pairs.kernel.strength_components() * n..],
-                    stride: n,
-                    size2: match &self.size2 {
-                        OrderedSizes::Global(size2) => Size2::Global(*size2),
-                        OrderedSizes::PerSource(size2) => Size2::PerSource(size2),
-                    },
-                };
-                let own = ((first as u32, (first + SOURCES).min(n) as u32), skip);
+                let sources = Sources::of_vector(&self.sources, strengths, components, vector, &self.size2);
+                let own = [(first as u32, (first + SOURCES).min(n) as u32)];
                 let block = Block {
                     positions,
                     targets: targets.clone(),
                     sources,
-                    own,
+                    own: (&own, skip),
                     others: &[],
                 };
-                self.pairs.add(self.simd, block, sums);
+                self.pairs.add(self.simd, &block, sums);
             }
         }
     }

@@ -5,10 +5,10 @@
 
 use super::Fmm;
 use super::operators::{Placement, add_sources, add_values, workspace_len};
-use super::setup::{Moves, OrderedSizes, PIECE};
+use super::setup::{Moves, PIECE};
 use crate::expansion::coefficient_count;
 use crate::expansion::translation::{self, Translations};
-use crate::p2p::{Block, Size2, Sources};
+use crate::p2p::{Block, PairSums, Sources, columns};
 use crate::parallel::for_segments;
 use crate::simd::{Lanes, MAX_LANES, Real, Vectorized, as_lanes, dispatch};
 use crate::tree::lists::M2lBlock;
@@ -459,33 +459,15 @@ fn m2p_leaf<V: Lanes>(
 
 fn p2p_leaf<T: Real>(fmm: &Fmm<T>, at: u32, row: usize, vector: usize, strengths: &[T], sums: &mut [T]) {
     let leaf = &fmm.tree.nodes[at as usize];
-    let stride = fmm.sources.position[0].len();
-    let targets = leaf.targets.start as usize..leaf.targets.end as usize;
-    let sources = Sources {
-        position: [
-            &fmm.sources.position[0],
-            &fmm.sources.position[1],
-            &fmm.sources.position[2],
-        ],
-        strengths: &strengths[vector * fmm.pairs.kernel.strength_components() * stride..],
-        stride,
-        size2: match &fmm.size2 {
-            OrderedSizes::Global(size2) => Size2::Global(*size2),
-            OrderedSizes::PerSource(size2) => Size2::PerSource(size2),
-        },
-    };
-    let own = (
-        (leaf.sources.start, leaf.sources.end),
-        fmm.pairs.own_skip(fmm.targets.is_none()),
-    );
-    let positions = &fmm.target_points().position;
-    let positions = [&positions[0][..], &positions[1][..], &positions[2][..]];
+    let components = fmm.pairs.kernel.strength_components();
+    let sources = Sources::of_vector(&fmm.sources.position, strengths, components, vector, &fmm.size2);
+    let own = [(leaf.sources.start, leaf.sources.end)];
     let block = Block {
-        positions,
-        targets,
+        positions: columns(&fmm.target_points().position),
+        targets: leaf.targets.start as usize..leaf.targets.end as usize,
         sources,
-        own,
+        own: (&own, fmm.pairs.own_skip(fmm.targets.is_none())),
         others: fmm.lists.p2p.row(row),
     };
-    fmm.pairs.add(fmm.simd, block, sums);
+    fmm.pairs.add(fmm.simd, &block, sums);
 }

@@ -26,8 +26,15 @@ pub(crate) struct VortexVelocity<P>(PhantomData<P>);
 /// The velocity and its gradient with a given core.
 pub(crate) struct VortexGradient<P>(PhantomData<P>);
 
+#[inline(always)]
 fn real<V: Lanes>(value: f64) -> V {
     V::splat(V::Elem::from_f64(value))
+}
+
+/// A squared core size to divide by: zero becomes a number too small to matter.
+#[inline(always)]
+fn divisor<V: Lanes>(size2: V) -> V {
+    size2.max(real(if V::Elem::EPSILON > 1e-10 { 1e-37 } else { 1e-305 }))
 }
 
 impl Profile for SingularVortex {
@@ -49,7 +56,8 @@ impl Profile for WinckelmansLeonard {
         let inverse5 = inverse2 * inverse2 * inverse;
         let k = V::splat(V::Elem::from_f64(1.5)).mul_add(size2, s2) * inverse5;
         let slope = V::splat(V::Elem::from_f64(-7.5)).mul_add(size2, V::splat(V::Elem::from_f64(-3.0)) * s2);
-        (k, slope * (inverse5 * inverse2))
+        // In this order no power overflows before its factor brings it back.
+        (k, slope * inverse2 * inverse5)
     }
 }
 
@@ -60,7 +68,7 @@ impl Profile for HuPolynomial {
         let inverse = inverse_distance::<V, A, true>(r2);
         let inverse2 = inverse * inverse;
         let outer = inverse2 * inverse;
-        let inner = inverse.div(size2.max(V::splat(V::Elem::from_f64(1e-37))));
+        let inner = inverse.div(divisor(size2));
         let k = r2.select_less(size2, inner, outer);
         let factor = r2.select_less(
             size2,
@@ -104,7 +112,7 @@ impl Profile for Gaussian {
     /// cancellation.
     #[inline(always)]
     fn profile<V: Lanes, const A: u8, const SKIP: bool>(r2: V, size2: V) -> (V, V) {
-        let half_inverse = V::splat(V::Elem::from_f64(0.5)).div(size2.max(V::splat(V::Elem::from_f64(1e-37))));
+        let half_inverse = V::splat(V::Elem::from_f64(0.5)).div(divisor(size2));
         let s2 = r2 * half_inverse;
         let inverse_r = inverse_distance::<V, A, true>(r2);
         let s = s2 * inverse_distance::<V, A, true>(s2);
@@ -162,7 +170,7 @@ fn cross<V: Lanes>(a: [V; 3], b: [V; 3]) -> [V; 3] {
     ]
 }
 
-impl<P: Profile> Pair<3, 3> for VortexVelocity<P> {
+impl<P: Profile> Pair<3, 3, 3> for VortexVelocity<P> {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], gamma: [V; 3], size2: V, sums: &mut [V; 3]) {
         let (k, _) = P::profile::<V, A, SKIP>(norm2(d), size2);
@@ -173,7 +181,7 @@ impl<P: Profile> Pair<3, 3> for VortexVelocity<P> {
     }
 }
 
-impl<P: Profile> Pair<3, 12> for VortexGradient<P> {
+impl<P: Profile> Pair<3, 3, 12> for VortexGradient<P> {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], gamma: [V; 3], size2: V, sums: &mut [V; 12]) {
         let (k, slope) = P::profile::<V, A, SKIP>(norm2(d), size2);

@@ -16,14 +16,14 @@ pub(crate) struct PlummerPotential;
 /// `q/sqrt(r^2 + size^2)` and its gradient
 pub(crate) struct PlummerGradient;
 
-impl Pair<1, 1> for CoulombPotential {
+impl Pair<3, 1, 1> for CoulombPotential {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], _: V, sums: &mut [V; 1]) {
         sums[0] = q.mul_add(inverse_distance::<V, A, SKIP>(norm2(d)), sums[0]);
     }
 }
 
-impl Pair<1, 1> for PlummerPotential {
+impl Pair<3, 1, 1> for PlummerPotential {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], size2: V, sums: &mut [V; 1]) {
         sums[0] = q.mul_add(inverse_distance::<V, A, SKIP>(norm2(d) + size2), sums[0]);
@@ -41,21 +41,21 @@ fn add_gradient<V: Lanes>(d: [V; 3], q: V, inverse: V, sums: &mut [V; 4]) {
     sums[3] = radial.neg_mul_add(d[2], sums[3]);
 }
 
-impl Pair<1, 4> for CoulombGradient {
+impl Pair<3, 1, 4> for CoulombGradient {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], _: V, sums: &mut [V; 4]) {
         add_gradient(d, q, inverse_distance::<V, A, SKIP>(norm2(d)), sums);
     }
 }
 
-impl Pair<1, 4> for PlummerGradient {
+impl Pair<3, 1, 4> for PlummerGradient {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], size2: V, sums: &mut [V; 4]) {
         add_gradient(d, q, inverse_distance::<V, A, SKIP>(norm2(d) + size2), sums);
     }
 }
 
-impl Pair<1, 10> for CoulombHessian {
+impl Pair<3, 1, 10> for CoulombHessian {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], _: V, sums: &mut [V; 10]) {
         let inverse = inverse_distance::<V, A, SKIP>(norm2(d));

@@ -223,6 +223,11 @@ impl Kernel {
         }
     }
 
+    /// Whether core sizes or softening lengths mean anything to it.
+    pub(crate) fn has_sizes(self) -> bool {
+        !matches!(self, Kernel::Coulomb | Kernel::BiotSavart { core: Core::Singular })
+    }
+
     /// Whether coincident pairs are skipped (given whether any core size is in play).
     pub(crate) fn is_singular(self, has_sizes: bool) -> bool {
         match self {

@@ -2,11 +2,11 @@
 
 use crate::simd::{Lanes, rsqrt};
 
-/// The interaction of one source with a vector of targets: `S` strengths in, `O` sums out.
-pub(crate) trait Pair<const S: usize, const O: usize> {
+/// The interaction of one source with a vector of targets in `D` dimensions: `S` strengths in, `O` sums out.
+pub(crate) trait Pair<const D: usize, const S: usize, const O: usize> {
     /// Adds the contribution of a source to `sums`. `d` is target minus source, `size2` the square of the source's
-    /// core size. `A` is the accuracy of the reciprocal square root; where `SKIP`, coincident pairs add nothing.
-    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], strength: [V; S], size2: V, sums: &mut [V; O]);
+    /// core size. `A` is the accuracy of the reciprocal square root or reciprocal; where `SKIP`, coincident pairs add nothing.
+    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; D], strength: [V; S], size2: V, sums: &mut [V; O]);
 }
 
 /// `|d|^2`

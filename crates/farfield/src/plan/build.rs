@@ -1,23 +1,22 @@
 //! From a [`Sum`] to a [`Plan`]: choose, build, choose finer.
 
 use super::evaluate::{Engine, Parameters, Plan};
+use super::far_field::FarField;
+use super::memory::Counts;
 use super::merge::Merge;
+use super::units::Units;
 use super::{Method, Sum};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::expansion::coefficient_count;
 use crate::fmm::Fmm;
-use crate::fmm::setup::{FmmInput, OrderedPoints, OrderedSizes};
+use crate::fmm::setup::{FmmInput, OrderedSizes};
 use crate::kernel::{Kernel, Sizes};
-use crate::machine::available_memory;
 use crate::p2p::{Pairs, accuracy_for};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
-use crate::tree::lists::{Lists, Thresholds};
-use crate::tree::{Octree, TreeShape};
-use crate::treecode;
-use crate::tuning::orders::{self, Orders, Work};
-use crate::tuning::shape::{self, Proposal};
+use crate::tree::{Lists, Octree, TreeShape};
+use crate::tuning::shape::{self, Coverage, Proposal};
 use rayon::prelude::*;
 use std::time::Instant;
 
@@ -31,35 +30,24 @@ impl<'a, T: Real> Sum<'a, T> {
     }
 
     pub(crate) fn check_and_build(self) -> Result<Plan<T>, Error> {
-        self.check()?;
         let start = Instant::now();
-        let mut plan = self.build()?;
+        let extent = self.check()?;
+        let units = Units::new::<T>(extent, self.kernel);
+        let mut plan = if units.are_the_callers() {
+            self.build()?
+        } else {
+            self.build_in(units)?
+        };
         plan.planning = start.elapsed().as_secs_f64();
         Ok(plan)
     }
 
     fn build(self) -> Result<Plan<T>, Error> {
         let simd = self.simd.unwrap_or_else(SimdLevel::best);
-        let derivatives = self
-            .outputs
-            .iter()
-            .map(|output| output.derivatives())
-            .max()
-            .unwrap_or(0);
-        let accuracy = match self.order {
-            Some(_) => RsqrtAccuracy::Full,
-            None => accuracy_for::<T>(simd, self.tolerance),
-        };
-        let softened = self.largest_size() > 0.0;
-        let pairs = Pairs {
-            kernel: self.kernel,
-            softened,
-            derivatives,
-            accuracy,
-        };
+        let pairs = self.pairs();
         let mut notes = Vec::new();
         let proposal = self.proposal(&pairs);
-        let method = self.resolve_method(&pairs, &proposal, &mut notes);
+        let method = self.resolve_method(self.counts(), &pairs, &proposal, &mut notes);
         self.check_memory(method, &pairs, &proposal)?;
         if !method.has_tree() {
             return Ok(self.direct_plan(simd, pairs, notes));
@@ -67,43 +55,93 @@ impl<'a, T: Real> Sum<'a, T> {
         self.tree_plan(simd, pairs, method, &proposal, notes)
     }
 
+    /// What pairs compute.
+    pub(super) fn pairs(&self) -> Pairs {
+        let simd = self.simd.unwrap_or_else(SimdLevel::best);
+        Pairs {
+            kernel: self.kernel,
+            softened: self.largest_size() > 0.0,
+            derivatives: self.most_derivatives(),
+            accuracy: match self.order {
+                Some(_) => RsqrtAccuracy::Full,
+                None => accuracy_for::<T>(simd, self.tolerance),
+            },
+        }
+    }
+
+    /// Plans the sum over the same points in other units.
+    fn build_in(self, units: Units) -> Result<Plan<T>, Error> {
+        let sources = units.points(self.sources);
+        let targets = self.targets.map(|targets| units.points(targets));
+        let inner = Sum {
+            kernel: units.kernel(self.kernel),
+            sources: &sources,
+            targets: targets.as_deref(),
+            sizes: units.sizes(&self.sizes),
+            ..self.clone()
+        };
+        Ok(inner.build()?.in_units(units, self.kernel))
+    }
+
     /// Distinct orders of derivatives among the outputs: each has its own error to keep.
-    fn error_derivatives(&self) -> Vec<usize> {
+    pub(super) fn error_derivatives(&self) -> Vec<usize> {
         let mut derivatives: Vec<usize> = self.outputs.iter().map(|output| output.derivatives()).collect();
         derivatives.sort_unstable();
         derivatives.dedup();
         if derivatives.is_empty() { vec![0] } else { derivatives }
     }
 
-    fn target_count(&self) -> usize {
+    /// The most derivatives an output takes.
+    pub(super) fn most_derivatives(&self) -> usize {
+        self.outputs
+            .iter()
+            .map(|output| output.derivatives())
+            .max()
+            .unwrap_or(0)
+    }
+
+    pub(super) fn target_count(&self) -> usize {
         self.targets.map_or(self.sources.len(), <[_]>::len)
     }
 
-    fn streams(&self) -> usize {
+    pub(super) fn counts(&self) -> Counts {
+        Counts {
+            sources: self.sources.len(),
+            targets: self.targets.map(<[_]>::len),
+        }
+    }
+
+    pub(super) fn streams(&self) -> usize {
         self.vectors * self.kernel.strength_components()
     }
 
     /// What the model proposes, from whichever set has more points.
     fn proposal(&self, pairs: &Pairs) -> Proposal {
-        let costs = self.profile.of::<T>();
         let points = match self.targets {
             Some(targets) if targets.len() > self.sources.len() => targets,
             _ => self.sources,
         };
-        let pair_cost = costs.pair(self.kernel, pairs.derivatives) * self.vectors as f64;
-        let tolerance = if self.order.is_some() { 1e-6 } else { self.tolerance };
-        shape::propose(
-            points,
-            &self.error_derivatives(),
-            tolerance,
-            pair_cost,
-            self.streams() as f64,
-            costs,
-        )
+        self.proposal_for(&Coverage::of(points), points.len(), pairs)
     }
 
-    fn resolve_method(&self, pairs: &Pairs, proposal: &Proposal, notes: &mut Vec<String>) -> Method {
-        let (ns, nt) = (self.sources.len() as f64, self.target_count() as f64);
+    /// What the model proposes for so many points.
+    pub(super) fn proposal_for(&self, coverage: &Coverage, points: usize, pairs: &Pairs) -> Proposal {
+        let costs = self.profile.of::<T>();
+        let pair_cost = costs.pair(self.kernel, pairs.derivatives) * self.vectors as f64;
+        let tolerance = if self.order.is_some() { 1e-6 } else { self.tolerance };
+        let derivatives = self.error_derivatives();
+        let streams = self.streams() as f64;
+        shape::propose(coverage, points, &derivatives, tolerance, pair_cost, streams, costs)
+    }
+
+    pub(super) fn resolve_method(
+        &self,
+        counts: Counts,
+        pairs: &Pairs,
+        proposal: &Proposal,
+        notes: &mut Vec<String>,
+    ) -> Method {
+        let (ns, nt) = (counts.sources as f64, counts.targets() as f64);
         if self.method == Method::Direct || ns == 0.0 || nt == 0.0 {
             return Method::Direct;
         }
@@ -129,36 +167,6 @@ impl<'a, T: Real> Sum<'a, T> {
         }
     }
 
-    fn check_memory(&self, method: Method, pairs: &Pairs, proposal: &Proposal) -> Result<(), Error> {
-        let Some(limit) = self.memory_limit.or_else(available_memory) else {
-            return Ok(());
-        };
-        let (ns, nt, size) = (
-            self.sources.len() as f64,
-            self.target_count() as f64,
-            std::mem::size_of::<T>() as f64,
-        );
-        let rows = (self.vectors * pairs.sums()) as f64;
-        let mut needed = size * (ns * (3.0 + self.streams() as f64) + nt * (3.0 + 3.0 * rows));
-        if method.has_tree() {
-            let order = self.order.unwrap_or(proposal.order);
-            let mean = self
-                .leaf_capacity
-                .map_or(proposal.leaf_mean, |capacity| 0.6 * capacity as f64);
-            let boxes = 1.2 * ns.max(nt) / mean;
-            let expansions = 2.0 * boxes * (self.streams() * coefficient_count(order)) as f64 * size;
-            needed += expansions + boxes * (200.0 * 9.0 + 200.0) + (ns + nt) * (3.0 * size + 20.0);
-        }
-        if needed > limit as f64 {
-            let gib = 1024f64.powi(3);
-            return Err(Error::Memory {
-                needed_gib: needed / gib,
-                available_gib: limit as f64 / gib,
-            });
-        }
-        Ok(())
-    }
-
     fn direct_plan(&self, simd: SimdLevel, pairs: Pairs, notes: Vec<String>) -> Plan<T> {
         let columns = |points: &[[T; 3]]| std::array::from_fn(|axis| points.iter().map(|p| p[axis]).collect());
         let engine = Engine::Direct(Box::new(Direct {
@@ -176,146 +184,76 @@ impl<'a, T: Real> Sum<'a, T> {
         Plan::new(self, engine, parameters, notes)
     }
 
+    /// Tree, far field, tables: each from the one before.
     fn tree_plan(
         self,
         simd: SimdLevel,
         pairs: Pairs,
         method: Method,
         proposal: &Proposal,
-        notes: Vec<String>,
+        mut notes: Vec<String>,
     ) -> Result<Plan<T>, Error> {
-        let costs = self.profile.of::<T>().clone();
-        let core_tolerance = 0.5 * if self.order.is_some() { 1e-12 } else { self.tolerance };
-        let shape = TreeShape {
-            leaf_capacity: self.leaf_capacity.unwrap_or(proposal.leaf_capacity),
-            root_scale: proposal.root_scale,
-            min_side: self.kernel.core_reach(self.largest_size(), core_tolerance),
-        };
+        let shape = self.tree_shape(proposal);
         let tree = Octree::build(self.sources, self.targets, &shape);
         if tree.has_overfull_duplicates
             && let Some(merge) = Merge::new(self.sources, self.targets, &self.sizes)
         {
             return self.merged_plan(merge, notes);
         }
-        let pair_cost = costs.pair(self.kernel, pairs.derivatives);
-        let per_point = coefficient_count(proposal.order) as f64 * costs.point_coefficient;
-        let thresholds = match method {
-            Method::Fmm => Thresholds {
-                m2p_sources: (per_point / pair_cost) as usize,
-                p2l_targets: (per_point / pair_cost) as usize,
-                m2l_pairs: (proposal.m2l_cost / pair_cost) as usize,
-            },
-            _ => Thresholds {
-                m2p_sources: 0,
-                p2l_targets: 0,
-                m2l_pairs: 0,
-            },
+        let pair_cost = self.profile.of::<T>().pair(self.kernel, pairs.derivatives);
+        let far = match method {
+            Method::Treecode => FarField::of_treecode(&self, &tree, pair_cost),
+            Method::TreecodeOnNeighbours => FarField::of_treecode_on_neighbours(&self, &tree),
+            _ => FarField::of_fmm(&self, &tree, proposal, pair_cost),
         };
-        let mut lists = match method {
-            Method::Treecode => Lists::default(),
-            _ => Lists::build(&tree, &thresholds),
-        };
-        let mut theta = None;
-        let orders = match (self.order, method) {
-            (Some(order), _) => Orders::constant(order, tree.levels.len()),
-            (None, Method::Treecode) => Orders::constant(0, tree.levels.len()),
-            _ => {
-                let points = (self.sources.len() + self.target_count()) as f64;
-                let per_coefficient = points * self.streams() as f64 * costs.point_coefficient;
-                let work = Work::of_tree(&tree, &lists, self.sources, self.targets.unwrap_or(self.sources));
-                orders::choose(
-                    &work,
-                    &self.error_derivatives(),
-                    self.tolerance,
-                    &costs,
-                    per_coefficient,
-                )
-            }
-        };
-        let mut order = orders.highest;
-        match method {
-            Method::Treecode => {
-                let (chosen_theta, chosen_order) = treecode::tuning::choose(
-                    self.order,
-                    self.theta,
-                    self.tolerance,
-                    self.error_derivatives().last().copied().unwrap_or(0),
-                );
-                (theta, order) = (Some(chosen_theta), chosen_order);
-                let sources = OrderedPoints::new(self.sources, &tree.source_order, &tree, |node| node.sources.clone());
-                let radii = treecode::lists::radii(&tree, &sources);
-                let targets = self
-                    .targets
-                    .map(|targets| OrderedPoints::new(targets, &tree.target_order, &tree, |node| node.targets.clone()));
-                let small = (coefficient_count(order) as f64 * costs.point_coefficient / pair_cost) as usize;
-                let small = if self.theta.is_some() || self.order.is_some() {
-                    0
-                } else {
-                    small
-                };
-                lists = treecode::lists::by_opening(
-                    &tree,
-                    &radii,
-                    targets.as_ref().unwrap_or(&sources),
-                    chosen_theta,
-                    small,
-                );
-            }
-            Method::TreecodeOnNeighbours => {
-                theta = Some(2.0 / 3.0);
-                if self.order.is_none() {
-                    // A box that does not touch is seen at a ratio of at most sqrt(3)/2 to 3/2.
-                    let derivatives = self.error_derivatives().last().copied().unwrap_or(0);
-                    order = treecode::tuning::order_for(0.58, self.tolerance, derivatives);
-                }
-                lists = treecode::lists::on_neighbour_lists(&tree, &lists);
-            }
-            _ => {}
-        }
-        if self.method == Method::Auto {
-            let pair_count = self.sources.len() as f64 * self.target_count() as f64;
-            let far = lists.counts.m2l as f64 * proposal.m2l_cost * self.streams() as f64;
-            if lists.counts.p2p as f64 * pair_cost + far > pair_count * pair_cost {
-                let mut notes = notes;
-                notes.push(if pairs.softened {
-                    format!(
-                        "direct: cores of size {:e} reach too far for a far field at this tolerance",
-                        self.largest_size()
-                    )
-                } else {
-                    "direct: cheaper than the FMM for these points".to_owned()
-                });
-                return Ok(self.direct_plan(simd, pairs, notes));
-            }
+        if self.method == Method::Auto && self.is_direct_cheaper(&far.lists, proposal, pair_cost) {
+            notes.push(why_direct(pairs.softened).to_owned());
+            return Ok(self.direct_plan(simd, pairs, notes));
         }
         let parameters = Parameters {
             method,
-            order: Some(order),
-            lowest_m2l_order: (method == Method::Fmm && lists.counts.m2l > 0).then(|| lowest_order(&orders, &lists)),
-            theta,
+            order: Some(far.order),
+            lowest_m2l_order: far.lowest_m2l_order(),
+            theta: far.theta,
             leaf_capacity: Some(shape.leaf_capacity),
             depth: Some(tree.depth()),
             boxes: tree.nodes.len(),
-            interactions: lists.counts,
+            interactions: far.lists.counts,
         };
-        let size2 = self.squared_sizes(Some(&tree.source_order));
         let engine = Fmm::new(FmmInput {
             simd,
             pairs,
             vectors: self.vectors,
-            m2l_orders: orders.by_shift(),
-            order,
+            size2: self.squared_sizes(Some(&tree.source_order)),
             tree,
-            lists,
+            lists: far.lists,
+            order: far.order,
+            m2l_orders: far.m2l_orders,
             sources: self.sources,
             targets: self.targets,
-            size2,
         });
         Ok(Plan::new(&self, Engine::Tree(Box::new(engine)), parameters, notes))
     }
 
+    /// How the tree is cut: boxes as large as the model wants them, and no smaller than the cores reach.
+    fn tree_shape(&self, proposal: &Proposal) -> TreeShape {
+        let core_tolerance = 0.5 * if self.order.is_some() { 1e-12 } else { self.tolerance };
+        TreeShape {
+            leaf_capacity: self.leaf_capacity.unwrap_or(proposal.leaf_capacity),
+            root_scale: proposal.root_scale,
+            min_side: self.kernel.core_reach(self.largest_size(), core_tolerance),
+        }
+    }
+
+    /// Whether all pairs cost less than what the lists of the FMM hold.
+    fn is_direct_cheaper(&self, lists: &Lists, proposal: &Proposal, pair_cost: f64) -> bool {
+        let all_pairs = self.sources.len() as f64 * self.target_count() as f64;
+        let far = lists.counts.m2l as f64 * proposal.m2l_cost * self.streams() as f64;
+        lists.counts.p2p as f64 * pair_cost + far > all_pairs * pair_cost
+    }
+
     /// Plans the sum over distinct points.
-    fn merged_plan(self, merge: Merge<T>, mut notes: Vec<String>) -> Result<Plan<T>, Error> {
+    fn merged_plan(self, merge: Merge<T, 3>, mut notes: Vec<String>) -> Result<Plan<T>, Error> {
         notes.push(format!(
             "{} sources share a place with another one and were merged",
             self.sources.len() - merge.sources.len()
@@ -346,15 +284,12 @@ impl<'a, T: Real> Sum<'a, T> {
     }
 }
 
-fn lowest_order(orders: &Orders, lists: &Lists) -> usize {
-    let by_shift = orders.by_shift();
-    lists
-        .m2l
-        .iter()
-        .flat_map(|block| block.by_shift().map(|(shift, _)| by_shift[block.level as usize][shift]))
-        .min()
-        .unwrap_or(0)
-        .into()
+fn why_direct(softened: bool) -> &'static str {
+    if softened {
+        "direct: the cores reach too far for a far field at this tolerance"
+    } else {
+        "direct: cheaper than the FMM for these points"
+    }
 }
 
 /// For reports: the seconds of planning go to the phase `tree` of the first evaluation.

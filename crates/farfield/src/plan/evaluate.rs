@@ -1,13 +1,16 @@
 //! A plan and its evaluation.
 
 use super::build::add_planning;
+use super::field::Field;
 use super::input::check_strengths;
-use super::merge::Merge;
+use super::merge::{Merge, SpreadShape};
+use super::units::{Units, multiply_by_two_to};
 use super::{Method, Sum};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
-use crate::kernel::{Kernel, Output};
+use crate::kernel::{Kernel, Output, reference};
+use crate::p2p::Pairs;
 use crate::parallel::for_segments;
 use crate::report::{Interactions, Seconds};
 use crate::simd::{Real, SimdLevel};
@@ -38,7 +41,7 @@ pub struct Parameters {
 /// What does the summing.
 #[derive(Debug)]
 pub(super) enum Engine<T: Real> {
-    Direct(Box<Direct<T>>),
+    Direct(Box<Direct<T, Pairs, 3>>),
     Tree(Box<Fmm<T>>),
 }
 
@@ -72,67 +75,14 @@ pub struct Plan<T: Real> {
     sums: Vec<T>,
     /// Where each of the caller's targets is in the engine's order; empty for the same order.
     rank: Vec<u32>,
-    merge: Option<Box<(Merge<T>, Field<T>)>>,
+    merge: Option<Box<(Merge<T, 3>, Field<T>)>>,
+    /// The units of points and constant, and the kernel in the caller's units.
+    units: (Units, Kernel),
+    /// Strengths in units of their own, where the caller's do not do.
+    scaled_strengths: Vec<T>,
     pub(super) planning: f64,
     seconds: Seconds,
     evaluated: bool,
-}
-
-/// Results in the caller's order.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Field<T> {
-    outputs: Vec<Output>,
-    vectors: usize,
-    targets: usize,
-    /// One array per output: vector by vector, target by target, component by component.
-    values: Vec<Vec<T>>,
-}
-
-impl<T: Real> Field<T> {
-    fn new(outputs: &[Output], vectors: usize, targets: usize) -> Self {
-        let values = outputs
-            .iter()
-            .map(|o| vec![T::ZERO; vectors * targets * o.components()])
-            .collect();
-        Self {
-            outputs: outputs.to_vec(),
-            vectors,
-            targets,
-            values,
-        }
-    }
-
-    /// The outputs there are.
-    pub fn outputs(&self) -> &[Output] {
-        &self.outputs
-    }
-
-    /// All values of an output: `values[(vector * targets + target) * components + component]`.
-    ///
-    /// `None` if the output was not asked for.
-    pub fn get(&self, output: Output) -> Option<&[T]> {
-        self.outputs
-            .iter()
-            .position(|o| *o == output)
-            .map(|at| &self.values[at][..])
-    }
-
-    /// The values of an output for one strength vector, target by target.
-    pub fn of_vector(&self, output: Output, vector: usize) -> Option<&[T]> {
-        let length = self.targets * output.components();
-        self.get(output)
-            .and_then(|values| values.get(vector * length..(vector + 1) * length))
-    }
-
-    /// How many targets there are.
-    pub fn targets(&self) -> usize {
-        self.targets
-    }
-
-    /// How many strength vectors were summed.
-    pub fn vectors(&self) -> usize {
-        self.vectors
-    }
 }
 
 impl<T: Real> Plan<T> {
@@ -169,6 +119,8 @@ impl<T: Real> Plan<T> {
             rank,
             engine,
             merge: None,
+            units: (Units::default(), sum.kernel),
+            scaled_strengths: Vec::new(),
             planning: 0.0,
             seconds: Seconds::default(),
             evaluated: false,
@@ -176,8 +128,8 @@ impl<T: Real> Plan<T> {
     }
 
     /// The plan of distinct points becomes that of all points.
-    pub(super) fn with_merge(mut self, sum: &Sum<T>, merge: Merge<T>, notes: Vec<String>) -> Self {
-        let inner = Field::new(&self.outputs, self.vectors, self.target_count);
+    pub(super) fn with_merge(mut self, sum: &Sum<T>, merge: Merge<T, 3>, notes: Vec<String>) -> Self {
+        let inner = Field::of_outputs(&self.outputs, self.vectors, self.target_count);
         self.notes.extend(notes);
         self.source_count = sum.sources.len();
         self.target_count = sum.targets.map_or(sum.sources.len(), <[_]>::len);
@@ -185,10 +137,17 @@ impl<T: Real> Plan<T> {
         self
     }
 
+    /// The plan of points in other units becomes that of the caller's.
+    pub(super) fn in_units(mut self, units: Units, kernel: Kernel) -> Self {
+        self.units = (units, kernel);
+        self
+    }
+
     /// Sums for the given strengths: `strengths[(vector * sources + source) * components + component]`.
     ///
     /// # Errors
-    /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan.
+    /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan, [`Error::Overflow`] if a result
+    /// does not fit the precision.
     pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
         let mut field = self.field();
         self.evaluate_into(strengths, &mut field)?;
@@ -197,7 +156,7 @@ impl<T: Real> Plan<T> {
 
     /// An empty field of the right size for [`Plan::evaluate_into`].
     pub fn field(&self) -> Field<T> {
-        Field::new(&self.outputs, self.vectors, self.target_count)
+        Field::of_outputs(&self.outputs, self.vectors, self.target_count)
     }
 
     /// [`Plan::evaluate`] into memory that is already there.
@@ -210,41 +169,23 @@ impl<T: Real> Plan<T> {
 
     pub(crate) fn check_and_sum(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         let start = Instant::now();
-        check_strengths(
-            strengths,
-            self.source_count,
-            self.kernel.strength_components(),
-            self.vectors,
-        )?;
-        if field.targets != self.target_count || field.outputs != self.outputs || field.vectors != self.vectors {
-            let why = "a field made by this plan's `field`".to_owned();
-            let (found, expected) = (field.targets * field.vectors, self.target_count * self.vectors);
-            return Err(Error::Length {
-                array: "field",
-                found,
-                expected,
-                why,
-            });
-        }
+        let components = self.kernel.strength_components();
+        let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
+        self.check_field(field)?;
         let mut seconds = Seconds::default();
-        if let Some(mut merge) = self.merge.take() {
-            let (merge, inner) = &mut *merge;
-            merge.add_up(strengths, self.kernel.strength_components(), self.vectors);
-            self.sum(&merge.strengths, inner, &mut seconds);
-            merge.spread(
-                self.kernel,
-                strengths,
-                &inner.values,
-                &mut field.values,
-                &self.outputs,
-                self.vectors,
-            );
-            self.merge = Some(Box::new((
-                std::mem::take(merge),
-                std::mem::replace(inner, Field::new(&[], 0, 0)),
-            )));
+        let unit = Units::of_strengths::<T>(largest);
+        if unit == 0 {
+            self.sum_all(strengths, field, &mut seconds);
         } else {
-            self.sum(strengths, field, &mut seconds);
+            let mut scaled = std::mem::take(&mut self.scaled_strengths);
+            scaled.clear();
+            scaled.extend_from_slice(strengths);
+            multiply_by_two_to(&mut scaled, -unit);
+            self.sum_all(&scaled, field, &mut seconds);
+            self.scaled_strengths = scaled;
+        }
+        for (output, values) in self.outputs.iter().zip(&mut field.values) {
+            multiply_by_two_to(values, self.units.0.of_output(*output, unit));
         }
         seconds.total = start.elapsed().as_secs_f64();
         if !self.evaluated {
@@ -252,7 +193,49 @@ impl<T: Real> Plan<T> {
         }
         self.evaluated = true;
         self.seconds = seconds;
+        self.check_results(field, largest)
+    }
+
+    fn check_field(&self, field: &Field<T>) -> Result<(), Error> {
+        if field.has_shape(&self.outputs, self.vectors, self.target_count) {
+            return Ok(());
+        }
+        Err(Error::Length {
+            array: "field",
+            found: field.targets() * field.vectors(),
+            expected: self.target_count * self.vectors,
+            why: "a field made by this plan's `field`".to_owned(),
+        })
+    }
+
+    fn check_results(&self, field: &Field<T>, strengths: f64) -> Result<(), Error> {
+        for output in &self.outputs {
+            field.check_fits(*output, output.name(), strengths)?;
+        }
         Ok(())
+    }
+
+    /// Sums over the plan's points, or over distinct ones on behalf of all.
+    fn sum_all(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
+        let Some(mut merge) = self.merge.take() else {
+            return self.sum(strengths, field, seconds);
+        };
+        let (points, inner) = &mut *merge;
+        points.add_up(strengths, self.kernel.strength_components(), self.vectors);
+        self.sum(&points.strengths, inner, seconds);
+        let shape = SpreadShape {
+            vectors: self.vectors,
+            strengths: self.kernel.strength_components(),
+            components: self.outputs.iter().map(|output| output.components()).collect(),
+        };
+        let (kernel, outputs) = (self.kernel, &self.outputs);
+        let at_place = |k: usize, strength: &[f64], size: f64, sums: &mut [f64]| {
+            if !kernel.is_singular(size > 0.0) {
+                reference::add_pair(kernel, outputs[k], [0.0; 3], strength, size, sums);
+            }
+        };
+        points.spread(&shape, strengths, &inner.values, &mut field.values, &at_place);
+        self.merge = Some(merge);
     }
 
     /// The steps every method shares: strengths into the engine's order, the engine, results into the caller's order.
@@ -322,7 +305,7 @@ impl<T: Real> Plan<T> {
     fn write_outputs(&self, field: &mut Field<T>) {
         let rows = self.engine.sum_rows();
         let per_vector = rows / self.vectors;
-        let targets = field.targets;
+        let targets = field.targets();
         for (output, values) in self.outputs.iter().zip(&mut field.values) {
             let components = output.components();
             let first = first_sum(*output);
@@ -345,7 +328,7 @@ impl<T: Real> Plan<T> {
 
     /// The kernel.
     pub fn kernel(&self) -> Kernel {
-        self.kernel
+        self.units.1
     }
 
     /// The outputs.

@@ -1,11 +1,13 @@
 //! Checks of what the caller hands in.
 
+use super::units::{Comfort, largest_magnitude};
 use super::{Method, Sum};
 use crate::error::Error;
 use crate::expansion::MAX_ORDER;
 use crate::kernel::{Core, Kernel, Output, Sizes};
-use crate::simd::Real;
+use crate::simd::{Real, SimdLevel};
 use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl<T: Real> Sum<'_, T> {
     /// The range of tolerances that can be honoured in this precision.
@@ -17,30 +19,16 @@ impl<T: Real> Sum<'_, T> {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), Error> {
-        check_points("sources", self.sources)?;
-        if let Some(targets) = self.targets {
-            check_points("targets", targets)?;
-        }
+    /// Checks everything; returns what the points, and the cores if the points do not extend, extend over.
+    pub(super) fn check(&self) -> Result<f64, Error> {
         self.check_sizes()?;
+        self.check_options()?;
+        self.check_lengths()
+    }
+
+    fn check_options(&self) -> Result<(), Error> {
         self.check_outputs()?;
-        let (lowest, highest) = Self::tolerance_range();
-        let in_range = self.tolerance >= lowest * (1.0 - 1e-9) && self.tolerance <= highest * (1.0 + 1e-9);
-        if !in_range && self.order.is_none() {
-            return Err(Error::Tolerance {
-                value: self.tolerance,
-                lowest,
-                highest,
-                precision: T::NAME,
-            });
-        }
-        let parameter = |name, value: f64, range, fine: bool| {
-            if fine {
-                Ok(())
-            } else {
-                Err(Error::Parameter { name, value, range })
-            }
-        };
+        check_tolerance::<T>(self.tolerance, self.order.is_some())?;
         if let Some(order) = self.order {
             parameter("order", order as f64, "0 to 52", order <= MAX_ORDER)?;
         }
@@ -56,11 +44,7 @@ impl<T: Real> Sum<'_, T> {
             "1 to 1024",
             (1..=1024).contains(&self.vectors),
         )?;
-        if let Some(level) = self.simd
-            && !level.is_supported()
-        {
-            return Err(Error::Simd { level: level.name() });
-        }
+        check_level(self.simd)?;
         if let Kernel::Gravity { constant } = self.kernel {
             parameter(
                 "gravitational constant",
@@ -72,44 +56,18 @@ impl<T: Real> Sum<'_, T> {
         Ok(())
     }
 
-    fn check_sizes(&self) -> Result<(), Error> {
-        let check = |index: usize, size: T| {
-            if !size.is_finite() {
-                return Err(Error::NotFinite {
-                    array: "core sizes",
-                    index,
-                    component: 0,
-                    value: size.to_f64(),
-                });
-            }
-            if size < T::ZERO {
-                return Err(Error::NegativeSize {
-                    index,
-                    value: size.to_f64(),
-                });
-            }
-            Ok(())
-        };
-        match &self.sizes {
-            Sizes::None => {}
-            Sizes::Global(size) => check(0, *size)?,
-            Sizes::PerSource(sizes) => {
-                if sizes.len() != self.sources.len() {
-                    let why = "one per source".to_owned();
-                    let (found, expected) = (sizes.len(), self.sources.len());
-                    return Err(Error::Length {
-                        array: "core sizes",
-                        found,
-                        expected,
-                        why,
-                    });
-                }
-                sizes
-                    .iter()
-                    .enumerate()
-                    .try_for_each(|(index, size)| check(index, *size))?;
-            }
+    /// Coordinates must be finite, and both distances and core sizes must have squares.
+    fn check_lengths(&self) -> Result<f64, Error> {
+        let extent = check_points(self.sources, self.targets)?;
+        let extent = if extent > 0.0 { extent } else { self.largest_size() };
+        if self.kernel.has_sizes() {
+            check_size_range(&self.sizes, extent)?;
         }
+        Ok(extent)
+    }
+
+    fn check_sizes(&self) -> Result<(), Error> {
+        check_size_values(&self.sizes, self.sources.len())?;
         if let Kernel::BiotSavart { core } = self.kernel
             && core != Core::Singular
             && self.sizes == Sizes::None
@@ -144,7 +102,7 @@ impl<T: Real> Sum<'_, T> {
 
     /// The largest core size; zero if there is none.
     pub(super) fn largest_size(&self) -> f64 {
-        if self.kernel == Kernel::Coulomb || self.kernel == (Kernel::BiotSavart { core: Core::Singular }) {
+        if !self.kernel.has_sizes() {
             return 0.0;
         }
         match &self.sizes {
@@ -155,40 +113,291 @@ impl<T: Real> Sum<'_, T> {
     }
 }
 
-fn check_points<T: Real>(array: &'static str, points: &[[T; 3]]) -> Result<(), Error> {
-    if points.len() > u32::MAX as usize - 64 {
-        return Err(Error::TooMany {
-            array,
-            count: points.len(),
-            limit: u32::MAX as usize - 64,
-        });
-    }
-    let bad = points
-        .par_iter()
-        .enumerate()
-        .with_min_len(1 << 15)
-        .find_first(|(_, p)| p.iter().any(|c| !c.is_finite()));
-    match bad {
-        None => Ok(()),
-        Some((index, point)) => {
-            let component = point.iter().position(|c| !c.is_finite()).unwrap_or(0);
-            Err(Error::NotFinite {
-                array,
+/// Checks core sizes or softening lengths of so many sources.
+pub(crate) fn check_size_values<T: Real>(sizes: &Sizes<T>, sources: usize) -> Result<(), Error> {
+    let check = |index: usize, size: T| {
+        if !size.is_finite() {
+            return Err(Error::NotFinite {
+                array: "core sizes",
                 index,
-                component,
-                value: point[component].to_f64(),
-            })
+                component: 0,
+                value: size.to_f64(),
+            });
+        }
+        if size < T::ZERO {
+            return Err(Error::NegativeSize {
+                index,
+                value: size.to_f64(),
+            });
+        }
+        Ok(())
+    };
+    match sizes {
+        Sizes::None => {}
+        Sizes::Global(size) => check(0, *size)?,
+        Sizes::PerSource(sizes) => {
+            if sizes.len() != sources {
+                let why = "one per source".to_owned();
+                let (found, expected) = (sizes.len(), sources);
+                return Err(Error::Length {
+                    array: "core sizes",
+                    found,
+                    expected,
+                    why,
+                });
+            }
+            sizes
+                .iter()
+                .enumerate()
+                .try_for_each(|(index, size)| check(index, *size))?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a tolerance is in the range of the precision, unless an expert fixed the order.
+pub(crate) fn check_tolerance<T: Real>(tolerance: f64, order_fixed: bool) -> Result<(), Error> {
+    let (lowest, highest) = Sum::<T>::tolerance_range();
+    let in_range = tolerance >= lowest * (1.0 - 1e-9) && tolerance <= highest * (1.0 + 1e-9);
+    if in_range || order_fixed {
+        return Ok(());
+    }
+    Err(Error::Tolerance {
+        value: tolerance,
+        lowest,
+        highest,
+        precision: T::NAME,
+    })
+}
+
+/// [`Error::Parameter`] unless `fine`.
+pub(crate) fn parameter(name: &'static str, value: f64, range: &'static str, fine: bool) -> Result<(), Error> {
+    if fine {
+        Ok(())
+    } else {
+        Err(Error::Parameter { name, value, range })
+    }
+}
+
+/// Checks that this machine has the instruction set asked for.
+pub(crate) fn check_level(level: Option<SimdLevel>) -> Result<(), Error> {
+    match level {
+        Some(level) if !level.is_supported() => Err(Error::Simd { level: level.name() }),
+        _ => Ok(()),
+    }
+}
+
+/// Cores are zero, or not too far from what the points extend over for squares of both to be added.
+pub(crate) fn check_size_range<T: Real>(sizes: &Sizes<T>, extent: f64) -> Result<(), Error> {
+    let comfort = Comfort::of::<T>();
+    let lowest = extent * 2f64.powi(comfort.least_distance);
+    let highest = extent * 2f64.powi(comfort.largest_size);
+    let check = |index: usize, size: T| {
+        let value = size.to_f64();
+        if value == 0.0 || (lowest..=highest).contains(&value) {
+            return Ok(());
+        }
+        Err(Error::SizeRange {
+            index,
+            value,
+            lowest,
+            highest,
+            extent,
+            precision: T::NAME,
+        })
+    };
+    match sizes {
+        Sizes::None => Ok(()),
+        Sizes::Global(size) => check(0, *size),
+        Sizes::PerSource(sizes) => sizes.iter().enumerate().try_for_each(|(k, size)| check(k, *size)),
+    }
+}
+
+/// Checks that points can be numbered, are finite, and that their distances have squares; returns their extent.
+pub(crate) fn check_points<T: Real, const D: usize>(
+    sources: &[[T; D]],
+    targets: Option<&[[T; D]]>,
+) -> Result<f64, Error> {
+    let sets = [("sources", sources), ("targets", targets.unwrap_or(&[]))];
+    let mut all = Survey::default();
+    for (array, points) in sets {
+        all = all.join(Survey::of(array, points)?);
+    }
+    let comfort = Comfort::of::<T>();
+    let extent = all.extent();
+    if extent > 0.0 {
+        let least = extent * 2f64.powi(comfort.least_distance);
+        check_distances(&sets, &all, least, least * 2f64.powi(comfort.digits + 1))?;
+    }
+    Ok(extent)
+}
+
+/// What one look at all points finds.
+#[derive(Debug, Clone, Copy)]
+struct Survey<const D: usize> {
+    low: [f64; D],
+    high: [f64; D],
+    /// The smallest coordinate other than zero.
+    smallest: f64,
+    finite: bool,
+}
+
+impl<const D: usize> Default for Survey<D> {
+    fn default() -> Self {
+        Self {
+            low: [f64::INFINITY; D],
+            high: [f64::NEG_INFINITY; D],
+            smallest: f64::INFINITY,
+            finite: true,
         }
     }
 }
 
-/// Checks the strengths of an evaluation.
-pub(super) fn check_strengths<T: Real>(
+impl<const D: usize> Survey<D> {
+    fn of<T: Real>(array: &'static str, points: &[[T; D]]) -> Result<Self, Error> {
+        if points.len() > MOST_POINTS {
+            return Err(Error::TooMany {
+                array,
+                count: points.len(),
+                limit: MOST_POINTS,
+            });
+        }
+        let survey = points
+            .par_chunks(1 << 14)
+            .map(|part| {
+                part.iter()
+                    .fold(Self::default(), |survey, point| survey.with(point.map(Real::to_f64)))
+            })
+            .reduce(Self::default, Self::join);
+        if survey.finite {
+            return Ok(survey);
+        }
+        let (index, component, value) = points
+            .iter()
+            .enumerate()
+            .find_map(|(index, point)| {
+                let component = point.iter().position(|c| !c.is_finite())?;
+                Some((index, component, point[component].to_f64()))
+            })
+            .unwrap_or_default();
+        Err(Error::NotFinite {
+            array,
+            index,
+            component,
+            value,
+        })
+    }
+
+    #[inline(always)]
+    fn with(mut self, point: [f64; D]) -> Self {
+        for axis in 0..D {
+            let c = point[axis];
+            self.low[axis] = self.low[axis].min(c);
+            self.high[axis] = self.high[axis].max(c);
+            let size = if c == 0.0 { f64::INFINITY } else { c.abs() };
+            self.smallest = self.smallest.min(size);
+            self.finite &= c.is_finite();
+        }
+        self
+    }
+
+    fn join(self, other: Self) -> Self {
+        Self {
+            low: std::array::from_fn(|axis| self.low[axis].min(other.low[axis])),
+            high: std::array::from_fn(|axis| self.high[axis].max(other.high[axis])),
+            smallest: self.smallest.min(other.smallest),
+            finite: self.finite && other.finite,
+        }
+    }
+
+    /// The largest extent along an axis; that of points farther apart than the largest number is that number.
+    fn extent(&self) -> f64 {
+        (0..D)
+            .map(|axis| self.high[axis] - self.low[axis])
+            .fold(0.0, f64::max)
+            .min(f64::MAX)
+    }
+}
+
+/// More points than this, sources or targets, cannot be numbered.
+pub const MOST_POINTS: usize = u32::MAX as usize - 64;
+
+/// Refuses distinct points less than `least` apart along an axis, where the square of their distance may be lost.
+///
+/// Near a coordinate of `limit` or more, numbers are at least `least` apart. So only points that agree in their large
+/// coordinates and have small ones are looked at closely; hardly any set has such points.
+fn check_distances<T: Real, const D: usize>(
+    sets: &[(&'static str, &[[T; D]]); 2],
+    survey: &Survey<D>,
+    least: f64,
+    limit: f64,
+) -> Result<(), Error> {
+    if survey.smallest >= limit {
+        return Ok(());
+    }
+    // Adding zero turns -0 into 0, so that equal numbers have equal bits.
+    let place = |point: &[T; D]| {
+        point.map(|c| {
+            if c.to_f64().abs() < limit {
+                0
+            } else {
+                (c.to_f64() + 0.0).to_bits()
+            }
+        })
+    };
+    let is_small = |c: &T| *c != T::ZERO && c.to_f64().abs() < limit;
+    let all = || {
+        let numbered = |(array, points): &(&'static str, &[[T; D]])| {
+            let array = *array;
+            points
+                .iter()
+                .enumerate()
+                .map(move |(index, point)| (array, index, *point))
+                .collect::<Vec<_>>()
+        };
+        sets.iter().flat_map(numbered)
+    };
+    let crowded: BTreeSet<[u64; D]> = all()
+        .filter(|(_, _, point)| point.iter().any(is_small))
+        .map(|(_, _, point)| place(&point))
+        .collect();
+    let mut groups: BTreeMap<[u64; D], Vec<(&'static str, usize, [T; D])>> = BTreeMap::new();
+    for entry in all() {
+        let place = place(&entry.2);
+        if crowded.contains(&place) {
+            groups.entry(place).or_default().push(entry);
+        }
+    }
+    for mut group in groups.into_values() {
+        for component in 0..D {
+            let coordinate = |entry: &(&str, usize, [T; D])| entry.2[component].to_f64();
+            group.sort_by(|a, b| coordinate(a).total_cmp(&coordinate(b)));
+            let close = group.windows(2).find(|pair| {
+                let gap = coordinate(&pair[1]) - coordinate(&pair[0]);
+                gap > 0.0 && gap < least
+            });
+            if let Some([_, (array, index, point)]) = close {
+                return Err(Error::TooClose {
+                    array,
+                    index: *index,
+                    component,
+                    value: point[component].to_f64(),
+                    least,
+                    precision: T::NAME,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks the strengths of an evaluation; returns the largest magnitude.
+pub(crate) fn check_strengths<T: Real>(
     strengths: &[T],
     sources: usize,
     components: usize,
     vectors: usize,
-) -> Result<(), Error> {
+) -> Result<f64, Error> {
     let expected = sources * components * vectors;
     if strengths.len() != expected {
         let why = format!("{sources} sources x {components} components x {vectors} vectors");
@@ -199,23 +408,12 @@ pub(super) fn check_strengths<T: Real>(
             why,
         });
     }
-    let bad = strengths
-        .par_iter()
-        .enumerate()
-        .with_min_len(1 << 15)
-        .find_first(|(_, s)| !s.is_finite());
-    match bad {
-        None => Ok(()),
-        Some((at, value)) => {
-            let (index, component) = (at / components, at % components);
-            Err(Error::NotFinite {
-                array: "strengths",
-                index,
-                component,
-                value: value.to_f64(),
-            })
-        }
-    }
+    largest_magnitude(strengths).map_err(|at| Error::NotFinite {
+        array: "strengths",
+        index: at / components,
+        component: at % components,
+        value: strengths[at].to_f64(),
+    })
 }
 
 impl Method {

@@ -5,24 +5,24 @@
 //! points. Only among the points of one place does it differ: singular kernels skip those pairs, others count them
 //! with the kernel's value at zero, except each with itself.
 
-use crate::kernel::{Kernel, Output, Sizes, reference};
+use crate::kernel::Sizes;
 use crate::simd::Real;
 use rayon::prelude::*;
 
 /// Distinct points, and where the caller's points went.
 #[derive(Debug, Default)]
-pub(super) struct Merge<T> {
-    pub sources: Vec<[T; 3]>,
-    pub targets: Option<Vec<[T; 3]>>,
+pub(crate) struct Merge<T, const D: usize> {
+    pub sources: Vec<[T; D]>,
+    pub targets: Option<Vec<[T; D]>>,
     pub sizes: Sizes<T>,
     source_of: Vec<u32>,
     target_of: Vec<u32>,
     pub strengths: Vec<T>,
 }
 
-impl<T: Real> Merge<T> {
+impl<T: Real, const D: usize> Merge<T, D> {
     /// `None` if all points are distinct.
-    pub fn new(sources: &[[T; 3]], targets: Option<&[[T; 3]]>, sizes: &Sizes<T>) -> Option<Self> {
+    pub fn new(sources: &[[T; D]], targets: Option<&[[T; D]]>, sizes: &Sizes<T>) -> Option<Self> {
         let size = |k: usize| match sizes {
             Sizes::PerSource(sizes) => sizes[k].to_f64().to_bits(),
             _ => 0,
@@ -40,7 +40,7 @@ impl<T: Real> Merge<T> {
             Sizes::PerSource(sizes) => Sizes::PerSource(first_sources.iter().map(|k| sizes[*k as usize]).collect()),
             other => other.clone(),
         };
-        let pick = |points: &[[T; 3]], first: &[u32]| first.iter().map(|k| points[*k as usize]).collect();
+        let pick = |points: &[[T; D]], first: &[u32]| first.iter().map(|k| points[*k as usize]).collect();
         let unique_sources = pick(sources, &first_sources);
         let (target_of, targets) = match merged_targets {
             Some(((target_of, first), targets)) => (target_of, Some(pick(targets, &first))),
@@ -72,23 +72,24 @@ impl<T: Real> Merge<T> {
     }
 
     /// Hands every target the values of its place, and adds what the points of its place do to each other.
+    ///
+    /// `inner` and `values` hold one array per output. Where the sources are the targets, `at_place(k, strength,
+    /// size, sums)` adds to output `k` what a coincident source of that strength and core size contributes.
     pub fn spread(
         &self,
-        kernel: Kernel,
+        shape: &SpreadShape,
         strengths: &[T],
         inner: &[Vec<T>],
         values: &mut [Vec<T>],
-        outputs: &[Output],
-        vectors: usize,
+        at_place: &(impl Fn(usize, &[f64], f64, &mut [f64]) + Sync),
     ) {
         let same = self.targets.is_none();
         let place_of = if same { &self.source_of } else { &self.target_of };
         let places = self.targets.as_ref().unwrap_or(&self.sources).len();
-        let (all, strength_components) = (place_of.len(), kernel.strength_components());
-        let unique = self.sources.len();
-        for ((output, inner), values) in outputs.iter().zip(inner).zip(values) {
-            let components = output.components();
-            for vector in 0..vectors {
+        let (all, unique) = (place_of.len(), self.sources.len());
+        for (output, (inner, values)) in inner.iter().zip(values).enumerate() {
+            let components = shape.components[output];
+            for vector in 0..shape.vectors {
                 let out = &mut values[vector * all * components..(vector + 1) * all * components];
                 out.par_chunks_mut(components)
                     .zip(place_of)
@@ -96,24 +97,24 @@ impl<T: Real> Merge<T> {
                     .for_each(|(i, (out, place))| {
                         let place = *place as usize;
                         out.copy_from_slice(&inner[(vector * places + place) * components..][..components]);
+                        if !same {
+                            return;
+                        }
                         let size = match &self.sizes {
                             Sizes::None => T::ZERO,
                             Sizes::Global(size) => *size,
-                            Sizes::PerSource(sizes) if same => sizes[place],
-                            Sizes::PerSource(_) => T::ZERO,
+                            Sizes::PerSource(sizes) => sizes[place],
                         };
-                        if same && !kernel.is_singular(size > T::ZERO) {
-                            let others: Vec<f64> = (0..strength_components)
-                                .map(|c| {
-                                    let whole = self.strengths[(vector * unique + place) * strength_components + c];
-                                    (whole - strengths[(vector * all + i) * strength_components + c]).to_f64()
-                                })
-                                .collect();
-                            let mut extra = vec![0.0; components];
-                            reference::add_pair(kernel, *output, [0.0; 3], &others, size.to_f64(), &mut extra);
-                            for (value, extra) in out.iter_mut().zip(extra) {
-                                *value += T::from_f64(extra);
-                            }
+                        let others: Vec<f64> = (0..shape.strengths)
+                            .map(|c| {
+                                let whole = self.strengths[(vector * unique + place) * shape.strengths + c];
+                                (whole - strengths[(vector * all + i) * shape.strengths + c]).to_f64()
+                            })
+                            .collect();
+                        let mut extra = vec![0.0; components];
+                        at_place(output, &others, size.to_f64(), &mut extra);
+                        for (value, extra) in out.iter_mut().zip(extra) {
+                            *value += T::from_f64(extra);
                         }
                     });
             }
@@ -121,8 +122,17 @@ impl<T: Real> Merge<T> {
     }
 }
 
+/// How the arrays of [`Merge::spread`] are laid out.
+pub(crate) struct SpreadShape {
+    pub vectors: usize,
+    /// Numbers of strength per source.
+    pub strengths: usize,
+    /// Numbers per target of each output.
+    pub components: Vec<usize>,
+}
+
 /// For each point the number of its place, and for each place its first point, in order of first appearance.
-fn distinct<T: Real>(points: &[[T; 3]], extra: impl Fn(usize) -> u64 + Sync) -> (Vec<u32>, Vec<u32>) {
+fn distinct<T: Real, const D: usize>(points: &[[T; D]], extra: impl Fn(usize) -> u64 + Sync) -> (Vec<u32>, Vec<u32>) {
     let mut order: Vec<u32> = (0..points.len() as u32).collect();
     // Adding zero turns -0 into 0, so that equal numbers have equal bits.
     let key = |k: &u32| {

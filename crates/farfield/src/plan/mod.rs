@@ -5,11 +5,18 @@
 
 mod build;
 mod evaluate;
-mod input;
-mod merge;
+mod far_field;
+mod field;
+pub(crate) mod input;
+mod memory;
+pub(crate) mod merge;
 mod one_call;
+pub(crate) mod units;
 
-pub use evaluate::{Field, Parameters, Plan};
+pub use evaluate::{Parameters, Plan};
+pub use field::Field;
+pub use input::MOST_POINTS;
+pub use memory::MemoryForecast;
 pub use one_call::{BiotSavartSum, CoulombSum, GravitySum, biot_savart, coulomb, gravity};
 
 use crate::kernel::{Kernel, Output, Sizes};

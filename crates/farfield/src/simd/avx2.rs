@@ -66,6 +66,10 @@ macro_rules! lanes {
             unsafe { Self($blend(no.0, yes.0, $cmp::<_CMP_LT_OQ>(self.0, limit.0))) }
         }
         #[inline(always)]
+        fn reciprocal_estimate(self) -> Self {
+            Self::splat(1.0).div(self)
+        }
+        #[inline(always)]
         fn div(self, b: Self) -> Self {
             // SAFETY: see above.
             unsafe { Self($div(self.0, b.0)) }
@@ -96,6 +100,7 @@ impl Lanes for F64x4 {
     type Elem = f64;
     const LANES: usize = 4;
     const RSQRT_ESTIMATE_ERROR: f64 = 3.67e-4; // 1.5 * 2^-12, through single precision
+    const RECIPROCAL_ESTIMATE_ERROR: f64 = 0.0;
     lanes!(f64, splat _mm256_set1_pd, load _mm256_loadu_pd, store _mm256_storeu_pd, fma _mm256_fmadd_pd,
         fnma _mm256_fnmadd_pd, cmp _mm256_cmp_pd, and _mm256_and_pd, blend _mm256_blendv_pd, div _mm256_div_pd,
         max _mm256_max_pd);
@@ -116,6 +121,17 @@ impl Lanes for F64x4 {
             let halved = _mm256_sub_epi64(biased, _mm256_set1_epi64x(1024));
             let scaled = _mm256_sub_epi64(_mm256_castpd_si256(estimate), _mm256_slli_epi64::<52>(halved));
             Self(_mm256_castsi256_pd(scaled))
+        }
+    }
+    #[inline(always)]
+    fn exponent(self) -> Self {
+        // The biased exponent, put into the mantissa of 2^52, which is then taken away.
+        // SAFETY: see above.
+        unsafe {
+            let biased = _mm256_srli_epi64::<52>(_mm256_castpd_si256(self.0));
+            let magic = _mm256_set1_pd(4_503_599_627_370_496.0);
+            let shifted = _mm256_castsi256_pd(_mm256_or_si256(biased, _mm256_castpd_si256(magic)));
+            Self(_mm256_sub_pd(_mm256_sub_pd(shifted, magic), _mm256_set1_pd(1023.0)))
         }
     }
     #[inline(always)]
@@ -185,6 +201,7 @@ impl Lanes for F32x8 {
     type Elem = f32;
     const LANES: usize = 8;
     const RSQRT_ESTIMATE_ERROR: f64 = 3.67e-4;
+    const RECIPROCAL_ESTIMATE_ERROR: f64 = 0.0;
     lanes!(f32, splat _mm256_set1_ps, load _mm256_loadu_ps, store _mm256_storeu_ps, fma _mm256_fmadd_ps,
         fnma _mm256_fnmadd_ps, cmp _mm256_cmp_ps, and _mm256_and_ps, blend _mm256_blendv_ps, div _mm256_div_ps,
         max _mm256_max_ps);
@@ -193,6 +210,14 @@ impl Lanes for F32x8 {
     fn rsqrt_estimate(self) -> Self {
         // SAFETY: see above.
         unsafe { Self(_mm256_rsqrt_ps(self.0)) }
+    }
+    #[inline(always)]
+    fn exponent(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let biased = _mm256_srli_epi32::<23>(_mm256_castps_si256(self.0));
+            Self(_mm256_cvtepi32_ps(_mm256_sub_epi32(biased, _mm256_set1_epi32(127))))
+        }
     }
     #[inline(always)]
     fn exp2_whole(self) -> Self {

@@ -29,7 +29,7 @@ lane_operators!(F32x16, _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps);
 // and stores pass their caller's promise on.
 macro_rules! lanes {
     ($name:ident, $elem:ident, $lanes:literal, splat $splat:ident, load $load:ident, store $store:ident,
-     fma $fma:ident, fnma $fnma:ident, rsqrt $rsqrt:ident, cmp $cmp:ident, maskz $maskz:ident, blend $blend:ident,
+     fma $fma:ident, fnma $fnma:ident, rsqrt $rsqrt:ident, rcp $rcp:ident, getexp $getexp:ident, cmp $cmp:ident, maskz $maskz:ident, blend $blend:ident,
      scalef $scalef:ident, div $div:ident, max $max:ident, sum $sum:ident) => {
         #[inline(always)]
         fn splat(value: $elem) -> Self {
@@ -60,6 +60,16 @@ macro_rules! lanes {
         fn rsqrt_estimate(self) -> Self {
             // SAFETY: see above.
             unsafe { Self($rsqrt(self.0)) }
+        }
+        #[inline(always)]
+        fn reciprocal_estimate(self) -> Self {
+            // SAFETY: see above.
+            unsafe { Self($rcp(self.0)) }
+        }
+        #[inline(always)]
+        fn exponent(self) -> Self {
+            // SAFETY: see above.
+            unsafe { Self($getexp(self.0)) }
         }
         #[inline(always)]
         fn keep_where_positive(self, test: Self) -> Self {
@@ -98,8 +108,10 @@ impl Lanes for F64x8 {
     type Elem = f64;
     const LANES: usize = 8;
     const RSQRT_ESTIMATE_ERROR: f64 = 6.11e-5; // 2^-14, the architecture's promise
+    const RECIPROCAL_ESTIMATE_ERROR: f64 = 6.11e-5;
     lanes!(F64x8, f64, 8, splat _mm512_set1_pd, load _mm512_loadu_pd, store _mm512_storeu_pd,
-        fma _mm512_fmadd_pd, fnma _mm512_fnmadd_pd, rsqrt _mm512_rsqrt14_pd, cmp _mm512_cmp_pd_mask,
+        fma _mm512_fmadd_pd, fnma _mm512_fnmadd_pd, rsqrt _mm512_rsqrt14_pd, rcp _mm512_rcp14_pd,
+        getexp _mm512_getexp_pd, cmp _mm512_cmp_pd_mask,
         maskz _mm512_maskz_mov_pd, blend _mm512_mask_blend_pd, scalef _mm512_scalef_pd, div _mm512_div_pd,
         max _mm512_max_pd, sum _mm512_reduce_add_pd);
 
@@ -153,8 +165,10 @@ impl Lanes for F32x16 {
     type Elem = f32;
     const LANES: usize = 16;
     const RSQRT_ESTIMATE_ERROR: f64 = 6.11e-5;
+    const RECIPROCAL_ESTIMATE_ERROR: f64 = 6.11e-5;
     lanes!(F32x16, f32, 16, splat _mm512_set1_ps, load _mm512_loadu_ps, store _mm512_storeu_ps,
-        fma _mm512_fmadd_ps, fnma _mm512_fnmadd_ps, rsqrt _mm512_rsqrt14_ps, cmp _mm512_cmp_ps_mask,
+        fma _mm512_fmadd_ps, fnma _mm512_fnmadd_ps, rsqrt _mm512_rsqrt14_ps, rcp _mm512_rcp14_ps,
+        getexp _mm512_getexp_ps, cmp _mm512_cmp_ps_mask,
         maskz _mm512_maskz_mov_ps, blend _mm512_mask_blend_ps, scalef _mm512_scalef_ps, div _mm512_div_ps,
         max _mm512_max_ps, sum _mm512_reduce_add_ps);
 

@@ -1,4 +1,4 @@
-//! Reciprocal square root and exponential on vectors.
+//! Reciprocal, reciprocal square root, exponential and logarithm on vectors.
 
 use super::{Lanes, Real};
 
@@ -61,6 +61,46 @@ pub fn rsqrt<V: Lanes, const A: u8>(x: V, estimate: V) -> V {
         error = 2.5 * error * error * error;
     }
     y
+}
+
+/// `1/x` from its estimate, to a relative error of 4e-9 or, if `FULL`, to that of the arithmetic.
+///
+/// A lane whose estimate was zeroed stays zero.
+#[inline(always)]
+pub fn reciprocal<V: Lanes, const FULL: bool>(x: V, estimate: V) -> V {
+    if V::RECIPROCAL_ESTIMATE_ERROR == 0.0 {
+        return estimate;
+    }
+    // With e = 1 - x y: y (1 + e) leaves e^2, and y (1 + e)(1 + e^2) leaves e^4 = 2^-56.
+    let residual = x.neg_mul_add(estimate, V::splat(V::Elem::ONE));
+    let better = estimate.mul_add(residual, estimate);
+    if FULL && V::Elem::EPSILON < 1e-10 {
+        better.mul_add(residual * residual, better)
+    } else {
+        better
+    }
+}
+
+/// The natural logarithm of positive lanes that are not subnormal, to about two units in the last place of the larger
+/// of the result and one.
+#[inline(always)]
+pub fn ln<V: Lanes>(x: V) -> V {
+    let one = V::splat(V::Elem::ONE);
+    let exponent = x.exponent();
+    let mantissa = x * (V::zero() - exponent).exp2_whole();
+    // x = m 2^e with m in [1/sqrt 2, sqrt 2).
+    let root2 = V::splat(V::Elem::from_f64(std::f64::consts::SQRT_2));
+    let m = mantissa.select_less(root2, mantissa, mantissa * V::splat(V::Elem::from_f64(0.5)));
+    let e = mantissa.select_less(root2, exponent, exponent + one);
+    // ln m = 2 artanh s, s = (m-1)/(m+1), |s| < 0.172: the series in s^2 gains 5 bits a term.
+    let s = (m - one).div(m + one);
+    let s2 = s * s;
+    let terms = if V::Elem::EPSILON > 1e-10 { 5 } else { 11 };
+    let mut series = V::splat(V::Elem::from_f64(2.0 / (2 * terms - 1) as f64));
+    for k in (0..terms - 1).rev() {
+        series = series.mul_add(s2, V::splat(V::Elem::from_f64(2.0 / (2 * k + 1) as f64)));
+    }
+    e.mul_add(V::splat(V::Elem::from_f64(std::f64::consts::LN_2)), s * series)
 }
 
 /// `exp(x)` for `x <= 0` (zero below about -708 or -87), to about two units in the last place.

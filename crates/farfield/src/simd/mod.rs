@@ -17,7 +17,7 @@ mod neon;
 mod real;
 mod scalar;
 
-pub(crate) use math::{RsqrtAccuracy, exp, rsqrt};
+pub(crate) use math::{RsqrtAccuracy, exp, ln, reciprocal, rsqrt};
 pub use real::Real;
 
 use std::fmt;
@@ -115,6 +115,8 @@ pub trait Lanes: Copy + Send + Sync + 'static + Add<Output = Self> + Sub<Output 
     const LANES: usize;
     /// Relative error of [`Lanes::rsqrt_estimate`]; zero where it is as exact as the arithmetic.
     const RSQRT_ESTIMATE_ERROR: f64;
+    /// Relative error of [`Lanes::reciprocal_estimate`]; zero where it is as exact as the arithmetic.
+    const RECIPROCAL_ESTIMATE_ERROR: f64;
 
     /// The same value in every lane.
     fn splat(value: Self::Elem) -> Self;
@@ -134,6 +136,10 @@ pub trait Lanes: Copy + Send + Sync + 'static + Add<Output = Self> + Sub<Output 
     fn neg_mul_add(self, b: Self, c: Self) -> Self;
     /// An estimate of `1/sqrt(self)` with relative error [`Lanes::RSQRT_ESTIMATE_ERROR`].
     fn rsqrt_estimate(self) -> Self;
+    /// An estimate of `1/self` with relative error [`Lanes::RECIPROCAL_ESTIMATE_ERROR`].
+    fn reciprocal_estimate(self) -> Self;
+    /// The whole number `e` with `2^e <= self < 2^(e+1)`, for positive lanes that are not subnormal.
+    fn exponent(self) -> Self;
     /// `self` where `test > 0`, else zero.
     fn keep_where_positive(self, test: Self) -> Self;
     /// `yes` where `self < limit`, else `no`.

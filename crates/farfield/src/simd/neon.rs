@@ -76,6 +76,10 @@ macro_rules! lanes {
             unsafe { Self($select($lt(self.0, limit.0), yes.0, no.0)) }
         }
         #[inline(always)]
+        fn reciprocal_estimate(self) -> Self {
+            Self::splat(1.0).div(self)
+        }
+        #[inline(always)]
         fn div(self, b: Self) -> Self {
             // SAFETY: see above.
             unsafe { Self($div(self.0, b.0)) }
@@ -97,9 +101,19 @@ impl Lanes for F64x2 {
     type Elem = f64;
     const LANES: usize = 2;
     const RSQRT_ESTIMATE_ERROR: f64 = 1.62e-5; // 8 bits, then one Newton step
+    const RECIPROCAL_ESTIMATE_ERROR: f64 = 0.0;
     lanes!(f64, splat vdupq_n_f64, load vld1q_f64, store vst1q_f64, fma vfmaq_f64, fms vfmsq_f64,
         rsqrte vrsqrteq_f64, rsqrts vrsqrtsq_f64, mul vmulq_f64, gt vcgtq_f64, lt vcltq_f64, select vbslq_f64,
         div vdivq_f64, max vmaxq_f64, sum vaddvq_f64);
+
+    #[inline(always)]
+    fn exponent(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let biased = vreinterpretq_s64_u64(vshrq_n_u64::<52>(vreinterpretq_u64_f64(self.0)));
+            Self(vcvtq_f64_s64(vsubq_s64(biased, vdupq_n_s64(1023))))
+        }
+    }
 
     #[inline(always)]
     fn exp2_whole(self) -> Self {
@@ -115,9 +129,19 @@ impl Lanes for F32x4 {
     type Elem = f32;
     const LANES: usize = 4;
     const RSQRT_ESTIMATE_ERROR: f64 = 1.62e-5; // 8 bits, then one Newton step
+    const RECIPROCAL_ESTIMATE_ERROR: f64 = 0.0;
     lanes!(f32, splat vdupq_n_f32, load vld1q_f32, store vst1q_f32, fma vfmaq_f32, fms vfmsq_f32,
         rsqrte vrsqrteq_f32, rsqrts vrsqrtsq_f32, mul vmulq_f32, gt vcgtq_f32, lt vcltq_f32, select vbslq_f32,
         div vdivq_f32, max vmaxq_f32, sum vaddvq_f32);
+
+    #[inline(always)]
+    fn exponent(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let biased = vreinterpretq_s32_u32(vshrq_n_u32::<23>(vreinterpretq_u32_f32(self.0)));
+            Self(vcvtq_f32_s32(vsubq_s32(biased, vdupq_n_s32(127))))
+        }
+    }
 
     #[inline(always)]
     fn exp2_whole(self) -> Self {

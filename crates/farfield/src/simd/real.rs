@@ -4,6 +4,7 @@ use super::{Lanes, SimdLevel, scalar::Scalar};
 use crate::bench::Benchmark;
 use crate::error::Error;
 use crate::plan::{Field, Plan, Sum};
+use crate::plane;
 use std::fmt::{Debug, Display};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
@@ -33,6 +34,8 @@ pub trait Real:
     const ONE: Self;
     /// The distance from one to the next larger number.
     const EPSILON: f64;
+    /// The largest finite number.
+    const LARGEST: f64;
     /// `"f32"` or `"f64"`.
     const NAME: &'static str;
     /// Vectors of the AVX-512 level.
@@ -66,6 +69,14 @@ pub trait Real:
     #[doc(hidden)]
     fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error>;
     #[doc(hidden)]
+    fn plan_in_plane(sum: plane::Sum<'_, Self>) -> Result<plane::Plan<Self>, Error>;
+    #[doc(hidden)]
+    fn evaluate_in_plane(
+        plan: &mut plane::Plan<Self>,
+        strengths: &[Self],
+        field: &mut plane::Field<Self>,
+    ) -> Result<(), Error>;
+    #[doc(hidden)]
     fn bench(level: SimdLevel, what: &Benchmark) -> f64;
 }
 
@@ -81,6 +92,7 @@ macro_rules! real {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const EPSILON: f64 = $float::EPSILON as f64;
+            const LARGEST: f64 = $float::MAX as f64;
             const NAME: &'static str = $name;
             #[cfg(target_arch = "x86_64")]
             type Avx512 = super::avx512::$avx512;
@@ -110,6 +122,16 @@ macro_rules! real {
                 sum.check_and_build()
             }
             fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error> {
+                plan.check_and_sum(strengths, field)
+            }
+            fn plan_in_plane(sum: plane::Sum<'_, Self>) -> Result<plane::Plan<Self>, Error> {
+                sum.check_and_build()
+            }
+            fn evaluate_in_plane(
+                plan: &mut plane::Plan<Self>,
+                strengths: &[Self],
+                field: &mut plane::Field<Self>,
+            ) -> Result<(), Error> {
                 plan.check_and_sum(strengths, field)
             }
             fn bench(level: SimdLevel, what: &Benchmark) -> f64 {

@@ -36,6 +36,7 @@ impl<T: Real> Lanes for Scalar<T> {
     type Elem = T;
     const LANES: usize = 1;
     const RSQRT_ESTIMATE_ERROR: f64 = 0.0;
+    const RECIPROCAL_ESTIMATE_ERROR: f64 = 0.0;
 
     #[inline(always)]
     fn splat(value: T) -> Self {
@@ -62,6 +63,15 @@ impl<T: Real> Lanes for Scalar<T> {
     #[inline(always)]
     fn rsqrt_estimate(self) -> Self {
         Self(T::ONE / self.0.sqrt())
+    }
+    #[inline(always)]
+    fn reciprocal_estimate(self) -> Self {
+        Self(T::ONE / self.0)
+    }
+    #[inline(always)]
+    fn exponent(self) -> Self {
+        // The exponent field of a double; every normal single is a normal double.
+        Self(T::from_f64((self.0.to_f64().to_bits() >> 52) as f64 - 1023.0))
     }
     #[inline(always)]
     fn keep_where_positive(self, test: Self) -> Self {

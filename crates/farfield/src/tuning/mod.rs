@@ -9,4 +9,4 @@ pub(crate) mod profile;
 pub(crate) mod shape;
 pub(crate) mod truncation;
 
-pub use profile::{MachineProfile, OperatorCosts};
+pub use profile::{MachineProfile, OperatorCosts, PlaneCosts};

@@ -19,6 +19,39 @@ pub struct OperatorCosts {
     pub m2l: [f64; 3],
     /// One point and one coefficient of P2M, L2P, P2L or M2P.
     pub point_coefficient: f64,
+    /// The same in the plane.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub plane: PlaneCosts,
+}
+
+/// Nanoseconds per operation in the plane, on one thread.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
+pub struct PlaneCosts {
+    /// A pair of points, harmonic kernel: potential; with derivative.
+    pub pair_harmonic: [f64; 2],
+    /// A pair of points, logarithm: potential; with derivative.
+    pub pair_log: [f64; 2],
+    /// M2L of order p is `m2l[0] + m2l[1] p + m2l[2] p^2`.
+    pub m2l: [f64; 3],
+    /// One point and one coefficient of P2M, L2P, P2L or M2P.
+    pub point_coefficient: f64,
+}
+
+impl Default for PlaneCosts {
+    /// Double precision on the machine the README names.
+    fn default() -> Self {
+        Self {
+            pair_harmonic: [0.40, 0.60],
+            pair_log: [1.2, 1.5],
+            m2l: [20.0, 1.5, 0.10],
+            point_coefficient: 0.2,
+        }
+    }
 }
 
 impl OperatorCosts {
@@ -62,12 +95,19 @@ impl Default for MachineProfile {
                 pair_vector: [0.34, 0.763],
                 m2l: [6.43, 0.464, 0.0294],
                 point_coefficient: 0.1,
+                plane: PlaneCosts {
+                    pair_harmonic: [0.18, 0.28],
+                    pair_log: [0.4, 0.6],
+                    m2l: [15.0, 0.8, 0.05],
+                    point_coefficient: 0.1,
+                },
             },
             f64: OperatorCosts {
                 pair_scalar: [0.322, 0.534, 1.37],
                 pair_vector: [0.674, 1.82],
                 m2l: [12.6, 0.768, 0.0651],
                 point_coefficient: 0.185,
+                plane: PlaneCosts::default(),
             },
         }
     }

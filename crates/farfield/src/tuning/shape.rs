@@ -55,6 +55,11 @@ impl Coverage {
         Self { boxes }
     }
 
+    /// That of points that fill a cube.
+    pub fn of_volume() -> Self {
+        Self { boxes: vec![0.0, 3.0] }
+    }
+
     /// The dimension of the set at its finest known scale: 3 for a volume, 2 for a surface, 1 for a line.
     pub fn dimension(&self) -> f64 {
         let n = self.boxes.len();
@@ -94,17 +99,17 @@ fn capacity(mean: f64) -> usize {
 }
 
 /// Chooses the boxes' size for which pairs and translations together cost least.
-pub fn propose<T: Real>(
-    points: &[[T; 3]],
+pub fn propose(
+    coverage: &Coverage,
+    points: usize,
     derivatives: &[usize],
     tolerance: f64,
     pair_cost: f64,
     streams: f64,
     costs: &OperatorCosts,
 ) -> Proposal {
-    let coverage = Coverage::of(points);
     let dimension = coverage.dimension();
-    let n = points.len() as f64;
+    let n = points as f64;
     // Translations per box and neighbours per box of a set of this dimension; every level above adds 2^-d.
     let translations = (6f64.powf(dimension) - 3f64.powf(dimension)) / (1.0 - 2f64.powf(-dimension));
     let neighbours = 3f64.powf(dimension);

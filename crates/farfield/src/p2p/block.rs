@@ -1,0 +1,259 @@
+//! The loop over pairs: groups of targets in registers, sources broadcast to them.
+//!
+//! A register holds several targets; each source is broadcast to all of them, so there is nothing to reduce and no
+//! remainder on the source side. Targets go two registers at a time, to use each broadcast twice. The same loop serves
+//! points in space (`D = 3`) and in the plane (`D = 2`).
+
+use crate::fmm::setup::OrderedSizes;
+use crate::kernel::Pair;
+use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// Sources as separate arrays of coordinates, strengths (one array per component) and squared core sizes.
+#[derive(Clone, Copy)]
+pub(crate) struct Sources<'a, T, const D: usize> {
+    pub position: [&'a [T]; D],
+    /// Component `c` of the strength of source `j` is `strengths[c * stride + j]`.
+    pub strengths: &'a [T],
+    pub stride: usize,
+    pub size2: Size2<'a, T>,
+}
+
+impl<'a, T: Real, const D: usize> Sources<'a, T, D> {
+    /// All sources with the strengths of one of several vectors, each of `components` streams as long as a column.
+    pub fn of_vector(
+        position: &'a [Vec<T>; D],
+        strengths: &'a [T],
+        components: usize,
+        vector: usize,
+        sizes: &'a OrderedSizes<T>,
+    ) -> Self {
+        let stride = position[0].len();
+        Self {
+            position: columns(position),
+            strengths: &strengths[vector * components * stride..],
+            stride,
+            size2: match sizes {
+                OrderedSizes::Global(size2) => Size2::Global(*size2),
+                OrderedSizes::PerSource(size2) => Size2::PerSource(size2),
+            },
+        }
+    }
+}
+
+/// The coordinates, axis by axis.
+pub(crate) fn columns<T, const D: usize>(position: &[Vec<T>; D]) -> [&[T]; D] {
+    position.each_ref().map(|column| &column[..])
+}
+
+/// Squared core sizes of the sources.
+#[derive(Clone, Copy)]
+pub(crate) enum Size2<'a, T> {
+    Global(T),
+    PerSource(&'a [T]),
+}
+
+/// Which pairs of points that may coincide are left out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Skip {
+    /// Those at distance zero.
+    Coincident,
+    /// Those with equal index.
+    SameIndex,
+}
+
+/// The targets and the source ranges of one call.
+pub(crate) struct Block<'a, T, const D: usize> {
+    /// Coordinates of all targets.
+    pub positions: [&'a [T]; D],
+    /// Those that are meant.
+    pub targets: Range<usize>,
+    pub sources: Sources<'a, T, D>,
+    /// Ranges of sources that may coincide with targets, and what to skip among them.
+    pub own: (&'a [(u32, u32)], Skip),
+    /// Ranges of sources that do not.
+    pub others: &'a [(u32, u32)],
+}
+
+/// One kernel at one accuracy: a loop of its own, compiled for every level.
+struct PairTask<'a, 'b, T, P, const D: usize, const S: usize, const O: usize, const A: u8> {
+    block: &'a Block<'b, T, D>,
+    sums: &'a mut [T],
+    pair: PhantomData<P>,
+}
+
+impl<T: Real, P: Pair<D, S, O>, const D: usize, const S: usize, const O: usize, const A: u8> Vectorized<T>
+    for PairTask<'_, '_, T, P, D, S, O, A>
+{
+    type Output = ();
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>>(self) {
+        self.block.run::<V, P, S, O, A>(self.sums);
+    }
+}
+
+impl<T: Real, const D: usize> Block<'_, T, D> {
+    /// Adds the sums of pair `P`, its reciprocal square roots to `accuracy`.
+    pub fn with_accuracy<P: Pair<D, S, O>, const S: usize, const O: usize>(
+        &self,
+        simd: SimdLevel,
+        accuracy: RsqrtAccuracy,
+        sums: &mut [T],
+    ) {
+        match accuracy {
+            RsqrtAccuracy::Estimate => self.at::<P, S, O, { RsqrtAccuracy::Estimate as u8 }>(simd, sums),
+            RsqrtAccuracy::Newton => self.at::<P, S, O, { RsqrtAccuracy::Newton as u8 }>(simd, sums),
+            RsqrtAccuracy::Cubic => self.at::<P, S, O, { RsqrtAccuracy::Cubic as u8 }>(simd, sums),
+            RsqrtAccuracy::Full => self.full::<P, S, O>(simd, sums),
+        }
+    }
+
+    /// Adds the sums of pair `P`, as exact as the precision allows.
+    pub fn full<P: Pair<D, S, O>, const S: usize, const O: usize>(&self, simd: SimdLevel, sums: &mut [T]) {
+        self.at::<P, S, O, { RsqrtAccuracy::Full as u8 }>(simd, sums);
+    }
+
+    /// Adds the sums of pair `P` at the accuracy `A`, whose meaning is the pair's.
+    pub fn at<P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(&self, simd: SimdLevel, sums: &mut [T]) {
+        dispatch(
+            simd,
+            PairTask::<T, P, D, S, O, A> {
+                block: self,
+                sums,
+                pair: PhantomData,
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>, P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(&self, sums: &mut [T]) {
+        let mut first = self.targets.start;
+        while first < self.targets.end {
+            let left = self.targets.end - first;
+            if left > V::LANES && O <= 4 {
+                self.targets_at::<V, P, S, O, A, 2>(first, left.min(2 * V::LANES), sums);
+                first += 2 * V::LANES;
+            } else {
+                self.targets_at::<V, P, S, O, A, 1>(first, left.min(V::LANES), sums);
+                first += V::LANES;
+            }
+        }
+    }
+
+    /// `B` registers of targets from index `first` on, of which `count` targets are real.
+    #[inline(always)]
+    fn targets_at<V: Lanes<Elem = T>, P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8, const B: usize>(
+        &self,
+        first: usize,
+        count: usize,
+        sums: &mut [T],
+    ) {
+        let mut x = [[V::zero(); D]; B];
+        for b in 0..B {
+            let real = count.saturating_sub(b * V::LANES).min(V::LANES);
+            for axis in 0..D {
+                let from = (first + b * V::LANES).min(self.positions[axis].len());
+                x[b][axis] = V::from_slice_partial(&self.positions[axis][from..], real, T::ZERO);
+            }
+        }
+        let mut totals = [[V::zero(); O]; B];
+        for range in self.own.0 {
+            match self.own.1 {
+                Skip::Coincident => self.over_range::<V, P, S, O, A, B, true, false>(*range, first, &x, &mut totals),
+                Skip::SameIndex => self.over_range::<V, P, S, O, A, B, true, true>(*range, first, &x, &mut totals),
+            }
+        }
+        for range in self.others {
+            self.over_range::<V, P, S, O, A, B, false, false>(*range, first, &x, &mut totals);
+        }
+        let offset = first - self.targets.start;
+        for b in 0..B {
+            let real = count.saturating_sub(b * V::LANES).min(V::LANES);
+            for k in 0..O {
+                let out = &mut sums[k * self.targets.len() + offset + (b * V::LANES).min(count)..];
+                let total = totals[b][k] + V::from_slice_partial(out, real, T::ZERO);
+                total.write_partial(out, real);
+            }
+        }
+    }
+
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "all but two are constants")]
+    fn over_range<
+        V: Lanes<Elem = T>,
+        P: Pair<D, S, O>,
+        const S: usize,
+        const O: usize,
+        const A: u8,
+        const B: usize,
+        const COINCIDENT: bool,
+        const SAME_INDEX: bool,
+    >(
+        &self,
+        (start, end): (u32, u32),
+        first: usize,
+        x: &[[V; D]; B],
+        totals: &mut [[V; O]; B],
+    ) {
+        let range = start as usize..end as usize;
+        let length = range.len();
+        let mut position = self.sources.position;
+        for axis in 0..D {
+            position[axis] = &position[axis][range.clone()][..length];
+        }
+        let mut strengths = [&position[0][..0]; S];
+        for c in 0..S {
+            strengths[c] = &self.sources.strengths[c * self.sources.stride..][range.clone()][..length];
+        }
+        let mut indices = [V::zero(); B];
+        if SAME_INDEX {
+            for (b, index) in indices.iter_mut().enumerate() {
+                let mut lanes = [T::ZERO; crate::simd::MAX_LANES];
+                for (l, lane) in lanes.iter_mut().enumerate() {
+                    // Relative to the range, so that the difference is exact in single precision.
+                    *lane = T::from_f64((first + b * V::LANES + l) as f64 - range.start as f64);
+                }
+                *index = V::from_slice(&lanes);
+            }
+        }
+        let global = match self.sources.size2 {
+            Size2::Global(size2) => V::splat(size2),
+            Size2::PerSource(_) => V::zero(),
+        };
+        let mut sums = [[V::zero(); O]; B];
+        for j in 0..length {
+            let mut source = [V::zero(); D];
+            for axis in 0..D {
+                source[axis] = V::splat(position[axis][j]);
+            }
+            let mut strength = [V::zero(); S];
+            for c in 0..S {
+                strength[c] = V::splat(strengths[c][j]);
+            }
+            let size2 = match self.sources.size2 {
+                Size2::Global(_) => global,
+                Size2::PerSource(size2) => V::splat(size2[range.start + j]),
+            };
+            for b in 0..B {
+                let mut d = x[b];
+                for axis in 0..D {
+                    d[axis] = d[axis] - source[axis];
+                }
+                let mut weight = strength;
+                if SAME_INDEX {
+                    let gap = indices[b] - V::splat(T::from_f64(j as f64));
+                    for w in &mut weight {
+                        *w = w.keep_where_positive(gap * gap);
+                    }
+                }
+                P::add::<V, A, COINCIDENT>(d, weight, size2, &mut sums[b]);
+            }
+        }
+        for b in 0..B {
+            for k in 0..O {
+                totals[b][k] = totals[b][k] + sums[b][k];
+            }
+        }
+    }
+}

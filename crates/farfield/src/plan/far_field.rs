@@ -1,0 +1,112 @@
+//! How each method sums its far field: which boxes act on which, to which order.
+
+use super::Sum;
+use crate::expansion::coefficient_count;
+use crate::fmm::setup::OrderedPoints;
+use crate::simd::Real;
+use crate::tree::Octree;
+use crate::tree::lists::{Lists, SHIFTS, Thresholds};
+use crate::treecode;
+use crate::tuning::orders::{self, Orders, Work};
+use crate::tuning::shape::Proposal;
+
+/// Interaction lists and orders of a tree.
+pub(super) struct FarField {
+    pub lists: Lists,
+    /// The highest degree kept in expansions.
+    pub order: usize,
+    /// For each level and shift, the order of M2L.
+    pub m2l_orders: Vec<[u8; SHIFTS]>,
+    /// The treecode's opening criterion.
+    pub theta: Option<f64>,
+}
+
+impl FarField {
+    /// The FMM: orders by level and shift, so that the tolerance is met at the least cost.
+    pub fn of_fmm<T: Real>(sum: &Sum<T>, tree: &Octree, proposal: &Proposal, pair_cost: f64) -> Self {
+        let costs = sum.profile.of::<T>();
+        let per_point = coefficient_count(proposal.order) as f64 * costs.point_coefficient;
+        let lists = Lists::build(
+            tree,
+            &Thresholds {
+                m2p_sources: (per_point / pair_cost) as usize,
+                p2l_targets: (per_point / pair_cost) as usize,
+                m2l_pairs: (proposal.m2l_cost / pair_cost) as usize,
+            },
+        );
+        let orders = match sum.order {
+            Some(order) => Orders::constant(order, tree.levels.len()),
+            None => {
+                let points = (sum.sources.len() + sum.target_count()) as f64;
+                let per_coefficient = points * sum.streams() as f64 * costs.point_coefficient;
+                let work = Work::of_tree(tree, &lists, sum.sources, sum.targets.unwrap_or(sum.sources));
+                orders::choose(&work, &sum.error_derivatives(), sum.tolerance, costs, per_coefficient)
+            }
+        };
+        Self {
+            lists,
+            order: orders.highest,
+            m2l_orders: orders.by_shift(),
+            theta: None,
+        }
+    }
+
+    /// The treecode by its opening angle.
+    pub fn of_treecode<T: Real>(sum: &Sum<T>, tree: &Octree, pair_cost: f64) -> Self {
+        let (theta, order) = treecode::tuning::choose(sum.order, sum.theta, sum.tolerance, sum.most_derivatives());
+        let sources = OrderedPoints::new(sum.sources, &tree.source_order, tree, |node| node.sources.clone());
+        let targets = sum
+            .targets
+            .map(|targets| OrderedPoints::new(targets, &tree.target_order, tree, |node| node.targets.clone()));
+        let radii = treecode::lists::radii(tree, &sources);
+        // Boxes of so few sources cost less in pairs; an expert's criterion is kept to the letter.
+        let few_sources = if sum.theta.is_some() || sum.order.is_some() {
+            0
+        } else {
+            let per_target = coefficient_count(order) as f64 * sum.profile.of::<T>().point_coefficient;
+            (per_target / pair_cost) as usize
+        };
+        let targets = targets.as_ref().unwrap_or(&sources);
+        Self {
+            lists: treecode::lists::by_opening(tree, &radii, targets, theta, few_sources),
+            order,
+            m2l_orders: no_m2l(tree),
+            theta: Some(theta),
+        }
+    }
+
+    /// The treecode on the FMM's neighbour lists.
+    pub fn of_treecode_on_neighbours<T: Real>(sum: &Sum<T>, tree: &Octree) -> Self {
+        let every_box = Thresholds {
+            m2p_sources: 0,
+            p2l_targets: 0,
+            m2l_pairs: 0,
+        };
+        let order = sum.order.unwrap_or_else(|| {
+            // A box that does not touch is seen at a ratio of at most sqrt(3)/2 to 3/2.
+            treecode::tuning::order_for(0.58, sum.tolerance, sum.most_derivatives())
+        });
+        Self {
+            lists: treecode::lists::on_neighbour_lists(tree, &Lists::build(tree, &every_box)),
+            order,
+            m2l_orders: no_m2l(tree),
+            theta: Some(2.0 / 3.0),
+        }
+    }
+
+    /// The lowest order any M2L uses, if there is any.
+    pub fn lowest_m2l_order(&self) -> Option<usize> {
+        self.lists
+            .m2l
+            .iter()
+            .flat_map(|block| {
+                let orders = &self.m2l_orders[block.level as usize];
+                block.by_shift().map(|(shift, _)| usize::from(orders[shift]))
+            })
+            .min()
+    }
+}
+
+fn no_m2l(tree: &Octree) -> Vec<[u8; SHIFTS]> {
+    vec![[0; SHIFTS]; tree.levels.len()]
+}

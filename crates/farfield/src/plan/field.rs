@@ -1,0 +1,100 @@
+//! Results of a sum.
+
+use super::units::largest_magnitude;
+use crate::error::Error;
+use crate::kernel::Output;
+use crate::simd::Real;
+
+/// Results in the caller's order. `O` names the outputs: those in space, or [`crate::plane::Output`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field<T, O = Output> {
+    outputs: Vec<O>,
+    components: Vec<usize>,
+    vectors: usize,
+    targets: usize,
+    /// One array per output: vector by vector, target by target, component by component.
+    pub(crate) values: Vec<Vec<T>>,
+}
+
+impl<T: Real> Field<T> {
+    pub(super) fn of_outputs(outputs: &[Output], vectors: usize, targets: usize) -> Self {
+        let components = outputs.iter().map(|output| output.components()).collect();
+        Self::new(outputs, components, vectors, targets)
+    }
+}
+
+impl<T: Real, O: Copy + PartialEq> Field<T, O> {
+    /// A field of zeros, with as many numbers per target as `components` says for each output.
+    pub(crate) fn new(outputs: &[O], components: Vec<usize>, vectors: usize, targets: usize) -> Self {
+        let values = components
+            .iter()
+            .map(|components| vec![T::ZERO; vectors * targets * components])
+            .collect();
+        Self {
+            outputs: outputs.to_vec(),
+            components,
+            vectors,
+            targets,
+            values,
+        }
+    }
+
+    /// Whether the field was made for these outputs, vectors and targets.
+    pub(crate) fn has_shape(&self, outputs: &[O], vectors: usize, targets: usize) -> bool {
+        self.outputs == outputs && self.vectors == vectors && self.targets == targets
+    }
+
+    /// Checks that all values of an output are numbers; `strengths` is the largest magnitude they came from.
+    pub(crate) fn check_fits(&self, output: O, name: &'static str, strengths: f64) -> Result<(), Error> {
+        let Some(at) = self.position(output) else {
+            return Ok(());
+        };
+        let found = largest_magnitude(&self.values[at]);
+        found.map(|_| ()).map_err(|value| Error::Overflow {
+            output: name,
+            target: value / self.components[at] % self.targets,
+            largest: T::LARGEST,
+            strengths,
+            precision: T::NAME,
+            hint: if T::EPSILON > 1e-10 { ", or f64" } else { "" },
+        })
+    }
+
+    /// The outputs there are.
+    pub fn outputs(&self) -> &[O] {
+        &self.outputs
+    }
+
+    /// Numbers per target of an output; `None` if it was not asked for.
+    pub fn components(&self, output: O) -> Option<usize> {
+        self.position(output).map(|at| self.components[at])
+    }
+
+    fn position(&self, output: O) -> Option<usize> {
+        self.outputs.iter().position(|o| *o == output)
+    }
+
+    /// All values of an output: `values[(vector * targets + target) * components + component]`.
+    ///
+    /// `None` if the output was not asked for.
+    pub fn get(&self, output: O) -> Option<&[T]> {
+        self.position(output).map(|at| &self.values[at][..])
+    }
+
+    /// The values of an output for one strength vector, target by target.
+    pub fn of_vector(&self, output: O, vector: usize) -> Option<&[T]> {
+        let at = self.position(output)?;
+        let length = self.targets * self.components[at];
+        self.values[at].get(vector * length..(vector + 1) * length)
+    }
+
+    /// How many targets there are.
+    pub fn targets(&self) -> usize {
+        self.targets
+    }
+
+    /// How many strength vectors were summed.
+    pub fn vectors(&self) -> usize {
+        self.vectors
+    }
+}

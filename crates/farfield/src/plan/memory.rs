@@ -1,0 +1,160 @@
+//! How much memory a sum takes, known before its points are.
+
+use super::{Method, Sum};
+use crate::error::Error;
+use crate::expansion::coefficient_count;
+use crate::kernel::Sizes;
+use crate::machine::available_memory;
+use crate::p2p::Pairs;
+use crate::simd::Real;
+use crate::tree::octree::Node;
+use crate::treecode;
+use crate::tuning::shape::{Coverage, Proposal};
+use std::mem::size_of;
+
+/// Bytes a sum will take, a little more rather than less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryForecast {
+    /// The caller's points and strengths.
+    pub input: u64,
+    /// What the plan holds while it evaluates.
+    pub plan: u64,
+    /// The results.
+    pub results: u64,
+}
+
+impl MemoryForecast {
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        self.input.saturating_add(self.plan).saturating_add(self.results)
+    }
+}
+
+/// Points of a sum: how many sources, and how many targets if they are others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub sources: usize,
+    pub targets: Option<usize>,
+}
+
+impl Counts {
+    pub fn targets(self) -> usize {
+        self.targets.unwrap_or(self.sources)
+    }
+
+    pub fn larger(self) -> usize {
+        self.sources.max(self.targets())
+    }
+
+    /// Distinct points: those that are both source and target count once.
+    fn points(self) -> f64 {
+        self.sources as f64 + self.targets.unwrap_or(0) as f64
+    }
+}
+
+impl<T: Real> Sum<'_, T> {
+    /// Forecasts the memory that this sum would take over so many `sources` and, where they are others, `targets`. The
+    /// points it holds do not count; outputs, tolerance, method and vectors do. Points that fill a volume are assumed:
+    /// surfaces and lines take less.
+    ///
+    /// ```
+    /// use farfield::{Sum, kernel::Kernel};
+    /// let forecast = Sum::<f64>::new(Kernel::Coulomb, &[]).tolerance(1e-6).memory_forecast(1_000_000, None);
+    /// assert!(forecast.total() < 400_000_000);
+    /// ```
+    pub fn memory_forecast(&self, sources: usize, targets: Option<usize>) -> MemoryForecast {
+        let counts = Counts { sources, targets };
+        let pairs = self.pairs();
+        let proposal = self.proposal_for(&Coverage::of_volume(), counts.larger(), &pairs);
+        let method = self.resolve_method(counts, &pairs, &proposal, &mut Vec::new());
+        self.memory_of(counts, method, &pairs, &proposal)
+    }
+
+    /// Refuses what does not fit, while it is still a number.
+    pub(super) fn check_memory(&self, method: Method, pairs: &Pairs, proposal: &Proposal) -> Result<(), Error> {
+        let Some(limit) = self.memory_limit.or_else(available_memory) else {
+            return Ok(());
+        };
+        let forecast = self.memory_of(self.counts(), method, pairs, proposal);
+        // The points are there already.
+        let needed = forecast.plan.saturating_add(forecast.results);
+        if needed <= limit {
+            return Ok(());
+        }
+        let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
+        Err(Error::Memory {
+            needed_gib: gib(needed),
+            available_gib: gib(limit),
+        })
+    }
+
+    fn memory_of(&self, counts: Counts, method: Method, pairs: &Pairs, proposal: &Proposal) -> MemoryForecast {
+        let number = size_of::<T>() as f64;
+        let (sources, targets, points) = (counts.sources as f64, counts.targets() as f64, counts.points());
+        let streams = self.streams() as f64;
+        let components: usize = self.outputs.iter().map(|output| output.components()).sum();
+        let sums = (self.vectors * pairs.sums()) as f64;
+        let per_source_sizes = if matches!(self.sizes, Sizes::PerSource(_)) {
+            number * sources
+        } else {
+            0.0
+        };
+        // Strengths in the plan's order; sums leaf by leaf, and target by target.
+        let shared = number * (sources * streams + targets * 2.0 * sums) + per_source_sizes;
+        let plan = if method.has_tree() {
+            shared + self.tree_memory(counts, method, proposal)
+        } else {
+            shared + number * 3.0 * points
+        };
+        MemoryForecast {
+            input: (number * (3.0 * points + sources * streams) + per_source_sizes) as u64,
+            plan: plan as u64,
+            results: (number * targets * (self.vectors * components) as f64) as u64,
+        }
+    }
+
+    /// Ordered points, boxes, lists, expansions and tables.
+    fn tree_memory(&self, counts: Counts, method: Method, proposal: &Proposal) -> f64 {
+        let number = size_of::<T>() as f64;
+        let (points, larger) = (counts.points(), counts.larger() as f64);
+        // Coordinates as given and in their leaf; the orders from and to the caller's.
+        let ordered = points * (6.0 * number + 4.0) + 4.0 * counts.targets() as f64;
+        let leaf_mean = self
+            .leaf_capacity
+            .map_or(proposal.leaf_mean, |capacity| LEAF_FILL * capacity as f64);
+        let leaves = (LEAVES * larger / leaf_mean).max(1.0);
+        let boxes = leaves * 8.0 / 7.0;
+        let depth = leaves.log2() / 3.0 + 1.0;
+        let order = self.order_of(method, proposal);
+        let expansion = (self.streams() * coefficient_count(order)) as f64 * number;
+        let per_box = match method {
+            // Multipole and local; translations to a box, and where its neighbours' sources are.
+            Method::Fmm => 2.0 * expansion + 8.0 * (189.0 + 27.0),
+            Method::TreecodeOnNeighbours => expansion + LIST_GROWTH * (4.0 * 189.0 * depth + 8.0 * 27.0),
+            _ => expansion + LIST_GROWTH * (4.0 + 8.0) * OPENED_BOXES * depth,
+        };
+        // Rotations of 34 shift lengths and angles, there and back, and coaxial shifts.
+        let tables = number * (2.0 * 34.0 + 4.0) * 2.0 / 3.0 * ((order + 1) as f64).powi(3);
+        ordered + boxes * (per_box + 2.0 * size_of::<Node>() as f64) + tables + FIXED
+    }
+
+    fn order_of(&self, method: Method, proposal: &Proposal) -> usize {
+        match method {
+            Method::Treecode => {
+                treecode::tuning::choose(self.order, self.theta, self.tolerance, self.most_derivatives()).1
+            }
+            _ => self.order.unwrap_or(proposal.order),
+        }
+    }
+}
+
+/// Leaves hold this part of what they may hold.
+const LEAF_FILL: f64 = 0.5;
+/// Leaves, for each that points spread evenly would have; a Plummer sphere has most.
+const LEAVES: f64 = 1.5;
+/// Lists are collected leaf by leaf before they are joined.
+const LIST_GROWTH: f64 = 3.0;
+/// Boxes of a level that act on a leaf of the treecode.
+const OPENED_BOXES: f64 = 40.0;
+/// Code, threads and what else does not grow, in bytes.
+const FIXED: f64 = 6e6;

@@ -1,0 +1,210 @@
+//! Units in which no kernel overflows or underflows.
+//!
+//! Kernels square distances and take powers of their inverses up to the seventh. Lengths of 1e300, or of 1e20 in single
+//! precision, would end in infinities or zeros although the sum itself is an ordinary number. So where the points
+//! extend over too much or too little, the plan is made for points multiplied by a power of two; strengths and the
+//! gravitational constant likewise. Such factors are exact: where nothing overflows, results keep every bit. Results
+//! are brought back at the end, and those that do not fit the precision are an error ([`super::Error::Overflow`]).
+
+use crate::kernel::{Kernel, Output, Sizes};
+use crate::simd::Real;
+use rayon::prelude::*;
+
+/// Powers of two within which a precision computes every kernel.
+pub(crate) struct Comfort {
+    /// Points that extend over `2^-extent..=2^extent` need no other unit.
+    extent: i32,
+    /// Nor do strengths and constants of such a size.
+    strength: i32,
+    /// Distinct points, in units of the extent, are at least two to this power apart.
+    pub least_distance: i32,
+    /// Core sizes, in units of the extent, are at most two to this power.
+    pub largest_size: i32,
+    /// Binary digits of a number.
+    pub digits: i32,
+}
+
+impl Comfort {
+    pub fn of<T: Real>() -> Self {
+        if T::EPSILON > 1e-10 {
+            Self {
+                extent: 8,
+                strength: 24,
+                least_distance: -60,
+                largest_size: 16,
+                digits: 24,
+            }
+        } else {
+            Self {
+                extent: 64,
+                strength: 200,
+                least_distance: -500,
+                largest_size: 100,
+                digits: 53,
+            }
+        }
+    }
+
+    /// The exponent of the unit to measure `size` in: zero if it lies between `2^-most` and `2^most`.
+    fn exponent(size: f64, most: i32) -> i32 {
+        if size == 0.0 {
+            return 0;
+        }
+        let exponent = size.log2().floor() as i32;
+        if exponent.abs() > most { exponent } else { 0 }
+    }
+}
+
+/// The units of a plan, as exponents of two; zero keeps the caller's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Units {
+    length: i32,
+    constant: i32,
+}
+
+impl Units {
+    /// Units for points that extend over `extent`.
+    pub fn new<T: Real>(extent: f64, kernel: Kernel) -> Self {
+        let comfort = Comfort::of::<T>();
+        let constant = match kernel {
+            Kernel::Gravity { constant } => Comfort::exponent(constant.abs(), comfort.strength),
+            Kernel::Coulomb | Kernel::BiotSavart { .. } => 0,
+        };
+        Self {
+            length: Comfort::exponent(extent, comfort.extent),
+            constant,
+        }
+    }
+
+    /// Whether they are the caller's.
+    pub fn are_the_callers(self) -> bool {
+        self == Self::default()
+    }
+
+    /// The unit of strengths, the largest of which is `largest`.
+    pub fn of_strengths<T: Real>(largest: f64) -> i32 {
+        Comfort::exponent(largest, Comfort::of::<T>().strength)
+    }
+
+    /// Points in these units.
+    pub fn points<T: Real>(self, points: &[[T; 3]]) -> Vec<[T; 3]> {
+        points
+            .par_iter()
+            .map(|point| point.map(|c| times_two_to(c, -self.length)))
+            .collect()
+    }
+
+    /// A length in these units.
+    pub fn length<T: Real>(self, length: T) -> T {
+        times_two_to(length, -self.length)
+    }
+
+    /// Core sizes in these units.
+    pub fn sizes<T: Real>(self, sizes: &Sizes<T>) -> Sizes<T> {
+        match sizes {
+            Sizes::None => Sizes::None,
+            Sizes::Global(size) => Sizes::Global(self.length(*size)),
+            Sizes::PerSource(sizes) => Sizes::PerSource(sizes.iter().map(|size| self.length(*size)).collect()),
+        }
+    }
+
+    /// The kernel in these units.
+    pub fn kernel(self, kernel: Kernel) -> Kernel {
+        match kernel {
+            Kernel::Gravity { constant } => Kernel::Gravity {
+                constant: times_two_to(constant, -self.constant),
+            },
+            other => other,
+        }
+    }
+
+    /// The unit of an output: every output is a constant times a strength times a length to a negative power.
+    pub fn of_output(self, output: Output, strengths: i32) -> i32 {
+        self.constant + strengths - (1 + output.derivatives() as i32) * self.length
+    }
+}
+
+/// `value * 2^exponent`, exact unless the result overflows or underflows.
+pub(crate) fn times_two_to<T: Real>(mut value: T, mut exponent: i32) -> T {
+    let most = if T::EPSILON > 1e-10 { 120 } else { 1000 };
+    while exponent != 0 {
+        let step = exponent.clamp(-most, most);
+        value = value * T::from_f64(2f64.powi(step));
+        exponent -= step;
+    }
+    value
+}
+
+/// Multiplies all values with `2^exponent`.
+pub(crate) fn multiply_by_two_to<T: Real>(values: &mut [T], exponent: i32) {
+    if exponent != 0 {
+        values
+            .par_iter_mut()
+            .with_min_len(4096)
+            .for_each(|value| *value = times_two_to(*value, exponent));
+    }
+}
+
+/// The largest magnitude among the values, or else the index of the first that is not finite.
+pub(crate) fn largest_magnitude<T: Real>(values: &[T]) -> Result<f64, usize> {
+    let largest = values
+        .par_chunks(1 << 15)
+        .map(|part| {
+            part.iter().fold(0.0, |largest: f64, value| {
+                let size = value.to_f64().abs();
+                // Not `max`, which forgets NaN.
+                if size <= largest { largest } else { size }
+            })
+        })
+        .reduce(|| 0.0, |a, b| if b <= a { a } else { b });
+    if largest.is_finite() {
+        return Ok(largest);
+    }
+    match values.par_iter().position_first(|value| !value.is_finite()) {
+        Some(index) => Err(index),
+        None => Ok(largest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_two_are_exact_over_the_whole_range() {
+        assert_eq!(times_two_to(3.0f64, 1020), 3.0 * 2f64.powi(1020));
+        assert_eq!(times_two_to(f64::from_bits(1), 1074), 1.0);
+        assert_eq!(times_two_to(1.0f64, 5000), f64::INFINITY);
+        assert_eq!(times_two_to(1.5f32, -140), 1.5 * 2f32.powi(-100) * 2f32.powi(-40));
+        assert_eq!(times_two_to(-5.0f32, 0), -5.0);
+    }
+
+    #[test]
+    fn a_nan_is_never_overlooked() {
+        assert_eq!(largest_magnitude(&[1.0, -3.0, 2.0]), Ok(3.0));
+        assert_eq!(largest_magnitude::<f32>(&[]), Ok(0.0));
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for at in [0, 1, 70_000] {
+                let mut values = vec![1.0; 100_000];
+                values[at] = bad;
+                values[99_000] = f64::INFINITY;
+                assert_eq!(largest_magnitude(&values), Err(at));
+            }
+        }
+    }
+
+    #[test]
+    fn usual_numbers_keep_their_units() {
+        for extent in [0.0, 1e-10, 1.0, 1e15] {
+            assert!(Units::new::<f64>(extent, Kernel::Gravity { constant: 6.7e-11 }).are_the_callers());
+        }
+        assert_eq!(
+            Units::new::<f64>(2f64.powi(300), Kernel::Coulomb).length(2f64.powi(301)),
+            2.0
+        );
+        let tiny = Units::new::<f32>(1.5e-30, Kernel::Coulomb);
+        assert!((1.0..2.0).contains(&tiny.length(1.5e-30f32)));
+        assert_eq!(Units::of_strengths::<f64>(1.0), 0);
+        assert_eq!(Units::of_strengths::<f32>(2f64.powi(90)), 90);
+    }
+}

@@ -1,0 +1,51 @@
+//! Measures what operations in the plane cost on this machine.
+
+use super::kernel::{Kernel, Output};
+use super::points::PlaneSet;
+use super::sum::Sum;
+use crate::bench::solve3;
+use crate::plan::Method;
+use crate::points::ChargeDistribution;
+use crate::report::Phase;
+use crate::simd::{Real, SimdLevel};
+use crate::tuning::PlaneCosts;
+
+/// The costs of one thread, from the phases of sums small enough for the cache.
+pub(crate) fn calibrate<T: Real>(level: SimdLevel) -> PlaneCosts {
+    let points = PlaneSet::Square.generate::<T>(16_384, 1);
+    let strengths = ChargeDistribution::Signed.generate::<T>(points.len(), 1);
+    // Nanoseconds of pairs, of M2L, and of a point and a coefficient.
+    let measure = |kernel: Kernel, outputs: &[Output], order: usize| {
+        let sum = Sum::new(kernel, &points).outputs(outputs).order(order);
+        let planned = sum.leaf_capacity(40).method(Method::Fmm).simd(level).plan();
+        // The sum is a correct one; a failure would only leave the costs at infinity.
+        let mut best = [f64::INFINITY; 3];
+        if let Ok(mut plan) = planned {
+            let counts = plan.parameters().interactions;
+            let coefficients = (2 * points.len() * (order + 1)) as f64;
+            for _ in 0..5 {
+                if plan.evaluate(&strengths).is_ok() {
+                    let of = |phase: Phase| 1e9 * plan.seconds().of(phase);
+                    let now = [
+                        of(Phase::P2p) / counts.p2p as f64,
+                        of(Phase::M2l) / counts.m2l as f64,
+                        (of(Phase::P2m) + of(Phase::L2p)) / coefficients,
+                    ];
+                    best = std::array::from_fn(|k| best[k].min(now[k]));
+                }
+            }
+        }
+        best
+    };
+    let both = [Output::Potential, Output::Derivative];
+    let pairs = |kernel: Kernel| [measure(kernel, &both[..1], 10)[0], measure(kernel, &both, 10)[0]];
+    let orders = [6usize, 16, 32];
+    let times = orders.map(|order| measure(Kernel::Harmonic, &both[..1], order));
+    let rows = orders.map(|order| [1.0, order as f64, (order * order) as f64]);
+    PlaneCosts {
+        pair_harmonic: pairs(Kernel::Harmonic),
+        pair_log: pairs(Kernel::Log),
+        m2l: solve3(rows, times.map(|t| t[1])).map(|c| c.max(0.0)),
+        point_coefficient: times[1][2],
+    }
+}

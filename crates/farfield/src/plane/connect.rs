@@ -1,0 +1,315 @@
+//! Who acts on whom: the theta criterion, level by level.
+//!
+//! Two boxes with circles of radii $R\ge r$ and centres at distance $d$ are *weakly* coupled if
+//! $R+\theta r\le\theta d$, else *strongly*. Children of strongly coupled parents are tested again on their own level;
+//! weak pairs exchange expansions (M2L), pairs that stay strong on the finest level meet point by point (P2P). There a
+//! pair that passes with the radii swapped exchanges the expansion of the smaller box with the points of the larger
+//! one (P2L and M2P).
+//!
+//! Lists are kept by target box, in a fixed order, so that every sum has one owner.
+
+use super::pyramid::{Pyramid, first_of_level};
+use crate::simd::Real;
+use rayon::prelude::*;
+
+/// Rows of box numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Rows<E> {
+    start: Vec<u32>,
+    items: Vec<E>,
+}
+
+impl<E: Copy + Send + Sync> Rows<E> {
+    pub fn row(&self, k: usize) -> &[E] {
+        &self.items[self.start[k] as usize..self.start[k + 1] as usize]
+    }
+
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Appends rows that were made in pieces.
+    fn extend<'a>(&mut self, pieces: impl Iterator<Item = (&'a [u32], &'a [E])>)
+    where
+        E: 'a,
+    {
+        if self.start.is_empty() {
+            self.start.push(0);
+        }
+        for (lengths, items) in pieces {
+            let mut end = self.items.len() as u32;
+            for length in lengths {
+                end += length;
+                self.start.push(end);
+            }
+            self.items.extend_from_slice(items);
+        }
+    }
+}
+
+/// The lists of a pyramid.
+#[derive(Debug, Default)]
+pub(crate) struct Connections {
+    /// For every box (all levels) the boxes whose multipoles reach it by M2L.
+    pub weak: Rows<u32>,
+    /// For every leaf, the source ranges it meets point by point and that may share places with it.
+    pub touching: Rows<(u32, u32)>,
+    /// The source ranges it meets point by point that share no place with it.
+    pub apart: Rows<(u32, u32)>,
+    /// The leaves whose points go straight into its local expansion.
+    pub p2l: Rows<u32>,
+    /// The leaves whose multipoles are evaluated at its points.
+    pub m2p: Rows<u32>,
+    /// Pairs of points in `touching` and `apart`.
+    pub p2p_pairs: u64,
+    /// Pairs of a source and a local expansion.
+    pub p2l_pairs: u64,
+    /// Pairs of a multipole expansion and a target.
+    pub m2p_pairs: u64,
+}
+
+/// What decides how two boxes are coupled.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Criterion {
+    pub theta: f64,
+    /// Boxes closer than this, edge to edge, are strongly coupled: their cores are felt.
+    pub reach: f64,
+    /// From this many points in the smaller box on, its expansion is cheaper than its points.
+    pub shortcut: usize,
+}
+
+impl Criterion {
+    /// Whether boxes with these circles are weakly coupled.
+    #[inline]
+    fn weak<T: Real>(&self, a: ([T; 2], T), b: ([T; 2], T)) -> bool {
+        self.passes(a, b, false)
+    }
+
+    /// The criterion, or that with the radii swapped.
+    #[inline]
+    fn passes<T: Real>(&self, (ca, ra): ([T; 2], T), (cb, rb): ([T; 2], T), swapped: bool) -> bool {
+        let (dx, dy) = ((ca[0] - cb[0]).to_f64(), (ca[1] - cb[1]).to_f64());
+        let (ra, rb) = (ra.to_f64(), rb.to_f64());
+        let (large, small) = if (ra > rb) != swapped { (ra, rb) } else { (rb, ra) };
+        // theta d >= R + theta r, and d >= R + r + reach
+        let least = (large / self.theta + small).max(large + small + self.reach);
+        let d2 = dx * dx + dy * dy;
+        d2 >= least * least && d2 > 0.0
+    }
+}
+
+/// Boxes per piece of work.
+const PIECE: usize = 64;
+
+/// What a piece of boxes found.
+#[derive(Default)]
+struct Found<E> {
+    lengths: Vec<u32>,
+    items: Vec<E>,
+}
+
+impl<E> Found<E> {
+    fn end_row(&mut self, before: usize) {
+        self.lengths.push((self.items.len() - before) as u32);
+    }
+}
+
+impl Connections {
+    /// Tests all pairs of boxes that can matter.
+    pub fn build<T: Real>(pyramid: &Pyramid<T>, criterion: &Criterion) -> Self {
+        let mut out = Connections::default();
+        let mut strong = Rows::<u32>::default();
+        out.weak.extend([(&[0u32][..], &[][..])].into_iter());
+        strong.extend([(&[1u32][..], &[0u32][..])].into_iter());
+        for level in 1..=pyramid.depth {
+            let pieces = split_level(pyramid, criterion, level, &strong);
+            out.weak
+                .extend(pieces.iter().map(|(weak, _)| (&weak.lengths[..], &weak.items[..])));
+            strong = Rows::default();
+            strong.extend(
+                pieces
+                    .iter()
+                    .map(|(_, strong)| (&strong.lengths[..], &strong.items[..])),
+            );
+        }
+        out.meet_leaves(pyramid, criterion, &strong);
+        out
+    }
+
+    /// Sorts the pairs that stayed strong into P2P, P2L and M2P.
+    fn meet_leaves<T: Real>(&mut self, pyramid: &Pyramid<T>, criterion: &Criterion, strong: &Rows<u32>) {
+        #[derive(Default)]
+        struct Leaves {
+            touching: Found<(u32, u32)>,
+            apart: Found<(u32, u32)>,
+            p2l: Found<u32>,
+            m2p: Found<u32>,
+            pairs: [u64; 3],
+        }
+        let first = first_of_level(pyramid.depth);
+        let boxes = &pyramid.boxes;
+        let (sources, targets) = (&pyramid.sources, pyramid.targets());
+        let circle = |leaf: usize| (boxes.centre[first + leaf], boxes.radius[first + leaf]);
+        let pieces: Vec<Leaves> = (0..pyramid.leaves().div_ceil(PIECE))
+            .into_par_iter()
+            .map(|piece| {
+                let mut found = Leaves::default();
+                for leaf in piece * PIECE..((piece + 1) * PIECE).min(pyramid.leaves()) {
+                    let before = (
+                        found.touching.items.len(),
+                        found.apart.items.len(),
+                        found.p2l.items.len(),
+                        found.m2p.items.len(),
+                    );
+                    let here = targets.range(leaf..leaf + 1).len();
+                    for &other in strong.row(leaf) {
+                        let range = sources.range(other as usize..other as usize + 1);
+                        let (a, b) = (circle(leaf), circle(other as usize));
+                        let larger = a.1 > b.1;
+                        let enough = if larger { range.len() } else { here } > criterion.shortcut;
+                        if enough && criterion.passes(a, b, true) {
+                            if larger {
+                                found.m2p.items.push(other);
+                                found.pairs[2] += here as u64;
+                            } else {
+                                found.p2l.items.push(other);
+                                found.pairs[1] += range.len() as u64;
+                            }
+                            continue;
+                        }
+                        found.pairs[0] += (here * range.len()) as u64;
+                        let range = (range.start as u32, range.end as u32);
+                        let touches = meet(boxes.rectangle[first + leaf], boxes.rectangle[first + other as usize]);
+                        let (list, from) = if touches {
+                            (&mut found.touching.items, before.0)
+                        } else {
+                            (&mut found.apart.items, before.1)
+                        };
+                        // Ranges that follow each other become one.
+                        match list[from..].last_mut() {
+                            Some(last) if last.1 == range.0 => last.1 = range.1,
+                            _ => list.push(range),
+                        }
+                    }
+                    found.touching.end_row(before.0);
+                    found.apart.end_row(before.1);
+                    found.p2l.end_row(before.2);
+                    found.m2p.end_row(before.3);
+                }
+                found
+            })
+            .collect();
+        self.touching
+            .extend(pieces.iter().map(|p| (&p.touching.lengths[..], &p.touching.items[..])));
+        self.apart
+            .extend(pieces.iter().map(|p| (&p.apart.lengths[..], &p.apart.items[..])));
+        self.p2l
+            .extend(pieces.iter().map(|p| (&p.p2l.lengths[..], &p.p2l.items[..])));
+        self.m2p
+            .extend(pieces.iter().map(|p| (&p.m2p.lengths[..], &p.m2p.items[..])));
+        for piece in &pieces {
+            self.p2p_pairs += piece.pairs[0];
+            self.p2l_pairs += piece.pairs[1];
+            self.m2p_pairs += piece.pairs[2];
+        }
+    }
+}
+
+/// For the boxes of a level, in pieces: those weakly and those strongly coupled to each. `strong` holds the strong
+/// couplings of the level above.
+fn split_level<T: Real>(
+    pyramid: &Pyramid<T>,
+    criterion: &Criterion,
+    level: usize,
+    strong: &Rows<u32>,
+) -> Vec<(Found<u32>, Found<u32>)> {
+    let first = first_of_level(level);
+    let count = 1usize << (2 * level);
+    let below = pyramid.leaves() / count;
+    let boxes = &pyramid.boxes;
+    let circle = |b: usize| (boxes.centre[first + b], boxes.radius[first + b]);
+    let leaves = |b: usize| b * below..(b + 1) * below;
+    let has_sources = |b: usize| !pyramid.sources.range(leaves(b)).is_empty();
+    (0..count.div_ceil(PIECE))
+        .into_par_iter()
+        .map(|piece| {
+            let (mut weak, mut strongly) = (Found::default(), Found::default());
+            for b in piece * PIECE..((piece + 1) * PIECE).min(count) {
+                let before = (weak.items.len(), strongly.items.len());
+                if !pyramid.targets().range(leaves(b)).is_empty() {
+                    for &parent in strong.row(b / 4) {
+                        for other in 4 * parent as usize..4 * parent as usize + 4 {
+                            if !has_sources(other) {
+                                continue;
+                            }
+                            if criterion.weak(circle(b), circle(other)) {
+                                weak.items.push((first + other) as u32);
+                            } else {
+                                strongly.items.push(other as u32);
+                            }
+                        }
+                    }
+                }
+                weak.end_row(before.0);
+                strongly.end_row(before.1);
+            }
+            (weak, strongly)
+        })
+        .collect()
+}
+
+/// Whether two rectangles share a point.
+fn meet<T: Real>(a: [[T; 2]; 2], b: [[T; 2]; 2]) -> bool {
+    (0..2).all(|axis| a[0][axis] <= b[1][axis] && b[0][axis] <= a[1][axis])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plane::points::PlaneSet;
+
+    /// Every pair of points must be accounted for exactly once: by M2L of one level, or on the finest level.
+    #[test]
+    fn every_pair_of_leaves_is_connected_exactly_once() {
+        for (set, n, depth) in [
+            (PlaneSet::Square, 700, 3),
+            (PlaneSet::Layer, 900, 3),
+            (PlaneSet::Normal, 260, 4),
+        ] {
+            let sources = set.generate::<f64>(n, 1);
+            let targets = set.generate::<f64>(n / 2, 2);
+            for targets in [None, Some(&targets[..])] {
+                let pyramid = Pyramid::build(&sources, targets, depth);
+                let criterion = Criterion {
+                    theta: 0.5,
+                    reach: 0.0,
+                    shortcut: 1,
+                };
+                let lists = Connections::build(&pyramid, &criterion);
+                let leaves = pyramid.leaves();
+                for target in 0..leaves {
+                    if pyramid.targets().range(target..target + 1).is_empty() {
+                        continue;
+                    }
+                    let mut met = vec![0; sources.len()];
+                    let mut meet_range = |range: std::ops::Range<usize>| met[range].iter_mut().for_each(|m| *m += 1);
+                    for level in 0..=depth {
+                        let below = leaves >> (2 * level);
+                        let first = first_of_level(level);
+                        for &source in lists.weak.row(first + target / below) {
+                            let b = source as usize - first;
+                            meet_range(pyramid.sources.range(b * below..(b + 1) * below));
+                        }
+                    }
+                    for (start, end) in lists.touching.row(target).iter().chain(lists.apart.row(target)) {
+                        meet_range(*start as usize..*end as usize);
+                    }
+                    for &other in lists.p2l.row(target).iter().chain(lists.m2p.row(target)) {
+                        meet_range(pyramid.sources.range(other as usize..other as usize + 1));
+                    }
+                    assert!(met.iter().all(|m| *m == 1), "{set:?}, leaf {target}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Expansions about the centres of boxes, and their translations.
+//!
+//! Outside a box with centre $c$ and scale $\rho$ (its radius), and inside one,
+//! $$M(z) = a_0\log(z-c) + \sum_{k=1}^p a_k\Big(\frac{\rho}{z-c}\Big)^k,\qquad
+//!   L(z) = \sum_{l=0}^p b_l\Big(\frac{z-c}{\rho}\Big)^l .$$
+//! Measured in units of the box, coefficients neither overflow nor underflow however small it is, and no translation
+//! divides by a shift, which may be zero.
+//!
+//! A box's coefficients are a row: real parts $0..p$, then imaginary parts, padded to whole vectors. Translations work
+//! on several boxes at once, one in each lane. They know no kernel; [`power_sums`] is what P2M and P2L have in common.
+
+use super::complex::Complex;
+use crate::simd::{Lanes, MAX_LANES, Real, ln};
+
+/// The highest order expansions can have.
+pub const MAX_ORDER: usize = 60;
+
+/// Room for the columns of a row.
+const MAX_COLUMNS: usize = (2 * (MAX_ORDER + 1)).next_multiple_of(MAX_LANES);
+
+/// One vector for each number of a row: the coefficients of as many boxes as there are lanes.
+pub(crate) struct Columns<V> {
+    values: [V; MAX_COLUMNS],
+    order: usize,
+}
+
+/// Numbers in a row.
+pub(crate) fn row_len<T: Real>(order: usize) -> usize {
+    // Whole vectors at every level.
+    (2 * (order + 1)).next_multiple_of(if T::EPSILON > 1e-10 { 16 } else { 8 })
+}
+
+impl<V: Lanes> Columns<V> {
+    #[inline(always)]
+    pub fn new(order: usize) -> Self {
+        assert!(order <= MAX_ORDER);
+        Self {
+            values: [V::zero(); MAX_COLUMNS],
+            order,
+        }
+    }
+
+    #[inline(always)]
+    pub fn clear(&mut self) {
+        for k in 0..2 * (self.order + 1) {
+            self.values[k] = V::zero();
+        }
+    }
+
+    #[inline(always)]
+    pub fn get(&self, k: usize) -> Complex<V> {
+        Complex {
+            re: self.values[k],
+            im: self.values[self.order + 1 + k],
+        }
+    }
+
+    #[inline(always)]
+    pub fn set(&mut self, k: usize, value: Complex<V>) {
+        self.values[k] = value.re;
+        self.values[self.order + 1 + k] = value.im;
+    }
+
+    #[inline(always)]
+    pub fn add(&mut self, k: usize, value: Complex<V>) {
+        self.set(k, self.get(k).plus(value));
+    }
+
+    /// Multiplies every coefficient with `factor`.
+    #[inline(always)]
+    pub fn scale(&mut self, factor: V) {
+        for k in 0..2 * (self.order + 1) {
+            self.values[k] = self.values[k] * factor;
+        }
+    }
+
+    /// Lane `l` from the row of `rows` that starts at `starts[l]`.
+    #[inline(always)]
+    pub fn gather(&mut self, rows: &[V::Elem], starts: &[usize; MAX_LANES]) {
+        let length = row_len::<V::Elem>(self.order);
+        let mut pointers = [rows.as_ptr(); MAX_LANES];
+        for l in 0..V::LANES {
+            pointers[l] = rows[starts[l]..][..length].as_ptr();
+        }
+        // SAFETY: each pointer is that of a slice of `length` values.
+        unsafe { V::gather_rows(&pointers, length, &mut self.values) };
+    }
+
+    /// Adds lane `l` to the row of `rows` that starts at `starts[l]`, for the first `count` lanes; the starts differ.
+    #[inline(always)]
+    pub fn scatter_add(&self, rows: &mut [V::Elem], starts: &[usize; MAX_LANES], count: usize) {
+        let length = row_len::<V::Elem>(self.order);
+        let mut unused = [V::Elem::ZERO; MAX_LANES * MAX_COLUMNS];
+        let mut pointers = [unused.as_mut_ptr(); MAX_LANES];
+        for l in 0..V::LANES {
+            pointers[l] = if l < count {
+                rows[starts[l]..][..length].as_mut_ptr()
+            } else {
+                unused[l * MAX_COLUMNS..].as_mut_ptr()
+            };
+        }
+        // SAFETY: each pointer is that of a slice of `length` values, and they are `length` apart: starts of different
+        // boxes are rows of their own, and lanes without a box have rows of their own too.
+        unsafe { V::scatter_add_rows(&self.values, length, &pointers) };
+    }
+
+    /// Adds the sums over the lanes, those of coefficient `k` times `factors[k]`, to a row.
+    #[inline(always)]
+    pub fn reduce_into(&self, factors: &[V::Elem], row: &mut [V::Elem]) {
+        let count = self.order + 1;
+        for k in 0..count {
+            row[k] += factors[k] * self.values[k].sum();
+            row[count + k] += factors[k] * self.values[count + k].sum();
+        }
+    }
+}
+
+/// Adds `strength * base^(m - first)` to coefficient `m`, from `first` to the order.
+#[inline(always)]
+pub(crate) fn power_sums<V: Lanes>(sums: &mut Columns<V>, first: usize, base: Complex<V>, strength: Complex<V>) {
+    let mut power = strength;
+    for m in first..=sums.order {
+        sums.add(m, power);
+        power = power.times(base);
+    }
+}
+
+/// Scales coefficient `k` with `ratio^k`.
+#[inline(always)]
+pub(crate) fn rescale<V: Lanes>(coefficients: &mut Columns<V>, ratio: V) {
+    let mut power = ratio;
+    for k in 1..=coefficients.order {
+        coefficients.set(k, coefficients.get(k).scaled(power));
+        power = power * ratio;
+    }
+}
+
+/// M2M: a multipole expansion about a centre that lies `shift` from the old one's position as seen from the new one
+/// (old minus new), in units of the new box; the coefficients must be in these units already.
+#[inline(always)]
+pub(crate) fn shift_multipole<V: Lanes>(a: &mut Columns<V>, shift: Complex<V>) {
+    let p = a.order;
+    // (z - c)^-k about the new centre, by repeated multiplication and addition.
+    for k in (2..=p).rev() {
+        let mut below = a.get(k - 1);
+        for j in k..=p {
+            below = shift.times_plus(below, a.get(j));
+            a.set(j, below);
+        }
+    }
+    // log(z - c)
+    let charge = a.get(0);
+    let mut power = charge.times(shift);
+    for j in 1..=p {
+        let share = V::splat(V::Elem::from_f64(-1.0 / j as f64));
+        a.add(j, power.scaled(share));
+        power = power.times(shift);
+    }
+}
+
+/// L2L: a local expansion about a centre at `shift` from the old one (new minus old), in units of the old box.
+#[inline(always)]
+pub(crate) fn shift_local<V: Lanes>(b: &mut Columns<V>, shift: Complex<V>) {
+    let p = b.order;
+    for k in 0..p {
+        let mut above = b.get(p);
+        for j in (k..p).rev() {
+            above = shift.times_plus(above, b.get(j));
+            b.set(j, above);
+        }
+    }
+}
+
+/// Rows of a block of the M2L matrix.
+const BLOCK: usize = 6;
+
+/// The constants of M2L: the binomials `C(k + l - 1, l)`, in blocks of rows `l`, column `k` after column.
+#[derive(Debug)]
+pub(crate) struct M2lMatrix<T> {
+    blocks: Vec<T>,
+    order: usize,
+}
+
+impl<T: Real> M2lMatrix<T> {
+    pub fn new(order: usize) -> Self {
+        let rows = (order + 1).next_multiple_of(BLOCK);
+        let mut blocks = vec![T::ZERO; rows * order];
+        for k in 1..=order {
+            let mut binomial = 1.0;
+            for l in 0..=order {
+                blocks[(l / BLOCK) * BLOCK * order + (k - 1) * BLOCK + l % BLOCK] = T::from_f64(binomial);
+                binomial *= (k + l) as f64 / (l + 1) as f64;
+            }
+        }
+        Self { blocks, order }
+    }
+}
+
+/// M2L between boxes whose centres are `d` apart (target minus source), the first `order` coefficients of each.
+///
+/// With $\alpha_k = a_k(\rho_s/d)^k$: $b_0 = a_0\log|d| + \sum_k\alpha_k$ and
+/// $b_l = (-\rho_t/d)^l\\,[\sum_k\binom{k+l-1}{l}\alpha_k - a_0/l]$. Scaled like this, the matrix is real and the same
+/// for all pairs. Of the logarithm only the real part is kept: that of $a_0\log$ of real strengths.
+#[inline(always)]
+pub(crate) fn multipole_to_local<V: Lanes, const LOG: bool>(
+    matrix: &M2lMatrix<V::Elem>,
+    order: usize,
+    a: &mut Columns<V>,
+    d: Complex<V>,
+    scales: (V, V),
+    b: &mut Columns<V>,
+) {
+    let inverse = d.inverse();
+    let from = inverse.scaled(scales.0);
+    let mut power = from;
+    for k in 1..=order {
+        a.set(k, a.get(k).times(power));
+        power = power.times(from);
+    }
+    let charge = a.get(0);
+    let to = inverse.scaled(V::zero() - scales.1);
+    let mut power = Complex::real(V::splat(V::Elem::ONE));
+    let mut first = 0;
+    while first <= order {
+        let rows = &matrix.blocks[first * matrix.order..][..BLOCK * order];
+        let mut sums = [Complex::<V>::zero(); BLOCK];
+        for k in 0..order {
+            let alpha = a.get(k + 1);
+            for r in 0..BLOCK {
+                let binomial = V::splat(rows[k * BLOCK + r]);
+                sums[r].re = binomial.mul_add(alpha.re, sums[r].re);
+                sums[r].im = binomial.mul_add(alpha.im, sums[r].im);
+            }
+        }
+        for r in 0..BLOCK {
+            let l = first + r;
+            if l > order {
+                break;
+            }
+            let mut value = sums[r];
+            if LOG {
+                let share = if l == 0 {
+                    V::splat(V::Elem::from_f64(0.5)) * ln(d.norm2())
+                } else {
+                    V::splat(V::Elem::from_f64(-1.0 / l as f64))
+                };
+                value = value.plus(charge.scaled(share));
+            }
+            b.add(l, value.times(power));
+            power = power.times(to);
+        }
+        first += BLOCK;
+    }
+}
+
+/// The value and, if asked for, the derivative of `sum c_k w^k`, the coefficients taken from a row.
+#[inline(always)]
+pub(crate) fn polynomial<V: Lanes, const DERIVATIVE: bool>(
+    row: &[V::Elem],
+    order: usize,
+    w: Complex<V>,
+) -> (Complex<V>, Complex<V>) {
+    let (re, im) = (&row[..=order], &row[order + 1..][..=order]);
+    let mut value = Complex {
+        re: V::splat(re[order]),
+        im: V::splat(im[order]),
+    };
+    let mut derivative = Complex::zero();
+    for k in (0..order).rev() {
+        if DERIVATIVE {
+            derivative = derivative.times_plus(w, value);
+        }
+        let coefficient = Complex {
+            re: V::splat(re[k]),
+            im: V::splat(im[k]),
+        };
+        value = value.times_plus(w, coefficient);
+    }
+    (value, derivative)
+}

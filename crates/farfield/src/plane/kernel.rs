@@ -1,0 +1,163 @@
+//! The interactions of the plane: formulas, signs, self terms.
+//!
+//! Points are complex numbers $z = x + iy$, strengths $\gamma_j$ real or complex:
+//!
+//! | kernel | potential | derivative |
+//! |---|---|---|
+//! | [`Kernel::Harmonic`] | $\sum_j \gamma_j/(z_j-z_i)$ | $\sum_j \gamma_j/(z_j-z_i)^2$ |
+//! | [`Kernel::Log`] | $\sum_j \gamma_j\log\lvert z_i-z_j\rvert$ | $\sum_j \gamma_j/(z_i-z_j)$ |
+//!
+//! The derivative is $d/dz_i$. For the logarithm of real strengths it is $\phi_x - i\phi_y$, so a point vortex of
+//! circulation $\Gamma$ has the velocity $u - iv = \frac{1}{2\pi i}\phi'$ with $\gamma=\Gamma$.
+//!
+//! When the sources are the targets, $i=j$ is skipped. A distinct pair at the same place is skipped by the singular
+//! core and counted with the core's finite value by the others.
+
+use super::special::exponential_integral;
+use std::fmt;
+
+/// An interaction between points of the plane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kernel {
+    /// $\phi(z_i) = \sum_j \gamma_j f(r)/(z_j-z_i)$, complex (Goude and Engblom, eq. 5.1).
+    Harmonic,
+    /// $\phi(z_i) = \sum_j \gamma_j g(r)$, with $g = \log r$ away from the core.
+    Log,
+}
+
+impl Kernel {
+    /// All kernels.
+    pub const ALL: [Kernel; 2] = [Kernel::Harmonic, Kernel::Log];
+
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kernel::Harmonic => "harmonic2d",
+            Kernel::Log => "log2d",
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The regularisation of a source of core size $\sigma$: the field $1/r$ becomes $f(r)/r$.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Core {
+    /// $f = 1$; coincident pairs are skipped.
+    #[default]
+    Singular,
+    /// A Gaussian blob (Lamb-Oseen vortex): $f = 1-e^{-r^2/\sigma^2}$, $g = \log r + \frac12 E_1(r^2/\sigma^2)$.
+    Gaussian,
+    /// An algebraic blob: $f = r^2/(r^2+\sigma^2)$, $g = \frac12\log(r^2+\sigma^2)$. It approaches the singular field
+    /// slowly, with relative error $\sigma^2/r^2$.
+    Algebraic,
+}
+
+impl Core {
+    /// All cores.
+    pub const ALL: [Core; 3] = [Core::Singular, Core::Gaussian, Core::Algebraic];
+
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Core::Singular => "singular",
+            Core::Gaussian => "gaussian",
+            Core::Algebraic => "algebraic",
+        }
+    }
+
+    /// How far from a source of core size `size` its field differs from the singular one by more than the relative
+    /// `tolerance`.
+    pub(crate) fn reach(self, size: f64, tolerance: f64) -> f64 {
+        match self {
+            Core::Singular => 0.0,
+            Core::Gaussian => size * (1.0 / tolerance).ln().sqrt(),
+            Core::Algebraic => size / tolerance.sqrt(),
+        }
+    }
+}
+
+impl fmt::Display for Core {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A quantity the sum can produce at every target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Output {
+    /// The potential: real and imaginary part; one number for the logarithm of real strengths.
+    Potential,
+    /// Its derivative $d/dz$: real and imaginary part.
+    Derivative,
+}
+
+impl Output {
+    /// All outputs.
+    pub const ALL: [Output; 2] = [Output::Potential, Output::Derivative];
+
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Output::Potential => "potential",
+            Output::Derivative => "derivative",
+        }
+    }
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The contribution of one source to an output, in double precision: the definition, and what everything is tested
+/// against. `d` is target minus source.
+pub(crate) fn pair(kernel: Kernel, core: Core, output: Output, d: [f64; 2], strength: [f64; 2], size: f64) -> [f64; 2] {
+    let r2 = d[0] * d[0] + d[1] * d[1];
+    let core = if size > 0.0 { core } else { Core::Singular };
+    if core == Core::Singular && r2 == 0.0 {
+        return [0.0; 2];
+    }
+    let [gr, gi] = strength;
+    // f/r^2
+    let weight = match core {
+        Core::Singular => 1.0 / r2,
+        Core::Gaussian if r2 == 0.0 => 1.0 / (size * size),
+        Core::Gaussian => -(-r2 / (size * size)).exp_m1() / r2,
+        Core::Algebraic => 1.0 / (r2 + size * size),
+    };
+    // 1/(z_i - z_j) = (dx - i dy)/r^2
+    let inverse = [d[0] * weight, -d[1] * weight];
+    let times = |[a, b]: [f64; 2]| [gr * a - gi * b, gr * b + gi * a];
+    match (kernel, output) {
+        (Kernel::Harmonic, Output::Potential) => times(inverse.map(|x| -x)),
+        (Kernel::Harmonic, Output::Derivative) => {
+            let [a, b] = inverse;
+            times([a * a - b * b, 2.0 * a * b])
+        }
+        (Kernel::Log, Output::Derivative) => times(inverse),
+        (Kernel::Log, Output::Potential) => {
+            let log = match core {
+                Core::Singular => 0.5 * r2.ln(),
+                Core::Gaussian => smooth_log(r2, size),
+                Core::Algebraic => 0.5 * (r2 + size * size).ln(),
+            };
+            [gr * log, gi * log]
+        }
+    }
+}
+
+/// $\log r + \frac12 E_1(r^2/\sigma^2)$, finite at $r=0$.
+pub(crate) fn smooth_log(r2: f64, size: f64) -> f64 {
+    const EULER: f64 = 0.577_215_664_901_532_9;
+    let x = r2 / (size * size);
+    if x < 1e-300 {
+        return size.ln() - 0.5 * EULER;
+    }
+    0.5 * (r2.ln() + exponential_integral(x))
+}

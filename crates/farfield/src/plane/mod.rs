@@ -1,0 +1,44 @@
+//! Sums in the plane: the harmonic and the logarithmic kernel, direct and by the adaptive fast multipole method of
+//! Goude and Engblom on a balanced pyramid.
+//!
+//! ```
+//! use farfield::plane::{Kernel, Output, PlaneSet, Sum};
+//!
+//! let sources = PlaneSet::Normal.generate::<f64>(5_000, 1);
+//! let circulations = vec![1.0; 5_000];
+//! let mut plan = Sum::new(Kernel::Harmonic, &sources).tolerance(1e-6).plan()?;
+//! let field = plan.evaluate(&circulations)?;
+//! let [re, im] = field.get(Output::Potential).unwrap()[..2] else { unreachable!() };
+//! println!("{re} + {im}i");
+//! # Ok::<(), farfield::Error>(())
+//! ```
+//!
+//! How a sum flows: points -> pyramid (sort) -> couplings (connect) -> P2M, M2M -> M2L, P2L -> L2L, L2P, M2P, P2P ->
+//! results in the caller's order; `fmm.rs` shows it on one screen.
+
+mod calibrate;
+mod complex;
+mod connect;
+mod expansion;
+mod fmm;
+mod kernel;
+mod operators;
+mod pairs;
+mod plan;
+mod points;
+mod pyramid;
+mod special;
+mod sum;
+mod tuning;
+mod verify;
+
+pub(crate) use calibrate::calibrate;
+pub use expansion::MAX_ORDER;
+pub use kernel::{Core, Kernel, Output};
+pub use plan::Plan;
+pub use points::PlaneSet;
+pub use sum::Sum;
+pub use verify::{OutputError, Problem, verify};
+
+/// Results in the plane.
+pub type Field<T> = crate::plan::Field<T, Output>;

@@ -1,0 +1,274 @@
+//! P2P in the plane: what one source does to a vector of targets.
+//!
+//! The sums of a target, in order: for [`Inverse`] the two parts of $\sum\gamma f(r)/(z_j-z_i)$, for
+//! [`InverseSquare`] also those of $\sum\gamma/(z_j-z_i)^2$; for [`Logarithm`] $\sum\gamma g(r)$, for
+//! [`LogarithmInverse`] also the parts of $\sum\gamma f(r)/(z_i-z_j)$. Complex strengths take two numbers.
+
+use super::kernel::{Core, Kernel, smooth_log};
+use crate::kernel::Pair;
+use crate::p2p::{Block, PairSums, Skip};
+use crate::simd::{Lanes, MAX_LANES, Real, SimdLevel, exp, ln, reciprocal};
+use std::marker::PhantomData;
+
+/// The core of a pair as a type.
+pub(crate) trait PlaneCore {
+    /// `f/r^2`; zero where `r2` is zero if `SKIP`.
+    fn weight<V: Lanes, const FULL: bool, const SKIP: bool>(r2: V, size2: V) -> V;
+    /// `g`; zero where `r2` is zero if `SKIP`.
+    fn logarithm<V: Lanes, const SKIP: bool>(r2: V, size2: V) -> V;
+}
+
+pub(crate) struct Singular;
+pub(crate) struct Gaussian;
+pub(crate) struct Algebraic;
+
+#[inline(always)]
+fn inverse_of<V: Lanes, const FULL: bool, const SKIP: bool>(x: V) -> V {
+    let estimate = x.reciprocal_estimate();
+    let estimate = if SKIP {
+        estimate.keep_where_positive(x)
+    } else {
+        estimate
+    };
+    reciprocal::<V, FULL>(x, estimate)
+}
+
+#[inline(always)]
+fn real<V: Lanes>(value: f64) -> V {
+    V::splat(V::Elem::from_f64(value))
+}
+
+impl PlaneCore for Singular {
+    #[inline(always)]
+    fn weight<V: Lanes, const FULL: bool, const SKIP: bool>(r2: V, _: V) -> V {
+        inverse_of::<V, FULL, SKIP>(r2)
+    }
+    #[inline(always)]
+    fn logarithm<V: Lanes, const SKIP: bool>(r2: V, _: V) -> V {
+        let value = real::<V>(0.5) * ln(r2);
+        if SKIP { value.keep_where_positive(r2) } else { value }
+    }
+}
+
+impl PlaneCore for Algebraic {
+    #[inline(always)]
+    fn weight<V: Lanes, const FULL: bool, const SKIP: bool>(r2: V, size2: V) -> V {
+        // Sources without a size may lie among the others.
+        inverse_of::<V, FULL, SKIP>(r2 + size2)
+    }
+    #[inline(always)]
+    fn logarithm<V: Lanes, const SKIP: bool>(r2: V, size2: V) -> V {
+        Singular::logarithm::<V, SKIP>(r2 + size2, size2)
+    }
+}
+
+impl PlaneCore for Gaussian {
+    #[inline(always)]
+    fn weight<V: Lanes, const FULL: bool, const SKIP: bool>(r2: V, size2: V) -> V {
+        // Where the size is zero, or the exponential below the precision, this is the singular core.
+        let tiny = real::<V>(1e-30);
+        let inverse2 = V::splat(V::Elem::ONE).div(size2.max(tiny));
+        let x = r2 * inverse2;
+        // (1 - exp(-x))/x = 1 - x/2 + x^2/6 - ... near zero, where the difference would cancel.
+        const TERMS: [f64; 7] = [
+            1.0,
+            -0.5,
+            1.0 / 6.0,
+            -1.0 / 24.0,
+            1.0 / 120.0,
+            -1.0 / 720.0,
+            1.0 / 5040.0,
+        ];
+        let mut series = real::<V>(TERMS[6]);
+        for k in (0..6).rev() {
+            series = series.mul_add(x, real(TERMS[k]));
+        }
+        let near = series * inverse2;
+        let far = (V::splat(V::Elem::ONE) - exp(V::zero() - x)) * inverse_of::<V, FULL, SKIP>(r2);
+        x.select_less(real(0.02), near, far)
+    }
+    #[inline(always)]
+    fn logarithm<V: Lanes, const SKIP: bool>(r2: V, size2: V) -> V {
+        // Far from the core, as nearly always, this is the logarithm; else lane by lane.
+        let mut values = [V::Elem::ZERO; MAX_LANES];
+        let (mut squares, mut sizes) = ([V::Elem::ZERO; MAX_LANES], [V::Elem::ZERO; MAX_LANES]);
+        r2.write_partial(&mut squares, V::LANES);
+        size2.write_partial(&mut sizes, V::LANES);
+        let mut is_near = false;
+        for l in 0..V::LANES {
+            is_near |= squares[l] < V::Elem::from_f64(37.0) * sizes[l];
+        }
+        if !is_near {
+            return Singular::logarithm::<V, SKIP>(r2, size2);
+        }
+        for l in 0..V::LANES {
+            let (r2, size2) = (squares[l].to_f64(), sizes[l].to_f64());
+            values[l] = V::Elem::from_f64(if size2 > 0.0 {
+                smooth_log(r2, size2.sqrt())
+            } else if r2 > 0.0 {
+                0.5 * r2.ln()
+            } else {
+                0.0
+            });
+        }
+        V::from_slice(&values)
+    }
+}
+
+/// `gamma f/(z_j - z_i)`
+pub(crate) struct Inverse<C>(PhantomData<C>);
+/// The same and `gamma/(z_j - z_i)^2`
+pub(crate) struct InverseSquare;
+/// `gamma g`
+pub(crate) struct Logarithm<C>(PhantomData<C>);
+/// The same and `gamma f/(z_i - z_j)`
+pub(crate) struct LogarithmInverse<C>(PhantomData<C>);
+
+#[inline(always)]
+fn norm2<V: Lanes>(d: [V; 2]) -> V {
+    d[0].mul_add(d[0], d[1] * d[1])
+}
+
+/// Adds `gamma (dx - i dy)` to a pair of sums, for one or two numbers of strength.
+#[inline(always)]
+fn add_conjugate<V: Lanes, const S: usize>(d: [V; 2], strength: [V; S], re: &mut V, im: &mut V) {
+    *re = strength[0].mul_add(d[0], *re);
+    *im = strength[0].neg_mul_add(d[1], *im);
+    if S == 2 {
+        *re = strength[1].mul_add(d[1], *re);
+        *im = strength[1].mul_add(d[0], *im);
+    }
+}
+
+#[inline(always)]
+fn scaled<V: Lanes, const S: usize>(mut strength: [V; S], factor: V) -> [V; S] {
+    for c in 0..S {
+        strength[c] = strength[c] * factor;
+    }
+    strength
+}
+
+impl<C: PlaneCore, const S: usize> Pair<2, S, 2> for Inverse<C> {
+    #[inline(always)]
+    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], strength: [V; S], size2: V, sums: &mut [V; 2]) {
+        let weight = if A == FULL {
+            C::weight::<V, true, SKIP>(norm2(d), size2)
+        } else {
+            C::weight::<V, false, SKIP>(norm2(d), size2)
+        };
+        // The sign of z_j - z_i is put in when the sums are read.
+        let [re, im] = sums;
+        add_conjugate(d, scaled(strength, weight), re, im);
+    }
+}
+
+impl<const S: usize> Pair<2, S, 4> for InverseSquare {
+    #[inline(always)]
+    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], strength: [V; S], _: V, sums: &mut [V; 4]) {
+        let weight = if A == FULL {
+            inverse_of::<V, true, SKIP>(norm2(d))
+        } else {
+            inverse_of::<V, false, SKIP>(norm2(d))
+        };
+        let inverse = [d[0] * weight, d[1] * weight];
+        let [re, im, re2, im2] = sums;
+        add_conjugate(inverse, strength, re, im);
+        // conj(w)^2 with w = (dx + i dy)/r^2
+        let square = [
+            inverse[1].neg_mul_add(inverse[1], inverse[0] * inverse[0]),
+            (inverse[0] + inverse[0]) * inverse[1],
+        ];
+        add_conjugate(square, strength, re2, im2);
+    }
+}
+
+impl<C: PlaneCore> Pair<2, 1, 1> for Logarithm<C> {
+    #[inline(always)]
+    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], [q]: [V; 1], size2: V, sums: &mut [V; 1]) {
+        sums[0] = q.mul_add(C::logarithm::<V, SKIP>(norm2(d), size2), sums[0]);
+    }
+}
+
+impl<C: PlaneCore> Pair<2, 1, 3> for LogarithmInverse<C> {
+    #[inline(always)]
+    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], [q]: [V; 1], size2: V, sums: &mut [V; 3]) {
+        let r2 = norm2(d);
+        let [log, re, im] = sums;
+        *log = q.mul_add(C::logarithm::<V, SKIP>(r2, size2), *log);
+        add_conjugate(d, [q * C::weight::<V, true, SKIP>(r2, size2)], re, im);
+    }
+}
+
+const FULL: u8 = 1;
+
+/// Which pairs to sum.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlanePairs {
+    pub kernel: Kernel,
+    /// [`Core::Singular`] where no source has a size.
+    pub core: Core,
+    pub derivative: bool,
+    pub complex: bool,
+    /// Whether reciprocals need all the precision's digits, not just eight.
+    pub full: bool,
+}
+
+impl PlanePairs {
+    fn inverse<T: Real, C: PlaneCore>(&self, simd: SimdLevel, block: &Block<T, 2>, sums: &mut [T]) {
+        match (self.complex, self.full) {
+            (false, false) => block.at::<Inverse<C>, 1, 2, 0>(simd, sums),
+            (false, true) => block.at::<Inverse<C>, 1, 2, FULL>(simd, sums),
+            (true, false) => block.at::<Inverse<C>, 2, 2, 0>(simd, sums),
+            (true, true) => block.at::<Inverse<C>, 2, 2, FULL>(simd, sums),
+        }
+    }
+}
+
+impl PairSums<2> for PlanePairs {
+    fn strengths(&self) -> usize {
+        1 + usize::from(self.complex)
+    }
+
+    fn sums(&self) -> usize {
+        match (self.kernel, self.derivative) {
+            (Kernel::Harmonic, false) => 2,
+            (Kernel::Harmonic, true) => 4,
+            (Kernel::Log, false) => 1,
+            (Kernel::Log, true) => 3,
+        }
+    }
+
+    fn own_skip(&self, same: bool) -> Skip {
+        if same && self.core != Core::Singular {
+            Skip::SameIndex
+        } else {
+            Skip::Coincident
+        }
+    }
+
+    fn add<T: Real>(&self, simd: SimdLevel, block: &Block<T, 2>, sums: &mut [T]) {
+        match (self.kernel, self.derivative) {
+            (Kernel::Harmonic, false) => match self.core {
+                Core::Singular => self.inverse::<T, Singular>(simd, block, sums),
+                Core::Gaussian => self.inverse::<T, Gaussian>(simd, block, sums),
+                Core::Algebraic => self.inverse::<T, Algebraic>(simd, block, sums),
+            },
+            (Kernel::Harmonic, true) => match (self.complex, self.full) {
+                (false, false) => block.at::<InverseSquare, 1, 4, 0>(simd, sums),
+                (false, true) => block.at::<InverseSquare, 1, 4, FULL>(simd, sums),
+                (true, false) => block.at::<InverseSquare, 2, 4, 0>(simd, sums),
+                (true, true) => block.at::<InverseSquare, 2, 4, FULL>(simd, sums),
+            },
+            (Kernel::Log, false) => match self.core {
+                Core::Singular => block.at::<Logarithm<Singular>, 1, 1, FULL>(simd, sums),
+                Core::Gaussian => block.at::<Logarithm<Gaussian>, 1, 1, FULL>(simd, sums),
+                Core::Algebraic => block.at::<Logarithm<Algebraic>, 1, 1, FULL>(simd, sums),
+            },
+            (Kernel::Log, true) => match self.core {
+                Core::Singular => block.at::<LogarithmInverse<Singular>, 1, 3, FULL>(simd, sums),
+                Core::Gaussian => block.at::<LogarithmInverse<Gaussian>, 1, 3, FULL>(simd, sums),
+                Core::Algebraic => block.at::<LogarithmInverse<Algebraic>, 1, 3, FULL>(simd, sums),
+            },
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! A plan in the plane and its evaluation.
+
+use super::Field;
+use super::fmm::PlaneFmm;
+use super::kernel::{Core, Kernel, Output, pair};
+use super::pairs::PlanePairs;
+use super::sum::Sum;
+use crate::direct::Direct;
+use crate::error::Error;
+use crate::p2p::PairSums;
+use crate::parallel::for_segments;
+use crate::plan::Parameters;
+use crate::plan::input::check_strengths;
+use crate::plan::merge::{Merge, SpreadShape};
+use crate::report::{Phase, Seconds};
+use crate::simd::{Real, SimdLevel};
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// What does the summing.
+#[derive(Debug)]
+pub(super) enum Engine<T: Real> {
+    Direct(Box<Direct<T, PlanePairs, 2>>),
+    Fmm(Box<PlaneFmm<T>>),
+}
+
+/// A planned sum in the plane. Evaluating it again costs no tree and no allocation.
+#[derive(Debug)]
+pub struct Plan<T: Real> {
+    kernel: Kernel,
+    core: Core,
+    outputs: Vec<Output>,
+    complex: bool,
+    vectors: usize,
+    source_count: usize,
+    target_count: usize,
+    tolerance: Option<f64>,
+    simd: SimdLevel,
+    parameters: Parameters,
+    notes: Vec<String>,
+    engine: Engine<T>,
+    /// Sums per target.
+    rows: usize,
+    /// One run's strengths in the engine's order, part by part.
+    strengths: Vec<T>,
+    /// Sums as the engine leaves them, block by block.
+    blocks: Vec<T>,
+    /// Sums, target by target in the engine's order.
+    sums: Vec<T>,
+    /// Where each of the caller's targets is in the engine's order; empty for the same order.
+    rank: Vec<u32>,
+    merge: Option<Box<(Merge<T, 2>, Field<T>)>>,
+    pub(super) planning: Seconds,
+    seconds: Seconds,
+    evaluated: bool,
+}
+
+impl<T: Real> Plan<T> {
+    pub(super) fn new(sum: &Sum<T>, engine: Engine<T>, parameters: Parameters, notes: Vec<String>) -> Self {
+        let (sources, targets) = (sum.sources.len(), sum.targets.map_or(sum.sources.len(), <[_]>::len));
+        let (pairs, simd, rank) = match &engine {
+            Engine::Direct(direct) => (direct.pairs, direct.simd, Vec::new()),
+            Engine::Fmm(fmm) => {
+                let mut rank = vec![0; targets];
+                for (k, at) in fmm.pyramid.targets().order.iter().enumerate() {
+                    rank[*at as usize] = k as u32;
+                }
+                (fmm.pairs, fmm.simd, rank)
+            }
+        };
+        let rows = PairSums::<2>::sums(&pairs);
+        Self {
+            kernel: sum.kernel,
+            core: sum.core,
+            outputs: sum.outputs.clone(),
+            complex: sum.complex,
+            vectors: sum.vectors,
+            source_count: sources,
+            target_count: targets,
+            tolerance: sum.order.is_none().then_some(sum.tolerance),
+            simd,
+            parameters,
+            notes,
+            engine,
+            rows,
+            strengths: vec![T::ZERO; PairSums::<2>::strengths(&pairs) * sources],
+            blocks: vec![T::ZERO; rows * targets],
+            sums: vec![T::ZERO; rows * targets],
+            rank,
+            merge: None,
+            planning: Seconds::default(),
+            seconds: Seconds::default(),
+            evaluated: false,
+        }
+    }
+
+    /// The plan of distinct points becomes that of all points.
+    pub(super) fn with_merge(mut self, sum: &Sum<T>, merge: Merge<T, 2>, note: String) -> Self {
+        let inner = self.field();
+        self.notes.push(note);
+        self.source_count = sum.sources.len();
+        self.target_count = sum.targets.map_or(sum.sources.len(), <[_]>::len);
+        self.merge = Some(Box::new((merge, inner)));
+        self
+    }
+
+    /// Sums for the given strengths: `strengths[vector * sources + source]`, or, if they are complex,
+    /// `strengths[(vector * sources + source) * 2 + part]`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan.
+    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
+        let mut field = self.field();
+        self.evaluate_into(strengths, &mut field)?;
+        Ok(field)
+    }
+
+    /// An empty field of the right size for [`Plan::evaluate_into`].
+    pub fn field(&self) -> Field<T> {
+        Field::new(&self.outputs, self.components(), self.vectors, self.target_count)
+    }
+
+    /// Numbers per target of each output.
+    fn components(&self) -> Vec<usize> {
+        let of = |output: &Output| match (self.kernel, output) {
+            (Kernel::Log, Output::Potential) => 1 + usize::from(self.complex),
+            _ => 2,
+        };
+        self.outputs.iter().map(of).collect()
+    }
+
+    /// Numbers of strength per source.
+    fn parts(&self) -> usize {
+        1 + usize::from(self.complex)
+    }
+
+    /// [`Plan::evaluate`] into memory that is already there.
+    ///
+    /// # Errors
+    /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size.
+    pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+        T::evaluate_in_plane(self, strengths, field)
+    }
+
+    pub(crate) fn check_and_sum(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+        let start = Instant::now();
+        let largest = check_strengths(strengths, self.source_count, self.parts(), self.vectors)?;
+        if !field.has_shape(&self.outputs, self.vectors, self.target_count) {
+            return Err(Error::Length {
+                array: "field",
+                found: field.targets() * field.vectors(),
+                expected: self.target_count * self.vectors,
+                why: "a field made by this plan's `field`".to_owned(),
+            });
+        }
+        let mut seconds = Seconds::default();
+        match self.merge.take() {
+            None => self.sum(strengths, field, &mut seconds),
+            Some(mut merge) => {
+                self.sum_merged(strengths, field, &mut merge, &mut seconds);
+                self.merge = Some(merge);
+            }
+        }
+        seconds.total = start.elapsed().as_secs_f64();
+        if !self.evaluated {
+            for phase in [Phase::Tree, Phase::Sort, Phase::Connect] {
+                seconds.add(phase, self.planning.of(phase));
+            }
+            seconds.total += self.planning.total;
+        }
+        self.evaluated = true;
+        self.seconds = seconds;
+        self.outputs
+            .iter()
+            .try_for_each(|output| field.check_fits(*output, output.name(), largest))
+    }
+
+    fn sum_merged(
+        &mut self,
+        strengths: &[T],
+        field: &mut Field<T>,
+        merge: &mut (Merge<T, 2>, Field<T>),
+        seconds: &mut Seconds,
+    ) {
+        let (merge, inner) = merge;
+        merge.add_up(strengths, self.parts(), self.vectors);
+        self.sum(&merge.strengths, inner, seconds);
+        let shape = SpreadShape {
+            vectors: self.vectors,
+            strengths: self.parts(),
+            components: self.components(),
+        };
+        let (kernel, core, outputs) = (self.kernel, self.core, &self.outputs);
+        let at_place = |k: usize, strength: &[f64], size: f64, sums: &mut [f64]| {
+            let strength = [strength[0], strength.get(1).copied().unwrap_or(0.0)];
+            let term = pair(kernel, core, outputs[k], [0.0; 2], strength, size);
+            for (sum, term) in sums.iter_mut().zip(term) {
+                *sum += term;
+            }
+        };
+        merge.spread(&shape, strengths, &inner.values, &mut field.values, &at_place);
+    }
+
+    /// One run of the engine for each vector; for the logarithm, one for each part of complex strengths.
+    fn sum(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
+        let parts = self.parts();
+        let sources = strengths.len() / (self.vectors * parts);
+        let runs = if self.kernel == Kernel::Log { parts } else { 1 };
+        for vector in 0..self.vectors {
+            let of_vector = &strengths[vector * sources * parts..][..sources * parts];
+            for run in 0..runs {
+                self.order_strengths(of_vector, run);
+                match &mut self.engine {
+                    Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.blocks, seconds),
+                    Engine::Fmm(fmm) => fmm.evaluate(&self.strengths, &mut self.blocks, seconds),
+                }
+                self.order_sums();
+                self.write_outputs(field, vector, run);
+            }
+        }
+    }
+
+    /// The strengths of one run into the engine's order; `run` is the part they are taken from, where parts are summed
+    /// one by one.
+    fn order_strengths(&mut self, strengths: &[T], run: usize) {
+        let parts = self.parts();
+        let sources = strengths.len() / parts;
+        let order: Option<&[u32]> = match &self.engine {
+            Engine::Direct(_) => None,
+            Engine::Fmm(fmm) => Some(&fmm.pyramid.sources.order),
+        };
+        for (part, out) in self.strengths.chunks_mut(sources.max(1)).enumerate() {
+            out.par_iter_mut().enumerate().with_min_len(8192).for_each(|(k, out)| {
+                let at = order.map_or(k, |order| order[k] as usize);
+                *out = strengths[at * parts + part + run];
+            });
+        }
+    }
+
+    /// From the engine's blocks (sum by sum) to target by target.
+    fn order_sums(&mut self) {
+        let rows = self.rows;
+        let transpose = |block: &[T], out: &mut [T]| {
+            let n = block.len() / rows;
+            for (i, out) in out.chunks_mut(rows).enumerate() {
+                for (k, value) in out.iter_mut().enumerate() {
+                    *value = block[k * n + i];
+                }
+            }
+        };
+        match &self.engine {
+            Engine::Direct(direct) => {
+                let block = rows * direct.block_of(0).1.max(1);
+                let blocks = self.blocks.par_chunks(block);
+                self.sums
+                    .par_chunks_mut(block)
+                    .zip(blocks)
+                    .for_each(|(out, b)| transpose(b, out));
+            }
+            Engine::Fmm(fmm) => {
+                let blocks = &self.blocks;
+                let leaf_start = &fmm.pyramid.targets().leaf_start;
+                let start = |leaf: usize| rows * leaf_start[leaf] as usize;
+                for_segments(&mut self.sums, 0..fmm.pyramid.leaves(), &start, &|leaf, out| {
+                    transpose(&blocks[start(leaf)..start(leaf + 1)], out);
+                });
+            }
+        }
+    }
+
+    fn write_outputs(&self, field: &mut Field<T>, vector: usize, run: usize) {
+        let (rows, targets, kernel) = (self.rows, field.targets(), self.kernel);
+        let components = self.components();
+        for ((output, values), components) in self.outputs.iter().zip(&mut field.values).zip(components) {
+            let values = &mut values[vector * targets * components..][..targets * components];
+            values
+                .par_chunks_mut(components)
+                .enumerate()
+                .with_min_len(4096)
+                .for_each(|(i, out)| {
+                    let k = if self.rank.is_empty() { i } else { self.rank[i] as usize };
+                    let sums = &self.sums[k * rows..(k + 1) * rows];
+                    match (kernel, output) {
+                        // The engine sums 1/(z_i - z_j).
+                        (Kernel::Harmonic, Output::Potential) => (out[0], out[1]) = (-sums[0], -sums[1]),
+                        (Kernel::Harmonic, Output::Derivative) => (out[0], out[1]) = (sums[2], sums[3]),
+                        (Kernel::Log, Output::Potential) => out[run] = sums[0],
+                        (Kernel::Log, Output::Derivative) if run == 0 => (out[0], out[1]) = (sums[1], sums[2]),
+                        // i times the derivative of the imaginary part's sum.
+                        (Kernel::Log, Output::Derivative) => {
+                            out[0] -= sums[2];
+                            out[1] += sums[1];
+                        }
+                    }
+                });
+        }
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// The outputs.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// What the plan settled on.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The tolerance; `None` where an expert fixed the order.
+    pub fn tolerance(&self) -> Option<f64> {
+        self.tolerance
+    }
+
+    /// The instruction set.
+    pub fn simd(&self) -> SimdLevel {
+        self.simd
+    }
+
+    /// Remarks on choices the caller may want to know of.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Where the time of the last evaluation went; the first includes the planning.
+    pub fn seconds(&self) -> &Seconds {
+        &self.seconds
+    }
+
+    /// How many sources there are.
+    pub fn source_count(&self) -> usize {
+        self.source_count
+    }
+
+    /// How many targets there are.
+    pub fn target_count(&self) -> usize {
+        self.target_count
+    }
+}

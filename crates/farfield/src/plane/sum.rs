@@ -1,0 +1,411 @@
+//! A sum in the plane, before it is planned.
+
+use super::connect::{Connections, Criterion};
+use super::expansion::{MAX_ORDER, row_len};
+use super::fmm::PlaneFmm;
+use super::kernel::{Core, Kernel, Output};
+use super::pairs::PlanePairs;
+use super::plan::{Engine, Plan};
+use super::pyramid::{Pyramid, first_of_level};
+use super::tuning::{self, Choice};
+use crate::direct::Direct;
+use crate::error::Error;
+use crate::fmm::setup::OrderedSizes;
+use crate::kernel::Sizes;
+use crate::machine::available_memory;
+use crate::p2p::PairSums;
+use crate::plan::input::{check_level, check_points, check_size_range, check_size_values, check_tolerance, parameter};
+use crate::plan::merge::Merge;
+use crate::plan::{Method, Parameters};
+use crate::report::{Interactions, Phase, Seconds};
+use crate::simd::{Real, SimdLevel};
+use crate::tuning::MachineProfile;
+use std::time::Instant;
+
+/// A sum to be planned: which kernel between which points of the plane, which outputs, how exact.
+#[derive(Debug, Clone)]
+pub struct Sum<'a, T> {
+    pub(super) kernel: Kernel,
+    pub(super) core: Core,
+    pub(super) sources: &'a [[T; 2]],
+    pub(super) targets: Option<&'a [[T; 2]]>,
+    sizes: Sizes<T>,
+    pub(super) outputs: Vec<Output>,
+    pub(super) complex: bool,
+    pub(super) tolerance: f64,
+    method: Method,
+    pub(super) vectors: usize,
+    pub(super) order: Option<usize>,
+    theta: Option<f64>,
+    leaf_capacity: Option<usize>,
+    simd: Option<SimdLevel>,
+    profile: MachineProfile,
+    memory_limit: Option<u64>,
+}
+
+impl<'a, T: Real> Sum<'a, T> {
+    /// A sum over `sources`, at the sources themselves, of the potential of real strengths, to a tolerance of 1e-6
+    /// (1e-4 in single precision).
+    pub fn new(kernel: Kernel, sources: &'a [[T; 2]]) -> Self {
+        Self {
+            kernel,
+            core: Core::Singular,
+            sources,
+            targets: None,
+            sizes: Sizes::None,
+            outputs: vec![Output::Potential],
+            complex: false,
+            tolerance: if T::EPSILON > 1e-10 { 1e-4 } else { 1e-6 },
+            method: Method::Auto,
+            vectors: 1,
+            order: None,
+            theta: None,
+            leaf_capacity: None,
+            simd: None,
+            profile: MachineProfile::default(),
+            memory_limit: None,
+        }
+    }
+
+    /// Evaluate at other points than the sources.
+    pub fn targets(mut self, targets: &'a [[T; 2]]) -> Self {
+        self.targets = Some(targets);
+        self
+    }
+
+    /// A regularised core, one size or one per source.
+    pub fn core(mut self, core: Core, sizes: Sizes<T>) -> Self {
+        self.core = core;
+        self.sizes = sizes;
+        self
+    }
+
+    /// What to compute.
+    pub fn outputs(mut self, outputs: &[Output]) -> Self {
+        self.outputs = outputs.to_vec();
+        self
+    }
+
+    /// Strengths are complex: two numbers for each source.
+    pub fn complex(mut self) -> Self {
+        self.complex = true;
+        self
+    }
+
+    /// The relative error allowed in each output: the root of the summed squared errors over that of the values, over
+    /// all targets. From 1e-2 to 1e-12 in double, to 1e-5 in single precision.
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// The method: direct, FMM, or the faster of the two.
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// How many vectors of strengths are summed at once.
+    pub fn vectors(mut self, vectors: usize) -> Self {
+        self.vectors = vectors;
+        self
+    }
+
+    /// For experts: the order of all expansions instead of the tolerance.
+    pub fn order(mut self, order: usize) -> Self {
+        self.order = Some(order);
+        self
+    }
+
+    /// For experts: the theta of the coupling criterion.
+    pub fn theta(mut self, theta: f64) -> Self {
+        self.theta = Some(theta);
+        self
+    }
+
+    /// For experts: the desired number of points in a leaf, from which the number of levels follows (Goude and
+    /// Engblom, eq. 5.2).
+    pub fn leaf_capacity(mut self, capacity: usize) -> Self {
+        self.leaf_capacity = Some(capacity);
+        self
+    }
+
+    /// The instruction set to use; the machine's best by default.
+    pub fn simd(mut self, level: SimdLevel) -> Self {
+        self.simd = Some(level);
+        self
+    }
+
+    /// What the cost model believes about the machine.
+    pub fn profile(mut self, profile: MachineProfile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Refuse plans that need more than this many bytes; what the system has available by default.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Checks the input, chooses method and parameters, and builds everything that does not depend on the strengths.
+    ///
+    /// # Errors
+    /// Any of [`Error`], naming the value that is wrong and where it is.
+    pub fn plan(self) -> Result<Plan<T>, Error> {
+        T::plan_in_plane(self)
+    }
+
+    pub(crate) fn check_and_build(self) -> Result<Plan<T>, Error> {
+        self.check()?;
+        self.build()
+    }
+
+    fn target_count(&self) -> usize {
+        self.targets.map_or(self.sources.len(), <[_]>::len)
+    }
+
+    fn largest_size(&self) -> f64 {
+        match &self.sizes {
+            _ if self.core == Core::Singular => 0.0,
+            Sizes::None => 0.0,
+            Sizes::Global(size) => size.to_f64(),
+            Sizes::PerSource(sizes) => sizes.iter().map(|size| size.to_f64()).fold(0.0, f64::max),
+        }
+    }
+
+    fn build(self) -> Result<Plan<T>, Error> {
+        let start = Instant::now();
+        let mut seconds = Seconds::default();
+        let simd = self.simd.unwrap_or_else(SimdLevel::best);
+        let core = if self.largest_size() > 0.0 {
+            self.core
+        } else {
+            Core::Singular
+        };
+        let pairs = PlanePairs {
+            kernel: self.kernel,
+            core,
+            derivative: self.outputs.contains(&Output::Derivative),
+            // The logarithm of complex strengths is that of their parts.
+            complex: self.complex && self.kernel == Kernel::Harmonic,
+            full: self.order.is_some() || self.tolerance < 1e-7,
+        };
+        let choice = self.choose(&pairs);
+        self.check_memory(&pairs, choice.as_ref())?;
+        let mut plan = match choice {
+            None => self.direct_plan(simd, pairs, Vec::new()),
+            Some(choice) => self.fmm_plan(simd, pairs, choice, &mut seconds)?,
+        };
+        let known = seconds.of(Phase::Sort) + seconds.of(Phase::Connect);
+        seconds.total = start.elapsed().as_secs_f64();
+        seconds.add(Phase::Tree, (seconds.total - known).max(0.0));
+        plan.planning = seconds;
+        Ok(plan)
+    }
+
+    /// The parameters of the FMM, or `None` where the direct sum is asked for or cheaper.
+    fn choose(&self, pairs: &PlanePairs) -> Option<Choice> {
+        let points = self.sources.len() + self.targets.map_or(0, <[_]>::len);
+        if self.method == Method::Direct || self.sources.is_empty() || self.target_count() == 0 {
+            return None;
+        }
+        let theta = self.theta.unwrap_or(tuning::THETA);
+        let order = self
+            .order
+            .unwrap_or_else(|| tuning::order_for(self.kernel, &self.outputs, theta, self.tolerance));
+        let costs = tuning::Costs::new::<T>(pairs, &self.profile, order);
+        let depth = match self.leaf_capacity {
+            Some(capacity) => tuning::depth_for(points, capacity),
+            None => {
+                tuning::depth_at_least_cost(self.sources.len(), self.target_count(), self.targets.is_none(), &costs)
+            }
+        };
+        // A leaf is never empty.
+        let depth = depth.min(points.ilog2() as usize / 2);
+        let choice = Choice {
+            theta,
+            order,
+            depth,
+            shortcut: costs.shortcut(),
+        };
+        let direct = costs.direct(self.sources.len(), self.target_count());
+        let fmm = costs.fmm(self.sources.len(), self.target_count(), depth);
+        (self.method != Method::Auto || fmm < direct).then_some(choice)
+    }
+
+    fn check_memory(&self, pairs: &PlanePairs, choice: Option<&Choice>) -> Result<(), Error> {
+        let Some(limit) = self.memory_limit.or_else(available_memory) else {
+            return Ok(());
+        };
+        let size = std::mem::size_of::<T>() as f64;
+        let (ns, nt) = (self.sources.len() as f64, self.target_count() as f64);
+        let per_source = size * (2.0 + 2.0 * self.vectors as f64);
+        let per_target = size * (2.0 + 2.0 * PairSums::<2>::sums(pairs) as f64 + 4.0 * self.vectors as f64);
+        let mut needed = ns * per_source + nt * per_target;
+        if let Some(choice) = choice {
+            let boxes = first_of_level(choice.depth + 1) as f64;
+            let lists = 60.0 * 4.0;
+            needed += boxes * (2.0 * size * row_len::<T>(choice.order) as f64 + 8.0 * size + lists);
+            needed += (ns + nt) * (2.0 * size + 12.0);
+        }
+        if needed > limit as f64 {
+            let gib = 1024f64.powi(3);
+            return Err(Error::Memory {
+                needed_gib: needed / gib,
+                available_gib: limit as f64 / gib,
+            });
+        }
+        Ok(())
+    }
+
+    fn direct_plan(&self, simd: SimdLevel, pairs: PlanePairs, notes: Vec<String>) -> Plan<T> {
+        let columns = |points: &[[T; 2]]| std::array::from_fn(|axis| points.iter().map(|p| p[axis]).collect());
+        let engine = Engine::Direct(Box::new(Direct {
+            simd,
+            pairs,
+            vectors: 1,
+            sources: columns(self.sources),
+            targets: self.targets.map(columns),
+            size2: self.squared_sizes(None),
+        }));
+        let parameters = Parameters {
+            method: Method::Direct,
+            interactions: Interactions {
+                p2p: self.sources.len() as u64 * self.target_count() as u64,
+                ..Interactions::default()
+            },
+            ..Parameters::default()
+        };
+        Plan::new(self, engine, parameters, notes)
+    }
+
+    fn fmm_plan(
+        self,
+        simd: SimdLevel,
+        pairs: PlanePairs,
+        choice: Choice,
+        seconds: &mut Seconds,
+    ) -> Result<Plan<T>, Error> {
+        let pyramid = seconds.time(Phase::Sort, || Pyramid::build(self.sources, self.targets, choice.depth));
+        if pyramid.has_leaf_of_duplicates()
+            && let Some(merge) = Merge::new(self.sources, self.targets, &self.sizes)
+        {
+            return self.merged_plan(merge);
+        }
+        let core_tolerance = 0.5 * if self.order.is_some() { 1e-12 } else { self.tolerance };
+        let criterion = Criterion {
+            theta: choice.theta,
+            reach: pairs.core.reach(self.largest_size(), core_tolerance),
+            shortcut: choice.shortcut,
+        };
+        let connections = seconds.time(Phase::Connect, || Connections::build(&pyramid, &criterion));
+        let pairs_of_all = self.sources.len() as u64 * self.target_count() as u64;
+        if self.method == Method::Auto && 10 * connections.p2p_pairs > 9 * pairs_of_all {
+            let note = match pairs.core {
+                Core::Singular => "direct: cheaper than the FMM for these points".to_owned(),
+                _ => format!(
+                    "direct: cores of size {:e} reach too far for a far field at this tolerance",
+                    self.largest_size()
+                ),
+            };
+            return Ok(self.direct_plan(simd, pairs, vec![note]));
+        }
+        let parameters = Parameters {
+            method: Method::Fmm,
+            order: Some(choice.order),
+            lowest_m2l_order: None,
+            theta: Some(choice.theta),
+            leaf_capacity: Some(pyramid.points().div_ceil(pyramid.leaves())),
+            depth: Some(choice.depth),
+            boxes: pyramid.boxes.centre.len(),
+            interactions: Interactions {
+                p2p: connections.p2p_pairs,
+                m2l: connections.weak.len() as u64,
+                m2p: connections.m2p_pairs,
+                p2l: connections.p2l_pairs,
+            },
+        };
+        let size2 = self.squared_sizes(Some(&pyramid.sources.order));
+        let fmm = PlaneFmm::new(simd, pairs, choice.order, pyramid, connections, size2);
+        Ok(Plan::new(&self, Engine::Fmm(Box::new(fmm)), parameters, Vec::new()))
+    }
+
+    /// Plans the sum over distinct points.
+    fn merged_plan(self, merge: Merge<T, 2>) -> Result<Plan<T>, Error> {
+        let note = format!(
+            "{} sources share a place with another one and were merged",
+            self.sources.len() - merge.sources.len()
+        );
+        let inner = Sum {
+            sources: &merge.sources,
+            targets: merge.targets.as_deref(),
+            sizes: merge.sizes.clone(),
+            ..self.clone()
+        };
+        Ok(inner.build()?.with_merge(&self, merge, note))
+    }
+
+    fn squared_sizes(&self, order: Option<&[u32]>) -> OrderedSizes<T> {
+        match (&self.sizes, order) {
+            _ if self.core == Core::Singular => OrderedSizes::Global(T::ZERO),
+            (Sizes::None, _) => OrderedSizes::Global(T::ZERO),
+            (Sizes::Global(size), _) => OrderedSizes::Global(*size * *size),
+            (Sizes::PerSource(sizes), None) => OrderedSizes::PerSource(sizes.iter().map(|s| *s * *s).collect()),
+            (Sizes::PerSource(sizes), Some(order)) => {
+                let square = |k: &u32| sizes[*k as usize] * sizes[*k as usize];
+                OrderedSizes::PerSource(order.iter().map(square).collect())
+            }
+        }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let extent = check_points(self.sources, self.targets)?;
+        let most = if T::EPSILON > 1e-10 {
+            2f64.powi(50)
+        } else {
+            2f64.powi(400)
+        };
+        let range = if T::EPSILON > 1e-10 {
+            "1e-15 to 1e15"
+        } else {
+            "1e-120 to 1e120"
+        };
+        let fine = extent == 0.0 || (1.0 / most..=most).contains(&extent);
+        parameter("the extent of the points", extent, range, fine)?;
+        if self.core != Core::Singular {
+            check_size_range(&self.sizes, if extent > 0.0 { extent } else { self.largest_size() })?;
+        }
+        check_size_values(&self.sizes, self.sources.len())?;
+        if self.core != Core::Singular && self.sizes == Sizes::None {
+            return Err(Error::MissingSize { core: self.core.name() });
+        }
+        let cored_derivative = self.kernel == Kernel::Harmonic && self.core != Core::Singular;
+        if cored_derivative && self.outputs.contains(&Output::Derivative) {
+            return Err(Error::NotAnalytic { core: self.core.name() });
+        }
+        check_tolerance::<T>(self.tolerance, self.order.is_some())?;
+        if let Some(order) = self.order {
+            parameter("order", order as f64, "1 to 60", (1..=MAX_ORDER).contains(&order))?;
+        }
+        if let Some(theta) = self.theta {
+            parameter("theta", theta, "0.1 to 0.8", (0.1..=0.8).contains(&theta))?;
+        }
+        if let Some(capacity) = self.leaf_capacity {
+            parameter("leaf_capacity", capacity as f64, "at least 1", capacity >= 1)?;
+        }
+        parameter(
+            "vectors",
+            self.vectors as f64,
+            "1 to 1024",
+            (1..=1024).contains(&self.vectors),
+        )?;
+        check_level(self.simd)?;
+        if matches!(self.method, Method::Treecode | Method::TreecodeOnNeighbours) {
+            return Err(Error::MethodInPlane {
+                method: self.method.name(),
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! From the tolerance to order and depth.
+
+use super::kernel::{Kernel, Output};
+use super::pairs::PlanePairs;
+use crate::simd::Real;
+use crate::tuning::{MachineProfile, PlaneCosts};
+
+/// The theta of the coupling criterion, as in the paper.
+pub(super) const THETA: f64 = 0.5;
+
+/// What a plan is built from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choice {
+    pub theta: f64,
+    pub order: usize,
+    /// The number of the finest level.
+    pub depth: usize,
+    /// From this many points on, a box's expansion is cheaper than its points.
+    pub shortcut: usize,
+}
+
+/// The largest relative L2 error measured at theta = 1/2 with the orders [`ORDERS`], over the six point sets, random and
+/// positive strengths, 2000 and 40,000 points in leaves of 16 (docs/performance.md has the sweep).
+const ORDERS: [f64; 6] = [4.0, 8.0, 12.0, 16.0, 24.0, 32.0];
+const FIELD_ERROR: [f64; 6] = [3.0e-3, 6.0e-5, 2.2e-6, 7.0e-8, 1.4e-10, 3.3e-13];
+const GRADIENT_ERROR: [f64; 6] = [2.0e-3, 6.0e-5, 3.2e-6, 1.7e-7, 5.6e-10, 1.4e-12];
+const LOG_ERROR: [f64; 6] = [6.3e-4, 8.0e-6, 2.3e-7, 5.4e-9, 6.0e-12, 1.0e-14];
+
+/// What the tolerance is divided by before the tables are asked.
+const SAFETY: f64 = 1.7;
+
+/// The order at which the truncation error falls below the tolerance, in every output.
+pub(super) fn order_for(kernel: Kernel, outputs: &[Output], theta: f64, tolerance: f64) -> usize {
+    let of = |output: &Output| {
+        let table = match (kernel, output) {
+            (Kernel::Harmonic, Output::Potential) | (Kernel::Log, Output::Derivative) => &FIELD_ERROR,
+            (Kernel::Harmonic, Output::Derivative) => &GRADIENT_ERROR,
+            (Kernel::Log, Output::Potential) => &LOG_ERROR,
+        };
+        order_in(table, tolerance / SAFETY)
+    };
+    // Errors go as theta^p.
+    let order = outputs.iter().map(of).fold(2.0, f64::max) * 0.5f64.ln() / theta.ln();
+    (order.ceil() as usize).min(super::MAX_ORDER)
+}
+
+/// Where a table of errors falls to `error`, on straight lines through its logarithms.
+fn order_in(table: &[f64; 6], error: f64) -> f64 {
+    let k = (1..5).find(|k| table[*k] < error).unwrap_or(5);
+    let slope = (table[k] / table[k - 1]).ln() / (ORDERS[k] - ORDERS[k - 1]);
+    ORDERS[k] + (error / table[k]).ln() / slope
+}
+
+/// The number of levels for about `capacity` points in a leaf (Goude and Engblom, eq. 5.2).
+pub(super) fn depth_for(points: usize, capacity: usize) -> usize {
+    let levels = 0.5 * (5.0 * points as f64 / (8.0 * capacity as f64)).log2();
+    levels.ceil().max(0.0) as usize
+}
+
+/// Boxes strongly coupled to a leaf, of uniform points.
+const STRONG: f64 = 17.0;
+/// Boxes weakly coupled to a box.
+const WEAK: f64 = 45.0;
+
+/// What operations cost a plan, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Costs {
+    pair: f64,
+    m2l: f64,
+    /// P2M and L2P of one point.
+    point: f64,
+}
+
+impl Costs {
+    pub fn new<T: Real>(pairs: &PlanePairs, profile: &MachineProfile, order: usize) -> Self {
+        let costs: &PlaneCosts = &profile.of::<T>().plane;
+        let derivative = usize::from(pairs.derivative);
+        let pair = match pairs.kernel {
+            Kernel::Harmonic => costs.pair_harmonic[derivative],
+            Kernel::Log => costs.pair_log[derivative],
+        };
+        let p = order as f64;
+        Self {
+            pair,
+            m2l: costs.m2l[0] + p * (costs.m2l[1] + p * costs.m2l[2]),
+            point: p * costs.point_coefficient,
+        }
+    }
+
+    /// All pairs.
+    pub fn direct(&self, sources: usize, targets: usize) -> f64 {
+        sources as f64 * targets as f64 * self.pair
+    }
+
+    /// The FMM at a depth.
+    pub fn fmm(&self, sources: usize, targets: usize, depth: usize) -> f64 {
+        let leaves = 4f64.powi(depth as i32);
+        let near = (STRONG / leaves).min(1.0) * self.direct(sources, targets);
+        // Sorting costs as much as some tens of pairs a point.
+        let sort = 20.0 * (sources + targets) as f64;
+        let far = 4.0 / 3.0 * leaves * WEAK.min(leaves) * self.m2l;
+        near + far + sort + self.point * (sources + targets) as f64
+    }
+
+    /// From this many points on, a box's expansion is cheaper than its points.
+    pub fn shortcut(&self) -> usize {
+        (self.point / self.pair) as usize + 2
+    }
+}
+
+/// The depth of least cost.
+pub(super) fn depth_at_least_cost(sources: usize, targets: usize, same: bool, costs: &Costs) -> usize {
+    let points = if same { sources } else { sources + targets };
+    let deepest = points.max(1).ilog2() as usize / 2;
+    (0..=deepest)
+        .min_by(|a, b| {
+            let cost = |depth: usize| costs.fmm(sources, targets, depth);
+            cost(*a).total_cmp(&cost(*b))
+        })
+        .unwrap_or(0)
+}
