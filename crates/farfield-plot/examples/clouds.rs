@@ -4,12 +4,13 @@
 use std::f64::consts::TAU;
 
 use farfield_plot::scene::{Bounds, Camera, Cloud, ColourMap, Scene};
-use farfield_plot::{Animation, Color, Error};
+use farfield_plot::{Animation, Color, Error, Image};
 
 fn main() -> Result<(), Error> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
     let path = |name: &str| format!("{folder}/{name}");
     rings(1280, 720, 0.6)?.write_png(path("rings.png"))?;
+    knot()?.write_png(path("knot.png"))?;
     cluster()?.write_png(path("cluster.png"))?;
     galaxies()?.write_png(path("galaxies.png"))?;
 
@@ -36,44 +37,69 @@ impl Random {
     }
 }
 
-/// Two rings of tracers that roll up as time goes on.
-fn rings(width: u32, height: u32, time: f64) -> Result<farfield_plot::Image, Error> {
+/// Two rings of tracers that roll up as time goes on, each in its colour.
+fn rings(width: u32, height: u32, time: f64) -> Result<Image, Error> {
     let mut random = Random(7);
-    let (mut points, mut speeds) = (Vec::new(), Vec::new());
-    for i in 0..1 << 18 {
-        let ring = f64::from(i % 2);
-        let around = TAU * random.uniform();
-        let distance = 0.16 * random.uniform().sqrt() + 0.01 * random.normal();
-        let turn = TAU * random.uniform();
-        let speed = 1.0 / (distance.abs() + 0.03);
-        let angle = turn + time * 0.08 * speed;
-        let squeeze = 1.0 + 0.3 * (turn * 2.0).cos();
-        let radius = 1.0 - 0.35 * (1.0 - ring) * (1.0 - (-time).exp()) + distance * squeeze * angle.cos();
-        let wave = 0.03 * time * (6.0 * around).sin();
-        let x = 0.75 * ring + 0.35 * time + (1.0 - ring) * 0.2 * time + distance * squeeze * angle.sin() + wave;
-        points.push([x, radius * around.cos(), radius * around.sin()]);
-        speeds.push(speed.ln());
-    }
+    let mut ring = |place: f64| -> Vec<[f64; 3]> {
+        let tracer = |_| {
+            let (around, turn) = (TAU * random.uniform(), TAU * random.uniform());
+            let distance = 0.16 * random.uniform().sqrt() + 0.01 * random.normal();
+            let angle = turn + time * 0.1 / (distance.abs() + 0.04);
+            let squeezed = distance * (1.0 + 0.35 * (turn * 2.0).cos());
+            let radius = 1.0 - 0.3 * (2.0 * time + 3.0 * place).sin() + squeezed * angle.cos();
+            let along =
+                place * (1.0 - 0.8 * time) + 0.7 * time + squeezed * angle.sin() + 0.02 * time * (6.0 * around).sin();
+            [along, radius * around.cos(), radius * around.sin()]
+        };
+        (0..1 << 17).map(tracer).collect()
+    };
+    let (first, second) = (ring(0.0), ring(0.75));
     let bounds = Bounds {
-        min: [-0.3, -1.2, -1.2],
-        max: [2.6, 1.2, 1.2],
+        min: [-0.3, -1.4, -1.4],
+        max: [2.6, 1.4, 1.4],
     };
     Scene::new(width, height)
-        .cloud(
-            Cloud::new(&points)
-                .coloured_by(&speeds, Some((1.6, 3.4)))
-                .colours(ColourMap::Plasma),
-        )
+        .cloud(Cloud::new(&first).colours(ColourMap::Shades(Color::hex(0xF0_8A3C))))
+        .cloud(Cloud::new(&second).colours(ColourMap::Shades(Color::hex(0x4A_9CF0))))
         .title("Two vortex rings")
         .caption(format!("t = {time:.2}"))
-        .colour_bar("log speed")
+        .axes(true)
+        .render(&Camera::framing(bounds, -62.0, 18.0).zoomed(1.15))
+}
+
+/// A trefoil knot, coloured by a value along it.
+fn knot() -> Result<Image, Error> {
+    let mut random = Random(5);
+    let (mut points, mut values) = (Vec::new(), Vec::new());
+    for _ in 0..200_000 {
+        let t = TAU * random.uniform();
+        let radius = 2.0 + (3.0 * t).cos();
+        let mut point = [
+            radius * (2.0 * t).cos(),
+            radius * (2.0 * t).sin(),
+            1.2 * (3.0 * t).sin(),
+        ];
+        point.iter_mut().for_each(|x| *x += 0.11 * random.normal());
+        points.push(point);
+        values.push(t.sin());
+    }
+    let bounds = Bounds::of_most(&points, 0.999);
+    Scene::new(1280, 720)
+        .cloud(
+            Cloud::new(&points)
+                .coloured_by(&values, Some((-1.0, 1.0)))
+                .colours(ColourMap::Plasma),
+        )
+        .title("Trefoil knot")
+        .caption("t = 0.00")
+        .colour_bar("speed")
         .frame(bounds)
         .axes(true)
-        .render(&Camera::framing(bounds, -62.0, 18.0))
+        .render(&Camera::framing(bounds, -35.0, 40.0))
 }
 
 /// A star cluster after Plummer.
-fn cluster() -> Result<farfield_plot::Image, Error> {
+fn cluster() -> Result<Image, Error> {
     let mut random = Random(11);
     let points: Vec<[f64; 3]> = (0..100_000)
         .map(|_| {
@@ -92,7 +118,7 @@ fn cluster() -> Result<farfield_plot::Image, Error> {
 }
 
 /// Two spiral galaxies, each in its colour, from the side and from above.
-fn galaxies() -> Result<farfield_plot::Image, Error> {
+fn galaxies() -> Result<Image, Error> {
     let mut random = Random(13);
     let mut disk = |center: [f64; 3], tilt: f64, size: f64| -> Vec<[f64; 3]> {
         (0..120_000)

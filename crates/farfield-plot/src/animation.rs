@@ -12,9 +12,11 @@ use palette::Palette;
 
 /// How long the last frame stays before the animation starts again, in hundredths of a second.
 const PAUSE: u16 = 150;
-/// A pixel is left as it is while it differs from what it should be by no more than this in every
-/// channel. It is too little to be seen, and saves more than half of the file.
-const UNSEEN: u8 = 5;
+/// A pixel is left as it is while no channel differs by more than this from what it should be: too
+/// little to be seen, and it saves more than half of the file. In the dark, less is seen.
+const UNSEEN: u8 = 6;
+const UNSEEN_IN_THE_DARK: u8 = 2;
+const DARK: u8 = 48;
 /// Places of a palette for colours; one more stands for pixels that stay as they are.
 const COLORS: usize = 255;
 const UNCHANGED: u8 = 255;
@@ -185,7 +187,11 @@ impl Animation {
     fn encode(&self, image: &Image, shown: &mut Image) -> Frame<'static> {
         let first = self.frames == 0;
         let width = image.width();
-        let differs = |new: &[u8], old: &[u8]| first || new.iter().zip(old).any(|(a, b)| a.abs_diff(*b) > UNSEEN);
+        let differs = |new: &[u8], old: &[u8]| {
+            let dark = new.iter().all(|v| *v < DARK);
+            let unseen = if dark { UNSEEN_IN_THE_DARK } else { UNSEEN };
+            first || new.iter().zip(old).any(|(a, b)| a.abs_diff(*b) > unseen)
+        };
         let pairs = || image.pixels().chunks_exact(3).zip(shown.pixels().chunks_exact(3));
         let changed: Vec<bool> = pairs().map(|(new, old)| differs(new, old)).collect();
         let area = Area::around(&changed, width);

@@ -119,8 +119,8 @@ impl ChartGrid {
     /// Draws the titles; returns the height they take.
     fn draw_heading(&self, canvas: &mut Canvas, fonts: &Fonts, theme: &Theme) -> usize {
         let mut top = theme.px(16.0).max(8.0);
-        let title = (&self.title, Style::new(theme.title_text() * 1.15, Color::INK).bold());
-        let subtitle = (&self.subtitle, Style::new(theme.small_text(), FAINT_TEXT));
+        let title = (&self.title, Style::new(theme.title_text(), Color::INK).bold());
+        let subtitle = (&self.subtitle, Style::new(theme.small_text() * 0.9, FAINT_TEXT));
         let lines = [title, subtitle].into_iter().filter(|(text, _)| !text.is_empty());
         let mut drawn = false;
         for (text, style) in lines {

@@ -2,29 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::develop::Paint;
+use super::light::{Light, LightField};
 use super::splat::{Profile, Splat};
 
 /// Side of a tile in pixels: small enough for the cache, large enough that few footprints are in
 /// more than one.
-pub(super) const TILE: usize = 64;
+const TILE: usize = 64;
 
-/// The light that reaches a pixel from one cloud: its colour (red, green, blue times amount) and
-/// its amount.
-pub(super) type Light = [f32; 4];
-
-/// The light on one tile of the image.
-#[derive(Debug)]
-pub(super) struct Tile {
-    pub(super) left: usize,
-    pub(super) top: usize,
-    pub(super) width: usize,
-    pub(super) height: usize,
-    /// For each pixel, row after row, the light of each cloud. Empty if no point is here.
-    pub(super) light: Vec<Light>,
-}
-
-/// Sums the footprints on every tile.
+/// Sums the footprints on every pixel.
 ///
 /// A point behind much light is dimmed: light `e` before it lets `exp(-absorption e)` through. So
 /// near parts hide far ones, and however many points there are, a pixel gets no more than
@@ -34,31 +19,34 @@ pub(super) struct Tile {
 /// number of threads.
 pub(super) fn accumulate(
     splats: &[Splat],
-    paints: &[Paint],
+    clouds: usize,
     absorption: f32,
     (width, height): (usize, usize),
-) -> Vec<Tile> {
+) -> LightField {
     let columns = width.div_ceil(TILE);
     let lists = splats_by_tile(splats, (width, height));
-    let tiles = lists.into_par_iter().enumerate().map(|(index, mut list)| {
-        let (left, top) = (index % columns * TILE, index / columns * TILE);
-        let mut tile = Tile {
-            left,
-            top,
-            width: TILE.min(width - left),
-            height: TILE.min(height - top),
-            light: Vec::new(),
-        };
-        if !list.is_empty() {
+    let lit = lists.into_par_iter().enumerate().filter(|(_, list)| !list.is_empty());
+    let tiles: Vec<Tile> = lit
+        .map(|(index, mut list)| {
             // By depth, then by number.
             list.sort_unstable();
-            tile.light = vec![[0.0; 4]; tile.width * tile.height * paints.len()];
+            let corner = (index % columns * TILE, index / columns * TILE);
+            let mut tile = Tile::dark(corner, (width, height), clouds);
             let order = list.iter().map(|key| &splats[(key & u64::from(u32::MAX)) as usize]);
-            tile.add(order, paints, absorption);
+            tile.add(order, absorption);
+            tile
+        })
+        .collect();
+
+    let mut field = LightField::dark(width, height, clouds);
+    for tile in &tiles {
+        let rows = tile.light.chunks_exact(tile.width * clouds);
+        for (y, row) in (tile.top..).zip(rows) {
+            let start = (y * width + tile.left) * clouds;
+            field.light[start..start + row.len()].copy_from_slice(row);
         }
-        tile
-    });
-    tiles.collect()
+    }
+    field
 }
 
 /// For each tile the footprints that touch it: depth in the upper half of the key, number in the
@@ -67,7 +55,8 @@ fn splats_by_tile(splats: &[Splat], (width, height): (usize, usize)) -> Vec<Vec<
     let (columns, rows) = (width.div_ceil(TILE), height.div_ceil(TILE));
     let tiles = |at: f32, reach: f32, count: usize| {
         let span = Splat::span(at, reach, count);
-        span.start / TILE..span.end.div_ceil(TILE)
+        let end = if span.is_empty() { 0 } else { span.end.div_ceil(TILE) };
+        span.start / TILE..end
     };
     let touched = |splat: &Splat| {
         let across = tiles(splat.x, splat.reach, width);
@@ -87,44 +76,176 @@ fn splats_by_tile(splats: &[Splat], (width, height): (usize, usize)) -> Vec<Vec<
     lists
 }
 
+/// The light on a part of the image.
+struct Tile {
+    left: usize,
+    top: usize,
+    width: usize,
+    height: usize,
+    clouds: usize,
+    light: Vec<Light>,
+}
+
 impl Tile {
-    fn add<'a>(&mut self, front_to_back: impl Iterator<Item = &'a Splat>, paints: &[Paint], absorption: f32) {
-        let clouds = paints.len();
+    fn dark((left, top): (usize, usize), (width, height): (usize, usize), clouds: usize) -> Self {
+        let (width, height) = (TILE.min(width - left), TILE.min(height - top));
+        Self {
+            left,
+            top,
+            width,
+            height,
+            clouds,
+            light: vec![Light::default(); width * height * clouds],
+        }
+    }
+
+    fn add<'a>(&mut self, front_to_back: impl Iterator<Item = &'a Splat>, absorption: f32) {
+        // How much of what is behind can still be seen.
         let mut clear = vec![1.0_f32; self.width * self.height];
         let (mut across, mut down) = (Profile::default(), Profile::default());
         for splat in front_to_back {
-            across.set(splat.x - self.left as f32, splat.reach);
-            down.set(splat.y - self.top as f32, splat.reach);
-            let [r, g, b] = paints[usize::from(splat.cloud)].table[usize::from(splat.shade)];
-            let (x0, across) = visible(&across, self.width);
-            let (y0, down) = visible(&down, self.height);
+            across.set(splat.x, splat.reach);
+            down.set(splat.y, splat.reach);
+            let (x0, across) = across.within(self.left, self.width);
+            let (y0, down) = down.within(self.top, self.height);
             for (y, &part) in (y0..).zip(down) {
                 let flux = splat.flux * part;
                 let row = y * self.width + x0;
+                let pixels = self.light[row * self.clouds..].chunks_exact_mut(self.clouds);
                 let clear = &mut clear[row..row + across.len()];
-                for ((x, clear), &part) in (row..).zip(clear).zip(across) {
+                for ((light, clear), &part) in pixels.zip(clear).zip(across) {
                     let amount = flux * part;
-                    // 1 / (1 + d + d^2/2) stands for exp(-d), and the light from within the
-                    // footprint is its integral, (1 - exp(-d)) / absorption.
+                    // 1 / (1 + d + d^2/2 + d^3/6) stands for exp(-d), and the light from within
+                    // the footprint is its integral, (1 - exp(-d)) / absorption.
                     let d = absorption * amount;
-                    let through = 1.0 / (1.0 + d + 0.5 * d * d);
-                    let seen = *clear * amount * (1.0 + 0.5 * d) * through;
+                    let less = 1.0 + d * (0.5 + d * (1.0 / 6.0));
+                    let through = 1.0 / (1.0 + d * less);
+                    let seen = *clear * amount * less * through;
                     *clear *= through;
-                    let light = &mut self.light[x * clouds + usize::from(splat.cloud)];
-                    for (light, color) in light.iter_mut().zip([r, g, b, 1.0]) {
-                        *light += seen * color;
-                    }
+                    let light = &mut light[splat.cloud as usize];
+                    light.amount += seen;
+                    light.value += seen * splat.value;
                 }
             }
         }
     }
 }
 
-/// The part of a profile that lies on `count` pixels, and the first of them.
-fn visible(profile: &Profile, count: usize) -> (usize, &[f32]) {
-    let skipped = (-profile.first).clamp(0, profile.parts.len() as i32) as usize;
-    let first = profile.first.max(0) as usize;
-    let parts = &profile.parts[skipped..];
-    let shown = parts.len().min(count.saturating_sub(first));
-    (first, &parts[..shown])
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: (usize, usize) = (150, 100);
+
+    /// Footprints all over the image and beyond its borders, of several sizes.
+    fn many(count: usize) -> Vec<Splat> {
+        let mut state = 1_u64;
+        let mut uniform = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f32 / (1 << 24) as f32
+        };
+        (0..count)
+            .map(|i| Splat {
+                x: 170.0 * uniform() - 10.0,
+                y: 120.0 * uniform() - 10.0,
+                depth: 1.0 + uniform(),
+                reach: 1.25 + 6.0 * uniform(),
+                flux: 0.5 + uniform(),
+                cloud: (i % 2) as u32,
+                value: uniform(),
+            })
+            .collect()
+    }
+
+    /// The same sums pixel by pixel, with all points sorted at once and exponentials as they are.
+    fn slow(splats: &[Splat], clouds: usize, absorption: f64) -> Vec<(f64, f64)> {
+        let mut order: Vec<&Splat> = splats.iter().collect();
+        order.sort_by(|a, b| a.depth.total_cmp(&b.depth));
+        let mut light = vec![(0.0, 0.0); SIZE.0 * SIZE.1 * clouds];
+        let mut clear = vec![1.0; SIZE.0 * SIZE.1];
+        let (mut across, mut down) = (Profile::default(), Profile::default());
+        for splat in order {
+            across.set(splat.x, splat.reach);
+            down.set(splat.y, splat.reach);
+            for (y, p) in (down.first..).zip(&down.parts) {
+                for (x, q) in (across.first..).zip(&across.parts) {
+                    if !(0..SIZE.0 as i32).contains(&x) || !(0..SIZE.1 as i32).contains(&y) {
+                        continue;
+                    }
+                    let at = y as usize * SIZE.0 + x as usize;
+                    let amount = f64::from(splat.flux * p * q);
+                    let through = (-absorption * amount).exp();
+                    let seen = clear[at]
+                        * if absorption > 0.0 {
+                            (1.0 - through) / absorption
+                        } else {
+                            amount
+                        };
+                    clear[at] *= through;
+                    let sum = &mut light[at * clouds + splat.cloud as usize];
+                    *sum = (sum.0 + seen, sum.1 + seen * f64::from(splat.value));
+                }
+            }
+        }
+        light
+    }
+
+    #[test]
+    fn tiles_give_the_same_light_as_one_pixel_after_the_other() {
+        let splats = many(4000);
+        for absorption in [0.0, 0.7] {
+            let field = accumulate(&splats, 2, absorption, SIZE);
+            let expected = slow(&splats, 2, absorption.into());
+            for (at, (light, slow)) in field.light.iter().zip(expected).enumerate() {
+                let (a, b) = (f64::from(light.amount), f64::from(light.value));
+                assert!((a - slow.0).abs() < 3e-3 * (0.05 + slow.0), "{at}: {a} {slow:?}");
+                assert!((b - slow.1).abs() < 3e-3 * (0.05 + slow.0), "{at}: {b} {slow:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_absorption_every_footprint_arrives_whole() {
+        let mut splats = many(3000);
+        splats.retain(|s| (10.0..140.0).contains(&s.x) && (10.0..90.0).contains(&s.y));
+        let field = accumulate(&splats, 2, 0.0, SIZE);
+        let seen: f32 = field.light.iter().map(|l| l.amount).sum();
+        let sent: f32 = splats.iter().map(|s| s.flux).sum();
+        assert!((seen / sent - 1.0).abs() < 1e-4, "{seen} of {sent}");
+    }
+
+    #[test]
+    fn absorption_bounds_the_light_and_hides_what_is_behind() {
+        let point = |depth: f32, cloud: u32| Splat {
+            x: 50.5,
+            y: 50.5,
+            depth,
+            reach: 1.25,
+            flux: 10.0,
+            cloud,
+            value: 0.5,
+        };
+        let splats: Vec<Splat> = (0..200).map(|i| point(1.0 + i as f32, u32::from(i >= 100))).collect();
+        let field = accumulate(&splats, 2, 0.5, SIZE);
+        let brightest = field
+            .light
+            .chunks_exact(2)
+            .map(|l| l[0].amount + l[1].amount)
+            .fold(0.0, f32::max);
+        assert!(brightest < 2.0 + 1e-3 && brightest > 1.9, "{brightest}");
+        let middle = &field.light[(50 * SIZE.0 + 50) * 2..][..2];
+        assert!(middle[0].amount > 1.9 && middle[1].amount < 1e-3, "{middle:?}");
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_no_bit() {
+        let splats = many(5000);
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| accumulate(&splats, 2, 0.3, SIZE).light)
+        };
+        assert!(with(1) == with(4));
+    }
 }

@@ -18,7 +18,9 @@ impl Bounds {
     #[must_use]
     pub fn of(points: &[[f64; 3]]) -> Self {
         let finite = points.iter().filter(|p| p.iter().all(|x| x.is_finite()));
-        finite.fold(Self::EMPTY, |bounds, point| bounds.with(point))
+        finite.fold(Self::EMPTY, |bounds, &point| {
+            bounds.union(Self { min: point, max: point })
+        })
     }
 
     /// A box that leaves out stray points: along each axis it holds this fraction of the points,
@@ -47,7 +49,10 @@ impl Bounds {
     /// The smallest box that holds both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
-        self.with(&other.min).with(&other.max)
+        Self {
+            min: std::array::from_fn(|axis| self.min[axis].min(other.min[axis])),
+            max: std::array::from_fn(|axis| self.max[axis].max(other.max[axis])),
+        }
     }
 
     /// Whether there is no point in the box.
@@ -72,14 +77,6 @@ impl Bounds {
     pub(crate) fn edges() -> impl Iterator<Item = (usize, usize)> {
         let upwards = |corner: usize| (0..3).map(move |axis| (corner, corner | 1 << axis));
         (0..8).flat_map(upwards).filter(|(a, b)| a != b)
-    }
-
-    fn with(mut self, point: &[f64; 3]) -> Self {
-        for axis in 0..3 {
-            self.min[axis] = self.min[axis].min(point[axis]);
-            self.max[axis] = self.max[axis].max(point[axis]);
-        }
-        self
     }
 }
 

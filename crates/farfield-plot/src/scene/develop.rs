@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::Cloud;
-use super::accumulate::{Light, Tile};
 use super::exposure::Exposure;
+use super::light::{Light, LightField};
 use crate::{Image, srgb};
 
 /// Brightness below which a cloud's own darkest colour fades into the background.
@@ -16,51 +16,53 @@ const HOT: f32 = 0.75;
 #[derive(Debug)]
 pub(super) struct Paint {
     /// The colour map as light.
-    pub(super) table: Vec<[f32; 3]>,
-    /// Whether points have a colour each; otherwise the colour follows the brightness.
-    pub(super) by_value: bool,
+    table: Vec<[f32; 3]>,
+    /// Whether points have a value each; otherwise the colour follows the brightness.
+    by_value: bool,
 }
 
-/// Puts the light of the tiles over an image.
-pub(super) fn develop(tiles: &[Tile], paints: &[Paint], exposure: &Exposure, mut backdrop: Image) -> Image {
-    let brightness = exposure.brightness();
-    let lit: Vec<(&Tile, Vec<u8>)> = tiles
-        .par_iter()
-        .filter(|tile| !tile.light.is_empty())
-        .map(|tile| {
-            let places = (0..tile.height).flat_map(|y| (0..tile.width).map(move |x| (tile.left + x, tile.top + y)));
-            let pixels = tile.light.chunks_exact(paints.len()).zip(places);
-            let pixels = pixels.flat_map(|(light, (x, y))| {
-                let at = (y * backdrop.width() + x) * 3;
-                let behind = &backdrop.pixels()[at..at + 3];
-                pixel(light, paints, brightness, [behind[0], behind[1], behind[2]])
-            });
-            (tile, pixels.collect())
-        })
-        .collect();
-    for (tile, pixels) in lit {
-        let piece = Image::from_pixels(tile.width, tile.height, pixels);
-        backdrop.put(&piece, (tile.left, tile.top));
+/// Puts the light over an image.
+pub(super) fn develop(field: &LightField, paints: &[Paint], exposure: &Exposure, mut backdrop: Image) -> Image {
+    if paints.is_empty() {
+        return backdrop;
     }
+    let brightness = exposure.brightness();
+    let width = field.width;
+    let rows = backdrop.pixels_mut().par_chunks_exact_mut(3 * width);
+    let light = field.light.par_chunks_exact(width * field.clouds);
+    rows.zip(light).for_each(|(row, light)| {
+        for (pixel, light) in row.chunks_exact_mut(3).zip(light.chunks_exact(field.clouds)) {
+            let amount: f32 = light.iter().map(|l| l.amount).sum();
+            if amount > 0.0 {
+                let level = brightness(amount);
+                let behind = srgb::to_light([pixel[0], pixel[1], pixel[2]]);
+                pixel.copy_from_slice(&srgb::from_light(over(
+                    behind,
+                    mixed(light, paints, amount, level),
+                    level,
+                )));
+            }
+        }
+    });
     backdrop
 }
 
-fn pixel(light: &[Light], paints: &[Paint], brightness: impl Fn(f32) -> f32, behind: [u8; 3]) -> [u8; 3] {
-    let amount: f32 = light.iter().map(|l| l[3]).sum();
-    if amount <= 0.0 {
-        return behind;
-    }
-    let level = brightness(amount);
+/// The colour of a pixel with light from several clouds.
+fn mixed(light: &[Light], paints: &[Paint], amount: f32, level: f32) -> [f32; 3] {
     let mut sum = [0.0; 3];
-    for (light, paint) in light.iter().zip(paints).filter(|(light, _)| light[3] > 0.0) {
+    for (light, paint) in light.iter().zip(paints).filter(|(light, _)| light.amount > 0.0) {
         let color = paint.color(light, level);
         for (sum, color) in sum.iter_mut().zip(color) {
-            *sum += color * light[3] / amount;
+            *sum += color * light.amount / amount;
         }
     }
-    let open = 1.0 - level;
-    let back = srgb::to_light(behind);
-    srgb::from_light(std::array::from_fn(|i| sum[i] + open * open * back[i]))
+    sum
+}
+
+/// The brighter a pixel is, the less of the background shines through.
+fn over(behind: [f32; 3], color: [f32; 3], level: f32) -> [f32; 3] {
+    let open = (1.0 - level).powi(2);
+    std::array::from_fn(|i| color[i] + open * behind[i])
 }
 
 impl Paint {
@@ -72,22 +74,22 @@ impl Paint {
     }
 
     fn color(&self, light: &Light, level: f32) -> [f32; 3] {
-        let steps = (self.table.len() - 1) as f32;
         if !self.by_value {
             let fade = (level / FADE).min(1.0);
-            let place = level * steps;
-            let index = (place as usize).min(self.table.len() - 2);
-            let part = place - index as f32;
-            let (low, high) = (self.table[index], self.table[index + 1]);
-            return std::array::from_fn(|i| fade * (low[i] + part * (high[i] - low[i])));
+            return self.at(level).map(|c| fade * c);
         }
-        // Light grows with about the square of how bright it looks.
-        let dim = level * level;
-        let white = ((level - HOT) / (1.0 - HOT)).clamp(0.0, 1.0);
-        let white = 0.35 * white * white;
-        std::array::from_fn(|i| {
-            let color = light[i] / light[3];
-            dim * (color + white * (1.0 - color))
-        })
+        // The mean value along the line of sight gives the colour, the amount the brightness.
+        let color = self.at(light.value / light.amount);
+        let hot = ((level - HOT) / (1.0 - HOT)).clamp(0.0, 1.0);
+        let white = 0.15 * hot * hot;
+        color.map(|c| level * (c + white * (1.0 - c)))
+    }
+
+    fn at(&self, place: f32) -> [f32; 3] {
+        let place = place.clamp(0.0, 1.0) * (self.table.len() - 1) as f32;
+        let index = (place as usize).min(self.table.len() - 2);
+        let part = place - index as f32;
+        let (low, high) = (self.table[index], self.table[index + 1]);
+        std::array::from_fn(|i| low[i] + part * (high[i] - low[i]))
     }
 }

@@ -30,7 +30,7 @@ impl Exposure {
         }
     }
 
-    /// The exposure that suits the footprints: the densest parts are white, the typical ones are
+    /// The exposure that suits the footprints: the densest parts are nearly white, the typical ones
     /// around half as bright.
     pub(super) fn measure(splats: &[Splat], (width, height): (usize, usize)) -> Self {
         let columns = width.div_ceil(CELL);
@@ -59,10 +59,27 @@ impl Exposure {
         ) else {
             return Self { white: 1.0, knee: 0.25 };
         };
-        // One point alone must not be whiter than white.
-        let white = dense.max(1.2 * single);
-        let knee = typical.clamp(white / 400.0, white / 3.0);
+        // Room for what is denser still; and one point alone must not be white.
+        let white = 2.0 * dense.max(single);
+        let knee = typical.clamp(white / 400.0, white / 6.0);
         Self { white, knee }
+    }
+
+    /// What is left to see of this when points hide those behind them: of a column of light `white`,
+    /// (1 - exp(-opacity)) / opacity.
+    pub(super) fn hidden(self, opacity: f64) -> Self {
+        let seen = |light: f64| {
+            let depth = opacity * light / self.white;
+            if depth > 0.0 {
+                light * -(-depth).exp_m1() / depth
+            } else {
+                light
+            }
+        };
+        Self {
+            white: seen(self.white),
+            knee: seen(self.knee),
+        }
     }
 
     /// Brightness, 0 to 1, of an amount of light.

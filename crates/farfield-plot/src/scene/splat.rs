@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 
 use super::camera::View;
-use super::colour_map::STEPS;
 use super::{Cloud, Depth};
 
 /// Points of a cloud that one task works on.
@@ -24,9 +23,9 @@ pub(super) struct Splat {
     pub(super) reach: f32,
     /// The sum of the footprint over all pixels.
     pub(super) flux: f32,
-    pub(super) cloud: u16,
-    /// Index in the cloud's table of colours.
-    pub(super) shade: u16,
+    pub(super) cloud: u32,
+    /// Where the value is in the range of colours, 0 to 1.
+    pub(super) value: f32,
 }
 
 /// The footprints of all points that can be seen, cloud after cloud.
@@ -34,8 +33,7 @@ pub(super) fn splats(clouds: &[Cloud<'_>], view: &View, depth: &Depth, (width, h
     let mut all = Vec::new();
     for (index, cloud) in clouds.iter().enumerate() {
         let (low, high) = cloud.shown_range();
-        let steps = (STEPS - 1) as f64;
-        let shade = |value: f64| (((value - low) / (high - low)).clamp(0.0, 1.0) * steps + 0.5) as u16;
+        let place = |value: f64| ((value - low) / (high - low)).clamp(0.0, 1.0) as f32;
         let on_image = |at: f32, reach: f32, side: usize| at + reach > 0.0 && at - reach < side as f32;
         let splat = |(i, &point): (usize, &[f64; 3])| {
             let seen = view.project(point)?;
@@ -50,8 +48,8 @@ pub(super) fn splats(clouds: &[Cloud<'_>], view: &View, depth: &Depth, (width, h
                 depth: seen.depth as f32,
                 reach,
                 flux: (cloud.weight * depth.brightness(seen.depth)) as f32,
-                cloud: index as u16,
-                shade: shade(value),
+                cloud: index as u32,
+                value: place(value),
             })
         };
         let pieces: Vec<Vec<Splat>> = cloud
@@ -104,6 +102,19 @@ impl Profile {
         if sum > 0.0 {
             let scale = 1.0 / sum;
             self.parts.iter_mut().for_each(|part| *part *= scale);
+        }
+    }
+
+    /// The parts on `count` pixels from `start` on, and the first of those pixels, counted from
+    /// there.
+    pub(super) fn within(&self, start: usize, count: usize) -> (usize, &[f32]) {
+        let length = self.parts.len() as i32;
+        let first = self.first - start as i32;
+        let (from, to) = ((-first).clamp(0, length), (count as i32 - first).clamp(0, length));
+        if from < to {
+            ((first + from) as usize, &self.parts[from as usize..to as usize])
+        } else {
+            (0, &[])
         }
     }
 }
