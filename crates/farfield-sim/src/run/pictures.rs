@@ -141,7 +141,7 @@ impl Pictures {
         let half: Vec3 = std::array::from_fn(|axis| {
             let home = 0.5 * (self.home.max[axis] - self.home.min[axis]);
             let reach = (now.max[axis] - centre[axis]).max(centre[axis] - now.min[axis]);
-            (1.1 * home).max(reach).max(1e-9)
+            home.max(reach).max(1e-9)
         });
         let bounds = Bounds {
             min: std::array::from_fn(|axis| centre[axis] - half[axis]),

@@ -2,7 +2,7 @@
 
 use super::Elements;
 use super::neighbours::Neighbours;
-use super::profile::{potential, reach};
+use super::profile::{PotentialTable, reach};
 use crate::error::Error;
 use crate::summation::{ENERGY_SUM, Request, Summation};
 use crate::vec3::{dot, norm, sub};
@@ -58,6 +58,7 @@ fn core_corrections(elements: &Elements, core: Core) -> Vec<f64> {
         return Vec::new();
     }
     let neighbours = Neighbours::new(&elements.positions, radius);
+    let table = PotentialTable::new(core);
     elements
         .positions
         .par_iter()
@@ -69,7 +70,7 @@ fn core_corrections(elements: &Elements, core: Core) -> Vec<f64> {
                 let r = norm(sub(*x, elements.positions[j]));
                 if r < radius {
                     let singular = if r > 0.0 { 1.0 / r } else { 0.0 };
-                    let difference = potential(core, r, elements.sizes[j]) - singular;
+                    let difference = table.at(r, elements.sizes[j]) - singular;
                     sum += difference * dot(elements.strengths[i], elements.strengths[j]);
                 }
             });
@@ -83,6 +84,7 @@ mod tests {
     use super::*;
     use crate::case::SumSettings;
     use crate::vec3::Vec3;
+    use crate::vortex::profile::potential;
     use farfield::points::{PointSet, Random};
     use farfield::tuning::MachineProfile;
 

@@ -29,7 +29,9 @@ pub struct VortexModel {
     tracer_groups: Vec<u32>,
     /// Name, axis and number of each ring and knot.
     parts: Vec<(String, Vec3)>,
-    evaluated: Option<Evaluated>,
+    /// Rates at the present state; empty while they are not known.
+    evaluated: Evaluated,
+    is_evaluated: bool,
     summation: Summation,
 }
 
@@ -81,7 +83,8 @@ impl VortexModel {
             groups: elements.groups,
             tracer_groups,
             parts,
-            evaluated: None,
+            evaluated: Evaluated::default(),
+            is_evaluated: false,
             summation: Summation::new(case.sum.clone(), profile),
             settings,
         })
@@ -109,7 +112,7 @@ impl VortexModel {
     /// [`Error::Sum`] if the velocities are not known yet and the engine refuses.
     pub fn rings(&mut self) -> Result<Vec<RingMeasure>, Error> {
         self.evaluate()?;
-        let rates = &self.evaluated_ref().rates;
+        let rates = &self.evaluated.rates;
         let members = Members {
             positions: &self.flow.positions,
             strengths: &self.flow.strengths,
@@ -121,17 +124,9 @@ impl VortexModel {
         Ok(self.parts.iter().enumerate().map(one).collect())
     }
 
-    fn evaluated_ref(&self) -> &Evaluated {
-        // `evaluate` comes first in every caller; an empty one measures as nothing.
-        static NOTHING: std::sync::OnceLock<Evaluated> = std::sync::OnceLock::new();
-        self.evaluated
-            .as_ref()
-            .unwrap_or_else(|| NOTHING.get_or_init(Evaluated::default))
-    }
-
     fn largest_gradient(&self) -> (f64, usize) {
         let norm2 = |g: &[f64; 9]| g.iter().map(|x| x * x).sum::<f64>();
-        let gradients = &self.evaluated_ref().gradients;
+        let gradients = &self.evaluated.gradients;
         let largest = gradients
             .iter()
             .enumerate()
@@ -141,7 +136,7 @@ impl VortexModel {
 
     fn enstrophy(&self) -> f64 {
         let parts = self
-            .evaluated_ref()
+            .evaluated
             .gradients
             .iter()
             .zip(&self.flow.strengths)
@@ -176,11 +171,11 @@ impl VortexModel {
 
 impl Model for VortexModel {
     fn evaluate(&mut self) -> Result<(), Error> {
-        if self.evaluated.is_none() {
+        if !self.is_evaluated {
             let rates = self
                 .motion
                 .rates(&self.flow, &self.sizes, &self.volumes, &mut self.summation)?;
-            self.evaluated = Some(rates);
+            (self.evaluated, self.is_evaluated) = (rates, true);
         }
         Ok(())
     }
@@ -204,7 +199,7 @@ impl Model for VortexModel {
         } else {
             f64::NAN
         };
-        let velocities = &self.evaluated_ref().rates.positions;
+        let velocities = &self.evaluated.rates.positions;
         let invariants = Invariants::of(&self.flow.positions, &self.flow.strengths, velocities);
         let fastest = velocities.iter().map(|u| norm(*u)).fold(0.0, f64::max);
         let mut values = vec![self.flow.positions.len() as f64];
@@ -268,12 +263,14 @@ impl Model for VortexModel {
             evaluated,
             ..
         } = self;
-        if let Some(first) = evaluated.take() {
-            *flow = runge_kutta(self.scheme, flow, &first.rates, dt, |stage, later| {
-                let sizes = motion.sizes_later(sizes, later);
-                motion.rates(stage, &sizes, volumes, summation).map(|e| e.rates)
-            })?;
-        }
+        let first = std::mem::take(evaluated).rates;
+        self.is_evaluated = false;
+        *flow = runge_kutta(self.scheme, flow, &first, dt, |stage, later| {
+            let sizes = motion.sizes_later(sizes, later);
+            motion
+                .rates(stage, &sizes, volumes, summation)
+                .map(|evaluated| evaluated.rates)
+        })?;
         if self.motion.diffusion == Diffusion::CoreSpreading {
             self.sizes = self.motion.sizes_later(&self.sizes, dt);
         }
@@ -285,7 +282,7 @@ impl Model for VortexModel {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let rates = &self.evaluated_ref().rates;
+        let rates = &self.evaluated.rates;
         let or_zero = |values: &[Vec3], n: usize| {
             if values.len() == n {
                 values.to_vec()
@@ -350,7 +347,7 @@ impl Model for VortexModel {
             return Err(format!("it has {found} tracers where the case has {expected}"));
         }
         (self.flow, self.sizes, self.volumes, self.groups) = (flow, sizes, volumes, groups);
-        self.evaluated = None;
+        (self.evaluated, self.is_evaluated) = (Evaluated::default(), false);
         Ok(())
     }
 

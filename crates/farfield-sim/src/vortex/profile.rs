@@ -31,6 +31,41 @@ pub fn reach(core: Core, size: f64) -> f64 {
     }
 }
 
+/// The potential within its reach, from a table: many times faster than [`potential`] where that needs erf. Every core
+/// scales, $q_\sigma(r) = q_1(r/\sigma)/\sigma$, so one table serves all sizes.
+pub struct PotentialTable {
+    values: Vec<f64>,
+    per_size: f64,
+}
+
+impl PotentialTable {
+    /// Linear pieces for each core size; the error is a few 1e-7 of the value at the centre.
+    const PIECES: usize = 1024;
+
+    /// Tabulates a core.
+    pub fn new(core: Core) -> Self {
+        let per_size = Self::PIECES as f64;
+        let count = (reach(core, 1.0) * per_size).ceil() as usize + 2;
+        // A singular core has no reach and needs no table.
+        let value = |k: usize| potential(core, k as f64 / per_size, 1.0);
+        Self {
+            values: (0..count).map(value).collect(),
+            per_size,
+        }
+    }
+
+    /// The potential at a distance within the reach; beyond it, that of a point.
+    #[inline]
+    pub fn at(&self, r: f64, size: f64) -> f64 {
+        let x = r / size * self.per_size;
+        let k = x as usize;
+        match self.values.get(k..k + 2) {
+            Some(&[low, high]) => (low + (x - k as f64) * (high - low)) / size,
+            _ => 1.0 / r,
+        }
+    }
+}
+
 /// The vorticity an element of strength one has at its own centre: $2K(0)/4\pi$, the curl of its velocity. Zero where
 /// that is unbounded.
 pub fn own_vorticity(core: Core, size: f64) -> f64 {
@@ -80,6 +115,19 @@ mod tests {
             }
             let far = potential(core, 50.0, 0.2) * 50.0;
             assert!((far - 1.0).abs() < 1e-9, "{core:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_is_the_function() {
+        for core in [Core::WinckelmansLeonard, Core::Gaussian, Core::HuPolynomial] {
+            let table = PotentialTable::new(core);
+            for k in 0..500 {
+                let r = reach(core, 0.2) * f64::from(k) / 500.0;
+                let expected = potential(core, r, 0.2);
+                assert!((table.at(r, 0.2) - expected).abs() < 1e-5 * expected, "{core:?} {r}");
+            }
+            assert_eq!(table.at(100.0, 0.2), 0.01);
         }
     }
 
