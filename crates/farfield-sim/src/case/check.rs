@@ -1,6 +1,8 @@
 //! Whether the values of a case make sense; which values can is the schema's part.
 
-use super::settings::{Case, CoreName, Diffusion, Disk, Gravity, Knot, Output, Plummer, Ring, Scheme, Time, Vortex};
+use super::gravity::{Disk, Gravity, Plummer};
+use super::settings::{Case, Output, Scheme, Time};
+use super::vortex::{CoreName, Diffusion, Knot, Ring, Vortex};
 use crate::vec3::{Vec3, norm};
 
 /// The key that is wrong, and why.

@@ -5,13 +5,14 @@
 
 mod built_in;
 mod check;
+mod gravity;
 mod nearest;
 mod read;
 mod settings;
+mod vortex;
 
 pub use built_in::{BuiltIn, SCHEMA};
+pub use gravity::{Body, Disk, Gravity, Plummer};
 pub use read::{Override, read};
-pub use settings::{
-    Alarm, Body, Case, CoreName, Diffusion, Disk, Gravity, Knot, MethodName, Output, Plummer, Ring, Scheme, Stretching,
-    SumSettings, Time, Tracers, View, Vortex,
-};
+pub use settings::{Alarm, Case, MethodName, Output, Scheme, SumSettings, Time, View};
+pub use vortex::{CoreName, Diffusion, Knot, Ring, Stretching, Tracers, Vortex};

@@ -5,25 +5,26 @@
 mod fields;
 mod folder;
 mod observe;
+mod outcome;
 mod pictures;
 mod schedule;
+mod start;
 mod summary;
 mod writer;
 
 pub use folder::{Folder, case_text};
 pub use observe::{Observer, Progress, Silent};
+pub use outcome::Outcome;
 pub use schedule::Schedule;
 
 use crate::case::Case;
-use crate::checkpoint::{Checkpoint, Found, Header, PlanRecord};
+use crate::checkpoint::{Checkpoint, Header, PlanRecord};
 use crate::diagnostics::{Table, Watch};
 use crate::error::Error;
-use crate::gravity::GravityModel;
 use crate::model::{ENERGY, Limit, Model, Snapshot, State};
-use crate::vortex::VortexModel;
 use farfield::tuning::MachineProfile;
+use outcome::Report;
 use pictures::Pictures;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -36,35 +37,6 @@ pub struct Control {
     pub stop: Arc<AtomicBool>,
     /// Do so after this many steps.
     pub most_steps: Option<u64>,
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
-    /// Whether the end of the case was reached.
-    pub finished: bool,
-    /// Steps done in all, and in this session.
-    pub steps: u64,
-    /// Steps done in this session.
-    pub session_steps: u64,
-    /// The time reached.
-    pub time: f64,
-    /// Seconds this session took, files included.
-    pub seconds: f64,
-    /// Seconds this session spent stepping and measuring.
-    pub stepping_seconds: f64,
-    /// Seconds of that in the sums that move the system.
-    pub sum_seconds: f64,
-    /// Pictures written in this session.
-    pub frames: u64,
-    /// What the sums settled on.
-    pub sums: String,
-    /// Names and values of the first and last rows of diagnostics in this session.
-    pub columns: Vec<String>,
-    /// The first row.
-    pub first: Vec<f64>,
-    /// The last row.
-    pub last: Vec<f64>,
 }
 
 /// A run that is ready to go.
@@ -89,107 +61,7 @@ pub struct Run {
     sound: Option<(Header, State)>,
 }
 
-fn model_of(case: &Case, profile: &MachineProfile) -> Result<Box<dyn Model>, Error> {
-    Ok(if case.gravity.is_some() {
-        Box::new(GravityModel::new(case, profile.clone())?)
-    } else {
-        Box::new(VortexModel::new(case, profile.clone())?)
-    })
-}
-
 impl Run {
-    /// Prepares a new run in a folder of its own. The initial checkpoint is written before anything is computed, so
-    /// that a folder that cannot be written is known at once.
-    ///
-    /// # Errors
-    /// [`Error::Case`] for a case that cannot be built, [`Error::Folder`] for a folder that holds a run or cannot be
-    /// written, [`Error::File`] if the disk is full.
-    pub fn new(case: Case, folder: &Path, profile: MachineProfile) -> Result<Self, Error> {
-        let model = model_of(&case, &profile)?;
-        let folder = Folder::create(folder, &case)?;
-        let (columns, initial) = (model.columns(), model.snapshot());
-        let table = Table::create(&folder.diagnostics(), &columns)?;
-        let mut run = Self {
-            watch: Watch {
-                energy_jump: case.alarm.energy_jump,
-                last_energy: None,
-            },
-            case,
-            model,
-            folder,
-            table,
-            columns,
-            profile,
-            step: 0,
-            time: 0.0,
-            dt: 0.0,
-            limit: Limit::Start,
-            rows_before: 0,
-            initial,
-            sound: None,
-        };
-        let first = run.checkpoint();
-        run.folder.store().write(&first)?;
-        run.folder.probe(2 * first.to_bytes().map_or(0, |bytes| bytes.len()))?;
-        Ok(run)
-    }
-
-    /// Prepares to go on with a run from its newest sound checkpoint; `change` may alter the case, for instance its
-    /// end. Remarks say what was found.
-    ///
-    /// # Errors
-    /// [`Error::Folder`] or [`Error::Checkpoint`] if there is nothing to go on from, and what `change` fails with.
-    pub fn resume(
-        folder: &Path,
-        change: impl FnOnce(Case) -> Result<Case, Error>,
-    ) -> Result<(Self, Vec<String>), Error> {
-        let folder = Folder::open(folder)?;
-        let mut remarks = folder.store().remove_leftovers();
-        let Found {
-            checkpoint,
-            path,
-            remarks: found,
-        } = folder.store().newest()?;
-        remarks.extend(found);
-        let Checkpoint { header, state } = checkpoint;
-        let (simd, warning) = header.simd_level();
-        remarks.extend(warning);
-        if header.program != env!("CARGO_PKG_VERSION") {
-            remarks.push(format!(
-                "the run was started with version {}, this is {}: results may differ in the last bits",
-                header.program,
-                env!("CARGO_PKG_VERSION")
-            ));
-        }
-        let case = change(header.case.clone())?;
-        let mut model = model_of(&case, &header.profile)?;
-        let initial = model.snapshot();
-        model.restore(&state).map_err(|why| Error::Checkpoint { path, why })?;
-        model.summation().simd = simd;
-        let table = Table::reopen(&folder.diagnostics(), header.rows)?;
-        folder.keep_case(&case)?;
-        let run = Self {
-            watch: Watch {
-                energy_jump: case.alarm.energy_jump,
-                last_energy: header.last_energy,
-            },
-            columns: model.columns(),
-            case,
-            model,
-            folder,
-            table,
-            profile: header.profile,
-            step: header.step,
-            time: header.time,
-            dt: header.dt,
-            limit: header.limit,
-            rows_before: header.rows,
-            initial,
-            sound: None,
-        };
-        Ok((run, remarks))
-    }
-
     /// The resolved case.
     pub fn case(&self) -> &Case {
         &self.case
@@ -479,25 +351,5 @@ impl Run {
             outcome.sums
         ));
         outcome
-    }
-}
-
-/// What a session has done so far.
-#[derive(Default)]
-struct Report {
-    session_steps: u64,
-    stepping_seconds: f64,
-    first: Vec<f64>,
-    last: Vec<f64>,
-}
-
-impl Report {
-    fn rows(&mut self, row: Option<Vec<f64>>) {
-        if let Some(row) = row {
-            if self.first.is_empty() {
-                self.first = row.clone();
-            }
-            self.last = row;
-        }
     }
 }

@@ -44,7 +44,7 @@ pub fn run() -> Result<Validation, Error> {
     let mut rows = Vec::new();
     let mut claims = Vec::new();
     let mut chart = LineChart::new("Speed of a vortex ring, over that of a thin one")
-        .subtitle("lines: U = Γ/4πR (ln 8R/a - C) is 1")
+        .subtitle("theory: U = Γ/4πR (ln 8R/a - C)")
         .x_axis(Axis::log("core radius over ring radius a/R"))
         .y_axis(Axis::linear("measured over theory"));
     for (k, (label, core, layers, constant)) in kinds.into_iter().enumerate() {
