@@ -19,7 +19,7 @@ const PARTS: [Color; 6] = [
 ];
 /// Of the animation.
 const FRAMES_PER_SECOND: f64 = 20.0;
-/// Up to so many points are drawn as large dots.
+/// Up to so many points are drawn as large dots, and not followed.
 const FEW: usize = 60;
 
 /// Draws the pictures of a run: `frames/oblique/frame-000100.png` and so on.
@@ -29,7 +29,7 @@ pub struct Pictures {
     image: [u32; 2],
     animated: bool,
     folder: PathBuf,
-    /// Vortices travel along z, so pictures have z to the right and follow them; disks lie in the xy plane.
+    /// Vortices travel along z, so pictures have z to the right; disks lie in the xy plane.
     travelling: bool,
     /// The box around the initial state.
     home: Bounds,
@@ -133,7 +133,7 @@ impl Pictures {
     fn camera(&self, view: View, points: &[Vec3]) -> Camera {
         // Stragglers may leave the picture.
         let now = Bounds::of_most(points, 0.94);
-        let centre = if self.travelling {
+        let centre = if points.len() > FEW {
             now.center()
         } else {
             self.home.center()
