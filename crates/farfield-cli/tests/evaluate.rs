@@ -147,6 +147,29 @@ fn the_summary_shows_time_error_memory_and_rates() {
 }
 
 #[test]
+fn the_memory_forecast_is_not_below_the_peak_and_not_far_above() {
+    for options in [
+        "--n 100000 --method fmm",
+        "--n 100000 --method fmm --points plummer --tolerance 1e-3",
+        "--n 100000 --method treecode --tolerance 1e-3",
+        "--n 100000 --method fmm --precision f32 --outputs potential,gradient",
+        "--n 20000 --method direct",
+    ] {
+        let report = json(&format!("evaluate {options} --json"));
+        let (Some(peak), Some(forecast)) = (
+            report["memory_bytes"].as_f64(),
+            report["memory_forecast_bytes"].as_f64(),
+        ) else {
+            continue; // The system does not tell.
+        };
+        assert!(
+            peak <= forecast && forecast <= 2.5 * peak,
+            "{options}: {forecast} for {peak}"
+        );
+    }
+}
+
+#[test]
 fn no_points_is_an_empty_result() {
     let report = json("evaluate --n 0 --verify 10 --json");
     assert_eq!(report["n_sources"], 0);

@@ -2,7 +2,7 @@
 
 mod program;
 
-use program::fail;
+use program::{fail, succeed};
 
 #[test]
 fn wrong_options_are_usage_errors() {
@@ -59,6 +59,32 @@ fn wrong_options_are_usage_errors() {
     fail("dance", 2, &["dance"]);
     fail("reproduce", 2, &["NAME"]);
     fail("reproduce nothing", 2, &["nothing"]);
+}
+
+#[test]
+fn numbers_that_do_not_fit_are_named_with_what_would() {
+    let gravity = "evaluate --n 100 --kernel gravity";
+    fail(
+        &format!("{gravity} --softening 1e300"),
+        1,
+        &["1e300", "source 0", "outside ["],
+    );
+    fail(
+        &format!("{gravity} --softening 1e300 --precision f32"),
+        1,
+        &["--softening is 1e300", "f32", "--precision f64"],
+    );
+    fail(
+        &format!("{gravity} --gravitational-constant 1e300 --precision f32"),
+        1,
+        &["potential", "target 0", "f32"],
+    );
+    fail(
+        "evaluate --n 100 --kernel biot-savart --core gaussian --core-size 1e200",
+        1,
+        &["1e200", "source 0"],
+    );
+    succeed(&format!("{gravity} --gravitational-constant 1e300 --verify 10"));
 }
 
 #[test]

@@ -39,13 +39,7 @@ pub(super) fn accumulate(
         .collect();
 
     let mut field = LightField::dark(width, height, clouds);
-    for tile in &tiles {
-        let rows = tile.light.chunks_exact(tile.width * clouds);
-        for (y, row) in (tile.top..).zip(rows) {
-            let start = (y * width + tile.left) * clouds;
-            field.light[start..start + row.len()].copy_from_slice(row);
-        }
-    }
+    tiles.iter().for_each(|tile| tile.write_to(&mut field));
     field
 }
 
@@ -76,44 +70,52 @@ fn splats_by_tile(splats: &[Splat], (width, height): (usize, usize)) -> Vec<Vec<
     lists
 }
 
-/// The light on a part of the image.
+/// The light on a part of the image. Amounts and values are apart, and each cloud has its own, so
+/// that the rows of a footprint are summed several pixels at a time.
 struct Tile {
     left: usize,
     top: usize,
     width: usize,
     height: usize,
-    clouds: usize,
-    light: Vec<Light>,
+    /// How much of what is behind can still be seen.
+    clear: Vec<f32>,
+    amounts: Vec<Vec<f32>>,
+    values: Vec<Vec<f32>>,
 }
 
 impl Tile {
     fn dark((left, top): (usize, usize), (width, height): (usize, usize), clouds: usize) -> Self {
         let (width, height) = (TILE.min(width - left), TILE.min(height - top));
+        let dark = || vec![vec![0.0; width * height]; clouds];
         Self {
             left,
             top,
             width,
             height,
-            clouds,
-            light: vec![Light::default(); width * height * clouds],
+            clear: vec![1.0; width * height],
+            amounts: dark(),
+            values: dark(),
         }
     }
 
     fn add<'a>(&mut self, front_to_back: impl Iterator<Item = &'a Splat>, absorption: f32) {
-        // How much of what is behind can still be seen.
-        let mut clear = vec![1.0_f32; self.width * self.height];
         let (mut across, mut down) = (Profile::default(), Profile::default());
         for splat in front_to_back {
             across.set(splat.x, splat.reach);
             down.set(splat.y, splat.reach);
             let (x0, across) = across.within(self.left, self.width);
             let (y0, down) = down.within(self.top, self.height);
+            let (amounts, values) = (
+                &mut self.amounts[splat.cloud as usize],
+                &mut self.values[splat.cloud as usize],
+            );
             for (y, &part) in (y0..).zip(down) {
                 let flux = splat.flux * part;
-                let row = y * self.width + x0;
-                let pixels = self.light[row * self.clouds..].chunks_exact_mut(self.clouds);
-                let clear = &mut clear[row..row + across.len()];
-                for ((light, clear), &part) in pixels.zip(clear).zip(across) {
+                let row = y * self.width + x0..y * self.width + x0 + across.len();
+                let clear = &mut self.clear[row.clone()];
+                let amounts = &mut amounts[row.clone()];
+                let values = &mut values[row];
+                for (((clear, sum), value), &part) in clear.iter_mut().zip(amounts).zip(values).zip(across) {
                     let amount = flux * part;
                     // 1 / (1 + d + d^2/2 + d^3/6) stands for exp(-d), and the light from within
                     // the footprint is its integral, (1 - exp(-d)) / absorption.
@@ -122,9 +124,22 @@ impl Tile {
                     let through = 1.0 / (1.0 + d * less);
                     let seen = *clear * amount * less * through;
                     *clear *= through;
-                    let light = &mut light[splat.cloud as usize];
-                    light.amount += seen;
-                    light.value += seen * splat.value;
+                    *sum += seen;
+                    *value += seen * splat.value;
+                }
+            }
+        }
+    }
+
+    fn write_to(&self, field: &mut LightField) {
+        let clouds = field.clouds;
+        for (cloud, (amounts, values)) in self.amounts.iter().zip(&self.values).enumerate() {
+            let rows = amounts.chunks_exact(self.width).zip(values.chunks_exact(self.width));
+            for (y, (amounts, values)) in (self.top..).zip(rows) {
+                let start = (y * field.width + self.left) * clouds + cloud;
+                let pixels = field.light[start..].iter_mut().step_by(clouds);
+                for ((light, &amount), &value) in pixels.zip(amounts).zip(values) {
+                    *light = Light { amount, value };
                 }
             }
         }

@@ -185,7 +185,7 @@ impl View {
         let offset = difference(point, self.eye);
         let [right, down, depth] = self.axes.map(|axis| dot(axis, offset));
         // A NaN is not in front either.
-        if !(depth > 1e-6 * self.distance) {
+        if depth.is_nan() || depth <= 1e-6 * self.distance {
             return None;
         }
         let scale = self.focal / depth;

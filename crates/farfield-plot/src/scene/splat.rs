@@ -92,13 +92,13 @@ impl Profile {
         self.first = from;
         self.parts.clear();
         let inverse = 1.0 / reach;
-        let mut sum = 0.0;
-        for pixel in from..to {
+        let shape = |pixel: i32| {
             let u = (pixel as f32 + 0.5 - at) * inverse;
             let v = (1.0 - u * u).max(0.0);
-            self.parts.push(v * v);
-            sum += v * v;
-        }
+            v * v
+        };
+        self.parts.extend((from..to).map(shape));
+        let sum: f32 = self.parts.iter().sum();
         if sum > 0.0 {
             let scale = 1.0 / sum;
             self.parts.iter_mut().for_each(|part| *part *= scale);

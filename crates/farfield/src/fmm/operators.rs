@@ -210,13 +210,19 @@ impl<T: Real> Values<'_, T> {
     #[inline(always)]
     fn add<V: Lanes<Elem = T>, const S: usize, const B: usize, const IRREGULAR: bool>(&self, k: usize, sums: &mut [T]) {
         let n = self.targets.len();
+        // Each derivative is one over the side of the box.
+        let mut scales = [V::zero(); S];
+        for (e, scale) in scales.iter_mut().enumerate() {
+            let power = 1 + self.outputs.derivatives_of(k + e) as i32;
+            *scale = V::splat(T::from_f64(self.inverse_side.powi(power)));
+        }
         let mut first = 0;
         while first < n {
             if n - first > V::LANES {
-                self.add_at::<V, S, B, IRREGULAR>(k, first, sums);
+                self.add_at::<V, S, B, IRREGULAR>(k, first, &scales, sums);
                 first += B * V::LANES;
             } else {
-                self.add_at::<V, S, 1, IRREGULAR>(k, first, sums);
+                self.add_at::<V, S, 1, IRREGULAR>(k, first, &scales, sums);
                 first += V::LANES;
             }
         }
@@ -227,6 +233,7 @@ impl<T: Real> Values<'_, T> {
         &self,
         k: usize,
         first: usize,
+        scales: &[V; S],
         sums: &mut [T],
     ) {
         let n = self.targets.len();
@@ -238,14 +245,11 @@ impl<T: Real> Values<'_, T> {
         }
         let values = self.recurrence.evaluate::<V, S, B>(order, expansions, &points);
         for (e, values) in values.iter().enumerate() {
-            let scale = V::splat(T::from_f64(
-                self.inverse_side.powi(1 + self.outputs.derivatives_of(k + e) as i32),
-            ));
             for (b, value) in values.iter().enumerate() {
                 let at = (first + b * V::LANES).min(n);
                 let count = (n - at).min(V::LANES);
                 let out = &mut sums[(k + e) * n + at..][..count];
-                let sum = value.mul_add(scale, V::from_slice_partial(out, count, T::ZERO));
+                let sum = value.mul_add(scales[e], V::from_slice_partial(out, count, T::ZERO));
                 sum.write_partial(out, count);
             }
         }

@@ -7,7 +7,7 @@ use crate::simd::Real;
 use crate::tree::Octree;
 use crate::tree::lists::{Lists, SHIFTS, Thresholds};
 use crate::treecode;
-use crate::tuning::orders::{self, Orders, Work};
+use crate::tuning::orders::{self, Orders, PointShape, Work};
 use crate::tuning::shape::Proposal;
 
 /// Interaction lists and orders of a tree.
@@ -39,7 +39,12 @@ impl FarField {
             None => {
                 let points = (sum.sources.len() + sum.target_count()) as f64;
                 let per_coefficient = points * sum.streams() as f64 * costs.point_coefficient;
-                let work = Work::of_tree(tree, &lists, sum.sources, sum.targets.unwrap_or(sum.sources));
+                let targets = sum.targets.unwrap_or(sum.sources);
+                let shape = PointShape {
+                    dimension: proposal.dimension,
+                    core: sum.largest_size(),
+                };
+                let work = Work::of_tree(tree, &lists, sum.sources, targets, shape);
                 orders::choose(&work, &sum.error_derivatives(), sum.tolerance, costs, per_coefficient)
             }
         };

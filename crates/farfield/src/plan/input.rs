@@ -322,6 +322,9 @@ impl<const D: usize> Survey<D> {
 /// More points than this, sources or targets, cannot be numbered.
 pub const MOST_POINTS: usize = u32::MAX as usize - 64;
 
+/// A point with its array and its number there.
+type Numbered<T, const D: usize> = (&'static str, usize, [T; D]);
+
 /// Refuses distinct points less than `least` apart along an axis, where the square of their distance may be lost.
 ///
 /// Near a coordinate of `limit` or more, numbers are at least `least` apart. So only points that agree in their large
@@ -361,7 +364,7 @@ fn check_distances<T: Real, const D: usize>(
         .filter(|(_, _, point)| point.iter().any(is_small))
         .map(|(_, _, point)| place(&point))
         .collect();
-    let mut groups: BTreeMap<[u64; D], Vec<(&'static str, usize, [T; D])>> = BTreeMap::new();
+    let mut groups: BTreeMap<[u64; D], Vec<Numbered<T, D>>> = BTreeMap::new();
     for entry in all() {
         let place = place(&entry.2);
         if crowded.contains(&place) {
@@ -370,7 +373,7 @@ fn check_distances<T: Real, const D: usize>(
     }
     for mut group in groups.into_values() {
         for component in 0..D {
-            let coordinate = |entry: &(&str, usize, [T; D])| entry.2[component].to_f64();
+            let coordinate = |entry: &Numbered<T, D>| entry.2[component].to_f64();
             group.sort_by(|a, b| coordinate(a).total_cmp(&coordinate(b)));
             let close = group.windows(2).find(|pair| {
                 let gap = coordinate(&pair[1]) - coordinate(&pair[0]);

@@ -71,18 +71,20 @@ pub(crate) struct Connections {
 /// What decides how two boxes are coupled.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Criterion {
-    pub theta: f64,
-    /// Boxes closer than this, edge to edge, are strongly coupled: their cores are felt.
-    pub reach: f64,
-    /// From this many points in the smaller box on, its expansion is cheaper than its points.
-    pub shortcut: usize,
+    inverse_theta: f64,
+    reach: f64,
+    shortcut: usize,
 }
 
 impl Criterion {
-    /// Whether boxes with these circles are weakly coupled.
-    #[inline]
-    fn weak<T: Real>(&self, a: ([T; 2], T), b: ([T; 2], T)) -> bool {
-        self.passes(a, b, false)
+    /// Boxes closer than `reach`, edge to edge, are strongly coupled: their cores are felt. From `shortcut` points in
+    /// the smaller box on, its expansion is cheaper than its points.
+    pub fn new(theta: f64, reach: f64, shortcut: usize) -> Self {
+        Self {
+            inverse_theta: 1.0 / theta,
+            reach,
+            shortcut,
+        }
     }
 
     /// The criterion, or that with the radii swapped.
@@ -92,7 +94,7 @@ impl Criterion {
         let (ra, rb) = (ra.to_f64(), rb.to_f64());
         let (large, small) = if (ra > rb) != swapped { (ra, rb) } else { (rb, ra) };
         // theta d >= R + theta r, and d >= R + r + reach
-        let least = (large / self.theta + small).max(large + small + self.reach);
+        let least = (large * self.inverse_theta + small).max(large + small + self.reach);
         let d2 = dx * dx + dy * dy;
         d2 >= least * least && d2 > 0.0
     }
@@ -229,7 +231,9 @@ fn split_level<T: Real>(
     let boxes = &pyramid.boxes;
     let circle = |b: usize| (boxes.centre[first + b], boxes.radius[first + b]);
     let leaves = |b: usize| b * below..(b + 1) * below;
-    let has_sources = |b: usize| !pyramid.sources.range(leaves(b)).is_empty();
+    // Where the sources are the targets no box is empty.
+    let all_full = pyramid.targets.is_none();
+    let has_sources = |b: usize| all_full || !pyramid.sources.range(leaves(b)).is_empty();
     (0..count.div_ceil(PIECE))
         .into_par_iter()
         .map(|piece| {
@@ -237,12 +241,13 @@ fn split_level<T: Real>(
             for b in piece * PIECE..((piece + 1) * PIECE).min(count) {
                 let before = (weak.items.len(), strongly.items.len());
                 if !pyramid.targets().range(leaves(b)).is_empty() {
+                    let here = circle(b);
                     for &parent in strong.row(b / 4) {
                         for other in 4 * parent as usize..4 * parent as usize + 4 {
                             if !has_sources(other) {
                                 continue;
                             }
-                            if criterion.weak(circle(b), circle(other)) {
+                            if criterion.passes(here, circle(other), false) {
                                 weak.items.push((first + other) as u32);
                             } else {
                                 strongly.items.push(other as u32);
@@ -280,11 +285,7 @@ mod tests {
             let targets = set.generate::<f64>(n / 2, 2);
             for targets in [None, Some(&targets[..])] {
                 let pyramid = Pyramid::build(&sources, targets, depth);
-                let criterion = Criterion {
-                    theta: 0.5,
-                    reach: 0.0,
-                    shortcut: 1,
-                };
+                let criterion = Criterion::new(0.5, 0.0, 1);
                 let lists = Connections::build(&pyramid, &criterion);
                 let leaves = pyramid.leaves();
                 for target in 0..leaves {

@@ -278,3 +278,191 @@ pub(crate) fn polynomial<V: Lanes, const DERIVATIVE: bool>(
     }
     (value, derivative)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plane::points::PlaneSet;
+    use crate::simd::{SimdLevel, Vectorized, dispatch};
+
+    type C = (f64, f64);
+
+    fn times(a: C, b: C) -> C {
+        (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
+    }
+
+    fn over(a: C, b: C) -> C {
+        let n = b.0 * b.0 + b.1 * b.1;
+        times(a, (b.0 / n, -b.1 / n))
+    }
+
+    /// `sum gamma log(z - z_j)`, its real part alone, and `sum gamma/(z - z_j)`.
+    fn field(sources: &[[f64; 2]], strengths: &[f64], z: C) -> (f64, C) {
+        sources
+            .iter()
+            .zip(strengths)
+            .fold((0.0, (0.0, 0.0)), |(log, g), (s, q)| {
+                let d = (z.0 - s[0], z.1 - s[1]);
+                let inverse = over((*q, 0.0), d);
+                (log + q * d.0.hypot(d.1).ln(), (g.0 + inverse.0, g.1 + inverse.1))
+            })
+    }
+
+    /// Coefficients of a logarithmic multipole expansion, in the columns' first lane and every other.
+    fn multipole<V: Lanes<Elem = f64>>(
+        sources: &[[f64; 2]],
+        strengths: &[f64],
+        c: C,
+        scale: f64,
+        p: usize,
+    ) -> Columns<V> {
+        let mut a = Columns::<V>::new(p);
+        for (s, q) in sources.iter().zip(strengths) {
+            let unit = ((s[0] - c.0) / scale, (s[1] - c.1) / scale);
+            let mut power = (*q, 0.0);
+            for k in 0..=p {
+                let share = if k == 0 { 1.0 } else { -1.0 / k as f64 };
+                a.add(
+                    k,
+                    Complex {
+                        re: V::splat(share * power.0),
+                        im: V::splat(share * power.1),
+                    },
+                );
+                power = times(power, unit);
+            }
+        }
+        a
+    }
+
+    fn first<V: Lanes<Elem = f64>>(v: Complex<V>) -> C {
+        let (mut re, mut im) = ([0.0], [0.0]);
+        v.re.write_partial(&mut re, 1);
+        v.im.write_partial(&mut im, 1);
+        (re[0], im[0])
+    }
+
+    fn splat<V: Lanes<Elem = f64>>(c: C) -> Complex<V> {
+        Complex {
+            re: V::splat(c.0),
+            im: V::splat(c.1),
+        }
+    }
+
+    /// The value of a multipole expansion at `z`: the real part with the logarithm.
+    fn multipole_at<V: Lanes<Elem = f64>>(a: &Columns<V>, p: usize, c: C, scale: f64, z: C) -> f64 {
+        let d = (z.0 - c.0, z.1 - c.1);
+        let u = over((scale, 0.0), d);
+        let mut sum = first(a.get(0)).0 * d.0.hypot(d.1).ln();
+        let mut power = u;
+        for k in 1..=p {
+            sum += times(first(a.get(k)), power).0;
+            power = times(power, u);
+        }
+        sum
+    }
+
+    fn local_at<V: Lanes<Elem = f64>>(b: &Columns<V>, p: usize, c: C, scale: f64, z: C) -> f64 {
+        let u = ((z.0 - c.0) / scale, (z.1 - c.1) / scale);
+        let (mut sum, mut power) = (0.0, (1.0, 0.0));
+        for k in 0..=p {
+            sum += times(first(b.get(k)), power).0;
+            power = times(power, u);
+        }
+        sum
+    }
+
+    #[derive(Clone, Copy)]
+    struct Chain;
+
+    impl Vectorized<f64> for Chain {
+        type Output = ();
+        /// Sources -> M2M -> M2L -> L2L, compared with the sum after every step.
+        fn run<V: Lanes<Elem = f64>>(self) {
+            let sources: Vec<[f64; 2]> = PlaneSet::Square.generate::<f64>(20, 5);
+            let strengths: Vec<f64> = (0..20).map(|k| (k as f64 * 0.7).sin()).collect();
+            let p = 40;
+            let (child, parent) = ((0.5, 0.5), (0.7, 0.25));
+            let (child_scale, parent_scale) = (0.75, 1.1);
+            let mut a = multipole::<V>(&sources, &strengths, child, child_scale, p);
+            let check = |what: &str, got: f64, z: C| {
+                let want = field(&sources, &strengths, z).0;
+                assert!(
+                    (got - want).abs() < 1e-11 * (1.0 + want.abs()),
+                    "{what}: {got}, not {want}"
+                );
+            };
+            let z = (3.4, -1.9);
+            check("multipole", multipole_at(&a, p, child, child_scale, z), z);
+            rescale(&mut a, V::splat(child_scale / parent_scale));
+            let shift = ((child.0 - parent.0) / parent_scale, (child.1 - parent.1) / parent_scale);
+            shift_multipole(&mut a, splat(shift));
+            check("M2M", multipole_at(&a, p, parent, parent_scale, z), z);
+            let (target, target_scale) = ((4.0, -2.0), 0.9);
+            let mut b = Columns::<V>::new(p);
+            let d = (target.0 - parent.0, target.1 - parent.1);
+            let scales = (V::splat(parent_scale), V::splat(target_scale));
+            multipole_to_local::<V, true>(&M2lMatrix::new(p), p, &mut a, splat(d), scales, &mut b);
+            check("M2L", local_at(&b, p, target, target_scale, z), z);
+            let (grandchild, scale) = ((3.7, -1.8), 0.3);
+            let shift = (
+                (grandchild.0 - target.0) / target_scale,
+                (grandchild.1 - target.1) / target_scale,
+            );
+            shift_local(&mut b, splat(shift));
+            rescale(&mut b, V::splat(scale / target_scale));
+            check("L2L", local_at(&b, p, grandchild, scale, z), z);
+        }
+    }
+
+    #[test]
+    fn every_translation_keeps_the_field() {
+        for level in SimdLevel::available() {
+            dispatch::<f64, _>(level, Chain);
+        }
+    }
+
+    #[test]
+    fn a_zero_shift_changes_nothing() {
+        #[derive(Clone, Copy)]
+        struct Zero;
+        impl Vectorized<f64> for Zero {
+            type Output = ();
+            fn run<V: Lanes<Elem = f64>>(self) {
+                let mut a = multipole::<V>(&[[0.3, 0.1], [-0.2, 0.4]], &[1.0, -2.5], (0.0, 0.0), 1.0, 12);
+                let before: Vec<C> = (0..=12).map(|k| first(a.get(k))).collect();
+                shift_multipole(&mut a, Complex::zero());
+                shift_local(&mut a, Complex::zero());
+                assert!((0..=12).all(|k| first(a.get(k)) == before[k]));
+            }
+        }
+        for level in SimdLevel::available() {
+            dispatch::<f64, _>(level, Zero);
+        }
+    }
+
+    #[test]
+    fn polynomials_have_the_right_derivative() {
+        #[derive(Clone, Copy)]
+        struct Check;
+        impl Vectorized<f64> for Check {
+            type Output = ();
+            fn run<V: Lanes<Elem = f64>>(self) {
+                // 2 + i - 3 w + (1 + i) w^3 at w = 0.5 + 0.25 i
+                let row = [2.0, -3.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0];
+                let w = (0.5, 0.25);
+                let (value, derivative) = polynomial::<V, true>(&row, 3, splat(w));
+                let square = times(w, w);
+                let cube = times(times(square, w), (1.0, 1.0));
+                let slope = times(square, (3.0, 3.0));
+                let (v, d) = (first(value), first(derivative));
+                let want = (2.0 - 1.5 + cube.0, 1.0 - 0.75 + cube.1);
+                assert!((v.0 - want.0).abs() < 1e-15 && (v.1 - want.1).abs() < 1e-15);
+                assert!((d.0 - slope.0 + 3.0).abs() < 1e-15 && (d.1 - slope.1).abs() < 1e-15);
+            }
+        }
+        for level in SimdLevel::available() {
+            dispatch::<f64, _>(level, Check);
+        }
+    }
+}

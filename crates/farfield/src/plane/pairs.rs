@@ -165,11 +165,7 @@ impl<C: PlaneCore, const S: usize> Pair<2, S, 2> for Inverse<C> {
 impl<const S: usize> Pair<2, S, 4> for InverseSquare {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], strength: [V; S], _: V, sums: &mut [V; 4]) {
-        let weight = if A == FULL {
-            inverse_of::<V, true, SKIP>(norm2(d))
-        } else {
-            inverse_of::<V, false, SKIP>(norm2(d))
-        };
+        let weight = inverse_of::<V, true, SKIP>(norm2(d));
         let inverse = [d[0] * weight, d[1] * weight];
         let [re, im, re2, im2] = sums;
         add_conjugate(inverse, strength, re, im);
@@ -199,6 +195,8 @@ impl<C: PlaneCore> Pair<2, 1, 3> for LogarithmInverse<C> {
     }
 }
 
+/// Reciprocals to eight digits, or to all the precision has.
+const FAST: u8 = 0;
 const FULL: u8 = 1;
 
 /// Which pairs to sum.
@@ -208,20 +206,10 @@ pub(crate) struct PlanePairs {
     /// [`Core::Singular`] where no source has a size.
     pub core: Core,
     pub derivative: bool,
+    /// Whether both parts of complex strengths are summed in one run.
     pub complex: bool,
     /// Whether reciprocals need all the precision's digits, not just eight.
     pub full: bool,
-}
-
-impl PlanePairs {
-    fn inverse<T: Real, C: PlaneCore>(&self, simd: SimdLevel, block: &Block<T, 2>, sums: &mut [T]) {
-        match (self.complex, self.full) {
-            (false, false) => block.at::<Inverse<C>, 1, 2, 0>(simd, sums),
-            (false, true) => block.at::<Inverse<C>, 1, 2, FULL>(simd, sums),
-            (true, false) => block.at::<Inverse<C>, 2, 2, 0>(simd, sums),
-            (true, true) => block.at::<Inverse<C>, 2, 2, FULL>(simd, sums),
-        }
-    }
 }
 
 impl PairSums<2> for PlanePairs {
@@ -248,16 +236,17 @@ impl PairSums<2> for PlanePairs {
 
     fn add<T: Real>(&self, simd: SimdLevel, block: &Block<T, 2>, sums: &mut [T]) {
         match (self.kernel, self.derivative) {
-            (Kernel::Harmonic, false) => match self.core {
-                Core::Singular => self.inverse::<T, Singular>(simd, block, sums),
-                Core::Gaussian => self.inverse::<T, Gaussian>(simd, block, sums),
-                Core::Algebraic => self.inverse::<T, Algebraic>(simd, block, sums),
+            (Kernel::Harmonic, false) => match (self.core, self.complex, self.full) {
+                (Core::Singular, false, false) => block.at::<Inverse<Singular>, 1, 2, FAST>(simd, sums),
+                (Core::Singular, false, true) => block.at::<Inverse<Singular>, 1, 2, FULL>(simd, sums),
+                (Core::Singular, true, false) => block.at::<Inverse<Singular>, 2, 2, FAST>(simd, sums),
+                (Core::Singular, true, true) => block.at::<Inverse<Singular>, 2, 2, FULL>(simd, sums),
+                (Core::Gaussian, ..) => block.at::<Inverse<Gaussian>, 1, 2, FULL>(simd, sums),
+                (Core::Algebraic, ..) => block.at::<Inverse<Algebraic>, 1, 2, FULL>(simd, sums),
             },
-            (Kernel::Harmonic, true) => match (self.complex, self.full) {
-                (false, false) => block.at::<InverseSquare, 1, 4, 0>(simd, sums),
-                (false, true) => block.at::<InverseSquare, 1, 4, FULL>(simd, sums),
-                (true, false) => block.at::<InverseSquare, 2, 4, 0>(simd, sums),
-                (true, true) => block.at::<InverseSquare, 2, 4, FULL>(simd, sums),
+            (Kernel::Harmonic, true) => match self.complex {
+                false => block.at::<InverseSquare, 1, 4, FULL>(simd, sums),
+                true => block.at::<InverseSquare, 2, 4, FULL>(simd, sums),
             },
             (Kernel::Log, false) => match self.core {
                 Core::Singular => block.at::<Logarithm<Singular>, 1, 1, FULL>(simd, sums),

@@ -30,6 +30,8 @@ pub struct Plan<T: Real> {
     kernel: Kernel,
     core: Core,
     outputs: Vec<Output>,
+    /// Numbers per target of each output.
+    components: Vec<usize>,
     complex: bool,
     vectors: usize,
     source_count: usize,
@@ -41,6 +43,8 @@ pub struct Plan<T: Real> {
     engine: Engine<T>,
     /// Sums per target.
     rows: usize,
+    /// Numbers of strength per source that one run of the engine takes.
+    parts_per_run: usize,
     /// One run's strengths in the engine's order, part by part.
     strengths: Vec<T>,
     /// Sums as the engine leaves them, block by block.
@@ -68,11 +72,16 @@ impl<T: Real> Plan<T> {
                 (fmm.pairs, fmm.simd, rank)
             }
         };
-        let rows = PairSums::<2>::sums(&pairs);
+        let rows = pairs.sums();
+        let components = |output: &Output| match (sum.kernel, output) {
+            (Kernel::Log, Output::Potential) => 1 + usize::from(sum.complex),
+            _ => 2,
+        };
         Self {
             kernel: sum.kernel,
             core: sum.core,
             outputs: sum.outputs.clone(),
+            components: sum.outputs.iter().map(components).collect(),
             complex: sum.complex,
             vectors: sum.vectors,
             source_count: sources,
@@ -83,7 +92,8 @@ impl<T: Real> Plan<T> {
             notes,
             engine,
             rows,
-            strengths: vec![T::ZERO; PairSums::<2>::strengths(&pairs) * sources],
+            parts_per_run: pairs.strengths(),
+            strengths: vec![T::ZERO; pairs.strengths() * sources],
             blocks: vec![T::ZERO; rows * targets],
             sums: vec![T::ZERO; rows * targets],
             rank,
@@ -117,16 +127,7 @@ impl<T: Real> Plan<T> {
 
     /// An empty field of the right size for [`Plan::evaluate_into`].
     pub fn field(&self) -> Field<T> {
-        Field::new(&self.outputs, self.components(), self.vectors, self.target_count)
-    }
-
-    /// Numbers per target of each output.
-    fn components(&self) -> Vec<usize> {
-        let of = |output: &Output| match (self.kernel, output) {
-            (Kernel::Log, Output::Potential) => 1 + usize::from(self.complex),
-            _ => 2,
-        };
-        self.outputs.iter().map(of).collect()
+        Field::new(&self.outputs, self.components.clone(), self.vectors, self.target_count)
     }
 
     /// Numbers of strength per source.
@@ -188,7 +189,7 @@ impl<T: Real> Plan<T> {
         let shape = SpreadShape {
             vectors: self.vectors,
             strengths: self.parts(),
-            components: self.components(),
+            components: self.components.clone(),
         };
         let (kernel, core, outputs) = (self.kernel, self.core, &self.outputs);
         let at_place = |k: usize, strength: &[f64], size: f64, sums: &mut [f64]| {
@@ -201,11 +202,11 @@ impl<T: Real> Plan<T> {
         merge.spread(&shape, strengths, &inner.values, &mut field.values, &at_place);
     }
 
-    /// One run of the engine for each vector; for the logarithm, one for each part of complex strengths.
+    /// One run of the engine for each vector, or for each part of its strengths where parts are summed one by one.
     fn sum(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
         let parts = self.parts();
         let sources = strengths.len() / (self.vectors * parts);
-        let runs = if self.kernel == Kernel::Log { parts } else { 1 };
+        let runs = parts / self.parts_per_run;
         for vector in 0..self.vectors {
             let of_vector = &strengths[vector * sources * parts..][..sources * parts];
             for run in 0..runs {
@@ -270,8 +271,8 @@ impl<T: Real> Plan<T> {
 
     fn write_outputs(&self, field: &mut Field<T>, vector: usize, run: usize) {
         let (rows, targets, kernel) = (self.rows, field.targets(), self.kernel);
-        let components = self.components();
-        for ((output, values), components) in self.outputs.iter().zip(&mut field.values).zip(components) {
+        for ((output, values), components) in self.outputs.iter().zip(&mut field.values).zip(&self.components) {
+            let components = *components;
             let values = &mut values[vector * targets * components..][..targets * components];
             values
                 .par_chunks_mut(components)
@@ -282,11 +283,15 @@ impl<T: Real> Plan<T> {
                     let sums = &self.sums[k * rows..(k + 1) * rows];
                     match (kernel, output) {
                         // The engine sums 1/(z_i - z_j).
-                        (Kernel::Harmonic, Output::Potential) => (out[0], out[1]) = (-sums[0], -sums[1]),
+                        (Kernel::Harmonic, Output::Potential) if run == 0 => (out[0], out[1]) = (-sums[0], -sums[1]),
+                        (Kernel::Harmonic, Output::Potential) => {
+                            out[0] += sums[1];
+                            out[1] -= sums[0];
+                        }
                         (Kernel::Harmonic, Output::Derivative) => (out[0], out[1]) = (sums[2], sums[3]),
                         (Kernel::Log, Output::Potential) => out[run] = sums[0],
                         (Kernel::Log, Output::Derivative) if run == 0 => (out[0], out[1]) = (sums[1], sums[2]),
-                        // i times the derivative of the imaginary part's sum.
+                        // i times the sum over the imaginary parts, here and above.
                         (Kernel::Log, Output::Derivative) => {
                             out[0] -= sums[2];
                             out[1] += sums[1];

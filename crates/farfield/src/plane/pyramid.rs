@@ -259,3 +259,47 @@ impl<T: Real> Boxes<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plane::points::PlaneSet;
+
+    #[test]
+    fn leaves_hold_equal_numbers_and_boxes_hold_their_points() {
+        for set in PlaneSet::ALL {
+            let points = set.generate::<f64>(3_001, 1);
+            let pyramid = Pyramid::build(&points, None, 4);
+            for leaf in 0..pyramid.leaves() {
+                let range = pyramid.sources.range(leaf..leaf + 1);
+                assert!((11..=12).contains(&range.len()), "{set}: {} points", range.len());
+                for level in 0..=4 {
+                    let b = first_of_level(level) + (leaf >> (2 * (4 - level)));
+                    let ([x, y], r) = (pyramid.boxes.centre[b], pyramid.boxes.radius[b]);
+                    for k in range.clone() {
+                        let (px, py) = (pyramid.sources.position[0][k], pyramid.sources.position[1][k]);
+                        assert!((px - x).hypot(py - y) <= r * (1.0 + 1e-12) + 1e-300);
+                    }
+                }
+            }
+            let mut numbers = pyramid.sources.order.clone();
+            numbers.sort_unstable();
+            assert!(numbers.iter().enumerate().all(|(k, n)| k == *n as usize));
+        }
+    }
+
+    #[test]
+    fn cuts_run_across_the_longer_side() {
+        // Four times as wide as high: the first two cuts are both across x.
+        let points: Vec<[f64; 2]> = PlaneSet::Square
+            .generate::<f64>(4096, 3)
+            .iter()
+            .map(|p| [4.0 * p[0], p[1]])
+            .collect();
+        let pyramid = Pyramid::build(&points, None, 1);
+        for child in 1..=4 {
+            let [low, high] = pyramid.boxes.rectangle[child];
+            assert!(high[0] - low[0] < 1.2 && high[1] - low[1] > 0.9);
+        }
+    }
+}

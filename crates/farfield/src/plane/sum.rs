@@ -187,8 +187,8 @@ impl<'a, T: Real> Sum<'a, T> {
             kernel: self.kernel,
             core,
             derivative: self.outputs.contains(&Output::Derivative),
-            // The logarithm of complex strengths is that of their parts.
-            complex: self.complex && self.kernel == Kernel::Harmonic,
+            // The logarithm of complex strengths, or a regularised field, is summed part by part.
+            complex: self.complex && self.kernel == Kernel::Harmonic && core == Core::Singular,
             full: self.order.is_some() || self.tolerance < 1e-7,
         };
         let choice = self.choose(&pairs);
@@ -211,9 +211,15 @@ impl<'a, T: Real> Sum<'a, T> {
             return None;
         }
         let theta = self.theta.unwrap_or(tuning::THETA);
-        let order = self
-            .order
-            .unwrap_or_else(|| tuning::order_for(self.kernel, &self.outputs, theta, self.tolerance));
+        let order = self.order.unwrap_or_else(|| {
+            tuning::order_for(
+                self.kernel,
+                &self.outputs,
+                theta,
+                self.tolerance,
+                self.targets.is_some(),
+            )
+        });
         let costs = tuning::Costs::new::<T>(pairs, &self.profile, order);
         let depth = match self.leaf_capacity {
             Some(capacity) => tuning::depth_for(points, capacity),
@@ -241,7 +247,7 @@ impl<'a, T: Real> Sum<'a, T> {
         let size = std::mem::size_of::<T>() as f64;
         let (ns, nt) = (self.sources.len() as f64, self.target_count() as f64);
         let per_source = size * (2.0 + 2.0 * self.vectors as f64);
-        let per_target = size * (2.0 + 2.0 * PairSums::<2>::sums(pairs) as f64 + 4.0 * self.vectors as f64);
+        let per_target = size * (2.0 + 2.0 * pairs.sums() as f64 + 4.0 * self.vectors as f64);
         let mut needed = ns * per_source + nt * per_target;
         if let Some(choice) = choice {
             let boxes = first_of_level(choice.depth + 1) as f64;
@@ -294,11 +300,8 @@ impl<'a, T: Real> Sum<'a, T> {
             return self.merged_plan(merge);
         }
         let core_tolerance = 0.5 * if self.order.is_some() { 1e-12 } else { self.tolerance };
-        let criterion = Criterion {
-            theta: choice.theta,
-            reach: pairs.core.reach(self.largest_size(), core_tolerance),
-            shortcut: choice.shortcut,
-        };
+        let reach = pairs.core.reach(self.largest_size(), core_tolerance);
+        let criterion = Criterion::new(choice.theta, reach, choice.shortcut);
         let connections = seconds.time(Phase::Connect, || Connections::build(&pyramid, &criterion));
         let pairs_of_all = self.sources.len() as u64 * self.target_count() as u64;
         if self.method == Method::Auto && 10 * connections.p2p_pairs > 9 * pairs_of_all {
@@ -373,10 +376,10 @@ impl<'a, T: Real> Sum<'a, T> {
         };
         let fine = extent == 0.0 || (1.0 / most..=most).contains(&extent);
         parameter("the extent of the points", extent, range, fine)?;
+        check_size_values(&self.sizes, self.sources.len())?;
         if self.core != Core::Singular {
             check_size_range(&self.sizes, if extent > 0.0 { extent } else { self.largest_size() })?;
         }
-        check_size_values(&self.sizes, self.sources.len())?;
         if self.core != Core::Singular && self.sizes == Sizes::None {
             return Err(Error::MissingSize { core: self.core.name() });
         }

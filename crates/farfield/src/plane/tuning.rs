@@ -30,8 +30,16 @@ const LOG_ERROR: [f64; 6] = [6.3e-4, 8.0e-6, 2.3e-7, 5.4e-9, 6.0e-12, 1.0e-14];
 const SAFETY: f64 = 1.7;
 
 /// The order at which the truncation error falls below the tolerance, in every output.
-pub(super) fn order_for(kernel: Kernel, outputs: &[Output], theta: f64, tolerance: f64) -> usize {
+///
+/// The tables hold where points act on themselves: their nearest neighbours make up most of the field, and these are
+/// summed exactly. Targets of their own may have no source near (`apart`); then the whole field is that of expansions,
+/// whose relative error in the worst pair of points is at most theta^(p+1)/(1 - theta), and p + 1 times that in a
+/// derivative. Over the points of two boxes it is at most an eighth of this, on a line as in a square.
+pub(super) fn order_for(kernel: Kernel, outputs: &[Output], theta: f64, tolerance: f64, apart: bool) -> usize {
     let of = |output: &Output| {
+        if apart {
+            return order_of_separated(*output, tolerance);
+        }
         let table = match (kernel, output) {
             (Kernel::Harmonic, Output::Potential) | (Kernel::Log, Output::Derivative) => &FIELD_ERROR,
             (Kernel::Harmonic, Output::Derivative) => &GRADIENT_ERROR,
@@ -42,6 +50,22 @@ pub(super) fn order_for(kernel: Kernel, outputs: &[Output], theta: f64, toleranc
     // Errors go as theta^p.
     let order = outputs.iter().map(of).fold(2.0, f64::max) * 0.5f64.ln() / theta.ln();
     (order.ceil() as usize).min(super::MAX_ORDER)
+}
+
+/// The order of well-separated boxes at theta = 1/2.
+fn order_of_separated(output: Output, tolerance: f64) -> f64 {
+    let error = |p: f64| {
+        let value = 0.5f64.powf(p + 1.0) / 0.5 / 8.0;
+        match output {
+            Output::Potential => value,
+            Output::Derivative => (p + 1.0) * value,
+        }
+    };
+    let mut order = 2.0;
+    while error(order) > tolerance / SAFETY && order < super::MAX_ORDER as f64 {
+        order += 1.0;
+    }
+    order
 }
 
 /// Where a table of errors falls to `error`, on straight lines through its logarithms.

@@ -181,6 +181,12 @@ pub trait Lanes: Copy + Send + Sync + 'static + Add<Output = Self> + Sub<Output 
     /// Writes the first `count` lanes to `target`.
     #[inline(always)]
     fn write_partial(self, target: &mut [Self::Elem], count: usize) {
+        if count >= Self::LANES {
+            let target = &mut target[..Self::LANES];
+            // SAFETY: LANES values long.
+            unsafe { self.store(target.as_mut_ptr()) };
+            return;
+        }
         let mut all = [Self::Elem::ZERO; MAX_LANES];
         // SAFETY: MAX_LANES is at least LANES.
         unsafe { self.store(all.as_mut_ptr()) };

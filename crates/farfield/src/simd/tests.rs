@@ -145,6 +145,65 @@ fn exponential_matches_the_standard_library() {
 }
 
 #[test]
+fn logarithm_matches_the_standard_library() {
+    #[derive(Clone, Copy)]
+    struct Check;
+    impl<T: Real> Vectorized<T> for Check {
+        type Output = ();
+        fn run<V: Lanes<Elem = T>>(self) {
+            let most = if T::EPSILON > 1e-10 { 37 } else { 300 };
+            for power in -most..=most {
+                let x: Vec<T> = numbers::<T>(16, 0.9, 9.5)
+                    .iter()
+                    .map(|m| T::from_f64(m.to_f64() * 10f64.powi(power)))
+                    .collect();
+                for (y, x) in lanes_of(ln(V::from_slice(&x))).into_iter().zip(&x) {
+                    let want = x.to_f64().ln();
+                    let error = (y - want).abs() / (1.0 + want.abs());
+                    assert!(error < 3.0 * T::EPSILON, "ln({x}) = {y}, not {want}");
+                }
+            }
+        }
+    }
+    for_every_level!(Check);
+}
+
+#[test]
+fn reciprocal_has_the_accuracy_it_says() {
+    #[derive(Clone, Copy)]
+    struct Check;
+    impl<T: Real> Vectorized<T> for Check {
+        type Output = ();
+        fn run<V: Lanes<Elem = T>>(self) {
+            let most = if T::EPSILON > 1e-10 { 30 } else { 300 };
+            for power in -most..=most {
+                let x: Vec<T> = numbers::<T>(16, 1.0, 9.9)
+                    .iter()
+                    .map(|m| T::from_f64(m.to_f64() * 10f64.powi(power)))
+                    .collect();
+                let v = V::from_slice(&x);
+                let estimate = v.reciprocal_estimate();
+                let close = |got: V, error: f64| {
+                    for (y, x) in lanes_of(got).into_iter().zip(&x) {
+                        assert!((y * x.to_f64() - 1.0).abs() <= error, "1/{x} = {y}");
+                    }
+                };
+                close(estimate, V::RECIPROCAL_ESTIMATE_ERROR.max(T::EPSILON));
+                close(reciprocal::<V, false>(v, estimate), 4e-9f64.max(2.0 * T::EPSILON));
+                close(reciprocal::<V, true>(v, estimate), 2.0 * T::EPSILON);
+            }
+            let zeroed = V::zero().reciprocal_estimate().keep_where_positive(V::zero());
+            assert!(
+                lanes_of(reciprocal::<V, true>(V::zero(), zeroed))
+                    .iter()
+                    .all(|y| *y == 0.0)
+            );
+        }
+    }
+    for_every_level!(Check);
+}
+
+#[test]
 fn rows_survive_a_round_trip_through_columns() {
     #[derive(Clone, Copy)]
     struct Check;

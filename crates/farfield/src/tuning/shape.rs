@@ -81,6 +81,8 @@ impl Coverage {
 /// What the model proposes for a tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Proposal {
+    /// The dimension of the points: 3 for a volume, 2 for a surface, 1 for a line.
+    pub dimension: f64,
     /// The root cube's side over the points' extent.
     pub root_scale: f64,
     /// Points a leaf should hold on average.
@@ -148,6 +150,7 @@ pub fn propose(
     let halvings = boxes_per_side.log2();
     let root_scale = 2f64.powf(halvings.ceil() - halvings);
     Proposal {
+        dimension,
         root_scale,
         leaf_mean: mean,
         leaf_capacity: capacity(mean),
