@@ -98,6 +98,7 @@ pub struct Proposal {
 impl Proposal {
     /// For sums over every pair, which have no boxes.
     pub const NO_BOXES: Self = Self {
+        dimension: 3.0,
         root_scale: 1.0,
         leaf_mean: 1.0,
         leaf_capacity: 1,
