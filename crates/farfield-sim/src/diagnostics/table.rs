@@ -83,7 +83,7 @@ impl Table {
             row.push(',');
             // An empty field is a value that was not asked for.
             if !value.is_nan() {
-                row.push_str(&value.to_string());
+                row.push_str(&format!("{value:?}"));
             }
         }
         row.push('\n');

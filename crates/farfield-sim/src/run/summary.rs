@@ -132,7 +132,14 @@ fn vortex_charts(columns: &Columns, case: &Case, vortex: &Vortex) -> ChartGrid {
         }
     }
     let energy = columns.first("energy").abs().max(f64::MIN_POSITIVE);
-    let relative = |name: &str| columns.vector_drift(name, columns.length("impulse"));
+    // Of all parts without their directions: two rings that meet head on have none together.
+    let rings = vortex.rings.iter().map(|ring| (ring.circulation, ring.radius));
+    let knots = vortex.knots.iter().map(|knot| (knot.circulation, knot.radius));
+    let impulse: f64 = rings
+        .chain(knots)
+        .map(|(gamma, r)| std::f64::consts::PI * gamma.abs() * r * r)
+        .sum();
+    let relative = |name: &str| columns.vector_drift(name, impulse.max(f64::MIN_POSITIVE));
     let drifts = chart("Drift of what should stay", "relative")
         .series(line("energy", &columns.drift("energy", energy), Color::PALETTE[0]))
         .series(line("impulse", &relative("impulse"), Color::PALETTE[1]))

@@ -131,7 +131,7 @@ impl Validation {
         for (label, values) in &self.rows {
             text.push_str(label);
             for value in values {
-                text.push_str(&format!(",{value}"));
+                text.push_str(&format!(",{value:?}"));
             }
             text.push('\n');
         }
