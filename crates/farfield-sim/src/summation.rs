@@ -89,6 +89,7 @@ impl Summation {
             .simd(self.simd)
             .profile(self.profile.clone())
             .memory_limit(self.memory)
+            // Whoever names that core in a case has been told by the schema.
             .allow_unbounded_gradient();
         if let Some(targets) = request.targets {
             sum = sum.targets(targets);
