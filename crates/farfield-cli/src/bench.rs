@@ -4,6 +4,8 @@
 //! many pairs per point the machine could have summed directly in the time. It does not depend on how fast the machine
 //! is, so it can be compared between machines.
 
+mod leapfrog;
+
 use crate::args::BenchArgs;
 use crate::failure::Failure;
 use crate::profile::{self, Profile};
@@ -62,6 +64,9 @@ pub fn run(args: &BenchArgs) -> Result<String, Failure> {
         return calibrate(simd, args);
     }
     let profile = Profile::load(args.profile.as_deref())?;
+    if args.case.is_some() {
+        return leapfrog::run(args, profile.costs);
+    }
     print::progress("measuring ceilings");
     let ceilings = vec![ceiling::<f32>(simd), ceiling::<f64>(simd)];
     print::progress("measuring operators");

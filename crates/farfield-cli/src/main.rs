@@ -1,6 +1,6 @@
 //! The program `farfield`: fast sums of long-range interactions from the command line.
 //!
-//! `main` parses, [`run`] picks the command, the command does the work and hands back one text for standard output.
+//! `main` parses, [`execute`] picks the command, the command does the work and hands back one text for standard output.
 //! Results go to standard output, progress and errors to standard error. The exit code is 0 for success, 2 for a
 //! command line that asks for something impossible, and 1 for anything wrong with the data or the machine.
 
@@ -12,8 +12,10 @@ mod info;
 mod print;
 mod profile;
 mod reproduce;
+mod run;
 mod threads;
 mod units;
+mod validate;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -23,15 +25,19 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // A wrong command line ends here, with exit code 2; so do `--help` and `--version`, with 0.
     let cli = Cli::parse();
-    match run(cli).and_then(|text| print::result(&text)) {
+    match execute(cli).and_then(|text| print::result(&text)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
 }
 
-/// Runs the command and returns what it has to say on standard output.
-fn run(cli: Cli) -> Result<String, Failure> {
+/// Does what was asked and returns what it has to say on standard output.
+fn execute(cli: Cli) -> Result<String, Failure> {
     match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Resume(args) => run::resume(&args),
+        Command::Validate(args) => validate::run(&args),
+        Command::Schema => Ok(run::schema()),
         Command::Evaluate(args) => evaluate::run(*args),
         Command::Bench(args) => bench::run(&args),
         Command::Info(args) => info::run(&args),

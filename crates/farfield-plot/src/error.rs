@@ -4,6 +4,14 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A picture could not be read.
+    #[error("{path}: cannot read this picture: {why}")]
+    Decode {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The image size is outside the supported range.
     #[error(
         "image size {width}x{height} is not supported: each side must have {min} to {max} pixels",

@@ -186,6 +186,36 @@ impl Image {
         Ok(bytes)
     }
 
+    /// Reads a PNG file of opaque colours with eight bits each, such as [`write_png`](Self::write_png) writes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Decode`] if there is no such file at the path.
+    pub fn read_png(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let failed = |why: String| Error::Decode {
+            path: path.to_owned(),
+            why,
+        };
+        let file = std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;
+        let decoder = png::Decoder::new(std::io::BufReader::new(file));
+        let mut reader = decoder.read_info().map_err(|error| failed(error.to_string()))?;
+        let size = reader
+            .output_buffer_size()
+            .ok_or_else(|| failed("it is too large".to_owned()))?;
+        let mut pixels = vec![0; size];
+        let info = reader
+            .next_frame(&mut pixels)
+            .map_err(|error| failed(error.to_string()))?;
+        if (info.color_type, info.bit_depth) != (png::ColorType::Rgb, png::BitDepth::Eight) {
+            return Err(failed(
+                "its pixels are not red, green and blue of eight bits".to_owned(),
+            ));
+        }
+        pixels.truncate(info.buffer_size());
+        Ok(Self::from_pixels(info.width as usize, info.height as usize, pixels))
+    }
+
     /// Writes a PNG file, completely or not at all. A file already there is replaced.
     ///
     /// # Errors

@@ -117,6 +117,9 @@ impl<'a, T: Real> Sum<'a, T> {
 
     /// What the model proposes, from whichever set has more points.
     fn proposal(&self, pairs: &Pairs) -> Proposal {
+        if self.method == Method::Direct {
+            return Proposal::NO_BOXES;
+        }
         let points = match self.targets {
             Some(targets) if targets.len() > self.sources.len() => targets,
             _ => self.sources,

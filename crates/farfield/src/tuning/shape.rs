@@ -95,6 +95,18 @@ pub struct Proposal {
     pub m2l_cost: f64,
 }
 
+impl Proposal {
+    /// For sums over every pair, which have no boxes.
+    pub const NO_BOXES: Self = Self {
+        dimension: 3.0,
+        root_scale: 1.0,
+        leaf_mean: 1.0,
+        leaf_capacity: 1,
+        order: 0,
+        m2l_cost: 0.0,
+    };
+}
+
 /// A capacity that chance does not exceed where boxes hold `mean` points on average: five standard deviations more.
 fn capacity(mean: f64) -> usize {
     (mean + 5.0 * mean.sqrt()).ceil() as usize

@@ -1,0 +1,142 @@
+//! `farfield run`, `farfield resume` and `farfield schema`: simulations.
+//!
+//! name or file + `--set` -> case -> folder -> the loop of `farfield_sim`, watched here -> summary.
+
+mod progress;
+mod summary;
+
+use crate::args::{ResumeArgs, RunArgs};
+use crate::failure::Failure;
+use crate::profile::Profile;
+use crate::{print, threads};
+use farfield_sim::case::{self, BuiltIn, Case, Override, SCHEMA};
+use farfield_sim::run::{Control, Outcome, Run};
+use progress::Watcher;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// `farfield schema`.
+pub fn schema() -> String {
+    SCHEMA.to_owned()
+}
+
+/// `farfield run`.
+pub fn run(args: &RunArgs) -> Result<String, Failure> {
+    let Some(name) = &args.case else {
+        return Ok(list());
+    };
+    let profile = Profile::load(args.profile.as_deref())?;
+    let overrides = overrides(&args.set)?;
+    let (label, text) = find(name)?;
+    let case = case::read(&text, &label, &overrides).map_err(|error| Failure::Data(error.to_string()))?;
+    threads::start(args.threads)?;
+    let folder = args.output.clone().unwrap_or_else(|| default_folder(&label));
+    let run = Run::new(case, &folder, profile.costs)?;
+    go(run, &args.watch)
+}
+
+/// `farfield resume`.
+pub fn resume(args: &ResumeArgs) -> Result<String, Failure> {
+    let overrides = overrides(&args.set)?;
+    threads::start(args.threads)?;
+    let change = |case: Case| -> Result<Case, farfield_sim::Error> {
+        if overrides.is_empty() {
+            return Ok(case);
+        }
+        let origin = args.folder.display().to_string();
+        let text = farfield_sim::run::case_text(&case, &args.folder)?;
+        Ok(case::read(&text, &origin, &overrides)?)
+    };
+    let (run, remarks) = Run::resume(&args.folder, change)?;
+    if !args.watch.quiet {
+        remarks.iter().for_each(|remark| print::progress(remark));
+    }
+    go(run, &args.watch)
+}
+
+fn go(run: Run, watch: &crate::args::WatchArgs) -> Result<String, Failure> {
+    let control = Control {
+        stop: stop_on_signal()?,
+        most_steps: watch.steps,
+    };
+    let case = run.case().clone();
+    let folder = run.folder().path().to_owned();
+    let mut watcher = Watcher::new(watch.quiet);
+    watcher.start(&run);
+    let outcome = run.go(&control, &mut watcher)?;
+    watcher.end();
+    report(&case, &folder, &outcome, watch.json)
+}
+
+fn report(case: &Case, folder: &Path, outcome: &Outcome, json: bool) -> Result<String, Failure> {
+    if json {
+        summary::json(case, folder, outcome)
+    } else {
+        Ok(summary::text(case, folder, outcome))
+    }
+}
+
+/// Ctrl-C asks for a stop; a second one ends the program at once.
+fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = stop.clone();
+    ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        print::progress("\nstopping after this step (press Ctrl-C again to end at once)");
+    })
+    .map_err(|error| Failure::Data(format!("cannot listen for Ctrl-C: {error}")))?;
+    Ok(stop)
+}
+
+fn overrides(texts: &[String]) -> Result<Vec<Override>, Failure> {
+    let parse = |text: &String| Override::parse(text).map_err(|error| Failure::Usage(error.to_string()));
+    texts.iter().map(parse).collect()
+}
+
+/// The name of a case and its text: a built-in one by name, else a file.
+fn find(name: &str) -> Result<(String, String), Failure> {
+    let looks_like_a_file = name.ends_with(".toml") || name.contains(std::path::MAIN_SEPARATOR);
+    if !looks_like_a_file {
+        return match BuiltIn::find(name) {
+            Ok(found) => Ok((found.name.to_owned(), found.text.to_owned())),
+            Err(near) => {
+                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                let names: Vec<&str> = BuiltIn::ALL.iter().map(|case| case.name).collect();
+                Err(Failure::Usage(format!(
+                    "there is no case `{name}`{hint} Cases: {}; or a file that ends in .toml",
+                    names.join(", ")
+                )))
+            }
+        };
+    }
+    let text = std::fs::read_to_string(name).map_err(|error| Failure::Data(format!("{name}: cannot read: {error}")))?;
+    Ok((name.to_owned(), text))
+}
+
+fn default_folder(label: &str) -> PathBuf {
+    let stem = Path::new(label)
+        .file_stem()
+        .map_or(label.into(), |stem| stem.to_string_lossy());
+    Path::new("runs").join(&*stem)
+}
+
+fn list() -> String {
+    let mut text = String::new();
+    for case in BuiltIn::ALL {
+        text.push_str(&format!("{:14}{}\n", case.name, case.about()));
+        let sizes = case.sizes();
+        if !sizes.is_empty() {
+            text.push_str(&format!("{:14}other sizes: --set size={}\n", "", sizes.join("|")));
+        }
+    }
+    text
+}
+
+impl From<farfield_sim::Error> for Failure {
+    fn from(error: farfield_sim::Error) -> Self {
+        Failure::data(error)
+    }
+}

@@ -1,0 +1,125 @@
+//! How a run goes, on standard error.
+
+use crate::print;
+use farfield_sim::run::{Observer, Progress, Run};
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// Shows a run: one line that is written over on a terminal, else a line now and then.
+pub struct Watcher {
+    quiet: bool,
+    terminal: bool,
+    last: Option<Instant>,
+    shown: bool,
+}
+
+impl Watcher {
+    /// Says nothing if `quiet`.
+    pub fn new(quiet: bool) -> Self {
+        Self {
+            quiet,
+            terminal: std::io::stderr().is_terminal(),
+            last: None,
+            shown: false,
+        }
+    }
+
+    /// What is about to run.
+    pub fn start(&self, run: &Run) {
+        if self.quiet {
+            return;
+        }
+        let title = &run.case().title;
+        if !title.is_empty() {
+            print::progress(title);
+        }
+        print::progress(&run.describe());
+        let (step, time) = run.start();
+        let from = if step > 0 {
+            format!(", from step {step}, time {time}")
+        } else {
+            String::new()
+        };
+        print::progress(&format!(
+            "to time {} in {}{from}; files go to {}",
+            run.case().time.end,
+            run.case().time.scheme.name(),
+            run.folder().path().display()
+        ));
+    }
+
+    /// Ends the line.
+    pub fn end(&mut self) {
+        if self.shown && self.terminal {
+            print::progress("");
+        }
+    }
+}
+
+impl Observer for Watcher {
+    fn progress(&mut self, progress: &Progress) {
+        let pause = Duration::from_millis(if self.terminal { 100 } else { 5000 });
+        let at_end = progress.time >= progress.end;
+        if self.quiet || (!at_end && self.last.is_some_and(|last| last.elapsed() < pause)) {
+            return;
+        }
+        self.last = Some(Instant::now());
+        self.shown = true;
+        let share = (progress.time / progress.end).clamp(0.0, 1.0);
+        let line = format!(
+            "{:3.0} %  step {}  time {:.4}  dt {:.3e} ({})  {:.3} s/step  {} left",
+            100.0 * share,
+            progress.step,
+            progress.time,
+            progress.dt,
+            progress.limit,
+            progress.seconds_per_step,
+            duration(progress.seconds_left)
+        );
+        if self.terminal {
+            const WIDTH: usize = 24;
+            let done = (share * WIDTH as f64).round() as usize;
+            let bar: String = (0..WIDTH).map(|k| if k < done { '#' } else { '.' }).collect();
+            let mut out = std::io::stderr().lock();
+            let _ = write!(out, "\r\x1b[2K{bar} {line}");
+            let _ = out.flush();
+        } else {
+            print::progress(&line);
+        }
+    }
+
+    fn remark(&mut self, remark: &str) {
+        if self.quiet {
+            return;
+        }
+        let clear = if self.terminal && self.shown { "\r\x1b[2K" } else { "" };
+        print::progress(&format!("{clear}{remark}"));
+    }
+}
+
+/// `2 h 05 min`, `3 min 20 s`, `12 s`.
+fn duration(seconds: f64) -> String {
+    let whole = seconds.min(1e9).round() as u64;
+    match whole {
+        0..60 => format!("{whole} s"),
+        60..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", whole / 3600, whole / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::duration;
+
+    #[test]
+    fn durations_read_well() {
+        for (seconds, text) in [
+            (0.2, "0 s"),
+            (59.0, "59 s"),
+            (200.0, "3 min 20 s"),
+            (7500.0, "2 h 05 min"),
+        ] {
+            assert_eq!(duration(seconds), text);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `farfield validate`: physics that the simulations must show, measured and drawn.
+
+use crate::args::ValidateArgs;
+use crate::failure::Failure;
+use crate::{print, threads};
+use farfield_io::{write_bytes_atomically, write_text_atomically};
+use farfield_sim::validate::{ALL, Entry};
+use std::fmt::Write;
+use std::path::Path;
+
+/// The names of all validations, and `all`.
+pub const NAMES: [&str; ALL.len() + 1] = {
+    let mut names = ["all"; ALL.len() + 1];
+    let mut k = 0;
+    while k < ALL.len() {
+        names[k] = ALL[k].name;
+        k += 1;
+    }
+    names
+};
+
+/// Runs the command.
+pub fn run(args: &ValidateArgs) -> Result<String, Failure> {
+    let Some(name) = &args.name else {
+        return Ok(ALL
+            .iter()
+            .map(|entry| format!("{:20}{}\n", entry.name, entry.about))
+            .collect());
+    };
+    threads::start(args.threads)?;
+    std::fs::create_dir_all(&args.output)
+        .map_err(|error| Failure::Data(format!("{}: cannot make this folder: {error}", args.output.display())))?;
+    let mut text = String::new();
+    let mut failed = 0;
+    for entry in ALL.iter().filter(|entry| name == "all" || entry.name == name) {
+        failed += validate(entry, &args.output, &mut text)?;
+    }
+    if failed > 0 {
+        return Err(Failure::Data(format!("{text}{failed} claim(s) do not hold")));
+    }
+    Ok(text)
+}
+
+/// Does one, writes its files, adds to the report, and returns how many claims do not hold.
+fn validate(entry: &Entry, folder: &Path, text: &mut String) -> Result<usize, Failure> {
+    print::progress(&format!("{}: {}", entry.name, entry.about));
+    let found = (entry.run)()?;
+    write_text_atomically(folder.join(format!("{}.csv", entry.name)), &found.csv())?;
+    write_bytes_atomically(folder.join(format!("{}.png", entry.name)), &found.figure.to_png()?)?;
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}", found.title);
+    for claim in &found.claims {
+        let _ = writeln!(
+            text,
+            "  {}  {}",
+            if claim.holds { "ok    " } else { "FAILED" },
+            claim.text
+        );
+    }
+    Ok(found.claims.iter().filter(|claim| !claim.holds).count())
+}

@@ -1,0 +1,361 @@
+//! Whether the values of a case make sense; which values can is the schema's part.
+
+use super::gravity::{Disk, Gravity, Plummer};
+use super::settings::{Case, Output, Scheme, Time};
+use super::vortex::{CoreName, Diffusion, Knot, Ring, Vortex};
+use crate::vec3::{Vec3, norm};
+
+/// The key that is wrong, and why.
+type Wrong = (String, String);
+
+/// More elements, tracers or bodies than this are a slip of the keyboard.
+const MOST: usize = 1 << 30;
+
+impl Case {
+    /// Checks every value that has a range, and what must fit together.
+    pub(super) fn check(&self) -> Result<(), Wrong> {
+        self.time.check()?;
+        self.output.check()?;
+        not_negative("alarm.energy_jump", self.alarm.energy_jump)?;
+        match (&self.vortex, &self.gravity) {
+            (Some(vortex), None) => {
+                vortex.check()?;
+                if matches!(self.time.scheme, Scheme::Leapfrog | Scheme::Yoshida4) {
+                    return wrong(
+                        "time.scheme",
+                        format!("`{}` is for gravity; use euler, rk2 or rk4", self.time.scheme.name()),
+                    );
+                }
+            }
+            (None, Some(gravity)) => {
+                gravity.check()?;
+                if !matches!(self.time.scheme, Scheme::Leapfrog | Scheme::Yoshida4) {
+                    return wrong(
+                        "time.scheme",
+                        format!(
+                            "`{}` is for vortices; use leapfrog or yoshida4",
+                            self.time.scheme.name()
+                        ),
+                    );
+                }
+                if self.tracers.is_some() {
+                    return wrong(
+                        "tracers",
+                        "tracers move with vortices; a case of gravity has none".to_owned(),
+                    );
+                }
+                if self.time.adaptive && gravity.softening == 0.0 {
+                    return wrong(
+                        "time.adaptive",
+                        "without softening there is no shortest time to follow; set gravity.softening".to_owned(),
+                    );
+                }
+            }
+            (Some(_), Some(_)) => {
+                return wrong(
+                    "gravity",
+                    "a case has either [vortex] or [gravity], this one has both".to_owned(),
+                );
+            }
+            (None, None) => return wrong("vortex", "a case needs a section [vortex] or [gravity]".to_owned()),
+        }
+        if let Some(tracers) = &self.tracers {
+            count("tracers.count", tracers.count)?;
+            positive("tracers.thickness", tracers.thickness)?;
+            if let Some(tolerance) = tracers.tolerance {
+                tolerance_in_range("tracers.tolerance", tolerance)?;
+            }
+        }
+        tolerance_in_range("sum.tolerance", self.sum.tolerance)
+    }
+}
+
+impl Time {
+    fn check(&self) -> Result<(), Wrong> {
+        positive("time.end", self.end)?;
+        positive("time.step", self.step)?;
+        positive("time.limit", self.limit)?;
+        if self.end / self.step > 1e9 {
+            return wrong(
+                "time.step",
+                format!(
+                    "{} steps of {} up to {} are too many to count on",
+                    self.end / self.step,
+                    self.step,
+                    self.end
+                ),
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Output {
+    fn check(&self) -> Result<(), Wrong> {
+        for side in self.image {
+            if !(64..=8192).contains(&side) {
+                return wrong("output.image", format!("{side} pixels are outside 64 to 8192"));
+            }
+        }
+        for (key, value) in [
+            ("output.diagnostics_every", self.diagnostics_every),
+            ("output.energy_every", self.energy_every),
+        ] {
+            if value == 0 {
+                return wrong(key, "0: at least 1".to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Vortex {
+    fn check(&self) -> Result<(), Wrong> {
+        not_negative("vortex.viscosity", self.viscosity)?;
+        not_negative("vortex.relaxation", self.relaxation)?;
+        positive("vortex.overlap", self.overlap)?;
+        not_negative("vortex.remesh_cutoff", self.remesh_cutoff)?;
+        if self.remesh_cutoff >= 1.0 {
+            return wrong(
+                "vortex.remesh_cutoff",
+                format!(
+                    "{} would drop every element; use a small share such as 1e-4",
+                    self.remesh_cutoff
+                ),
+            );
+        }
+        if !(8..=1 << 20).contains(&self.around) {
+            return wrong(
+                "vortex.around",
+                format!("{} elements around a ring are outside 8 to 1048576", self.around),
+            );
+        }
+        if self.layers > 200 {
+            return wrong("vortex.layers", format!("{} layers are more than 200", self.layers));
+        }
+        if self.viscosity > 0.0 && self.diffusion == Diffusion::None {
+            return wrong(
+                "vortex.viscosity",
+                "viscosity needs vortex.diffusion = \"pse\" or \"core-spreading\"".to_owned(),
+            );
+        }
+        if self.diffusion != Diffusion::None && self.viscosity == 0.0 {
+            return wrong(
+                "vortex.diffusion",
+                "diffusion needs a vortex.viscosity above 0".to_owned(),
+            );
+        }
+        if self.core != CoreName::Gaussian && self.diffusion == Diffusion::CoreSpreading {
+            return wrong(
+                "vortex.diffusion",
+                "core-spreading is exact for the gaussian core only; set vortex.core = \"gaussian\"".to_owned(),
+            );
+        }
+        if self.layers == 0 && self.diffusion == Diffusion::Pse {
+            return wrong(
+                "vortex.diffusion",
+                "a single filament has no neighbours to exchange strength with: use layers, or core-spreading"
+                    .to_owned(),
+            );
+        }
+        if self.layers == 0 && self.remesh_every > 0 {
+            return wrong(
+                "vortex.remesh_every",
+                "a single filament cannot be remeshed: use vortex.layers of 1 or more".to_owned(),
+            );
+        }
+        if self.rings.is_empty() && self.knots.is_empty() {
+            return wrong(
+                "vortex.rings",
+                "there is nothing to move: give [[vortex.rings]] or [[vortex.knots]]".to_owned(),
+            );
+        }
+        for (k, ring) in self.rings.iter().enumerate() {
+            ring.check(&format!("vortex.rings.{k}"))?;
+        }
+        for (k, knot) in self.knots.iter().enumerate() {
+            knot.check(&format!("vortex.knots.{k}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Ring {
+    fn check(&self, at: &str) -> Result<(), Wrong> {
+        positive(&format!("{at}.radius"), self.radius)?;
+        positive(&format!("{at}.core"), self.core)?;
+        if self.core >= 0.5 * self.radius {
+            return wrong(
+                &format!("{at}.core"),
+                format!(
+                    "{} is not small against the radius {}: stay below half of it",
+                    self.core, self.radius
+                ),
+            );
+        }
+        finite(&format!("{at}.circulation"), self.circulation)?;
+        place(&format!("{at}.centre"), self.centre)?;
+        direction(&format!("{at}.axis"), self.axis)?;
+        not_negative(&format!("{at}.ripple"), self.ripple)?;
+        if self.ripple > 0.5 {
+            return wrong(
+                &format!("{at}.ripple"),
+                format!("{} is more than half the radius", self.ripple),
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Knot {
+    fn check(&self, at: &str) -> Result<(), Wrong> {
+        positive(&format!("{at}.radius"), self.radius)?;
+        positive(&format!("{at}.tube"), self.tube)?;
+        positive(&format!("{at}.core"), self.core)?;
+        if self.tube >= self.radius {
+            return wrong(
+                &format!("{at}.tube"),
+                format!("{} closes the hole of the torus of radius {}", self.tube, self.radius),
+            );
+        }
+        if 2.0 * self.core >= self.tube {
+            return wrong(
+                &format!("{at}.core"),
+                format!(
+                    "{} makes the strands overlap: stay below half of the tube {}",
+                    self.core, self.tube
+                ),
+            );
+        }
+        finite(&format!("{at}.circulation"), self.circulation)?;
+        place(&format!("{at}.centre"), self.centre)?;
+        if self.turns_around == 0 || self.turns_around > 50 || self.turns_through > 50 {
+            return wrong(&format!("{at}.turns_around"), "turns go from 1 to 50".to_owned());
+        }
+        if greatest_common_divisor(self.turns_around, self.turns_through) != 1 {
+            return wrong(
+                &format!("{at}.turns_through"),
+                format!(
+                    "{} and {} turns share a divisor: that is not one closed line",
+                    self.turns_around, self.turns_through
+                ),
+            );
+        }
+        Ok(())
+    }
+}
+
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+impl Gravity {
+    fn check(&self) -> Result<(), Wrong> {
+        finite("gravity.constant", self.constant)?;
+        not_negative("gravity.softening", self.softening)?;
+        for (k, body) in self.bodies.iter().enumerate() {
+            let at = format!("gravity.bodies.{k}");
+            not_negative(&format!("{at}.mass"), body.mass)?;
+            place(&format!("{at}.position"), body.position)?;
+            place(&format!("{at}.velocity"), body.velocity)?;
+        }
+        for (k, cluster) in self.plummer.iter().enumerate() {
+            cluster.check(&format!("gravity.plummer.{k}"))?;
+        }
+        for (k, disk) in self.disks.iter().enumerate() {
+            disk.check(&format!("gravity.disks.{k}"))?;
+        }
+        if self.bodies.is_empty() && self.plummer.is_empty() && self.disks.is_empty() {
+            return wrong(
+                "gravity.bodies",
+                "there is nothing to move: give [[gravity.bodies]], [[gravity.plummer]] or [[gravity.disks]]"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Plummer {
+    fn check(&self, at: &str) -> Result<(), Wrong> {
+        count(&format!("{at}.count"), self.count)?;
+        positive(&format!("{at}.mass"), self.mass)?;
+        positive(&format!("{at}.radius"), self.radius)?;
+        place(&format!("{at}.centre"), self.centre)?;
+        place(&format!("{at}.velocity"), self.velocity)
+    }
+}
+
+impl Disk {
+    fn check(&self, at: &str) -> Result<(), Wrong> {
+        count(&format!("{at}.count"), self.count)?;
+        not_negative(&format!("{at}.mass"), self.mass)?;
+        positive(&format!("{at}.central_mass"), self.central_mass)?;
+        positive(&format!("{at}.radius"), self.radius)?;
+        not_negative(&format!("{at}.height"), self.height)?;
+        place(&format!("{at}.centre"), self.centre)?;
+        place(&format!("{at}.velocity"), self.velocity)?;
+        direction(&format!("{at}.axis"), self.axis)
+    }
+}
+
+fn wrong(key: &str, why: String) -> Result<(), Wrong> {
+    Err((key.to_owned(), why))
+}
+
+fn finite(key: &str, value: f64) -> Result<(), Wrong> {
+    if value.is_finite() {
+        Ok(())
+    } else {
+        wrong(key, format!("{value} is not a finite number"))
+    }
+}
+
+fn positive(key: &str, value: f64) -> Result<(), Wrong> {
+    if value.is_finite() && value > 0.0 {
+        Ok(())
+    } else {
+        wrong(key, format!("{value} is not a finite number above 0"))
+    }
+}
+
+fn not_negative(key: &str, value: f64) -> Result<(), Wrong> {
+    if value.is_finite() && value >= 0.0 {
+        Ok(())
+    } else {
+        wrong(key, format!("{value} is not a finite number from 0 on"))
+    }
+}
+
+fn count(key: &str, value: usize) -> Result<(), Wrong> {
+    if (1..=MOST).contains(&value) {
+        Ok(())
+    } else {
+        wrong(key, format!("{value} is outside 1 to {MOST}"))
+    }
+}
+
+fn tolerance_in_range(key: &str, value: f64) -> Result<(), Wrong> {
+    if (1e-12..=1e-2).contains(&value) {
+        Ok(())
+    } else {
+        wrong(key, format!("{value} is outside 1e-12 to 1e-2"))
+    }
+}
+
+fn place(key: &str, value: Vec3) -> Result<(), Wrong> {
+    if value.iter().all(|x| x.is_finite()) {
+        Ok(())
+    } else {
+        wrong(key, format!("{value:?} has a number that is not finite"))
+    }
+}
+
+fn direction(key: &str, value: Vec3) -> Result<(), Wrong> {
+    place(key, value)?;
+    if norm(value) > 1e-100 {
+        Ok(())
+    } else {
+        wrong(key, "a direction cannot be zero".to_owned())
+    }
+}

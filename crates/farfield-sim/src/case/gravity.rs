@@ -1,0 +1,89 @@
+//! The settings of bodies that attract each other.
+
+use crate::vec3::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// Bodies that attract each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gravity {
+    /// Newton's constant.
+    #[serde(default = "super::settings::unit_value")]
+    pub constant: f64,
+    /// The softening length.
+    #[serde(default)]
+    pub softening: f64,
+    /// Single bodies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bodies: Vec<Body>,
+    /// Star clusters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plummer: Vec<Plummer>,
+    /// Galaxies: a heavy centre and a disk of light stars around it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disks: Vec<Disk>,
+}
+
+/// A single body.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Body {
+    /// Its mass.
+    pub mass: f64,
+    /// Where it starts.
+    #[serde(default)]
+    pub position: Vec3,
+    /// How fast it starts.
+    #[serde(default)]
+    pub velocity: Vec3,
+}
+
+/// A Plummer sphere in equilibrium.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plummer {
+    /// How many stars.
+    pub count: usize,
+    /// The mass of all.
+    #[serde(default = "super::settings::unit_value")]
+    pub mass: f64,
+    /// Plummer's radius.
+    #[serde(default = "super::settings::unit_value")]
+    pub radius: f64,
+    /// Where its centre of mass starts.
+    #[serde(default)]
+    pub centre: Vec3,
+    /// How fast its centre of mass moves.
+    #[serde(default)]
+    pub velocity: Vec3,
+}
+
+/// A galaxy: a heavy centre and a disk of light stars on circular orbits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Disk {
+    /// How many stars.
+    pub count: usize,
+    /// The mass of all stars.
+    pub mass: f64,
+    /// The mass of the centre.
+    pub central_mass: f64,
+    /// The radius of the disk.
+    pub radius: f64,
+    /// The root mean square height of the stars above the disk, as a share of its radius.
+    #[serde(default = "default_height")]
+    pub height: f64,
+    /// Where the centre starts.
+    #[serde(default)]
+    pub centre: Vec3,
+    /// How fast the centre moves.
+    #[serde(default)]
+    pub velocity: Vec3,
+    /// The axis the stars turn about, right-handed.
+    #[serde(default = "super::settings::z_axis")]
+    pub axis: Vec3,
+}
+
+fn default_height() -> f64 {
+    0.02
+}

@@ -1,0 +1,18 @@
+//! Cases: what to simulate, as TOML.
+//!
+//! text -> table -> size preset merged in -> `--set` overrides -> [`Case`] -> checked.
+//! The schema with every key and its default is `schema.toml`, printed by `farfield schema`.
+
+mod built_in;
+mod check;
+mod gravity;
+mod nearest;
+mod read;
+mod settings;
+mod vortex;
+
+pub use built_in::{BuiltIn, SCHEMA};
+pub use gravity::{Body, Disk, Gravity, Plummer};
+pub use read::{Override, read};
+pub use settings::{Alarm, Case, MethodName, Output, Scheme, SumSettings, Time, View};
+pub use vortex::{CoreName, Diffusion, Knot, Ring, Stretching, Tracers, Vortex};

@@ -1,0 +1,435 @@
+//! From text to a checked case.
+
+use super::nearest::nearest;
+use super::settings::Case;
+use crate::error::CaseError;
+use serde::Deserialize;
+use toml::{Table, Value};
+
+/// A `key=value` that replaces what a case file says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Override {
+    /// The keys on the way to the value; a number picks from a list, from 0.
+    path: Vec<String>,
+    value: Value,
+    /// As typed.
+    text: String,
+}
+
+impl Override {
+    /// Reads `time.end=2`, `vortex.rings.0.radius=0.5` or `sum.method=direct`; a value that is no TOML is a string.
+    ///
+    /// # Errors
+    /// [`CaseError`] if there is no key or no value.
+    pub fn parse(text: &str) -> Result<Self, CaseError> {
+        let failed = |message: &str| CaseError {
+            origin: format!("--set {text}"),
+            line: None,
+            column: None,
+            message: message.to_owned(),
+        };
+        let (key, value) = text
+            .split_once('=')
+            .ok_or_else(|| failed("no `=`: write --set KEY=VALUE, for instance --set time.end=2"))?;
+        let path: Vec<String> = key.trim().split('.').map(|part| part.trim().to_owned()).collect();
+        if path.iter().any(String::is_empty) {
+            return Err(failed(
+                "an empty key: write --set KEY=VALUE, for instance --set time.end=2",
+            ));
+        }
+        let value = value.trim();
+        if value.is_empty() {
+            return Err(failed("no value after `=`"));
+        }
+        let value = match toml::from_str::<Table>(&format!("value = {value}")) {
+            Ok(mut table) => table.remove("value").unwrap_or(Value::String(value.to_owned())),
+            Err(_) => Value::String(value.to_owned()),
+        };
+        Ok(Self {
+            path,
+            value,
+            text: text.to_owned(),
+        })
+    }
+
+    /// Whether it sets this key.
+    pub fn sets(&self, key: &str) -> bool {
+        self.path.join(".") == key
+    }
+
+    fn failure(&self, message: String) -> CaseError {
+        CaseError {
+            origin: format!("--set {}", self.text),
+            line: None,
+            column: None,
+            message,
+        }
+    }
+
+    fn apply(&self, table: &mut Table) -> Result<(), CaseError> {
+        let (last, parents) = self
+            .path
+            .split_last()
+            .ok_or_else(|| self.failure("an empty key".to_owned()))?;
+        let mut place = PlaceMut::Table(table);
+        for part in parents {
+            place = place.child(part).map_err(|message| self.failure(message))?;
+        }
+        place
+            .set(last, self.value.clone())
+            .map_err(|message| self.failure(message))
+    }
+}
+
+/// Where in a case an override has arrived.
+enum PlaceMut<'a> {
+    Table(&'a mut Table),
+    List(&'a mut Vec<Value>),
+}
+
+impl<'a> PlaceMut<'a> {
+    fn child(self, key: &str) -> Result<Self, String> {
+        let value = match self {
+            PlaceMut::Table(table) => table
+                .entry(key.to_owned())
+                .or_insert_with(|| Value::Table(Table::new())),
+            PlaceMut::List(list) => {
+                let at = index(key, list.len())?;
+                &mut list[at]
+            }
+        };
+        match value {
+            Value::Table(table) => Ok(PlaceMut::Table(table)),
+            Value::Array(list) => Ok(PlaceMut::List(list)),
+            _ => Err(format!("`{key}` is a value, not a section")),
+        }
+    }
+
+    fn set(self, key: &str, value: Value) -> Result<(), String> {
+        match self {
+            PlaceMut::Table(table) => {
+                table.insert(key.to_owned(), value);
+            }
+            PlaceMut::List(list) => {
+                let at = index(key, list.len())?;
+                list[at] = value;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn index(key: &str, length: usize) -> Result<usize, String> {
+    match key.parse::<usize>() {
+        Ok(at) if at < length => Ok(at),
+        _ => Err(format!("`{key}` is no place in a list of {length} (counted from 0)")),
+    }
+}
+
+/// A case file: a case, and named sizes that replace parts of it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sized {
+    #[serde(default)]
+    #[allow(dead_code, reason = "here for the check of the file's own keys")]
+    size: Option<String>,
+    #[serde(default)]
+    #[allow(dead_code, reason = "here for the check of the file's own keys")]
+    sizes: std::collections::BTreeMap<String, Table>,
+}
+
+/// Reads a case: `origin` names it in messages.
+///
+/// A key `size = "NAME"` (mostly given as an override) merges the table `[sizes.NAME]` over the rest before the other
+/// overrides apply.
+///
+/// # Errors
+/// [`CaseError`] with line and column where the text is at fault, and the nearest known name for a key or value that
+/// is not known.
+pub fn read(text: &str, origin: &str, overrides: &[Override]) -> Result<Case, CaseError> {
+    let mut table: Table = toml::from_str(text).map_err(|error| located(&error, text, origin))?;
+    // The text alone first: only there do errors have a line.
+    let alone = without_sizes(text);
+    let first: Result<Case, _> = toml::from_str(&alone);
+    if let Err(error) = first
+        && !overrides_may_mend(&error, overrides)
+    {
+        return Err(located(&error, &alone, origin));
+    }
+    if let Some(size) = overrides.iter().find(|o| o.sets("size")) {
+        size.apply(&mut table)?;
+    }
+    let table = merge_size(table, origin)?;
+    let mut value = table;
+    for change in overrides.iter().filter(|o| !o.sets("size")) {
+        change.apply(&mut value)?;
+        // One by one, so that a wrong one is named.
+        if let Err(error) = Case::deserialize(Value::Table(value.clone()))
+            && mentions_unknown(error.message())
+        {
+            return Err(change.failure(explain(error.message())));
+        }
+    }
+    let case = Case::deserialize(Value::Table(value)).map_err(|error| CaseError {
+        origin: match overrides {
+            [] => origin.to_owned(),
+            [only] => format!("{origin} with --set {}", only.text),
+            _ => format!("{origin} with --set options"),
+        },
+        line: None,
+        column: None,
+        message: explain(error.message()),
+    })?;
+    case.check().map_err(|(key, message)| {
+        let place = key_position(text, &key);
+        CaseError {
+            origin: origin.to_owned(),
+            line: place.map(|p| p.0),
+            column: place.map(|p| p.1),
+            message: format!("{key}: {message}"),
+        }
+    })?;
+    Ok(case)
+}
+
+/// A missing key may come from an override.
+fn overrides_may_mend(error: &toml::de::Error, overrides: &[Override]) -> bool {
+    !overrides.is_empty() && error.message().starts_with("missing field")
+}
+
+/// The text with `size` and `[sizes...]` blanked out, line by line, so that positions stay.
+fn without_sizes(text: &str) -> String {
+    let mut inside = false;
+    let mut top = true;
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_start();
+        if trimmed.starts_with('[') {
+            top = false;
+            let name = trimmed.trim_start_matches('[').trim_start();
+            inside = name
+                .strip_prefix("sizes")
+                .is_some_and(|rest| rest.starts_with(['.', ']', ' ']));
+        }
+        let size_key = top
+            && trimmed
+                .strip_prefix("size")
+                .is_some_and(|rest| rest.trim_start().starts_with('='));
+        if inside || size_key {
+            out.push('\n');
+        } else {
+            out.push_str(line);
+        }
+    }
+    out
+}
+
+fn merge_size(mut table: Table, origin: &str) -> Result<Table, CaseError> {
+    let failed = |message: String| CaseError {
+        origin: origin.to_owned(),
+        line: None,
+        column: None,
+        message,
+    };
+    let mut sized = Table::new();
+    for key in ["size", "sizes"] {
+        if let Some(value) = table.remove(key) {
+            sized.insert(key.to_owned(), value);
+        }
+    }
+    let asked = sized.get("size").cloned();
+    let Sized { sizes, .. } =
+        Sized::deserialize(Value::Table(sized)).map_err(|error| failed(explain(error.message())))?;
+    let name = match asked {
+        None => return Ok(table),
+        Some(Value::String(name)) if name == "default" => return Ok(table),
+        Some(value) => match value {
+            Value::String(name) => name,
+            other => other.to_string(),
+        },
+    };
+    let Some(chosen) = sizes.get(&name) else {
+        let known: Vec<&str> = sizes.keys().map(String::as_str).chain(["default"]).collect();
+        let hint =
+            nearest(&name, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        return Err(failed(format!(
+            "this case has no size `{name}`, only {}{hint}",
+            known.join(", ")
+        )));
+    };
+    merge(&mut table, chosen);
+    Ok(table)
+}
+
+/// Puts `over` over `table`: sections join, everything else is replaced.
+fn merge(table: &mut Table, over: &Table) {
+    for (key, value) in over {
+        match (table.get_mut(key), value) {
+            (Some(Value::Table(inner)), Value::Table(over)) => merge(inner, over),
+            _ => {
+                table.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+fn located(error: &toml::de::Error, text: &str, origin: &str) -> CaseError {
+    let place = error.span().map(|span| position(text, span.start));
+    CaseError {
+        origin: origin.to_owned(),
+        line: place.map(|p| p.0),
+        column: place.map(|p| p.1),
+        message: explain(error.message()),
+    }
+}
+
+/// Line and column, from 1, of a byte of the text.
+fn position(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at.min(text.len())).unwrap_or(text);
+    let line = 1 + before.matches('\n').count();
+    let column = 1 + before.rsplit('\n').next().unwrap_or("").chars().count();
+    (line, column)
+}
+
+fn mentions_unknown(message: &str) -> bool {
+    message.starts_with("unknown ")
+}
+
+/// The parser's message, with the nearest known name where one is unknown.
+fn explain(message: &str) -> String {
+    let message = message.trim().replace('\n', " ");
+    if !mentions_unknown(&message) {
+        return message;
+    }
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let Some(unknown) = quoted.next() else { return message };
+    let known: Vec<&str> = quoted.collect();
+    let kind = if message.starts_with("unknown variant") {
+        "value"
+    } else {
+        "key"
+    };
+    let hint =
+        nearest(unknown, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    format!("unknown {kind} `{unknown}`{hint} (known here: {})", known.join(", "))
+}
+
+/// Where a dotted key such as `vortex.rings.1.radius` is set in the text, as well as a line-by-line look can tell.
+fn key_position(text: &str, key: &str) -> Option<(usize, usize)> {
+    let parts: Vec<&str> = key.split('.').collect();
+    let (last, section) = parts.split_last()?;
+    let wanted_index = section.last().and_then(|part| part.parse::<usize>().ok());
+    let names: Vec<&str> = section
+        .iter()
+        .copied()
+        .filter(|part| part.parse::<usize>().is_err())
+        .collect();
+    let wanted = names.join(".");
+    let (mut inside, mut seen) = (wanted.is_empty(), 0);
+    for (number, line) in (1..).zip(text.lines()) {
+        let trimmed = line.trim_start();
+        if trimmed.starts_with('[') {
+            let name = trimmed.trim_matches(|c: char| c == '[' || c == ']' || c.is_whitespace());
+            let name = name.split(']').next().unwrap_or(name);
+            let listed = trimmed.starts_with("[[");
+            inside = name == wanted && (!listed || wanted_index.is_none_or(|index| index == seen));
+            seen += usize::from(listed && name == wanted);
+        } else if inside
+            && trimmed
+                .strip_prefix(last)
+                .is_some_and(|rest| rest.trim_start().starts_with('='))
+        {
+            return Some((number, 1 + line.len() - trimmed.len()));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::BuiltIn;
+
+    const TEXT: &str = "title = \"two\"\n[time]\nend = 2.0\nstep = 0.1\n\n[[vortex.rings]]\nradius = 1.0\ncore = 0.1\n\n\
+                        [vortex]\naround = 32\n\n[sizes.large]\nvortex.around = 64\n";
+
+    fn set(texts: &[&str]) -> Vec<Override> {
+        texts.iter().map(|text| Override::parse(text).unwrap()).collect()
+    }
+
+    #[test]
+    fn overrides_and_sizes_change_a_case() {
+        let case = read(
+            TEXT,
+            "two.toml",
+            &set(&["time.end=5", "vortex.rings.0.radius=0.5", "sum.method=direct"]),
+        )
+        .unwrap();
+        assert_eq!(case.time.end, 5.0);
+        let vortex = case.vortex.unwrap();
+        assert_eq!(vortex.rings[0].radius, 0.5);
+        assert_eq!(vortex.around, 32);
+        let case = read(TEXT, "two.toml", &set(&["size=large"])).unwrap();
+        assert_eq!(case.vortex.unwrap().around, 64);
+        let both = read(TEXT, "two.toml", &set(&["vortex.around=48", "size=large"])).unwrap();
+        assert_eq!(both.vortex.unwrap().around, 48, "an override wins over a size");
+    }
+
+    #[test]
+    fn unknown_keys_have_line_column_and_the_nearest_name() {
+        for (from, to, line, column, near) in [
+            ("radius = 1.0", "raduis = 1.0", 7, 1, "`radius`"),
+            ("step = 0.1", "  stepp = 0.1", 4, 3, "`step`"),
+            (
+                "[vortex]\naround",
+                "[vortex]\nstreching = \"mixed\"\naround",
+                11,
+                1,
+                "`stretching`",
+            ),
+        ] {
+            let error = read(&TEXT.replace(from, to), "two.toml", &[]).unwrap_err();
+            assert_eq!((error.line, error.column), (Some(line), Some(column)), "{error}");
+            assert!(error.to_string().contains(near), "{error}");
+        }
+    }
+
+    #[test]
+    fn wrong_values_have_line_and_column() {
+        let wrong = TEXT.replace("radius = 1.0", "radius = -1.0");
+        let error = read(&wrong, "two.toml", &[]).unwrap_err();
+        assert_eq!((error.line, error.column), (Some(7), Some(1)), "{error}");
+        assert!(error.message.contains("vortex.rings.0.radius"), "{error}");
+        let wrong = TEXT.replace("end = 2.0", "end = \"late\"");
+        let error = read(&wrong, "two.toml", &[]).unwrap_err();
+        assert_eq!((error.line, error.column), (Some(3), Some(7)), "{error}");
+    }
+
+    #[test]
+    fn wrong_overrides_name_themselves() {
+        for (text, says) in [
+            ("time.ned=5", "`end`"),
+            ("sum.method=fsat", "known here: auto"),
+            ("size=larg", "`large`"),
+            ("vortex.rings.3.radius=1", "list of 1"),
+        ] {
+            let error = read(TEXT, "two.toml", &set(&[text])).unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+        assert!(Override::parse("time.end").is_err());
+        assert!(Override::parse("=5").is_err());
+        assert!(Override::parse("time.end=").is_err());
+    }
+
+    #[test]
+    fn every_built_in_case_reads_in_every_size_and_reads_back_the_same() {
+        for built_in in BuiltIn::ALL {
+            let sizes = built_in.sizes();
+            for size in sizes.iter().map(String::as_str).chain(["default"]) {
+                let case = read(built_in.text, built_in.name, &set(&[&format!("size={size}")])).unwrap();
+                let text = toml::to_string(&case).unwrap();
+                assert_eq!(read(&text, "again", &[]).unwrap(), case, "{} {size}", built_in.name);
+            }
+        }
+    }
+}

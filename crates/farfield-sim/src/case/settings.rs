@@ -1,0 +1,246 @@
+//! The settings of a case, as they stand in the file.
+
+use super::gravity::Gravity;
+use super::vortex::{Tracers, Vortex};
+use crate::vec3::Vec3;
+use farfield::Method;
+use serde::{Deserialize, Serialize};
+
+/// A simulation: exactly one of `vortex` and `gravity` is there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// One line for pictures and reports.
+    #[serde(default)]
+    pub title: String,
+    /// Seed of everything random: tracers, stars.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// How long and in which steps.
+    pub time: Time,
+    /// How sums are done.
+    #[serde(default)]
+    pub sum: SumSettings,
+    /// Files and pictures.
+    #[serde(default)]
+    pub output: Output,
+    /// When to stop a run that goes wrong.
+    #[serde(default)]
+    pub alarm: Alarm,
+    /// Vortex elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vortex: Option<Vortex>,
+    /// Passive points that move with the flow of the vortices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracers: Option<Tracers>,
+    /// Bodies that attract each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gravity: Option<Gravity>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// How long and in which steps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Time {
+    /// When the simulation ends.
+    pub end: f64,
+    /// The time step; with `adaptive`, the longest one.
+    pub step: f64,
+    /// How a step is done.
+    #[serde(default = "default_scheme")]
+    pub scheme: Scheme,
+    /// Choose each step from the flow.
+    #[serde(default)]
+    pub adaptive: bool,
+    /// With `adaptive`: the largest step times velocity gradient (vortex), or the largest step over the time in which
+    /// a body falls through its softening length (gravity).
+    #[serde(default = "default_limit")]
+    pub limit: f64,
+}
+
+fn default_scheme() -> Scheme {
+    Scheme::Rk4
+}
+
+fn default_limit() -> f64 {
+    0.3
+}
+
+/// How a step is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scheme {
+    /// Euler's, first order.
+    Euler,
+    /// Heun's, second order.
+    Rk2,
+    /// The classical Runge-Kutta scheme, fourth order.
+    Rk4,
+    /// Kick-drift-kick, second order and symplectic; for gravity.
+    Leapfrog,
+    /// Yoshida's composition of three leapfrog steps, fourth order and symplectic; for gravity.
+    Yoshida4,
+}
+
+impl Scheme {
+    /// The name in case files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::Euler => "euler",
+            Scheme::Rk2 => "rk2",
+            Scheme::Rk4 => "rk4",
+            Scheme::Leapfrog => "leapfrog",
+            Scheme::Yoshida4 => "yoshida4",
+        }
+    }
+}
+
+/// How sums are done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SumSettings {
+    /// The method.
+    pub method: MethodName,
+    /// The relative error allowed in each sum.
+    pub tolerance: f64,
+    /// For experts: one order for all expansions instead of the tolerance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<usize>,
+    /// For experts: the treecode's opening criterion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub theta: Option<f64>,
+    /// For experts: how many points a box may hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaf_capacity: Option<usize>,
+}
+
+impl Default for SumSettings {
+    fn default() -> Self {
+        Self {
+            method: MethodName::Auto,
+            tolerance: 1e-5,
+            order: None,
+            theta: None,
+            leaf_capacity: None,
+        }
+    }
+}
+
+/// The methods by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MethodName {
+    /// The fastest, by the cost model.
+    Auto,
+    /// Every pair.
+    Direct,
+    /// Multipoles of far boxes at each target.
+    Treecode,
+    /// The fast multipole method.
+    Fmm,
+}
+
+impl From<MethodName> for Method {
+    fn from(name: MethodName) -> Self {
+        match name {
+            MethodName::Auto => Method::Auto,
+            MethodName::Direct => Method::Direct,
+            MethodName::Treecode => Method::Treecode,
+            MethodName::Fmm => Method::Fmm,
+        }
+    }
+}
+
+/// Files and pictures. Intervals are in steps; 0 means only at the end, and the end is always written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Output {
+    /// Steps between pictures.
+    pub frames_every: u64,
+    /// Steps between field files.
+    pub fields_every: u64,
+    /// Steps between checkpoints.
+    pub checkpoint_every: u64,
+    /// Steps between rows of diagnostics.
+    pub diagnostics_every: u64,
+    /// Rows of diagnostics between those with the energy, which costs a sum of its own (vortex).
+    pub energy_every: u64,
+    /// From where the pictures look; the animation is made of the first. None: no pictures.
+    pub views: Vec<View>,
+    /// Width and height of the pictures, in pixels.
+    pub image: [u32; 2],
+    /// Make an animation, `animation.gif`, of all pictures of the first view.
+    pub animation: bool,
+    /// Write `.vtp` files and their `.pvd` index.
+    pub vtk: bool,
+    /// Write `.npz` files.
+    pub npz: bool,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self {
+            frames_every: 0,
+            fields_every: 0,
+            checkpoint_every: 100,
+            diagnostics_every: 1,
+            energy_every: 1,
+            views: vec![View::Oblique, View::Side, View::Axis],
+            image: [800, 600],
+            animation: true,
+            vtk: true,
+            npz: true,
+        }
+    }
+}
+
+/// From where a picture looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum View {
+    /// From above, at an angle.
+    Oblique,
+    /// Across the z axis, which points right.
+    Side,
+    /// Along the z axis.
+    Axis,
+}
+
+impl View {
+    /// The name in case files and file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            View::Oblique => "oblique",
+            View::Side => "side",
+            View::Axis => "axis",
+        }
+    }
+}
+
+/// When to stop a run that goes wrong.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Alarm {
+    /// The largest relative change of the energy between two rows of diagnostics; 0 switches this alarm off.
+    pub energy_jump: f64,
+}
+
+impl Default for Alarm {
+    fn default() -> Self {
+        Self { energy_jump: 0.1 }
+    }
+}
+
+/// A default of one, for sections that have such.
+pub(super) fn unit_value() -> f64 {
+    1.0
+}
+
+/// The default direction.
+pub(super) fn z_axis() -> Vec3 {
+    [0.0, 0.0, 1.0]
+}

@@ -1,0 +1,90 @@
+//! What can stop a simulation.
+
+use std::path::PathBuf;
+
+/// Why a case cannot be read, or a run cannot start or go on. Every message says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The case file is not as the schema asks.
+    #[error("{0}")]
+    Case(#[from] CaseError),
+    /// The engine refused a sum.
+    #[error("{what}: {cause}")]
+    Sum {
+        /// Which sum.
+        what: &'static str,
+        /// What the engine said.
+        cause: farfield::Error,
+    },
+    /// A file could not be read or written.
+    #[error("{0}")]
+    File(#[from] farfield_io::Error),
+    /// A picture could not be drawn or written.
+    #[error("{0}")]
+    Plot(#[from] farfield_plot::Error),
+    /// The output folder cannot be used.
+    #[error("{}: {why}", .folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// Why not, and what to do.
+        why: String,
+    },
+    /// A checkpoint cannot be read.
+    #[error("{}: {why}", .path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The solution blew up.
+    #[error("step {step}, time {time}: {why}")]
+    BlowUp {
+        /// The step at which it was seen.
+        step: u64,
+        /// The time of that step.
+        time: f64,
+        /// What was seen and what may help.
+        why: String,
+    },
+    /// A file of a running simulation could not be written.
+    #[error(
+        "{cause}. The run stops at step {step}; its last checkpoint is kept: make room, then `farfield resume {}`",
+        .folder.display()
+    )]
+    Writing {
+        /// What failed.
+        cause: Box<Error>,
+        /// The step.
+        step: u64,
+        /// The run's folder.
+        folder: PathBuf,
+    },
+    /// The thread that writes files ended early.
+    #[error("the thread that writes files and pictures stopped unexpectedly")]
+    Writer,
+}
+
+/// What is wrong with a case, and where.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{origin}{place}: {message}", place = place_text(.line, .column))]
+pub struct CaseError {
+    /// The file, the name of a built-in case, or the option.
+    pub origin: String,
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// The column, from 1.
+    pub column: Option<usize>,
+    /// What is wrong and what is expected.
+    pub message: String,
+}
+
+fn place_text(line: &Option<usize>, column: &Option<usize>) -> String {
+    match (line, column) {
+        (Some(line), Some(column)) => format!(": line {line}, column {column}"),
+        (Some(line), None) => format!(": line {line}"),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,140 @@
+//! Bodies to start with: single ones, star clusters, galaxies.
+
+use super::Bodies;
+use crate::case::{Disk, Gravity, Plummer};
+use crate::vec3::{Vec3, add, add_scaled, frame_across, scale, sum, unit};
+use farfield::points::Random;
+use std::f64::consts::PI;
+
+/// All bodies of a case, in the order bodies, plummer, disks; each cluster and disk is a group of its own.
+pub fn bodies(gravity: &Gravity, seed: u64) -> Bodies {
+    let mut random = Random::new(seed);
+    let mut all = Bodies::default();
+    let mut group = 0;
+    for body in &gravity.bodies {
+        all.push(body.position, body.velocity, body.mass, group);
+        group += 1;
+    }
+    for cluster in &gravity.plummer {
+        add_plummer(cluster, gravity.constant, group, &mut random, &mut all);
+        group += 1;
+    }
+    for disk in &gravity.disks {
+        add_disk(disk, gravity, group, &mut random, &mut all);
+        group += 1;
+    }
+    all
+}
+
+fn direction(random: &mut Random) -> Vec3 {
+    let z = 2.0 * random.uniform() - 1.0;
+    let (sine, cosine) = (2.0 * PI * random.uniform()).sin_cos();
+    let across = (1.0 - z * z).sqrt();
+    [across * cosine, across * sine, z]
+}
+
+/// A Plummer sphere of equal stars (Aarseth, Hénon and Wielen): radii from the mass profile, cut at 10 radii, speeds
+/// from the distribution function, which is as $q^2(1-q^2)^{7/2}$ in the share $q$ of the escape speed. Its centre of
+/// mass is put where the case wants it, at the speed the case wants.
+fn add_plummer(cluster: &Plummer, constant: f64, group: u32, random: &mut Random, out: &mut Bodies) {
+    let first = out.len();
+    let mass = cluster.mass / cluster.count as f64;
+    for _ in 0..cluster.count {
+        let radius = loop {
+            let enclosed = random.uniform().cbrt();
+            let radius = enclosed / ((1.0 - enclosed) * (1.0 + enclosed)).sqrt();
+            if radius < 10.0 {
+                break radius;
+            }
+        };
+        let share = loop {
+            let q = random.uniform();
+            // The largest value of q^2 (1 - q^2)^(7/2) is 0.0922.
+            if 0.0923 * random.uniform() < q * q * (1.0 - q * q).powf(3.5) {
+                break q;
+            }
+        };
+        let escape = (2.0 * constant * cluster.mass / cluster.radius).sqrt() * (1.0 + radius * radius).powf(-0.25);
+        let position = scale(direction(random), radius * cluster.radius);
+        let velocity = scale(direction(random), share * escape);
+        out.push(position, velocity, mass, group);
+    }
+    let each = 1.0 / cluster.count as f64;
+    for (values, wanted) in [
+        (&mut out.positions, cluster.centre),
+        (&mut out.velocities, cluster.velocity),
+    ] {
+        let mean = scale(sum(values[first..].iter().copied()), each);
+        for value in &mut values[first..] {
+            *value = add(add_scaled(*value, -1.0, mean), wanted);
+        }
+    }
+}
+
+/// A heavy centre and stars on circular orbits about it, evenly dense from a tenth of the radius outwards in
+/// distance. The orbital speed counts the softened centre and the stars inside the orbit.
+fn add_disk(disk: &Disk, gravity: &Gravity, group: u32, random: &mut Random, out: &mut Bodies) {
+    let axis = unit(disk.axis);
+    let (first, second) = frame_across(axis);
+    out.push(disk.centre, disk.velocity, disk.central_mass, group);
+    let mass = disk.mass / disk.count as f64;
+    for _ in 0..disk.count {
+        let share = 0.1 + 0.9 * random.uniform();
+        let radius = share * disk.radius;
+        let (sine, cosine) = (2.0 * PI * random.uniform()).sin_cos();
+        let outward = add(scale(first, cosine), scale(second, sine));
+        let along = add(scale(first, -sine), scale(second, cosine));
+        let height = disk.height * disk.radius * random.normal();
+        let inside = disk.mass * (share - 0.1) / 0.9;
+        let softened = (radius * radius + gravity.softening * gravity.softening).powf(1.5);
+        let pull = gravity.constant * (disk.central_mass * radius / softened + inside / (radius * radius));
+        let position = add(add_scaled(disk.centre, radius, outward), scale(axis, height));
+        let velocity = add_scaled(disk.velocity, (pull.abs() * radius).sqrt(), along);
+        out.push(position, velocity, mass, group);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case;
+    use crate::vec3::{dot, norm};
+
+    fn case(text: &str) -> Gravity {
+        let text = format!("time = {{ end = 1.0, step = 0.1, scheme = \"leapfrog\" }}\n{text}");
+        case::read(&text, "test", &[]).unwrap().gravity.unwrap()
+    }
+
+    #[test]
+    fn a_cluster_is_at_rest_and_nearly_virial() {
+        let bodies = bodies(
+            &case("[[gravity.plummer]]\ncount = 4000\nmass = 2.0\nradius = 0.5\ncentre = [1.0, 2.0, 3.0]"),
+            1,
+        );
+        let centre = scale(sum(bodies.positions.iter().copied()), 1.0 / 4000.0);
+        assert!(norm([centre[0] - 1.0, centre[1] - 2.0, centre[2] - 3.0]) < 1e-12);
+        assert!(norm(sum(bodies.velocities.iter().copied())) < 1e-10);
+        let kinetic: f64 = bodies
+            .velocities
+            .iter()
+            .zip(&bodies.masses)
+            .map(|(v, m)| 0.5 * m * dot(*v, *v))
+            .sum();
+        // Of the whole model: 3 pi G M^2 / 64 a
+        let expected = 3.0 * PI / 64.0 * 4.0 / 0.5;
+        assert!((kinetic / expected - 1.0).abs() < 0.05, "{kinetic} {expected}");
+    }
+
+    #[test]
+    fn stars_of_a_disk_turn_about_its_axis() {
+        let text =
+            "[[gravity.disks]]\ncount = 500\nmass = 0.1\ncentral_mass = 1.0\nradius = 1.0\naxis = [1.0, 0.0, 1.0]";
+        let bodies = bodies(&case(text), 1);
+        assert_eq!(bodies.len(), 501);
+        let axis = unit([1.0, 0.0, 1.0]);
+        for k in 1..501 {
+            let spin = crate::vec3::cross(bodies.positions[k], bodies.velocities[k]);
+            assert!(dot(unit(spin), axis) > 0.8, "{k}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Simulations on top of farfield's sums: vortex rings with passive tracers, and gravity.
+//!
+//! How a run walks through this crate:
+//!
+//! 1. [`case`]: a TOML text and overrides become a checked [`case::Case`].
+//! 2. [`vortex`] or [`gravity`] builds the initial state and becomes a [`model::Model`].
+//! 3. [`run`](mod@run) repeats observe -> record -> write -> step until the end, a stop or an alarm, with
+//!    [`integrate`] doing the step, [`diagnostics`] the measuring and [`checkpoint`] the keeping.
+//! 4. A second thread writes files and pictures while the next step computes.
+//!
+//! Everything a step does is a function of the state, the case, the SIMD level and the machine profile alone, never
+//! of the number of threads or of the clock; so a run that is stopped and resumed ends with the same bits.
+
+pub mod case;
+pub mod checkpoint;
+pub mod diagnostics;
+mod error;
+pub mod gravity;
+pub mod integrate;
+pub mod model;
+pub mod reference;
+pub mod run;
+pub mod summation;
+pub mod validate;
+pub mod vec3;
+pub mod vortex;
+
+pub use error::{CaseError, Error};

@@ -1,0 +1,174 @@
+//! What every simulated system can do, so that one loop runs them all.
+
+use crate::case::Time;
+use crate::error::Error;
+use crate::summation::Summation;
+use crate::vec3::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// A simulated system: its state, its rates of change, and what can be measured of it.
+///
+/// The loop calls [`evaluate`](Self::evaluate) once at every state, then any of the others, then
+/// [`advance`](Self::advance).
+pub trait Model: Send {
+    /// Computes the rates of change at the present state, if they are not known.
+    ///
+    /// # Errors
+    /// [`Error::Sum`] if the engine refuses, for instance because a position is not finite.
+    fn evaluate(&mut self) -> Result<(), Error>;
+
+    /// The names of what [`measure`](Self::measure) returns.
+    fn columns(&self) -> Vec<String>;
+
+    /// Measures the present state; NaN where something was not asked for.
+    ///
+    /// # Errors
+    /// [`Error::Sum`] from the sum for the energy.
+    fn measure(&mut self, with_energy: bool) -> Result<Vec<f64>, Error>;
+
+    /// The next time step, and why it is what it is.
+    fn choose_step(&self, time: &Time) -> StepChoice;
+
+    /// Goes ahead by `dt`. `step` counts from 1. Returns remarks for the log.
+    ///
+    /// # Errors
+    /// [`Error::Sum`] if the engine refuses.
+    fn advance(&mut self, dt: f64, step: u64) -> Result<Vec<String>, Error>;
+
+    /// What pictures and field files show.
+    fn snapshot(&self) -> Snapshot;
+
+    /// Everything that is needed to go on from here, bit for bit.
+    fn state(&self) -> State;
+
+    /// Goes back to a state.
+    ///
+    /// # Errors
+    /// A sentence about what does not fit.
+    fn restore(&mut self, state: &State) -> Result<(), String>;
+
+    /// How sums are done, and what they cost so far.
+    fn summation(&mut self) -> &mut Summation;
+
+    /// One line about the size of the system.
+    fn describe(&self) -> String;
+}
+
+/// A time step and what limited it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepChoice {
+    /// The step.
+    pub dt: f64,
+    /// What limited it.
+    pub limit: Limit,
+    /// A sentence for the log.
+    pub why: String,
+}
+
+/// What limits a time step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Limit {
+    /// Nothing yet: there was no step.
+    #[default]
+    Start,
+    /// The case wants this step always.
+    Fixed,
+    /// The longest step of the case.
+    Longest,
+    /// The velocity gradient.
+    Strain,
+    /// The time in which a body falls through its softening length.
+    Fall,
+    /// The end of the case.
+    End,
+}
+
+impl Limit {
+    /// One word for tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Start => "start",
+            Limit::Fixed => "fixed",
+            Limit::Longest => "longest",
+            Limit::Strain => "strain",
+            Limit::Fall => "fall",
+            Limit::End => "end",
+        }
+    }
+}
+
+/// The name of the column that the alarm and the summary look for.
+pub const ENERGY: &str = "energy";
+
+/// Arrays by name: the state of a system.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct State {
+    /// Name, numbers per row, and the numbers row by row.
+    pub arrays: Vec<(String, usize, Vec<f64>)>,
+}
+
+impl State {
+    /// Adds vectors.
+    pub fn push_vectors(&mut self, name: &str, vectors: &[Vec3]) {
+        self.arrays.push((name.to_owned(), 3, vectors.as_flattened().to_vec()));
+    }
+
+    /// Adds numbers.
+    pub fn push_numbers(&mut self, name: &str, numbers: &[f64]) {
+        self.arrays.push((name.to_owned(), 1, numbers.to_vec()));
+    }
+
+    /// The vectors of that name.
+    ///
+    /// # Errors
+    /// A sentence if there are none.
+    pub fn vectors(&self, name: &str) -> Result<Vec<Vec3>, String> {
+        self.find(name, 3).map(|values| values.as_chunks().0.to_vec())
+    }
+
+    /// The numbers of that name.
+    ///
+    /// # Errors
+    /// A sentence if there are none.
+    pub fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
+        self.find(name, 1).map(<[f64]>::to_vec)
+    }
+
+    fn find(&self, name: &str, components: usize) -> Result<&[f64], String> {
+        self.arrays
+            .iter()
+            .find(|(found, width, _)| found == name && *width == components)
+            .map(|(_, _, values)| &values[..])
+            .ok_or_else(|| format!("there is no array `{name}` of {components} columns"))
+    }
+
+    /// Whether every number is finite.
+    pub fn is_finite(&self) -> bool {
+        self.arrays
+            .iter()
+            .all(|(_, _, values)| values.iter().all(|value| value.is_finite()))
+    }
+}
+
+/// Points with what is known about them, for pictures and files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cloud {
+    /// `elements`, `tracers` or `bodies`.
+    pub name: &'static str,
+    /// Where they are.
+    pub points: Vec<Vec3>,
+    /// Numbers by name.
+    pub scalars: Vec<(&'static str, Vec<f64>)>,
+    /// Vectors by name.
+    pub vectors: Vec<(&'static str, Vec<Vec3>)>,
+    /// Which ring, knot or galaxy each belongs to.
+    pub groups: Vec<u32>,
+}
+
+/// The clouds of a moment.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Snapshot {
+    /// In the order of importance for a picture: the first is drawn.
+    pub clouds: Vec<Cloud>,
+}

@@ -1,0 +1,90 @@
+//! Field files: points with velocities and strengths, for ParaView, PyVista and numpy.
+
+use crate::case::Case;
+use crate::error::Error;
+use crate::model::{Cloud, Snapshot};
+use farfield_io::vtk::{PointSet, PvdSeries, write_vtp};
+use farfield_io::{Array, NamedArray, Precision, write_arrays};
+use std::path::{Path, PathBuf};
+
+/// Writes the field files of a run: `elements-000100.vtp` and `.npz`, and `elements.pvd` that lists the former with
+/// their times.
+pub struct Fields {
+    folder: PathBuf,
+    vtk: bool,
+    npz: bool,
+    /// The lists, by cloud; opened at the first file.
+    series: Vec<(&'static str, PvdSeries)>,
+}
+
+impl Fields {
+    /// Into the folder of a run.
+    pub fn new(case: &Case, folder: &Path) -> Self {
+        Self {
+            folder: folder.join("fields"),
+            vtk: case.output.vtk,
+            npz: case.output.npz,
+            series: Vec::new(),
+        }
+    }
+
+    /// Writes one moment.
+    pub fn write(&mut self, step: u64, time: f64, snapshot: &Snapshot) -> Result<(), Error> {
+        for cloud in &snapshot.clouds {
+            let name = format!("{}-{step:06}", cloud.name);
+            if self.vtk {
+                self.write_vtk(cloud, time, &name)?;
+            }
+            if self.npz {
+                write_arrays(
+                    self.folder.join(format!("{name}.npz")),
+                    &arrays_of(cloud),
+                    Precision::Double,
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_vtk(&mut self, cloud: &Cloud, time: f64, name: &str) -> Result<(), Error> {
+        let file = format!("{name}.vtp");
+        let points = PointSet {
+            points: &cloud.points,
+            scalars: cloud
+                .scalars
+                .iter()
+                .map(|(name, values)| (*name, &values[..]))
+                .collect(),
+            vectors: cloud
+                .vectors
+                .iter()
+                .map(|(name, values)| (*name, &values[..]))
+                .collect(),
+        };
+        write_vtp(self.folder.join(&file), &points, Precision::Single)?;
+        let at = match self.series.iter().position(|(known, _)| *known == cloud.name) {
+            Some(at) => at,
+            None => {
+                // A resumed run goes on with the list, from this time on.
+                let path = self.folder.join(format!("{}.pvd", cloud.name));
+                let list = PvdSeries::resume(path, time.next_down())?;
+                self.series.push((cloud.name, list));
+                self.series.len() - 1
+            }
+        };
+        Ok(self.series[at].1.push(time, file)?)
+    }
+}
+
+fn arrays_of(cloud: &Cloud) -> Vec<NamedArray> {
+    let points = NamedArray::new("points", Array::from_rows(&cloud.points));
+    let vectors = cloud
+        .vectors
+        .iter()
+        .map(|(name, values)| NamedArray::new(*name, Array::from_rows(values)));
+    let scalars = cloud
+        .scalars
+        .iter()
+        .map(|(name, values)| NamedArray::new(*name, Array::column(values.clone())));
+    [points].into_iter().chain(vectors).chain(scalars).collect()
+}

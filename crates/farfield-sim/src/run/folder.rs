@@ -1,0 +1,177 @@
+//! The folder of a run: what is in it, and that only one run writes to it.
+//!
+//! ```text
+//! case.toml        the resolved case          diagnostics.csv  a row for every measured step
+//! run.toml         version, seed, machine     diagnostics.png  the same, drawn, with theory where there is one
+//! run.log          what happened              checkpoints/     the last two
+//! frames/          pictures, by view          fields/          .vtp, .pvd and .npz
+//! ```
+
+use crate::case::Case;
+use crate::checkpoint::Store;
+use crate::error::Error;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The folder of a run, locked while it is open.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    /// Held for as long as the run writes; the system releases it however the program ends.
+    _lock: File,
+}
+
+impl Folder {
+    /// Makes the folder of a new run.
+    ///
+    /// # Errors
+    /// [`Error::Folder`] if it holds a run already, if another program writes to it, or if it cannot be written.
+    pub fn create(path: &Path, case: &Case) -> Result<Self, Error> {
+        if path.join("case.toml").exists() || path.join("checkpoints").exists() {
+            return Err(refused(
+                path,
+                format!(
+                    "this folder already holds a run: choose another with -o DIR, or go on with it: farfield resume {}",
+                    path.display()
+                ),
+            ));
+        }
+        for part in ["checkpoints", "frames", "fields"] {
+            let folder = path.join(part);
+            std::fs::create_dir_all(&folder).map_err(|error| {
+                refused(
+                    path,
+                    format!("cannot make the folder {part}: {error}; choose another with -o DIR"),
+                )
+            })?;
+        }
+        let folder = Self {
+            _lock: lock(path)?,
+            path: path.to_owned(),
+        };
+        folder.keep_case(case)?;
+        let about = format!(
+            "version = \"{}\"\nseed = {}\nsimd = \"{}\"\nthreads = {}\n",
+            env!("CARGO_PKG_VERSION"),
+            case.seed,
+            farfield::simd::SimdLevel::best().name(),
+            rayon::current_num_threads()
+        );
+        farfield_io::write_text_atomically(path.join("run.toml"), &about)?;
+        Ok(folder)
+    }
+
+    /// Opens the folder of an earlier run.
+    ///
+    /// # Errors
+    /// [`Error::Folder`] if there is none, or if another program writes to it.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        if !path.join("checkpoints").is_dir() {
+            return Err(refused(
+                path,
+                "this folder holds no run: start one with farfield run NAME -o DIR".to_owned(),
+            ));
+        }
+        Ok(Self {
+            _lock: lock(path)?,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Writes the resolved case.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it cannot be written.
+    pub fn keep_case(&self, case: &Case) -> Result<(), Error> {
+        let text = case_text(case, &self.path)?;
+        Ok(farfield_io::write_text_atomically(self.path.join("case.toml"), &text)?)
+    }
+
+    /// Checks that `bytes` more bytes can be written, by writing them.
+    ///
+    /// # Errors
+    /// [`Error::Folder`] if not.
+    pub fn probe(&self, bytes: usize) -> Result<(), Error> {
+        let path = self.path.join(".probe");
+        let written = File::create(&path).and_then(|mut file| {
+            let block = vec![0x5a; (1 << 20).min(bytes)];
+            let mut left = bytes;
+            while left > 0 {
+                let now = left.min(block.len());
+                file.write_all(&block[..now])?;
+                left -= now;
+            }
+            file.sync_all()
+        });
+        let _ = std::fs::remove_file(&path);
+        written.map_err(|error| {
+            let megabytes = bytes as f64 / 1e6;
+            refused(
+                &self.path,
+                format!("there is no room for checkpoints of {megabytes:.1} MB: {error}"),
+            )
+        })
+    }
+
+    /// Adds a line to the log. A log that cannot be written stops nothing.
+    pub fn log(&self, line: &str) {
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.path.join("run.log"));
+        if let Ok(mut file) = file {
+            let _ = writeln!(file, "{line}");
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The table of diagnostics.
+    pub fn diagnostics(&self) -> PathBuf {
+        self.path.join("diagnostics.csv")
+    }
+
+    /// The checkpoints.
+    pub fn store(&self) -> Store {
+        Store::new(self.path.join("checkpoints"))
+    }
+}
+
+/// A case as TOML.
+///
+/// # Errors
+/// [`Error::Folder`] if it cannot be written as TOML.
+pub fn case_text(case: &Case, folder: &Path) -> Result<String, Error> {
+    toml::to_string(case).map_err(|error| refused(folder, format!("cannot write the case: {error}")))
+}
+
+fn lock(path: &Path) -> Result<File, Error> {
+    let file = OpenOptions::new()
+        .create(true)
+        .write(true)
+        .truncate(false)
+        .open(path.join(".lock"))
+        .map_err(|error| {
+            refused(
+                path,
+                format!("cannot write here: {error}; choose another folder with -o DIR"),
+            )
+        })?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(refused(path, "another run is writing to this folder".to_owned())),
+        // A file system without locks: go on without.
+        Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+fn refused(folder: &Path, why: String) -> Error {
+    Error::Folder {
+        folder: folder.to_owned(),
+        why,
+    }
+}

@@ -1,0 +1,355 @@
+//! A run: the loop, its folder, and the thread that writes while the next step computes.
+//!
+//! Schedules ([`Schedule`]: when) are apart from actions (`writer`: what); `Run::run_loop` shows the whole loop.
+
+mod fields;
+mod folder;
+mod observe;
+mod outcome;
+mod pictures;
+mod schedule;
+mod start;
+mod summary;
+mod writer;
+
+pub use folder::{Folder, case_text};
+pub use observe::{Observer, Progress, Silent};
+pub use outcome::Outcome;
+pub use schedule::Schedule;
+
+use crate::case::Case;
+use crate::checkpoint::{Checkpoint, Header, PlanRecord};
+use crate::diagnostics::{Table, Watch};
+use crate::error::Error;
+use crate::model::{ENERGY, Limit, Model, Snapshot, State};
+use farfield::tuning::MachineProfile;
+use outcome::Report;
+use pictures::Pictures;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use writer::{Job, Writer};
+
+/// How a run may be asked to stop early.
+#[derive(Debug, Clone, Default)]
+pub struct Control {
+    /// Set from outside, for instance by Ctrl-C: finish the step, write a checkpoint, end.
+    pub stop: Arc<AtomicBool>,
+    /// Do so after this many steps.
+    pub most_steps: Option<u64>,
+}
+
+/// A run that is ready to go.
+pub struct Run {
+    case: Case,
+    model: Box<dyn Model>,
+    folder: Folder,
+    table: Table,
+    columns: Vec<String>,
+    watch: Watch,
+    profile: MachineProfile,
+    step: u64,
+    time: f64,
+    /// The last step and what limited it.
+    dt: f64,
+    limit: Limit,
+    /// Rows of diagnostics before the one of the present step.
+    rows_before: u64,
+    /// Of the initial state, for the scale of pictures.
+    initial: Snapshot,
+    /// The last state that was looked at and found sound.
+    sound: Option<(Header, State)>,
+}
+
+impl Run {
+    /// The resolved case.
+    pub fn case(&self) -> &Case {
+        &self.case
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// One line about the size of the system.
+    pub fn describe(&self) -> String {
+        self.model.describe()
+    }
+
+    /// Where it starts: step and time.
+    pub fn start(&self) -> (u64, f64) {
+        (self.step, self.time)
+    }
+
+    /// Runs to the end of the case, a stop or an alarm.
+    ///
+    /// # Errors
+    /// [`Error::BlowUp`] when the alarm goes off; the last sound state is then kept as a checkpoint. Otherwise whatever
+    /// stops the engine or the files.
+    pub fn go(self, control: &Control, observer: &mut dyn Observer) -> Result<Outcome, Error> {
+        // On one of rayon's own threads, small sums need not be handed over to another thread.
+        rayon::scope(|_| self.run_loop(control, observer))
+    }
+
+    /// The loop.
+    fn run_loop(mut self, control: &Control, observer: &mut dyn Observer) -> Result<Outcome, Error> {
+        let begin = Instant::now();
+        let pictures = Pictures::new(&self.case, self.folder.path(), &self.initial)?;
+        let mut writer = Writer::start(&self.case, &self.folder, pictures);
+        let mut report = Report::default();
+        let finished = loop {
+            let working = Instant::now();
+            let measured = self.look(begin).map_err(|error| self.keep_sound(error))?;
+            report.rows(measured);
+            report.stepping_seconds += working.elapsed().as_secs_f64();
+            let at_end = self.at_end();
+            self.write_due(&mut writer, at_end)
+                .map_err(|error| self.writing_failed(error))?;
+            let session_steps = report.session_steps;
+            let stopped =
+                control.stop.load(Ordering::Relaxed) || control.most_steps.is_some_and(|most| session_steps >= most);
+            if at_end || stopped {
+                break at_end;
+            }
+            let working = Instant::now();
+            let remarks = self.advance().map_err(|error| self.keep_sound(error))?;
+            report.stepping_seconds += working.elapsed().as_secs_f64();
+            report.session_steps += 1;
+            remarks.iter().for_each(|remark| observer.remark(remark));
+            observer.progress(&self.progress(&report, begin));
+        };
+        let frames = self
+            .finish(writer, finished)
+            .map_err(|error| self.writing_failed(error))?;
+        summary::draw(&self.case, &self.folder)?;
+        Ok(self.outcome(finished, report, frames, begin))
+    }
+
+    /// Rates at the present state, a row of diagnostics if it is due, and the alarm.
+    fn look(&mut self, begin: Instant) -> Result<Option<Vec<f64>>, Error> {
+        self.model.evaluate()?;
+        let state = self.model.state();
+        let every = self.case.output.diagnostics_every;
+        let due = Schedule::every(every).is_due(self.step) || self.at_end();
+        self.rows_before = self.table.rows();
+        let mut row = None;
+        if due {
+            let with_energy = Schedule::every(every * self.case.output.energy_every).is_due(self.step) || self.at_end();
+            let values = self.model.measure(with_energy)?;
+            let energy = self.columns.iter().position(|name| name == ENERGY);
+            let energy = energy.map(|at| values[at]).filter(|_| with_energy);
+            self.alarm(&state, &values, energy)?;
+            let wall = begin.elapsed().as_secs_f64();
+            self.table
+                .write(self.step, self.time, self.dt, self.limit.name(), wall, &values)
+                .map_err(|error| self.writing_failed(error))?;
+            row = Some(values);
+        } else {
+            self.alarm(&state, &[], None)?;
+        }
+        self.sound = Some((self.header(), state));
+        Ok(row)
+    }
+
+    fn alarm(&mut self, state: &State, values: &[f64], energy: Option<f64>) -> Result<(), Error> {
+        let (step, time) = (self.step, self.time);
+        self.watch
+            .check(state, &self.columns, values, energy)
+            .map_err(|why| Error::BlowUp { step, time, why })
+    }
+
+    /// Hands what is due at this step to the writer.
+    fn write_due(&mut self, writer: &mut Writer, at_end: bool) -> Result<(), Error> {
+        let output = &self.case.output;
+        let due = |every| Schedule::every(every).is_due(self.step) || at_end;
+        let frame = !output.views.is_empty() && due(output.frames_every);
+        let fields = (output.vtk || output.npz) && due(output.fields_every);
+        if frame || fields {
+            let snapshot = Arc::new(self.model.snapshot());
+            if frame {
+                writer.submit(Job::Frame(self.step, self.time, snapshot.clone()))?;
+            }
+            if fields {
+                writer.submit(Job::Fields(self.step, self.time, snapshot))?;
+            }
+        }
+        if output.checkpoint_every > 0 && self.step > 0 && due(output.checkpoint_every) && !at_end {
+            let checkpoint = self.checkpoint();
+            writer.submit(Job::Checkpoint(Box::new(checkpoint)))?;
+        }
+        Ok(())
+    }
+
+    /// The last checkpoint, the animation, and everything that is still waiting to be written.
+    fn finish(&mut self, mut writer: Writer, finished: bool) -> Result<u64, Error> {
+        writer.submit(Job::Checkpoint(Box::new(self.checkpoint())))?;
+        if finished {
+            writer.submit(Job::Animation)?;
+        }
+        writer.finish()
+    }
+
+    /// A file could not be written: the message says what is left.
+    fn writing_failed(&self, cause: Error) -> Error {
+        let error = Error::Writing {
+            cause: Box::new(cause),
+            step: self.step,
+            folder: self.folder.path().to_owned(),
+        };
+        self.folder.log(&error.to_string());
+        error
+    }
+
+    /// One step, shortened to end exactly at the end of the case.
+    fn advance(&mut self) -> Result<Vec<String>, Error> {
+        let mut choice = self.model.choose_step(&self.case.time);
+        let left = self.case.time.end - self.time;
+        // A last step shorter than a millionth of the others is only rounding: it joins the one before.
+        let last = left <= choice.dt * (1.0 + 1e-6);
+        if last {
+            if choice.dt != left && (choice.dt - left).abs() > 1e-6 * choice.dt {
+                choice.limit = Limit::End;
+                choice.why = format!("{left:.3e} is left to the end of the case");
+            }
+            choice.dt = left;
+        }
+        let mut remarks = Vec::new();
+        if choice.limit != self.limit {
+            remarks.push(format!(
+                "step {}: dt = {:.4e}: {}",
+                self.step + 1,
+                choice.dt,
+                choice.why
+            ));
+        }
+        remarks.extend(self.model.advance(choice.dt, self.step + 1)?);
+        self.step += 1;
+        self.time = if last {
+            self.case.time.end
+        } else {
+            self.time + choice.dt
+        };
+        (self.dt, self.limit) = (choice.dt, choice.limit);
+        for remark in &remarks {
+            self.folder.log(remark);
+        }
+        Ok(remarks)
+    }
+
+    fn at_end(&self) -> bool {
+        self.time >= self.case.time.end
+    }
+
+    fn header(&mut self) -> Header {
+        let summation = self.model.summation();
+        let plans = summation
+            .records
+            .iter()
+            .filter(|r| r.what != crate::summation::ENERGY_SUM)
+            .map(|record| PlanRecord {
+                sum: record.what.to_owned(),
+                method: record.parameters.method.name().to_owned(),
+                order: record.parameters.order,
+                theta: record.parameters.theta,
+                leaf_capacity: record.parameters.leaf_capacity,
+            });
+        Header {
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            step: self.step,
+            time: self.time,
+            dt: self.dt,
+            limit: self.limit,
+            rows: self.rows_before,
+            last_energy: self.watch.last_energy,
+            simd: summation.simd.name().to_owned(),
+            plans: plans.collect(),
+            case: self.case.clone(),
+            profile: self.profile.clone(),
+        }
+    }
+
+    fn checkpoint(&mut self) -> Checkpoint {
+        Checkpoint {
+            header: self.header(),
+            state: self.model.state(),
+        }
+    }
+
+    /// After a failure: the last sound state becomes a checkpoint, and the message says so.
+    fn keep_sound(&mut self, error: Error) -> Error {
+        let (step, time) = (self.step, self.time);
+        let why = match &error {
+            Error::BlowUp { why, .. } => why.clone(),
+            Error::Sum {
+                cause: farfield::Error::NotFinite { .. },
+                ..
+            } => format!("{error}: the step is too long for this flow"),
+            _ => return error,
+        };
+        let kept = match self.sound.take() {
+            Some((header, state)) => {
+                let (good_step, good_time) = (header.step, header.time);
+                match self.folder.store().write(&Checkpoint { header, state }) {
+                    Ok(_) => format!(
+                        ". The state of step {good_step}, time {good_time:.6}, is kept: `farfield resume {} --set \
+                         time.step={}` goes on from it with half the step",
+                        self.folder.path().display(),
+                        0.5 * self.case.time.step
+                    ),
+                    Err(failed) => format!(". The state before it could not be kept: {failed}"),
+                }
+            }
+            None => ". It is the initial state: look at the case".to_owned(),
+        };
+        let error = Error::BlowUp {
+            step,
+            time,
+            why: format!("{why}{kept}"),
+        };
+        self.folder.log(&error.to_string());
+        error
+    }
+
+    fn progress(&self, report: &Report, begin: Instant) -> Progress {
+        let elapsed = begin.elapsed().as_secs_f64();
+        let per_step = elapsed / report.session_steps.max(1) as f64;
+        let left = (self.case.time.end - self.time) / self.dt;
+        Progress {
+            step: self.step,
+            time: self.time,
+            end: self.case.time.end,
+            dt: self.dt,
+            limit: self.limit.name(),
+            seconds_per_step: per_step,
+            seconds_left: left.max(0.0) * per_step,
+        }
+    }
+
+    fn outcome(&mut self, finished: bool, report: Report, frames: u64, begin: Instant) -> Outcome {
+        let summation = self.model.summation();
+        let outcome = Outcome {
+            finished,
+            steps: self.step,
+            session_steps: report.session_steps,
+            time: self.time,
+            seconds: begin.elapsed().as_secs_f64(),
+            stepping_seconds: report.stepping_seconds,
+            sum_seconds: summation.seconds_of_motion(),
+            frames,
+            sums: summation.describe(),
+            columns: self.columns.clone(),
+            first: report.first,
+            last: report.last,
+        };
+        self.folder.log(&format!(
+            "{} at step {}, time {}, after {:.2} s; {}",
+            if finished { "finished" } else { "stopped" },
+            outcome.steps,
+            outcome.time,
+            outcome.seconds,
+            outcome.sums
+        ));
+        outcome
+    }
+}

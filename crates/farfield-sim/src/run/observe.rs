@@ -1,0 +1,37 @@
+//! Telling whoever watches how a run goes.
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Steps done.
+    pub step: u64,
+    /// The time reached.
+    pub time: f64,
+    /// The time to reach.
+    pub end: f64,
+    /// The last step's length.
+    pub dt: f64,
+    /// What limited it.
+    pub limit: &'static str,
+    /// The mean so far.
+    pub seconds_per_step: f64,
+    /// Until the end, if all goes on like this.
+    pub seconds_left: f64,
+}
+
+/// Someone who watches a run.
+pub trait Observer: Send {
+    /// After every step.
+    fn progress(&mut self, progress: &Progress);
+    /// Something worth knowing happened.
+    fn remark(&mut self, remark: &str);
+}
+
+/// Nobody.
+#[derive(Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn progress(&mut self, _: &Progress) {}
+    fn remark(&mut self, _: &str) {}
+}

@@ -1,0 +1,19 @@
+//! When something happens.
+
+/// Every so many steps, beginning with the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Schedule {
+    every: u64,
+}
+
+impl Schedule {
+    /// Every `steps` steps; 0 for never.
+    pub fn every(steps: u64) -> Self {
+        Self { every: steps }
+    }
+
+    /// Whether it is time at this step.
+    pub fn is_due(self, step: u64) -> bool {
+        self.every > 0 && step.is_multiple_of(self.every)
+    }
+}

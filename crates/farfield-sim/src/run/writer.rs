@@ -1,0 +1,140 @@
+//! The thread that writes files and pictures while the next step computes.
+
+use super::fields::Fields;
+use super::folder::Folder;
+use super::pictures::Pictures;
+use crate::case::Case;
+use crate::checkpoint::{Checkpoint, Store};
+use crate::error::Error;
+use crate::model::Snapshot;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// Something to write.
+pub enum Job {
+    /// Pictures of a step and its time.
+    Frame(u64, f64, Arc<Snapshot>),
+    /// Field files of a step and its time.
+    Fields(u64, f64, Arc<Snapshot>),
+    /// A checkpoint.
+    Checkpoint(Box<Checkpoint>),
+    /// The animation of all pictures.
+    Animation,
+}
+
+/// How many jobs may wait before the computation does.
+const QUEUE: usize = 4;
+
+/// The writing thread and the way to it.
+pub struct Writer {
+    jobs: Option<SyncSender<Job>>,
+    thread: Option<JoinHandle<u64>>,
+    failure: Arc<Mutex<Option<Error>>>,
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub fn start(case: &Case, folder: &Folder, pictures: Pictures) -> Self {
+        let (jobs, queue) = sync_channel(QUEUE);
+        let failure = Arc::new(Mutex::new(None));
+        let work = Work {
+            pictures,
+            fields: Fields::new(case, folder.path()),
+            store: folder.store(),
+            failure: failure.clone(),
+            frames: 0,
+        };
+        let thread = std::thread::spawn(move || {
+            // Pictures are drawn in parallel; on threads of their own, or they would wait for those that compute.
+            match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+                Ok(pool) => pool.install(|| work.run(queue)),
+                Err(_) => work.run(queue),
+            }
+        });
+        Self {
+            jobs: Some(jobs),
+            thread: Some(thread),
+            failure,
+        }
+    }
+
+    /// Hands over a job; waits while the queue is full.
+    ///
+    /// # Errors
+    /// What an earlier job failed with.
+    pub fn submit(&mut self, job: Job) -> Result<(), Error> {
+        self.check()?;
+        let sent = self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
+        if sent { Ok(()) } else { Err(Error::Writer) }
+    }
+
+    /// What an earlier job failed with.
+    pub fn check(&self) -> Result<(), Error> {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Waits until everything is written; returns how many pictures there were.
+    ///
+    /// # Errors
+    /// What a job failed with.
+    pub fn finish(mut self) -> Result<u64, Error> {
+        let frames = self.join()?;
+        self.check()?;
+        Ok(frames)
+    }
+
+    fn join(&mut self) -> Result<u64, Error> {
+        drop(self.jobs.take());
+        match self.thread.take() {
+            Some(thread) => thread.join().map_err(|_| Error::Writer),
+            None => Ok(0),
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // After a failure of the computation: what was handed over is still written.
+        let _ = self.join();
+    }
+}
+
+/// What the thread works with.
+struct Work {
+    pictures: Pictures,
+    fields: Fields,
+    store: Store,
+    failure: Arc<Mutex<Option<Error>>>,
+    frames: u64,
+}
+
+impl Work {
+    fn run(mut self, queue: Receiver<Job>) -> u64 {
+        let mut failed = false;
+        for job in queue {
+            // After a failure the computation will stop; the rest of the queue is let go.
+            if failed {
+                continue;
+            }
+            if let Err(error) = self.do_job(job) {
+                failed = true;
+                *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
+        }
+        self.frames
+    }
+
+    fn do_job(&mut self, job: Job) -> Result<(), Error> {
+        match job {
+            Job::Frame(step, time, snapshot) => {
+                self.frames += 1;
+                self.pictures.draw(step, time, &snapshot)
+            }
+            Job::Fields(step, time, snapshot) => self.fields.write(step, time, &snapshot),
+            Job::Checkpoint(checkpoint) => self.store.write(&checkpoint).map(|_| ()),
+            Job::Animation => self.pictures.animate(),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Vortex elements that move with the flow they induce, and tracers that are carried along.
+//!
+//! An element has a position $x_i$, a strength $\gamma_i$ (vorticity times volume) and a core size $\sigma_i$:
+//!
+//! $$\frac{dx_i}{dt} = u(x_i),\qquad \frac{d\gamma_i}{dt} = S(\nabla u(x_i))\\,\gamma_i
+//!   + \text{diffusion} + \text{relaxation}.$$
+//!
+//! $u$ and $\nabla u$ at the elements come from one sum ([`motion`]), $u$ at the tracers from another, so that tracers
+//! cannot act on the elements, not even by rounding. [`tube`] builds rings and knots; [`remesh`] puts elements back
+//! on a grid.
+
+mod diffusion;
+mod energy;
+mod model;
+mod motion;
+mod neighbours;
+mod profile;
+mod remesh;
+mod tracers;
+mod tube;
+
+pub use energy::energy;
+pub use model::VortexModel;
+pub use motion::{Flow, Motion};
+pub use neighbours::Neighbours;
+pub use remesh::{Remeshed, remesh};
+pub use tracers::place_tracers;
+pub use tube::{Line, build};
+
+use crate::vec3::Vec3;
+
+/// Vortex elements.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Elements {
+    /// Where they are.
+    pub positions: Vec<Vec3>,
+    /// Vorticity times volume.
+    pub strengths: Vec<Vec3>,
+    /// Core sizes.
+    pub sizes: Vec<f64>,
+    /// The volume each stands for.
+    pub volumes: Vec<f64>,
+    /// Which ring or knot each belongs to, in the order of the case.
+    pub groups: Vec<u32>,
+}
+
+impl Elements {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+}
