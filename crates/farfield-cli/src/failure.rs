@@ -53,6 +53,8 @@ impl From<farfield::Error> for Failure {
                  give --allow-unbounded-gradient, or choose another --core"
                     .to_owned(),
             ),
+            E::MethodInPlane { .. } => Failure::Usage(format!("--method: {message}")),
+            E::NotAnalytic { .. } => Failure::Usage(format!("--outputs: {message}")),
             E::Parameter { .. } | E::NegativeSize { .. } => Failure::Usage(message),
             _ => Failure::Data(message),
         }
