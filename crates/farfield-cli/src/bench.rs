@@ -133,13 +133,12 @@ fn ceiling<T: Real>(simd: SimdLevel) -> Ceiling {
         precision: T::NAME,
         fma_gflops: 2e-9 * fma,
         direct_pairs_one_thread: one,
-        direct_pairs: direct_rate::<_, T, 3>(&Space::new(kernel, &[Output::Potential]), tolerance),
+        direct_pairs: direct_rate::<_, T, 3>(&Space::new(kernel, &[Output::Potential]), 30_000, tolerance),
     }
 }
 
 /// Pairs per second of a real direct sum on all threads.
-fn direct_rate<P: Problem<D>, T: Real, const D: usize>(problem: &P, tolerance: f64) -> f64 {
-    let n = 30_000;
+fn direct_rate<P: Problem<D>, T: Real, const D: usize>(problem: &P, n: usize, tolerance: f64) -> f64 {
     let points = P::points::<T>(P::SETS[0], n, 1);
     let strengths = ChargeDistribution::Signed.generate::<T>(n * problem.strength_components(), 1);
     let settings = Settings {
@@ -169,7 +168,8 @@ fn direct_rate<P: Problem<D>, T: Real, const D: usize>(problem: &P, tolerance: f
 /// The direct sums of the plane.
 fn plane_rates<T: Real>() -> Vec<PlaneRate> {
     let tolerance = if T::EPSILON > 1e-10 { 1e-5 } else { 1e-6 };
-    let rate = |kernel, outputs: &[plane::Output]| direct_rate::<_, T, 2>(&Plane::new(kernel, outputs), tolerance);
+    let rate =
+        |kernel, outputs: &[plane::Output]| direct_rate::<_, T, 2>(&Plane::new(kernel, outputs), 12_000, tolerance);
     let both = plane::Output::ALL;
     let of = |kernel: plane::Kernel| PlaneRate {
         kernel: kernel.name(),

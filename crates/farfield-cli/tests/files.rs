@@ -224,8 +224,10 @@ fn files_of_the_plane_have_two_columns_of_points() {
     close(&read(&output, "potential_0").values[..2], &[6.0, -5.0]);
     close(&read(&output, "potential_1").values[..2], &[8.0, -7.0]);
     let space = files.arrays("space.npy", &[("points", Array::from_rows(&sources()))]);
+    let wide = files.text("wide.csv", "0,0,1\n1e200,0,1\n");
     let before = self::files(files.folder.path());
     for (options, says) in [
+        (format!("--sources {wide}"), vec!["extent", "1e120"]),
         (format!("--sources {space}"), vec!["space.npy", "(N, 2)"]),
         (
             format!("--sources {two} --complex"),

@@ -72,7 +72,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
             Cell::milliseconds(seconds_of(part, &own)),
         ]);
         let shares = [row.percent.unwrap_or(0.0), percent(part, &same), percent(part, &own)];
-        chart = chart.part(Part::new(part, &shares.map(|share| share.round())));
+        chart = chart.part(Part::new(part, &shares));
     }
     table.row([
         Cell::Text("total".to_owned()),
