@@ -313,6 +313,13 @@ const fn share(part: &'static str, percent: Option<f64>) -> PartShare {
 /// Points of Goude's table 5.1 (section 5.1): 45 in each of the boxes of level 8.
 pub const GOUDE_TABLE_5_1_POINTS: usize = 45 << 16;
 
+/// Points in a box of level 8, more than the first and up to the second, for which eq. 5.2 gives 8 levels at 45 desired
+/// points per box (Goude, section 5.1).
+pub const GOUDE_SAME_LEVELS: (usize, usize) = (18, 72);
+
+/// The share of P2P in percent for these, on the GPU (Goude, section 5.1).
+pub const GOUDE_P2P_SHARES: (f64, f64) = (25.0, 55.0);
+
 /// The best number of points per box on Goude's CPU and GPU for p = 17 (section 5.1, on figure 5.2).
 pub const GOUDE_BEST_PER_BOX: (usize, usize) = (35, 45);
 
