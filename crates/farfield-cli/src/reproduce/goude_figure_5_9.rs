@@ -22,10 +22,8 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         (1_000_000, &SPREADS[..])
     };
     let step = |what: &str| progress("goude-figure-5-9", what);
-    step("uniform");
-    let uniform = Vortices::new(PlaneSet::Square, n).fmm().measure(context, 0)?;
-    let total = |measured: &Measured| measured.seconds.total / uniform.seconds.total;
-    let p2p = |measured: &Measured| measured.seconds.of(Phase::P2p) / uniform.seconds.total;
+    let square = Vortices::new(PlaneSet::Square, n);
+    let mut fastest: Option<Measured> = None;
     let mut table = Table::new([
         ("sigma", "sigma"),
         ("normal", "normal/uniform"),
@@ -38,6 +36,10 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
     let (mut normal_curve, mut layer_curve) = (Vec::new(), Vec::new());
     for spread in spreads {
         step(&format!("sigma = {spread}"));
+        // Again for every spread: a machine is not equally fast all the time.
+        let uniform = square.fmm().measure(context, 0)?;
+        let total = |measured: &Measured| measured.seconds.total / uniform.seconds.total;
+        let p2p = |measured: &Measured| measured.seconds.of(Phase::P2p) / uniform.seconds.total;
         let of = |set| Vortices::with_spread(set, n, *spread).fmm().measure(context, 0);
         let (normal, layer) = (of(PlaneSet::Normal)?, of(PlaneSet::Layer)?);
         table.row([
@@ -49,7 +51,11 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         ]);
         normal_curve.push((*spread, total(&normal)));
         layer_curve.push((*spread, total(&layer)));
+        if fastest.is_none_or(|fastest| uniform.seconds.total < fastest.seconds.total) {
+            fastest = Some(uniform);
+        }
     }
+    let uniform = fastest.map(|fastest| fastest.seconds).unwrap_or_default();
     let chart = LineChart::new("Time of less uniform points")
         .subtitle(format!(
             "harmonic potential, N = {}, p = {GOUDE_ORDER}; as in Goude and Engblom, figure 5.9",
@@ -70,8 +76,8 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         remarks: vec![
             format!(
                 "the uniform set takes {}, {} of it for P2P; p = {GOUDE_ORDER}",
-                units::seconds(uniform.seconds.total),
-                units::seconds(uniform.seconds.of(Phase::P2p))
+                units::seconds(uniform.total),
+                units::seconds(uniform.of(Phase::P2p))
             ),
             format!("the paper prints no values; it says: {GOUDE_FIGURE_5_9}"),
         ],

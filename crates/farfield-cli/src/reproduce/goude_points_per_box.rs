@@ -9,7 +9,7 @@ use super::{Context, Reproduction, progress};
 use crate::failure::Failure;
 use farfield::plane::PlaneSet;
 use farfield_plot::{Axis, LineChart, LineStyle, Marker, ReferenceLine, Series};
-use std::collections::BTreeMap;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 /// Figure 5.2: time against the number of points per box.
 pub fn figure_5_2(context: &Context) -> Result<Reproduction, Failure> {
@@ -25,12 +25,14 @@ pub fn figure_5_2(context: &Context) -> Result<Reproduction, Failure> {
         let mut by_levels = BTreeMap::new();
         for (per_box, times) in wanted.iter().zip(&mut times) {
             let levels = levels(n, *per_box);
-            if !by_levels.contains_key(&levels) {
-                progress("goude-figure-5-2", format_args!("N = {n}, {levels} levels"));
-                let measured = vortices.fmm_with(GOUDE_ORDER, *per_box).measure(context, 0)?;
-                by_levels.insert(levels, measured.seconds.total / n as f64);
-            }
-            times.extend(by_levels.get(&levels));
+            times.push(match by_levels.entry(levels) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(unknown) => {
+                    progress("goude-figure-5-2", format_args!("N = {n}, {levels} levels"));
+                    let measured = vortices.fmm_with(GOUDE_ORDER, *per_box).measure(context, 0)?;
+                    *unknown.insert(measured.seconds.total / n as f64)
+                }
+            });
         }
     }
     let means: Vec<f64> = times
