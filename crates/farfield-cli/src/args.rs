@@ -1,11 +1,11 @@
 //! The command line as typed: options, their ranges and their help.
 
+use crate::problem::Named;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use farfield::Method;
-use farfield::kernel::{Core, Output};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::simd::SimdLevel;
+use farfield::{Method, kernel, plane};
 use std::path::PathBuf;
 
 /// Fast sums of long-range interactions: direct, treecode and FMM, to a tolerance you choose.
@@ -45,13 +45,13 @@ pub struct EvaluateArgs {
     /// What is summed between the points
     #[arg(long, value_enum, default_value_t = KernelName::Coulomb, help_heading = "Kernel")]
     pub kernel: KernelName,
-    /// What to compute, separated by commas [default: the kernel's first: potential or velocity]
+    /// What to compute, separated by commas; derivative is for the plane [default: potential, or velocity]
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = outputs(), help_heading = "Kernel")]
-    pub outputs: Vec<Output>,
-    /// Regularisation of vortex elements (biot-savart) [default: singular]
+    pub outputs: Vec<String>,
+    /// Regularisation of the sources (biot-savart, harmonic2d, log2d) [default: singular]
     #[arg(long, value_parser = cores(), value_name = "NAME", help_heading = "Kernel")]
-    pub core: Option<Core>,
-    /// Size of the cores (biot-savart)
+    pub core: Option<String>,
+    /// Size of the cores (biot-savart, harmonic2d, log2d)
     #[arg(long, value_name = "S", value_parser = size, requires = "core", help_heading = "Kernel")]
     pub core_size: Option<f64>,
     /// Accept the velocity gradient of the hu-polynomial core, unbounded at its centre (biot-savart)
@@ -63,10 +63,14 @@ pub struct EvaluateArgs {
     /// Newton's constant (gravity) [default: 1]
     #[arg(long, value_name = "G", help_heading = "Kernel")]
     pub gravitational_constant: Option<f64>,
+    /// Strengths are complex: two numbers each, real and imaginary part (harmonic2d, log2d)
+    #[arg(long, help_heading = "Kernel")]
+    pub complex: bool,
 
-    /// Kind of point set to make [default: cube]
+    /// Kind of point set to make; square, normal, layer and circle are in the plane, line and clusters in both
+    /// [default: cube, in the plane square]
     #[arg(long, value_parser = point_sets(), value_name = "SET", conflicts_with = "sources", help_heading = "Points")]
-    pub points: Option<PointSet>,
+    pub points: Option<String>,
     /// How many points to make: 1000000, 1_000_000 or 1e6 [default: 100000]
     #[arg(long, value_parser = count, conflicts_with = "sources", help_heading = "Points")]
     pub n: Option<usize>,
@@ -105,7 +109,7 @@ pub struct EvaluateArgs {
     /// For experts: one order for all expansions, in place of the tolerance
     #[arg(long, value_name = "P", value_parser = count, help_heading = "Accuracy")]
     pub order: Option<usize>,
-    /// For experts: the treecode's opening criterion
+    /// For experts: the treecode's opening criterion; in the plane, what couples boxes
     #[arg(long, help_heading = "Accuracy")]
     pub theta: Option<f64>,
 
@@ -121,7 +125,7 @@ pub struct EvaluateArgs {
     /// Instruction set to use [default: the machine's best]
     #[arg(long, value_name = "LEVEL", value_parser = simd_levels(), help_heading = "Execution")]
     pub simd: Option<SimdLevel>,
-    /// For experts: how many points a box may hold before it is cut
+    /// For experts: how many points a box may hold before it is cut; in the plane, how many it should hold
     #[arg(long, value_name = "COUNT", value_parser = count, help_heading = "Execution")]
     pub leaf_capacity: Option<usize>,
     /// Machine profile [default: $FARFIELD_PROFILE, else farfield/profile.toml in the configuration folder]
@@ -272,6 +276,25 @@ pub enum KernelName {
     Gravity,
     /// Vortex elements: the velocity they induce
     BiotSavart,
+    /// In the plane: the complex potential sum of gamma_j/(z_j - z_i)
+    #[value(name = "harmonic2d")]
+    Harmonic2d,
+    /// In the plane: the potential sum of gamma_j log|z_i - z_j|
+    #[value(name = "log2d")]
+    Log2d,
+}
+
+impl KernelName {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            KernelName::Coulomb => "coulomb",
+            KernelName::Gravity => "gravity",
+            KernelName::BiotSavart => "biot-savart",
+            KernelName::Harmonic2d => plane::Kernel::Harmonic.name(),
+            KernelName::Log2d => plane::Kernel::Log.name(),
+        }
+    }
 }
 
 /// The precisions by name.
@@ -310,9 +333,29 @@ macro_rules! named {
     };
 }
 
-named!(outputs, Output, Output::ALL);
-named!(cores, Core, Core::ALL);
-named!(point_sets, PointSet, PointSet::ALL);
+/// A parser of names in space and in the plane; which of them fit is known when the kernel is.
+fn names_of<A: Named, B: Named>(space: &[A], plane: &[B]) -> PossibleValuesParser {
+    let mut names: Vec<&str> = space.iter().map(|value| value.name()).collect();
+    for name in plane.iter().map(|value| value.name()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    PossibleValuesParser::new(names)
+}
+
+fn outputs() -> PossibleValuesParser {
+    names_of(&kernel::Output::ALL, &plane::Output::ALL)
+}
+
+fn cores() -> PossibleValuesParser {
+    names_of(&kernel::Core::ALL, &plane::Core::ALL)
+}
+
+fn point_sets() -> PossibleValuesParser {
+    names_of(&PointSet::ALL, &plane::PlaneSet::ALL)
+}
+
 named!(distributions, ChargeDistribution, ChargeDistribution::ALL);
 named!(methods, Method, Method::ALL);
 named!(

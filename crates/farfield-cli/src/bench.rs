@@ -8,14 +8,17 @@ mod leapfrog;
 
 use crate::args::BenchArgs;
 use crate::failure::Failure;
+use crate::problem::{Data, Plane, Planned, Problem, Settings, Space};
 use crate::profile::{self, Profile};
 use crate::{print, threads, units};
+use farfield::Method;
 use farfield::bench::{self, Benchmark, OperatorRate};
 use farfield::kernel::{Core, Kernel, Output};
+use farfield::plane::{self, PlaneSet};
 use farfield::points::{ChargeDistribution, PointSet};
+use farfield::report::Phase;
 use farfield::simd::{Real, SimdLevel};
 use farfield::tuning::MachineProfile;
-use farfield::{Method, Sum};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -25,6 +28,7 @@ struct Report {
     simd: &'static str,
     threads: usize,
     ceilings: Vec<Ceiling>,
+    plane: Vec<PlaneRate>,
     operators: Vec<Operator>,
     methods: Vec<MethodResult>,
 }
@@ -37,6 +41,16 @@ struct Ceiling {
     /// Pairs per second of the direct sum, on one thread and on all.
     direct_pairs_one_thread: f64,
     direct_pairs: f64,
+}
+
+/// The direct sum of a kernel in the plane.
+#[derive(Serialize)]
+struct PlaneRate {
+    kernel: &'static str,
+    precision: &'static str,
+    /// Pairs per second on all threads: of the potential alone, and with its derivative.
+    pairs: f64,
+    pairs_with_derivative: f64,
 }
 
 #[derive(Serialize)]
@@ -69,6 +83,8 @@ pub fn run(args: &BenchArgs) -> Result<String, Failure> {
     }
     print::progress("measuring ceilings");
     let ceilings = vec![ceiling::<f32>(simd), ceiling::<f64>(simd)];
+    let mut plane = plane_rates::<f32>();
+    plane.extend(plane_rates::<f64>());
     print::progress("measuring operators");
     let mut operators = operators::<f32>(simd);
     operators.extend(self::operators::<f64>(simd));
@@ -79,6 +95,7 @@ pub fn run(args: &BenchArgs) -> Result<String, Failure> {
         simd: simd.name(),
         threads,
         ceilings,
+        plane,
         operators,
         methods,
     };
@@ -121,27 +138,51 @@ fn ceiling<T: Real>(simd: SimdLevel) -> Ceiling {
         precision: T::NAME,
         fma_gflops: 2e-9 * fma,
         direct_pairs_one_thread: one,
-        direct_pairs: direct_rate::<T>(tolerance),
+        direct_pairs: direct_rate::<_, T, 3>(&Space::new(kernel, &[Output::Potential]), 30_000, tolerance),
     }
 }
 
 /// Pairs per second of a real direct sum on all threads.
-fn direct_rate<T: Real>(tolerance: f64) -> f64 {
-    let n = 30_000;
-    let points = PointSet::Cube.generate::<T>(n, 1);
-    let charges = ChargeDistribution::Signed.generate::<T>(n, 1);
-    let sum = Sum::new(Kernel::Coulomb, &points)
-        .method(Method::Direct)
-        .tolerance(tolerance);
-    let Ok(mut plan) = sum.plan() else { return 0.0 };
+fn direct_rate<P: Problem<D>, T: Real, const D: usize>(problem: &P, n: usize, tolerance: f64) -> f64 {
+    let points = P::points::<T>(P::SETS[0], n, 1);
+    let strengths = ChargeDistribution::Signed.generate::<T>(n * problem.strength_components(), 1);
+    let settings = Settings {
+        method: Method::Direct,
+        tolerance: Some(tolerance),
+        ..Settings::default()
+    };
+    let data = Data {
+        sources: &points,
+        targets: None,
+        strengths: &strengths,
+        vectors: 1,
+    };
+    let Ok(mut plan) = problem.plan(&data, &settings) else {
+        return 0.0;
+    };
     let mut field = plan.field();
     let mut best = f64::MAX;
     for _ in 0..5 {
-        if plan.evaluate_into(&charges, &mut field).is_ok() {
-            best = best.min(plan.seconds().of(farfield::report::Phase::P2p));
+        if plan.evaluate_into(&strengths, &mut field).is_ok() {
+            best = best.min(plan.seconds().of(Phase::P2p));
         }
     }
     (n * n) as f64 / best
+}
+
+/// The direct sums of the plane.
+fn plane_rates<T: Real>() -> Vec<PlaneRate> {
+    let tolerance = if T::EPSILON > 1e-10 { 1e-5 } else { 1e-6 };
+    let rate =
+        |kernel, outputs: &[plane::Output]| direct_rate::<_, T, 2>(&Plane::new(kernel, outputs), 12_000, tolerance);
+    let both = plane::Output::ALL;
+    let of = |kernel: plane::Kernel| PlaneRate {
+        kernel: kernel.name(),
+        precision: T::NAME,
+        pairs: rate(kernel, &both[..1]),
+        pairs_with_derivative: rate(kernel, &both),
+    };
+    plane::Kernel::ALL.map(of).into()
 }
 
 fn operators<T: Real>(simd: SimdLevel) -> Vec<Operator> {
@@ -155,60 +196,93 @@ fn operators<T: Real>(simd: SimdLevel) -> Vec<Operator> {
 }
 
 /// A method on a point set.
-struct Case {
+#[derive(Clone)]
+struct Case<P, S> {
     name: &'static str,
     single: bool,
-    kernel: Kernel,
-    outputs: &'static [Output],
-    set: PointSet,
+    problem: P,
+    set: S,
     tolerance: f64,
     method: Method,
     /// A fraction of the points, for slow methods.
     share: f64,
 }
 
+impl<P, S> Case<P, S> {
+    /// An FMM in double precision.
+    fn fmm(name: &'static str, problem: P, set: S, tolerance: f64) -> Self {
+        Self {
+            name,
+            single: false,
+            problem,
+            set,
+            tolerance,
+            method: Method::Fmm,
+            share: 1.0,
+        }
+    }
+}
+
 fn methods(quick: bool, direct_pairs: f64, profile: &MachineProfile) -> Result<Vec<MethodResult>, Failure> {
+    let mut results = measured(&in_space(), quick, direct_pairs, profile)?;
+    results.extend(measured(&in_plane(), quick, direct_pairs, profile)?);
+    Ok(results)
+}
+
+fn in_space() -> Vec<Case<Space, PointSet>> {
     use Output::{Gradient, Potential, Velocity};
     let (cube, sphere, plummer) = (PointSet::Cube, PointSet::Sphere, PointSet::Plummer);
-    let fmm = |name, set, tolerance| Case {
-        name,
-        single: false,
-        kernel: Kernel::Coulomb,
-        outputs: &[Potential],
-        set,
-        tolerance,
-        method: Method::Fmm,
-        share: 1.0,
-    };
-    let cases = [
+    let potential = || Space::new(Kernel::Coulomb, &[Potential]);
+    let gradient = Space::new(Kernel::Coulomb, &[Potential, Gradient]);
+    let velocity = Space::new(Kernel::BiotSavart { core: Core::Singular }, &[Velocity]);
+    vec![
         Case {
             method: Method::Direct,
             share: 0.05,
-            ..fmm("direct f64", cube, 1e-9)
+            ..Case::fmm("direct f64", potential(), cube, 1e-9)
         },
         Case {
             method: Method::Treecode,
             share: 0.2,
-            ..fmm("treecode 1e-4 f64 cube", cube, 1e-4)
+            ..Case::fmm("treecode 1e-4 f64 cube", potential(), cube, 1e-4)
         },
         Case {
             single: true,
-            ..fmm("fmm 1e-3 f32 cube", cube, 1e-3)
+            ..Case::fmm("fmm 1e-3 f32 cube", potential(), cube, 1e-3)
         },
-        fmm("fmm 1e-6 f64 cube", cube, 1e-6),
-        fmm("fmm 1e-9 f64 cube", cube, 1e-9),
-        fmm("fmm 1e-6 f64 sphere", sphere, 1e-6),
-        fmm("fmm 1e-6 f64 plummer", plummer, 1e-6),
+        Case::fmm("fmm 1e-6 f64 cube", potential(), cube, 1e-6),
+        Case::fmm("fmm 1e-9 f64 cube", potential(), cube, 1e-9),
+        Case::fmm("fmm 1e-6 f64 sphere", potential(), sphere, 1e-6),
+        Case::fmm("fmm 1e-6 f64 plummer", potential(), plummer, 1e-6),
+        Case::fmm("fmm 1e-6 f64 cube, potential+gradient", gradient, cube, 1e-6),
+        Case::fmm("fmm 1e-6 f64 cube, biot-savart velocity", velocity, cube, 1e-6),
+    ]
+}
+
+fn in_plane() -> Vec<Case<Plane, PlaneSet>> {
+    use plane::Kernel::{Harmonic, Log};
+    let (square, normal, layer) = (PlaneSet::Square, PlaneSet::Normal, PlaneSet::Layer);
+    let potential = |kernel| Plane::new(kernel, &[plane::Output::Potential]);
+    vec![
         Case {
-            outputs: &[Potential, Gradient],
-            ..fmm("fmm 1e-6 f64 cube, potential+gradient", cube, 1e-6)
+            method: Method::Direct,
+            share: 0.05,
+            ..Case::fmm("direct f64, harmonic2d", potential(Harmonic), square, 1e-6)
         },
-        Case {
-            kernel: Kernel::BiotSavart { core: Core::Singular },
-            outputs: &[Velocity],
-            ..fmm("fmm 1e-6 f64 cube, biot-savart velocity", cube, 1e-6)
-        },
-    ];
+        Case::fmm("fmm 1e-6 f64 square, harmonic2d", potential(Harmonic), square, 1e-6),
+        Case::fmm("fmm 1e-12 f64 square, harmonic2d", potential(Harmonic), square, 1e-12),
+        Case::fmm("fmm 1e-6 f64 normal, harmonic2d", potential(Harmonic), normal, 1e-6),
+        Case::fmm("fmm 1e-6 f64 layer, harmonic2d", potential(Harmonic), layer, 1e-6),
+        Case::fmm("fmm 1e-6 f64 square, log2d", potential(Log), square, 1e-6),
+    ]
+}
+
+fn measured<P: Problem<D>, const D: usize>(
+    cases: &[Case<P, P::Set>],
+    quick: bool,
+    direct_pairs: f64,
+    profile: &MachineProfile,
+) -> Result<Vec<MethodResult>, Failure> {
     let points = if quick { 20_000 } else { 1_000_000 };
     let repeats = if quick { 1 } else { 3 };
     cases
@@ -217,9 +291,9 @@ fn methods(quick: bool, direct_pairs: f64, profile: &MachineProfile) -> Result<V
             print::progress(&format!("measuring {}", case.name));
             let n = (case.share * points as f64) as usize;
             let time = if case.single {
-                time_case::<f32>
+                time_case::<P, f32, D>
             } else {
-                time_case::<f64>
+                time_case::<P, f64, D>
             };
             let seconds = time(case, n, repeats, profile)?;
             Ok(MethodResult {
@@ -233,16 +307,29 @@ fn methods(quick: bool, direct_pairs: f64, profile: &MachineProfile) -> Result<V
 }
 
 /// The best of several sums from raw points to results.
-fn time_case<T: Real>(case: &Case, n: usize, repeats: usize, profile: &MachineProfile) -> Result<f64, Failure> {
-    let points = case.set.generate::<T>(n, 1);
-    let strengths = ChargeDistribution::Signed.generate::<T>(n * case.kernel.strength_components(), 1);
+fn time_case<P: Problem<D>, T: Real, const D: usize>(
+    case: &Case<P, P::Set>,
+    n: usize,
+    repeats: usize,
+    profile: &MachineProfile,
+) -> Result<f64, Failure> {
+    let points = P::points::<T>(case.set, n, 1);
+    let strengths = ChargeDistribution::Signed.generate::<T>(n * case.problem.strength_components(), 1);
+    let data = Data {
+        sources: &points,
+        targets: None,
+        strengths: &strengths,
+        vectors: 1,
+    };
+    let settings = Settings {
+        method: case.method,
+        tolerance: Some(case.tolerance),
+        profile: profile.clone(),
+        ..Settings::default()
+    };
     let mut best = f64::MAX;
     for _ in 0..repeats {
-        let sum = Sum::new(case.kernel, &points)
-            .outputs(case.outputs)
-            .tolerance(case.tolerance)
-            .method(case.method);
-        let mut plan = sum.profile(profile.clone()).plan()?;
+        let mut plan = case.problem.plan(&data, &settings)?;
         plan.evaluate(&strengths)?;
         best = best.min(plan.seconds().total);
     }
@@ -265,6 +352,18 @@ fn summary(report: &Report) -> String {
             text,
             "  {:<14}{:>9.1} GFLOP/s{:>12} pairs/s{:>16} pairs/s",
             c.precision, c.fma_gflops, one, all
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\nthe plane, direct, all threads         potential          with derivative"
+    );
+    for p in &report.plane {
+        let (alone, both) = (units::with_prefix(p.pairs), units::with_prefix(p.pairs_with_derivative));
+        let _ = writeln!(
+            text,
+            "  {} {:<22}{alone:>14} pairs/s{both:>16} pairs/s",
+            p.precision, p.kernel
         );
     }
     let _ = writeln!(

@@ -10,6 +10,7 @@ mod evaluate;
 mod failure;
 mod info;
 mod print;
+mod problem;
 mod profile;
 mod reproduce;
 mod run;

@@ -70,16 +70,22 @@ fn read(file: &Path) -> Result<MachineProfile, Failure> {
 
 /// The section and key of the first cost that makes no sense.
 fn check(profile: &MachineProfile) -> Result<(), (&'static str, &'static str)> {
-    for (section, costs) in [("f32", &profile.f32), ("f64", &profile.f64)] {
-        let positive = |key, values: &[f64]| {
-            let fine = values.iter().all(|value| value.is_finite() && *value > 0.0);
-            if fine { Ok(()) } else { Err((section, key)) }
-        };
-        positive("pair_scalar", &costs.pair_scalar)?;
-        positive("pair_vector", &costs.pair_vector)?;
-        positive("point_coefficient", &[costs.point_coefficient])?;
+    let positive = |section, key, values: &[f64]| {
+        let fine = values.iter().all(|value| value.is_finite() && *value > 0.0);
+        if fine { Ok(()) } else { Err((section, key)) }
+    };
+    for (section, in_plane, costs) in [("f32", "f32.plane", &profile.f32), ("f64", "f64.plane", &profile.f64)] {
+        positive(section, "pair_scalar", &costs.pair_scalar)?;
+        positive(section, "pair_vector", &costs.pair_vector)?;
+        positive(section, "point_coefficient", &[costs.point_coefficient])?;
         // A part of the fit may be zero or below; the cost itself may not.
-        positive("m2l", &[costs.m2l(1), costs.m2l(10), costs.m2l(30)])?;
+        positive(section, "m2l", &[costs.m2l(1), costs.m2l(10), costs.m2l(30)])?;
+        let plane = &costs.plane;
+        positive(in_plane, "pair_harmonic", &plane.pair_harmonic)?;
+        positive(in_plane, "pair_log", &plane.pair_log)?;
+        positive(in_plane, "point_coefficient", &[plane.point_coefficient])?;
+        let m2l = |p: f64| plane.m2l[0] + p * (plane.m2l[1] + p * plane.m2l[2]);
+        positive(in_plane, "m2l", &[m2l(1.0), m2l(17.0), m2l(60.0)])?;
     }
     Ok(())
 }

@@ -21,12 +21,19 @@ fn a_quick_bench_has_ceilings_operators_and_methods() {
     };
     let ceilings = positive("ceilings", &["fma_gflops", "direct_pairs_one_thread", "direct_pairs"]);
     assert_eq!(ceilings, 2, "one for each precision");
+    let plane = positive("plane", &["pairs", "pairs_with_derivative"]);
+    assert_eq!(plane, 4, "two kernels in each precision");
     positive("operators", &["nanoseconds", "share_of_ceiling"]);
     positive("methods", &["n", "seconds", "work"]);
     for method in ["direct", "treecode", "fmm"] {
         let methods = report["methods"].as_array().expect("a list");
         let named = |row: &serde_json::Value| row["case"].as_str().is_some_and(|case| case.starts_with(method));
         assert!(methods.iter().any(named), "no {method} in {report}");
+    }
+    for kernel in ["harmonic2d", "log2d"] {
+        let methods = report["methods"].as_array().expect("a list");
+        let named = |row: &serde_json::Value| row["case"].as_str().is_some_and(|case| case.ends_with(kernel));
+        assert!(methods.iter().any(named), "no {kernel} in {report}");
     }
 }
 
@@ -38,11 +45,23 @@ fn a_calibrated_profile_is_what_evaluate_reads() {
     let text = succeed(&format!("bench --calibrate --profile {name}"));
     assert!(text.contains(&format!("written to {name}")), "{text}");
     let profile = std::fs::read_to_string(&file).expect("a profile");
-    for part in ["# ", "[f32]", "[f64]", "pair_scalar", "m2l"] {
+    for part in [
+        "# ",
+        "[f32]",
+        "[f64]",
+        "[f64.plane]",
+        "pair_scalar",
+        "pair_harmonic",
+        "m2l",
+    ] {
         assert!(profile.contains(part), "no {part:?} in\n{profile}");
     }
     let summary = succeed(&format!("evaluate --n 3000 --profile {name} --verify 50"));
     assert!(summary.contains(&format!("profile {name}")), "{summary}");
+    assert!(summary.contains("ok ("), "{summary}");
+    let summary = succeed(&format!(
+        "evaluate --kernel harmonic2d --n 3000 --profile {name} --verify 50"
+    ));
     assert!(summary.contains("ok ("), "{summary}");
 }
 

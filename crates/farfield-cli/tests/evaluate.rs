@@ -94,6 +94,97 @@ fn error_is_below_the_tolerance_for_each_kernel_method_and_precision() {
 }
 
 #[test]
+fn the_plane_has_the_same_keys_and_its_own() {
+    let report = json(
+        "evaluate --kernel harmonic2d --points normal --n 5000 --outputs potential,derivative --method fmm --complex \
+         --charge-vectors 2 --verify 50 --json",
+    );
+    assert_eq!(report["kernel"], "harmonic2d");
+    assert_eq!(report["points"], "normal");
+    assert_eq!(report["complex"], true);
+    assert_eq!(report["core"], "singular");
+    assert_eq!(report["charge_vectors"], 2);
+    assert_eq!(report["theta"], 0.5);
+    for key in [
+        "order",
+        "leaf_capacity",
+        "depth",
+        "memory_bytes",
+        "memory_forecast_bytes",
+    ] {
+        assert!(report[key].as_u64().unwrap_or(0) > 0, "no {key} in {report}");
+    }
+    for phase in [
+        "total", "tree", "sort", "connect", "p2m", "m2m", "m2l", "p2l", "l2l", "l2p", "m2p", "p2p",
+    ] {
+        assert!(report["seconds"][phase].is_number(), "no {phase} in {report}");
+    }
+    for phase in ["sort", "connect", "m2l", "p2p"] {
+        assert!(report["seconds"][phase].as_f64().unwrap_or(0.0) > 0.0, "{phase}");
+    }
+    for kind in ["p2p", "m2l", "m2p", "p2l"] {
+        assert!(report["interactions"][kind].is_u64(), "no {kind} in {report}");
+    }
+    for output in ["potential", "derivative"] {
+        let of = |key: &str| report[key][output].as_f64().unwrap_or(f64::INFINITY);
+        assert!(of("error") > 0.0 && of("error") <= 1e-6, "{report}");
+        // At the worst target, so rather more than over all.
+        assert!(
+            of("maximum_error") >= of("error") && of("maximum_error") < 1e-3,
+            "{report}"
+        );
+    }
+    assert_eq!(report["error"]["samples"], 50);
+}
+
+#[test]
+fn error_is_below_the_tolerance_in_the_plane() {
+    for kernel in [
+        "harmonic2d --outputs potential,derivative",
+        "log2d --outputs potential,derivative --complex",
+        "log2d --core gaussian --core-size 1e-3 --outputs potential,derivative",
+        "harmonic2d --core algebraic --core-size 1e-5 --complex",
+    ] {
+        for precision in ["f32 --tolerance 1e-4", "f64 --tolerance 1e-9"] {
+            for method in ["auto", "direct", "fmm"] {
+                let line = format!(
+                    "evaluate --kernel {kernel} --points layer --n 3000 --precision {precision} --method {method} \
+                     --verify 100 --json"
+                );
+                let report = json(&line);
+                let tolerance = report["tolerance"].as_f64().unwrap_or(0.0);
+                for output in report["outputs"].as_array().expect("outputs") {
+                    let error = report["error"][output.as_str().unwrap_or("")]
+                        .as_f64()
+                        .unwrap_or(f64::INFINITY);
+                    assert!(error <= tolerance, "{line}: {output} {error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_summary_of_the_plane_says_what_was_summed() {
+    let text = succeed("evaluate --kernel log2d --core gaussian --core-size 0.01 --n 3000 --method fmm --verify 50");
+    for part in [
+        "logarithm in the plane",
+        "gaussian core of size 0.01",
+        "square, seed 1",
+        "theta 0.5",
+        "sort",
+        "connect",
+        "ok (",
+        "largest at a target",
+    ] {
+        assert!(text.contains(part), "no {part:?} in\n{text}");
+    }
+    assert!(!text.contains("theta means nothing"), "{text}");
+    let text = succeed("evaluate --kernel log2d --n 100 --method direct --theta 0.4");
+    assert!(text.contains("theta means nothing"), "{text}");
+}
+
+#[test]
 fn every_point_set_and_method_can_be_named() {
     for points in ["cube", "sphere", "plummer", "ring", "line", "clusters"] {
         let report = json(&format!("evaluate --points {points} --n 500 --seed 7 --json"));
@@ -105,6 +196,16 @@ fn every_point_set_and_method_can_be_named() {
             json(&format!("evaluate --n 1000 --method {method} --json"))["method"],
             method
         );
+    }
+    for points in ["square", "normal", "layer", "line", "circle", "clusters"] {
+        let report = json(&format!("evaluate --kernel log2d --points {points} --n 500 --json"));
+        assert_eq!(report["points"], points);
+    }
+    for method in ["direct", "fmm"] {
+        let report = json(&format!(
+            "evaluate --kernel harmonic2d --n 1000 --method {method} --json"
+        ));
+        assert_eq!(report["method"], method);
     }
 }
 
@@ -120,6 +221,15 @@ fn expert_options_reach_the_plan() {
     assert_eq!(report["threads"], 1);
     assert_eq!(report["charge_vectors"], 2);
     assert_eq!(report["charges"], "unit");
+    assert!(report["tolerance"].is_null());
+    assert!(report["seconds_reused"]["total"].is_number());
+    let line = "evaluate --kernel harmonic2d --n 4000 --method fmm --order 9 --theta 0.4 --leaf-capacity 20 \
+                --simd scalar --reuse 1 --json";
+    let report = json(line);
+    assert_eq!(report["order"], 9);
+    assert_eq!(report["theta"], 0.4);
+    assert_eq!(report["depth"], 4);
+    assert_eq!(report["simd"], "scalar");
     assert!(report["tolerance"].is_null());
     assert!(report["seconds_reused"]["total"].is_number());
 }
@@ -174,8 +284,10 @@ fn no_points_is_an_empty_result() {
     let report = json("evaluate --n 0 --verify 10 --json");
     assert_eq!(report["n_sources"], 0);
     assert_eq!(report["error"]["samples"], 0);
-    succeed("evaluate --n 0 --verify 10");
-    succeed("evaluate --n 1");
+    for kernel in ["coulomb", "harmonic2d", "log2d"] {
+        succeed(&format!("evaluate --kernel {kernel} --n 0 --verify 10"));
+        succeed(&format!("evaluate --kernel {kernel} --n 1 --verify 10"));
+    }
 }
 
 #[test]
@@ -257,6 +369,7 @@ fn help_names_every_option() {
         "--reuse",
         "--profile",
         "--allow-unbounded-gradient",
+        "--complex",
     ] {
         assert!(help.contains(option), "no {option} in\n{help}");
     }
@@ -267,6 +380,11 @@ fn help_names_every_option() {
         "plummer",
         "velocity-gradient",
         "hu-polynomial",
+        "harmonic2d",
+        "log2d",
+        "layer",
+        "derivative",
+        "algebraic",
     ] {
         assert!(help.contains(name), "no {name} in\n{help}");
     }

@@ -2,6 +2,7 @@
 
 mod program;
 
+use farfield::plane::PlaneSet;
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield_io::{Array, NamedArray, Precision, read_table, write_arrays};
 use program::{fail, files, json};
@@ -138,6 +139,112 @@ fn vortices_with_targets_of_their_own() {
     let report = json(&format!("{line} --tolerance 1e-8 --verify 77"));
     assert_eq!(report["n_targets"], 77);
     close(&read(&output, "velocity").values, &expected);
+}
+
+/// Points of the plane and complex strengths, and the potential and derivative of the harmonic kernel at `targets`.
+fn in_plane(targets: &[[f64; 2]]) -> (Vec<[f64; 2]>, Vec<[f64; 2]>, [Vec<f64>; 2]) {
+    let sources = PlaneSet::Normal.generate::<f64>(N, 1);
+    let strengths = ChargeDistribution::Signed.generate::<f64>(2 * N, 1);
+    let strengths: Vec<[f64; 2]> = strengths.chunks(2).map(|pair| [pair[0], pair[1]]).collect();
+    let times = |a: [f64; 2], b: [f64; 2]| [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]];
+    let mut sums = [Vec::new(), Vec::new()];
+    for target in targets {
+        let mut both = [[0.0; 2]; 2];
+        for (source, gamma) in sources.iter().zip(&strengths).filter(|(source, _)| *source != target) {
+            let d = [source[0] - target[0], source[1] - target[1]];
+            let r2 = d[0] * d[0] + d[1] * d[1];
+            let inverse = [d[0] / r2, -d[1] / r2];
+            for (sum, factor) in both.iter_mut().zip([inverse, times(inverse, inverse)]) {
+                let term = times(*gamma, factor);
+                *sum = [sum[0] + term[0], sum[1] + term[1]];
+            }
+        }
+        for (sums, sum) in sums.iter_mut().zip(both) {
+            sums.extend(sum);
+        }
+    }
+    (sources, strengths, sums)
+}
+
+#[test]
+fn results_in_the_plane_equal_a_direct_sum_in_every_format() {
+    let files = Files::new();
+    let targets = PlaneSet::Square.generate::<f64>(55, 3);
+    let (points, strengths, [potential, derivative]) = in_plane(&targets);
+    for format in ["npy", "npz", "csv"] {
+        let name = |part: &str| format!("{part}.{format}");
+        let sources = files.arrays(&name("sources"), &[("points", Array::from_rows(&points))]);
+        let charges = files.arrays(&name("charges"), &[("gamma", Array::from_rows(&strengths))]);
+        let targets = files.arrays(&name("targets"), &[("points", Array::from_rows(&targets))]);
+        let output = files.path(&name("result"));
+        let report = json(&format!(
+            "evaluate --kernel harmonic2d --complex --sources {sources} --charges {charges} --targets {targets} \
+             --outputs potential,derivative --tolerance 1e-9 --method fmm --output {output} --json"
+        ));
+        assert_eq!((&report["n_sources"], &report["n_targets"]), (&N.into(), &55.into()));
+        assert_eq!(report["charge_vectors"], 1);
+        if format == "npy" {
+            // Both outputs side by side.
+            let got = read(&output, "values");
+            assert_eq!((got.rows, got.columns), (55, 4));
+            let column = |k: usize| got.values.iter().skip(k).step_by(4).copied().collect::<Vec<_>>();
+            let part = |values: &[f64], k: usize| values.iter().skip(k).step_by(2).copied().collect::<Vec<_>>();
+            for (k, expected) in [&potential, &potential, &derivative, &derivative]
+                .into_iter()
+                .enumerate()
+            {
+                close(&column(k), &part(expected, k % 2));
+            }
+        } else {
+            close(&read(&output, "potential").values, &potential);
+            close(&read(&output, "derivative").values, &derivative);
+        }
+    }
+}
+
+#[test]
+fn files_of_the_plane_have_two_columns_of_points() {
+    let files = Files::new();
+    let two = files.text("two.csv", "0,0,1\n3,4,2\n");
+    let output = files.path("out.csv");
+    json(&format!(
+        "evaluate --kernel log2d --tolerance 1e-12 --sources {two} --output {output} --json"
+    ));
+    let potential = read(&output, "potential");
+    assert_eq!((potential.rows, potential.columns), (2, 1));
+    assert!((potential.values[0] - 2.0 * 5f64.ln()).abs() < 1e-12, "{potential:?}");
+    // Real and imaginary part of two vectors of complex strengths.
+    let four = files.text(
+        "four.csv",
+        "x,y,gamma_0,gamma_1,gamma_2,gamma_3\n0,0,1,2,3,4\n0,1,5,6,7,8\n",
+    );
+    let line = format!("evaluate --kernel harmonic2d --complex --sources {four} --output {output} --json");
+    assert_eq!(json(&line)["charge_vectors"], 2);
+    // 1/(z_1 - z_0) = -i, times 5 + 6i and 7 + 8i.
+    close(&read(&output, "potential_0").values[..2], &[6.0, -5.0]);
+    close(&read(&output, "potential_1").values[..2], &[8.0, -7.0]);
+    let space = files.arrays("space.npy", &[("points", Array::from_rows(&sources()))]);
+    let wide = files.text("wide.csv", "0,0,1\n1e200,0,1\n");
+    let before = self::files(files.folder.path());
+    for (options, says) in [
+        (format!("--sources {wide}"), vec!["extent", "1e120"]),
+        (format!("--sources {space}"), vec!["space.npy", "(N, 2)"]),
+        (
+            format!("--sources {two} --complex"),
+            vec!["two.csv", "1 columns", "2 numbers"],
+        ),
+        (
+            format!("--sources {two} --targets {space}"),
+            vec!["space.npy", "(N, 2)"],
+        ),
+    ] {
+        fail(
+            &format!("evaluate --kernel log2d {options} --output {output}"),
+            1,
+            &says,
+        );
+        assert_eq!(self::files(files.folder.path()), before, "{options}");
+    }
 }
 
 #[test]
@@ -288,6 +395,18 @@ fn a_profile_is_used_or_its_fault_is_named() {
         &format!("{line} --profile {negative}"),
         1,
         &["negative.toml", "line 11", "point_coefficient"],
+    );
+    let in_plane = files.text(
+        "plane.toml",
+        &format!(
+            "[f32]\n{costs}\n[f64]\n{costs}\n[f64.plane]\npair_harmonic = [0.4, 0.0]\npair_log = [1.2, 1.5]\n\
+             m2l = [20.0, 1.5, 0.1]\npoint_coefficient = 0.2\n"
+        ),
+    );
+    fail(
+        &format!("{line} --profile {in_plane}"),
+        1,
+        &["plane.toml", "line 14", "[f64.plane] pair_harmonic"],
     );
     let absent = files.path("absent.toml");
     fail(&format!("info --profile {absent}"), 1, &["absent.toml"]);

@@ -4,7 +4,14 @@ mod program;
 
 use program::{fail, files, succeed};
 
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 14] = [
+    "goude-figure-2-1",
+    "goude-table-5-1",
+    "goude-figure-5-2",
+    "goude-figure-5-4",
+    "goude-figure-5-5",
+    "goude-figure-5-8",
+    "goude-figure-5-9",
     "hu-table-a1",
     "hu-table-a2",
     "hu-figure-a4",
@@ -31,9 +38,14 @@ fn every_name_writes_a_table_and_a_chart() {
         let text = succeed(&format!("reproduce {name} --quick -o {}", out.display()));
         assert!(text.contains("paper") && text.contains("ours"), "{name}:\n{text}");
         let mut expected = vec![format!("{name}.csv"), format!("{name}.png")];
-        if name == "yokota-figure-5" {
-            expected.insert(0, format!("{name}-crossovers.csv"));
-        }
+        let second = match name {
+            "yokota-figure-5" => Some("crossovers"),
+            "goude-figure-5-5" => Some("break-even"),
+            "goude-figure-2-1" => Some("boxes"),
+            _ => None,
+        };
+        expected.extend(second.map(|second| format!("{name}-{second}.csv")));
+        expected.sort();
         assert_eq!(files(&out), expected);
         let png = std::fs::read(out.join(format!("{name}.png"))).expect("a chart");
         assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
@@ -45,6 +57,25 @@ fn every_name_writes_a_table_and_a_chart() {
             "{name}:\n{csv}"
         );
     }
+}
+
+#[test]
+fn the_mesh_has_boxes_that_fill_the_plane_and_couplings_around_one_of_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = succeed(&format!(
+        "reproduce goude-figure-2-1 --quick -o {}",
+        folder.path().display()
+    ));
+    assert!(text.contains("strong couplings"), "{text}");
+    let csv = std::fs::read_to_string(folder.path().join("goude-figure-2-1-boxes.csv")).expect("a table");
+    let rows: Vec<Vec<&str>> = csv.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 64);
+    let number = |row: &[&str], column: usize| row[column].parse::<f64>().expect("a number");
+    let area: f64 = rows.iter().map(|row| 1.0 / number(row, 5)).sum();
+    assert!(area > 0.3 && area <= 1.0, "{area}");
+    let coupled = |kind: &str| rows.iter().filter(|row| row[6] == kind).count();
+    assert_eq!(coupled("itself"), 1);
+    assert!(coupled("strong") >= 8 && coupled("weak") >= 8, "{csv}");
 }
 
 #[test]

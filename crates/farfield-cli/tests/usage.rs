@@ -53,8 +53,47 @@ fn wrong_options_are_usage_errors() {
             "--kernel biot-savart --core hu-polynomial --core-size 1 --outputs velocity-gradient",
             vec!["unbounded", "--allow-unbounded-gradient"],
         ),
+        ("--points square", vec!["--points", "square", "coulomb", "cube"]),
+        (
+            "--outputs derivative",
+            vec!["--outputs", "derivative", "coulomb", "gradient"],
+        ),
+        ("--complex", vec!["--complex", "harmonic2d", "log2d"]),
+        (
+            "--kernel biot-savart --core algebraic --core-size 1",
+            vec!["--core", "algebraic", "biot-savart", "winckelmans-leonard"],
+        ),
     ] {
         fail(&format!("evaluate {options}"), 2, &says);
+    }
+    for (options, says) in [
+        ("--points cube", vec!["--points", "cube", "harmonic2d", "square"]),
+        ("--outputs gradient", vec!["--outputs", "gradient", "derivative"]),
+        ("--method treecode", vec!["--method", "treecode", "fmm"]),
+        ("--softening 0.1", vec!["--softening", "gravity"]),
+        (
+            "--gravitational-constant 2",
+            vec!["--gravitational-constant", "gravity"],
+        ),
+        (
+            "--allow-unbounded-gradient",
+            vec!["--allow-unbounded-gradient", "biot-savart"],
+        ),
+        (
+            "--core hu-polynomial --core-size 1",
+            vec!["--core", "hu-polynomial", "gaussian", "algebraic"],
+        ),
+        ("--core gaussian", vec!["gaussian", "--core-size"]),
+        ("--core singular --core-size 1", vec!["--core-size", "singular"]),
+        (
+            "--core gaussian --core-size 1 --outputs derivative",
+            vec!["--outputs", "derivative", "singular"],
+        ),
+        ("--order 0", vec!["order", "0"]),
+        ("--theta 0.95", vec!["theta", "0.95", "0.8"]),
+        ("--tolerance 1e-13", vec!["--tolerance", "1e-13", "1e-12"]),
+    ] {
+        fail(&format!("evaluate --kernel harmonic2d {options}"), 2, &says);
     }
     fail("dance", 2, &["dance"]);
     fail("reproduce", 2, &["NAME"]);
@@ -99,6 +138,13 @@ fn what_the_machine_cannot_do_is_a_clear_error() {
     // A forecast, before a single point is made.
     fail("evaluate --n 1e13", 1, &["--n 10000000000000", "GiB"]);
     fail("evaluate --n 1e18 --precision f32 --method direct", 1, &["--n", "GiB"]);
+    for kernel in ["harmonic2d", "log2d --method direct --complex"] {
+        fail(
+            &format!("evaluate --kernel {kernel} --n 1e13"),
+            1,
+            &["--n 10000000000000", "GiB"],
+        );
+    }
     let foreign = if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" };
     fail(&format!("evaluate --n 100 --simd {foreign}"), 1, &["SIMD", foreign]);
 }

@@ -1,8 +1,8 @@
 //! Charts, pictures of point clouds, and animations, without any system dependency.
 //!
 //! The fonts are embedded, the rasteriser is part of this crate, and the same chart always gives
-//! the same bytes. Two kinds of charts are there: [`LineChart`] for curves on linear or
-//! logarithmic axes, and [`BarChart`] for stacked bars.
+//! the same bytes. There are [`LineChart`] for curves on linear or logarithmic axes, [`BarChart`]
+//! for stacked bars, and [`BoxMap`] for boxes in the plane.
 //!
 //! ```
 //! use farfield_plot::{Axis, LineChart, LineStyle, Marker, ReferenceLine, Series};
@@ -38,6 +38,7 @@
 mod animation;
 mod axis;
 mod bar_chart;
+mod box_map;
 mod canvas;
 mod chart_grid;
 mod color;
@@ -59,6 +60,7 @@ mod ticks;
 pub use animation::Animation;
 pub use axis::Axis;
 pub use bar_chart::{BarChart, Part};
+pub use box_map::{BoxMap, MapBox};
 pub use chart_grid::ChartGrid;
 pub use color::Color;
 pub use error::Error;

@@ -3,18 +3,19 @@
 use super::request::{Charges, Request, Sources};
 use crate::failure::Failure;
 use crate::print;
+use crate::problem::{Counts, Data, Named, Problem, check_precision};
 use farfield::machine;
-use farfield::plan::{MOST_POINTS, MemoryForecast};
+use farfield::plan::MOST_POINTS;
 use farfield::simd::Real;
-use farfield_io::{Array, PointsFile, read_points, read_strengths, read_targets};
+use farfield_io::{Array, PointsFile, read_points_dim, read_strengths, read_targets_dim};
 use std::path::Path;
 
 /// What is summed over.
 #[derive(Debug)]
-pub struct Input<T> {
-    pub sources: Vec<[T; 3]>,
+pub struct Input<T, const D: usize> {
+    pub sources: Vec<[T; D]>,
     /// `None` if the targets are the sources.
-    pub targets: Option<Vec<[T; 3]>>,
+    pub targets: Option<Vec<[T; D]>>,
     /// As the library wants them: vector by vector, source by source.
     pub strengths: Vec<T>,
     pub vectors: usize,
@@ -22,14 +23,14 @@ pub struct Input<T> {
     pub notes: Vec<String>,
 }
 
-impl<T: Real> Input<T> {
+impl<T: Real, const D: usize> Input<T, D> {
     /// Makes or reads everything the request names.
-    pub fn load(request: &Request) -> Result<Self, Failure> {
+    pub fn load<P: Problem<D>>(problem: &P, request: &Request<P::Set>) -> Result<Self, Failure> {
         let mut notes = Vec::new();
         let (sources, in_file) = match &request.sources {
             Sources::Made { set, n } => {
-                check_fits::<T>(request, *n)?;
-                (set.generate(*n, request.seed), None)
+                check_fits::<P, T, D>(problem, request, *n)?;
+                (P::points(*set, *n, request.seed), None)
             }
             Sources::File(path) => {
                 print::progress(&format!("reading {}", path.display()));
@@ -37,14 +38,14 @@ impl<T: Real> Input<T> {
                     points,
                     strengths,
                     unused,
-                } = read_points(path)?;
+                } = read_points_dim::<D>(path)?;
                 if !unused.is_empty() {
                     notes.push(format!("{}: not used: {}", path.display(), unused.join(", ")));
                 }
                 (rounded("sources", path, &points)?, strengths)
             }
         };
-        let components = request.kernel.strength_components();
+        let components = problem.strength_components();
         let (strengths, vectors) = match &request.charges {
             Charges::Made(distribution) => {
                 let vectors = request.vectors.unwrap_or(1);
@@ -55,10 +56,12 @@ impl<T: Real> Input<T> {
             }
             Charges::File(path) => {
                 print::progress(&format!("reading {}", path.display()));
-                arranged(request, path, &read_strengths(path)?, sources.len())?
+                let array = read_strengths(path)?;
+                check_rows(request, path, &array, sources.len())?;
+                arranged(problem, request.vectors, path, &array)?
             }
             Charges::WithSources => match (&request.sources, in_file) {
-                (Sources::File(path), Some(array)) => arranged(request, path, &array, sources.len())?,
+                (Sources::File(path), Some(array)) => arranged(problem, request.vectors, path, &array)?,
                 _ => {
                     let path = request.source_name();
                     return Err(Failure::Data(format!(
@@ -76,18 +79,37 @@ impl<T: Real> Input<T> {
         };
         if let Some(path) = &request.targets {
             print::progress(&format!("reading {}", path.display()));
-            input.set_targets(rounded("targets", path, &read_targets(path)?)?);
+            input.set_targets(rounded("targets", path, &read_targets_dim(path)?)?);
         }
         Ok(input)
     }
 
     /// Targets that are the sources, point by point, are the case without targets: then i = j is skipped.
-    fn set_targets(&mut self, targets: Vec<[T; 3]>) {
+    fn set_targets(&mut self, targets: Vec<[T; D]>) {
         if targets == self.sources {
             self.notes
                 .push("the targets are the sources: no point acts on itself".to_owned());
         } else {
             self.targets = Some(targets);
+        }
+    }
+
+    /// The arrays, for the library.
+    pub fn data(&self) -> Data<'_, T, D> {
+        Data {
+            sources: &self.sources,
+            targets: self.targets.as_deref(),
+            strengths: &self.strengths,
+            vectors: self.vectors,
+        }
+    }
+
+    /// How many there are.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            sources: self.sources.len(),
+            targets: self.targets.as_ref().map(Vec::len),
+            vectors: self.vectors,
         }
     }
 
@@ -97,7 +119,7 @@ impl<T: Real> Input<T> {
     }
 
     /// The library's error, with the file that the offending array came from.
-    pub fn failure(&self, request: &Request, error: farfield::Error) -> Failure {
+    pub fn failure<S: Named>(&self, request: &Request<S>, error: farfield::Error) -> Failure {
         let array = match &error {
             farfield::Error::NotFinite { array, .. }
             | farfield::Error::TooClose { array, .. }
@@ -125,55 +147,33 @@ impl<T: Real> Input<T> {
     }
 }
 
-impl Request {
-    /// The file of the sources, or the kind of point set.
-    pub fn source_name(&self) -> String {
-        match &self.sources {
-            Sources::Made { set, .. } => set.name().to_owned(),
-            Sources::File(path) => path.display().to_string(),
-        }
-    }
-}
-
-fn rounded<T: Real>(array: &str, path: &Path, points: &[[f64; 3]]) -> Result<Vec<[T; 3]>, Failure> {
-    let place = |at: usize| format!("{}: {array}[{}] component {}", path.display(), at / 3, at % 3);
+fn rounded<T: Real, const D: usize>(array: &str, path: &Path, points: &[[f64; D]]) -> Result<Vec<[T; D]>, Failure> {
+    let place = |at: usize| format!("{}: {array}[{}] component {}", path.display(), at / D, at % D);
     check_precision::<T>(points.as_flattened(), place)?;
     Ok(points.iter().map(|point| point.map(T::from_f64)).collect())
 }
 
-/// Finite numbers must stay finite in the precision asked for; `place` says where a number comes from.
-pub fn check_precision<T: Real>(values: &[f64], place: impl Fn(usize) -> String) -> Result<(), Failure> {
-    match values
-        .iter()
-        .position(|value| value.is_finite() && value.abs() > T::LARGEST)
-    {
-        None => Ok(()),
-        Some(at) => Err(Failure::Data(format!(
-            "{} is {:e}, beyond {:e}, the largest number in {}: use --precision f64",
-            place(at),
-            values[at],
-            T::LARGEST,
-            T::NAME
-        ))),
+/// There must be a row of strengths for each source.
+fn check_rows<S: Named>(request: &Request<S>, path: &Path, array: &Array, sources: usize) -> Result<(), Failure> {
+    if array.rows == sources {
+        return Ok(());
     }
+    let (name, rows, from) = (path.display(), array.rows, request.source_name());
+    Err(Failure::Data(format!(
+        "{name}: charges for {rows} points, but {from} has {sources} sources"
+    )))
 }
 
 /// From a row for each source, with the components of vector after vector, to the library's order.
-fn arranged<T: Real>(
-    request: &Request,
+fn arranged<P: Problem<D>, T: Real, const D: usize>(
+    problem: &P,
+    vectors: Option<usize>,
     path: &Path,
     array: &Array,
-    sources: usize,
 ) -> Result<(Vec<T>, usize), Failure> {
     let name = path.display();
-    let components = request.kernel.strength_components();
-    if array.rows != sources {
-        let (rows, from) = (array.rows, request.source_name());
-        return Err(Failure::Data(format!(
-            "{name}: charges for {rows} points, but {from} has {sources} sources"
-        )));
-    }
-    let vectors = request.vectors.unwrap_or((array.columns / components).max(1));
+    let components = problem.strength_components();
+    let vectors = vectors.unwrap_or((array.columns / components).max(1));
     if array.columns != vectors * components {
         let what = if components == 1 {
             "a number".to_owned()
@@ -183,7 +183,7 @@ fn arranged<T: Real>(
         return Err(Failure::Data(format!(
             "{name}: {} columns of charges, but {} takes {what} for each source{}",
             array.columns,
-            request.kernel,
+            problem.facts().kernel,
             if vectors == 1 {
                 String::new()
             } else {
@@ -213,9 +213,18 @@ fn arranged<T: Real>(
 }
 
 /// Refuses numbers of points that cannot fit, before the first one is made.
-fn check_fits<T: Real>(request: &Request, n: usize) -> Result<(), Failure> {
+fn check_fits<P: Problem<D>, T: Real, const D: usize>(
+    problem: &P,
+    request: &Request<P::Set>,
+    n: usize,
+) -> Result<(), Failure> {
     let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
-    let needed = forecast::<T>(request, n, None, request.vectors.unwrap_or(1)).total();
+    let counts = Counts {
+        sources: n,
+        targets: None,
+        vectors: request.vectors.unwrap_or(1),
+    };
+    let needed = problem.memory_forecast::<T>(counts, &request.settings);
     if let Some(available) = machine::available_memory()
         && needed > available
     {
@@ -234,9 +243,4 @@ fn check_fits<T: Real>(request: &Request, n: usize) -> Result<(), Failure> {
         return Err(Failure::Data(format!("--n {n}: {error}")));
     }
     Ok(())
-}
-
-/// The memory that a sum over so many points takes.
-pub fn forecast<T: Real>(request: &Request, sources: usize, targets: Option<usize>, vectors: usize) -> MemoryForecast {
-    request.sum::<T>(&[], None, vectors).memory_forecast(sources, targets)
 }

@@ -4,6 +4,7 @@
 //! file -> report.
 
 mod input;
+mod kernel;
 mod record;
 mod request;
 mod summary;
@@ -11,24 +12,34 @@ mod write;
 
 use crate::args::{EvaluateArgs, PrecisionName};
 use crate::failure::Failure;
+use crate::problem::{OutputError, Planned, Problem};
 use crate::profile::Profile;
 use crate::{print, threads, units};
 use farfield::plan::Parameters;
 use farfield::report::Seconds;
 use farfield::simd::{Real, SimdLevel};
-use farfield::verify::{self, OutputError, verify};
-use farfield::{Field, Plan, machine};
+use farfield::{Field, machine};
 use input::Input;
-use request::Request;
+use kernel::AnyKernel;
+use request::{Request, check_device};
 
 /// Runs the command.
 pub fn run(args: EvaluateArgs) -> Result<String, Failure> {
     let profile = Profile::load(args.profile.as_deref())?;
-    let request = Request::new(args, profile)?;
-    threads::start(request.threads)?;
+    check_device(args.device)?;
+    match AnyKernel::new(&args)? {
+        AnyKernel::Space(problem) => start(&problem, args, profile),
+        AnyKernel::Plane(problem) => start(&problem, args, profile),
+    }
+}
+
+fn start<P: Problem<D>, const D: usize>(problem: &P, args: EvaluateArgs, profile: Profile) -> Result<String, Failure> {
+    let threads = args.threads;
+    let request = Request::new(args, profile, P::SETS)?;
+    threads::start(threads)?;
     match request.precision {
-        PrecisionName::F32 => evaluate::<f32>(&request),
-        PrecisionName::F64 => evaluate::<f64>(&request),
+        PrecisionName::F32 => evaluate::<P, f32, D>(problem, &request),
+        PrecisionName::F64 => evaluate::<P, f64, D>(problem, &request),
     }
 }
 
@@ -47,33 +58,37 @@ struct Outcome {
     errors: Vec<OutputError>,
 }
 
-fn evaluate<T: Real>(request: &Request) -> Result<String, Failure> {
-    request.check_options::<T>()?;
-    let input = Input::<T>::load(request)?;
-    let (mut outcome, field) = fastest(request, &input)?;
-    measure_error(request, &input, &field, &mut outcome);
+fn evaluate<P: Problem<D>, T: Real, const D: usize>(problem: &P, request: &Request<P::Set>) -> Result<String, Failure> {
+    request.check_options::<P, T, D>(problem)?;
+    let input = Input::<T, D>::load(problem, request)?;
+    let (mut outcome, field) = fastest(problem, request, &input)?;
+    if request.verify > 0 {
+        outcome.samples = request.verify.min(field.targets());
+        outcome.errors = problem.verify(&input.data(), &field, outcome.samples, request.seed);
+    }
     if let Some(path) = &request.output {
         write::results(path, &field)?;
     }
     if request.json {
-        record::json::<T>(request, &input, &outcome)
+        record::json(problem, request, &input, &outcome)
     } else {
-        Ok(summary::text(request, &input, &outcome))
+        Ok(summary::text(problem, request, &input, &outcome))
     }
 }
 
 /// Plans and evaluates as often as asked, each time from raw points, and keeps the fastest.
-fn fastest<T: Real>(request: &Request, input: &Input<T>) -> Result<(Outcome, Field<T>), Failure> {
+fn fastest<P: Problem<D>, T: Real, const D: usize>(
+    problem: &P,
+    request: &Request<P::Set>,
+    input: &Input<T, D>,
+) -> Result<(Outcome, Field<T, P::Output>), Failure> {
     let mut best: Option<Outcome> = None;
     let mut field = None;
     for run in 1..=request.repeat {
         // What the last run left must not count as this one's memory.
         drop(field.take());
         let failed = |error| input.failure(request, error);
-        let mut plan = request
-            .sum(&input.sources, input.targets.as_deref(), input.vectors)
-            .plan()
-            .map_err(failed)?;
+        let mut plan = problem.plan(&input.data(), &request.settings).map_err(failed)?;
         let result = plan.evaluate(&input.strengths).map_err(failed)?;
         let seconds = *plan.seconds();
         if request.repeat > 1 {
@@ -84,10 +99,10 @@ fn fastest<T: Real>(request: &Request, input: &Input<T>) -> Result<(Outcome, Fie
             ));
         }
         if best.as_ref().is_none_or(|best| seconds.total < best.seconds.total) {
-            best = Some(Outcome::new(&plan, seconds, input, request));
+            best = Some(Outcome::new(&plan));
         }
         if run == request.repeat {
-            let reused = reuse(request, &mut plan, input).map_err(failed)?;
+            let reused = reuse(request.reuse, &mut plan, &input.strengths).map_err(failed)?;
             best = best.map(|best| Outcome { reused, ..best });
         }
         field = Some(result);
@@ -95,6 +110,7 @@ fn fastest<T: Real>(request: &Request, input: &Input<T>) -> Result<(Outcome, Fie
     match (best, field) {
         (Some(mut best), Some(field)) => {
             best.memory = machine::peak_memory();
+            best.add_notes(problem, request, input);
             Ok((best, field))
         }
         _ => Err(Failure::Usage("--repeat: at least 1 is needed".to_owned())),
@@ -102,17 +118,17 @@ fn fastest<T: Real>(request: &Request, input: &Input<T>) -> Result<(Outcome, Fie
 }
 
 /// The fastest of several evaluations of one plan.
-fn reuse<T: Real>(request: &Request, plan: &mut Plan<T>, input: &Input<T>) -> Result<Option<Seconds>, farfield::Error> {
+fn reuse<T: Real>(
+    runs: usize,
+    plan: &mut impl Planned<T>,
+    strengths: &[T],
+) -> Result<Option<Seconds>, farfield::Error> {
     let mut best: Option<Seconds> = None;
     let mut field = plan.field();
-    for run in 1..=request.reuse {
-        plan.evaluate_into(&input.strengths, &mut field)?;
+    for run in 1..=runs {
+        plan.evaluate_into(strengths, &mut field)?;
         let seconds = *plan.seconds();
-        print::progress(&format!(
-            "reuse {run} of {}: {}",
-            request.reuse,
-            units::seconds(seconds.total)
-        ));
+        print::progress(&format!("reuse {run} of {runs}: {}", units::seconds(seconds.total)));
         if best.is_none_or(|best| seconds.total < best.total) {
             best = Some(seconds);
         }
@@ -120,44 +136,32 @@ fn reuse<T: Real>(request: &Request, plan: &mut Plan<T>, input: &Input<T>) -> Re
     Ok(best)
 }
 
-fn measure_error<T: Real>(request: &Request, input: &Input<T>, field: &Field<T>, outcome: &mut Outcome) {
-    if request.verify == 0 {
-        return;
-    }
-    let sizes = request.sizes();
-    let problem = verify::Problem {
-        kernel: request.kernel,
-        sources: &input.sources,
-        targets: input.targets.as_deref(),
-        sizes: &sizes,
-        strengths: &input.strengths,
-    };
-    outcome.samples = request.verify.min(field.targets());
-    outcome.errors = verify(&problem, field, outcome.samples, request.seed);
-}
-
 impl Outcome {
-    fn new<T: Real>(plan: &Plan<T>, seconds: Seconds, input: &Input<T>, request: &Request) -> Self {
-        let mut notes = plan.notes().to_vec();
-        notes.extend(input.notes.iter().cloned());
-        let parameters = *plan.parameters();
-        if request.theta.is_some() && parameters.method != farfield::Method::Treecode {
-            notes.push(format!(
-                "theta is used by the treecode only, not by {}",
-                parameters.method
-            ));
-        }
+    fn new<T: Real>(plan: &impl Planned<T>) -> Self {
         Self {
-            parameters,
+            parameters: *plan.parameters(),
             tolerance: plan.tolerance(),
             simd: plan.simd(),
             lanes: plan.simd().lanes::<T>(),
-            notes,
-            seconds,
+            notes: plan.notes().to_vec(),
+            seconds: *plan.seconds(),
             reused: None,
             memory: None,
             samples: 0,
             errors: Vec::new(),
+        }
+    }
+
+    fn add_notes<P: Problem<D>, T, const D: usize>(
+        &mut self,
+        problem: &P,
+        request: &Request<P::Set>,
+        input: &Input<T, D>,
+    ) {
+        self.notes.extend(input.notes.iter().cloned());
+        let method = self.parameters.method;
+        if request.settings.theta.is_some() && !problem.uses_theta(method) {
+            self.notes.push(format!("theta means nothing to {method} here"));
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The report as one JSON object. Its keys are a contract: add, do not rename.
 
-use super::input::{Input, forecast};
+use super::input::Input;
 use super::request::{Charges, Request, Sources};
 use super::{Outcome, rate};
 use crate::failure::Failure;
-use farfield::kernel::{Core, Kernel};
+use crate::problem::{Facts, Named, Problem};
 use farfield::report::{Phase, Seconds};
 use farfield::simd::Real;
 use serde::Serialize;
@@ -18,6 +18,9 @@ struct Record {
     core_size: Option<f64>,
     softening: Option<f64>,
     gravitational_constant: Option<f64>,
+    /// Whether strengths are complex; in the plane only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complex: Option<bool>,
     outputs: Vec<&'static str>,
     points: String,
     seed: u64,
@@ -48,7 +51,11 @@ struct Record {
     memory_bytes: Option<u64>,
     /// What was expected of it before there were any points.
     memory_forecast_bytes: u64,
+    /// The relative L2 error of each output.
     error: Map<String, Value>,
+    /// The largest relative error at a target (Goude and Engblom, eq. 5.3); in the plane only.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    maximum_error: Map<String, Value>,
     notes: Vec<String>,
 }
 
@@ -74,28 +81,41 @@ struct Rates {
 }
 
 /// The report.
-pub fn json<T: Real>(request: &Request, input: &Input<T>, outcome: &Outcome) -> Result<String, Failure> {
-    let (core, constant) = match request.kernel {
-        Kernel::Coulomb => (None, None),
-        Kernel::Gravity { constant } => (None, Some(constant)),
-        Kernel::BiotSavart { core } => (Some(core), None),
-    };
+pub fn json<P: Problem<D>, T: Real, const D: usize>(
+    problem: &P,
+    request: &Request<P::Set>,
+    input: &Input<T, D>,
+    outcome: &Outcome,
+) -> Result<String, Failure> {
+    let Facts {
+        kernel,
+        title: _,
+        core,
+        core_size,
+        softening,
+        gravitational_constant,
+        complex,
+    } = problem.facts();
     let parameters = &outcome.parameters;
     let (n_sources, n_targets) = (input.sources.len(), input.target_count());
     let (counts, seconds) = (parameters.interactions, &outcome.seconds);
-    let mut error = Map::new();
+    let (mut error, mut maximum_error) = (Map::new(), Map::new());
     for measured in &outcome.errors {
-        error.insert(measured.output.name().to_owned(), measured.relative_l2.into());
+        error.insert(measured.output.to_owned(), measured.relative_l2.into());
+        if let Some(maximum) = measured.maximum {
+            maximum_error.insert(measured.output.to_owned(), maximum.into());
+        }
     }
     error.insert("samples".to_owned(), outcome.samples.into());
     let record = Record {
         version: env!("CARGO_PKG_VERSION"),
-        kernel: request.kernel.name(),
-        core: core.map(Core::name),
-        core_size: request.size.filter(|_| core.is_some()),
-        softening: request.size.filter(|_| constant.is_some()),
-        gravitational_constant: constant,
-        outputs: request.outputs.iter().map(|output| output.name()).collect(),
+        kernel,
+        core,
+        core_size,
+        softening,
+        gravitational_constant,
+        complex,
+        outputs: problem.outputs().iter().map(|output| output.name()).collect(),
         points: request.source_name(),
         seed: request.seed,
         charges: match (&request.charges, &request.sources) {
@@ -119,7 +139,7 @@ pub fn json<T: Real>(request: &Request, input: &Input<T>, outcome: &Outcome) -> 
         device: "cpu",
         threads: rayon::current_num_threads(),
         simd: outcome.simd.name(),
-        profile: request.profile.origin(),
+        profile: request.profile.clone(),
         repeat: request.repeat,
         seconds: seconds_record(seconds),
         seconds_reused: outcome.reused.as_ref().map(seconds_record),
@@ -136,9 +156,9 @@ pub fn json<T: Real>(request: &Request, input: &Input<T>, outcome: &Outcome) -> 
             targets_per_second: rate(n_targets as f64, seconds.total),
         },
         memory_bytes: outcome.memory,
-        memory_forecast_bytes: forecast::<T>(request, n_sources, input.targets.as_ref().map(Vec::len), input.vectors)
-            .total(),
+        memory_forecast_bytes: problem.memory_forecast::<T>(input.counts(), &request.settings),
         error,
+        maximum_error,
         notes: outcome.notes.clone(),
     };
     let text = serde_json::to_string_pretty(&record).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;

@@ -1,22 +1,20 @@
 //! What is asked for, once the options have been put together.
 
-use super::input::check_precision;
-use crate::args::{Device, EvaluateArgs, KernelName, PrecisionName};
+use crate::args::{Device, EvaluateArgs, PrecisionName};
 use crate::failure::Failure;
+use crate::problem::{Data, Named, Problem, Settings, named};
 use crate::profile::Profile;
-use farfield::kernel::{Core, Kernel, Output, Sizes};
-use farfield::points::{ChargeDistribution, PointSet};
-use farfield::simd::{Real, SimdLevel};
-use farfield::{Method, Sum};
+use farfield::points::ChargeDistribution;
+use farfield::simd::Real;
 use std::path::{Path, PathBuf};
 
 /// Where the sources come from.
 #[derive(Debug)]
-pub enum Sources {
+pub enum Sources<S> {
     /// Made up.
     Made {
         /// Which kind.
-        set: PointSet,
+        set: S,
         /// How many.
         n: usize,
     },
@@ -35,14 +33,11 @@ pub enum Charges {
     File(PathBuf),
 }
 
-/// A sum and how to do it. Options that contradict each other do not get this far.
+/// Points and strengths to sum over, from sets of kind `S` or from files, and how to do it. Options that contradict
+/// each other do not get this far.
 #[derive(Debug)]
-pub struct Request {
-    pub kernel: Kernel,
-    /// Core size or softening length.
-    pub size: Option<f64>,
-    pub outputs: Vec<Output>,
-    pub sources: Sources,
+pub struct Request<S> {
+    pub sources: Sources<S>,
     pub charges: Charges,
     pub targets: Option<PathBuf>,
     pub output: Option<PathBuf>,
@@ -50,43 +45,28 @@ pub struct Request {
     pub vectors: Option<usize>,
     pub seed: u64,
     pub precision: PrecisionName,
-    pub tolerance: Option<f64>,
-    pub method: Method,
-    pub order: Option<usize>,
-    pub theta: Option<f64>,
-    pub leaf_capacity: Option<usize>,
-    pub simd: Option<SimdLevel>,
-    pub allow_unbounded_gradient: bool,
-    pub profile: Profile,
-    pub threads: Option<usize>,
+    pub settings: Settings,
+    /// The file of the machine profile, or that it is built in.
+    pub profile: String,
     pub verify: usize,
     pub repeat: usize,
     pub reuse: usize,
     pub json: bool,
 }
 
-impl Request {
-    /// Puts the options together.
-    pub fn new(args: EvaluateArgs, profile: Profile) -> Result<Self, Failure> {
-        check_device(args.device)?;
-        let (kernel, size) = kernel_of(&args)?;
-        let mut outputs = args.outputs;
-        let mut seen = Vec::new();
-        outputs.retain(|output| {
-            !seen.contains(output) && {
-                seen.push(*output);
-                true
-            }
-        });
-        if outputs.is_empty() {
-            outputs.push(kernel.outputs()[0]);
-        }
+impl<S: Named> Request<S> {
+    /// Puts the options together; `sets` are the point sets there are.
+    pub fn new(args: EvaluateArgs, profile: Profile, sets: &[S]) -> Result<Self, Failure> {
         let sources = match args.sources {
             Some(file) => Sources::File(file),
-            None => Sources::Made {
-                set: args.points.unwrap_or(PointSet::Cube),
-                n: args.n.unwrap_or(100_000),
-            },
+            None => {
+                let usual = sets.first().map_or("", |set| set.name());
+                let name = args.points.as_deref().unwrap_or(usual);
+                Sources::Made {
+                    set: named("--points", name, args.kernel.name(), sets)?,
+                    n: args.n.unwrap_or(100_000),
+                }
+            }
         };
         let charges = match (args.charges, args.charge_distribution, &sources) {
             (Some(file), _, _) => Charges::File(file),
@@ -107,9 +87,6 @@ impl Request {
             check_output(output, [source_file, charge_file, args.targets.as_ref()])?;
         }
         Ok(Self {
-            kernel,
-            size,
-            outputs,
             sources,
             charges,
             targets: args.targets,
@@ -117,15 +94,16 @@ impl Request {
             vectors: args.charge_vectors,
             seed: args.seed,
             precision: args.precision,
-            tolerance: args.tolerance,
-            method: args.method,
-            order: args.order,
-            theta: args.theta,
-            leaf_capacity: args.leaf_capacity,
-            simd: args.simd,
-            allow_unbounded_gradient: args.allow_unbounded_gradient,
-            profile,
-            threads: args.threads,
+            profile: profile.origin(),
+            settings: Settings {
+                tolerance: args.tolerance,
+                method: args.method,
+                order: args.order,
+                theta: args.theta,
+                leaf_capacity: args.leaf_capacity,
+                simd: args.simd,
+                profile: profile.costs,
+            },
             verify: args.verify,
             repeat: args.repeat,
             reuse: args.reuse,
@@ -133,56 +111,25 @@ impl Request {
         })
     }
 
-    /// Core sizes or softening lengths.
-    pub fn sizes<T: Real>(&self) -> Sizes<T> {
-        self.size.map_or(Sizes::None, |size| Sizes::Global(T::from_f64(size)))
-    }
-
-    /// The sum over these points.
-    pub fn sum<'a, T: Real>(&self, sources: &'a [[T; 3]], targets: Option<&'a [[T; 3]]>, vectors: usize) -> Sum<'a, T> {
-        let mut sum = Sum::new(self.kernel, sources)
-            .sizes(self.sizes())
-            .outputs(&self.outputs)
-            .method(self.method)
-            .vectors(vectors)
-            .profile(self.profile.costs.clone());
-        if let Some(targets) = targets {
-            sum = sum.targets(targets);
-        }
-        if let Some(tolerance) = self.tolerance {
-            sum = sum.tolerance(tolerance);
-        }
-        if let Some(order) = self.order {
-            sum = sum.order(order);
-        }
-        if let Some(theta) = self.theta {
-            sum = sum.theta(theta);
-        }
-        if let Some(capacity) = self.leaf_capacity {
-            sum = sum.leaf_capacity(capacity);
-        }
-        if let Some(level) = self.simd {
-            sum = sum.simd(level);
-        }
-        if self.allow_unbounded_gradient {
-            sum = sum.allow_unbounded_gradient();
-        }
-        sum
-    }
-
     /// Lets the library judge the options, before any point is made or read: it plans a sum over nothing.
-    pub fn check_options<T: Real>(&self) -> Result<(), Failure> {
-        let option = match self.kernel {
-            Kernel::Gravity { .. } => "--softening",
-            _ => "--core-size",
-        };
-        check_precision::<T>(self.size.as_slice(), |_| option.to_owned())?;
-        self.sum::<T>(&[], None, self.vectors.unwrap_or(1)).plan()?;
+    pub fn check_options<P: Problem<D>, T: Real, const D: usize>(&self, problem: &P) -> Result<(), Failure> {
+        problem.check_size::<T>()?;
+        let nothing = Data::<T, D>::nothing(self.vectors.unwrap_or(1));
+        problem.plan(&nothing, &self.settings)?;
         Ok(())
+    }
+
+    /// The file of the sources, or the kind of point set.
+    pub fn source_name(&self) -> String {
+        match &self.sources {
+            Sources::Made { set, .. } => set.name().to_owned(),
+            Sources::File(path) => path.display().to_string(),
+        }
     }
 }
 
-fn check_device(device: Device) -> Result<(), Failure> {
+/// Whether this build sums on a device.
+pub fn check_device(device: Device) -> Result<(), Failure> {
     let name = match device {
         Device::Cpu | Device::Auto => return Ok(()),
         Device::Cuda => "cuda",
@@ -191,45 +138,6 @@ fn check_device(device: Device) -> Result<(), Failure> {
     Err(Failure::Data(format!(
         "--device {name}: this build of farfield sums on the CPU only; use --device cpu or auto"
     )))
-}
-
-/// The kernel with its parameters, and the core size or softening length.
-fn kernel_of(args: &EvaluateArgs) -> Result<(Kernel, Option<f64>), Failure> {
-    let only_for = |option: &str, given: bool, kernel: KernelName, name: &str| {
-        if given && args.kernel != kernel {
-            return Err(Failure::Usage(format!("{option} goes with --kernel {name} only")));
-        }
-        Ok(())
-    };
-    only_for("--core", args.core.is_some(), KernelName::BiotSavart, "biot-savart")?;
-    only_for(
-        "--allow-unbounded-gradient",
-        args.allow_unbounded_gradient,
-        KernelName::BiotSavart,
-        "biot-savart",
-    )?;
-    only_for("--softening", args.softening.is_some(), KernelName::Gravity, "gravity")?;
-    only_for(
-        "--gravitational-constant",
-        args.gravitational_constant.is_some(),
-        KernelName::Gravity,
-        "gravity",
-    )?;
-    match args.kernel {
-        KernelName::Coulomb => Ok((Kernel::Coulomb, None)),
-        KernelName::Gravity => {
-            let constant = args.gravitational_constant.unwrap_or(1.0);
-            // Without softening it is Newton's law, and the singular kernel is cheaper.
-            Ok((Kernel::Gravity { constant }, args.softening.filter(|size| *size > 0.0)))
-        }
-        KernelName::BiotSavart => {
-            let core = args.core.unwrap_or(Core::Singular);
-            if core == Core::Singular && args.core_size.is_some() {
-                return Err(Failure::Usage("--core-size: the singular core has no size".to_owned()));
-            }
-            Ok((Kernel::BiotSavart { core }, args.core_size))
-        }
-    }
 }
 
 /// Finds out before the work, not after, that the results cannot be written.

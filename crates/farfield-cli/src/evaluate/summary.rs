@@ -3,9 +3,9 @@
 use super::input::Input;
 use super::request::{Charges, Request, Sources};
 use super::{Outcome, rate};
+use crate::problem::{Named, Problem, names};
 use crate::units;
 use farfield::Method;
-use farfield::kernel::Kernel;
 use farfield::report::Phase;
 use farfield::simd::Real;
 use std::fmt::Write;
@@ -14,13 +14,18 @@ use std::fmt::Write;
 const NAME_WIDTH: usize = 14;
 
 /// The report.
-pub fn text<T: Real>(request: &Request, input: &Input<T>, outcome: &Outcome) -> String {
+pub fn text<P: Problem<D>, T: Real, const D: usize>(
+    problem: &P,
+    request: &Request<P::Set>,
+    input: &Input<T, D>,
+    outcome: &Outcome,
+) -> String {
     let mut text = String::new();
-    describe(&mut text, request, input);
+    describe(&mut text, problem, request, input);
     plan(&mut text, request, outcome);
     time(&mut text, outcome);
     error(&mut text, outcome);
-    rates(&mut text, input, outcome);
+    rates(&mut text, input.sources.len(), input.target_count(), outcome);
     for note in &outcome.notes {
         line(&mut text, "note", note);
     }
@@ -35,24 +40,16 @@ fn line(text: &mut String, name: &str, value: &str) {
     let _ = writeln!(text, "{name:NAME_WIDTH$}{value}");
 }
 
-fn describe<T: Real>(text: &mut String, request: &Request, input: &Input<T>) {
-    let kernel = match request.kernel {
-        Kernel::Coulomb => "Coulomb".to_owned(),
-        Kernel::Gravity { constant } => {
-            let softening = request
-                .size
-                .map_or_else(String::new, |size| format!(", softening {size}"));
-            format!("gravity (G = {constant}{softening})")
-        }
-        Kernel::BiotSavart { core } => {
-            let size = request.size.map_or_else(String::new, |size| format!(" of size {size}"));
-            format!("Biot-Savart ({} core{size})", core.name())
-        }
-    };
-    let outputs: Vec<&str> = request.outputs.iter().map(|output| output.name()).collect();
-    line(text, "sum", &format!("{kernel}: {}, {}", outputs.join(", "), T::NAME));
+fn describe<P: Problem<D>, T: Real, const D: usize>(
+    text: &mut String,
+    problem: &P,
+    request: &Request<P::Set>,
+    input: &Input<T, D>,
+) {
+    let (kernel, outputs) = (problem.facts().title, names(problem.outputs()));
+    line(text, "sum", &format!("{kernel}: {outputs}, {}", T::NAME));
     let made = match &request.sources {
-        Sources::Made { set, .. } => format!("{set}, seed {}", request.seed),
+        Sources::Made { set, .. } => format!("{}, seed {}", set.name(), request.seed),
         Sources::File(path) => path.display().to_string(),
     };
     let charges = match &request.charges {
@@ -74,9 +71,9 @@ fn describe<T: Real>(text: &mut String, request: &Request, input: &Input<T>) {
     line(text, "targets", &targets);
 }
 
-fn plan(text: &mut String, request: &Request, outcome: &Outcome) {
+fn plan<S>(text: &mut String, request: &Request<S>, outcome: &Outcome) {
     let parameters = &outcome.parameters;
-    let chosen = match request.method {
+    let chosen = match request.settings.method {
         Method::Auto => " (chosen)",
         asked if asked != parameters.method => " (instead of what was asked for)",
         _ => "",
@@ -106,10 +103,7 @@ fn plan(text: &mut String, request: &Request, outcome: &Outcome) {
     line(
         text,
         "device",
-        &format!(
-            "cpu, {threads} thread{plural}, {lanes}, profile {}",
-            request.profile.origin()
-        ),
+        &format!("cpu, {threads} thread{plural}, {lanes}, profile {}", request.profile),
     );
 }
 
@@ -160,16 +154,19 @@ fn error(text: &mut String, outcome: &Outcome) {
             Some(tolerance) => format!("EXCEEDED ({:.2} times the tolerance)", error / tolerance),
             None => String::new(),
         };
-        let row = format!("{error:>10.2e}  {mark}");
+        let largest = measured
+            .maximum
+            .map_or_else(String::new, |maximum| format!("  largest at a target {maximum:.2e}"));
+        let row = format!("{error:>10.2e}  {mark}{largest}");
         // The longest name is wider than the column.
-        let _ = writeln!(text, "  {:19}{}", measured.output.name(), row.trim_end());
+        let _ = writeln!(text, "  {:19}{}", measured.output, row.trim_end());
     }
 }
 
-fn rates<T: Real>(text: &mut String, input: &Input<T>, outcome: &Outcome) {
+fn rates(text: &mut String, sources: usize, targets: usize, outcome: &Outcome) {
     let seconds = &outcome.seconds;
     let counts = outcome.parameters.interactions;
-    let (sources, targets) = (input.sources.len() as f64, input.target_count() as f64);
+    let (sources, targets) = (sources as f64, targets as f64);
     let _ = writeln!(text);
     let per_second = |amount: f64, time: f64, what: &str| {
         rate(amount, time).map(|rate| format!("{}{what}/s", units::with_prefix(rate) + " "))

@@ -1,10 +1,11 @@
 //! Hu, figures A.6 and A.7: the error against the number of points.
 
-use super::measure::{Accuracy, Case, RECEIVER_SEED, SEED};
+use super::measure::{Case, RECEIVER_SEED, SEED};
 use super::published::{HU_ERROR_SAMPLES, HU_FIGURE_A6_NO_GAIN, HU_FIGURES_A6_A7_TREND, HU_TABLE_A1_HARDWARE};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction, progress};
 use crate::failure::Failure;
+use crate::problem::{Data, Settings, Space};
 use farfield::Method;
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
@@ -57,15 +58,20 @@ fn run<T: Real>(context: &Context, figure: &str, orders: &[usize]) -> Result<(Re
                 format_args!("N = {n}, p = {p}"),
             );
             let case = Case {
-                kernel: Kernel::Coulomb,
-                outputs: &[Output::Potential],
-                sources: &sources,
-                targets: Some(&receivers),
-                strengths: &charges,
-                method: Method::Fmm,
-                // The paper's sums run from degree 0 to p, as ours do.
-                accuracy: Accuracy::Order(*p),
-                leaf_capacity: Some(LEAF_CAPACITY),
+                problem: Space::new(Kernel::Coulomb, &[Output::Potential]),
+                data: Data {
+                    sources: &sources,
+                    targets: Some(&receivers),
+                    strengths: &charges,
+                    vectors: 1,
+                },
+                settings: Settings {
+                    method: Method::Fmm,
+                    // The paper's sums run from degree 0 to p, as ours do.
+                    order: Some(*p),
+                    leaf_capacity: Some(LEAF_CAPACITY),
+                    ..Settings::default()
+                },
             };
             let measured = case.measure(context, HU_ERROR_SAMPLES)?;
             row.push(Cell::Small(measured.error));

@@ -1,10 +1,11 @@
 //! Hu, table A.2: the Biot-Savart kernel against the Coulomb kernel.
 
-use super::measure::{Accuracy, Case, Measured, RECEIVER_SEED, SEED};
+use super::measure::{Case, Measured, RECEIVER_SEED, SEED};
 use super::published::{HU_ERROR_SAMPLES, HU_TABLE_A1_HARDWARE, HU_TABLE_A2};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction, progress};
 use crate::failure::Failure;
+use crate::problem::{Data, Settings, Space};
 use crate::units;
 use farfield::Method;
 use farfield::kernel::{Core, Kernel, Output};
@@ -49,14 +50,18 @@ pub fn fmm(context: &Context, column: Column, n: usize) -> Result<Measured, Fail
     let receivers = PointSet::Cube.generate::<f32>(n, RECEIVER_SEED);
     let strengths = ChargeDistribution::Signed.generate::<f32>(n * kernel.strength_components(), SEED);
     let case = Case {
-        kernel,
-        outputs: column.outputs(),
-        sources: &sources,
-        targets: Some(&receivers),
-        strengths: &strengths,
-        method: Method::Fmm,
-        accuracy: Accuracy::Tolerance(TOLERANCE),
-        leaf_capacity: None,
+        problem: Space::new(kernel, column.outputs()),
+        data: Data {
+            sources: &sources,
+            targets: Some(&receivers),
+            strengths: &strengths,
+            vectors: 1,
+        },
+        settings: Settings {
+            method: Method::Fmm,
+            tolerance: Some(TOLERANCE),
+            ..Settings::default()
+        },
     };
     case.measure(context, HU_ERROR_SAMPLES)
 }

@@ -2,12 +2,10 @@
 
 use super::Context;
 use crate::failure::Failure;
-use farfield::kernel::{Kernel, Output, Sizes};
+use crate::problem::{Data, OutputError, Planned, Problem, Settings};
 use farfield::plan::Parameters;
 use farfield::report::Seconds;
 use farfield::simd::Real;
-use farfield::verify::{self, verify};
-use farfield::{Method, Sum};
 
 /// The seed of the sources and of their strengths.
 pub const SEED: u64 = 1;
@@ -18,25 +16,13 @@ pub const RECEIVER_SEED: u64 = 2;
 const ENOUGH: f64 = 1.0;
 const MOST_RUNS: usize = 10;
 
-/// How exact a sum shall be.
-#[derive(Debug, Clone, Copy)]
-pub enum Accuracy {
-    Tolerance(f64),
-    Order(usize),
-}
-
 /// A sum to be measured.
-#[derive(Debug, Clone, Copy)]
-pub struct Case<'a, T> {
-    pub kernel: Kernel,
-    pub outputs: &'a [Output],
-    pub sources: &'a [[T; 3]],
-    /// `None` if the targets are the sources.
-    pub targets: Option<&'a [[T; 3]]>,
-    pub strengths: &'a [T],
-    pub method: Method,
-    pub accuracy: Accuracy,
-    pub leaf_capacity: Option<usize>,
+#[derive(Debug, Clone)]
+pub struct Case<'a, P, T, const D: usize> {
+    pub problem: P,
+    pub data: Data<'a, T, D>,
+    /// The profile is that of the context.
+    pub settings: Settings,
 }
 
 /// What was measured.
@@ -47,34 +33,37 @@ pub struct Measured {
     pub parameters: Parameters,
     /// Relative to the true values at the sampled targets, of the worst output; zero if none were sampled.
     pub error: f64,
+    /// The largest relative error at a sampled target, where it is measured.
+    pub maximum_error: Option<f64>,
 }
 
-impl<T: Real> Case<'_, T> {
+impl<P: Problem<D>, T: Real, const D: usize> Case<'_, P, T, D> {
     /// Times the sum from raw points to results, several times if it is short, and measures the error at `samples`
     /// random targets.
     pub fn measure(&self, context: &Context, samples: usize) -> Result<Measured, Failure> {
+        let settings = Settings {
+            profile: context.profile.clone(),
+            ..self.settings.clone()
+        };
         let mut best: Option<Measured> = None;
         let mut spent = 0.0;
         for _ in 0..MOST_RUNS {
-            let mut plan = self.sum(context).plan()?;
-            let field = plan.evaluate(self.strengths)?;
+            let mut plan = self.problem.plan(&self.data, &settings)?;
+            let field = plan.evaluate(self.data.strengths)?;
             let seconds = *plan.seconds();
             spent += seconds.total;
             // Every run gives the same result, so the first one's error is that of all.
-            let error = match &best {
-                Some(best) => best.error,
-                None if samples == 0 => 0.0,
-                None => {
-                    let errors = verify(&self.problem(), &field, samples, SEED);
-                    let worse = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
-                    errors.iter().map(|error| error.relative_l2).fold(0.0, worse)
-                }
+            let (error, maximum_error) = match &best {
+                Some(best) => (best.error, best.maximum_error),
+                None if samples == 0 => (0.0, None),
+                None => worst(&self.problem.verify(&self.data, &field, samples, SEED)),
             };
             if best.is_none_or(|best| seconds.total < best.seconds.total) {
                 best = Some(Measured {
                     seconds,
                     parameters: *plan.parameters(),
                     error,
+                    maximum_error,
                 });
             }
             if spent >= if context.quick { 0.1 } else { ENOUGH } {
@@ -83,31 +72,12 @@ impl<T: Real> Case<'_, T> {
         }
         best.ok_or_else(|| Failure::Data("nothing was measured".to_owned()))
     }
+}
 
-    fn sum(&self, context: &Context) -> Sum<'_, T> {
-        let mut sum = Sum::new(self.kernel, self.sources)
-            .outputs(self.outputs)
-            .method(self.method)
-            .profile(context.profile.clone());
-        if let Some(targets) = self.targets {
-            sum = sum.targets(targets);
-        }
-        if let Some(capacity) = self.leaf_capacity {
-            sum = sum.leaf_capacity(capacity);
-        }
-        match self.accuracy {
-            Accuracy::Tolerance(tolerance) => sum.tolerance(tolerance),
-            Accuracy::Order(order) => sum.order(order),
-        }
-    }
-
-    fn problem(&self) -> verify::Problem<'_, T> {
-        verify::Problem {
-            kernel: self.kernel,
-            sources: self.sources,
-            targets: self.targets,
-            sizes: &Sizes::None,
-            strengths: self.strengths,
-        }
-    }
+/// The errors of the worst output.
+fn worst(errors: &[OutputError]) -> (f64, Option<f64>) {
+    let worse = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
+    let error = errors.iter().map(|error| error.relative_l2).fold(0.0, worse);
+    let maximum = errors.iter().filter_map(|error| error.maximum).reduce(worse);
+    (error, maximum)
 }

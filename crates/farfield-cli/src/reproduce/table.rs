@@ -88,6 +88,11 @@ impl Table {
         self.rows.push(row.into_iter().collect());
     }
 
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Aligned columns.
     pub fn text(&self) -> String {
         let mut lines = vec![

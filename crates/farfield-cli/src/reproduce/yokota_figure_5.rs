@@ -1,11 +1,12 @@
 //! Yokota, figure 5: direct sum, treecode and FMM against the number of bodies.
 
-use super::measure::{Accuracy, Case, Measured, SEED};
+use super::crossover::{Crossover, Time, direct_sum};
+use super::measure::{Case, SEED};
 use super::published::{Crossovers, YOKOTA_CPU_CROSSOVERS, YOKOTA_GPU_CROSSOVERS, YOKOTA_HARDWARE};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction, progress};
 use crate::failure::Failure;
-use crate::units;
+use crate::problem::{Data, Settings, Space};
 use farfield::Method;
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
@@ -37,16 +38,20 @@ impl Bodies {
     }
 
     /// The sum by a method.
-    pub fn case(&self, method: Method) -> Case<'_, f32> {
+    pub fn case(&self, method: Method) -> Case<'_, Space, f32, 3> {
         Case {
-            kernel: Kernel::Gravity { constant: 1.0 },
-            outputs: &[Output::Acceleration],
-            sources: &self.points,
-            targets: None,
-            strengths: &self.masses,
-            method,
-            accuracy: Accuracy::Tolerance(TOLERANCE),
-            leaf_capacity: None,
+            problem: Space::new(Kernel::Gravity { constant: 1.0 }, &[Output::Acceleration]),
+            data: Data {
+                sources: &self.points,
+                targets: None,
+                strengths: &self.masses,
+                vectors: 1,
+            },
+            settings: Settings {
+                method,
+                tolerance: Some(TOLERANCE),
+                ..Settings::default()
+            },
         }
     }
 }
@@ -60,29 +65,6 @@ struct Row {
     /// Not measured where the treecode was not run.
     treecode_error: Option<f64>,
     fmm_error: f64,
-}
-
-/// A time in seconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Time {
-    seconds: f64,
-    extrapolated: bool,
-}
-
-impl Time {
-    fn of(measured: &Measured) -> Self {
-        Self {
-            seconds: measured.seconds.total,
-            extrapolated: false,
-        }
-    }
-
-    fn extrapolated(seconds: f64) -> Self {
-        Self {
-            seconds,
-            extrapolated: true,
-        }
-    }
 }
 
 /// A time at `from` bodies scaled to `to` bodies by N log N.
@@ -131,18 +113,7 @@ fn measure(context: &Context, n: usize, previous: Option<&Row>) -> Result<Row, F
     let pair_cost = previous.map_or(1e-9, |row| row.direct.seconds / (row.n * row.n));
     let predicted = pair_cost * n as f64 * n as f64;
     step("direct sum");
-    let direct = bodies.case(Method::Direct);
-    let direct = if predicted > longest {
-        // The points are in random order: the first ones are a sample.
-        let targets = ((n as f64 * sampled / predicted) as usize).clamp(1000.min(n), n);
-        let some = Case {
-            targets: Some(&bodies.points[..targets]),
-            ..direct
-        };
-        Time::extrapolated(some.measure(context, 0)?.seconds.total * n as f64 / targets as f64)
-    } else {
-        Time::of(&direct.measure(context, 0)?)
-    };
+    let direct = direct_sum(context, bodies.case(Method::Direct), predicted, (longest, sampled))?;
     let predicted = previous.map_or(0.0, |row| by_n_log_n(row.treecode.seconds, row.n, n as f64));
     let (treecode, treecode_error) = if predicted > longest {
         step("treecode not run, its time extrapolated");
@@ -178,14 +149,13 @@ fn times(rows: &[Row]) -> Table {
         ("treecode_error", "treecode error"),
         ("fmm_error", "FMM error"),
     ]);
-    let mark = |time: Time| Cell::Text(if time.extrapolated { "yes" } else { "no" }.to_owned());
     for row in rows {
         table.row([
             Cell::Count(row.n as u64),
             Cell::Number(row.direct.seconds),
-            mark(row.direct),
+            row.direct.mark(),
             Cell::Number(row.treecode.seconds),
-            mark(row.treecode),
+            row.treecode.mark(),
             Cell::Number(row.fmm.seconds),
             Cell::Missing,
             Cell::Missing,
@@ -195,42 +165,6 @@ fn times(rows: &[Row]) -> Table {
         ]);
     }
     table
-}
-
-/// Where one method overtakes another.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Crossover {
-    At(f64),
-    /// Faster from the smallest size on.
-    Below(f64),
-    /// Not faster up to the largest size.
-    Above(f64),
-}
-
-impl Crossover {
-    /// Between times of a method and of the slow one it overtakes, by interpolation of their logarithms.
-    fn find(times: impl Iterator<Item = (f64, f64, f64)>) -> Option<Self> {
-        let points: Vec<(f64, f64)> = times.map(|(n, fast, slow)| (n.ln(), (fast / slow).ln())).collect();
-        let (first, last) = (points.first()?, points.last()?);
-        if last.1 >= 0.0 {
-            return Some(Crossover::Above(last.0.exp()));
-        }
-        // The last time that it overtakes: small sums are noisy.
-        let crossing = points.windows(2).rev().find(|pair| pair[0].1 >= 0.0);
-        Some(crossing.map_or(Crossover::Below(first.0.exp()), |pair| {
-            let part = pair[0].1 / (pair[0].1 - pair[1].1);
-            Crossover::At((pair[0].0 + part * (pair[1].0 - pair[0].0)).exp())
-        }))
-    }
-
-    fn cell(self) -> Cell {
-        let round = |n: f64| units::count(n.round() as u64);
-        match self {
-            Crossover::At(n) => Cell::Count(n.round() as u64),
-            Crossover::Below(n) => Cell::Text(format!("below {}", round(n))),
-            Crossover::Above(n) => Cell::Text(format!("above {}", round(n))),
-        }
-    }
 }
 
 /// Our crossovers on the CPU.
@@ -350,23 +284,5 @@ mod tests {
         let csv = times(&rows).csv();
         assert_eq!(csv.lines().nth(2), Some("100,10000,no,2000,yes,100,,,,,0.00001"));
         assert!(chart(&rows, &crossovers(&rows)).to_png().is_ok());
-    }
-
-    #[test]
-    fn crossovers_are_interpolated() {
-        let times = |scale: f64| [10.0, 100.0, 1000.0].map(|n: f64| (n, scale * n, n * n)).into_iter();
-        let Some(Crossover::At(n)) = Crossover::find(times(50.0)) else {
-            panic!("no crossover")
-        };
-        assert!((n - 50.0).abs() < 1e-9, "{n}");
-        assert_eq!(
-            Crossover::find(times(1.0)).map(Crossover::cell),
-            Some(Cell::Text("below 10".to_owned()))
-        );
-        assert_eq!(
-            Crossover::find(times(1e4)).map(Crossover::cell),
-            Some(Cell::Text("above 1 000".to_owned()))
-        );
-        assert_eq!(Crossover::find(std::iter::empty()), None);
     }
 }

@@ -32,7 +32,7 @@ impl MemoryForecast {
 
 /// Points of a sum: how many sources, and how many targets if they are others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     pub sources: usize,
     pub targets: Option<usize>,
 }

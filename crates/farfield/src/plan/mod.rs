@@ -8,7 +8,7 @@ mod evaluate;
 mod far_field;
 mod field;
 pub(crate) mod input;
-mod memory;
+pub(crate) mod memory;
 pub(crate) mod merge;
 mod one_call;
 pub(crate) mod units;

@@ -40,7 +40,7 @@ pub struct Plan<T: Real> {
     simd: SimdLevel,
     parameters: Parameters,
     notes: Vec<String>,
-    engine: Engine<T>,
+    pub(super) engine: Engine<T>,
     /// Sums per target.
     rows: usize,
     /// Numbers of strength per source that one run of the engine takes.

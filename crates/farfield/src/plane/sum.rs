@@ -1,20 +1,19 @@
 //! A sum in the plane, before it is planned.
 
 use super::connect::{Connections, Criterion};
-use super::expansion::{MAX_ORDER, row_len};
+use super::expansion::MAX_ORDER;
 use super::fmm::PlaneFmm;
 use super::kernel::{Core, Kernel, Output};
 use super::pairs::PlanePairs;
 use super::plan::{Engine, Plan};
-use super::pyramid::{Pyramid, first_of_level};
+use super::pyramid::Pyramid;
 use super::tuning::{self, Choice};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::setup::OrderedSizes;
 use crate::kernel::Sizes;
-use crate::machine::available_memory;
-use crate::p2p::PairSums;
 use crate::plan::input::{check_level, check_points, check_size_range, check_size_values, check_tolerance, parameter};
+use crate::plan::memory::Counts;
 use crate::plan::merge::Merge;
 use crate::plan::{Method, Parameters};
 use crate::report::{Interactions, Phase, Seconds};
@@ -40,7 +39,7 @@ pub struct Sum<'a, T> {
     leaf_capacity: Option<usize>,
     simd: Option<SimdLevel>,
     profile: MachineProfile,
-    memory_limit: Option<u64>,
+    pub(super) memory_limit: Option<u64>,
 }
 
 impl<'a, T: Real> Sum<'a, T> {
@@ -178,20 +177,8 @@ impl<'a, T: Real> Sum<'a, T> {
         let start = Instant::now();
         let mut seconds = Seconds::default();
         let simd = self.simd.unwrap_or_else(SimdLevel::best);
-        let core = if self.largest_size() > 0.0 {
-            self.core
-        } else {
-            Core::Singular
-        };
-        let pairs = PlanePairs {
-            kernel: self.kernel,
-            core,
-            derivative: self.outputs.contains(&Output::Derivative),
-            // The logarithm of complex strengths, or a regularised field, is summed part by part.
-            complex: self.complex && self.kernel == Kernel::Harmonic && core == Core::Singular,
-            full: self.order.is_some() || self.tolerance < 1e-7,
-        };
-        let choice = self.choose(&pairs);
+        let pairs = self.pairs();
+        let choice = self.choose(&pairs, self.counts());
         self.check_memory(&pairs, choice.as_ref())?;
         let mut plan = match choice {
             None => self.direct_plan(simd, pairs, Vec::new()),
@@ -204,10 +191,35 @@ impl<'a, T: Real> Sum<'a, T> {
         Ok(plan)
     }
 
-    /// The parameters of the FMM, or `None` where the direct sum is asked for or cheaper.
-    fn choose(&self, pairs: &PlanePairs) -> Option<Choice> {
-        let points = self.sources.len() + self.targets.map_or(0, <[_]>::len);
-        if self.method == Method::Direct || self.sources.is_empty() || self.target_count() == 0 {
+    /// What is summed over pairs of points.
+    pub(super) fn pairs(&self) -> PlanePairs {
+        let core = if self.largest_size() > 0.0 {
+            self.core
+        } else {
+            Core::Singular
+        };
+        PlanePairs {
+            kernel: self.kernel,
+            core,
+            derivative: self.outputs.contains(&Output::Derivative),
+            // The logarithm of complex strengths, or a regularised field, is summed part by part.
+            complex: self.complex && self.kernel == Kernel::Harmonic && core == Core::Singular,
+            full: self.order.is_some() || self.tolerance < 1e-7,
+        }
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        Counts {
+            sources: self.sources.len(),
+            targets: self.targets.map(<[_]>::len),
+        }
+    }
+
+    /// The parameters of the FMM over so many points, or `None` where the direct sum is asked for or cheaper.
+    pub(super) fn choose(&self, pairs: &PlanePairs, counts: Counts) -> Option<Choice> {
+        let (sources, targets) = (counts.sources, counts.targets());
+        let points = sources + counts.targets.unwrap_or(0);
+        if self.method == Method::Direct || sources == 0 || targets == 0 {
             return None;
         }
         let theta = self.theta.unwrap_or(tuning::THETA);
@@ -217,15 +229,13 @@ impl<'a, T: Real> Sum<'a, T> {
                 &self.outputs,
                 theta,
                 self.tolerance,
-                self.targets.is_some(),
+                counts.targets.is_some(),
             )
         });
         let costs = tuning::Costs::new::<T>(pairs, &self.profile, order);
         let depth = match self.leaf_capacity {
             Some(capacity) => tuning::depth_for(points, capacity),
-            None => {
-                tuning::depth_at_least_cost(self.sources.len(), self.target_count(), self.targets.is_none(), &costs)
-            }
+            None => tuning::depth_at_least_cost(sources, targets, counts.targets.is_none(), &costs),
         };
         // A leaf is never empty.
         let depth = depth.min(points.ilog2() as usize / 2);
@@ -235,34 +245,9 @@ impl<'a, T: Real> Sum<'a, T> {
             depth,
             shortcut: costs.shortcut(),
         };
-        let direct = costs.direct(self.sources.len(), self.target_count());
-        let fmm = costs.fmm(self.sources.len(), self.target_count(), depth);
+        let direct = costs.direct(sources, targets);
+        let fmm = costs.fmm(sources, targets, depth);
         (self.method != Method::Auto || fmm < direct).then_some(choice)
-    }
-
-    fn check_memory(&self, pairs: &PlanePairs, choice: Option<&Choice>) -> Result<(), Error> {
-        let Some(limit) = self.memory_limit.or_else(available_memory) else {
-            return Ok(());
-        };
-        let size = std::mem::size_of::<T>() as f64;
-        let (ns, nt) = (self.sources.len() as f64, self.target_count() as f64);
-        let per_source = size * (2.0 + 2.0 * self.vectors as f64);
-        let per_target = size * (2.0 + 2.0 * pairs.sums() as f64 + 4.0 * self.vectors as f64);
-        let mut needed = ns * per_source + nt * per_target;
-        if let Some(choice) = choice {
-            let boxes = first_of_level(choice.depth + 1) as f64;
-            let lists = 60.0 * 4.0;
-            needed += boxes * (2.0 * size * row_len::<T>(choice.order) as f64 + 8.0 * size + lists);
-            needed += (ns + nt) * (2.0 * size + 12.0);
-        }
-        if needed > limit as f64 {
-            let gib = 1024f64.powi(3);
-            return Err(Error::Memory {
-                needed_gib: needed / gib,
-                available_gib: limit as f64 / gib,
-            });
-        }
-        Ok(())
     }
 
     fn direct_plan(&self, simd: SimdLevel, pairs: PlanePairs, notes: Vec<String>) -> Plan<T> {

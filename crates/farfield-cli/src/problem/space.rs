@@ -1,0 +1,137 @@
+//! Sums in three dimensions.
+
+use super::{Counts, Data, Facts, OutputError, Problem, Settings, check_size, planned, with_settings};
+use crate::failure::Failure;
+use farfield::kernel::{Kernel, Output, Sizes};
+use farfield::points::PointSet;
+use farfield::simd::Real;
+use farfield::{Error, Field, Method, Plan, Sum, verify};
+
+/// A kernel in space.
+#[derive(Debug, Clone)]
+pub struct Space {
+    pub kernel: Kernel,
+    /// Core size or softening length.
+    pub size: Option<f64>,
+    pub outputs: Vec<Output>,
+    pub allow_unbounded_gradient: bool,
+}
+
+impl Space {
+    /// A kernel without cores or softening.
+    pub fn new(kernel: Kernel, outputs: &[Output]) -> Self {
+        Self {
+            kernel,
+            size: None,
+            outputs: outputs.to_vec(),
+            allow_unbounded_gradient: false,
+        }
+    }
+
+    fn sizes<T: Real>(&self) -> Sizes<T> {
+        self.size.map_or(Sizes::None, |size| Sizes::Global(T::from_f64(size)))
+    }
+
+    fn sum<'a, T: Real>(&self, data: &Data<'a, T, 3>, settings: &Settings) -> Sum<'a, T> {
+        let sum = Sum::new(self.kernel, data.sources)
+            .sizes(self.sizes())
+            .outputs(&self.outputs);
+        let sum = with_settings!(sum, data.targets, data.vectors, settings);
+        if self.allow_unbounded_gradient {
+            sum.allow_unbounded_gradient()
+        } else {
+            sum
+        }
+    }
+}
+
+planned!(Plan<T>, Output);
+
+impl Problem<3> for Space {
+    type Output = Output;
+    type Set = PointSet;
+    type Plan<T: Real> = Plan<T>;
+
+    const SETS: &'static [PointSet] = &PointSet::ALL;
+
+    fn facts(&self) -> Facts {
+        let facts = Facts {
+            kernel: self.kernel.name(),
+            ..Facts::default()
+        };
+        match self.kernel {
+            Kernel::Coulomb => Facts {
+                title: "Coulomb".to_owned(),
+                ..facts
+            },
+            Kernel::Gravity { constant } => {
+                let softening = self.size.map_or_else(String::new, |size| format!(", softening {size}"));
+                Facts {
+                    title: format!("gravity (G = {constant}{softening})"),
+                    softening: self.size,
+                    gravitational_constant: Some(constant),
+                    ..facts
+                }
+            }
+            Kernel::BiotSavart { core } => {
+                let size = self.size.map_or_else(String::new, |size| format!(" of size {size}"));
+                Facts {
+                    title: format!("Biot-Savart ({} core{size})", core.name()),
+                    core: Some(core.name()),
+                    core_size: self.size,
+                    ..facts
+                }
+            }
+        }
+    }
+
+    fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    fn strength_components(&self) -> usize {
+        self.kernel.strength_components()
+    }
+
+    fn points<T: Real>(set: PointSet, n: usize, seed: u64) -> Vec<[T; 3]> {
+        set.generate(n, seed)
+    }
+
+    fn check_size<T: Real>(&self) -> Result<(), Failure> {
+        let option = match self.kernel {
+            Kernel::Gravity { .. } => "--softening",
+            _ => "--core-size",
+        };
+        check_size::<T>(option, self.size)
+    }
+
+    fn plan<T: Real>(&self, data: &Data<'_, T, 3>, settings: &Settings) -> Result<Plan<T>, Error> {
+        self.sum(data, settings).plan()
+    }
+
+    fn memory_forecast<T: Real>(&self, counts: Counts, settings: &Settings) -> u64 {
+        let sum = self.sum::<T>(&Data::nothing(counts.vectors), settings);
+        sum.memory_forecast(counts.sources, counts.targets).total()
+    }
+
+    fn verify<T: Real>(&self, data: &Data<'_, T, 3>, field: &Field<T>, samples: usize, seed: u64) -> Vec<OutputError> {
+        let problem = verify::Problem {
+            kernel: self.kernel,
+            sources: data.sources,
+            targets: data.targets,
+            sizes: &self.sizes(),
+            strengths: data.strengths,
+        };
+        let measured = verify::verify(&problem, field, samples, seed);
+        let of = |error: verify::OutputError| OutputError {
+            output: error.output.name(),
+            relative_l2: error.relative_l2,
+            maximum: None,
+        };
+        measured.into_iter().map(of).collect()
+    }
+
+    fn uses_theta(&self, method: Method) -> bool {
+        method == Method::Treecode
+    }
+}

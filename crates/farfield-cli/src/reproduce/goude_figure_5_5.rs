@@ -1,0 +1,130 @@
+//! Goude, figure 5.5: FMM against direct sum.
+
+use super::crossover::{Crossover, Time, direct_sum};
+use super::goude::{SAMPLES, Vortices};
+use super::published::{GOUDE_GPU_BREAK_EVEN, GOUDE_HARDWARE, GOUDE_ORDER, GOUDE_TOLERANCE};
+use super::table::{Cell, Table};
+use super::{Context, Reproduction, progress};
+use crate::failure::Failure;
+use farfield::plane::PlaneSet;
+use farfield_plot::{Axis, Color, LineChart, LineStyle, Marker, ReferenceLine, Series};
+
+/// Direct sums that would take longer, in seconds, are timed at some of the targets only.
+const LONGEST: f64 = 60.0;
+/// How long such a part of a direct sum takes, about.
+const SAMPLED_DIRECT: f64 = 5.0;
+
+/// Both methods at one number of points.
+struct Row {
+    n: usize,
+    direct: Time,
+    fmm: f64,
+    maximum_error: f64,
+}
+
+/// Measures the figure.
+pub fn run(context: &Context) -> Result<Reproduction, Failure> {
+    // Four for every decade.
+    let steps = if context.quick { 8 } else { 16 };
+    let mut rows: Vec<Row> = Vec::new();
+    for k in 0..=steps {
+        let n = 10f64.powf(2.0 + 0.25 * f64::from(k)).round() as usize;
+        progress("goude-figure-5-5", format_args!("N = {n}"));
+        rows.push(measure(context, n, rows.last())?);
+    }
+    let break_even = Crossover::find(rows.iter().map(|row| (row.n as f64, row.fmm, row.direct.seconds)));
+    let mut remarks = vec![format!(
+        "p = {GOUDE_ORDER}, in the paper a maximum error of about {GOUDE_TOLERANCE:e}; ours at {SAMPLES} points"
+    )];
+    if rows.iter().any(|row| row.direct.extrapolated) {
+        remarks.push("direct sums marked `extrapolated` were timed at some of the targets and scaled".to_owned());
+    }
+    let mut even = Table::new([
+        ("break_even", "break-even"),
+        ("cpu", "our CPU"),
+        ("paper_gpu", "paper GPU"),
+        ("gpu", "our GPU"),
+    ]);
+    even.row([
+        Cell::Text("FMM overtakes direct".to_owned()),
+        break_even.map_or(Cell::Missing, Crossover::cell),
+        Cell::Count(GOUDE_GPU_BREAK_EVEN as u64),
+    ]);
+    Ok(Reproduction {
+        title: "Goude, figure 5.5: FMM and direct sum against the number of points, f64".to_owned(),
+        hardware: GOUDE_HARDWARE,
+        png: chart(&rows, break_even).to_png()?,
+        tables: vec![("", times(&rows)), ("break-even", even)],
+        remarks,
+    })
+}
+
+/// Measures both methods; `previous` is the next smaller size, from which the direct sum is predicted.
+fn measure(context: &Context, n: usize, previous: Option<&Row>) -> Result<Row, Failure> {
+    let limits = if context.quick {
+        (0.05, 0.01)
+    } else {
+        (LONGEST, SAMPLED_DIRECT)
+    };
+    let vortices = Vortices::new(PlaneSet::Square, n);
+    let predicted = previous.map_or(0.0, |row| row.direct.seconds * (n as f64 / row.n as f64).powi(2));
+    let direct = direct_sum(context, vortices.direct(), predicted, limits)?;
+    let fmm = vortices.fmm().measure(context, SAMPLES)?;
+    Ok(Row {
+        n,
+        direct,
+        fmm: fmm.seconds.total,
+        maximum_error: fmm.maximum_error.unwrap_or(0.0),
+    })
+}
+
+fn times(rows: &[Row]) -> Table {
+    let mut table = Table::new([
+        ("n", "N"),
+        ("direct_s", "direct (s)"),
+        ("direct_extrapolated", "extrapolated"),
+        ("fmm_s", "FMM (s)"),
+        ("direct_over_fmm", "direct/FMM"),
+        ("gpu_direct_s", "GPU direct (s)"),
+        ("gpu_fmm_s", "GPU FMM (s)"),
+        ("fmm_maximum_error", "FMM maximum error"),
+    ]);
+    for row in rows {
+        table.row([
+            Cell::Count(row.n as u64),
+            Cell::Number(row.direct.seconds),
+            row.direct.mark(),
+            Cell::Number(row.fmm),
+            Cell::Number(row.direct.seconds / row.fmm),
+            Cell::Missing,
+            Cell::Missing,
+            Cell::Small(row.maximum_error),
+        ]);
+    }
+    table
+}
+
+fn chart(rows: &[Row], break_even: Option<Crossover>) -> LineChart {
+    let direct: Vec<_> = rows.iter().map(|row| (row.n as f64, row.direct.seconds)).collect();
+    let fmm: Vec<_> = rows.iter().map(|row| (row.n as f64, row.fmm)).collect();
+    let measured = rows.iter().take_while(|row| !row.direct.extrapolated).count();
+    let blue = Color::PALETTE[0];
+    let mut chart = LineChart::new("FMM and direct sum in the plane on the CPU")
+        .subtitle(format!(
+            "harmonic potential in the square, p = {GOUDE_ORDER}, {} threads; as in Goude and Engblom, figure 5.5",
+            rayon::current_num_threads()
+        ))
+        .x_axis(Axis::log("number of points N"))
+        .y_axis(Axis::log("time (s)"))
+        .series(Series::new("direct sum").points(&direct[..measured]).color(blue))
+        .series(Series::new("FMM").points(&fmm).color(Color::PALETTE[2]));
+    if measured < rows.len() {
+        // From the last measured point on, so that the line goes on.
+        let rest = Series::new("direct sum, extrapolated").points(&direct[measured.saturating_sub(1)..]);
+        chart = chart.series(rest.color(blue).style(LineStyle::Dashed, Marker::Cross));
+    }
+    if let Some(Crossover::At(n)) = break_even {
+        chart = chart.reference(ReferenceLine::vertical(n).label(format!("break-even, {n:.0}")));
+    }
+    chart.reference(ReferenceLine::vertical(GOUDE_GPU_BREAK_EVEN).label("Goude: GPU, 3500"))
+}

@@ -1,0 +1,73 @@
+//! Goude, figure 5.8: three distributions of points.
+
+use super::goude::{SAMPLES, Vortices};
+use super::published::{GOUDE_HARDWARE, GOUDE_LARGEST, GOUDE_ORDER};
+use super::table::{Cell, Table};
+use super::{Context, Reproduction, progress};
+use crate::failure::Failure;
+use farfield::plane::PlaneSet;
+use farfield_plot::{Axis, LineChart, Series};
+
+/// The paper's distributions, in its order.
+const SETS: [PlaneSet; 3] = [PlaneSet::Square, PlaneSet::Normal, PlaneSet::Layer];
+
+/// Measures the figure.
+pub fn run(context: &Context) -> Result<Reproduction, Failure> {
+    let largest = if context.quick { 3e4 } else { GOUDE_LARGEST };
+    let mut columns = vec![("n".to_owned(), "N".to_owned())];
+    for set in SETS {
+        columns.push((format!("{set}_s"), format!("{set} (s)")));
+    }
+    columns.push(("normal_ratio".to_owned(), "normal/square".to_owned()));
+    columns.push(("layer_ratio".to_owned(), "layer/square".to_owned()));
+    for set in SETS {
+        columns.push((format!("gpu_{set}_s"), format!("GPU {set} (s)")));
+    }
+    for set in SETS {
+        columns.push((format!("{set}_maximum_error"), format!("{set} max. error")));
+    }
+    let mut table = Table::new(columns);
+    let mut curves = vec![Vec::new(); SETS.len()];
+    // Two for every decade.
+    for n in (0..).map(|k| 10f64.powf(3.0 + 0.5 * f64::from(k)).round()) {
+        if n > 1.1 * largest {
+            break;
+        }
+        let (mut seconds, mut errors) = (Vec::new(), Vec::new());
+        for (set, curve) in SETS.into_iter().zip(&mut curves) {
+            progress("goude-figure-5-8", format_args!("N = {n}, {set}"));
+            let measured = Vortices::new(set, n as usize).fmm().measure(context, SAMPLES)?;
+            seconds.push(measured.seconds.total);
+            errors.push(Cell::Small(measured.maximum_error.unwrap_or(0.0)));
+            curve.push((n, measured.seconds.total));
+        }
+        let mut row = vec![Cell::Count(n as u64)];
+        row.extend(seconds.iter().map(|seconds| Cell::Number(*seconds)));
+        row.extend(seconds[1..].iter().map(|other| Cell::Number(other / seconds[0])));
+        row.extend(SETS.map(|_| Cell::Missing));
+        row.extend(errors);
+        table.row(row);
+    }
+    let mut chart = LineChart::new("FMM in the plane for three distributions")
+        .subtitle(format!(
+            "harmonic potential, p = {GOUDE_ORDER}, {} threads; as in Goude and Engblom, figure 5.8",
+            rayon::current_num_threads()
+        ))
+        .x_axis(Axis::log("number of points N"))
+        .y_axis(Axis::log("time (s)"));
+    for (set, curve) in SETS.into_iter().zip(&curves) {
+        chart = chart.series(Series::new(format!("{set}, CPU")).points(curve));
+    }
+    Ok(Reproduction {
+        title: "Goude, figure 5.8: time for three distributions of points, f64".to_owned(),
+        hardware: GOUDE_HARDWARE,
+        tables: vec![("", table)],
+        remarks: vec![
+            format!("p = {GOUDE_ORDER}; errors by eq. 5.3 at {SAMPLES} points"),
+            "square: uniform; normal: variance 1/100; layer: x uniform, y of variance 1/100; all in the unit square"
+                .to_owned(),
+            "the paper prints no values for this figure".to_owned(),
+        ],
+        png: chart.to_png()?,
+    })
+}

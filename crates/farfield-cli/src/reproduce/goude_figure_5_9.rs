@@ -1,0 +1,86 @@
+//! Goude, figure 5.9: robustness of the adaptive mesh.
+
+use super::goude::Vortices;
+use super::measure::Measured;
+use super::published::{GOUDE_FIGURE_5_9, GOUDE_HARDWARE, GOUDE_ORDER};
+use super::table::{Cell, Table};
+use super::{Context, Reproduction, progress};
+use crate::failure::Failure;
+use crate::units;
+use farfield::plane::PlaneSet;
+use farfield::report::Phase;
+use farfield_plot::{Axis, LineChart, ReferenceLine, Series};
+
+/// Standard deviations, the widest first.
+const SPREADS: [f64; 10] = [1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005];
+
+/// Measures the figure.
+pub fn run(context: &Context) -> Result<Reproduction, Failure> {
+    let (n, spreads) = if context.quick {
+        (10_000, &SPREADS[3..6])
+    } else {
+        (1_000_000, &SPREADS[..])
+    };
+    let step = |what: &str| progress("goude-figure-5-9", what);
+    let square = Vortices::new(PlaneSet::Square, n);
+    let mut fastest: Option<Measured> = None;
+    let mut table = Table::new([
+        ("sigma", "sigma"),
+        ("normal", "normal/uniform"),
+        ("normal_p2p", "its P2P/uniform total"),
+        ("layer", "layer/uniform"),
+        ("layer_p2p", "its P2P/uniform total"),
+        ("gpu_normal", "GPU normal/uniform"),
+        ("gpu_layer", "GPU layer/uniform"),
+    ]);
+    let (mut normal_curve, mut layer_curve) = (Vec::new(), Vec::new());
+    for spread in spreads {
+        step(&format!("sigma = {spread}"));
+        // Again for every spread: a machine is not equally fast all the time.
+        let uniform = square.fmm().measure(context, 0)?;
+        let total = |measured: &Measured| measured.seconds.total / uniform.seconds.total;
+        let p2p = |measured: &Measured| measured.seconds.of(Phase::P2p) / uniform.seconds.total;
+        let of = |set| Vortices::with_spread(set, n, *spread).fmm().measure(context, 0);
+        let (normal, layer) = (of(PlaneSet::Normal)?, of(PlaneSet::Layer)?);
+        table.row([
+            Cell::Number(*spread),
+            Cell::Number(total(&normal)),
+            Cell::Number(p2p(&normal)),
+            Cell::Number(total(&layer)),
+            Cell::Number(p2p(&layer)),
+        ]);
+        normal_curve.push((*spread, total(&normal)));
+        layer_curve.push((*spread, total(&layer)));
+        if fastest.is_none_or(|fastest| uniform.seconds.total < fastest.seconds.total) {
+            fastest = Some(uniform);
+        }
+    }
+    let uniform = fastest.map(|fastest| fastest.seconds).unwrap_or_default();
+    let chart = LineChart::new("Time of less uniform points")
+        .subtitle(format!(
+            "harmonic potential, N = {}, p = {GOUDE_ORDER}; as in Goude and Engblom, figure 5.9",
+            units::count(n as u64)
+        ))
+        .x_axis(Axis::log("standard deviation \u{3c3}"))
+        .y_axis(Axis::linear("time, uniform = 1"))
+        .series(Series::new("normal, CPU").points(&normal_curve))
+        .series(Series::new("layer, CPU").points(&layer_curve))
+        .reference(ReferenceLine::horizontal(1.0).label("uniform"));
+    Ok(Reproduction {
+        title: format!(
+            "Goude, figure 5.9: time of {} points against their spread, f64",
+            units::count(n as u64)
+        ),
+        hardware: GOUDE_HARDWARE,
+        tables: vec![("", table)],
+        remarks: vec![
+            format!(
+                "the uniform set takes {}, {} of it for P2P; p = {GOUDE_ORDER}",
+                units::seconds(uniform.total),
+                units::seconds(uniform.of(Phase::P2p))
+            ),
+            format!("the paper prints no values; it says: {GOUDE_FIGURE_5_9}"),
+        ],
+        png: chart.to_png()?,
+    })
+}

@@ -1,0 +1,76 @@
+//! How much memory a sum in the plane takes, known before its points are.
+
+use super::expansion::row_len;
+use super::pairs::PlanePairs;
+use super::pyramid::first_of_level;
+use super::sum::Sum;
+use super::tuning::Choice;
+use crate::error::Error;
+use crate::machine::available_memory;
+use crate::p2p::PairSums;
+use crate::plan::MemoryForecast;
+use crate::plan::memory::Counts;
+use crate::simd::Real;
+use std::mem::size_of;
+
+/// Entries of the lists of a box.
+const COUPLINGS: f64 = 60.0;
+
+impl<T: Real> Sum<'_, T> {
+    /// Forecasts the memory that this sum would take over so many `sources` and, where they are others, `targets`. The
+    /// points it holds do not count; outputs, tolerance, method and vectors do.
+    ///
+    /// ```
+    /// use farfield::plane::{Kernel, Sum};
+    /// let forecast = Sum::<f64>::new(Kernel::Log, &[]).memory_forecast(1_000_000, None);
+    /// assert!(forecast.total() < 400_000_000);
+    /// ```
+    pub fn memory_forecast(&self, sources: usize, targets: Option<usize>) -> MemoryForecast {
+        let counts = Counts { sources, targets };
+        let pairs = self.pairs();
+        self.memory_of(counts, &pairs, self.choose(&pairs, counts).as_ref())
+    }
+
+    /// Refuses what does not fit, while it is still a number.
+    pub(super) fn check_memory(&self, pairs: &PlanePairs, choice: Option<&Choice>) -> Result<(), Error> {
+        let Some(limit) = self.memory_limit.or_else(available_memory) else {
+            return Ok(());
+        };
+        let forecast = self.memory_of(self.counts(), pairs, choice);
+        // The points are there already.
+        let needed = forecast.plan.saturating_add(forecast.results);
+        if needed <= limit {
+            return Ok(());
+        }
+        let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
+        Err(Error::Memory {
+            needed_gib: gib(needed),
+            available_gib: gib(limit),
+        })
+    }
+
+    fn memory_of(&self, counts: Counts, pairs: &PlanePairs, choice: Option<&Choice>) -> MemoryForecast {
+        let number = size_of::<T>() as f64;
+        let (sources, targets) = (counts.sources as f64, counts.targets() as f64);
+        let points = sources + counts.targets.unwrap_or(0) as f64;
+        let vectors = self.vectors as f64;
+        // Strengths of one run; sums leaf by leaf, and target by target.
+        let mut plan = number * (sources * pairs.strengths() as f64 + targets * 2.0 * pairs.sums() as f64);
+        plan += match choice {
+            None => number * 2.0 * points,
+            Some(choice) => {
+                let boxes = first_of_level(choice.depth + 1) as f64;
+                let expansions = 2.0 * number * row_len::<T>(choice.order) as f64;
+                // Positions and numbers while they are sorted, and after.
+                let ordered = points * (4.0 * number + 12.0) + 4.0 * targets;
+                ordered + boxes * (expansions + 8.0 * number + 4.0 * COUPLINGS)
+            }
+        };
+        let parts = if self.complex { 2.0 } else { 1.0 };
+        MemoryForecast {
+            input: (number * (2.0 * points + sources * parts * vectors)) as u64,
+            plan: plan as u64,
+            results: (number * targets * vectors * 2.0 * self.outputs.len() as f64) as u64,
+        }
+    }
+}

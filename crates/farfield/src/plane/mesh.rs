@@ -1,0 +1,192 @@
+//! The mesh of a plan, to look at: where its boxes are and how they are coupled.
+
+use super::plan::{Engine, Plan};
+use super::pyramid::{Pyramid, first_of_level};
+use crate::simd::Real;
+
+/// Which boxes of its level a box exchanges what with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Couplings {
+    /// Boxes whose multipoles reach it by M2L.
+    pub weak: Vec<usize>,
+    /// Boxes that are left to the next level, or on the finest one to pairs of points; the box itself is one of them.
+    pub strong: Vec<usize>,
+}
+
+/// The mesh of a plan (Goude and Engblom, figure 2.1). Level `l` has `4^l` boxes; the children of box `b` are the boxes
+/// `4b` to `4b + 3` of the next level.
+#[derive(Debug, Clone)]
+pub struct Mesh<'a, T: Real> {
+    plan: &'a Plan<T>,
+    /// Of all levels, the coarsest first.
+    regions: Vec<[[f64; 2]; 2]>,
+}
+
+impl<T: Real> Plan<T> {
+    /// The mesh of the FMM; `None` for a direct sum, which has none.
+    ///
+    /// ```
+    /// use farfield::Method;
+    /// use farfield::plane::{Kernel, PlaneSet, Sum};
+    ///
+    /// let points = PlaneSet::Normal.generate::<f64>(4096, 1);
+    /// let plan = Sum::new(Kernel::Harmonic, &points).method(Method::Fmm).leaf_capacity(16).plan()?;
+    /// let mesh = plan.mesh().unwrap();
+    /// println!("{} boxes on the finest level", mesh.boxes(mesh.depth()).len());
+    /// # Ok::<(), farfield::Error>(())
+    /// ```
+    pub fn mesh(&self) -> Option<Mesh<'_, T>> {
+        match &self.engine {
+            Engine::Direct(_) => None,
+            Engine::Fmm(fmm) => Some(Mesh {
+                plan: self,
+                regions: regions(&fmm.pyramid),
+            }),
+        }
+    }
+}
+
+impl<T: Real> Mesh<'_, T> {
+    /// The number of the finest level.
+    pub fn depth(&self) -> usize {
+        self.plan.parameters().depth.unwrap_or(0)
+    }
+
+    /// The boxes of a level as lower and upper corners, as they were cut: together they fill the rectangle around all
+    /// points. Levels that are not there have no boxes.
+    pub fn boxes(&self, level: usize) -> &[[[f64; 2]; 2]] {
+        if level > self.depth() {
+            return &[];
+        }
+        &self.regions[first_of_level(level)..first_of_level(level + 1)]
+    }
+
+    /// How a box of a level is coupled to the others of its level; `None` if there is no such box.
+    pub fn couplings(&self, level: usize, number: usize) -> Option<Couplings> {
+        let Engine::Fmm(fmm) = &self.plan.engine else {
+            return None;
+        };
+        if number >= self.boxes(level).len() {
+            return None;
+        }
+        let mut found = Couplings {
+            weak: Vec::new(),
+            strong: vec![0],
+        };
+        // What is strongly coupled to its parent, is looked at again child by child.
+        for l in 1..=level {
+            let first = first_of_level(l);
+            let row = fmm.connections.weak.row(first + (number >> (2 * (level - l))));
+            found.weak = row.iter().map(|b| *b as usize - first).collect();
+            let children = found.strong.iter().flat_map(|parent| 4 * parent..4 * parent + 4);
+            found.strong = children.filter(|child| !found.weak.contains(child)).collect();
+        }
+        Some(found)
+    }
+}
+
+/// What the boxes of all levels were cut to, from the rectangles around their points: a cut runs across the longer side
+/// and through the first point beyond it.
+fn regions<T: Real>(pyramid: &Pyramid<T>) -> Vec<[[f64; 2]; 2]> {
+    let around = |b: usize| pyramid.boxes.rectangle[b].map(|corner| corner.map(Real::to_f64));
+    let mut regions = vec![around(0); first_of_level(pyramid.depth + 1)];
+    for parent in 0..first_of_level(pyramid.depth) {
+        let child = 4 * parent + 1;
+        let [left, right] = halves(regions[parent], &[around(child + 2), around(child + 3)]);
+        for (half, first) in [(left, child), (right, child + 2)] {
+            [regions[first], regions[first + 1]] = halves(half, &[around(first + 1)]);
+        }
+    }
+    regions
+}
+
+/// Cuts a region across its longer side at the lowest of the rectangles `beyond` the cut.
+fn halves(region: [[f64; 2]; 2], beyond: &[[[f64; 2]; 2]]) -> [[[f64; 2]; 2]; 2] {
+    let [low, high] = region;
+    let axis = usize::from(high[1] - low[1] > high[0] - low[0]);
+    let at = beyond.iter().map(|[low, _]| low[axis]).fold(high[axis], f64::min);
+    let (mut lower, mut upper) = (region, region);
+    (lower[1][axis], upper[0][axis]) = (at, at);
+    [lower, upper]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kernel, PlaneSet, Sum};
+    use super::*;
+    use crate::plan::Method;
+
+    fn area([low, high]: [[f64; 2]; 2]) -> f64 {
+        (high[0] - low[0]) * (high[1] - low[1])
+    }
+
+    #[test]
+    fn boxes_hold_their_points_and_fill_the_plane() {
+        for set in [PlaneSet::Square, PlaneSet::Normal, PlaneSet::Layer] {
+            let points = set.generate::<f64>(3000, 1);
+            let sum = Sum::new(Kernel::Harmonic, &points).method(Method::Fmm);
+            let plan = sum.leaf_capacity(12).plan().unwrap();
+            let Engine::Fmm(fmm) = &plan.engine else {
+                panic!("no mesh")
+            };
+            let mesh = plan.mesh().unwrap();
+            for level in 0..=mesh.depth() {
+                let boxes = mesh.boxes(level);
+                assert_eq!(boxes.len(), 1 << (2 * level));
+                let total: f64 = boxes.iter().map(|b| area(*b)).sum();
+                assert!((total - area(mesh.boxes(0)[0])).abs() < 1e-12, "{set}, level {level}");
+                for (b, [low, high]) in boxes.iter().enumerate() {
+                    let [from, to] = fmm.pyramid.boxes.rectangle[first_of_level(level) + b];
+                    for axis in 0..2 {
+                        assert!(
+                            low[axis] <= from[axis] && to[axis] <= high[axis],
+                            "{set}, level {level}, box {b}"
+                        );
+                    }
+                }
+            }
+            assert!(mesh.boxes(mesh.depth() + 1).is_empty());
+        }
+    }
+
+    #[test]
+    fn couplings_follow_the_theta_criterion_and_go_both_ways() {
+        let points = PlaneSet::Normal.generate::<f64>(4000, 1);
+        let sum = Sum::new(Kernel::Harmonic, &points).method(Method::Fmm).theta(0.5);
+        let plan = sum.leaf_capacity(12).plan().unwrap();
+        let Engine::Fmm(fmm) = &plan.engine else {
+            panic!("no mesh")
+        };
+        let mesh = plan.mesh().unwrap();
+        let level = mesh.depth();
+        let all: Vec<Couplings> = (0..mesh.boxes(level).len())
+            .map(|b| mesh.couplings(level, b).unwrap())
+            .collect();
+        let circle = |b: usize| {
+            let b = first_of_level(level) + b;
+            (fmm.pyramid.boxes.centre[b], fmm.pyramid.boxes.radius[b])
+        };
+        let apart = |a: usize, b: usize| {
+            let ((ca, ra), (cb, rb)) = (circle(a), circle(b));
+            let d = (ca[0] - cb[0]).hypot(ca[1] - cb[1]);
+            ra.max(rb) + 0.5 * ra.min(rb) <= 0.5 * d
+        };
+        for (b, found) in all.iter().enumerate() {
+            assert!(found.strong.contains(&b));
+            assert!(
+                found
+                    .weak
+                    .iter()
+                    .all(|other| apart(b, *other) && all[*other].weak.contains(&b))
+            );
+            assert!(
+                found
+                    .strong
+                    .iter()
+                    .all(|other| !apart(b, *other) && all[*other].strong.contains(&b))
+            );
+        }
+        assert_eq!(mesh.couplings(level, all.len()), None);
+        assert!(Sum::new(Kernel::Log, &points[..5]).plan().unwrap().mesh().is_none());
+    }
+}
