@@ -5,8 +5,8 @@
 //! $$\frac{dx_i}{dt} = u(x_i),\qquad \frac{d\gamma_i}{dt} = S(\nabla u(x_i))\\,\gamma_i
 //!   + \text{diffusion} + \text{relaxation}.$$
 //!
-//! $u$ and $\nabla u$ at the elements come from one sum ([`motion`]), $u$ at the tracers from another, so that tracers
-//! cannot act on the elements, not even by rounding. [`tube`] builds rings and knots; [`remesh`] puts elements back
+//! $u$ and $\nabla u$ at the elements come from one sum ([`Motion`]), $u$ at the tracers from another, so that tracers
+//! cannot act on the elements, not even by rounding. [`build`] makes rings and knots; [`remesh()`] puts elements back
 //! on a grid.
 
 mod diffusion;
