@@ -142,6 +142,7 @@ fn vortices_with_targets_of_their_own() {
 }
 
 /// Points of the plane and complex strengths, and the potential and derivative of the harmonic kernel at `targets`.
+#[allow(clippy::type_complexity, reason = "three arrays, named where they are taken apart")]
 fn in_plane(targets: &[[f64; 2]]) -> (Vec<[f64; 2]>, Vec<[f64; 2]>, [Vec<f64>; 2]) {
     let sources = PlaneSet::Normal.generate::<f64>(N, 1);
     let strengths = ChargeDistribution::Signed.generate::<f64>(2 * N, 1);

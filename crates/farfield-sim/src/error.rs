@@ -15,7 +15,7 @@ pub enum Error {
         /// Which sum.
         what: &'static str,
         /// What the engine said.
-        cause: farfield::Error,
+        cause: Box<farfield::Error>,
     },
     /// A file could not be read or written.
     #[error("{0}")]

@@ -79,7 +79,10 @@ impl Summation {
     /// [`Error::Sum`] with what the engine says.
     pub fn evaluate(&mut self, request: Request<'_>) -> Result<Field<f64>, Error> {
         let what = request.what;
-        let failed = |cause| Error::Sum { what, cause };
+        let failed = |cause| Error::Sum {
+            what,
+            cause: Box::new(cause),
+        };
         let mut sum = Sum::new(request.kernel, request.sources)
             .sizes(request.sizes)
             .outputs(request.outputs)

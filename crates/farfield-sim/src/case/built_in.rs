@@ -87,7 +87,8 @@ mod tests {
             let header = line.trim_start_matches(['#', ' ']);
             if header.starts_with('[') {
                 let name = header.trim_start_matches('[');
-                keep = !name.starts_with(without) && !(without == "vortex" && name.starts_with("tracers"));
+                let unused = name.starts_with(without) || without == "vortex" && name.starts_with("tracers");
+                keep = !unused;
             }
             if keep {
                 text.push_str(line);

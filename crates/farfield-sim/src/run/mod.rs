@@ -281,10 +281,9 @@ impl Run {
         let (step, time) = (self.step, self.time);
         let why = match &error {
             Error::BlowUp { why, .. } => why.clone(),
-            Error::Sum {
-                cause: farfield::Error::NotFinite { .. },
-                ..
-            } => format!("{error}: the step is too long for this flow"),
+            Error::Sum { cause, .. } if matches!(**cause, farfield::Error::NotFinite { .. }) => {
+                format!("{error}: the step is too long for this flow")
+            }
             _ => return error,
         };
         let kept = match self.sound.take() {
