@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub enum Error {
     /// The case file is not as the schema asks.
     #[error("{0}")]
-    Case(#[from] CaseError),
+    Case(Box<CaseError>),
     /// The engine refused a sum.
     #[error("{what}: {cause}")]
     Sum {
@@ -19,10 +19,10 @@ pub enum Error {
     },
     /// A file could not be read or written.
     #[error("{0}")]
-    File(#[from] farfield_io::Error),
+    File(Box<farfield_io::Error>),
     /// A picture could not be drawn or written.
     #[error("{0}")]
-    Plot(#[from] farfield_plot::Error),
+    Plot(Box<farfield_plot::Error>),
     /// The output folder cannot be used.
     #[error("{}: {why}", .folder.display())]
     Folder {
@@ -66,6 +66,18 @@ pub enum Error {
     #[error("the thread that writes files and pictures stopped unexpectedly")]
     Writer,
 }
+
+// Boxed: a result is as large as the largest error it may hold.
+macro_rules! boxed {
+    ($($variant:ident: $cause:ty),*) => {$(
+        impl From<$cause> for Error {
+            fn from(cause: $cause) -> Self {
+                Self::$variant(Box::new(cause))
+            }
+        }
+    )*};
+}
+boxed!(Case: CaseError, File: farfield_io::Error, Plot: farfield_plot::Error);
 
 /// What is wrong with a case, and where.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
