@@ -18,9 +18,9 @@ pub(crate) fn exponential_integral(x: f64) -> f64 {
         }
         return sum;
     }
-    // exp(-x) / (x + 1 - 1/(x + 3 - 4/(x + 5 - ...))) by Lentz's method.
+    // exp(-x) / (x + 1 - 1/(x + 3 - 4/(x + 5 - ...))) by Lentz's method, which starts from an infinite numerator.
     let mut b = x + 1.0;
-    let mut c = b;
+    let mut c = f64::INFINITY;
     let mut d = 1.0 / b;
     let mut fraction = d;
     for k in 1..200 {
