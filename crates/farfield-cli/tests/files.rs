@@ -141,12 +141,16 @@ fn vortices_with_targets_of_their_own() {
     close(&read(&output, "velocity").values, &expected);
 }
 
-/// Points of the plane and complex strengths, and the potential and derivative of the harmonic kernel at `targets`.
-#[allow(clippy::type_complexity, reason = "three arrays, named where they are taken apart")]
-fn in_plane(targets: &[[f64; 2]]) -> (Vec<[f64; 2]>, Vec<[f64; 2]>, [Vec<f64>; 2]) {
-    let sources = PlaneSet::Normal.generate::<f64>(N, 1);
+/// Points of the plane with complex strengths.
+fn in_plane() -> (Vec<[f64; 2]>, Vec<[f64; 2]>) {
     let strengths = ChargeDistribution::Signed.generate::<f64>(2 * N, 1);
-    let strengths: Vec<[f64; 2]> = strengths.chunks(2).map(|pair| [pair[0], pair[1]]).collect();
+    let strengths = strengths.chunks(2).map(|pair| [pair[0], pair[1]]).collect();
+    (PlaneSet::Normal.generate(N, 1), strengths)
+}
+
+/// The potential and the derivative of the harmonic kernel at targets.
+fn harmonic(targets: &[[f64; 2]]) -> [Vec<f64>; 2] {
+    let (sources, strengths) = in_plane();
     let times = |a: [f64; 2], b: [f64; 2]| [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]];
     let mut sums = [Vec::new(), Vec::new()];
     for target in targets {
@@ -164,14 +168,15 @@ fn in_plane(targets: &[[f64; 2]]) -> (Vec<[f64; 2]>, Vec<[f64; 2]>, [Vec<f64>; 2
             sums.extend(sum);
         }
     }
-    (sources, strengths, sums)
+    sums
 }
 
 #[test]
 fn results_in_the_plane_equal_a_direct_sum_in_every_format() {
     let files = Files::new();
     let targets = PlaneSet::Square.generate::<f64>(55, 3);
-    let (points, strengths, [potential, derivative]) = in_plane(&targets);
+    let (points, strengths) = in_plane();
+    let [potential, derivative] = harmonic(&targets);
     for format in ["npy", "npz", "csv"] {
         let name = |part: &str| format!("{part}.{format}");
         let sources = files.arrays(&name("sources"), &[("points", Array::from_rows(&points))]);
