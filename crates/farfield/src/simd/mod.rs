@@ -17,7 +17,8 @@ mod neon;
 mod real;
 mod scalar;
 
-pub(crate) use math::{RsqrtAccuracy, exp, rsqrt};
+pub(crate) use math::exp;
+pub use math::{RsqrtAccuracy, rsqrt};
 pub use real::Real;
 
 use std::fmt;
