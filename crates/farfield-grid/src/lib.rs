@@ -30,9 +30,11 @@
 //! How data walks through it: numbers -> ghosts ([`Ghosted`]: a block and what surrounds it, across levels) ->
 //! [`BlockOperator`]s, or wavelet details -> marks -> a new forest -> numbers moved over to it.
 
+pub mod flows;
 pub mod forest;
 pub mod grid;
 pub mod operators;
+pub mod poisson;
 pub mod wavelet;
 
 mod adapt;

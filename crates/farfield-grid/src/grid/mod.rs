@@ -11,6 +11,7 @@ pub use fill::Sampling;
 pub use ghosts::{Ghosted, MAX_GHOSTS};
 pub use region::Boundary;
 
+pub(crate) use fill::point_coordinates;
 pub(crate) use region::Region;
 
 use crate::error::Error;
