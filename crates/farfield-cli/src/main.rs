@@ -9,6 +9,7 @@ mod bench;
 mod evaluate;
 mod failure;
 mod info;
+mod poisson;
 mod print;
 mod profile;
 mod reproduce;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<String, Failure> {
     match cli.command {
         Command::Evaluate(args) => evaluate::run(*args),
+        Command::Poisson(args) => poisson::run(*args),
         Command::Bench(args) => bench::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),

@@ -4,7 +4,7 @@ mod program;
 
 use program::{fail, files, succeed};
 
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 10] = [
     "hu-table-a1",
     "hu-table-a2",
     "hu-figure-a4",
@@ -12,6 +12,9 @@ const NAMES: [&str; 7] = [
     "hu-figure-a7",
     "yokota-figure-5",
     "yokota-figure-6",
+    "vanrees-figure-3",
+    "vanrees-figure-4",
+    "vanrees-table-1",
 ];
 
 #[test]

@@ -309,7 +309,6 @@ fn a_blob_cut_by_a_jump_in_level_is_helped_by_the_correction() {
     assert!((uniform[0] / uniform[1]).log2() > 3.7, "{uniform:?}");
     let plain = [1, 2].map(|level| blob_error(level, true, false));
     let corrected = [1, 2].map(|level| blob_error(level, true, true));
-    println!("uniform {uniform:?}, plain {plain:?}, corrected {corrected:?}");
     assert!((corrected[0] / corrected[1]).log2() > 3.0, "{corrected:?}");
     assert!(corrected[1] < 0.6 * plain[1], "{plain:?} {corrected:?}");
 }

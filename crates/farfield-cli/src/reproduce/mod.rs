@@ -11,6 +11,7 @@ mod measure;
 mod phases;
 mod published;
 mod table;
+mod vanrees;
 mod yokota_figure_5;
 mod yokota_figure_6;
 
@@ -33,7 +34,7 @@ struct Entry {
     run: fn(&Context) -> Result<Reproduction, Failure>,
 }
 
-const ENTRIES: [Entry; 7] = [
+const ENTRIES: [Entry; 10] = [
     Entry {
         name: "hu-table-a1",
         about: "time to build the data structures, by depth of the tree",
@@ -68,6 +69,21 @@ const ENTRIES: [Entry; 7] = [
         name: "yokota-figure-6",
         about: "time of treecode and FMM by phase for ten million bodies",
         run: yokota_figure_6::run,
+    },
+    Entry {
+        name: "vanrees-figure-3",
+        about: "time by phase of the multiresolution Poisson solver, theta 0.5",
+        run: vanrees::figure_3,
+    },
+    Entry {
+        name: "vanrees-figure-4",
+        about: "time of its direct and indirect interactions against theta",
+        run: vanrees::figure_4,
+    },
+    Entry {
+        name: "vanrees-table-1",
+        about: "operations per second of both beside their bounds",
+        run: vanrees::table_1,
     },
 ];
 
