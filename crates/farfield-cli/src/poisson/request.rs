@@ -118,7 +118,7 @@ impl Request {
 /// The level at which the unit cube has so many points along a side.
 pub fn level_of(resolution: usize) -> Result<u8, Failure> {
     let blocks = resolution / BLOCK_SIDE;
-    if resolution % BLOCK_SIDE != 0 || !blocks.is_power_of_two() || blocks > 1 << MAX_LEVEL {
+    if !resolution.is_multiple_of(BLOCK_SIDE) || !blocks.is_power_of_two() || blocks > 1 << MAX_LEVEL {
         return Err(Failure::Usage(format!(
             "--resolution: {resolution} is not 16 times a power of two, such as 64, 128 or 256"
         )));

@@ -5,7 +5,7 @@
 //! what depends on y and z is computed once and used for the eight points along x.
 
 use super::kernel::Kernel;
-use super::multipole::{Expansions, term, unit};
+use super::multipole::{Expansions, term, term_count, unit};
 use super::plan::{BRICK_POINTS, BRICK_SIDE, Brick, DirectRange};
 use super::sources::Sources;
 use super::tree::SourceTree;
@@ -176,6 +176,7 @@ impl<T: Real, const C: usize> Tile<T, C> {
         count: usize,
         sums: &mut [T],
     ) {
+        assert!(sums.len() >= C * BRICK_POINTS);
         let h = V::splat(T::from_f64(brick.spacing));
         let half = V::splat(T::from_f64(0.5));
         // A source at a point of the brick is at distance zero but for rounding; any other is much further away.
@@ -219,9 +220,12 @@ impl<T: Real, const C: usize> Tile<T, C> {
                 }
                 for c in 0..C {
                     for x in 0..X {
-                        let at = &mut sums[c * BRICK_POINTS + (first + x) * LINES + line..][..V::LANES];
-                        let sum = V::from_slice(at) + totals[c][x];
-                        sum.write_partial(at, V::LANES);
+                        // SAFETY: c < C, first + x < 8, and LANES divides the 64 lines: all below C * 512, which
+                        // `sums` holds.
+                        unsafe {
+                            let target = sums.as_mut_ptr().add(c * BRICK_POINTS + (first + x) * LINES + line);
+                            (V::load(target) + totals[c][x]).store(target);
+                        }
                     }
                 }
                 first += X;
@@ -286,6 +290,20 @@ const fn pair(n: usize, k: usize) -> usize {
     n * (n + 1) / 2 + k
 }
 
+/// Repeats a block for the numbers 0 to 12, each time with the number as a literal: loops inside whose bounds depend on
+/// it are then unrolled, which the compiler does not do for nested loops by itself.
+macro_rules! for_each_degree {
+    ($n:ident => $body:block) => {
+        for_each_degree!($n => $body, 0 1 2 3 4 5 6 7 8 9 10 11 12)
+    };
+    ($n:ident => $body:block, $($number:literal)*) => {
+        $({
+            let $n: usize = $number;
+            if $n <= P $body
+        })*
+    };
+}
+
 impl<T: Real, const A: u8, const P: usize, const PAIRS: usize> Vectorized<T> for IndirectLoop<'_, T, A, P, PAIRS> {
     type Output = ();
     #[inline(always)]
@@ -297,6 +315,7 @@ impl<T: Real, const A: u8, const P: usize, const PAIRS: usize> Vectorized<T> for
             brick,
             sums,
         } = self.0;
+        assert!(sums.len() >= expansions.components * BRICK_POINTS);
         let lines = LineTable::<T>::new();
         for &node in nodes {
             let node = node as usize;
@@ -311,44 +330,21 @@ impl<T: Real, const A: u8, const P: usize, const PAIRS: usize> Vectorized<T> for
             while line < LINES {
                 let y = V::from_slice(&lines.y[line..]).mul_add(h, first[1]);
                 let z = V::from_slice(&lines.z[line..]).mul_add(h, first[2]);
-                // y^l z^(d-l), then for each degree n the polynomial in x that it leaves.
-                let mut monomials = [V::splat(T::ONE); PAIRS];
-                for d in 1..=P {
-                    for l in 0..d {
-                        monomials[pair(d, l)] = monomials[pair(d - 1, l)] * z;
-                    }
-                    monomials[pair(d, d)] = monomials[pair(d - 1, d - 1)] * y;
-                }
+                let monomials = monomials::<V, P, PAIRS>(y, z);
                 let across = y.mul_add(y, z * z);
                 for c in 0..expansions.components {
-                    let coefficients = expansions.of(node, c);
-                    let mut in_x = [V::zero(); PAIRS];
-                    for n in 0..=P {
-                        for k in 0..=n {
-                            let mut sum = V::zero();
-                            for l in 0..=n - k {
-                                sum = V::splat(coefficients[term(n, k, l)]).mul_add(monomials[pair(n - k, l)], sum);
-                            }
-                            in_x[pair(n, k)] = sum;
-                        }
-                    }
+                    let in_x = polynomials_in_x::<V, P, PAIRS>(expansions.of(node, c), &monomials);
                     let mut x = first[0];
                     for k in 0..BRICK_SIDE {
                         let r2 = x.mul_add(x, across);
                         let inverse = rsqrt::<V, A>(r2, r2.rsqrt_estimate());
-                        let inverse2 = inverse * inverse;
-                        let mut sum = V::zero();
-                        for m in 0..=P {
-                            let n = P - m;
-                            let mut value = in_x[pair(n, n)];
-                            for i in 0..n {
-                                value = value.mul_add(x, in_x[pair(n, n - 1 - i)]);
-                            }
-                            sum = sum.mul_add(inverse2, value);
+                        let sum = over_degrees::<V, P, PAIRS>(x, inverse * inverse, &in_x);
+                        // SAFETY: c < components, k < 8, and LANES divides the 64 lines: all below components * 512,
+                        // which `sums` holds.
+                        unsafe {
+                            let target = sums.as_mut_ptr().add(c * BRICK_POINTS + k * LINES + line);
+                            sum.mul_add(inverse, V::load(target)).store(target);
                         }
-                        let at = &mut sums[c * BRICK_POINTS + k * LINES + line..][..V::LANES];
-                        let total = sum.mul_add(inverse, V::from_slice(at));
-                        total.write_partial(at, V::LANES);
                         x = x + h;
                     }
                 }
@@ -356,6 +352,62 @@ impl<T: Real, const A: u8, const P: usize, const PAIRS: usize> Vectorized<T> for
             }
         }
     }
+}
+
+/// y^l z^(d-l) at [`pair`]`(d, l)`.
+#[inline(always)]
+fn monomials<V: Lanes, const P: usize, const PAIRS: usize>(y: V, z: V) -> [V; PAIRS] {
+    let mut monomials = [V::splat(V::Elem::ONE); PAIRS];
+    for_each_degree!(d => {
+        if d > 0 {
+            for l in 0..d {
+                monomials[pair(d, l)] = monomials[pair(d - 1, l)] * z;
+            }
+            monomials[pair(d, d)] = monomials[pair(d - 1, d - 1)] * y;
+        }
+    });
+    monomials
+}
+
+/// For each degree n the coefficients of the polynomial in x that fixed y and z leave: that of x^k at
+/// [`pair`]`(n, k)`.
+#[inline(always)]
+fn polynomials_in_x<V: Lanes, const P: usize, const PAIRS: usize>(
+    coefficients: &[V::Elem],
+    monomials: &[V; PAIRS],
+) -> [V; PAIRS] {
+    assert!(coefficients.len() >= term_count(P));
+    let mut in_x = [V::zero(); PAIRS];
+    for_each_degree!(n => {
+        for_each_degree!(k => {
+            if k <= n {
+                let mut sum = V::zero();
+                for l in 0..n - k + 1 {
+                    // SAFETY: for k + l <= n <= P the term is below term_count(P), which the slice holds.
+                    let coefficient = unsafe { *coefficients.get_unchecked(term(n, k, l)) };
+                    sum = V::splat(coefficient).mul_add(monomials[pair(n - k, l)], sum);
+                }
+                in_x[pair(n, k)] = sum;
+            }
+        });
+    });
+    in_x
+}
+
+/// The sum over the degrees n of the polynomial in x times 1/r^2n.
+#[inline(always)]
+fn over_degrees<V: Lanes, const P: usize, const PAIRS: usize>(x: V, inverse2: V, in_x: &[V; PAIRS]) -> V {
+    let mut sum = V::zero();
+    for_each_degree!(m => {
+        // From the highest degree down, by Horner's rule in 1/r^2.
+        let n = P - m;
+        let mut value = in_x[pair(n, n)];
+        for i in 0..n {
+            value = value.mul_add(x, in_x[pair(n, n - 1 - i)]);
+        }
+        sum = if m == 0 { value } else { sum.mul_add(inverse2, value) };
+    });
+    sum
 }
 
 /// The cheapest reciprocal square root that is exact enough.
@@ -370,4 +422,4 @@ pub(crate) fn rsqrt_accuracy<T: Real>(simd: SimdLevel, error: f64) -> RsqrtAccur
     dispatch::<T, _>(simd, Choose(error))
 }
 
-const _: () = assert!(LINES % MAX_LANES == 0);
+const _: () = assert!(LINES.is_multiple_of(MAX_LANES));

@@ -1,6 +1,6 @@
 //! The sum by the library's fast multipole method, grid points being its targets.
 
-use super::solve::{Interactions, Report, Seconds};
+use super::report::{Interactions, Report, Seconds};
 use super::sources::Sources;
 use super::{Method, Poisson};
 use crate::error::Error;

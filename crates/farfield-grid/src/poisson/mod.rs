@@ -16,9 +16,12 @@ mod multipole;
 mod plan;
 mod precision;
 mod quadrature;
+mod report;
+mod self_term;
 mod solve;
 mod sources;
 mod tree;
+mod treecode;
 mod tuning;
 mod work;
 
@@ -26,9 +29,10 @@ pub use kernel::{Kernel, LATTICE_SELF_TERM, Smoothing};
 pub use multipole::{Expansions, term_count};
 pub use plan::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, DirectRange, Plans};
 pub use precision::Precision;
-pub use solve::{Interactions, Parts, Report, Seconds};
+pub use report::{Interactions, Report, Seconds};
 pub use sources::Sources;
 pub use tree::{Node, SourceTree};
+pub use treecode::Parts;
 pub use work::Work;
 
 use crate::error::Error;
