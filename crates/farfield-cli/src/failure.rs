@@ -39,6 +39,22 @@ impl From<farfield_io::Error> for Failure {
     }
 }
 
+impl From<farfield_grid::Error> for Failure {
+    /// Values that only come from options are usage; everything else is data.
+    fn from(error: farfield_grid::Error) -> Self {
+        use farfield_grid::Error as E;
+        let message = error.to_string();
+        match error {
+            E::Sum(error) => error.into(),
+            E::Parameter { .. } | E::Unsupported { .. } | E::Thresholds { .. } | E::ThresholdBelowRoundOff { .. } => {
+                Failure::Usage(message)
+            }
+            E::Memory { .. } => Failure::Data(format!("{message} (--memory-cap, --refine, --resolution)")),
+            _ => Failure::Data(message),
+        }
+    }
+}
+
 impl From<farfield::Error> for Failure {
     /// Values that only come from options are usage; everything else is data.
     fn from(error: farfield::Error) -> Self {

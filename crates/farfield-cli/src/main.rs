@@ -9,6 +9,7 @@ mod bench;
 mod evaluate;
 mod failure;
 mod info;
+mod poisson;
 mod print;
 mod problem;
 mod profile;
@@ -40,6 +41,7 @@ fn execute(cli: Cli) -> Result<String, Failure> {
         Command::Validate(args) => validate::run(&args),
         Command::Schema => Ok(run::schema()),
         Command::Evaluate(args) => evaluate::run(*args),
+        Command::Poisson(args) => poisson::run(*args),
         Command::Bench(args) => bench::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),

@@ -4,7 +4,7 @@ mod program;
 
 use program::{fail, files, succeed};
 
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 17] = [
     "goude-figure-2-1",
     "goude-table-5-1",
     "goude-figure-5-2",
@@ -19,6 +19,9 @@ const NAMES: [&str; 14] = [
     "hu-figure-a7",
     "yokota-figure-5",
     "yokota-figure-6",
+    "vanrees-figure-3",
+    "vanrees-figure-4",
+    "vanrees-table-1",
 ];
 
 #[test]

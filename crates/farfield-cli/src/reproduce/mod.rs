@@ -19,6 +19,7 @@ mod measure;
 mod phases;
 mod published;
 mod table;
+mod vanrees;
 mod yokota_figure_5;
 mod yokota_figure_6;
 
@@ -41,7 +42,7 @@ struct Entry {
     run: fn(&Context) -> Result<Reproduction, Failure>,
 }
 
-const ENTRIES: [Entry; 14] = [
+const ENTRIES: [Entry; 17] = [
     Entry {
         name: "goude-figure-2-1",
         about: "the adaptive mesh in the plane, a box's couplings, and the mesh as a height field",
@@ -111,6 +112,21 @@ const ENTRIES: [Entry; 14] = [
         name: "yokota-figure-6",
         about: "time of treecode and FMM by phase for ten million bodies",
         run: yokota_figure_6::run,
+    },
+    Entry {
+        name: "vanrees-figure-3",
+        about: "time by phase of the multiresolution Poisson solver, theta 0.5",
+        run: vanrees::figure_3,
+    },
+    Entry {
+        name: "vanrees-figure-4",
+        about: "time of its direct and indirect interactions against theta",
+        run: vanrees::figure_4,
+    },
+    Entry {
+        name: "vanrees-table-1",
+        about: "operations per second of both beside their bounds",
+        run: vanrees::table_1,
     },
 ];
 

@@ -17,7 +17,8 @@ mod neon;
 mod real;
 mod scalar;
 
-pub(crate) use math::{RsqrtAccuracy, exp, ln, reciprocal, rsqrt};
+pub use math::{RsqrtAccuracy, rsqrt};
+pub(crate) use math::{exp, ln, reciprocal};
 pub use real::Real;
 
 use std::fmt;

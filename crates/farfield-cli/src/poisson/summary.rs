@@ -1,0 +1,136 @@
+//! The report for reading.
+
+use super::Outcome;
+use super::problem::Problem;
+use super::request::Request;
+use crate::units;
+use farfield::simd::Real;
+use std::fmt::Write;
+
+/// The report.
+pub fn text<T: Real>(request: &Request, problem: &Problem<T>, outcome: &Outcome) -> String {
+    let (report, grid) = (&outcome.report, &problem.grid);
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name:<14}{value}");
+    };
+    let count = |number: usize| units::count(number as u64);
+    line(
+        "problem",
+        format!(
+            "{}, component {}, {} kernel, {}",
+            request.field.name(),
+            request.components.name(),
+            request.kernel.name(),
+            T::NAME
+        ),
+    );
+    let levels: Vec<String> = grid
+        .forest()
+        .leaves_per_level()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    line(
+        "grid",
+        format!(
+            "{} blocks ({} by level), {} points, effective {}^3",
+            count(grid.forest().leaves().len()),
+            levels.join(" + "),
+            count(grid.points()),
+            request.resolution
+        ),
+    );
+    line(
+        "wavelet",
+        format!(
+            "{}, refine above {:e}, compress below {:e}",
+            request.wavelet.name(),
+            request.adaptation.refine,
+            request.adaptation.compress
+        ),
+    );
+    if problem.adapted.unresolved > 0 {
+        line(
+            "",
+            format!(
+                "{} blocks of the finest level ask for more resolution",
+                problem.adapted.unresolved
+            ),
+        );
+    }
+    line(
+        "sources",
+        format!("{} points above {:e}", count(report.sources), request.threshold),
+    );
+    let mut method = report.method.to_string();
+    for (name, value) in [
+        ("theta", report.theta.map(|theta| theta.to_string())),
+        ("order", report.order.map(|order| order.to_string())),
+        (
+            "up to",
+            report
+                .leaf_capacity
+                .map(|capacity| format!("{capacity} points in a leaf")),
+        ),
+    ] {
+        if let Some(value) = value {
+            let _ = write!(method, ", {name} {value}");
+        }
+    }
+    line("method", method);
+    line(
+        "device",
+        format!("cpu, {} threads, {}", rayon::current_num_threads(), report.simd),
+    );
+    let seconds = report.seconds;
+    line("", String::new());
+    line("time", units::seconds(seconds.total));
+    for (name, value) in [
+        ("sources", seconds.sources),
+        ("tree", seconds.tree),
+        ("expansions", seconds.expansions),
+        ("plan", seconds.plan),
+        ("direct", seconds.direct),
+        ("indirect", seconds.indirect),
+    ] {
+        let share = 100.0 * value / seconds.total;
+        line(
+            &format!("  {name}"),
+            format!("{:>10}  {share:4.1} %", units::seconds(value)),
+        );
+    }
+    line(
+        "adaptation",
+        format!("{} before that", units::seconds(problem.adaptation_seconds)),
+    );
+    line("", String::new());
+    let interactions = report.interactions;
+    line("direct", format!("{} pairs", units::count(interactions.direct)));
+    line(
+        "indirect",
+        format!("{} evaluations of an expansion", units::count(interactions.indirect)),
+    );
+    if interactions.translations > 0 {
+        line("translations", units::count(interactions.translations));
+    }
+    match outcome.error {
+        Some(error) => line(
+            "error",
+            format!(
+                "{:.2e} relative L2 of psi against the exact solution, at {} points",
+                error.relative_l2,
+                count(error.samples)
+            ),
+        ),
+        None => line("error", "no exact solution is known".to_owned()),
+    }
+    if let Some(memory) = outcome.memory {
+        line("memory", format!("{} at the peak", units::bytes(memory)));
+    }
+    for path in &outcome.written {
+        line("written", path.display().to_string());
+    }
+    text
+}

@@ -1,0 +1,149 @@
+//! Files of a solution: blocks, fields on a uniform grid, and pictures.
+
+use super::problem::Problem;
+use crate::failure::Failure;
+use farfield::simd::Real;
+use farfield_grid::{BLOCK_POINTS, BLOCK_SIDE, Grid};
+use farfield_io::Precision;
+use farfield_io::vtk::{Attributes, Hexahedra, RegularGrid, write_pvd, write_vti, write_vtu};
+use farfield_io::write_bytes_atomically;
+use farfield_plot::FieldMap;
+use std::path::{Path, PathBuf};
+
+/// Fields are written on at most this many points along a side.
+const MOST_POINTS: usize = 128;
+
+/// Writes `blocks.vtu`, `fields.vti`, `fields.pvd` and a picture of each channel, and returns their names.
+pub fn files<T: Real>(folder: &Path, problem: &Problem<T>) -> Result<Vec<PathBuf>, Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::Data(format!("{}: cannot make this folder: {error}", folder.display())))?;
+    let grid = &problem.grid;
+    let mut written = Vec::new();
+    let mut next = |name: &str| {
+        written.push(folder.join(name));
+        folder.join(name)
+    };
+    write_blocks(&next("blocks.vtu"), grid)?;
+    write_fields(&next("fields.vti"), grid)?;
+    write_pvd(next("fields.pvd"), &[(0.0, "fields.vti")])?;
+    for channel in ["omega", "psi", "velocity"] {
+        if grid.channel(channel).is_ok() {
+            let png = picture(grid, channel)?;
+            write_bytes_atomically(next(&format!("{channel}.png")), &png)?;
+        }
+    }
+    Ok(written)
+}
+
+/// One voxel for each block.
+fn write_blocks<T: Real>(path: &Path, grid: &Grid<T>) -> Result<(), Failure> {
+    let leaves = grid.forest().leaves();
+    let (mut points, mut cells) = (Vec::new(), Vec::new());
+    let mut levels = Vec::new();
+    let mut largest = Vec::new();
+    let omega = grid.channel("omega")?;
+    for (leaf, block) in leaves.iter().enumerate() {
+        let (low, side) = (
+            grid.domain().corner(*block),
+            BLOCK_SIDE as f64 * grid.domain().spacing(block.level),
+        );
+        cells.push(std::array::from_fn(|corner| points.len() + corner));
+        points.extend((0..8).map(|corner: usize| [0, 1, 2].map(|a| low[a] + side * (corner >> a & 1) as f64)));
+        levels.push(f64::from(block.level));
+        let sizes = (0..BLOCK_POINTS).map(|point| size(omega, leaf, point));
+        largest.push(sizes.fold(0.0, f64::max));
+    }
+    let blocks = Hexahedra {
+        points: &points,
+        cells: &cells,
+        cell_data: Attributes {
+            scalars: vec![("level", &levels), ("largest_omega", &largest)],
+            vectors: Vec::new(),
+        },
+        ..Hexahedra::default()
+    };
+    Ok(write_vtu(path, &blocks, Precision::Double)?)
+}
+
+/// The Euclidean size of a channel's numbers at a point.
+fn size<T: Real>(channel: &farfield_grid::Channel<T>, leaf: usize, point: usize) -> f64 {
+    let squares = (0..channel.components()).map(|c| channel.block(leaf, c)[point].to_f64().powi(2));
+    squares.sum::<f64>().sqrt()
+}
+
+/// All channels on the points of one level.
+fn write_fields<T: Real>(path: &Path, grid: &Grid<T>) -> Result<(), Failure> {
+    let mut level = grid.forest().finest_level();
+    while level > 0 && grid.points_of_level(level).iter().any(|n| *n > MOST_POINTS) {
+        level -= 1;
+    }
+    let mut scalars: Vec<(&str, Vec<f64>)> = Vec::new();
+    let mut vectors: Vec<(&str, Vec<[f64; 3]>)> = Vec::new();
+    for channel in grid.channels() {
+        let mut components = Vec::new();
+        for component in 0..channel.components() {
+            components.push(grid.uniform(channel.name(), component, level)?);
+        }
+        match &components[..] {
+            [x, y, z] => {
+                let rows = x.iter().zip(y).zip(z).map(|((x, y), z)| [x, y, z].map(|c| c.to_f64()));
+                vectors.push((channel.name(), rows.collect()));
+            }
+            [one, ..] => scalars.push((channel.name(), one.iter().map(|c| c.to_f64()).collect())),
+            [] => {}
+        }
+    }
+    let h = grid.domain().spacing(level);
+    let fields = RegularGrid {
+        origin: grid.domain().origin().map(|c| c + grid.wavelet().offset() * h),
+        spacing: [h; 3],
+        points: grid.points_of_level(level),
+        point_data: Attributes {
+            scalars: scalars.iter().map(|(name, values)| (*name, &values[..])).collect(),
+            vectors: vectors.iter().map(|(name, values)| (*name, &values[..])).collect(),
+        },
+        cell_data: Attributes::default(),
+    };
+    Ok(write_vti(path, &fields, Precision::Single)?)
+}
+
+/// The size of a channel in the plane across y where the vorticity is largest, with the outlines of the blocks.
+fn picture<T: Real>(grid: &Grid<T>, channel: &str) -> Result<Vec<u8>, Failure> {
+    let y = plane(grid)?;
+    let channel = grid.channel(channel)?;
+    let (low, size_of_box) = (grid.domain().origin(), grid.domain().size());
+    let mut map = FieldMap::new(format!("|{}| and the blocks at y = {y:.4}", channel.name()))
+        .axes("x", "z")
+        .extent([low[0], low[2]], [low[0] + size_of_box[0], low[2] + size_of_box[2]]);
+    for (leaf, block) in grid.forest().leaves().iter().enumerate() {
+        let (corner, h) = (grid.domain().corner(*block), grid.domain().spacing(block.level));
+        let row = ((y - corner[1]) / h).floor();
+        if !(0.0..BLOCK_SIDE as f64).contains(&row) {
+            continue;
+        }
+        for k in 0..BLOCK_SIDE * BLOCK_SIDE {
+            let (x, z) = (k % BLOCK_SIDE, k / BLOCK_SIDE);
+            let point = (z * BLOCK_SIDE + row as usize) * BLOCK_SIDE + x;
+            let cell = [corner[0] + x as f64 * h, corner[2] + z as f64 * h];
+            map = map.cell(cell, [cell[0] + h, cell[1] + h], size(channel, leaf, point));
+        }
+        let side = BLOCK_SIDE as f64 * h;
+        map = map.outline([corner[0], corner[2]], [corner[0] + side, corner[2] + side]);
+    }
+    Ok(map.to_png()?)
+}
+
+/// The y of the point with the largest vorticity.
+fn plane<T: Real>(grid: &Grid<T>) -> Result<f64, Failure> {
+    let omega = grid.channel("omega")?;
+    let (mut best, mut at) = (-1.0, (0, 0));
+    for leaf in 0..grid.forest().leaves().len() {
+        for point in 0..BLOCK_POINTS {
+            let value = size(omega, leaf, point);
+            if value > best {
+                (best, at) = (value, (leaf, point));
+            }
+        }
+    }
+    Ok(grid.position(at.0, [0, at.1 / BLOCK_SIDE % BLOCK_SIDE, 0])[1])
+}

@@ -1,0 +1,136 @@
+//! `farfield poisson`.
+
+mod program;
+
+use program::{fail, files, json, succeed};
+use serde_json::Value;
+
+fn number(value: &Value, path: &str) -> f64 {
+    let found = value.pointer(path).and_then(Value::as_f64);
+    found.unwrap_or_else(|| panic!("no number {path} in {value}"))
+}
+
+#[test]
+fn the_two_rings_have_the_error_of_their_grid() {
+    let report = json("poisson two-rings --component y --resolution 64 --tolerance 1e-5 --json");
+    // The reference: 7.8e-3 on the uniform grid of 64^3 points.
+    assert!(number(&report, "/error/psi") < 2.0 * 7.8e-3, "{report}");
+    assert_eq!(report["method"], "fmm");
+    assert!(number(&report, "/n_sources") < number(&report, "/n_targets"));
+    assert_eq!(number(&report, "/n_targets"), 4096.0 * number(&report, "/blocks"));
+    for phase in [
+        "total",
+        "sources",
+        "tree",
+        "expansions",
+        "plan",
+        "direct",
+        "indirect",
+        "adaptation",
+    ] {
+        assert!(number(&report, &format!("/seconds/{phase}")) >= 0.0);
+    }
+}
+
+#[test]
+fn treecode_and_fmm_agree() {
+    let error = |options: &str| {
+        let line = format!("poisson two-rings --component y --resolution 64 --json {options}");
+        number(&json(&line), "/error/psi")
+    };
+    let fmm = error("--tolerance 1e-6");
+    for options in [
+        "--theta 0.4 --order 12",
+        "--tolerance 1e-5 --method treecode",
+        "--theta 0 --simd scalar",
+    ] {
+        let treecode = error(options);
+        assert!((treecode / fmm - 1.0).abs() < 0.01, "{options}: {treecode} {fmm}");
+    }
+    let single = error("--tolerance 1e-4 --precision f32");
+    assert!((single / fmm - 1.0).abs() < 0.05, "{single} {fmm}");
+}
+
+#[test]
+fn the_gaussian_ring_has_its_exact_potential() {
+    for wavelet in ["average-interpolating-5", "interpolating-4"] {
+        let line =
+            format!("poisson gaussian-ring --resolution 64 --refine 1 --compress 1e-2 --wavelet {wavelet} --json");
+        let report = json(&line);
+        assert!(number(&report, "/error/psi") < 5e-3, "{wavelet}: {report}");
+    }
+}
+
+#[test]
+fn files_are_written_and_read_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("deep/out");
+    let text = succeed(&format!(
+        "poisson gaussian-ring --resolution 32 --refine 5 --compress 0.1 -o {}",
+        out.display()
+    ));
+    assert!(text.contains("written") && text.contains("blocks"), "{text}");
+    let expected = [
+        "blocks.vtu",
+        "fields.pvd",
+        "fields.vti",
+        "omega.png",
+        "psi.png",
+        "velocity.png",
+    ];
+    assert_eq!(files(&out), expected);
+
+    // A blob in a file of n^3 numbers.
+    let n = 32;
+    let mut csv = String::from("vorticity\n");
+    for k in 0..n * n * n {
+        let x = [k % n, k / n % n, k / n / n].map(|c| (f64::from(c) + 0.5) / f64::from(n) - 0.5);
+        let r2: f64 = x.iter().map(|c| c * c).sum();
+        csv += &format!("{}\n", (-60.0 * r2).exp());
+    }
+    let path = folder.path().join("blob.csv");
+    std::fs::write(&path, csv).expect("written");
+    let report = json(&format!("poisson {} --json", path.display()));
+    assert_eq!(report["error"], Value::Null);
+    assert!(number(&report, "/n_sources") > 1000.0);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    fail("poisson two-rings --resolution 100", 2, &["--resolution", "100"]);
+    fail("poisson two-rings --theta 1.5", 2, &["theta", "1.5"]);
+    fail("poisson two-rings --order 7", 2, &["order", "7"]);
+    fail("poisson two-rings --tolerance 0", 2, &["tolerance"]);
+    fail(
+        "poisson two-rings --tolerance 1e-4 --order 6",
+        2,
+        &["cannot be used with"],
+    );
+    fail(
+        "poisson two-rings --refine 1e-4 --compress 1e-2",
+        2,
+        &["refine without end"],
+    );
+    fail("poisson two-rings --refine 1e-15 --compress 1e-16", 2, &["round-off"]);
+    fail("poisson two-rings --memory-cap 8", 1, &["MiB", "cap"]);
+    fail(
+        "poisson two-rings --method fmm --kernel regularised",
+        2,
+        &["FMM", "treecode"],
+    );
+    fail("poisson nowhere.npz", 1, &["nowhere.npz"]);
+    fail("poisson three-rings", 1, &["three-rings"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("bad.csv");
+    std::fs::write(&path, "vorticity\n1\n2\n3\n").expect("written");
+    fail(&format!("poisson {}", path.display()), 1, &["bad.csv", "3 points"]);
+    let many: String = std::iter::once("vorticity\n".to_owned())
+        .chain((0..4096).map(|k| if k == 273 { "nan\n".to_owned() } else { "0\n".to_owned() }))
+        .collect();
+    std::fs::write(&path, many).expect("written");
+    fail(
+        &format!("poisson {}", path.display()),
+        1,
+        &["NaN", "[1, 1, 1]", "block (0, 0, 0)"],
+    );
+}

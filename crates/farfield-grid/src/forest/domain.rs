@@ -1,0 +1,116 @@
+//! The box, and where points are in it.
+
+use super::block_id::{BLOCK_SIDE, BlockId};
+use crate::error::Error;
+use crate::wavelet::Wavelet;
+
+/// A box made of equal root cubes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Domain {
+    origin: [f64; 3],
+    roots: [u32; 3],
+    root_side: f64,
+}
+
+impl Domain {
+    /// Most root cubes along an axis.
+    pub const MAX_ROOTS: u32 = 32;
+
+    /// `roots` cubes of side `root_side` along each axis, from `origin` on.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for a side or origin that is no finite number, a side that is not positive, or no or more
+    /// than [`Domain::MAX_ROOTS`] roots along an axis.
+    pub fn new(origin: [f64; 3], roots: [u32; 3], root_side: f64) -> Result<Self, Error> {
+        let wrong = |what, value, must| Err(Error::Domain { what, value, must });
+        if !(root_side.is_finite() && root_side > 0.0) {
+            return wrong("root side", root_side, "finite and positive");
+        }
+        if let Some(value) = origin.into_iter().find(|c| !c.is_finite()) {
+            return wrong("origin", value, "finite");
+        }
+        if let Some(count) = roots.into_iter().find(|n| !(1..=Self::MAX_ROOTS).contains(n)) {
+            return wrong("number of roots along an axis", f64::from(count), "from 1 to 32");
+        }
+        Ok(Self {
+            origin,
+            roots,
+            root_side,
+        })
+    }
+
+    /// One root: the cube from (0, 0, 0) to (1, 1, 1).
+    pub fn unit_cube() -> Self {
+        Self {
+            origin: [0.0; 3],
+            roots: [1; 3],
+            root_side: 1.0,
+        }
+    }
+
+    /// The lower corner.
+    pub fn origin(&self) -> [f64; 3] {
+        self.origin
+    }
+
+    /// Root cubes along each axis.
+    pub fn roots(&self) -> [u32; 3] {
+        self.roots
+    }
+
+    /// The lengths of the box.
+    pub fn size(&self) -> [f64; 3] {
+        self.roots.map(|count| f64::from(count) * self.root_side)
+    }
+
+    /// The distance between points of a level.
+    pub fn spacing(&self, level: u8) -> f64 {
+        self.root_side / (BLOCK_SIDE as f64 * 2f64.powi(i32::from(level)))
+    }
+
+    /// The lower corner of a block.
+    pub fn corner(&self, block: BlockId) -> [f64; 3] {
+        let side = BLOCK_SIDE as f64 * self.spacing(block.level);
+        std::array::from_fn(|axis| self.origin[axis] + f64::from(block.at[axis]) * side)
+    }
+
+    /// Where a point of a block is; `point` counts from the block's lower corner and may lie outside it.
+    pub fn position(&self, wavelet: Wavelet, block: BlockId, point: [isize; 3]) -> [f64; 3] {
+        let (h, corner) = (self.spacing(block.level), self.corner(block));
+        std::array::from_fn(|axis| corner[axis] + (point[axis] as f64 + wavelet.offset()) * h)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_that_are_none_are_refused() {
+        assert!(Domain::new([0.0; 3], [1, 2, 1], 0.5).is_ok());
+        for (origin, roots, side) in [
+            ([0.0; 3], [1; 3], 0.0),
+            ([0.0; 3], [1; 3], f64::NAN),
+            ([f64::INFINITY, 0.0, 0.0], [1; 3], 1.0),
+            ([0.0; 3], [1, 0, 1], 1.0),
+            ([0.0; 3], [1, 33, 1], 1.0),
+        ] {
+            assert!(matches!(Domain::new(origin, roots, side), Err(Error::Domain { .. })));
+        }
+    }
+
+    #[test]
+    fn points_of_a_block_are_where_its_wavelet_puts_them() {
+        let domain = Domain::new([1.0, 0.0, 0.0], [2, 1, 1], 1.0).unwrap();
+        let block = BlockId {
+            level: 1,
+            at: [3, 0, 1],
+        };
+        let at = |wavelet| domain.position(wavelet, block, [0, 15, 8]);
+        assert_eq!(at(Wavelet::Interpolating4), [2.5, 15.0 / 32.0, 0.75]);
+        assert_eq!(
+            at(Wavelet::AverageInterpolating5),
+            [2.5 + 1.0 / 64.0, 31.0 / 64.0, 0.75 + 1.0 / 64.0]
+        );
+    }
+}

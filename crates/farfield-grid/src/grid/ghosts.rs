@@ -1,0 +1,99 @@
+//! A block and the points around it.
+
+use super::{Channel, Grid, Region};
+use crate::error::Error;
+use crate::forest::{BLOCK_SIDE, BlockId};
+use crate::wavelet::Patch;
+use farfield::simd::Real;
+
+/// The widest ghost layer: half a block. All leaves it reaches touch the block, so they differ from it by one level
+/// at most.
+pub const MAX_GHOSTS: usize = BLOCK_SIDE / 2;
+
+/// The numbers of one block and of a layer of points around it, all at the block's spacing.
+#[derive(Debug, Clone)]
+pub struct Ghosted<T> {
+    block: BlockId,
+    spacing: f64,
+    width: usize,
+    components: Vec<Patch<T>>,
+}
+
+impl<T: Real> Ghosted<T> {
+    /// The block.
+    pub fn block(&self) -> BlockId {
+        self.block
+    }
+
+    /// The distance between its points.
+    pub fn spacing(&self) -> f64 {
+        self.spacing
+    }
+
+    /// The width of the layer around it.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Points along a side, the layer included.
+    pub fn side(&self) -> usize {
+        BLOCK_SIDE + 2 * self.width
+    }
+
+    /// All numbers of one component, x fastest, then y, then z; [`Ghosted::side`] a side.
+    pub fn values(&self, component: usize) -> &[T] {
+        &self.components[component].values
+    }
+
+    /// Where point (x, y, z) of the block is in [`Ghosted::values`]; negative coordinates and those from 16 on are
+    /// ghosts.
+    #[inline(always)]
+    pub fn index(&self, point: [isize; 3]) -> usize {
+        let (side, width) = (self.side() as isize, self.width as isize);
+        (((point[2] + width) * side + point[1] + width) * side + point[0] + width) as usize
+    }
+
+    pub(crate) fn patch(&self, component: usize) -> &Patch<T> {
+        &self.components[component]
+    }
+}
+
+impl<T: Real> Grid<T> {
+    /// A block of a channel with a layer of ghosts around it.
+    ///
+    /// # Errors
+    /// [`Error::UnknownChannel`], [`Error::GhostWidth`].
+    ///
+    /// # Panics
+    /// If there is no such leaf.
+    pub fn ghosted(&self, channel: &str, leaf: usize, width: usize) -> Result<Ghosted<T>, Error> {
+        if width > MAX_GHOSTS {
+            return Err(Error::GhostWidth {
+                width,
+                limit: MAX_GHOSTS,
+            });
+        }
+        Ok(self.with_ghosts(self.channel(channel)?, leaf, width))
+    }
+
+    /// [`Grid::ghosted`] for a channel and width that are known to be there.
+    pub(crate) fn with_ghosts(&self, channel: &Channel<T>, leaf: usize, width: usize) -> Ghosted<T> {
+        let block = self.leaf(leaf);
+        let low = block.at.map(|c| i64::from(c) * BLOCK_SIDE as i64 - width as i64);
+        let size = [BLOCK_SIDE + 2 * width; 3];
+        let region = Region::new(&self.forest, self.boundary, block.level, low, size);
+        Ghosted {
+            block,
+            spacing: self.domain.spacing(block.level),
+            width,
+            components: self.assemble(&region, channel),
+        }
+    }
+
+    /// The numbers of a region, component by component.
+    pub(crate) fn assemble(&self, region: &Region, channel: &Channel<T>) -> Vec<Patch<T>> {
+        (0..channel.components)
+            .map(|component| region.assemble(self.wavelet, &|leaf| channel.block(leaf, component)))
+            .collect()
+    }
+}

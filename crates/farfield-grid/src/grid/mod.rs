@@ -1,0 +1,241 @@
+//! Numbers on a forest of blocks.
+
+mod build;
+mod fill;
+mod ghosts;
+mod moments;
+mod region;
+
+pub use build::GridBuilder;
+pub use fill::Sampling;
+pub use ghosts::{Ghosted, MAX_GHOSTS};
+pub use region::Boundary;
+
+pub(crate) use fill::point_coordinates;
+pub(crate) use region::Region;
+
+use crate::error::Error;
+use crate::forest::{BLOCK_POINTS, BlockId, Domain, Forest};
+use crate::wavelet::Wavelet;
+use farfield::simd::Real;
+
+/// A named field: one number (scalar) or three (vector) per point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Channel<T> {
+    name: String,
+    components: usize,
+    /// Block by block, component by component, point by point; x runs fastest, then y, then z.
+    values: Vec<T>,
+}
+
+impl<T: Real> Channel<T> {
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Numbers per point.
+    pub fn components(&self) -> usize {
+        self.components
+    }
+
+    /// All numbers: block by block in the order of [`Forest::leaves`], component by component, point by point (x
+    /// fastest, then y, then z).
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// The numbers of one component of one block.
+    pub fn block(&self, leaf: usize, component: usize) -> &[T] {
+        &self.values[(leaf * self.components + component) * BLOCK_POINTS..][..BLOCK_POINTS]
+    }
+
+    /// Numbers of one block.
+    pub(crate) fn block_len(&self) -> usize {
+        self.components * BLOCK_POINTS
+    }
+}
+
+/// A multiresolution grid: a box, the blocks in it, and channels of numbers on them.
+#[derive(Debug, Clone)]
+pub struct Grid<T> {
+    domain: Domain,
+    wavelet: Wavelet,
+    forest: Forest,
+    channels: Vec<Channel<T>>,
+    /// Beyond the box.
+    boundary: Boundary,
+    memory_cap: Option<u64>,
+}
+
+impl<T: Real> Grid<T> {
+    /// Describes a grid on `domain`.
+    pub fn builder(domain: Domain) -> GridBuilder<T> {
+        GridBuilder::new(domain)
+    }
+
+    /// The box.
+    pub fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    /// What relates the levels.
+    pub fn wavelet(&self) -> Wavelet {
+        self.wavelet
+    }
+
+    /// What lies beyond the box.
+    pub fn boundary(&self) -> Boundary {
+        self.boundary
+    }
+
+    /// The blocks.
+    pub fn forest(&self) -> &Forest {
+        &self.forest
+    }
+
+    /// All channels.
+    pub fn channels(&self) -> &[Channel<T>] {
+        &self.channels
+    }
+
+    /// How many points there are.
+    pub fn points(&self) -> usize {
+        self.forest.leaves().len() * BLOCK_POINTS
+    }
+
+    /// The smallest distance between points.
+    pub fn finest_spacing(&self) -> f64 {
+        self.domain.spacing(self.forest.finest_level())
+    }
+
+    /// Where a point of a leaf is.
+    pub fn position(&self, leaf: usize, point: [usize; 3]) -> [f64; 3] {
+        let point = point.map(|c| c as isize);
+        self.domain.position(self.wavelet, self.forest.leaves()[leaf], point)
+    }
+
+    /// The channel of that name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownChannel`].
+    pub fn channel(&self, name: &str) -> Result<&Channel<T>, Error> {
+        Ok(&self.channels[self.channel_index(name)?])
+    }
+
+    /// The numbers of a channel, to be changed; ordered as [`Channel::values`] says.
+    ///
+    /// # Errors
+    /// [`Error::UnknownChannel`].
+    pub fn values_mut(&mut self, name: &str) -> Result<&mut [T], Error> {
+        let at = self.channel_index(name)?;
+        Ok(&mut self.channels[at].values)
+    }
+
+    /// The numbers of a channel as the vector that holds them, so that it can be taken out for a while.
+    pub(crate) fn values_vec_mut(&mut self, name: &str) -> Result<&mut Vec<T>, Error> {
+        let at = self.channel_index(name)?;
+        Ok(&mut self.channels[at].values)
+    }
+
+    /// Adds a channel of zeros: a scalar has one component, a vector three, and other numbers are fine too.
+    ///
+    /// # Errors
+    /// [`Error::DuplicateChannel`], [`Error::Components`] for none, [`Error::Memory`].
+    pub fn add_channel(&mut self, name: &str, components: usize) -> Result<(), Error> {
+        if self.channels.iter().any(|channel| channel.name == name) {
+            return Err(Error::DuplicateChannel { name: name.to_owned() });
+        }
+        if components == 0 {
+            return Err(Error::Components {
+                name: name.to_owned(),
+                found: 0,
+                expected: 1,
+            });
+        }
+        let blocks = self.forest.leaves().len();
+        self.check_memory(blocks, self.components() + components)?;
+        self.channels.push(Channel {
+            name: name.to_owned(),
+            components,
+            values: vec![T::ZERO; blocks * components * BLOCK_POINTS],
+        });
+        Ok(())
+    }
+
+    /// Removes a channel.
+    ///
+    /// # Errors
+    /// [`Error::UnknownChannel`].
+    pub fn remove_channel(&mut self, name: &str) -> Result<Channel<T>, Error> {
+        let at = self.channel_index(name)?;
+        Ok(self.channels.remove(at))
+    }
+
+    /// Numbers per point, over all channels.
+    fn components(&self) -> usize {
+        self.channels.iter().map(|channel| channel.components).sum()
+    }
+
+    fn channel_index(&self, name: &str) -> Result<usize, Error> {
+        let found = self.channels.iter().position(|channel| channel.name == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = self.channels.iter().map(|channel| channel.name.as_str()).collect();
+            Error::UnknownChannel {
+                name: name.to_owned(),
+                available: names.join(", "),
+            }
+        })
+    }
+
+    /// Bytes that a grid of so many blocks takes while it is adapted, when the old and the new numbers are both there.
+    pub fn memory_forecast(&self, blocks: usize) -> u64 {
+        forecast::<T>(blocks, self.components())
+    }
+
+    /// The cap on memory, in bytes: what was set, or else what the machine has available.
+    fn memory_cap(&self) -> Option<u64> {
+        self.memory_cap.or_else(farfield::machine::available_memory)
+    }
+
+    fn check_memory(&self, blocks: usize, components: usize) -> Result<(), Error> {
+        check_memory::<T>(blocks, components, self.memory_cap())
+    }
+
+    /// Puts new numbers on a new forest.
+    pub(crate) fn replace(&mut self, forest: Forest, values: Vec<Vec<T>>) {
+        for (channel, values) in self.channels.iter_mut().zip(values) {
+            debug_assert_eq!(values.len(), forest.leaves().len() * channel.block_len());
+            channel.values = values;
+        }
+        self.forest = forest;
+    }
+
+    /// Refuses a forest that would not fit.
+    pub(crate) fn check_forest_fits(&self, forest: &Forest) -> Result<(), Error> {
+        self.check_memory(forest.leaves().len(), self.components())
+    }
+
+    /// A leaf.
+    pub(crate) fn leaf(&self, leaf: usize) -> BlockId {
+        self.forest.leaves()[leaf]
+    }
+}
+
+/// Twice the numbers (adaptation holds the old and the new ones), and the names and keys of the blocks.
+fn forecast<T>(blocks: usize, components: usize) -> u64 {
+    let structure = size_of::<BlockId>() + size_of::<u64>();
+    2 * blocks as u64 * (components as u64 * (BLOCK_POINTS * size_of::<T>()) as u64 + structure as u64)
+}
+
+fn check_memory<T>(blocks: usize, components: usize, cap: Option<u64>) -> Result<(), Error> {
+    let needed = forecast::<T>(blocks, components);
+    match cap {
+        Some(cap) if needed > cap => Err(Error::Memory {
+            blocks,
+            needed_mib: needed as f64 / 1024.0 / 1024.0,
+            cap_mib: cap as f64 / 1024.0 / 1024.0,
+        }),
+        _ => Ok(()),
+    }
+}

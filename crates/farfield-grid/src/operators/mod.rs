@@ -1,0 +1,59 @@
+//! Operators on blocks: a block with its ghosts in, numbers of the block out.
+
+mod differences;
+
+pub use differences::{Curl, Divergence, Gradient, Laplacian, Order};
+
+use crate::error::Error;
+use crate::grid::{Ghosted, Grid, MAX_GHOSTS};
+use farfield::simd::Real;
+use rayon::prelude::*;
+
+/// Computes the numbers of a block from those of a channel on it and around it.
+pub trait BlockOperator<T>: Sync {
+    /// How many ghosts it looks at.
+    fn ghost_width(&self) -> usize;
+    /// How many components its input must have, given those of the output; `None` if it cannot have such an output.
+    fn input_components(&self, output_components: usize) -> Option<usize>;
+    /// Sets `output`: component by component, point by point.
+    fn apply(&self, input: &Ghosted<T>, output: &mut [T]);
+}
+
+impl<T: Real> Grid<T> {
+    /// Applies an operator to all blocks in parallel: reads channel `input` with ghosts and sets channel `output`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownChannel`], [`Error::InPlace`], [`Error::Components`], [`Error::GhostWidth`].
+    pub fn apply(&mut self, operator: &impl BlockOperator<T>, input: &str, output: &str) -> Result<(), Error> {
+        let width = operator.ghost_width();
+        if width > MAX_GHOSTS {
+            return Err(Error::GhostWidth {
+                width,
+                limit: MAX_GHOSTS,
+            });
+        }
+        if input == output {
+            return Err(Error::InPlace { name: input.to_owned() });
+        }
+        let (source, target) = (self.channel(input)?, self.channel(output)?);
+        let expected = operator.input_components(target.components());
+        if expected != Some(source.components()) {
+            return Err(Error::Components {
+                name: input.to_owned(),
+                found: source.components(),
+                expected: expected.unwrap_or(0),
+            });
+        }
+        let length = target.block_len();
+        let mut values = std::mem::take(self.values_vec_mut(output)?);
+        let source = self.channel(input)?;
+        values
+            .par_chunks_exact_mut(length)
+            .enumerate()
+            .for_each(|(leaf, values)| {
+                operator.apply(&self.with_ghosts(source, leaf, width), values);
+            });
+        *self.values_vec_mut(output)? = values;
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+//! What a source does to a point.
+
+use std::fmt;
+
+/// The potential of a lattice cell's own charge: the regular part of $\sum_{j\ne0}1/|j|$ over the unit lattice. With
+/// it, the sum over grid points with the singular kernel is of fourth order.
+pub const LATTICE_SELF_TERM: f64 = 2.837_297_479_480_62;
+
+/// The kernel of the sum $\psi(x)=\sum_j\omega_jh_j^3G(|x-x_j|)$.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Kernel {
+    /// $G=\frac1{4\pi r}$; a point's own share is $\frac{2.8373}{4\pi h}$.
+    #[default]
+    Singular,
+    /// $G=\frac1{4\pi}\frac{r^2+\frac32\varepsilon^2}{(r^2+\varepsilon^2)^{3/2}}$ (eq. 7 of van Rees et al.).
+    Regularised(Smoothing),
+}
+
+/// The length $\varepsilon$ of the regularised kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Smoothing {
+    /// The spacing of the source's own block.
+    #[default]
+    OwnSpacing,
+    /// The smallest spacing of the grid, for all sources (the paper's choice).
+    FinestSpacing,
+}
+
+impl Kernel {
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kernel::Singular => "singular",
+            Kernel::Regularised(Smoothing::OwnSpacing) => "regularised",
+            Kernel::Regularised(Smoothing::FinestSpacing) => "regularised-finest",
+        }
+    }
+
+    /// $4\pi G$ at distance $r$ for a source of smoothing length $\varepsilon$, plainly; zero at $r=0$ if singular.
+    pub fn at(self, r2: f64, epsilon2: f64) -> f64 {
+        match self {
+            Kernel::Singular if r2 == 0.0 => 0.0,
+            Kernel::Singular => 1.0 / r2.sqrt(),
+            Kernel::Regularised(_) => (r2 + 1.5 * epsilon2) / (r2 + epsilon2).powf(1.5),
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

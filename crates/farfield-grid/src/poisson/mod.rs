@@ -1,0 +1,190 @@
+//! The free-space Poisson problem $\nabla^2\psi=-\omega$ on a multiresolution grid.
+//!
+//! $$ \psi(x)=\sum_j\omega_jh_j^3\\,G(|x-x_j|) $$
+//! over the grid points where $\omega$ is not zero, at all grid points, for one, two or three components at once.
+//! Two methods share sources, kernels and self term:
+//!
+//! - [`Method::Treecode`] is the method of van Rees et al.: sources -> octree -> expansions (P2M, M2M) -> for each brick
+//!   of $8^3$ points a direct and an indirect *plan* -> evaluation of the plans (P2P, M2P).
+//! - [`Method::Fmm`] hands the same sources and points to the fast multipole method, whose local expansions share the
+//!   far field among neighbouring points; it is the faster one, and takes the singular kernel.
+
+mod bricks;
+mod fmm;
+mod kernel;
+mod multipole;
+mod plan;
+mod precision;
+mod quadrature;
+mod report;
+mod self_term;
+mod solve;
+mod sources;
+mod tree;
+mod treecode;
+mod tuning;
+mod work;
+
+pub use kernel::{Kernel, LATTICE_SELF_TERM, Smoothing};
+pub use multipole::{Expansions, term_count};
+pub use plan::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, DirectRange, Plans};
+pub use precision::Precision;
+pub use report::{Interactions, Report, Seconds};
+pub use sources::Sources;
+pub use tree::{Node, SourceTree};
+pub use treecode::Parts;
+pub use work::Work;
+
+use crate::error::Error;
+use farfield::simd::SimdLevel;
+use std::fmt;
+
+/// How to sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Logical plans of direct and indirect interactions for bricks.
+    Treecode,
+    /// Local expansions for points far from the sources.
+    Fmm,
+}
+
+impl Method {
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Treecode => "treecode",
+            Method::Fmm => "fmm",
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How exact the sum is; its error comes on top of that of the grid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Accuracy {
+    /// The relative error allowed in each component: the root of the summed squared errors over that of the values.
+    Tolerance(f64),
+    /// The treecode's parameters. $\theta=0$ sums every pair.
+    Fixed {
+        /// A node is met through its expansion if $a/r<\theta$.
+        theta: f64,
+        /// The degree of the expansions: 4, 6, 8, 10 or 12.
+        order: usize,
+    },
+}
+
+/// A Poisson problem to be solved on grids.
+///
+/// ```
+/// use farfield_grid::poisson::{Accuracy, Poisson};
+/// use farfield_grid::{Domain, Grid, Sampling};
+///
+/// // A Gaussian of unit strength; far away its potential is 1/(4 pi r).
+/// let mut grid = Grid::<f64>::builder(Domain::unit_cube()).scalar("omega").scalar("psi").start_level(1).build()?;
+/// let (width, norm) = (0.06f64, 0.06f64.powi(3) * std::f64::consts::PI.powf(1.5));
+/// grid.fill_scalar("omega", Sampling::Point, |x| {
+///     (-x.iter().map(|c| (c - 0.5).powi(2)).sum::<f64>() / width.powi(2)).exp() / norm
+/// })?;
+/// let report = Poisson::new(Accuracy::Tolerance(1e-6)).solve(&mut grid, "omega", "psi")?;
+/// let corner = grid.position(0, [0; 3]);
+/// let r = corner.iter().map(|c| (c - 0.5).powi(2)).sum::<f64>().sqrt();
+/// let psi = grid.channel("psi")?.values()[0];
+/// assert!((psi - 1.0 / (4.0 * std::f64::consts::PI * r)).abs() < 1e-5);
+/// assert!(report.sources < grid.points());
+/// # Ok::<(), farfield_grid::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Poisson {
+    accuracy: Accuracy,
+    kernel: Kernel,
+    method: Option<Method>,
+    threshold: f64,
+    leaf_capacity: Option<usize>,
+    simd: Option<SimdLevel>,
+    interface_correction: bool,
+}
+
+impl Poisson {
+    /// The orders there are.
+    pub const ORDERS: [usize; 5] = [4, 6, 8, 10, 12];
+    /// The source points per leaf of van Rees et al., used with fixed parameters.
+    pub const PAPER_LEAF_CAPACITY: usize = 2048;
+
+    /// The singular kernel, points above 1e-12 in size, and the fastest method that is exact enough.
+    pub fn new(accuracy: Accuracy) -> Self {
+        Self {
+            accuracy,
+            kernel: Kernel::default(),
+            method: None,
+            threshold: 1e-12,
+            leaf_capacity: None,
+            simd: None,
+            interface_correction: true,
+        }
+    }
+
+    /// The kernel.
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.kernel = kernel;
+        self
+    }
+
+    /// The method; without it, the treecode for fixed parameters or the regularised kernel, else the FMM.
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = Some(method);
+        self
+    }
+
+    /// Points are sources where some component exceeds this in size.
+    pub fn threshold(mut self, threshold: f64) -> Self {
+        self.threshold = threshold;
+        self
+    }
+
+    /// For experts: how many sources a box may hold before it is cut.
+    pub fn leaf_capacity(mut self, capacity: usize) -> Self {
+        self.leaf_capacity = Some(capacity);
+        self
+    }
+
+    /// Whether points next to a jump in level are weighted so that integrals across it are of fourth order; they are if
+    /// not called.
+    pub fn interface_correction(mut self, corrected: bool) -> Self {
+        self.interface_correction = corrected;
+        self
+    }
+
+    /// The instruction set to use; the machine's best by default.
+    pub fn simd(mut self, level: SimdLevel) -> Self {
+        self.simd = Some(level);
+        self
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let wrong = |name, value, range| Err(Error::Parameter { name, value, range });
+        match self.accuracy {
+            Accuracy::Tolerance(tolerance) if !(1e-12..=1e-1).contains(&tolerance) => {
+                return wrong("tolerance", tolerance, "1e-12 to 1e-1");
+            }
+            Accuracy::Fixed { theta, .. } if !(0.0..1.0).contains(&theta) => {
+                return wrong("theta", theta, "0 to 1, without 1");
+            }
+            Accuracy::Fixed { order, .. } if !Self::ORDERS.contains(&order) => {
+                return wrong("order", order as f64, "4, 6, 8, 10, 12");
+            }
+            _ => {}
+        }
+        if !(self.threshold.is_finite() && self.threshold >= 0.0) {
+            return wrong("threshold", self.threshold, "finite and not negative");
+        }
+        if self.leaf_capacity == Some(0) {
+            return wrong("leaf capacity", 0.0, "at least 1");
+        }
+        Ok(())
+    }
+}

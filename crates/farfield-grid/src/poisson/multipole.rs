@@ -1,0 +1,318 @@
+//! Multipole expansions as polynomials.
+//!
+//! With moments $M_\alpha=\sum_j w_j(y_j-c)^\alpha$ about the centre $c$, Taylor's formula gives
+//! $$ \sum_j\frac{w_j}{|x-y_j|}=\sum_{n\ge0}\frac{H_n(x-c)}{|x-c|^{2n+1}},\qquad
+//!    H_n=\sum_{|\alpha|=n}\frac{M_\alpha}{\alpha!}T_\alpha,\qquad
+//!    \partial^\alpha\frac1r=(-1)^n\frac{T_\alpha}{r^{2n+1}}. $$
+//! $H_n$ is the harmonic polynomial $\sum_mC_n^mr^nY_n^m$ of eq. 5, written in powers of x, y and z. That is what
+//! bricks want: along a line of points y and z are fixed, and $H_n$ is a polynomial in x by Horner's rule. Moments move
+//! from children to parents by binomials. Lengths are in units of the node's radius, so that no power overflows.
+
+use super::precision::Precision;
+use super::sources::Sources;
+use super::tree::{Node, SourceTree};
+use farfield::simd::{Lanes, MAX_LANES, Real, SimdLevel, Vectorized, dispatch};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// The highest degree of any expansion: order 12, and its gradient.
+pub(crate) const MAX_DEGREE: usize = 13;
+
+/// How many powers x^k y^l z^(n-k-l) there are for n up to the order.
+pub const fn term_count(order: usize) -> usize {
+    (order + 1) * (order + 2) * (order + 3) / 6
+}
+
+/// Where the power x^k y^l z^(n-k-l) is.
+pub(crate) const fn term(n: usize, k: usize, l: usize) -> usize {
+    n * (n + 1) * (n + 2) / 6 + k * (2 * n + 3 - k) / 2 + l
+}
+
+/// All powers up to an order: (k, l, m) of x^k y^l z^m, in the order of [`term`].
+fn powers(order: usize) -> impl Iterator<Item = [usize; 3]> {
+    (0..=order).flat_map(|n| (0..=n).flat_map(move |k| (0..=n - k).map(move |l| [k, l, n - k - l])))
+}
+
+/// $T_\alpha/\alpha!$ for every $\alpha$: `table[term of alpha]` has the coefficients of degree $|\alpha|$.
+fn derivatives_of_inverse_distance() -> &'static [Vec<f64>] {
+    static TABLE: OnceLock<Vec<Vec<f64>>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let mut table: Vec<Vec<f64>> = vec![vec![1.0]];
+        for alpha in powers(MAX_DEGREE).skip(1) {
+            let n: usize = alpha.iter().sum();
+            let axis = alpha.iter().position(|power| *power > 0).unwrap_or(0);
+            let mut before = alpha;
+            before[axis] -= 1;
+            let start = term(n - 1, 0, 0);
+            let lower = &table[term(n - 1, before[0], before[1])];
+            // T_(alpha + e) = (2n - 1) x T_alpha - r^2 dT_alpha/dx, and 1/alpha! on the way.
+            let mut next = vec![0.0; term(n + 1, 0, 0) - term(n, 0, 0)];
+            let mut add = |power: [usize; 3], value: f64| next[term(n, power[0], power[1]) - term(n, 0, 0)] += value;
+            for power in powers(n - 1).filter(|power| power.iter().sum::<usize>() == n - 1) {
+                let value = lower[term(n - 1, power[0], power[1]) - start] / alpha[axis] as f64;
+                let mut raised = power;
+                raised[axis] += 1;
+                add(raised, (2 * n - 1) as f64 * value);
+                if power[axis] > 0 {
+                    for other in 0..3 {
+                        let mut turned = power;
+                        turned[axis] -= 1;
+                        turned[other] += 2;
+                        add(turned, -(power[axis] as f64) * value);
+                    }
+                }
+            }
+            table.push(next);
+        }
+        table
+    })
+}
+
+/// The expansions of all nodes, as the coefficients of the polynomials $H_n$ divided by the node's radius; for each node
+/// one component after the other.
+#[derive(Debug, Clone)]
+pub struct Expansions<T> {
+    pub(crate) coefficients: Vec<T>,
+    pub(crate) order: usize,
+    pub(crate) components: usize,
+}
+
+impl<T: Precision> Expansions<T> {
+    /// From the leaves upward: sources to moments (P2M), children's moments to parents (M2M), moments to polynomials.
+    pub(crate) fn build(sources: &Sources<T>, tree: &SourceTree, order: usize, simd: SimdLevel) -> Self {
+        let (terms, components) = (term_count(order), sources.components());
+        let nodes = tree.nodes();
+        let mut moments = vec![0.0; nodes.len() * components * terms];
+        let length = components * terms;
+        let leaves = moments.par_chunks_exact_mut(length).zip(nodes);
+        leaves.filter(|(_, node)| node.is_leaf()).for_each(|(moments, node)| {
+            T::moments(simd, sources, node, order, moments);
+        });
+        let binomials = Binomials::new(order);
+        // Parents come before their children.
+        for (number, node) in nodes.iter().enumerate().rev() {
+            for child in node.children.clone() {
+                let (above, below) = moments.split_at_mut(child * length);
+                binomials.shift(
+                    node,
+                    &nodes[child],
+                    &below[..length],
+                    &mut above[number * length..][..length],
+                );
+            }
+        }
+        let mut coefficients = vec![T::ZERO; moments.len()];
+        coefficients
+            .par_chunks_exact_mut(terms)
+            .zip(moments.par_chunks_exact(terms))
+            .enumerate()
+            .for_each(|(k, (coefficients, moments))| {
+                let scale = 1.0 / unit(&nodes[k / components]);
+                for (coefficient, value) in coefficients.iter_mut().zip(polynomials(order, moments)) {
+                    *coefficient = T::from_f64(value * scale);
+                }
+            });
+        Self {
+            coefficients,
+            order,
+            components,
+        }
+    }
+}
+
+impl<T: Real> Expansions<T> {
+    /// The coefficients of one component of one node.
+    pub(crate) fn of(&self, node: usize, component: usize) -> &[T] {
+        let terms = term_count(self.order);
+        &self.coefficients[(node * self.components + component) * terms..][..terms]
+    }
+
+    /// One component of one node's expansion at a point, plainly.
+    pub fn evaluate(&self, tree: &SourceTree, node: usize, component: usize, x: [f64; 3]) -> f64 {
+        let at = &tree.nodes()[node];
+        let u: [f64; 3] = std::array::from_fn(|axis| (x[axis] - at.center[axis]) / unit(at));
+        let inverse = 1.0 / (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]).sqrt();
+        let mut value = 0.0;
+        for (power, coefficient) in powers(self.order).zip(self.of(node, component)) {
+            let degree: usize = power.iter().sum();
+            let monomial: f64 = (0..3).map(|axis| u[axis].powi(power[axis] as i32)).product();
+            value += coefficient.to_f64() * monomial * inverse.powi(2 * degree as i32 + 1);
+        }
+        value
+    }
+}
+
+/// The length a node's expansion is measured in.
+pub(crate) fn unit(node: &Node) -> f64 {
+    if node.radius > 0.0 { node.radius } else { 1.0 }
+}
+
+/// The coefficients of the polynomials $H_n$ of these moments.
+fn polynomials(order: usize, moments: &[f64]) -> Vec<f64> {
+    let table = derivatives_of_inverse_distance();
+    let mut coefficients = vec![0.0; term_count(order)];
+    for (at, (power, moment)) in powers(order).zip(moments).enumerate() {
+        let n: usize = power.iter().sum();
+        let degree: Range<usize> = term(n, 0, 0)..term(n + 1, 0, 0);
+        for (coefficient, value) in coefficients[degree].iter_mut().zip(&table[at]) {
+            *coefficient += moment * value;
+        }
+    }
+    coefficients
+}
+
+/// Moments about one centre from those about another.
+struct Binomials {
+    order: usize,
+    choose: [[f64; MAX_DEGREE + 1]; MAX_DEGREE + 1],
+}
+
+impl Binomials {
+    fn new(order: usize) -> Self {
+        let mut choose = [[0.0; MAX_DEGREE + 1]; MAX_DEGREE + 1];
+        for n in 0..=MAX_DEGREE {
+            choose[n][0] = 1.0;
+            for k in 1..=n {
+                choose[n][k] = choose[n - 1][k - 1] + choose[n - 1][k];
+            }
+        }
+        Self { order, choose }
+    }
+
+    /// Adds a child's moments to its parent's.
+    fn shift(&self, parent: &Node, child: &Node, from: &[f64], to: &mut [f64]) {
+        let ratio = unit(child) / unit(parent);
+        // table[axis][n][k]: the share of the child's k-th power in the parent's n-th along an axis.
+        let table = [0, 1, 2].map(|axis| {
+            let shift = (child.center[axis] - parent.center[axis]) / unit(parent);
+            let mut table = [[0.0; MAX_DEGREE + 1]; MAX_DEGREE + 1];
+            for n in 0..=self.order {
+                for k in 0..=n {
+                    table[n][k] = self.choose[n][k] * ratio.powi(k as i32) * shift.powi((n - k) as i32);
+                }
+            }
+            table
+        });
+        let terms = term_count(self.order);
+        for (from, to) in from.chunks_exact(terms).zip(to.chunks_exact_mut(terms)) {
+            for ([a, b, c], to) in powers(self.order).zip(to) {
+                for i in 0..=a {
+                    for j in 0..=b {
+                        let share = table[0][a][i] * table[1][b][j];
+                        for k in 0..=c {
+                            *to += share * table[2][c][k] * from[term(i + j + k, i, j)];
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// P2M: the moments of a leaf's sources about its centre, component by component.
+pub(crate) fn sources_to_moments<T: Real>(
+    simd: SimdLevel,
+    sources: &Sources<T>,
+    node: &Node,
+    order: usize,
+    moments: &mut [f64],
+) {
+    let task = SourcesToMoments {
+        sources,
+        node,
+        order,
+        moments,
+    };
+    dispatch(simd, task);
+}
+
+/// Sums the powers of the sources, several sources in a register.
+struct SourcesToMoments<'a, T> {
+    sources: &'a Sources<T>,
+    node: &'a Node,
+    order: usize,
+    moments: &'a mut [f64],
+}
+
+impl<T: Real> Vectorized<T> for SourcesToMoments<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>>(self) {
+        let terms = term_count(self.order);
+        let inverse = 1.0 / unit(self.node);
+        let range = self.node.sources.clone();
+        let mut sums = vec![V::zero(); self.moments.len()];
+        let mut first = range.start;
+        while first < range.end {
+            let count = (range.end - first).min(V::LANES);
+            let mut power = [[V::splat(T::ONE); MAX_DEGREE + 1]; 3];
+            for axis in 0..3 {
+                // Relative to the centre in double precision, so that single precision loses nothing here.
+                let mut lanes = [T::ZERO; MAX_LANES];
+                for l in 0..count {
+                    let x = self.sources.position[axis][first + l].to_f64();
+                    lanes[l] = T::from_f64((x - self.node.center[axis]) * inverse);
+                }
+                let u = V::from_slice(&lanes);
+                for n in 1..=self.order {
+                    power[axis][n] = power[axis][n - 1] * u;
+                }
+            }
+            for c in 0..self.sources.components() {
+                let weight = V::from_slice_partial(&self.sources.weights[c][first..], count, T::ZERO);
+                let sums = &mut sums[c * terms..][..terms];
+                for k in 0..=self.order {
+                    let wx = weight * power[0][k];
+                    for l in 0..=self.order - k {
+                        let wxy = wx * power[1][l];
+                        for m in 0..=self.order - k - l {
+                            let at = &mut sums[term(k + l + m, k, l)];
+                            *at = wxy.mul_add(power[2][m], *at);
+                        }
+                    }
+                }
+            }
+            first += V::LANES;
+        }
+        for k in 0..sums.len() {
+            self.moments[k] = sums[k].sum().to_f64();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_are_numbered_without_gaps() {
+        for (at, [k, l, m]) in powers(MAX_DEGREE).enumerate() {
+            assert_eq!(term(k + l + m, k, l), at);
+        }
+        assert_eq!(powers(6).count(), term_count(6));
+    }
+
+    #[test]
+    fn the_polynomials_of_a_charge_off_centre_are_legendres() {
+        // H_n(x) = |x|^n |y|^n P_n(cos) for a unit charge at y.
+        let (y, x) = ([0.3f64, -0.4, 0.2], [0.7f64, 0.1, -0.9]);
+        let moments: Vec<f64> = powers(12)
+            .map(|p| (0..3).map(|axis| y[axis].powi(p[axis] as i32)).product())
+            .collect();
+        let coefficients = polynomials(12, &moments);
+        let dot: f64 = (0..3).map(|axis| x[axis] * y[axis]).sum();
+        let scale = x.iter().map(|c| c * c).sum::<f64>() * y.iter().map(|c| c * c).sum::<f64>();
+        let mut legendre = [1.0, dot];
+        for n in 1..=12usize {
+            let got: f64 = powers(12)
+                .zip(&coefficients)
+                .filter(|(p, _)| p.iter().sum::<usize>() == n)
+                .map(|(p, c)| c * (0..3).map(|axis| x[axis].powi(p[axis] as i32)).product::<f64>())
+                .sum();
+            assert!((got - legendre[1]).abs() < 1e-13, "degree {n}: {got} {}", legendre[1]);
+            let next = ((2 * n + 1) as f64 * dot * legendre[1] - n as f64 * scale * legendre[0]) / (n + 1) as f64;
+            legendre = [legendre[1], next];
+        }
+    }
+}

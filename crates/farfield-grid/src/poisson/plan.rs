@@ -1,0 +1,155 @@
+//! Logical plans: for each brick of destination points, which sources it meets directly and which expansions.
+
+use super::tree::SourceTree;
+use crate::forest::{BLOCK_SIDE, Domain, Forest};
+use crate::wavelet::Wavelet;
+use farfield::simd::Real;
+use rayon::prelude::*;
+
+/// Points along a side of a brick.
+pub const BRICK_SIDE: usize = 8;
+/// Points of a brick.
+pub const BRICK_POINTS: usize = BRICK_SIDE * BRICK_SIDE * BRICK_SIDE;
+/// Bricks of a block; bit 0 of a brick's number is x, 1 y, 2 z.
+pub const BRICKS_PER_BLOCK: usize = (BLOCK_SIDE / BRICK_SIDE).pow(3);
+
+/// A cube of destination points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Brick {
+    /// The point with the lowest coordinates.
+    pub first: [f64; 3],
+    /// The distance between points.
+    pub spacing: f64,
+}
+
+impl Brick {
+    /// A brick of a leaf.
+    pub fn of(domain: &Domain, wavelet: Wavelet, forest: &Forest, leaf: usize, brick: usize) -> Self {
+        let block = forest.leaves()[leaf];
+        let corner = std::array::from_fn(|axis| ((brick >> axis & 1) * BRICK_SIDE) as isize);
+        Self {
+            first: domain.position(wavelet, block, corner),
+            spacing: domain.spacing(block.level),
+        }
+    }
+
+    /// A point of the brick.
+    pub fn point(&self, at: [usize; 3]) -> [f64; 3] {
+        std::array::from_fn(|axis| self.first[axis] + self.spacing * at[axis] as f64)
+    }
+
+    /// The distance of `x` from the point nearest to it.
+    pub fn distance(&self, x: [f64; 3]) -> f64 {
+        let squares = (0..3).map(|axis| {
+            let steps = ((x[axis] - self.first[axis]) / self.spacing).round();
+            let steps = steps.clamp(0.0, (BRICK_SIDE - 1) as f64);
+            (self.first[axis] + self.spacing * steps - x[axis]).powi(2)
+        });
+        squares.sum::<f64>().sqrt()
+    }
+}
+
+/// Sources that a brick meets directly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DirectRange {
+    /// The first source.
+    pub start: u32,
+    /// The one after the last.
+    pub end: u32,
+    /// Whether some of them may be points of the brick.
+    pub touching: bool,
+}
+
+/// The plans of all bricks, in flat arrays: brick `b` has the entries `offsets[b]..offsets[b + 1]`. An expansion is
+/// given by its node, which has the centre.
+#[derive(Debug, Clone, Default)]
+pub struct Plans {
+    direct: Vec<DirectRange>,
+    direct_offsets: Vec<usize>,
+    indirect: Vec<u32>,
+    indirect_offsets: Vec<usize>,
+    direct_sources: u64,
+}
+
+impl Plans {
+    /// Walks the tree for every brick: a node with $a/r<\theta$ is met through its expansion, a leaf that fails this
+    /// directly, and any other node is opened. `clearances` says for each node how far its sources must be away from
+    /// the brick besides; the expansions are of the singular kernel.
+    pub fn build(bricks: &[Brick], tree: &SourceTree, theta: f64, clearances: &[f64]) -> Self {
+        let plans: Vec<(Vec<DirectRange>, Vec<u32>)> = bricks
+            .par_iter()
+            .map(|brick| plan(brick, tree, theta, clearances))
+            .collect();
+        let mut all = Self {
+            direct_offsets: vec![0],
+            indirect_offsets: vec![0],
+            ..Self::default()
+        };
+        for (direct, indirect) in plans {
+            all.direct_sources += direct
+                .iter()
+                .map(|range| u64::from(range.end - range.start))
+                .sum::<u64>();
+            all.direct.extend(direct);
+            all.indirect.extend(indirect);
+            all.direct_offsets.push(all.direct.len());
+            all.indirect_offsets.push(all.indirect.len());
+        }
+        all
+    }
+
+    /// The sources a brick meets directly.
+    pub fn direct(&self, brick: usize) -> &[DirectRange] {
+        &self.direct[self.direct_offsets[brick]..self.direct_offsets[brick + 1]]
+    }
+
+    /// The nodes whose expansions a brick meets.
+    pub fn indirect(&self, brick: usize) -> &[u32] {
+        &self.indirect[self.indirect_offsets[brick]..self.indirect_offsets[brick + 1]]
+    }
+
+    /// Pairs of a source and a destination point.
+    pub fn direct_interactions(&self) -> u64 {
+        self.direct_sources * BRICK_POINTS as u64
+    }
+
+    /// Pairs of an expansion and a destination point.
+    pub fn indirect_interactions(&self) -> u64 {
+        (self.indirect.len() * BRICK_POINTS) as u64
+    }
+}
+
+fn plan(brick: &Brick, tree: &SourceTree, theta: f64, clearances: &[f64]) -> (Vec<DirectRange>, Vec<u32>) {
+    let (mut direct, mut indirect): (Vec<DirectRange>, Vec<u32>) = (Vec::new(), Vec::new());
+    let mut waiting = vec![0usize];
+    while let Some(number) = waiting.pop() {
+        let node = &tree.nodes()[number];
+        let r = brick.distance(node.center);
+        if node.radius < theta * r && r - node.radius >= clearances[number] {
+            indirect.push(number as u32);
+        } else if node.is_leaf() {
+            // A little more than the sphere, so that rounding cannot hide a point that is a source.
+            let touching = r <= 1.001 * node.radius + 0.5 * brick.spacing;
+            let (start, end) = (node.sources.start as u32, node.sources.end as u32);
+            match direct.last_mut() {
+                Some(last) if last.end == start && last.touching == touching => last.end = end,
+                _ if start < end => direct.push(DirectRange { start, end, touching }),
+                _ => {}
+            }
+        } else {
+            // The last child first onto the stack, so that ranges come in order and join.
+            waiting.extend(node.children.clone().rev());
+        }
+    }
+    (direct, indirect)
+}
+
+/// The bricks of all leaves, block by block.
+pub(crate) fn bricks<T: Real>(grid: &crate::grid::Grid<T>) -> Vec<Brick> {
+    (0..grid.forest().leaves().len() * BRICKS_PER_BLOCK)
+        .map(|k| {
+            let (leaf, brick) = (k / BRICKS_PER_BLOCK, k % BRICKS_PER_BLOCK);
+            Brick::of(grid.domain(), grid.wavelet(), grid.forest(), leaf, brick)
+        })
+        .collect()
+}

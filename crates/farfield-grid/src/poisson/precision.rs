@@ -1,0 +1,74 @@
+//! The doors to the loops that are compiled for every instruction set.
+
+use super::bricks;
+use super::kernel::Kernel;
+use super::multipole::{self, Expansions};
+use super::plan::{Brick, DirectRange};
+use super::sources::Sources;
+use super::tree::{Node, SourceTree};
+use farfield::simd::{Real, RsqrtAccuracy, SimdLevel};
+
+/// A precision the Poisson problem can be solved in: `f32` or `f64`.
+///
+/// Its methods are not generic functions, so that what they lead to is compiled in this crate, once, and not again in
+/// every crate that solves a problem.
+pub trait Precision: Real {
+    #[doc(hidden)]
+    fn moments(simd: SimdLevel, sources: &Sources<Self>, node: &Node, order: usize, moments: &mut [f64]);
+    #[doc(hidden)]
+    fn add_direct(
+        how: (SimdLevel, RsqrtAccuracy),
+        kernel: Kernel,
+        sources: &Sources<Self>,
+        ranges: &[DirectRange],
+        brick: &Brick,
+        sums: &mut [Self],
+    );
+    #[doc(hidden)]
+    fn add_indirect(
+        how: (SimdLevel, RsqrtAccuracy),
+        expansions: &Expansions<Self>,
+        tree: &SourceTree,
+        nodes: &[u32],
+        brick: &Brick,
+        sums: &mut [Self],
+    );
+    #[doc(hidden)]
+    fn rsqrt_accuracy(simd: SimdLevel, error: f64) -> RsqrtAccuracy;
+}
+
+macro_rules! precision {
+    ($float:ident) => {
+        impl Precision for $float {
+            fn moments(simd: SimdLevel, sources: &Sources<Self>, node: &Node, order: usize, moments: &mut [f64]) {
+                multipole::sources_to_moments(simd, sources, node, order, moments);
+            }
+            fn add_direct(
+                how: (SimdLevel, RsqrtAccuracy),
+                kernel: Kernel,
+                sources: &Sources<Self>,
+                ranges: &[DirectRange],
+                brick: &Brick,
+                sums: &mut [Self],
+            ) {
+                bricks::add_direct(how, kernel, sources, ranges, brick, sums);
+            }
+            fn add_indirect(
+                how: (SimdLevel, RsqrtAccuracy),
+                expansions: &Expansions<Self>,
+                tree: &SourceTree,
+                nodes: &[u32],
+                brick: &Brick,
+                sums: &mut [Self],
+            ) {
+                bricks::add_indirect(how, expansions, tree, nodes, brick, sums);
+            }
+            fn rsqrt_accuracy(simd: SimdLevel, error: f64) -> RsqrtAccuracy {
+                bricks::rsqrt_accuracy::<Self>(simd, error)
+            }
+        }
+    };
+}
+
+precision!(f32);
+precision!(f64);

@@ -1,0 +1,49 @@
+//! What a point does to itself with the singular kernel.
+
+use super::kernel::LATTICE_SELF_TERM;
+use crate::forest::BLOCK_POINTS;
+use crate::grid::{Channel, Grid};
+use crate::operators::{BlockOperator, Curl, Order};
+use farfield::simd::Real;
+use rayon::prelude::*;
+use std::f64::consts::PI;
+
+/// The share of the potential, $\frac{2.8373}{4\pi h}\omega h^3$, at the points that are sources.
+pub(super) fn add_to_potential<T: Real>(grid: &Grid<T>, source: &Channel<T>, threshold: f64, values: &mut [T]) {
+    let components = source.components();
+    values
+        .par_chunks_exact_mut(components * BLOCK_POINTS)
+        .enumerate()
+        .for_each(|(leaf, values)| {
+            let h = grid.domain().spacing(grid.forest().leaves()[leaf].level);
+            let factor = LATTICE_SELF_TERM * h * h / (4.0 * PI);
+            for point in 0..BLOCK_POINTS {
+                let omega = |component: usize| source.block(leaf, component)[point].to_f64();
+                if (0..components).all(|component| omega(component).abs() <= threshold) {
+                    continue;
+                }
+                for component in 0..components {
+                    values[component * BLOCK_POINTS + point] += T::from_f64(factor * omega(component));
+                }
+            }
+        });
+}
+
+/// The share of the velocity, $\frac{2.8373}{12\pi}h^2\nabla\times\omega$: around a point, the sum over the lattice
+/// sees $\omega$ as constant plus linear, and of $y_iy_k/r^3$ it keeps a third of $1/r$ for $i=k$.
+pub(super) fn add_to_velocity<T: Real>(grid: &Grid<T>, vorticity: &Channel<T>, values: &mut [T]) {
+    let curl = Curl(Order::Fourth);
+    let width = BlockOperator::<T>::ghost_width(&curl);
+    values
+        .par_chunks_exact_mut(vorticity.block_len())
+        .enumerate()
+        .for_each(|(leaf, values)| {
+            let ghosted = grid.with_ghosts(vorticity, leaf, width);
+            let factor = T::from_f64(LATTICE_SELF_TERM * ghosted.spacing().powi(2) / (12.0 * PI));
+            let mut own = vec![T::ZERO; values.len()];
+            curl.apply(&ghosted, &mut own);
+            for (value, own) in values.iter_mut().zip(own) {
+                *value += factor * own;
+            }
+        });
+}

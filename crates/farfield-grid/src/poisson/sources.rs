@@ -1,0 +1,126 @@
+//! Sources: the grid points that matter, as separate arrays, in Morton order.
+
+use super::Poisson;
+use super::kernel::{Kernel, Smoothing};
+use super::quadrature::factors;
+use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
+use crate::grid::{Channel, Grid, point_coordinates};
+use farfield::simd::Real;
+use rayon::prelude::*;
+use std::f64::consts::PI;
+
+/// Grid points with a number above the threshold. Leaves of the forest are in Morton order, and so are the points
+/// taken from each: nothing has to be sorted.
+#[derive(Debug, Clone)]
+pub struct Sources<T> {
+    /// Coordinates, one array per axis.
+    pub(crate) position: [Vec<T>; 3],
+    /// $\omega h^3/4\pi$, corrected where levels meet; one array per component.
+    pub(crate) weights: Vec<Vec<T>>,
+    /// Squared smoothing lengths; empty for the singular kernel.
+    pub(crate) epsilon2: Vec<T>,
+}
+
+/// The points of a block in Morton order.
+pub(crate) fn morton_points() -> Vec<u16> {
+    let mut points: Vec<u16> = (0..BLOCK_POINTS as u16).collect();
+    let spread = |c: u16| (0..4).map(|bit| (c >> bit & 1) << (3 * bit)).sum::<u16>();
+    let side = BLOCK_SIDE as u16;
+    points.sort_by_key(|p| spread(p % side) | spread(p / side % side) << 1 | spread(p / (side * side)) << 2);
+    points
+}
+
+impl<T: Real> Sources<T> {
+    /// The points where some component of `channel` exceeds the threshold in size.
+    pub(crate) fn gather(grid: &Grid<T>, channel: &Channel<T>, solver: &Poisson) -> Self {
+        let (threshold, kernel) = (solver.threshold, solver.kernel);
+        let order = morton_points();
+        let leaves = grid.forest().leaves();
+        let components = channel.components();
+        let finest = grid.finest_spacing();
+        let chosen: Vec<Self> = (0..leaves.len())
+            .into_par_iter()
+            .map(|leaf| {
+                let mut part = Self::empty(components);
+                let h = grid.domain().spacing(leaves[leaf].level);
+                let epsilon = match kernel {
+                    Kernel::Regularised(Smoothing::FinestSpacing) => finest,
+                    _ => h,
+                };
+                let factors = match solver.interface_correction {
+                    true => factors(grid.forest(), grid.wavelet(), leaf),
+                    false => [[1.0; BLOCK_SIDE]; 3],
+                };
+                let values: Vec<&[T]> = (0..components).map(|c| channel.block(leaf, c)).collect();
+                for &point in &order {
+                    let point = usize::from(point);
+                    if values.iter().all(|v| v[point].to_f64().abs() <= threshold) {
+                        continue;
+                    }
+                    let at = point_coordinates(point);
+                    let x = grid.position(leaf, at);
+                    let volume = h * h * h * factors[0][at[0]] * factors[1][at[1]] * factors[2][at[2]];
+                    for axis in 0..3 {
+                        part.position[axis].push(T::from_f64(x[axis]));
+                    }
+                    for (weights, values) in part.weights.iter_mut().zip(&values) {
+                        weights.push(T::from_f64(values[point].to_f64() * volume / (4.0 * PI)));
+                    }
+                    if kernel != Kernel::Singular {
+                        part.epsilon2.push(T::from_f64(epsilon * epsilon));
+                    }
+                }
+                part
+            })
+            .collect();
+        let mut all = Self::empty(components);
+        for part in chosen {
+            for axis in 0..3 {
+                all.position[axis].extend_from_slice(&part.position[axis]);
+            }
+            for (all, part) in all.weights.iter_mut().zip(&part.weights) {
+                all.extend_from_slice(part);
+            }
+            all.epsilon2.extend_from_slice(&part.epsilon2);
+        }
+        all
+    }
+
+    fn empty(components: usize) -> Self {
+        Self {
+            position: [const { Vec::new() }; 3],
+            weights: vec![Vec::new(); components],
+            epsilon2: Vec::new(),
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.position[0].len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Components of the weights.
+    pub fn components(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Where a source is.
+    pub fn position(&self, source: usize) -> [f64; 3] {
+        [0, 1, 2].map(|axis| self.position[axis][source].to_f64())
+    }
+
+    /// One component of a source's weight $\omega h^3/4\pi$.
+    pub fn weight(&self, source: usize, component: usize) -> f64 {
+        self.weights[component][source].to_f64()
+    }
+
+    /// The squared smoothing length of a source; zero for the singular kernel.
+    pub fn epsilon2(&self, source: usize) -> f64 {
+        self.epsilon2.get(source).map_or(0.0, |e| e.to_f64())
+    }
+}

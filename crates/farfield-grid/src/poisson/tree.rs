@@ -1,0 +1,187 @@
+//! The octree of the sources.
+
+use super::sources::Sources;
+use crate::forest::Domain;
+use farfield::simd::Real;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// A box of the source tree and what it holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Its sources.
+    pub sources: Range<usize>,
+    /// The middle of its sources: the centre of its expansion.
+    pub center: [f64; 3],
+    /// The radius of the sphere about the centre that holds its sources.
+    pub radius: f64,
+    /// Its children's numbers; none for a leaf.
+    pub children: Range<usize>,
+}
+
+impl Node {
+    /// Whether it is not cut further.
+    pub fn is_leaf(&self) -> bool {
+        self.children.is_empty()
+    }
+}
+
+/// The octree: parents before children, the root first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceTree {
+    nodes: Vec<Node>,
+    depth: usize,
+}
+
+/// A box that still may be cut: its node, lower corner and side.
+struct Box3 {
+    node: usize,
+    corner: [f64; 3],
+    side: f64,
+}
+
+/// Points of one place cannot be cut apart; grids do not get deeper than this.
+const MAX_DEPTH: usize = 32;
+
+impl SourceTree {
+    /// Cuts boxes until none holds more than `capacity` sources.
+    pub fn build<T: Real>(sources: &Sources<T>, domain: &Domain, capacity: usize) -> Self {
+        let capacity = capacity.max(1);
+        // The cube whose octants the Morton order follows.
+        let roots = domain.roots().into_iter().max().unwrap_or(1).next_power_of_two();
+        let side = f64::from(roots) * domain.size()[0] / f64::from(domain.roots()[0]);
+        let mut tree = Self {
+            nodes: vec![Node::of(sources, 0..sources.len())],
+            depth: 0,
+        };
+        let mut boxes = vec![Box3 {
+            node: 0,
+            corner: domain.origin(),
+            side,
+        }];
+        while !boxes.is_empty() && tree.depth < MAX_DEPTH {
+            boxes.retain(|cut| tree.nodes[cut.node].sources.len() > capacity);
+            let children: Vec<Vec<(Node, [f64; 3])>> = boxes
+                .par_iter()
+                .map(|cut| cut.children(sources, tree.nodes[cut.node].sources.clone()))
+                .collect();
+            let mut next = Vec::new();
+            for (cut, children) in boxes.iter().zip(children) {
+                let first = tree.nodes.len();
+                tree.nodes[cut.node].children = first..first + children.len();
+                for (node, corner) in children {
+                    next.push(Box3 {
+                        node: tree.nodes.len(),
+                        corner,
+                        side: 0.5 * cut.side,
+                    });
+                    tree.nodes.push(node);
+                }
+            }
+            tree.depth += usize::from(!next.is_empty());
+            boxes = next;
+        }
+        tree
+    }
+
+    /// All nodes.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// For each node `factor` times the largest smoothing length of its sources.
+    pub(crate) fn clearances<T: Real>(&self, sources: &Sources<T>, factor: f64) -> Vec<f64> {
+        let mut clearances = vec![0.0; self.nodes.len()];
+        if factor == 0.0 {
+            return clearances;
+        }
+        // Children come after their parents.
+        for (number, node) in self.nodes.iter().enumerate().rev() {
+            clearances[number] = if node.is_leaf() {
+                let largest = node
+                    .sources
+                    .clone()
+                    .map(|source| sources.epsilon2(source))
+                    .fold(0.0, f64::max);
+                factor * largest.sqrt()
+            } else {
+                clearances[node.children.clone()].iter().copied().fold(0.0, f64::max)
+            };
+        }
+        clearances
+    }
+
+    /// How many times the root was cut.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+}
+
+impl Box3 {
+    /// The octants that hold sources, with their corners. In Morton order each octant's sources follow one another.
+    fn children<T: Real>(&self, sources: &Sources<T>, range: Range<usize>) -> Vec<(Node, [f64; 3])> {
+        let half = 0.5 * self.side;
+        let octant = |source: usize| {
+            let x = sources.position(source);
+            (0..3)
+                .map(|axis| usize::from(x[axis] >= self.corner[axis] + half) << axis)
+                .sum::<usize>()
+        };
+        let mut children = Vec::with_capacity(8);
+        let mut start = range.start;
+        for k in 0..8 {
+            let end = partition_point(start..range.end, |source| octant(source) <= k);
+            if end > start {
+                let corner = std::array::from_fn(|axis| self.corner[axis] + half * (k >> axis & 1) as f64);
+                children.push((Node::of(sources, start..end), corner));
+            }
+            start = end;
+        }
+        children
+    }
+}
+
+/// The first of the range for which `before` does not hold; those for which it holds come first.
+fn partition_point(range: Range<usize>, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (range.start, range.end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+impl Node {
+    fn of<T: Real>(sources: &Sources<T>, range: Range<usize>) -> Self {
+        let bounds = |axis: usize| {
+            let coordinates = sources.position[axis][range.clone()].par_iter().with_min_len(4096);
+            coordinates.map(|c| (c.to_f64(), c.to_f64())).reduce(
+                || (f64::INFINITY, f64::NEG_INFINITY),
+                |a, b| (a.0.min(b.0), a.1.max(b.1)),
+            )
+        };
+        let center = [0, 1, 2].map(|axis| {
+            let (low, high) = bounds(axis);
+            if low <= high { 0.5 * (low + high) } else { 0.0 }
+        });
+        let radius2 = range
+            .clone()
+            .into_par_iter()
+            .with_min_len(4096)
+            .map(|source| {
+                let x = sources.position(source);
+                (0..3).map(|axis| (x[axis] - center[axis]).powi(2)).sum::<f64>()
+            })
+            .reduce(|| 0.0, f64::max);
+        Self {
+            sources: range,
+            center,
+            radius: radius2.sqrt(),
+            children: 0..0,
+        }
+    }
+}

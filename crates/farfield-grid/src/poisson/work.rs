@@ -1,0 +1,103 @@
+//! How much work an interaction is, counted from the loops in `bricks.rs`.
+//!
+//! Counts are per source (or expansion) and point, for one component, in vector instructions on floats per lane; a fused
+//! multiply-add is one instruction and two operations. Loads, stores, broadcasts and loop control are not counted, so a
+//! loop cannot reach all of the bound that follows from them.
+
+use super::kernel::Kernel;
+use super::multipole::term_count;
+use super::plan::BRICK_SIDE;
+use farfield::simd::RsqrtAccuracy;
+
+/// The work of one interaction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Work {
+    /// Floating-point operations.
+    pub operations: f64,
+    /// Instructions.
+    pub instructions: f64,
+}
+
+impl Work {
+    /// So many fused multiply-adds and so many other instructions.
+    fn of(fused: f64, others: f64) -> Self {
+        Self {
+            operations: 2.0 * fused + others,
+            instructions: fused + others,
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            operations: self.operations + other.operations,
+            instructions: self.instructions + other.instructions,
+        }
+    }
+
+    /// Done once for the points along a line.
+    fn shared(self) -> Self {
+        let share = 1.0 / BRICK_SIDE as f64;
+        Self {
+            operations: share * self.operations,
+            instructions: share * self.instructions,
+        }
+    }
+
+    /// The rate in operations per second that a machine of so many instructions per second, each a fused multiply-add
+    /// or not, cannot exceed: its peak, adjusted for the share of fused multiply-adds.
+    pub fn bound(&self, instructions_per_second: f64) -> f64 {
+        instructions_per_second * self.operations / self.instructions
+    }
+
+    /// A reciprocal square root: the estimate and what refines it.
+    fn rsqrt(accuracy: RsqrtAccuracy) -> Self {
+        match accuracy {
+            RsqrtAccuracy::Estimate => Self::of(0.0, 1.0),
+            RsqrtAccuracy::Newton => Self::of(2.0, 3.0),
+            RsqrtAccuracy::Cubic => Self::of(3.0, 3.0),
+            RsqrtAccuracy::Full => Self::of(6.0, 5.0),
+        }
+    }
+
+    /// A pair of a source and a point.
+    pub fn direct(kernel: Kernel, accuracy: RsqrtAccuracy) -> Self {
+        // Per line dy, dz and their squares; per point the sum with dx^2, the root, the weight.
+        let plain = Self::of(1.0, 3.0)
+            .shared()
+            .and(Self::rsqrt(accuracy))
+            .and(Self::of(1.0, 1.0));
+        match kernel {
+            Kernel::Singular => plain,
+            Kernel::Regularised(_) => plain.and(Self::of(0.0, 2.0).shared()).and(Self::of(1.0, 2.0)),
+        }
+    }
+
+    /// An expansion of this order and a point.
+    pub fn indirect(order: usize, accuracy: RsqrtAccuracy) -> Self {
+        let (p, terms) = (order as f64, term_count(order) as f64);
+        // Per line: y, z, y^2 + z^2, the powers y^l z^m, and the coefficients of the polynomials in x.
+        let line = Self::of(3.0, 1.0)
+            .and(Self::of(0.0, 0.5 * p * (p + 3.0)))
+            .and(Self::of(terms, 0.0));
+        // Per point: r^2, the root, its square, Horner's rule in x for each degree and over the degrees, and x.
+        let point = Self::of(1.0, 0.0)
+            .and(Self::rsqrt(accuracy))
+            .and(Self::of(0.5 * p * (p + 1.0) + p + 1.0, 2.0));
+        line.shared().and(point)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_those_of_the_loops() {
+        let pair = Work::direct(Kernel::Singular, RsqrtAccuracy::Newton);
+        assert_eq!((pair.instructions, pair.operations), (7.5, 10.625));
+        let expansion = Work::indirect(6, RsqrtAccuracy::Newton);
+        assert_eq!(expansion.instructions, 1.0 + 5.0 + 30.0 + (4.0 + 27.0 + 84.0) / 8.0);
+        // All fused multiply-adds would reach two operations per instruction.
+        assert!(expansion.bound(1.0) > 1.5 && expansion.bound(1.0) < 2.0);
+    }
+}
