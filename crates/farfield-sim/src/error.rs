@@ -19,10 +19,10 @@ pub enum Error {
     },
     /// A file could not be read or written.
     #[error("{0}")]
-    File(#[from] farfield_io::Error),
+    File(Box<farfield_io::Error>),
     /// A picture could not be drawn or written.
     #[error("{0}")]
-    Plot(#[from] farfield_plot::Error),
+    Plot(Box<farfield_plot::Error>),
     /// The output folder cannot be used.
     #[error("{}: {why}", .folder.display())]
     Folder {
@@ -65,6 +65,18 @@ pub enum Error {
     /// The thread that writes files ended early.
     #[error("the thread that writes files and pictures stopped unexpectedly")]
     Writer,
+}
+
+impl From<farfield_io::Error> for Error {
+    fn from(error: farfield_io::Error) -> Self {
+        Error::File(Box::new(error))
+    }
+}
+
+impl From<farfield_plot::Error> for Error {
+    fn from(error: farfield_plot::Error) -> Self {
+        Error::Plot(Box::new(error))
+    }
 }
 
 /// What is wrong with a case, and where.

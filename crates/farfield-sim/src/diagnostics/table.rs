@@ -100,7 +100,7 @@ impl Table {
 }
 
 fn cannot_write(path: &Path, cause: std::io::Error) -> Error {
-    Error::File(farfield_io::Error::Write {
+    Error::from(farfield_io::Error::Write {
         path: path.to_owned(),
         cause,
     })
