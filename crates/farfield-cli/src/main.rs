@@ -12,6 +12,7 @@ mod info;
 mod print;
 mod profile;
 mod reproduce;
+mod selftest;
 mod threads;
 mod units;
 
@@ -36,5 +37,6 @@ fn run(cli: Cli) -> Result<String, Failure> {
         Command::Bench(args) => bench::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Selftest(args) => selftest::run(&args),
     }
 }

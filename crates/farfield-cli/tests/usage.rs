@@ -2,7 +2,7 @@
 
 mod program;
 
-use program::fail;
+use program::{fail, json};
 
 #[test]
 fn wrong_options_are_usage_errors() {
@@ -61,14 +61,20 @@ fn wrong_options_are_usage_errors() {
     fail("reproduce nothing", 2, &["nothing"]);
 }
 
+/// Whether this machine has a GPU that sums can be done on.
+fn has_cuda() -> bool {
+    json("info --json")["devices"]
+        .as_array()
+        .is_some_and(|devices| devices.iter().any(|device| device == "cuda"))
+}
+
 #[test]
 fn what_the_machine_cannot_do_is_a_clear_error() {
-    for device in ["cuda", "hybrid"] {
-        fail(
-            &format!("evaluate --n 100 --device {device}"),
-            1,
-            &["--device", device, "CPU"],
-        );
+    fail("evaluate --n 100 --device hybrid", 1, &["--device hybrid", "CPU"]);
+    if !has_cuda() {
+        for command in ["evaluate --n 100 --device cuda", "selftest --device cuda"] {
+            fail(command, 1, &["--device cuda", "NVIDIA driver", "--device cpu"]);
+        }
     }
     // A forecast, before a single point is made.
     fail("evaluate --n 1e13", 1, &["--n 10000000000000", "GiB"]);

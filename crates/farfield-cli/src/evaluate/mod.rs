@@ -3,6 +3,7 @@
 //! request -> checked -> points and charges -> plan and evaluate (the fastest of several) -> error -> results to a
 //! file -> report.
 
+mod executor;
 mod input;
 mod record;
 mod request;
@@ -13,11 +14,13 @@ use crate::args::{EvaluateArgs, PrecisionName};
 use crate::failure::Failure;
 use crate::profile::Profile;
 use crate::{print, threads, units};
+use executor::{Executor, Planned, Processor};
 use farfield::plan::Parameters;
 use farfield::report::Seconds;
-use farfield::simd::{Real, SimdLevel};
+use farfield::simd::Real;
 use farfield::verify::{self, OutputError, verify};
-use farfield::{Field, Plan, machine};
+use farfield::{Field, machine};
+use farfield_cuda::device::Precision;
 use input::Input;
 use request::Request;
 
@@ -36,8 +39,7 @@ pub fn run(args: EvaluateArgs) -> Result<String, Failure> {
 struct Outcome {
     parameters: Parameters,
     tolerance: Option<f64>,
-    simd: SimdLevel,
-    lanes: usize,
+    processor: Processor,
     notes: Vec<String>,
     seconds: Seconds,
     /// The fastest evaluation with a plan already made.
@@ -47,10 +49,12 @@ struct Outcome {
     errors: Vec<OutputError>,
 }
 
-fn evaluate<T: Real>(request: &Request) -> Result<String, Failure> {
+fn evaluate<T: Precision>(request: &Request) -> Result<String, Failure> {
     request.check_options::<T>()?;
+    // A missing device is known before any point is made or read.
+    let executor = Executor::open(request.device)?;
     let input = Input::<T>::load(request)?;
-    let (mut outcome, field) = fastest(request, &input)?;
+    let (mut outcome, field) = fastest(request, &executor, &input)?;
     measure_error(request, &input, &field, &mut outcome);
     if let Some(path) = &request.output {
         write::results(path, &field)?;
@@ -63,19 +67,19 @@ fn evaluate<T: Real>(request: &Request) -> Result<String, Failure> {
 }
 
 /// Plans and evaluates as often as asked, each time from raw points, and keeps the fastest.
-fn fastest<T: Real>(request: &Request, input: &Input<T>) -> Result<(Outcome, Field<T>), Failure> {
+fn fastest<T: Precision>(
+    request: &Request,
+    executor: &Executor,
+    input: &Input<T>,
+) -> Result<(Outcome, Field<T>), Failure> {
     let mut best: Option<Outcome> = None;
     let mut field = None;
     for run in 1..=request.repeat {
         // What the last run left must not count as this one's memory.
         drop(field.take());
-        let failed = |error| input.failure(request, error);
-        let mut plan = request
-            .sum(&input.sources, input.targets.as_deref(), input.vectors)
-            .plan()
-            .map_err(failed)?;
-        let result = plan.evaluate(&input.strengths).map_err(failed)?;
-        let seconds = *plan.seconds();
+        let mut plan = executor.plan(request, input)?;
+        let result = plan.evaluate(request, input)?;
+        let seconds = plan.seconds();
         if request.repeat > 1 {
             print::progress(&format!(
                 "evaluation {run} of {}: {}",
@@ -84,10 +88,10 @@ fn fastest<T: Real>(request: &Request, input: &Input<T>) -> Result<(Outcome, Fie
             ));
         }
         if best.as_ref().is_none_or(|best| seconds.total < best.seconds.total) {
-            best = Some(Outcome::new(&plan, seconds, input, request));
+            best = Some(Outcome::new(&plan, executor, seconds, input, request));
         }
         if run == request.repeat {
-            let reused = reuse(request, &mut plan, input).map_err(failed)?;
+            let reused = reuse(request, &mut plan, input)?;
             best = best.map(|best| Outcome { reused, ..best });
         }
         field = Some(result);
@@ -102,12 +106,12 @@ fn fastest<T: Real>(request: &Request, input: &Input<T>) -> Result<(Outcome, Fie
 }
 
 /// The fastest of several evaluations of one plan.
-fn reuse<T: Real>(request: &Request, plan: &mut Plan<T>, input: &Input<T>) -> Result<Option<Seconds>, farfield::Error> {
+fn reuse<T: Precision>(request: &Request, plan: &mut Planned<T>, input: &Input<T>) -> Result<Option<Seconds>, Failure> {
     let mut best: Option<Seconds> = None;
     let mut field = plan.field();
     for run in 1..=request.reuse {
-        plan.evaluate_into(&input.strengths, &mut field)?;
-        let seconds = *plan.seconds();
+        plan.evaluate_again(request, input, &mut field)?;
+        let seconds = plan.seconds();
         print::progress(&format!(
             "reuse {run} of {}: {}",
             request.reuse,
@@ -137,10 +141,16 @@ fn measure_error<T: Real>(request: &Request, input: &Input<T>, field: &Field<T>,
 }
 
 impl Outcome {
-    fn new<T: Real>(plan: &Plan<T>, seconds: Seconds, input: &Input<T>, request: &Request) -> Self {
-        let mut notes = plan.notes().to_vec();
+    fn new<T: Precision>(
+        plan: &Planned<T>,
+        executor: &Executor,
+        seconds: Seconds,
+        input: &Input<T>,
+        request: &Request,
+    ) -> Self {
+        let mut notes = plan.notes();
         notes.extend(input.notes.iter().cloned());
-        let parameters = *plan.parameters();
+        let parameters = plan.parameters();
         if request.theta.is_some() && parameters.method != farfield::Method::Treecode {
             notes.push(format!(
                 "theta is used by the treecode only, not by {}",
@@ -150,8 +160,7 @@ impl Outcome {
         Self {
             parameters,
             tolerance: plan.tolerance(),
-            simd: plan.simd(),
-            lanes: plan.simd().lanes::<T>(),
+            processor: executor.processor(plan),
             notes,
             seconds,
             reused: None,

@@ -58,6 +58,7 @@ pub struct Request {
     pub simd: Option<SimdLevel>,
     pub allow_unbounded_gradient: bool,
     pub profile: Profile,
+    pub device: SumDevice,
     pub threads: Option<usize>,
     pub verify: usize,
     pub repeat: usize,
@@ -68,7 +69,7 @@ pub struct Request {
 impl Request {
     /// Puts the options together.
     pub fn new(args: EvaluateArgs, profile: Profile) -> Result<Self, Failure> {
-        check_device(args.device)?;
+        let device = sum_device(args.device)?;
         let (kernel, size) = kernel_of(&args)?;
         let mut outputs = args.outputs;
         let mut seen = Vec::new();
@@ -125,6 +126,7 @@ impl Request {
             simd: args.simd,
             allow_unbounded_gradient: args.allow_unbounded_gradient,
             profile,
+            device,
             threads: args.threads,
             verify: args.verify,
             repeat: args.repeat,
@@ -182,15 +184,24 @@ impl Request {
     }
 }
 
-fn check_device(device: Device) -> Result<(), Failure> {
-    let name = match device {
-        Device::Cpu | Device::Auto => return Ok(()),
-        Device::Cuda => "cuda",
-        Device::Hybrid => "hybrid",
-    };
-    Err(Failure::Data(format!(
-        "--device {name}: this build of farfield sums on the CPU only; use --device cpu or auto"
-    )))
+/// Where a sum is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SumDevice {
+    /// The processor's cores.
+    Cpu,
+    /// The first graphics processor.
+    Cuda,
+}
+
+fn sum_device(device: Device) -> Result<SumDevice, Failure> {
+    match device {
+        Device::Cpu | Device::Auto => Ok(SumDevice::Cpu),
+        Device::Cuda => Ok(SumDevice::Cuda),
+        Device::Hybrid => Err(Failure::Data(
+            "--device hybrid: this build sums on the CPU or the GPU, not on both at once; use --device cpu or cuda"
+                .to_owned(),
+        )),
+    }
 }
 
 /// The kernel with its parameters, and the core size or softening length.

@@ -100,16 +100,11 @@ fn plan(text: &mut String, request: &Request, outcome: &Outcome) {
             &format!("{boxes} boxes, depth {depth}, up to {capacity} points in a leaf"),
         );
     }
-    let threads = rayon::current_num_threads();
-    let plural = if threads == 1 { "" } else { "s" };
-    let lanes = format!("{} ({} lanes)", outcome.simd, outcome.lanes);
+    let profile = request.profile.origin();
     line(
         text,
         "device",
-        &format!(
-            "cpu, {threads} thread{plural}, {lanes}, profile {}",
-            request.profile.origin()
-        ),
+        &format!("{}, profile {profile}", outcome.processor.description),
     );
 }
 
