@@ -38,6 +38,8 @@ pub enum Command {
     Info(InfoArgs),
     /// Measure what a paper measured and put the numbers side by side
     Reproduce(ReproduceArgs),
+    /// Compare every operator and method of a device with the truth
+    Selftest(SelftestArgs),
 }
 
 /// `farfield evaluate`.
@@ -118,7 +120,7 @@ pub struct EvaluateArgs {
     /// How to sum
     #[arg(long, value_parser = methods(), value_name = "METHOD", default_value = "auto", help_heading = "Execution")]
     pub method: Method,
-    /// Where to sum; this build sums on the CPU
+    /// Where to sum
     #[arg(long, value_enum, default_value_t = Device::Auto, help_heading = "Execution")]
     pub device: Device,
     /// How many threads to use [default: one for each core]
@@ -337,6 +339,27 @@ pub struct ReproduceArgs {
     pub profile: Option<PathBuf>,
 }
 
+/// `farfield selftest`.
+#[derive(Debug, Args)]
+pub struct SelftestArgs {
+    /// The device to test
+    #[arg(long, value_enum, default_value_t = TestedDevice::Cuda)]
+    pub device: TestedDevice,
+    /// Small sums only, for a memory checker
+    #[arg(long)]
+    pub quick: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Devices that test themselves; the CPU engine's tests are `cargo test`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TestedDevice {
+    /// A graphics processor of NVIDIA
+    Cuda,
+}
+
 /// The kernels by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum KernelName {
@@ -427,9 +450,9 @@ pub enum Device {
     Cpu,
     /// A graphics processor of NVIDIA
     Cuda,
-    /// Both at once
+    /// Both at once (not yet)
     Hybrid,
-    /// The best there is
+    /// The processor's cores, until sums are shared out by speed
     Auto,
 }
 

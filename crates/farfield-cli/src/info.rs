@@ -23,9 +23,26 @@ struct Info {
     memory_total_bytes: Option<u64>,
     memory_available_bytes: Option<u64>,
     gpus: Vec<String>,
-    /// What this build can sum on.
+    /// What this build can sum on here.
     devices: Vec<&'static str>,
+    /// The GPUs it can sum on, or why there are none.
+    cuda: Cuda,
     profile: String,
+}
+
+#[derive(Serialize)]
+struct Cuda {
+    devices: Vec<CudaDevice>,
+    unavailable: Option<String>,
+}
+
+#[derive(Serialize)]
+struct CudaDevice {
+    name: String,
+    architecture: String,
+    multiprocessors: usize,
+    memory_bytes: u64,
+    driver: String,
 }
 
 #[derive(Serialize)]
@@ -51,7 +68,8 @@ pub fn run(args: &InfoArgs) -> Result<String, Failure> {
         memory_total_bytes: machine::total_memory(),
         memory_available_bytes: machine::available_memory(),
         gpus: gpus(),
-        devices: vec!["cpu"],
+        devices: devices(),
+        cuda: cuda(),
         profile: profile.origin(),
     };
     if args.json {
@@ -84,13 +102,59 @@ impl Info {
         for gpu in &self.gpus {
             line("gpu", gpu);
         }
-        line("device", "this build sums on the CPU");
+        match (&self.cuda.unavailable, self.cuda.devices.first()) {
+            (None, Some(gpu)) => line(
+                "device",
+                &format!(
+                    "cpu, cuda: {} ({}, {} multiprocessors, {}, CUDA {})",
+                    gpu.name,
+                    gpu.architecture,
+                    gpu.multiprocessors,
+                    units::bytes(gpu.memory_bytes),
+                    gpu.driver
+                ),
+            ),
+            (reason, _) => line(
+                "device",
+                &format!("cpu; no cuda: {}", reason.as_deref().unwrap_or("no device")),
+            ),
+        }
         let place = match (&profile.file, profile::default_path()) {
             (None, Some(path)) => format!("built-in (no {})", path.display()),
             _ => self.profile.clone(),
         };
         line("profile", &place);
         text
+    }
+}
+
+fn devices() -> Vec<&'static str> {
+    if farfield_cuda::Device::all().is_ok() {
+        vec!["cpu", "cuda"]
+    } else {
+        vec!["cpu"]
+    }
+}
+
+fn cuda() -> Cuda {
+    match farfield_cuda::Device::all() {
+        Ok(devices) => Cuda {
+            devices: devices
+                .into_iter()
+                .map(|gpu| CudaDevice {
+                    name: gpu.name,
+                    architecture: format!("sm_{}", gpu.architecture),
+                    multiprocessors: gpu.multiprocessors,
+                    memory_bytes: gpu.memory_bytes,
+                    driver: format!("{}.{}", gpu.driver / 1000, gpu.driver % 1000 / 10),
+                })
+                .collect(),
+            unavailable: None,
+        },
+        Err(error) => Cuda {
+            devices: Vec::new(),
+            unavailable: Some(error.to_string()),
+        },
     }
 }
 

@@ -15,6 +15,7 @@ mod problem;
 mod profile;
 mod reproduce;
 mod run;
+mod selftest;
 mod threads;
 mod units;
 mod validate;
@@ -45,5 +46,6 @@ fn execute(cli: Cli) -> Result<String, Failure> {
         Command::Bench(args) => bench::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Selftest(args) => selftest::run(&args),
     }
 }

@@ -2,7 +2,7 @@
 
 mod program;
 
-use program::{fail, succeed};
+use program::{fail, json, succeed};
 
 #[test]
 fn wrong_options_are_usage_errors() {
@@ -100,6 +100,13 @@ fn wrong_options_are_usage_errors() {
     fail("reproduce nothing", 2, &["nothing"]);
 }
 
+/// Whether this machine has a GPU that sums can be done on.
+fn has_cuda() -> bool {
+    json("info --json")["devices"]
+        .as_array()
+        .is_some_and(|devices| devices.iter().any(|device| device == "cuda"))
+}
+
 #[test]
 fn numbers_that_do_not_fit_are_named_with_what_would() {
     let gravity = "evaluate --n 100 --kernel gravity";
@@ -134,6 +141,9 @@ fn what_the_machine_cannot_do_is_a_clear_error() {
             1,
             &["--device", device, "CPU"],
         );
+    }
+    if !has_cuda() {
+        fail("selftest --device cuda", 1, &["--device cuda", "NVIDIA driver"]);
     }
     // A forecast, before a single point is made.
     fail("evaluate --n 1e13", 1, &["--n 10000000000000", "GiB"]);

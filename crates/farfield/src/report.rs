@@ -70,7 +70,7 @@ impl Seconds {
     }
 
     /// Adds time to a phase.
-    pub(crate) fn add(&mut self, phase: Phase, seconds: f64) {
+    pub fn add(&mut self, phase: Phase, seconds: f64) {
         self.phases[phase as usize] += seconds;
     }
 

@@ -136,7 +136,8 @@ pub fn check_device(device: Device) -> Result<(), Failure> {
         Device::Hybrid => "hybrid",
     };
     Err(Failure::Data(format!(
-        "--device {name}: this build of farfield sums on the CPU only; use --device cpu or auto"
+        "--device {name}: `evaluate` sums on the CPU only in this build; use --device cpu or auto (`farfield selftest \
+         --device cuda` checks the GPU engine)"
     )))
 }
 

@@ -130,7 +130,7 @@ impl<T: Real> FarOutputs<T> {
 }
 
 /// How many sums a kernel with scalar or vector strengths forms for so many derivatives of its potential.
-pub(crate) fn sums_of(vector: bool, derivatives: usize) -> usize {
+pub fn sums_of(vector: bool, derivatives: usize) -> usize {
     match (vector, derivatives) {
         (false, 0) => 1,
         (false, 1) => 4,

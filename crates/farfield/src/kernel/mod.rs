@@ -24,7 +24,8 @@ pub(crate) use biot_savart::{
     Gaussian, HuPolynomial, SingularVortex, VortexGradient, VortexVelocity, WinckelmansLeonard,
 };
 pub(crate) use coulomb::{CoulombGradient, CoulombHessian, CoulombPotential, PlummerGradient, PlummerPotential};
-pub(crate) use far::{FarOutputs, Side, sums_of};
+pub use far::sums_of;
+pub(crate) use far::{FarOutputs, Side};
 pub(crate) use pair::Pair;
 
 use std::fmt;
@@ -147,7 +148,7 @@ impl Output {
     }
 
     /// How many derivatives of the (scalar or vector) potential it takes.
-    pub(crate) fn derivatives(self) -> usize {
+    pub fn derivatives(self) -> usize {
         match self {
             Output::Potential => 0,
             Output::Gradient | Output::Acceleration | Output::Velocity => 1,
@@ -190,7 +191,7 @@ impl Kernel {
     }
 
     /// What the sums over unit-normalised pairs are multiplied with to become an output.
-    pub(crate) fn scale(self, output: Output) -> f64 {
+    pub fn scale(self, output: Output) -> f64 {
         match (self, output) {
             (Kernel::Gravity { constant }, Output::Potential) => -constant,
             (Kernel::Gravity { constant }, _) => constant,
@@ -201,7 +202,7 @@ impl Kernel {
 
     /// How far from a source of core size `size` its kernel differs from the singular one by more than the relative
     /// `tolerance`; from there on the far field may use the singular kernel.
-    pub(crate) fn core_reach(self, size: f64, tolerance: f64) -> f64 {
+    pub fn core_reach(self, size: f64, tolerance: f64) -> f64 {
         match self {
             Kernel::Coulomb | Kernel::BiotSavart { core: Core::Singular } => 0.0,
             // 1/sqrt(r^2 + e^2) = 1/r (1 - e^2/2r^2 + ...), and 3 e^2/2r^2 for the acceleration
@@ -229,7 +230,7 @@ impl Kernel {
     }
 
     /// Whether coincident pairs are skipped (given whether any core size is in play).
-    pub(crate) fn is_singular(self, has_sizes: bool) -> bool {
+    pub fn is_singular(self, has_sizes: bool) -> bool {
         match self {
             Kernel::Coulomb => true,
             Kernel::Gravity { .. } => !has_sizes,

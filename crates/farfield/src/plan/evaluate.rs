@@ -373,7 +373,7 @@ impl<T: Real> Plan<T> {
 }
 
 /// Where an output starts among the sums of a target.
-fn first_sum(output: Output) -> usize {
+pub fn first_sum(output: Output) -> usize {
     match output {
         Output::Potential | Output::Velocity => 0,
         Output::Gradient | Output::Acceleration => 1,

@@ -21,6 +21,37 @@ impl<T: Real> Field<T> {
         let components = outputs.iter().map(|output| output.components()).collect();
         Self::new(outputs, components, vectors, targets)
     }
+
+    /// A field of values that were summed elsewhere, one array per output, laid out as [`Field::get`] returns them;
+    /// `strengths` is the largest magnitude they came from.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if an array does not have `vectors * targets * components` values, [`Error::Overflow`] if some
+    /// value is no number.
+    pub fn from_values(
+        outputs: &[Output],
+        vectors: usize,
+        targets: usize,
+        values: Vec<Vec<T>>,
+        strengths: f64,
+    ) -> Result<Self, Error> {
+        let mut field = Self::of_outputs(outputs, 0, 0);
+        (field.vectors, field.targets) = (vectors, targets);
+        let lengths: Vec<usize> = outputs.iter().map(|o| vectors * targets * o.components()).collect();
+        if !values.iter().map(Vec::len).eq(lengths.iter().copied()) {
+            return Err(Error::Length {
+                array: "field",
+                found: values.iter().map(Vec::len).sum(),
+                expected: lengths.iter().sum(),
+                why: format!("{vectors} vectors x {targets} targets of {} outputs", outputs.len()),
+            });
+        }
+        field.values = values;
+        for output in outputs {
+            field.check_fits(*output, output.name(), strengths)?;
+        }
+        Ok(field)
+    }
 }
 
 impl<T: Real, O: Copy + PartialEq> Field<T, O> {

@@ -19,8 +19,12 @@ impl<T: Real> Sum<'_, T> {
         }
     }
 
-    /// Checks everything; returns what the points, and the cores if the points do not extend, extend over.
-    pub(super) fn check(&self) -> Result<f64, Error> {
+    /// Checks everything, as [`Sum::plan`] does first; returns what the points, and the cores if the points do not
+    /// extend, extend over.
+    ///
+    /// # Errors
+    /// Any of [`Error`], naming the value that is wrong and where it is.
+    pub fn check(&self) -> Result<f64, Error> {
         self.check_sizes()?;
         self.check_options()?;
         self.check_lengths()
@@ -394,8 +398,12 @@ fn check_distances<T: Real, const D: usize>(
     Ok(())
 }
 
-/// Checks the strengths of an evaluation; returns the largest magnitude.
-pub(crate) fn check_strengths<T: Real>(
+/// Checks the strengths of an evaluation, `sources * components * vectors` finite numbers; returns the largest
+/// magnitude.
+///
+/// # Errors
+/// [`Error::Length`] or [`Error::NotFinite`].
+pub fn check_strengths<T: Real>(
     strengths: &[T],
     sources: usize,
     components: usize,

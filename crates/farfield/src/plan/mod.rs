@@ -11,13 +11,15 @@ pub(crate) mod input;
 pub(crate) mod memory;
 pub(crate) mod merge;
 mod one_call;
+mod request;
 pub(crate) mod units;
 
-pub use evaluate::{Parameters, Plan};
+pub use evaluate::{Parameters, Plan, first_sum};
 pub use field::Field;
-pub use input::MOST_POINTS;
+pub use input::{MOST_POINTS, check_strengths};
 pub use memory::MemoryForecast;
 pub use one_call::{BiotSavartSum, CoulombSum, GravitySum, biot_savart, coulomb, gravity};
+pub use request::Request;
 
 use crate::kernel::{Kernel, Output, Sizes};
 use crate::simd::{Real, SimdLevel};

@@ -4,9 +4,12 @@
 //! takes on a machine (`profile`), and how boxes share the error at the least cost (`orders`); `shape` chooses
 //! the size of the boxes. Nothing here measures time while planning: equal input gives an equal plan.
 
+mod cube;
 pub(crate) mod orders;
 pub(crate) mod profile;
 pub(crate) mod shape;
 pub(crate) mod truncation;
 
+pub use cube::{CubeOrders, cube_orders};
 pub use profile::{MachineProfile, OperatorCosts, PlaneCosts};
+pub use truncation::{CLASSES, class_of};

@@ -1,0 +1,87 @@
+//! `farfield selftest`: a device against the truth, as a table.
+
+use crate::args::{SelftestArgs, TestedDevice};
+use crate::failure::Failure;
+use crate::print;
+use farfield_cuda::Device;
+use farfield_cuda::selftest::{self, Extent, Row};
+use serde::Serialize;
+use std::fmt::Write;
+
+#[derive(Serialize)]
+struct Report {
+    version: &'static str,
+    device: String,
+    passed: usize,
+    failed: usize,
+    checks: Vec<Check>,
+}
+
+#[derive(Serialize)]
+struct Check {
+    what: String,
+    precision: &'static str,
+    points: String,
+    parameters: String,
+    measured: f64,
+    allowed: f64,
+    passed: bool,
+}
+
+/// Runs the command; a check that fails is exit code 1, after the table.
+pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
+    let TestedDevice::Cuda = args.device;
+    let device = Device::open(0).map_err(|error| Failure::Data(format!("--device cuda: {error}")))?;
+    let extent = if args.quick { Extent::Quick } else { Extent::Full };
+    let mut checks = Vec::new();
+    let mut report = |row: &Row| {
+        print::progress(&line(row));
+        checks.push(Check::of(row));
+    };
+    selftest::run(&device, extent, &mut report).map_err(|error| Failure::Data(format!("--device cuda: {error}")))?;
+    let failed = checks.iter().filter(|check| !check.passed).count();
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        device: device.properties().name.clone(),
+        passed: checks.len() - failed,
+        failed,
+        checks,
+    };
+    if failed > 0 {
+        return Err(Failure::Data(format!(
+            "{failed} of {} checks failed on {}",
+            report.checks.len(),
+            report.device
+        )));
+    }
+    if args.json {
+        let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+        return Ok(text + "\n");
+    }
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{} checks passed on {}", report.passed, report.device);
+    Ok(text)
+}
+
+impl Check {
+    fn of(row: &Row) -> Self {
+        Self {
+            what: row.what.clone(),
+            precision: row.precision,
+            points: row.points.clone(),
+            parameters: row.parameters.clone(),
+            measured: row.measured,
+            allowed: row.allowed,
+            passed: row.passed(),
+        }
+    }
+}
+
+fn line(row: &Row) -> String {
+    let mark = if row.passed() { "ok  " } else { "FAIL" };
+    format!(
+        "{mark} {:10.2e} <= {:7.1e}  {}  {:56} {:28} {}",
+        row.measured, row.allowed, row.precision, row.what, row.points, row.parameters
+    )
+}

@@ -1,0 +1,153 @@
+// P2P: the targets of a leaf meet the sources of the boxes that touch it.
+//
+// Those are the boxes of the leaf's own level that touch it, cut further or not, and the leaves that touch one of the
+// boxes it lies in. (A leaf thus meets the sources of smaller boxes nearby in pairs: on a GPU pairs are so cheap that
+// expansions between boxes of different size do not pay.) Together with M2L every target meets every source once.
+//
+// A block serves one leaf. Its threads are cut into columns, each with FARFIELD_TARGETS targets, and slices, each with
+// every so-manieth source, so that few threads idle whatever the number of targets; the slices' sums are added in order.
+#include "pair.cuh"
+#include "tree.cuh"
+
+#define THREADS FARFIELD_THREADS
+#define TARGETS FARFIELD_TARGETS
+#define TILE FARFIELD_TILE
+#define MAX_RANGES (27 + 26 * LEVELS + 5)
+
+struct Output {
+    real *values;     // [(vector * target_count + caller's index) * components + component]
+    uint first_sum, components;
+    real scale;
+};
+
+union Memory {
+    Source tile[TILE];
+    real sums[THREADS * TARGETS * SUMS];
+};
+
+// `far` is what L2P left, or null; `order` maps tree order to the caller's.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    p2p(const Tree *__restrict__ tree, Boxes boxes, const real *__restrict__ targets, uint target_count, const uint *__restrict__ order,
+        const Source *__restrict__ sources, uint source_count, real global_size2, const real *__restrict__ far, Output out0,
+        Output out1, Output out2, uint outputs) {
+    __shared__ Memory memory;
+    __shared__ Range ranges[MAX_RANGES];
+    __shared__ uint starts[MAX_RANGES + 1];
+    __shared__ uint range_count, own_start;
+    uint box = blockIdx.x;
+    Range mine = boxes.targets[box];
+    if (!boxes.is_leaf[box]) return;
+    // Leaves of more targets than a block holds are served by several.
+    uint first = mine.start + blockIdx.y * THREADS * TARGETS;
+    if (first >= mine.end) return;
+    uint count = min(mine.end - first, (uint)(THREADS * TARGETS));
+    uint lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+
+    if (warp == 0) {
+        uint found = 0, total = 0;
+        int at = box;
+        while (at >= 0) {
+            int other = lane < 27 ? boxes.neighbours[27 * (ulong64)at + lane] : -1;
+            bool meets = other >= 0 && (at == (int)box || lane != 13 && boxes.is_leaf[other]);
+            Range range = meets ? boxes.sources[other] : Range{0, 0};
+            meets = meets && range.start < range.end;
+            uint which = __ballot_sync(~0u, meets), length = meets ? range.end - range.start : 0, sum = length;
+            for (uint step = 1; step < 32; step *= 2) {
+                uint value = __shfl_up_sync(~0u, sum, step);
+                if (lane >= step) sum += value;
+            }
+            if (meets) {
+                uint place = found + __popc(which & ((1u << lane) - 1));
+                ranges[place] = range;
+                starts[place] = total + sum - length;
+            }
+            if (at == (int)box && lane == 13) own_start = total + sum - length;
+            found += __popc(which);
+            total += __shfl_sync(~0u, sum, 31);
+            at = tree->mixed ? boxes.parent[at] : -1;
+        }
+        if (lane == 0) {
+            starts[found] = total;
+            range_count = found;
+        }
+    }
+    __syncthreads();
+
+    uint columns = (count + TARGETS - 1) / TARGETS, slices = THREADS / columns;
+    uint column = threadIdx.x % columns, slice = threadIdx.x / columns;
+    bool works = slice < slices;
+    real x[TARGETS], y[TARGETS], z[TARGETS], sums[TARGETS][SUMS];
+#if FARFIELD_SKIP_SAME
+    uint self[TARGETS];
+#endif
+#pragma unroll
+    for (int t = 0; t < TARGETS; ++t) {
+        uint i = min(column + t * columns, count - 1);
+        x[t] = targets[3 * (ulong64)(first + i)];
+        y[t] = targets[3 * (ulong64)(first + i) + 1];
+        z[t] = targets[3 * (ulong64)(first + i) + 2];
+#if FARFIELD_SKIP_SAME
+        self[t] = own_start + first - mine.start + i;
+#endif
+#pragma unroll
+        for (int k = 0; k < SUMS; ++k) sums[t][k] = 0;
+    }
+    sources += (ulong64)blockIdx.z * source_count;
+    uint total = starts[range_count];
+    for (uint tile_start = 0; tile_start < total; tile_start += TILE) {
+        uint tile_end = min(tile_start + TILE, total);
+        for (uint r = warp; r < range_count; r += THREADS / 32) {
+            uint from = max(starts[r], tile_start), to = min(starts[r + 1], tile_end);
+            for (uint j = from + lane; j < to; j += 32) memory.tile[j - tile_start] = sources[ranges[r].start + (j - starts[r])];
+        }
+        __syncthreads();
+        if (works) {
+            uint length = tile_end - tile_start;
+#pragma unroll 4
+            for (uint j = slice; j < length; j += slices) {
+                Source source = memory.tile[j];
+#pragma unroll
+                for (int t = 0; t < TARGETS; ++t) {
+#if FARFIELD_SKIP_SAME
+                    bool other = tile_start + j != self[t];
+#else
+                    const bool other = true;
+#endif
+                    add_pair(x[t] - source.x, y[t] - source.y, z[t] - source.z, source, global_size2, other, sums[t]);
+                }
+            }
+        }
+        __syncthreads();
+    }
+
+    // memory.sums[(slice * SUMS + k) * count + i]
+    if (works)
+#pragma unroll
+        for (int t = 0; t < TARGETS; ++t) {
+            uint i = column + t * columns;
+            if (i < count)
+#pragma unroll
+                for (int k = 0; k < SUMS; ++k) memory.sums[(slice * SUMS + k) * count + i] = sums[t][k];
+        }
+    __syncthreads();
+    ulong64 vector = blockIdx.z;
+    for (uint i = threadIdx.x; i < count; i += THREADS) {
+        real result[SUMS];
+#pragma unroll
+        for (int k = 0; k < SUMS; ++k) {
+            real sum = far ? far[(vector * SUMS + k) * target_count + first + i] : real(0);
+            for (uint s = 0; s < slices; ++s) sum += memory.sums[(s * SUMS + k) * count + i];
+            result[k] = sum;
+        }
+        ulong64 place = vector * target_count + order[first + i];
+#pragma unroll
+        for (int o = 0; o < 3; ++o) {
+            const Output &out = o == 0 ? out0 : o == 1 ? out1 : out2;
+            if (o < outputs)
+#pragma unroll
+                for (int k = 0; k < SUMS; ++k)
+                    if (k >= out.first_sum && k < out.first_sum + out.components)
+                        out.values[place * out.components + k - out.first_sum] = out.scale * result[k];
+        }
+    }
+}

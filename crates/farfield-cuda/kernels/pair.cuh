@@ -1,0 +1,188 @@
+// What one source adds to the sums at one target. The sums and their order are those of the CPU's kernels:
+//   scalar strengths:  potential | gradient x y z | Hessian xx xy xz yy yz zz
+//   vector strengths:  velocity x y z | velocity gradient row by row
+// without Newton's constant and without 1/(4 pi), which the last step multiplies in.
+//
+// Constants: FARFIELD_VECTOR (strengths are 0: scalars, 1: vectors), FARFIELD_DERIVATIVES of the potential (0, 1, 2),
+// FARFIELD_CORE (vortices: 0 singular, 1 Winckelmans-Leonard, 2 Gaussian, 3 Hu's polynomial), FARFIELD_SIZES (0 none,
+// 1 one for all, 2 one per source), FARFIELD_SKIP_SAME (1: the pair of a point with itself is skipped by its index).
+#pragma once
+#include "real.cuh"
+
+#if FARFIELD_VECTOR
+#define STRENGTHS 3
+#define SUMS (FARFIELD_DERIVATIVES == 2 ? 12 : 3)
+#else
+#define STRENGTHS 1
+#define SUMS (FARFIELD_DERIVATIVES == 0 ? 1 : FARFIELD_DERIVATIVES == 1 ? 4 : 10)
+#endif
+
+// A source as the inner loop reads it, in one or two vector loads: position and charge, or position, squared core size
+// and up to three strengths.
+#if FARFIELD_VECTOR || FARFIELD_SIZES == 2
+#define WIDE_SOURCE 1
+struct __align__(16) Source {
+    real x, y, z, size2, s0, s1, s2, unused;
+};
+#else
+#define WIDE_SOURCE 0
+struct __align__(16) Source {
+    real x, y, z, s0;
+};
+#endif
+
+__device__ __forceinline__ Source no_source() {
+    Source none = {};
+    return none;
+}
+
+// Source j of a strength vector from the caller's arrays: positions (count x 3), strengths (vectors x count x STRENGTHS) and,
+// where each has its own, core sizes.
+__device__ __forceinline__ Source load_source(const real *__restrict__ positions, const real *__restrict__ strengths,
+                                              const real *__restrict__ sizes, ulong64 count, ulong64 vector, ulong64 j) {
+    const real *strength = strengths + (vector * count + j) * STRENGTHS;
+    Source source = no_source();
+    source.x = positions[3 * j];
+    source.y = positions[3 * j + 1];
+    source.z = positions[3 * j + 2];
+    source.s0 = strength[0];
+#if FARFIELD_VECTOR
+    source.s1 = strength[1];
+    source.s2 = strength[2];
+#endif
+#if FARFIELD_SIZES == 2
+    source.size2 = sizes[j] * sizes[j];
+#endif
+    return source;
+}
+
+// The squared core size of a source; `global_size2` is that of all.
+__device__ __forceinline__ real size2_of(const Source &source, real global_size2) {
+#if FARFIELD_SIZES == 2
+    return source.size2;
+#else
+    return global_size2;
+#endif
+}
+
+#if FARFIELD_VECTOR
+// K(r) and K'(r)/r of the core. `counts` is false where the pair adds nothing.
+__device__ __forceinline__ void vortex_profile(real r2, real size2, real &k, real &slope, bool &counts) {
+#if FARFIELD_CORE == 0
+    real inverse = inverse_sqrt(r2);
+    real inverse2 = inverse * inverse;
+    k = inverse2 * inverse;
+    slope = real(-3) * k * inverse2;
+    counts = is_positive(r2);
+#elif FARFIELD_CORE == 1
+    real s2 = r2 + size2;
+    real inverse = inverse_sqrt(s2);
+    real inverse2 = inverse * inverse;
+    real inverse5 = inverse2 * inverse2 * inverse;
+    k = fma(real(1.5), size2, s2) * inverse5;
+    slope = fma(real(-7.5), size2, real(-3) * s2) * (inverse5 * inverse2);
+    counts = is_positive(s2);
+#elif FARFIELD_CORE == 2
+    // With s = r/(sqrt(2) size): K = [erf(s) - 2/sqrt(pi) s exp(-s^2)]/r^3. Below s = 0.8 the difference would cancel:
+    // there the series 4/sqrt(pi) sum (-s^2)^k/(k! (2k+3)) of K r^3/s^3 and its derivative.
+    real half_inverse = real(0.5) / max(size2, real(1e-37));
+    real s2 = r2 * half_inverse;
+    real cube = half_inverse * (half_inverse * inverse_sqrt(half_inverse));
+    const real four_over_root_pi = real(2.2567583341910251478);
+    counts = true;
+    if (s2 < real(0.64)) {
+        real series = 0, series_slope = 0;
+        const real term[14] = {1.,        1. / 1,      1. / 2,       1. / 6,        1. / 24,        1. / 120,        1. / 720,
+                               1. / 5040, 1. / 40320., 1. / 362880., 1. / 3628800., 1. / 39916800., 1. / 479001600., 1. / 6227020800.};
+#pragma unroll
+        for (int n = 13; n >= 0; --n) {
+            real signed_term = n % 2 == 0 ? term[n] : -term[n];
+            series = fma(series, s2, signed_term / real(2 * n + 3));
+            series_slope = fma(series_slope, s2, -signed_term / real(2 * n + 5));
+        }
+        k = four_over_root_pi * cube * series;
+        slope = real(2) * four_over_root_pi * cube * half_inverse * series_slope;
+    } else {
+        real inverse = inverse_sqrt(r2);
+        real inverse2 = inverse * inverse;
+        real s = sqrt(s2);
+        real decay = exp(-s2);
+        real g = erf(s) - real(0.5) * four_over_root_pi * s * decay;
+        k = g * inverse2 * inverse;
+        // A source of size zero has an infinite cube and no decay left.
+        real rise = decay > 0 ? four_over_root_pi * cube * decay : real(0);
+        slope = (rise - real(3) * k) * inverse2;
+    }
+#else
+    real inverse = inverse_sqrt(r2);
+    real inverse2 = inverse * inverse;
+    bool inside = r2 < size2;
+    k = inverse * (inside ? real(1) / max(size2, real(1e-37)) : inverse2);
+    slope = (inside ? real(-1) : real(-3)) * k * inverse2;
+    // gamma x 0 at the centre
+    counts = is_positive(r2);
+#endif
+}
+#endif
+
+// Adds what `source` contributes; d is target minus source.
+__device__ __forceinline__ void add_pair(real dx, real dy, real dz, const Source &source, real global_size2, bool other,
+                                         real (&sums)[SUMS]) {
+    real r2 = fma(dx, dx, fma(dy, dy, dz * dz));
+    real size2 = size2_of(source, global_size2);
+#if FARFIELD_VECTOR
+    real k, slope;
+    bool counts;
+    vortex_profile(r2, size2, k, slope, counts);
+    real cx = fma(-source.s2, dy, source.s1 * dz);
+    real cy = fma(-source.s0, dz, source.s2 * dx);
+    real cz = fma(-source.s1, dx, source.s0 * dy);
+    if (counts && other) {
+        sums[0] = fma(k, cx, sums[0]);
+        sums[1] = fma(k, cy, sums[1]);
+        sums[2] = fma(k, cz, sums[2]);
+#if FARFIELD_DERIVATIVES == 2
+        real ax = slope * cx, ay = slope * cy, az = slope * cz;
+        sums[3] = fma(ax, dx, sums[3]);
+        sums[4] = fma(ax, dy, fma(-k, source.s2, sums[4]));
+        sums[5] = fma(ax, dz, fma(k, source.s1, sums[5]));
+        sums[6] = fma(ay, dx, fma(k, source.s2, sums[6]));
+        sums[7] = fma(ay, dy, sums[7]);
+        sums[8] = fma(ay, dz, fma(-k, source.s0, sums[8]));
+        sums[9] = fma(az, dx, fma(-k, source.s1, sums[9]));
+        sums[10] = fma(az, dy, fma(k, source.s0, sums[10]));
+        sums[11] = fma(az, dz, sums[11]);
+#endif
+    }
+#else
+#if FARFIELD_SIZES != 0
+    r2 += size2;
+#endif
+    real inverse = inverse_sqrt(r2);
+    bool counts = is_positive(r2) && other;
+#if FARFIELD_DERIVATIVES == 0
+    if (counts) sums[0] = fma(source.s0, inverse, sums[0]);
+#else
+    real potential = source.s0 * inverse;
+    real inverse2 = inverse * inverse;
+    real radial = potential * inverse2;
+    if (counts) {
+        sums[0] += potential;
+        sums[1] = fma(-radial, dx, sums[1]);
+        sums[2] = fma(-radial, dy, sums[2]);
+        sums[3] = fma(-radial, dz, sums[3]);
+#if FARFIELD_DERIVATIVES == 2
+        // q (3 d_i d_j / r^5 - delta_ij / r^3)
+        real second = real(3) * radial * inverse2;
+        real ax = second * dx, ay = second * dy, az = second * dz;
+        sums[4] = fma(ax, dx, sums[4] - radial);
+        sums[5] = fma(ax, dy, sums[5]);
+        sums[6] = fma(ax, dz, sums[6]);
+        sums[7] = fma(ay, dy, sums[7] - radial);
+        sums[8] = fma(ay, dz, sums[8]);
+        sums[9] = fma(az, dz, sums[9] - radial);
+#endif
+    }
+#endif
+#endif
+}

@@ -1,0 +1,107 @@
+//! Device memory: forecasts, allocations and copies with errors that say what to do.
+
+use super::Device;
+use crate::error::Error;
+use cudarc::driver::sys::CUresult;
+use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr, DriverError, ValidAsZeroBits};
+use std::sync::Arc;
+
+const GIB: f64 = (1u64 << 30) as f64;
+
+/// Refuses a sum whose forecast exceeds what is free.
+pub(crate) fn forecast_fits(device: &Device, needed: u64) -> Result<(), Error> {
+    let free = device.free_memory()?;
+    if needed <= free {
+        Ok(())
+    } else {
+        Err(too_large(device.properties().name.clone(), needed, free))
+    }
+}
+
+fn too_large(device: String, needed: u64, free: u64) -> Error {
+    Error::Memory {
+        needed_gib: needed as f64 / GIB,
+        available_gib: free as f64 / GIB,
+        device,
+    }
+}
+
+/// Allocations and copies on a plan's stream.
+#[derive(Debug, Clone)]
+pub(crate) struct Buffers {
+    device: Arc<Device>,
+    stream: Arc<CudaStream>,
+}
+
+impl Buffers {
+    pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
+        Ok(Self {
+            device: device.clone(),
+            stream: device.stream()?,
+        })
+    }
+
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Memory for `length` values; what is in it is undefined. At least one value, so that it has an address.
+    pub fn uninit<T: DeviceRepr>(&self, length: usize) -> Result<CudaSlice<T>, Error> {
+        // SAFETY: every user of it writes a value before any kernel reads it.
+        unsafe { self.stream.alloc(length.max(1)) }.map_err(|error| self.failure::<T>(&error, length))
+    }
+
+    /// Memory for `length` zeros.
+    pub fn zeros<T: DeviceRepr + ValidAsZeroBits>(&self, length: usize) -> Result<CudaSlice<T>, Error> {
+        self.stream
+            .alloc_zeros(length.max(1))
+            .map_err(|error| self.failure::<T>(&error, length))
+    }
+
+    /// A copy of `values` on the device.
+    pub fn upload<T: DeviceRepr>(&self, values: &[T]) -> Result<CudaSlice<T>, Error> {
+        let mut buffer = self.uninit(values.len())?;
+        self.write(values, &mut buffer)?;
+        Ok(buffer)
+    }
+
+    /// Copies `values` to the start of `buffer`.
+    pub fn write<T: DeviceRepr>(&self, values: &[T], buffer: &mut CudaSlice<T>) -> Result<(), Error> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        self.stream
+            .memcpy_htod(values, &mut buffer.slice_mut(..values.len()))
+            .map_err(Error::driver("copy to the device"))
+    }
+
+    /// Copies the start of `buffer` to `values` and waits for it.
+    pub fn read<T: DeviceRepr>(&self, buffer: &CudaSlice<T>, values: &mut [T]) -> Result<(), Error> {
+        if !values.is_empty() {
+            self.stream
+                .memcpy_dtoh(&buffer.slice(..values.len()), values)
+                .map_err(Error::driver("copy from the device"))?;
+        }
+        self.wait()
+    }
+
+    /// Waits for all work on the stream; a kernel that failed shows up here.
+    pub fn wait(&self) -> Result<(), Error> {
+        self.stream.synchronize().map_err(Error::driver("finish its kernels"))
+    }
+
+    fn failure<T>(&self, error: &DriverError, length: usize) -> Error {
+        let needed = (length * std::mem::size_of::<T>()) as u64;
+        match error.0 {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                let free = self.device.free_memory().unwrap_or(0);
+                too_large(self.device.properties().name.clone(), needed, free)
+            }
+            _ => Error::driver(format!("allocate {needed} bytes"))(*error),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! A graphics processor: its context, its properties, its compiled programs and its memory.
+
+mod memory;
+mod open;
+mod timeline;
+
+pub(crate) use memory::{Buffers, forecast_fits};
+pub(crate) use open::Function;
+pub use open::{Device, Properties};
+pub(crate) use timeline::Timeline;
+
+use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
+use farfield::simd::Real;
+
+/// A precision that kernels are compiled for.
+pub trait Precision: Real + DeviceRepr + ValidAsZeroBits + Unpin {
+    /// Whether it is double.
+    const DOUBLE: bool;
+}
+
+impl Precision for f32 {
+    const DOUBLE: bool = false;
+}
+
+impl Precision for f64 {
+    const DOUBLE: bool = true;
+}
+
+/// Launches a kernel on a stream: `launch!(stream, function, grid, threads, shared_bytes; arguments...)`.
+///
+/// The caller vouches that the arguments are those of the kernel and that it stays inside them.
+macro_rules! launch {
+    ($stream:expr, $function:expr, $grid:expr, $threads:expr, $shared:expr; $($argument:expr),+ $(,)?) => {{
+        use cudarc::driver::PushKernelArg;
+        let config = cudarc::driver::LaunchConfig {
+            grid_dim: $grid,
+            block_dim: ($threads, 1, 1),
+            shared_mem_bytes: $shared,
+        };
+        let function = &$function;
+        let mut builder = $stream.launch_builder(&function.function);
+        $(builder.arg($argument);)+
+        // SAFETY: each call lists the arguments of its kernel, in order, with lengths the kernel is told; kernels are
+        // compared with the CPU by `selftest`.
+        unsafe { builder.launch(config) }
+            .map_err(crate::error::Error::driver(format!("launch {}", function.name)))?;
+    }};
+}
+pub(crate) use launch;

@@ -1,0 +1,247 @@
+//! Opening a device, and compiling and loading programs for it.
+
+use crate::compile::{Compiler, Program};
+use crate::error::{Error, describe};
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, result};
+use cudarc::nvrtc::Ptx;
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is known of a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Properties {
+    /// Its number.
+    pub ordinal: usize,
+    /// Its name.
+    pub name: String,
+    /// Its compute capability: 90 is 9.0.
+    pub architecture: i32,
+    /// How many multiprocessors it has.
+    pub multiprocessors: usize,
+    /// Its memory in bytes.
+    pub memory_bytes: u64,
+    /// The second-level cache in bytes.
+    pub cache_bytes: u64,
+    /// The most shared memory a block may have, in bytes.
+    pub shared_bytes: u32,
+    /// The CUDA version of the driver: 13000 is 13.0.
+    pub driver: i32,
+}
+
+/// An open device. Plans share it; it may be used from several threads.
+#[derive(Debug)]
+pub struct Device {
+    context: Arc<CudaContext>,
+    properties: Properties,
+    compiler: Compiler,
+    modules: Mutex<HashMap<Program, Arc<CudaModule>>>,
+    tables: Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>,
+}
+
+/// A loaded kernel and its name.
+#[derive(Debug, Clone)]
+pub(crate) struct Function {
+    pub function: CudaFunction,
+    pub name: &'static str,
+}
+
+/// The oldest compute capability the kernels are written for.
+const OLDEST: i32 = 80;
+
+impl Device {
+    /// Opens device `ordinal` with the default compiler and cache.
+    ///
+    /// # Errors
+    /// [`Error::NoDriver`], [`Error::NoDevice`], [`Error::DeviceNumber`], [`Error::TooOld`] or [`Error::Driver`].
+    pub fn open(ordinal: usize) -> Result<Arc<Self>, Error> {
+        Self::open_with(ordinal, Compiler::default())
+    }
+
+    /// [`Device::open`] with a given compiler and cache.
+    ///
+    /// # Errors
+    /// As [`Device::open`].
+    pub fn open_with(ordinal: usize, compiler: Compiler) -> Result<Arc<Self>, Error> {
+        let count = device_count()?;
+        if ordinal >= count {
+            return Err(Error::DeviceNumber { asked: ordinal, count });
+        }
+        let properties = properties_of(ordinal)?;
+        if properties.architecture < OLDEST {
+            return Err(Error::TooOld {
+                name: properties.name,
+                major: properties.architecture / 10,
+                minor: properties.architecture % 10,
+            });
+        }
+        let context = CudaContext::new(ordinal).map_err(Error::driver("create a context"))?;
+        // SAFETY: every plan does all its work on one stream of its own, so buffers need no events to be ordered.
+        unsafe { context.disable_event_tracking() };
+        keep_memory(&context)?;
+        Ok(Arc::new(Self {
+            context,
+            properties,
+            compiler,
+            modules: Mutex::new(HashMap::new()),
+            tables: Mutex::new(HashMap::new()),
+        }))
+    }
+
+    /// The devices there are; none is opened.
+    ///
+    /// # Errors
+    /// [`Error::NoDriver`] or [`Error::NoDevice`].
+    pub fn all() -> Result<Vec<Properties>, Error> {
+        (0..device_count()?).map(properties_of).collect()
+    }
+
+    /// What is known of the device.
+    pub fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    /// The compiler of its kernels.
+    pub fn compiler(&self) -> &Compiler {
+        &self.compiler
+    }
+
+    /// Free memory in bytes, with what earlier plans gave back.
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub fn free_memory(&self) -> Result<u64, Error> {
+        let action = || Error::driver("ask for free memory");
+        let (free, _) = self.context.mem_get_info().map_err(action())?;
+        Ok(free as u64 + self.pooled_memory().map_err(action())?)
+    }
+
+    /// Memory the pool holds and does not use.
+    fn pooled_memory(&self) -> Result<u64, result::DriverError> {
+        // SAFETY: the device is valid, and both attributes are 64-bit numbers.
+        unsafe {
+            let pool = result::device::get_default_mem_pool(self.context.cu_device())?;
+            let (mut reserved, mut used) = (0u64, 0u64);
+            use sys::CUmemPool_attribute_enum as Pool;
+            let reserved_at: *mut u64 = &mut reserved;
+            let used_at: *mut u64 = &mut used;
+            sys::cuMemPoolGetAttribute(pool, Pool::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, reserved_at.cast())
+                .result()?;
+            sys::cuMemPoolGetAttribute(pool, Pool::CU_MEMPOOL_ATTR_USED_MEM_CURRENT, used_at.cast()).result()?;
+            Ok(reserved.saturating_sub(used))
+        }
+    }
+
+    /// A stream for one plan.
+    pub(crate) fn stream(&self) -> Result<Arc<CudaStream>, Error> {
+        self.context.new_stream().map_err(Error::driver("create a stream"))
+    }
+
+    /// The kernels of a program by name, compiled and loaded unless they already are.
+    pub(crate) fn functions<const N: usize>(
+        &self,
+        program: &Program,
+        names: [&'static str; N],
+    ) -> Result<[Function; N], Error> {
+        let module = self.module(program)?;
+        let mut functions = Vec::with_capacity(N);
+        for name in names {
+            let function = module
+                .load_function(name)
+                .map_err(Error::driver(format!("find the kernel {name}")))?;
+            functions.push(Function { function, name });
+        }
+        functions.try_into().map_err(|_| Error::Driver {
+            action: "load kernels".to_owned(),
+            reason: "not all were found".to_owned(),
+        })
+    }
+
+    /// A table that plans share: the one known by this key, or a new one.
+    pub(crate) fn keep<V: Any + Send + Sync>(
+        &self,
+        key: String,
+        make: impl FnOnce() -> Result<V, Error>,
+    ) -> Result<Arc<V>, Error> {
+        let lock = || self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().get(&key).cloned();
+        if let Some(known) = known.and_then(|table| table.downcast().ok()) {
+            return Ok(known);
+        }
+        // Made without the lock: at worst two threads make the same table, and the last one stays.
+        let table = Arc::new(make()?);
+        lock().insert(key, table.clone());
+        Ok(table)
+    }
+
+    fn module(&self, program: &Program) -> Result<Arc<CudaModule>, Error> {
+        let (architecture, driver) = (self.properties.architecture, self.properties.driver);
+        let lock = || self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = lock().get(program) {
+            return Ok(module.clone());
+        }
+        // Compiled without the lock: at worst two threads compile the same program.
+        let code = self.compiler.code(program, architecture, driver)?;
+        let module = self
+            .context
+            .load_module(Ptx::from_binary(code))
+            .map_err(Error::driver(format!("load the program {}", program.name())))?;
+        Ok(lock().entry(program.clone()).or_insert(module).clone())
+    }
+}
+
+/// How many devices there are; the driver is loaded by this.
+fn device_count() -> Result<usize, Error> {
+    // SAFETY: only asks the loader for the driver's library. Without this check cudarc panics where there is none.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(Error::NoDriver);
+    }
+    let none = |reason: String| Error::NoDevice { reason };
+    match CudaContext::device_count() {
+        Ok(0) => Err(none("it counts 0".to_owned())),
+        Ok(count) => Ok(count as usize),
+        Err(error) => Err(none(describe(&error))),
+    }
+}
+
+fn properties_of(ordinal: usize) -> Result<Properties, Error> {
+    let read = || -> Result<Properties, result::DriverError> {
+        let device = result::device::get(ordinal as i32)?;
+        // SAFETY: the device is valid.
+        let attribute = |attribute: Attribute| unsafe { result::device::get_attribute(device, attribute) };
+        let mut driver = 0;
+        // SAFETY: the pointer is valid.
+        unsafe { sys::cuDriverGetVersion(&mut driver) }.result()?;
+        Ok(Properties {
+            ordinal,
+            name: result::device::get_name(device)?.trim_end_matches('\0').to_owned(),
+            architecture: 10 * attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?
+                + attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as usize,
+            // SAFETY: the device is valid.
+            memory_bytes: unsafe { result::device::total_mem(device) }? as u64,
+            cache_bytes: attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as u64,
+            shared_bytes: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as u32,
+            driver,
+        })
+    };
+    read().map_err(Error::driver(format!("read the properties of device {ordinal}")))
+}
+
+/// Lets the device's memory pool keep what plans give back: allocating anew from the system takes milliseconds.
+fn keep_memory(context: &CudaContext) -> Result<(), Error> {
+    if !context.has_async_alloc() {
+        return Ok(());
+    }
+    let mut threshold = u64::MAX;
+    let threshold_at: *mut u64 = &mut threshold;
+    // SAFETY: the device is valid, and the attribute is a 64-bit number.
+    unsafe {
+        result::device::get_default_mem_pool(context.cu_device()).and_then(|pool| {
+            use sys::CUmemPool_attribute_enum as Pool;
+            sys::cuMemPoolSetAttribute(pool, Pool::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, threshold_at.cast()).result()
+        })
+    }
+    .map_err(Error::driver("configure the memory pool"))
+}

@@ -1,0 +1,48 @@
+//! Where device time goes: an event after each phase.
+
+use crate::error::Error;
+use cudarc::driver::sys::CUevent_flags;
+use cudarc::driver::{CudaEvent, CudaStream};
+use farfield::report::{Phase, Seconds};
+use std::sync::Arc;
+
+/// Events on a stream, each the end of a phase.
+#[derive(Debug)]
+pub(crate) struct Timeline {
+    stream: Arc<CudaStream>,
+    start: CudaEvent,
+    ends: Vec<(Phase, CudaEvent)>,
+}
+
+impl Timeline {
+    pub fn start(stream: &Arc<CudaStream>) -> Result<Self, Error> {
+        Ok(Self {
+            stream: stream.clone(),
+            start: event(stream)?,
+            ends: Vec::new(),
+        })
+    }
+
+    /// Ends a phase that began where the one before ended.
+    pub fn end(&mut self, phase: Phase) -> Result<(), Error> {
+        self.ends.push((phase, event(&self.stream)?));
+        Ok(())
+    }
+
+    /// Waits for the last event and adds every phase's time.
+    pub fn add_to(&self, seconds: &mut Seconds) -> Result<(), Error> {
+        let mut before = &self.start;
+        for (phase, end) in &self.ends {
+            let elapsed = before.elapsed_ms(end).map_err(Error::driver("read a timer"))?;
+            seconds.add(*phase, f64::from(elapsed) * 1e-3);
+            before = end;
+        }
+        Ok(())
+    }
+}
+
+fn event(stream: &Arc<CudaStream>) -> Result<CudaEvent, Error> {
+    stream
+        .record_event(Some(CUevent_flags::CU_EVENT_DEFAULT))
+        .map_err(Error::driver("record an event"))
+}

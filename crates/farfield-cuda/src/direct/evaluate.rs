@@ -1,0 +1,230 @@
+//! The algorithm: sources are packed, every target meets every source, slices are added.
+
+use super::program;
+use crate::device::Function;
+use crate::device::{Buffers, Precision, Timeline, launch};
+use crate::error::Error;
+use crate::kernel::PairKind;
+use cudarc::driver::CudaSlice;
+use farfield::kernel::{Kernel, Output};
+use farfield::plan::first_sum;
+use farfield::report::Phase;
+
+/// How the work is cut into threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Blocking {
+    /// Threads of a block, and sources of a tile.
+    pub threads: u32,
+    /// Targets of a thread.
+    pub targets: u32,
+    /// How often the loop over the sources is unrolled.
+    pub unroll: u32,
+}
+
+impl Blocking {
+    /// The fastest on an H200, as measured; see docs/gpu.md.
+    pub fn fastest<T: Precision>(kind: &PairKind) -> Self {
+        let (threads, targets, unroll) = match (T::DOUBLE, kind.sums()) {
+            (false, 1) => (512, 4, 4),
+            (false, 4) => (128, 4, 8),
+            (false, 3) => (128, 1, 8),
+            (true, 1) => (128, 2, 4),
+            (true, 3 | 4) => (128, 2, 4),
+            _ => (128, 1, 4),
+        };
+        Self {
+            threads,
+            targets,
+            unroll,
+        }
+    }
+}
+
+/// Points on the device, ready for strengths.
+#[derive(Debug)]
+pub(crate) struct Direct<T: Precision> {
+    buffers: Buffers,
+    blocking: Blocking,
+    vectors: usize,
+    source_count: u32,
+    target_count: u32,
+    slices: u32,
+    slice_length: u32,
+    global_size2: T,
+    sources: CudaSlice<T>,
+    /// `None`: the sources are the targets.
+    targets: Option<CudaSlice<T>>,
+    sizes: CudaSlice<T>,
+    strengths: CudaSlice<T>,
+    packed: CudaSlice<T>,
+    partial: CudaSlice<T>,
+    outputs: Vec<(Output, T, CudaSlice<T>)>,
+    pack_sources: Function,
+    direct: Function,
+    finish: Function,
+}
+
+/// What a direct sum is made from: the caller's arrays, flattened.
+pub(crate) struct DirectInput<'a, T> {
+    pub kernel: Kernel,
+    pub kind: PairKind,
+    pub vectors: usize,
+    pub sources: &'a [T],
+    pub targets: Option<&'a [T]>,
+    /// One per source, or none.
+    pub sizes: &'a [T],
+    pub global_size2: T,
+    pub outputs: &'a [Output],
+}
+
+impl<T: Precision> Direct<T> {
+    /// Bytes of device memory.
+    pub fn forecast(kind: &PairKind, vectors: usize, sources: usize, targets: usize, multiprocessors: usize) -> u64 {
+        let blocking = Blocking::fastest::<T>(kind);
+        let (slices, _) = slices(&blocking, sources, targets, multiprocessors);
+        let per_source = 4 + vectors * (kind.strengths() + kind.source_len());
+        let per_target = 3 + vectors * kind.sums() * (slices as usize + 1);
+        ((sources * per_source + targets * per_target) * std::mem::size_of::<T>()) as u64
+    }
+
+    pub fn new(buffers: Buffers, input: DirectInput<T>) -> Result<Self, Error> {
+        let DirectInput {
+            kernel,
+            kind,
+            vectors,
+            sources,
+            targets,
+            sizes,
+            global_size2,
+            outputs,
+        } = input;
+        let blocking = Blocking::fastest::<T>(&kind);
+        let (source_count, target_count) = (sources.len() / 3, targets.unwrap_or(sources).len() / 3);
+        let multiprocessors = buffers.device().properties().multiprocessors;
+        let (slices, slice_length) = slices(&blocking, source_count, target_count, multiprocessors);
+        let program = program::<T>(&kind, &blocking);
+        let [pack_sources, direct, finish] = buffers
+            .device()
+            .functions(&program, ["pack_sources", "direct", "finish"])?;
+        let outputs = outputs
+            .iter()
+            .map(|output| {
+                let scale = T::from_f64(kernel.scale(*output));
+                let values = buffers.uninit(vectors * target_count * output.components())?;
+                Ok((*output, scale, values))
+            })
+            .collect::<Result<_, Error>>()?;
+        Ok(Self {
+            blocking,
+            vectors,
+            source_count: source_count as u32,
+            target_count: target_count as u32,
+            slices,
+            slice_length,
+            global_size2,
+            sources: buffers.upload(sources)?,
+            targets: targets.map(|targets| buffers.upload(targets)).transpose()?,
+            sizes: buffers.upload(sizes)?,
+            strengths: buffers.uninit(vectors * source_count * kind.strengths())?,
+            packed: buffers.uninit(vectors * source_count * kind.source_len())?,
+            partial: buffers.uninit(vectors * slices as usize * kind.sums() * target_count)?,
+            outputs,
+            pack_sources,
+            direct,
+            finish,
+            buffers,
+        })
+    }
+
+    /// Sums for the given strengths.
+    pub fn evaluate(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
+        self.buffers.write(strengths, &mut self.strengths)?;
+        self.pack()?;
+        self.sum()?;
+        self.finish()?;
+        timeline.end(Phase::P2p)
+    }
+
+    /// The values of each output, on the device.
+    pub fn outputs(&self) -> impl Iterator<Item = &CudaSlice<T>> {
+        self.outputs.iter().map(|(_, _, values)| values)
+    }
+
+    fn pack(&mut self) -> Result<(), Error> {
+        let grid = (self.source_count.div_ceil(256), self.vectors as u32, 1);
+        launch!(self.buffers.stream(), self.pack_sources, grid, 256, 0;
+            &self.sources, &self.strengths, &self.sizes, &self.source_count, &mut self.packed);
+        Ok(())
+    }
+
+    fn sum(&mut self) -> Result<(), Error> {
+        let groups = self
+            .target_count
+            .div_ceil(self.blocking.threads * self.blocking.targets);
+        let grid = (groups, self.slices, self.vectors as u32);
+        let targets = self.targets.as_ref().unwrap_or(&self.sources);
+        launch!(self.buffers.stream(), self.direct, grid, self.blocking.threads, 0;
+            targets, &self.target_count, &self.packed, &self.source_count, &self.slice_length, &self.global_size2,
+            &mut self.partial);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        let grid = (self.target_count.div_ceil(256), self.vectors as u32, 1);
+        for (output, scale, values) in &mut self.outputs {
+            let (first, components) = (first_sum(*output) as u32, output.components() as u32);
+            launch!(self.buffers.stream(), self.finish, grid, 256, 0;
+                &self.partial, &self.target_count, &self.slices, &first, &components, &*scale, values);
+        }
+        Ok(())
+    }
+
+    /// How many pairs of points there are.
+    pub fn pairs(&self) -> u64 {
+        u64::from(self.source_count) * u64::from(self.target_count)
+    }
+}
+
+/// Into how many slices the sources are cut, and the length of a slice: enough blocks to fill the device several times.
+fn slices(blocking: &Blocking, sources: usize, targets: usize, multiprocessors: usize) -> (u32, u32) {
+    let groups = targets.div_ceil((blocking.threads * blocking.targets) as usize).max(1);
+    let tiles = sources.div_ceil(blocking.threads as usize).max(1);
+    // Some 64 blocks for each multiprocessor: the last round of them is then a small part of all.
+    let wanted = 64 * multiprocessors;
+    let slices = (wanted / groups).clamp(1, tiles.min(64));
+    let tiles_per_slice = tiles.div_ceil(slices);
+    let slices = tiles.div_ceil(tiles_per_slice);
+    (slices as u32, (tiles_per_slice * blocking.threads as usize) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_cover_all_sources_and_end_on_tiles() {
+        let blocking = Blocking {
+            threads: 128,
+            targets: 4,
+            unroll: 4,
+        };
+        for (sources, targets) in [
+            (1, 1),
+            (127, 5000),
+            (128, 1),
+            (129, 10),
+            (10_000, 10_000),
+            (1 << 20, 1 << 20),
+        ] {
+            let (slices, length) = slices(&blocking, sources, targets, 132);
+            assert!(slices as usize * length as usize >= sources, "{sources} {targets}");
+            assert!(
+                (slices as usize - 1) * (length as usize) < sources,
+                "{sources} {targets}"
+            );
+            assert_eq!(length % 128, 0);
+        }
+        assert_eq!(slices(&blocking, 1 << 22, 1 << 22, 132).0, 1);
+        assert!(slices(&blocking, 10_000, 10_000, 132).0 > 10);
+    }
+}

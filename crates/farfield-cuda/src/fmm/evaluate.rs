@@ -1,0 +1,43 @@
+//! The algorithm: upward, across, downward.
+
+use super::Fmm;
+use crate::device::{Precision, Timeline};
+use crate::error::Error;
+use farfield::report::Phase;
+use std::ops::Range;
+
+impl<T: Precision> Fmm<T> {
+    /// Sums for the given strengths (as the caller orders them) into the outputs on the device.
+    pub fn evaluate(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
+        for vectors in self.batches() {
+            self.evaluate_vectors(strengths, vectors, timeline)?;
+        }
+        Ok(())
+    }
+
+    /// The strength vectors that are summed at once.
+    fn evaluate_vectors(
+        &mut self,
+        strengths: &[T],
+        vectors: Range<usize>,
+        timeline: &mut Timeline,
+    ) -> Result<(), Error> {
+        self.gather(strengths, &vectors)?; // sources with their strengths, in tree order
+        timeline.end(Phase::Tree)?;
+
+        self.p2m(&vectors)?; // sources into their leaf's multipole
+        timeline.end(Phase::P2m)?;
+        self.m2m(&vectors)?; // children into parents, from the leaves up
+        timeline.end(Phase::M2m)?;
+
+        self.m2l(&vectors)?; // multipoles into locals of the same level
+        timeline.end(Phase::M2l)?;
+
+        self.l2l(&vectors)?; // parents into children, from the root down
+        timeline.end(Phase::L2l)?;
+        self.l2p(&vectors)?; // locals to their leaf's targets
+        timeline.end(Phase::L2p)?;
+        self.p2p(&vectors)?; // pairs between neighbours, and results in the caller's order
+        timeline.end(Phase::P2p)
+    }
+}

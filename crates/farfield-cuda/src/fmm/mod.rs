@@ -1,0 +1,61 @@
+//! The fast multipole method on the device: `evaluate` is the algorithm on one screen, `passes` launches each of its
+//! steps, `setup` makes tables and memory.
+
+pub(crate) mod evaluate;
+mod passes;
+mod setup;
+
+pub(crate) use setup::{Fmm, FmmInput};
+
+use crate::compile::Program;
+use crate::device::Precision;
+use crate::kernel::PairKind;
+
+/// The program of P2M and L2P.
+pub fn points_program<T: Precision>(kind: &PairKind, order: usize) -> Program {
+    let program = Program::new("points", include_str!("../../kernels/points.cu"))
+        .define("FARFIELD_ORDER", order)
+        .define("FARFIELD_P2M_WARPS", p2m_warps(order));
+    kind.define::<T>(program)
+}
+
+/// Leaves of a block of P2M: fewer where their expansions would fill its shared memory.
+fn p2m_warps(order: usize) -> usize {
+    match order {
+        0..=20 => 4,
+        21..=30 => 2,
+        _ => 1,
+    }
+}
+
+/// The program of P2P.
+pub fn p2p_program<T: Precision>(kind: &PairKind) -> Program {
+    let blocking = P2pBlocking::of::<T>(kind);
+    let program = Program::new("p2p", include_str!("../../kernels/p2p.cu"))
+        .define("FARFIELD_THREADS", blocking.threads)
+        .define("FARFIELD_TARGETS", blocking.targets)
+        .define("FARFIELD_TILE", blocking.tile);
+    kind.define::<T>(program)
+}
+
+/// How the P2P of a leaf is cut into threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct P2pBlocking {
+    threads: u32,
+    /// Targets of a thread.
+    targets: u32,
+    /// Sources in shared memory at once.
+    tile: u32,
+}
+
+impl P2pBlocking {
+    fn of<T: Precision>(kind: &PairKind) -> Self {
+        let targets = if kind.sums() <= 4 { 2 } else { 1 };
+        let wide = kind.source_len() == 8;
+        Self {
+            threads: 128,
+            targets,
+            tile: if T::DOUBLE && wide { 256 } else { 512 },
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Each step of the algorithm, launched over all boxes.
+
+use super::Fmm;
+use crate::device::{Function, Precision, launch};
+use crate::error::Error;
+use crate::expansion::{Step, Warps};
+use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr};
+use farfield::plan::first_sum;
+use std::ops::Range;
+
+/// Where an output goes: `Output` of `kernels/p2p.cu`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct OutputArg<T> {
+    values: u64,
+    first_sum: u32,
+    components: u32,
+    scale: T,
+}
+
+// SAFETY: an address and numbers, laid out as the kernel's struct.
+unsafe impl<T: DeviceRepr> DeviceRepr for OutputArg<T> {}
+
+/// Translations of one kind: the kernel, its shifts and the tasks to do.
+struct Translation<'a> {
+    kernel: &'a Function,
+    steps: &'a CudaSlice<Step>,
+    /// Steps of each octant.
+    step_count: u32,
+    tasks: Range<usize>,
+    shared: u32,
+    /// Addresses of the expansions read and written.
+    from: u64,
+    to: u64,
+}
+
+impl<T: Precision> Fmm<T> {
+    /// Packs the sources of some strength vectors in tree order.
+    pub(super) fn gather(&mut self, strengths: &[T], vectors: &Range<usize>) -> Result<(), Error> {
+        let per_vector = self.source_count as usize * self.kind.strengths();
+        let strengths = &strengths[vectors.start * per_vector..vectors.end * per_vector];
+        self.buffers.write(strengths, &mut self.strengths)?;
+        let grid = (self.source_count.div_ceil(256), vectors.len() as u32, 1);
+        launch!(self.buffers.stream(), self.kernels.gather_sources, grid, 256, 0;
+            &self.source_positions, &self.strengths, &self.sizes, &self.tree.source_order, &self.source_count,
+            &mut self.packed);
+        Ok(())
+    }
+
+    pub(super) fn p2m(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
+        let boxes = self.tree.boxes as u32;
+        let warps = super::p2m_warps(self.order) as u32;
+        let grid = (boxes.div_ceil(warps), vectors.len() as u32, 1);
+        let (arg, streams) = (self.tree.arg(&self.buffers), self.streams(vectors));
+        launch!(self.buffers.stream(), self.kernels.p2m, grid, 32 * warps, self.shared.p2m;
+            &self.tree.tree, &arg, &boxes, &self.packed, &self.source_count, &streams, &mut self.multipoles);
+        Ok(())
+    }
+
+    pub(super) fn m2m(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
+        // Multipoles of the first two levels act on nothing.
+        for level in (2..self.tree.depth).rev() {
+            self.translate(
+                vectors,
+                &Translation {
+                    kernel: &self.kernels.m2m,
+                    steps: &self.steps.m2m,
+                    step_count: 8,
+                    tasks: self.m2m_tasks[level].clone(),
+                    shared: self.shared.m2m,
+                    from: self.address(&self.multipoles),
+                    to: self.address(&self.multipoles),
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn m2l(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
+        let (first, last) = (
+            self.column_tasks[2.min(self.tree.depth)].start,
+            self.column_tasks[self.tree.depth].end,
+        );
+        if self.tree.depth < 2 {
+            return Ok(());
+        }
+        self.translate(
+            vectors,
+            &Translation {
+                kernel: &self.kernels.m2l,
+                steps: &self.steps.m2l,
+                step_count: 189,
+                tasks: first..last,
+                shared: self.shared.m2l,
+                from: self.address(&self.multipoles),
+                to: self.address(&self.locals),
+            },
+        )
+    }
+
+    pub(super) fn l2l(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
+        for level in 3..=self.tree.depth {
+            self.translate(
+                vectors,
+                &Translation {
+                    kernel: &self.kernels.l2l,
+                    steps: &self.steps.l2l,
+                    step_count: 1,
+                    tasks: self.column_tasks[level].clone(),
+                    shared: self.shared.l2l,
+                    from: self.address(&self.locals),
+                    to: self.address(&self.locals),
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn l2p(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
+        let grid = (self.tree.boxes as u32, vectors.len() as u32, 1);
+        let (arg, streams) = (self.tree.arg(&self.buffers), self.streams(vectors));
+        launch!(self.buffers.stream(), self.kernels.l2p, grid, 64, self.shared.l2p;
+            &self.tree.tree, &arg, &self.target_positions, &self.target_count, &streams, &self.locals, &mut self.far);
+        Ok(())
+    }
+
+    pub(super) fn p2p(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
+        let blocking = super::P2pBlocking::of::<T>(&self.kind);
+        let rounds = (self.tree.most_points as u32).div_ceil(blocking.threads * blocking.targets);
+        let grid = (self.tree.boxes as u32, rounds, vectors.len() as u32);
+        let arg = self.tree.arg(&self.buffers);
+        let none = OutputArg {
+            values: 0,
+            first_sum: 0,
+            components: 0,
+            scale: T::ZERO,
+        };
+        let mut outputs = [none; 3];
+        for (arg, (output, scale, values)) in outputs.iter_mut().zip(&self.outputs) {
+            let components = output.components();
+            // The batch's first vector starts so far into the values.
+            let offset = vectors.start * self.target_count as usize * components * std::mem::size_of::<T>();
+            *arg = OutputArg {
+                values: self.address(values) + offset as u64,
+                first_sum: first_sum(*output) as u32,
+                components: components as u32,
+                scale: *scale,
+            };
+        }
+        let output_count = self.outputs.len().min(3) as u32;
+        launch!(self.buffers.stream(), self.kernels.p2p, grid, blocking.threads, 0;
+            &self.tree.tree, &arg, &self.target_positions, &self.target_count, self.tree.target_order(), &self.packed, &self.source_count,
+            &self.global_size2, &self.far, &outputs[0], &outputs[1], &outputs[2], &output_count);
+        Ok(())
+    }
+
+    fn translate(&self, vectors: &Range<usize>, work: &Translation) -> Result<(), Error> {
+        if work.tasks.is_empty() {
+            return Ok(());
+        }
+        let tasks = self.tasks.slice(work.tasks.clone());
+        let grid = (work.tasks.len() as u32, self.warps.blocks as u32, 1);
+        let (arg, streams) = (self.tree.arg(&self.buffers), self.streams(vectors));
+        launch!(self.buffers.stream(), *work.kernel, grid, Warps::threads(), work.shared;
+            &arg, &tasks, work.steps, &work.step_count, &self.orders, &self.matrices.table, &streams, &work.from,
+            &work.to);
+        Ok(())
+    }
+
+    /// Expansions of a box.
+    fn streams(&self, vectors: &Range<usize>) -> u32 {
+        (vectors.len() * self.kind.strengths()) as u32
+    }
+
+    fn address<E>(&self, slice: &CudaSlice<E>) -> u64 {
+        slice.device_ptr(self.buffers.stream()).0
+    }
+}

@@ -1,0 +1,47 @@
+//! farfield on NVIDIA graphics processors.
+//!
+//! ```no_run
+//! use farfield::kernel::{Kernel, Output};
+//! use farfield::points::{ChargeDistribution, PointSet};
+//!
+//! let device = farfield_cuda::Device::open(0)?;
+//! let sources = PointSet::Cube.generate::<f32>(1_000_000, 1);
+//! let charges = ChargeDistribution::Signed.generate::<f32>(1_000_000, 1);
+//! let sum = farfield::Sum::new(Kernel::Coulomb, &sources).outputs(&[Output::Potential, Output::Gradient]);
+//! let field = farfield_cuda::Plan::new(&device, &sum)?.evaluate(&charges)?;
+//! println!("{}", field.potential()[0]);
+//! # Ok::<(), farfield_cuda::Error>(())
+//! ```
+//!
+//! Nothing of CUDA is needed to build or to link this crate: the driver and the run-time compiler libnvrtc are loaded
+//! when [`Device::open`] and the first plan need them. Without them everything is a typed [`Error`] that says what to
+//! install.
+//!
+//! - [`device`]: a GPU, its memory and its timers;
+//! - [`compile`]: kernels compiled at run time, with a cache on disk;
+//! - [`kernel`]: what the code is specialised for;
+//! - [`tree`]: the octree, built on the device;
+//! - [`expansion`]: translations as matrix products on tensor cores;
+//! - [`direct`], [`fmm`]: the methods; each `evaluate.rs` is the algorithm on one screen;
+//! - [`tuning`]: tolerance to orders and leaf size;
+//! - [`selftest`]: the device against the truth;
+//! - [`plan`]: the front door.
+//!
+//! The sources of the device code are in `kernels/`.
+
+pub mod compile;
+pub mod device;
+pub mod direct;
+pub mod expansion;
+pub mod fmm;
+pub mod kernel;
+pub mod plan;
+pub mod selftest;
+pub mod tree;
+pub mod tuning;
+
+mod error;
+
+pub use device::Device;
+pub use error::Error;
+pub use plan::Plan;

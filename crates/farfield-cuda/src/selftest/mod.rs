@@ -1,0 +1,340 @@
+//! The device against the truth: trees, the direct sum of every kernel, the FMM over kernels, precisions, tolerances,
+//! orders and point sets, and bitwise repeatability.
+//!
+//! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
+
+mod tree;
+
+use crate::device::{Device, Precision};
+use crate::error::Error;
+use crate::plan::Plan;
+use farfield::kernel::{Core, Kernel, Output, Sizes};
+use farfield::points::{ChargeDistribution, PointSet};
+use farfield::verify::{Problem, verify};
+use farfield::{Field, Method, Sum};
+use std::sync::Arc;
+
+/// One check and its outcome.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// What was checked.
+    pub what: String,
+    /// The precision.
+    pub precision: &'static str,
+    /// The points.
+    pub points: String,
+    /// Parameters.
+    pub parameters: String,
+    /// What was measured: a relative error, or a number of differences.
+    pub measured: f64,
+    /// What is allowed.
+    pub allowed: f64,
+}
+
+impl Row {
+    /// Whether the check passed; not a number never does.
+    pub fn passed(&self) -> bool {
+        self.measured <= self.allowed
+    }
+}
+
+/// How much is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Small sums, for memory checkers.
+    Quick,
+    /// Everything.
+    Full,
+}
+
+/// Runs all checks and hands each row to `report` as it comes.
+///
+/// # Errors
+/// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
+pub fn run(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+    run_in::<f32>(device, extent, report)?;
+    run_in::<f64>(device, extent, report)
+}
+
+fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+    let n = match extent {
+        Extent::Quick => 1500,
+        Extent::Full => 20_000,
+    };
+    for set in PointSet::ALL {
+        report(&tree::check::<T>(device, set, n, None)?);
+    }
+    report(&tree::check::<T>(device, PointSet::Plummer, n, Some(PointSet::Cube))?);
+    report(&tree::check_duplicates::<T>(device)?);
+    for case in cases::<T>() {
+        report(&case.direct(device, n / 4)?);
+    }
+    for case in cases::<T>() {
+        report(&case.fmm(device, n, PointSet::Cube, if T::DOUBLE { 1e-6 } else { 1e-4 })?);
+    }
+    let coulomb = Case::<T>::new(Kernel::Coulomb);
+    for set in PointSet::ALL {
+        report(&coulomb.fmm(device, n, set, 1e-4)?);
+    }
+    report(&coulomb.fmm_two_sets(device, n)?);
+    report(&coulomb.several_vectors(device, n)?);
+    let tolerances: &[f64] = match (extent, T::DOUBLE) {
+        (Extent::Quick, _) => &[1e-3],
+        (Extent::Full, false) => &[1e-2, 1e-3, 1e-4, 1e-5],
+        (Extent::Full, true) => &[1e-2, 1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 1e-12],
+    };
+    for tolerance in tolerances {
+        report(&coulomb.tolerance(device, 5 * n, *tolerance)?);
+    }
+    for order in [1, 2, 3, 5, 8, 13, 20, 30] {
+        report(&coulomb.order(device, n, order)?);
+    }
+    report(&coulomb.repeated(device, n)?);
+    Ok(())
+}
+
+/// A kernel with all its outputs and its sizes.
+#[derive(Debug, Clone)]
+struct Case<T> {
+    kernel: Kernel,
+    sizes: Sizes<T>,
+    per_source: bool,
+}
+
+/// Core sizes of points in a unit cube: small enough for a far field.
+const SIZE: f64 = 0.002;
+
+fn cases<T: Precision>() -> Vec<Case<T>> {
+    let mut cases = vec![Case::new(Kernel::Coulomb), Case::new(Kernel::Gravity { constant: 2.0 })];
+    let mut kernels = vec![Kernel::Gravity { constant: 0.5 }];
+    kernels.extend(Core::ALL.map(|core| Kernel::BiotSavart { core }));
+    for kernel in kernels {
+        if kernel == (Kernel::BiotSavart { core: Core::Singular }) {
+            cases.push(Case::new(kernel));
+            continue;
+        }
+        for per_source in [false, true] {
+            cases.push(Case {
+                kernel,
+                sizes: Sizes::Global(T::from_f64(SIZE)),
+                per_source,
+            });
+        }
+    }
+    cases
+}
+
+impl<T: Precision> Case<T> {
+    fn new(kernel: Kernel) -> Self {
+        Self {
+            kernel,
+            sizes: Sizes::None,
+            per_source: false,
+        }
+    }
+
+    fn name(&self) -> String {
+        let core = match self.kernel {
+            Kernel::BiotSavart { core } => format!(" {}", core.name()),
+            Kernel::Gravity { .. } if self.sizes != Sizes::None => " softened".to_owned(),
+            _ => String::new(),
+        };
+        let sizes = if self.per_source { ", sizes per source" } else { "" };
+        format!("{}{core}{sizes}", self.kernel)
+    }
+
+    fn sizes(&self, n: usize) -> Sizes<T> {
+        if !self.per_source {
+            return self.sizes.clone();
+        }
+        let size = |k: usize| T::from_f64(SIZE * (0.5 + (k % 7) as f64 / 7.0));
+        Sizes::PerSource((0..n).map(size).collect())
+    }
+
+    fn strengths(&self, n: usize) -> Vec<T> {
+        ChargeDistribution::Signed.generate::<T>(n * self.kernel.strength_components(), 2)
+    }
+
+    fn direct(&self, device: &Arc<Device>, n: usize) -> Result<Row, Error> {
+        let sources = PointSet::Cube.generate::<T>(n, 1);
+        let (sizes, strengths) = (self.sizes(n), self.strengths(n));
+        let sum = self.sum(&sources, &sizes).method(Method::Direct);
+        let field = Plan::new(device, &sum)?.evaluate(&strengths)?;
+        let measured = self.error(&field, &sources, None, &sizes, &strengths);
+        let allowed = if T::DOUBLE { 1e-12 } else { 2e-5 };
+        Ok(self.row("direct", format!("cube {n}"), String::new(), measured, allowed))
+    }
+
+    fn fmm(&self, device: &Arc<Device>, n: usize, set: PointSet, tolerance: f64) -> Result<Row, Error> {
+        let sources = set.generate::<T>(n, 1);
+        let (sizes, strengths) = (self.sizes(n), self.strengths(n));
+        let sum = self.sum(&sources, &sizes).method(Method::Fmm).tolerance(tolerance);
+        let mut plan = Plan::new(device, &sum)?;
+        let field = plan.evaluate(&strengths)?;
+        let measured = self.error(&field, &sources, None, &sizes, &strengths);
+        let parameters = describe(&plan, tolerance);
+        Ok(self.row("fmm", format!("{set} {n}"), parameters, measured, tolerance))
+    }
+
+    /// Potential and gradient over the whole range of tolerances.
+    fn tolerance(&self, device: &Arc<Device>, n: usize, tolerance: f64) -> Result<Row, Error> {
+        let sources = PointSet::Cube.generate::<T>(n, 1);
+        let strengths = self.strengths(n);
+        let sum = Sum::new(self.kernel, &sources)
+            .outputs(&[Output::Potential, Output::Gradient])
+            .method(Method::Fmm)
+            .tolerance(tolerance);
+        let mut plan = Plan::new(device, &sum)?;
+        let field = plan.evaluate(&strengths)?;
+        let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
+        let parameters = describe(&plan, tolerance);
+        Ok(self.row("fmm, tolerances", format!("cube {n}"), parameters, measured, tolerance))
+    }
+
+    fn fmm_two_sets(&self, device: &Arc<Device>, n: usize) -> Result<Row, Error> {
+        let (sources, targets) = (
+            PointSet::Cube.generate::<T>(n, 1),
+            PointSet::Sphere.generate::<T>(n / 3, 3),
+        );
+        let strengths = self.strengths(n);
+        let sum = self
+            .sum(&sources, &Sizes::None)
+            .targets(&targets)
+            .method(Method::Fmm)
+            .tolerance(1e-4);
+        let mut plan = Plan::new(device, &sum)?;
+        let field = plan.evaluate(&strengths)?;
+        let measured = self.error(&field, &sources, Some(&targets), &Sizes::None, &strengths);
+        let points = format!("cube {n}, sphere {}", n / 3);
+        Ok(self.row("fmm, other targets", points, describe(&plan, 1e-4), measured, 1e-4))
+    }
+
+    fn several_vectors(&self, device: &Arc<Device>, n: usize) -> Result<Row, Error> {
+        let sources = PointSet::Cube.generate::<T>(n, 1);
+        // More than one batch.
+        let vectors = 70;
+        let strengths = ChargeDistribution::Signed.generate::<T>(vectors * n, 5);
+        let sum = self
+            .sum(&sources, &Sizes::None)
+            .vectors(vectors)
+            .method(Method::Fmm)
+            .tolerance(1e-3);
+        let mut plan = Plan::new(device, &sum)?;
+        let field = plan.evaluate(&strengths)?;
+        let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
+        let what = format!("fmm, {vectors} vectors");
+        Ok(self.row(&what, format!("cube {n}"), describe(&plan, 1e-3), measured, 1e-3))
+    }
+
+    /// One order for everything: the error falls with the order until it meets the rounding.
+    fn order(&self, device: &Arc<Device>, n: usize, order: usize) -> Result<Row, Error> {
+        let sources = PointSet::Cube.generate::<T>(n, 1);
+        let strengths = self.strengths(n);
+        let sum = Sum::new(self.kernel, &sources)
+            .method(Method::Fmm)
+            .order(order)
+            .leaf_capacity(40);
+        let field = Plan::new(device, &sum)?.evaluate(&strengths)?;
+        let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
+        // Far shifts gain half a digit an order, the nearest a third.
+        let rounding = if T::DOUBLE { 1e-13 } else { 3e-6 };
+        let allowed = (0.2 * 10f64.powf(-0.33 * order as f64)).max(rounding);
+        Ok(self.row(
+            "fmm, fixed order",
+            format!("cube {n}"),
+            format!("order {order}"),
+            measured,
+            allowed,
+        ))
+    }
+
+    /// The number of values that differ between two evaluations of two plans.
+    fn repeated(&self, device: &Arc<Device>, n: usize) -> Result<Row, Error> {
+        let sources = PointSet::Plummer.generate::<T>(n, 1);
+        let strengths = self.strengths(n);
+        let sum = self.sum(&sources, &Sizes::None).method(Method::Fmm).tolerance(1e-4);
+        let first = Plan::new(device, &sum)?.evaluate(&strengths)?;
+        let mut plan = Plan::new(device, &sum)?;
+        let mut different = 0;
+        for _ in 0..3 {
+            let again = plan.evaluate(&strengths)?;
+            for output in first.outputs() {
+                let (a, b) = (first.get(*output).unwrap_or(&[]), again.get(*output).unwrap_or(&[]));
+                different += a
+                    .iter()
+                    .zip(b)
+                    .filter(|(a, b)| a.to_f64().to_bits() != b.to_f64().to_bits())
+                    .count();
+            }
+        }
+        let points = format!("plummer {n}");
+        Ok(self.row(
+            "fmm, repeated: bits that differ",
+            points,
+            describe(&plan, 1e-4),
+            different as f64,
+            0.0,
+        ))
+    }
+
+    fn sum<'a>(&self, sources: &'a [[T; 3]], sizes: &Sizes<T>) -> Sum<'a, T> {
+        Sum::new(self.kernel, sources)
+            .outputs(self.kernel.outputs())
+            .sizes(sizes.clone())
+            .allow_unbounded_gradient()
+    }
+
+    /// The largest relative error of any output at sampled targets.
+    fn error(
+        &self,
+        field: &Field<T>,
+        sources: &[[T; 3]],
+        targets: Option<&[[T; 3]]>,
+        sizes: &Sizes<T>,
+        strengths: &[T],
+    ) -> f64 {
+        let problem = Problem {
+            kernel: self.kernel,
+            sources,
+            targets,
+            sizes,
+            strengths,
+        };
+        let samples = if field.vectors() > 1 { 10 } else { 200 };
+        let errors = verify(&problem, field, samples, 1);
+        // The unbounded gradient of Hu's core has no meaningful relative error.
+        let bounded = |output: Output| {
+            self.kernel
+                != (Kernel::BiotSavart {
+                    core: Core::HuPolynomial,
+                })
+                || output != Output::VelocityGradient
+        };
+        errors
+            .iter()
+            .filter(|error| bounded(error.output))
+            .map(|error| error.relative_l2)
+            .fold(0.0, |a, b| if b.is_nan() { b } else { f64::max(a, b) })
+    }
+
+    fn row(&self, method: &str, points: String, parameters: String, measured: f64, allowed: f64) -> Row {
+        Row {
+            what: format!("{method}: {}", self.name()),
+            precision: T::NAME,
+            points,
+            parameters,
+            measured,
+            allowed,
+        }
+    }
+}
+
+fn describe<T: Precision>(plan: &Plan<T>, tolerance: f64) -> String {
+    let parameters = plan.parameters();
+    format!(
+        "{tolerance:.0e}: order {}, depth {}, capacity {}",
+        parameters.order.unwrap_or(0),
+        parameters.depth.unwrap_or(0),
+        parameters.leaf_capacity.unwrap_or(0)
+    )
+}

@@ -1,0 +1,445 @@
+//! From points to boxes.
+
+use super::program;
+use crate::device::{Buffers, Function, Precision, launch};
+use crate::error::Error;
+use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr, ValidAsZeroBits};
+use std::ops::Range;
+
+/// Keys hold at most this many levels: `LEVELS` of `kernels/tree.cuh`.
+const LEVELS: usize = 21;
+const COLUMNS: usize = (LEVELS + 1) * 8;
+/// Keys of a tile of the sort, points of a block of the box count: `SORT_TILE` and `BLOCK` of `kernels/tree.cu`.
+const SORT_TILE: usize = 8 * 32 * 12;
+const BLOCK: usize = 1024;
+const RADIX: usize = 256;
+
+/// How a tree is to be cut.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TreeShape {
+    /// A box with more points is cut.
+    pub leaf_capacity: usize,
+    /// How many points leaves should hold on average.
+    pub leaf_mean: f64,
+    /// The root cube's side over the points' extent, in [1, 2); `None` to choose it for `leaf_mean`.
+    pub root_scale: Option<f64>,
+    /// No box is smaller than this.
+    pub min_side: f64,
+}
+
+/// The root and the columns of boxes: `Tree` of `kernels/tree.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Header {
+    high: [u64; 3],
+    low: [u64; 3],
+    /// The root's lower corner.
+    pub corner: [f64; 3],
+    /// The root's side.
+    pub side: f64,
+    /// Boxes of this level are not cut.
+    pub max_level: u32,
+    overfull: u32,
+    most_points: u32,
+    finished: u32,
+    /// Boxes above this level are cut however few points they hold.
+    pub min_level: u32,
+    mixed: u32,
+    occupied: [u32; LEVELS + 1],
+    /// Where the boxes of each level and octant start.
+    pub column_start: [u32; COLUMNS + 1],
+}
+
+// SAFETY: plain numbers without padding between them, laid out as the kernels' struct.
+unsafe impl DeviceRepr for Header {}
+// SAFETY: zero bits are valid numbers.
+unsafe impl ValidAsZeroBits for Header {}
+
+/// The arrays of all boxes as kernels take them: `Boxes` of `kernels/tree.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BoxesArg {
+    key: u64,
+    sources: u64,
+    targets: u64,
+    parent: u64,
+    children: u64,
+    is_leaf: u64,
+    neighbours: u64,
+}
+
+// SAFETY: seven device addresses, as in the kernels' struct.
+unsafe impl DeviceRepr for BoxesArg {}
+
+/// Whether one set of points is sources and targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuildKind {
+    /// The sources are the targets.
+    OneSet,
+    /// They differ.
+    TwoSets,
+}
+
+/// A tree on the device.
+#[derive(Debug)]
+pub struct Octree {
+    /// Its root and columns, as read back.
+    pub header: Header,
+    /// How many boxes there are.
+    pub boxes: usize,
+    /// The number of the deepest level.
+    pub depth: usize,
+    /// The most points of a leaf.
+    pub most_points: usize,
+    pub(crate) tree: CudaSlice<Header>,
+    pub(crate) key: CudaSlice<u64>,
+    pub(crate) sources: CudaSlice<[u32; 2]>,
+    pub(crate) targets: CudaSlice<[u32; 2]>,
+    pub(crate) parent: CudaSlice<i32>,
+    pub(crate) children: CudaSlice<i32>,
+    pub(crate) is_leaf: CudaSlice<u8>,
+    pub(crate) neighbours: CudaSlice<i32>,
+    pub(crate) source_order: CudaSlice<u32>,
+    /// Empty where the sources are the targets.
+    pub(crate) target_order: CudaSlice<u32>,
+    kind: BuildKind,
+}
+
+/// The kernels that build trees.
+struct Kernels {
+    bounds: Function,
+    shape: Function,
+    keys: Function,
+    sort_pass: Function,
+    occupancy: Function,
+    choose_min_level: Function,
+    count_boxes: Function,
+    scan_boxes: Function,
+    write_boxes: Function,
+    link_boxes: Function,
+    mark_mixed: Function,
+}
+
+/// The points on the device, `count` times x, y, z each.
+pub(crate) struct Points<'a, T> {
+    pub sources: &'a CudaSlice<T>,
+    pub source_count: usize,
+    /// `None` where the sources are the targets.
+    pub targets: Option<(&'a CudaSlice<T>, usize)>,
+}
+
+/// Keys in Morton order, with the index of the point each belongs to.
+struct SortedKeys {
+    keys: CudaSlice<u64>,
+    indices: CudaSlice<u32>,
+    count: u32,
+    levels: u32,
+}
+
+impl Octree {
+    /// Bytes of device memory for a tree over so many points, while it is built.
+    pub fn forecast(points: usize, shape: &TreeShape) -> u64 {
+        let boxes = 8 * points / shape.leaf_capacity.max(1) + 64;
+        (points * (24 + 24 + 12) + boxes * (8 + 16 + 16 + 4 + 32 + 1 + 108)) as u64
+    }
+
+    /// Builds the tree.
+    pub(crate) fn build<T: Precision>(buffers: &Buffers, points: &Points<T>, shape: &TreeShape) -> Result<Self, Error> {
+        let kernels = Kernels::load::<T>(buffers)?;
+        let count = points.source_count + points.targets.map_or(0, |(_, count)| count);
+        let (kind, limit) = match points.targets {
+            None => (BuildKind::OneSet, shape.leaf_capacity as u32),
+            Some(_) => (BuildKind::TwoSets, 2 * shape.leaf_capacity as u32),
+        };
+        let mut levels = first_key_levels(count, shape.leaf_capacity);
+        loop {
+            let (mut tree, sorted) = kernels.sort(buffers, points, shape, levels)?;
+            let counts = kernels.count(buffers, points.source_count, (shape, limit), &sorted, &mut tree)?;
+            let mut header = [Header::ZERO];
+            buffers.read(&tree, &mut header)?;
+            let [header] = header;
+            // Points that crowd below the keys' resolution need all of it; what is still equal then shares a leaf.
+            if header.overfull != 0 && (levels as usize) < LEVELS {
+                levels = LEVELS as u32;
+                continue;
+            }
+            return kernels.link(buffers, points, kind, limit, &sorted, (tree, header), &counts);
+        }
+    }
+
+    /// Whether sources and targets are one set.
+    pub fn kind(&self) -> BuildKind {
+        self.kind
+    }
+
+    /// The boxes of a level and octant.
+    pub fn column(&self, level: usize, octant: usize) -> Range<u32> {
+        let at = 8 * level + octant;
+        self.header.column_start[at]..self.header.column_start[at + 1]
+    }
+
+    /// The boxes of a level.
+    pub fn level(&self, level: usize) -> Range<u32> {
+        self.header.column_start[8 * level]..self.header.column_start[8 * (level + 1)]
+    }
+
+    /// The caller's index of each target in tree order.
+    pub(crate) fn target_order(&self) -> &CudaSlice<u32> {
+        match self.kind {
+            BuildKind::OneSet => &self.source_order,
+            BuildKind::TwoSets => &self.target_order,
+        }
+    }
+
+    /// The arrays as kernels take them; valid as long as the tree is.
+    pub(crate) fn arg(&self, buffers: &Buffers) -> BoxesArg {
+        fn address<E>(slice: &CudaSlice<E>, buffers: &Buffers) -> u64 {
+            slice.device_ptr(buffers.stream()).0
+        }
+        BoxesArg {
+            key: address(&self.key, buffers),
+            sources: address(&self.sources, buffers),
+            targets: address(&self.targets, buffers),
+            parent: address(&self.parent, buffers),
+            children: address(&self.children, buffers),
+            is_leaf: address(&self.is_leaf, buffers),
+            neighbours: address(&self.neighbours, buffers),
+        }
+    }
+}
+
+impl Header {
+    const ZERO: Self = Self {
+        high: [0; 3],
+        low: [0; 3],
+        corner: [0.0; 3],
+        side: 0.0,
+        max_level: 0,
+        overfull: 0,
+        most_points: 0,
+        finished: 0,
+        min_level: 0,
+        mixed: 0,
+        occupied: [0; LEVELS + 1],
+        column_start: [0; COLUMNS + 1],
+    };
+}
+
+/// Key levels that reach a little below the leaves of an evenly filled cube.
+fn first_key_levels(points: usize, leaf_capacity: usize) -> u32 {
+    let boxes = (points as f64 / leaf_capacity.max(1) as f64).max(1.0);
+    ((boxes.log2() / 3.0).ceil() as u32 + 3).min(LEVELS as u32)
+}
+
+impl Kernels {
+    fn load<T: Precision>(buffers: &Buffers) -> Result<Self, Error> {
+        let [
+            bounds,
+            shape,
+            keys,
+            sort_pass,
+            occupancy,
+            choose_min_level,
+            count_boxes,
+            scan_boxes,
+            write_boxes,
+            link_boxes,
+            mark_mixed,
+        ] = buffers.device().functions(
+            &program::<T>(),
+            [
+                "bounds",
+                "shape",
+                "keys",
+                "sort_pass",
+                "occupancy",
+                "choose_min_level",
+                "count_boxes",
+                "scan_boxes",
+                "write_boxes",
+                "link_boxes",
+                "mark_mixed",
+            ],
+        )?;
+        Ok(Self {
+            bounds,
+            shape,
+            keys,
+            sort_pass,
+            occupancy,
+            choose_min_level,
+            count_boxes,
+            scan_boxes,
+            write_boxes,
+            link_boxes,
+            mark_mixed,
+        })
+    }
+
+    /// Bounds, root cube, Morton keys, sort.
+    fn sort<T: Precision>(
+        &self,
+        buffers: &Buffers,
+        points: &Points<T>,
+        shape: &TreeShape,
+        levels: u32,
+    ) -> Result<(CudaSlice<Header>, SortedKeys), Error> {
+        let stream = buffers.stream();
+        let blocks = 4 * buffers.device().properties().multiprocessors as u32;
+        let (sources, source_count) = (points.sources, points.source_count as u32);
+        let (targets, target_count) = points
+            .targets
+            .map_or((sources, 0), |(targets, count)| (targets, count as u32));
+        let count = source_count as usize + target_count as usize;
+        let mut tree = buffers.zeros::<Header>(1)?;
+        for (set, set_count) in [(sources, source_count), (targets, target_count)] {
+            if set_count > 0 {
+                let grid = (set_count.div_ceil(256).min(blocks), 1, 1);
+                launch!(stream, self.bounds, grid, 256, 0; set, &set_count, &mut tree);
+            }
+        }
+        let root_scale = shape.root_scale.unwrap_or(0.0);
+        launch!(stream, self.shape, (1, 1, 1), 1024, 0;
+            sources, &source_count, targets, &target_count, &shape.leaf_mean, &root_scale, &shape.min_side, &levels,
+            &mut tree);
+
+        let passes = (3 * levels).div_ceil(8);
+        let tiles = count.div_ceil(SORT_TILE);
+        let mut histograms = buffers.zeros::<u32>(8 * RADIX)?;
+        let mut keys = [buffers.uninit::<u64>(count)?, buffers.uninit::<u64>(count)?];
+        let mut indices = [buffers.uninit::<u32>(count)?, buffers.uninit::<u32>(count)?];
+        for (set, set_count, first) in [(sources, source_count, 0), (targets, target_count, source_count)] {
+            if set_count > 0 {
+                let grid = (set_count.div_ceil(512).min(2 * blocks), 1, 1);
+                launch!(stream, self.keys, grid, 256, 0;
+                    set, &set_count, &first, &tree, &levels, &passes, &mut keys[0], &mut indices[0], &mut histograms);
+            }
+        }
+        let mut status = buffers.zeros::<u32>(passes as usize * (tiles * RADIX + 1))?;
+        let (mut status, mut tickets) = status.split_at_mut(passes as usize * tiles * RADIX);
+        let count = count as u32;
+        for pass in 0..passes {
+            let histogram = histograms.slice(pass as usize * RADIX..(pass as usize + 1) * RADIX);
+            let mut status = status.slice_mut(pass as usize * tiles * RADIX..);
+            let mut ticket = tickets.slice_mut(pass as usize..);
+            let [keys_in, keys_out] = &mut keys;
+            let [indices_in, indices_out] = &mut indices;
+            let shift = 8 * pass;
+            launch!(stream, self.sort_pass, (tiles as u32, 1, 1), 256, 0;
+                &*keys_in, &*indices_in, &count, &shift, &histogram, &mut status, &mut ticket, keys_out, indices_out);
+            keys.swap(0, 1);
+            indices.swap(0, 1);
+        }
+        let ([keys, _], [indices, _]) = (keys, indices);
+        let sorted = SortedKeys {
+            keys,
+            indices,
+            count,
+            levels,
+        };
+        Ok((tree, sorted))
+    }
+
+    /// Counts boxes by column; the counts become the numbers of boxes before each block of points.
+    fn count(
+        &self,
+        buffers: &Buffers,
+        source_count: usize,
+        (shape, limit): (&TreeShape, u32),
+        sorted: &SortedKeys,
+        tree: &mut CudaSlice<Header>,
+    ) -> Result<CudaSlice<u32>, Error> {
+        let blocks = sorted.count.div_ceil(BLOCK as u32);
+        let source_count = source_count as u32;
+        let grid = (
+            blocks.min(8 * buffers.device().properties().multiprocessors as u32),
+            1,
+            1,
+        );
+        launch!(buffers.stream(), self.occupancy, grid, 256, 0; &sorted.keys, &sorted.count, &sorted.levels, &mut *tree);
+        launch!(buffers.stream(), self.choose_min_level, (1, 1, 1), 1, 0;
+            &sorted.count, &shape.leaf_mean, &sorted.levels, &mut *tree);
+        let mut counts = buffers.uninit::<u32>(blocks as usize * (COLUMNS + 1))?;
+        let mut totals = buffers.uninit::<u32>(COLUMNS + 1)?;
+        launch!(buffers.stream(), self.count_boxes, (blocks, 1, 1), BLOCK as u32, 0;
+            &sorted.keys, &sorted.indices, &sorted.count, &source_count, &sorted.levels, &limit, &mut *tree, &mut counts);
+        launch!(buffers.stream(), self.scan_boxes, (COLUMNS as u32 + 1, 1, 1), RADIX as u32, 0;
+            &mut counts, &blocks, &mut totals, tree);
+        Ok(counts)
+    }
+
+    /// Writes the boxes and joins them.
+    #[allow(clippy::too_many_arguments, reason = "what the steps before have made")]
+    fn link<T: Precision>(
+        &self,
+        buffers: &Buffers,
+        points: &Points<T>,
+        kind: BuildKind,
+        limit: u32,
+        sorted: &SortedKeys,
+        (tree, header): (CudaSlice<Header>, Header),
+        counts: &CudaSlice<u32>,
+    ) -> Result<Octree, Error> {
+        let stream = buffers.stream();
+        let boxes = header.column_start[COLUMNS] as usize;
+        let depth = (0..=LEVELS)
+            .rev()
+            .find(|level| header.column_start[8 * level] < header.column_start[8 * (level + 1)])
+            .unwrap_or(0);
+        let source_count = points.source_count as u32;
+        let target_count = points.targets.map_or(0, |(_, count)| count);
+        let mut box_points = buffers.uninit::<[u32; 2]>(boxes)?;
+        let mut before = buffers.uninit::<u32>(sorted.count as usize + 1)?;
+        let mut octree = Octree {
+            header,
+            boxes,
+            depth,
+            most_points: header.most_points.max(limit) as usize,
+            tree,
+            key: buffers.uninit(boxes)?,
+            sources: buffers.uninit(boxes)?,
+            targets: buffers.uninit(boxes)?,
+            parent: buffers.uninit(boxes)?,
+            children: buffers.uninit(8 * boxes)?,
+            is_leaf: buffers.uninit(boxes)?,
+            neighbours: buffers.uninit(27 * boxes)?,
+            source_order: buffers.uninit(points.source_count)?,
+            target_order: buffers.uninit(target_count)?,
+            kind,
+        };
+        let grid = (sorted.count.div_ceil(BLOCK as u32), 1, 1);
+        launch!(stream, self.write_boxes, grid, BLOCK as u32, 0;
+            &sorted.keys, &sorted.indices, &sorted.count, &source_count, &sorted.levels, &limit, &octree.tree, counts,
+            &mut octree.key, &mut box_points, &mut before, &mut octree.source_order, &mut octree.target_order);
+        let one_set = u32::from(kind == BuildKind::OneSet);
+        let box_count = boxes as u32;
+        launch!(stream, self.link_boxes, (box_count.div_ceil(8), 1, 1), 256, 0;
+            &octree.tree, &box_count, &octree.key, &box_points, &before, &one_set, &sorted.levels, &limit,
+            &mut octree.sources, &mut octree.targets, &mut octree.parent, &mut octree.children, &mut octree.is_leaf,
+            &mut octree.neighbours);
+        launch!(stream, self.mark_mixed, (box_count.div_ceil(8), 1, 1), 256, 0;
+            &box_count, &octree.is_leaf, &octree.neighbours, &mut octree.tree);
+        Ok(octree)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_is_laid_out_as_the_kernels_expect() {
+        assert_eq!(std::mem::offset_of!(Header, corner), 48);
+        assert_eq!(std::mem::offset_of!(Header, side), 72);
+        assert_eq!(std::mem::offset_of!(Header, max_level), 80);
+        assert_eq!(std::mem::offset_of!(Header, column_start), 192);
+        assert_eq!(std::mem::size_of::<Header>(), 904);
+    }
+
+    #[test]
+    fn keys_reach_below_the_leaves() {
+        assert_eq!(first_key_levels(1, 30), 3);
+        assert_eq!(first_key_levels(1_000_000, 60), 8);
+        assert_eq!(first_key_levels(usize::MAX, 1), 21);
+    }
+}

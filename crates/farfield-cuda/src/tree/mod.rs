@@ -1,0 +1,18 @@
+//! The octree, built and kept on the device.
+//!
+//! It has the CPU's boxes (cut where they hold more points than the capacity) in another order: level by level, within
+//! a level octant by octant, within an octant along the Morton curve, so that all boxes that share their shifts are
+//! consecutive. There are no interaction lists: the boxes a target meets follow from its parent's neighbours.
+
+mod build;
+
+pub(crate) use build::Points;
+pub use build::{BuildKind, Header, Octree, TreeShape};
+
+use crate::compile::Program;
+use crate::device::Precision;
+
+/// The program that builds trees.
+pub fn program<T: Precision>() -> Program {
+    Program::new("tree", include_str!("../../kernels/tree.cu")).define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
+}

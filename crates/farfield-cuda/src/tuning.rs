@@ -1,0 +1,209 @@
+//! From a tolerance to orders and leaf size on a device, by a cost model.
+//!
+//! The orders are the CPU's, for points spread evenly in a cube; the leaf size balances pairs against translations at
+//! the rates measured on an H200, scaled by the number of multiprocessors (docs/gpu.md). Nothing is timed while planning:
+//! equal input and device give an equal plan.
+
+use crate::device::{Precision, Properties};
+use crate::kernel::PairKind;
+use farfield::expansion::coefficient_count;
+use farfield::tuning::{CLASSES, CubeOrders, MachineProfile, OperatorCosts, class_of, cube_orders};
+
+/// Multiprocessors of the device the rates were measured on.
+const MEASURED_ON: f64 = 132.0;
+
+/// What a device does in a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rates {
+    /// Pairs of points of P2P inside an FMM.
+    pub pairs: f64,
+    /// Floating-point operations of M2L, zeros of padding included.
+    pub m2l_flops: f64,
+    /// Seconds that launching an FMM takes, however small.
+    pub overhead: f64,
+}
+
+impl Rates {
+    /// The rates of a device for a kernel.
+    pub fn of<T: Precision>(properties: &Properties, kind: &PairKind) -> Self {
+        let share = properties.multiprocessors as f64 / MEASURED_ON;
+        let pairs = match (T::DOUBLE, kind.sums()) {
+            (false, 1) => 2.0e12,
+            (false, 3) => 1.0e12,
+            (false, 4) => 1.25e12,
+            (false, _) => 4.0e11,
+            (true, 1) => 8.5e11,
+            (true, 3 | 4) => 6.0e11,
+            (true, _) => 2.0e11,
+        };
+        Self {
+            pairs: pairs * share,
+            m2l_flops: if T::DOUBLE { 2.6e13 } else { 2.4e13 } * share,
+            overhead: 2.5e-4,
+        }
+    }
+}
+
+/// What the model chose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// Points a leaf should hold on average.
+    pub leaf_mean: f64,
+    /// Points a leaf may hold.
+    pub leaf_capacity: usize,
+    /// The order of every M2L translation.
+    pub orders: CubeOrders,
+    /// Seconds an FMM is expected to take.
+    pub seconds: f64,
+}
+
+/// What is summed, as far as the model cares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Demand {
+    /// The larger number of sources and targets.
+    pub points: f64,
+    /// Expansions per box.
+    pub streams: f64,
+    /// Strength vectors.
+    pub vectors: f64,
+    /// Distinct orders of derivatives among the outputs.
+    pub derivatives: Vec<usize>,
+    /// The relative error allowed.
+    pub tolerance: f64,
+    /// One order for all expansions instead.
+    pub order: Option<usize>,
+    /// An expert's leaf capacity.
+    pub leaf_capacity: Option<usize>,
+}
+
+/// Chooses leaf size and orders.
+pub fn choose(demand: &Demand, rates: &Rates) -> Choice {
+    let mut mean = 50.0;
+    let mut orders = demand.orders(mean);
+    let mut flops = 0.0;
+    for _ in 0..3 {
+        if let Some(capacity) = demand.leaf_capacity {
+            mean = mean_of(capacity);
+        }
+        orders = demand.orders(mean);
+        // Coarser levels have an eighth of the boxes each.
+        flops = orders.by_level.first().map_or(0.0, m2l_flops) * demand.streams * 8.0 / 7.0;
+        if demand.leaf_capacity.is_none() {
+            // d/dmean of 27 mean / pairs + flops / (mean m2l_flops) is zero.
+            let balanced = (flops / rates.m2l_flops / (27.0 * demand.vectors / rates.pairs)).sqrt();
+            mean = balanced.clamp(16.0, 600.0);
+        }
+    }
+    let per_point = 27.0 * mean * demand.vectors / rates.pairs + flops / mean / rates.m2l_flops;
+    Choice {
+        leaf_mean: mean,
+        leaf_capacity: demand.leaf_capacity.unwrap_or_else(|| capacity_of(mean)),
+        orders,
+        seconds: rates.overhead + demand.points * per_point,
+    }
+}
+
+impl Demand {
+    fn orders(&self, mean: f64) -> CubeOrders {
+        if let Some(order) = self.order {
+            return CubeOrders {
+                by_level: vec![[order as u8; CLASSES]],
+                highest: order,
+            };
+        }
+        // Only ratios matter: a translation of order p grows like p^4, a point's share like p^2.
+        let costs = OperatorCosts {
+            pair_scalar: [1.0; 3],
+            pair_vector: [1.0; 2],
+            m2l: [20.0, 1.0, 1.0],
+            point_coefficient: 0.05,
+            ..MachineProfile::default().f64
+        };
+        cube_orders(self.points, mean, &self.derivatives, self.tolerance, &costs)
+    }
+}
+
+/// A capacity that chance does not exceed where boxes hold `mean` points on average: five standard deviations more.
+fn capacity_of(mean: f64) -> usize {
+    (mean + 5.0 * mean.sqrt()).ceil() as usize
+}
+
+/// The mean that goes with a capacity.
+fn mean_of(capacity: usize) -> f64 {
+    let root = (6.25 + capacity as f64).sqrt() - 2.5;
+    (root * root).max(1.0)
+}
+
+/// Operations of the 189 translations into one box, padded to whole tiles.
+fn m2l_flops(orders: &[u8; CLASSES]) -> f64 {
+    (0..343)
+        .filter_map(|k| class_of([k / 49 - 3, k / 7 % 7 - 3, k % 7 - 3]).map(|class| (k, class)))
+        .map(|(k, class)| {
+            let coefficients = coefficient_count(orders[class] as usize);
+            // Shifts of three boxes occur for half of the targets along each axis.
+            let halves = [k / 49 - 3, k / 7 % 7 - 3, k % 7 - 3]
+                .iter()
+                .filter(|c| c.abs() == 3)
+                .count();
+            2.0 * (coefficients.next_multiple_of(16) * coefficients.next_multiple_of(8)) as f64
+                * 0.5f64.powi(halves as i32)
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn demand(tolerance: f64) -> Demand {
+        Demand {
+            points: 1e6,
+            streams: 1.0,
+            vectors: 1.0,
+            derivatives: vec![0],
+            tolerance,
+            order: None,
+            leaf_capacity: None,
+        }
+    }
+
+    const RATES: Rates = Rates {
+        pairs: 1e12,
+        m2l_flops: 4e13,
+        overhead: 2e-4,
+    };
+
+    #[test]
+    fn tighter_tolerances_take_larger_leaves_and_more_time() {
+        let mut before = choose(&demand(1e-2), &RATES);
+        for tolerance in [1e-4, 1e-6, 1e-9, 1e-12] {
+            let next = choose(&demand(tolerance), &RATES);
+            assert!(
+                next.leaf_mean >= before.leaf_mean && next.seconds > before.seconds,
+                "{tolerance}"
+            );
+            assert!(next.orders.highest > before.orders.highest);
+            before = next;
+        }
+    }
+
+    #[test]
+    fn an_experts_capacity_and_order_are_kept() {
+        let choice = choose(
+            &Demand {
+                order: Some(7),
+                leaf_capacity: Some(90),
+                ..demand(1e-6)
+            },
+            &RATES,
+        );
+        assert_eq!((choice.leaf_capacity, choice.orders.highest), (90, 7));
+        assert_eq!(capacity_of(mean_of(90)), 90);
+    }
+
+    #[test]
+    fn all_189_translations_are_counted() {
+        // Order 0: one tile of 16 rows and 8 columns each.
+        assert_eq!(m2l_flops(&[0; CLASSES]), 189.0 * 2.0 * 128.0);
+    }
+}

@@ -1,0 +1,164 @@
+//! Every kernel compiles, for every kind it is specialised for. Needs libnvrtc, no GPU.
+
+use farfield_cuda::Error;
+use farfield_cuda::compile::{Cache, Compiler, Nvrtc, Places, Program};
+use farfield_cuda::device::Precision;
+use farfield_cuda::direct::{self, Blocking};
+use farfield_cuda::expansion::{Warps, translate_program};
+use farfield_cuda::fmm::{p2p_program, points_program};
+use farfield_cuda::kernel::{PairKind, SizeKind};
+use farfield_cuda::tree;
+use std::path::PathBuf;
+
+/// The compiler of the usual places or of the folder CI installs it to; `None`, said aloud, without one.
+fn nvrtc() -> Option<Nvrtc> {
+    let mut places = Places::of_environment();
+    places.pythons.insert(
+        0,
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/ci-tools/nvrtc")),
+    );
+    match Nvrtc::load(&places) {
+        Ok(nvrtc) => Some(nvrtc),
+        Err(Error::NoNvrtc { .. }) => {
+            println!("skipped: no libnvrtc");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn compile_all(programs: impl IntoIterator<Item = Program>, architecture: i32) {
+    let Some(nvrtc) = nvrtc() else { return };
+    if !nvrtc.supports(architecture) {
+        println!("skipped: this libnvrtc does not know sm_{architecture}");
+        return;
+    }
+    for program in programs {
+        match nvrtc.compile(&program, architecture) {
+            Ok(code) => assert!(code.starts_with(b"\x7fELF"), "{program:?}"),
+            Err(error) => panic!("{program:?}: {error}"),
+        }
+    }
+}
+
+fn direct_programs<T: Precision>() -> Vec<Program> {
+    PairKind::all()
+        .iter()
+        .map(|kind| direct::program::<T>(kind, &Blocking::fastest::<T>(kind)))
+        .collect()
+}
+
+#[test]
+fn the_direct_sum_of_every_kind_compiles_in_single_precision() {
+    compile_all(direct_programs::<f32>(), 90);
+}
+
+#[test]
+fn the_direct_sum_of_every_kind_compiles_in_double_precision() {
+    compile_all(direct_programs::<f64>(), 90);
+}
+
+/// Everything but the direct sum. Cores, sizes and skipping are in the pair alone, which the direct sum compiles for every
+/// kind: of P2P every fourth kind will do.
+fn fmm_programs<T: Precision>(orders: &[usize]) -> Vec<Program> {
+    let kinds = PairKind::all();
+    let mut programs = vec![tree::program::<T>()];
+    programs.extend(kinds.iter().step_by(4).map(p2p_program::<T>));
+    for order in orders {
+        programs.push(translate_program::<T>(*order, Warps::of(*order)));
+        let far = kinds.iter().filter(|kind| kind.sizes == SizeKind::None);
+        programs.extend(far.map(|kind| points_program::<T>(kind, *order)));
+    }
+    programs
+}
+
+#[test]
+fn every_kernel_of_the_fmm_compiles_in_single_precision() {
+    compile_all(fmm_programs::<f32>(&[2, 10, 30]), 90);
+}
+
+#[test]
+fn every_kernel_of_the_fmm_compiles_in_double_precision() {
+    compile_all(fmm_programs::<f64>(&[2, 10, 30]), 90);
+}
+
+#[test]
+fn kernels_compile_for_older_and_newer_gpus() {
+    for architecture in [80, 100] {
+        compile_all(direct_programs::<f32>().into_iter().step_by(5), architecture);
+        compile_all(direct_programs::<f64>().into_iter().step_by(7), architecture);
+        compile_all(fmm_programs::<f32>(&[6]).into_iter().step_by(3), architecture);
+        compile_all(fmm_programs::<f64>(&[6]).into_iter().step_by(2), architecture);
+    }
+}
+
+#[test]
+#[ignore = "the full sweep takes many minutes"]
+fn every_kernel_compiles_at_every_order_for_every_gpu() {
+    let orders: Vec<usize> = (0..=40).collect();
+    for architecture in [80, 90, 100] {
+        compile_all(direct_programs::<f32>(), architecture);
+        compile_all(direct_programs::<f64>(), architecture);
+        compile_all(fmm_programs::<f32>(&orders), architecture);
+        compile_all(fmm_programs::<f64>(&orders), architecture);
+        compile_all(PairKind::all().iter().map(p2p_program::<f32>), architecture);
+        compile_all(PairKind::all().iter().map(p2p_program::<f64>), architecture);
+    }
+}
+
+#[test]
+fn a_broken_program_is_an_error_with_the_compilers_log() {
+    let Some(nvrtc) = nvrtc() else { return };
+    let program = Program::new("broken", "__global__ void f() { not_a_function(ORDER); }").define("ORDER", 4);
+    match nvrtc.compile(&program, 90) {
+        Err(Error::Compile { program, log, .. }) => {
+            assert!(program == "broken" && log.contains("not_a_function"), "{log}")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn code_for_a_gpu_newer_than_the_compiler_is_intermediate() {
+    let Some(nvrtc) = nvrtc() else { return };
+    let program = Program::new("empty", "extern \"C\" __global__ void f() {}");
+    let code = nvrtc.compile(&program, 999).unwrap();
+    assert!(String::from_utf8_lossy(&code).contains(".entry f") && code.last() == Some(&0));
+}
+
+#[test]
+fn the_second_compilation_comes_from_the_cache_and_a_corrupt_entry_is_made_anew() {
+    if nvrtc().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut places = Places::of_environment();
+    places.pythons.insert(
+        0,
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/ci-tools/nvrtc")),
+    );
+    let program = Program::new("empty", "extern \"C\" __global__ void f() {}");
+    let first = Compiler::new(places.clone(), Cache::at(folder.path()))
+        .code(&program, 90, 13000)
+        .unwrap();
+    // Without a compiler, what is stored is all there is.
+    let nowhere = Places {
+        given: Some("/nowhere/libnvrtc.so".into()),
+        ..Places::default()
+    };
+    let stored = Compiler::new(nowhere.clone(), Cache::at(folder.path()));
+    assert_eq!(stored.code(&program, 90, 13000).unwrap(), first);
+    assert!(stored.code(&program, 90, 12000).is_err());
+
+    let entry = folder.path().join(program.key(90, 13000));
+    let mut bytes = std::fs::read(&entry).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    std::fs::write(&entry, &bytes).unwrap();
+    assert!(stored.code(&program, 90, 13000).is_err());
+    let again = Compiler::new(places, Cache::at(folder.path()))
+        .code(&program, 90, 13000)
+        .unwrap();
+    assert_eq!(again, first);
+    assert_eq!(stored.code(&program, 90, 13000).unwrap(), first);
+}
