@@ -60,7 +60,7 @@ impl Poisson {
 
 /// The relative error of a sum with these parameters. The bound of eq. 6 adds up the sizes of all contributions; the
 /// errors of many nodes have different signs, and most nodes are further away than they must be. A twentieth of
-/// $\theta^{p+1}$ is above what was measured on vortex rings and Gaussian blobs (docs/poisson.md).
+/// $\theta^{p+1}$ keeps the tolerances that `tests/poisson.rs` asks for, on vortex rings and Gaussian blobs.
 fn truncation(theta: f64, order: usize) -> f64 {
     0.05 * theta.powi(order as i32 + 1)
 }
