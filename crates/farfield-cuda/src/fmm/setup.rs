@@ -256,7 +256,7 @@ impl<T: Precision> Fmm<T> {
             packed: buffers.uninit(batch * source_count * kind.source_len())?,
             target_positions: buffers.uninit(3 * target_count)?,
             matrices,
-            orders: buffers.upload(&orders_by_level(choice, tree.header.min_level as usize, tree.depth))?,
+            orders: buffers.upload(&orders_by_level(choice, tree.depth))?,
             steps: Steps::of(&buffers)?,
             tasks: buffers.upload(&tasks)?,
             column_tasks,
@@ -306,15 +306,15 @@ fn batch_of(kind: &PairKind, vectors: usize) -> usize {
 }
 
 /// The order for each level (the root's first) and class of shifts. The model's levels count from the leaves of an even
-/// cube, whose level is `leaves`; where a tree is much deeper, its points are uneven, and every level takes the highest
-/// order of any.
-fn orders_by_level(choice: &Choice, leaves: usize, depth: usize) -> Vec<u8> {
+/// cube; where a tree is much deeper, its points are uneven, and every level takes the highest order of any.
+fn orders_by_level(choice: &Choice, depth: usize) -> Vec<u8> {
     let by_level = &choice.orders.by_level;
+    let uneven = depth > by_level.len() + 2;
     let highest: [u8; CLASSES] =
         std::array::from_fn(|class| by_level.iter().map(|level| level[class]).max().unwrap_or(0));
     (0..=depth)
-        .flat_map(|level| match by_level.get(leaves.saturating_sub(level)) {
-            Some(orders) if depth <= leaves + 1 => *orders,
+        .flat_map(|level| match by_level.get(depth - level) {
+            Some(orders) if !uneven => *orders,
             _ => highest,
         })
         .collect()

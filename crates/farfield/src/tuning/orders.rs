@@ -478,13 +478,11 @@ mod tests {
             assert!(finest[0] >= finest[6] && finest[6] >= finest[15], "{finest:?}");
             assert!(orders.by_level.last().unwrap()[0] >= finest[0]);
             let gradient = choose(&work, &[0, 1], tolerance, &costs, 0.0);
-            // One multiplier for both errors finds the cheapest orders only nearly.
-            assert!(
-                gradient.cost >= 0.95 * orders.cost,
-                "{tolerance:e}: {} {}",
-                gradient.cost,
-                orders.cost
-            );
+            // No order is enough for gradients at 1e-12: then all are the highest. Else one multiplier for both errors
+            // finds the cheapest orders, nearly.
+            let enough = gradient.highest < MAX_ORDER;
+            assert!(!enough || gradient.cost >= 0.95 * orders.cost, "{tolerance:e}");
+            assert!(enough || tolerance < 1e-11);
         }
     }
 }
