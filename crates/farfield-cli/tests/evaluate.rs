@@ -323,7 +323,7 @@ fn info_describes_the_machine() {
         "simd",
         "memory",
         "gpu",
-        "sums on the CPU",
+        "cpu",
         "profile",
         "built-in",
     ] {
