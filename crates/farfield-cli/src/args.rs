@@ -448,7 +448,7 @@ pub enum PoissonMethod {
 pub enum Device {
     /// The processor's cores
     Cpu,
-    /// A graphics processor of NVIDIA
+    /// A graphics processor of NVIDIA (sums in space)
     Cuda,
     /// Both at once (not yet)
     Hybrid,

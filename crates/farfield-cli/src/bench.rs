@@ -19,6 +19,7 @@ use farfield::points::{ChargeDistribution, PointSet};
 use farfield::report::Phase;
 use farfield::simd::{Real, SimdLevel};
 use farfield::tuning::MachineProfile;
+use farfield_cuda::device::Precision;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -122,7 +123,7 @@ fn calibrate(simd: SimdLevel, args: &BenchArgs) -> Result<String, Failure> {
     Ok(format!("{text}\nwritten to {}\n", path.display()))
 }
 
-fn ceiling<T: Real>(simd: SimdLevel) -> Ceiling {
+fn ceiling<T: Precision>(simd: SimdLevel) -> Ceiling {
     let kernel = Kernel::Coulomb;
     let tolerance = if T::EPSILON > 1e-10 { 1e-5 } else { 1e-11 };
     let fma = Benchmark::FmaRate.measure::<T>(simd);
@@ -143,7 +144,7 @@ fn ceiling<T: Real>(simd: SimdLevel) -> Ceiling {
 }
 
 /// Pairs per second of a real direct sum on all threads.
-fn direct_rate<P: Problem<D>, T: Real, const D: usize>(problem: &P, n: usize, tolerance: f64) -> f64 {
+fn direct_rate<P: Problem<D>, T: Precision, const D: usize>(problem: &P, n: usize, tolerance: f64) -> f64 {
     let points = P::points::<T>(P::SETS[0], n, 1);
     let strengths = ChargeDistribution::Signed.generate::<T>(n * problem.strength_components(), 1);
     let settings = Settings {
@@ -160,7 +161,9 @@ fn direct_rate<P: Problem<D>, T: Real, const D: usize>(problem: &P, n: usize, to
     let Ok(mut plan) = problem.plan(&data, &settings) else {
         return 0.0;
     };
-    let mut field = plan.field();
+    let Ok(mut field) = plan.evaluate(&strengths) else {
+        return 0.0;
+    };
     let mut best = f64::MAX;
     for _ in 0..5 {
         if plan.evaluate_into(&strengths, &mut field).is_ok() {
@@ -171,7 +174,7 @@ fn direct_rate<P: Problem<D>, T: Real, const D: usize>(problem: &P, n: usize, to
 }
 
 /// The direct sums of the plane.
-fn plane_rates<T: Real>() -> Vec<PlaneRate> {
+fn plane_rates<T: Precision>() -> Vec<PlaneRate> {
     let tolerance = if T::EPSILON > 1e-10 { 1e-5 } else { 1e-6 };
     let rate =
         |kernel, outputs: &[plane::Output]| direct_rate::<_, T, 2>(&Plane::new(kernel, outputs), 12_000, tolerance);
@@ -307,7 +310,7 @@ fn measured<P: Problem<D>, const D: usize>(
 }
 
 /// The best of several sums from raw points to results.
-fn time_case<P: Problem<D>, T: Real, const D: usize>(
+fn time_case<P: Problem<D>, T: Precision, const D: usize>(
     case: &Case<P, P::Set>,
     n: usize,
     repeats: usize,

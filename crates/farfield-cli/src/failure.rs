@@ -55,6 +55,16 @@ impl From<farfield_grid::Error> for Failure {
     }
 }
 
+impl From<farfield_cuda::Error> for Failure {
+    /// What is wrong with the sum is said as on the CPU; everything else is the device's.
+    fn from(error: farfield_cuda::Error) -> Self {
+        match error {
+            farfield_cuda::Error::Sum(error) => error.into(),
+            error => Failure::Data(format!("--device cuda: {error}")),
+        }
+    }
+}
+
 impl From<farfield::Error> for Failure {
     /// Values that only come from options are usage; everything else is data.
     fn from(error: farfield::Error) -> Self {

@@ -31,14 +31,14 @@ struct Check {
 /// Runs the command; a check that fails is exit code 1, after the table.
 pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
     let TestedDevice::Cuda = args.device;
-    let device = Device::open(0).map_err(|error| Failure::Data(format!("--device cuda: {error}")))?;
+    let device = Device::open(0)?;
     let extent = if args.quick { Extent::Quick } else { Extent::Full };
     let mut checks = Vec::new();
     let mut report = |row: &Row| {
         print::progress(&line(row));
         checks.push(Check::of(row));
     };
-    selftest::run(&device, extent, &mut report).map_err(|error| Failure::Data(format!("--device cuda: {error}")))?;
+    selftest::run(&device, extent, &mut report)?;
     let failed = checks.iter().filter(|check| !check.passed).count();
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),

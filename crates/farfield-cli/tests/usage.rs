@@ -107,6 +107,24 @@ fn has_cuda() -> bool {
         .is_some_and(|devices| devices.iter().any(|device| device == "cuda"))
 }
 
+fn sum_on_the_gpu() {
+    let sum = "evaluate --n 20000 --tolerance 1e-6 --verify 200 --device cuda";
+    for method in ["direct", "fmm"] {
+        let report = json(&format!("{sum} --method {method} --reuse 2 --json"));
+        assert_eq!(report["device"], "cuda");
+        assert!(
+            report["simd"].as_str().is_some_and(|set| set.starts_with("sm_")),
+            "{report}"
+        );
+        assert!(
+            report["error"]["potential"].as_f64().is_some_and(|error| error < 1e-6),
+            "{report}"
+        );
+    }
+    assert!(succeed(sum).contains("cuda, "));
+    fail(&format!("{sum} --method treecode"), 1, &["--device cuda", "treecode"]);
+}
+
 #[test]
 fn numbers_that_do_not_fit_are_named_with_what_would() {
     let gravity = "evaluate --n 100 --kernel gravity";
@@ -135,15 +153,21 @@ fn numbers_that_do_not_fit_are_named_with_what_would() {
 
 #[test]
 fn what_the_machine_cannot_do_is_a_clear_error() {
-    for device in ["cuda", "hybrid"] {
-        fail(
-            &format!("evaluate --n 100 --device {device}"),
-            1,
-            &["--device", device, "CPU"],
-        );
-    }
-    if !has_cuda() {
-        fail("selftest --device cuda", 1, &["--device cuda", "NVIDIA driver"]);
+    fail("evaluate --n 100 --device hybrid", 1, &["--device hybrid", "CPU"]);
+    fail(
+        "evaluate --kernel harmonic2d --n 100 --device cuda",
+        1,
+        &["--device cuda", "plane", "CPU", "--device cpu"],
+    );
+    if has_cuda() {
+        sum_on_the_gpu();
+    } else {
+        for command in ["evaluate --n 100 --device cuda", "selftest --device cuda"] {
+            fail(command, 1, &["--device cuda", "NVIDIA driver", "--device cpu"]);
+        }
+        // The device comes before the points, wrong options before the device.
+        fail("evaluate --n 1e13 --device cuda", 1, &["NVIDIA driver"]);
+        fail("evaluate --tolerance 1e-20 --device cuda", 2, &["--tolerance"]);
     }
     // A forecast, before a single point is made.
     fail("evaluate --n 1e13", 1, &["--n 10000000000000", "GiB"]);

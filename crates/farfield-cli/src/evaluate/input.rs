@@ -3,7 +3,7 @@
 use super::request::{Charges, Request, Sources};
 use crate::failure::Failure;
 use crate::print;
-use crate::problem::{Counts, Data, Named, Problem, check_precision};
+use crate::problem::{Counts, Data, Error, Named, Problem, check_precision};
 use farfield::machine;
 use farfield::plan::MOST_POINTS;
 use farfield::simd::Real;
@@ -118,8 +118,12 @@ impl<T: Real, const D: usize> Input<T, D> {
         self.targets.as_ref().map_or(self.sources.len(), Vec::len)
     }
 
-    /// The library's error, with the file that the offending array came from.
-    pub fn failure<S: Named>(&self, request: &Request<S>, error: farfield::Error) -> Failure {
+    /// What is wrong with the sum, with the file that the offending array came from.
+    pub fn failure<S: Named>(&self, request: &Request<S>, error: Error) -> Failure {
+        let error = match error {
+            Error::Sum(error) => error,
+            of_device => return of_device.into(),
+        };
         let array = match &error {
             farfield::Error::NotFinite { array, .. }
             | farfield::Error::TooClose { array, .. }

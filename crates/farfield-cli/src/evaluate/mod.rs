@@ -1,7 +1,7 @@
 //! `farfield evaluate`: one sum, timed, and its error measured.
 //!
-//! request -> checked -> points and charges -> plan and evaluate (the fastest of several) -> error -> results to a
-//! file -> report.
+//! request -> checked -> device -> points and charges -> plan and evaluate (the fastest of several) -> error -> results
+//! to a file -> report.
 
 mod input;
 mod kernel;
@@ -12,21 +12,20 @@ mod write;
 
 use crate::args::{EvaluateArgs, PrecisionName};
 use crate::failure::Failure;
-use crate::problem::{OutputError, Planned, Problem};
+use crate::problem::{Error, Executor, OutputError, Planned, Problem, Processor};
 use crate::profile::Profile;
 use crate::{print, threads, units};
 use farfield::plan::Parameters;
 use farfield::report::Seconds;
-use farfield::simd::{Real, SimdLevel};
 use farfield::{Field, machine};
+use farfield_cuda::device::Precision;
 use input::Input;
 use kernel::AnyKernel;
-use request::{Request, check_device};
+use request::Request;
 
 /// Runs the command.
 pub fn run(args: EvaluateArgs) -> Result<String, Failure> {
     let profile = Profile::load(args.profile.as_deref())?;
-    check_device(args.device)?;
     match AnyKernel::new(&args)? {
         AnyKernel::Space(problem) => start(&problem, args, profile),
         AnyKernel::Plane(problem) => start(&problem, args, profile),
@@ -38,8 +37,8 @@ fn start<P: Problem<D>, const D: usize>(problem: &P, args: EvaluateArgs, profile
     let request = Request::new(args, profile, P::SETS)?;
     threads::start(threads)?;
     match request.precision {
-        PrecisionName::F32 => evaluate::<P, f32, D>(problem, &request),
-        PrecisionName::F64 => evaluate::<P, f64, D>(problem, &request),
+        PrecisionName::F32 => evaluate::<P, f32, D>(problem, request),
+        PrecisionName::F64 => evaluate::<P, f64, D>(problem, request),
     }
 }
 
@@ -47,8 +46,7 @@ fn start<P: Problem<D>, const D: usize>(problem: &P, args: EvaluateArgs, profile
 struct Outcome {
     parameters: Parameters,
     tolerance: Option<f64>,
-    simd: SimdLevel,
-    lanes: usize,
+    processor: Processor,
     notes: Vec<String>,
     seconds: Seconds,
     /// The fastest evaluation with a plan already made.
@@ -58,8 +56,14 @@ struct Outcome {
     errors: Vec<OutputError>,
 }
 
-fn evaluate<P: Problem<D>, T: Real, const D: usize>(problem: &P, request: &Request<P::Set>) -> Result<String, Failure> {
+fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
+    problem: &P,
+    mut request: Request<P::Set>,
+) -> Result<String, Failure> {
     request.check_options::<P, T, D>(problem)?;
+    // A missing device is known before any point is made or read.
+    request.settings.executor = Executor::open(request.device, P::ON_GPU)?;
+    let request = &request;
     let input = Input::<T, D>::load(problem, request)?;
     let (mut outcome, field) = fastest(problem, request, &input)?;
     if request.verify > 0 {
@@ -77,7 +81,7 @@ fn evaluate<P: Problem<D>, T: Real, const D: usize>(problem: &P, request: &Reque
 }
 
 /// Plans and evaluates as often as asked, each time from raw points, and keeps the fastest.
-fn fastest<P: Problem<D>, T: Real, const D: usize>(
+fn fastest<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
     request: &Request<P::Set>,
     input: &Input<T, D>,
@@ -89,7 +93,7 @@ fn fastest<P: Problem<D>, T: Real, const D: usize>(
         drop(field.take());
         let failed = |error| input.failure(request, error);
         let mut plan = problem.plan(&input.data(), &request.settings).map_err(failed)?;
-        let result = plan.evaluate(&input.strengths).map_err(failed)?;
+        let mut result = plan.evaluate(&input.strengths).map_err(failed)?;
         let seconds = *plan.seconds();
         if request.repeat > 1 {
             print::progress(&format!(
@@ -102,7 +106,7 @@ fn fastest<P: Problem<D>, T: Real, const D: usize>(
             best = Some(Outcome::new(&plan));
         }
         if run == request.repeat {
-            let reused = reuse(request.reuse, &mut plan, &input.strengths).map_err(failed)?;
+            let reused = reuse(request.reuse, &mut plan, &input.strengths, &mut result).map_err(failed)?;
             best = best.map(|best| Outcome { reused, ..best });
         }
         field = Some(result);
@@ -117,16 +121,16 @@ fn fastest<P: Problem<D>, T: Real, const D: usize>(
     }
 }
 
-/// The fastest of several evaluations of one plan.
-fn reuse<T: Real>(
+/// The fastest of several evaluations of one plan, into the field that it gave.
+fn reuse<T: Precision, P: Planned<T>>(
     runs: usize,
-    plan: &mut impl Planned<T>,
+    plan: &mut P,
     strengths: &[T],
-) -> Result<Option<Seconds>, farfield::Error> {
+    field: &mut Field<T, P::Output>,
+) -> Result<Option<Seconds>, Error> {
     let mut best: Option<Seconds> = None;
-    let mut field = plan.field();
     for run in 1..=runs {
-        plan.evaluate_into(strengths, &mut field)?;
+        plan.evaluate_into(strengths, field)?;
         let seconds = *plan.seconds();
         print::progress(&format!("reuse {run} of {runs}: {}", units::seconds(seconds.total)));
         if best.is_none_or(|best| seconds.total < best.total) {
@@ -137,12 +141,11 @@ fn reuse<T: Real>(
 }
 
 impl Outcome {
-    fn new<T: Real>(plan: &impl Planned<T>) -> Self {
+    fn new<T: Precision>(plan: &impl Planned<T>) -> Self {
         Self {
             parameters: *plan.parameters(),
             tolerance: plan.tolerance(),
-            simd: plan.simd(),
-            lanes: plan.simd().lanes::<T>(),
+            processor: plan.processor(),
             notes: plan.notes().to_vec(),
             seconds: *plan.seconds(),
             reused: None,

@@ -2,10 +2,10 @@
 
 use crate::args::{Device, EvaluateArgs, PrecisionName};
 use crate::failure::Failure;
-use crate::problem::{Data, Named, Problem, Settings, named};
+use crate::problem::{Data, Executor, Named, Problem, Settings, named};
 use crate::profile::Profile;
 use farfield::points::ChargeDistribution;
-use farfield::simd::Real;
+use farfield_cuda::device::Precision;
 use std::path::{Path, PathBuf};
 
 /// Where the sources come from.
@@ -45,6 +45,8 @@ pub struct Request<S> {
     pub vectors: Option<usize>,
     pub seed: u64,
     pub precision: PrecisionName,
+    /// The device asked for; the executor of the settings is the CPU until it is opened.
+    pub device: Device,
     pub settings: Settings,
     /// The file of the machine profile, or that it is built in.
     pub profile: String,
@@ -94,6 +96,7 @@ impl<S: Named> Request<S> {
             vectors: args.charge_vectors,
             seed: args.seed,
             precision: args.precision,
+            device: args.device,
             profile: profile.origin(),
             settings: Settings {
                 tolerance: args.tolerance,
@@ -103,6 +106,7 @@ impl<S: Named> Request<S> {
                 leaf_capacity: args.leaf_capacity,
                 simd: args.simd,
                 profile: profile.costs,
+                executor: Executor::Cpu,
             },
             verify: args.verify,
             repeat: args.repeat,
@@ -112,7 +116,7 @@ impl<S: Named> Request<S> {
     }
 
     /// Lets the library judge the options, before any point is made or read: it plans a sum over nothing.
-    pub fn check_options<P: Problem<D>, T: Real, const D: usize>(&self, problem: &P) -> Result<(), Failure> {
+    pub fn check_options<P: Problem<D>, T: Precision, const D: usize>(&self, problem: &P) -> Result<(), Failure> {
         problem.check_size::<T>()?;
         let nothing = Data::<T, D>::nothing(self.vectors.unwrap_or(1));
         problem.plan(&nothing, &self.settings)?;
@@ -126,19 +130,6 @@ impl<S: Named> Request<S> {
             Sources::File(path) => path.display().to_string(),
         }
     }
-}
-
-/// Whether this build sums on a device.
-pub fn check_device(device: Device) -> Result<(), Failure> {
-    let name = match device {
-        Device::Cpu | Device::Auto => return Ok(()),
-        Device::Cuda => "cuda",
-        Device::Hybrid => "hybrid",
-    };
-    Err(Failure::Data(format!(
-        "--device {name}: `evaluate` sums on the CPU only in this build; use --device cpu or auto (`farfield selftest \
-         --device cuda` checks the GPU engine)"
-    )))
 }
 
 /// Finds out before the work, not after, that the results cannot be written.

@@ -3,7 +3,7 @@
 use super::input::Input;
 use super::request::{Charges, Request, Sources};
 use super::{Outcome, rate};
-use crate::problem::{Named, Problem, names};
+use crate::problem::{Named, Problem, Processor, names};
 use crate::units;
 use farfield::Method;
 use farfield::report::Phase;
@@ -97,14 +97,20 @@ fn plan<S>(text: &mut String, request: &Request<S>, outcome: &Outcome) {
             &format!("{boxes} boxes, depth {depth}, up to {capacity} points in a leaf"),
         );
     }
-    let threads = rayon::current_num_threads();
-    let plural = if threads == 1 { "" } else { "s" };
-    let lanes = format!("{} ({} lanes)", outcome.simd, outcome.lanes);
-    line(
-        text,
-        "device",
-        &format!("cpu, {threads} thread{plural}, {lanes}, profile {}", request.profile),
-    );
+    line(text, "device", &device(request, &outcome.processor));
+}
+
+fn device<S>(request: &Request<S>, processor: &Processor) -> String {
+    match processor {
+        Processor::Cpu { simd, lanes } => {
+            let threads = rayon::current_num_threads();
+            let plural = if threads == 1 { "" } else { "s" };
+            let profile = &request.profile;
+            format!("cpu, {threads} thread{plural}, {simd} ({lanes} lanes), profile {profile}")
+        }
+        // The machine profile is the CPU's.
+        Processor::Cuda(gpu) => format!("cuda, {}, {} multiprocessors", gpu.name, gpu.multiprocessors),
+    }
 }
 
 fn time(text: &mut String, outcome: &Outcome) {

@@ -3,10 +3,14 @@
 //! The library has a sum for each of the two, with the same steps and different kernels, outputs and point sets.
 //! [`Problem`] is what differs; every command is written once over it.
 
+mod executor;
 mod name;
 mod plane;
 mod space;
 
+pub use executor::{Executor, Processor};
+/// What is wrong with a sum, or with the device it is done on.
+pub use farfield_cuda::Error;
 pub use name::{Named, named, names};
 pub use plane::Plane;
 pub use space::Space;
@@ -16,7 +20,8 @@ use farfield::plan::Parameters;
 use farfield::report::Seconds;
 use farfield::simd::{Real, SimdLevel};
 use farfield::tuning::MachineProfile;
-use farfield::{Error, Field, Method};
+use farfield::{Field, Method};
+use farfield_cuda::device::Precision;
 
 /// A kernel with its parameters and the outputs asked for, between points of `D` coordinates.
 pub trait Problem<const D: usize> {
@@ -24,11 +29,13 @@ pub trait Problem<const D: usize> {
     type Output: Named;
     /// Kinds of point sets.
     type Set: Named;
-    /// The library's plan.
-    type Plan<T: Real>: Planned<T, Output = Self::Output>;
+    /// The plan, on any device.
+    type Plan<T: Precision>: Planned<T, Output = Self::Output>;
 
     /// The point sets there are, the usual one first.
     const SETS: &'static [Self::Set];
+    /// Whether it can be summed on a GPU.
+    const ON_GPU: bool;
 
     /// The kernel and its parameters, for reports.
     fn facts(&self) -> Facts;
@@ -46,7 +53,7 @@ pub trait Problem<const D: usize> {
     fn check_size<T: Real>(&self) -> Result<(), Failure>;
 
     /// Plans the sum. The strengths of `data` do not matter yet.
-    fn plan<T: Real>(&self, data: &Data<'_, T, D>, settings: &Settings) -> Result<Self::Plan<T>, Error>;
+    fn plan<T: Precision>(&self, data: &Data<'_, T, D>, settings: &Settings) -> Result<Self::Plan<T>, Error>;
 
     /// The bytes that a sum over so many points takes.
     fn memory_forecast<T: Real>(&self, counts: Counts, settings: &Settings) -> u64;
@@ -73,58 +80,17 @@ pub trait Planned<T: Real> {
     fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, Self::Output>, Error>;
     /// The same, into memory that is already there.
     fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T, Self::Output>) -> Result<(), Error>;
-    /// Memory for the results.
-    fn field(&self) -> Field<T, Self::Output>;
     /// What the plan settled on.
     fn parameters(&self) -> &Parameters;
     /// The tolerance, unless the order is fixed.
     fn tolerance(&self) -> Option<f64>;
-    /// The instruction set.
-    fn simd(&self) -> SimdLevel;
+    /// What sums.
+    fn processor(&self) -> Processor;
     /// Remarks on its choices.
     fn notes(&self) -> &[String];
     /// Where the time of the last evaluation went.
     fn seconds(&self) -> &Seconds;
 }
-
-/// [`Planned`] for one of the library's plans, which have these methods themselves.
-macro_rules! planned {
-    ($plan:ty, $output:ty) => {
-        impl<T: farfield::simd::Real> $crate::problem::Planned<T> for $plan {
-            type Output = $output;
-
-            fn evaluate(&mut self, strengths: &[T]) -> Result<farfield::Field<T, $output>, farfield::Error> {
-                self.evaluate(strengths)
-            }
-            fn evaluate_into(
-                &mut self,
-                strengths: &[T],
-                field: &mut farfield::Field<T, $output>,
-            ) -> Result<(), farfield::Error> {
-                self.evaluate_into(strengths, field)
-            }
-            fn field(&self) -> farfield::Field<T, $output> {
-                self.field()
-            }
-            fn parameters(&self) -> &farfield::plan::Parameters {
-                self.parameters()
-            }
-            fn tolerance(&self) -> Option<f64> {
-                self.tolerance()
-            }
-            fn simd(&self) -> farfield::simd::SimdLevel {
-                self.simd()
-            }
-            fn notes(&self) -> &[String] {
-                self.notes()
-            }
-            fn seconds(&self) -> &farfield::report::Seconds {
-                self.seconds()
-            }
-        }
-    };
-}
-use planned;
 
 /// Points and strengths, as the library wants them.
 #[derive(Debug, Clone, Copy)]
@@ -168,6 +134,7 @@ pub struct Settings {
     pub leaf_capacity: Option<usize>,
     pub simd: Option<SimdLevel>,
     pub profile: MachineProfile,
+    pub executor: Executor,
 }
 
 /// Applies settings to one of the library's sums, which have the same methods.

@@ -1,11 +1,16 @@
 //! Sums in the plane.
 
-use super::{Counts, Data, Facts, OutputError, Problem, Settings, check_size, planned, with_settings};
+use super::{
+    Counts, Data, Error, Executor, Facts, OutputError, Planned, Problem, Processor, Settings, check_size, with_settings,
+};
 use crate::failure::Failure;
+use farfield::Method;
 use farfield::kernel::Sizes;
+use farfield::plan::Parameters;
 use farfield::plane::{self, Core, Field, Kernel, Output, Plan, PlaneSet, Sum};
+use farfield::report::Seconds;
 use farfield::simd::Real;
-use farfield::{Error, Method};
+use farfield_cuda::device::Precision;
 
 /// A kernel in the plane.
 #[derive(Debug, Clone)]
@@ -44,14 +49,45 @@ impl Plane {
     }
 }
 
-planned!(Plan<T>, Output);
+impl<T: Real> Planned<T> for Plan<T> {
+    type Output = Output;
+
+    fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
+        Ok(self.evaluate(strengths)?)
+    }
+
+    fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+        Ok(self.evaluate_into(strengths, field)?)
+    }
+
+    fn parameters(&self) -> &Parameters {
+        self.parameters()
+    }
+
+    fn tolerance(&self) -> Option<f64> {
+        self.tolerance()
+    }
+
+    fn processor(&self) -> Processor {
+        Processor::cpu::<T>(self.simd())
+    }
+
+    fn notes(&self) -> &[String] {
+        self.notes()
+    }
+
+    fn seconds(&self) -> &Seconds {
+        self.seconds()
+    }
+}
 
 impl Problem<2> for Plane {
     type Output = Output;
     type Set = PlaneSet;
-    type Plan<T: Real> = Plan<T>;
+    type Plan<T: Precision> = Plan<T>;
 
     const SETS: &'static [PlaneSet] = &PlaneSet::ALL;
+    const ON_GPU: bool = false;
 
     fn facts(&self) -> Facts {
         let name = match self.kernel {
@@ -89,8 +125,14 @@ impl Problem<2> for Plane {
         check_size::<T>("--core-size", self.size)
     }
 
-    fn plan<T: Real>(&self, data: &Data<'_, T, 2>, settings: &Settings) -> Result<Plan<T>, Error> {
-        self.sum(data, settings).plan()
+    fn plan<T: Precision>(&self, data: &Data<'_, T, 2>, settings: &Settings) -> Result<Plan<T>, Error> {
+        match settings.executor {
+            Executor::Cpu => Ok(self.sum(data, settings).plan()?),
+            Executor::Cuda(_) => Err(Error::Unsupported {
+                what: "a sum in the plane".to_owned(),
+                remedy: "use --device cpu",
+            }),
+        }
     }
 
     fn memory_forecast<T: Real>(&self, counts: Counts, settings: &Settings) -> u64 {

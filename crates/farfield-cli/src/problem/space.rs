@@ -1,11 +1,18 @@
 //! Sums in three dimensions.
 
-use super::{Counts, Data, Facts, OutputError, Problem, Settings, check_size, planned, with_settings};
+use super::{
+    Counts, Data, Error, Executor, Facts, OutputError, Planned, Problem, Processor, Settings, check_size, with_settings,
+};
 use crate::failure::Failure;
 use farfield::kernel::{Kernel, Output, Sizes};
+use farfield::plan::Parameters;
 use farfield::points::PointSet;
+use farfield::report::Seconds;
 use farfield::simd::Real;
-use farfield::{Error, Field, Method, Plan, Sum, verify};
+use farfield::{Field, Method, Plan, Sum, verify};
+use farfield_cuda::Device;
+use farfield_cuda::device::Precision;
+use std::sync::Arc;
 
 /// A kernel in space.
 #[derive(Debug, Clone)]
@@ -45,14 +52,75 @@ impl Space {
     }
 }
 
-planned!(Plan<T>, Output);
+/// A plan on the CPU or on a GPU.
+#[derive(Debug)]
+pub enum SpacePlan<T: Precision> {
+    Cpu(Box<Plan<T>>),
+    Cuda(Box<farfield_cuda::Plan<T>>, Arc<Device>),
+}
+
+impl<T: Precision> Planned<T> for SpacePlan<T> {
+    type Output = Output;
+
+    fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
+        match self {
+            SpacePlan::Cpu(plan) => Ok(plan.evaluate(strengths)?),
+            SpacePlan::Cuda(plan, _) => plan.evaluate(strengths),
+        }
+    }
+
+    fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+        match self {
+            SpacePlan::Cpu(plan) => plan.evaluate_into(strengths, field)?,
+            // Results come from the device in memory of their own.
+            SpacePlan::Cuda(plan, _) => *field = plan.evaluate(strengths)?,
+        }
+        Ok(())
+    }
+
+    fn parameters(&self) -> &Parameters {
+        match self {
+            SpacePlan::Cpu(plan) => plan.parameters(),
+            SpacePlan::Cuda(plan, _) => plan.parameters(),
+        }
+    }
+
+    fn tolerance(&self) -> Option<f64> {
+        match self {
+            SpacePlan::Cpu(plan) => plan.tolerance(),
+            SpacePlan::Cuda(plan, _) => plan.tolerance(),
+        }
+    }
+
+    fn processor(&self) -> Processor {
+        match self {
+            SpacePlan::Cpu(plan) => Processor::cpu::<T>(plan.simd()),
+            SpacePlan::Cuda(_, device) => Processor::Cuda(device.properties().clone()),
+        }
+    }
+
+    fn notes(&self) -> &[String] {
+        match self {
+            SpacePlan::Cpu(plan) => plan.notes(),
+            SpacePlan::Cuda(..) => &[],
+        }
+    }
+
+    fn seconds(&self) -> &Seconds {
+        match self {
+            SpacePlan::Cpu(plan) => plan.seconds(),
+            SpacePlan::Cuda(plan, _) => plan.seconds(),
+        }
+    }
+}
 
 impl Problem<3> for Space {
     type Output = Output;
     type Set = PointSet;
-    type Plan<T: Real> = Plan<T>;
+    type Plan<T: Precision> = SpacePlan<T>;
 
     const SETS: &'static [PointSet] = &PointSet::ALL;
+    const ON_GPU: bool = true;
 
     fn facts(&self) -> Facts {
         let facts = Facts {
@@ -105,8 +173,15 @@ impl Problem<3> for Space {
         check_size::<T>(option, self.size)
     }
 
-    fn plan<T: Real>(&self, data: &Data<'_, T, 3>, settings: &Settings) -> Result<Plan<T>, Error> {
-        self.sum(data, settings).plan()
+    fn plan<T: Precision>(&self, data: &Data<'_, T, 3>, settings: &Settings) -> Result<SpacePlan<T>, Error> {
+        let sum = self.sum(data, settings);
+        match &settings.executor {
+            Executor::Cpu => Ok(SpacePlan::Cpu(Box::new(sum.plan()?))),
+            Executor::Cuda(device) => {
+                let plan = farfield_cuda::Plan::new(device, &sum)?;
+                Ok(SpacePlan::Cuda(Box::new(plan), device.clone()))
+            }
+        }
     }
 
     fn memory_forecast<T: Real>(&self, counts: Counts, settings: &Settings) -> u64 {

@@ -6,7 +6,7 @@ use super::table::Cell;
 use crate::failure::Failure;
 use crate::problem::Problem;
 use crate::units;
-use farfield::simd::Real;
+use farfield_cuda::device::Precision;
 
 /// A time in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +41,7 @@ impl Time {
 
 /// Times a direct sum of points in random order. One that is predicted to take longer than `longest` seconds is timed
 /// at some of the targets only, for about `sampled` seconds, and extrapolated.
-pub fn direct_sum<P: Problem<D>, T: Real, const D: usize>(
+pub fn direct_sum<P: Problem<D>, T: Precision, const D: usize>(
     context: &Context,
     mut case: Case<'_, P, T, D>,
     predicted: f64,

@@ -9,7 +9,7 @@ use crate::problem::{Data, Settings, Space};
 use farfield::Method;
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
-use farfield::simd::Real;
+use farfield_cuda::device::Precision;
 use farfield_plot::{Axis, LineChart, ReferenceLine, Series};
 
 /// Small enough that the smallest problem has a far field, whose error this is about.
@@ -32,7 +32,7 @@ pub fn double(context: &Context) -> Result<Reproduction, Failure> {
 }
 
 /// The figure, and the errors of the orders at the largest number of points.
-fn run<T: Real>(context: &Context, figure: &str, orders: &[usize]) -> Result<(Reproduction, Vec<f64>), Failure> {
+fn run<T: Precision>(context: &Context, figure: &str, orders: &[usize]) -> Result<(Reproduction, Vec<f64>), Failure> {
     let largest: u32 = if context.quick { 12 } else { 20 };
     let mut columns = vec![("n".to_owned(), "N".to_owned())];
     columns.extend(

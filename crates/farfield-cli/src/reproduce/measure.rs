@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::problem::{Data, OutputError, Planned, Problem, Settings};
 use farfield::plan::Parameters;
 use farfield::report::Seconds;
-use farfield::simd::Real;
+use farfield_cuda::device::Precision;
 
 /// The seed of the sources and of their strengths.
 pub const SEED: u64 = 1;
@@ -37,7 +37,7 @@ pub struct Measured {
     pub maximum_error: Option<f64>,
 }
 
-impl<P: Problem<D>, T: Real, const D: usize> Case<'_, P, T, D> {
+impl<P: Problem<D>, T: Precision, const D: usize> Case<'_, P, T, D> {
     /// Times the sum from raw points to results, several times if it is short, and measures the error at `samples`
     /// random targets.
     pub fn measure(&self, context: &Context, samples: usize) -> Result<Measured, Failure> {
