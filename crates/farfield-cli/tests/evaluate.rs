@@ -318,14 +318,7 @@ fn a_closed_pipe_is_no_panic() {
 fn info_describes_the_machine() {
     let text = succeed("info");
     for part in [
-        "farfield",
-        "cores",
-        "simd",
-        "memory",
-        "gpu",
-        "cpu",
-        "profile",
-        "built-in",
+        "farfield", "cores", "simd", "memory", "gpu", "cpu", "profile", "built-in",
     ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
