@@ -16,7 +16,7 @@ const NAMES: [&str; 2] = ["nvrtc64_130_0.dll", "nvrtc64_120_0.dll"];
 /// What the search looks at: the environment, replaceable in tests.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
-    /// The library itself, from [`VARIABLE`]; nothing else is tried then.
+    /// The library itself, from the variable `FARFIELD_NVRTC`; nothing else is tried then.
     pub given: Option<PathBuf>,
     /// Folders of CUDA toolkits.
     pub toolkits: Vec<PathBuf>,
