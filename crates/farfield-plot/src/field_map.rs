@@ -152,7 +152,14 @@ impl FieldMap {
     fn plot_area(&self, theme: &Theme) -> Rect {
         let (left, right) = (theme.width * 0.09, theme.width * 0.84);
         let (top, bottom) = (theme.height * 0.075, theme.height * 0.92);
-        let shape = [0, 1].map(|axis| (self.high[axis] - self.low[axis]).abs().max(f64::MIN_POSITIVE));
+        // An extent of no size, or of none that can be drawn, is shown as a square.
+        let sides = [0, 1].map(|axis| (self.high[axis] - self.low[axis]).abs());
+        let ratio = sides[1] / sides[0];
+        let shape = if (1e-3..1e3).contains(&ratio) {
+            [1.0, ratio]
+        } else {
+            [1.0; 2]
+        };
         let scale = ((right - left) / shape[0]).min((bottom - top) / shape[1]);
         Rect::new(left, top, left + scale * shape[0], top + scale * shape[1])
     }
