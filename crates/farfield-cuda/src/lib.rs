@@ -23,6 +23,7 @@
 //! - [`tree`]: the octree, built on the device;
 //! - [`expansion`]: translations as matrix products on tensor cores;
 //! - [`direct`], [`fmm`]: the methods; each `evaluate.rs` is the algorithm on one screen;
+//! - [`plane`]: all of this for sums in the plane;
 //! - [`tuning`]: tolerance to orders and leaf size;
 //! - [`selftest`]: the device against the truth;
 //! - [`plan`]: the front door.
@@ -36,6 +37,7 @@ pub mod expansion;
 pub mod fmm;
 pub mod kernel;
 pub mod plan;
+pub mod plane;
 pub mod selftest;
 pub mod tree;
 pub mod tuning;

@@ -1,45 +1,16 @@
 //! Every kernel compiles, for every kind it is specialised for. Needs libnvrtc, no GPU.
 
+mod compiler;
+
+use compiler::{compile_all, nvrtc, places};
 use farfield_cuda::Error;
-use farfield_cuda::compile::{Cache, Compiler, Nvrtc, Places, Program};
+use farfield_cuda::compile::{Cache, Compiler, Places, Program};
 use farfield_cuda::device::Precision;
 use farfield_cuda::direct::{self, Blocking};
 use farfield_cuda::expansion::{Warps, translate_program};
 use farfield_cuda::fmm::{p2p_program, points_program};
 use farfield_cuda::kernel::{PairKind, SizeKind};
 use farfield_cuda::tree;
-use std::path::PathBuf;
-
-/// The compiler of the usual places or of the folder CI installs it to; `None`, said aloud, without one.
-fn nvrtc() -> Option<Nvrtc> {
-    let mut places = Places::of_environment();
-    places.pythons.insert(
-        0,
-        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/ci-tools/nvrtc")),
-    );
-    match Nvrtc::load(&places) {
-        Ok(nvrtc) => Some(nvrtc),
-        Err(Error::NoNvrtc { .. }) => {
-            println!("skipped: no libnvrtc");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
-}
-
-fn compile_all(programs: impl IntoIterator<Item = Program>, architecture: i32) {
-    let Some(nvrtc) = nvrtc() else { return };
-    if !nvrtc.supports(architecture) {
-        println!("skipped: this libnvrtc does not know sm_{architecture}");
-        return;
-    }
-    for program in programs {
-        match nvrtc.compile(&program, architecture) {
-            Ok(code) => assert!(code.starts_with(b"\x7fELF"), "{program:?}"),
-            Err(error) => panic!("{program:?}: {error}"),
-        }
-    }
-}
 
 fn direct_programs<T: Precision>() -> Vec<Program> {
     PairKind::all()
@@ -132,11 +103,7 @@ fn the_second_compilation_comes_from_the_cache_and_a_corrupt_entry_is_made_anew(
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let mut places = Places::of_environment();
-    places.pythons.insert(
-        0,
-        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/ci-tools/nvrtc")),
-    );
+    let places = places();
     let program = Program::new("empty", "extern \"C\" __global__ void f() {}");
     let first = Compiler::new(places.clone(), Cache::at(folder.path()))
         .code(&program, 90, 13000)

@@ -73,10 +73,7 @@ impl<T: Real> Plan<T> {
             }
         };
         let rows = pairs.sums();
-        let components = |output: &Output| match (sum.kernel, output) {
-            (Kernel::Log, Output::Potential) => 1 + usize::from(sum.complex),
-            _ => 2,
-        };
+        let components = |output: &Output| output.components(sum.kernel, sum.complex);
         Self {
             kernel: sum.kernel,
             core: sum.core,

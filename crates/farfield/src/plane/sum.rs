@@ -28,15 +28,15 @@ pub struct Sum<'a, T> {
     pub(super) core: Core,
     pub(super) sources: &'a [[T; 2]],
     pub(super) targets: Option<&'a [[T; 2]]>,
-    sizes: Sizes<T>,
+    pub(super) sizes: Sizes<T>,
     pub(super) outputs: Vec<Output>,
     pub(super) complex: bool,
     pub(super) tolerance: f64,
-    method: Method,
+    pub(super) method: Method,
     pub(super) vectors: usize,
     pub(super) order: Option<usize>,
-    theta: Option<f64>,
-    leaf_capacity: Option<usize>,
+    pub(super) theta: Option<f64>,
+    pub(super) leaf_capacity: Option<usize>,
     simd: Option<SimdLevel>,
     profile: MachineProfile,
     pub(super) memory_limit: Option<u64>,
@@ -164,7 +164,7 @@ impl<'a, T: Real> Sum<'a, T> {
         self.targets.map_or(self.sources.len(), <[_]>::len)
     }
 
-    fn largest_size(&self) -> f64 {
+    pub(super) fn largest_size(&self) -> f64 {
         match &self.sizes {
             _ if self.core == Core::Singular => 0.0,
             Sizes::None => 0.0,
@@ -284,9 +284,7 @@ impl<'a, T: Real> Sum<'a, T> {
         {
             return self.merged_plan(merge);
         }
-        let core_tolerance = 0.5 * if self.order.is_some() { 1e-12 } else { self.tolerance };
-        let reach = pairs.core.reach(self.largest_size(), core_tolerance);
-        let criterion = Criterion::new(choice.theta, reach, choice.shortcut);
+        let criterion = Criterion::new(choice.theta, self.request().core_reach(), choice.shortcut);
         let connections = seconds.time(Phase::Connect, || Connections::build(&pyramid, &criterion));
         let pairs_of_all = self.sources.len() as u64 * self.target_count() as u64;
         if self.method == Method::Auto && 10 * connections.p2p_pairs > 9 * pairs_of_all {
@@ -347,7 +345,11 @@ impl<'a, T: Real> Sum<'a, T> {
         }
     }
 
-    fn check(&self) -> Result<(), Error> {
+    /// Checks every number of the sum; the result is the extent of the points.
+    ///
+    /// # Errors
+    /// Any of [`Error`], naming the value that is wrong and where it is.
+    pub fn check(&self) -> Result<f64, Error> {
         let extent = check_points(self.sources, self.targets)?;
         let most = if T::EPSILON > 1e-10 {
             2f64.powi(50)
@@ -394,6 +396,6 @@ impl<'a, T: Real> Sum<'a, T> {
                 method: self.method.name(),
             });
         }
-        Ok(())
+        Ok(extent)
     }
 }
