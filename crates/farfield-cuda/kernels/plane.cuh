@@ -60,9 +60,11 @@ __device__ __forceinline__ bool passes(const Criterion &criterion, const Box &a,
 #define BY_LOCAL 1  // the other's points go into the local expansion here (P2L)
 #define BY_MULTIPOLE 2  // the other's multipole expansion is evaluated at the points here (M2P)
 
-// How leaf `a` with `here` targets meets leaf `b` with `there` sources.
+// How leaf `a` with `here` targets meets leaf `b` with `there` sources. A smaller box without extent, all its points at one
+// place, could touch the larger one.
 __device__ __forceinline__ int meeting(const Criterion &criterion, const Box &a, const Box &b, uint here, uint there) {
     bool larger = a.radius > b.radius;
-    if ((larger ? there : here) <= criterion.shortcut || !passes(criterion, a, b, true)) return IN_PAIRS;
+    if ((larger ? there : here) <= criterion.shortcut || min(a.radius, b.radius) == 0) return IN_PAIRS;
+    if (!passes(criterion, a, b, true)) return IN_PAIRS;
     return larger ? BY_MULTIPOLE : BY_LOCAL;
 }

@@ -182,39 +182,50 @@ extern "C" __global__ void __launch_bounds__(128)
                   locals + (stream + box) * COEFFICIENTS);
 }
 
-// P2L: sources of larger leaves nearby straight into local expansions.
+// P2L: sources of larger leaves nearby straight into local expansions. A warp serves a leaf; most have nothing to do.
 extern "C" __global__ void p2l(const Box *__restrict__ boxes, uint first, uint leaves, uint box_count, Criterion criterion,
                                const Row *__restrict__ strong, const uint *__restrict__ list,
                                const uint *__restrict__ starts, const uint *__restrict__ target_starts,
                                const Source *__restrict__ sources, uint source_count, complex *__restrict__ locals) {
-    uint thread = blockIdx.x * blockDim.x + threadIdx.x, lane = thread % POINT_LANES, leaf = thread / POINT_LANES;
-    bool exists = leaf < leaves;
-    leaf = min(leaf, leaves - 1);
+    uint thread = blockIdx.x * blockDim.x + threadIdx.x, lane = thread % 32, leaf = thread / 32;
+    if (leaf >= leaves) return;
     Box box = boxes[first + leaf];
     uint here = target_starts[leaf + 1] - target_starts[leaf];
     real inverse_scale = real(1) / box.scale;
     sources += (ulong64)blockIdx.y * source_count;
     complex sums[COEFFICIENTS] = {};
     Row row = strong[leaf];
-    for (uint e = 0; e < row.count; ++e) {
-        uint other = list[row.start + e], start = starts[other], end = starts[other + 1];
-        if (meeting(criterion, box, boxes[first + other], here, end - start) != BY_LOCAL) continue;
-        for (uint j = start + lane; j < end; j += POINT_LANES) {
-            Source source = sources[j];
-            complex offset = {source.x - box.x, source.y - box.y};
-            complex base = inverse(inverse_scale * offset), strength = strength_of(source), power = strength * base;
-            if (FARFIELD_LOG) sums[0].re = fma(strength.re, real(0.5) * log(norm2(offset)), sums[0].re);
-            UNROLL for (int k = FARFIELD_LOG ? 1 : 0; k <= ORDER; ++k) {
-                sums[k] = sums[k] + power;
-                power = power * base;
+    bool any = false;
+    for (uint entry = 0; entry < row.count; entry += 32) {
+        uint start = 0, end = 0;
+        bool by_local = false;
+        if (entry + lane < row.count) {
+            uint other = list[row.start + entry + lane];
+            start = starts[other];
+            end = starts[other + 1];
+            by_local = meeting(criterion, box, boxes[first + other], here, end - start) == BY_LOCAL;
+        }
+        for (uint left = __ballot_sync(~0u, by_local); left; left &= left - 1) {
+            any = true;
+            uint from = __shfl_sync(~0u, start, __ffs(left) - 1), to = __shfl_sync(~0u, end, __ffs(left) - 1);
+            for (uint j = from + lane; j < to; j += 32) {
+                Source source = sources[j];
+                complex offset = {source.x - box.x, source.y - box.y};
+                complex base = inverse(inverse_scale * offset), strength = strength_of(source), power = strength * base;
+                if (FARFIELD_LOG) sums[0].re = fma(strength.re, real(0.5) * log(norm2(offset)), sums[0].re);
+                UNROLL for (int k = FARFIELD_LOG ? 1 : 0; k <= ORDER; ++k) {
+                    sums[k] = sums[k] + power;
+                    power = power * base;
+                }
             }
         }
     }
+    if (!any) return;
     complex *out = locals + ((ulong64)blockIdx.y * box_count + first + leaf) * COEFFICIENTS;
     UNROLL for (int k = 0; k <= ORDER; ++k) {
-        complex sum = group_sum<POINT_LANES>(~0u, sums[k]);
+        complex sum = group_sum<32>(~0u, sums[k]);
         real factor = FARFIELD_LOG ? (k == 0 ? real(1) : real(-1) / real(max(k, 1))) : -inverse_scale;
-        if (exists && lane == k % POINT_LANES) out[k] = out[k] + factor * sum;
+        if (lane == k % 32) out[k] = out[k] + factor * sum;
     }
 }
 

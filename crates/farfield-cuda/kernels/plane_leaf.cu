@@ -9,6 +9,8 @@
 #define TARGETS FARFIELD_TARGETS
 #define WARPS 4
 #define TILE 64
+// Blocks that registers should leave room for on a multiprocessor: as many as the sums allow without spilling.
+#define BLOCKS (TARGETS * SUMS * (1 + FARFIELD_DOUBLE) <= 8 ? 8 : 5)
 
 // The value and, if asked for, the derivative of sum c_k w^k.
 __device__ __forceinline__ void polynomial(const complex *__restrict__ row, complex w, complex &value, complex &derivative) {
@@ -65,7 +67,7 @@ __device__ __forceinline__ void add_multipole(const complex *__restrict__ row, c
 }
 
 // sums[(stream * SUMS + k) * target_count + i], in the pyramid's order.
-extern "C" __global__ void __launch_bounds__(32 * WARPS)
+extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     leaf(const Box *__restrict__ boxes, uint first, uint leaves, uint box_count, Criterion criterion,
          const Row *__restrict__ strong, const uint *__restrict__ list, const uint *__restrict__ source_start,
          const Source *__restrict__ sources, uint source_count, const uint *__restrict__ target_start,

@@ -47,7 +47,9 @@ extern "C" __global__ void __launch_bounds__(32 * SORT_WARPS)
               const uint *__restrict__ histogram, volatile uint *status, uint *ticket, ulong64 *__restrict__ sorted_keys,
               uint *__restrict__ sorted_indices) {
     __shared__ uint counts[SORT_WARPS][RADIX];
-    __shared__ uint starts[RADIX];
+    __shared__ uint starts[RADIX], tile_starts[RADIX];
+    __shared__ ulong64 tile_keys[SORT_TILE];
+    __shared__ uint tile_indices[SORT_TILE];
     __shared__ uint scratch[SORT_WARPS];
     __shared__ uint shared_tile;
     uint list = blockIdx.y;
@@ -86,7 +88,14 @@ extern "C" __global__ void __launch_bounds__(32 * SORT_WARPS)
         in_tile += value;
     }
     status[(ulong64)tile * RADIX + digit] = (tile == 0 ? SUMMED : COUNTED) | in_tile;
+    tile_starts[digit] = exclusive_sum(in_tile, scratch);
     uint before_digit = exclusive_sum(histogram[digit], scratch), before_tile = 0;
+#pragma unroll
+    for (int i = 0; i < SORT_ITEMS; ++i) {
+        uint digit = item[i] >> shift & (RADIX - 1), at = tile_starts[digit] + counts[warp][digit] + rank[i];
+        tile_keys[at] = item[i];
+        tile_indices[at] = base + 32 * i < count ? indices[base + 32 * i] : 0;
+    }
     for (uint other = tile; other > 0;) {
         uint word = status[(ulong64)(other - 1) * RADIX + digit];
         if (word == 0) continue;
@@ -95,14 +104,14 @@ extern "C" __global__ void __launch_bounds__(32 * SORT_WARPS)
         --other;
     }
     if (tile > 0) status[(ulong64)tile * RADIX + digit] = SUMMED | (before_tile + in_tile);
-    starts[digit] = before_digit + before_tile;
+    // Sorted within the tile first, so that neighbours are written together.
+    starts[digit] = before_digit + before_tile - tile_starts[digit];
     __syncthreads();
-#pragma unroll
-    for (int i = 0; i < SORT_ITEMS; ++i) {
-        if (base + 32 * i >= count) continue;
-        uint digit = item[i] >> shift & (RADIX - 1);
-        ulong64 to = starts[digit] + counts[warp][digit] + rank[i];
-        sorted_keys[to] = item[i];
-        sorted_indices[to] = indices[base + 32 * i];
+    uint length = (uint)min((ulong64)SORT_TILE, count - (ulong64)tile * SORT_TILE);
+    for (uint at = threadIdx.x; at < length; at += 32 * SORT_WARPS) {
+        ulong64 key = tile_keys[at];
+        uint to = starts[key >> shift & (RADIX - 1)] + at;
+        sorted_keys[to] = key;
+        sorted_indices[to] = tile_indices[at];
     }
 }

@@ -62,7 +62,7 @@ fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
 ) -> Result<String, Failure> {
     request.check_options::<P, T, D>(problem)?;
     // A missing device is known before any point is made or read.
-    request.settings.executor = Executor::open(request.device)?;
+    request.settings.executor = Executor::open(request.device, P::ON_GPU)?;
     let request = &request;
     let input = Input::<T, D>::load(problem, request)?;
     let (mut outcome, field) = fastest(problem, request, &input)?;

@@ -14,10 +14,13 @@ pub enum Executor {
 }
 
 impl Executor {
-    /// Opens the device asked for.
-    pub fn open(device: Device) -> Result<Self, Failure> {
+    /// Opens the device asked for; `on_gpu` says whether the sum can be done on a GPU at all.
+    pub fn open(device: Device, on_gpu: bool) -> Result<Self, Failure> {
         match device {
             Device::Cpu | Device::Auto => Ok(Executor::Cpu),
+            Device::Cuda if !on_gpu => Err(Failure::data(
+                "--device cuda: in this build the plane is summed on the CPU; use --device cpu",
+            )),
             Device::Cuda => Ok(Executor::Cuda(farfield_cuda::Device::open(0)?)),
             Device::Hybrid => Err(Failure::data(
                 "--device hybrid: this build sums on the CPU or on the GPU, not on both at once; use --device cpu or cuda",

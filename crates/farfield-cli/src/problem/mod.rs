@@ -34,6 +34,8 @@ pub trait Problem<const D: usize> {
 
     /// The point sets there are, the usual one first.
     const SETS: &'static [Self::Set];
+    /// Whether it can be summed on a GPU.
+    const ON_GPU: bool;
 
     /// The kernel and its parameters, for reports.
     fn facts(&self) -> Facts;

@@ -119,6 +119,7 @@ impl Problem<2> for Plane {
     type Plan<T: Precision> = PlanePlan<T>;
 
     const SETS: &'static [PlaneSet] = &PlaneSet::ALL;
+    const ON_GPU: bool = true;
 
     fn facts(&self) -> Facts {
         let name = match self.kernel {

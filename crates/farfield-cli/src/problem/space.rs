@@ -120,6 +120,7 @@ impl Problem<3> for Space {
     type Plan<T: Precision> = SpacePlan<T>;
 
     const SETS: &'static [PointSet] = &PointSet::ALL;
+    const ON_GPU: bool = true;
 
     fn facts(&self) -> Facts {
         let facts = Facts {

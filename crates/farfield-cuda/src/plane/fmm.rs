@@ -196,7 +196,7 @@ impl<T: Precision> Fmm<T> {
             return Ok(());
         }
         let (first, leaves, boxes) = self.counts();
-        let grid = ((POINT_LANES * leaves).div_ceil(THREADS), streams, 1);
+        let grid = ((32 * leaves).div_ceil(THREADS), streams, 1);
         launch!(self.ends.buffers.stream(), self.kernels.p2l, grid, THREADS, 0;
             &self.pyramid.boxes, &first, &leaves, &boxes, &self.criterion, &self.connections.strong,
             &self.connections.strong_list, &self.pyramid.sources.leaf_start, &self.pyramid.targets().leaf_start,

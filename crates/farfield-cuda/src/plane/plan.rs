@@ -61,7 +61,7 @@ impl<T: Precision> Plan<T> {
         let pairs = pairs_of_all(&request) as f64 * request.vectors as f64;
         let direct = match request.method {
             Method::Direct => true,
-            Method::Auto => pairs / rates.direct < choice.seconds,
+            Method::Auto => rates.direct(pairs) < choice.seconds,
             _ => false,
         };
         if direct {

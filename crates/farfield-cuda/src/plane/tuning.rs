@@ -3,24 +3,24 @@
 use super::connect::MOST_LEVELS;
 use super::kind::PairKind;
 use crate::device::{Precision, Properties};
-use farfield::plane::{Core, Kernel, Request};
+use farfield::plane::{Core, Kernel, MAX_ORDER, Request};
 
 /// Multiprocessors of the device the rates were measured on.
 const MEASURED_ON: f64 = 132.0;
 
-/// What a device does in a second.
+/// What a device does in a second, and what it does in any case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
-    /// Pairs of points of the direct sum.
-    pub direct: f64,
-    /// Pairs of points inside an FMM, those of idle lanes included.
+    /// Pairs of points, each lane busy.
     pub pairs: f64,
     /// Multiplications of M2L.
     pub m2l: f64,
-    /// Seconds an FMM takes however small, and for each point however few.
-    pub overhead: f64,
-    /// Seconds of sorting and of its own expansions for each point.
+    /// Seconds of a direct sum, and of an FMM, however small.
+    pub overhead: [f64; 2],
+    /// Seconds of an FMM for each point: sorting, packing.
     pub point: f64,
+    /// Seconds of an FMM for each leaf: lists, local expansion.
+    pub leaf: f64,
 }
 
 impl Rates {
@@ -28,25 +28,35 @@ impl Rates {
     pub fn of<T: Precision>(properties: &Properties, kind: &PairKind) -> Self {
         let share = properties.multiprocessors as f64 / MEASURED_ON;
         let pairs = match (T::DOUBLE, kind.kernel, kind.derivative) {
-            (true, Kernel::Harmonic, false) => 1.1e12,
-            (true, Kernel::Harmonic, true) => 8e11,
-            (true, Kernel::Log, _) => 2e11,
-            (false, Kernel::Harmonic, false) => 2.2e12,
-            (false, Kernel::Harmonic, true) => 1.5e12,
-            (false, Kernel::Log, _) => 1.2e12,
+            (true, Kernel::Harmonic, false) => 1.3e12,
+            (true, Kernel::Harmonic, true) => 9e11,
+            (true, Kernel::Log, _) => 3e11,
+            (false, Kernel::Harmonic, false) => 2.6e12,
+            (false, Kernel::Harmonic, true) => 1.8e12,
+            (false, Kernel::Log, _) => 8e11,
         };
         let core = match (kind.core, T::DOUBLE) {
-            (Core::Gaussian, true) => 0.15,
+            (Core::Gaussian, true) => 0.2,
             (Core::Gaussian, false) => 0.4,
             _ => 1.0,
         };
+        let (m2l, point, leaf) = if T::DOUBLE {
+            (6.5e12, 1e-9, 6e-9)
+        } else {
+            (1.5e13, 6e-10, 3.5e-9)
+        };
         Self {
-            direct: pairs * core * share,
-            pairs: 0.7 * pairs * core * share,
-            m2l: if T::DOUBLE { 5e12 } else { 1e13 } * share,
-            overhead: 3e-4,
-            point: 1.2e-9 / share,
+            pairs: pairs * core * share,
+            m2l: m2l * share,
+            overhead: [2e-5, 3.5e-4],
+            point: point / share,
+            leaf: leaf / share,
         }
+    }
+
+    /// Seconds of a direct sum.
+    pub fn direct(&self, pairs: f64) -> f64 {
+        self.overhead[0] + pairs / self.pairs
     }
 }
 
@@ -69,38 +79,56 @@ pub struct Choice {
 const STRONG: f64 = 17.0;
 const WEAK: f64 = 45.0;
 
+/// Leaves are not made smaller than this: the order that keeps the tolerance grows as they shrink.
+const FEWEST_POINTS: usize = 6;
+/// The leaves that the table of orders was measured with.
+const USUAL_POINTS: f64 = 16.0;
+
 /// Chooses order and depth for a sum that has sources and targets.
 pub fn choose<T: Precision>(request: &Request<T>, rates: &Rates) -> Choice {
-    let order = request.resolved_order();
     let points = request.point_count();
-    // A leaf is never empty.
-    let deepest = (points.max(1).ilog2() as usize / 2).min(MOST_LEVELS);
-    let seconds = |depth: usize| seconds_at(request, rates, order, depth);
+    let deepest = |fewest: usize| ((points / fewest).max(1).ilog2() as usize / 2).min(MOST_LEVELS);
+    let seconds = |depth: usize| seconds_at(request, rates, depth);
     let depth = match request.leaf_capacity {
-        Some(capacity) => request.depth_of_capacity(capacity).min(deepest),
-        None => (0..=deepest)
+        // A leaf is never empty.
+        Some(capacity) => request.depth_of_capacity(capacity).min(deepest(1)),
+        None => (0..=deepest(FEWEST_POINTS))
             .min_by(|a, b| seconds(*a).total_cmp(&seconds(*b)))
             .unwrap_or(0),
     };
-    // A coefficient of an expansion costs about half a pair.
-    let shortcut = order as u32 / 2 + 2;
+    let order = order_at(request, depth);
     Choice {
         theta: request.resolved_theta(),
         order,
         depth,
-        shortcut,
+        // An expansion costs a point about as much as so many pairs, and a look at every list.
+        shortcut: order as u32 + 4,
         seconds: seconds(depth),
     }
 }
 
-fn seconds_at<T: Precision>(request: &Request<T>, rates: &Rates, order: usize, depth: usize) -> f64 {
+/// The order that keeps the tolerance. The fewer points a leaf holds, the larger is the part of the field that comes from
+/// expansions: with every halving the error doubles at most, which is what an order makes good.
+fn order_at<T: Precision>(request: &Request<T>, depth: usize) -> usize {
+    let order = request.resolved_order();
+    if request.order.is_some() || depth == 0 {
+        return order;
+    }
+    let per_leaf = request.point_count() as f64 / 4f64.powi(depth as i32);
+    let more = (USUAL_POINTS / per_leaf).log2() * 0.5f64.ln() / request.resolved_theta().ln();
+    (order + more.round().max(0.0) as usize).min(MAX_ORDER)
+}
+
+fn seconds_at<T: Precision>(request: &Request<T>, rates: &Rates, depth: usize) -> f64 {
     let (sources, targets) = (request.sources.len() as f64, request.target_count() as f64);
     let leaves = 4f64.powi(depth as i32);
-    let per_leaf = (request.target_count() as f64 / leaves).ceil().max(1.0) as usize;
+    let per_leaf = (targets / leaves).ceil().max(1.0) as usize;
     let near = (STRONG / leaves).min(1.0) * sources * targets / utilisation(per_leaf, leaf_targets(per_leaf));
-    let p = order as f64;
+    let p = order_at(request, depth) as f64;
     let far = 4.0 / 3.0 * leaves * WEAK.min(leaves) * (2.0 * p * p + 16.0 * p + 60.0);
-    rates.overhead + rates.point * (sources + targets) + request.vectors as f64 * (near / rates.pairs + far / rates.m2l)
+    rates.overhead[1]
+        + rates.point * request.point_count() as f64
+        + request.vectors as f64 * (near / rates.pairs + far / rates.m2l + leaves * rates.leaf)
 }
 
 /// How many of the lanes of a warp work where a leaf has so many targets, each with up to `per_thread` of them.
@@ -130,11 +158,11 @@ mod tests {
     use farfield::plane::{PlaneSet, Sum};
 
     const RATES: Rates = Rates {
-        direct: 1e12,
-        pairs: 7e11,
-        m2l: 5e12,
-        overhead: 3e-4,
+        pairs: 1.3e12,
+        m2l: 6.5e12,
+        overhead: [2e-5, 3.5e-4],
         point: 1e-9,
+        leaf: 6e-9,
     };
 
     #[test]
@@ -172,9 +200,20 @@ mod tests {
     }
 
     #[test]
+    fn small_leaves_take_higher_orders() {
+        let points = PlaneSet::Square.generate::<f64>(1 << 14, 1);
+        let at = |capacity: usize| {
+            let sum = Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
+            choose(&sum.leaf_capacity(capacity).request(), &RATES).order
+        };
+        // 16, 4 and 1 points to a leaf
+        assert_eq!([at(10), at(3), at(1)].map(|order| order - at(10)), [0, 2, 4]);
+    }
+
+    #[test]
     fn the_fmm_overtakes_the_direct_sum_before_30_000_points() {
         let points = PlaneSet::Square.generate::<f64>(30_000, 1);
         let sum = Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
-        assert!(choose(&sum.request(), &RATES).seconds < 9e8 / RATES.direct);
+        assert!(choose(&sum.request(), &RATES).seconds < RATES.direct(9e8));
     }
 }

@@ -59,14 +59,14 @@ pub(super) fn run_in<T: Precision>(
             report(&Case::new(kernel).fmm::<T>(device, &Points::new(PlaneSet::Square, 3 * n), *tolerance)?);
         }
     }
-    for order in [1, 2, 5, 10, 17, 30, 45] {
+    for order in [1, 2, 17, 30, 45] {
         report(&harmonic.order::<T>(device, n / 2, order)?);
     }
-    for capacity in [1, 3, 20, 45, 100, 300, 1_000_000] {
+    for capacity in [1, 20, 100, 1_000_000] {
         report(&harmonic.capacity::<T>(device, n / 4, capacity)?);
     }
-    for n in [1, 2, 3, 5, 17, 63, 64, 200] {
-        report(&harmonic.fmm::<T>(device, &Points::new(PlaneSet::Square, n), usual)?);
+    for n in [1, 2, 3, 5, 17, 64, 200] {
+        report(&harmonic.capacity::<T>(device, n, 1)?);
     }
     report(&harmonic.duplicates::<T>(device, n)?);
     report(&harmonic.repeated::<T>(device, n)?);
@@ -211,14 +211,10 @@ impl Case {
         self.check(device, "fmm, fixed order", &points, &sum, allowed)
     }
 
-    /// Any number of points to a leaf.
+    /// Any number of points, and of points to a leaf.
     fn capacity<T: Precision>(&self, device: &Arc<Device>, n: usize, capacity: usize) -> Result<Row, Error> {
         let points = Points::<T>::new(PlaneSet::Normal, n);
-        let sum = self
-            .sum(&points)
-            .method(Method::Fmm)
-            .tolerance(1e-4)
-            .leaf_capacity(capacity);
+        let sum = self.sum(&points).method(Method::Fmm).order(13).leaf_capacity(capacity);
         self.check(device, "fmm, fixed leaf capacity", &points, &sum, 1e-4)
     }
 
