@@ -9,8 +9,8 @@
 //! Lists are kept by target box, in a fixed order, so that every sum has one owner.
 
 use super::pyramid::{Pyramid, first_of_level};
+use crate::parallel::map_pieces;
 use crate::simd::Real;
-use rayon::prelude::*;
 
 /// Rows of box numbers.
 #[derive(Debug, Default)]
@@ -152,55 +152,52 @@ impl Connections {
         let boxes = &pyramid.boxes;
         let (sources, targets) = (&pyramid.sources, pyramid.targets());
         let circle = |leaf: usize| (boxes.centre[first + leaf], boxes.radius[first + leaf]);
-        let pieces: Vec<Leaves> = (0..pyramid.leaves().div_ceil(PIECE))
-            .into_par_iter()
-            .map(|piece| {
-                let mut found = Leaves::default();
-                for leaf in piece * PIECE..((piece + 1) * PIECE).min(pyramid.leaves()) {
-                    let before = (
-                        found.touching.items.len(),
-                        found.apart.items.len(),
-                        found.p2l.items.len(),
-                        found.m2p.items.len(),
-                    );
-                    let here = targets.range(leaf..leaf + 1).len();
-                    for &other in strong.row(leaf) {
-                        let range = sources.range(other as usize..other as usize + 1);
-                        let (a, b) = (circle(leaf), circle(other as usize));
-                        let larger = a.1 > b.1;
-                        let enough = if larger { range.len() } else { here } > criterion.shortcut;
-                        if enough && criterion.passes(a, b, true) {
-                            if larger {
-                                found.m2p.items.push(other);
-                                found.pairs[2] += here as u64;
-                            } else {
-                                found.p2l.items.push(other);
-                                found.pairs[1] += range.len() as u64;
-                            }
-                            continue;
-                        }
-                        found.pairs[0] += (here * range.len()) as u64;
-                        let range = (range.start as u32, range.end as u32);
-                        let touches = meet(boxes.rectangle[first + leaf], boxes.rectangle[first + other as usize]);
-                        let (list, from) = if touches {
-                            (&mut found.touching.items, before.0)
+        let pieces = map_pieces(pyramid.leaves(), PIECE, |leaves| {
+            let mut found = Leaves::default();
+            for leaf in leaves {
+                let before = (
+                    found.touching.items.len(),
+                    found.apart.items.len(),
+                    found.p2l.items.len(),
+                    found.m2p.items.len(),
+                );
+                let here = targets.range(leaf..leaf + 1).len();
+                for &other in strong.row(leaf) {
+                    let range = sources.range(other as usize..other as usize + 1);
+                    let (a, b) = (circle(leaf), circle(other as usize));
+                    let larger = a.1 > b.1;
+                    let enough = if larger { range.len() } else { here } > criterion.shortcut;
+                    if enough && criterion.passes(a, b, true) {
+                        if larger {
+                            found.m2p.items.push(other);
+                            found.pairs[2] += here as u64;
                         } else {
-                            (&mut found.apart.items, before.1)
-                        };
-                        // Ranges that follow each other become one.
-                        match list[from..].last_mut() {
-                            Some(last) if last.1 == range.0 => last.1 = range.1,
-                            _ => list.push(range),
+                            found.p2l.items.push(other);
+                            found.pairs[1] += range.len() as u64;
                         }
+                        continue;
                     }
-                    found.touching.end_row(before.0);
-                    found.apart.end_row(before.1);
-                    found.p2l.end_row(before.2);
-                    found.m2p.end_row(before.3);
+                    found.pairs[0] += (here * range.len()) as u64;
+                    let range = (range.start as u32, range.end as u32);
+                    let touches = meet(boxes.rectangle[first + leaf], boxes.rectangle[first + other as usize]);
+                    let (list, from) = if touches {
+                        (&mut found.touching.items, before.0)
+                    } else {
+                        (&mut found.apart.items, before.1)
+                    };
+                    // Ranges that follow each other become one.
+                    match list[from..].last_mut() {
+                        Some(last) if last.1 == range.0 => last.1 = range.1,
+                        _ => list.push(range),
+                    }
                 }
-                found
-            })
-            .collect();
+                found.touching.end_row(before.0);
+                found.apart.end_row(before.1);
+                found.p2l.end_row(before.2);
+                found.m2p.end_row(before.3);
+            }
+            found
+        });
         self.touching
             .extend(pieces.iter().map(|p| (&p.touching.lengths[..], &p.touching.items[..])));
         self.apart
@@ -234,33 +231,30 @@ fn split_level<T: Real>(
     // Where the sources are the targets no box is empty.
     let all_full = pyramid.targets.is_none();
     let has_sources = |b: usize| all_full || !pyramid.sources.range(leaves(b)).is_empty();
-    (0..count.div_ceil(PIECE))
-        .into_par_iter()
-        .map(|piece| {
-            let (mut weak, mut strongly) = (Found::default(), Found::default());
-            for b in piece * PIECE..((piece + 1) * PIECE).min(count) {
-                let before = (weak.items.len(), strongly.items.len());
-                if !pyramid.targets().range(leaves(b)).is_empty() {
-                    let here = circle(b);
-                    for &parent in strong.row(b / 4) {
-                        for other in 4 * parent as usize..4 * parent as usize + 4 {
-                            if !has_sources(other) {
-                                continue;
-                            }
-                            if criterion.passes(here, circle(other), false) {
-                                weak.items.push((first + other) as u32);
-                            } else {
-                                strongly.items.push(other as u32);
-                            }
+    map_pieces(count, PIECE, |boxes_of_piece| {
+        let (mut weak, mut strongly) = (Found::default(), Found::default());
+        for b in boxes_of_piece {
+            let before = (weak.items.len(), strongly.items.len());
+            if !pyramid.targets().range(leaves(b)).is_empty() {
+                let here = circle(b);
+                for &parent in strong.row(b / 4) {
+                    for other in 4 * parent as usize..4 * parent as usize + 4 {
+                        if !has_sources(other) {
+                            continue;
+                        }
+                        if criterion.passes(here, circle(other), false) {
+                            weak.items.push((first + other) as u32);
+                        } else {
+                            strongly.items.push(other as u32);
                         }
                     }
                 }
-                weak.end_row(before.0);
-                strongly.end_row(before.1);
             }
-            (weak, strongly)
-        })
-        .collect()
+            weak.end_row(before.0);
+            strongly.end_row(before.1);
+        }
+        (weak, strongly)
+    })
 }
 
 /// Whether two rectangles share a point.

@@ -8,10 +8,9 @@ use super::pairs::PlanePairs;
 use super::pyramid::{Pyramid, first_of_level};
 use crate::fmm::setup::OrderedSizes;
 use crate::p2p::{Block, PairSums, Sources, columns};
-use crate::parallel::for_segments;
+use crate::parallel::{for_chunks, for_segments};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel, dispatch};
-use rayon::prelude::*;
 
 /// A planned sum over a pyramid.
 #[derive(Debug)]
@@ -77,21 +76,18 @@ impl<T: Real> PlaneFmm<T> {
         let (row, first) = (self.row(), first_of_level(self.pyramid.depth));
         let mut multipoles = std::mem::take(&mut self.multipoles);
         let fmm = &*self;
-        multipoles[first * row..]
-            .par_chunks_mut(BOXES * row)
-            .enumerate()
-            .for_each(|(k, rows)| {
-                let leaves = k * BOXES..k * BOXES + rows.len() / row;
-                rows.fill(T::ZERO);
-                let work = PointsToExpansions {
-                    fmm,
-                    leaves,
-                    strengths,
-                    rows,
-                    local: false,
-                };
-                dispatch(fmm.simd, work);
-            });
+        for_chunks(&mut multipoles[first * row..], BOXES * row, &|k, rows| {
+            let leaves = k * BOXES..k * BOXES + rows.len() / row;
+            rows.fill(T::ZERO);
+            let work = PointsToExpansions {
+                fmm,
+                leaves,
+                strengths,
+                rows,
+                local: false,
+            };
+            dispatch(fmm.simd, work);
+        });
         self.multipoles = multipoles;
     }
 
@@ -103,20 +99,17 @@ impl<T: Real> PlaneFmm<T> {
         let (row, first) = (self.row(), first_of_level(self.pyramid.depth));
         let mut locals = std::mem::take(&mut self.locals);
         let fmm = &*self;
-        locals[first * row..]
-            .par_chunks_mut(BOXES * row)
-            .enumerate()
-            .for_each(|(k, rows)| {
-                let leaves = k * BOXES..k * BOXES + rows.len() / row;
-                let work = PointsToExpansions {
-                    fmm,
-                    leaves,
-                    strengths,
-                    rows,
-                    local: true,
-                };
-                dispatch(fmm.simd, work);
-            });
+        for_chunks(&mut locals[first * row..], BOXES * row, &|k, rows| {
+            let leaves = k * BOXES..k * BOXES + rows.len() / row;
+            let work = PointsToExpansions {
+                fmm,
+                leaves,
+                strengths,
+                rows,
+                local: true,
+            };
+            dispatch(fmm.simd, work);
+        });
         self.locals = locals;
     }
 
@@ -128,21 +121,18 @@ impl<T: Real> PlaneFmm<T> {
         for level in (0..fmm.pyramid.depth).rev() {
             let (first, below) = (first_of_level(level), first_of_level(level + 1));
             let (parents, children) = multipoles[first * row..].split_at_mut((below - first) * row);
-            parents
-                .par_chunks_mut(BOXES * row)
-                .enumerate()
-                .for_each(|(k, parents)| {
-                    let boxes = first + k * BOXES..first + k * BOXES + parents.len() / row;
-                    parents.fill(T::ZERO);
-                    let work = M2m {
-                        fmm,
-                        boxes,
-                        parents,
-                        children,
-                        first_child: below,
-                    };
-                    dispatch(fmm.simd, work);
-                });
+            for_chunks(parents, BOXES * row, &|k, parents| {
+                let boxes = first + k * BOXES..first + k * BOXES + parents.len() / row;
+                parents.fill(T::ZERO);
+                let work = M2m {
+                    fmm,
+                    boxes,
+                    parents,
+                    children,
+                    first_child: below,
+                };
+                dispatch(fmm.simd, work);
+            });
         }
         self.multipoles = multipoles;
     }
@@ -152,7 +142,7 @@ impl<T: Real> PlaneFmm<T> {
         let row = self.row();
         let mut locals = std::mem::take(&mut self.locals);
         let fmm = &*self;
-        locals.par_chunks_mut(BOXES * row).enumerate().for_each(|(k, locals)| {
+        for_chunks(&mut locals, BOXES * row, &|k, locals| {
             let boxes = k * BOXES..k * BOXES + locals.len() / row;
             locals.fill(T::ZERO);
             match fmm.pairs.kernel {
@@ -172,20 +162,17 @@ impl<T: Real> PlaneFmm<T> {
             let (first, below) = (first_of_level(level), first_of_level(level + 1));
             let (parents, children) =
                 locals[first * row..first_of_level(level + 2) * row].split_at_mut((below - first) * row);
-            children
-                .par_chunks_mut(BOXES * row)
-                .enumerate()
-                .for_each(|(k, children)| {
-                    let boxes = below + k * BOXES..below + k * BOXES + children.len() / row;
-                    let work = L2l {
-                        fmm,
-                        boxes,
-                        parents,
-                        first_parent: first,
-                        children,
-                    };
-                    dispatch(fmm.simd, work);
-                });
+            for_chunks(children, BOXES * row, &|k, children| {
+                let boxes = below + k * BOXES..below + k * BOXES + children.len() / row;
+                let work = L2l {
+                    fmm,
+                    boxes,
+                    parents,
+                    first_parent: first,
+                    children,
+                };
+                dispatch(fmm.simd, work);
+            });
         }
         self.locals = locals;
     }

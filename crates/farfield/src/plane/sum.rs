@@ -155,6 +155,11 @@ impl<'a, T: Real> Sum<'a, T> {
         T::plan_in_plane(self)
     }
 
+    /// Whether planning takes longer than waking other threads.
+    pub(crate) fn deserves_threads(&self) -> bool {
+        self.sources.len() + self.targets.map_or(0, <[_]>::len) > tuning::SMALL
+    }
+
     pub(crate) fn check_and_build(self) -> Result<Plan<T>, Error> {
         self.check()?;
         self.build()
@@ -335,16 +340,10 @@ impl<'a, T: Real> Sum<'a, T> {
     }
 
     fn squared_sizes(&self, order: Option<&[u32]>) -> OrderedSizes<T> {
-        match (&self.sizes, order) {
-            _ if self.core == Core::Singular => OrderedSizes::Global(T::ZERO),
-            (Sizes::None, _) => OrderedSizes::Global(T::ZERO),
-            (Sizes::Global(size), _) => OrderedSizes::Global(*size * *size),
-            (Sizes::PerSource(sizes), None) => OrderedSizes::PerSource(sizes.iter().map(|s| *s * *s).collect()),
-            (Sizes::PerSource(sizes), Some(order)) => {
-                let square = |k: &u32| sizes[*k as usize] * sizes[*k as usize];
-                OrderedSizes::PerSource(order.iter().map(square).collect())
-            }
+        if self.core == Core::Singular {
+            return OrderedSizes::Global(T::ZERO);
         }
+        OrderedSizes::new(&self.sizes, order)
     }
 
     fn check(&self) -> Result<(), Error> {
