@@ -4,7 +4,7 @@ use super::build::add_planning;
 use super::field::Field;
 use super::input::check_strengths;
 use super::merge::{Merge, SpreadShape};
-use super::order::{by_target, for_targets, gather};
+use super::order::{by_target, for_targets, gather, ranks};
 use super::units::{Units, multiply_by_two_to};
 use super::{Method, Sum};
 use crate::direct::Direct;
@@ -94,11 +94,7 @@ impl<T: Real> Plan<T> {
             }
             Engine::Tree(fmm) => {
                 let order = fmm.tree.target_order();
-                let mut rank = vec![0; order.len()];
-                for (k, at) in order.iter().enumerate() {
-                    rank[*at as usize] = k as u32;
-                }
-                (rank, fmm.simd)
+                (ranks(order), fmm.simd)
             }
         };
         let rows = engine.sum_rows();

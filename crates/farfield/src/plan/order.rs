@@ -1,7 +1,8 @@
 //! From the caller's order to the engine's and back.
 
-use crate::parallel::{for_chunks, for_segments};
+use crate::parallel::{for_chunks, for_segments, map_pieces};
 use crate::simd::Real;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Points that one task takes.
 const POINTS: usize = 1 << 12;
@@ -23,6 +24,17 @@ pub(crate) fn gather<T: Real>(out: &mut [T], order: Option<&[u32]>, from: &[T], 
             }
         }
     });
+}
+
+/// Where each of the caller's points is in the engine's order.
+pub(crate) fn ranks(order: &[u32]) -> Vec<u32> {
+    let rank: Vec<AtomicU32> = (0..order.len()).map(|_| AtomicU32::new(0)).collect();
+    map_pieces(order.len(), POINTS, |piece| {
+        for k in piece {
+            rank[order[k] as usize].store(k as u32, Relaxed);
+        }
+    });
+    rank.into_iter().map(AtomicU32::into_inner).collect()
 }
 
 /// From blocks, sum by sum, to `rows` sums target by target. Block `k` of `count` begins with the target `start(k)`.

@@ -11,7 +11,7 @@ use crate::p2p::PairSums;
 use crate::plan::Parameters;
 use crate::plan::input::check_strengths;
 use crate::plan::merge::{Merge, SpreadShape};
-use crate::plan::order::{by_target, for_targets, gather};
+use crate::plan::order::{by_target, for_targets, gather, ranks};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
 use std::time::Instant;
@@ -64,10 +64,7 @@ impl<T: Real> Plan<T> {
         let (pairs, simd, rank) = match &engine {
             Engine::Direct(direct) => (direct.pairs, direct.simd, Vec::new()),
             Engine::Fmm(fmm) => {
-                let mut rank = vec![0; targets];
-                for (k, at) in fmm.pyramid.targets().order.iter().enumerate() {
-                    rank[*at as usize] = k as u32;
-                }
+                let rank = ranks(&fmm.pyramid.targets().order);
                 (fmm.pairs, fmm.simd, rank)
             }
         };

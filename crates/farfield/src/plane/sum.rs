@@ -353,13 +353,15 @@ impl<'a, T: Real> Sum<'a, T> {
         } else {
             2f64.powi(400)
         };
-        let range = if T::EPSILON > 1e-10 {
-            "1e-15 to 1e15"
-        } else {
-            "1e-120 to 1e120"
-        };
-        let fine = extent == 0.0 || (1.0 / most..=most).contains(&extent);
-        parameter("the extent of the points", extent, range, fine)?;
+        if extent != 0.0 && !(1.0 / most..=most).contains(&extent) {
+            let (precision, lowest, highest) = (T::NAME, 1.0 / most, most);
+            return Err(Error::Extent {
+                extent,
+                lowest,
+                highest,
+                precision,
+            });
+        }
         check_size_values(&self.sizes, self.sources.len())?;
         if self.core != Core::Singular {
             check_size_range(&self.sizes, if extent > 0.0 { extent } else { self.largest_size() })?;
