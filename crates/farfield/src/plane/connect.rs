@@ -56,11 +56,14 @@ pub(crate) struct Connections {
     pub touching: Rows<(u32, u32)>,
     /// The source ranges it meets point by point that share no place with it.
     pub apart: Rows<(u32, u32)>,
+    /// The leaves of its group, numbered after it, that it meets point by point, both ways at once; and whether they may
+    /// share places with it.
+    pub mutual: Rows<(u32, bool)>,
     /// The leaves whose points go straight into its local expansion.
     pub p2l: Rows<u32>,
     /// The leaves whose multipoles are evaluated at its points.
     pub m2p: Rows<u32>,
-    /// Pairs of points in `touching` and `apart`.
+    /// Pairs of points in `touching` and `apart`, and, both ways, in `mutual`.
     pub p2p_pairs: u64,
     /// Pairs of a source and a local expansion.
     pub p2l_pairs: u64,
@@ -74,6 +77,7 @@ pub(crate) struct Criterion {
     inverse_theta: f64,
     reach: f64,
     shortcut: usize,
+    group: usize,
 }
 
 impl Criterion {
@@ -84,7 +88,13 @@ impl Criterion {
             inverse_theta: 1.0 / theta,
             reach,
             shortcut,
+            group: 1,
         }
+    }
+
+    /// Leaves within each group of so many meet both ways at once.
+    pub fn with_groups(self, group: usize) -> Self {
+        Self { group, ..self }
     }
 
     /// The criterion, or that with the radii swapped.
@@ -144,6 +154,7 @@ impl Connections {
         struct Leaves {
             touching: Found<(u32, u32)>,
             apart: Found<(u32, u32)>,
+            mutual: Found<(u32, bool)>,
             p2l: Found<u32>,
             m2p: Found<u32>,
             pairs: [u64; 3],
@@ -158,6 +169,7 @@ impl Connections {
                 let before = (
                     found.touching.items.len(),
                     found.apart.items.len(),
+                    found.mutual.items.len(),
                     found.p2l.items.len(),
                     found.m2p.items.len(),
                 );
@@ -180,6 +192,13 @@ impl Connections {
                     found.pairs[0] += (here * range.len()) as u64;
                     let range = (range.start as u32, range.end as u32);
                     let touches = meet(boxes.rectangle[first + leaf], boxes.rectangle[first + other as usize]);
+                    if other as usize != leaf && other as usize / criterion.group == leaf / criterion.group {
+                        // Couplings are mutual: the leaf numbered first owns the pair.
+                        if other as usize > leaf {
+                            found.mutual.items.push((other, touches));
+                        }
+                        continue;
+                    }
                     let (list, from) = if touches {
                         (&mut found.touching.items, before.0)
                     } else {
@@ -193,8 +212,9 @@ impl Connections {
                 }
                 found.touching.end_row(before.0);
                 found.apart.end_row(before.1);
-                found.p2l.end_row(before.2);
-                found.m2p.end_row(before.3);
+                found.mutual.end_row(before.2);
+                found.p2l.end_row(before.3);
+                found.m2p.end_row(before.4);
             }
             found
         });
@@ -202,6 +222,8 @@ impl Connections {
             .extend(pieces.iter().map(|p| (&p.touching.lengths[..], &p.touching.items[..])));
         self.apart
             .extend(pieces.iter().map(|p| (&p.apart.lengths[..], &p.apart.items[..])));
+        self.mutual
+            .extend(pieces.iter().map(|p| (&p.mutual.lengths[..], &p.mutual.items[..])));
         self.p2l
             .extend(pieces.iter().map(|p| (&p.p2l.lengths[..], &p.p2l.items[..])));
         self.m2p
@@ -279,7 +301,8 @@ mod tests {
             let targets = set.generate::<f64>(n / 2, 2);
             for targets in [None, Some(&targets[..])] {
                 let pyramid = Pyramid::build(&sources, targets, depth);
-                let criterion = Criterion::new(0.5, 0.0, 1);
+                let group = if targets.is_none() { 16 } else { 1 };
+                let criterion = Criterion::new(0.5, 0.0, 1).with_groups(group);
                 let lists = Connections::build(&pyramid, &criterion);
                 let leaves = pyramid.leaves();
                 for target in 0..leaves {
@@ -298,6 +321,16 @@ mod tests {
                     }
                     for (start, end) in lists.touching.row(target).iter().chain(lists.apart.row(target)) {
                         meet_range(*start as usize..*end as usize);
+                    }
+                    for leaf in 0..leaves {
+                        for &(other, _) in lists.mutual.row(leaf) {
+                            let other = other as usize;
+                            if leaf == target {
+                                meet_range(pyramid.sources.range(other..other + 1));
+                            } else if other == target {
+                                meet_range(pyramid.sources.range(leaf..leaf + 1));
+                            }
+                        }
                     }
                     for &other in lists.p2l.row(target).iter().chain(lists.m2p.row(target)) {
                         meet_range(pyramid.sources.range(other as usize..other as usize + 1));

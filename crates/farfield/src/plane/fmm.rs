@@ -7,7 +7,7 @@ use super::operators::{AtLeaves, L2l, LeafStep, M2l, M2m, PointsToExpansions};
 use super::pairs::PlanePairs;
 use super::pyramid::{Pyramid, first_of_level};
 use crate::fmm::setup::OrderedSizes;
-use crate::p2p::{Block, PairSums, Sources, columns};
+use crate::p2p::{Block, MutualBlock, PairSums, Sources, columns};
 use crate::parallel::{for_chunks, for_segments};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel, dispatch};
@@ -22,6 +22,8 @@ pub(crate) struct PlaneFmm<T: Real> {
     pub connections: Connections,
     pub size2: OrderedSizes<T>,
     pub matrix: M2lMatrix<T>,
+    /// Leaves that one task of P2P takes, see [`Connections::mutual`].
+    pub group: usize,
     /// Rows of coefficients, box by box.
     pub multipoles: Vec<T>,
     pub locals: Vec<T>,
@@ -37,6 +39,7 @@ impl<T: Real> PlaneFmm<T> {
         order: usize,
         pyramid: Pyramid<T>,
         connections: Connections,
+        group: usize,
         size2: OrderedSizes<T>,
     ) -> Self {
         let coefficients = pyramid.boxes.centre.len() * row_len::<T>(order);
@@ -47,6 +50,7 @@ impl<T: Real> PlaneFmm<T> {
             pyramid,
             connections,
             size2,
+            group,
             matrix: M2lMatrix::new(order),
             multipoles: vec![T::ZERO; coefficients],
             locals: vec![T::ZERO; coefficients],
@@ -198,25 +202,54 @@ impl<T: Real> PlaneFmm<T> {
         });
     }
 
-    /// P2P: what is left, point by point.
+    /// P2P: what is left, point by point. A task takes a group of leaves, which meet each other both ways at once.
     fn p2p(&self, strengths: &[T], sums: &mut [T]) {
         let rows = self.pairs.sums();
         let leaf_start = &self.pyramid.targets().leaf_start;
-        let skip = self.pairs.own_skip(self.pyramid.targets.is_none());
-        let start = |leaf: usize| rows * leaf_start[leaf] as usize;
-        for_segments(sums, 0..self.pyramid.leaves(), &start, &|leaf, sums| {
-            if sums.is_empty() {
-                return;
+        let (leaves, group) = (self.pyramid.leaves(), self.group);
+        let start = |k: usize| rows * leaf_start[(k * group).min(leaves)] as usize;
+        for_segments(sums, 0..leaves.div_ceil(group), &start, &|k, sums| {
+            for leaf in k * group..((k + 1) * group).min(leaves) {
+                let place = |leaf: usize| {
+                    rows * leaf_start[leaf] as usize - start(k)..rows * leaf_start[leaf + 1] as usize - start(k)
+                };
+                self.p2p_of_leaf(leaf, strengths, &mut sums[place(leaf)]);
+                for &(other, touching) in self.connections.mutual.row(leaf) {
+                    let other = other as usize;
+                    let (here, there) = (place(leaf), place(other));
+                    let (before, after) = sums.split_at_mut(there.start);
+                    let sums = [&mut before[here], &mut after[..there.end - there.start]];
+                    self.p2p_both_ways([leaf, other], touching, strengths, sums);
+                }
             }
-            let (targets, from) = (self.pyramid.targets(), &self.pyramid.sources);
-            let block = Block {
-                positions: columns(&targets.position),
-                targets: targets.range(leaf..leaf + 1),
-                sources: Sources::of_vector(&from.position, strengths, self.pairs.strengths(), 0, &self.size2),
-                own: (self.connections.touching.row(leaf), skip),
-                others: self.connections.apart.row(leaf),
-            };
-            self.pairs.add(self.simd, &block, sums);
         });
+    }
+
+    /// What the leaves outside of its group, and its own points, do to those of a leaf.
+    fn p2p_of_leaf(&self, leaf: usize, strengths: &[T], sums: &mut [T]) {
+        if sums.is_empty() {
+            return;
+        }
+        let (targets, from) = (self.pyramid.targets(), &self.pyramid.sources);
+        let skip = self.pairs.own_skip(self.pyramid.targets.is_none());
+        let block = Block {
+            positions: columns(&targets.position),
+            targets: targets.range(leaf..leaf + 1),
+            sources: Sources::of_vector(&from.position, strengths, self.pairs.strengths(), 0, &self.size2),
+            own: (self.connections.touching.row(leaf), skip),
+            others: self.connections.apart.row(leaf),
+        };
+        self.pairs.add(self.simd, &block, sums);
+    }
+
+    /// What the points of two leaves do to each other.
+    fn p2p_both_ways(&self, leaves: [usize; 2], touching: bool, strengths: &[T], sums: [&mut [T]; 2]) {
+        let from = &self.pyramid.sources;
+        let block = MutualBlock {
+            points: Sources::of_vector(&from.position, strengths, 1, 0, &self.size2),
+            ranges: leaves.map(|leaf| from.range(leaf..leaf + 1)),
+            touching,
+        };
+        self.pairs.add_mutual(self.simd, &block, sums);
     }
 }

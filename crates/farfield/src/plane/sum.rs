@@ -291,7 +291,8 @@ impl<'a, T: Real> Sum<'a, T> {
         }
         let core_tolerance = 0.5 * if self.order.is_some() { 1e-12 } else { self.tolerance };
         let reach = pairs.core.reach(self.largest_size(), core_tolerance);
-        let criterion = Criterion::new(choice.theta, reach, choice.shortcut);
+        let group = self.group_of_leaves(&pairs, &pyramid);
+        let criterion = Criterion::new(choice.theta, reach, choice.shortcut).with_groups(group);
         let connections = seconds.time(Phase::Connect, || Connections::build(&pyramid, &criterion));
         let pairs_of_all = self.sources.len() as u64 * self.target_count() as u64;
         if self.method == Method::Auto && 10 * connections.p2p_pairs > 9 * pairs_of_all {
@@ -320,8 +321,21 @@ impl<'a, T: Real> Sum<'a, T> {
             },
         };
         let size2 = self.squared_sizes(Some(&pyramid.sources.order));
-        let fmm = PlaneFmm::new(simd, pairs, choice.order, pyramid, connections, size2);
+        let fmm = PlaneFmm::new(simd, pairs, choice.order, pyramid, connections, group, size2);
         Ok(Plan::new(&self, Engine::Fmm(Box::new(fmm)), parameters, Vec::new()))
+    }
+
+    /// How many leaves meet each other both ways at once; one, that is none, where that cannot be or does not pay.
+    fn group_of_leaves(&self, pairs: &PlanePairs, pyramid: &Pyramid<T>) -> usize {
+        let one_size = pairs.core == Core::Singular || !matches!(self.sizes, Sizes::PerSource(_));
+        let possible = self.targets.is_none() && !pairs.complex && one_size;
+        let (points, leaves) = (pyramid.points(), pyramid.leaves());
+        match possible && points >= tuning::mutual_from(pairs) * leaves {
+            // Larger groups have fewer pairs across their edges; smaller ones more tasks.
+            true if leaves >= 4096 => 64,
+            true if leaves >= 256 => 16,
+            _ => 1,
+        }
     }
 
     /// Plans the sum over distinct points.

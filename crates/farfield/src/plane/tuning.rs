@@ -1,6 +1,6 @@
 //! From the tolerance to order and depth.
 
-use super::kernel::{Kernel, Output};
+use super::kernel::{Core, Kernel, Output};
 use super::pairs::PlanePairs;
 use crate::simd::Real;
 use crate::tuning::{MachineProfile, PlaneCosts};
@@ -10,6 +10,16 @@ pub(super) const THETA: f64 = 0.5;
 
 /// Points that one thread sums over before another is awake.
 pub(super) const SMALL: usize = 1 << 11;
+
+/// From this many points in a leaf on, leaves meet each other both ways at once: as measured, few where a pair is
+/// dear, many where it costs little more than adding what comes back.
+pub(super) fn mutual_from(pairs: &PlanePairs) -> usize {
+    match (pairs.kernel, pairs.derivative, pairs.core) {
+        (Kernel::Log, false, _) => 12,
+        (Kernel::Log, true, _) | (Kernel::Harmonic, _, Core::Gaussian) => 24,
+        (Kernel::Harmonic, ..) => 48,
+    }
+}
 
 /// What a plan is built from.
 #[derive(Debug, Clone, Copy)]
