@@ -334,6 +334,7 @@ impl<'a, T: Real> Sum<'a, T> {
             // Larger groups have fewer pairs across their edges; smaller ones more tasks.
             true if leaves >= 4096 => 64,
             true if leaves >= 256 => 16,
+            true if points <= tuning::SMALL => leaves,
             _ => 1,
         }
     }
