@@ -217,8 +217,9 @@ pub struct WatchArgs {
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct PoissonArgs {
-    /// two-rings (van Rees et al.), gaussian-ring, or a file (.npz, .npy, .csv) with an array `vorticity`, `omega` or
-    /// `values`: one or three numbers for each of n x n x n points of the unit cube, x fastest, n = 16, 32, 64, ...
+    /// two-rings (van Rees et al.), gaussian-ring, a case file (.toml: a box with rings, see docs/poisson.md), or a file
+    /// (.npz, .npy, .csv) with an array `vorticity`, `omega` or `values`: one or three numbers for each of n x n x n points of
+    /// the unit cube, x fastest, n = 16, 32, 64, ...
     #[arg(value_name = "CASE")]
     pub case: String,
     /// Component of the vorticity to solve for [default: all three at once]
@@ -266,6 +267,9 @@ pub struct PoissonArgs {
     /// Precision of the fields
     #[arg(long, value_enum, default_value_t = PrecisionName::F64, help_heading = "Execution")]
     pub precision: PrecisionName,
+    /// What evaluates the treecode's plans: cpu; cuda: a GPU; hybrid: direct plans on a GPU, indirect ones on the cores
+    #[arg(long, value_enum, default_value_t = Device::Cpu, help_heading = "Execution")]
+    pub device: Device,
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads, help_heading = "Execution")]
     pub threads: Option<usize>,
