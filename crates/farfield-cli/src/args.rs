@@ -6,11 +6,11 @@ mod poisson;
 mod run;
 mod value;
 
-pub use evaluate::{Device, EvaluateArgs, KernelName};
+pub use evaluate::{EvaluateArgs, KernelName};
 pub use measure::{BenchArgs, InfoArgs, ReproduceArgs, SelftestArgs, TestedDevice};
 pub use poisson::{KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
 pub use run::{ResumeArgs, RunArgs, ValidateArgs, WatchArgs};
-pub use value::PrecisionName;
+pub use value::{Device, PrecisionName};
 
 use clap::{Parser, Subcommand};
 

@@ -39,6 +39,7 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
         checks.push(Check::of(row));
     };
     selftest::run(&device, extent, &mut report)?;
+    farfield_grid::poisson::selftest(&device, &mut report)?;
     let failed = checks.iter().filter(|check| !check.passed).count();
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),

@@ -22,6 +22,7 @@
 //! - [`kernel`]: what the code is specialised for;
 //! - [`tree`]: the octree, built on the device;
 //! - [`expansion`]: translations as matrix products on tensor cores;
+//! - [`bricks`]: sums at the points of regular grids that share a plan;
 //! - [`direct`], [`fmm`]: the methods; each `evaluate.rs` is the algorithm on one screen;
 //! - [`plane`]: all of this for sums in the plane;
 //! - [`tuning`]: tolerance to orders and leaf size;
@@ -30,6 +31,7 @@
 //!
 //! The sources of the device code are in `kernels/`.
 
+pub mod bricks;
 pub mod compile;
 pub mod device;
 pub mod direct;

@@ -4,6 +4,7 @@ mod compiler;
 
 use compiler::{compile_all, nvrtc, places};
 use farfield_cuda::Error;
+use farfield_cuda::bricks::{self, BrickPair};
 use farfield_cuda::compile::{Cache, Compiler, Places, Program};
 use farfield_cuda::device::Precision;
 use farfield_cuda::direct::{self, Blocking};
@@ -53,6 +54,25 @@ fn every_kernel_of_the_fmm_compiles_in_double_precision() {
     compile_all(fmm_programs::<f64>(&[2, 10, 30]), 90);
 }
 
+/// Direct plans of every kind, indirect plans of every order.
+fn brick_programs<T: Precision>() -> Vec<Program> {
+    let components = [1, 2, 3];
+    let potentials = [BrickPair::Singular, BrickPair::Regularised].into_iter();
+    let potentials = potentials.flat_map(|pair| components.map(|c| bricks::direct_program::<T>(pair, c)));
+    let velocities = [BrickPair::Velocity, BrickPair::RegularisedVelocity];
+    let velocities = velocities.map(|pair| bricks::direct_program::<T>(pair, 3));
+    let orders = [(4, 1), (6, 1), (8, 2), (10, 3), (12, 3)];
+    let indirect = orders.map(|(order, c)| bricks::indirect_program::<T>(order, c));
+    let rate = [bricks::rate_program::<T>()];
+    potentials.chain(velocities).chain(indirect).chain(rate).collect()
+}
+
+#[test]
+fn plans_of_bricks_compile_in_both_precisions() {
+    compile_all(brick_programs::<f32>(), 90);
+    compile_all(brick_programs::<f64>(), 90);
+}
+
 #[test]
 fn kernels_compile_for_older_and_newer_gpus() {
     for architecture in [80, 100] {
@@ -60,6 +80,7 @@ fn kernels_compile_for_older_and_newer_gpus() {
         compile_all(direct_programs::<f64>().into_iter().step_by(7), architecture);
         compile_all(fmm_programs::<f32>(&[6]).into_iter().step_by(3), architecture);
         compile_all(fmm_programs::<f64>(&[6]).into_iter().step_by(2), architecture);
+        compile_all(brick_programs::<f32>().into_iter().step_by(5), architecture);
     }
 }
 

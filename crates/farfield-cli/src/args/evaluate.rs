@@ -1,6 +1,6 @@
 //! `farfield evaluate`, as typed.
 
-use super::value::{PrecisionName, at_least_one, count, distributions, methods, simd_levels, size, threads};
+use super::value::{Device, PrecisionName, at_least_one, count, distributions, methods, simd_levels, size, threads};
 use crate::problem::Named;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -142,19 +142,6 @@ impl KernelName {
             KernelName::Log2d => plane::Kernel::Log.name(),
         }
     }
-}
-
-/// Where to sum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Device {
-    /// The processor's cores
-    Cpu,
-    /// A graphics processor of NVIDIA (sums in space)
-    Cuda,
-    /// Both at once (not yet)
-    Hybrid,
-    /// The processor's cores, until sums are shared out by speed
-    Auto,
 }
 
 /// A parser of names in space and in the plane; which of them fit is known when the kernel is.

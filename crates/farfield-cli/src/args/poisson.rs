@@ -1,6 +1,6 @@
 //! `farfield poisson`, as typed.
 
-use super::value::{PrecisionName, count, simd_levels, threads};
+use super::value::{Device, PrecisionName, count, simd_levels, threads};
 use clap::{Args, ValueEnum};
 use farfield::simd::SimdLevel;
 use std::path::PathBuf;
@@ -9,8 +9,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct PoissonArgs {
-    /// two-rings (van Rees et al.), gaussian-ring, or a file (.npz, .npy, .csv) with an array `vorticity`, `omega` or
-    /// `values`: one or three numbers for each of n x n x n points of the unit cube, x fastest, n = 16, 32, 64, ...
+    /// two-rings (van Rees et al.), gaussian-ring, a case file (.toml: a box with rings, see docs/poisson.md), or a file
+    /// (.npz, .npy, .csv) with an array `vorticity`, `omega` or `values`: one or three numbers for each of n x n x n points of
+    /// the unit cube, x fastest, n = 16, 32, 64, ...
     #[arg(value_name = "CASE")]
     pub case: String,
     /// Component of the vorticity to solve for [default: all three at once]
@@ -58,6 +59,9 @@ pub struct PoissonArgs {
     /// Precision of the fields
     #[arg(long, value_enum, default_value_t = PrecisionName::F64, help_heading = "Execution")]
     pub precision: PrecisionName,
+    /// What evaluates the treecode's plans: cpu; cuda: a GPU; hybrid: direct plans on a GPU, indirect ones on the cores
+    #[arg(long, value_enum, default_value_t = Device::Cpu, help_heading = "Execution")]
+    pub device: Device,
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads, help_heading = "Execution")]
     pub threads: Option<usize>,

@@ -88,3 +88,16 @@ mod tests {
         }
     }
 }
+
+/// Where to sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Device {
+    /// The processor's cores
+    Cpu,
+    /// A graphics processor of NVIDIA (sums in space)
+    Cuda,
+    /// Both at once (not yet)
+    Hybrid,
+    /// The processor's cores, until sums are shared out by speed
+    Auto,
+}
