@@ -290,3 +290,39 @@ fn check_counts<T: Precision>(request: &Request<T>) -> Result<(), Error> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use farfield::plane::PlaneSet;
+
+    #[test]
+    fn extents_that_single_precision_cannot_square_are_refused() {
+        for extent in [0.0, 1e-8, 1.0, 1e14] {
+            assert!(check_extent::<f32>(extent).is_ok(), "{extent}");
+        }
+        for extent in [1e-12, 1e20] {
+            let error = check_extent::<f32>(extent).unwrap_err().to_string();
+            assert!(error.contains("f32") && error.contains("--device cpu"), "{error}");
+            assert!(check_extent::<f64>(extent).is_ok());
+        }
+    }
+
+    #[test]
+    fn forecasts_grow_with_vectors_and_orders() {
+        let points = PlaneSet::Square.generate::<f64>(10_000, 1);
+        let sum = Sum::new(Kernel::Harmonic, &points).vectors(8);
+        let choice = Choice {
+            theta: 0.5,
+            order: 14,
+            depth: 5,
+            shortcut: 18,
+            seconds: 0.0,
+        };
+        let bytes = |batch: usize, order: usize| Fmm::forecast(&sum.request(), batch, &Choice { order, ..choice });
+        assert!(bytes(1, 14) < bytes(8, 14) && bytes(1, 14) < bytes(1, 30));
+        // Packed sources, sums, and two expansions of 1365 boxes for every vector more.
+        let per_vector = 10_000 * 8 * (1 + 4 + 2) + 4 * 1365 * 15 * 8;
+        assert_eq!(bytes(8, 14) - bytes(1, 14), 7 * per_vector);
+    }
+}
