@@ -9,7 +9,7 @@ use crate::units;
 use farfield::bench::Benchmark;
 use farfield_grid::poisson::{Accuracy, Kernel, Method, Report, Smoothing, Work};
 use farfield_grid::{Adaptation, Wavelet};
-use farfield_plot::{Axis, BarChart, LineChart, Part, ReferenceLine, Series};
+use farfield_plot::{Axis, BarChart, Figure, LineChart, Part, ReferenceLine, Series};
 
 /// Order and precision of the paper.
 const ORDER: usize = 6;
