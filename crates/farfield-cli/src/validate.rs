@@ -3,7 +3,7 @@
 use crate::args::ValidateArgs;
 use crate::failure::Failure;
 use crate::{print, threads};
-use farfield_io::{write_bytes_atomically, write_text_atomically};
+use farfield_io::write_text_atomically;
 use farfield_sim::validate::{ALL, Entry};
 use std::fmt::Write;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn validate(entry: &Entry, folder: &Path, text: &mut String) -> Result<usize, Fa
     print::progress(&format!("{}: {}", entry.name, entry.about));
     let found = (entry.run)()?;
     write_text_atomically(folder.join(format!("{}.csv", entry.name)), &found.csv())?;
-    write_bytes_atomically(folder.join(format!("{}.png", entry.name)), &found.figure.to_png()?)?;
+    found.figure.save(&folder.join(format!("{}.png", entry.name)))?;
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{}", found.title);
     for claim in &found.claims {

@@ -1,15 +1,17 @@
 //! Writes sample charts with invented data into the folder given as the first argument (the current one otherwise).
 
-use farfield_plot::{Axis, BarChart, Color, Error, LineChart, LineStyle, Marker, Part, ReferenceLine, Series};
+use std::path::Path;
+
+use farfield_plot::{Axis, BarChart, Color, Error, Figure, LineChart, LineStyle, Marker, Part, ReferenceLine, Series};
 
 fn main() -> Result<(), Error> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
-    let path = |name: &str| format!("{folder}/{name}.png");
-    scaling().save(path("scaling"))?;
-    errors().save(path("errors"))?;
-    phases().save(path("phases"))?;
-    scaling().size(600, 400).save(path("scaling-small"))?;
-    LineChart::new("").save(path("empty"))
+    let path = |name: &str| Path::new(&folder).join(format!("{name}.png"));
+    scaling().save(&path("scaling"))?;
+    errors().save(&path("errors"))?;
+    phases().save(&path("phases"))?;
+    scaling().size(600, 400).save(&path("scaling-small"))?;
+    LineChart::new("").save(&path("empty"))
 }
 
 fn powers(f: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {

@@ -1,5 +1,3 @@
-use std::path::Path;
-
 use crate::axis::Scale;
 use crate::canvas::Canvas;
 use crate::frame::{AxisView, Frame, Heading};
@@ -8,7 +6,7 @@ use crate::legend::{Legend, Sample};
 use crate::text::{Align, CAP_HEIGHT, Fonts, Style};
 use crate::theme::{DEFAULT_SIZE, Theme};
 use crate::ticks::short_number;
-use crate::{Axis, Color, Error, Image, LegendPosition, ReferenceLine};
+use crate::{Axis, Color, Error, Figure, Image, LegendPosition, ReferenceLine};
 
 /// Significant digits of the numbers on the bars.
 const DIGITS: usize = 3;
@@ -126,39 +124,15 @@ impl BarChart {
         self.legend = position;
         self
     }
+}
 
-    /// Chooses the size of the image in pixels; 1200 x 800 if not called.
-    #[must_use]
-    pub fn size(mut self, width: u32, height: u32) -> Self {
+impl Figure for BarChart {
+    fn size(mut self, width: u32, height: u32) -> Self {
         self.size = (width, height);
         self
     }
 
-    /// Draws the chart and writes it to a file, completely or not at all. A file already there is
-    /// replaced.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`BarChart::to_png`] does, and if the file cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        Ok(farfield_io::write_bytes_atomically(path, &self.to_png()?)?)
-    }
-
-    /// Draws the chart and returns the bytes of a PNG file.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the size of the image is not supported.
-    pub fn to_png(&self) -> Result<Vec<u8>, Error> {
-        self.to_image()?.to_flat_png()
-    }
-
-    /// Draws the chart.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the size of the image is not supported.
-    pub fn to_image(&self) -> Result<Image, Error> {
+    fn to_image(&self) -> Result<Image, Error> {
         let theme = Theme::new(self.size)?;
         let fonts = Fonts::load()?;
         let legend = self.make_legend(&fonts, theme);
@@ -183,7 +157,9 @@ impl BarChart {
         }
         Ok(canvas.into_image())
     }
+}
 
+impl BarChart {
     /// The legend lists the parts as they lie on each other: the last one on top.
     fn make_legend<'a>(&self, fonts: &'a Fonts, theme: Theme) -> Legend<'a> {
         let entries = self.parts.iter().enumerate().rev();

@@ -4,7 +4,7 @@ use crate::canvas::Canvas;
 use crate::geometry::{Point, Rect};
 use crate::text::{Align, CAP_HEIGHT, Fonts, LINE_HEIGHT, Style};
 use crate::theme::{self, Theme};
-use crate::{Color, Error};
+use crate::{Color, Error, Figure, Image};
 
 /// Wide enough for two squares.
 const DEFAULT_SIZE: (u32, u32) = (1800, 1000);
@@ -46,7 +46,7 @@ impl MapBox {
 /// the right as columns of their heights.
 ///
 /// ```
-/// use farfield_plot::{BoxMap, Color, MapBox};
+/// use farfield_plot::{BoxMap, Color, Figure, MapBox};
 ///
 /// # fn main() -> Result<(), farfield_plot::Error> {
 /// let boxes = [(0.0, Color::GREY, 1.0), (1.0, Color::WHITE, 2.0)];
@@ -110,20 +110,15 @@ impl BoxMap {
         self.colors.push((color, meaning.into()));
         self
     }
+}
 
-    /// Chooses the size of the image in pixels; 1800 x 1000 if not called.
-    #[must_use]
-    pub fn size(mut self, width: u32, height: u32) -> Self {
+impl Figure for BoxMap {
+    fn size(mut self, width: u32, height: u32) -> Self {
         self.size = (width, height);
         self
     }
 
-    /// Draws the picture and returns the bytes of a PNG file.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the size of the image is not supported.
-    pub fn to_png(&self) -> Result<Vec<u8>, Error> {
+    fn to_image(&self) -> Result<Image, Error> {
         let theme = Theme::new(self.size)?;
         let fonts = Fonts::load()?;
         let mut canvas = Canvas::new(theme.width, theme.height);
@@ -131,9 +126,11 @@ impl BoxMap {
         let halves = self.draw_captions(&mut canvas, &fonts, &theme, top);
         self.draw_from_above(&mut canvas, &theme, &halves[0]);
         self.draw_columns(&mut canvas, &theme, &halves[1]);
-        canvas.into_image().to_flat_png()
+        Ok(canvas.into_image())
     }
+}
 
+impl BoxMap {
     /// Title and subtitle; returns where they end.
     fn draw_heading(&self, canvas: &mut Canvas, fonts: &Fonts, theme: &Theme) -> f64 {
         let mut top = theme.px(18.0);

@@ -1,14 +1,12 @@
-use std::path::Path;
-
 use crate::canvas::Canvas;
 use crate::text::{Align, Fonts, LINE_HEIGHT, Style};
 use crate::theme::{DEFAULT_SIZE, FAINT_TEXT, Theme};
-use crate::{Color, Error, Image, LineChart};
+use crate::{Color, Error, Figure, Image, LineChart};
 
 /// Several charts in one image, with a common title.
 ///
 /// ```
-/// use farfield_plot::{Axis, ChartGrid, LineChart, Series};
+/// use farfield_plot::{Axis, ChartGrid, Figure, LineChart, Series};
 ///
 /// # fn main() -> Result<(), farfield_plot::Error> {
 /// let chart = |name: &str, power: i32| {
@@ -68,39 +66,15 @@ impl ChartGrid {
         self.columns = columns.max(1);
         self
     }
+}
 
-    /// Chooses the size of the whole image in pixels; 1200 x 800 if not called.
-    #[must_use]
-    pub fn size(mut self, width: u32, height: u32) -> Self {
+impl Figure for ChartGrid {
+    fn size(mut self, width: u32, height: u32) -> Self {
         self.size = (width, height);
         self
     }
 
-    /// Draws the charts and writes them to a PNG file, completely or not at all. A file already
-    /// there is replaced.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`ChartGrid::to_image`] does, and if the file cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        Ok(farfield_io::write_bytes_atomically(path, &self.to_png()?)?)
-    }
-
-    /// Draws the charts and returns the bytes of a PNG file.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`ChartGrid::to_image`] does.
-    pub fn to_png(&self) -> Result<Vec<u8>, Error> {
-        self.to_image()?.to_flat_png()
-    }
-
-    /// Draws the charts.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the size of the image is not supported, or leaves too little for a chart.
-    pub fn to_image(&self) -> Result<Image, Error> {
+    fn to_image(&self) -> Result<Image, Error> {
         let theme = Theme::new(self.size)?;
         let fonts = Fonts::load()?;
         let mut canvas = Canvas::new(theme.width, theme.height);
@@ -115,7 +89,9 @@ impl ChartGrid {
         }
         Ok(whole)
     }
+}
 
+impl ChartGrid {
     /// Draws the titles; returns the height they take.
     fn draw_heading(&self, canvas: &mut Canvas, fonts: &Fonts, theme: &Theme) -> usize {
         let mut top = theme.px(16.0).max(8.0);

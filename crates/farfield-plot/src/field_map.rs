@@ -1,18 +1,16 @@
-use std::path::Path;
-
 use crate::canvas::Canvas;
 use crate::geometry::Rect;
 use crate::scene::ColourMap;
 use crate::text::{Align, Fonts, Style};
 use crate::theme::Theme;
-use crate::{Color, Error, Image};
+use crate::{Color, Error, Figure, Image};
 
 /// A map of a plane: rectangles coloured by a value, with outlines over them, and a colour bar.
 ///
 /// Rectangles may be of any size, so that an adapted grid is shown as it is.
 ///
 /// ```
-/// use farfield_plot::FieldMap;
+/// use farfield_plot::{FieldMap, Figure};
 ///
 /// let mut map = FieldMap::new("Blocks over a field").axes("x", "y").extent([0.0, 0.0], [1.0, 1.0]);
 /// for k in 0..4 {
@@ -79,13 +77,6 @@ impl FieldMap {
         self
     }
 
-    /// The size in pixels.
-    #[must_use]
-    pub fn size(mut self, width: u32, height: u32) -> Self {
-        self.size = (width, height);
-        self
-    }
-
     /// Adds a rectangle with a value. Values that are not finite are left out.
     #[must_use]
     pub fn cell(mut self, low: [f64; 2], high: [f64; 2], value: f64) -> Self {
@@ -101,31 +92,15 @@ impl FieldMap {
         self.outlines.push([low, high]);
         self
     }
+}
 
-    /// Draws the map and writes it as a PNG file, completely or not at all.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`FieldMap::to_image`] does, or if the file cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        Ok(farfield_io::write_bytes_atomically(path, &self.to_png()?)?)
+impl Figure for FieldMap {
+    fn size(mut self, width: u32, height: u32) -> Self {
+        self.size = (width, height);
+        self
     }
 
-    /// Draws the map and returns the bytes of a PNG file.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`FieldMap::to_image`] does.
-    pub fn to_png(&self) -> Result<Vec<u8>, Error> {
-        self.to_image()?.to_png()
-    }
-
-    /// Draws the map.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the size of the image is not supported.
-    pub fn to_image(&self) -> Result<Image, Error> {
+    fn to_image(&self) -> Result<Image, Error> {
         let theme = Theme::new(self.size)?;
         let fonts = Fonts::load()?;
         let mut canvas = Canvas::new(theme.width, theme.height);
@@ -147,7 +122,9 @@ impl FieldMap {
         self.draw_bar(&mut canvas, &fonts, &theme, &plot, (from, to));
         Ok(canvas.into_image())
     }
+}
 
+impl FieldMap {
     /// The largest area of the extent's shape that leaves room for text and bar.
     fn plot_area(&self, theme: &Theme) -> Rect {
         let (left, right) = (theme.width * 0.09, theme.width * 0.84);

@@ -2,10 +2,10 @@
 //!
 //! The fonts are embedded, the rasteriser is part of this crate, and the same chart always gives
 //! the same bytes. There are [`LineChart`] for curves on linear or logarithmic axes, [`BarChart`]
-//! for stacked bars, and [`BoxMap`] for boxes in the plane.
+//! for stacked bars, [`FieldMap`] and [`BoxMap`] for the plane; all are a [`Figure`].
 //!
 //! ```
-//! use farfield_plot::{Axis, LineChart, LineStyle, Marker, ReferenceLine, Series};
+//! use farfield_plot::{Axis, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 //!
 //! # fn main() -> Result<(), farfield_plot::Error> {
 //! let png = LineChart::new("Time to evaluate the field")
@@ -44,6 +44,7 @@ mod chart_grid;
 mod color;
 mod error;
 mod field_map;
+mod figure;
 mod frame;
 mod geometry;
 mod image;
@@ -66,6 +67,7 @@ pub use chart_grid::ChartGrid;
 pub use color::Color;
 pub use error::Error;
 pub use field_map::FieldMap;
+pub use figure::Figure;
 pub use image::Image;
 pub use legend::LegendPosition;
 pub use line_chart::LineChart;

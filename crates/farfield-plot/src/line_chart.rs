@@ -1,5 +1,3 @@
-use std::path::Path;
-
 use crate::axis::Scale;
 use crate::canvas::Canvas;
 use crate::frame::{AxisView, Frame, Heading};
@@ -7,7 +5,7 @@ use crate::geometry::{Obstacles, Point, Rect};
 use crate::legend::{Legend, Sample};
 use crate::text::Fonts;
 use crate::theme::{DEFAULT_SIZE, Theme};
-use crate::{Axis, Error, Image, LegendPosition, ReferenceLine, Series};
+use crate::{Axis, Error, Figure, Image, LegendPosition, ReferenceLine, Series};
 
 /// Coordinates beyond this many pixels are pulled in: far off the image, yet good to compute with.
 const FAR: f64 = 1e7;
@@ -82,39 +80,15 @@ impl LineChart {
         self.legend = position;
         self
     }
+}
 
-    /// Chooses the size of the image in pixels; 1200 x 800 if not called.
-    #[must_use]
-    pub fn size(mut self, width: u32, height: u32) -> Self {
+impl Figure for LineChart {
+    fn size(mut self, width: u32, height: u32) -> Self {
         self.size = (width, height);
         self
     }
 
-    /// Draws the chart and writes it to a file, completely or not at all. A file already there is
-    /// replaced.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`LineChart::to_png`] does, and if the file cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        Ok(farfield_io::write_bytes_atomically(path, &self.to_png()?)?)
-    }
-
-    /// Draws the chart and returns the bytes of a PNG file.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the size of the image is not supported.
-    pub fn to_png(&self) -> Result<Vec<u8>, Error> {
-        self.to_image()?.to_flat_png()
-    }
-
-    /// Draws the chart.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the size of the image is not supported.
-    pub fn to_image(&self) -> Result<Image, Error> {
+    fn to_image(&self) -> Result<Image, Error> {
         let theme = Theme::new(self.size)?;
         let fonts = Fonts::load()?;
         let legend = self.make_legend(&fonts, theme);
@@ -155,7 +129,9 @@ impl LineChart {
         }
         Ok(canvas.into_image())
     }
+}
 
+impl LineChart {
     fn make_legend<'a>(&self, fonts: &'a Fonts, theme: Theme) -> Legend<'a> {
         let entries = self.series.iter().enumerate();
         let entries = entries.map(|(i, s)| (Sample::Line(s.look(i)), s.name.clone()));

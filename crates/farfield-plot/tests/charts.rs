@@ -1,7 +1,7 @@
 //! The charts as a caller sees them: PNG bytes with the right things on them.
 
 use farfield_plot::{
-    Axis, BarChart, Color, Error, LegendPosition, LineChart, LineStyle, Marker, Part, ReferenceLine, Series,
+    Axis, BarChart, Color, Error, Figure, LegendPosition, LineChart, LineStyle, Marker, Part, ReferenceLine, Series,
 };
 
 struct Image {

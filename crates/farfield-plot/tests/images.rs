@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 
-use farfield_plot::{Animation, Axis, ChartGrid, Color, Error, Image, LineChart, ReferenceLine, Series};
+use farfield_plot::{Animation, Axis, ChartGrid, Color, Error, Figure, Image, LineChart, ReferenceLine, Series};
 
 /// A picture with a soft spot at `x` on a dark background.
 fn spot(x: f64) -> Image {

@@ -40,7 +40,7 @@ pub enum Error {
         why: String,
     },
     /// The solution blew up.
-    #[error("step {step}, time {time}: {why}")]
+    #[error("step {step}, time {time:.6}: {why}")]
     BlowUp {
         /// The step at which it was seen.
         step: u64,

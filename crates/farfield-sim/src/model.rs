@@ -65,6 +65,30 @@ pub struct StepChoice {
     pub why: String,
 }
 
+impl StepChoice {
+    /// The step of the case; or, in a case with adaptive steps, what the system allows if that is shorter.
+    pub fn of(time: &Time, allowed: impl FnOnce() -> Self) -> Self {
+        let (limit, why) = if time.adaptive {
+            let allowed = allowed();
+            if allowed.dt < time.step {
+                return allowed;
+            }
+            let why = format!(
+                "the longest step of the case; {:.4} would do: {}",
+                allowed.dt, allowed.why
+            );
+            (Limit::Longest, why)
+        } else {
+            (Limit::Fixed, "the step of the case".to_owned())
+        };
+        Self {
+            dt: time.step,
+            limit,
+            why,
+        }
+    }
+}
+
 /// What limits a time step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -54,16 +54,60 @@ pub struct ThinRing {
     pub keeps_volume: bool,
 }
 
-/// Velocities (outward, along the axis) that a thin circular line induces at distance `r` from the axis and `z` ahead.
-fn induced(ring: &ThinRing, r: f64, z: f64) -> (f64, f64) {
-    let big = ring.radius;
+/// Velocities (outward, along the axis) that a thin circular line of radius `big` induces at distance `r` from the axis
+/// and `z` ahead.
+fn induced(big: f64, circulation: f64, r: f64, z: f64) -> (f64, f64) {
     let far = (r + big).powi(2) + z * z;
     let near = (big - r).powi(2) + z * z;
     let (k, e) = elliptic(4.0 * r * big / far);
-    let factor = ring.circulation / (2.0 * PI * far.sqrt());
+    let factor = circulation / (2.0 * PI * far.sqrt());
     let along = factor * (k + (big * big - r * r - z * z) / near * e);
     let outward = factor * z / r * (-k + (big * big + r * r + z * z) / near * e);
     (outward, along)
+}
+
+/// The speed of the centre of a ring of radius and circulation one with the vorticity $e^{-\rho^2/a^2}/\pi a^2$ across
+/// it, whatever its thickness: where the thin-ring formula ends, this goes on.
+///
+/// Every piece of the cross section is a thin circular line. The centre is the mean place weighted with strength,
+/// $\omega r$, and strength grows where the flow goes outwards, so
+/// $U=\int\omega\left(r u_z + z u_r\right)dA\,/\int\omega r\,dA$. The integral runs over two grids, one between the
+/// points of the other, so that no point meets itself; its error is of second order in their spacing and is taken out by
+/// a second pair of grids.
+pub fn gaussian_ring_speed(a: f64) -> f64 {
+    /// Points along each side of the coarse and the fine grid.
+    const COUNTS: [usize; 2] = [16, 24];
+    let [coarse, fine] = COUNTS.map(|count| gaussian_ring_speed_on(count, a));
+    fine + (fine - coarse) / ((COUNTS[1] as f64 / COUNTS[0] as f64).powi(2) - 1.0)
+}
+
+fn gaussian_ring_speed_on(count: usize, a: f64) -> f64 {
+    /// The grids end at this many core radii, where the vorticity has fallen to 1e-7.
+    const REACH: f64 = 4.0;
+    let spacing = 2.0 * REACH / count as f64;
+    // Distance from the axis, place along it, circulation.
+    let grid = |shift: f64| -> Vec<(f64, f64, f64)> {
+        let at = |k: usize| (k as f64 + shift) * spacing - REACH;
+        let points = (0..count).flat_map(|i| (0..count).map(move |j| (at(i), at(j))));
+        let points: Vec<_> = points
+            .map(|(x, z)| (1.0 + a * x, a * z, (-x * x - z * z).exp()))
+            .filter(|(r, _, share)| *r > 0.0 && *share > 1e-9)
+            .collect();
+        let total: f64 = points.iter().map(|(_, _, share)| share).sum();
+        points.into_iter().map(|(r, z, share)| (r, z, share / total)).collect()
+    };
+    let speed = |of: &[(f64, f64, f64)], by: &[(f64, f64, f64)]| {
+        let moved = of.iter().flat_map(|&(r, z, share)| {
+            by.iter().map(move |&(radius, place, circulation)| {
+                let (outward, along) = induced(radius, circulation, r, z - place);
+                share * (r * along + z * outward)
+            })
+        });
+        let weight: f64 = of.iter().map(|(r, _, share)| r * share).sum();
+        moved.sum::<f64>() / weight
+    };
+    let (first, second) = (grid(0.25), grid(0.75));
+    0.5 * (speed(&first, &second) + speed(&second, &first))
 }
 
 /// Rates of change of radius and place of every ring.
@@ -80,7 +124,8 @@ fn rates(rings: &[ThinRing], initial: &[ThinRing]) -> Vec<(f64, f64)> {
             let own = ring_speed(ring.circulation, ring.radius, core, ring.constant);
             let others = rings.iter().enumerate().filter(|(j, _)| *j != i);
             others.fold((0.0, own), |(outward, along), (_, other)| {
-                let (u, w) = induced(other, ring.radius, ring.place - other.place);
+                let ahead = ring.place - other.place;
+                let (u, w) = induced(other.radius, other.circulation, ring.radius, ahead);
                 (outward + u, along + w)
             })
         })
@@ -169,6 +214,20 @@ mod tests {
         assert!((e - 1.350_643_881_047_675_5).abs() < 1e-14);
         let (k, e) = elliptic(0.0);
         assert!((k - PI / 2.0).abs() < 1e-15 && (e - PI / 2.0).abs() < 1e-15);
+    }
+
+    /// Numbers from the same integral on finer grids, in another program.
+    #[test]
+    fn gaussian_rings_have_their_speed_and_thin_ones_that_of_the_formula() {
+        for (a, expected) in [(0.06, 0.344_32), (0.1, 0.302_78), (0.2, 0.244_37)] {
+            let found = gaussian_ring_speed(a);
+            assert!((found - expected).abs() < 2e-5, "{a}: {found}");
+        }
+        let thin = |a: f64| gaussian_ring_speed(a) / ring_speed(1.0, 1.0, a, GAUSSIAN_CORE) - 1.0;
+        assert!(thin(0.02).abs() < 3e-4, "{}", thin(0.02));
+        // What the formula leaves out grows a little slower than the square of the thickness.
+        let ratio = thin(0.1) / thin(0.05);
+        assert!((3.0..4.0).contains(&ratio), "{ratio}");
     }
 
     fn two(radius: f64, distance: f64, core: f64, keeps_volume: bool) -> [ThinRing; 2] {

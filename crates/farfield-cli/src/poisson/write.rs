@@ -7,7 +7,7 @@ use farfield_grid::{BLOCK_POINTS, BLOCK_SIDE, Grid};
 use farfield_io::Precision;
 use farfield_io::vtk::{Attributes, Hexahedra, RegularGrid, write_pvd, write_vti, write_vtu};
 use farfield_io::write_bytes_atomically;
-use farfield_plot::FieldMap;
+use farfield_plot::{FieldMap, Figure};
 use std::path::{Path, PathBuf};
 
 /// Fields are written on at most this many points along a side.

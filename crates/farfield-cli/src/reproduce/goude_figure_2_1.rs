@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::units;
 use farfield::Method;
 use farfield::plane::{Kernel, PlaneSet, Sum};
-use farfield_plot::{BoxMap, Color, MapBox};
+use farfield_plot::{BoxMap, Color, Figure, MapBox};
 
 /// The coupling criterion of the figure.
 const THETA: f64 = 0.5;

@@ -7,7 +7,7 @@ use super::table::{Cell, Table};
 use super::{Context, Reproduction, progress};
 use crate::failure::Failure;
 use farfield::plane::PlaneSet;
-use farfield_plot::{Axis, Color, LineChart, LineStyle, Marker, ReferenceLine, Series};
+use farfield_plot::{Axis, Color, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 
 /// Direct sums that would take longer, in seconds, are timed at some of the targets only.
 const LONGEST: f64 = 60.0;

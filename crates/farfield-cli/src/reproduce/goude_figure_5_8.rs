@@ -6,7 +6,7 @@ use super::table::{Cell, Table};
 use super::{Context, Reproduction, progress};
 use crate::failure::Failure;
 use farfield::plane::PlaneSet;
-use farfield_plot::{Axis, LineChart, Series};
+use farfield_plot::{Axis, Figure, LineChart, Series};
 
 /// The paper's distributions, in its order.
 const SETS: [PlaneSet; 3] = [PlaneSet::Square, PlaneSet::Normal, PlaneSet::Layer];

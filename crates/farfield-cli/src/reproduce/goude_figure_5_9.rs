@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::units;
 use farfield::plane::PlaneSet;
 use farfield::report::Phase;
-use farfield_plot::{Axis, LineChart, ReferenceLine, Series};
+use farfield_plot::{Axis, Figure, LineChart, ReferenceLine, Series};
 
 /// Standard deviations, the widest first.
 const SPREADS: [f64; 10] = [1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005];

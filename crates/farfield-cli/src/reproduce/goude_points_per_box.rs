@@ -8,7 +8,7 @@ use super::table::{Cell, Table};
 use super::{Context, Reproduction, progress};
 use crate::failure::Failure;
 use farfield::plane::PlaneSet;
-use farfield_plot::{Axis, LineChart, LineStyle, Marker, ReferenceLine, Series};
+use farfield_plot::{Axis, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 use std::collections::btree_map::{BTreeMap, Entry};
 
 /// Figure 5.2: time against the number of points per box.

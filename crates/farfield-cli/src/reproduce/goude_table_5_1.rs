@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::units;
 use farfield::plane::PlaneSet;
 use farfield::report::Phase;
-use farfield_plot::{BarChart, Part};
+use farfield_plot::{BarChart, Figure, Part};
 
 /// Seconds of a part of the table; the last part is the rest.
 fn seconds_of(part: &str, measured: &Measured) -> f64 {

@@ -10,7 +10,7 @@ use farfield::Method;
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield_cuda::device::Precision;
-use farfield_plot::{Axis, LineChart, ReferenceLine, Series};
+use farfield_plot::{Axis, Figure, LineChart, ReferenceLine, Series};
 
 /// Small enough that the smallest problem has a far field, whose error this is about.
 const LEAF_CAPACITY: usize = 32;

@@ -5,7 +5,7 @@ use super::published::{HU_FIGURE_A4, HU_TABLE_A1_HARDWARE, HU_TABLE_A2};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction, phases, progress};
 use crate::failure::Failure;
-use farfield_plot::BarChart;
+use farfield_plot::{BarChart, Figure};
 
 /// Measures the figure.
 pub fn run(context: &Context) -> Result<Reproduction, Failure> {

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::units;
 use farfield::points::PointSet;
 use farfield::structure::{StructureTiming, build_to_level, build_to_level_by_sorting};
-use farfield_plot::{Axis, LineChart, LineStyle, Marker, Series};
+use farfield_plot::{Axis, Figure, LineChart, LineStyle, Marker, Series};
 
 /// Builds are repeated and the fastest counts.
 const RUNS: usize = 3;

@@ -10,7 +10,7 @@ use crate::units;
 use farfield::Method;
 use farfield::kernel::{Core, Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
-use farfield_plot::{Axis, LineChart, LineStyle, Marker, Series};
+use farfield_plot::{Axis, Figure, LineChart, LineStyle, Marker, Series};
 
 /// The accuracy of both; the paper does not state its own.
 pub const TOLERANCE: f64 = 1e-4;

@@ -11,7 +11,7 @@ use farfield::simd::RsqrtAccuracy;
 use farfield_cuda::Device;
 use farfield_grid::poisson::{Accuracy, Kernel, Method, Pair, Processor, Quantity, Report, Seconds, Smoothing, Work};
 use farfield_grid::{Adaptation, Wavelet};
-use farfield_plot::{Axis, BarChart, LineChart, Part, ReferenceLine, Series};
+use farfield_plot::{Axis, BarChart, Figure, LineChart, Part, ReferenceLine, Series};
 use std::sync::Arc;
 
 /// Order and precision of the paper.

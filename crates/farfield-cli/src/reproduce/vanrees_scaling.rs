@@ -7,7 +7,7 @@ use super::{Context, Reproduction, progress};
 use crate::failure::Failure;
 use crate::poisson::Problem;
 use farfield::points::PointSet;
-use farfield_plot::{Axis, LineChart, Series};
+use farfield_plot::{Axis, Figure, LineChart, Series};
 use std::time::Instant;
 
 /// Strong scaling of the evaluation (section 5.1), beside that of the plain direct sum.

@@ -10,7 +10,7 @@ use crate::problem::{Data, Settings, Space};
 use farfield::Method;
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
-use farfield_plot::{Axis, Color, LineChart, LineStyle, Marker, ReferenceLine, Series};
+use farfield_plot::{Axis, Color, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 
 /// The accuracy of treecode and FMM alike.
 pub const TOLERANCE: f64 = 1e-4;

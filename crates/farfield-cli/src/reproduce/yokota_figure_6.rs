@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::units;
 use farfield::Method;
 use farfield::report::Phase;
-use farfield_plot::BarChart;
+use farfield_plot::{BarChart, Figure};
 
 /// Measures the figure.
 pub fn run(context: &Context) -> Result<Reproduction, Failure> {

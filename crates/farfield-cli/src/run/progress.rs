@@ -36,7 +36,7 @@ impl Watcher {
         print::progress(&run.describe());
         let (step, time) = run.start();
         let from = if step > 0 {
-            format!(", from step {step}, time {time}")
+            format!(", from step {step}, time {time:.6}")
         } else {
             String::new()
         };

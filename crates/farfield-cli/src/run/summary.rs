@@ -60,11 +60,11 @@ pub fn text(case: &Case, folder: &Path, outcome: &Outcome) -> String {
     let shown = folder.display();
     // Writing to a string cannot fail.
     let _ = if outcome.finished {
-        writeln!(text, "finished      step {}, time {}", outcome.steps, outcome.time)
+        writeln!(text, "finished      step {}, time {:.6}", outcome.steps, outcome.time)
     } else {
         writeln!(
             text,
-            "stopped       step {}, time {}; go on with: farfield resume {shown}",
+            "stopped       step {}, time {:.6}; go on with: farfield resume {shown}",
             outcome.steps, outcome.time
         )
     };

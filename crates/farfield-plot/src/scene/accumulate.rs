@@ -8,6 +8,13 @@ use super::splat::{Profile, Splat};
 /// Side of a tile in pixels: small enough for the cache, large enough that few footprints are in
 /// more than one.
 const TILE: usize = 64;
+/// Pixels around a tile that belong to its neighbours: footprints up to this wide are added whole,
+/// and what falls outside is let go.
+const MARGIN: usize = 8;
+/// Pixels that are summed at a time.
+const LANES: usize = 4;
+/// Footprints that one task sorts by tile.
+const PIECE: usize = 1 << 15;
 
 /// Sums the footprints on every pixel.
 ///
@@ -23,18 +30,16 @@ pub(super) fn accumulate(
     absorption: f32,
     (width, height): (usize, usize),
 ) -> LightField {
-    let columns = width.div_ceil(TILE);
-    let lists = splats_by_tile(splats, (width, height));
-    let lit = lists.into_par_iter().enumerate().filter(|(_, list)| !list.is_empty());
-    let tiles: Vec<Tile> = lit
-        .map(|(index, mut list)| {
-            // By depth, then by number.
-            list.sort_unstable();
-            let corner = (index % columns * TILE, index / columns * TILE);
-            let mut tile = Tile::dark(corner, (width, height), clouds);
-            let order = list.iter().map(|key| &splats[(key & u64::from(u32::MAX)) as usize]);
-            tile.add(order, absorption);
-            tile
+    let tiling = Tiling::new(width, height);
+    let pieces: Vec<Piece> = splats.par_chunks(PIECE).map(|some| Piece::of(some, &tiling)).collect();
+    let tiles: Vec<Tile> = (0..tiling.count())
+        .into_par_iter()
+        .filter_map(|index| {
+            let here: Vec<&[Splat]> = pieces.iter().map(|piece| piece.of_tile(index)).collect();
+            let here = here.concat();
+            let mut tile = (!here.is_empty()).then(|| Tile::dark(tiling.corner(index), (width, height), clouds))?;
+            tile.add(front_to_back(&here), absorption);
+            Some(tile)
         })
         .collect();
 
@@ -43,35 +48,88 @@ pub(super) fn accumulate(
     field
 }
 
-/// For each tile the footprints that touch it: depth in the upper half of the key, number in the
-/// lower.
-fn splats_by_tile(splats: &[Splat], (width, height): (usize, usize)) -> Vec<Vec<u64>> {
-    let (columns, rows) = (width.div_ceil(TILE), height.div_ceil(TILE));
-    let tiles = |at: f32, reach: f32, count: usize| {
-        let span = Splat::span(at, reach, count);
-        let end = if span.is_empty() { 0 } else { span.end.div_ceil(TILE) };
-        span.start / TILE..end
-    };
-    let touched = |splat: &Splat| {
-        let across = tiles(splat.x, splat.reach, width);
-        let down = tiles(splat.y, splat.reach, height);
-        down.flat_map(move |row| across.clone().map(move |column| row * columns + column))
-    };
-    let mut counts = vec![0; columns * rows];
-    for splat in splats {
-        touched(splat).for_each(|tile| counts[tile] += 1);
-    }
-    let mut lists: Vec<Vec<u64>> = counts.into_iter().map(Vec::with_capacity).collect();
-    for (number, splat) in splats.iter().enumerate() {
-        // Positive floats are ordered as their bits are.
-        let key = u64::from(splat.depth.to_bits()) << 32 | number as u64;
-        touched(splat).for_each(|tile| lists[tile].push(key));
-    }
-    lists
+/// Footprints by depth; equal depths keep their order.
+fn front_to_back(splats: &[Splat]) -> impl Iterator<Item = &Splat> {
+    // Positive floats are ordered as their bits are.
+    let key = |(number, splat): (usize, &Splat)| u64::from(splat.depth.to_bits()) << 32 | number as u64;
+    let mut keys: Vec<u64> = splats.iter().enumerate().map(key).collect();
+    keys.sort_unstable();
+    keys.into_iter()
+        .map(|key| &splats[(key & u64::from(u32::MAX)) as usize])
 }
 
-/// The light on a part of the image. Amounts and values are apart, and each cloud has its own, so
-/// that the rows of a footprint are summed several pixels at a time.
+/// The tiles of an image, row after row.
+struct Tiling {
+    columns: usize,
+    rows: usize,
+    size: (usize, usize),
+}
+
+impl Tiling {
+    fn new(width: usize, height: usize) -> Self {
+        Self {
+            columns: width.div_ceil(TILE),
+            rows: height.div_ceil(TILE),
+            size: (width, height),
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.columns * self.rows
+    }
+
+    fn corner(&self, index: usize) -> (usize, usize) {
+        (index % self.columns * TILE, index / self.columns * TILE)
+    }
+
+    /// The tiles that a footprint touches.
+    fn touched(&self, splat: &Splat) -> impl Iterator<Item = usize> + use<> {
+        let tiles = |at: f32, reach: f32, count: usize| {
+            let span = Splat::span(at, reach, count);
+            let end = if span.is_empty() { 0 } else { span.end.div_ceil(TILE) };
+            span.start / TILE..end
+        };
+        let across = tiles(splat.x, splat.reach, self.size.0);
+        let down = tiles(splat.y, splat.reach, self.size.1);
+        let columns = self.columns;
+        down.flat_map(move |row| across.clone().map(move |column| row * columns + column))
+    }
+}
+
+/// Some of the footprints, by tile; one that touches several tiles is in each of them.
+struct Piece {
+    splats: Vec<Splat>,
+    /// Where the footprints of each tile start; one more entry for the end.
+    starts: Vec<usize>,
+}
+
+impl Piece {
+    fn of(splats: &[Splat], tiling: &Tiling) -> Self {
+        let mut starts = vec![0; tiling.count() + 1];
+        for splat in splats {
+            tiling.touched(splat).for_each(|tile| starts[tile + 1] += 1);
+        }
+        for tile in 0..tiling.count() {
+            starts[tile + 1] += starts[tile];
+        }
+        let mut next = starts.clone();
+        let mut sorted = vec![Splat::default(); starts[tiling.count()]];
+        for splat in splats {
+            for tile in tiling.touched(splat) {
+                sorted[next[tile]] = *splat;
+                next[tile] += 1;
+            }
+        }
+        Self { splats: sorted, starts }
+    }
+
+    fn of_tile(&self, index: usize) -> &[Splat] {
+        &self.splats[self.starts[index]..self.starts[index + 1]]
+    }
+}
+
+/// The light on a part of the image and a margin around it. Amounts and values are apart, and each
+/// cloud has its own, so that the rows of a footprint are summed several pixels at a time.
 struct Tile {
     left: usize,
     top: usize,
@@ -83,16 +141,18 @@ struct Tile {
     values: Vec<Vec<f32>>,
 }
 
+/// Pixels of a row of a tile, and of a column, margins included.
+const STRIDE: usize = TILE + 2 * MARGIN;
+
 impl Tile {
     fn dark((left, top): (usize, usize), (width, height): (usize, usize), clouds: usize) -> Self {
-        let (width, height) = (TILE.min(width - left), TILE.min(height - top));
-        let dark = || vec![vec![0.0; width * height]; clouds];
+        let dark = || vec![vec![0.0; STRIDE * STRIDE]; clouds];
         Self {
             left,
             top,
-            width,
-            height,
-            clear: vec![1.0; width * height],
+            width: TILE.min(width - left),
+            height: TILE.min(height - top),
+            clear: vec![1.0; STRIDE * STRIDE],
             amounts: dark(),
             values: dark(),
         }
@@ -100,33 +160,22 @@ impl Tile {
 
     fn add<'a>(&mut self, front_to_back: impl Iterator<Item = &'a Splat>, absorption: f32) {
         let (mut across, mut down) = (Profile::default(), Profile::default());
+        let (left, top) = (self.left as i32 - MARGIN as i32, self.top as i32 - MARGIN as i32);
         for splat in front_to_back {
             across.set(splat.x, splat.reach);
+            across.pad(LANES, MARGIN);
             down.set(splat.y, splat.reach);
-            let (x0, across) = across.within(self.left, self.width);
-            let (y0, down) = down.within(self.top, self.height);
-            let (amounts, values) = (
-                &mut self.amounts[splat.cloud as usize],
-                &mut self.values[splat.cloud as usize],
-            );
+            let (x0, across) = across.within(left, STRIDE);
+            let (y0, down) = down.within(top, STRIDE);
+            let mut rows = Rows {
+                clear: &mut self.clear,
+                amounts: &mut self.amounts[splat.cloud as usize],
+                values: &mut self.values[splat.cloud as usize],
+                absorption,
+                value: splat.value,
+            };
             for (y, &part) in (y0..).zip(down) {
-                let flux = splat.flux * part;
-                let row = y * self.width + x0..y * self.width + x0 + across.len();
-                let clear = &mut self.clear[row.clone()];
-                let amounts = &mut amounts[row.clone()];
-                let values = &mut values[row];
-                for (((clear, sum), value), &part) in clear.iter_mut().zip(amounts).zip(values).zip(across) {
-                    let amount = flux * part;
-                    // 1 / (1 + d + d^2/2 + d^3/6) stands for exp(-d), and the light from within
-                    // the footprint is its integral, (1 - exp(-d)) / absorption.
-                    let d = absorption * amount;
-                    let less = 1.0 + d * (0.5 + d * (1.0 / 6.0));
-                    let through = 1.0 / (1.0 + d * less);
-                    let seen = *clear * amount * less * through;
-                    *clear *= through;
-                    *sum += seen;
-                    *value += seen * splat.value;
-                }
+                rows.add(y * STRIDE + x0, across, splat.flux * part);
             }
         }
     }
@@ -134,14 +183,76 @@ impl Tile {
     fn write_to(&self, field: &mut LightField) {
         let clouds = field.clouds;
         for (cloud, (amounts, values)) in self.amounts.iter().zip(&self.values).enumerate() {
-            let rows = amounts.chunks_exact(self.width).zip(values.chunks_exact(self.width));
-            for (y, (amounts, values)) in (self.top..).zip(rows) {
-                let start = (y * field.width + self.left) * clouds + cloud;
+            for y in 0..self.height {
+                let row = (y + MARGIN) * STRIDE + MARGIN..(y + MARGIN) * STRIDE + MARGIN + self.width;
+                let start = ((self.top + y) * field.width + self.left) * clouds + cloud;
                 let pixels = field.light[start..].iter_mut().step_by(clouds);
-                for ((light, &amount), &value) in pixels.zip(amounts).zip(values) {
+                for ((light, &amount), &value) in pixels.zip(&amounts[row.clone()]).zip(&values[row]) {
                     *light = Light { amount, value };
                 }
             }
+        }
+    }
+}
+
+/// What the rows of one footprint are added to.
+struct Rows<'a> {
+    clear: &'a mut [f32],
+    amounts: &'a mut [f32],
+    values: &'a mut [f32],
+    absorption: f32,
+    value: f32,
+}
+
+impl Rows<'_> {
+    /// Adds a row of a footprint from a pixel on.
+    fn add(&mut self, at: usize, parts: &[f32], flux: f32) {
+        let row = at..at + parts.len();
+        let (clear, clear_rest) = self.clear[row.clone()].as_chunks_mut::<LANES>();
+        let (sums, sums_rest) = self.amounts[row.clone()].as_chunks_mut::<LANES>();
+        let (values, values_rest) = self.values[row].as_chunks_mut::<LANES>();
+        let (parts, parts_rest) = parts.as_chunks::<LANES>();
+        let shine = Shine {
+            flux,
+            absorption: self.absorption,
+            value: self.value,
+        };
+        for (((clear, sums), values), parts) in clear.iter_mut().zip(sums).zip(values).zip(parts) {
+            shine.on(clear, sums, values, parts);
+        }
+        let (clear, sums, values) = (
+            clear_rest.as_chunks_mut::<1>().0,
+            sums_rest.as_chunks_mut::<1>().0,
+            values_rest.as_chunks_mut::<1>().0,
+        );
+        for (((clear, sums), values), part) in clear.iter_mut().zip(sums).zip(values).zip(parts_rest) {
+            shine.on(clear, sums, values, &[*part]);
+        }
+    }
+}
+
+/// The light of a row of a footprint.
+struct Shine {
+    flux: f32,
+    absorption: f32,
+    value: f32,
+}
+
+impl Shine {
+    /// Adds it to neighbouring pixels.
+    #[inline]
+    fn on<const N: usize>(&self, clear: &mut [f32; N], sums: &mut [f32; N], values: &mut [f32; N], parts: &[f32; N]) {
+        for i in 0..N {
+            let amount = self.flux * parts[i];
+            // 1 / (1 + d + d^2/2 + d^3/6) stands for exp(-d), and the light from within the
+            // footprint is its integral, (1 - exp(-d)) / absorption.
+            let d = self.absorption * amount;
+            let less = 1.0 + d * (0.5 + d * (1.0 / 6.0));
+            let through = 1.0 / (1.0 + d * less);
+            let seen = clear[i] * amount * less * through;
+            clear[i] *= through;
+            sums[i] += seen;
+            values[i] += seen * self.value;
         }
     }
 }

@@ -14,7 +14,7 @@ const LEAST_REACH: f32 = 1.25;
 const MOST_REACH: f32 = 200.0;
 
 /// A point's footprint on the image.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Splat {
     pub(super) x: f32,
     pub(super) y: f32,
@@ -58,7 +58,7 @@ pub(super) fn splats(clouds: &[Cloud<'_>], view: &View, depth: &Depth, (width, h
             .enumerate()
             .map(|(piece, points)| (piece * PIECE..).zip(points).filter_map(splat).collect())
             .collect();
-        all.extend(pieces.into_iter().flatten());
+        pieces.iter().for_each(|piece| all.extend_from_slice(piece));
     }
     all
 }
@@ -105,11 +105,19 @@ impl Profile {
         }
     }
 
+    /// Adds dark pixels up to a multiple of `lanes`, if there are no more than `most` in all.
+    pub(super) fn pad(&mut self, lanes: usize, most: usize) {
+        let padded = self.parts.len().next_multiple_of(lanes);
+        if padded <= most {
+            self.parts.resize(padded, 0.0);
+        }
+    }
+
     /// The parts on `count` pixels from `start` on, and the first of those pixels, counted from
     /// there.
-    pub(super) fn within(&self, start: usize, count: usize) -> (usize, &[f32]) {
+    pub(super) fn within(&self, start: i32, count: usize) -> (usize, &[f32]) {
         let length = self.parts.len() as i32;
-        let first = self.first - start as i32;
+        let first = self.first - start;
         let (from, to) = ((-first).clamp(0, length), (count as i32 - first).clamp(0, length));
         if from < to {
             ((first + from) as usize, &self.parts[from as usize..to as usize])

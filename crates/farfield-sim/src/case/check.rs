@@ -92,6 +92,11 @@ impl Time {
 
 impl Output {
     fn check(&self) -> Result<(), Wrong> {
+        for reach in self.reach {
+            if !(reach.is_finite() && reach >= 0.0) {
+                return wrong("output.reach", format!("{reach} is not a length"));
+            }
+        }
         for side in self.image {
             if !(64..=8192).contains(&side) {
                 return wrong("output.image", format!("{side} pixels are outside 64 to 8192"));

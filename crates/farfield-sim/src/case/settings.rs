@@ -173,6 +173,8 @@ pub struct Output {
     pub views: Vec<View>,
     /// Width and height of the pictures, in pixels.
     pub image: [u32; 2],
+    /// Pictures show at least this far from their middle along x, y and z; so what grows is seen to grow.
+    pub reach: [f64; 3],
     /// Make an animation, `animation.gif`, of all pictures of the first view.
     pub animation: bool,
     /// Write `.vtp` files and their `.pvd` index.
@@ -191,6 +193,7 @@ impl Default for Output {
             energy_every: 1,
             views: vec![View::Oblique, View::Side, View::Axis],
             image: [800, 600],
+            reach: [0.0; 3],
             animation: true,
             vtk: true,
             npz: true,

@@ -164,31 +164,15 @@ impl Model for GravityModel {
     }
 
     fn choose_step(&self, time: &Time) -> StepChoice {
-        if !time.adaptive {
-            return StepChoice {
-                dt: time.step,
-                limit: Limit::Fixed,
-                why: "the step of the case".to_owned(),
-            };
-        }
-        let acceleration = self.largest_acceleration();
-        let dt = time.limit * (self.settings.softening / acceleration).sqrt();
-        if dt < time.step {
+        StepChoice::of(time, || {
+            let acceleration = self.largest_acceleration();
+            let fall = (self.settings.softening / acceleration).sqrt();
             StepChoice {
-                dt,
+                dt: time.limit * fall,
                 limit: Limit::Fall,
-                why: format!(
-                    "an acceleration of {acceleration:.4} crosses the softening length in {:.4}",
-                    dt / time.limit
-                ),
+                why: format!("an acceleration of {acceleration:.4} crosses the softening length in {fall:.4}"),
             }
-        } else {
-            StepChoice {
-                dt: time.step,
-                limit: Limit::Longest,
-                why: format!("the longest step of the case; an acceleration of {acceleration:.4} would allow {dt:.4}"),
-            }
-        }
+        })
     }
 
     fn advance(&mut self, dt: f64, _step: u64) -> Result<Vec<String>, Error> {

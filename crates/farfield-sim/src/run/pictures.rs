@@ -31,6 +31,8 @@ pub struct Pictures {
     folder: PathBuf,
     /// Vortices travel along z, so pictures have z to the right; disks lie in the xy plane.
     travelling: bool,
+    /// How far from the middle pictures show at least.
+    reach: Vec3,
     /// The box around the initial state.
     home: Bounds,
     exposures: Vec<Exposure>,
@@ -50,16 +52,14 @@ impl Pictures {
             animated: case.output.animation,
             folder: folder.join("frames"),
             travelling: case.vortex.is_some(),
+            reach: case.output.reach,
             home: Bounds::of_most(points, 0.995),
             exposures: Vec::new(),
         };
         if let Some(cloud) = initial.clouds.first() {
             let parts = parts_of(cloud);
-            let measure = |view: &View| {
-                pictures
-                    .scene(&parts, "")
-                    .measure(&pictures.camera(*view, &cloud.points))
-            };
+            let frame = pictures.frame(&cloud.points);
+            let measure = |view: &View| pictures.scene(&parts, "").measure(&pictures.camera(*view, frame));
             pictures.exposures = pictures.views.iter().map(measure).collect::<Result<_, _>>()?;
         }
         Ok(pictures)
@@ -71,9 +71,10 @@ impl Pictures {
             return Ok(());
         };
         let parts = parts_of(cloud);
+        let frame = self.frame(&cloud.points);
         for (view, exposure) in self.views.iter().zip(&self.exposures) {
             let scene = self.scene(&parts, &format!("t = {time:.2}")).exposure(*exposure);
-            let image = scene.render(&self.camera(*view, &cloud.points))?;
+            let image = scene.render(&self.camera(*view, frame))?;
             let folder = self.folder.join(view.name());
             std::fs::create_dir_all(&folder).map_err(|error| Error::Folder {
                 folder: folder.clone(),
@@ -129,10 +130,10 @@ impl Pictures {
         scene
     }
 
-    /// Looks at the middle of the points, from so far that both the initial state and most points are seen.
-    fn camera(&self, view: View, points: &[Vec3]) -> Camera {
-        // Stragglers may leave the picture.
-        let now = Bounds::of_most(points, 0.94);
+    /// The box to be seen: about the middle of the points, as large as the initial state and most points need.
+    fn frame(&self, points: &[Vec3]) -> Bounds {
+        // Stragglers may leave the picture. Of stars that are few, but the tails they form are what is looked for.
+        let now = Bounds::of_most(points, if self.travelling { 0.94 } else { 0.985 });
         let centre = if points.len() > FEW {
             now.center()
         } else {
@@ -141,12 +142,15 @@ impl Pictures {
         let half: Vec3 = std::array::from_fn(|axis| {
             let home = 0.5 * (self.home.max[axis] - self.home.min[axis]);
             let reach = (now.max[axis] - centre[axis]).max(centre[axis] - now.min[axis]);
-            home.max(reach).max(1e-9)
+            home.max(reach).max(self.reach[axis]).max(1e-9)
         });
-        let bounds = Bounds {
+        Bounds {
             min: std::array::from_fn(|axis| centre[axis] - half[axis]),
             max: std::array::from_fn(|axis| centre[axis] + half[axis]),
-        };
+        }
+    }
+
+    fn camera(&self, view: View, bounds: Bounds) -> Camera {
         let z_to_the_right = [1.0, 0.0, 0.0];
         match (view, self.travelling) {
             (View::Oblique, true) => Camera::framing(bounds, 65.0, 28.0).up(z_to_the_right),

@@ -5,7 +5,7 @@ use crate::case::{Case, Vortex};
 use crate::diagnostics::read_columns;
 use crate::error::Error;
 use crate::reference::{ThinRing, thin_rings, thin_rings_of};
-use farfield_plot::{Axis, ChartGrid, Color, LineChart, LineStyle, Marker, Series};
+use farfield_plot::{Axis, ChartGrid, Color, Figure, LineChart, LineStyle, Marker, Series};
 
 /// The columns of the table by name.
 struct Columns(Vec<(String, Vec<f64>)>);

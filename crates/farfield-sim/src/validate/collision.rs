@@ -1,6 +1,6 @@
 //! Two rings that meet head on grow; thin rings say how fast, until their cores touch.
 
-use super::{Claim, Figure, Validation, case, march};
+use super::{Claim, Validation, case, march};
 use crate::error::Error;
 use crate::reference::{thin_rings, thin_rings_of};
 use crate::vortex::VortexModel;
@@ -79,7 +79,7 @@ pub fn run() -> Result<Validation, Error> {
         title: "Colliding rings grow".to_owned(),
         columns: vec!["time", "ring1_radius", "ring2_radius", "ring1_z", "thin_ring_radius"],
         rows,
-        figure: Figure::Chart(Box::new(chart)),
+        figure: Box::new(chart),
         claims,
     })
 }

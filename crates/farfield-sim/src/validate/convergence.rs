@@ -1,7 +1,7 @@
 //! Orders of convergence of the integrators, on the leapfrogging filaments.
 
 use super::leapfrog::RINGS;
-use super::{Claim, Figure, Validation, case, march};
+use super::{Claim, Validation, case, march};
 use crate::error::Error;
 use crate::vec3::{Vec3, norm, sub};
 use crate::vortex::VortexModel;
@@ -80,7 +80,7 @@ pub fn run() -> Result<Validation, Error> {
         title: "Orders of convergence".to_owned(),
         columns: vec!["scheme", "step", "error", "order"],
         rows,
-        figure: Figure::Chart(Box::new(chart)),
+        figure: Box::new(chart),
         claims,
     })
 }

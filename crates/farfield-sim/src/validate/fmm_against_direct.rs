@@ -1,6 +1,6 @@
 //! A whole short run with the FMM against the same run with direct sums.
 
-use super::{Claim, Figure, Validation, case, march};
+use super::{Claim, Validation, case, march};
 use crate::error::Error;
 use crate::vec3::{Vec3, norm, sub};
 use crate::vortex::VortexModel;
@@ -82,7 +82,7 @@ pub fn run() -> Result<Validation, Error> {
         title: "A run with the FMM against the same run with direct sums".to_owned(),
         columns: vec!["tolerance", "elements", "tracers"],
         rows,
-        figure: Figure::Chart(Box::new(chart)),
+        figure: Box::new(chart),
         claims,
     })
 }

@@ -1,6 +1,6 @@
 //! The orbit of the case `kepler` closes.
 
-use super::{Claim, Figure, Validation, case, march};
+use super::{Claim, Validation, case, march};
 use crate::case::BuiltIn;
 use crate::error::Error;
 use crate::gravity::GravityModel;
@@ -74,7 +74,7 @@ pub fn run() -> Result<Validation, Error> {
         title: "A Kepler orbit closes".to_owned(),
         columns: vec!["scheme", "steps_per_period", "gap"],
         rows,
-        figure: Figure::Chart(Box::new(chart)),
+        figure: Box::new(chart),
         claims,
     })
 }

@@ -1,11 +1,11 @@
 //! Two leapfrogging filaments of Winckelmans and Leonard's elements against thin rings of constant core.
 
-use super::{Claim, Figure, Validation, case, march};
+use super::{Claim, Validation, case, march};
 use crate::error::Error;
 use crate::reference::{passes, thin_rings, thin_rings_of};
 use crate::vortex::VortexModel;
 use farfield::tuning::MachineProfile;
-use farfield_plot::{Axis, ChartGrid, Color, LineChart, LineStyle, Marker, Series};
+use farfield_plot::{Axis, ChartGrid, Color, Figure, LineChart, LineStyle, Marker, Series};
 
 pub(super) const RINGS: &str = "time = { end = 9.0, step = 0.03 }\n[sum]\nmethod = \"direct\"\ntolerance = 1e-10\n\
     [vortex]\ncore = \"winckelmans-leonard\"\nlayers = 0\naround = 100\n\
@@ -80,7 +80,7 @@ pub fn run() -> Result<Validation, Error> {
         title: "Leapfrogging filaments against thin rings".to_owned(),
         columns: vec!["time", "ring1_z", "ring1_radius", "ring2_z", "ring2_radius"],
         rows,
-        figure: Figure::Grid(
+        figure: Box::new(
             ChartGrid::new("Leapfrogging vortex rings, single filaments")
                 .subtitle("Γ = 1, R = distance = 0.7906, a = 0.1 R")
                 .columns(2)

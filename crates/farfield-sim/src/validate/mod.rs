@@ -13,7 +13,7 @@ mod ring_speed;
 use crate::case::{self, Case, Override};
 use crate::error::Error;
 use crate::model::Model;
-use farfield_plot::{ChartGrid, LineChart};
+use farfield_plot::Figure;
 
 /// A validation by name.
 #[derive(Debug, Clone, Copy)]
@@ -79,30 +79,9 @@ pub struct Validation {
     /// The numbers; a label and values for each row.
     pub rows: Vec<(String, Vec<f64>)>,
     /// The figure.
-    pub figure: Figure,
+    pub figure: Box<dyn Figure>,
     /// What was to be shown.
     pub claims: Vec<Claim>,
-}
-
-/// The figure of a validation.
-pub enum Figure {
-    /// One chart.
-    Chart(Box<LineChart>),
-    /// Several.
-    Grid(ChartGrid),
-}
-
-impl Figure {
-    /// The bytes of a PNG file.
-    ///
-    /// # Errors
-    /// [`Error::Plot`] if it cannot be drawn.
-    pub fn to_png(&self) -> Result<Vec<u8>, Error> {
-        Ok(match self {
-            Figure::Chart(chart) => chart.to_png()?,
-            Figure::Grid(grid) => grid.to_png()?,
-        })
-    }
 }
 
 /// Something that must hold.

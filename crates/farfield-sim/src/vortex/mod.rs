@@ -24,7 +24,7 @@ pub use model::VortexModel;
 pub use motion::{Flow, Motion};
 pub use neighbours::Neighbours;
 pub use remesh::{Remeshed, remesh};
-pub use tracers::place_tracers;
+pub use tracers::{Tracers, place_tracers};
 pub use tube::{Line, build};
 
 use crate::vec3::Vec3;

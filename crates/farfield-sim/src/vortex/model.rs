@@ -4,7 +4,7 @@ use super::Elements;
 use super::energy::energy;
 use super::motion::{Evaluated, Flow, Motion, vorticity};
 use super::remesh::remesh;
-use super::tracers::place_tracers;
+use super::tracers::{Tracers, place_tracers};
 use super::tube::build;
 use crate::case::{Case, Diffusion, Scheme, Time, Vortex};
 use crate::diagnostics::{Invariants, Members, RingMeasure, measure_ring};
@@ -27,6 +27,8 @@ pub struct VortexModel {
     volumes: Vec<f64>,
     groups: Vec<u32>,
     tracer_groups: Vec<u32>,
+    /// Where along their line tracers started, from 0 to 1.
+    tracer_places: Vec<f64>,
     /// Name, axis and number of each ring and knot.
     parts: Vec<(String, Vec3)>,
     /// Rates at the present state; empty while they are not known.
@@ -52,9 +54,9 @@ impl VortexModel {
             .clone()
             .ok_or_else(|| wrong(("vortex".to_owned(), "the section is missing".to_owned())))?;
         let (lines, elements) = build(&settings).map_err(wrong)?;
-        let (tracers, tracer_groups) = match &case.tracers {
+        let tracers = match &case.tracers {
             Some(tracers) => place_tracers(&lines, tracers.count, tracers.thickness, case.seed),
-            None => Default::default(),
+            None => Tracers::default(),
         };
         let motion = Motion {
             core: Core::from(settings.core),
@@ -76,12 +78,13 @@ impl VortexModel {
             flow: Flow {
                 positions: elements.positions,
                 strengths: elements.strengths,
-                tracers,
+                tracers: tracers.positions,
             },
             sizes: elements.sizes,
             volumes: elements.volumes,
             groups: elements.groups,
-            tracer_groups,
+            tracer_groups: tracers.groups,
+            tracer_places: tracers.along,
             parts,
             evaluated: Evaluated::default(),
             is_evaluated: false,
@@ -144,6 +147,18 @@ impl VortexModel {
         parts
             .map(|((gradient, strength), size)| dot(*strength, vorticity(self.motion.core, gradient, *strength, *size)))
             .sum()
+    }
+
+    /// What is drawn in one colour: a ring or knot; or, of one knot alone, each of its equal arcs, so that its strands
+    /// can be told apart.
+    fn colour_groups(&self) -> Vec<u32> {
+        match (&self.settings.rings[..], &self.settings.knots[..]) {
+            ([], [knot]) => {
+                let arc = |along: &f64| (along * f64::from(knot.turns_through)) as u32;
+                self.tracer_places.iter().map(arc).collect()
+            }
+            _ => self.tracer_groups.clone(),
+        }
     }
 
     fn remesh(&mut self) -> String {
@@ -225,31 +240,17 @@ impl Model for VortexModel {
     }
 
     fn choose_step(&self, time: &Time) -> StepChoice {
-        if !time.adaptive {
-            return StepChoice {
-                dt: time.step,
-                limit: Limit::Fixed,
-                why: "the step of the case".to_owned(),
-            };
-        }
-        let (gradient, at) = self.largest_gradient();
-        let dt = time.limit / gradient;
-        if dt < time.step {
+        StepChoice::of(time, || {
+            let (gradient, at) = self.largest_gradient();
             StepChoice {
-                dt,
+                dt: time.limit / gradient,
                 limit: Limit::Strain,
                 why: format!(
                     "the velocity gradient is {gradient:.4} at element {at}; step x gradient stays {}",
                     time.limit
                 ),
             }
-        } else {
-            StepChoice {
-                dt: time.step,
-                limit: Limit::Longest,
-                why: format!("the longest step of the case; a gradient of {gradient:.4} would allow {dt:.4}"),
-            }
-        }
+        })
     }
 
     fn advance(&mut self, dt: f64, step: u64) -> Result<Vec<String>, Error> {
@@ -310,9 +311,12 @@ impl Model for VortexModel {
         let tracers = Cloud {
             name: "tracers",
             points: self.flow.tracers.clone(),
-            scalars: vec![("part", self.tracer_groups.iter().map(|g| f64::from(*g)).collect())],
+            scalars: vec![
+                ("part", self.tracer_groups.iter().map(|g| f64::from(*g)).collect()),
+                ("along", self.tracer_places.clone()),
+            ],
             vectors: vec![("velocity", or_zero(&rates.tracers, self.flow.tracers.len()))],
-            groups: self.tracer_groups.clone(),
+            groups: self.colour_groups(),
         };
         Snapshot {
             clouds: vec![tracers, elements],

@@ -5,25 +5,36 @@ use crate::vec3::{Vec3, add, add_scaled, scale};
 use farfield::points::Random;
 use std::f64::consts::PI;
 
-/// `count` tracers shared among the lines, filling a tube of `thickness` core radii around each, and the line each
-/// belongs to.
-pub fn place_tracers(lines: &[Line], count: usize, thickness: f64, seed: u64) -> (Vec<Vec3>, Vec<u32>) {
+/// Tracers at the start.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tracers {
+    /// Where they are.
+    pub positions: Vec<Vec3>,
+    /// The line each belongs to.
+    pub groups: Vec<u32>,
+    /// Where along that line each starts, from 0 to 1.
+    pub along: Vec<f64>,
+}
+
+/// `count` tracers shared among the lines, filling a tube of `thickness` core radii around each.
+pub fn place_tracers(lines: &[Line], count: usize, thickness: f64, seed: u64) -> Tracers {
     let mut random = Random::new(seed);
-    let mut positions = Vec::with_capacity(count);
-    let mut groups = Vec::with_capacity(count);
+    let mut tracers = Tracers::default();
     for (group, line) in lines.iter().enumerate() {
         let share = count * (group + 1) / lines.len() - count * group / lines.len();
         for _ in 0..share {
-            positions.push(in_tube(line, thickness, &mut random));
-            groups.push(group as u32);
+            let along = random.uniform();
+            tracers.positions.push(in_tube(line, along, thickness, &mut random));
+            tracers.groups.push(group as u32);
+            tracers.along.push(along);
         }
     }
-    (positions, groups)
+    tracers
 }
 
-fn in_tube(line: &Line, thickness: f64, random: &mut Random) -> Vec3 {
+fn in_tube(line: &Line, along: f64, thickness: f64, random: &mut Random) -> Vec3 {
     let n = line.points.len();
-    let along = random.uniform() * n as f64;
+    let along = along * n as f64;
     let at = (along as usize).min(n - 1);
     let (next, share) = ((at + 1) % n, along - at as f64);
     let radius = thickness * line.core * random.uniform().sqrt();
