@@ -22,13 +22,14 @@
 //! - [`kernel`]: what the code is specialised for;
 //! - [`tree`]: the octree, built on the device;
 //! - [`expansion`]: translations as matrix products on tensor cores;
-//! - [`direct`], [`fmm`]: the methods; each `evaluate.rs` is the algorithm on one screen;
-//! - [`tuning`]: tolerance to orders and leaf size;
+//! - [`direct`], [`fmm`], [`treecode`]: the methods; each `evaluate.rs` is the algorithm on one screen;
+//! - [`tuning`]: tolerance to orders and leaf size; [`auto`]: device or CPU;
 //! - [`selftest`]: the device against the truth;
 //! - [`plan`]: the front door.
 //!
 //! The sources of the device code are in `kernels/`.
 
+pub mod auto;
 pub mod compile;
 pub mod device;
 pub mod direct;
@@ -38,6 +39,7 @@ pub mod kernel;
 pub mod plan;
 pub mod selftest;
 pub mod tree;
+pub mod treecode;
 pub mod tuning;
 
 mod error;
