@@ -167,6 +167,9 @@ pub struct RunArgs {
     /// Machine profile [default: as for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
+    /// Where to sum: cpu or cuda
+    #[arg(long, value_enum, default_value_t = Device::Cpu)]
+    pub device: Device,
 }
 
 /// `farfield resume`.
@@ -183,6 +186,9 @@ pub struct ResumeArgs {
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,
+    /// Where to sum: cpu or cuda
+    #[arg(long, value_enum, default_value_t = Device::Cpu)]
+    pub device: Device,
 }
 
 /// `farfield validate`.
@@ -302,6 +308,9 @@ pub struct BenchArgs {
     /// Machine profile: to plan with, or with --calibrate to write [default: as for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
+    /// What to measure: cpu or cuda
+    #[arg(long, value_enum, default_value_t = Device::Cpu, conflicts_with_all = ["calibrate", "case"])]
+    pub device: Device,
 }
 
 /// `farfield info`.
@@ -345,6 +354,9 @@ pub struct SelftestArgs {
     /// The device to test
     #[arg(long, value_enum, default_value_t = TestedDevice::Cuda)]
     pub device: TestedDevice,
+    /// One precision alone [default: both]
+    #[arg(long, value_enum)]
+    pub precision: Option<PrecisionName>,
     /// Small sums only, for a memory checker
     #[arg(long)]
     pub quick: bool,
@@ -452,7 +464,7 @@ pub enum Device {
     Cuda,
     /// Both at once (not yet)
     Hybrid,
-    /// The processor's cores, until sums are shared out by speed
+    /// A graphics processor where there is one and it is faster, transfers included; else the processor's cores
     Auto,
 }
 

@@ -122,7 +122,13 @@ fn sum_on_the_gpu() {
         );
     }
     assert!(succeed(sum).contains("cuda, "));
-    fail(&format!("{sum} --method treecode"), 1, &["--device cuda", "treecode"]);
+    let report = json(&format!("{sum} --method treecode --json"));
+    assert_eq!(
+        (&report["device"], &report["method"]),
+        (&"cuda".into(), &"treecode".into())
+    );
+    let on_neighbours = format!("{sum} --method treecode-on-neighbours");
+    fail(&on_neighbours, 1, &["--device cuda", "treecode-on-neighbours"]);
 }
 
 #[test]
@@ -154,6 +160,9 @@ fn numbers_that_do_not_fit_are_named_with_what_would() {
 #[test]
 fn what_the_machine_cannot_do_is_a_clear_error() {
     fail("evaluate --n 100 --device hybrid", 1, &["--device hybrid", "CPU"]);
+    for command in ["run leapfrog", "bench"] {
+        fail(&format!("{command} --device hybrid"), 2, &["--device", "cpu or cuda"]);
+    }
     fail(
         "evaluate --kernel harmonic2d --n 100 --device cuda",
         1,
@@ -162,9 +171,15 @@ fn what_the_machine_cannot_do_is_a_clear_error() {
     if has_cuda() {
         sum_on_the_gpu();
     } else {
-        for command in ["evaluate --n 100 --device cuda", "selftest --device cuda"] {
+        for command in [
+            "evaluate --n 100 --device cuda",
+            "selftest --device cuda",
+            "bench --device cuda",
+            "run leapfrog --steps 1 --device cuda",
+        ] {
             fail(command, 1, &["--device cuda", "NVIDIA driver", "--device cpu"]);
         }
+        assert_eq!(json("evaluate --n 100000 --device auto --json")["device"], "cpu");
         // The device comes before the points, wrong options before the device.
         fail("evaluate --n 1e13 --device cuda", 1, &["NVIDIA driver"]);
         fail("evaluate --tolerance 1e-20 --device cuda", 2, &["--tolerance"]);

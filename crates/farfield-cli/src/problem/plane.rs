@@ -10,7 +10,7 @@ use farfield::plan::Parameters;
 use farfield::plane::{self, Core, Field, Kernel, Output, Plan, PlaneSet, Sum};
 use farfield::report::Seconds;
 use farfield::simd::Real;
-use farfield_cuda::device::Precision;
+use farfield_cuda::device::{Precision, Properties};
 
 /// A kernel in the plane.
 #[derive(Debug, Clone)]
@@ -128,14 +128,14 @@ impl Problem<2> for Plane {
     fn plan<T: Precision>(&self, data: &Data<'_, T, 2>, settings: &Settings) -> Result<Plan<T>, Error> {
         match settings.executor {
             Executor::Cpu => Ok(self.sum(data, settings).plan()?),
-            Executor::Cuda(_) => Err(Error::Unsupported {
+            Executor::Cuda(_) | Executor::Auto(_) => Err(Error::Unsupported {
                 what: "a sum in the plane".to_owned(),
                 remedy: "use --device cpu",
             }),
         }
     }
 
-    fn memory_forecast<T: Real>(&self, counts: Counts, settings: &Settings) -> u64 {
+    fn memory_forecast<T: Precision>(&self, counts: Counts, settings: &Settings) -> u64 {
         let sum = self.sum::<T>(&Data::nothing(counts.vectors), settings);
         sum.memory_forecast(counts.sources, counts.targets).total()
     }
@@ -157,6 +157,10 @@ impl Problem<2> for Plane {
             maximum: Some(error.maximum),
         };
         measured.into_iter().map(of).collect()
+    }
+
+    fn gpu_pays<T: Precision>(&self, _: &Data<'_, T, 2>, _: &Settings, _: &Properties) -> bool {
+        Self::ON_GPU
     }
 
     fn uses_theta(&self, method: Method) -> bool {
