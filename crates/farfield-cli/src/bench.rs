@@ -4,9 +4,10 @@
 //! many pairs per point the machine could have summed directly in the time. It does not depend on how fast the machine
 //! is, so it can be compared between machines.
 
+mod cuda;
 mod leapfrog;
 
-use crate::args::BenchArgs;
+use crate::args::{BenchArgs, Device};
 use crate::failure::Failure;
 use crate::problem::{Data, Plane, Planned, Problem, Settings, Space};
 use crate::profile::{self, Profile};
@@ -74,6 +75,13 @@ struct MethodResult {
 /// Runs the command.
 pub fn run(args: &BenchArgs) -> Result<String, Failure> {
     threads::start(args.threads)?;
+    match args.device {
+        Device::Cpu => {}
+        Device::Cuda => return cuda::run(args.quick, args.json),
+        Device::Auto | Device::Hybrid => {
+            return Err(Failure::Usage("--device: bench measures cpu or cuda".to_owned()));
+        }
+    }
     let simd = SimdLevel::best();
     if args.calibrate {
         return calibrate(simd, args);

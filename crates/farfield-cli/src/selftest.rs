@@ -1,6 +1,6 @@
 //! `farfield selftest`: a device against the truth, as a table.
 
-use crate::args::{SelftestArgs, TestedDevice};
+use crate::args::{PrecisionName, SelftestArgs, TestedDevice};
 use crate::failure::Failure;
 use crate::print;
 use farfield_cuda::Device;
@@ -38,7 +38,11 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
         print::progress(&line(row));
         checks.push(Check::of(row));
     };
-    selftest::run(&device, extent, &mut report)?;
+    match args.precision {
+        None => selftest::run(&device, extent, &mut report)?,
+        Some(PrecisionName::F32) => selftest::run_in::<f32>(&device, extent, &mut report)?,
+        Some(PrecisionName::F64) => selftest::run_in::<f64>(&device, extent, &mut report)?,
+    }
     farfield_grid::poisson::selftest(&device, &mut report)?;
     let failed = checks.iter().filter(|check| !check.passed).count();
     let report = Report {

@@ -128,7 +128,13 @@ fn sum_on_the_gpu() {
         );
     }
     assert!(succeed(sum).contains("cuda, "));
-    fail(&format!("{sum} --method treecode"), 1, &["--device cuda", "treecode"]);
+    let report = json(&format!("{sum} --method treecode --json"));
+    assert_eq!(
+        (&report["device"], &report["method"]),
+        (&"cuda".into(), &"treecode".into())
+    );
+    let on_neighbours = format!("{sum} --method treecode-on-neighbours");
+    fail(&on_neighbours, 1, &["--device cuda", "treecode-on-neighbours"]);
 }
 
 #[test]
@@ -160,6 +166,9 @@ fn numbers_that_do_not_fit_are_named_with_what_would() {
 #[test]
 fn what_the_machine_cannot_do_is_a_clear_error() {
     fail("evaluate --n 100 --device hybrid", 1, &["--device hybrid", "CPU"]);
+    for command in ["run leapfrog", "bench"] {
+        fail(&format!("{command} --device hybrid"), 2, &["--device", "cpu or cuda"]);
+    }
     if has_cuda() {
         sum_on_the_gpu();
     } else {
@@ -167,9 +176,12 @@ fn what_the_machine_cannot_do_is_a_clear_error() {
             "evaluate --n 100 --device cuda",
             "evaluate --kernel harmonic2d --n 100 --device cuda",
             "selftest --device cuda",
+            "bench --device cuda",
+            "run leapfrog --steps 1 --device cuda",
         ] {
             fail(command, 1, &["--device cuda", "NVIDIA driver", "--device cpu"]);
         }
+        assert_eq!(json("evaluate --n 100000 --device auto --json")["device"], "cpu");
         // The device comes before the points, wrong options before the device.
         fail("evaluate --n 1e13 --device cuda", 1, &["NVIDIA driver"]);
         fail("evaluate --tolerance 1e-20 --device cuda", 2, &["--tolerance"]);

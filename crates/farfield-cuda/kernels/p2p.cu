@@ -4,10 +4,16 @@
 // boxes it lies in. (A leaf thus meets the sources of smaller boxes nearby in pairs: on a GPU pairs are so cheap that
 // expansions between boxes of different size do not pay.) Together with M2L every target meets every source once.
 //
+// In a treecode (FARFIELD_TREECODE is 1) they are the boxes that the leaf meets in pairs by the opening criterion.
+//
 // A block serves one leaf. Its threads are cut into columns, each with FARFIELD_TARGETS targets, and slices, each with
 // every so-manieth source, so that few threads idle whatever the number of targets; the slices' sums are added in order.
 #include "pair.cuh"
+#if FARFIELD_TREECODE
+#include "opening.cuh"
+#else
 #include "tree.cuh"
+#endif
 
 #define THREADS FARFIELD_THREADS
 #define TARGETS FARFIELD_TARGETS
@@ -25,15 +31,86 @@ union Memory {
     real sums[THREADS * TARGETS * SUMS];
 };
 
-// `far` is what L2P left, or null; `order` maps tree order to the caller's.
+// Sources to meet, as ranges in tree order; range r starts at place starts[r] of all.
+struct Ranges {
+    Range range[MAX_RANGES];
+    uint starts[MAX_RANGES + 1];
+    uint count;
+    uint own_start; // the place of the leaf's own sources, or NOT_HERE
+};
+
+#define NOT_HERE 0x80000000u
+
+// Adds those of the warp's ranges that hold sources; `own` says whose are the leaf's own.
+__device__ __forceinline__ void add_ranges(Ranges &ranges, uint &found, uint &total, bool meets, bool own, Range range) {
+    uint lane = threadIdx.x % 32;
+    meets = meets && range.start < range.end;
+    uint which = __ballot_sync(~0u, meets), length = meets ? range.end - range.start : 0, sum = length;
+    for (uint step = 1; step < 32; step *= 2) {
+        uint value = __shfl_up_sync(~0u, sum, step);
+        if (lane >= step) sum += value;
+    }
+    if (meets) {
+        uint place = found + __popc(which & ((1u << lane) - 1));
+        ranges.range[place] = range;
+        ranges.starts[place] = total + sum - length;
+    }
+    if (own) ranges.own_start = total + sum - length;
+    found += __popc(which);
+    total += __shfl_sync(~0u, sum, 31);
+}
+
+#if FARFIELD_TREECODE
+// The next boxes of a treecode's walk; false when there are no more. All threads.
+__device__ __forceinline__ bool next_ranges(Ranges &ranges, Walk &walk, const Boxes &boxes, const Opening &opening, uint box) {
+    uint count = walk_on(walk, boxes, opening, PAIRS), lane = threadIdx.x % 32;
+    if (threadIdx.x < 32) {
+        uint found = 0, total = 0;
+        if (lane == 0) ranges.own_start = NOT_HERE;
+        __syncwarp();
+        for (uint first = 0; first < count; first += 32) {
+            bool there = first + lane < count;
+            int other = there ? walk.found[first + lane] : 0;
+            add_ranges(ranges, found, total, there, there && other == (int)box, there ? boxes.sources[other] : Range{0, 0});
+        }
+        if (lane == 0) {
+            ranges.starts[found] = total;
+            ranges.count = found;
+        }
+    }
+    __syncthreads();
+    return count > 0;
+}
+#else
+// The neighbours of a leaf. The block's first warp.
+__device__ __forceinline__ void find_neighbours(Ranges &ranges, const Tree *__restrict__ tree, const Boxes &boxes, uint box) {
+    uint found = 0, total = 0, lane = threadIdx.x % 32;
+    int at = box;
+    while (at >= 0) {
+        int other = lane < 27 ? boxes.neighbours[27 * (ulong64)at + lane] : -1;
+        bool meets = other >= 0 && (at == (int)box || lane != 13 && boxes.is_leaf[other]);
+        add_ranges(ranges, found, total, meets, at == (int)box && lane == 13, meets ? boxes.sources[other] : Range{0, 0});
+        at = tree->mixed ? boxes.parent[at] : -1;
+    }
+    if (lane == 0) {
+        ranges.starts[found] = total;
+        ranges.count = found;
+    }
+}
+#endif
+
+// `far` is what L2P or M2P left, or null; `order` maps tree order to the caller's; `pairs` counts pairs of points.
 extern "C" __global__ void __launch_bounds__(THREADS)
     p2p(const Tree *__restrict__ tree, Boxes boxes, const real *__restrict__ targets, uint target_count, const uint *__restrict__ order,
         const Source *__restrict__ sources, uint source_count, real global_size2, const real *__restrict__ far, Output out0,
-        Output out1, Output out2, uint outputs) {
+        Output out1, Output out2, uint outputs, ulong64 *__restrict__ pairs
+#if FARFIELD_TREECODE
+        ,
+        Opening opening
+#endif
+    ) {
     __shared__ Memory memory;
-    __shared__ Range ranges[MAX_RANGES];
-    __shared__ uint starts[MAX_RANGES + 1];
-    __shared__ uint range_count, own_start;
+    __shared__ Ranges ranges;
     uint box = blockIdx.x;
     Range mine = boxes.targets[box];
     if (!boxes.is_leaf[box]) return;
@@ -42,82 +119,66 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (first >= mine.end) return;
     uint count = min(mine.end - first, (uint)(THREADS * TARGETS));
     uint lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-
-    if (warp == 0) {
-        uint found = 0, total = 0;
-        int at = box;
-        while (at >= 0) {
-            int other = lane < 27 ? boxes.neighbours[27 * (ulong64)at + lane] : -1;
-            bool meets = other >= 0 && (at == (int)box || lane != 13 && boxes.is_leaf[other]);
-            Range range = meets ? boxes.sources[other] : Range{0, 0};
-            meets = meets && range.start < range.end;
-            uint which = __ballot_sync(~0u, meets), length = meets ? range.end - range.start : 0, sum = length;
-            for (uint step = 1; step < 32; step *= 2) {
-                uint value = __shfl_up_sync(~0u, sum, step);
-                if (lane >= step) sum += value;
-            }
-            if (meets) {
-                uint place = found + __popc(which & ((1u << lane) - 1));
-                ranges[place] = range;
-                starts[place] = total + sum - length;
-            }
-            if (at == (int)box && lane == 13) own_start = total + sum - length;
-            found += __popc(which);
-            total += __shfl_sync(~0u, sum, 31);
-            at = tree->mixed ? boxes.parent[at] : -1;
-        }
-        if (lane == 0) {
-            starts[found] = total;
-            range_count = found;
-        }
-    }
+#if FARFIELD_TREECODE
+    __shared__ Walk walk;
+    start_walk(walk, targets, mine);
+#else
+    if (warp == 0) find_neighbours(ranges, tree, boxes, box);
     __syncthreads();
+#endif
 
     uint columns = (count + TARGETS - 1) / TARGETS, slices = THREADS / columns;
     uint column = threadIdx.x % columns, slice = threadIdx.x / columns;
     bool works = slice < slices;
     real x[TARGETS], y[TARGETS], z[TARGETS], sums[TARGETS][SUMS];
-#if FARFIELD_SKIP_SAME
-    uint self[TARGETS];
-#endif
 #pragma unroll
     for (int t = 0; t < TARGETS; ++t) {
         uint i = min(column + t * columns, count - 1);
         x[t] = targets[3 * (ulong64)(first + i)];
         y[t] = targets[3 * (ulong64)(first + i) + 1];
         z[t] = targets[3 * (ulong64)(first + i) + 2];
-#if FARFIELD_SKIP_SAME
-        self[t] = own_start + first - mine.start + i;
-#endif
 #pragma unroll
         for (int k = 0; k < SUMS; ++k) sums[t][k] = 0;
     }
     sources += (ulong64)blockIdx.z * source_count;
-    uint total = starts[range_count];
-    for (uint tile_start = 0; tile_start < total; tile_start += TILE) {
-        uint tile_end = min(tile_start + TILE, total);
-        for (uint r = warp; r < range_count; r += THREADS / 32) {
-            uint from = max(starts[r], tile_start), to = min(starts[r + 1], tile_end);
-            for (uint j = from + lane; j < to; j += 32) memory.tile[j - tile_start] = sources[ranges[r].start + (j - starts[r])];
-        }
-        __syncthreads();
-        if (works) {
-            uint length = tile_end - tile_start;
-#pragma unroll 4
-            for (uint j = slice; j < length; j += slices) {
-                Source source = memory.tile[j];
-#pragma unroll
-                for (int t = 0; t < TARGETS; ++t) {
-#if FARFIELD_SKIP_SAME
-                    bool other = tile_start + j != self[t];
+#if FARFIELD_TREECODE
+    while (next_ranges(ranges, walk, boxes, opening, box)) {
 #else
-                    const bool other = true;
+    {
 #endif
-                    add_pair(x[t] - source.x, y[t] - source.y, z[t] - source.z, source, global_size2, other, sums[t]);
+#if FARFIELD_SKIP_SAME
+        uint self[TARGETS];
+#pragma unroll
+        for (int t = 0; t < TARGETS; ++t) self[t] = ranges.own_start + first - mine.start + min(column + t * columns, count - 1);
+#endif
+        uint total = ranges.starts[ranges.count];
+        if (threadIdx.x == 0 && blockIdx.z == 0) atomicAdd(pairs, (ulong64)total * count);
+        for (uint tile_start = 0; tile_start < total; tile_start += TILE) {
+            uint tile_end = min(tile_start + TILE, total);
+            for (uint r = warp; r < ranges.count; r += THREADS / 32) {
+                uint from = max(ranges.starts[r], tile_start), to = min(ranges.starts[r + 1], tile_end);
+                for (uint j = from + lane; j < to; j += 32)
+                    memory.tile[j - tile_start] = sources[ranges.range[r].start + (j - ranges.starts[r])];
+            }
+            __syncthreads();
+            if (works) {
+                uint length = tile_end - tile_start;
+#pragma unroll 4
+                for (uint j = slice; j < length; j += slices) {
+                    Source source = memory.tile[j];
+#pragma unroll
+                    for (int t = 0; t < TARGETS; ++t) {
+#if FARFIELD_SKIP_SAME
+                        bool other = tile_start + j != self[t];
+#else
+                        const bool other = true;
+#endif
+                        add_pair(x[t] - source.x, y[t] - source.y, z[t] - source.z, source, global_size2, other, sums[t]);
+                    }
                 }
             }
+            __syncthreads();
         }
-        __syncthreads();
     }
 
     // memory.sums[(slice * SUMS + k) * count + i]

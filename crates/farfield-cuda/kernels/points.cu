@@ -1,27 +1,8 @@
 // Between points and expansions: P2M and L2P. One box at a time; the kernel's far field is a set of derivatives of the
 // expansion of its (scalar or vector) potential, all evaluated with one set of basis functions.
-#include "expansion.cuh"
-#include "pair.cuh"
+#define FARFIELD_MULTIPOLE 0
+#include "basis.cuh"
 #include "tree.cuh"
-
-// The recurrences of the basis: R_n^m = Q_n^m(z, r) {C_m, S_m}(x, y) with
-//   C_m + i S_m = diagonal_m (x + i y) (C_{m-1} + i S_{m-1}),   Q_n = alpha z Q_{n-1} - beta r^2 Q_{n-2},
-//   alpha = (2n-1)/sqrt(n^2 - m^2), beta = sqrt(((n-1)^2 - m^2)/(n^2 - m^2)), diagonal = sqrt((2m-1)/2m), one for m = 1.
-struct Recurrence {
-    real alpha[COEFFICIENTS], beta[COEFFICIENTS], diagonal[ORDER + 1];
-};
-
-__device__ void fill_recurrence(Recurrence &table) {
-    for (int k = threadIdx.x; k < COEFFICIENTS; k += blockDim.x) {
-        int n, m;
-        bool is_sine;
-        decode(k, n, m, is_sine);
-        double square = (double)n * n - (double)m * m;
-        table.alpha[k] = m < n ? (2.0 * n - 1) * rsqrt(square) : 0;
-        table.beta[k] = m < n ? sqrt(max((n - 1.0) * (n - 1.0) - (double)m * m, 0.0) / square) : 0;
-        if (m == n && !is_sine) table.diagonal[n] = n > 1 ? sqrt((2.0 * n - 1) / (2.0 * n)) : 1;
-    }
-}
 
 // ---- points in tree order --------------------------------------------------------------------------------------------
 
@@ -131,72 +112,7 @@ extern "C" __global__ void __launch_bounds__(32 * P2M_WARPS)
 
 // ---- L2P -------------------------------------------------------------------------------------------------------------
 
-// The coefficient `k` of the derivative along `axis` of a local expansion, whose coefficients are `values`: at most two
-// of those of the next degree.
-__device__ real derivative(const real *values, int stride, int k, int axis) {
-    int n, m;
-    bool is_sine;
-    decode(k, n, m, is_sine);
-    int from = n + 1;
-    if (from > ORDER) return 0;
-    auto cosines = [&](int order) { return values[cosine(from, order) * stride]; };
-    auto sines = [&](int order) { return order == 0 ? real(0) : values[sine(from, order) * stride]; };
-    if (axis == 2) {
-        real weight = sqrt((double)(from - m) * (from + m));
-        return weight * (is_sine ? sines(m) : cosines(m));
-    }
-    // From order m + 1 down and from m - 1 up; order 0 has no sine partner.
-    real down = 0.5 * sqrt((double)(from + m + 1) * (from + m)) * (m == 0 ? 1.41421356237309504880 : 1.0);
-    real up = m == 0 ? 0.0 : (m == 1 ? 0.70710678118654752440 : 0.5) * sqrt((double)(from - m + 1) * (from - m));
-    int below = m == 0 ? 0 : m - 1;
-    if (axis == 0) return is_sine ? down * sines(m + 1) - up * sines(below) : down * cosines(m + 1) - up * cosines(below);
-    return is_sine ? -down * cosines(m + 1) - up * cosines(below) : down * sines(m + 1) + up * sines(below);
-}
-
 #define L2P_THREADS 64
-
-// derived[k * SUMS + s]: coefficient k of the expansion of sum s. Dynamic shared memory holds them all.
-__device__ void derive(const real *__restrict__ local, real *derived) {
-#if FARFIELD_VECTOR
-    // Velocity = curl of the vector potential: u_i = d_j A_k - d_k A_j with (i, j, k) cyclic
-    for (int k = threadIdx.x; k < COEFFICIENTS; k += blockDim.x)
-        for (int i = 0; i < 3; ++i) {
-            int j = (i + 1) % 3, l = (i + 2) % 3;
-            derived[k * SUMS + i] = derivative(local + l * STRIDE, 1, k, j) - derivative(local + j * STRIDE, 1, k, l);
-        }
-#if FARFIELD_DERIVATIVES == 2
-    __syncthreads();
-    for (int k = threadIdx.x; k < COEFFICIENTS; k += blockDim.x)
-        for (int i = 0; i < 3; ++i)
-            for (int j = 0; j < 3; ++j) derived[k * SUMS + 3 + 3 * i + j] = derivative(derived + i, SUMS, k, j);
-#endif
-#else
-    for (int k = threadIdx.x; k < COEFFICIENTS; k += blockDim.x) {
-        derived[k * SUMS] = local[k];
-#if FARFIELD_DERIVATIVES >= 1
-        for (int axis = 0; axis < 3; ++axis) derived[k * SUMS + 1 + axis] = derivative(local, 1, k, axis);
-#endif
-    }
-#if FARFIELD_DERIVATIVES == 2
-    __syncthreads();
-    for (int k = threadIdx.x; k < COEFFICIENTS; k += blockDim.x) {
-        int place = 4;
-        for (int i = 0; i < 3; ++i)
-            for (int j = i; j < 3; ++j) derived[k * SUMS + place++] = derivative(derived + 1 + i, SUMS, k, j);
-    }
-#endif
-#endif
-    __syncthreads();
-}
-
-// How many derivatives sum `s` takes; each brings a factor one over the box's side.
-__device__ __forceinline__ constexpr int derivatives_of(int s) {
-#if FARFIELD_VECTOR
-    return s < 3 ? 1 : 2;
-#else
-    return s == 0 ? 0 : s < 4 ? 1 : 2;
-#endif
-}
 
 // far[((vector * SUMS) + s) * target_count + i]: what the leaf's local expansion gives at its targets, in tree order.
 extern "C" __global__ void __launch_bounds__(L2P_THREADS)
@@ -224,31 +140,8 @@ extern "C" __global__ void __launch_bounds__(L2P_THREADS)
         real x = (targets[3 * (ulong64)i] - centre[0]) * inverse_side;
         real y = (targets[3 * (ulong64)i + 1] - centre[1]) * inverse_side;
         real z = (targets[3 * (ulong64)i + 2] - centre[2]) * inverse_side;
-        real r2 = fma(x, x, fma(y, y, z * z)), c = 1, s = 0;
-        real values[SUMS];
-#pragma unroll
-        for (int e = 0; e < SUMS; ++e) values[e] = 0;
-        for (int m = 0; m <= ORDER; ++m) {
-            if (m > 0) {
-                real dx = table.diagonal[m] * x, dy = table.diagonal[m] * y, old = c;
-                c = fma(-dy, s, dx * c);
-                s = fma(dy, old, dx * s);
-            }
-            real q = 1, before = 0;
-            for (int n = m; n <= ORDER; ++n) {
-                if (n > m) {
-                    real next = fma(-table.beta[cosine(n, m)] * r2, before, table.alpha[cosine(n, m)] * z * q);
-                    before = q;
-                    q = next;
-                }
-                real qc = q * c, qs = q * s;
-#pragma unroll
-                for (int e = 0; e < SUMS; ++e) values[e] = fma(derived[cosine(n, m) * SUMS + e], qc, values[e]);
-                if (m > 0)
-#pragma unroll
-                    for (int e = 0; e < SUMS; ++e) values[e] = fma(derived[sine(n, m) * SUMS + e], qs, values[e]);
-            }
-        }
+        real values[SUMS] = {};
+        add_regular(table, derived, x, y, z, values);
         real scales[3] = {(real)inverse_side, (real)(inverse_side * inverse_side), (real)(inverse_side * inverse_side * inverse_side)};
 #pragma unroll
         for (int e = 0; e < SUMS; ++e) far[(ulong64)e * target_count + i] = values[e] * scales[derivatives_of(e)];

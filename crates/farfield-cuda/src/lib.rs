@@ -23,14 +23,15 @@
 //! - [`tree`]: the octree, built on the device;
 //! - [`expansion`]: translations as matrix products on tensor cores;
 //! - [`bricks`]: sums at the points of regular grids that share a plan;
-//! - [`direct`], [`fmm`]: the methods; each `evaluate.rs` is the algorithm on one screen;
+//! - [`direct`], [`fmm`], [`treecode`]: the methods; each `evaluate.rs` is the algorithm on one screen;
 //! - [`plane`]: all of this for sums in the plane;
-//! - [`tuning`]: tolerance to orders and leaf size;
+//! - [`tuning`]: tolerance to orders and leaf size; [`auto`]: device or CPU;
 //! - [`selftest`]: the device against the truth;
 //! - [`plan`]: the front door.
 //!
 //! The sources of the device code are in `kernels/`.
 
+pub mod auto;
 pub mod bricks;
 pub mod compile;
 pub mod device;
@@ -42,6 +43,7 @@ pub mod plan;
 pub mod plane;
 pub mod selftest;
 pub mod tree;
+pub mod treecode;
 pub mod tuning;
 
 mod error;

@@ -5,8 +5,10 @@
 //! equal input and device give an equal plan.
 
 use crate::device::{Precision, Properties};
+use crate::expansion::LOW_ORDER;
 use crate::kernel::PairKind;
 use farfield::expansion::coefficient_count;
+use farfield::plan::Request;
 use farfield::tuning::{CLASSES, CubeOrders, MachineProfile, OperatorCosts, class_of, cube_orders};
 
 /// Multiprocessors of the device the rates were measured on.
@@ -19,11 +21,21 @@ pub struct Rates {
     pub pairs: f64,
     /// Floating-point operations of M2L, zeros of padding included.
     pub m2l_flops: f64,
+    /// The same at low orders, which have a program of their own in single precision.
+    pub low_order_m2l_flops: f64,
     /// Seconds that launching an FMM takes, however small.
     pub overhead: f64,
 }
 
 impl Rates {
+    fn m2l_flops(&self, order: usize) -> f64 {
+        if order <= LOW_ORDER {
+            self.low_order_m2l_flops
+        } else {
+            self.m2l_flops
+        }
+    }
+
     /// The rates of a device for a kernel.
     pub fn of<T: Precision>(properties: &Properties, kind: &PairKind) -> Self {
         let share = properties.multiprocessors as f64 / MEASURED_ON;
@@ -38,7 +50,8 @@ impl Rates {
         };
         Self {
             pairs: pairs * share,
-            m2l_flops: if T::DOUBLE { 2.6e13 } else { 2.4e13 } * share,
+            m2l_flops: if T::DOUBLE { 2.6e13 } else { 1.8e13 } * share,
+            low_order_m2l_flops: if T::DOUBLE { 2.6e13 } else { 3.6e13 } * share,
             overhead: 2.5e-4,
         }
     }
@@ -90,11 +103,11 @@ pub fn choose(demand: &Demand, rates: &Rates) -> Choice {
         flops = orders.by_level.first().map_or(0.0, m2l_flops) * demand.streams * 8.0 / 7.0;
         if demand.leaf_capacity.is_none() {
             // d/dmean of 27 mean / pairs + flops / (mean m2l_flops) is zero.
-            let balanced = (flops / rates.m2l_flops / (27.0 * demand.vectors / rates.pairs)).sqrt();
+            let balanced = (flops / rates.m2l_flops(orders.highest) / (27.0 * demand.vectors / rates.pairs)).sqrt();
             mean = balanced.clamp(16.0, 600.0);
         }
     }
-    let per_point = 27.0 * mean * demand.vectors / rates.pairs + flops / mean / rates.m2l_flops;
+    let per_point = 27.0 * mean * demand.vectors / rates.pairs + flops / mean / rates.m2l_flops(orders.highest);
     Choice {
         leaf_mean: mean,
         leaf_capacity: demand.leaf_capacity.unwrap_or_else(|| capacity_of(mean)),
@@ -104,6 +117,19 @@ pub fn choose(demand: &Demand, rates: &Rates) -> Choice {
 }
 
 impl Demand {
+    /// What a request asks for, between so many points.
+    pub fn of<T: Precision>(request: &Request<T>, kind: &PairKind, points: f64) -> Self {
+        Self {
+            points: points.max(1.0),
+            streams: (request.vectors * kind.strengths()) as f64,
+            vectors: request.vectors as f64,
+            derivatives: request.derivatives(),
+            tolerance: request.tolerance,
+            order: request.order,
+            leaf_capacity: request.leaf_capacity,
+        }
+    }
+
     fn orders(&self, mean: f64) -> CubeOrders {
         if let Some(order) = self.order {
             return CubeOrders {
@@ -119,17 +145,30 @@ impl Demand {
             point_coefficient: 0.05,
             ..MachineProfile::default().f64
         };
-        cube_orders(self.points, mean, &self.derivatives, self.tolerance, &costs)
+        cube_orders(
+            self.points,
+            mean,
+            &self.derivatives,
+            looseness(self.tolerance) * self.tolerance,
+            &costs,
+        )
     }
 }
 
+/// By how much the model's tolerance may exceed the one asked for. Expansions here keep whole tiles of coefficients, more
+/// than an order has: with the model's own orders the largest error of any point set, output and sign of charges is 0.22 of
+/// the tolerance, with those for five times the tolerance up to 1.2 of it. At the highest orders chance plays a larger part.
+fn looseness(tolerance: f64) -> f64 {
+    1.0 + ((tolerance / 1e-9).log10() / 3.0).clamp(0.0, 1.0)
+}
+
 /// A capacity that chance does not exceed where boxes hold `mean` points on average: five standard deviations more.
-fn capacity_of(mean: f64) -> usize {
+pub(crate) fn capacity_of(mean: f64) -> usize {
     (mean + 5.0 * mean.sqrt()).ceil() as usize
 }
 
 /// The mean that goes with a capacity.
-fn mean_of(capacity: usize) -> f64 {
+pub(crate) fn mean_of(capacity: usize) -> f64 {
     let root = (6.25 + capacity as f64).sqrt() - 2.5;
     (root * root).max(1.0)
 }
@@ -170,6 +209,7 @@ mod tests {
     const RATES: Rates = Rates {
         pairs: 1e12,
         m2l_flops: 4e13,
+        low_order_m2l_flops: 4e13,
         overhead: 2e-4,
     };
 

@@ -8,10 +8,11 @@ use farfield_cuda::bricks::{self, BrickPair};
 use farfield_cuda::compile::{Cache, Compiler, Places, Program};
 use farfield_cuda::device::Precision;
 use farfield_cuda::direct::{self, Blocking};
-use farfield_cuda::expansion::{Warps, translate_program};
+use farfield_cuda::expansion::translate_program;
 use farfield_cuda::fmm::{p2p_program, points_program};
 use farfield_cuda::kernel::{PairKind, SizeKind};
 use farfield_cuda::tree;
+use farfield_cuda::treecode::m2p_program;
 
 fn direct_programs<T: Precision>() -> Vec<Program> {
     PairKind::all()
@@ -35,11 +36,18 @@ fn the_direct_sum_of_every_kind_compiles_in_double_precision() {
 fn fmm_programs<T: Precision>(orders: &[usize]) -> Vec<Program> {
     let kinds = PairKind::all();
     let mut programs = vec![tree::program::<T>()];
-    programs.extend(kinds.iter().step_by(4).map(p2p_program::<T>));
+    programs.extend(kinds.iter().step_by(4).map(|kind| p2p_program::<T>(kind, false)));
+    programs.extend(kinds.iter().step_by(7).map(|kind| p2p_program::<T>(kind, true)));
     for order in orders {
-        programs.push(translate_program::<T>(*order, Warps::of(*order)));
+        programs.push(translate_program::<T>(*order));
         let far = kinds.iter().filter(|kind| kind.sizes == SizeKind::None);
-        programs.extend(far.map(|kind| points_program::<T>(kind, *order)));
+        for kind in far {
+            programs.push(points_program::<T>(kind, *order));
+            // The treecode refuses orders whose basis does not fit into a block's memory.
+            if *order <= 32 {
+                programs.push(m2p_program::<T>(kind, *order));
+            }
+        }
     }
     programs
 }
@@ -93,8 +101,17 @@ fn every_kernel_compiles_at_every_order_for_every_gpu() {
         compile_all(direct_programs::<f64>(), architecture);
         compile_all(fmm_programs::<f32>(&orders), architecture);
         compile_all(fmm_programs::<f64>(&orders), architecture);
-        compile_all(PairKind::all().iter().map(p2p_program::<f32>), architecture);
-        compile_all(PairKind::all().iter().map(p2p_program::<f64>), architecture);
+        for treecode in [false, true] {
+            let kinds = PairKind::all();
+            compile_all(
+                kinds.iter().map(|kind| p2p_program::<f32>(kind, treecode)),
+                architecture,
+            );
+            compile_all(
+                kinds.iter().map(|kind| p2p_program::<f64>(kind, treecode)),
+                architecture,
+            );
+        }
     }
 }
 

@@ -17,6 +17,14 @@ pub enum Error {
         /// What the engine said.
         cause: Box<farfield::Error>,
     },
+    /// The device that was to sum failed.
+    #[error("{what}: {cause}")]
+    Device {
+        /// Which sum.
+        what: &'static str,
+        /// What the device said.
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A file could not be read or written.
     #[error("{0}")]
     File(Box<farfield_io::Error>),

@@ -8,10 +8,37 @@ use farfield::plan::Parameters;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
 use farfield::{Field, Method, Sum};
+use std::fmt;
+use std::sync::Arc;
+
+/// What sums in place of the CPU's cores: a graphics processor.
+pub trait Device: fmt::Debug + Send + Sync {
+    /// Plans and evaluates.
+    ///
+    /// # Errors
+    /// What is wrong with the sum or the device.
+    fn evaluate(
+        &self,
+        sum: &Sum<'_, f64>,
+        strengths: &[f64],
+    ) -> Result<Evaluated, Box<dyn std::error::Error + Send + Sync>>;
+}
+
+/// What a device summed.
+#[derive(Debug)]
+pub struct Evaluated {
+    /// The results.
+    pub field: Field<f64>,
+    /// What its plan settled on.
+    pub parameters: Parameters,
+    /// Seconds it took, planning included.
+    pub seconds: f64,
+}
 
 /// How sums are done in a run. Equal settings and equal points give equal bits, on any number of threads; so the
-/// settings are part of every checkpoint, machine profile and SIMD level included.
-#[derive(Debug, Clone, PartialEq)]
+/// settings are part of every checkpoint, machine profile and SIMD level included. A device is not: its results repeat
+/// bit by bit on that device, and differ from the CPU's within the tolerance.
+#[derive(Debug, Clone)]
 pub struct Summation {
     /// Method, tolerance and what experts fix.
     pub settings: SumSettings,
@@ -19,6 +46,8 @@ pub struct Summation {
     pub simd: SimdLevel,
     /// What the cost model believes about the machine.
     pub profile: MachineProfile,
+    /// What sums, if not the CPU.
+    pub device: Option<Arc<dyn Device>>,
     /// Bytes of memory a sum may take: what the system had free at the start.
     memory: u64,
     /// What was done so far, by kind of sum.
@@ -67,6 +96,7 @@ impl Summation {
             settings,
             simd: SimdLevel::best(),
             profile,
+            device: None,
             // Asked once: for few points, asking takes longer than the sum.
             memory: farfield::machine::available_memory().unwrap_or(u64::MAX),
             records: Vec::new(),
@@ -105,6 +135,12 @@ impl Summation {
         }
         if let Some(capacity) = self.settings.leaf_capacity {
             sum = sum.leaf_capacity(capacity);
+        }
+        if let Some(device) = &self.device {
+            let done = device.evaluate(&sum, request.strengths);
+            let done = done.map_err(|cause| Error::Device { what, cause })?;
+            self.remember(what, done.parameters, done.seconds);
+            return Ok(done.field);
         }
         let mut plan = sum.plan().map_err(failed)?;
         let field = plan.evaluate(request.strengths).map_err(failed)?;

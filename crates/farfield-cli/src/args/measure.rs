@@ -1,6 +1,6 @@
 //! What measures and tests the machine, as typed: `farfield bench`, `info`, `reproduce` and `selftest`.
 
-use super::value::threads;
+use super::value::{Device, PrecisionName, threads};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -26,6 +26,9 @@ pub struct BenchArgs {
     /// Machine profile: to plan with, or with --calibrate to write [default: as for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
+    /// What to measure: cpu or cuda
+    #[arg(long, value_enum, default_value_t = Device::Cpu, conflicts_with_all = ["calibrate", "case"])]
+    pub device: Device,
 }
 
 /// `farfield info`.
@@ -69,6 +72,9 @@ pub struct SelftestArgs {
     /// The device to test
     #[arg(long, value_enum, default_value_t = TestedDevice::Cuda)]
     pub device: TestedDevice,
+    /// One precision alone [default: both]
+    #[arg(long, value_enum)]
+    pub precision: Option<PrecisionName>,
     /// Small sums only, for a memory checker
     #[arg(long)]
     pub quick: bool,

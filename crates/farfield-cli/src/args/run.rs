@@ -1,6 +1,6 @@
 //! `farfield run`, `resume` and `validate`, as typed.
 
-use super::value::threads;
+use super::value::{Device, threads};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
@@ -25,6 +25,9 @@ pub struct RunArgs {
     /// Machine profile [default: as for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
+    /// Where to sum: cpu or cuda
+    #[arg(long, value_enum, default_value_t = Device::Cpu)]
+    pub device: Device,
 }
 
 /// `farfield resume`.
@@ -41,6 +44,9 @@ pub struct ResumeArgs {
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,
+    /// Where to sum: cpu or cuda
+    #[arg(long, value_enum, default_value_t = Device::Cpu)]
+    pub device: Device,
 }
 
 /// How a run is watched.

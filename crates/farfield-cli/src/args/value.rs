@@ -94,10 +94,10 @@ mod tests {
 pub enum Device {
     /// The processor's cores
     Cpu,
-    /// A graphics processor of NVIDIA (sums in space)
+    /// A graphics processor of NVIDIA
     Cuda,
     /// Both at once (not yet)
     Hybrid,
-    /// The processor's cores, until sums are shared out by speed
+    /// A graphics processor where there is one and it is faster, transfers included; else the processor's cores
     Auto,
 }

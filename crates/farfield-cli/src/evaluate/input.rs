@@ -7,6 +7,7 @@ use crate::problem::{Counts, Data, Error, Named, Problem, check_precision};
 use farfield::machine;
 use farfield::plan::MOST_POINTS;
 use farfield::simd::Real;
+use farfield_cuda::device::Precision;
 use farfield_io::{Array, PointsFile, read_points_dim, read_strengths, read_targets_dim};
 use std::path::Path;
 
@@ -23,7 +24,7 @@ pub struct Input<T, const D: usize> {
     pub notes: Vec<String>,
 }
 
-impl<T: Real, const D: usize> Input<T, D> {
+impl<T: Precision, const D: usize> Input<T, D> {
     /// Makes or reads everything the request names.
     pub fn load<P: Problem<D>>(problem: &P, request: &Request<P::Set>) -> Result<Self, Failure> {
         let mut notes = Vec::new();
@@ -217,7 +218,7 @@ fn arranged<P: Problem<D>, T: Real, const D: usize>(
 }
 
 /// Refuses numbers of points that cannot fit, before the first one is made.
-fn check_fits<P: Problem<D>, T: Real, const D: usize>(
+fn check_fits<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
     request: &Request<P::Set>,
     n: usize,
@@ -229,7 +230,18 @@ fn check_fits<P: Problem<D>, T: Real, const D: usize>(
         vectors: request.vectors.unwrap_or(1),
     };
     let needed = problem.memory_forecast::<T>(counts, &request.settings);
-    if let Some(available) = machine::available_memory()
+    if let Some(device) = request.settings.executor.device() {
+        // The plan refuses what does not fit in the end; made points would only have taken their time.
+        let free = device.free_memory()?;
+        if needed > free {
+            let error = farfield_cuda::Error::Memory {
+                needed_gib: gib(needed),
+                available_gib: gib(free),
+                device: device.properties().name.clone(),
+            };
+            return Err(Failure::Data(format!("--n {n}: {error}")));
+        }
+    } else if let Some(available) = machine::available_memory()
         && needed > available
     {
         let error = farfield::Error::Memory {

@@ -10,7 +10,7 @@ mod request;
 mod summary;
 mod write;
 
-use crate::args::{EvaluateArgs, PrecisionName};
+use crate::args::{Device, EvaluateArgs, PrecisionName};
 use crate::failure::Failure;
 use crate::problem::{Error, Executor, OutputError, Planned, Problem, Processor};
 use crate::profile::Profile;
@@ -63,8 +63,11 @@ fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
     request.check_options::<P, T, D>(problem)?;
     // A missing device is known before any point is made or read.
     request.settings.executor = Executor::open(request.device, P::ON_GPU)?;
+    let input = Input::<T, D>::load(problem, &request)?;
+    if request.device == Device::Auto {
+        request.settings.executor = Executor::fastest(|gpu| problem.gpu_pays(&input.data(), &request.settings, gpu));
+    }
     let request = &request;
-    let input = Input::<T, D>::load(problem, request)?;
     let (mut outcome, field) = fastest(problem, request, &input)?;
     if request.verify > 0 {
         outcome.samples = request.verify.min(field.targets());

@@ -6,7 +6,7 @@ use super::{Outcome, rate};
 use crate::failure::Failure;
 use crate::problem::{Facts, Named, Problem};
 use farfield::report::{Phase, Seconds};
-use farfield::simd::Real;
+use farfield_cuda::device::Precision;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -81,7 +81,7 @@ struct Rates {
 }
 
 /// The report.
-pub fn json<P: Problem<D>, T: Real, const D: usize>(
+pub fn json<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
     request: &Request<P::Set>,
     input: &Input<T, D>,

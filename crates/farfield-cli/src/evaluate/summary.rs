@@ -7,14 +7,14 @@ use crate::problem::{Named, Problem, Processor, names};
 use crate::units;
 use farfield::Method;
 use farfield::report::Phase;
-use farfield::simd::Real;
+use farfield_cuda::device::Precision;
 use std::fmt::Write;
 
 /// Where values start on a line.
 const NAME_WIDTH: usize = 14;
 
 /// The report.
-pub fn text<P: Problem<D>, T: Real, const D: usize>(
+pub fn text<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
     request: &Request<P::Set>,
     input: &Input<T, D>,
@@ -40,7 +40,7 @@ fn line(text: &mut String, name: &str, value: &str) {
     let _ = writeln!(text, "{name:NAME_WIDTH$}{value}");
 }
 
-fn describe<P: Problem<D>, T: Real, const D: usize>(
+fn describe<P: Problem<D>, T: Precision, const D: usize>(
     text: &mut String,
     problem: &P,
     request: &Request<P::Set>,

@@ -11,12 +11,15 @@ pub enum Executor {
     #[default]
     Cpu,
     Cuda(Arc<farfield_cuda::Device>),
+    /// A graphics processor, or the CPU where it cannot do the sum.
+    Auto(Arc<farfield_cuda::Device>),
 }
 
 impl Executor {
     /// Opens the device asked for; `on_gpu` says whether the sum can be done on a GPU at all.
     pub fn open(device: Device, on_gpu: bool) -> Result<Self, Failure> {
         match device {
+            // `auto` looks for a GPU when the size of the sum is known.
             Device::Cpu | Device::Auto => Ok(Executor::Cpu),
             Device::Cuda if !on_gpu => Err(Failure::data(
                 "--device cuda: in this build the plane is summed on the CPU; use --device cpu",
@@ -25,6 +28,27 @@ impl Executor {
             Device::Hybrid => Err(Failure::data(
                 "--device hybrid: this build sums on the CPU or on the GPU, not on both at once; use --device cpu or cuda",
             )),
+        }
+    }
+
+    /// The GPU, if there is one and `pays` says that it is worth opening; else the CPU.
+    pub fn fastest(pays: impl FnOnce(&farfield_cuda::device::Properties) -> bool) -> Self {
+        let Ok(devices) = farfield_cuda::Device::all() else {
+            return Executor::Cpu;
+        };
+        match devices.first() {
+            Some(properties) if pays(properties) => {
+                farfield_cuda::Device::open(properties.ordinal).map_or(Executor::Cpu, Executor::Auto)
+            }
+            _ => Executor::Cpu,
+        }
+    }
+
+    /// The device that sums, if not the CPU.
+    pub fn device(&self) -> Option<&Arc<farfield_cuda::Device>> {
+        match self {
+            Executor::Cpu => None,
+            Executor::Cuda(device) | Executor::Auto(device) => Some(device),
         }
     }
 }

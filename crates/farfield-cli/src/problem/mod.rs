@@ -21,7 +21,7 @@ use farfield::report::Seconds;
 use farfield::simd::{Real, SimdLevel};
 use farfield::tuning::MachineProfile;
 use farfield::{Field, Method};
-use farfield_cuda::device::Precision;
+use farfield_cuda::device::{Precision, Properties};
 
 /// A kernel with its parameters and the outputs asked for, between points of `D` coordinates.
 pub trait Problem<const D: usize> {
@@ -55,8 +55,11 @@ pub trait Problem<const D: usize> {
     /// Plans the sum. The strengths of `data` do not matter yet.
     fn plan<T: Precision>(&self, data: &Data<'_, T, D>, settings: &Settings) -> Result<Self::Plan<T>, Error>;
 
-    /// The bytes that a sum over so many points takes.
-    fn memory_forecast<T: Real>(&self, counts: Counts, settings: &Settings) -> u64;
+    /// The bytes that a sum over so many points takes, on the device that does it.
+    fn memory_forecast<T: Precision>(&self, counts: Counts, settings: &Settings) -> u64;
+
+    /// Whether a GPU is expected to do the sum so much sooner than the CPU, transfers included, that opening it pays.
+    fn gpu_pays<T: Precision>(&self, data: &Data<'_, T, D>, settings: &Settings, gpu: &Properties) -> bool;
 
     /// Measures the true error of each output at random targets.
     fn verify<T: Real>(

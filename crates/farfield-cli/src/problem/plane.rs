@@ -11,7 +11,7 @@ use farfield::plane::{self, Core, Field, Kernel, Output, Plan, PlaneSet, Sum};
 use farfield::report::Seconds;
 use farfield::simd::Real;
 use farfield_cuda::Device;
-use farfield_cuda::device::Precision;
+use farfield_cuda::device::{Precision, Properties};
 use std::sync::Arc;
 
 /// A kernel in the plane.
@@ -161,14 +161,14 @@ impl Problem<2> for Plane {
         let sum = self.sum(data, settings);
         match &settings.executor {
             Executor::Cpu => Ok(PlanePlan::Cpu(Box::new(sum.plan()?))),
-            Executor::Cuda(device) => {
+            Executor::Cuda(device) | Executor::Auto(device) => {
                 let plan = farfield_cuda::plane::Plan::new(device, &sum)?;
                 Ok(PlanePlan::Cuda(Box::new(plan), device.clone()))
             }
         }
     }
 
-    fn memory_forecast<T: Real>(&self, counts: Counts, settings: &Settings) -> u64 {
+    fn memory_forecast<T: Precision>(&self, counts: Counts, settings: &Settings) -> u64 {
         let sum = self.sum::<T>(&Data::nothing(counts.vectors), settings);
         sum.memory_forecast(counts.sources, counts.targets).total()
     }
@@ -190,6 +190,11 @@ impl Problem<2> for Plane {
             maximum: Some(error.maximum),
         };
         measured.into_iter().map(of).collect()
+    }
+
+    fn gpu_pays<T: Precision>(&self, _: &Data<'_, T, 2>, _: &Settings, _: &Properties) -> bool {
+        // There is no model of the CPU's sums in the plane to compare with.
+        false
     }
 
     fn uses_theta(&self, method: Method) -> bool {

@@ -10,8 +10,8 @@ use farfield::points::PointSet;
 use farfield::report::Seconds;
 use farfield::simd::Real;
 use farfield::{Field, Method, Plan, Sum, verify};
-use farfield_cuda::Device;
-use farfield_cuda::device::Precision;
+use farfield_cuda::device::{Precision, Properties};
+use farfield_cuda::{Device, auto};
 use std::sync::Arc;
 
 /// A kernel in space.
@@ -59,6 +59,13 @@ pub enum SpacePlan<T: Precision> {
     Cuda(Box<farfield_cuda::Plan<T>>, Arc<Device>),
 }
 
+impl<T: Precision> SpacePlan<T> {
+    fn on(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
+        let plan = farfield_cuda::Plan::new(device, sum)?;
+        Ok(SpacePlan::Cuda(Box::new(plan), device.clone()))
+    }
+}
+
 impl<T: Precision> Planned<T> for SpacePlan<T> {
     type Output = Output;
 
@@ -71,11 +78,9 @@ impl<T: Precision> Planned<T> for SpacePlan<T> {
 
     fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         match self {
-            SpacePlan::Cpu(plan) => plan.evaluate_into(strengths, field)?,
-            // Results come from the device in memory of their own.
-            SpacePlan::Cuda(plan, _) => *field = plan.evaluate(strengths)?,
+            SpacePlan::Cpu(plan) => Ok(plan.evaluate_into(strengths, field)?),
+            SpacePlan::Cuda(plan, _) => plan.evaluate_into(strengths, field),
         }
-        Ok(())
     }
 
     fn parameters(&self) -> &Parameters {
@@ -177,16 +182,27 @@ impl Problem<3> for Space {
         let sum = self.sum(data, settings);
         match &settings.executor {
             Executor::Cpu => Ok(SpacePlan::Cpu(Box::new(sum.plan()?))),
-            Executor::Cuda(device) => {
-                let plan = farfield_cuda::Plan::new(device, &sum)?;
-                Ok(SpacePlan::Cuda(Box::new(plan), device.clone()))
-            }
+            Executor::Cuda(device) => SpacePlan::on(device, &sum),
+            Executor::Auto(device) => match SpacePlan::on(device, &sum) {
+                Err(error) if !matches!(error, Error::Sum(_)) => Ok(SpacePlan::Cpu(Box::new(sum.plan()?))),
+                plan => plan,
+            },
         }
     }
 
-    fn memory_forecast<T: Real>(&self, counts: Counts, settings: &Settings) -> u64 {
+    fn memory_forecast<T: Precision>(&self, counts: Counts, settings: &Settings) -> u64 {
         let sum = self.sum::<T>(&Data::nothing(counts.vectors), settings);
-        sum.memory_forecast(counts.sources, counts.targets).total()
+        let on_cpu = || sum.memory_forecast(counts.sources, counts.targets).total();
+        settings.executor.device().map_or_else(on_cpu, |device| {
+            farfield_cuda::Plan::memory_forecast(device, &sum, counts.sources, counts.targets)
+                .unwrap_or_else(|_| on_cpu())
+        })
+    }
+
+    fn gpu_pays<T: Precision>(&self, data: &Data<'_, T, 3>, settings: &Settings, gpu: &Properties) -> bool {
+        let sum = self.sum(data, settings);
+        let on_cpu = auto::cpu_seconds(&settings.profile, rayon::current_num_threads(), &sum);
+        auto::device_seconds(gpu, &sum) + auto::LEAST_GAIN < on_cpu
     }
 
     fn verify<T: Real>(&self, data: &Data<'_, T, 3>, field: &Field<T>, samples: usize, seed: u64) -> Vec<OutputError> {

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::failure::Failure;
-use crate::problem::{Data, OutputError, Planned, Problem, Settings};
+use crate::problem::{Data, Executor, OutputError, Planned, Problem, Settings};
 use farfield::plan::Parameters;
 use farfield::report::Seconds;
 use farfield_cuda::device::Precision;
@@ -41,10 +41,27 @@ impl<P: Problem<D>, T: Precision, const D: usize> Case<'_, P, T, D> {
     /// Times the sum from raw points to results, several times if it is short, and measures the error at `samples`
     /// random targets.
     pub fn measure(&self, context: &Context, samples: usize) -> Result<Measured, Failure> {
+        self.measure_with(context, samples, self.settings.executor.clone())
+    }
+
+    /// The same on the graphics processor, if there is one: from host memory to host memory, once kernels are compiled.
+    pub fn measure_on_gpu(&self, context: &Context, samples: usize) -> Result<Option<Measured>, Failure> {
+        let Some(gpu) = &context.gpu else { return Ok(None) };
+        self.measure_with(context, samples, Executor::Cuda(gpu.clone()))
+            .map(Some)
+    }
+
+    fn measure_with(&self, context: &Context, samples: usize, executor: Executor) -> Result<Measured, Failure> {
         let settings = Settings {
             profile: context.profile.clone(),
+            executor,
             ..self.settings.clone()
         };
+        if settings.executor.device().is_some() {
+            self.problem
+                .plan(&self.data, &settings)?
+                .evaluate(self.data.strengths)?;
+        }
         let mut best: Option<Measured> = None;
         let mut spent = 0.0;
         for _ in 0..MOST_RUNS {

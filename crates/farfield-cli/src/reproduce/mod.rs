@@ -30,10 +30,12 @@ use crate::profile::Profile;
 use crate::{info, print, threads};
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
+use farfield_cuda::Device;
 use farfield_io::{write_bytes_atomically, write_text_atomically};
 use published::Hardware;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use table::Table;
 
 /// A table or figure that can be reproduced.
@@ -155,6 +157,8 @@ struct Context {
     /// Small sizes, to see it work.
     quick: bool,
     profile: MachineProfile,
+    /// A graphics processor to fill the GPU columns, if there is one.
+    gpu: Option<Arc<Device>>,
 }
 
 /// What a reproduction found.
@@ -187,6 +191,7 @@ pub fn run(args: &ReproduceArgs) -> Result<String, Failure> {
     let reproduction = (entry.run)(&Context {
         quick: args.quick,
         profile: profile.costs,
+        gpu: Device::open(0).ok(),
     })?;
     let written = write(&folder, entry.name, &reproduction)?;
     Ok(report(&reproduction, args.quick, &written))

@@ -65,6 +65,15 @@ struct Row {
     /// Not measured where the treecode was not run.
     treecode_error: Option<f64>,
     fmm_error: f64,
+    gpu: Option<GpuTimes>,
+}
+
+/// Seconds on the graphics processor.
+#[derive(Debug, Clone, Copy)]
+struct GpuTimes {
+    direct: f64,
+    treecode: f64,
+    fmm: f64,
 }
 
 /// A time at `from` bodies scaled to `to` bodies by N log N.
@@ -96,7 +105,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         title: "Yokota, figure 5: time against the number of bodies, gravity, f32".to_owned(),
         hardware: YOKOTA_HARDWARE,
         png: chart(&rows, &ours).to_png()?,
-        tables: vec![("", times(&rows)), ("crossovers", ours.table())],
+        tables: vec![("", times(&rows)), ("crossovers", ours.table(&gpu_crossovers(&rows)))],
         remarks,
     })
 }
@@ -132,6 +141,23 @@ fn measure(context: &Context, n: usize, previous: Option<&Row>) -> Result<Row, F
         fmm: Time::of(&fmm),
         treecode_error,
         fmm_error: fmm.error,
+        gpu: gpu_times(context, &bodies)?,
+    })
+}
+
+fn gpu_times(context: &Context, bodies: &Bodies) -> Result<Option<GpuTimes>, Failure> {
+    let seconds = |method| -> Result<Option<f64>, Failure> {
+        let measured = bodies.case(method).measure_on_gpu(context, 0)?;
+        Ok(measured.map(|measured| measured.seconds.total))
+    };
+    let (direct, treecode, fmm) = (
+        seconds(Method::Direct)?,
+        seconds(Method::Treecode)?,
+        seconds(Method::Fmm)?,
+    );
+    Ok(match (direct, treecode, fmm) {
+        (Some(direct), Some(treecode), Some(fmm)) => Some(GpuTimes { direct, treecode, fmm }),
+        _ => None,
     })
 }
 
@@ -157,9 +183,9 @@ fn times(rows: &[Row]) -> Table {
             Cell::Number(row.treecode.seconds),
             row.treecode.mark(),
             Cell::Number(row.fmm.seconds),
-            Cell::Missing,
-            Cell::Missing,
-            Cell::Missing,
+            row.gpu.map_or(Cell::Missing, |gpu| Cell::Number(gpu.direct)),
+            row.gpu.map_or(Cell::Missing, |gpu| Cell::Number(gpu.treecode)),
+            row.gpu.map_or(Cell::Missing, |gpu| Cell::Number(gpu.fmm)),
             row.treecode_error.map_or(Cell::Missing, Cell::Small),
             Cell::Small(row.fmm_error),
         ]);
@@ -167,11 +193,24 @@ fn times(rows: &[Row]) -> Table {
     table
 }
 
-/// Our crossovers on the CPU.
+/// Our crossovers on one device.
 struct OurCrossovers {
     treecode_direct: Option<Crossover>,
     fmm_direct: Option<Crossover>,
     fmm_treecode: Option<Crossover>,
+}
+
+/// Those on the graphics processor, where there is one.
+fn gpu_crossovers(rows: &[Row]) -> OurCrossovers {
+    let times: Vec<(f64, GpuTimes)> = rows.iter().filter_map(|row| Some((row.n, row.gpu?))).collect();
+    let between = |fast: fn(&GpuTimes) -> f64, slow: fn(&GpuTimes) -> f64| {
+        Crossover::find(times.iter().map(|(n, gpu)| (*n, fast(gpu), slow(gpu))))
+    };
+    OurCrossovers {
+        treecode_direct: between(|gpu| gpu.treecode, |gpu| gpu.direct),
+        fmm_direct: between(|gpu| gpu.fmm, |gpu| gpu.direct),
+        fmm_treecode: between(|gpu| gpu.fmm, |gpu| gpu.treecode),
+    }
 }
 
 fn crossovers(rows: &[Row]) -> OurCrossovers {
@@ -186,7 +225,7 @@ fn crossovers(rows: &[Row]) -> OurCrossovers {
 }
 
 impl OurCrossovers {
-    fn table(&self) -> Table {
+    fn table(&self, on_gpu: &Self) -> Table {
         let mut table = Table::new([
             ("crossover", "crossover at N"),
             ("paper_cpu", "paper CPU"),
@@ -194,23 +233,33 @@ impl OurCrossovers {
             ("paper_gpu", "paper GPU"),
             ("gpu", "our GPU"),
         ]);
-        let mut row = |name: &str, paper: fn(&Crossovers) -> Option<f64>, ours: Option<Crossover>| {
-            let published = |crossovers| paper(crossovers).map_or(Cell::Missing, |n| Cell::Count(n as u64));
-            table.row([
-                Cell::Text(name.to_owned()),
-                published(&YOKOTA_CPU_CROSSOVERS),
-                ours.map_or(Cell::Missing, Crossover::cell),
-                published(&YOKOTA_GPU_CROSSOVERS),
-                Cell::Missing,
-            ]);
-        };
+        let mut row =
+            |name: &str, paper: fn(&Crossovers) -> Option<f64>, ours: fn(&OurCrossovers) -> Option<Crossover>| {
+                let published = |crossovers| paper(crossovers).map_or(Cell::Missing, |n| Cell::Count(n as u64));
+                let measured = |crossovers| ours(crossovers).map_or(Cell::Missing, Crossover::cell);
+                table.row([
+                    Cell::Text(name.to_owned()),
+                    published(&YOKOTA_CPU_CROSSOVERS),
+                    measured(self),
+                    published(&YOKOTA_GPU_CROSSOVERS),
+                    measured(on_gpu),
+                ]);
+            };
         row(
             "treecode overtakes direct",
             |paper| Some(paper.treecode_direct),
-            self.treecode_direct,
+            |ours| ours.treecode_direct,
         );
-        row("FMM overtakes direct", |paper| Some(paper.fmm_direct), self.fmm_direct);
-        row("FMM overtakes treecode", |paper| paper.fmm_treecode, self.fmm_treecode);
+        row(
+            "FMM overtakes direct",
+            |paper| Some(paper.fmm_direct),
+            |ours| ours.fmm_direct,
+        );
+        row(
+            "FMM overtakes treecode",
+            |paper| paper.fmm_treecode,
+            |ours| ours.fmm_treecode,
+        );
         table
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! name or file + `--set` -> case -> folder -> the loop of `farfield_sim`, watched here -> summary.
 
+mod device;
 mod progress;
 mod summary;
 
@@ -32,7 +33,10 @@ pub fn run(args: &RunArgs) -> Result<String, Failure> {
     let case = case::read(&text, &label, &overrides).map_err(|error| Failure::Data(error.to_string()))?;
     threads::start(args.threads)?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&label));
-    let run = Run::new(case, &folder, profile.costs)?;
+    // A missing device is known before anything is written.
+    let device = device::open(args.device)?;
+    let mut run = Run::new(case, &folder, profile.costs)?;
+    run.sum_on(device);
     go(run, &args.watch)
 }
 
@@ -48,7 +52,9 @@ pub fn resume(args: &ResumeArgs) -> Result<String, Failure> {
         let text = farfield_sim::run::case_text(&case, &args.folder)?;
         Ok(case::read(&text, &origin, &overrides)?)
     };
-    let (run, remarks) = Run::resume(&args.folder, change)?;
+    let device = device::open(args.device)?;
+    let (mut run, remarks) = Run::resume(&args.folder, change)?;
+    run.sum_on(device);
     if !args.watch.quiet {
         remarks.iter().for_each(|remark| print::progress(remark));
     }

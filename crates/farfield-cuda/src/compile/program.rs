@@ -12,6 +12,11 @@ const HEADERS: &[(&str, &str)] = &[
     ("plane_pair.cuh", include_str!("../../kernels/plane_pair.cuh")),
     ("tree.cuh", include_str!("../../kernels/tree.cuh")),
     ("expansion.cuh", include_str!("../../kernels/expansion.cuh")),
+    ("basis.cuh", include_str!("../../kernels/basis.cuh")),
+    ("opening.cuh", include_str!("../../kernels/opening.cuh")),
+    ("matrices.cuh", include_str!("../../kernels/matrices.cuh")),
+    ("steps.cuh", include_str!("../../kernels/steps.cuh")),
+    ("tensor.cuh", include_str!("../../kernels/tensor.cuh")),
 ];
 
 /// One source file and the constants it is specialised for.

@@ -1,9 +1,11 @@
 //! Device memory: forecasts, allocations and copies with errors that say what to do.
 
 use super::Device;
+use super::staging;
 use crate::error::Error;
 use cudarc::driver::sys::CUresult;
-use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr, DriverError, ValidAsZeroBits};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, ValidAsZeroBits};
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 const GIB: f64 = (1u64 << 30) as f64;
@@ -71,12 +73,28 @@ impl Buffers {
 
     /// Copies `values` to the start of `buffer`.
     pub fn write<T: DeviceRepr>(&self, values: &[T], buffer: &mut CudaSlice<T>) -> Result<(), Error> {
+        let bytes = std::mem::size_of_val(values);
+        let failure = || Error::driver("copy to the device");
+        assert!(values.len() <= buffer.len(), "{} into {}", values.len(), buffer.len());
+        if bytes >= staging::LEAST {
+            let to = buffer.device_ptr(&self.stream).0;
+            // SAFETY: numbers the device knows are plain bytes.
+            let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), bytes) };
+            if let Some(copied) = self.device.stage(|staging| staging.write(&self.stream, bytes, to)) {
+                return copied.map_err(failure());
+            }
+        }
         if values.is_empty() {
             return Ok(());
         }
         self.stream
             .memcpy_htod(values, &mut buffer.slice_mut(..values.len()))
-            .map_err(Error::driver("copy to the device"))
+            .map_err(failure())
+    }
+
+    /// Sets all of `buffer` to zero.
+    pub fn clear<T: DeviceRepr + ValidAsZeroBits>(&self, buffer: &mut CudaSlice<T>) -> Result<(), Error> {
+        self.stream.memset_zeros(buffer).map_err(Error::driver("clear memory"))
     }
 
     /// Copies the start of `buffer` to `values` and waits for it.
@@ -87,6 +105,35 @@ impl Buffers {
                 .map_err(Error::driver("copy from the device"))?;
         }
         self.wait()
+    }
+
+    /// Replaces `values` by the first `length` values of `buffer`, once all work on the stream is done. Memory that
+    /// `values` has is used again.
+    pub fn read_into<T: DeviceRepr + ValidAsZeroBits>(
+        &self,
+        buffer: &CudaSlice<T>,
+        length: usize,
+        values: &mut Vec<T>,
+    ) -> Result<(), Error> {
+        assert!(length <= buffer.len(), "{length} of {}", buffer.len());
+        values.clear();
+        values.reserve_exact(length);
+        let bytes = length * std::mem::size_of::<T>();
+        if bytes >= staging::LEAST {
+            let from = buffer.device_ptr(&self.stream).0;
+            let room = values.spare_capacity_mut().as_mut_ptr().cast::<MaybeUninit<u8>>();
+            // SAFETY: the vector has room for so many bytes, and nothing else uses it.
+            let room = unsafe { std::slice::from_raw_parts_mut(room, bytes) };
+            if let Some(copied) = self.device.stage(|staging| staging.read(&self.stream, from, room)) {
+                copied.map_err(Error::driver("copy from the device"))?;
+                // SAFETY: all values were written.
+                unsafe { values.set_len(length) };
+                return Ok(());
+            }
+        }
+        // SAFETY: zero bits are valid values.
+        values.resize_with(length, || unsafe { std::mem::zeroed() });
+        self.read(buffer, values)
     }
 
     /// Waits for all work on the stream; a kernel that failed shows up here.

@@ -2,6 +2,7 @@
 
 mod memory;
 mod open;
+mod staging;
 mod timeline;
 
 pub(crate) use memory::{Buffers, forecast_fits};

@@ -1,5 +1,6 @@
 //! Opening a device, and compiling and loading programs for it.
 
+use super::staging::Staging;
 use crate::compile::{Compiler, Program};
 use crate::error::{Error, describe};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
@@ -20,6 +21,8 @@ pub struct Properties {
     pub architecture: i32,
     /// How many multiprocessors it has.
     pub multiprocessors: usize,
+    /// Their highest clock rate.
+    pub clock_khz: u32,
     /// Its memory in bytes.
     pub memory_bytes: u64,
     /// The second-level cache in bytes.
@@ -38,6 +41,7 @@ pub struct Device {
     compiler: Compiler,
     modules: Mutex<HashMap<Program, Arc<CudaModule>>>,
     tables: Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>,
+    staging: Mutex<Vec<Staging>>,
 }
 
 /// A loaded kernel and its name.
@@ -86,6 +90,7 @@ impl Device {
             compiler,
             modules: Mutex::new(HashMap::new()),
             tables: Mutex::new(HashMap::new()),
+            staging: Mutex::new(Vec::new()),
         }))
     }
 
@@ -175,6 +180,22 @@ impl Device {
         Ok(table)
     }
 
+    /// Copies through pinned memory that no one else uses meanwhile; `None` where the system has none to give.
+    pub(super) fn stage<R>(
+        &self,
+        copy: impl FnOnce(&mut Staging) -> Result<R, result::DriverError>,
+    ) -> Option<Result<R, result::DriverError>> {
+        let lock = || self.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        let unused = lock().pop();
+        let mut staging = match unused {
+            Some(staging) => staging,
+            None => Staging::new(&self.context).ok()?,
+        };
+        let copied = copy(&mut staging);
+        lock().push(staging);
+        Some(copied)
+    }
+
     fn module(&self, program: &Program) -> Result<Arc<CudaModule>, Error> {
         let (architecture, driver) = (self.properties.architecture, self.properties.driver);
         let lock = || self.modules.lock().unwrap_or_else(PoisonError::into_inner);
@@ -219,6 +240,7 @@ fn properties_of(ordinal: usize) -> Result<Properties, Error> {
             architecture: 10 * attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?
                 + attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
             multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as usize,
+            clock_khz: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)? as u32,
             // SAFETY: the device is valid.
             memory_bytes: unsafe { result::device::total_mem(device) }? as u64,
             cache_bytes: attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as u64,

@@ -79,7 +79,12 @@ pub(crate) struct DirectInput<'a, T> {
 
 impl<T: Precision> Direct<T> {
     /// Bytes of device memory.
-    pub fn forecast(kind: &PairKind, vectors: usize, sources: usize, targets: usize, multiprocessors: usize) -> u64 {
+    pub fn forecast(
+        kind: &PairKind,
+        vectors: usize,
+        (sources, targets): (usize, usize),
+        multiprocessors: usize,
+    ) -> u64 {
         let blocking = Blocking::fastest::<T>(kind);
         let (slices, _) = slices(&blocking, sources, targets, multiprocessors);
         let per_source = 4 + vectors * (kind.strengths() + kind.source_len());

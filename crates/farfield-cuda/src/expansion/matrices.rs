@@ -1,8 +1,8 @@
 //! The translation matrices of an order, made on the device and shared by all plans.
 
 use super::harmonics::{irregular, ln_factorials, regular};
-use super::steps::m2l_shifts;
-use super::{Warps, stride, translate_program};
+use super::steps::{m2l_shifts, octant_centres};
+use super::{Layout, stride, translate_program};
 use crate::device::{Buffers, Device, Precision, launch};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
@@ -15,13 +15,10 @@ pub(crate) struct Matrices<T> {
     pub table: CudaSlice<T>,
 }
 
-/// M2M, L2L and 56 of M2L.
-const COUNT: usize = 58;
-
 impl<T: Precision> Matrices<T> {
     /// Bytes of device memory.
     pub fn forecast(order: usize) -> u64 {
-        (COUNT * stride(order) * stride(order) * std::mem::size_of::<T>()) as u64
+        (count(Layout::of::<T>(order)) * stride(order) * stride(order) * std::mem::size_of::<T>()) as u64
     }
 
     /// The matrices of an order: those that are there, or new ones.
@@ -31,24 +28,32 @@ impl<T: Precision> Matrices<T> {
 
     fn build(device: &Arc<Device>, order: usize) -> Result<Self, Error> {
         let buffers = Buffers::new(device)?;
-        let slot = coefficient_count(2 * order);
-        let mut harmonics = Vec::with_capacity(COUNT * slot);
-        for _ in 0..2 {
-            harmonics.extend(regular(2 * order, [0.25; 3]));
+        let mirrored = Layout::of::<T>(order).mirrored();
+        let centres = octant_centres(mirrored);
+        let mut harmonics: Vec<f64> = Vec::new();
+        for _ in ["M2M", "L2L"] {
+            harmonics.extend(centres.iter().flat_map(|centre| regular(2 * order, *centre)));
         }
-        for shift in m2l_shifts() {
+        for shift in m2l_shifts(mirrored) {
             harmonics.extend(irregular(2 * order, shift.map(f64::from)));
         }
+        let matrices = harmonics.len() / coefficient_count(2 * order);
         let harmonics = buffers.upload(&harmonics)?;
         let ln_factorials = buffers.upload(&ln_factorials(4 * order + 1))?;
-        let entries = COUNT * stride(order) * stride(order);
+        let entries = matrices * stride(order) * stride(order);
         let mut table = buffers.uninit::<T>(entries)?;
-        let program = translate_program::<T>(order, Warps::of(order));
+        let program = translate_program::<T>(order);
         let [build] = device.functions(&program, ["build_matrices"])?;
-        let (grid, count) = ((entries.div_ceil(256) as u32, 1, 1), COUNT as u32);
-        launch!(buffers.stream(), build, grid, 256, 0; &harmonics, &ln_factorials, &count, &mut table);
+        let grid = (entries.div_ceil(256) as u32, 1, 1);
+        let (octants, count) = (centres.len() as u32, matrices as u32);
+        launch!(buffers.stream(), build, grid, 256, 0; &harmonics, &ln_factorials, &octants, &count, &mut table);
         // Other streams use it.
         buffers.wait()?;
         Ok(Self { table })
     }
+}
+
+/// Matrices of M2M, L2L and M2L.
+fn count(layout: Layout) -> usize {
+    2 * octant_centres(layout.mirrored()).len() + m2l_shifts(layout.mirrored()).len()
 }

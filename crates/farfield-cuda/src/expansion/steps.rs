@@ -1,32 +1,31 @@
 //! The shifts of M2L, M2M and L2L, and which matrix serves each.
 //!
-//! A shift and its mirror images share a matrix, so there is one for every shift without negative components: 56 for
-//! M2L. Mirroring changes signs, which the kernel applies (`Step::mirror`).
+//! Where matrices are large, a shift and its mirror images share one, so there is one for every shift without negative
+//! components: 56 for M2L. Mirroring changes signs, which the kernel applies (`Step::mirror`). At low orders each of the
+//! 316 shifts has its own.
 
+use super::Kind;
 use crate::device::Buffers;
 use crate::error::Error;
 use cudarc::driver::{CudaSlice, DeviceRepr};
 use farfield::tuning::class_of;
 use std::sync::Arc;
 
-/// The matrices before those of M2L: `FIRST_M2L_MATRIX` of `kernels/translate.cu`.
-const FIRST_M2L: usize = 2;
-
-/// One shift into a box: `Step` of `kernels/translate.cu`.
+/// One shift into a box: `Step` of `kernels/steps.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Step {
+    /// Which matrix.
+    pub matrix: u16,
     /// M2L: which of the parent's 27 neighbours.
     pub neighbour: u8,
     /// Which of its children.
     pub child: u8,
-    /// Which matrix.
-    pub matrix: u8,
     /// Which axes are mirrored, bits x, y, z.
     pub mirror: u8,
     /// The class of the shift, which has its own order.
     pub shift_class: u8,
-    unused: [u8; 3],
+    unused: [u8; 2],
 }
 
 // SAFETY: eight bytes, as in the kernel's struct.
@@ -44,13 +43,13 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Those that are there, or new ones.
-    pub fn of(buffers: &Buffers) -> Result<Arc<Self>, Error> {
-        buffers.device().keep("steps".to_owned(), || {
+    /// Those that are there, or new ones; `mirrored` where mirror images share a matrix.
+    pub fn of(buffers: &Buffers, mirrored: bool) -> Result<Arc<Self>, Error> {
+        buffers.device().keep(format!("steps, mirrored {mirrored}"), || {
             let steps = Self {
-                m2m: buffers.upload(&m2m_steps())?,
-                m2l: buffers.upload(&m2l_steps())?,
-                l2l: buffers.upload(&l2l_steps())?,
+                m2m: buffers.upload(&octant_steps(mirrored, Kind::M2m))?,
+                m2l: buffers.upload(&m2l_steps(mirrored))?,
+                l2l: buffers.upload(&octant_steps(mirrored, Kind::L2l))?,
             };
             // Other streams use them.
             buffers.wait()?;
@@ -59,16 +58,24 @@ impl Steps {
     }
 }
 
-/// The shifts without negative components, in the order of their matrices.
-pub(super) fn m2l_shifts() -> Vec<[i32; 3]> {
-    let all = (0..64).map(|k| [k % 4, k / 4 % 4, k / 16]);
-    all.filter(|shift| class_of(*shift).is_some()).collect()
+/// The centres of the octants that have matrices of M2M and L2L, in sides of the parent.
+pub(super) fn octant_centres(mirrored: bool) -> Vec<[f64; 3]> {
+    let centre = |octant: u8| std::array::from_fn(|axis| if octant >> axis & 1 == 1 { 0.25 } else { -0.25 });
+    (if mirrored { 7..8 } else { 0..8 }).map(centre).collect()
+}
+
+/// The shifts of M2L that have matrices, in their order.
+pub(super) fn m2l_shifts(mirrored: bool) -> Vec<[i32; 3]> {
+    let all = (0..343).map(|k| [k % 7 - 3, k / 7 % 7 - 3, k / 49 - 3]);
+    all.filter(|shift| class_of(*shift).is_some() && !(mirrored && shift.iter().any(|c| *c < 0)))
+        .collect()
 }
 
 /// For each octant of the target, the 189 shifts of M2L. Those mirrored alike follow one another, because changing the
-/// mirror turns all sums.
-fn m2l_steps() -> Vec<Step> {
-    let shifts = m2l_shifts();
+/// mirror turns all sums; then the expensive ones come first.
+fn m2l_steps(mirrored: bool) -> Vec<Step> {
+    let shifts = m2l_shifts(mirrored);
+    let first_matrix = 2 * octant_centres(mirrored).len();
     let mut steps = Vec::new();
     for octant in 0..8 {
         let mut of_octant = Vec::new();
@@ -77,18 +84,15 @@ fn m2l_steps() -> Vec<Step> {
             let cell = [source % 6, source / 6 % 6, source / 36];
             let shift: [i32; 3] = std::array::from_fn(|axis| 2 + (octant >> axis & 1) - cell[axis]);
             let Some(class) = class_of(shift) else { continue };
-            let mirrored = shift.map(i32::abs);
-            let matrix = shifts
-                .iter()
-                .position(|known| *known == mirrored)
-                .map_or(0, |at| FIRST_M2L + at);
+            let of_matrix = if mirrored { shift.map(i32::abs) } else { shift };
+            let matrix = shifts.iter().position(|known| *known == of_matrix).unwrap_or(0);
             of_octant.push(Step {
+                matrix: (first_matrix + matrix) as u16,
                 neighbour: (cell[0] / 2 + 3 * (cell[1] / 2) + 9 * (cell[2] / 2)) as u8,
                 child: (cell[0] % 2 + 2 * (cell[1] % 2) + 4 * (cell[2] % 2)) as u8,
-                matrix: matrix as u8,
-                mirror: mirror_of(shift.map(|c| c < 0)),
+                mirror: if mirrored { mirror_of(shift.map(|c| c < 0)) } else { 0 },
                 shift_class: class as u8,
-                unused: [0; 3],
+                unused: [0; 2],
             });
         }
         of_octant.sort_by_key(|step| (step.mirror, step.shift_class, step.matrix));
@@ -97,32 +101,22 @@ fn m2l_steps() -> Vec<Step> {
     steps
 }
 
-/// The eight children of M2M.
-fn m2m_steps() -> Vec<Step> {
+/// The eight children of M2M, or for each octant of the target the one step of L2L.
+fn octant_steps(mirrored: bool, kind: Kind) -> Vec<Step> {
+    let first_matrix = if kind == Kind::M2m {
+        0
+    } else {
+        octant_centres(mirrored).len()
+    };
     (0..8)
-        .map(|octant| Step {
+        .map(|octant: u8| Step {
+            // Shared matrices are those of the octant at positive x, y and z.
+            matrix: (first_matrix + if mirrored { 0 } else { octant as usize }) as u16,
+            mirror: if mirrored { !octant & 7 } else { 0 },
             child: octant,
-            matrix: 0,
-            mirror: mirror_of_octant(octant),
             ..Step::default()
         })
         .collect()
-}
-
-/// For each octant of the target, the one step of L2L.
-fn l2l_steps() -> Vec<Step> {
-    (0..8)
-        .map(|octant| Step {
-            matrix: 1,
-            mirror: mirror_of_octant(octant),
-            ..Step::default()
-        })
-        .collect()
-}
-
-/// The matrices of M2M and L2L are those of the octant at positive x, y and z.
-fn mirror_of_octant(octant: u8) -> u8 {
-    !octant & 7
 }
 
 fn mirror_of(negative: [bool; 3]) -> u8 {
@@ -139,29 +133,50 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn every_octant_has_189_shifts_to_distinct_boxes_and_56_matrices_serve_them() {
-        let steps = m2l_steps();
-        assert_eq!((steps.len(), m2l_shifts().len()), (8 * 189, 56));
-        for of_octant in steps.chunks(189) {
-            let sources: HashSet<_> = of_octant.iter().map(|step| (step.neighbour, step.child)).collect();
-            assert_eq!(sources.len(), 189);
+    fn every_octant_has_189_shifts_to_distinct_boxes_and_each_matrix_serves() {
+        for (mirrored, count) in [(true, 56), (false, 316)] {
+            let steps = m2l_steps(mirrored);
+            assert_eq!((steps.len(), m2l_shifts(mirrored).len()), (8 * 189, count));
+            for of_octant in steps.chunks(189) {
+                let sources: HashSet<_> = of_octant.iter().map(|step| (step.neighbour, step.child)).collect();
+                assert_eq!(sources.len(), 189);
+            }
+            let matrices: HashSet<_> = steps.iter().map(|step| step.matrix as usize).collect();
+            let first = 2 * octant_centres(mirrored).len();
+            assert_eq!(matrices, (first..first + count).collect());
         }
-        let matrices: HashSet<_> = steps.iter().map(|step| step.matrix).collect();
-        assert_eq!(matrices.len(), 56);
-        assert!(matrices.iter().all(|matrix| (2..58).contains(matrix)));
     }
 
     #[test]
     fn a_step_leads_from_its_source_to_the_target() {
-        let shifts = m2l_shifts();
-        for (octant, of_octant) in m2l_steps().chunks(189).enumerate() {
-            for step in of_octant {
-                for axis in 0..3 {
-                    let neighbour = i32::from(step.neighbour) / 3i32.pow(axis) % 3 - 1;
-                    let source = 2 * neighbour + (i32::from(step.child) >> axis & 1);
-                    let shift = (octant as i32 >> axis & 1) - source;
-                    let sign = if step.mirror >> axis & 1 == 1 { -1 } else { 1 };
-                    assert_eq!(shift, sign * shifts[step.matrix as usize - 2][axis as usize]);
+        for mirrored in [true, false] {
+            let (shifts, first) = (m2l_shifts(mirrored), 2 * octant_centres(mirrored).len());
+            for (octant, of_octant) in m2l_steps(mirrored).chunks(189).enumerate() {
+                for step in of_octant {
+                    for axis in 0..3 {
+                        let neighbour = i32::from(step.neighbour) / 3i32.pow(axis) % 3 - 1;
+                        let source = 2 * neighbour + (i32::from(step.child) >> axis & 1);
+                        let shift = (octant as i32 >> axis & 1) - source;
+                        let sign = if step.mirror >> axis & 1 == 1 { -1 } else { 1 };
+                        assert_eq!(shift, sign * shifts[step.matrix as usize - first][axis as usize]);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_of_m2m_or_l2l_mirrors_its_matrix_into_its_octant() {
+        for mirrored in [true, false] {
+            let centres = octant_centres(mirrored);
+            for (kind, first) in [(Kind::M2m, 0), (Kind::L2l, centres.len())] {
+                for (octant, step) in octant_steps(mirrored, kind).iter().enumerate() {
+                    let centre = centres[step.matrix as usize - first];
+                    for axis in 0..3 {
+                        let sign = if step.mirror >> axis & 1 == 1 { -1.0 } else { 1.0 };
+                        let side = if octant >> axis & 1 == 1 { 0.25 } else { -0.25 };
+                        assert_eq!(sign * centre[axis], side);
+                    }
                 }
             }
         }

@@ -10,7 +10,11 @@ impl<T: Precision> Fmm<T> {
     /// Sums for the given strengths (as the caller orders them) into the outputs on the device.
     pub fn evaluate(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
         for vectors in self.batches() {
-            self.evaluate_vectors(strengths, vectors, timeline)?;
+            if self.treecode.is_some() {
+                self.evaluate_treecode(strengths, vectors, timeline)?;
+            } else {
+                self.evaluate_vectors(strengths, vectors, timeline)?;
+            }
         }
         Ok(())
     }

@@ -4,8 +4,9 @@
 pub(crate) mod evaluate;
 mod passes;
 mod setup;
+mod tasks;
 
-pub(crate) use setup::{Fmm, FmmInput};
+pub(crate) use setup::{Counter, FarField, Fmm, FmmInput};
 
 use crate::compile::Program;
 use crate::device::Precision;
@@ -28,10 +29,11 @@ fn p2m_warps(order: usize) -> usize {
     }
 }
 
-/// The program of P2P.
-pub fn p2p_program<T: Precision>(kind: &PairKind) -> Program {
+/// The program of P2P: between neighbours, or by a treecode's opening criterion.
+pub fn p2p_program<T: Precision>(kind: &PairKind, treecode: bool) -> Program {
     let blocking = P2pBlocking::of::<T>(kind);
     let program = Program::new("p2p", include_str!("../../kernels/p2p.cu"))
+        .define("FARFIELD_TREECODE", i32::from(treecode))
         .define("FARFIELD_THREADS", blocking.threads)
         .define("FARFIELD_TARGETS", blocking.targets)
         .define("FARFIELD_TILE", blocking.tile);

@@ -1,9 +1,9 @@
 //! Each step of the algorithm, launched over all boxes.
 
-use super::Fmm;
+use super::{Counter, Fmm};
 use crate::device::{Function, Precision, launch};
 use crate::error::Error;
-use crate::expansion::{Step, Warps};
+use crate::expansion::{Kind, Step};
 use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr};
 use farfield::plan::first_sum;
 use std::ops::Range;
@@ -23,10 +23,9 @@ unsafe impl<T: DeviceRepr> DeviceRepr for OutputArg<T> {}
 
 /// Translations of one kind: the kernel, its shifts and the tasks to do.
 struct Translation<'a> {
+    kind: Kind,
     kernel: &'a Function,
     steps: &'a CudaSlice<Step>,
-    /// Steps of each octant.
-    step_count: u32,
     tasks: Range<usize>,
     shared: u32,
     /// Addresses of the expansions read and written.
@@ -36,10 +35,11 @@ struct Translation<'a> {
 
 impl<T: Precision> Fmm<T> {
     /// Packs the sources of some strength vectors in tree order.
-    pub(super) fn gather(&mut self, strengths: &[T], vectors: &Range<usize>) -> Result<(), Error> {
+    pub(crate) fn gather(&mut self, strengths: &[T], vectors: &Range<usize>) -> Result<(), Error> {
         let per_vector = self.source_count as usize * self.kind.strengths();
         let strengths = &strengths[vectors.start * per_vector..vectors.end * per_vector];
         self.buffers.write(strengths, &mut self.strengths)?;
+        self.buffers.clear(&mut self.counters)?;
         let grid = (self.source_count.div_ceil(256), vectors.len() as u32, 1);
         launch!(self.buffers.stream(), self.kernels.gather_sources, grid, 256, 0;
             &self.source_positions, &self.strengths, &self.sizes, &self.tree.source_order, &self.source_count,
@@ -47,7 +47,7 @@ impl<T: Precision> Fmm<T> {
         Ok(())
     }
 
-    pub(super) fn p2m(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
+    pub(crate) fn p2m(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
         let boxes = self.tree.boxes as u32;
         let warps = super::p2m_warps(self.order) as u32;
         let grid = (boxes.div_ceil(warps), vectors.len() as u32, 1);
@@ -57,15 +57,16 @@ impl<T: Precision> Fmm<T> {
         Ok(())
     }
 
-    pub(super) fn m2m(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
-        // Multipoles of the first two levels act on nothing.
-        for level in (2..self.tree.depth).rev() {
+    pub(crate) fn m2m(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
+        // In an FMM multipoles of the first two levels act on nothing.
+        let first = if self.treecode.is_some() { 0 } else { 2 };
+        for level in (first..self.tree.depth).rev() {
             self.translate(
                 vectors,
                 &Translation {
+                    kind: Kind::M2m,
                     kernel: &self.kernels.m2m,
                     steps: &self.steps.m2m,
-                    step_count: 8,
                     tasks: self.m2m_tasks[level].clone(),
                     shared: self.shared.m2m,
                     from: self.address(&self.multipoles),
@@ -84,12 +85,13 @@ impl<T: Precision> Fmm<T> {
         if self.tree.depth < 2 {
             return Ok(());
         }
+        let few = self.few_blocks(last - first);
         self.translate(
             vectors,
             &Translation {
-                kernel: &self.kernels.m2l,
+                kind: Kind::M2l,
+                kernel: if few { &self.kernels.m2l_few } else { &self.kernels.m2l },
                 steps: &self.steps.m2l,
-                step_count: 189,
                 tasks: first..last,
                 shared: self.shared.m2l,
                 from: self.address(&self.multipoles),
@@ -103,9 +105,9 @@ impl<T: Precision> Fmm<T> {
             self.translate(
                 vectors,
                 &Translation {
+                    kind: Kind::L2l,
                     kernel: &self.kernels.l2l,
                     steps: &self.steps.l2l,
-                    step_count: 1,
                     tasks: self.column_tasks[level].clone(),
                     shared: self.shared.l2l,
                     from: self.address(&self.locals),
@@ -124,7 +126,7 @@ impl<T: Precision> Fmm<T> {
         Ok(())
     }
 
-    pub(super) fn p2p(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
+    pub(crate) fn p2p(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
         let blocking = super::P2pBlocking::of::<T>(&self.kind);
         let rounds = (self.tree.most_points as u32).div_ceil(blocking.threads * blocking.targets);
         let grid = (self.tree.boxes as u32, rounds, vectors.len() as u32);
@@ -148,9 +150,14 @@ impl<T: Precision> Fmm<T> {
             };
         }
         let output_count = self.outputs.len().min(3) as u32;
+        let opening = self.treecode.as_ref().map(|treecode| treecode.arg(&self.buffers));
+        let opening = opening.unwrap_or_default();
+        let pairs = self.counter(Counter::P2p);
+        // Only the treecode's program reads the last argument.
         launch!(self.buffers.stream(), self.kernels.p2p, grid, blocking.threads, 0;
             &self.tree.tree, &arg, &self.target_positions, &self.target_count, self.tree.target_order(), &self.packed, &self.source_count,
-            &self.global_size2, &self.far, &outputs[0], &outputs[1], &outputs[2], &output_count);
+            &self.global_size2, &self.far, &outputs[0], &outputs[1], &outputs[2], &output_count,
+            &pairs, &opening);
         Ok(())
     }
 
@@ -159,16 +166,33 @@ impl<T: Precision> Fmm<T> {
             return Ok(());
         }
         let tasks = self.tasks.slice(work.tasks.clone());
-        let grid = (work.tasks.len() as u32, self.warps.blocks as u32, 1);
+        let grid = (work.tasks.len() as u32, self.layout.row_blocks() as u32, 1);
         let (arg, streams) = (self.tree.arg(&self.buffers), self.streams(vectors));
-        launch!(self.buffers.stream(), *work.kernel, grid, Warps::threads(), work.shared;
-            &arg, &tasks, work.steps, &work.step_count, &self.orders, &self.matrices.table, &streams, &work.from,
-            &work.to);
+        let shifts = work.kind.shifts() as u32;
+        let threads = self.layout.threads(work.kind, self.few_blocks(work.tasks.len()));
+        let counter = self.counter(if work.kind == Kind::M2l {
+            Counter::M2l
+        } else {
+            Counter::Other
+        });
+        launch!(self.buffers.stream(), *work.kernel, grid, threads, work.shared;
+            &arg, &tasks, work.steps, &shifts, &self.orders, &self.matrices.table, &streams, &work.from,
+            &work.to, &counter);
         Ok(())
     }
 
+    fn few_blocks(&self, tasks: usize) -> bool {
+        let multiprocessors = self.buffers.device().properties().multiprocessors;
+        self.layout.has_few(tasks, multiprocessors)
+    }
+
+    /// The address of a counter.
+    pub(crate) fn counter(&self, counter: Counter) -> u64 {
+        self.address(&self.counters) + (8 * counter as usize) as u64
+    }
+
     /// Expansions of a box.
-    fn streams(&self, vectors: &Range<usize>) -> u32 {
+    pub(crate) fn streams(&self, vectors: &Range<usize>) -> u32 {
         (vectors.len() * self.kind.strengths()) as u32
     }
 

@@ -1,25 +1,26 @@
 //! Tables and memory of an FMM, made once per plan.
 
+use super::tasks::{Task, batch_of, orders_by_level, tasks_of};
 use super::{p2m_warps, p2p_program, points_program};
 use crate::device::{Buffers, Device, Function, Precision, Timeline, launch};
 use crate::error::Error;
-use crate::expansion::{Matrices, Steps, Warps, stride, translate_program};
+use crate::expansion::{Kind, Layout, Matrices, Steps, stride, translate_program};
 use crate::kernel::PairKind;
 use crate::tree::{Octree, Points, TreeShape};
+use crate::treecode::{Opening, Treecode};
 use crate::tuning::Choice;
+use cudarc::driver::CudaSlice;
 use cudarc::driver::sys::CUfunction_attribute_enum as Attribute;
-use cudarc::driver::{CudaSlice, DeviceRepr};
 use farfield::expansion::coefficient_count;
 use farfield::kernel::{Kernel, Output};
-use farfield::report::Phase;
-use farfield::tuning::CLASSES;
+use farfield::report::{Interactions, Phase};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Everything an FMM evaluation needs except the strengths.
 #[derive(Debug)]
 pub(crate) struct Fmm<T: Precision> {
-    pub(super) buffers: Buffers,
+    pub(crate) buffers: Buffers,
     pub(super) kind: PairKind,
     vectors: usize,
     /// Strength vectors summed at once.
@@ -27,16 +28,16 @@ pub(crate) struct Fmm<T: Precision> {
     pub(super) order: usize,
     pub tree: Octree,
     pub(super) source_count: u32,
-    pub(super) target_count: u32,
+    pub(crate) target_count: u32,
     pub(super) global_size2: T,
     /// As the caller orders them.
     pub(super) source_positions: CudaSlice<T>,
     pub(super) sizes: CudaSlice<T>,
     pub(super) strengths: CudaSlice<T>,
     /// Sources with strengths, in tree order.
-    pub(super) packed: CudaSlice<T>,
+    pub(crate) packed: CudaSlice<T>,
     /// In tree order.
-    pub(super) target_positions: CudaSlice<T>,
+    pub(crate) target_positions: CudaSlice<T>,
     pub(super) matrices: Arc<Matrices<T>>,
     /// The order of M2L for each level and class of shifts.
     pub(super) orders: CudaSlice<u8>,
@@ -46,30 +47,21 @@ pub(crate) struct Fmm<T: Precision> {
     pub(super) column_tasks: Vec<Range<usize>>,
     /// For each level, its tasks whatever the octant.
     pub(super) m2m_tasks: Vec<Range<usize>>,
-    pub(super) warps: Warps,
-    pub(super) multipoles: CudaSlice<T>,
+    pub(super) layout: Layout,
+    pub(crate) multipoles: CudaSlice<T>,
     pub(super) locals: CudaSlice<T>,
     /// What L2P leaves for P2P to add to.
-    pub(super) far: CudaSlice<T>,
+    pub(crate) far: CudaSlice<T>,
     pub(super) outputs: Vec<(Output, T, CudaSlice<T>)>,
+    /// What kernels counted: see [`Counter`].
+    pub(crate) counters: CudaSlice<u64>,
     pub(super) kernels: Kernels,
     pub(super) shared: SharedBytes,
+    /// Present where multipoles go straight to targets.
+    pub(crate) treecode: Option<Treecode<T>>,
     /// The device's time to build the tree.
     pub building: Timeline,
 }
-
-/// Target boxes of one block of a translation: `Task` of `kernels/translate.cu`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Task {
-    first: u32,
-    count: u32,
-    level: u32,
-    octant: u32,
-}
-
-// SAFETY: four numbers, as in the kernel's struct.
-unsafe impl DeviceRepr for Task {}
 
 #[derive(Debug)]
 pub(super) struct Kernels {
@@ -78,9 +70,24 @@ pub(super) struct Kernels {
     pub p2m: Function,
     pub m2m: Function,
     pub m2l: Function,
+    pub m2l_few: Function,
     pub l2l: Function,
     pub l2p: Function,
     pub p2p: Function,
+}
+
+/// What kernels count while they work, each a place in [`Fmm::counters`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Counter {
+    P2p,
+    M2l,
+    M2p,
+    /// M2M and L2L, which no one asks for.
+    Other,
+}
+
+impl Counter {
+    pub const COUNT: usize = 4;
 }
 
 /// Dynamic shared memory of each kernel, in bytes.
@@ -105,20 +112,47 @@ pub(crate) struct FmmInput<'a, T> {
     pub global_size2: T,
     pub outputs: &'a [Output],
     pub shape: TreeShape,
-    pub choice: &'a Choice,
+    pub far_field: FarField<'a>,
+}
+
+/// How boxes act from afar.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FarField<'a> {
+    /// The FMM: through local expansions, with these orders.
+    Locals(&'a Choice),
+    /// A treecode: their multipoles go straight to the targets.
+    Multipoles(Opening),
+}
+
+impl FarField<'_> {
+    /// The order of the expansions.
+    pub fn order(&self) -> usize {
+        match self {
+            FarField::Locals(choice) => choice.orders.highest,
+            FarField::Multipoles(opening) => opening.order,
+        }
+    }
+
+    /// The treecode's opening angle.
+    pub fn theta(&self) -> Option<f64> {
+        match self {
+            FarField::Locals(_) => None,
+            FarField::Multipoles(opening) => Some(opening.theta),
+        }
+    }
 }
 
 impl SharedBytes {
     fn of<T: Precision>(kind: &PairKind, order: usize) -> Self {
-        let coefficients = coefficient_count(order);
+        let (coefficients, layout) = (coefficient_count(order), Layout::of::<T>(order));
         let recurrence = (2 * coefficients + order + 1).next_multiple_of(2) * std::mem::size_of::<T>();
         let expansions = p2m_warps(order) * kind.strengths() * stride(order) * std::mem::size_of::<T>();
         let derived = kind.sums() * coefficients * std::mem::size_of::<T>();
         Self {
             p2m: (recurrence + expansions) as u32,
-            m2m: Warps::shared_bytes::<T>(order, 8),
-            m2l: Warps::shared_bytes::<T>(order, 189),
-            l2l: Warps::shared_bytes::<T>(order, 1),
+            m2m: layout.shared_bytes::<T>(order, Kind::M2m),
+            m2l: layout.shared_bytes::<T>(order, Kind::M2l),
+            l2l: layout.shared_bytes::<T>(order, Kind::L2l),
             l2p: (recurrence + derived) as u32,
         }
     }
@@ -137,19 +171,21 @@ impl Kernels {
         kind: &PairKind,
         order: usize,
         shared: &SharedBytes,
+        treecode: bool,
     ) -> Result<Self, Error> {
         let device = buffers.device();
         let [gather_sources, gather_targets, p2m, l2p] = device.functions(
             &points_program::<T>(kind, order),
             ["gather_sources", "gather_targets", "p2m", "l2p"],
         )?;
-        let [m2m, m2l, l2l] =
-            device.functions(&translate_program::<T>(order, Warps::of(order)), ["m2m", "m2l", "l2l"])?;
-        let [p2p] = device.functions(&p2p_program::<T>(kind), ["p2p"])?;
+        let few = Layout::of::<T>(order).m2l_few();
+        let [m2m, m2l, m2l_few, l2l] = device.functions(&translate_program::<T>(order), ["m2m", "m2l", few, "l2l"])?;
+        let [p2p] = device.functions(&p2p_program::<T>(kind, treecode), ["p2p"])?;
         for (function, bytes) in [
             (&p2m, shared.p2m),
             (&m2m, shared.m2m),
             (&m2l, shared.m2l),
+            (&m2l_few, shared.m2l),
             (&l2l, shared.l2l),
             (&l2p, shared.l2p),
         ] {
@@ -165,6 +201,7 @@ impl Kernels {
             p2m,
             m2m,
             m2l,
+            m2l_few,
             l2l,
             l2p,
             p2p,
@@ -188,17 +225,23 @@ impl<T: Precision> Fmm<T> {
     pub fn forecast(
         kind: &PairKind,
         vectors: usize,
-        sources: usize,
-        targets: usize,
+        (sources, targets): (usize, usize),
         shape: &TreeShape,
-        order: usize,
+        far_field: &FarField,
     ) -> u64 {
-        let batch = batch_of(kind, vectors);
+        let order = far_field.order();
+        let batch = batch_of(kind, vectors, Layout::of::<T>(order));
         let points = sources + targets;
         let boxes = 3 * points / shape.leaf_capacity.max(1) + 64;
         let numbers = sources * (4 + batch * (kind.strengths() + kind.source_len()))
             + targets * (6 + (batch + vectors) * kind.sums())
-            + 2 * boxes * batch * kind.strengths() * stride(order);
+            + boxes
+                * match far_field {
+                    FarField::Locals(_) => 2 * batch * kind.strengths() * stride(order),
+                    FarField::Multipoles(_) => {
+                        batch * kind.strengths() * stride(order) + Treecode::<T>::per_box(kind, order, batch)
+                    }
+                };
         Octree::forecast(points, shape) + Matrices::<T>::forecast(order) + (numbers * std::mem::size_of::<T>()) as u64
     }
 
@@ -213,12 +256,17 @@ impl<T: Precision> Fmm<T> {
             global_size2,
             outputs,
             shape,
-            choice,
+            far_field,
         } = input;
-        let order = choice.orders.highest;
+        let order = far_field.order();
+        let opening = match far_field {
+            FarField::Locals(_) => None,
+            FarField::Multipoles(opening) => Some(opening),
+        };
         let (source_count, target_count) = (sources.len() / 3, targets.unwrap_or(sources).len() / 3);
+        let layout = Layout::of::<T>(order);
         let shared = SharedBytes::of::<T>(&kind, order);
-        let kernels = Kernels::load::<T>(&buffers, &kind, order, &shared)?;
+        let kernels = Kernels::load::<T>(&buffers, &kind, order, &shared, opening.is_some())?;
         let matrices = Matrices::of(buffers.device(), order)?;
         let source_positions = buffers.upload(sources)?;
         let caller_targets = targets.map(|targets| buffers.upload(targets)).transpose()?;
@@ -232,10 +280,17 @@ impl<T: Precision> Fmm<T> {
             },
             &shape,
         )?;
-        let batch = batch_of(&kind, vectors);
+        let batch = batch_of(&kind, vectors, layout);
         let streams = batch * kind.strengths();
-        let (tasks, column_tasks, m2m_tasks) = tasks_of(&tree, streams);
+        let (tasks, column_tasks, m2m_tasks) = tasks_of(&tree, layout.columns() / streams);
         let expansions = tree.boxes * streams * stride(order);
+        let (orders, locals) = match far_field {
+            FarField::Locals(choice) => (orders_by_level(choice, tree.depth), expansions),
+            FarField::Multipoles(_) => (Vec::new(), 0),
+        };
+        let treecode = opening
+            .map(|opening| Treecode::new(&buffers, &kind, opening, batch, tree.boxes))
+            .transpose()?;
         let outputs = outputs
             .iter()
             .map(|output| {
@@ -256,18 +311,20 @@ impl<T: Precision> Fmm<T> {
             packed: buffers.uninit(batch * source_count * kind.source_len())?,
             target_positions: buffers.uninit(3 * target_count)?,
             matrices,
-            orders: buffers.upload(&orders_by_level(choice, tree.depth))?,
-            steps: Steps::of(&buffers)?,
+            orders: buffers.upload(&orders)?,
+            steps: Steps::of(&buffers, layout.mirrored())?,
             tasks: buffers.upload(&tasks)?,
             column_tasks,
             m2m_tasks,
-            warps: Warps::of(order),
+            layout,
             multipoles: buffers.uninit(expansions)?,
-            locals: buffers.uninit(expansions)?,
+            locals: buffers.uninit(locals)?,
             far: buffers.uninit(batch * kind.sums() * target_count)?,
             outputs,
+            counters: buffers.zeros(Counter::COUNT)?,
             kernels,
             shared,
+            treecode,
             building,
             source_positions,
             tree,
@@ -294,63 +351,21 @@ impl<T: Precision> Fmm<T> {
             .collect()
     }
 
+    /// How many interactions the last evaluation took.
+    pub fn interactions(&self) -> Result<Interactions, Error> {
+        let mut counts = [0; Counter::COUNT];
+        self.buffers.read(&self.counters, &mut counts)?;
+        let count = |counter: Counter| counts[counter as usize];
+        Ok(Interactions {
+            p2p: count(Counter::P2p),
+            m2l: count(Counter::M2l),
+            m2p: count(Counter::M2p),
+            p2l: 0,
+        })
+    }
+
     /// The values of each output, on the device.
     pub fn outputs(&self) -> impl Iterator<Item = &CudaSlice<T>> {
         self.outputs.iter().map(|(_, _, values)| values)
     }
-}
-
-/// A block of a translation has room for so many expansions of one box.
-fn batch_of(kind: &PairKind, vectors: usize) -> usize {
-    vectors.min(Warps::COLUMNS / kind.strengths())
-}
-
-/// The order for each level (the root's first) and class of shifts. The model's levels count from the leaves of an even
-/// cube; where a tree is much deeper, its points are uneven, and every level takes the highest order of any.
-fn orders_by_level(choice: &Choice, depth: usize) -> Vec<u8> {
-    let by_level = &choice.orders.by_level;
-    let uneven = depth > by_level.len() + 2;
-    let highest: [u8; CLASSES] =
-        std::array::from_fn(|class| by_level.iter().map(|level| level[class]).max().unwrap_or(0));
-    (0..=depth)
-        .flat_map(|level| match by_level.get(depth - level) {
-            Some(orders) if !uneven => *orders,
-            _ => highest,
-        })
-        .collect()
-}
-
-type Tasks = (Vec<Task>, Vec<Range<usize>>, Vec<Range<usize>>);
-
-/// The tasks of all translations: by level and octant, then by level alone.
-fn tasks_of(tree: &Octree, streams: usize) -> Tasks {
-    let boxes_per_task = (Warps::COLUMNS / streams) as u32;
-    let mut tasks = Vec::new();
-    let mut push = |range: Range<u32>, level: usize, octant: usize| {
-        for first in range.clone().step_by(boxes_per_task as usize) {
-            tasks.push(Task {
-                first,
-                count: boxes_per_task.min(range.end - first),
-                level: level as u32,
-                octant: octant as u32,
-            });
-        }
-        tasks.len()
-    };
-    let (mut column_tasks, mut m2m_tasks) = (Vec::new(), Vec::new());
-    let mut start = 0;
-    for level in 0..=tree.depth {
-        let mut end = start;
-        for octant in 0..8 {
-            end = push(tree.column(level, octant), level, octant);
-        }
-        column_tasks.push(start..end);
-        start = end;
-    }
-    for level in 0..=tree.depth {
-        let end = push(tree.level(level), level, 0);
-        m2m_tasks.push(start..end);
-        start = end;
-    }
-    (tasks, column_tasks, m2m_tasks)
 }

@@ -5,9 +5,10 @@ use super::evaluate::Engine;
 use crate::device::{Buffers, Device, Precision, forecast_fits};
 use crate::direct::{Direct, DirectInput};
 use crate::error::Error;
-use crate::fmm::{Fmm, FmmInput};
+use crate::fmm::{FarField, Fmm, FmmInput};
 use crate::kernel::{PairKind, SizeKind};
 use crate::tree::TreeShape;
+use crate::treecode::Opening;
 use crate::tuning::{self, Choice, Demand, Rates};
 use farfield::kernel::Sizes;
 use farfield::plan::{Parameters, Request};
@@ -28,9 +29,11 @@ impl<T: Precision> Plan<T> {
         let request = sum.request();
         check_counts(&request)?;
         let kind = PairKind::of(&request);
-        let (method, choice) = resolve_method::<T>(device, &request, &kind)?;
+        let counts = (request.sources.len(), request.target_count());
+        let (method, choice) = resolve_method::<T>(device, &request, &kind, counts)?;
         let mut plan = match method {
             Method::Fmm => Self::fmm(device, &request, kind, &choice)?,
+            Method::Treecode => Self::treecode(device, &request, kind)?,
             _ => Self::direct(device, &request, kind)?,
         };
         plan.planning = start.elapsed().as_secs_f64();
@@ -38,25 +41,41 @@ impl<T: Precision> Plan<T> {
     }
 
     fn fmm(device: &Arc<Device>, request: &Request<T>, kind: PairKind, choice: &Choice) -> Result<Self, Error> {
-        let (sources, targets) = (request.sources.len(), request.target_count());
-        let core_tolerance = 0.5
-            * if request.order.is_some() {
-                1e-12
-            } else {
-                request.tolerance
-            };
-        let shape = TreeShape {
-            leaf_capacity: choice.leaf_capacity,
-            leaf_mean: choice.leaf_mean,
-            root_scale: None,
-            min_side: request.kernel.core_reach(request.largest_size, core_tolerance),
+        let (shape, far_field) = fmm_shape(request, choice);
+        let orders = choice.orders.by_level.iter().flatten();
+        let parameters = Parameters {
+            method: Method::Fmm,
+            order: Some(far_field.order()),
+            lowest_m2l_order: orders.min().map(|order| *order as usize),
+            ..Parameters::default()
         };
-        let order = choice.orders.highest;
-        Fmm::<T>::check_order(device, &kind, order)?;
-        forecast_fits(
-            device,
-            Fmm::<T>::forecast(&kind, request.vectors, sources, targets, &shape, order),
-        )?;
+        Self::expansions(device, request, kind, shape, far_field, parameters)
+    }
+
+    fn treecode(device: &Arc<Device>, request: &Request<T>, kind: PairKind) -> Result<Self, Error> {
+        let (shape, far_field) = treecode_shape(request, &kind)?;
+        let parameters = Parameters {
+            method: Method::Treecode,
+            order: Some(far_field.order()),
+            theta: far_field.theta(),
+            ..Parameters::default()
+        };
+        Self::expansions(device, request, kind, shape, far_field, parameters)
+    }
+
+    /// A method with a tree and expansions.
+    fn expansions(
+        device: &Arc<Device>,
+        request: &Request<T>,
+        kind: PairKind,
+        shape: TreeShape,
+        far_field: FarField,
+        parameters: Parameters,
+    ) -> Result<Self, Error> {
+        Fmm::<T>::check_order(device, &kind, far_field.order())?;
+        let counts = (request.sources.len(), request.target_count());
+        let needed = Fmm::<T>::forecast(&kind, request.vectors, counts, &shape, &far_field);
+        forecast_fits(device, needed)?;
         let buffers = Buffers::new(device)?;
         let fmm = Fmm::new(
             buffers.clone(),
@@ -70,38 +89,49 @@ impl<T: Precision> Plan<T> {
                 global_size2: global_size2(request),
                 outputs: request.outputs,
                 shape,
-                choice,
+                far_field,
             },
         )?;
         let parameters = Parameters {
-            method: Method::Fmm,
-            order: Some(order),
-            lowest_m2l_order: choice
-                .orders
-                .by_level
-                .iter()
-                .flatten()
-                .min()
-                .map(|order| *order as usize),
-            leaf_capacity: Some(choice.leaf_capacity),
+            leaf_capacity: Some(shape.leaf_capacity),
             depth: Some(fmm.tree.depth),
             boxes: fmm.tree.boxes,
-            ..Parameters::default()
+            ..parameters
         };
-        Ok(Self::with_engine(
-            buffers,
-            request,
-            Engine::Fmm(Box::new(fmm)),
-            parameters,
-        ))
+        let engine = Engine::Fmm(Box::new(fmm));
+        Ok(Self::with_engine(buffers, request, engine, parameters))
+    }
+
+    /// The bytes of device memory that a sum over so many points takes, whatever points it has now.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the device cannot sum this.
+    pub fn memory_forecast(
+        device: &Device,
+        sum: &Sum<T>,
+        sources: usize,
+        targets: Option<usize>,
+    ) -> Result<u64, Error> {
+        let request = sum.request();
+        let (kind, counts) = (PairKind::of(&request), (sources, targets.unwrap_or(sources)));
+        let (method, choice) = resolve_method::<T>(device, &request, &kind, counts)?;
+        let (shape, far_field) = match method {
+            Method::Fmm => fmm_shape(&request, &choice),
+            Method::Treecode => treecode_shape(&request, &kind)?,
+            _ => {
+                let multiprocessors = device.properties().multiprocessors;
+                return Ok(Direct::<T>::forecast(&kind, request.vectors, counts, multiprocessors));
+            }
+        };
+        Ok(Fmm::<T>::forecast(&kind, request.vectors, counts, &shape, &far_field))
     }
 
     fn direct(device: &Arc<Device>, request: &Request<T>, kind: PairKind) -> Result<Self, Error> {
-        let (sources, targets) = (request.sources.len(), request.target_count());
+        let counts = (request.sources.len(), request.target_count());
         let multiprocessors = device.properties().multiprocessors;
         forecast_fits(
             device,
-            Direct::<T>::forecast(&kind, request.vectors, sources, targets, multiprocessors),
+            Direct::<T>::forecast(&kind, request.vectors, counts, multiprocessors),
         )?;
         let buffers = Buffers::new(device)?;
         let direct = Direct::new(
@@ -139,18 +169,11 @@ fn resolve_method<T: Precision>(
     device: &Device,
     request: &Request<T>,
     kind: &PairKind,
+    (sources, targets): (usize, usize),
 ) -> Result<(Method, Arc<Choice>), Error> {
-    let (sources, targets) = (request.sources.len() as f64, request.target_count() as f64);
+    let (sources, targets) = (sources as f64, targets as f64);
     let rates = Rates::of::<T>(device.properties(), kind);
-    let demand = Demand {
-        points: sources.max(targets).max(1.0),
-        streams: (request.vectors * kind.strengths()) as f64,
-        vectors: request.vectors as f64,
-        derivatives: request.derivatives(),
-        tolerance: request.tolerance,
-        order: request.order,
-        leaf_capacity: request.leaf_capacity,
-    };
+    let demand = Demand::of(request, kind, sources.max(targets));
     // The model takes milliseconds, longer than many sums: equal demands share its answer.
     let choice = device.keep(format!("choice {demand:?} {rates:?}"), || {
         Ok(tuning::choose(&demand, &rates))
@@ -160,15 +183,51 @@ fn resolve_method<T: Precision>(
         _ if pairs == 0.0 => Method::Direct,
         Method::Auto if pairs / rates.pairs < choice.seconds => Method::Direct,
         Method::Auto => Method::Fmm,
-        method @ (Method::Direct | Method::Fmm) => method,
+        method @ (Method::Direct | Method::Treecode | Method::Fmm) => method,
         method => {
             return Err(Error::Unsupported {
                 what: format!("the method {method}"),
-                remedy: "choose --method fmm or direct, or --device cpu",
+                remedy: "choose --method fmm, treecode or direct, or --device cpu",
             });
         }
     };
     Ok((method, choice))
+}
+
+/// The distance within which cores matter.
+fn core_reach<T: Precision>(request: &Request<T>) -> f64 {
+    let tolerance = if request.order.is_some() {
+        1e-12
+    } else {
+        request.tolerance
+    };
+    request.kernel.core_reach(request.largest_size, 0.5 * tolerance)
+}
+
+/// The tree of an FMM, and its orders.
+fn fmm_shape<'a, T: Precision>(request: &Request<T>, choice: &'a Choice) -> (TreeShape, FarField<'a>) {
+    let shape = tree_shape(request, choice.leaf_capacity, choice.leaf_mean);
+    (shape, FarField::Locals(choice))
+}
+
+/// The tree of a treecode, and its criterion.
+fn treecode_shape<T: Precision>(
+    request: &Request<T>,
+    kind: &PairKind,
+) -> Result<(TreeShape, FarField<'static>), Error> {
+    let opening = Opening::of(request, kind, core_reach(request))?;
+    let mean = request.leaf_capacity.map_or(opening.leaf_mean(kind), tuning::mean_of);
+    let capacity = request.leaf_capacity.unwrap_or_else(|| tuning::capacity_of(mean));
+    Ok((tree_shape(request, capacity, mean), FarField::Multipoles(opening)))
+}
+
+fn tree_shape<T: Precision>(request: &Request<T>, leaf_capacity: usize, leaf_mean: f64) -> TreeShape {
+    TreeShape {
+        leaf_capacity,
+        leaf_mean,
+        root_scale: None,
+        min_side: core_reach(request),
+    }
 }
 
 /// Kernels take the seventh power of inverse distances, which must not overflow.

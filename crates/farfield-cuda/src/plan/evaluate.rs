@@ -63,35 +63,51 @@ impl<T: Precision> Plan<T> {
     /// # Errors
     /// [`Error::Sum`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
     pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
+        let values = self.outputs.iter().map(|_| Vec::new()).collect();
+        self.evaluate_to(strengths, values)
+    }
+
+    /// [`Plan::evaluate`] into the memory of a field that is no longer needed.
+    ///
+    /// # Errors
+    /// As [`Plan::evaluate`]; then the field is gone.
+    pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+        let mut values = std::mem::replace(field, self.empty_field()?).into_values();
+        values.resize_with(self.outputs.len(), Vec::new);
+        *field = self.evaluate_to(strengths, values)?;
+        Ok(())
+    }
+
+    fn empty_field(&self) -> Result<Field<T>, Error> {
+        let values = self.outputs.iter().map(|_| Vec::new()).collect();
+        Ok(Field::from_values(&self.outputs, 0, 0, values, 0.0)?)
+    }
+
+    fn evaluate_to(&mut self, strengths: &[T], mut values: Vec<Vec<T>>) -> Result<Field<T>, Error> {
         let start = Instant::now();
         let components = self.kernel.strength_components();
         let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
         let mut seconds = Seconds::default();
-        let values = if self.source_count == 0 || self.target_count == 0 {
-            let length = |output: &Output| self.vectors * self.target_count * output.components();
-            self.outputs
-                .iter()
-                .map(|output| vec![T::ZERO; length(output)])
-                .collect()
+        if self.source_count == 0 || self.target_count == 0 {
+            for (values, output) in values.iter_mut().zip(&self.outputs) {
+                values.clear();
+                values.resize(self.vectors * self.target_count * output.components(), T::ZERO);
+            }
         } else {
-            self.sum(strengths, &mut seconds)?
-        };
+            self.sum(strengths, &mut seconds, &mut values)?;
+        }
+        let (vectors, targets) = (self.vectors, self.target_count);
+        let field = Field::from_values(&self.outputs, vectors, targets, values, largest)?;
         seconds.total = start.elapsed().as_secs_f64();
         if !self.evaluated {
             seconds.total += self.planning;
         }
         self.evaluated = true;
         self.seconds = seconds;
-        Ok(Field::from_values(
-            &self.outputs,
-            self.vectors,
-            self.target_count,
-            values,
-            largest,
-        )?)
+        Ok(field)
     }
 
-    fn sum(&mut self, strengths: &[T], seconds: &mut Seconds) -> Result<Vec<Vec<T>>, Error> {
+    fn sum(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<(), Error> {
         let mut timeline = Timeline::start(self.buffers.stream())?;
         match &mut self.engine {
             Engine::Direct(direct) => direct.evaluate(strengths, &mut timeline)?,
@@ -101,19 +117,18 @@ impl<T: Precision> Plan<T> {
             Engine::Direct(direct) => direct.outputs().collect(),
             Engine::Fmm(fmm) => fmm.outputs().collect(),
         };
-        let mut values = Vec::with_capacity(self.outputs.len());
-        for (output, sums) in self.outputs.iter().zip(on_device) {
-            let mut host = vec![T::ZERO; self.vectors * self.target_count * output.components()];
-            self.buffers.read(sums, &mut host)?;
-            values.push(host);
+        for ((output, sums), values) in self.outputs.iter().zip(on_device).zip(values) {
+            let length = self.vectors * self.target_count * output.components();
+            self.buffers.read_into(sums, length, values)?;
         }
         timeline.add_to(seconds)?;
         if let Engine::Fmm(fmm) = &self.engine
             && !self.evaluated
         {
             fmm.building.add_to(seconds)?;
+            self.parameters.interactions = fmm.interactions()?;
         }
-        Ok(values)
+        Ok(())
     }
 
     /// What the plan settled on.

@@ -1,5 +1,5 @@
-//! The device against the truth, in space and in the plane: trees, the direct sum of every kernel, the FMM over kernels, precisions, tolerances,
-//! orders and point sets, and bitwise repeatability.
+//! The device against the truth, in space and in the plane: trees, the direct sum of every kernel, FMM and treecode over
+//! kernels, precisions, tolerances, orders and point sets, and bitwise repeatability.
 //!
 //! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
 
@@ -48,7 +48,7 @@ pub enum Extent {
     Full,
 }
 
-/// Runs all checks and hands each row to `report` as it comes.
+/// Runs all checks in both precisions and hands each row to `report` as it comes.
 ///
 /// # Errors
 /// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
@@ -67,7 +67,11 @@ pub fn run_in_plane(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut
     plane::run_in::<f64>(device, extent, report)
 }
 
-fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+/// [`run`] in one precision.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
     let n = match extent {
         Extent::Quick => 1500,
         Extent::Full => 20_000,
@@ -80,22 +84,30 @@ fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn F
     for case in cases::<T>() {
         report(&case.direct(device, n / 4)?);
     }
-    for case in cases::<T>() {
-        report(&case.fmm(device, n, PointSet::Cube, if T::DOUBLE { 1e-6 } else { 1e-4 })?);
+    for method in [Method::Fmm, Method::Treecode] {
+        for case in cases::<T>() {
+            let tolerance = if T::DOUBLE { 1e-6 } else { 1e-4 };
+            report(&case.evaluated(device, n, PointSet::Cube, method, tolerance)?);
+        }
     }
     let coulomb = Case::<T>::new(Kernel::Coulomb);
-    for set in PointSet::ALL {
-        report(&coulomb.fmm(device, n, set, 1e-4)?);
+    for method in [Method::Fmm, Method::Treecode] {
+        for set in PointSet::ALL {
+            report(&coulomb.evaluated(device, n, set, method, 1e-4)?);
+        }
+        report(&coulomb.two_sets(device, n, method)?);
+        report(&coulomb.several_vectors(device, n, method)?);
     }
-    report(&coulomb.fmm_two_sets(device, n)?);
-    report(&coulomb.several_vectors(device, n)?);
+    report(&coulomb.opening_angle(device, n)?);
     let tolerances: &[f64] = match (extent, T::DOUBLE) {
         (Extent::Quick, _) => &[1e-3],
         (Extent::Full, false) => &[1e-2, 1e-3, 1e-4, 1e-5],
         (Extent::Full, true) => &[1e-2, 1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 1e-12],
     };
     for tolerance in tolerances {
-        report(&coulomb.tolerance(device, 5 * n, *tolerance)?);
+        for set in PointSet::ALL {
+            report(&coulomb.tolerance(device, 5 * n, set, *tolerance)?);
+        }
     }
     for order in [1, 2, 3, 5, 8, 13, 20, 30] {
         report(&coulomb.order(device, n, order)?);
@@ -176,33 +188,48 @@ impl<T: Precision> Case<T> {
         Ok(self.row("direct", format!("cube {n}"), String::new(), measured, allowed))
     }
 
-    fn fmm(&self, device: &Arc<Device>, n: usize, set: PointSet, tolerance: f64) -> Result<Row, Error> {
+    fn evaluated(
+        &self,
+        device: &Arc<Device>,
+        n: usize,
+        set: PointSet,
+        method: Method,
+        tolerance: f64,
+    ) -> Result<Row, Error> {
         let sources = set.generate::<T>(n, 1);
         let (sizes, strengths) = (self.sizes(n), self.strengths(n));
-        let sum = self.sum(&sources, &sizes).method(Method::Fmm).tolerance(tolerance);
+        let sum = self.sum(&sources, &sizes).method(method).tolerance(tolerance);
         let mut plan = Plan::new(device, &sum)?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, None, &sizes, &strengths);
         let parameters = describe(&plan, tolerance);
-        Ok(self.row("fmm", format!("{set} {n}"), parameters, measured, tolerance))
+        Ok(self.row(method.name(), format!("{set} {n}"), parameters, measured, tolerance))
     }
 
-    /// Potential and gradient over the whole range of tolerances.
-    fn tolerance(&self, device: &Arc<Device>, n: usize, tolerance: f64) -> Result<Row, Error> {
-        let sources = PointSet::Cube.generate::<T>(n, 1);
-        let strengths = self.strengths(n);
-        let sum = Sum::new(self.kernel, &sources)
-            .outputs(&[Output::Potential, Output::Gradient])
-            .method(Method::Fmm)
-            .tolerance(tolerance);
-        let mut plan = Plan::new(device, &sum)?;
-        let field = plan.evaluate(&strengths)?;
-        let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
-        let parameters = describe(&plan, tolerance);
-        Ok(self.row("fmm, tolerances", format!("cube {n}"), parameters, measured, tolerance))
+    /// Potential and gradient, and the potential alone, of signed and of positive charges: the largest error of all.
+    fn tolerance(&self, device: &Arc<Device>, n: usize, set: PointSet, tolerance: f64) -> Result<Row, Error> {
+        let sources = set.generate::<T>(n, 1);
+        let signed = self.strengths(n);
+        let positive: Vec<T> = signed.iter().map(|q| T::from_f64(q.to_f64().abs())).collect();
+        let (mut measured, mut parameters) = (0.0, String::new());
+        for outputs in [&[Output::Potential, Output::Gradient][..], &[Output::Potential]] {
+            let sum = Sum::new(self.kernel, &sources)
+                .outputs(outputs)
+                .method(Method::Fmm)
+                .tolerance(tolerance);
+            let mut plan = Plan::new(device, &sum)?;
+            for strengths in [&signed, &positive] {
+                let field = plan.evaluate(strengths)?;
+                measured = larger(measured, self.error(&field, &sources, None, &Sizes::None, strengths));
+            }
+            if parameters.is_empty() {
+                parameters = describe(&plan, tolerance);
+            }
+        }
+        Ok(self.row("fmm, tolerances", format!("{set} {n}"), parameters, measured, tolerance))
     }
 
-    fn fmm_two_sets(&self, device: &Arc<Device>, n: usize) -> Result<Row, Error> {
+    fn two_sets(&self, device: &Arc<Device>, n: usize, method: Method) -> Result<Row, Error> {
         let (sources, targets) = (
             PointSet::Cube.generate::<T>(n, 1),
             PointSet::Sphere.generate::<T>(n / 3, 3),
@@ -211,16 +238,17 @@ impl<T: Precision> Case<T> {
         let sum = self
             .sum(&sources, &Sizes::None)
             .targets(&targets)
-            .method(Method::Fmm)
+            .method(method)
             .tolerance(1e-4);
         let mut plan = Plan::new(device, &sum)?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, Some(&targets), &Sizes::None, &strengths);
         let points = format!("cube {n}, sphere {}", n / 3);
-        Ok(self.row("fmm, other targets", points, describe(&plan, 1e-4), measured, 1e-4))
+        let what = format!("{method}, other targets");
+        Ok(self.row(&what, points, describe(&plan, 1e-4), measured, 1e-4))
     }
 
-    fn several_vectors(&self, device: &Arc<Device>, n: usize) -> Result<Row, Error> {
+    fn several_vectors(&self, device: &Arc<Device>, n: usize, method: Method) -> Result<Row, Error> {
         let sources = PointSet::Cube.generate::<T>(n, 1);
         // More than one batch.
         let vectors = 70;
@@ -228,13 +256,37 @@ impl<T: Precision> Case<T> {
         let sum = self
             .sum(&sources, &Sizes::None)
             .vectors(vectors)
-            .method(Method::Fmm)
+            .method(method)
             .tolerance(1e-3);
         let mut plan = Plan::new(device, &sum)?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
-        let what = format!("fmm, {vectors} vectors");
+        let what = format!("{method}, {vectors} vectors");
         Ok(self.row(&what, format!("cube {n}"), describe(&plan, 1e-3), measured, 1e-3))
+    }
+
+    /// A treecode whose angle and order are an expert's: the bound (a/r)^(p+1) / (1 - a/r) of every box, with room for
+    /// cancellation to spare.
+    fn opening_angle(&self, device: &Arc<Device>, n: usize) -> Result<Row, Error> {
+        let (theta, order) = (0.4, 5);
+        let sources = PointSet::Plummer.generate::<T>(n, 1);
+        let strengths = self.strengths(n);
+        let sum = Sum::new(self.kernel, &sources)
+            .method(Method::Treecode)
+            .theta(theta)
+            .order(order);
+        let mut plan = Plan::new(device, &sum)?;
+        let field = plan.evaluate(&strengths)?;
+        let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
+        let allowed = 0.06 * (0.85 * theta).powi(order as i32);
+        let parameters = format!("theta {theta}, order {order}");
+        Ok(self.row(
+            "treecode, fixed angle",
+            format!("plummer {n}"),
+            parameters,
+            measured,
+            allowed,
+        ))
     }
 
     /// One order for everything: the error falls with the order until it meets the rounding.
@@ -325,7 +377,7 @@ impl<T: Precision> Case<T> {
             .iter()
             .filter(|error| bounded(error.output))
             .map(|error| error.relative_l2)
-            .fold(0.0, |a, b| if b.is_nan() { b } else { f64::max(a, b) })
+            .fold(0.0, larger)
     }
 
     fn row(&self, method: &str, points: String, parameters: String, measured: f64, allowed: f64) -> Row {
@@ -338,6 +390,11 @@ impl<T: Precision> Case<T> {
             allowed,
         }
     }
+}
+
+/// The larger of two errors; not a number beats all.
+fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }
 
 fn describe<T: Precision>(plan: &Plan<T>, tolerance: f64) -> String {

@@ -62,6 +62,11 @@ pub struct Run {
 }
 
 impl Run {
+    /// Has all sums done on a device, or on the CPU.
+    pub fn sum_on(&mut self, device: Option<Arc<dyn crate::summation::Device>>) {
+        self.model.summation().device = device;
+    }
+
     /// The resolved case.
     pub fn case(&self) -> &Case {
         &self.case

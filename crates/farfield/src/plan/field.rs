@@ -136,6 +136,11 @@ impl<T: Real, O: Copy + PartialEq> Field<T, O> {
         self.values[at].get(vector * length..(vector + 1) * length)
     }
 
+    /// The values alone, one array per output.
+    pub fn into_values(self) -> Vec<Vec<T>> {
+        self.values
+    }
+
     /// How many targets there are.
     pub fn targets(&self) -> usize {
         self.targets

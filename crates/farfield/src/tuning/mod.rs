@@ -10,6 +10,7 @@ pub(crate) mod profile;
 pub(crate) mod shape;
 pub(crate) mod truncation;
 
+pub use crate::treecode::tuning::choose as treecode_parameters;
 pub use cube::{CubeOrders, cube_orders};
 pub use profile::{MachineProfile, OperatorCosts, PlaneCosts};
 pub use truncation::{CLASSES, class_of};

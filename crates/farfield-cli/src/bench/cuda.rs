@@ -1,0 +1,221 @@
+//! `farfield bench --device cuda`: what a graphics processor does, and how much of its bounds that is.
+
+use crate::failure::Failure;
+use crate::{print, units};
+use farfield::kernel::{Kernel, Output};
+use farfield::points::{ChargeDistribution, PointSet};
+use farfield::report::Phase;
+use farfield::{Method, Sum};
+use farfield_cuda::device::{Precision, Properties};
+use farfield_cuda::{Device, Plan};
+use serde::Serialize;
+use std::fmt::Write;
+use std::sync::Arc;
+
+const POTENTIAL: &[Output] = &[Output::Potential];
+const BOTH: &[Output] = &[Output::Potential, Output::Gradient];
+
+#[derive(Serialize)]
+struct Report {
+    version: &'static str,
+    device: String,
+    all_pairs: Vec<AllPairs>,
+    fmm: Vec<FmmResult>,
+}
+
+/// The direct sum.
+#[derive(Serialize)]
+struct AllPairs {
+    precision: &'static str,
+    outputs: &'static str,
+    n: usize,
+    /// Pairs per second.
+    pairs: f64,
+    /// What the arithmetic units allow.
+    bound: f64,
+}
+
+/// An FMM, the fastest of several.
+#[derive(Serialize)]
+struct FmmResult {
+    case: String,
+    n: usize,
+    /// Host memory to host memory, tree included.
+    seconds: f64,
+    /// The device's own time, tree included.
+    device_seconds: f64,
+    /// Pairs per second of P2P, and over those of the direct sum.
+    p2p_pairs: f64,
+    p2p_share: f64,
+    /// Translations per second of M2L.
+    m2l: f64,
+    /// The device's time in seconds, phase by phase.
+    phases: Vec<(&'static str, f64)>,
+}
+
+/// Runs the measurements.
+pub fn run(quick: bool, json: bool) -> Result<String, Failure> {
+    let device = Device::open(0)?;
+    let scale = if quick { 20 } else { 1 };
+    print::progress("measuring all pairs");
+    let all_pairs = vec![
+        all_pairs::<f32>(&device, POTENTIAL, 1_000_000 / scale)?,
+        all_pairs::<f32>(&device, BOTH, 1_000_000 / scale)?,
+        all_pairs::<f64>(&device, POTENTIAL, 500_000 / scale)?,
+        all_pairs::<f64>(&device, BOTH, 500_000 / scale)?,
+    ];
+    print::progress("measuring FMMs");
+    let rate = |at: usize| all_pairs[at].pairs;
+    let (cube, sphere, plummer) = (PointSet::Cube, PointSet::Sphere, PointSet::Plummer);
+    let n = 1_000_000 / scale;
+    let fmm = vec![
+        fmm::<f32>(&device, cube, 10_000, BOTH, 1e-3, rate(1))?,
+        fmm::<f32>(&device, cube, n, BOTH, 1e-3, rate(1))?,
+        fmm::<f32>(&device, sphere, n, BOTH, 1e-3, rate(1))?,
+        fmm::<f32>(&device, plummer, n, BOTH, 1e-3, rate(1))?,
+        fmm::<f64>(&device, cube, n, POTENTIAL, 1e-6, rate(2))?,
+        fmm::<f64>(&device, sphere, n, POTENTIAL, 1e-6, rate(2))?,
+        fmm::<f64>(&device, cube, n, POTENTIAL, 1e-9, rate(2))?,
+    ];
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        device: device.properties().name.clone(),
+        all_pairs,
+        fmm,
+    };
+    if json {
+        let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+        return Ok(text + "\n");
+    }
+    Ok(summary(&report))
+}
+
+fn all_pairs<T: Precision>(device: &Arc<Device>, outputs: &[Output], n: usize) -> Result<AllPairs, Failure> {
+    let points = PointSet::Cube.generate::<T>(n, 1);
+    let strengths = ChargeDistribution::Signed.generate::<T>(n, 1);
+    let sum = Sum::new(Kernel::Coulomb, &points)
+        .outputs(outputs)
+        .method(Method::Direct);
+    let mut plan = Plan::new(device, &sum)?;
+    let mut best = f64::MAX;
+    for _ in 0..3 {
+        plan.evaluate(&strengths)?;
+        best = best.min(plan.seconds().of(Phase::P2p));
+    }
+    Ok(AllPairs {
+        precision: T::NAME,
+        outputs: name(outputs),
+        n,
+        pairs: (n as f64).powi(2) / best,
+        bound: bound::<T>(device.properties(), outputs),
+    })
+}
+
+/// Pairs per second that the arithmetic units allow: in single precision 128 operations a cycle on each multiprocessor and
+/// 16 reciprocal square roots, in double precision 64 operations (on processors made for it).
+fn bound<T: Precision>(properties: &Properties, outputs: &[Output]) -> f64 {
+    let gradient = outputs.len() > 1;
+    let per_cycle = match (T::DOUBLE, gradient) {
+        // Three differences, their square, the product with the charge; the gradient takes six more.
+        (false, false) => f64::min(128.0 / 7.0, 16.0),
+        (false, true) => 128.0 / 13.0,
+        // Five operations more for the reciprocal square root.
+        (true, false) => 64.0 / 12.0,
+        (true, true) => 64.0 / 18.0,
+    };
+    per_cycle * properties.multiprocessors as f64 * 1e3 * properties.clock_khz as f64
+}
+
+fn fmm<T: Precision>(
+    device: &Arc<Device>,
+    set: PointSet,
+    n: usize,
+    outputs: &[Output],
+    tolerance: f64,
+    all_pairs: f64,
+) -> Result<FmmResult, Failure> {
+    let points = set.generate::<T>(n, 1);
+    let strengths = ChargeDistribution::Signed.generate::<T>(n, 1);
+    let mut best: Option<FmmResult> = None;
+    for _ in 0..8 {
+        let sum = Sum::new(Kernel::Coulomb, &points)
+            .outputs(outputs)
+            .method(Method::Fmm)
+            .tolerance(tolerance);
+        let mut plan = Plan::new(device, &sum)?;
+        plan.evaluate(&strengths)?;
+        let (seconds, interactions) = (*plan.seconds(), plan.parameters().interactions);
+        let p2p_pairs = interactions.p2p as f64 / seconds.of(Phase::P2p);
+        let result = FmmResult {
+            case: format!("{set} {} {tolerance:.0e} {}", T::NAME, name(outputs)),
+            n,
+            seconds: seconds.total,
+            device_seconds: Phase::ALL.iter().map(|phase| seconds.of(*phase)).sum(),
+            p2p_pairs,
+            p2p_share: p2p_pairs / all_pairs,
+            m2l: interactions.m2l as f64 / seconds.of(Phase::M2l),
+            phases: Phase::ALL
+                .iter()
+                .map(|phase| (phase.name(), seconds.of(*phase)))
+                .filter(|(_, seconds)| *seconds > 0.0)
+                .collect(),
+        };
+        if best
+            .as_ref()
+            .is_none_or(|best| result.device_seconds < best.device_seconds)
+        {
+            best = Some(result);
+        }
+    }
+    best.ok_or_else(|| Failure::data("nothing was measured"))
+}
+
+fn name(outputs: &[Output]) -> &'static str {
+    if outputs.len() > 1 {
+        "potential+gradient"
+    } else {
+        "potential"
+    }
+}
+
+fn summary(report: &Report) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "{}\n\nall pairs                                  pairs/s     of the bound",
+        report.device
+    );
+    for a in &report.all_pairs {
+        let (pairs, share) = (units::with_prefix(a.pairs), 100.0 * a.pairs / a.bound);
+        let _ = writeln!(
+            text,
+            "  {} {:<22}{:>10}{pairs:>12}{share:>12.0} %",
+            a.precision, a.outputs, a.n
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\nFMM                                               N  host to host      device     P2P, of all pairs         M2L"
+    );
+    for f in &report.fmm {
+        let _ = writeln!(
+            text,
+            "  {:<38}{:>10}{:>11.2} ms{:>9.2} ms{:>12} pairs/s{:>4.0} %{:>10}/s",
+            f.case,
+            f.n,
+            1e3 * f.seconds,
+            1e3 * f.device_seconds,
+            units::with_prefix(f.p2p_pairs),
+            100.0 * f.p2p_share,
+            units::with_prefix(f.m2l)
+        );
+        let phases: Vec<String> = f
+            .phases
+            .iter()
+            .map(|(name, seconds)| format!("{name} {:.3}", 1e3 * seconds))
+            .collect();
+        let _ = writeln!(text, "      {}", phases.join(", "));
+    }
+    text
+}

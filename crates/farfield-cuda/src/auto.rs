@@ -1,0 +1,124 @@
+//! Whether a sum is done sooner on a device than on the CPU's cores, both guessed from models and nothing timed.
+
+use crate::device::{Precision, Properties};
+use crate::kernel::PairKind;
+use crate::tuning::{self, Demand, Rates};
+use farfield::expansion::coefficient_count;
+use farfield::plan::Request;
+use farfield::tuning::{CLASSES, MachineProfile, OperatorCosts, class_of, cube_orders};
+use farfield::{Method, Sum};
+
+/// Seconds a device must save to be opened, which takes a fraction of a second once per process.
+pub const LEAST_GAIN: f64 = 0.02;
+
+/// Bytes a second between the host and a device, both ways the same.
+const BUS: f64 = 2e10;
+
+/// Seconds that a sum is expected to take on an open device, from host memory to host memory.
+pub fn device_seconds<T: Precision>(properties: &Properties, sum: &Sum<T>) -> f64 {
+    let request = sum.request();
+    let kind = PairKind::of(&request);
+    let (sources, targets) = (request.sources.len(), request.target_count());
+    let rates = Rates::of::<T>(properties, &kind);
+    let direct = rates.overhead + sources as f64 * targets as f64 * request.vectors as f64 / rates.pairs;
+    let fmm = tuning::choose(&Demand::of(&request, &kind, sources.max(targets) as f64), &rates).seconds;
+    let summing = match request.method {
+        Method::Direct => direct,
+        Method::Auto => direct.min(fmm),
+        _ => fmm,
+    };
+    let results: usize = request.outputs.iter().map(|output| output.components()).sum();
+    let other_targets = if request.targets.is_some() { 3 * targets } else { 0 };
+    let numbers = 3 * sources + other_targets + request.vectors * (sources * kind.strengths() + targets * results);
+    summing + (numbers * std::mem::size_of::<T>()) as f64 / BUS
+}
+
+/// Seconds that a sum is expected to take on so many threads of the CPU: pairs, or an FMM of points spread evenly in a
+/// cube with the best of a few leaf sizes.
+pub fn cpu_seconds<T: Precision>(profile: &MachineProfile, threads: usize, sum: &Sum<T>) -> f64 {
+    let (request, costs) = (sum.request(), profile.of::<T>());
+    let kind = PairKind::of(&request);
+    let (sources, targets) = (request.sources.len() as f64, request.target_count() as f64);
+    let pair = pair_cost(&kind, costs);
+    let direct = sources * targets * request.vectors as f64 * pair;
+    let leaves = [20.0, 40.0, 80.0, 160.0, 320.0];
+    let fmm = leaves
+        .iter()
+        .map(|mean| fmm_cost(&request, &kind, costs, *mean))
+        .fold(f64::INFINITY, f64::min);
+    let nanoseconds = match request.method {
+        Method::Direct => direct,
+        Method::Auto => direct.min(fmm),
+        _ => fmm,
+    };
+    1e-9 * nanoseconds / threads.max(1) as f64
+}
+
+fn pair_cost(kind: &PairKind, costs: &OperatorCosts) -> f64 {
+    if kind.vector {
+        costs.pair_vector[kind.derivatives.clamp(1, 2) - 1]
+    } else {
+        costs.pair_scalar[kind.derivatives.min(2)]
+    }
+}
+
+/// Nanoseconds of an FMM with so many points in a leaf.
+fn fmm_cost<T: Precision>(request: &Request<T>, kind: &PairKind, costs: &OperatorCosts, mean: f64) -> f64 {
+    let points = request.sources.len().max(request.target_count()) as f64;
+    let (vectors, streams) = (request.vectors as f64, (request.vectors * kind.strengths()) as f64);
+    let orders = match request.order {
+        Some(order) => ([order as u8; CLASSES], order),
+        None => {
+            let orders = cube_orders(points, mean, &request.derivatives(), request.tolerance, costs);
+            (orders.by_level.first().copied().unwrap_or([1; CLASSES]), orders.highest)
+        }
+    };
+    let translations: f64 = (0..216)
+        .filter_map(|k| class_of([k / 36 - 2, k / 6 % 6 - 2, k % 6 - 2]))
+        .map(|class| costs.m2l(orders.0[class] as usize))
+        .sum();
+    let pairs = 27.0 * mean * vectors * pair_cost(kind, costs);
+    let expansions = 2.0 * streams * coefficient_count(orders.1) as f64 * costs.point_coefficient;
+    // Coarser levels have an eighth of the boxes each.
+    points * (pairs + expansions + 8.0 / 7.0 * streams * translations / mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use farfield::kernel::Kernel;
+    use farfield::points::PointSet;
+
+    fn h200() -> Properties {
+        Properties {
+            ordinal: 0,
+            name: "H200".to_owned(),
+            architecture: 90,
+            multiprocessors: 132,
+            clock_khz: 1_980_000,
+            memory_bytes: 140 << 30,
+            cache_bytes: 50 << 20,
+            shared_bytes: 227 << 10,
+            driver: 12080,
+        }
+    }
+
+    #[test]
+    fn large_sums_pay_on_a_device_and_small_ones_do_not() {
+        let profile = MachineProfile::default();
+        let seconds = |n: usize| {
+            let points = PointSet::Cube.generate::<f64>(n, 1);
+            let sum = Sum::new(Kernel::Coulomb, &points);
+            (device_seconds(&h200(), &sum), cpu_seconds(&profile, 2, &sum))
+        };
+        let (device, cpu) = seconds(2000);
+        assert!(cpu < device + LEAST_GAIN, "{cpu} {device}");
+        let (device, cpu) = seconds(1_000_000);
+        assert!(cpu > device + LEAST_GAIN, "{cpu} {device}");
+        // A million points take about a second on two cores and ten milliseconds there.
+        assert!(
+            (0.2..5.0).contains(&cpu) && (0.003..0.05).contains(&device),
+            "{cpu} {device}"
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! How translations are cut into blocks and warps: two programs, one for any order, one for low orders.
+
+use super::{row_tiles, stride};
+use crate::compile::Program;
+use crate::device::Precision;
+
+/// A kind of translation: `Kind` of `kernels/steps.cuh`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Children into parents.
+    M2m,
+    /// Multipoles into locals.
+    M2l,
+    /// Parents into children.
+    L2l,
+}
+
+impl Kind {
+    /// Shifts into a box.
+    pub(crate) fn shifts(self) -> usize {
+        match self {
+            Kind::M2m => 8,
+            Kind::M2l => 189,
+            Kind::L2l => 1,
+        }
+    }
+}
+
+/// The program that translates, and how it cuts its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// `kernels/translate.cu`: blocks share a shift.
+    Blocks(Warps),
+    /// `kernels/translate_low.cu`: each warp has shifts of its own.
+    LowOrder,
+}
+
+/// How a block of `kernels/translate.cu` is cut into warps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Warps {
+    /// Parts of the rows.
+    pub row_warps: usize,
+    /// Tiles of rows of each warp.
+    pub rows_per_warp: usize,
+    /// Blocks that share the rows.
+    pub blocks: usize,
+}
+
+impl Warps {
+    /// Target expansions of a block: `COLUMNS_PER_BLOCK` of `kernels/translate.cu`.
+    const COLUMNS: usize = 64;
+
+    /// Warps of a block: `WARPS` of `kernels/translate.cu`.
+    const WARPS: usize = 8;
+
+    /// At most two tiles of rows of a warp: with their sums, two blocks fit on a multiprocessor.
+    fn of(order: usize) -> Self {
+        let tiles = row_tiles(order);
+        let row_warps = if tiles <= 2 { 2 } else { 4 };
+        let rows_per_warp = tiles.div_ceil(row_warps).min(2);
+        Self {
+            row_warps,
+            rows_per_warp,
+            blocks: tiles.div_ceil(row_warps * rows_per_warp),
+        }
+    }
+
+    /// Bytes of shared memory of a block that takes so many steps: `Shared` of `kernels/translate.cu`.
+    fn shared_bytes<T>(order: usize, steps: usize) -> u32 {
+        let tile = 3 * Self::COLUMNS * 36 * std::mem::size_of::<T>();
+        (tile + steps * Self::COLUMNS * 4 + 4 * 192 + stride(order) + 16) as u32
+    }
+}
+
+/// `kernels/translate_low.cu`: tiles of 8 expansions of a warp, and warps of a block of M2L where there are many targets
+/// and where there are few.
+const LOW_TILES: usize = 4;
+const LOW_GROUPS: usize = 4;
+const LOW_MANY_GROUPS: usize = 12;
+
+/// With fewer blocks of M2L than this for each multiprocessor, more warps share a block's shifts.
+const FEW_BLOCKS: usize = 2;
+
+/// The highest order whose sums, four tiles of rows, a warp holds.
+pub(crate) const LOW_ORDER: usize = 7;
+
+impl Layout {
+    /// The faster one.
+    pub fn of<T: Precision>(order: usize) -> Self {
+        if !T::DOUBLE && order <= LOW_ORDER {
+            Layout::LowOrder
+        } else {
+            Layout::Blocks(Warps::of(order))
+        }
+    }
+
+    /// Target expansions of a block.
+    pub(crate) fn columns(self) -> usize {
+        match self {
+            Layout::Blocks(_) => Warps::COLUMNS,
+            Layout::LowOrder => 8 * LOW_TILES,
+        }
+    }
+
+    /// Blocks that share the rows.
+    pub(crate) fn row_blocks(self) -> usize {
+        match self {
+            Layout::Blocks(warps) => warps.blocks,
+            Layout::LowOrder => 1,
+        }
+    }
+
+    /// Whether so many blocks are few for a device.
+    pub(crate) fn has_few(self, blocks: usize, multiprocessors: usize) -> bool {
+        self == Layout::LowOrder && blocks < FEW_BLOCKS * multiprocessors
+    }
+
+    /// Threads of a block, where there are few blocks or many.
+    pub(crate) fn threads(self, kind: Kind, few: bool) -> u32 {
+        let warps = match (self, kind) {
+            (Layout::Blocks(_), _) => Warps::WARPS,
+            (Layout::LowOrder, Kind::M2m) => 8,
+            (Layout::LowOrder, Kind::M2l) if few => LOW_MANY_GROUPS,
+            (Layout::LowOrder, Kind::M2l) => LOW_GROUPS,
+            (Layout::LowOrder, Kind::L2l) => 1,
+        };
+        (32 * warps) as u32
+    }
+
+    /// The kernel of M2L where there are few blocks.
+    pub(crate) fn m2l_few(self) -> &'static str {
+        match self {
+            Layout::Blocks(_) => "m2l",
+            Layout::LowOrder => "m2l_few",
+        }
+    }
+
+    /// Bytes of a block's dynamic shared memory.
+    pub(crate) fn shared_bytes<T>(self, order: usize, kind: Kind) -> u32 {
+        match self {
+            Layout::Blocks(_) => Warps::shared_bytes::<T>(order, kind.shifts()),
+            Layout::LowOrder => 0,
+        }
+    }
+
+    /// Whether mirror images of a shift share a matrix.
+    pub(crate) fn mirrored(self) -> bool {
+        matches!(self, Layout::Blocks(_))
+    }
+}
+
+/// The program of the translations of an order.
+pub fn translate_program<T: Precision>(order: usize) -> Program {
+    let program = match Layout::of::<T>(order) {
+        Layout::Blocks(warps) => Program::new("translate", include_str!("../../kernels/translate.cu"))
+            .define("FARFIELD_ROW_WARPS", warps.row_warps)
+            .define("FARFIELD_ROWS_PER_WARP", warps.rows_per_warp)
+            .define(
+                "FARFIELD_SHARED(steps)",
+                format!("({}+{}*steps)", Warps::shared_bytes::<T>(order, 0), Warps::COLUMNS * 4),
+            ),
+        Layout::LowOrder => Program::new("translate_low", include_str!("../../kernels/translate_low.cu"))
+            .define("FARFIELD_TILES", LOW_TILES)
+            .define("FARFIELD_GROUPS", LOW_GROUPS)
+            .define("FARFIELD_MANY_GROUPS", LOW_MANY_GROUPS),
+    };
+    program
+        .define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
+        .define("FARFIELD_ORDER", order)
+}

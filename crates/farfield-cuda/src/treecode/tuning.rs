@@ -1,0 +1,68 @@
+//! Opening angle, order and leaf size.
+
+use super::setup::shared_bytes;
+use crate::device::Precision;
+use crate::error::Error;
+use crate::kernel::PairKind;
+use farfield::expansion::coefficient_count;
+use farfield::plan::Request;
+use farfield::tuning::treecode_parameters;
+
+/// The treecode's criterion and order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Opening {
+    /// A box of radius a acts through its multipole at distances beyond a / theta.
+    pub theta: f64,
+    /// The order of the multipoles.
+    pub order: usize,
+    /// Boxes of so few sources cost less in pairs.
+    pub few_sources: usize,
+    /// No source acts through a multipole within this distance: there cores matter.
+    pub reach: f64,
+}
+
+/// Operations of a pair of points, where one coefficient of one sum takes two.
+const PAIR_OPERATIONS: usize = 20;
+
+/// Static shared memory of a block.
+const MOST_SHARED: usize = 48 * 1024;
+
+impl Opening {
+    /// What a request asks for, as the CPU's treecode chooses it; an expert's criterion is kept to the letter.
+    pub fn of<T: Precision>(request: &Request<T>, kind: &PairKind, reach: f64) -> Result<Self, Error> {
+        let derivatives = request.derivatives().last().copied().unwrap_or(0);
+        let (theta, order) = treecode_parameters(request.order, request.theta, request.tolerance, derivatives);
+        if shared_bytes::<T>(kind, order) > MOST_SHARED {
+            return Err(Error::Unsupported {
+                what: format!(
+                    "a treecode of order {order} with {} sums a target in {}",
+                    kind.sums(),
+                    T::NAME
+                ),
+                remedy: "use a lower order or a larger tolerance, --method fmm or direct, or --device cpu",
+            });
+        }
+        let expert = request.theta.is_some() || request.order.is_some();
+        let few_sources = if expert {
+            0
+        } else {
+            m2p_operations(kind, order) / PAIR_OPERATIONS
+        };
+        Ok(Self {
+            theta,
+            order,
+            few_sources,
+            reach,
+        })
+    }
+
+    /// Points that leaves should hold: so many that pairs cost about as much as the smallest boxes' multipoles.
+    pub fn leaf_mean(&self, kind: &PairKind) -> f64 {
+        (2 * m2p_operations(kind, self.order) / PAIR_OPERATIONS).clamp(32, 128) as f64
+    }
+}
+
+/// Operations of one multipole at one target: the basis and each sum's coefficients.
+fn m2p_operations(kind: &PairKind, order: usize) -> usize {
+    coefficient_count(order + kind.derivatives) * (3 + 2 * kind.sums())
+}
