@@ -25,6 +25,14 @@ impl Time {
         }
     }
 
+    /// A measured time, or that of a part, extrapolated.
+    fn scaled(measured: &Measured, scale: Option<f64>) -> Self {
+        match scale {
+            None => Self::of(measured),
+            Some(scale) => Self::extrapolated(scale * measured.seconds.total),
+        }
+    }
+
     /// For a table: whether it is extrapolated.
     pub fn mark(self) -> Cell {
         Cell::Text(if self.extrapolated { "yes" } else { "no" }.to_owned())
@@ -45,17 +53,38 @@ pub fn direct_sum<P: Problem<D>, T: Precision, const D: usize>(
     context: &Context,
     mut case: Case<'_, P, T, D>,
     predicted: f64,
-    (longest, sampled): (f64, f64),
+    limits: (f64, f64),
 ) -> Result<Time, Failure> {
+    let scale = take_sample(&mut case, predicted, limits);
+    Ok(Time::scaled(&case.measure(context, 0)?, scale))
+}
+
+/// The same on the graphics processor, if there is one.
+pub fn direct_sum_on_gpu<P: Problem<D>, T: Precision, const D: usize>(
+    context: &Context,
+    mut case: Case<'_, P, T, D>,
+    predicted: f64,
+    limits: (f64, f64),
+) -> Result<Option<Time>, Failure> {
+    let scale = take_sample(&mut case, predicted, limits);
+    let measured = case.measure_on_gpu(context, 0)?;
+    Ok(measured.map(|measured| Time::scaled(&measured, scale)))
+}
+
+/// Leaves some of the targets if all would take too long; returns what their time is to be multiplied with.
+fn take_sample<P, T, const D: usize>(
+    case: &mut Case<'_, P, T, D>,
+    predicted: f64,
+    (longest, sampled): (f64, f64),
+) -> Option<f64> {
     if predicted <= longest {
-        return Ok(Time::of(&case.measure(context, 0)?));
+        return None;
     }
     let n = case.data.sources.len();
     // The points are in random order: the first ones are a sample.
     let targets = ((n as f64 * sampled / predicted) as usize).clamp(1000.min(n), n);
     case.data.targets = Some(&case.data.sources[..targets]);
-    let some = case.measure(context, 0)?;
-    Ok(Time::extrapolated(some.seconds.total * n as f64 / targets as f64))
+    Some(n as f64 / targets as f64)
 }
 
 /// Where one method overtakes another.

@@ -1,6 +1,6 @@
 //! Goude, figure 5.5: FMM against direct sum.
 
-use super::crossover::{Crossover, Time, direct_sum};
+use super::crossover::{Crossover, Time, direct_sum, direct_sum_on_gpu};
 use super::goude::{SAMPLES, Vortices};
 use super::published::{GOUDE_GPU_BREAK_EVEN, GOUDE_HARDWARE, GOUDE_ORDER, GOUDE_TOLERANCE};
 use super::table::{Cell, Table};
@@ -20,6 +20,14 @@ struct Row {
     direct: Time,
     fmm: f64,
     maximum_error: f64,
+    /// On the graphics processor, from host memory to host memory.
+    gpu: Option<GpuRow>,
+}
+
+#[derive(Clone, Copy)]
+struct GpuRow {
+    direct: Time,
+    fmm: f64,
 }
 
 /// Measures the figure.
@@ -33,6 +41,10 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         rows.push(measure(context, n, rows.last())?);
     }
     let break_even = Crossover::find(rows.iter().map(|row| (row.n as f64, row.fmm, row.direct.seconds)));
+    let gpu_times = rows
+        .iter()
+        .filter_map(|row| row.gpu.map(|gpu| (row.n as f64, gpu.fmm, gpu.direct.seconds)));
+    let gpu_break_even = Crossover::find(gpu_times);
     let mut remarks = vec![format!(
         "p = {GOUDE_ORDER}, in the paper a maximum error of about {GOUDE_TOLERANCE:e}; ours at {SAMPLES} points"
     )];
@@ -49,6 +61,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         Cell::Text("FMM overtakes direct".to_owned()),
         break_even.map_or(Cell::Missing, Crossover::cell),
         Cell::Count(GOUDE_GPU_BREAK_EVEN as u64),
+        gpu_break_even.map_or(Cell::Missing, Crossover::cell),
     ]);
     Ok(Reproduction {
         title: "Goude, figure 5.5: FMM and direct sum against the number of points, f64".to_owned(),
@@ -70,7 +83,18 @@ fn measure(context: &Context, n: usize, previous: Option<&Row>) -> Result<Row, F
     let predicted = previous.map_or(0.0, |row| row.direct.seconds * (n as f64 / row.n as f64).powi(2));
     let direct = direct_sum(context, vortices.direct(), predicted, limits)?;
     let fmm = vortices.fmm().measure(context, SAMPLES)?;
+    let gpu = match vortices.fmm().measure_on_gpu(context, 0)? {
+        None => None,
+        Some(fmm) => {
+            let before = previous.and_then(|row| row.gpu.map(|gpu| (row.n, gpu.direct.seconds)));
+            let predicted = before.map_or(0.0, |(size, seconds)| seconds * (n as f64 / size as f64).powi(2));
+            let direct = direct_sum_on_gpu(context, vortices.direct(), predicted, (2.0, 0.5))?;
+            let fmm = fmm.seconds.total;
+            direct.map(|direct| GpuRow { direct, fmm })
+        }
+    };
     Ok(Row {
+        gpu,
         n,
         direct,
         fmm: fmm.seconds.total,
@@ -96,8 +120,8 @@ fn times(rows: &[Row]) -> Table {
             row.direct.mark(),
             Cell::Number(row.fmm),
             Cell::Number(row.direct.seconds / row.fmm),
-            Cell::Missing,
-            Cell::Missing,
+            row.gpu.map(|gpu| gpu.direct.seconds).into(),
+            row.gpu.map(|gpu| gpu.fmm).into(),
             Cell::Small(row.maximum_error),
         ]);
     }
@@ -109,7 +133,7 @@ fn chart(rows: &[Row], break_even: Option<Crossover>) -> LineChart {
     let fmm: Vec<_> = rows.iter().map(|row| (row.n as f64, row.fmm)).collect();
     let measured = rows.iter().take_while(|row| !row.direct.extrapolated).count();
     let blue = Color::PALETTE[0];
-    let mut chart = LineChart::new("FMM and direct sum in the plane on the CPU")
+    let mut chart = LineChart::new("FMM and direct sum in the plane")
         .subtitle(format!(
             "harmonic potential in the square, p = {GOUDE_ORDER}, {} threads; as in Goude and Engblom, figure 5.5",
             rayon::current_num_threads()
@@ -122,6 +146,21 @@ fn chart(rows: &[Row], break_even: Option<Crossover>) -> LineChart {
         // From the last measured point on, so that the line goes on.
         let rest = Series::new("direct sum, extrapolated").points(&direct[measured.saturating_sub(1)..]);
         chart = chart.series(rest.color(blue).style(LineStyle::Dashed, Marker::Cross));
+    }
+    for (name, time) in [
+        (
+            "direct sum, GPU",
+            (|gpu: GpuRow| gpu.direct.seconds) as fn(GpuRow) -> f64,
+        ),
+        ("FMM, GPU", |gpu| gpu.fmm),
+    ] {
+        let points: Vec<_> = rows
+            .iter()
+            .filter_map(|row| row.gpu.map(|gpu| (row.n as f64, time(gpu))))
+            .collect();
+        if !points.is_empty() {
+            chart = chart.series(Series::new(name).points(&points));
+        }
     }
     if let Some(Crossover::At(n)) = break_even {
         chart = chart.reference(ReferenceLine::vertical(n).label(format!("break-even, {n:.0}")));

@@ -34,21 +34,37 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         ("gpu_layer", "GPU layer/uniform"),
     ]);
     let (mut normal_curve, mut layer_curve) = (Vec::new(), Vec::new());
+    let (mut gpu_normal, mut gpu_layer) = (Vec::new(), Vec::new());
+    let on_gpu = |vortices: &Vortices| -> Result<Option<f64>, Failure> {
+        let measured = vortices.fmm().measure_on_gpu(context, 0)?;
+        Ok(measured.map(|measured| measured.in_phases()))
+    };
     for spread in spreads {
         step(&format!("sigma = {spread}"));
         // Again for every spread: a machine is not equally fast all the time.
         let uniform = square.fmm().measure(context, 0)?;
         let total = |measured: &Measured| measured.seconds.total / uniform.seconds.total;
         let p2p = |measured: &Measured| measured.seconds.of(Phase::P2p) / uniform.seconds.total;
-        let of = |set| Vortices::with_spread(set, n, *spread).fmm().measure(context, 0);
-        let (normal, layer) = (of(PlaneSet::Normal)?, of(PlaneSet::Layer)?);
+        let [normal_set, layer_set] =
+            [PlaneSet::Normal, PlaneSet::Layer].map(|set| Vortices::with_spread(set, n, *spread));
+        let normal = normal_set.fmm().measure(context, 0)?;
+        let layer = layer_set.fmm().measure(context, 0)?;
+        let uniform_on_gpu = on_gpu(&square)?;
+        let gpu_ratio = |vortices| -> Result<Option<f64>, Failure> {
+            Ok(on_gpu(vortices)?.zip(uniform_on_gpu).map(|(a, b)| a / b))
+        };
+        let (normal_on_gpu, layer_on_gpu) = (gpu_ratio(&normal_set)?, gpu_ratio(&layer_set)?);
         table.row([
             Cell::Number(*spread),
             Cell::Number(total(&normal)),
             Cell::Number(p2p(&normal)),
             Cell::Number(total(&layer)),
             Cell::Number(p2p(&layer)),
+            normal_on_gpu.into(),
+            layer_on_gpu.into(),
         ]);
+        gpu_normal.extend(normal_on_gpu.map(|ratio| (*spread, ratio)));
+        gpu_layer.extend(layer_on_gpu.map(|ratio| (*spread, ratio)));
         normal_curve.push((*spread, total(&normal)));
         layer_curve.push((*spread, total(&layer)));
         if fastest.is_none_or(|fastest| uniform.seconds.total < fastest.seconds.total) {
@@ -56,7 +72,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         }
     }
     let uniform = fastest.map(|fastest| fastest.seconds).unwrap_or_default();
-    let chart = LineChart::new("Time of less uniform points")
+    let mut chart = LineChart::new("Time of less uniform points")
         .subtitle(format!(
             "harmonic potential, N = {}, p = {GOUDE_ORDER}; as in Goude and Engblom, figure 5.9",
             units::count(n as u64)
@@ -66,6 +82,11 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         .series(Series::new("normal, CPU").points(&normal_curve))
         .series(Series::new("layer, CPU").points(&layer_curve))
         .reference(ReferenceLine::horizontal(1.0).label("uniform"));
+    for (name, curve) in [("normal, GPU", &gpu_normal), ("layer, GPU", &gpu_layer)] {
+        if !curve.is_empty() {
+            chart = chart.series(Series::new(name).points(curve));
+        }
+    }
     Ok(Reproduction {
         title: format!(
             "Goude, figure 5.9: time of {} points against their spread, f64",

@@ -1,12 +1,14 @@
 //! Goude, figures 5.2 and 5.4: how many points a box should hold.
 
 use super::goude::{Vortices, levels};
+use super::measure::Case;
 use super::published::{
     GOUDE_BEST_PER_BOX, GOUDE_FIGURE_5_2_SIZES, GOUDE_FIGURE_5_4, GOUDE_HARDWARE, GOUDE_ORDER, GOUDE_TOLERANCE,
 };
 use super::table::{Cell, Table};
 use super::{Context, Reproduction, progress};
 use crate::failure::Failure;
+use crate::problem::Plane;
 use farfield::plane::PlaneSet;
 use farfield_plot::{Axis, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -16,36 +18,30 @@ pub fn figure_5_2(context: &Context) -> Result<Reproduction, Failure> {
     let (smallest, largest) = GOUDE_FIGURE_5_2_SIZES;
     let (largest, count) = if context.quick { (4e4, 4) } else { (largest, 24) };
     let wanted: Vec<usize> = (2..=12).map(|k| 5 * k).chain([70, 80, 100, 120, 160]).collect();
-    // Seconds per point of each wanted number, size after size.
+    // Seconds per point of each wanted number, size after size, on the CPU and on the GPU.
     let mut times = vec![Vec::new(); wanted.len()];
+    let mut gpu_times = times.clone();
     for k in 0..count {
         let n = (smallest * (largest / smallest).powf(k as f64 / (count - 1) as f64)).round() as usize;
         let vortices = Vortices::new(PlaneSet::Square, n);
         // Most of the numbers lead to the same levels.
         let mut by_levels = BTreeMap::new();
-        for (per_box, times) in wanted.iter().zip(&mut times) {
+        for (k, per_box) in wanted.iter().enumerate() {
             let levels = levels(n, *per_box);
-            times.push(match by_levels.entry(levels) {
+            let (cpu, gpu) = match by_levels.entry(levels) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(unknown) => {
                     progress("goude-figure-5-2", format_args!("N = {n}, {levels} levels"));
-                    let measured = vortices.fmm_with(GOUDE_ORDER, *per_box).measure(context, 0)?;
-                    *unknown.insert(measured.seconds.total / n as f64)
+                    let case = vortices.fmm_with(GOUDE_ORDER, *per_box);
+                    *unknown.insert(times_per_point(context, &case, n)?)
                 }
-            });
+            };
+            times[k].push(cpu);
+            gpu_times[k].extend(gpu);
         }
     }
-    let means: Vec<f64> = times
-        .iter()
-        .map(|times| times.iter().sum::<f64>() / times.len() as f64)
-        .collect();
-    let (best, least) =
-        wanted.iter().zip(&means).fold(
-            (0, f64::MAX),
-            |best, (per_box, mean)| {
-                if *mean < best.1 { (*per_box, *mean) } else { best }
-            },
-        );
+    let (means, best, least) = means_and_best(&wanted, &times);
+    let on_gpu = context.gpu.is_some().then(|| means_and_best(&wanted, &gpu_times));
     let mut table = Table::new([
         ("points_per_box", "points per box"),
         ("cpu_ns_per_point", "our CPU (ns per point)"),
@@ -53,17 +49,21 @@ pub fn figure_5_2(context: &Context) -> Result<Reproduction, Failure> {
         ("gpu_ns_per_point", "our GPU (ns per point)"),
         ("gpu_normalised", "normalised"),
     ]);
-    let mut curve = Vec::new();
-    for (per_box, mean) in wanted.iter().zip(&means) {
+    let (mut curve, mut gpu_curve) = (Vec::new(), Vec::new());
+    for (k, (per_box, mean)) in wanted.iter().zip(&means).enumerate() {
+        let gpu = on_gpu.as_ref().map(|(means, _, least)| (means[k], means[k] / least));
         table.row([
             Cell::Count(*per_box as u64),
             Cell::Number(1e9 * mean),
             Cell::Number(mean / least),
+            gpu.map(|(mean, _)| 1e9 * mean).into(),
+            gpu.map(|(_, ratio)| ratio).into(),
         ]);
         curve.push((*per_box as f64, mean / least));
+        gpu_curve.extend(gpu.map(|(_, ratio)| (*per_box as f64, ratio)));
     }
     let (cpu, gpu) = GOUDE_BEST_PER_BOX;
-    let chart = LineChart::new("Time against the number of points per box")
+    let mut chart = LineChart::new("Time against the number of points per box")
         .subtitle(format!(
             "harmonic potential in the square, p = {GOUDE_ORDER}, {count} sizes; as in Goude and Engblom, figure 5.2"
         ))
@@ -72,6 +72,10 @@ pub fn figure_5_2(context: &Context) -> Result<Reproduction, Failure> {
         .series(Series::new("CPU").points(&curve))
         .reference(ReferenceLine::vertical(cpu as f64).label(format!("Goude: best CPU, {cpu}")))
         .reference(ReferenceLine::vertical(gpu as f64).label(format!("Goude: best GPU, {gpu}")));
+    if !gpu_curve.is_empty() {
+        chart = chart.series(Series::new("GPU").points(&gpu_curve));
+    }
+    let best_on_gpu = on_gpu.map_or(String::new(), |(_, best, _)| format!(", {best} on our GPU"));
     Ok(Reproduction {
         title: "Goude, figure 5.2: time against the number of points per box, f64".to_owned(),
         hardware: GOUDE_HARDWARE,
@@ -81,7 +85,7 @@ pub fn figure_5_2(context: &Context) -> Result<Reproduction, Failure> {
                 "mean time per point of {count} sizes from {smallest:e} to {largest:e}, levels by eq. 5.2; p = \
                  {GOUDE_ORDER} gives a maximum error of about {GOUDE_TOLERANCE:e}"
             ),
-            format!("best: {best} points per box here, {cpu} on the paper's CPU, {gpu} on its GPU"),
+            format!("best: {best} points per box on our CPU{best_on_gpu}, {cpu} on the paper's CPU, {gpu} on its GPU"),
         ],
         png: chart.to_png()?,
     })
@@ -101,17 +105,20 @@ pub fn figure_5_4(context: &Context) -> Result<Reproduction, Failure> {
         ("cpu_ns_per_point", "(ns per point)"),
         ("gpu_points_per_box", "best on our GPU"),
     ]);
-    let mut curve = Vec::new();
+    let (mut curve, mut gpu_curve) = (Vec::new(), Vec::new());
     for order in orders {
         progress("goude-figure-5-4", format_args!("p = {order}"));
-        let times = times_by_filling(context, level, *order, most)?;
+        let (times, gpu_times) = times_by_filling(context, level, *order, most)?;
         let (best, mean) = best_per_box(&times);
+        let gpu = context.gpu.is_some().then(|| best_per_box(&gpu_times).0);
         table.row([
             Cell::Count(*order as u64),
             Cell::Count(best.round() as u64),
             Cell::Number(1e9 * mean),
+            gpu.map_or(Cell::Missing, |best| Cell::Count(best.round() as u64)),
         ]);
         curve.push((*order as f64, best));
+        gpu_curve.extend(gpu.map(|best| (*order as f64, best)));
     }
     let (intercept, slope) = straight_line(&curve);
     let (cpu, gpu) = GOUDE_BEST_PER_BOX;
@@ -120,7 +127,7 @@ pub fn figure_5_4(context: &Context) -> Result<Reproduction, Failure> {
             .points(&[(GOUDE_ORDER as f64, best as f64)])
             .style(LineStyle::None, marker)
     };
-    let chart = LineChart::new("Best number of points per box against the order")
+    let mut chart = LineChart::new("Best number of points per box against the order")
         .subtitle(format!(
             "harmonic potential in the square, {} boxes; as in Goude and Engblom, figure 5.4",
             1 << (2 * level)
@@ -130,6 +137,9 @@ pub fn figure_5_4(context: &Context) -> Result<Reproduction, Failure> {
         .series(Series::new("CPU").points(&curve))
         .series(published("Goude: CPU", cpu, Marker::Square))
         .series(published("Goude: GPU", gpu, Marker::Triangle));
+    if !gpu_curve.is_empty() {
+        chart = chart.series(Series::new("GPU").points(&gpu_curve));
+    }
     Ok(Reproduction {
         title: "Goude, figure 5.4: the best number of points per box against the order, f64".to_owned(),
         hardware: GOUDE_HARDWARE,
@@ -146,21 +156,44 @@ pub fn figure_5_4(context: &Context) -> Result<Reproduction, Failure> {
     })
 }
 
-/// Seconds per point for boxes that hold more and more points, from 4 to `most`, at a fixed level.
-fn times_by_filling(context: &Context, level: usize, order: usize, most: f64) -> Result<Vec<(f64, f64)>, Failure> {
+/// Seconds per point on the CPU, and on the GPU without copies to and from it.
+fn times_per_point(context: &Context, case: &Case<'_, Plane, f64, 2>, n: usize) -> Result<(f64, Option<f64>), Failure> {
+    let cpu = case.measure(context, 0)?.seconds.total / n as f64;
+    let gpu = case.measure_on_gpu(context, 0)?;
+    Ok((cpu, gpu.map(|gpu| gpu.in_phases() / n as f64)))
+}
+
+/// The mean time of each number of points per box; the best number, and its mean.
+fn means_and_best(wanted: &[usize], times: &[Vec<f64>]) -> (Vec<f64>, usize, f64) {
+    let mean = |times: &Vec<f64>| times.iter().sum::<f64>() / times.len() as f64;
+    let means: Vec<f64> = times.iter().map(mean).collect();
+    let better = |best: (usize, f64), (per_box, mean): (&usize, &f64)| {
+        if *mean < best.1 { (*per_box, *mean) } else { best }
+    };
+    let (best, least) = wanted.iter().zip(&means).fold((0, f64::MAX), better);
+    (means, best, least)
+}
+
+/// Times per point against the number of points in a box.
+type Times = Vec<(f64, f64)>;
+
+/// Seconds per point for boxes that hold more and more points, from 4 to `most`, at a fixed level: on the CPU, on the
+/// GPU.
+fn times_by_filling(context: &Context, level: usize, order: usize, most: f64) -> Result<(Times, Times), Failure> {
     let boxes = 1 << (2 * level);
-    let mut times = Vec::new();
+    let (mut times, mut gpu_times) = (Vec::new(), Vec::new());
     let mut filling = 4.0f64;
     while filling < most {
         let n = (filling * boxes as f64).round() as usize;
         // Eq. 5.2 gives this level from 5/8 to 5/2 of the points in a box.
         let per_box = (1.25 * filling).round() as usize;
         let vortices = Vortices::new(PlaneSet::Square, n);
-        let measured = vortices.fmm_with(order, per_box).measure(context, 0)?;
-        times.push((filling, measured.seconds.total / n as f64));
+        let (cpu, gpu) = times_per_point(context, &vortices.fmm_with(order, per_box), n)?;
+        times.push((filling, cpu));
+        gpu_times.extend(gpu.map(|gpu| (filling, gpu)));
         filling *= 1.5;
     }
-    Ok(times)
+    Ok((times, gpu_times))
 }
 
 /// The N_d for which the time, averaged over boxes of 0.4 to 1.6 N_d points, is lowest, and that time.

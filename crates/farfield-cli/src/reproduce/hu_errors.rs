@@ -51,7 +51,7 @@ fn run<T: Precision>(context: &Context, figure: &str, orders: &[usize]) -> Resul
         let sources = PointSet::Cube.generate::<T>(n, SEED);
         let receivers = PointSet::Cube.generate::<T>(n, RECEIVER_SEED);
         let charges = ChargeDistribution::Positive.generate::<T>(n, SEED);
-        let mut row = vec![Cell::Count(n as u64)];
+        let (mut row, mut on_gpu) = (vec![Cell::Count(n as u64)], Vec::new());
         for (p, curve) in orders.iter().zip(&mut curves) {
             progress(
                 &format!("hu-figure-{}", figure.to_lowercase().replace('.', "")),
@@ -76,7 +76,10 @@ fn run<T: Precision>(context: &Context, figure: &str, orders: &[usize]) -> Resul
             let measured = case.measure(context, HU_ERROR_SAMPLES)?;
             row.push(Cell::Small(measured.error));
             curve.push((n as f64, measured.error));
+            let gpu = case.measure_on_gpu(context, HU_ERROR_SAMPLES)?;
+            on_gpu.push(gpu.map_or(Cell::Missing, |gpu| Cell::Small(gpu.error)));
         }
+        row.extend(on_gpu);
         table.row(row);
     }
     let mut chart = LineChart::new(format!("Relative error of the potential, {}", T::NAME))

@@ -4,7 +4,7 @@ use super::Context;
 use crate::failure::Failure;
 use crate::problem::{Data, Executor, OutputError, Planned, Problem, Settings};
 use farfield::plan::Parameters;
-use farfield::report::Seconds;
+use farfield::report::{Phase, Seconds};
 use farfield_cuda::device::Precision;
 
 /// The seed of the sources and of their strengths.
@@ -35,6 +35,13 @@ pub struct Measured {
     pub error: f64,
     /// The largest relative error at a sampled target, where it is measured.
     pub maximum_error: Option<f64>,
+}
+
+impl Measured {
+    /// The sum of all phases: on a graphics processor what it took itself, without copies to and from it.
+    pub fn in_phases(&self) -> f64 {
+        Phase::ALL.iter().map(|phase| self.seconds.of(*phase)).sum()
+    }
 }
 
 impl<P: Problem<D>, T: Precision, const D: usize> Case<'_, P, T, D> {

@@ -1,6 +1,6 @@
 //! Yokota, figure 5: direct sum, treecode and FMM against the number of bodies.
 
-use super::crossover::{Crossover, Time, direct_sum};
+use super::crossover::{Crossover, Time, direct_sum, direct_sum_on_gpu};
 use super::measure::{Case, SEED};
 use super::published::{Crossovers, YOKOTA_CPU_CROSSOVERS, YOKOTA_GPU_CROSSOVERS, YOKOTA_HARDWARE};
 use super::table::{Cell, Table};
@@ -20,6 +20,8 @@ pub const SAMPLES: usize = 100;
 const LONGEST: f64 = 60.0;
 /// How long such a part of a direct sum takes, about.
 const SAMPLED_DIRECT: f64 = 5.0;
+/// The same of the GPU.
+const GPU_LIMITS: (f64, f64) = (2.0, 0.5);
 
 /// Bodies in the unit cube and the sums over them: accelerations in single precision.
 pub struct Bodies {
@@ -141,22 +143,26 @@ fn measure(context: &Context, n: usize, previous: Option<&Row>) -> Result<Row, F
         fmm: Time::of(&fmm),
         treecode_error,
         fmm_error: fmm.error,
-        gpu: gpu_times(context, &bodies)?,
+        gpu: gpu_times(context, &bodies, previous)?,
     })
 }
 
-fn gpu_times(context: &Context, bodies: &Bodies) -> Result<Option<GpuTimes>, Failure> {
+fn gpu_times(context: &Context, bodies: &Bodies, previous: Option<&Row>) -> Result<Option<GpuTimes>, Failure> {
+    let n = bodies.masses.len() as f64;
+    let before = previous.and_then(|row| row.gpu.map(|gpu| (row.n, gpu.direct)));
+    let predicted = before.map_or(0.0, |(size, seconds)| seconds * (n / size).powi(2));
+    let direct = direct_sum_on_gpu(context, bodies.case(Method::Direct), predicted, GPU_LIMITS)?;
     let seconds = |method| -> Result<Option<f64>, Failure> {
         let measured = bodies.case(method).measure_on_gpu(context, 0)?;
         Ok(measured.map(|measured| measured.seconds.total))
     };
-    let (direct, treecode, fmm) = (
-        seconds(Method::Direct)?,
-        seconds(Method::Treecode)?,
-        seconds(Method::Fmm)?,
-    );
+    let (treecode, fmm) = (seconds(Method::Treecode)?, seconds(Method::Fmm)?);
     Ok(match (direct, treecode, fmm) {
-        (Some(direct), Some(treecode), Some(fmm)) => Some(GpuTimes { direct, treecode, fmm }),
+        (Some(direct), Some(treecode), Some(fmm)) => Some(GpuTimes {
+            direct: direct.seconds,
+            treecode,
+            fmm,
+        }),
         _ => None,
     })
 }
@@ -325,6 +331,7 @@ mod tests {
             fmm: measured(n),
             treecode_error,
             fmm_error: 1e-5,
+            gpu: None,
         };
         let rows = [
             row(10.0, measured(100.0), Some(1e-5)),
