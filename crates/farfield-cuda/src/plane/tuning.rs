@@ -131,14 +131,16 @@ fn seconds_at<T: Precision>(request: &Request<T>, rates: &Rates, depth: usize) -
         + request.vectors as f64 * (near / rates.pairs + far / rates.m2l + leaves * rates.leaf)
 }
 
-/// How many of the lanes of a warp work where a leaf has so many targets, each with up to `per_thread` of them.
+/// Which part of the lanes of a warp works where a leaf has so many targets, each lane with up to `per_thread` of them.
 fn utilisation(targets: usize, per_thread: u32) -> f64 {
-    let per_thread = per_thread as usize;
     // Leaves of more targets than a warp holds are served in rounds.
-    let rounds = targets.div_ceil(32 * per_thread).max(1);
-    let columns = targets.div_ceil(rounds).div_ceil(per_thread).max(1);
-    let slices = 32 / columns;
-    targets.max(1) as f64 * slices as f64 / (32 * per_thread * rounds) as f64
+    let round = 32 * per_thread as usize;
+    let mut time = 0.0;
+    for first in (0..targets.max(1)).step_by(round) {
+        let columns = (targets.max(1) - first).min(round).div_ceil(per_thread as usize);
+        time += f64::from(per_thread) / (32 / columns) as f64;
+    }
+    targets.max(1) as f64 / (32.0 * time)
 }
 
 /// The targets of a thread for leaves of about so many: as many lanes as possible should work.
