@@ -38,12 +38,12 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
         print::progress(&line(row));
         checks.push(Check::of(row));
     };
+    farfield_grid::poisson::selftest(&device, &mut report)?;
     match args.precision {
         None => selftest::run(&device, extent, &mut report)?,
         Some(PrecisionName::F32) => selftest::run_in::<f32>(&device, extent, &mut report)?,
         Some(PrecisionName::F64) => selftest::run_in::<f64>(&device, extent, &mut report)?,
     }
-    farfield_grid::poisson::selftest(&device, &mut report)?;
     let failed = checks.iter().filter(|check| !check.passed).count();
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),

@@ -99,6 +99,8 @@ pub struct Problem<T> {
     pub field: Field,
     pub components: Components,
     pub adapted: AdaptReport,
+    /// Points along a root cube at the finest level allowed.
+    pub resolution: usize,
     /// Seconds the adaptation took.
     pub adaptation_seconds: f64,
 }
@@ -110,8 +112,11 @@ impl<T: Precision> Problem<T> {
     /// Puts the field on a grid and adapts it.
     pub fn new(request: &Request) -> Result<Self, Failure> {
         let start = Instant::now();
-        let (grid, adapted) = match (request.field.vorticity(), request.field.numbers()) {
-            (Some(vorticity), _) => from_function(request, &vorticity)?,
+        let (grid, adapted, resolution) = match (request.field.vorticity(), request.field.numbers()) {
+            (Some(vorticity), _) => {
+                let (grid, adapted) = from_function(request, &vorticity)?;
+                (grid, adapted, request.resolution)
+            }
             (None, Some(path)) => from_file(request, path)?,
             (None, None) => return Err(Failure::Data("this field has neither formula nor numbers".to_owned())),
         };
@@ -120,6 +125,7 @@ impl<T: Precision> Problem<T> {
             field: request.field.clone(),
             components: request.components,
             adapted,
+            resolution,
             adaptation_seconds: start.elapsed().as_secs_f64(),
         })
     }
@@ -158,7 +164,7 @@ fn from_function<T: Precision>(request: &Request, vorticity: &Formula<'_>) -> Re
 }
 
 /// Reads numbers on a uniform grid over the box, x fastest, one or three for each point, and compresses them.
-fn from_file<T: Precision>(request: &Request, path: &Path) -> Result<(Grid<T>, AdaptReport), Failure> {
+fn from_file<T: Precision>(request: &Request, path: &Path) -> Result<(Grid<T>, AdaptReport, usize), Failure> {
     let table = read_table(path)?;
     let found = ["vorticity", "omega", "values"].iter().find_map(|name| table.get(name));
     let data = found.ok_or_else(|| {
@@ -219,5 +225,5 @@ fn from_file<T: Precision>(request: &Request, path: &Path) -> Result<(Grid<T>, A
         }
     }
     grid.add_channel("psi", wanted.len())?;
-    Ok((grid, report))
+    Ok((grid, report, side))
 }

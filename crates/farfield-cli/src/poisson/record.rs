@@ -76,7 +76,7 @@ pub fn json<T: Real>(request: &Request, problem: &Problem<T>, outcome: &Outcome)
     let record = Record {
         version: env!("CARGO_PKG_VERSION"),
         case: request.field.name(),
-        resolution: request.resolution,
+        resolution: problem.resolution,
         component: request.components.name(),
         wavelet: request.wavelet.name(),
         refine: request.adaptation.refine,

@@ -39,7 +39,7 @@ pub fn text<T: Real>(request: &Request, problem: &Problem<T>, outcome: &Outcome)
             count(grid.forest().leaves().len()),
             levels.join(" + "),
             count(grid.points()),
-            request.resolution
+            problem.resolution
         ),
     );
     line(

@@ -30,6 +30,7 @@ pub struct BrickSum<T: Precision> {
     weights: CudaSlice<T>,
     epsilon2: CudaSlice<T>,
     direct: Function,
+    indirect: Option<Function>,
     threads: u32,
     bricks_per_pass: usize,
 }
@@ -42,14 +43,19 @@ impl<T: Precision> BrickSum<T> {
     /// Bricks evaluated in a pass unless asked otherwise: a quarter of a GiB of results in double precision.
     pub const BRICKS_PER_PASS: usize = 1 << 16;
 
-    /// Copies sources to the device.
+    /// Copies sources to the device and loads the kernels for direct plans and, of the order given, indirect ones.
     ///
     /// # Errors
     /// [`Error::Memory`], [`Error::Driver`], and those of compilation.
     ///
     /// # Panics
     /// If the arrays differ in length or there are none or more than three components.
-    pub fn new(device: &Arc<Device>, pair: BrickPair, sources: &Sources<T>) -> Result<Self, Error> {
+    pub fn new(
+        device: &Arc<Device>,
+        pair: BrickPair,
+        order: Option<usize>,
+        sources: &Sources<T>,
+    ) -> Result<Self, Error> {
         let (count, components) = (sources.position[0].len(), sources.weights.len());
         assert!((1..=3).contains(&components), "one to three components");
         let arrays = sources
@@ -73,6 +79,10 @@ impl<T: Precision> BrickSum<T> {
         };
         let weights: Vec<&[T]> = sources.weights.iter().map(|w| &w[..]).collect();
         let [direct] = device.functions(&direct_program::<T>(pair, components), ["direct"])?;
+        let indirect = match order {
+            Some(order) => Some(indirect_function::<T>(device, order, components)?),
+            None => None,
+        };
         Ok(Self {
             components,
             count: count as u32,
@@ -80,6 +90,7 @@ impl<T: Precision> BrickSum<T> {
             weights: joined(&weights)?,
             epsilon2: buffers.upload(sources.epsilon2)?,
             direct,
+            indirect,
             threads: Blocking::direct::<T>(pair, components).threads,
             buffers,
             bricks_per_pass: Self::BRICKS_PER_PASS,
@@ -105,11 +116,10 @@ impl<T: Precision> BrickSum<T> {
         assert_eq!(values.len(), bricks * BRICK_POINTS * self.components);
         assert_eq!(plans.direct_offsets.len(), bricks + 1);
         let start = Instant::now();
-        let far = plans
-            .indirect
-            .as_ref()
-            .map(|plan| Far::new(&self.buffers, plan, self.components))
-            .transpose()?;
+        let far = match &plans.indirect {
+            Some(plan) => Some(Far::new(&self.buffers, plan, self.components, self.indirect.clone())?),
+            None => None,
+        };
         let mut phases = Phases::default();
         let passes = values.chunks_mut(self.bricks_per_pass * BRICK_POINTS * self.components);
         for (pass, values) in passes.enumerate() {
@@ -180,17 +190,22 @@ struct Far<T: Precision> {
 }
 
 impl<T: Precision> Far<T> {
-    fn new(buffers: &Buffers, plan: &Indirect<T>, components: usize) -> Result<Self, Error> {
+    fn new(buffers: &Buffers, plan: &Indirect<T>, components: usize, loaded: Option<Function>) -> Result<Self, Error> {
         let expansions = plan.expansions;
-        let [indirect] = buffers
-            .device()
-            .functions(&indirect_program::<T>(expansions.order, components), ["indirect"])?;
         Ok(Self {
             coefficients: buffers.upload(expansions.coefficients)?,
             nodes: buffers.upload(expansions.nodes)?,
-            indirect,
+            indirect: match loaded {
+                Some(indirect) => indirect,
+                None => indirect_function::<T>(buffers.device(), expansions.order, components)?,
+            },
         })
     }
+}
+
+fn indirect_function<T: Precision>(device: &Device, order: usize, components: usize) -> Result<Function, Error> {
+    let [indirect] = device.functions(&indirect_program::<T>(order, components), ["indirect"])?;
+    Ok(indirect)
 }
 
 /// The plans of a pass: each brick's entries, and the bricks in the order they are started.

@@ -37,10 +37,11 @@ impl Processor {
     }
 }
 
-/// Sends sources to the device while `work` is done here.
+/// Sends sources to the device, and loads the kernels for them and for expansions of an order, while `work` is done here.
 pub(super) fn upload_while<T: Precision, R>(
     device: &Arc<Device>,
     pair: Pair,
+    order: Option<usize>,
     sources: &Sources<T>,
     work: impl FnOnce() -> R,
 ) -> Result<(BrickSum<T>, R), Error> {
@@ -64,7 +65,7 @@ pub(super) fn upload_while<T: Precision, R>(
                 weights: &sources.weights,
                 epsilon2: &sources.epsilon2,
             };
-            BrickSum::new(device, pair, &sources)
+            BrickSum::new(device, pair, order, &sources)
         });
         let done = work();
         (joined(upload), done)

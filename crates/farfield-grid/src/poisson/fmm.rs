@@ -89,9 +89,11 @@ impl Poisson {
             sum = sum.memory_limit(bytes);
         }
         let mut plan = sum.plan()?;
-        let field = plan.evaluate(&strengths(sources, quantity))?;
+        let mut evaluation = 0.0;
+        let field = timed(&mut evaluation, || plan.evaluate(&strengths(sources, quantity)))?;
         let mut report = report(grid, sources, simd);
         add_plan(&mut report, &plan);
+        report.seconds.evaluation = evaluation;
         Ok((report, in_blocks(&field, components, quantity)))
     }
 

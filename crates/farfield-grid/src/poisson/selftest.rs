@@ -105,7 +105,7 @@ fn passes<T: Precision>(gpu: &Arc<Device>) -> Result<Row, Error> {
     let solver = Poisson::new(Accuracy::Fixed { theta: 0.6, order: 6 }).leaf_capacity(50);
     let parts = solver.parts(&grid, "omega")?;
     let evaluate = |bricks: usize| -> Result<Vec<T>, Error> {
-        let (sum, ()) = device::upload_while(gpu, Pair::Singular, &parts.sources, || ())?;
+        let (sum, ()) = device::upload_while(gpu, Pair::Singular, Some(6), &parts.sources, || ())?;
         device::evaluate(sum.bricks_per_pass(bricks), &parts, Share::All, &mut Seconds::default())
     };
     let (one, several) = (evaluate(usize::MAX / 16)?, evaluate(24)?);

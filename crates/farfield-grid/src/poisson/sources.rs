@@ -73,17 +73,28 @@ impl<T: Real> Sources<T> {
                 part
             })
             .collect();
-        let mut all = Self::empty(components);
-        for part in chosen {
-            for axis in 0..3 {
-                all.position[axis].extend_from_slice(&part.position[axis]);
-            }
-            for (all, part) in all.weights.iter_mut().zip(&part.weights) {
-                all.extend_from_slice(part);
-            }
-            all.epsilon2.extend_from_slice(&part.epsilon2);
+        // Array by array, each in a task of its own.
+        let arrays: Vec<Vec<T>> = (0..3 + components + 1)
+            .into_par_iter()
+            .map(|k| {
+                let parts: Vec<&[T]> = chosen.iter().map(|part| part.array(k)).collect();
+                parts.concat()
+            })
+            .collect();
+        let mut arrays = arrays.into_iter();
+        Self {
+            position: std::array::from_fn(|_| arrays.next().unwrap_or_default()),
+            weights: arrays.by_ref().take(components).collect(),
+            epsilon2: arrays.next().unwrap_or_default(),
         }
-        all
+    }
+
+    /// Coordinates, then weights, then squared smoothing lengths.
+    fn array(&self, k: usize) -> &[T] {
+        match k {
+            0..3 => &self.position[k],
+            _ => self.weights.get(k - 3).unwrap_or(&self.epsilon2),
+        }
     }
 
     fn empty(components: usize) -> Self {

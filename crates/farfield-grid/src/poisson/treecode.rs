@@ -82,14 +82,14 @@ impl Poisson {
                 (parts, values)
             }
             Processor::Cuda(gpu) => {
-                let (sum, parts) = device::upload_while(gpu, pair, &sources, || {
+                let (sum, parts) = device::upload_while(gpu, pair, Some(making.parameters.order), &sources, || {
                     making.parts(sources.clone(), bricks, &mut seconds)
                 })?;
                 let values = device::evaluate(sum, &parts, Share::All, &mut seconds)?;
                 (parts, values)
             }
             Processor::Hybrid(gpu) => {
-                let (sum, parts) = device::upload_while(gpu, pair, &sources, || {
+                let (sum, parts) = device::upload_while(gpu, pair, None, &sources, || {
                     making.parts(sources.clone(), bricks, &mut seconds)
                 })?;
                 let values = device::evaluate_beside(sum, &parts, &on_cores, &mut seconds)?;
@@ -212,6 +212,8 @@ impl OnCores {
         values
             .par_chunks_exact_mut(components * BLOCK_POINTS)
             .enumerate()
+            // Blocks differ in work: a thread that is done takes the next one, not a stretch of them.
+            .with_max_len(1)
             .for_each(|(leaf, values)| {
                 let mut sums = vec![T::ZERO; components * BRICK_POINTS];
                 for brick in 0..BRICKS_PER_BLOCK {
@@ -225,7 +227,7 @@ impl OnCores {
         let [direct, indirect] = nanoseconds.map(|n| n.into_inner() as f64 * 1e-9 / threads);
         seconds.direct += direct;
         seconds.indirect += indirect;
-        seconds.evaluation = start.elapsed().as_secs_f64();
+        seconds.evaluation += start.elapsed().as_secs_f64();
         values
     }
 

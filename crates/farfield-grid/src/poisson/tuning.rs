@@ -32,16 +32,16 @@ pub(super) struct Parameters {
 }
 
 /// Opening parameters tried.
-const THETAS: [f64; 8] = [0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7];
+const THETAS: [f64; 6] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
 
 /// Leaf capacities tried, the smallest first.
-const LEAF_CAPACITIES: [usize; 6] = [64, 128, 256, 512, 1024, 2048];
+const LEAF_CAPACITIES: [usize; 4] = [64, 256, 1024, 2048];
 
 /// Nanoseconds that even a small tree takes the FMM.
 const FMM_OVERHEAD: f64 = 5e5;
 
 /// Bricks that walk the tree for each candidate.
-const SAMPLE: usize = 48;
+const SAMPLE: usize = 24;
 
 impl Poisson {
     /// The parameters that were fixed, or the cheapest that keep the tolerance.

@@ -157,15 +157,17 @@ impl<V: Lanes, const TERMS: usize> Series<V, TERMS> {
             a: [V::zero(); TERMS],
             b: [V::zero(); TERMS],
         };
-        for_each_degree!(n => {
+        // By the degree of the monomials, so that those in use stay in registers with the sums.
+        for_each_degree!(d => {
             for_each_degree!(k => {
-                if k <= n {
+                let n = d + k;
+                if n <= P {
                     let m = n - k / 2;
                     let mut sum = if k.is_multiple_of(2) { series.a[m] } else { series.b[m] };
-                    for l in 0..n - k + 1 {
+                    for l in 0..d + 1 {
                         // SAFETY: for k + l <= n <= P the term is below term_count(P), which the slice holds.
                         let coefficient = unsafe { *coefficients.get_unchecked(term(n, k, l)) };
-                        sum = V::splat(coefficient).mul_add(monomials[pair(n - k, l)], sum);
+                        sum = V::splat(coefficient).mul_add(monomials[pair(d, l)], sum);
                     }
                     if k.is_multiple_of(2) {
                         series.a[m] = sum;
