@@ -163,13 +163,13 @@ impl<V: Lanes, const TERMS: usize> Series<V, TERMS> {
                 let n = d + k;
                 if n <= P {
                     let m = n - k / 2;
-                    let mut sum = if k % 2 == 0 { series.a[m] } else { series.b[m] };
+                    let mut sum = if k.is_multiple_of(2) { series.a[m] } else { series.b[m] };
                     for l in 0..d + 1 {
                         // SAFETY: for k + l <= n <= P the term is below term_count(P), which the slice holds.
                         let coefficient = unsafe { *coefficients.get_unchecked(term(n, k, l)) };
                         sum = V::splat(coefficient).mul_add(monomials[pair(d, l)], sum);
                     }
-                    if k % 2 == 0 {
+                    if k.is_multiple_of(2) {
                         series.a[m] = sum;
                     } else {
                         series.b[m] = sum;
