@@ -389,44 +389,52 @@ fn velocity_straight_from_pairs_and_expansions_is_the_plain_sum() {
     for kernel in [Kernel::Singular, Kernel::Regularised(Smoothing::OwnSpacing)] {
         let mut grid = grid::<f64>(Wavelet::AverageInterpolating5, 3);
         grid.add_channel("u", 3).unwrap();
-        // Away from the sources, where a point has no share of its own.
-        let want: Vec<_> = plain_velocity(&grid, kernel, 211)
-            .into_iter()
-            .filter(|(k, _)| grid.channel("omega").unwrap().block(k / BLOCK_POINTS, 2)[k % BLOCK_POINTS] == 0.0)
-            .collect();
+        let all = plain_velocity(&grid, kernel, 211);
+        let size: f64 = all.iter().flat_map(|(_, u)| u).map(|u| u * u).sum();
+        // Away from the sources, where a point has no share of its own; errors are relative to the sizes at all points.
+        let away = |k: usize| {
+            let k_in_block = k % BLOCK_POINTS;
+            let x = grid.position(
+                k / BLOCK_POINTS,
+                [k_in_block % 16, k_in_block / 16 % 16, k_in_block / 256],
+            );
+            let r2: f64 = (0..3).map(|axis| (x[axis] - [0.37, 0.45, 0.3][axis]).powi(2)).sum();
+            r2 > 0.33 * 0.33
+        };
+        let want: Vec<_> = all.into_iter().filter(|(k, _)| away(*k)).collect();
+        assert!(want.len() > 20);
         let mut error = |solver: Poisson| {
             let solver = solver.kernel(kernel).interface_correction(false);
             solver.solve_velocity(&mut grid, "omega", "u").unwrap();
             let u = grid.channel("u").unwrap();
-            let (mut difference, mut size) = (0.0, 0.0);
+            let mut difference = 0.0;
             for (k, want) in &want {
                 for c in 0..3 {
-                    let got = u.block(k / BLOCK_POINTS, c)[k % BLOCK_POINTS];
-                    // The self term reaches two points beyond the sources, and is much smaller than what is tested here.
-                    difference += (got - want[c]).powi(2);
-                    size += want[c] * want[c];
+                    difference += (u.block(k / BLOCK_POINTS, c)[k % BLOCK_POINTS] - want[c]).powi(2);
                 }
             }
             (difference / size).sqrt()
         };
         for simd in SimdLevel::available() {
             let pairs = Poisson::new(Accuracy::Fixed { theta: 0.0, order: 4 }).simd(simd);
-            assert!(error(pairs) < 2e-3, "{kernel} {simd}");
+            let error = error(pairs);
+            assert!(error < 1e-13, "{kernel} {simd}: {error:e}");
         }
-        let floor = error(Poisson::new(Accuracy::Fixed { theta: 0.0, order: 4 }));
         for method in [Method::Treecode, Method::Fmm] {
             for tolerance in [1e-2, 1e-4] {
                 let solver = Poisson::new(Accuracy::Tolerance(tolerance)).method(method);
                 let error = error(solver);
-                assert!(error < floor + tolerance, "{kernel} {method} {tolerance:e}: {error:e}");
+                assert!(error < tolerance, "{kernel} {method} {tolerance:e}: {error:e}");
             }
         }
         let mut last = f64::INFINITY;
         for order in [4, 8, 12] {
             let solver = Poisson::new(Accuracy::Fixed { theta: 0.6, order }).leaf_capacity(40);
-            let error = error(solver) - floor;
+            let error = error(solver);
+            // The far field of the regularised kernel differs, and boxes are small.
+            let floor = if kernel == Kernel::Singular { 0.0 } else { 2e-3 };
             assert!(
-                error < (0.5 * last).max(2e-3),
+                error < (0.5 * last).max(floor),
                 "{kernel} order {order}: {error:e} after {last:e}"
             );
             last = error;
@@ -485,7 +493,7 @@ fn a_solution_that_does_not_fit_is_refused_before_it_is_begun() {
     let mut grid = builder
         .scalar("omega")
         .scalar("psi")
-        .memory_cap(1 << 20)
+        .memory_cap((1 << 20) + (1 << 18))
         .build()
         .unwrap();
     grid.fill_scalar("omega", Sampling::Point, |_| 1.0).unwrap();

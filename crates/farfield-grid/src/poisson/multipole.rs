@@ -61,7 +61,7 @@ fn without_x_squared(n: usize, in_powers: &[f64]) -> Vec<f64> {
         for i in 0..=squares {
             for t in 0..=i {
                 // (r^2 - y^2 - z^2)^squares has the share below of r^(2 (squares - i)) y^2t z^(2i - 2t).
-                let share = binomial(squares, i) * binomial(i, t) * if i % 2 == 0 { 1.0 } else { -1.0 };
+                let share = binomial(squares, i) * binomial(i, t) * if i.is_multiple_of(2) { 1.0 } else { -1.0 };
                 terms[term(n, 2 * (squares - i) + b, l + 2 * t) - first] += share * value;
             }
         }
