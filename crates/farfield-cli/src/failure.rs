@@ -81,11 +81,6 @@ impl From<farfield::Error> for Failure {
             ),
             E::MethodInPlane { .. } => Failure::Usage(format!("--method: {message}")),
             E::NotAnalytic { .. } => Failure::Usage(format!("--outputs: {message}")),
-            // The one parameter that no option gives.
-            E::Parameter {
-                name: "the extent of the points",
-                ..
-            } => Failure::Data(message),
             E::Parameter { .. } | E::NegativeSize { .. } => Failure::Usage(message),
             _ => Failure::Data(message),
         }

@@ -43,6 +43,7 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
         Some(PrecisionName::F32) => selftest::run_in::<f32>(&device, extent, &mut report)?,
         Some(PrecisionName::F64) => selftest::run_in::<f64>(&device, extent, &mut report)?,
     }
+    farfield_grid::poisson::selftest(&device, &mut report)?;
     let failed = checks.iter().filter(|check| !check.passed).count();
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),

@@ -233,7 +233,7 @@ fn files_of_the_plane_have_two_columns_of_points() {
     let wide = files.text("wide.csv", "0,0,1\n1e200,0,1\n");
     let before = self::files(files.folder.path());
     for (options, says) in [
-        (format!("--sources {wide}"), vec!["extent", "1e120"]),
+        (format!("--sources {wide}"), vec!["extend over", "scale them"]),
         (format!("--sources {space}"), vec!["space.npy", "(N, 2)"]),
         (
             format!("--sources {two} --complex"),

@@ -4,7 +4,7 @@ mod program;
 
 use program::{fail, files, succeed};
 
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "goude-figure-2-1",
     "goude-table-5-1",
     "goude-figure-5-2",
@@ -22,6 +22,7 @@ const NAMES: [&str; 17] = [
     "vanrees-figure-3",
     "vanrees-figure-4",
     "vanrees-table-1",
+    "vanrees-scaling",
 ];
 
 #[test]

@@ -3,16 +3,7 @@
 //   -> mark_mixed
 // Every kernel's result is independent of the order in which blocks run.
 #include "tree.cuh"
-
-// Doubles as integers that compare alike; never zero for finite numbers.
-__device__ __forceinline__ ulong64 ordered(double x) {
-    long long bits = __double_as_longlong(x);
-    return bits < 0 ? ~(ulong64)bits : (ulong64)bits | 0x8000000000000000ull;
-}
-
-__device__ __forceinline__ double unordered(ulong64 bits) {
-    return __longlong_as_double(bits & 0x8000000000000000ull ? (long long)(bits ^ 0x8000000000000000ull) : (long long)~bits);
-}
+#include "sort.cuh"
 
 // Widens the tree's bounds (zero at first) by `count` points.
 extern "C" __global__ void bounds(const real *__restrict__ points, uint count, Tree *tree) {
@@ -89,8 +80,6 @@ extern "C" __global__ void shape(const real *__restrict__ sources, uint source_c
     tree->max_level = largest > 0 ? level : 0;
 }
 
-#define RADIX 256
-
 // Morton keys of `count` points whose indices start at `first`, and the histogram of each of the keys' digits.
 extern "C" __global__ void keys(const real *__restrict__ points, uint count, uint first, const Tree *__restrict__ tree,
                                 uint key_levels, uint passes, ulong64 *__restrict__ keys, uint *__restrict__ indices,
@@ -114,90 +103,6 @@ extern "C" __global__ void keys(const real *__restrict__ points, uint count, uin
     for (uint k = threadIdx.x; k < passes * RADIX; k += blockDim.x) {
         uint value = (&local[0][0])[k];
         if (value) atomicAdd(&histograms[k], value);
-    }
-}
-
-#define SORT_WARPS 8
-#define SORT_ITEMS 12
-#define SORT_TILE (SORT_WARPS * 32 * SORT_ITEMS)
-
-// A tile's count of a digit, and later the count of all tiles up to it.
-#define COUNTED (1u << 30)
-#define SUMMED (2u << 30)
-#define COUNT_MASK (COUNTED - 1)
-
-// The exclusive sum of one value per thread over RADIX threads.
-__device__ __forceinline__ uint exclusive_sum(uint value, uint *scratch) {
-    uint lane = threadIdx.x % 32, warp = threadIdx.x / 32, sum = value;
-    for (uint step = 1; step < 32; step *= 2) {
-        uint other = __shfl_up_sync(~0u, sum, step);
-        if (lane >= step) sum += other;
-    }
-    if (lane == 31) scratch[warp] = sum;
-    __syncthreads();
-    uint before = 0;
-    for (uint k = 0; k < warp; ++k) before += scratch[k];
-    __syncthreads();
-    return before + sum - value;
-}
-
-// One stable pass over the digit at `shift`: each tile ranks its items, adds up the counts of the tiles before it while
-// they appear (decoupled look-back), and scatters. `status` is zero at first, RADIX words per tile; tiles are handed
-// out by `ticket` so that a tile only waits for tiles that run already.
-extern "C" __global__ void __launch_bounds__(32 * SORT_WARPS)
-    sort_pass(const ulong64 *__restrict__ keys, const uint *__restrict__ indices, uint count, uint shift,
-              const uint *__restrict__ histogram, volatile uint *status, uint *ticket, ulong64 *__restrict__ sorted_keys,
-              uint *__restrict__ sorted_indices) {
-    __shared__ uint counts[SORT_WARPS][RADIX];
-    __shared__ uint starts[RADIX];
-    __shared__ uint scratch[SORT_WARPS];
-    __shared__ uint shared_tile;
-    if (threadIdx.x == 0) shared_tile = atomicAdd(ticket, 1u);
-    for (int warp = 0; warp < SORT_WARPS; ++warp) counts[warp][threadIdx.x] = 0;
-    __syncthreads();
-    uint tile = shared_tile, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    ulong64 base = (ulong64)tile * SORT_TILE + warp * 32 * SORT_ITEMS + lane;
-    ulong64 item[SORT_ITEMS];
-    uint rank[SORT_ITEMS];
-#pragma unroll
-    for (int i = 0; i < SORT_ITEMS; ++i) item[i] = base + 32 * i < count ? keys[base + 32 * i] : ~0ull;
-#pragma unroll
-    for (int i = 0; i < SORT_ITEMS; ++i) {
-        // Places beyond the end come last in the last tile and count as the last digit.
-        uint digit = item[i] >> shift & (RADIX - 1);
-        uint same = __match_any_sync(~0u, digit);
-        uint before = counts[warp][digit];
-        __syncwarp();
-        rank[i] = before + __popc(same & ((1u << lane) - 1));
-        if (lane == 31 - __clz(same)) counts[warp][digit] = before + __popc(same);
-        __syncwarp();
-    }
-    __syncthreads();
-    uint digit = threadIdx.x, in_tile = 0;
-    for (int w = 0; w < SORT_WARPS; ++w) {
-        uint value = counts[w][digit];
-        counts[w][digit] = in_tile;
-        in_tile += value;
-    }
-    status[(ulong64)tile * RADIX + digit] = (tile == 0 ? SUMMED : COUNTED) | in_tile;
-    uint before_digit = exclusive_sum(histogram[digit], scratch), before_tile = 0;
-    for (uint other = tile; other > 0;) {
-        uint word = status[(ulong64)(other - 1) * RADIX + digit];
-        if (word == 0) continue;
-        before_tile += word & COUNT_MASK;
-        if (word & SUMMED) break;
-        --other;
-    }
-    if (tile > 0) status[(ulong64)tile * RADIX + digit] = SUMMED | (before_tile + in_tile);
-    starts[digit] = before_digit + before_tile;
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < SORT_ITEMS; ++i) {
-        if (base + 32 * i >= count) continue;
-        uint digit = item[i] >> shift & (RADIX - 1);
-        ulong64 to = starts[digit] + counts[warp][digit] + rank[i];
-        sorted_keys[to] = item[i];
-        sorted_indices[to] = indices[base + 32 * i];
     }
 }
 

@@ -22,7 +22,9 @@
 //! - [`kernel`]: what the code is specialised for;
 //! - [`tree`]: the octree, built on the device;
 //! - [`expansion`]: translations as matrix products on tensor cores;
+//! - [`bricks`]: sums at the points of regular grids that share a plan;
 //! - [`direct`], [`fmm`], [`treecode`]: the methods; each `evaluate.rs` is the algorithm on one screen;
+//! - [`plane`]: all of this for sums in the plane;
 //! - [`tuning`]: tolerance to orders and leaf size; [`auto`]: device or CPU;
 //! - [`selftest`]: the device against the truth;
 //! - [`plan`]: the front door.
@@ -30,6 +32,7 @@
 //! The sources of the device code are in `kernels/`.
 
 pub mod auto;
+pub mod bricks;
 pub mod compile;
 pub mod device;
 pub mod direct;
@@ -37,6 +40,7 @@ pub mod expansion;
 pub mod fmm;
 pub mod kernel;
 pub mod plan;
+pub mod plane;
 pub mod selftest;
 pub mod tree;
 pub mod treecode;

@@ -1,7 +1,11 @@
 //! Every kernel compiles, for every kind it is specialised for. Needs libnvrtc, no GPU.
 
+mod compiler;
+
+use compiler::{compile_all, nvrtc, places};
 use farfield_cuda::Error;
-use farfield_cuda::compile::{Cache, Compiler, Nvrtc, Places, Program};
+use farfield_cuda::bricks::{self, BrickPair};
+use farfield_cuda::compile::{Cache, Compiler, Places, Program};
 use farfield_cuda::device::Precision;
 use farfield_cuda::direct::{self, Blocking};
 use farfield_cuda::expansion::translate_program;
@@ -9,38 +13,6 @@ use farfield_cuda::fmm::{p2p_program, points_program};
 use farfield_cuda::kernel::{PairKind, SizeKind};
 use farfield_cuda::tree;
 use farfield_cuda::treecode::m2p_program;
-use std::path::PathBuf;
-
-/// The compiler of the usual places or of the folder CI installs it to; `None`, said aloud, without one.
-fn nvrtc() -> Option<Nvrtc> {
-    let mut places = Places::of_environment();
-    places.pythons.insert(
-        0,
-        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/ci-tools/nvrtc")),
-    );
-    match Nvrtc::load(&places) {
-        Ok(nvrtc) => Some(nvrtc),
-        Err(Error::NoNvrtc { .. }) => {
-            println!("skipped: no libnvrtc");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
-}
-
-fn compile_all(programs: impl IntoIterator<Item = Program>, architecture: i32) {
-    let Some(nvrtc) = nvrtc() else { return };
-    if !nvrtc.supports(architecture) {
-        println!("skipped: this libnvrtc does not know sm_{architecture}");
-        return;
-    }
-    for program in programs {
-        match nvrtc.compile(&program, architecture) {
-            Ok(code) => assert!(code.starts_with(b"\x7fELF"), "{program:?}"),
-            Err(error) => panic!("{program:?}: {error}"),
-        }
-    }
-}
 
 fn direct_programs<T: Precision>() -> Vec<Program> {
     PairKind::all()
@@ -90,6 +62,25 @@ fn every_kernel_of_the_fmm_compiles_in_double_precision() {
     compile_all(fmm_programs::<f64>(&[2, 10, 30]), 90);
 }
 
+/// Direct plans of every kind, indirect plans of every order.
+fn brick_programs<T: Precision>() -> Vec<Program> {
+    let components = [1, 2, 3];
+    let potentials = [BrickPair::Singular, BrickPair::Regularised].into_iter();
+    let potentials = potentials.flat_map(|pair| components.map(|c| bricks::direct_program::<T>(pair, c)));
+    let velocities = [BrickPair::Velocity, BrickPair::RegularisedVelocity];
+    let velocities = velocities.map(|pair| bricks::direct_program::<T>(pair, 3));
+    let orders = [(4, 1), (6, 1), (8, 2), (10, 3), (12, 3)];
+    let indirect = orders.map(|(order, c)| bricks::indirect_program::<T>(order, c));
+    let rate = [bricks::rate_program::<T>()];
+    potentials.chain(velocities).chain(indirect).chain(rate).collect()
+}
+
+#[test]
+fn plans_of_bricks_compile_in_both_precisions() {
+    compile_all(brick_programs::<f32>(), 90);
+    compile_all(brick_programs::<f64>(), 90);
+}
+
 #[test]
 fn kernels_compile_for_older_and_newer_gpus() {
     for architecture in [80, 100] {
@@ -97,6 +88,7 @@ fn kernels_compile_for_older_and_newer_gpus() {
         compile_all(direct_programs::<f64>().into_iter().step_by(7), architecture);
         compile_all(fmm_programs::<f32>(&[6]).into_iter().step_by(3), architecture);
         compile_all(fmm_programs::<f64>(&[6]).into_iter().step_by(2), architecture);
+        compile_all(brick_programs::<f32>().into_iter().step_by(5), architecture);
     }
 }
 
@@ -149,11 +141,7 @@ fn the_second_compilation_comes_from_the_cache_and_a_corrupt_entry_is_made_anew(
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let mut places = Places::of_environment();
-    places.pythons.insert(
-        0,
-        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/ci-tools/nvrtc")),
-    );
+    let places = places();
     let program = Program::new("empty", "extern \"C\" __global__ void f() {}");
     let first = Compiler::new(places.clone(), Cache::at(folder.path()))
         .code(&program, 90, 13000)

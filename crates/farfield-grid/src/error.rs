@@ -111,6 +111,21 @@ pub enum Error {
         /// The cap.
         cap_mib: f64,
     },
+    /// The solution would need more memory than allowed.
+    #[error(
+        "solving for {sources} sources and {targets} points needs about {needed_mib:.1} MiB besides the grid's own, \
+         {left_mib:.1} MiB are left: raise the cap or the threshold of the sources, or solve for one component at a time"
+    )]
+    SolutionMemory {
+        /// How many sources there are.
+        sources: usize,
+        /// How many points.
+        targets: usize,
+        /// The forecast.
+        needed_mib: f64,
+        /// What is left under the cap.
+        left_mib: f64,
+    },
     /// A number that is NaN or infinite.
     #[error(
         "channel `{channel}` component {component} is {value} at point {point:?} of block {block} \
@@ -169,4 +184,7 @@ pub enum Error {
     /// The sum over the sources could not be planned or evaluated.
     #[error(transparent)]
     Sum(#[from] farfield::Error),
+    /// A graphics processor could not be used.
+    #[error(transparent)]
+    Device(#[from] farfield_cuda::Error),
 }

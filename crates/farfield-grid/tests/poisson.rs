@@ -172,6 +172,8 @@ fn a_tolerance_is_kept_by_either_method() {
             (Method::Fmm, Kernel::Singular),
             (Method::Treecode, Kernel::Singular),
             (Method::Treecode, Kernel::Regularised(Smoothing::OwnSpacing)),
+            (Method::Fmm, Kernel::Regularised(Smoothing::OwnSpacing)),
+            (Method::Fmm, Kernel::Regularised(Smoothing::FinestSpacing)),
         ] {
             let mut grid = grid::<f64>(Wavelet::AverageInterpolating5, 3);
             let solver = Poisson::new(Accuracy::Tolerance(tolerance))
@@ -344,11 +346,92 @@ fn velocity_from_expansions_agrees_with_the_curl_of_the_stream_function() {
     let size: f64 = curl.iter().map(|a| a * a).sum();
     let error = (difference / size).sqrt();
     assert!(error < 8e-3, "{error:e}");
-    let scalar = solver.clone().kernel(Kernel::Regularised(Smoothing::OwnSpacing));
-    assert!(matches!(
-        scalar.solve_velocity(&mut grid, "omega", "u"),
-        Err(Error::Unsupported { .. })
-    ));
+}
+
+/// The velocity at every `step`-th point, pair by pair; the share of the points themselves is left out.
+fn plain_velocity(grid: &Grid<f64>, kernel: Kernel, step: usize) -> Vec<(usize, [f64; 3])> {
+    let omega = grid.channel("omega").unwrap();
+    let point = |k: usize| [k % 16, k / 16 % 16, k / 256];
+    let leaves = grid.forest().leaves();
+    let mut sources = Vec::new();
+    for (leaf, block) in leaves.iter().enumerate() {
+        let h = grid.domain().spacing(block.level);
+        for k in 0..BLOCK_POINTS {
+            let w = [0, 1, 2].map(|c| omega.block(leaf, c)[k] * h.powi(3) / (4.0 * PI));
+            sources.push((grid.position(leaf, point(k)), h, w));
+        }
+    }
+    let velocity = |x: [f64; 3]| {
+        let mut u = [0.0; 3];
+        for (y, h, w) in &sources {
+            let d = [0, 1, 2].map(|c| x[c] - y[c]);
+            let r2: f64 = d.iter().map(|c| c * c).sum();
+            let factor = match kernel {
+                Kernel::Singular if r2 == 0.0 => 0.0,
+                Kernel::Singular => r2.powf(-1.5),
+                Kernel::Regularised(_) => (r2 + 2.5 * h * h) / (r2 + h * h).powf(2.5),
+            };
+            for c in 0..3 {
+                let (next, last) = ((c + 1) % 3, (c + 2) % 3);
+                u[c] += factor * (w[next] * d[last] - w[last] * d[next]);
+            }
+        }
+        u
+    };
+    (0..leaves.len() * BLOCK_POINTS)
+        .step_by(step)
+        .map(|k| (k, velocity(grid.position(k / BLOCK_POINTS, point(k % BLOCK_POINTS)))))
+        .collect()
+}
+
+#[test]
+fn velocity_straight_from_pairs_and_expansions_is_the_plain_sum() {
+    for kernel in [Kernel::Singular, Kernel::Regularised(Smoothing::OwnSpacing)] {
+        let mut grid = grid::<f64>(Wavelet::AverageInterpolating5, 3);
+        grid.add_channel("u", 3).unwrap();
+        // Away from the sources, where a point has no share of its own.
+        let want: Vec<_> = plain_velocity(&grid, kernel, 211)
+            .into_iter()
+            .filter(|(k, _)| grid.channel("omega").unwrap().block(k / BLOCK_POINTS, 2)[k % BLOCK_POINTS] == 0.0)
+            .collect();
+        let mut error = |solver: Poisson| {
+            let solver = solver.kernel(kernel).interface_correction(false);
+            solver.solve_velocity(&mut grid, "omega", "u").unwrap();
+            let u = grid.channel("u").unwrap();
+            let (mut difference, mut size) = (0.0, 0.0);
+            for (k, want) in &want {
+                for c in 0..3 {
+                    let got = u.block(k / BLOCK_POINTS, c)[k % BLOCK_POINTS];
+                    // The self term reaches two points beyond the sources, and is much smaller than what is tested here.
+                    difference += (got - want[c]).powi(2);
+                    size += want[c] * want[c];
+                }
+            }
+            (difference / size).sqrt()
+        };
+        for simd in SimdLevel::available() {
+            let pairs = Poisson::new(Accuracy::Fixed { theta: 0.0, order: 4 }).simd(simd);
+            assert!(error(pairs) < 2e-3, "{kernel} {simd}");
+        }
+        let floor = error(Poisson::new(Accuracy::Fixed { theta: 0.0, order: 4 }));
+        for method in [Method::Treecode, Method::Fmm] {
+            for tolerance in [1e-2, 1e-4] {
+                let solver = Poisson::new(Accuracy::Tolerance(tolerance)).method(method);
+                let error = error(solver);
+                assert!(error < floor + tolerance, "{kernel} {method} {tolerance:e}: {error:e}");
+            }
+        }
+        let mut last = f64::INFINITY;
+        for order in [4, 8, 12] {
+            let solver = Poisson::new(Accuracy::Fixed { theta: 0.6, order }).leaf_capacity(40);
+            let error = error(solver) - floor;
+            assert!(
+                error < (0.5 * last).max(2e-3),
+                "{kernel} order {order}: {error:e} after {last:e}"
+            );
+            last = error;
+        }
+    }
 }
 
 #[test]
@@ -382,9 +465,9 @@ fn bad_parameters_and_channels_are_refused() {
         solve(tolerance.clone(), "omega", "other"),
         Error::UnknownChannel { .. }
     ));
-    let regularised = tolerance.clone().kernel(Kernel::Regularised(Smoothing::OwnSpacing));
+    let fixed = Poisson::new(Accuracy::Fixed { theta: 0.5, order: 6 });
     assert!(matches!(
-        solve(regularised.method(Method::Fmm), "omega", "psi"),
+        solve(fixed.method(Method::Fmm), "omega", "psi"),
         Error::Unsupported { .. }
     ));
     grid.values_mut("omega").unwrap()[BLOCK_POINTS + 7] = f64::INFINITY;
@@ -394,6 +477,49 @@ fn bad_parameters_and_channels_are_refused() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_solution_that_does_not_fit_is_refused_before_it_is_begun() {
+    let builder = Grid::<f64>::builder(Domain::unit_cube()).start_level(1);
+    let mut grid = builder
+        .scalar("omega")
+        .scalar("psi")
+        .memory_cap(1 << 20)
+        .build()
+        .unwrap();
+    grid.fill_scalar("omega", Sampling::Point, |_| 1.0).unwrap();
+    for solver in [
+        Poisson::new(Accuracy::Tolerance(1e-4)),
+        Poisson::new(Accuracy::Fixed { theta: 0.5, order: 6 }),
+    ] {
+        let forecast = solver.memory_forecast::<f64>(grid.points(), grid.points(), 1);
+        assert!(forecast > 1 << 20, "{forecast}");
+        let error = solver.solve(&mut grid, "omega", "psi").unwrap_err();
+        assert!(matches!(error, Error::SolutionMemory { .. }), "{error}");
+    }
+}
+
+#[test]
+fn the_method_expected_to_be_faster_is_taken() {
+    // So few points that every pair is soon summed; so many that local expansions pay.
+    let mut few = grid::<f64>(Wavelet::AverageInterpolating5, 1);
+    let report = Poisson::new(Accuracy::Tolerance(1e-6))
+        .solve(&mut few, "omega", "psi")
+        .unwrap();
+    assert_eq!(report.method, Method::Treecode);
+    let mut many = Grid::<f64>::builder(Domain::unit_cube())
+        .scalar("omega")
+        .scalar("psi")
+        .start_level(2)
+        .build()
+        .unwrap();
+    many.fill_scalar("omega", Sampling::Point, |x| x[0] - x[1] * x[2])
+        .unwrap();
+    let report = Poisson::new(Accuracy::Tolerance(1e-6))
+        .solve(&mut many, "omega", "psi")
+        .unwrap();
+    assert_eq!(report.method, Method::Fmm);
 }
 
 #[test]

@@ -124,12 +124,15 @@ pub(crate) fn read_from(reader: &mut impl Read, length: u64, place: Place<'_>) -
         [] => (1, 1),
         [rows] => (rows, 1),
         [rows, columns] => (rows, columns),
+        // Points of a grid, with one or several numbers each.
+        [z, y, x] if !header.fortran_order => (z.saturating_mul(y).saturating_mul(x), 1),
+        [z, y, x, columns] if !header.fortran_order => (z.saturating_mul(y).saturating_mul(x), columns),
         _ => {
             return Err(Error::Shape {
                 path: place.path.to_owned(),
                 array: place.array.map(str::to_owned),
                 shape: shape_text(&shape),
-                expected: "a one- or two-dimensional array".to_owned(),
+                expected: "an array of one to four dimensions, of more than two in C order".to_owned(),
                 hint: "",
             });
         }

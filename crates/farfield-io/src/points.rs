@@ -179,13 +179,14 @@ fn stored(array: Array) -> Stored {
 
 fn as_points<const D: usize>(path: &Path, name: Option<String>, stored: &Stored) -> Result<Vec<[f64; D]>, Error> {
     let Array { rows, columns, .. } = stored.array;
-    stored.array.to_rows().ok_or_else(|| Error::Shape {
+    let rows_of_points = stored.array.to_rows().filter(|_| stored.shape.len() <= 2);
+    rows_of_points.ok_or_else(|| Error::Shape {
         path: path.to_owned(),
         array: name,
         shape: stored.shape_text(),
         expected: format!("(N, {D})"),
         hint: match (rows, columns) {
-            (rows, 1) if D > 1 && rows > 0 && rows % D == 0 => "; was it flattened?",
+            (rows, 1) if D > 1 && rows > 0 && rows % D == 0 && stored.shape.len() < 3 => "; was it flattened?",
             (rows, _) if rows == D => "; was it transposed?",
             _ => "",
         },

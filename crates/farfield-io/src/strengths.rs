@@ -73,7 +73,7 @@ fn from_csv(path: &Path) -> Result<Array, Error> {
 }
 
 fn with_columns(path: &Path, name: Option<String>, stored: npy::Stored) -> Result<Array, Error> {
-    if stored.array.columns == 0 {
+    if stored.array.columns == 0 || stored.shape.len() > 2 {
         return Err(Error::Shape {
             path: path.to_owned(),
             array: name,

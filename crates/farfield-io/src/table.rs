@@ -50,7 +50,8 @@ impl Table {
 /// # Errors
 ///
 /// Any [`Error`] about reading: an unknown extension, an unreadable or malformed file, or an
-/// array in it that is not of numbers in one or two dimensions.
+/// array in it that is not of numbers in one to four dimensions. Of more than two, all but a fourth count as rows: the
+/// points of a grid with one or several numbers each.
 pub fn read_table(path: impl AsRef<Path>) -> Result<Table, Error> {
     let path = path.as_ref();
     let arrays = match FileFormat::of(path)? {

@@ -185,10 +185,7 @@ fn messages_about_shapes() {
         "a.npy: shape (3, 7), expected (N, 3); was it transposed?"
     );
     assert_eq!(message("(9,)"), "a.npy: shape (9,), expected (N, 3); was it flattened?");
-    assert_eq!(
-        message("(2, 2, 3)"),
-        "a.npy: shape (2, 2, 3), expected a one- or two-dimensional array"
-    );
+    assert_eq!(message("(2, 2, 3)"), "a.npy: shape (2, 2, 3), expected (N, 3)");
     let empty = OneFile::new("a.npy", npy("<f8", false, "(4, 0)", &[]));
     assert_eq!(
         empty.message(&read_strengths(empty.path()).unwrap_err()),

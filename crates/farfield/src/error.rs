@@ -57,6 +57,21 @@ pub enum Error {
         /// `f32` or `f64`.
         precision: &'static str,
     },
+    /// Points in the plane so far apart, or so close together, that powers of distances are lost.
+    #[error(
+        "the points extend over {extent:e}, outside [{lowest:e}, {highest:e}], the range in {precision}: scale them to \
+         about one"
+    )]
+    Extent {
+        /// What the points extend over.
+        extent: f64,
+        /// The least extent other than zero.
+        lowest: f64,
+        /// The largest.
+        highest: f64,
+        /// `f32` or `f64`.
+        precision: &'static str,
+    },
     /// Distinct points so close that the square of their distance is lost.
     #[error(
         "{array}[{index}] component {component} is {value:e}, less than {least:e} from that of another point: where \

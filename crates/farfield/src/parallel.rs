@@ -1,7 +1,78 @@
-//! Parallel work over an array cut into segments of different lengths, and memory for each thread.
+//! Parallel work over arrays cut into segments, and memory for each thread.
 
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
+
+/// Runs `work` on a thread of the pool where that is `worthwhile`, else on the caller's.
+///
+/// The functions of this module share their work among threads on a thread of the pool, and do it one by one anywhere
+/// else: a caller outside of the pool changes threads once for a large sum, instead of at every step of it, and never
+/// for a small one, which is over before another thread is awake.
+pub(crate) fn in_pool<R: Send>(worthwhile: bool, work: impl FnOnce() -> R + Send) -> R {
+    if worthwhile { rayon::scope(|_| work()) } else { work() }
+}
+
+fn is_in_pool() -> bool {
+    rayon::current_thread_index().is_some()
+}
+
+/// Does both.
+pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+    if is_in_pool() {
+        rayon::join(a, b);
+    } else {
+        a();
+        b();
+    }
+}
+
+/// `work` of each of `0..count`, in order. A task takes at least `together` of them.
+pub(crate) fn map<R: Send>(count: usize, together: usize, work: impl Fn(usize) -> R + Sync + Send) -> Vec<R> {
+    if is_in_pool() {
+        (0..count).into_par_iter().with_min_len(together).map(work).collect()
+    } else {
+        (0..count).map(work).collect()
+    }
+}
+
+/// `work` of `0..count` in pieces of `length`, in order.
+pub(crate) fn map_pieces<R: Send>(
+    count: usize,
+    length: usize,
+    work: impl Fn(Range<usize>) -> R + Sync + Send,
+) -> Vec<R> {
+    let piece = |k: usize| work(k * length..((k + 1) * length).min(count));
+    let pieces = 0..count.div_ceil(length);
+    if is_in_pool() {
+        pieces.into_par_iter().map(piece).collect()
+    } else {
+        pieces.map(piece).collect()
+    }
+}
+
+/// `work` of `0..count` in pieces of `length`, merged two and two; `None` of nothing. How they are grouped depends on the
+/// threads: merging must not.
+pub(crate) fn reduce_pieces<R: Send>(
+    count: usize,
+    length: usize,
+    work: impl Fn(Range<usize>) -> R + Sync + Send,
+    merge: impl Fn(R, R) -> R + Sync + Send,
+) -> Option<R> {
+    let piece = |k: usize| work(k * length..((k + 1) * length).min(count));
+    let pieces = 0..count.div_ceil(length);
+    if is_in_pool() {
+        pieces.into_par_iter().map(piece).reduce_with(merge)
+    } else {
+        pieces.map(piece).reduce(merge)
+    }
+}
+
+/// Calls `work(k, piece k)` for `data` cut into pieces of `length`.
+pub(crate) fn for_chunks<T: Send>(data: &mut [T], length: usize, work: &(impl Fn(usize, &mut [T]) + Sync)) {
+    let count = data.len().div_ceil(length);
+    for_segments(data, 0..count, &|k| k * length, work);
+}
 
 /// Calls `work(k, segment k)` for all `segments` in parallel. `data` begins at `start(segments.start)`; segment `k`
 /// runs to `start(k + 1)`, the last one to the end of `data`.
@@ -17,7 +88,7 @@ pub(crate) fn for_segments<T: Send>(
         count => {
             let middle = segments.start + count / 2;
             let (left, right) = data.split_at_mut(start(middle) - start(segments.start));
-            rayon::join(
+            join(
                 || for_segments(left, segments.start..middle, start, work),
                 || for_segments(right, middle..segments.end, start, work),
             );
@@ -73,7 +144,7 @@ pub(crate) fn for_columns<T: Send, const C: usize>(
     let mut parts = columns.map(|column| column.split_at_mut(length));
     let left = parts.each_mut().map(|(left, _)| std::mem::take(left));
     let right = parts.map(|(_, right)| right);
-    rayon::join(
+    join(
         || for_columns(left, segments.start..middle, start, work),
         || for_columns(right, middle..segments.end, start, work),
     );

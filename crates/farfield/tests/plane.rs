@@ -217,6 +217,39 @@ fn cores_are_felt_as_far_as_they_reach() {
     }
 }
 
+/// Leaves of 50 points, 256 of them: they meet each other both ways at once, those of a group.
+#[test]
+fn pairs_met_once_count_for_both_points() {
+    fn check<T: Real>(tolerance: f64) {
+        let n = 13_000;
+        let sources = PlaneSet::Normal.generate::<T>(n, 3);
+        let strengths = ChargeDistribution::Signed.generate::<T>(n, 4);
+        for kernel in [Kernel::Harmonic, Kernel::Log] {
+            for core in [Core::Singular, Core::Gaussian, Core::Algebraic] {
+                for outputs in [&[Output::Potential][..], &[Output::Potential, Output::Derivative]] {
+                    if kernel == Kernel::Harmonic && core != Core::Singular && outputs.len() == 2 {
+                        continue;
+                    }
+                    let mut case = Case::new(kernel, &sources, &strengths, tolerance);
+                    case.core = core;
+                    if core != Core::Singular {
+                        // As large as the smallest leaves.
+                        case.sizes = Sizes::Global(T::from_f64(2e-3));
+                    }
+                    for level in SimdLevel::available() {
+                        let what = format!("{core} {level} {} outputs", outputs.len());
+                        case.worst(&what, |sum| {
+                            sum.method(Method::Fmm).leaf_capacity(50).outputs(outputs).simd(level)
+                        });
+                    }
+                }
+            }
+        }
+    }
+    check::<f64>(1e-11);
+    check::<f32>(1e-5);
+}
+
 #[test]
 fn duplicates_stay_fast_and_right() {
     let n = 40_000;
@@ -268,7 +301,8 @@ fn scales_from_tiny_to_huge() {
 }
 
 fn evaluate<T: Real>(threads: usize, kernel: Kernel, method: Method, level: SimdLevel) -> Field<T> {
-    let n = 9000;
+    // Leaves of 50 points: those of the harmonic kernel meet both ways at once.
+    let n = 13_000;
     let points = PlaneSet::Layer.generate::<T>(n, 12);
     let targets = PlaneSet::Square.generate::<T>(2000, 13);
     let strengths = ChargeDistribution::Signed.generate::<T>(n, 12);
@@ -278,6 +312,7 @@ fn evaluate<T: Real>(threads: usize, kernel: Kernel, method: Method, level: Simd
             .outputs(&BOTH)
             .method(method)
             .simd(level)
+            .leaf_capacity(50)
             .tolerance(1e-4);
         if kernel == Kernel::Log {
             sum = sum.targets(&targets);
@@ -298,6 +333,20 @@ fn thread_count_changes_no_bit() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn a_small_sum_is_the_same_on_the_callers_thread_and_in_a_pool() {
+    let points = PlaneSet::Square.generate::<f64>(1500, 2);
+    let strengths = ChargeDistribution::Signed.generate::<f64>(1500, 2);
+    for method in [Method::Fmm, Method::Direct, Method::Auto] {
+        let evaluate = || {
+            let sum = Sum::new(Kernel::Log, &points).outputs(&BOTH).method(method);
+            sum.plan().unwrap().evaluate(&strengths).unwrap()
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        assert!(evaluate() == pool.install(evaluate), "{method}");
     }
 }
 
@@ -438,7 +487,7 @@ fn bad_input_is_named() {
     let huge = [[0.0, 0.0], [1e200, 0.0]];
     assert!(matches!(
         Sum::new(Kernel::Log, &huge).plan(),
-        Err(Error::Parameter { .. })
+        Err(Error::Extent { extent: 1e200, .. })
     ));
 }
 

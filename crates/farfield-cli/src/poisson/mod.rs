@@ -2,6 +2,7 @@
 //!
 //! request -> problem (the field on a grid adapted to it) -> solution -> error -> files -> report.
 
+mod case;
 mod error;
 mod problem;
 mod record;

@@ -1,5 +1,6 @@
 //! A vorticity field on a grid adapted to it, and its solution.
 
+use super::case::Case;
 use super::request::{Components, Request, level_of};
 use crate::failure::Failure;
 use farfield_grid::flows::{CompactRing, GaussianRing};
@@ -16,18 +17,21 @@ pub enum Field {
     TwoRings,
     /// One ring with a Gaussian core.
     GaussianRing,
+    /// A box and what is in it, from a case file.
+    Case(PathBuf, Case),
     /// Numbers on a uniform grid over the unit cube.
     File(PathBuf),
 }
 
 impl Field {
     /// The flow of that name, or else a file.
-    pub fn named(name: &str) -> Self {
-        match name {
+    pub fn named(name: &str) -> Result<Self, Failure> {
+        Ok(match name {
             "two-rings" => Field::TwoRings,
             "gaussian-ring" => Field::GaussianRing,
+            path if path.ends_with(".toml") => Field::Case(PathBuf::from(path), Case::read(Path::new(path))?),
             path => Field::File(PathBuf::from(path)),
-        }
+        })
     }
 
     /// The name.
@@ -35,28 +39,54 @@ impl Field {
         match self {
             Field::TwoRings => "two-rings".to_owned(),
             Field::GaussianRing => "gaussian-ring".to_owned(),
-            Field::File(path) => path.display().to_string(),
+            Field::Case(path, _) | Field::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// The box.
+    fn domain(&self) -> Domain {
+        match self {
+            Field::Case(_, case) => case.domain(),
+            _ => Domain::unit_cube(),
         }
     }
 
     /// The vorticity at a point, for flows that are a formula.
-    fn vorticity(&self) -> Option<fn([f64; 3]) -> [f64; 3]> {
+    fn vorticity(&self) -> Option<Formula<'_>> {
         match self {
-            Field::TwoRings => Some(|x| sum(CompactRing::two_rings().map(|ring| ring.vorticity(x)))),
-            Field::GaussianRing => Some(|x| GaussianRing::in_unit_cube().vorticity(x)),
-            Field::File(_) => None,
+            Field::TwoRings => Some(Box::new(
+                |x| sum(CompactRing::two_rings().map(|ring| ring.vorticity(x))),
+            )),
+            Field::GaussianRing => Some(Box::new(|x| GaussianRing::in_unit_cube().vorticity(x))),
+            Field::Case(_, case) if case.grid.is_none() => Some(Box::new(|x| case.vorticity(x))),
+            Field::Case(..) | Field::File(_) => None,
+        }
+    }
+
+    /// The file of numbers, for fields that are none.
+    fn numbers(&self) -> Option<&Path> {
+        match self {
+            Field::File(path) => Some(path),
+            Field::Case(_, case) => case.grid.as_deref(),
+            _ => None,
         }
     }
 
     /// The stream function at a point, where it is known.
-    pub fn stream_function(&self) -> Option<fn([f64; 3]) -> [f64; 3]> {
+    pub fn stream_function(&self) -> Option<Formula<'_>> {
         match self {
-            Field::TwoRings => Some(|x| sum(CompactRing::two_rings().map(|ring| ring.stream_function(x)))),
-            Field::GaussianRing => Some(|x| GaussianRing::in_unit_cube().stream_function(x)),
-            Field::File(_) => None,
+            Field::TwoRings => Some(Box::new(|x| {
+                sum(CompactRing::two_rings().map(|ring| ring.stream_function(x)))
+            })),
+            Field::GaussianRing => Some(Box::new(|x| GaussianRing::in_unit_cube().stream_function(x))),
+            Field::Case(_, case) if case.grid.is_none() => Some(Box::new(|x| case.stream_function(x))),
+            Field::Case(..) | Field::File(_) => None,
         }
     }
 }
+
+/// A vector at every point.
+type Formula<'a> = Box<dyn Fn([f64; 3]) -> [f64; 3] + Sync + 'a>;
 
 fn sum([a, b]: [[f64; 3]; 2]) -> [f64; 3] {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
@@ -80,12 +110,10 @@ impl<T: Precision> Problem<T> {
     /// Puts the field on a grid and adapts it.
     pub fn new(request: &Request) -> Result<Self, Failure> {
         let start = Instant::now();
-        let (grid, adapted) = match request.field.vorticity() {
-            Some(vorticity) => from_function(request, vorticity)?,
-            None => match &request.field {
-                Field::File(path) => from_file(request, path)?,
-                _ => return Err(Failure::Data("this field has no formula".to_owned())),
-            },
+        let (grid, adapted) = match (request.field.vorticity(), request.field.numbers()) {
+            (Some(vorticity), _) => from_function(request, &vorticity)?,
+            (None, Some(path)) => from_file(request, path)?,
+            (None, None) => return Err(Failure::Data("this field has neither formula nor numbers".to_owned())),
         };
         Ok(Self {
             grid,
@@ -103,7 +131,7 @@ impl<T: Precision> Problem<T> {
 }
 
 fn empty_grid<T: Precision>(request: &Request, level: u8) -> Result<Grid<T>, Error> {
-    let mut builder = Grid::builder(Domain::unit_cube())
+    let mut builder = Grid::builder(request.field.domain())
         .wavelet(request.wavelet)
         .start_level(level);
     if let Some(bytes) = request.memory_cap {
@@ -113,10 +141,7 @@ fn empty_grid<T: Precision>(request: &Request, level: u8) -> Result<Grid<T>, Err
 }
 
 /// Adapts to all components of the vorticity, then keeps the ones asked for.
-fn from_function<T: Precision>(
-    request: &Request,
-    vorticity: fn([f64; 3]) -> [f64; 3],
-) -> Result<(Grid<T>, AdaptReport), Failure> {
+fn from_function<T: Precision>(request: &Request, vorticity: &Formula<'_>) -> Result<(Grid<T>, AdaptReport), Failure> {
     let adaptation = &request.adaptation;
     let mut grid = empty_grid(request, START_LEVEL.min(adaptation.max_level))?;
     grid.add_channel("omega", 3)?;
@@ -132,7 +157,7 @@ fn from_function<T: Precision>(
     Ok((grid, adapted))
 }
 
-/// Reads numbers on n x n x n points of the unit cube, x fastest, one or three for each point, and compresses them.
+/// Reads numbers on a uniform grid over the box, x fastest, one or three for each point, and compresses them.
 fn from_file<T: Precision>(request: &Request, path: &Path) -> Result<(Grid<T>, AdaptReport), Failure> {
     let table = read_table(path)?;
     let found = ["vorticity", "omega", "values"].iter().find_map(|name| table.get(name));
@@ -144,11 +169,21 @@ fn from_file<T: Precision>(request: &Request, path: &Path) -> Result<(Grid<T>, A
             names.join(", ")
         ))
     })?;
-    let side = (data.rows as f64).cbrt().round() as usize;
     let wrong = |what: String| Failure::Data(format!("{}: {what}", path.display()));
-    if side.pow(3) != data.rows || level_of(side).is_err() {
+    let roots = request.field.domain().roots().map(|count| count as usize);
+    let side = (data.rows as f64 / roots.iter().product::<usize>() as f64)
+        .cbrt()
+        .round() as usize;
+    if roots.iter().product::<usize>() * side.pow(3) != data.rows || level_of(side).is_err() {
+        let [x, y, z] = roots.map(|count| {
+            if count == 1 {
+                "n".to_owned()
+            } else {
+                format!("{count} n")
+            }
+        });
         return Err(wrong(format!(
-            "{} points are not n x n x n with n = 16, 32, 64, ...",
+            "{} points are not {x} x {y} x {z} with n = 16, 32, 64, ...",
             data.rows
         )));
     }

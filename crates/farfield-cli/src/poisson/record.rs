@@ -51,6 +51,8 @@ struct SecondsRecord {
     plan: f64,
     direct: f64,
     indirect: f64,
+    transfer: f64,
+    evaluation: f64,
     adaptation: f64,
 }
 
@@ -96,7 +98,7 @@ pub fn json<T: Real>(request: &Request, problem: &Problem<T>, outcome: &Outcome)
         leaf_capacity: report.leaf_capacity,
         boxes: report.boxes,
         depth: report.depth,
-        device: "cpu",
+        device: report.device,
         threads: rayon::current_num_threads(),
         simd: report.simd.name(),
         seconds: SecondsRecord {
@@ -107,6 +109,8 @@ pub fn json<T: Real>(request: &Request, problem: &Problem<T>, outcome: &Outcome)
             plan: seconds.plan,
             direct: seconds.direct,
             indirect: seconds.indirect,
+            transfer: seconds.transfer,
+            evaluation: seconds.evaluation,
             adaptation: problem.adaptation_seconds,
         },
         interactions: InteractionsRecord {

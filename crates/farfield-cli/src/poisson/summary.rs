@@ -82,7 +82,12 @@ pub fn text<T: Real>(request: &Request, problem: &Problem<T>, outcome: &Outcome)
     line("method", method);
     line(
         "device",
-        format!("cpu, {} threads, {}", rayon::current_num_threads(), report.simd),
+        format!(
+            "{}, {} threads, {}",
+            report.device,
+            rayon::current_num_threads(),
+            report.simd
+        ),
     );
     let seconds = report.seconds;
     line("", String::new());
@@ -94,7 +99,11 @@ pub fn text<T: Real>(request: &Request, problem: &Problem<T>, outcome: &Outcome)
         ("plan", seconds.plan),
         ("direct", seconds.direct),
         ("indirect", seconds.indirect),
+        ("transfer", seconds.transfer),
     ] {
+        if value == 0.0 {
+            continue;
+        }
         let share = 100.0 * value / seconds.total;
         line(
             &format!("  {name}"),

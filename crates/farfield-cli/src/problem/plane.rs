@@ -10,7 +10,9 @@ use farfield::plan::Parameters;
 use farfield::plane::{self, Core, Field, Kernel, Output, Plan, PlaneSet, Sum};
 use farfield::report::Seconds;
 use farfield::simd::Real;
+use farfield_cuda::Device;
 use farfield_cuda::device::{Precision, Properties};
+use std::sync::Arc;
 
 /// A kernel in the plane.
 #[derive(Debug, Clone)]
@@ -49,45 +51,75 @@ impl Plane {
     }
 }
 
-impl<T: Real> Planned<T> for Plan<T> {
+/// A plan on the CPU or on a GPU.
+#[derive(Debug)]
+pub enum PlanePlan<T: Precision> {
+    Cpu(Box<Plan<T>>),
+    Cuda(Box<farfield_cuda::plane::Plan<T>>, Arc<Device>),
+}
+
+impl<T: Precision> Planned<T> for PlanePlan<T> {
     type Output = Output;
 
     fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
-        Ok(self.evaluate(strengths)?)
+        match self {
+            PlanePlan::Cpu(plan) => Ok(plan.evaluate(strengths)?),
+            PlanePlan::Cuda(plan, _) => plan.evaluate(strengths),
+        }
     }
 
     fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
-        Ok(self.evaluate_into(strengths, field)?)
+        match self {
+            PlanePlan::Cpu(plan) => plan.evaluate_into(strengths, field)?,
+            // Results come from the device in memory of their own.
+            PlanePlan::Cuda(plan, _) => *field = plan.evaluate(strengths)?,
+        }
+        Ok(())
     }
 
     fn parameters(&self) -> &Parameters {
-        self.parameters()
+        match self {
+            PlanePlan::Cpu(plan) => plan.parameters(),
+            PlanePlan::Cuda(plan, _) => plan.parameters(),
+        }
     }
 
     fn tolerance(&self) -> Option<f64> {
-        self.tolerance()
+        match self {
+            PlanePlan::Cpu(plan) => plan.tolerance(),
+            PlanePlan::Cuda(plan, _) => plan.tolerance(),
+        }
     }
 
     fn processor(&self) -> Processor {
-        Processor::cpu::<T>(self.simd())
+        match self {
+            PlanePlan::Cpu(plan) => Processor::cpu::<T>(plan.simd()),
+            PlanePlan::Cuda(_, device) => Processor::Cuda(device.properties().clone()),
+        }
     }
 
     fn notes(&self) -> &[String] {
-        self.notes()
+        match self {
+            PlanePlan::Cpu(plan) => plan.notes(),
+            PlanePlan::Cuda(plan, _) => plan.notes(),
+        }
     }
 
     fn seconds(&self) -> &Seconds {
-        self.seconds()
+        match self {
+            PlanePlan::Cpu(plan) => plan.seconds(),
+            PlanePlan::Cuda(plan, _) => plan.seconds(),
+        }
     }
 }
 
 impl Problem<2> for Plane {
     type Output = Output;
     type Set = PlaneSet;
-    type Plan<T: Precision> = Plan<T>;
+    type Plan<T: Precision> = PlanePlan<T>;
 
     const SETS: &'static [PlaneSet] = &PlaneSet::ALL;
-    const ON_GPU: bool = false;
+    const ON_GPU: bool = true;
 
     fn facts(&self) -> Facts {
         let name = match self.kernel {
@@ -125,13 +157,14 @@ impl Problem<2> for Plane {
         check_size::<T>("--core-size", self.size)
     }
 
-    fn plan<T: Precision>(&self, data: &Data<'_, T, 2>, settings: &Settings) -> Result<Plan<T>, Error> {
-        match settings.executor {
-            Executor::Cpu => Ok(self.sum(data, settings).plan()?),
-            Executor::Cuda(_) | Executor::Auto(_) => Err(Error::Unsupported {
-                what: "a sum in the plane".to_owned(),
-                remedy: "use --device cpu",
-            }),
+    fn plan<T: Precision>(&self, data: &Data<'_, T, 2>, settings: &Settings) -> Result<PlanePlan<T>, Error> {
+        let sum = self.sum(data, settings);
+        match &settings.executor {
+            Executor::Cpu => Ok(PlanePlan::Cpu(Box::new(sum.plan()?))),
+            Executor::Cuda(device) | Executor::Auto(device) => {
+                let plan = farfield_cuda::plane::Plan::new(device, &sum)?;
+                Ok(PlanePlan::Cuda(Box::new(plan), device.clone()))
+            }
         }
     }
 
@@ -160,7 +193,8 @@ impl Problem<2> for Plane {
     }
 
     fn gpu_pays<T: Precision>(&self, _: &Data<'_, T, 2>, _: &Settings, _: &Properties) -> bool {
-        Self::ON_GPU
+        // There is no model of the CPU's sums in the plane to compare with.
+        false
     }
 
     fn uses_theta(&self, method: Method) -> bool {

@@ -20,6 +20,7 @@ mod phases;
 mod published;
 mod table;
 mod vanrees;
+mod vanrees_scaling;
 mod yokota_figure_5;
 mod yokota_figure_6;
 
@@ -44,7 +45,7 @@ struct Entry {
     run: fn(&Context) -> Result<Reproduction, Failure>,
 }
 
-const ENTRIES: [Entry; 17] = [
+const ENTRIES: [Entry; 18] = [
     Entry {
         name: "goude-figure-2-1",
         about: "the adaptive mesh in the plane, a box's couplings, and the mesh as a height field",
@@ -129,6 +130,11 @@ const ENTRIES: [Entry; 17] = [
         name: "vanrees-table-1",
         about: "operations per second of both beside their bounds",
         run: vanrees::table_1,
+    },
+    Entry {
+        name: "vanrees-scaling",
+        about: "strong scaling of its evaluation beside that of the direct sum",
+        run: vanrees_scaling::run,
     },
 ];
 
@@ -247,10 +253,15 @@ fn this_machine() -> String {
     let cpu = info::cpu_model().unwrap_or_else(|| "unknown processor".to_owned());
     let threads = rayon::current_num_threads();
     let plural = if threads == 1 { "" } else { "s" };
-    format!(
-        "{cpu}, {threads} thread{plural}, {}; no GPU in this build",
-        SimdLevel::best()
-    )
+    format!("{cpu}, {threads} thread{plural}, {}; {}", SimdLevel::best(), gpu_name())
+}
+
+/// The first graphics processor.
+fn gpu_name() -> String {
+    match farfield_cuda::Device::all().as_deref() {
+        Ok([first, ..]) => first.name.clone(),
+        _ => "no GPU".to_owned(),
+    }
 }
 
 impl From<farfield_plot::Error> for Failure {

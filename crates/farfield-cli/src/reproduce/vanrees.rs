@@ -7,16 +7,19 @@ use crate::failure::Failure;
 use crate::poisson::{Components, Field, Problem, Request};
 use crate::units;
 use farfield::bench::Benchmark;
-use farfield_grid::poisson::{Accuracy, Kernel, Method, Report, Smoothing, Work};
+use farfield::simd::RsqrtAccuracy;
+use farfield_cuda::Device;
+use farfield_grid::poisson::{Accuracy, Kernel, Method, Pair, Processor, Quantity, Report, Seconds, Smoothing, Work};
 use farfield_grid::{Adaptation, Wavelet};
 use farfield_plot::{Axis, BarChart, LineChart, Part, ReferenceLine, Series};
+use std::sync::Arc;
 
 /// Order and precision of the paper.
 const ORDER: usize = 6;
-type Precision = f32;
+pub(super) type Precision = f32;
 
 /// The paper's problem: the y component of the two rings with one smoothing length, at 256^3 (64^3 if quick).
-fn request(context: &Context, accuracy: Accuracy) -> Request {
+pub(super) fn request(context: &Context, accuracy: Accuracy) -> Request {
     let (resolution, max_level) = if context.quick { (64, 2) } else { (256, 4) };
     Request {
         field: Field::TwoRings,
@@ -31,10 +34,11 @@ fn request(context: &Context, accuracy: Accuracy) -> Request {
         threshold: 1e-12,
         leaf_capacity: None,
         simd: None,
+        processor: Processor::Cpu,
     }
 }
 
-fn fixed(theta: f64) -> Accuracy {
+pub(super) fn fixed(theta: f64) -> Accuracy {
     Accuracy::Fixed { theta, order: ORDER }
 }
 
@@ -51,7 +55,28 @@ fn phases(report: &Report) -> [(&'static str, f64); 6] {
     ]
 }
 
-fn title(what: &str, problem: &Problem<Precision>, report: &Report) -> String {
+/// The graphics processor, if there is one.
+fn gpu() -> Option<Arc<Device>> {
+    Device::open(0).ok()
+}
+
+/// The request with direct plans on the graphics processor.
+fn beside(request: &Request, gpu: &Arc<Device>) -> Request {
+    Request {
+        processor: Processor::Hybrid(gpu.clone()),
+        ..request.clone()
+    }
+}
+
+/// Solves twice and returns the second report: the first pays for compiling kernels and touching memory.
+pub(super) fn warm(problem: &mut Problem<Precision>, request: &Request) -> Result<Report, Failure> {
+    problem.solve(request)?;
+    problem.solve(request)
+}
+
+const NO_GPU: &str = "no graphics processor here: the columns of CPU + GPU are empty";
+
+pub(super) fn title(what: &str, problem: &Problem<Precision>, report: &Report) -> String {
     format!(
         "van Rees, {what}: {} blocks = {} points (paper: {}), {} sources (paper: {})",
         problem.grid.forest().leaves().len(),
@@ -67,7 +92,10 @@ pub fn figure_3(context: &Context) -> Result<Reproduction, Failure> {
     let request = request(context, fixed(VANREES_THETA));
     let mut problem = Problem::<Precision>::new(&request)?;
     progress("vanrees-figure-3", format_args!("theta {VANREES_THETA}"));
-    let report = problem.solve(&request)?;
+    let report = warm(&mut problem, &request)?;
+    let hybrid = gpu()
+        .map(|gpu| warm(&mut problem, &beside(&request, &gpu)))
+        .transpose()?;
     let mut table = Table::new([
         ("phase", "phase"),
         ("cpu_s", "CPU (s)"),
@@ -77,35 +105,60 @@ pub fn figure_3(context: &Context) -> Result<Reproduction, Failure> {
     let mut chart = BarChart::new("Time by phase, theta = 0.5, p = 6")
         .subtitle("two rings, y component, single precision, as in van Rees et al., figure 3")
         .y_label("time (s)")
-        .categories(["CPU"]);
-    for (name, seconds) in phases(&report) {
-        table.row([
+        .categories(["CPU", "CPU + GPU"].into_iter().take(1 + usize::from(hybrid.is_some())));
+    let of_hybrid = |k: usize| hybrid.as_ref().map(|report| phases(report)[k].1);
+    for (k, (name, seconds)) in phases(&report).into_iter().enumerate() {
+        let mut cells = vec![
             Cell::Text(name.to_owned()),
             Cell::Number(seconds),
             Cell::Number(100.0 * seconds / report.seconds.total),
-        ]);
-        chart = chart.part(Part::new(name, &[seconds]));
+        ];
+        cells.extend(of_hybrid(k).map(Cell::Number));
+        table.row(cells);
+        // Direct plans on the device are hidden behind indirect ones on the cores.
+        let shown = of_hybrid(k).map(|seconds| if name == "direct" { 0.0 } else { seconds });
+        let parts: Vec<f64> = [seconds].into_iter().chain(shown).collect();
+        chart = chart.part(Part::new(name, &parts));
     }
-    table.row([
-        Cell::Text("total".to_owned()),
-        Cell::Number(report.seconds.total),
-        Cell::Number(100.0),
-    ]);
+    for (name, of) in [
+        ("evaluation", (|seconds| seconds.evaluation) as fn(Seconds) -> f64),
+        ("total", |seconds| seconds.total),
+    ] {
+        let mut cells = vec![
+            Cell::Text(name.to_owned()),
+            Cell::Number(of(report.seconds)),
+            Cell::Number(100.0 * of(report.seconds) / report.seconds.total),
+        ];
+        cells.extend(hybrid.as_ref().map(|report| Cell::Number(of(report.seconds))));
+        table.row(cells);
+    }
     let evaluation = report.seconds.direct + report.seconds.indirect;
+    let mut remarks = vec![
+        format!(
+            "all but the evaluation takes {:.1} % of the time; sources come in Morton order from the grid, so nothing \
+             is sorted",
+            100.0 * (1.0 - evaluation / report.seconds.total)
+        ),
+        "the paper prints no times for this figure; it says that evaluation takes most of the time, then sorting"
+            .to_owned(),
+    ];
+    remarks.push(match &hybrid {
+        Some(Report { seconds, .. }) => format!(
+            "CPU + GPU: direct plans take {:.1} ms on the device, {:.1} ms with transfers, while the cores spend {:.1} ms \
+             on indirect ones; together {:.1} ms, {:.2} times the larger half",
+            1e3 * seconds.direct,
+            1e3 * (seconds.direct + seconds.transfer),
+            1e3 * seconds.indirect,
+            1e3 * seconds.evaluation,
+            seconds.evaluation / seconds.indirect.max(seconds.direct + seconds.transfer)
+        ),
+        None => NO_GPU.to_owned(),
+    });
     Ok(Reproduction {
         title: title("figure 3", &problem, &report),
         hardware: VANREES_HARDWARE,
         tables: vec![("", table)],
-        remarks: vec![
-            format!(
-                "all but the evaluation takes {:.1} % of the time; sources come in Morton order from the grid, so \
-                 nothing is sorted",
-                100.0 * (1.0 - evaluation / report.seconds.total)
-            ),
-            "the paper prints no times for this figure; it says that evaluation takes most of the time, then sorting"
-                .to_owned(),
-            "the column CPU + GPU is not measured in this build".to_owned(),
-        ],
+        remarks,
         png: chart.to_png()?,
     })
 }
@@ -114,6 +167,7 @@ pub fn figure_3(context: &Context) -> Result<Reproduction, Failure> {
 pub fn figure_4(context: &Context) -> Result<Reproduction, Failure> {
     let base = request(context, fixed(VANREES_THETA));
     let mut problem = Problem::<Precision>::new(&base)?;
+    let gpu = gpu();
     let mut table = Table::new([
         ("theta", "theta"),
         ("direct_s", "direct (s)"),
@@ -123,23 +177,30 @@ pub fn figure_4(context: &Context) -> Result<Reproduction, Failure> {
         ("direct_ns", "ns per direct"),
         ("indirect_ns", "ns per indirect"),
         ("gpu_direct_s", "direct, GPU (s)"),
+        ("hybrid_evaluation_s", "CPU + GPU (s)"),
     ]);
-    let (mut direct, mut indirect) = (Vec::new(), Vec::new());
+    let (mut direct, mut indirect, mut on_gpu) = (Vec::new(), Vec::new(), Vec::new());
     let mut last = None;
     let thetas: &[f64] = if context.quick {
         &[0.4, 0.8]
     } else {
-        &[0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+        &[0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
     };
     let threads = rayon::current_num_threads() as f64;
+    problem.solve(&base)?;
     for &theta in thetas {
         progress("vanrees-figure-4", format_args!("theta {theta}"));
-        let report = problem.solve(&Request {
+        let request = Request {
             accuracy: fixed(theta),
             ..base.clone()
-        })?;
+        };
+        let report = problem.solve(&request)?;
+        let hybrid = gpu
+            .as_ref()
+            .map(|gpu| warm(&mut problem, &beside(&request, gpu)))
+            .transpose()?;
         let (seconds, count) = (report.seconds, report.interactions);
-        table.row([
+        let mut cells = vec![
             Cell::Number(theta),
             Cell::Number(seconds.direct),
             Cell::Number(seconds.indirect),
@@ -147,29 +208,38 @@ pub fn figure_4(context: &Context) -> Result<Reproduction, Failure> {
             Cell::Count(count.indirect),
             Cell::Number(1e9 * threads * seconds.direct / count.direct as f64),
             Cell::Number(1e9 * threads * seconds.indirect / count.indirect as f64),
-        ]);
+        ];
+        if let Some(Report { seconds, .. }) = hybrid {
+            cells.extend([Cell::Number(seconds.direct), Cell::Number(seconds.evaluation)]);
+            on_gpu.push((theta, seconds.direct));
+        }
+        table.row(cells);
         direct.push((theta, seconds.direct));
         indirect.push((theta, seconds.indirect));
         last = Some(report);
     }
-    let chart = LineChart::new("Time of direct and indirect interactions against theta")
+    let mut chart = LineChart::new("Time of direct and indirect interactions against theta")
         .subtitle("two rings, y component, p = 6, single precision, as in van Rees et al., figure 4")
         .x_axis(Axis::linear("theta"))
         .y_axis(Axis::log("time (s)"))
         .series(Series::new("direct").points(&direct))
         .series(Series::new("indirect").points(&indirect));
+    if gpu.is_some() {
+        chart = chart.series(Series::new("direct, GPU").points(&on_gpu));
+    }
     let report = last.ok_or_else(|| Failure::Data("nothing was measured".to_owned()))?;
+    let mut remarks = vec![
+        "time of all threads divided by their number, as in the paper".to_owned(),
+        "the paper says: on the CPU direct interactions take at least ten times as long as indirect ones for every \
+         theta, and the time of each interaction hardly changes with theta"
+            .to_owned(),
+    ];
+    remarks.extend(gpu.is_none().then(|| NO_GPU.to_owned()));
     Ok(Reproduction {
         title: title("figure 4", &problem, &report),
         hardware: VANREES_HARDWARE,
         tables: vec![("", table)],
-        remarks: vec![
-            "time of all threads divided by their number, as in the paper".to_owned(),
-            "the paper says: on the CPU direct interactions take at least ten times as long as indirect ones for every \
-             theta, and the time of each interaction hardly changes with theta"
-                .to_owned(),
-            "the column of the GPU is not measured in this build".to_owned(),
-        ],
+        remarks,
         png: chart.to_png()?,
     })
 }
@@ -179,7 +249,7 @@ pub fn table_1(context: &Context) -> Result<Reproduction, Failure> {
     let request = request(context, fixed(VANREES_THETA));
     let mut problem = Problem::<Precision>::new(&request)?;
     progress("vanrees-table-1", "two rings, then the machine's peak");
-    let report = problem.solve(&request)?;
+    let report = warm(&mut problem, &request)?;
     let threads = rayon::current_num_threads();
     // The peak of all threads at once: a core that runs alone may be faster.
     let peak: f64 = rayon::broadcast(|_| Benchmark::FmaRate.measure::<Precision>(report.simd))
@@ -198,56 +268,110 @@ pub fn table_1(context: &Context) -> Result<Reproduction, Failure> {
         ("paper_gflops", "paper"),
         ("paper_bound_gflops", "its bound"),
         ("paper_percent", "its %"),
-        ("gpu_gflops", "GPU"),
     ]);
-    let mut shares = Vec::new();
-    let kinds = [
-        (
-            Work::direct(request.kernel, accuracy),
-            report.interactions.direct,
-            report.seconds.direct,
-        ),
-        (
-            Work::indirect(ORDER, accuracy),
-            report.interactions.indirect,
-            report.seconds.indirect,
-        ),
+    let pair = Pair::of(request.kernel, Quantity::Potential);
+    let [direct, indirect] = VANREES_TABLE_1;
+    let mut rows = vec![
+        Rate {
+            name: "direct, CPU",
+            work: Work::direct(pair, accuracy),
+            count: report.interactions.direct,
+            seconds: report.seconds.direct,
+            bound: Work::direct(pair, accuracy).bound(peak),
+            paper: [direct.cpu_gflops, direct.cpu_bound_gflops],
+        },
+        Rate {
+            name: "indirect, CPU",
+            work: Work::indirect(ORDER, accuracy),
+            count: report.interactions.indirect,
+            seconds: report.seconds.indirect,
+            bound: Work::indirect(ORDER, accuracy).bound(peak),
+            paper: [indirect.cpu_gflops, indirect.cpu_bound_gflops],
+        },
     ];
-    for ((work, count, seconds), published) in kinds.into_iter().zip(VANREES_TABLE_1) {
-        let (rate, bound) = (count as f64 * work.operations / seconds, work.bound(peak));
-        table.row([
-            Cell::Text(published.name.to_owned()),
-            Cell::Number(work.operations),
-            Cell::Number(work.instructions),
-            Cell::Number(1e-9 * rate),
-            Cell::Number(1e-9 * bound),
-            Cell::Number(100.0 * rate / bound),
-            Cell::Number(published.cpu_gflops),
-            Cell::Number(published.cpu_bound_gflops),
-            Cell::Number(100.0 * published.cpu_gflops / published.cpu_bound_gflops),
-        ]);
-        shares.push(100.0 * rate / bound);
+    let mut remarks = vec![
+        format!(
+            "{} threads reach {} fused multiply-adds a second on numbers in registers; the bound is that rate times \
+             operations per instruction",
+            threads,
+            units::with_prefix(peak)
+        ),
+        format!("operations and instructions per interaction are counted from the loops; roots: {accuracy:?}"),
+    ];
+    if let Some(gpu) = gpu() {
+        let hybrid = warm(&mut problem, &beside(&request, &gpu))?;
+        let roots = farfield_cuda::bricks::root_rate::<Precision>(&gpu)?;
+        let work = Work::direct(pair, RsqrtAccuracy::Estimate);
+        rows.push(Rate {
+            name: "direct, GPU",
+            work,
+            count: hybrid.interactions.direct,
+            seconds: hybrid.seconds.direct,
+            bound: roots * work.operations,
+            paper: [direct.gpu_gflops, direct.gpu_bound_gflops].map(Option::unwrap_or_default),
+        });
+        remarks.push(format!(
+            "the GPU takes {} reciprocal square roots a second of numbers in registers; a pair takes one, which bounds \
+             it: no other unit is as busy",
+            units::with_prefix(roots)
+        ));
+    } else {
+        remarks.push(NO_GPU.to_owned());
     }
+    for row in &rows {
+        table.row(row.cells());
+    }
+    let shares: Vec<f64> = rows
+        .iter()
+        .flat_map(|row| [row.percent(), 100.0 * row.paper[0] / row.paper[1]])
+        .collect();
     let chart = BarChart::new("Share of the bound that is reached")
         .subtitle("two rings, theta = 0.5, p = 6, single precision, as in van Rees et al., table 1")
         .y_label("% of the bound")
-        .categories(VANREES_TABLE_1.map(|row| row.name))
-        .part(Part::new("CPU", &shares))
+        .categories(rows.iter().flat_map(|row| [row.name, "the paper's"]))
+        .part(Part::new("share", &shares))
         .reference(ReferenceLine::horizontal(100.0).label("bound"));
     Ok(Reproduction {
         title: title("table 1", &problem, &report),
         hardware: VANREES_HARDWARE,
         tables: vec![("", table)],
-        remarks: vec![
-            format!(
-                "{} threads reach {} fused multiply-adds a second on numbers in registers; the bound is that rate times \
-                 operations per instruction",
-                threads,
-                units::with_prefix(peak)
-            ),
-            format!("operations and instructions per interaction are counted from the loops; roots: {accuracy:?}"),
-            "the column GPU is not measured in this build".to_owned(),
-        ],
+        remarks,
         png: chart.to_png()?,
     })
+}
+
+/// A row of table 1.
+struct Rate {
+    name: &'static str,
+    work: Work,
+    count: u64,
+    seconds: f64,
+    /// Operations a second.
+    bound: f64,
+    /// The paper's rate and bound, in Gflop/s.
+    paper: [f64; 2],
+}
+
+impl Rate {
+    fn operations_per_second(&self) -> f64 {
+        self.count as f64 * self.work.operations / self.seconds
+    }
+
+    fn percent(&self) -> f64 {
+        100.0 * self.operations_per_second() / self.bound
+    }
+
+    fn cells(&self) -> Vec<Cell> {
+        vec![
+            Cell::Text(self.name.to_owned()),
+            Cell::Number(self.work.operations),
+            Cell::Number(self.work.instructions),
+            Cell::Number(1e-9 * self.operations_per_second()),
+            Cell::Number(1e-9 * self.bound),
+            Cell::Number(self.percent()),
+            Cell::Number(self.paper[0]),
+            Cell::Number(self.paper[1]),
+            Cell::Number(100.0 * self.paper[0] / self.paper[1]),
+        ]
+    }
 }

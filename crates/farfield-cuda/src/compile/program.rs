@@ -7,6 +7,9 @@ use std::fmt::{Display, Write};
 const HEADERS: &[(&str, &str)] = &[
     ("real.cuh", include_str!("../../kernels/real.cuh")),
     ("pair.cuh", include_str!("../../kernels/pair.cuh")),
+    ("sort.cuh", include_str!("../../kernels/sort.cuh")),
+    ("plane.cuh", include_str!("../../kernels/plane.cuh")),
+    ("plane_pair.cuh", include_str!("../../kernels/plane_pair.cuh")),
     ("tree.cuh", include_str!("../../kernels/tree.cuh")),
     ("expansion.cuh", include_str!("../../kernels/expansion.cuh")),
     ("basis.cuh", include_str!("../../kernels/basis.cuh")),

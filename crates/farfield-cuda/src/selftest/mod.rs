@@ -1,8 +1,9 @@
-//! The device against the truth: trees, the direct sum of every kernel, FMM and treecode over kernels, precisions,
-//! tolerances, orders and point sets, and bitwise repeatability.
+//! The device against the truth, in space and in the plane: trees, the direct sum of every kernel, FMM and treecode over
+//! kernels, precisions, tolerances, orders and point sets, and bitwise repeatability.
 //!
 //! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
 
+mod plane;
 mod tree;
 
 use crate::device::{Device, Precision};
@@ -53,7 +54,17 @@ pub enum Extent {
 /// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
 pub fn run(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
     run_in::<f32>(device, extent, report)?;
-    run_in::<f64>(device, extent, report)
+    run_in::<f64>(device, extent, report)?;
+    run_in_plane(device, extent, report)
+}
+
+/// Runs the checks of sums in the plane alone.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in_plane(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+    plane::run_in::<f32>(device, extent, report)?;
+    plane::run_in::<f64>(device, extent, report)
 }
 
 /// [`run`] in one precision.

@@ -198,6 +198,15 @@ impl<T: Real> Grid<T> {
         self.memory_cap.or_else(farfield::machine::available_memory)
     }
 
+    /// What is left for other uses, in bytes: of the cap that was set after the numbers, or else what is available.
+    pub(crate) fn memory_left(&self) -> Option<u64> {
+        let numbers = (self.components() * self.points() * size_of::<T>()) as u64;
+        match self.memory_cap {
+            Some(cap) => Some(cap.saturating_sub(numbers)),
+            None => farfield::machine::available_memory(),
+        }
+    }
+
     fn check_memory(&self, blocks: usize, components: usize) -> Result<(), Error> {
         check_memory::<T>(blocks, components, self.memory_cap())
     }

@@ -1,69 +1,126 @@
 //! The sum by the library's fast multipole method, grid points being its targets.
 
+use super::kernel::{Kernel, Pair, Quantity};
+use super::plan::{Plans, bricks};
+use super::precision::Precision;
 use super::report::{Interactions, Report, Seconds};
 use super::sources::Sources;
+use super::tree::SourceTree;
+use super::treecode::{OnCores, Parts, Share, timed};
 use super::{Method, Poisson};
 use crate::error::Error;
 use crate::forest::BLOCK_POINTS;
 use crate::grid::{Grid, point_coordinates};
-use farfield::kernel::{Core, Kernel, Output};
+use farfield::kernel::{Core, Kernel as PointKernel, Output, Sizes};
 use farfield::report::Phase;
 use farfield::simd::{Real, SimdLevel};
 use farfield::{Field, Plan, Sum};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// What is summed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quantity {
-    /// $\sum w_j/r$, for each component of the weights.
-    Potential,
-    /// $\sum w_j\times(x-x_j)/r^3$.
-    Velocity,
-}
+/// Sources a leaf of the tree for corrections may hold: small, as everything within the clearance is met pair by pair.
+const CORRECTION_LEAF: usize = 64;
 
-/// The sums at all points of the grid, ordered as a channel's numbers are.
-pub(super) fn sum<T: Real>(
-    solver: &Poisson,
-    grid: &Grid<T>,
-    sources: &Sources<T>,
-    tolerance: f64,
-    quantity: Quantity,
-) -> Result<(Report, Vec<T>), Error> {
-    let simd = solver.simd.unwrap_or_else(SimdLevel::best);
-    let components = sources.components();
-    if sources.is_empty() {
-        let values = vec![T::ZERO; grid.points() * components];
-        return Ok((report(grid, sources, simd), values));
+impl Poisson {
+    /// The sums at all points of the grid, ordered as a channel's numbers are. The library's potential has the singular
+    /// kernel; the difference to the regularised one is added over near pairs. Its velocity has a core of that shape.
+    pub(super) fn by_fmm<T: Precision>(
+        &self,
+        grid: &Grid<T>,
+        sources: Sources<T>,
+        tolerance: f64,
+        quantity: Quantity,
+    ) -> Result<(Report, Vec<T>), Error> {
+        let corrected = self.kernel != Kernel::Singular && quantity == Quantity::Potential && !sources.is_empty();
+        // Half of the tolerance for the sum, half for where its kernel changes.
+        let share = if corrected { 0.5 * tolerance } else { tolerance };
+        let (mut report, mut values) = self.library_sum(grid, &sources, share, quantity)?;
+        if corrected {
+            let correction = self.correction(grid, sources, share, &mut report);
+            for (value, correction) in values.iter_mut().zip(correction) {
+                *value += correction;
+            }
+        }
+        Ok((report, values))
     }
-    let points: Vec<[T; 3]> = (0..sources.len())
-        .into_par_iter()
-        .map(|j| [0, 1, 2].map(|axis| sources.position[axis][j]))
-        .collect();
-    let targets: Vec<[T; 3]> = (0..grid.points())
-        .into_par_iter()
-        .map(|k| {
-            let x = grid.position(k / BLOCK_POINTS, point_coordinates(k % BLOCK_POINTS));
-            x.map(T::from_f64)
-        })
-        .collect();
-    let mut sum = match quantity {
-        Quantity::Potential => Sum::new(Kernel::Coulomb, &points).vectors(components),
-        Quantity::Velocity => Sum::new(Kernel::BiotSavart { core: Core::Singular }, &points),
-    };
-    sum = sum
-        .targets(&targets)
-        .tolerance(tolerance)
-        .method(farfield::Method::Fmm)
-        .simd(simd);
-    if let Some(capacity) = solver.leaf_capacity {
-        sum = sum.leaf_capacity(capacity);
+
+    fn library_sum<T: Precision>(
+        &self,
+        grid: &Grid<T>,
+        sources: &Sources<T>,
+        tolerance: f64,
+        quantity: Quantity,
+    ) -> Result<(Report, Vec<T>), Error> {
+        let simd = self.simd.unwrap_or_else(SimdLevel::best);
+        let components = sources.components();
+        if sources.is_empty() {
+            let values = vec![T::ZERO; grid.points() * components];
+            return Ok((report(grid, sources, simd), values));
+        }
+        let points: Vec<[T; 3]> = (0..sources.len())
+            .into_par_iter()
+            .map(|j| [0, 1, 2].map(|axis| sources.position[axis][j]))
+            .collect();
+        let targets: Vec<[T; 3]> = (0..grid.points())
+            .into_par_iter()
+            .map(|k| {
+                let x = grid.position(k / BLOCK_POINTS, point_coordinates(k % BLOCK_POINTS));
+                x.map(T::from_f64)
+            })
+            .collect();
+        let biot_savart = |core| Sum::new(PointKernel::BiotSavart { core }, &points);
+        let mut sum = match (quantity, self.kernel) {
+            (Quantity::Potential, _) => Sum::new(PointKernel::Coulomb, &points).vectors(components),
+            (Quantity::Velocity, Kernel::Singular) => biot_savart(Core::Singular),
+            (Quantity::Velocity, Kernel::Regularised(_)) => {
+                let sizes = sources.epsilon2.iter().map(|e| T::from_f64(e.to_f64().sqrt()));
+                biot_savart(Core::WinckelmansLeonard).sizes(Sizes::PerSource(sizes.collect()))
+            }
+        };
+        sum = sum
+            .targets(&targets)
+            .tolerance(tolerance)
+            .method(farfield::Method::Fmm)
+            .simd(simd);
+        if let Some(capacity) = self.leaf_capacity {
+            sum = sum.leaf_capacity(capacity);
+        }
+        if let Some(bytes) = grid.memory_left() {
+            sum = sum.memory_limit(bytes);
+        }
+        let mut plan = sum.plan()?;
+        let field = plan.evaluate(&strengths(sources, quantity))?;
+        let mut report = report(grid, sources, simd);
+        add_plan(&mut report, &plan);
+        Ok((report, in_blocks(&field, components, quantity)))
     }
-    let mut plan = sum.plan()?;
-    let field = plan.evaluate(&strengths(sources, quantity))?;
-    let mut report = report(grid, sources, simd);
-    add_plan(&mut report, &plan);
-    Ok((report, in_blocks(&field, components, quantity)))
+
+    /// The regularised minus the singular kernel over the pairs for which it matters.
+    fn correction<T: Precision>(
+        &self,
+        grid: &Grid<T>,
+        sources: Sources<T>,
+        tolerance: f64,
+        report: &mut Report,
+    ) -> Vec<T> {
+        let clearance = self.clearance(tolerance, Quantity::Potential);
+        let parts = timed(&mut report.seconds.plan, || {
+            let (bricks, tree) = (
+                bricks(grid),
+                SourceTree::build(&sources, grid.domain(), CORRECTION_LEAF),
+            );
+            let plans = Plans::near(&bricks, &tree, &tree.clearances(&sources, clearance));
+            Parts::without_expansions(sources, tree, bricks, plans)
+        });
+        let on_cores = OnCores {
+            pair: Pair::Correction,
+            simd: report.simd,
+            accuracy: T::rsqrt_accuracy(report.simd, 0.01 * tolerance),
+        };
+        let correction = on_cores.evaluate(&parts, Share::Direct, &mut report.seconds);
+        report.interactions.direct += parts.plans.direct_interactions();
+        correction
+    }
 }
 
 /// The weights as the library wants them: vector by vector, or three for each source.
@@ -105,6 +162,7 @@ fn in_blocks<T: Real>(field: &Field<T>, components: usize, quantity: Quantity) -
 fn report<T: Real>(grid: &Grid<T>, sources: &Sources<T>, simd: SimdLevel) -> Report {
     Report {
         method: Method::Fmm,
+        device: "cpu",
         sources: sources.len(),
         targets: grid.points(),
         theta: None,

@@ -51,3 +51,44 @@ impl fmt::Display for Kernel {
         f.write_str(self.name())
     }
 }
+
+/// What is summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Quantity {
+    /// $\sum_jw_jG(|x-x_j|)$ for each component of the weights.
+    Potential,
+    /// $\nabla\times\sum_jw_jG(|x-x_j|)$.
+    Velocity,
+}
+
+/// What a source adds to the sums at a point, up to the factor $1/4\pi$ that weights contain; $s=1/\sqrt{r^2+\varepsilon^2}$.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pair {
+    /// $w/r$.
+    Singular,
+    /// $w\\,s(1+\frac12\varepsilon^2s^2)$, eq. 7.
+    Regularised,
+    /// $w\\,[s(1+\frac12\varepsilon^2s^2)-1/r]$: what turns a sum with the singular kernel into one with the regularised.
+    Correction,
+    /// $w\times(x-x_j)/r^3$.
+    Velocity,
+    /// $w\times(x-x_j)\\,s^3(1+\frac32\varepsilon^2s^2)$, the curl of eq. 7.
+    RegularisedVelocity,
+}
+
+impl Pair {
+    /// That of a sum over all pairs.
+    pub fn of(kernel: Kernel, quantity: Quantity) -> Self {
+        match (kernel, quantity) {
+            (Kernel::Singular, Quantity::Potential) => Pair::Singular,
+            (Kernel::Singular, Quantity::Velocity) => Pair::Velocity,
+            (Kernel::Regularised(_), Quantity::Potential) => Pair::Regularised,
+            (Kernel::Regularised(_), Quantity::Velocity) => Pair::RegularisedVelocity,
+        }
+    }
+
+    /// Whether a source adds nothing at its own place.
+    pub const fn is_singular(self) -> bool {
+        matches!(self, Pair::Singular | Pair::Velocity)
+    }
+}

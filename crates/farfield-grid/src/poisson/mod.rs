@@ -7,17 +7,23 @@
 //! - [`Method::Treecode`] is the method of van Rees et al.: sources -> octree -> expansions (P2M, M2M) -> for each brick
 //!   of $8^3$ points a direct and an indirect *plan* -> evaluation of the plans (P2P, M2P).
 //! - [`Method::Fmm`] hands the same sources and points to the fast multipole method, whose local expansions share the
-//!   far field among neighbouring points; it is the faster one, and takes the singular kernel.
+//!   far field among neighbouring points.
+//!
+//! Without a method the one expected to be faster is taken. A [`Processor`] other than the cores evaluates the treecode's
+//! plans.
 
 mod bricks;
+mod device;
 mod fmm;
 mod kernel;
+mod memory;
 mod multipole;
 mod plan;
 mod precision;
 mod quadrature;
 mod report;
 mod self_term;
+mod selftest;
 mod solve;
 mod sources;
 mod tree;
@@ -25,11 +31,13 @@ mod treecode;
 mod tuning;
 mod work;
 
-pub use kernel::{Kernel, LATTICE_SELF_TERM, Smoothing};
+pub use device::Processor;
+pub use kernel::{Kernel, LATTICE_SELF_TERM, Pair, Quantity, Smoothing};
 pub use multipole::{Expansions, term_count};
 pub use plan::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, DirectRange, Plans};
 pub use precision::Precision;
 pub use report::{Interactions, Report, Seconds};
+pub use selftest::selftest;
 pub use sources::Sources;
 pub use tree::{Node, SourceTree};
 pub use treecode::Parts;
@@ -98,10 +106,11 @@ pub enum Accuracy {
 /// assert!(report.sources < grid.points());
 /// # Ok::<(), farfield_grid::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Poisson {
     accuracy: Accuracy,
     kernel: Kernel,
+    processor: Processor,
     method: Option<Method>,
     threshold: f64,
     leaf_capacity: Option<usize>,
@@ -120,6 +129,7 @@ impl Poisson {
         Self {
             accuracy,
             kernel: Kernel::default(),
+            processor: Processor::Cpu,
             method: None,
             threshold: 1e-12,
             leaf_capacity: None,
@@ -134,7 +144,14 @@ impl Poisson {
         self
     }
 
-    /// The method; without it, the treecode for fixed parameters or the regularised kernel, else the FMM.
+    /// What evaluates the treecode's plans; the processor's cores unless asked otherwise.
+    pub fn processor(mut self, processor: Processor) -> Self {
+        self.processor = processor;
+        self
+    }
+
+    /// The method; without it, the treecode for fixed parameters or a graphics processor, else what is expected to be
+    /// faster.
     pub fn method(mut self, method: Method) -> Self {
         self.method = Some(method);
         self

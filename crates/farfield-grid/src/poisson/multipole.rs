@@ -4,10 +4,15 @@
 //! $$ \sum_j\frac{w_j}{|x-y_j|}=\sum_{n\ge0}\frac{H_n(x-c)}{|x-c|^{2n+1}},\qquad
 //!    H_n=\sum_{|\alpha|=n}\frac{M_\alpha}{\alpha!}T_\alpha,\qquad
 //!    \partial^\alpha\frac1r=(-1)^n\frac{T_\alpha}{r^{2n+1}}. $$
-//! $H_n$ is the harmonic polynomial $\sum_mC_n^mr^nY_n^m$ of eq. 5, written in powers of x, y and z. That is what
-//! bricks want: along a line of points y and z are fixed, and $H_n$ is a polynomial in x by Horner's rule. Moments move
-//! from children to parents by binomials. Lengths are in units of the node's radius, so that no power overflows.
+//! $H_n$ is the harmonic polynomial $\sum_mC_n^mr^nY_n^m$ of eq. 5. Every $x^2$ in it can be written $r^2-y^2-z^2$, so that
+//! it is a sum of $r^{2j}x^b$, $b=0$ or $1$, times polynomials in y and z. Divided by $r^{2n}$ the terms of all degrees with
+//! the same $m=n-j$ have the same power of r, and
+//! $$ \sum_n\frac{H_n}{r^{2n+1}}=\frac1r\sum_{m=0}^p\frac{A_m(y,z)+x\\,B_m(y,z)}{r^{2m}}. $$
+//! That is what bricks want: along a line of points y and z are fixed, $A_m$ and $B_m$ are $2p+1$ numbers, and a point
+//! takes Horner's rule in $1/r^2$. Moments move from children to parents by binomials. Lengths are in units of the node's
+//! radius, so that no power overflows.
 
+use super::kernel::Quantity;
 use super::precision::Precision;
 use super::sources::Sources;
 use super::tree::{Node, SourceTree};
@@ -16,15 +21,16 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// The highest degree of any expansion: order 12, and its gradient.
-pub(crate) const MAX_DEGREE: usize = 13;
+/// The highest degree of any expansion.
+pub(crate) const MAX_DEGREE: usize = 12;
 
-/// How many powers x^k y^l z^(n-k-l) there are for n up to the order.
+/// How many terms there are for degrees n up to the order.
 pub const fn term_count(order: usize) -> usize {
     (order + 1) * (order + 2) * (order + 3) / 6
 }
 
-/// Where the power x^k y^l z^(n-k-l) is.
+/// Where the term of degree n with k powers of x or r and l of y is: r^(2j) x^b y^l z^(n-k-l) with k = 2j + b for
+/// expansions, x^k y^l z^(n-k-l) for moments.
 pub(crate) const fn term(n: usize, k: usize, l: usize) -> usize {
     n * (n + 1) * (n + 2) / 6 + k * (2 * n + 3 - k) / 2 + l
 }
@@ -34,39 +40,69 @@ fn powers(order: usize) -> impl Iterator<Item = [usize; 3]> {
     (0..=order).flat_map(|n| (0..=n).flat_map(move |k| (0..=n - k).map(move |l| [k, l, n - k - l])))
 }
 
-/// $T_\alpha/\alpha!$ for every $\alpha$: `table[term of alpha]` has the coefficients of degree $|\alpha|$.
+/// $T_\alpha/\alpha!$ for every $\alpha$ in the terms of an expansion: `table[term of alpha]` has the coefficients of degree
+/// $|\alpha|$.
 fn derivatives_of_inverse_distance() -> &'static [Vec<f64>] {
     static TABLE: OnceLock<Vec<Vec<f64>>> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let mut table: Vec<Vec<f64>> = vec![vec![1.0]];
-        for alpha in powers(MAX_DEGREE).skip(1) {
-            let n: usize = alpha.iter().sum();
-            let axis = alpha.iter().position(|power| *power > 0).unwrap_or(0);
-            let mut before = alpha;
-            before[axis] -= 1;
-            let start = term(n - 1, 0, 0);
-            let lower = &table[term(n - 1, before[0], before[1])];
-            // T_(alpha + e) = (2n - 1) x T_alpha - r^2 dT_alpha/dx, and 1/alpha! on the way.
-            let mut next = vec![0.0; term(n + 1, 0, 0) - term(n, 0, 0)];
-            let mut add = |power: [usize; 3], value: f64| next[term(n, power[0], power[1]) - term(n, 0, 0)] += value;
-            for power in powers(n - 1).filter(|power| power.iter().sum::<usize>() == n - 1) {
-                let value = lower[term(n - 1, power[0], power[1]) - start] / alpha[axis] as f64;
-                let mut raised = power;
-                raised[axis] += 1;
-                add(raised, (2 * n - 1) as f64 * value);
-                if power[axis] > 0 {
-                    for other in 0..3 {
-                        let mut turned = power;
-                        turned[axis] -= 1;
-                        turned[other] += 2;
-                        add(turned, -(power[axis] as f64) * value);
-                    }
+        let table = derivatives_in_powers();
+        let degrees = powers(MAX_DEGREE).map(|alpha| alpha.iter().sum());
+        let in_terms = table.iter().zip(degrees);
+        in_terms.map(|(in_powers, n)| without_x_squared(n, in_powers)).collect()
+    })
+}
+
+/// A homogeneous polynomial of degree n in powers of x, y and z, with every x^2 as r^2 - y^2 - z^2.
+fn without_x_squared(n: usize, in_powers: &[f64]) -> Vec<f64> {
+    let first = term(n, 0, 0);
+    let mut terms = vec![0.0; in_powers.len()];
+    for ([k, l, _], value) in powers(n).filter(|p| p.iter().sum::<usize>() == n).zip(in_powers) {
+        let (squares, b) = (k / 2, k % 2);
+        for i in 0..=squares {
+            for t in 0..=i {
+                // (r^2 - y^2 - z^2)^squares has the share below of r^(2 (squares - i)) y^2t z^(2i - 2t).
+                let share = binomial(squares, i) * binomial(i, t) * if i % 2 == 0 { 1.0 } else { -1.0 };
+                terms[term(n, 2 * (squares - i) + b, l + 2 * t) - first] += share * value;
+            }
+        }
+    }
+    terms
+}
+
+fn binomial(n: usize, k: usize) -> f64 {
+    (0..k).fold(1.0, |product, i| product * (n - i) as f64 / (i + 1) as f64)
+}
+
+/// $T_\alpha/\alpha!$ in powers of x, y and z.
+fn derivatives_in_powers() -> Vec<Vec<f64>> {
+    let mut table: Vec<Vec<f64>> = vec![vec![1.0]];
+    for alpha in powers(MAX_DEGREE).skip(1) {
+        let n: usize = alpha.iter().sum();
+        let axis = alpha.iter().position(|power| *power > 0).unwrap_or(0);
+        let mut before = alpha;
+        before[axis] -= 1;
+        let start = term(n - 1, 0, 0);
+        let lower = &table[term(n - 1, before[0], before[1])];
+        // T_(alpha + e) = (2n - 1) x T_alpha - r^2 dT_alpha/dx, and 1/alpha! on the way.
+        let mut next = vec![0.0; term(n + 1, 0, 0) - term(n, 0, 0)];
+        let mut add = |power: [usize; 3], value: f64| next[term(n, power[0], power[1]) - term(n, 0, 0)] += value;
+        for power in powers(n - 1).filter(|power| power.iter().sum::<usize>() == n - 1) {
+            let value = lower[term(n - 1, power[0], power[1]) - start] / alpha[axis] as f64;
+            let mut raised = power;
+            raised[axis] += 1;
+            add(raised, (2 * n - 1) as f64 * value);
+            if power[axis] > 0 {
+                for other in 0..3 {
+                    let mut turned = power;
+                    turned[axis] -= 1;
+                    turned[other] += 2;
+                    add(turned, -(power[axis] as f64) * value);
                 }
             }
-            table.push(next);
         }
-        table
-    })
+        table.push(next);
+    }
+    table
 }
 
 /// The expansions of all nodes, as the coefficients of the polynomials $H_n$ divided by the node's radius; for each node
@@ -80,7 +116,13 @@ pub struct Expansions<T> {
 
 impl<T: Precision> Expansions<T> {
     /// From the leaves upward: sources to moments (P2M), children's moments to parents (M2M), moments to polynomials.
-    pub(crate) fn build(sources: &Sources<T>, tree: &SourceTree, order: usize, simd: SimdLevel) -> Self {
+    pub(crate) fn build(
+        sources: &Sources<T>,
+        tree: &SourceTree,
+        order: usize,
+        quantity: Quantity,
+        simd: SimdLevel,
+    ) -> Self {
         let (terms, components) = (term_count(order), sources.components());
         let nodes = tree.nodes();
         let mut moments = vec![0.0; nodes.len() * components * terms];
@@ -90,17 +132,27 @@ impl<T: Precision> Expansions<T> {
             T::moments(simd, sources, node, order, moments);
         });
         let binomials = Binomials::new(order);
-        // Parents come before their children.
-        for (number, node) in nodes.iter().enumerate().rev() {
-            for child in node.children.clone() {
-                let (above, below) = moments.split_at_mut(child * length);
-                binomials.shift(
-                    node,
-                    &nodes[child],
-                    &below[..length],
-                    &mut above[number * length..][..length],
-                );
-            }
+        for level in (0..tree.depth()).rev() {
+            let (parents, below) = (tree.level(level), tree.level(level + 1).start);
+            let (above, children) = moments.split_at_mut(below * length);
+            above[parents.start * length..]
+                .par_chunks_exact_mut(length)
+                .zip(&nodes[parents])
+                .for_each(|(moments, node)| {
+                    for child in node.children.clone() {
+                        let from = &children[(child - below) * length..][..length];
+                        binomials.shift(node, &nodes[child], from, moments);
+                    }
+                });
+        }
+        if quantity == Quantity::Velocity {
+            moments
+                .par_chunks_exact_mut(length)
+                .zip(nodes)
+                .for_each(|(moments, node)| {
+                    let curl = curl(order, moments, unit(node));
+                    moments.copy_from_slice(&curl);
+                });
         }
         let mut coefficients = vec![T::ZERO; moments.len()];
         coefficients
@@ -122,6 +174,15 @@ impl<T: Precision> Expansions<T> {
 }
 
 impl<T: Real> Expansions<T> {
+    /// Those of no node.
+    pub(crate) fn none(components: usize) -> Self {
+        Self {
+            coefficients: Vec::new(),
+            order: 0,
+            components,
+        }
+    }
+
     /// The coefficients of one component of one node.
     pub(crate) fn of(&self, node: usize, component: usize) -> &[T] {
         let terms = term_count(self.order);
@@ -134,13 +195,39 @@ impl<T: Real> Expansions<T> {
         let u: [f64; 3] = std::array::from_fn(|axis| (x[axis] - at.center[axis]) / unit(at));
         let inverse = 1.0 / (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]).sqrt();
         let mut value = 0.0;
-        for (power, coefficient) in powers(self.order).zip(self.of(node, component)) {
-            let degree: usize = power.iter().sum();
-            let monomial: f64 = (0..3).map(|axis| u[axis].powi(power[axis] as i32)).product();
-            value += coefficient.to_f64() * monomial * inverse.powi(2 * degree as i32 + 1);
+        for ([k, l, m], coefficient) in powers(self.order).zip(self.of(node, component)) {
+            let monomial = u[0].powi((k % 2) as i32) * u[1].powi(l as i32) * u[2].powi(m as i32);
+            let inverse_powers = 2 * (k + l + m - k / 2) as i32 + 1;
+            value += coefficient.to_f64() * monomial * inverse.powi(inverse_powers);
         }
         value
     }
+}
+
+/// The moments of the curl of a vector potential, from those of its three components: as $\partial_e$ of
+/// $\sum\frac{M_\alpha}{\alpha!}(-1)^n\partial^\alpha\frac1r$ raises one index, $M'_{\alpha+e}=-(\alpha_e+1)M_\alpha$. Degrees up to the
+/// order are kept, so those of the potential count up to one less.
+fn curl(order: usize, moments: &[f64], unit: f64) -> Vec<f64> {
+    let terms = term_count(order);
+    let mut curl = vec![0.0; moments.len()];
+    for (at, alpha) in powers(order).enumerate() {
+        let derivative = |axis: usize, component: usize| {
+            let mut before = alpha;
+            match alpha[axis] {
+                0 => 0.0,
+                power => {
+                    before[axis] -= 1;
+                    let from = term(before.iter().sum(), before[0], before[1]);
+                    -(power as f64) * moments[component * terms + from] / unit
+                }
+            }
+        };
+        for c in 0..3 {
+            let (next, last) = ((c + 1) % 3, (c + 2) % 3);
+            curl[c * terms + at] = derivative(next, last) - derivative(last, next);
+        }
+    }
+    curl
 }
 
 /// The length a node's expansion is measured in.
@@ -305,10 +392,14 @@ mod tests {
         let scale = x.iter().map(|c| c * c).sum::<f64>() * y.iter().map(|c| c * c).sum::<f64>();
         let mut legendre = [1.0, dot];
         for n in 1..=12usize {
+            let r2: f64 = x.iter().map(|c| c * c).sum();
+            let value = |[k, l, m]: [usize; 3]| {
+                r2.powi((k / 2) as i32) * x[0].powi((k % 2) as i32) * x[1].powi(l as i32) * x[2].powi(m as i32)
+            };
             let got: f64 = powers(12)
                 .zip(&coefficients)
                 .filter(|(p, _)| p.iter().sum::<usize>() == n)
-                .map(|(p, c)| c * (0..3).map(|axis| x[axis].powi(p[axis] as i32)).product::<f64>())
+                .map(|(p, c)| c * value(p))
                 .sum();
             assert!((got - legendre[1]).abs() < 1e-13, "degree {n}: {got} {}", legendre[1]);
             let next = ((2 * n + 1) as f64 * dot * legendre[1] - n as f64 * scale * legendre[0]) / (n + 1) as f64;

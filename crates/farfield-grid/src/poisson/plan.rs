@@ -76,9 +76,33 @@ impl Plans {
     /// directly, and any other node is opened. `clearances` says for each node how far its sources must be away from
     /// the brick besides; the expansions are of the singular kernel.
     pub fn build(bricks: &[Brick], tree: &SourceTree, theta: f64, clearances: &[f64]) -> Self {
+        Self::from_criterion(bricks, tree, true, |number, r| {
+            let node = &tree.nodes()[number];
+            node.radius < theta * r && r - node.radius >= clearances[number]
+        })
+    }
+
+    /// Only what is met directly: the sources of nodes nearer than their clearance.
+    pub(crate) fn near(bricks: &[Brick], tree: &SourceTree, clearances: &[f64]) -> Self {
+        Self::from_criterion(bricks, tree, false, |number, r| {
+            r - tree.nodes()[number].radius >= clearances[number]
+        })
+    }
+
+    /// Nodes for which `is_far` holds, given their number and distance, are met through their expansions, or not at all
+    /// without `expansions`.
+    fn from_criterion(
+        bricks: &[Brick],
+        tree: &SourceTree,
+        expansions: bool,
+        is_far: impl Fn(usize, f64) -> bool + Sync,
+    ) -> Self {
         let plans: Vec<(Vec<DirectRange>, Vec<u32>)> = bricks
             .par_iter()
-            .map(|brick| plan(brick, tree, theta, clearances))
+            .map(|brick| {
+                let (direct, indirect) = plan(brick, tree, &is_far);
+                (direct, if expansions { indirect } else { Vec::new() })
+            })
             .collect();
         let mut all = Self {
             direct_offsets: vec![0],
@@ -108,6 +132,16 @@ impl Plans {
         &self.indirect[self.indirect_offsets[brick]..self.indirect_offsets[brick + 1]]
     }
 
+    /// The entries of all bricks, one brick's after another's, and where each brick's begin.
+    pub(crate) fn flat(&self) -> (&[DirectRange], &[usize], &[u32], &[usize]) {
+        (
+            &self.direct,
+            &self.direct_offsets,
+            &self.indirect,
+            &self.indirect_offsets,
+        )
+    }
+
     /// Pairs of a source and a destination point.
     pub fn direct_interactions(&self) -> u64 {
         self.direct_sources * BRICK_POINTS as u64
@@ -119,29 +153,56 @@ impl Plans {
     }
 }
 
-fn plan(brick: &Brick, tree: &SourceTree, theta: f64, clearances: &[f64]) -> (Vec<DirectRange>, Vec<u32>) {
+fn plan(brick: &Brick, tree: &SourceTree, is_far: impl Fn(usize, f64) -> bool) -> (Vec<DirectRange>, Vec<u32>) {
     let (mut direct, mut indirect): (Vec<DirectRange>, Vec<u32>) = (Vec::new(), Vec::new());
-    let mut waiting = vec![0usize];
-    while let Some(number) = waiting.pop() {
-        let node = &tree.nodes()[number];
-        let r = brick.distance(node.center);
-        if node.radius < theta * r && r - node.radius >= clearances[number] {
-            indirect.push(number as u32);
-        } else if node.is_leaf() {
-            // A little more than the sphere, so that rounding cannot hide a point that is a source.
-            let touching = r <= 1.001 * node.radius + 0.5 * brick.spacing;
+    walk(brick, tree, 0, is_far, |number, met| match met {
+        Met::Far => indirect.push(number as u32),
+        Met::Near { touching } => {
+            let node = &tree.nodes()[number];
             let (start, end) = (node.sources.start as u32, node.sources.end as u32);
             match direct.last_mut() {
                 Some(last) if last.end == start && last.touching == touching => last.end = end,
                 _ if start < end => direct.push(DirectRange { start, end, touching }),
                 _ => {}
             }
+        }
+    });
+    (direct, indirect)
+}
+
+/// How a brick meets a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Met {
+    /// Through its expansion.
+    Far,
+    /// Source by source; some of them may be points of the brick.
+    Near { touching: bool },
+}
+
+/// Walks the tree for a brick and hands over what it meets: nodes for which `is_far` holds, given their number and distance,
+/// and what is not cut further, which are leaves and nodes of no more than `capacity` sources.
+pub(crate) fn walk(
+    brick: &Brick,
+    tree: &SourceTree,
+    capacity: usize,
+    is_far: impl Fn(usize, f64) -> bool,
+    mut meet: impl FnMut(usize, Met),
+) {
+    let mut waiting = vec![0usize];
+    while let Some(number) = waiting.pop() {
+        let node = &tree.nodes()[number];
+        let r = brick.distance(node.center);
+        if is_far(number, r) {
+            meet(number, Met::Far);
+        } else if node.is_leaf() || node.sources.len() <= capacity {
+            // A little more than the sphere, so that rounding cannot hide a point that is a source.
+            let touching = r <= 1.001 * node.radius + 0.5 * brick.spacing;
+            meet(number, Met::Near { touching });
         } else {
             // The last child first onto the stack, so that ranges come in order and join.
             waiting.extend(node.children.clone().rev());
         }
     }
-    (direct, indirect)
 }
 
 /// The bricks of all leaves, block by block.

@@ -1,24 +1,24 @@
 //! The doors to the loops that are compiled for every instruction set.
 
 use super::bricks;
-use super::kernel::Kernel;
+use super::kernel::Pair;
 use super::multipole::{self, Expansions};
 use super::plan::{Brick, DirectRange};
 use super::sources::Sources;
 use super::tree::{Node, SourceTree};
-use farfield::simd::{Real, RsqrtAccuracy, SimdLevel};
+use farfield::simd::{RsqrtAccuracy, SimdLevel};
 
 /// A precision the Poisson problem can be solved in: `f32` or `f64`.
 ///
 /// Its methods are not generic functions, so that what they lead to is compiled in this crate, once, and not again in
 /// every crate that solves a problem.
-pub trait Precision: Real {
+pub trait Precision: farfield_cuda::device::Precision {
     #[doc(hidden)]
     fn moments(simd: SimdLevel, sources: &Sources<Self>, node: &Node, order: usize, moments: &mut [f64]);
     #[doc(hidden)]
     fn add_direct(
         how: (SimdLevel, RsqrtAccuracy),
-        kernel: Kernel,
+        pair: Pair,
         sources: &Sources<Self>,
         ranges: &[DirectRange],
         brick: &Brick,
@@ -45,13 +45,13 @@ macro_rules! precision {
             }
             fn add_direct(
                 how: (SimdLevel, RsqrtAccuracy),
-                kernel: Kernel,
+                pair: Pair,
                 sources: &Sources<Self>,
                 ranges: &[DirectRange],
                 brick: &Brick,
                 sums: &mut [Self],
             ) {
-                bricks::add_direct(how, kernel, sources, ranges, brick, sums);
+                bricks::add_direct(how, pair, sources, ranges, brick, sums);
             }
             fn add_indirect(
                 how: (SimdLevel, RsqrtAccuracy),

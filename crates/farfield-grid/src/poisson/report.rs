@@ -17,10 +17,14 @@ pub struct Seconds {
     pub expansions: f64,
     /// The bricks' plans.
     pub plan: f64,
-    /// Pairs of points.
+    /// Pairs of points; on a graphics processor, of its kernels.
     pub direct: f64,
     /// Everything that uses expansions (with the FMM: M2L, L2L, L2P, M2P, P2L).
     pub indirect: f64,
+    /// Plans to a graphics processor and results back.
+    pub transfer: f64,
+    /// Wall-clock time of the evaluation, everything side by side.
+    pub evaluation: f64,
 }
 
 /// How many interactions there were.
@@ -39,6 +43,8 @@ pub struct Interactions {
 pub struct Report {
     /// How it was summed.
     pub method: Method,
+    /// What evaluated: `cpu`, `cuda` or `hybrid`.
+    pub device: &'static str,
     /// Source points.
     pub sources: usize,
     /// Destination points.

@@ -1,13 +1,23 @@
 //! Solving: the steps in order.
 
-use super::kernel::Kernel;
+use super::device::Processor;
+use super::kernel::{Kernel, Quantity};
+use super::plan::bricks;
 use super::precision::Precision;
 use super::report::Report;
 use super::sources::Sources;
-use super::{Accuracy, Method, Poisson, fmm, self_term};
+use super::treecode::timed;
+use super::tuning::Parameters;
+use super::{Accuracy, Method, Poisson, self_term};
 use crate::error::Error;
 use crate::grid::Grid;
 use std::time::Instant;
+
+/// A method with what it needs to know.
+pub(super) enum Way {
+    Fmm { tolerance: f64 },
+    Treecode(Parameters),
+}
 
 impl Poisson {
     /// Sets channel `potential` to the solution of $\nabla^2\psi=-\omega$ in free space, $\omega$ being channel
@@ -15,56 +25,23 @@ impl Poisson {
     ///
     /// # Errors
     /// [`Error::Parameter`], [`Error::UnknownChannel`], [`Error::InPlace`], [`Error::Components`],
-    /// [`Error::NotFinite`], [`Error::Sum`]; channel `potential` is then unchanged.
+    /// [`Error::NotFinite`], [`Error::Unsupported`], [`Error::SolutionMemory`], [`Error::Sum`], [`Error::Device`]; channel
+    /// `potential` is then unchanged.
     pub fn solve<T: Precision>(&self, grid: &mut Grid<T>, source: &str, potential: &str) -> Result<Report, Error> {
-        self.check()?;
-        check_channels(grid, source, potential)?;
-        let start = Instant::now();
-        let sources = Sources::gather(grid, grid.channel(source)?, self);
-        let gathered = start.elapsed().as_secs_f64();
-        let (mut report, mut values) = match (self.method, self.kernel, self.accuracy) {
-            (Some(Method::Treecode), ..) | (None, Kernel::Regularised(_), _) | (None, _, Accuracy::Fixed { .. }) => {
-                self.by_treecode(grid, sources)
-            }
-            (None | Some(Method::Fmm), Kernel::Singular, Accuracy::Tolerance(tolerance)) => {
-                fmm::sum(self, grid, &sources, tolerance, fmm::Quantity::Potential)?
-            }
-            (Some(Method::Fmm), Kernel::Regularised(_), _) => {
-                return Err(Error::Unsupported {
-                    what: "the FMM with the regularised kernel",
-                    instead: "the treecode, or the singular kernel",
-                });
-            }
-            (Some(Method::Fmm), _, Accuracy::Fixed { .. }) => {
-                return Err(Error::Unsupported {
-                    what: "the FMM with a fixed theta and order",
-                    instead: "a tolerance, or the treecode",
-                });
-            }
-        };
-        if self.kernel == Kernel::Singular {
-            self_term::add_to_potential(grid, grid.channel(source)?, self.threshold, &mut values);
-        }
-        *grid.values_vec_mut(potential)? = values;
-        report.seconds.sources = gathered;
-        report.seconds.total = start.elapsed().as_secs_f64();
-        Ok(report)
+        self.sum(grid, source, potential, Quantity::Potential)
     }
 
-    /// Sets channel `velocity` to $u=\nabla\times\psi=\sum_j\frac{\omega_jh_j^3\times(x-x_j)}{4\pi|x-x_j|^3}$ with the
-    /// singular kernel, straight from the gradients of the expansions. The other way is to solve for $\psi$ and to apply
-    /// [`crate::operators::Curl`] to it.
+    /// Sets channel `velocity` to $u=\nabla\times\psi$, straight from the gradients of kernel and expansions. The other way
+    /// is to solve for $\psi$ and to apply [`crate::operators::Curl`] to it. Both channels have three components.
     ///
     /// # Errors
-    /// As [`Poisson::solve`], and [`Error::Unsupported`] for the regularised kernel or fixed parameters.
+    /// As [`Poisson::solve`].
     pub fn solve_velocity<T: Precision>(
         &self,
         grid: &mut Grid<T>,
         vorticity: &str,
         velocity: &str,
     ) -> Result<Report, Error> {
-        self.check()?;
-        check_channels(grid, vorticity, velocity)?;
         let found = grid.channel(vorticity)?.components();
         if found != 3 {
             return Err(Error::Components {
@@ -73,23 +50,64 @@ impl Poisson {
                 expected: 3,
             });
         }
-        let (Kernel::Singular, Accuracy::Tolerance(tolerance), None | Some(Method::Fmm)) =
-            (self.kernel, self.accuracy, self.method)
-        else {
-            return Err(Error::Unsupported {
-                what: "velocity from expansions with this kernel, accuracy or method",
-                instead: "the singular kernel, a tolerance and the FMM, or the curl of the stream function",
-            });
+        self.sum(grid, vorticity, velocity, Quantity::Velocity)
+    }
+
+    /// Sources -> the faster way -> the sum -> what a point does to itself.
+    fn sum<T: Precision>(&self, grid: &mut Grid<T>, from: &str, to: &str, quantity: Quantity) -> Result<Report, Error> {
+        self.check()?;
+        check_channels(grid, from, to)?;
+        let (start, mut gathering, mut choosing) = (Instant::now(), 0.0, 0.0);
+        let sources = timed(&mut gathering, || {
+            Ok::<_, Error>(Sources::gather(grid, grid.channel(from)?, self))
+        })?;
+        self.check_memory(grid, &sources)?;
+        let way = timed(&mut choosing, || self.way(grid, &sources, quantity))?;
+        let (mut report, mut values) = match way {
+            Way::Fmm { tolerance } => self.by_fmm(grid, sources, tolerance, quantity)?,
+            Way::Treecode(parameters) => self.by_treecode(grid, sources, parameters, quantity)?,
         };
-        let start = Instant::now();
-        let sources = Sources::gather(grid, grid.channel(vorticity)?, self);
-        let gathered = start.elapsed().as_secs_f64();
-        let (mut report, mut values) = fmm::sum(self, grid, &sources, tolerance, fmm::Quantity::Velocity)?;
-        self_term::add_to_velocity(grid, grid.channel(vorticity)?, &mut values);
-        *grid.values_vec_mut(velocity)? = values;
-        report.seconds.sources = gathered;
+        match (self.kernel, quantity) {
+            (Kernel::Singular, Quantity::Potential) => {
+                self_term::add_to_potential(grid, grid.channel(from)?, self.threshold, &mut values);
+            }
+            (Kernel::Singular, Quantity::Velocity) => {
+                self_term::add_to_velocity(grid, grid.channel(from)?, &mut values);
+            }
+            (Kernel::Regularised(_), _) => {}
+        }
+        *grid.values_vec_mut(to)? = values;
+        report.seconds.sources = gathering;
+        report.seconds.plan += choosing;
         report.seconds.total = start.elapsed().as_secs_f64();
         Ok(report)
+    }
+
+    /// The method asked for, or the one expected to be faster.
+    fn way<T: Precision>(&self, grid: &Grid<T>, sources: &Sources<T>, quantity: Quantity) -> Result<Way, Error> {
+        let no = |what, instead| Err(Error::Unsupported { what, instead });
+        let on_cores = matches!(self.processor, Processor::Cpu);
+        match (self.method, self.accuracy) {
+            (Some(Method::Fmm), Accuracy::Fixed { .. }) => {
+                no("FMM with a fixed theta and order", "a tolerance, or the treecode")
+            }
+            (Some(Method::Fmm), _) if !on_cores => no(
+                "FMM of a grid on a graphics processor",
+                "the treecode, or the processor's cores",
+            ),
+            (Some(Method::Fmm), Accuracy::Tolerance(tolerance)) => Ok(Way::Fmm { tolerance }),
+            (None, Accuracy::Tolerance(tolerance)) if on_cores => {
+                let bricks = bricks(grid);
+                let parameters = self.parameters(grid, sources, &bricks, quantity);
+                let fmm = self.fmm_cost(grid, sources, &bricks, tolerance, quantity);
+                Ok(if fmm < parameters.cost {
+                    Way::Fmm { tolerance }
+                } else {
+                    Way::Treecode(parameters)
+                })
+            }
+            _ => Ok(Way::Treecode(self.parameters(grid, sources, &bricks(grid), quantity))),
+        }
     }
 }
 

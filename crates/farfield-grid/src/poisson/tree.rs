@@ -26,11 +26,12 @@ impl Node {
     }
 }
 
-/// The octree: parents before children, the root first.
+/// The octree: level by level, the root first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceTree {
     nodes: Vec<Node>,
-    depth: usize,
+    /// The first node of each level, and how many there are in all.
+    level_starts: Vec<usize>,
 }
 
 /// A box that still may be cut: its node, lower corner and side.
@@ -52,14 +53,14 @@ impl SourceTree {
         let side = f64::from(roots) * domain.size()[0] / f64::from(domain.roots()[0]);
         let mut tree = Self {
             nodes: vec![Node::of(sources, 0..sources.len())],
-            depth: 0,
+            level_starts: vec![0, 1],
         };
         let mut boxes = vec![Box3 {
             node: 0,
             corner: domain.origin(),
             side,
         }];
-        while !boxes.is_empty() && tree.depth < MAX_DEPTH {
+        while !boxes.is_empty() && tree.depth() < MAX_DEPTH {
             boxes.retain(|cut| tree.nodes[cut.node].sources.len() > capacity);
             let children: Vec<Vec<(Node, [f64; 3])>> = boxes
                 .par_iter()
@@ -78,7 +79,9 @@ impl SourceTree {
                     tree.nodes.push(node);
                 }
             }
-            tree.depth += usize::from(!next.is_empty());
+            if !next.is_empty() {
+                tree.level_starts.push(tree.nodes.len());
+            }
             boxes = next;
         }
         tree
@@ -113,7 +116,12 @@ impl SourceTree {
 
     /// How many times the root was cut.
     pub fn depth(&self) -> usize {
-        self.depth
+        self.level_starts.len() - 2
+    }
+
+    /// The nodes of a level.
+    pub fn level(&self, level: usize) -> Range<usize> {
+        self.level_starts[level]..self.level_starts[level + 1]
     }
 }
 

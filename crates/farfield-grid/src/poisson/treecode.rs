@@ -1,9 +1,8 @@
 //! The treecode on bricks: sources -> tree -> expansions -> plans -> evaluation.
 
-use super::Method;
-use super::Poisson;
 use super::bricks::sum_index;
-use super::kernel::Kernel;
+use super::device::{self, Processor};
+use super::kernel::{Pair, Quantity};
 use super::multipole::Expansions;
 use super::plan::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, Plans, bricks};
 use super::precision::Precision;
@@ -11,11 +10,13 @@ use super::report::{Interactions, Report, Seconds};
 use super::sources::Sources;
 use super::tree::SourceTree;
 use super::tuning::Parameters;
+use super::{Method, Poisson};
 use crate::error::Error;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
 use crate::grid::Grid;
 use farfield::simd::{RsqrtAccuracy, SimdLevel};
 use rayon::prelude::*;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -23,7 +24,7 @@ use std::time::Instant;
 #[derive(Debug, Clone)]
 pub struct Parts<T> {
     /// The source points.
-    pub sources: Sources<T>,
+    pub sources: Arc<Sources<T>>,
     /// Their octree.
     pub tree: SourceTree,
     /// The expansions of its nodes.
@@ -42,84 +43,126 @@ impl Poisson {
     pub fn parts<T: Precision>(&self, grid: &Grid<T>, source: &str) -> Result<Parts<T>, Error> {
         self.check()?;
         grid.check_finite(source)?;
-        let sources = Sources::gather(grid, grid.channel(source)?, self);
-        let simd = self.simd.unwrap_or_else(SimdLevel::best);
-        Ok(Parts::build(
+        let sources = Arc::new(Sources::gather(grid, grid.channel(source)?, self));
+        let bricks = bricks(grid);
+        let quantity = Quantity::Potential;
+        let making = Making {
             grid,
-            sources,
-            &self.parameters(),
-            simd,
-            &mut Seconds::default(),
-        ))
+            quantity,
+            simd: self.simd.unwrap_or_else(SimdLevel::best),
+            parameters: self.parameters(grid, &sources, &bricks, quantity),
+        };
+        Ok(making.parts(sources, bricks, &mut Seconds::default()))
     }
 
     /// Sources -> tree -> expansions -> plans -> evaluation.
-    pub(super) fn by_treecode<T: Precision>(&self, grid: &Grid<T>, sources: Sources<T>) -> (Report, Vec<T>) {
-        let simd = self.simd.unwrap_or_else(SimdLevel::best);
-        let parameters = self.parameters();
+    pub(super) fn by_treecode<T: Precision>(
+        &self,
+        grid: &Grid<T>,
+        sources: Sources<T>,
+        parameters: Parameters,
+        quantity: Quantity,
+    ) -> Result<(Report, Vec<T>), Error> {
         let mut seconds = Seconds::default();
-        let parts = Parts::build(grid, sources, &parameters, simd, &mut seconds);
+        let (sources, simd) = (Arc::new(sources), self.simd.unwrap_or_else(SimdLevel::best));
+        let bricks = bricks(grid);
         let accuracy = T::rsqrt_accuracy(simd, parameters.rsqrt_error);
-        let evaluation = Evaluation {
-            kernel: self.kernel,
+        let pair = Pair::of(self.kernel, quantity);
+        let making = Making {
+            grid,
+            quantity,
             simd,
-            accuracy,
-            parts: &parts,
+            parameters,
         };
-        let values = evaluation.run(&mut seconds);
-        let Parts {
-            sources, tree, plans, ..
-        } = parts;
+        let on_cores = OnCores { pair, simd, accuracy };
+        let (parts, values) = match &self.processor {
+            Processor::Cpu => {
+                let parts = making.parts(sources, bricks, &mut seconds);
+                let values = on_cores.evaluate(&parts, Share::All, &mut seconds);
+                (parts, values)
+            }
+            Processor::Cuda(gpu) => {
+                let (sum, parts) = device::upload_while(gpu, pair, &sources, || {
+                    making.parts(sources.clone(), bricks, &mut seconds)
+                })?;
+                let values = device::evaluate(sum, &parts, Share::All, &mut seconds)?;
+                (parts, values)
+            }
+            Processor::Hybrid(gpu) => {
+                let (sum, parts) = device::upload_while(gpu, pair, &sources, || {
+                    making.parts(sources.clone(), bricks, &mut seconds)
+                })?;
+                let values = device::evaluate_beside(sum, &parts, &on_cores, &mut seconds)?;
+                (parts, values)
+            }
+        };
+        Ok((self.report_of(&parts, &making, accuracy, seconds), values))
+    }
+
+    fn report_of<T: Precision>(
+        &self,
+        parts: &Parts<T>,
+        making: &Making<T>,
+        accuracy: RsqrtAccuracy,
+        seconds: Seconds,
+    ) -> Report {
         let Parameters {
             theta,
             order,
             leaf_capacity,
             ..
-        } = parameters;
-        let report = Report {
+        } = making.parameters;
+        Report {
             method: Method::Treecode,
-            sources: sources.len(),
-            targets: grid.points(),
+            device: self.processor.name(),
+            sources: parts.sources.len(),
+            targets: making.grid.points(),
             theta: Some(theta),
             order: Some(order),
             leaf_capacity: Some(leaf_capacity),
-            boxes: tree.nodes().len(),
-            depth: tree.depth(),
-            simd,
+            boxes: parts.tree.nodes().len(),
+            depth: parts.tree.depth(),
+            simd: making.simd,
             rsqrt: Some(accuracy),
             interactions: Interactions {
-                direct: plans.direct_interactions(),
-                indirect: plans.indirect_interactions(),
+                direct: parts.plans.direct_interactions(),
+                indirect: parts.plans.indirect_interactions(),
                 translations: 0,
             },
             seconds,
-        };
-        (report, values)
+        }
     }
 }
 
-impl<T: Precision> Parts<T> {
+/// What the parts are made for.
+struct Making<'a, T> {
+    grid: &'a Grid<T>,
+    quantity: Quantity,
+    simd: SimdLevel,
+    parameters: Parameters,
+}
+
+impl<T: Precision> Making<'_, T> {
     /// Sources -> tree -> expansions -> plans.
-    fn build(
-        grid: &Grid<T>,
-        sources: Sources<T>,
-        parameters: &Parameters,
-        simd: SimdLevel,
-        seconds: &mut Seconds,
-    ) -> Self {
+    fn parts(&self, sources: Arc<Sources<T>>, bricks: Vec<Brick>, seconds: &mut Seconds) -> Parts<T> {
+        let Parameters {
+            theta,
+            order,
+            leaf_capacity,
+            clearance,
+            ..
+        } = self.parameters;
         let tree = timed(&mut seconds.tree, || {
-            SourceTree::build(&sources, grid.domain(), parameters.leaf_capacity)
+            SourceTree::build(&sources, self.grid.domain(), leaf_capacity)
         });
         let expansions = timed(&mut seconds.expansions, || {
-            Expansions::build(&sources, &tree, parameters.order, simd)
+            Expansions::build(&sources, &tree, order, self.quantity, self.simd)
         });
-        let (bricks, plans) = timed(&mut seconds.plan, || {
-            let bricks = bricks(grid);
-            let clearances = tree.clearances(&sources, parameters.clearance);
-            let plans = Plans::build(&bricks, &tree, parameters.theta, &clearances);
-            (bricks, plans)
+        let plans = timed(&mut seconds.plan, || {
+            let clearances = tree.clearances(&sources, clearance);
+            Plans::build(&bricks, &tree, theta, &clearances)
         });
-        Self {
+        Parts {
             sources,
             tree,
             expansions,
@@ -129,19 +172,41 @@ impl<T: Precision> Parts<T> {
     }
 }
 
-/// The evaluation of plans.
-struct Evaluation<'a, T> {
-    kernel: Kernel,
-    simd: SimdLevel,
-    accuracy: RsqrtAccuracy,
-    parts: &'a Parts<T>,
+impl<T: Precision> Parts<T> {
+    /// For plans that meet no expansion.
+    pub(super) fn without_expansions(sources: Sources<T>, tree: SourceTree, bricks: Vec<Brick>, plans: Plans) -> Self {
+        Self {
+            expansions: Expansions::none(sources.components()),
+            sources: Arc::new(sources),
+            tree,
+            bricks,
+            plans,
+        }
+    }
 }
 
-impl<T: Precision> Evaluation<'_, T> {
+/// Which plans are evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Share {
+    All,
+    Direct,
+    Indirect,
+}
+
+/// The evaluation of plans by the processor's cores.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OnCores {
+    pub pair: Pair,
+    pub simd: SimdLevel,
+    pub accuracy: RsqrtAccuracy,
+}
+
+impl OnCores {
     /// The sums at all points, ordered as a channel's numbers are; blocks in parallel.
-    fn run(&self, seconds: &mut Seconds) -> Vec<T> {
-        let components = self.parts.sources.components();
-        let blocks = self.parts.bricks.len() / BRICKS_PER_BLOCK;
+    pub fn evaluate<T: Precision>(&self, parts: &Parts<T>, share: Share, seconds: &mut Seconds) -> Vec<T> {
+        let start = Instant::now();
+        let components = parts.sources.components();
+        let blocks = parts.bricks.len() / BRICKS_PER_BLOCK;
         let mut values = vec![T::ZERO; blocks * components * BLOCK_POINTS];
         let nanoseconds = [AtomicU64::new(0), AtomicU64::new(0)];
         values
@@ -151,32 +216,39 @@ impl<T: Precision> Evaluation<'_, T> {
                 let mut sums = vec![T::ZERO; components * BRICK_POINTS];
                 for brick in 0..BRICKS_PER_BLOCK {
                     sums.fill(T::ZERO);
-                    self.sum_brick(leaf * BRICKS_PER_BLOCK + brick, &mut sums, &nanoseconds);
+                    let number = leaf * BRICKS_PER_BLOCK + brick;
+                    self.sum_brick(parts, share, number, &mut sums, &nanoseconds);
                     write_brick(brick, &sums, values);
                 }
             });
         let threads = rayon::current_num_threads() as f64;
         let [direct, indirect] = nanoseconds.map(|n| n.into_inner() as f64 * 1e-9 / threads);
-        (seconds.direct, seconds.indirect) = (direct, indirect);
+        seconds.direct += direct;
+        seconds.indirect += indirect;
+        seconds.evaluation = start.elapsed().as_secs_f64();
         values
     }
 
     /// One brick: its direct plan, then its indirect plan.
-    fn sum_brick(&self, number: usize, sums: &mut [T], nanoseconds: &[AtomicU64; 2]) {
-        let Parts {
-            sources,
-            tree,
-            expansions,
-            bricks,
-            plans,
-        } = self.parts;
-        let (brick, how) = (&bricks[number], (self.simd, self.accuracy));
+    fn sum_brick<T: Precision>(
+        &self,
+        parts: &Parts<T>,
+        share: Share,
+        number: usize,
+        sums: &mut [T],
+        nanoseconds: &[AtomicU64; 2],
+    ) {
+        let (brick, how) = (&parts.bricks[number], (self.simd, self.accuracy));
         let start = Instant::now();
-        let ranges = plans.direct(number);
-        T::add_direct(how, self.kernel, sources, ranges, brick, sums);
+        if share != Share::Indirect {
+            let ranges = parts.plans.direct(number);
+            T::add_direct(how, self.pair, &parts.sources, ranges, brick, sums);
+        }
         let middle = Instant::now();
-        let nodes = plans.indirect(number);
-        T::add_indirect(how, expansions, tree, nodes, brick, sums);
+        if share != Share::Direct {
+            let nodes = parts.plans.indirect(number);
+            T::add_indirect(how, &parts.expansions, &parts.tree, nodes, brick, sums);
+        }
         let end = Instant::now();
         for (total, time) in nanoseconds.iter().zip([middle - start, end - middle]) {
             total.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
@@ -200,7 +272,7 @@ fn write_brick<T: Precision>(brick: usize, sums: &[T], values: &mut [T]) {
 }
 
 /// Runs `work` and adds its time.
-fn timed<R>(seconds: &mut f64, work: impl FnOnce() -> R) -> R {
+pub(super) fn timed<R>(seconds: &mut f64, work: impl FnOnce() -> R) -> R {
     let start = Instant::now();
     let result = work();
     *seconds += start.elapsed().as_secs_f64();

@@ -1,6 +1,21 @@
-//! From a tolerance to the treecode's parameters.
+//! From a tolerance to the treecode's parameters and the method.
+//!
+//! Candidates are compared by what they would cost: a sample of bricks walks the tree, interactions are counted, and each
+//! kind has a time. Times are constants of the kind of machine, not measured on the spot, so that the same problem always
+//! gets the same plan.
 
-use super::{Accuracy, Kernel, Poisson};
+use super::device::Processor;
+use super::kernel::{Kernel, Pair, Quantity};
+use super::multipole::term_count;
+use super::plan::{BRICK_POINTS, Brick, Met, walk};
+use super::precision::Precision;
+use super::sources::Sources;
+use super::tree::SourceTree;
+use super::work::Work;
+use super::{Accuracy, Poisson};
+use crate::grid::Grid;
+use farfield::simd::RsqrtAccuracy;
+use rayon::prelude::*;
 
 /// The treecode's parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,63 +27,261 @@ pub(super) struct Parameters {
     pub rsqrt_error: f64,
     /// How many smoothing lengths the far field begins from a source.
     pub clearance: f64,
+    /// Expected nanoseconds of evaluation and expansions.
+    pub cost: f64,
 }
 
-/// Sources per leaf when a tolerance is given: small enough that few pairs are summed in vain, large enough that
-/// expansions are worth their while.
-const LEAF_CAPACITY: usize = 256;
-
 /// Opening parameters tried.
-const THETAS: [f64; 7] = [0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7];
+const THETAS: [f64; 8] = [0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7];
+
+/// Leaf capacities tried, the smallest first.
+const LEAF_CAPACITIES: [usize; 6] = [64, 128, 256, 512, 1024, 2048];
+
+/// Nanoseconds that even a small tree takes the FMM.
+const FMM_OVERHEAD: f64 = 5e5;
+
+/// Bricks that walk the tree for each candidate.
+const SAMPLE: usize = 48;
 
 impl Poisson {
     /// The parameters that were fixed, or the cheapest that keep the tolerance.
-    pub(super) fn parameters(&self) -> Parameters {
+    pub(super) fn parameters<T: Precision>(
+        &self,
+        grid: &Grid<T>,
+        sources: &Sources<T>,
+        bricks: &[Brick],
+        quantity: Quantity,
+    ) -> Parameters {
         match self.accuracy {
             Accuracy::Fixed { theta, order } => Parameters {
                 theta,
                 order,
                 leaf_capacity: self.leaf_capacity.unwrap_or(Self::PAPER_LEAF_CAPACITY),
-                rsqrt_error: 1e-3 * truncation(theta, order),
+                rsqrt_error: 1e-3 * truncation(theta, order, quantity),
                 clearance: 0.0,
+                cost: 0.0,
             },
             Accuracy::Tolerance(tolerance) => {
-                let leaf_capacity = self.leaf_capacity.unwrap_or(LEAF_CAPACITY);
-                let candidates = THETAS
-                    .into_iter()
-                    .flat_map(|theta| Self::ORDERS.map(|order| (theta, order)));
-                let (theta, order) = candidates
-                    .filter(|&(theta, order)| truncation(theta, order) < tolerance)
-                    .min_by(|a, b| cost(*a, leaf_capacity).total_cmp(&cost(*b, leaf_capacity)))
-                    // Below what any pair of the table keeps, all pairs of points.
-                    .unwrap_or((0.0, 4));
-                Parameters {
+                let capacities = match &self.leaf_capacity {
+                    Some(capacity) => std::slice::from_ref(capacity),
+                    None => &LEAF_CAPACITIES,
+                };
+                let scout = self.scout(grid, sources, bricks, quantity, capacities[0]);
+                let parameters = |theta: f64, order: usize, leaf_capacity: usize| Parameters {
                     theta,
                     order,
                     leaf_capacity,
                     rsqrt_error: if theta > 0.0 { 0.01 * tolerance } else { 0.0 },
-                    clearance: match self.kernel {
-                        Kernel::Singular => 0.0,
-                        // (r^2 + 3/2 e^2) / (r^2 + e^2)^(3/2) = 1/r (1 - 3/8 (e/r)^4 + ...)
-                        Kernel::Regularised(_) => (0.375 / tolerance).powf(0.25),
-                    },
-                }
+                    clearance: self.clearance(tolerance, quantity),
+                    cost: 0.0,
+                };
+                let order_for = |theta: f64| {
+                    let keeps = |order: &usize| truncation(theta, *order, quantity) < tolerance;
+                    Self::ORDERS.into_iter().find(keeps)
+                };
+                // Every pair of points is the last resort, and sometimes the cheapest.
+                let pairs = THETAS.into_iter().filter_map(|theta| Some((theta, order_for(theta)?)));
+                let candidates = pairs.chain([(0.0, Self::ORDERS[0])]);
+                candidates
+                    .flat_map(|(theta, order)| capacities.iter().map(move |capacity| (theta, order, *capacity)))
+                    .map(|(theta, order, capacity)| scout.with_cost(parameters(theta, order, capacity)))
+                    .min_by(|a, b| a.cost.total_cmp(&b.cost))
+                    .unwrap_or(parameters(0.0, Self::ORDERS[0], Self::PAPER_LEAF_CAPACITY))
             }
         }
+    }
+
+    fn scout<'a, T: Precision>(
+        &self,
+        grid: &Grid<T>,
+        sources: &Sources<T>,
+        bricks: &'a [Brick],
+        quantity: Quantity,
+        capacity: usize,
+    ) -> Scout<'a> {
+        Scout {
+            tree: SourceTree::build(sources, grid.domain(), capacity),
+            sample: bricks.iter().step_by(bricks.len().div_ceil(SAMPLE).max(1)).collect(),
+            bricks: bricks.len(),
+            components: sources.components(),
+            times: Times::of::<T>(&self.processor),
+            pair: Pair::of(self.kernel, quantity),
+            largest_epsilon: sources.epsilon2.iter().map(|e| e.to_f64()).fold(0.0, f64::max).sqrt(),
+        }
+    }
+
+    /// Expected nanoseconds of the FMM: so much for each point, and for the regularised potential its correction.
+    pub(super) fn fmm_cost<T: Precision>(
+        &self,
+        grid: &Grid<T>,
+        sources: &Sources<T>,
+        bricks: &[Brick],
+        tolerance: f64,
+        quantity: Quantity,
+    ) -> f64 {
+        let times = Times::of::<T>(&Processor::Cpu);
+        let points = (grid.points() + sources.len()) as f64;
+        let streams = match quantity {
+            Quantity::Potential => sources.components() as f64,
+            // Four harmonic functions with their gradients.
+            Quantity::Velocity => 6.0,
+        };
+        let sum = points * times.fmm_point(tolerance, streams) + FMM_OVERHEAD;
+        let clearance = self.clearance(0.5 * tolerance, quantity);
+        if clearance == 0.0 || quantity == Quantity::Velocity {
+            return sum;
+        }
+        let scout = self.scout(grid, sources, bricks, quantity, LEAF_CAPACITIES[0]);
+        let distance = clearance * scout.largest_epsilon;
+        let counted = scout.count(LEAF_CAPACITIES[0], |number, r| {
+            r - scout.tree.nodes()[number].radius >= distance
+        });
+        sum + times.evaluation(Pair::Correction, scout.components, Self::ORDERS[0], [counted[0], 0.0])
+    }
+
+    /// How many smoothing lengths away the regularised kernel is the singular one to the tolerance.
+    pub(super) fn clearance(&self, tolerance: f64, quantity: Quantity) -> f64 {
+        let difference = match (self.kernel, quantity) {
+            (Kernel::Singular, _) => return 0.0,
+            // (r^2 + 3/2 e^2) / (r^2 + e^2)^(3/2) = 1/r (1 - 3/8 (e/r)^4 + ...)
+            (Kernel::Regularised(_), Quantity::Potential) => 3.0 / 8.0,
+            // (r^2 + 5/2 e^2) / (r^2 + e^2)^(5/2) = 1/r^3 (1 - 15/8 (e/r)^4 + ...)
+            (Kernel::Regularised(_), Quantity::Velocity) => 15.0 / 8.0,
+        };
+        (difference / tolerance).powf(0.25)
     }
 }
 
 /// The relative error of a sum with these parameters. The bound of eq. 6 adds up the sizes of all contributions; the
 /// errors of many nodes have different signs, and most nodes are further away than they must be. A twentieth of
-/// $\theta^{p+1}$ keeps the tolerances that `tests/poisson.rs` asks for, on vortex rings and Gaussian blobs.
-fn truncation(theta: f64, order: usize) -> f64 {
-    0.05 * theta.powi(order as i32 + 1)
+/// $\theta^{p+1}$ keeps the tolerances that `tests/poisson.rs` asks for, on vortex rings and Gaussian blobs. Expansions of the
+/// velocity begin one degree later.
+fn truncation(theta: f64, order: usize, quantity: Quantity) -> f64 {
+    let degrees = match quantity {
+        Quantity::Potential => order + 1,
+        Quantity::Velocity => order,
+    };
+    0.05 * theta.powi(degrees as i32)
 }
 
-/// The time a point takes, in pairs of points: as many leaves as fit between the brick and the distance a / theta are
-/// summed directly; beyond, each shell of nodes costs an expansion of this order each.
-fn cost((theta, order): (f64, usize), leaf_capacity: usize) -> f64 {
-    let shell = (1.0 + 1.0 / theta).powi(3);
-    let expansion = 6.0 + ((order + 1) * (order + 2)) as f64 * 0.35;
-    shell * (leaf_capacity as f64 + 3.0 * expansion)
+/// Counts interactions on a sample of bricks.
+struct Scout<'a> {
+    tree: SourceTree,
+    sample: Vec<&'a Brick>,
+    bricks: usize,
+    components: usize,
+    times: Times,
+    pair: Pair,
+    largest_epsilon: f64,
+}
+
+impl Scout<'_> {
+    /// Direct and indirect interactions of all bricks, from those of the sample.
+    fn count(&self, leaf_capacity: usize, is_far: impl Fn(usize, f64) -> bool + Sync) -> [f64; 2] {
+        let of_brick = |brick: &&Brick| {
+            let (mut near, mut far) = (0, 0);
+            walk(brick, &self.tree, leaf_capacity, &is_far, |number, met| match met {
+                Met::Far => far += 1,
+                Met::Near { .. } => near += self.tree.nodes()[number].sources.len(),
+            });
+            (near, far)
+        };
+        let sampled = self.sample.par_iter().map(of_brick);
+        let (near, far) = sampled.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let points = BRICK_POINTS as f64 * self.bricks as f64 / self.sample.len().max(1) as f64;
+        [near as f64 * points, far as f64 * points]
+    }
+
+    fn with_cost(&self, parameters: Parameters) -> Parameters {
+        let Parameters {
+            theta,
+            order,
+            leaf_capacity,
+            ..
+        } = parameters;
+        let clearance = parameters.clearance * self.largest_epsilon;
+        let interactions = self.count(leaf_capacity, |number, r| {
+            let radius = self.tree.nodes()[number].radius;
+            radius < theta * r && r - radius >= clearance
+        });
+        let cut = self
+            .tree
+            .nodes()
+            .iter()
+            .filter(|node| node.sources.len() > leaf_capacity);
+        let nodes = 1 + cut.map(|node| node.children.len()).sum::<usize>();
+        let sources = self.tree.nodes()[0].sources.len();
+        let evaluation = self.times.evaluation(self.pair, self.components, order, interactions);
+        Parameters {
+            cost: evaluation + self.times.expansions(sources, nodes, order, self.components),
+            ..parameters
+        }
+    }
+}
+
+/// How long things take, in nanoseconds with everything busy.
+struct Times {
+    /// One instruction on one number, on all cores.
+    instruction: f64,
+    /// A direct and, of order 6, an indirect interaction on the graphics processor, and whether it does the latter.
+    gpu: Option<([f64; 2], Share)>,
+}
+
+/// What a graphics processor evaluates.
+#[derive(PartialEq)]
+enum Share {
+    All,
+    Direct,
+}
+
+impl Times {
+    /// Of the kind of machine: cores of two 256-bit units at 3.5 GHz at 85 % of the peak; an H200, measured by
+    /// `farfield reproduce vanrees-table-1`.
+    fn of<T: Precision>(processor: &Processor) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let single = T::EPSILON > 1e-10;
+        let per_core = 3.0 * if single { 16.0 } else { 8.0 };
+        let gpu = if single { [2.7e-4, 1.5e-3] } else { [9e-4, 3e-3] };
+        Self {
+            instruction: 1.0 / (per_core * cores as f64),
+            gpu: match processor {
+                Processor::Cpu => None,
+                Processor::Cuda(_) => Some((gpu, Share::All)),
+                Processor::Hybrid(_) => Some((gpu, Share::Direct)),
+            },
+        }
+    }
+
+    /// The evaluation of so many direct and indirect interactions.
+    fn evaluation(&self, pair: Pair, components: usize, order: usize, [direct, indirect]: [f64; 2]) -> f64 {
+        let accuracy = RsqrtAccuracy::Newton;
+        let more = (components - 1) as f64;
+        let direct_work = Work::direct(pair, accuracy).instructions + more;
+        // Of an expansion only the root is shared among components.
+        let indirect_work = |order: usize| {
+            let one = Work::indirect(order, accuracy).instructions;
+            one + more * (one - 7.0)
+        };
+        let indirect_on_cores = indirect * indirect_work(order) * self.instruction;
+        match &self.gpu {
+            None => direct * direct_work * self.instruction + indirect_on_cores,
+            Some(([pair, _], Share::Direct)) => (direct * pair).max(indirect_on_cores),
+            Some(([pair, expansion], Share::All)) => {
+                direct * pair + indirect * expansion * indirect_work(order) / indirect_work(6)
+            }
+        }
+    }
+
+    /// A point of the FMM, source or target: measured on two rings at 256^3 from 1e-2 to 1e-8.
+    fn fmm_point(&self, tolerance: f64, streams: f64) -> f64 {
+        let digits = -tolerance.log10();
+        self.instruction * streams.powf(0.8) * (4000.0 + 600.0 * digits * digits)
+    }
+
+    /// P2M, M2M and the change to polynomials, all by the cores.
+    fn expansions(&self, sources: usize, nodes: usize, order: usize, components: usize) -> f64 {
+        let terms = term_count(order) as f64;
+        let per_node = 3.0 * terms * terms;
+        components as f64 * self.instruction * (1.5 * sources as f64 * terms + 8.0 * nodes as f64 * per_node)
+    }
 }

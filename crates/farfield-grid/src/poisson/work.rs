@@ -1,10 +1,10 @@
-//! How much work an interaction is, counted from the loops in `bricks.rs`.
+//! How much work an interaction is, counted from the loops in `bricks/`.
 //!
 //! Counts are per source (or expansion) and point, for one component, in vector instructions on floats per lane; a fused
 //! multiply-add is one instruction and two operations. Loads, stores, broadcasts and loop control are not counted, so a
 //! loop cannot reach all of the bound that follows from them.
 
-use super::kernel::Kernel;
+use super::kernel::Pair;
 use super::multipole::term_count;
 use super::plan::BRICK_SIDE;
 use farfield::simd::RsqrtAccuracy;
@@ -60,29 +60,41 @@ impl Work {
     }
 
     /// A pair of a source and a point.
-    pub fn direct(kernel: Kernel, accuracy: RsqrtAccuracy) -> Self {
+    pub fn direct(pair: Pair, accuracy: RsqrtAccuracy) -> Self {
         // Per line dy, dz and their squares; per point the sum with dx^2, the root, the weight.
-        let plain = Self::of(1.0, 3.0)
-            .shared()
-            .and(Self::rsqrt(accuracy))
-            .and(Self::of(1.0, 1.0));
-        match kernel {
-            Kernel::Singular => plain,
-            Kernel::Regularised(_) => plain.and(Self::of(0.0, 2.0).shared()).and(Self::of(1.0, 2.0)),
+        let line = Self::of(1.0, 3.0);
+        let (root, weight) = (Self::rsqrt(accuracy), Self::of(1.0, 0.0));
+        let smoothing = Self::of(1.0, 2.0);
+        let potential = Self::of(0.0, 1.0).and(root).and(weight);
+        match pair {
+            Pair::Singular => line.shared().and(potential),
+            Pair::Regularised => line.and(Self::of(0.0, 2.0)).shared().and(potential).and(smoothing),
+            // Another root and the difference.
+            Pair::Correction => Self::direct(Pair::Regularised, accuracy)
+                .and(Self::of(0.0, 2.0))
+                .and(root),
+            // Per line also two cross products and a sign; per point the cube and three components.
+            Pair::Velocity => {
+                let cross = line.and(Self::of(0.0, 6.0)).shared();
+                cross.and(Self::of(1.0, 2.0)).and(root).and(Self::of(5.0, 0.0))
+            }
+            Pair::RegularisedVelocity => Self::direct(Pair::Velocity, accuracy)
+                .and(Self::of(0.0, 2.0).shared())
+                .and(Self::of(1.0, 1.0)),
         }
     }
 
     /// An expansion of this order and a point.
     pub fn indirect(order: usize, accuracy: RsqrtAccuracy) -> Self {
         let (p, terms) = (order as f64, term_count(order) as f64);
-        // Per line: y, z, y^2 + z^2, the powers y^l z^m, and the coefficients of the polynomials in x.
+        // Per line: y, z, y^2 + z^2, the powers y^l z^m, and the coefficients of the series in 1/r^2.
         let line = Self::of(3.0, 1.0)
             .and(Self::of(0.0, 0.5 * p * (p + 3.0)))
             .and(Self::of(terms, 0.0));
-        // Per point: r^2, the root, its square, Horner's rule in x for each degree and over the degrees, and x.
+        // Per point: r^2, the root, its square, Horner's rule for both series, their sum, 1/r, and the next x.
         let point = Self::of(1.0, 0.0)
             .and(Self::rsqrt(accuracy))
-            .and(Self::of(0.5 * p * (p + 1.0) + p + 1.0, 2.0));
+            .and(Self::of(p + (p - 1.0) + 2.0, 3.0));
         line.shared().and(point)
     }
 }
@@ -93,10 +105,10 @@ mod tests {
 
     #[test]
     fn counts_are_those_of_the_loops() {
-        let pair = Work::direct(Kernel::Singular, RsqrtAccuracy::Newton);
+        let pair = Work::direct(Pair::Singular, RsqrtAccuracy::Newton);
         assert_eq!((pair.instructions, pair.operations), (7.5, 10.625));
         let expansion = Work::indirect(6, RsqrtAccuracy::Newton);
-        assert_eq!(expansion.instructions, 1.0 + 5.0 + 30.0 + (4.0 + 27.0 + 84.0) / 8.0);
+        assert_eq!(expansion.instructions, 1.0 + 5.0 + 16.0 + (4.0 + 27.0 + 84.0) / 8.0);
         // All fused multiply-adds would reach two operations per instruction.
         assert!(expansion.bound(1.0) > 1.5 && expansion.bound(1.0) < 2.0);
     }

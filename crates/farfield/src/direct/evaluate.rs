@@ -12,6 +12,9 @@ const GROUP: usize = 128;
 /// Sources per block: they stay in the cache while the group meets them, and their sum is rounded once.
 const SOURCES: usize = 1024;
 
+/// Pairs that one thread sums before another is awake.
+const SMALL: usize = 1 << 16;
+
 /// A direct sum, ready for strengths.
 #[derive(Debug)]
 pub(crate) struct Direct<T, P, const D: usize> {
@@ -30,8 +33,10 @@ impl<T: Real, P: PairSums<D> + Sync, const D: usize> Direct<T, P, D> {
     pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
         seconds.time(Phase::P2p, || {
             let (targets, rows) = (self.target_count(), self.sum_rows());
-            for_segments(sums, 0..targets.div_ceil(GROUP), &|g| rows * g * GROUP, &|g, sums| {
-                let targets = g * GROUP..((g + 1) * GROUP).min(targets);
+            let start = |group: usize| rows * self.group_start(group);
+            for_segments(sums, 0..self.groups(), &start, &|group, sums| {
+                let first = self.group_start(group);
+                let targets = first..(first + GROUP).min(targets);
                 self.add_group(targets, strengths, sums);
             });
         });
@@ -46,10 +51,19 @@ impl<T: Real, P: PairSums<D> + Sync, const D: usize> Direct<T, P, D> {
         self.targets.as_ref().unwrap_or(&self.sources)[0].len()
     }
 
-    /// The first target and the number of targets of the block that holds target `i`.
-    pub fn block_of(&self, target: usize) -> (usize, usize) {
-        let first = target / GROUP * GROUP;
-        (first, (self.target_count() - first).min(GROUP))
+    /// The number of groups of targets.
+    pub fn groups(&self) -> usize {
+        self.target_count().div_ceil(GROUP)
+    }
+
+    /// The first target of a group.
+    pub fn group_start(&self, group: usize) -> usize {
+        group * GROUP
+    }
+
+    /// Whether it takes longer than waking other threads.
+    pub fn deserves_threads(&self) -> bool {
+        self.sources[0].len() * self.target_count() * self.vectors > SMALL
     }
 
     /// One group of targets meets all sources.

@@ -4,9 +4,9 @@ use super::operators::{LeafPoints, Placement, workspace_len};
 use crate::expansion::coefficient_count;
 use crate::expansion::harmonics::Recurrence;
 use crate::expansion::translation::{self, Translations};
-use crate::kernel::{FarOutputs, Side};
+use crate::kernel::{FarOutputs, Side, Sizes};
 use crate::p2p::Pairs;
-use crate::parallel::{ScratchPool, for_columns};
+use crate::parallel::{ScratchPool, for_columns, map};
 use crate::simd::{Real, SimdLevel, lanes_len};
 use crate::tree::lists::{SHIFTS, shift_of};
 use crate::tree::octree::Node;
@@ -166,6 +166,22 @@ fn by_level(
 pub(crate) enum OrderedSizes<T> {
     Global(T),
     PerSource(Vec<T>),
+}
+
+impl<T: Real> OrderedSizes<T> {
+    /// Of sources in the given order, or in the caller's.
+    pub fn new(sizes: &Sizes<T>, order: Option<&[u32]>) -> Self {
+        const TOGETHER: usize = 1 << 13;
+        match (sizes, order) {
+            (Sizes::None, _) => Self::Global(T::ZERO),
+            (Sizes::Global(size), _) => Self::Global(*size * *size),
+            (Sizes::PerSource(sizes), None) => Self::PerSource(map(sizes.len(), TOGETHER, |k| sizes[k] * sizes[k])),
+            (Sizes::PerSource(sizes), Some(order)) => {
+                let square = |k: usize| sizes[order[k] as usize] * sizes[order[k] as usize];
+                Self::PerSource(map(order.len(), TOGETHER, square))
+            }
+        }
+    }
 }
 
 /// What [`Fmm::new`] is made from.

@@ -1,8 +1,10 @@
 //! P2P: sums over pairs of points, the near field of every method and the whole of the direct sum.
 
 mod block;
+mod mutual;
 
 pub(crate) use block::{Block, Size2, Skip, Sources, columns};
+pub(crate) use mutual::{MutualBlock, MutualPair};
 
 use crate::kernel::{
     Core, CoulombGradient, CoulombHessian, CoulombPotential, Gaussian, HuPolynomial, Kernel, PlummerGradient,

@@ -11,14 +11,16 @@ use crate::error::Error;
 use crate::expansion::coefficient_count;
 use crate::fmm::Fmm;
 use crate::fmm::setup::{FmmInput, OrderedSizes};
-use crate::kernel::{Kernel, Sizes};
+use crate::kernel::Kernel;
 use crate::p2p::{Pairs, accuracy_for};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
 use crate::tree::{Lists, Octree, TreeShape};
 use crate::tuning::shape::{self, Coverage, Proposal};
-use rayon::prelude::*;
 use std::time::Instant;
+
+/// Points that one thread plans for before another is awake; far fewer than a tree is worth.
+const SMALL: usize = 1 << 10;
 
 impl<'a, T: Real> Sum<'a, T> {
     /// Checks the input, chooses method and parameters, and builds everything that does not depend on the strengths.
@@ -272,18 +274,15 @@ impl<'a, T: Real> Sum<'a, T> {
     }
 
     fn squared_sizes(&self, order: Option<&[u32]>) -> OrderedSizes<T> {
-        match (&self.sizes, order) {
-            _ if self.kernel == Kernel::Coulomb => OrderedSizes::Global(T::ZERO),
-            (Sizes::None, _) => OrderedSizes::Global(T::ZERO),
-            (Sizes::Global(size), _) => OrderedSizes::Global(*size * *size),
-            (Sizes::PerSource(sizes), None) => OrderedSizes::PerSource(sizes.iter().map(|s| *s * *s).collect()),
-            (Sizes::PerSource(sizes), Some(order)) => OrderedSizes::PerSource(
-                order
-                    .par_iter()
-                    .map(|k| sizes[*k as usize] * sizes[*k as usize])
-                    .collect(),
-            ),
+        if self.kernel == Kernel::Coulomb {
+            return OrderedSizes::Global(T::ZERO);
         }
+        OrderedSizes::new(&self.sizes, order)
+    }
+
+    /// Whether planning takes longer than waking other threads.
+    pub(crate) fn deserves_threads(&self) -> bool {
+        self.sources.len() + self.targets.map_or(0, <[_]>::len) > SMALL
     }
 }
 

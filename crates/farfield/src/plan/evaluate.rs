@@ -4,6 +4,7 @@ use super::build::add_planning;
 use super::field::Field;
 use super::input::check_strengths;
 use super::merge::{Merge, SpreadShape};
+use super::order::{by_target, for_targets, gather, ranks};
 use super::units::{Units, multiply_by_two_to};
 use super::{Method, Sum};
 use crate::direct::Direct;
@@ -11,10 +12,8 @@ use crate::error::Error;
 use crate::fmm::Fmm;
 use crate::kernel::{Kernel, Output, reference};
 use crate::p2p::Pairs;
-use crate::parallel::for_segments;
 use crate::report::{Interactions, Seconds};
 use crate::simd::{Real, SimdLevel};
-use rayon::prelude::*;
 use std::time::Instant;
 
 /// The parameters a plan settled on.
@@ -95,11 +94,7 @@ impl<T: Real> Plan<T> {
             }
             Engine::Tree(fmm) => {
                 let order = fmm.tree.target_order();
-                let mut rank = vec![0; order.len()];
-                for (k, at) in order.iter().enumerate() {
-                    rank[*at as usize] = k as u32;
-                }
-                (rank, fmm.simd)
+                (ranks(order), fmm.simd)
             }
         };
         let rows = engine.sum_rows();
@@ -264,40 +259,25 @@ impl<T: Real> Plan<T> {
         };
         for (stream, out) in self.strengths.chunks_mut(sources).enumerate() {
             let (vector, component) = (stream / components, stream % components);
-            let from = &strengths[vector * sources * components..];
-            out.par_iter_mut().enumerate().with_min_len(8192).for_each(|(k, out)| {
-                let at = order.map_or(k, |order| order[k] as usize);
-                *out = from[at * components + component];
-            });
+            gather(
+                out,
+                order,
+                &strengths[vector * sources * components + component..],
+                components,
+            );
         }
     }
 
     /// From the engine's blocks (sum by sum) to target by target.
     fn order_sums(&mut self) {
         let rows = self.engine.sum_rows();
-        let transpose = |block: &[T], out: &mut [T]| {
-            let n = block.len() / rows;
-            for (i, out) in out.chunks_mut(rows).enumerate() {
-                for (k, value) in out.iter_mut().enumerate() {
-                    *value = block[k * n + i];
-                }
-            }
-        };
+        let (sums, blocks) = (&mut self.sums, &self.blocks);
         match &self.engine {
-            Engine::Direct(direct) => {
-                let block = rows * direct.block_of(0).1.max(1);
-                self.sums
-                    .par_chunks_mut(block)
-                    .zip(self.blocks.par_chunks(block))
-                    .for_each(|(out, b)| transpose(b, out));
-            }
+            Engine::Direct(direct) => by_target(sums, blocks, rows, direct.groups(), |k| direct.group_start(k)),
             Engine::Tree(fmm) => {
-                let blocks = &self.blocks;
-                let leaf = |k: usize| &fmm.tree.nodes[fmm.lists.leaves[k] as usize].targets;
-                let start = |k: usize| rows * leaf(k).start as usize;
-                for_segments(&mut self.sums, 0..fmm.lists.leaves.len(), &start, &|k, out| {
-                    transpose(&blocks[rows * leaf(k).start as usize..rows * leaf(k).end as usize], out);
-                });
+                let leaves = &fmm.lists.leaves;
+                let start = |k: usize| fmm.tree.nodes[leaves[k] as usize].targets.start as usize;
+                by_target(sums, blocks, rows, leaves.len(), start);
             }
         }
     }
@@ -311,18 +291,21 @@ impl<T: Real> Plan<T> {
             let first = first_sum(*output);
             let scale = T::from_f64(self.kernel.scale(*output));
             for (vector, values) in values.chunks_mut((targets * components).max(1)).enumerate() {
-                values
-                    .par_chunks_mut(components)
-                    .enumerate()
-                    .with_min_len(4096)
-                    .for_each(|(i, out)| {
-                        let k = if self.rank.is_empty() { i } else { self.rank[i] as usize };
-                        let sums = &self.sums[k * rows + vector * per_vector + first..];
-                        for (value, sum) in out.iter_mut().zip(sums) {
-                            *value = scale * *sum;
-                        }
-                    });
+                let at = vector * per_vector + first;
+                for_targets(values, components, (&self.sums, rows), &self.rank, |sums, out| {
+                    for (value, sum) in out.iter_mut().zip(&sums[at..]) {
+                        *value = scale * *sum;
+                    }
+                });
             }
+        }
+    }
+
+    /// Whether evaluating takes longer than waking other threads.
+    pub(crate) fn deserves_threads(&self) -> bool {
+        match &self.engine {
+            Engine::Direct(direct) => direct.deserves_threads(),
+            Engine::Tree(_) => true,
         }
     }
 

@@ -35,22 +35,8 @@ impl<T: Real> Field<T> {
         values: Vec<Vec<T>>,
         strengths: f64,
     ) -> Result<Self, Error> {
-        let mut field = Self::of_outputs(outputs, 0, 0);
-        (field.vectors, field.targets) = (vectors, targets);
-        let lengths: Vec<usize> = outputs.iter().map(|o| vectors * targets * o.components()).collect();
-        if !values.iter().map(Vec::len).eq(lengths.iter().copied()) {
-            return Err(Error::Length {
-                array: "field",
-                found: values.iter().map(Vec::len).sum(),
-                expected: lengths.iter().sum(),
-                why: format!("{vectors} vectors x {targets} targets of {} outputs", outputs.len()),
-            });
-        }
-        field.values = values;
-        for output in outputs {
-            field.check_fits(*output, output.name(), strengths)?;
-        }
-        Ok(field)
+        let components = outputs.iter().map(|output| output.components()).collect();
+        Self::with_values(outputs, components, (vectors, targets), values, Output::name, strengths)
     }
 }
 
@@ -68,6 +54,37 @@ impl<T: Real, O: Copy + PartialEq> Field<T, O> {
             targets,
             values,
         }
+    }
+
+    /// A field of values that were summed elsewhere; `size` is the number of vectors and of targets.
+    pub(crate) fn with_values(
+        outputs: &[O],
+        components: Vec<usize>,
+        (vectors, targets): (usize, usize),
+        values: Vec<Vec<T>>,
+        name: impl Fn(O) -> &'static str,
+        strengths: f64,
+    ) -> Result<Self, Error> {
+        let lengths = components.iter().map(|components| vectors * targets * components);
+        if !values.iter().map(Vec::len).eq(lengths.clone()) {
+            return Err(Error::Length {
+                array: "field",
+                found: values.iter().map(Vec::len).sum(),
+                expected: lengths.sum(),
+                why: format!("{vectors} vectors x {targets} targets of {} outputs", outputs.len()),
+            });
+        }
+        let field = Self {
+            outputs: outputs.to_vec(),
+            components,
+            vectors,
+            targets,
+            values,
+        };
+        for output in outputs {
+            field.check_fits(*output, name(*output), strengths)?;
+        }
+        Ok(field)
     }
 
     /// Whether the field was made for these outputs, vectors and targets.

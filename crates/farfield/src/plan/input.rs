@@ -5,9 +5,10 @@ use super::{Method, Sum};
 use crate::error::Error;
 use crate::expansion::MAX_ORDER;
 use crate::kernel::{Core, Kernel, Output, Sizes};
+use crate::parallel::reduce_pieces;
 use crate::simd::{Real, SimdLevel};
-use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 impl<T: Real> Sum<'_, T> {
     /// The range of tolerances that can be honoured in this precision.
@@ -266,13 +267,11 @@ impl<const D: usize> Survey<D> {
                 limit: MOST_POINTS,
             });
         }
-        let survey = points
-            .par_chunks(1 << 14)
-            .map(|part| {
-                part.iter()
-                    .fold(Self::default(), |survey, point| survey.with(point.map(Real::to_f64)))
-            })
-            .reduce(Self::default, Self::join);
+        let of_piece = |piece: Range<usize>| {
+            let add = |survey: Self, point: &[T; D]| survey.with(point.map(Real::to_f64));
+            points[piece].iter().fold(Self::default(), add)
+        };
+        let survey = reduce_pieces(points.len(), 1 << 14, of_piece, Self::join).unwrap_or_default();
         if survey.finite {
             return Ok(survey);
         }

@@ -23,10 +23,33 @@ pub struct MemoryForecast {
     pub results: u64,
 }
 
+/// Bytes that any machine has.
+const SMALL: u64 = 1 << 24;
+
 impl MemoryForecast {
     /// All of it.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.plan).saturating_add(self.results)
+    }
+
+    /// Refuses what does not fit into `limit`, or else into what the machine has left, while it is still a number.
+    pub(crate) fn check(&self, limit: Option<u64>) -> Result<(), Error> {
+        // The points are there already.
+        let needed = self.plan.saturating_add(self.results);
+        let limit = match limit {
+            // Asking the machine takes longer than a small sum.
+            None if needed < SMALL => return Ok(()),
+            None => available_memory(),
+            limit => limit,
+        };
+        let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
+        match limit {
+            Some(limit) if needed > limit => Err(Error::Memory {
+                needed_gib: gib(needed),
+                available_gib: gib(limit),
+            }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -72,20 +95,8 @@ impl<T: Real> Sum<'_, T> {
 
     /// Refuses what does not fit, while it is still a number.
     pub(super) fn check_memory(&self, method: Method, pairs: &Pairs, proposal: &Proposal) -> Result<(), Error> {
-        let Some(limit) = self.memory_limit.or_else(available_memory) else {
-            return Ok(());
-        };
-        let forecast = self.memory_of(self.counts(), method, pairs, proposal);
-        // The points are there already.
-        let needed = forecast.plan.saturating_add(forecast.results);
-        if needed <= limit {
-            return Ok(());
-        }
-        let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
-        Err(Error::Memory {
-            needed_gib: gib(needed),
-            available_gib: gib(limit),
-        })
+        self.memory_of(self.counts(), method, pairs, proposal)
+            .check(self.memory_limit)
     }
 
     fn memory_of(&self, counts: Counts, method: Method, pairs: &Pairs, proposal: &Proposal) -> MemoryForecast {

@@ -11,6 +11,7 @@ pub(crate) mod input;
 pub(crate) mod memory;
 pub(crate) mod merge;
 mod one_call;
+pub(crate) mod order;
 mod request;
 pub(crate) mod units;
 

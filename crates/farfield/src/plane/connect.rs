@@ -9,8 +9,8 @@
 //! Lists are kept by target box, in a fixed order, so that every sum has one owner.
 
 use super::pyramid::{Pyramid, first_of_level};
+use crate::parallel::map_pieces;
 use crate::simd::Real;
-use rayon::prelude::*;
 
 /// Rows of box numbers.
 #[derive(Debug, Default)]
@@ -56,11 +56,14 @@ pub(crate) struct Connections {
     pub touching: Rows<(u32, u32)>,
     /// The source ranges it meets point by point that share no place with it.
     pub apart: Rows<(u32, u32)>,
+    /// The leaves of its group, numbered after it, that it meets point by point, both ways at once; and whether they may
+    /// share places with it.
+    pub mutual: Rows<(u32, bool)>,
     /// The leaves whose points go straight into its local expansion.
     pub p2l: Rows<u32>,
     /// The leaves whose multipoles are evaluated at its points.
     pub m2p: Rows<u32>,
-    /// Pairs of points in `touching` and `apart`.
+    /// Pairs of points in `touching` and `apart`, and, both ways, in `mutual`.
     pub p2p_pairs: u64,
     /// Pairs of a source and a local expansion.
     pub p2l_pairs: u64,
@@ -74,6 +77,7 @@ pub(crate) struct Criterion {
     inverse_theta: f64,
     reach: f64,
     shortcut: usize,
+    group: usize,
 }
 
 impl Criterion {
@@ -84,7 +88,13 @@ impl Criterion {
             inverse_theta: 1.0 / theta,
             reach,
             shortcut,
+            group: 1,
         }
+    }
+
+    /// Leaves within each group of so many meet both ways at once.
+    pub fn with_groups(self, group: usize) -> Self {
+        Self { group, ..self }
     }
 
     /// The criterion, or that with the radii swapped.
@@ -144,6 +154,7 @@ impl Connections {
         struct Leaves {
             touching: Found<(u32, u32)>,
             apart: Found<(u32, u32)>,
+            mutual: Found<(u32, bool)>,
             p2l: Found<u32>,
             m2p: Found<u32>,
             pairs: [u64; 3],
@@ -152,59 +163,67 @@ impl Connections {
         let boxes = &pyramid.boxes;
         let (sources, targets) = (&pyramid.sources, pyramid.targets());
         let circle = |leaf: usize| (boxes.centre[first + leaf], boxes.radius[first + leaf]);
-        let pieces: Vec<Leaves> = (0..pyramid.leaves().div_ceil(PIECE))
-            .into_par_iter()
-            .map(|piece| {
-                let mut found = Leaves::default();
-                for leaf in piece * PIECE..((piece + 1) * PIECE).min(pyramid.leaves()) {
-                    let before = (
-                        found.touching.items.len(),
-                        found.apart.items.len(),
-                        found.p2l.items.len(),
-                        found.m2p.items.len(),
-                    );
-                    let here = targets.range(leaf..leaf + 1).len();
-                    for &other in strong.row(leaf) {
-                        let range = sources.range(other as usize..other as usize + 1);
-                        let (a, b) = (circle(leaf), circle(other as usize));
-                        let larger = a.1 > b.1;
-                        let enough = if larger { range.len() } else { here } > criterion.shortcut;
-                        if enough && criterion.passes(a, b, true) {
-                            if larger {
-                                found.m2p.items.push(other);
-                                found.pairs[2] += here as u64;
-                            } else {
-                                found.p2l.items.push(other);
-                                found.pairs[1] += range.len() as u64;
-                            }
-                            continue;
-                        }
-                        found.pairs[0] += (here * range.len()) as u64;
-                        let range = (range.start as u32, range.end as u32);
-                        let touches = meet(boxes.rectangle[first + leaf], boxes.rectangle[first + other as usize]);
-                        let (list, from) = if touches {
-                            (&mut found.touching.items, before.0)
+        let pieces = map_pieces(pyramid.leaves(), PIECE, |leaves| {
+            let mut found = Leaves::default();
+            for leaf in leaves {
+                let before = (
+                    found.touching.items.len(),
+                    found.apart.items.len(),
+                    found.mutual.items.len(),
+                    found.p2l.items.len(),
+                    found.m2p.items.len(),
+                );
+                let here = targets.range(leaf..leaf + 1).len();
+                for &other in strong.row(leaf) {
+                    let range = sources.range(other as usize..other as usize + 1);
+                    let (a, b) = (circle(leaf), circle(other as usize));
+                    let larger = a.1 > b.1;
+                    let enough = if larger { range.len() } else { here } > criterion.shortcut;
+                    if enough && criterion.passes(a, b, true) {
+                        if larger {
+                            found.m2p.items.push(other);
+                            found.pairs[2] += here as u64;
                         } else {
-                            (&mut found.apart.items, before.1)
-                        };
-                        // Ranges that follow each other become one.
-                        match list[from..].last_mut() {
-                            Some(last) if last.1 == range.0 => last.1 = range.1,
-                            _ => list.push(range),
+                            found.p2l.items.push(other);
+                            found.pairs[1] += range.len() as u64;
                         }
+                        continue;
                     }
-                    found.touching.end_row(before.0);
-                    found.apart.end_row(before.1);
-                    found.p2l.end_row(before.2);
-                    found.m2p.end_row(before.3);
+                    found.pairs[0] += (here * range.len()) as u64;
+                    let range = (range.start as u32, range.end as u32);
+                    let touches = meet(boxes.rectangle[first + leaf], boxes.rectangle[first + other as usize]);
+                    if other as usize != leaf && other as usize / criterion.group == leaf / criterion.group {
+                        // Couplings are mutual: the leaf numbered first owns the pair.
+                        if other as usize > leaf {
+                            found.mutual.items.push((other, touches));
+                        }
+                        continue;
+                    }
+                    let (list, from) = if touches {
+                        (&mut found.touching.items, before.0)
+                    } else {
+                        (&mut found.apart.items, before.1)
+                    };
+                    // Ranges that follow each other become one.
+                    match list[from..].last_mut() {
+                        Some(last) if last.1 == range.0 => last.1 = range.1,
+                        _ => list.push(range),
+                    }
                 }
-                found
-            })
-            .collect();
+                found.touching.end_row(before.0);
+                found.apart.end_row(before.1);
+                found.mutual.end_row(before.2);
+                found.p2l.end_row(before.3);
+                found.m2p.end_row(before.4);
+            }
+            found
+        });
         self.touching
             .extend(pieces.iter().map(|p| (&p.touching.lengths[..], &p.touching.items[..])));
         self.apart
             .extend(pieces.iter().map(|p| (&p.apart.lengths[..], &p.apart.items[..])));
+        self.mutual
+            .extend(pieces.iter().map(|p| (&p.mutual.lengths[..], &p.mutual.items[..])));
         self.p2l
             .extend(pieces.iter().map(|p| (&p.p2l.lengths[..], &p.p2l.items[..])));
         self.m2p
@@ -234,33 +253,30 @@ fn split_level<T: Real>(
     // Where the sources are the targets no box is empty.
     let all_full = pyramid.targets.is_none();
     let has_sources = |b: usize| all_full || !pyramid.sources.range(leaves(b)).is_empty();
-    (0..count.div_ceil(PIECE))
-        .into_par_iter()
-        .map(|piece| {
-            let (mut weak, mut strongly) = (Found::default(), Found::default());
-            for b in piece * PIECE..((piece + 1) * PIECE).min(count) {
-                let before = (weak.items.len(), strongly.items.len());
-                if !pyramid.targets().range(leaves(b)).is_empty() {
-                    let here = circle(b);
-                    for &parent in strong.row(b / 4) {
-                        for other in 4 * parent as usize..4 * parent as usize + 4 {
-                            if !has_sources(other) {
-                                continue;
-                            }
-                            if criterion.passes(here, circle(other), false) {
-                                weak.items.push((first + other) as u32);
-                            } else {
-                                strongly.items.push(other as u32);
-                            }
+    map_pieces(count, PIECE, |boxes_of_piece| {
+        let (mut weak, mut strongly) = (Found::default(), Found::default());
+        for b in boxes_of_piece {
+            let before = (weak.items.len(), strongly.items.len());
+            if !pyramid.targets().range(leaves(b)).is_empty() {
+                let here = circle(b);
+                for &parent in strong.row(b / 4) {
+                    for other in 4 * parent as usize..4 * parent as usize + 4 {
+                        if !has_sources(other) {
+                            continue;
+                        }
+                        if criterion.passes(here, circle(other), false) {
+                            weak.items.push((first + other) as u32);
+                        } else {
+                            strongly.items.push(other as u32);
                         }
                     }
                 }
-                weak.end_row(before.0);
-                strongly.end_row(before.1);
             }
-            (weak, strongly)
-        })
-        .collect()
+            weak.end_row(before.0);
+            strongly.end_row(before.1);
+        }
+        (weak, strongly)
+    })
 }
 
 /// Whether two rectangles share a point.
@@ -285,7 +301,8 @@ mod tests {
             let targets = set.generate::<f64>(n / 2, 2);
             for targets in [None, Some(&targets[..])] {
                 let pyramid = Pyramid::build(&sources, targets, depth);
-                let criterion = Criterion::new(0.5, 0.0, 1);
+                let group = if targets.is_none() { 16 } else { 1 };
+                let criterion = Criterion::new(0.5, 0.0, 1).with_groups(group);
                 let lists = Connections::build(&pyramid, &criterion);
                 let leaves = pyramid.leaves();
                 for target in 0..leaves {
@@ -304,6 +321,16 @@ mod tests {
                     }
                     for (start, end) in lists.touching.row(target).iter().chain(lists.apart.row(target)) {
                         meet_range(*start as usize..*end as usize);
+                    }
+                    for leaf in 0..leaves {
+                        for &(other, _) in lists.mutual.row(leaf) {
+                            let other = other as usize;
+                            if leaf == target {
+                                meet_range(pyramid.sources.range(other..other + 1));
+                            } else if other == target {
+                                meet_range(pyramid.sources.range(leaf..leaf + 1));
+                            }
+                        }
                     }
                     for &other in lists.p2l.row(target).iter().chain(lists.m2p.row(target)) {
                         meet_range(pyramid.sources.range(other as usize..other as usize + 1));

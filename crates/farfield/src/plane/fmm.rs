@@ -7,11 +7,10 @@ use super::operators::{AtLeaves, L2l, LeafStep, M2l, M2m, PointsToExpansions};
 use super::pairs::PlanePairs;
 use super::pyramid::{Pyramid, first_of_level};
 use crate::fmm::setup::OrderedSizes;
-use crate::p2p::{Block, PairSums, Sources, columns};
-use crate::parallel::for_segments;
+use crate::p2p::{Block, MutualBlock, PairSums, Sources, columns};
+use crate::parallel::{for_chunks, for_segments};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel, dispatch};
-use rayon::prelude::*;
 
 /// A planned sum over a pyramid.
 #[derive(Debug)]
@@ -23,6 +22,8 @@ pub(crate) struct PlaneFmm<T: Real> {
     pub connections: Connections,
     pub size2: OrderedSizes<T>,
     pub matrix: M2lMatrix<T>,
+    /// Leaves that one task of P2P takes, see [`Connections::mutual`].
+    pub group: usize,
     /// Rows of coefficients, box by box.
     pub multipoles: Vec<T>,
     pub locals: Vec<T>,
@@ -38,6 +39,7 @@ impl<T: Real> PlaneFmm<T> {
         order: usize,
         pyramid: Pyramid<T>,
         connections: Connections,
+        group: usize,
         size2: OrderedSizes<T>,
     ) -> Self {
         let coefficients = pyramid.boxes.centre.len() * row_len::<T>(order);
@@ -48,6 +50,7 @@ impl<T: Real> PlaneFmm<T> {
             pyramid,
             connections,
             size2,
+            group,
             matrix: M2lMatrix::new(order),
             multipoles: vec![T::ZERO; coefficients],
             locals: vec![T::ZERO; coefficients],
@@ -77,21 +80,18 @@ impl<T: Real> PlaneFmm<T> {
         let (row, first) = (self.row(), first_of_level(self.pyramid.depth));
         let mut multipoles = std::mem::take(&mut self.multipoles);
         let fmm = &*self;
-        multipoles[first * row..]
-            .par_chunks_mut(BOXES * row)
-            .enumerate()
-            .for_each(|(k, rows)| {
-                let leaves = k * BOXES..k * BOXES + rows.len() / row;
-                rows.fill(T::ZERO);
-                let work = PointsToExpansions {
-                    fmm,
-                    leaves,
-                    strengths,
-                    rows,
-                    local: false,
-                };
-                dispatch(fmm.simd, work);
-            });
+        for_chunks(&mut multipoles[first * row..], BOXES * row, &|k, rows| {
+            let leaves = k * BOXES..k * BOXES + rows.len() / row;
+            rows.fill(T::ZERO);
+            let work = PointsToExpansions {
+                fmm,
+                leaves,
+                strengths,
+                rows,
+                local: false,
+            };
+            dispatch(fmm.simd, work);
+        });
         self.multipoles = multipoles;
     }
 
@@ -103,20 +103,17 @@ impl<T: Real> PlaneFmm<T> {
         let (row, first) = (self.row(), first_of_level(self.pyramid.depth));
         let mut locals = std::mem::take(&mut self.locals);
         let fmm = &*self;
-        locals[first * row..]
-            .par_chunks_mut(BOXES * row)
-            .enumerate()
-            .for_each(|(k, rows)| {
-                let leaves = k * BOXES..k * BOXES + rows.len() / row;
-                let work = PointsToExpansions {
-                    fmm,
-                    leaves,
-                    strengths,
-                    rows,
-                    local: true,
-                };
-                dispatch(fmm.simd, work);
-            });
+        for_chunks(&mut locals[first * row..], BOXES * row, &|k, rows| {
+            let leaves = k * BOXES..k * BOXES + rows.len() / row;
+            let work = PointsToExpansions {
+                fmm,
+                leaves,
+                strengths,
+                rows,
+                local: true,
+            };
+            dispatch(fmm.simd, work);
+        });
         self.locals = locals;
     }
 
@@ -128,21 +125,18 @@ impl<T: Real> PlaneFmm<T> {
         for level in (0..fmm.pyramid.depth).rev() {
             let (first, below) = (first_of_level(level), first_of_level(level + 1));
             let (parents, children) = multipoles[first * row..].split_at_mut((below - first) * row);
-            parents
-                .par_chunks_mut(BOXES * row)
-                .enumerate()
-                .for_each(|(k, parents)| {
-                    let boxes = first + k * BOXES..first + k * BOXES + parents.len() / row;
-                    parents.fill(T::ZERO);
-                    let work = M2m {
-                        fmm,
-                        boxes,
-                        parents,
-                        children,
-                        first_child: below,
-                    };
-                    dispatch(fmm.simd, work);
-                });
+            for_chunks(parents, BOXES * row, &|k, parents| {
+                let boxes = first + k * BOXES..first + k * BOXES + parents.len() / row;
+                parents.fill(T::ZERO);
+                let work = M2m {
+                    fmm,
+                    boxes,
+                    parents,
+                    children,
+                    first_child: below,
+                };
+                dispatch(fmm.simd, work);
+            });
         }
         self.multipoles = multipoles;
     }
@@ -152,7 +146,7 @@ impl<T: Real> PlaneFmm<T> {
         let row = self.row();
         let mut locals = std::mem::take(&mut self.locals);
         let fmm = &*self;
-        locals.par_chunks_mut(BOXES * row).enumerate().for_each(|(k, locals)| {
+        for_chunks(&mut locals, BOXES * row, &|k, locals| {
             let boxes = k * BOXES..k * BOXES + locals.len() / row;
             locals.fill(T::ZERO);
             match fmm.pairs.kernel {
@@ -172,20 +166,17 @@ impl<T: Real> PlaneFmm<T> {
             let (first, below) = (first_of_level(level), first_of_level(level + 1));
             let (parents, children) =
                 locals[first * row..first_of_level(level + 2) * row].split_at_mut((below - first) * row);
-            children
-                .par_chunks_mut(BOXES * row)
-                .enumerate()
-                .for_each(|(k, children)| {
-                    let boxes = below + k * BOXES..below + k * BOXES + children.len() / row;
-                    let work = L2l {
-                        fmm,
-                        boxes,
-                        parents,
-                        first_parent: first,
-                        children,
-                    };
-                    dispatch(fmm.simd, work);
-                });
+            for_chunks(children, BOXES * row, &|k, children| {
+                let boxes = below + k * BOXES..below + k * BOXES + children.len() / row;
+                let work = L2l {
+                    fmm,
+                    boxes,
+                    parents,
+                    first_parent: first,
+                    children,
+                };
+                dispatch(fmm.simd, work);
+            });
         }
         self.locals = locals;
     }
@@ -211,25 +202,54 @@ impl<T: Real> PlaneFmm<T> {
         });
     }
 
-    /// P2P: what is left, point by point.
+    /// P2P: what is left, point by point. A task takes a group of leaves, which meet each other both ways at once.
     fn p2p(&self, strengths: &[T], sums: &mut [T]) {
         let rows = self.pairs.sums();
         let leaf_start = &self.pyramid.targets().leaf_start;
-        let skip = self.pairs.own_skip(self.pyramid.targets.is_none());
-        let start = |leaf: usize| rows * leaf_start[leaf] as usize;
-        for_segments(sums, 0..self.pyramid.leaves(), &start, &|leaf, sums| {
-            if sums.is_empty() {
-                return;
+        let (leaves, group) = (self.pyramid.leaves(), self.group);
+        let start = |k: usize| rows * leaf_start[(k * group).min(leaves)] as usize;
+        for_segments(sums, 0..leaves.div_ceil(group), &start, &|k, sums| {
+            for leaf in k * group..((k + 1) * group).min(leaves) {
+                let place = |leaf: usize| {
+                    rows * leaf_start[leaf] as usize - start(k)..rows * leaf_start[leaf + 1] as usize - start(k)
+                };
+                self.p2p_of_leaf(leaf, strengths, &mut sums[place(leaf)]);
+                for &(other, touching) in self.connections.mutual.row(leaf) {
+                    let other = other as usize;
+                    let (here, there) = (place(leaf), place(other));
+                    let (before, after) = sums.split_at_mut(there.start);
+                    let sums = [&mut before[here], &mut after[..there.end - there.start]];
+                    self.p2p_both_ways([leaf, other], touching, strengths, sums);
+                }
             }
-            let (targets, from) = (self.pyramid.targets(), &self.pyramid.sources);
-            let block = Block {
-                positions: columns(&targets.position),
-                targets: targets.range(leaf..leaf + 1),
-                sources: Sources::of_vector(&from.position, strengths, self.pairs.strengths(), 0, &self.size2),
-                own: (self.connections.touching.row(leaf), skip),
-                others: self.connections.apart.row(leaf),
-            };
-            self.pairs.add(self.simd, &block, sums);
         });
+    }
+
+    /// What the leaves outside of its group, and its own points, do to those of a leaf.
+    fn p2p_of_leaf(&self, leaf: usize, strengths: &[T], sums: &mut [T]) {
+        if sums.is_empty() {
+            return;
+        }
+        let (targets, from) = (self.pyramid.targets(), &self.pyramid.sources);
+        let skip = self.pairs.own_skip(self.pyramid.targets.is_none());
+        let block = Block {
+            positions: columns(&targets.position),
+            targets: targets.range(leaf..leaf + 1),
+            sources: Sources::of_vector(&from.position, strengths, self.pairs.strengths(), 0, &self.size2),
+            own: (self.connections.touching.row(leaf), skip),
+            others: self.connections.apart.row(leaf),
+        };
+        self.pairs.add(self.simd, &block, sums);
+    }
+
+    /// What the points of two leaves do to each other.
+    fn p2p_both_ways(&self, leaves: [usize; 2], touching: bool, strengths: &[T], sums: [&mut [T]; 2]) {
+        let from = &self.pyramid.sources;
+        let block = MutualBlock {
+            points: Sources::of_vector(&from.position, strengths, 1, 0, &self.size2),
+            ranges: leaves.map(|leaf| from.range(leaf..leaf + 1)),
+            touching,
+        };
+        self.pairs.add_mutual(self.simd, &block, sums);
     }
 }

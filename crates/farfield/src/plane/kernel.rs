@@ -72,7 +72,7 @@ impl Core {
 
     /// How far from a source of core size `size` its field differs from the singular one by more than the relative
     /// `tolerance`.
-    pub(crate) fn reach(self, size: f64, tolerance: f64) -> f64 {
+    pub fn reach(self, size: f64, tolerance: f64) -> f64 {
         match self {
             Core::Singular => 0.0,
             Core::Gaussian => size * (1.0 / tolerance).ln().sqrt(),
@@ -105,6 +105,14 @@ impl Output {
         match self {
             Output::Potential => "potential",
             Output::Derivative => "derivative",
+        }
+    }
+
+    /// Numbers per target, of strengths that are complex or not.
+    pub fn components(self, kernel: Kernel, complex: bool) -> usize {
+        match (kernel, self) {
+            (Kernel::Log, Output::Potential) => 1 + usize::from(complex),
+            _ => 2,
         }
     }
 }

@@ -6,7 +6,6 @@ use super::pyramid::first_of_level;
 use super::sum::Sum;
 use super::tuning::Choice;
 use crate::error::Error;
-use crate::machine::available_memory;
 use crate::p2p::PairSums;
 use crate::plan::MemoryForecast;
 use crate::plan::memory::Counts;
@@ -33,20 +32,7 @@ impl<T: Real> Sum<'_, T> {
 
     /// Refuses what does not fit, while it is still a number.
     pub(super) fn check_memory(&self, pairs: &PlanePairs, choice: Option<&Choice>) -> Result<(), Error> {
-        let Some(limit) = self.memory_limit.or_else(available_memory) else {
-            return Ok(());
-        };
-        let forecast = self.memory_of(self.counts(), pairs, choice);
-        // The points are there already.
-        let needed = forecast.plan.saturating_add(forecast.results);
-        if needed <= limit {
-            return Ok(());
-        }
-        let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
-        Err(Error::Memory {
-            needed_gib: gib(needed),
-            available_gib: gib(limit),
-        })
+        self.memory_of(self.counts(), pairs, choice).check(self.memory_limit)
     }
 
     fn memory_of(&self, counts: Counts, pairs: &PlanePairs, choice: Option<&Choice>) -> MemoryForecast {

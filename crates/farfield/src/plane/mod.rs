@@ -29,6 +29,7 @@ mod pairs;
 mod plan;
 mod points;
 mod pyramid;
+mod request;
 mod special;
 mod sum;
 mod tuning;
@@ -40,6 +41,7 @@ pub use kernel::{Core, Kernel, Output};
 pub use mesh::{Couplings, Mesh};
 pub use plan::Plan;
 pub use points::PlaneSet;
+pub use request::Request;
 pub use sum::Sum;
 pub use verify::{OutputError, Problem, verify};
 

@@ -6,7 +6,7 @@
 
 use super::kernel::{Core, Kernel, smooth_log};
 use crate::kernel::Pair;
-use crate::p2p::{Block, PairSums, Skip};
+use crate::p2p::{Block, MutualBlock, MutualPair, PairSums, Skip};
 use crate::simd::{Lanes, MAX_LANES, Real, SimdLevel, exp, ln, reciprocal};
 use std::marker::PhantomData;
 
@@ -151,11 +151,7 @@ fn scaled<V: Lanes, const S: usize>(mut strength: [V; S], factor: V) -> [V; S] {
 impl<C: PlaneCore, const S: usize> Pair<2, S, 2> for Inverse<C> {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], strength: [V; S], size2: V, sums: &mut [V; 2]) {
-        let weight = if A == FULL {
-            C::weight::<V, true, SKIP>(norm2(d), size2)
-        } else {
-            C::weight::<V, false, SKIP>(norm2(d), size2)
-        };
+        let weight = weight_at::<C, V, A, SKIP>(norm2(d), size2);
         // The sign of z_j - z_i is put in when the sums are read.
         let [re, im] = sums;
         add_conjugate(d, scaled(strength, weight), re, im);
@@ -192,6 +188,56 @@ impl<C: PlaneCore> Pair<2, 1, 3> for LogarithmInverse<C> {
         let [log, re, im] = sums;
         *log = q.mul_add(C::logarithm::<V, SKIP>(r2, size2), *log);
         add_conjugate(d, [q * C::weight::<V, true, SKIP>(r2, size2)], re, im);
+    }
+}
+
+/// `conj(d) weight`
+#[inline(always)]
+fn conjugate<V: Lanes>(d: [V; 2], weight: V) -> [V; 2] {
+    [d[0] * weight, V::zero() - d[1] * weight]
+}
+
+#[inline(always)]
+fn weight_at<C: PlaneCore, V: Lanes, const A: u8, const SKIP: bool>(r2: V, size2: V) -> V {
+    if A == FULL {
+        C::weight::<V, true, SKIP>(r2, size2)
+    } else {
+        C::weight::<V, false, SKIP>(r2, size2)
+    }
+}
+
+impl<C: PlaneCore> MutualPair<2, 2> for Inverse<C> {
+    const ODD: [bool; 2] = [true; 2];
+    #[inline(always)]
+    fn unit<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], size2: V) -> [V; 2] {
+        conjugate(d, weight_at::<C, V, A, SKIP>(norm2(d), size2))
+    }
+}
+
+impl MutualPair<2, 4> for InverseSquare {
+    const ODD: [bool; 4] = [true, true, false, false];
+    #[inline(always)]
+    fn unit<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], _: V) -> [V; 4] {
+        let [re, im] = conjugate(d, inverse_of::<V, true, SKIP>(norm2(d)));
+        [re, im, im.neg_mul_add(im, re * re), (re + re) * im]
+    }
+}
+
+impl<C: PlaneCore> MutualPair<2, 1> for Logarithm<C> {
+    const ODD: [bool; 1] = [false];
+    #[inline(always)]
+    fn unit<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], size2: V) -> [V; 1] {
+        [C::logarithm::<V, SKIP>(norm2(d), size2)]
+    }
+}
+
+impl<C: PlaneCore> MutualPair<2, 3> for LogarithmInverse<C> {
+    const ODD: [bool; 3] = [false, true, true];
+    #[inline(always)]
+    fn unit<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], size2: V) -> [V; 3] {
+        let r2 = norm2(d);
+        let [re, im] = conjugate(d, weight_at::<C, V, A, SKIP>(r2, size2));
+        [C::logarithm::<V, SKIP>(r2, size2), re, im]
     }
 }
 
@@ -258,6 +304,27 @@ impl PairSums<2> for PlanePairs {
                 Core::Gaussian => block.at::<LogarithmInverse<Gaussian>, 1, 3, FULL>(simd, sums),
                 Core::Algebraic => block.at::<LogarithmInverse<Algebraic>, 1, 3, FULL>(simd, sums),
             },
+        }
+    }
+}
+
+impl PlanePairs {
+    /// Adds what two ranges of points of real strengths do to each other.
+    pub fn add_mutual<T: Real>(&self, simd: SimdLevel, block: &MutualBlock<T, 2>, sums: [&mut [T]; 2]) {
+        match (self.kernel, self.derivative, self.core) {
+            (Kernel::Harmonic, false, Core::Singular) if self.full => {
+                block.at::<Inverse<Singular>, 2, FULL>(simd, sums);
+            }
+            (Kernel::Harmonic, false, Core::Singular) => block.at::<Inverse<Singular>, 2, FAST>(simd, sums),
+            (Kernel::Harmonic, false, Core::Gaussian) => block.at::<Inverse<Gaussian>, 2, FULL>(simd, sums),
+            (Kernel::Harmonic, false, Core::Algebraic) => block.at::<Inverse<Algebraic>, 2, FULL>(simd, sums),
+            (Kernel::Harmonic, true, _) => block.at::<InverseSquare, 4, FULL>(simd, sums),
+            (Kernel::Log, false, Core::Singular) => block.at::<Logarithm<Singular>, 1, FULL>(simd, sums),
+            (Kernel::Log, false, Core::Gaussian) => block.at::<Logarithm<Gaussian>, 1, FULL>(simd, sums),
+            (Kernel::Log, false, Core::Algebraic) => block.at::<Logarithm<Algebraic>, 1, FULL>(simd, sums),
+            (Kernel::Log, true, Core::Singular) => block.at::<LogarithmInverse<Singular>, 3, FULL>(simd, sums),
+            (Kernel::Log, true, Core::Gaussian) => block.at::<LogarithmInverse<Gaussian>, 3, FULL>(simd, sums),
+            (Kernel::Log, true, Core::Algebraic) => block.at::<LogarithmInverse<Algebraic>, 3, FULL>(simd, sums),
         }
     }
 }

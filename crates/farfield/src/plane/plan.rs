@@ -8,13 +8,12 @@ use super::sum::Sum;
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::p2p::PairSums;
-use crate::parallel::for_segments;
 use crate::plan::Parameters;
 use crate::plan::input::check_strengths;
 use crate::plan::merge::{Merge, SpreadShape};
+use crate::plan::order::{by_target, for_targets, gather, ranks};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
-use rayon::prelude::*;
 use std::time::Instant;
 
 /// What does the summing.
@@ -65,18 +64,12 @@ impl<T: Real> Plan<T> {
         let (pairs, simd, rank) = match &engine {
             Engine::Direct(direct) => (direct.pairs, direct.simd, Vec::new()),
             Engine::Fmm(fmm) => {
-                let mut rank = vec![0; targets];
-                for (k, at) in fmm.pyramid.targets().order.iter().enumerate() {
-                    rank[*at as usize] = k as u32;
-                }
+                let rank = ranks(&fmm.pyramid.targets().order);
                 (fmm.pairs, fmm.simd, rank)
             }
         };
         let rows = pairs.sums();
-        let components = |output: &Output| match (sum.kernel, output) {
-            (Kernel::Log, Output::Potential) => 1 + usize::from(sum.complex),
-            _ => 2,
-        };
+        let components = |output: &Output| output.components(sum.kernel, sum.complex);
         Self {
             kernel: sum.kernel,
             core: sum.core,
@@ -231,39 +224,19 @@ impl<T: Real> Plan<T> {
             Engine::Fmm(fmm) => Some(&fmm.pyramid.sources.order),
         };
         for (part, out) in self.strengths.chunks_mut(sources.max(1)).enumerate() {
-            out.par_iter_mut().enumerate().with_min_len(8192).for_each(|(k, out)| {
-                let at = order.map_or(k, |order| order[k] as usize);
-                *out = strengths[at * parts + part + run];
-            });
+            gather(out, order, &strengths[part + run..], parts);
         }
     }
 
     /// From the engine's blocks (sum by sum) to target by target.
     fn order_sums(&mut self) {
-        let rows = self.rows;
-        let transpose = |block: &[T], out: &mut [T]| {
-            let n = block.len() / rows;
-            for (i, out) in out.chunks_mut(rows).enumerate() {
-                for (k, value) in out.iter_mut().enumerate() {
-                    *value = block[k * n + i];
-                }
-            }
-        };
+        let (sums, blocks, rows) = (&mut self.sums, &self.blocks, self.rows);
         match &self.engine {
-            Engine::Direct(direct) => {
-                let block = rows * direct.block_of(0).1.max(1);
-                let blocks = self.blocks.par_chunks(block);
-                self.sums
-                    .par_chunks_mut(block)
-                    .zip(blocks)
-                    .for_each(|(out, b)| transpose(b, out));
-            }
+            Engine::Direct(direct) => by_target(sums, blocks, rows, direct.groups(), |k| direct.group_start(k)),
             Engine::Fmm(fmm) => {
-                let blocks = &self.blocks;
                 let leaf_start = &fmm.pyramid.targets().leaf_start;
-                let start = |leaf: usize| rows * leaf_start[leaf] as usize;
-                for_segments(&mut self.sums, 0..fmm.pyramid.leaves(), &start, &|leaf, out| {
-                    transpose(&blocks[start(leaf)..start(leaf + 1)], out);
+                by_target(sums, blocks, rows, fmm.pyramid.leaves(), |leaf| {
+                    leaf_start[leaf] as usize
                 });
             }
         }
@@ -274,30 +247,32 @@ impl<T: Real> Plan<T> {
         for ((output, values), components) in self.outputs.iter().zip(&mut field.values).zip(&self.components) {
             let components = *components;
             let values = &mut values[vector * targets * components..][..targets * components];
-            values
-                .par_chunks_mut(components)
-                .enumerate()
-                .with_min_len(4096)
-                .for_each(|(i, out)| {
-                    let k = if self.rank.is_empty() { i } else { self.rank[i] as usize };
-                    let sums = &self.sums[k * rows..(k + 1) * rows];
-                    match (kernel, output) {
-                        // The engine sums 1/(z_i - z_j).
-                        (Kernel::Harmonic, Output::Potential) if run == 0 => (out[0], out[1]) = (-sums[0], -sums[1]),
-                        (Kernel::Harmonic, Output::Potential) => {
-                            out[0] += sums[1];
-                            out[1] -= sums[0];
-                        }
-                        (Kernel::Harmonic, Output::Derivative) => (out[0], out[1]) = (sums[2], sums[3]),
-                        (Kernel::Log, Output::Potential) => out[run] = sums[0],
-                        (Kernel::Log, Output::Derivative) if run == 0 => (out[0], out[1]) = (sums[1], sums[2]),
-                        // i times the sum over the imaginary parts, here and above.
-                        (Kernel::Log, Output::Derivative) => {
-                            out[0] -= sums[2];
-                            out[1] += sums[1];
-                        }
+            for_targets(values, components, (&self.sums, rows), &self.rank, |sums, out| {
+                match (kernel, output) {
+                    // The engine sums 1/(z_i - z_j).
+                    (Kernel::Harmonic, Output::Potential) if run == 0 => (out[0], out[1]) = (-sums[0], -sums[1]),
+                    (Kernel::Harmonic, Output::Potential) => {
+                        out[0] += sums[1];
+                        out[1] -= sums[0];
                     }
-                });
+                    (Kernel::Harmonic, Output::Derivative) => (out[0], out[1]) = (sums[2], sums[3]),
+                    (Kernel::Log, Output::Potential) => out[run] = sums[0],
+                    (Kernel::Log, Output::Derivative) if run == 0 => (out[0], out[1]) = (sums[1], sums[2]),
+                    // i times the sum over the imaginary parts, here and above.
+                    (Kernel::Log, Output::Derivative) => {
+                        out[0] -= sums[2];
+                        out[1] += sums[1];
+                    }
+                }
+            });
+        }
+    }
+
+    /// Whether evaluating takes longer than waking other threads.
+    pub(crate) fn deserves_threads(&self) -> bool {
+        match &self.engine {
+            Engine::Direct(direct) => direct.deserves_threads(),
+            Engine::Fmm(fmm) => fmm.pyramid.points() > super::tuning::SMALL,
         }
     }
 

@@ -5,8 +5,9 @@
 //! layout depends on the number of levels alone. A cut runs across the longer side of its box. A box's circle is drawn
 //! around its points, not around the region it was cut to.
 
+use crate::parallel::{for_chunks, join, map, map_pieces, reduce_pieces};
 use crate::simd::Real;
-use rayon::prelude::*;
+use std::ops::Range;
 
 /// The boxes and the points in their order.
 #[derive(Debug)]
@@ -59,27 +60,30 @@ const SEQUENTIAL: usize = 1 << 12;
 impl<T: Real> Pyramid<T> {
     /// Cuts the plane `depth` times four.
     pub fn build(sources: &[[T; 2]], targets: Option<&[[T; 2]]>, depth: usize) -> Self {
-        let mut items: Vec<Item<T>> = sources
-            .par_iter()
-            .chain(targets.unwrap_or(&[]).par_iter())
-            .enumerate()
-            .map(|(number, at)| Item {
-                at: *at,
-                number: number as u32,
-            })
-            .collect();
+        let other_points = targets.unwrap_or(&[]);
+        let mut items = map(sources.len() + other_points.len(), POINTS, |k| Item {
+            at: *sources.get(k).unwrap_or_else(|| &other_points[k - sources.len()]),
+            number: k as u32,
+        });
         let mut starts = vec![0; (1 << (2 * depth)) + 1];
         leaf_starts(0, items.len(), &mut starts);
         let whole = rectangle_of(&items);
         cut(&mut items, whole, 2 * depth);
         let boxes = Boxes::around(&items, &starts, depth);
-        let sorted_targets = targets.map(|_| Sorted::pick(&items, &starts, |n| n.checked_sub(sources.len() as u32)));
-        let only_sources = |n: u32| ((n as usize) < sources.len()).then_some(n);
+        let (sources, targets) = match targets {
+            None => (Sorted::all(&items, starts), None),
+            Some(_) => {
+                let of_target = |n: u32| n.checked_sub(sources.len() as u32);
+                let of_source = |n: u32| ((n as usize) < sources.len()).then_some(n);
+                let pick = |number: &(dyn Fn(u32) -> Option<u32> + Sync)| Sorted::pick(&items, &starts, number);
+                (pick(&of_source), Some(pick(&of_target)))
+            }
+        };
         Self {
             depth,
             boxes,
-            sources: Sorted::pick(&items, &starts, only_sources),
-            targets: sorted_targets,
+            sources,
+            targets,
         }
     }
 
@@ -104,7 +108,7 @@ impl<T: Real> Pyramid<T> {
                     .map_or(0, |targets| targets.range(leaf..leaf + 1).len());
             points > 1 && self.boxes.radius[first + leaf] == T::ZERO
         };
-        (0..self.leaves()).into_par_iter().any(is_point)
+        (0..self.leaves()).any(is_point)
     }
 
     /// The number of leaves.
@@ -113,33 +117,41 @@ impl<T: Real> Pyramid<T> {
     }
 }
 
+/// Points that one task copies or looks at.
+const POINTS: usize = 1 << 13;
+
 impl<T: Real> Sorted<T> {
-    /// The points for which `number` returns the caller's number.
-    fn pick(items: &[Item<T>], starts: &[u32], number: impl Fn(u32) -> Option<u32> + Sync) -> Self {
-        let counts: Vec<u32> = starts
-            .par_windows(2)
-            .map(|w| {
-                let leaf = &items[w[0] as usize..w[1] as usize];
-                leaf.iter().filter(|item| number(item.number).is_some()).count() as u32
-            })
-            .collect();
-        let mut leaf_start = vec![0; starts.len()];
-        for (k, count) in counts.iter().enumerate() {
-            leaf_start[k + 1] = leaf_start[k] + count;
-        }
-        let chosen = || {
-            items
-                .par_iter()
-                .filter_map(|item| number(item.number).map(|n| (item.at, n)))
-        };
+    /// All points, whose leaves start at `starts`.
+    fn all(items: &[Item<T>], starts: Vec<u32>) -> Self {
         Self {
-            position: [
-                chosen().map(|(at, _)| at[0]).collect(),
-                chosen().map(|(at, _)| at[1]).collect(),
-            ],
-            order: chosen().map(|(_, n)| n).collect(),
-            leaf_start,
+            position: std::array::from_fn(|axis| map(items.len(), POINTS, |k| items[k].at[axis])),
+            order: map(items.len(), POINTS, |k| items[k].number),
+            leaf_start: starts,
         }
+    }
+
+    /// The points for which `number` returns the caller's number.
+    fn pick(items: &[Item<T>], starts: &[u32], number: &(dyn Fn(u32) -> Option<u32> + Sync)) -> Self {
+        let pieces = map_pieces(starts.len() - 1, 1024, |leaves| {
+            let (mut chosen, mut ends) = (Vec::new(), Vec::with_capacity(leaves.len()));
+            for leaf in leaves {
+                let leaf = &items[starts[leaf] as usize..starts[leaf + 1] as usize];
+                chosen.extend(leaf.iter().filter_map(|item| {
+                    let number = number(item.number)?;
+                    Some(Item { number, ..*item })
+                }));
+                ends.push(chosen.len() as u32);
+            }
+            (chosen, ends)
+        });
+        let mut chosen = Vec::with_capacity(items.len());
+        let mut leaf_start = Vec::with_capacity(starts.len());
+        leaf_start.push(0);
+        for (of_piece, ends) in pieces {
+            leaf_start.extend(ends.iter().map(|end| chosen.len() as u32 + end));
+            chosen.extend(of_piece);
+        }
+        Self::all(&chosen, leaf_start)
     }
 
     /// The points of a box, given the leaves below it.
@@ -178,7 +190,7 @@ fn cut<T: Real>(items: &mut [Item<T>], region: [[T; 2]; 2], times: usize) {
     upper[0][axis] = at;
     let (left, right) = items.split_at_mut(half);
     if left.len() > SEQUENTIAL {
-        rayon::join(|| cut(left, lower, times - 1), || cut(right, upper, times - 1));
+        join(|| cut(left, lower, times - 1), || cut(right, upper, times - 1));
     } else {
         cut(left, lower, times - 1);
         cut(right, upper, times - 1);
@@ -197,32 +209,28 @@ fn merged<T: Real>(a: [[T; 2]; 2], b: [[T; 2]; 2]) -> [[T; 2]; 2] {
 
 /// The rectangle around the items; a point at the origin if there are none.
 fn rectangle_of<T: Real>(items: &[Item<T>]) -> [[T; 2]; 2] {
-    let of_chunk = |chunk: &[Item<T>]| {
-        chunk
+    let of_piece = |piece: Range<usize>| {
+        let first = items[piece.start].at;
+        items[piece]
             .iter()
-            .fold([chunk[0].at; 2], |rectangle, item| merged(rectangle, [item.at; 2]))
+            .fold([first; 2], |rectangle, item| merged(rectangle, [item.at; 2]))
     };
-    items
-        .par_chunks(1 << 14)
-        .map(of_chunk)
-        .reduce_with(merged)
-        .unwrap_or([[T::ZERO; 2]; 2])
+    reduce_pieces(items.len(), POINTS, of_piece, merged).unwrap_or_default()
 }
 
 impl<T: Real> Boxes<T> {
     fn around(items: &[Item<T>], starts: &[u32], depth: usize) -> Self {
         let count = first_of_level(depth + 1);
         let mut rectangle = vec![[[T::ZERO; 2]; 2]; count];
-        rectangle[first_of_level(depth)..]
-            .par_iter_mut()
-            .enumerate()
-            .with_min_len(64)
-            .for_each(|(leaf, out)| {
+        for_chunks(&mut rectangle[first_of_level(depth)..], 64, &|piece, rectangles| {
+            for (k, out) in rectangles.iter_mut().enumerate() {
+                let leaf = 64 * piece + k;
                 let items = &items[starts[leaf] as usize..starts[leaf + 1] as usize];
                 if let Some(first) = items.first() {
                     *out = items.iter().fold([first.at; 2], |r, item| merged(r, [item.at; 2]));
                 }
-            });
+            }
+        });
         for b in (0..first_of_level(depth)).rev() {
             rectangle[b] = (1..4).fold(rectangle[4 * b + 1], |r, c| merged(r, rectangle[4 * b + 1 + c]));
         }

@@ -28,15 +28,15 @@ pub struct Sum<'a, T> {
     pub(super) core: Core,
     pub(super) sources: &'a [[T; 2]],
     pub(super) targets: Option<&'a [[T; 2]]>,
-    sizes: Sizes<T>,
+    pub(super) sizes: Sizes<T>,
     pub(super) outputs: Vec<Output>,
     pub(super) complex: bool,
     pub(super) tolerance: f64,
-    method: Method,
+    pub(super) method: Method,
     pub(super) vectors: usize,
     pub(super) order: Option<usize>,
-    theta: Option<f64>,
-    leaf_capacity: Option<usize>,
+    pub(super) theta: Option<f64>,
+    pub(super) leaf_capacity: Option<usize>,
     simd: Option<SimdLevel>,
     profile: MachineProfile,
     pub(super) memory_limit: Option<u64>,
@@ -155,6 +155,11 @@ impl<'a, T: Real> Sum<'a, T> {
         T::plan_in_plane(self)
     }
 
+    /// Whether planning takes longer than waking other threads.
+    pub(crate) fn deserves_threads(&self) -> bool {
+        self.sources.len() + self.targets.map_or(0, <[_]>::len) > tuning::SMALL
+    }
+
     pub(crate) fn check_and_build(self) -> Result<Plan<T>, Error> {
         self.check()?;
         self.build()
@@ -164,7 +169,7 @@ impl<'a, T: Real> Sum<'a, T> {
         self.targets.map_or(self.sources.len(), <[_]>::len)
     }
 
-    fn largest_size(&self) -> f64 {
+    pub(super) fn largest_size(&self) -> f64 {
         match &self.sizes {
             _ if self.core == Core::Singular => 0.0,
             Sizes::None => 0.0,
@@ -284,9 +289,9 @@ impl<'a, T: Real> Sum<'a, T> {
         {
             return self.merged_plan(merge);
         }
-        let core_tolerance = 0.5 * if self.order.is_some() { 1e-12 } else { self.tolerance };
-        let reach = pairs.core.reach(self.largest_size(), core_tolerance);
-        let criterion = Criterion::new(choice.theta, reach, choice.shortcut);
+        let group = self.group_of_leaves(&pairs, &pyramid);
+        let reach = self.request().core_reach();
+        let criterion = Criterion::new(choice.theta, reach, choice.shortcut).with_groups(group);
         let connections = seconds.time(Phase::Connect, || Connections::build(&pyramid, &criterion));
         let pairs_of_all = self.sources.len() as u64 * self.target_count() as u64;
         if self.method == Method::Auto && 10 * connections.p2p_pairs > 9 * pairs_of_all {
@@ -315,8 +320,22 @@ impl<'a, T: Real> Sum<'a, T> {
             },
         };
         let size2 = self.squared_sizes(Some(&pyramid.sources.order));
-        let fmm = PlaneFmm::new(simd, pairs, choice.order, pyramid, connections, size2);
+        let fmm = PlaneFmm::new(simd, pairs, choice.order, pyramid, connections, group, size2);
         Ok(Plan::new(&self, Engine::Fmm(Box::new(fmm)), parameters, Vec::new()))
+    }
+
+    /// How many leaves meet each other both ways at once; one, that is none, where that cannot be or does not pay.
+    fn group_of_leaves(&self, pairs: &PlanePairs, pyramid: &Pyramid<T>) -> usize {
+        let one_size = pairs.core == Core::Singular || !matches!(self.sizes, Sizes::PerSource(_));
+        let possible = self.targets.is_none() && !pairs.complex && one_size;
+        let (points, leaves) = (pyramid.points(), pyramid.leaves());
+        match possible && points >= tuning::mutual_from(pairs) * leaves {
+            // Larger groups have fewer pairs across their edges; smaller ones more tasks.
+            true if leaves >= 4096 => 64,
+            true if leaves >= 256 => 16,
+            true if points <= tuning::SMALL => leaves,
+            _ => 1,
+        }
     }
 
     /// Plans the sum over distinct points.
@@ -335,32 +354,32 @@ impl<'a, T: Real> Sum<'a, T> {
     }
 
     fn squared_sizes(&self, order: Option<&[u32]>) -> OrderedSizes<T> {
-        match (&self.sizes, order) {
-            _ if self.core == Core::Singular => OrderedSizes::Global(T::ZERO),
-            (Sizes::None, _) => OrderedSizes::Global(T::ZERO),
-            (Sizes::Global(size), _) => OrderedSizes::Global(*size * *size),
-            (Sizes::PerSource(sizes), None) => OrderedSizes::PerSource(sizes.iter().map(|s| *s * *s).collect()),
-            (Sizes::PerSource(sizes), Some(order)) => {
-                let square = |k: &u32| sizes[*k as usize] * sizes[*k as usize];
-                OrderedSizes::PerSource(order.iter().map(square).collect())
-            }
+        if self.core == Core::Singular {
+            return OrderedSizes::Global(T::ZERO);
         }
+        OrderedSizes::new(&self.sizes, order)
     }
 
-    fn check(&self) -> Result<(), Error> {
+    /// Checks every number of the sum; the result is the extent of the points.
+    ///
+    /// # Errors
+    /// Any of [`Error`], naming the value that is wrong and where it is.
+    pub fn check(&self) -> Result<f64, Error> {
         let extent = check_points(self.sources, self.targets)?;
         let most = if T::EPSILON > 1e-10 {
             2f64.powi(50)
         } else {
             2f64.powi(400)
         };
-        let range = if T::EPSILON > 1e-10 {
-            "1e-15 to 1e15"
-        } else {
-            "1e-120 to 1e120"
-        };
-        let fine = extent == 0.0 || (1.0 / most..=most).contains(&extent);
-        parameter("the extent of the points", extent, range, fine)?;
+        if extent != 0.0 && !(1.0 / most..=most).contains(&extent) {
+            let (precision, lowest, highest) = (T::NAME, 1.0 / most, most);
+            return Err(Error::Extent {
+                extent,
+                lowest,
+                highest,
+                precision,
+            });
+        }
         check_size_values(&self.sizes, self.sources.len())?;
         if self.core != Core::Singular {
             check_size_range(&self.sizes, if extent > 0.0 { extent } else { self.largest_size() })?;
@@ -394,6 +413,6 @@ impl<'a, T: Real> Sum<'a, T> {
                 method: self.method.name(),
             });
         }
-        Ok(())
+        Ok(extent)
     }
 }

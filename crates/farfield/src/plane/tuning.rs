@@ -1,12 +1,25 @@
 //! From the tolerance to order and depth.
 
-use super::kernel::{Kernel, Output};
+use super::kernel::{Core, Kernel, Output};
 use super::pairs::PlanePairs;
 use crate::simd::Real;
 use crate::tuning::{MachineProfile, PlaneCosts};
 
 /// The theta of the coupling criterion, as in the paper.
 pub(super) const THETA: f64 = 0.5;
+
+/// Points that one thread sums over before another is awake.
+pub(super) const SMALL: usize = 1 << 11;
+
+/// From this many points in a leaf on, leaves meet each other both ways at once: as measured, few where a pair is
+/// dear, many where it costs little more than adding what comes back.
+pub(super) fn mutual_from(pairs: &PlanePairs) -> usize {
+    match (pairs.kernel, pairs.derivative, pairs.core) {
+        (Kernel::Log, false, _) => 12,
+        (Kernel::Log, true, _) | (Kernel::Harmonic, _, Core::Gaussian) => 24,
+        (Kernel::Harmonic, ..) => 48,
+    }
+}
 
 /// What a plan is built from.
 #[derive(Debug, Clone, Copy)]
@@ -81,10 +94,27 @@ pub(super) fn depth_for(points: usize, capacity: usize) -> usize {
     levels.ceil().max(0.0) as usize
 }
 
-/// Boxes strongly coupled to a leaf, of uniform points.
-const STRONG: f64 = 17.0;
-/// Boxes weakly coupled to a box.
-const WEAK: f64 = 45.0;
+/// The mean number of boxes strongly coupled to one, of uniform points: at theta = 1/2 half as many again as touch it on
+/// a square of `4^level` boxes, fewer at its edges.
+fn strong(level: usize) -> f64 {
+    let touching = 3.0 - 2.0 / 2f64.powi(level as i32);
+    (1.48 * touching * touching).min(4f64.powi(level as i32))
+}
+
+/// The share of the strongly coupled leaves that meet point by point; the others pass with their radii swapped.
+const POINT_BY_POINT: f64 = 0.77;
+
+/// The mean number of boxes weakly coupled to one: children of boxes strongly coupled to its parent.
+fn weak(level: usize) -> f64 {
+    if level == 0 {
+        return 0.0;
+    }
+    4.0 * strong(level - 1) - strong(level)
+}
+
+/// Nanoseconds to cut a point off its box once, and to test a coupling.
+const CUT: f64 = 5.0;
+const TEST: f64 = 12.0;
 
 /// What operations cost a plan, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
@@ -118,12 +148,15 @@ impl Costs {
 
     /// The FMM at a depth.
     pub fn fmm(&self, sources: usize, targets: usize, depth: usize) -> f64 {
-        let leaves = 4f64.powi(depth as i32);
-        let near = (STRONG / leaves).min(1.0) * self.direct(sources, targets);
-        // Sorting costs as much as some tens of pairs a point.
-        let sort = 20.0 * (sources + targets) as f64;
-        let far = 4.0 / 3.0 * leaves * WEAK.min(leaves) * self.m2l;
-        near + far + sort + self.point * (sources + targets) as f64
+        let boxes = |level: usize| 4f64.powi(level as i32);
+        let points = (sources + targets) as f64;
+        let sort = CUT * (2 * depth) as f64 * points;
+        let m2l: f64 = (1..=depth).map(|level| boxes(level) * weak(level)).sum();
+        let (near, leaves) = (strong(depth), boxes(depth));
+        let by_point = if depth < 2 { 1.0 } else { POINT_BY_POINT };
+        let p2p = by_point * near / leaves * self.direct(sources, targets);
+        let at_leaves = (1.0 + (1.0 - by_point) * near) * self.point * points;
+        sort + m2l * (self.m2l + TEST) + p2p + at_leaves
     }
 
     /// From this many points on, a box's expansion is cheaper than its points.
@@ -142,4 +175,32 @@ pub(super) fn depth_at_least_cost(sources: usize, targets: usize, same: bool, co
             cost(*a).total_cmp(&cost(*b))
         })
         .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::connect::{Connections, Criterion};
+    use super::super::points::PlaneSet;
+    use super::super::pyramid::Pyramid;
+    use super::*;
+
+    #[test]
+    fn the_model_counts_the_couplings_of_uniform_points() {
+        for (n, depth) in [(1_000, 2), (1_000, 3), (30_000, 5), (100_000, 6)] {
+            let pyramid = Pyramid::build(&PlaneSet::Square.generate::<f64>(n, 1), None, depth);
+            let found = Connections::build(&pyramid, &Criterion::new(THETA, 0.0, 1));
+            let m2l: f64 = (1..=depth).map(|level| 4f64.powi(level as i32) * weak(level)).sum();
+            let m2l_ratio = found.weak.len() as f64 / m2l;
+            let pairs = POINT_BY_POINT * strong(depth) / 4f64.powi(depth as i32) * (n * n) as f64;
+            let pairs_ratio = found.p2p_pairs as f64 / pairs;
+            assert!(
+                (0.85..1.35).contains(&m2l_ratio),
+                "{n}, {depth}: {m2l_ratio} of the M2L"
+            );
+            assert!(
+                (0.85..1.15).contains(&pairs_ratio),
+                "{n}, {depth}: {pairs_ratio} of the pairs"
+            );
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use super::{Lanes, SimdLevel, scalar::Scalar};
 use crate::bench::Benchmark;
 use crate::error::Error;
+use crate::parallel::in_pool;
 use crate::plan::{Field, Plan, Sum};
 use crate::plane;
 use std::fmt::{Debug, Display};
@@ -119,20 +120,20 @@ macro_rules! real {
             }
 
             fn plan(sum: Sum<'_, Self>) -> Result<Plan<Self>, Error> {
-                sum.check_and_build()
+                in_pool(sum.deserves_threads(), || sum.check_and_build())
             }
             fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error> {
-                plan.check_and_sum(strengths, field)
+                in_pool(plan.deserves_threads(), || plan.check_and_sum(strengths, field))
             }
             fn plan_in_plane(sum: plane::Sum<'_, Self>) -> Result<plane::Plan<Self>, Error> {
-                sum.check_and_build()
+                in_pool(sum.deserves_threads(), || sum.check_and_build())
             }
             fn evaluate_in_plane(
                 plan: &mut plane::Plan<Self>,
                 strengths: &[Self],
                 field: &mut plane::Field<Self>,
             ) -> Result<(), Error> {
-                plan.check_and_sum(strengths, field)
+                in_pool(plan.deserves_threads(), || plan.check_and_sum(strengths, field))
             }
             fn bench(level: SimdLevel, what: &Benchmark) -> f64 {
                 what.run::<Self>(level)

@@ -1,0 +1,91 @@
+//! What measures and tests the machine, as typed: `farfield bench`, `info`, `reproduce` and `selftest`.
+
+use super::value::{Device, PrecisionName, threads};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// `farfield bench`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// Measure this machine's operator costs and store them as the profile that plans are made from
+    #[arg(long, conflicts_with = "json")]
+    pub calibrate: bool,
+    /// What to measure alone: `leapfrog`, steps of the simulation of that name [default: everything else]
+    #[arg(value_parser = PossibleValuesParser::new(["leapfrog"]), conflicts_with = "calibrate")]
+    pub case: Option<String>,
+    /// Small sizes, for a first look
+    #[arg(long)]
+    pub quick: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// How many threads to use [default: one for each core]
+    #[arg(long, value_name = "K", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Machine profile: to plan with, or with --calibrate to write [default: as for evaluate]
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+    /// What to measure: cpu or cuda
+    #[arg(long, value_enum, default_value_t = Device::Cpu, conflicts_with_all = ["calibrate", "case"])]
+    pub device: Device,
+}
+
+/// `farfield info`.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// Machine profile to look at
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `farfield reproduce`.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// The table or figure; see --list
+    #[arg(value_parser = PossibleValuesParser::new(crate::reproduce::NAMES), hide_possible_values = true,
+        required_unless_present = "list")]
+    pub name: Option<String>,
+    /// List the tables and figures there are
+    #[arg(long, conflicts_with = "name")]
+    pub list: bool,
+    /// Folder to write NAME.csv and NAME.png to [default: reproduce/NAME]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Much smaller sizes: to see it work, not to compare
+    #[arg(long)]
+    pub quick: bool,
+    /// How many threads to use [default: one for each core]
+    #[arg(long, value_name = "K", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Machine profile [default: as for evaluate]
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+}
+
+/// `farfield selftest`.
+#[derive(Debug, Args)]
+pub struct SelftestArgs {
+    /// The device to test
+    #[arg(long, value_enum, default_value_t = TestedDevice::Cuda)]
+    pub device: TestedDevice,
+    /// One precision alone [default: both]
+    #[arg(long, value_enum)]
+    pub precision: Option<PrecisionName>,
+    /// Small sums only, for a memory checker
+    #[arg(long)]
+    pub quick: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Devices that test themselves; the CPU engine's tests are `cargo test`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TestedDevice {
+    /// A graphics processor of NVIDIA
+    Cuda,
+}

@@ -1,0 +1,122 @@
+//! `farfield poisson`, as typed.
+
+use super::value::{Device, PrecisionName, count, simd_levels, threads};
+use clap::{Args, ValueEnum};
+use farfield::simd::SimdLevel;
+use std::path::PathBuf;
+
+/// `farfield poisson`.
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub struct PoissonArgs {
+    /// two-rings (van Rees et al.), gaussian-ring, a case file (.toml: a box with rings, see docs/poisson.md), or a file
+    /// (.npz, .npy, .csv) with an array `vorticity`, `omega` or `values`: one or three numbers for each of n x n x n points of
+    /// the unit cube, x fastest, n = 16, 32, 64, ...
+    #[arg(value_name = "CASE")]
+    pub case: String,
+    /// Component of the vorticity to solve for [default: all three at once]
+    #[arg(long, value_enum, value_name = "AXIS")]
+    pub component: Option<AxisName>,
+
+    /// Points along a side of the cube at the finest level: 16, 32, 64, ...
+    #[arg(long, default_value = "128", value_parser = count, value_name = "N", help_heading = "Grid")]
+    pub resolution: usize,
+    /// What relates the levels: values at nodes or averages over cells
+    #[arg(long, value_enum, default_value_t = WaveletName::AverageInterpolating5, help_heading = "Grid")]
+    pub wavelet: WaveletName,
+    /// Blocks with a larger wavelet detail are refined
+    #[arg(long, default_value_t = 1e-2, value_name = "D", help_heading = "Grid")]
+    pub refine: f64,
+    /// Blocks whose wavelet details are all smaller are joined
+    #[arg(long, default_value_t = 1e-4, value_name = "D", help_heading = "Grid")]
+    pub compress: f64,
+    /// Most memory the grid may take, in MiB [default: what the machine has]
+    #[arg(long, value_name = "MIB", value_parser = count, help_heading = "Grid")]
+    pub memory_cap: Option<usize>,
+
+    /// What a source does to a point
+    #[arg(long, value_enum, default_value_t = KernelChoice::Singular, help_heading = "Sum")]
+    pub kernel: KernelChoice,
+    /// Relative error allowed in the sum, on top of the grid's [default: 1e-6]
+    #[arg(long, value_name = "E", conflicts_with_all = ["order", "theta"], help_heading = "Sum")]
+    pub tolerance: Option<f64>,
+    /// For experts: degree of the treecode's expansions, 4, 6, 8, 10 or 12 [default: 6]
+    #[arg(long, value_name = "P", value_parser = count, help_heading = "Sum")]
+    pub order: Option<usize>,
+    /// For experts: the treecode's opening criterion a/r < T; 0 sums all pairs [default: 0.5]
+    #[arg(long, value_name = "T", help_heading = "Sum")]
+    pub theta: Option<f64>,
+    /// How to sum
+    #[arg(long, value_enum, default_value_t = PoissonMethod::Auto, help_heading = "Sum")]
+    pub method: PoissonMethod,
+    /// Points where the vorticity is larger are sources
+    #[arg(long, default_value_t = 1e-12, value_name = "W", help_heading = "Sum")]
+    pub threshold: f64,
+    /// For experts: how many sources a box may hold before it is cut
+    #[arg(long, value_name = "COUNT", value_parser = count, help_heading = "Sum")]
+    pub leaf_capacity: Option<usize>,
+
+    /// Precision of the fields
+    #[arg(long, value_enum, default_value_t = PrecisionName::F64, help_heading = "Execution")]
+    pub precision: PrecisionName,
+    /// What evaluates the treecode's plans: cpu; cuda: a GPU; hybrid: direct plans on a GPU, indirect ones on the cores
+    #[arg(long, value_enum, default_value_t = Device::Cpu, help_heading = "Execution")]
+    pub device: Device,
+    /// How many threads to use [default: one for each core]
+    #[arg(long, value_name = "K", value_parser = threads, help_heading = "Execution")]
+    pub threads: Option<usize>,
+    /// Instruction set to use [default: the machine's best]
+    #[arg(long, value_name = "LEVEL", value_parser = simd_levels(), help_heading = "Execution")]
+    pub simd: Option<SimdLevel>,
+
+    /// Folder to write blocks.vtu, fields.vti, fields.pvd and pictures to
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Print one JSON object instead of the summary
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The axes by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AxisName {
+    /// The first component
+    X,
+    /// The second component
+    Y,
+    /// The third component
+    Z,
+}
+
+/// The wavelets by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WaveletName {
+    /// Values at nodes, fourth order
+    #[value(name = "interpolating-4")]
+    Interpolating4,
+    /// Averages over cells, fifth order
+    #[value(name = "average-interpolating-5")]
+    AverageInterpolating5,
+}
+
+/// The kernels of the Poisson problem by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KernelChoice {
+    /// 1/(4 pi r), with the self term that makes it fourth order
+    Singular,
+    /// Eq. 7 of van Rees et al., smoothed over the spacing of each source's block
+    Regularised,
+    /// The same, smoothed over the finest spacing of the grid
+    RegularisedFinest,
+}
+
+/// How to solve the Poisson problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PoissonMethod {
+    /// The FMM for a tolerance and the singular kernel, else the treecode
+    Auto,
+    /// Direct and indirect plans for bricks of points
+    Treecode,
+    /// The fast multipole method
+    Fmm,
+}

@@ -1,0 +1,78 @@
+//! `farfield run`, `resume` and `validate`, as typed.
+
+use super::value::{Device, threads};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use std::path::PathBuf;
+
+/// `farfield run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// A case by name, or a file that ends in .toml [default: list the cases there are]
+    pub case: Option<String>,
+    /// Replace a value of the case: time.end=2, vortex.rings.0.radius=0.5, size=paper
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Folder for everything the run writes [default: runs/CASE]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// How the run is watched.
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    /// How many threads to use [default: one for each core]
+    #[arg(long, value_name = "K", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Machine profile [default: as for evaluate]
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+    /// Where to sum: cpu or cuda
+    #[arg(long, value_enum, default_value_t = Device::Cpu)]
+    pub device: Device,
+}
+
+/// `farfield resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The folder of the run
+    pub folder: PathBuf,
+    /// Replace a value of the case from here on: time.end=20, time.step=0.01
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// How the run is watched.
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    /// How many threads to use [default: one for each core]
+    #[arg(long, value_name = "K", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Where to sum: cpu or cuda
+    #[arg(long, value_enum, default_value_t = Device::Cpu)]
+    pub device: Device,
+}
+
+/// How a run is watched.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Stop after K steps with a checkpoint, as Ctrl-C does
+    #[arg(long, value_name = "K")]
+    pub steps: Option<u64>,
+    /// No progress on standard error
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print one JSON object at the end instead of the summary
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `farfield validate`.
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// The validation, or `all` [default: list them]
+    #[arg(value_parser = PossibleValuesParser::new(crate::validate::NAMES))]
+    pub name: Option<String>,
+    /// Folder to write NAME.csv and NAME.png to
+    #[arg(short, long, value_name = "DIR", default_value = "validation")]
+    pub output: PathBuf,
+    /// How many threads to use [default: one for each core]
+    #[arg(long, value_name = "K", value_parser = threads)]
+    pub threads: Option<usize>,
+}

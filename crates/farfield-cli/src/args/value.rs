@@ -1,0 +1,103 @@
+//! Values that several commands take: counts, sizes, threads, names.
+
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use farfield::Method;
+use farfield::points::ChargeDistribution;
+use farfield::simd::SimdLevel;
+
+/// The precisions by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PrecisionName {
+    /// Single
+    F32,
+    /// Double
+    F64,
+}
+
+/// A parser of names that each stand for a value.
+macro_rules! named {
+    ($name:ident, $type:ident, $all:expr) => {
+        pub(super) fn $name() -> impl TypedValueParser<Value = $type> {
+            let names = PossibleValuesParser::new($all.map($type::name));
+            names.try_map(|name| {
+                $all.into_iter()
+                    .find(|value| value.name() == name)
+                    .ok_or("unknown name")
+            })
+        }
+    };
+}
+
+named!(distributions, ChargeDistribution, ChargeDistribution::ALL);
+named!(methods, Method, Method::ALL);
+named!(
+    simd_levels,
+    SimdLevel,
+    [SimdLevel::Scalar, SimdLevel::Neon, SimdLevel::Avx2, SimdLevel::Avx512]
+);
+
+/// A whole number: `1000000`, `1_000_000` or `1e6`.
+pub(super) fn count(text: &str) -> Result<usize, String> {
+    let plain = text.replace('_', "");
+    if let Ok(number) = plain.parse() {
+        return Ok(number);
+    }
+    match plain.parse::<f64>() {
+        Ok(value) if value >= 0.0 && value.fract() == 0.0 && value < usize::MAX as f64 => Ok(value as usize),
+        Ok(value) if value >= usize::MAX as f64 => Err("too large to be counted".to_owned()),
+        _ => Err("not a whole number".to_owned()),
+    }
+}
+
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+    match count(text)? {
+        0 => Err("at least 1 is needed".to_owned()),
+        number => Ok(number),
+    }
+}
+
+/// Enough for the largest machines; far more would only fight each other.
+pub(super) fn threads(text: &str) -> Result<usize, String> {
+    match count(text)? {
+        number @ 1..=1024 => Ok(number),
+        _ => Err("from 1 to 1024 threads".to_owned()),
+    }
+}
+
+/// A length: finite and not negative.
+pub(super) fn size(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+        Ok(_) => Err("a size is finite and not negative".to_owned()),
+        Err(_) => Err("not a number".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_whole_numbers() {
+        assert_eq!(count("1_000"), Ok(1000));
+        assert_eq!(count("2.5e3"), Ok(2500));
+        assert_eq!(count("1e18"), Ok(1_000_000_000_000_000_000));
+        for bad in ["", "-1", "1.5", "nan", "inf", "1e30", "ten"] {
+            assert!(count(bad).is_err(), "{bad}");
+        }
+    }
+}
+
+/// Where to sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Device {
+    /// The processor's cores
+    Cpu,
+    /// A graphics processor of NVIDIA
+    Cuda,
+    /// Both at once (not yet)
+    Hybrid,
+    /// A graphics processor where there is one and it is faster, transfers included; else the processor's cores
+    Auto,
+}

@@ -1,0 +1,223 @@
+//! Case files: a box and what is in it.
+//!
+//! ```toml
+//! [box]                        # the unit cube if left out
+//! origin = [0.0, 0.0, 0.0]
+//! roots = [2, 1, 1]            # cubes along x, y and z
+//! side = 1.0                   # of a cube; --resolution counts points along it
+//!
+//! [[ring]]                     # Gaussian core: omega = circulation / (pi core^2) exp(-d^2 / core^2)
+//! center = [0.5, 0.5, 0.5]
+//! axis = "z"
+//! radius = 0.25
+//! core = 0.05
+//! circulation = 1.0
+//!
+//! [[compact-ring]]             # the ring of van Rees et al.
+//! center = [1.5, 0.5, 0.5]
+//! axis = "x"
+//! radius = 0.125
+//! ```
+//! Instead of rings, `grid = "numbers.npz"` names a file with the vorticity on a uniform grid over the box.
+
+use crate::failure::Failure;
+use farfield_grid::Domain;
+use farfield_grid::flows::{CompactRing, GaussianRing, RingFrame};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Core sizes from a Gaussian core's middle to where its vorticity is 1e-12 of its largest.
+const REACH: f64 = 5.3;
+
+/// A checked case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    domain: Domain,
+    rings: Vec<GaussianRing>,
+    compact_rings: Vec<CompactRing>,
+    /// The file of numbers, if the field is no formula.
+    pub grid: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct CaseFile {
+    #[serde(rename = "box", default)]
+    bounds: BoxTable,
+    #[serde(default)]
+    ring: Vec<RingTable>,
+    #[serde(default)]
+    compact_ring: Vec<CompactRingTable>,
+    grid: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct BoxTable {
+    origin: [f64; 3],
+    roots: [u32; 3],
+    side: f64,
+}
+
+impl Default for BoxTable {
+    fn default() -> Self {
+        Self {
+            origin: [0.0; 3],
+            roots: [1; 3],
+            side: 1.0,
+        }
+    }
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum Axis {
+    X,
+    Y,
+    Z,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RingTable {
+    center: [f64; 3],
+    axis: Axis,
+    radius: f64,
+    core: f64,
+    circulation: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CompactRingTable {
+    center: [f64; 3],
+    axis: Axis,
+    radius: f64,
+}
+
+impl Case {
+    /// Reads and checks a case file.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let wrong = |what: String| Failure::Data(format!("{}: {what}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let file: CaseFile = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let BoxTable { origin, roots, side } = file.bounds;
+        let domain = Domain::new(origin, roots, side).map_err(|error| wrong(error.to_string()))?;
+        match (&file.grid, file.ring.len() + file.compact_ring.len()) {
+            (None, 0) => {
+                return Err(wrong(
+                    "no [[ring]], [[compact-ring]] or grid: nothing to solve for".to_owned(),
+                ));
+            }
+            (Some(_), 1..) => return Err(wrong("rings and a grid: give one or the other".to_owned())),
+            _ => {}
+        }
+        let frame = |center, axis| RingFrame {
+            center,
+            axis: axis as usize,
+        };
+        let case = Self {
+            domain,
+            rings: file
+                .ring
+                .iter()
+                .map(|ring| GaussianRing {
+                    frame: frame(ring.center, ring.axis),
+                    radius: ring.radius,
+                    core: ring.core,
+                    circulation: ring.circulation,
+                })
+                .collect(),
+            compact_rings: file
+                .compact_ring
+                .iter()
+                .map(|ring| CompactRing {
+                    frame: frame(ring.center, ring.axis),
+                    radius: ring.radius,
+                    ..CompactRing::two_rings()[0]
+                })
+                .collect(),
+            // Beside the case file.
+            grid: file.grid.map(|grid| path.parent().unwrap_or(Path::new("")).join(grid)),
+        };
+        case.check().map_err(wrong)?;
+        Ok(case)
+    }
+
+    /// Every ring must be a ring, and inside the box as far as its vorticity reaches.
+    fn check(&self) -> Result<(), String> {
+        for (k, ring) in self.rings.iter().enumerate() {
+            let name = format!("[[ring]] number {}", k + 1);
+            for (what, value) in [("radius", ring.radius), ("core", ring.core)] {
+                positive(&name, what, value)?;
+            }
+            finite(&name, "circulation", ring.circulation)?;
+            self.contains(&name, ring.frame, ring.radius, REACH * ring.core)?;
+        }
+        for (k, ring) in self.compact_rings.iter().enumerate() {
+            let name = format!("[[compact-ring]] number {}", k + 1);
+            positive(&name, "radius", ring.radius)?;
+            self.contains(&name, ring.frame, ring.radius, ring.radius)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a torus that sticks out of the box: its vorticity there would be lost.
+    fn contains(&self, name: &str, frame: RingFrame, radius: f64, thickness: f64) -> Result<(), String> {
+        let (low, size) = (self.domain.origin(), self.domain.size());
+        for axis in 0..3 {
+            let reach = if axis == frame.axis {
+                thickness
+            } else {
+                radius + thickness
+            };
+            let (from, to) = (frame.center[axis] - reach, frame.center[axis] + reach);
+            let (lowest, highest) = (low[axis], low[axis] + size[axis]);
+            if !(from >= lowest && to <= highest) {
+                return Err(format!(
+                    "{name} reaches from {from} to {to} along {}, outside the box from {lowest} to {highest}: move it, \
+                     make it smaller, or enlarge the box",
+                    ["x", "y", "z"][axis]
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The box.
+    pub fn domain(&self) -> Domain {
+        self.domain
+    }
+
+    /// The vorticity of all rings.
+    pub fn vorticity(&self, x: [f64; 3]) -> [f64; 3] {
+        let gaussian = self.rings.iter().map(|ring| ring.vorticity(x));
+        let compact = self.compact_rings.iter().map(|ring| ring.vorticity(x));
+        total(gaussian.chain(compact))
+    }
+
+    /// The stream function of all rings.
+    pub fn stream_function(&self, x: [f64; 3]) -> [f64; 3] {
+        let gaussian = self.rings.iter().map(|ring| ring.stream_function(x));
+        let compact = self.compact_rings.iter().map(|ring| ring.stream_function(x));
+        total(gaussian.chain(compact))
+    }
+}
+
+fn total(vectors: impl Iterator<Item = [f64; 3]>) -> [f64; 3] {
+    vectors.fold([0.0; 3], |a, b| [0, 1, 2].map(|c| a[c] + b[c]))
+}
+
+fn positive(name: &str, what: &str, value: f64) -> Result<(), String> {
+    match value.is_finite() && value > 0.0 {
+        true => Ok(()),
+        false => Err(format!("{name}: {what} = {value} must be finite and positive")),
+    }
+}
+
+fn finite(name: &str, what: &str, value: f64) -> Result<(), String> {
+    match value.is_finite() {
+        true => Ok(()),
+        false => Err(format!("{name}: {what} = {value} must be finite")),
+    }
+}

@@ -1,0 +1,181 @@
+// What happens at the targets of a leaf: L2P, M2P and P2P in one go.
+//
+// A warp serves a leaf. Its lanes are cut into columns, each with FARFIELD_TARGETS targets, and slices, each with every
+// so-manieth source; the slices' sums are added in order.
+#include "plane_pair.cuh"
+
+#define ORDER FARFIELD_ORDER
+#define COEFFICIENTS (ORDER + 1)
+#define TARGETS FARFIELD_TARGETS
+#define WARPS 4
+#define TILE 64
+// Blocks that registers should leave room for on a multiprocessor: as many as the sums allow without spilling.
+#define BLOCKS (TARGETS * SUMS * (1 + FARFIELD_DOUBLE) <= 8 ? 8 : 5)
+
+// The value and, if asked for, the derivative of sum c_k w^k.
+__device__ __forceinline__ void polynomial(const complex *__restrict__ row, complex w, complex &value, complex &derivative) {
+    value = row[ORDER];
+    derivative = {0, 0};
+#pragma unroll 8
+    for (int k = ORDER - 1; k >= 0; --k) {
+#if FARFIELD_DERIVATIVE
+        derivative = times_plus(derivative, w, value);
+#endif
+        value = times_plus(value, w, row[k]);
+    }
+}
+
+// Adds an expansion's value and derivative to the sums.
+__device__ __forceinline__ void add_expansion(complex value, complex derivative, real (&sums)[SUMS]) {
+    sums[0] += value.re;
+#if FARFIELD_LOG
+#if FARFIELD_DERIVATIVE
+    sums[1] += derivative.re;
+    sums[2] += derivative.im;
+#endif
+#else
+    sums[1] += value.im;
+#if FARFIELD_DERIVATIVE
+    // The second sum is that of 1/(z - z_j)^2 = -d/dz 1/(z - z_j).
+    sums[2] -= derivative.re;
+    sums[3] -= derivative.im;
+#endif
+#endif
+}
+
+__device__ __forceinline__ void add_local(const complex *__restrict__ row, const Box &box, complex z, real (&sums)[SUMS]) {
+    real inverse_scale = real(1) / box.scale;
+    complex value, derivative;
+    polynomial(row, {(z.re - box.x) * inverse_scale, (z.im - box.y) * inverse_scale}, value, derivative);
+    add_expansion(value, inverse_scale * derivative, sums);
+}
+
+__device__ __forceinline__ void add_multipole(const complex *__restrict__ row, const Box &box, complex z, real (&sums)[SUMS]) {
+    complex offset = {z.re - box.x, z.im - box.y};
+    real inverse_scale = real(1) / box.scale;
+    // sum a_k u^k with u = rho/(z - c); du/dz = -u^2/rho
+    complex u = inverse(inverse_scale * offset), value, derivative;
+    polynomial(row, u, value, derivative);
+    derivative = -inverse_scale * (derivative * (u * u));
+#if FARFIELD_LOG
+    // The row's a_0 belongs to the logarithm.
+    complex charge = row[0];
+    value = value + (real(0.5) * log(norm2(offset)) - real(1)) * charge;
+    derivative = derivative + inverse_scale * (charge * u);
+#endif
+    add_expansion(value, derivative, sums);
+}
+
+// sums[(stream * SUMS + k) * target_count + i], in the pyramid's order.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
+    leaf(const Box *__restrict__ boxes, uint first, uint leaves, uint box_count, Criterion criterion,
+         const Row *__restrict__ strong, const uint *__restrict__ list, const uint *__restrict__ source_start,
+         const Source *__restrict__ sources, uint source_count, const uint *__restrict__ target_start,
+         const complex *__restrict__ targets, uint target_count, real global_size2, const complex *__restrict__ multipoles,
+         const complex *__restrict__ locals, real *__restrict__ out) {
+    __shared__ Source tiles[WARPS][TILE];
+#if FARFIELD_SKIP_SAME
+    __shared__ uint tile_places[WARPS][TILE];
+#endif
+    // Ranges of sources: where each starts, and how many sources come before it.
+    __shared__ uint range_start[WARPS][32], range_before[WARPS][32];
+    uint lane = threadIdx.x % 32, warp = threadIdx.x / 32, leaf = blockIdx.x * WARPS + warp;
+    if (leaf >= leaves) return;
+    Source *tile = tiles[warp];
+    ulong64 stream = blockIdx.y;
+    sources += stream * source_count;
+    multipoles += stream * box_count * COEFFICIENTS;
+    locals += stream * box_count * COEFFICIENTS;
+    out += stream * SUMS * target_count;
+    Box box = boxes[first + leaf];
+    Row row = strong[leaf];
+    uint here_start = target_start[leaf], here = target_start[leaf + 1] - here_start;
+    for (uint round = 0; round < here; round += 32 * TARGETS) {
+        uint count = min(here - round, (uint)(32 * TARGETS)), first_target = here_start + round;
+        uint columns = (count + TARGETS - 1) / TARGETS, slices = 32 / columns;
+        uint column = lane % columns, slice = lane / columns;
+        bool works = slice < slices;
+        complex z[TARGETS];
+        real sums[TARGETS][SUMS];
+#pragma unroll
+        for (int t = 0; t < TARGETS; ++t) {
+            // Columns without a target repeat the last one and keep the result to themselves.
+            z[t] = targets[first_target + min(column + t * columns, count - 1)];
+#pragma unroll
+            for (int k = 0; k < SUMS; ++k) sums[t][k] = 0;
+            if (slice == 0) add_local(locals + (ulong64)(first + leaf) * COEFFICIENTS, box, z[t], sums[t]);
+        }
+        for (uint entry = 0; entry < row.count; entry += 32) {
+            uint other = 0, start = 0, length = 0;
+            bool by_multipole = false;
+            if (entry + lane < row.count) {
+                other = list[row.start + entry + lane];
+                start = source_start[other];
+                length = source_start[other + 1] - start;
+                int how = meeting(criterion, box, boxes[first + other], here, length);
+                by_multipole = how == BY_MULTIPOLE;
+                if (how != IN_PAIRS) length = 0;
+            }
+            for (uint left = __ballot_sync(~0u, by_multipole); left; left &= left - 1) {
+                uint which = first + __shfl_sync(~0u, other, __ffs(left) - 1);
+                if (slice == 0)
+#pragma unroll
+                    for (int t = 0; t < TARGETS; ++t)
+                        add_multipole(multipoles + (ulong64)which * COEFFICIENTS, boxes[which], z[t], sums[t]);
+            }
+            uint before = length;
+            for (uint step = 1; step < 32; step *= 2) {
+                uint value = __shfl_up_sync(~0u, before, step);
+                if (lane >= step) before += value;
+            }
+            uint total = __shfl_sync(~0u, before, 31);
+            __syncwarp();
+            range_start[warp][lane] = start;
+            range_before[warp][lane] = before - length;
+            __syncwarp();
+            for (uint tile_start = 0; tile_start < total; tile_start += TILE) {
+                uint tile_length = min(total - tile_start, (uint)TILE);
+                for (uint j = lane; j < tile_length; j += 32) {
+                    // The last range that starts at or before the source; empty ranges share their start with the next.
+                    uint range = 0;
+#pragma unroll
+                    for (uint step = 16; step > 0; step /= 2)
+                        if (range_before[warp][range + step] <= tile_start + j) range += step;
+                    uint place = range_start[warp][range] + tile_start + j - range_before[warp][range];
+                    tile[j] = sources[place];
+#if FARFIELD_SKIP_SAME
+                    tile_places[warp][j] = place;
+#endif
+                }
+                __syncwarp();
+                if (works)
+#pragma unroll 2
+                    for (uint j = slice; j < tile_length; j += slices) {
+                        Source source = tile[j];
+#if FARFIELD_SKIP_SAME
+                        uint place = tile_places[warp][j];
+#endif
+#pragma unroll
+                        for (int t = 0; t < TARGETS; ++t) {
+#if FARFIELD_SKIP_SAME
+                            bool is_other = place != first_target + column + t * columns;
+#else
+                            const bool is_other = true;
+#endif
+                            add_pair(z[t].re - source.x, z[t].im - source.y, source, global_size2, is_other, sums[t]);
+                        }
+                    }
+                __syncwarp();
+            }
+        }
+#pragma unroll
+        for (int t = 0; t < TARGETS; ++t)
+#pragma unroll
+            for (int k = 0; k < SUMS; ++k) {
+                real sum = sums[t][k];
+                for (uint s = 1; s < slices; ++s) sum += __shfl_sync(~0u, sums[t][k], column + s * columns);
+                uint i = column + t * columns;
+                if (slice == 0 && i < count) out[(ulong64)k * target_count + first_target + i] = sum;
+            }
+    }
+}

@@ -1,0 +1,265 @@
+//! The algorithm: plans travel, direct plans are summed, indirect plans are added, results come back.
+
+use super::{Blocking, Brick, BrickPair, Indirect, Node, Plans, Range, Sources, direct_program, indirect_program};
+use crate::device::{Buffers, Device, Function, Precision, Timeline, launch};
+use crate::error::Error;
+use cudarc::driver::CudaSlice;
+use cudarc::driver::sys::CUevent_flags;
+use farfield::report::{Phase, Seconds as Phases};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Where the time of an evaluation goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Seconds {
+    /// Plans to the device, results back.
+    pub transfer: f64,
+    /// Kernels of direct plans.
+    pub direct: f64,
+    /// Kernels of indirect plans.
+    pub indirect: f64,
+}
+
+/// Sources on the device, waiting for plans.
+#[derive(Debug)]
+pub struct BrickSum<T: Precision> {
+    buffers: Buffers,
+    components: usize,
+    count: u32,
+    position: CudaSlice<T>,
+    weights: CudaSlice<T>,
+    epsilon2: CudaSlice<T>,
+    direct: Function,
+    threads: u32,
+    bricks_per_pass: usize,
+}
+
+/// Points of a brick, and bricks of a block.
+const BRICK_POINTS: usize = 512;
+const BRICKS_PER_BLOCK: usize = 8;
+
+impl<T: Precision> BrickSum<T> {
+    /// Bricks evaluated in a pass unless asked otherwise: a quarter of a GiB of results in double precision.
+    pub const BRICKS_PER_PASS: usize = 1 << 16;
+
+    /// Copies sources to the device.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::Driver`], and those of compilation.
+    ///
+    /// # Panics
+    /// If the arrays differ in length or there are none or more than three components.
+    pub fn new(device: &Arc<Device>, pair: BrickPair, sources: &Sources<T>) -> Result<Self, Error> {
+        let (count, components) = (sources.position[0].len(), sources.weights.len());
+        assert!((1..=3).contains(&components), "one to three components");
+        let arrays = sources
+            .position
+            .into_iter()
+            .chain(sources.weights.iter().map(|w| &w[..]));
+        assert!(
+            arrays.into_iter().all(|array| array.len() == count),
+            "arrays of one length"
+        );
+        let buffers = Buffers::new(device)?;
+        let joined = |arrays: &[&[T]]| -> Result<CudaSlice<T>, Error> {
+            let mut all = buffers.uninit(arrays.len() * count)?;
+            for (k, array) in arrays.iter().enumerate().filter(|(_, array)| !array.is_empty()) {
+                buffers
+                    .stream()
+                    .memcpy_htod(*array, &mut all.slice_mut(k * count..(k + 1) * count))
+                    .map_err(Error::driver("copy sources to the device"))?;
+            }
+            Ok(all)
+        };
+        let weights: Vec<&[T]> = sources.weights.iter().map(|w| &w[..]).collect();
+        let [direct] = device.functions(&direct_program::<T>(pair, components), ["direct"])?;
+        Ok(Self {
+            components,
+            count: count as u32,
+            position: joined(&sources.position)?,
+            weights: joined(&weights)?,
+            epsilon2: buffers.upload(sources.epsilon2)?,
+            direct,
+            threads: Blocking::direct::<T>(pair, components).threads,
+            buffers,
+            bricks_per_pass: Self::BRICKS_PER_PASS,
+        })
+    }
+
+    /// How many bricks are evaluated in a pass.
+    pub fn bricks_per_pass(mut self, bricks: usize) -> Self {
+        let bricks = bricks.clamp(1, u32::MAX as usize);
+        self.bricks_per_pass = bricks.next_multiple_of(BRICKS_PER_BLOCK);
+        self
+    }
+
+    /// Sets `values`, block by block of $16^3$ points and component by component, to the sums over the plans.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::Driver`], and those of compilation.
+    ///
+    /// # Panics
+    /// If the plans or the values are not of as many bricks as there are.
+    pub fn evaluate(&mut self, plans: &Plans<T>, values: &mut [T]) -> Result<Seconds, Error> {
+        let bricks = plans.bricks.len();
+        assert_eq!(values.len(), bricks * BRICK_POINTS * self.components);
+        assert_eq!(plans.direct_offsets.len(), bricks + 1);
+        let start = Instant::now();
+        let far = plans
+            .indirect
+            .as_ref()
+            .map(|plan| Far::new(&self.buffers, plan, self.components))
+            .transpose()?;
+        let mut phases = Phases::default();
+        let passes = values.chunks_mut(self.bricks_per_pass * BRICK_POINTS * self.components);
+        for (pass, values) in passes.enumerate() {
+            let first = pass * self.bricks_per_pass;
+            let range = first..(first + self.bricks_per_pass).min(bricks);
+            self.evaluate_pass(plans, far.as_ref(), range, values, &mut phases)?;
+        }
+        let (direct, indirect) = (phases.of(Phase::P2p), phases.of(Phase::M2p));
+        Ok(Seconds {
+            transfer: start.elapsed().as_secs_f64() - direct - indirect,
+            direct,
+            indirect,
+        })
+    }
+
+    fn evaluate_pass(
+        &mut self,
+        plans: &Plans<T>,
+        far: Option<&Far<T>>,
+        range: std::ops::Range<usize>,
+        values: &mut [T],
+        phases: &mut Phases,
+    ) -> Result<(), Error> {
+        let buffers = &self.buffers;
+        let bricks = buffers.upload(&plans.bricks[range.clone()])?;
+        let direct = Schedule::new(buffers, plans.direct, &plans.direct_offsets[range.start..=range.end])?;
+        let indirect = match (far, &plans.indirect) {
+            (Some(_), Some(plan)) => Some(Schedule::new(
+                buffers,
+                plan.nodes,
+                &plan.offsets[range.start..=range.end],
+            )?),
+            _ => None,
+        };
+        let mut sums = buffers.uninit::<T>(values.len())?;
+        let (grid, stream) = ((range.len() as u32, 1, 1), buffers.stream());
+        let mut timeline = Timeline::start(stream)?;
+        launch!(stream, self.direct, grid, self.threads, 0;
+            &self.position, &self.weights, &self.epsilon2, &self.count, &bricks, &direct.order, &direct.offsets,
+            &direct.entries, &0u32, &mut sums);
+        timeline.end(Phase::P2p)?;
+        if let (Some(far), Some(indirect)) = (far, indirect) {
+            launch!(stream, far.indirect, grid, Blocking::INDIRECT.threads, 0;
+                &far.coefficients, &far.nodes, &bricks, &indirect.order, &indirect.offsets, &indirect.entries, &1u32,
+                &mut sums);
+            timeline.end(Phase::M2p)?;
+        }
+        wait_asleep(buffers)?;
+        buffers.read(&sums, values)?;
+        timeline.add_to(phases)
+    }
+}
+
+/// Waits for the kernels without keeping a core busy, which may have work of its own.
+fn wait_asleep(buffers: &Buffers) -> Result<(), Error> {
+    let ended = buffers
+        .stream()
+        .record_event(Some(CUevent_flags::CU_EVENT_BLOCKING_SYNC))
+        .map_err(Error::driver("record an event"))?;
+    ended.synchronize().map_err(Error::driver("finish its kernels"))
+}
+
+/// Expansions on the device.
+struct Far<T: Precision> {
+    coefficients: CudaSlice<T>,
+    nodes: CudaSlice<Node>,
+    indirect: Function,
+}
+
+impl<T: Precision> Far<T> {
+    fn new(buffers: &Buffers, plan: &Indirect<T>, components: usize) -> Result<Self, Error> {
+        let expansions = plan.expansions;
+        let [indirect] = buffers
+            .device()
+            .functions(&indirect_program::<T>(expansions.order, components), ["indirect"])?;
+        Ok(Self {
+            coefficients: buffers.upload(expansions.coefficients)?,
+            nodes: buffers.upload(expansions.nodes)?,
+            indirect,
+        })
+    }
+}
+
+/// The plans of a pass: each brick's entries, and the bricks in the order they are started.
+struct Schedule<E> {
+    entries: CudaSlice<E>,
+    offsets: CudaSlice<u32>,
+    order: CudaSlice<u32>,
+}
+
+/// What an entry costs.
+trait Entry: cudarc::driver::DeviceRepr {
+    fn cost(&self) -> u64;
+}
+
+impl Entry for Range {
+    fn cost(&self) -> u64 {
+        u64::from(self.end - self.start)
+    }
+}
+
+impl Entry for u32 {
+    fn cost(&self) -> u64 {
+        1
+    }
+}
+
+impl<E: Entry> Schedule<E> {
+    fn new(buffers: &Buffers, entries: &[E], offsets: &[u32]) -> Result<Self, Error> {
+        let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
+        let entries = &entries[first as usize..last as usize];
+        let offsets: Vec<u32> = offsets.iter().map(|offset| offset - first).collect();
+        Ok(Self {
+            order: buffers.upload(&most_work_first(entries, &offsets))?,
+            entries: buffers.upload(entries)?,
+            offsets: buffers.upload(&offsets)?,
+        })
+    }
+}
+
+/// The bricks, those with most work first; equals in their own order.
+fn most_work_first<E: Entry>(entries: &[E], offsets: &[u32]) -> Vec<u32> {
+    let cost = |pair: &[u32]| {
+        entries[pair[0] as usize..pair[1] as usize]
+            .iter()
+            .map(E::cost)
+            .sum::<u64>()
+    };
+    let costs: Vec<u64> = offsets.windows(2).map(cost).collect();
+    let mut order: Vec<u32> = (0..costs.len() as u32).collect();
+    order.sort_by_key(|brick| std::cmp::Reverse(costs[*brick as usize]));
+    order
+}
+
+// The kernels read these as they are laid out here.
+const _: () = assert!(size_of::<Brick>() == 32 && size_of::<Node>() == 32 && size_of::<Range>() == 12);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bricks_with_most_sources_start_first() {
+        let range = |start, end| Range {
+            start,
+            end,
+            touching: 0,
+        };
+        let entries = [range(0, 10), range(20, 25), range(0, 15), range(7, 8)];
+        assert_eq!(most_work_first(&entries, &[0, 2, 2, 3, 4]), [0, 2, 3, 1]);
+        assert_eq!(most_work_first(&[4u32, 5, 6], &[0, 1, 3]), [1, 0]);
+    }
+}

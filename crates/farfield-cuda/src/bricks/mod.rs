@@ -1,0 +1,173 @@
+//! Sums at the points of bricks, the $8^3$ points of a regular grid that share a plan: which sources they meet directly, and
+//! which expansions.
+//!
+//! What a caller has goes in as flat arrays: [`Sources`] first, so that they travel while plans are still being made, then
+//! [`Plans`]. [`BrickSum::evaluate`] is the algorithm on one screen.
+
+mod evaluate;
+mod rate;
+
+pub use evaluate::{BrickSum, Seconds};
+pub use rate::{rate_program, root_rate};
+
+use crate::compile::Program;
+use crate::device::Precision;
+use cudarc::driver::DeviceRepr;
+
+/// What a pair adds: the kinds of `kernels/bricks.cu`. With $s=1/\sqrt{r^2+\varepsilon^2}$:
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BrickPair {
+    /// $w/r$.
+    Singular,
+    /// $w\\,s(1+\frac12\varepsilon^2s^2)$.
+    Regularised,
+    /// $w\times(x-x_j)/r^3$.
+    Velocity,
+    /// $w\times(x-x_j)\\,s^3(1+\frac32\varepsilon^2s^2)$.
+    RegularisedVelocity,
+}
+
+impl BrickPair {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Singular,
+        Self::Regularised,
+        Self::Velocity,
+        Self::RegularisedVelocity,
+    ];
+}
+
+/// Sources, one array per axis and component.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a, T> {
+    /// Coordinates.
+    pub position: [&'a [T]; 3],
+    /// One array for each component.
+    pub weights: &'a [Vec<T>],
+    /// Squared smoothing lengths; none for singular pairs.
+    pub epsilon2: &'a [T],
+}
+
+/// The first point of a brick and the distance between points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
+pub struct Brick {
+    /// The point with the lowest coordinates.
+    pub first: [f64; 3],
+    /// The distance between points.
+    pub spacing: f64,
+}
+
+/// The centre of a node and the length its expansion is measured in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
+pub struct Node {
+    /// The centre.
+    pub center: [f64; 3],
+    /// The length.
+    pub unit: f64,
+}
+
+/// Sources that follow one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct Range {
+    /// The first.
+    pub start: u32,
+    /// The one after the last.
+    pub end: u32,
+    /// Not zero if some of them may be points of the brick.
+    pub touching: u32,
+}
+
+// SAFETY: plain numbers in C's order, as the kernels declare them.
+unsafe impl DeviceRepr for Brick {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for Node {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for Range {}
+
+/// The expansions of nodes.
+#[derive(Debug, Clone, Copy)]
+pub struct Expansions<'a, T> {
+    /// Their order: 4, 6, 8, 10 or 12.
+    pub order: usize,
+    /// Node by node, component by component.
+    pub coefficients: &'a [T],
+    /// Where they are.
+    pub nodes: &'a [Node],
+}
+
+/// What bricks meet: brick `b` has the entries `offsets[b]..offsets[b + 1]`. Eight bricks make a block of $16^3$ points.
+#[derive(Debug, Clone, Copy)]
+pub struct Plans<'a, T> {
+    /// The bricks.
+    pub bricks: &'a [Brick],
+    /// Sources met directly.
+    pub direct: &'a [Range],
+    /// Where each brick's begin.
+    pub direct_offsets: &'a [u32],
+    /// Expansions and the nodes each brick meets; none if they are evaluated elsewhere.
+    pub indirect: Option<Indirect<'a, T>>,
+}
+
+/// Expansions and who meets them.
+#[derive(Debug, Clone, Copy)]
+pub struct Indirect<'a, T> {
+    /// The expansions.
+    pub expansions: Expansions<'a, T>,
+    /// Nodes.
+    pub nodes: &'a [u32],
+    /// Where each brick's begin.
+    pub offsets: &'a [u32],
+}
+
+/// How the work of a brick is cut into threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Blocking {
+    /// Threads of a block, and sources of a tile.
+    pub threads: u32,
+    /// Lines of points that a thread has.
+    pub lines: u32,
+    /// How often the loop over the sources is unrolled.
+    pub unroll: u32,
+}
+
+impl Blocking {
+    /// The fastest for direct plans on an H200, as measured; see docs/poisson.md.
+    pub const fn direct<T: Precision>(pair: BrickPair, components: usize) -> Self {
+        let one_smooth = components == 1 && matches!(pair, BrickPair::Regularised);
+        Self {
+            threads: if one_smooth && !T::DOUBLE { 512 } else { 256 },
+            lines: if T::DOUBLE && components == 1 { 2 } else { 1 },
+            unroll: 4,
+        }
+    }
+
+    /// The fastest for indirect plans.
+    pub const INDIRECT: Self = Self {
+        threads: 128,
+        lines: 1,
+        unroll: 1,
+    };
+}
+
+fn program<T: Precision>(name: &'static str, components: usize, blocking: Blocking) -> Program {
+    Program::new(name, include_str!("../../kernels/bricks.cu"))
+        .define("FARFIELD_DOUBLE", u8::from(T::DOUBLE))
+        .define("FARFIELD_COMPONENTS", components)
+        .define("FARFIELD_THREADS", blocking.threads)
+        .define("FARFIELD_LINES", blocking.lines)
+        .define("FARFIELD_UNROLL", blocking.unroll)
+}
+
+/// The program of direct plans.
+pub fn direct_program<T: Precision>(pair: BrickPair, components: usize) -> Program {
+    program::<T>("bricks-direct", components, Blocking::direct::<T>(pair, components))
+        .define("FARFIELD_PAIR", pair as u8)
+}
+
+/// The program of indirect plans.
+pub fn indirect_program<T: Precision>(order: usize, components: usize) -> Program {
+    program::<T>("bricks-indirect", components, Blocking::INDIRECT).define("FARFIELD_ORDER", order)
+}

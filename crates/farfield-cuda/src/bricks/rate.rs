@@ -1,0 +1,37 @@
+//! The rate of reciprocal square roots, the bound of direct plans in single precision.
+
+use super::{Blocking, program};
+use crate::compile::Program;
+use crate::device::{Buffers, Device, Precision, Timeline, launch};
+use crate::error::Error;
+use farfield::report::{Phase, Seconds};
+use std::sync::Arc;
+
+/// The program that takes roots of numbers in registers.
+pub fn rate_program<T: Precision>() -> Program {
+    program::<T>("bricks-rate", 1, Blocking::INDIRECT).define("FARFIELD_RATE", 1)
+}
+
+/// Reciprocal square roots a second, the best of some launches of a few milliseconds.
+///
+/// # Errors
+/// [`Error::Driver`], and those of compilation.
+pub fn root_rate<T: Precision>(device: &Arc<Device>) -> Result<f64, Error> {
+    let (buffers, threads) = (Buffers::new(device)?, Blocking::INDIRECT.threads);
+    let [roots] = device.functions(&rate_program::<T>(), ["roots"])?;
+    let blocks = 32 * device.properties().multiprocessors as u32;
+    let rounds = 2048u32;
+    let mut values = buffers.zeros::<T>((blocks * threads) as usize)?;
+    let mut best = 0.0f64;
+    for _ in 0..8 {
+        let (stream, mut seconds) = (buffers.stream(), Seconds::default());
+        let mut timeline = Timeline::start(stream)?;
+        launch!(stream, roots, (blocks, 1, 1), threads, 0; &rounds, &mut values);
+        timeline.end(Phase::P2p)?;
+        buffers.wait()?;
+        timeline.add_to(&mut seconds)?;
+        let count = 8.0 * f64::from(rounds) * f64::from(blocks) * f64::from(threads);
+        best = best.max(count / seconds.of(Phase::P2p));
+    }
+    Ok(best)
+}

@@ -1,0 +1,185 @@
+//! Who acts on whom: lists of weakly and strongly coupled boxes, made on the device level by level.
+
+use super::connect_program;
+use super::pyramid::Pyramid;
+use crate::device::{Buffers, Function, Precision, launch};
+use crate::error::Error;
+use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
+
+/// Boxes of a block: `WARPS` of `kernels/plane_connect.cu`.
+const BOXES: usize = 8;
+/// Levels a pyramid may have below the root.
+pub(crate) const MOST_LEVELS: usize = 15;
+
+/// How boxes are coupled: `Criterion` of `kernels/plane.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Criterion {
+    inverse_theta: f64,
+    reach: f64,
+    shortcut: u32,
+    unused: u32,
+}
+
+// SAFETY: plain numbers, laid out as the kernels' struct.
+unsafe impl DeviceRepr for Criterion {}
+
+impl Criterion {
+    /// Boxes closer than `reach`, edge to edge, are strongly coupled: their cores are felt. From more than `shortcut`
+    /// points in the smaller box on, its expansion is cheaper than its points.
+    pub fn new(theta: f64, reach: f64, shortcut: u32) -> Self {
+        Self {
+            inverse_theta: 1.0 / theta,
+            reach,
+            shortcut,
+            unused: 0,
+        }
+    }
+}
+
+/// `Totals` of `kernels/plane_connect.cu`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Totals {
+    /// Entries of the weak lists.
+    pub weak: u64,
+    overfull: u64,
+    /// Pairs of points.
+    pub p2p: u64,
+    /// Pairs of a source and a local expansion.
+    pub p2l: u64,
+    /// Pairs of a multipole expansion and a target.
+    pub m2p: u64,
+    strong: [u64; MOST_LEVELS + 1],
+}
+
+// SAFETY: plain numbers, laid out as the kernels' struct.
+unsafe impl DeviceRepr for Totals {}
+// SAFETY: zero bits are valid numbers.
+unsafe impl ValidAsZeroBits for Totals {}
+
+/// The lists of a pyramid. A row is where a box's list starts, and its length.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    /// For every box (all levels) the boxes whose multipoles reach it by M2L.
+    pub weak: CudaSlice<[u32; 2]>,
+    pub weak_list: CudaSlice<u32>,
+    /// For every leaf, the leaves it meets in another way.
+    pub strong: CudaSlice<[u32; 2]>,
+    pub strong_list: CudaSlice<u32>,
+    pub totals: Totals,
+}
+
+/// Room for so many entries.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    weak: u64,
+    strong: u64,
+}
+
+impl Room {
+    /// Enough for usual points, and many times more than that for the few boxes of a small pyramid.
+    fn usual(boxes: usize, leaves: usize) -> Self {
+        Self {
+            weak: 64 * boxes as u64 + 4096,
+            strong: 32 * leaves as u64 + 4096,
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        4 * (self.weak + 2 * self.strong)
+    }
+}
+
+impl Connections {
+    /// Bytes of device memory for usual points.
+    pub fn forecast(boxes: usize, leaves: usize) -> u64 {
+        Room::usual(boxes, leaves).bytes() + (8 * boxes + 16 * leaves) as u64
+    }
+
+    /// Tests all pairs of boxes that can matter. `None` if the lists would take more than `most_bytes`: so many points
+    /// share places that boxes cannot be told apart.
+    pub fn build<T: Precision>(
+        buffers: &Buffers,
+        pyramid: &Pyramid<T>,
+        criterion: &Criterion,
+        most_bytes: u64,
+    ) -> Result<Option<Self>, Error> {
+        let [connect] = buffers.device().functions(&connect_program::<T>(), ["connect"])?;
+        let mut room = Room::usual(pyramid.box_count(), pyramid.leaves());
+        loop {
+            let connections = Self::build_in(buffers, pyramid, criterion, &connect, room)?;
+            let overfull = connections.totals.overfull;
+            if overfull == 0 {
+                return Ok(Some(connections));
+            }
+            room = Room {
+                weak: (4 * room.weak).max(overfull),
+                strong: (4 * room.strong).max(overfull),
+            };
+            // Places in lists are 32-bit numbers.
+            if room.bytes() > most_bytes || room.weak.max(room.strong) > u64::from(u32::MAX) {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn build_in<T: Precision>(
+        buffers: &Buffers,
+        pyramid: &Pyramid<T>,
+        criterion: &Criterion,
+        connect: &Function,
+        room: Room,
+    ) -> Result<Self, Error> {
+        let mut totals = buffers.zeros::<Totals>(1)?;
+        let mut weak = buffers.zeros::<[u32; 2]>(pyramid.box_count())?;
+        let mut weak_list = buffers.uninit::<u32>(room.weak as usize)?;
+        // The root is strongly coupled to itself. The strong couplings of the level above, and those being found.
+        let mut rows = [
+            buffers.uninit::<[u32; 2]>(pyramid.leaves())?,
+            buffers.uninit::<[u32; 2]>(pyramid.leaves())?,
+        ];
+        let mut lists = [
+            buffers.uninit::<u32>(room.strong as usize)?,
+            buffers.uninit::<u32>(room.strong as usize)?,
+        ];
+        buffers.write(&[[0, 1]], &mut rows[0])?;
+        buffers.write(&[0], &mut lists[0])?;
+        let depth = pyramid.depth as u32;
+        for level in 1..=depth {
+            let grid = ((1u32 << (2 * level)).div_ceil(BOXES as u32), 1, 1);
+            let ([above, strong], [above_list, strong_list]) = (&mut rows, &mut lists);
+            launch!(buffers.stream(), *connect, grid, 32 * BOXES as u32, 0;
+                &pyramid.boxes, &level, &depth, criterion, &pyramid.sources.leaf_start, &pyramid.targets().leaf_start,
+                &*above, &*above_list, &mut weak, &mut weak_list, &room.weak, strong, strong_list, &room.strong,
+                &mut totals);
+            rows.swap(0, 1);
+            lists.swap(0, 1);
+        }
+        let mut host = [Totals::default()];
+        buffers.read(&totals, &mut host)?;
+        let ([strong, _], [strong_list, _], [mut totals]) = (rows, lists, host);
+        if depth == 0 {
+            totals.p2p = u64::from(pyramid.sources.count) * u64::from(pyramid.targets().count);
+        }
+        Ok(Self {
+            weak,
+            weak_list,
+            strong,
+            strong_list,
+            totals,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structs_are_laid_out_as_the_kernels_expect() {
+        assert_eq!(std::mem::size_of::<Criterion>(), 24);
+        assert_eq!(std::mem::offset_of!(Totals, p2p), 16);
+        assert_eq!(std::mem::offset_of!(Totals, strong), 40);
+    }
+}

@@ -1,0 +1,265 @@
+//! The adaptive fast multipole method of the plane on the device.
+
+use super::connect::{Connections, Criterion};
+use super::ends::Ends;
+use super::kind::PairKind;
+use super::pyramid::Pyramid;
+use super::tuning::{Choice, leaf_targets};
+use super::{expansion_program, first_of_level, leaf_program};
+use crate::device::{Buffers, Function, Precision, Timeline, launch};
+use crate::error::Error;
+use crate::tree::Points;
+use cudarc::driver::CudaSlice;
+use farfield::plane::Request;
+use farfield::report::Phase;
+use std::ops::Range;
+
+/// Leaves of a block of the last step, and lanes that share a box: `WARPS` of `kernels/plane_leaf.cu`, `POINT_LANES` and
+/// `SHIFT_LANES` of `kernels/plane_expansion.cu`.
+const LEAF_WARPS: u32 = 4;
+const POINT_LANES: u32 = 8;
+const SHIFT_LANES: u32 = 8;
+const THREADS: u32 = 128;
+/// Down to this level parents and children are few enough for one block.
+const TOP_LEVEL: usize = 4;
+const TOP_THREADS: u32 = 256;
+
+/// Everything an evaluation needs except the strengths.
+#[derive(Debug)]
+pub(super) struct Fmm<T: Precision> {
+    pub ends: Ends<T>,
+    pub pyramid: Pyramid<T>,
+    pub connections: Connections,
+    criterion: Criterion,
+    /// Coefficients, box by box, run by run.
+    multipoles: CudaSlice<T>,
+    locals: CudaSlice<T>,
+    kernels: Kernels,
+    /// The device's time to build pyramid and lists.
+    pub building: Timeline,
+}
+
+#[derive(Debug)]
+struct Kernels {
+    p2m: Function,
+    m2m: Function,
+    m2l: Function,
+    p2l: Function,
+    l2l: Function,
+    leaf: Function,
+}
+
+impl<T: Precision> Fmm<T> {
+    /// Bytes of device memory.
+    pub fn forecast(request: &Request<T>, batch: usize, choice: &Choice) -> u64 {
+        let kind = PairKind::of(request);
+        let (boxes, leaves) = (first_of_level(choice.depth + 1), 1 << (2 * choice.depth));
+        let streams = batch * super::ends::runs_of(request, &kind);
+        let expansions = 4 * boxes * streams * (choice.order + 1) * std::mem::size_of::<T>();
+        let caller_positions = 2 * request.point_count() * std::mem::size_of::<T>();
+        Ends::forecast(request, batch, 1)
+            + Pyramid::<T>::forecast(request.point_count(), choice.depth)
+            + Connections::forecast(boxes, leaves)
+            + (expansions + caller_positions) as u64
+    }
+
+    /// `None` if too many points share places for lists of couplings.
+    pub fn new(
+        buffers: Buffers,
+        request: &Request<T>,
+        batch: usize,
+        choice: &Choice,
+        most_list_bytes: u64,
+    ) -> Result<Option<Self>, Error> {
+        let kind = PairKind::of(request);
+        let [p2m, m2m, m2l, p2l, l2l] = buffers.device().functions(
+            &expansion_program::<T>(&kind, choice.order),
+            ["p2m", "m2m", "m2l", "p2l", "l2l"],
+        )?;
+        let leaves = 1usize << (2 * choice.depth);
+        let per_leaf = request.target_count().div_ceil(leaves);
+        let [leaf] = buffers.device().functions(
+            &leaf_program::<T>(&kind, choice.order, leaf_targets(per_leaf)),
+            ["leaf"],
+        )?;
+        let sources = buffers.upload(request.sources.as_flattened())?;
+        let targets = request
+            .targets
+            .map(|targets| buffers.upload(targets.as_flattened()))
+            .transpose()?;
+        let mut building = Timeline::start(buffers.stream())?;
+        let points = Points {
+            sources: &sources,
+            source_count: request.sources.len(),
+            targets: targets.as_ref().map(|targets| (targets, request.target_count())),
+        };
+        let pyramid = Pyramid::build(&buffers, &points, choice.depth)?;
+        building.end(Phase::Sort)?;
+        let criterion = Criterion::new(choice.theta, request.core_reach(), choice.shortcut);
+        let Some(connections) = Connections::build(&buffers, &pyramid, &criterion, most_list_bytes)? else {
+            return Ok(None);
+        };
+        building.end(Phase::Connect)?;
+        let streams = batch * super::ends::runs_of(request, &kind);
+        let coefficients = 2 * pyramid.box_count() * streams * (choice.order + 1);
+        Ok(Some(Self {
+            multipoles: buffers.uninit(coefficients)?,
+            locals: buffers.uninit(coefficients)?,
+            ends: Ends::new(buffers, request, batch, 1)?,
+            pyramid,
+            connections,
+            criterion,
+            kernels: Kernels {
+                p2m,
+                m2m,
+                m2l,
+                p2l,
+                l2l,
+                leaf,
+            },
+            building,
+        }))
+    }
+
+    /// Sums for the given strengths (as the caller orders them) into the outputs on the device.
+    pub fn evaluate(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
+        for vectors in self.ends.batches() {
+            self.evaluate_vectors(strengths, &vectors, timeline)?;
+        }
+        Ok(())
+    }
+
+    fn evaluate_vectors(
+        &mut self,
+        strengths: &[T],
+        vectors: &Range<usize>,
+        timeline: &mut Timeline,
+    ) -> Result<(), Error> {
+        let streams = self.ends.streams(vectors);
+        let sources = &self.pyramid.sources;
+        self.ends
+            .pack(strengths, vectors, &sources.positions, Some(&sources.order))?;
+        timeline.end(Phase::Tree)?;
+        self.p2m(streams)?; // sources into their leaf's multipole
+        timeline.end(Phase::P2m)?;
+        self.m2m(streams)?; // children into parents, from the leaves up
+        timeline.end(Phase::M2m)?;
+        self.m2l(streams)?; // multipoles into locals of weakly coupled boxes, on all levels at once
+        timeline.end(Phase::M2l)?;
+        self.p2l(streams)?; // sources of larger leaves nearby into locals
+        timeline.end(Phase::P2l)?;
+        self.l2l(streams)?; // parents into children, from the root down
+        timeline.end(Phase::L2l)?;
+        self.leaves(streams)?; // locals, multipoles and sources nearby to targets
+        self.ends.finish(vectors, Some(&self.pyramid.targets().order))?;
+        timeline.end(Phase::P2p)
+    }
+
+    /// The first leaf among all boxes, the number of leaves and that of boxes.
+    fn counts(&self) -> (u32, u32, u32) {
+        let (leaves, boxes) = (self.pyramid.leaves(), self.pyramid.box_count());
+        ((boxes - leaves) as u32, leaves as u32, boxes as u32)
+    }
+
+    fn p2m(&mut self, streams: u32) -> Result<(), Error> {
+        let (first, leaves, boxes) = self.counts();
+        let grid = ((POINT_LANES * leaves).div_ceil(THREADS), streams, 1);
+        launch!(self.ends.buffers.stream(), self.kernels.p2m, grid, THREADS, 0;
+            &self.pyramid.boxes, &first, &leaves, &boxes, &self.pyramid.sources.leaf_start, &self.ends.packed,
+            &self.ends.source_count, &mut self.multipoles);
+        Ok(())
+    }
+
+    fn m2m(&mut self, streams: u32) -> Result<(), Error> {
+        let (_, _, boxes) = self.counts();
+        // The root's multipole acts on nothing.
+        for (from, to) in level_runs(1, self.pyramid.depth.saturating_sub(1)).into_iter().rev() {
+            let (blocks, threads) = blocks_of((from, to), 4 << (2 * to));
+            let (highest, lowest) = (to as u32, from as u32);
+            launch!(self.ends.buffers.stream(), self.kernels.m2m, (blocks, streams, 1), threads, 0;
+                &self.pyramid.boxes, &highest, &lowest, &boxes, &mut self.multipoles);
+        }
+        Ok(())
+    }
+
+    fn m2l(&mut self, streams: u32) -> Result<(), Error> {
+        let (_, _, boxes) = self.counts();
+        let grid = ((SHIFT_LANES * boxes).div_ceil(THREADS), streams, 1);
+        launch!(self.ends.buffers.stream(), self.kernels.m2l, grid, THREADS, 0;
+            &self.pyramid.boxes, &boxes, &self.connections.weak, &self.connections.weak_list, &self.multipoles,
+            &mut self.locals);
+        Ok(())
+    }
+
+    fn p2l(&mut self, streams: u32) -> Result<(), Error> {
+        if self.connections.totals.p2l == 0 {
+            return Ok(());
+        }
+        let (first, leaves, boxes) = self.counts();
+        let grid = ((32 * leaves).div_ceil(THREADS), streams, 1);
+        launch!(self.ends.buffers.stream(), self.kernels.p2l, grid, THREADS, 0;
+            &self.pyramid.boxes, &first, &leaves, &boxes, &self.criterion, &self.connections.strong,
+            &self.connections.strong_list, &self.pyramid.sources.leaf_start, &self.pyramid.targets().leaf_start,
+            &self.ends.packed, &self.ends.source_count, &mut self.locals);
+        Ok(())
+    }
+
+    fn l2l(&mut self, streams: u32) -> Result<(), Error> {
+        let (_, _, boxes) = self.counts();
+        // Boxes of the first level have nothing to take over from the root.
+        for (from, to) in level_runs(2, self.pyramid.depth) {
+            let (blocks, threads) = blocks_of((from, to), 1 << (2 * to));
+            let (from, to) = (from as u32, to as u32);
+            launch!(self.ends.buffers.stream(), self.kernels.l2l, (blocks, streams, 1), threads, 0;
+                &self.pyramid.boxes, &from, &to, &boxes, &mut self.locals);
+        }
+        Ok(())
+    }
+
+    fn leaves(&mut self, streams: u32) -> Result<(), Error> {
+        let (first, leaves, boxes) = self.counts();
+        let (sources, targets) = (&self.pyramid.sources, self.pyramid.targets());
+        let grid = (leaves.div_ceil(LEAF_WARPS), streams, 1);
+        launch!(self.ends.buffers.stream(), self.kernels.leaf, grid, 32 * LEAF_WARPS, 0;
+            &self.pyramid.boxes, &first, &leaves, &boxes, &self.criterion, &self.connections.strong,
+            &self.connections.strong_list, &sources.leaf_start, &self.ends.packed, &self.ends.source_count,
+            &targets.leaf_start, &targets.positions, &self.ends.target_count, &self.ends.global_size2,
+            &self.multipoles, &self.locals, &mut self.ends.sums);
+        Ok(())
+    }
+}
+
+/// The levels `first..=last` cut into those one block can take together and those that are launched one by one.
+fn level_runs(first: usize, last: usize) -> Vec<(usize, usize)> {
+    let mut runs = Vec::new();
+    let top = last.min(TOP_LEVEL);
+    if first <= top {
+        runs.push((first, top));
+    }
+    runs.extend((first.max(TOP_LEVEL + 1)..=last).map(|level| (level, level)));
+    runs
+}
+
+/// Blocks and threads for `items` of the last of some levels.
+fn blocks_of((_, last): (usize, usize), items: u32) -> (u32, u32) {
+    if last <= TOP_LEVEL {
+        (1, TOP_THREADS)
+    } else {
+        (items.div_ceil(THREADS), THREADS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_is_in_one_run() {
+        for last in 0..12 {
+            let runs = level_runs(2, last);
+            let levels: Vec<usize> = runs.iter().flat_map(|(from, to)| *from..=*to).collect();
+            assert_eq!(levels, (2..=last).collect::<Vec<_>>());
+            assert!(runs.iter().all(|(from, to)| from == to || *to <= TOP_LEVEL));
+        }
+    }
+}

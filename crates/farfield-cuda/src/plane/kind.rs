@@ -1,0 +1,123 @@
+//! What the device code of the plane is specialised for: the constants of `kernels/plane_pair.cuh`.
+
+use crate::compile::Program;
+use crate::device::Precision;
+use crate::kernel::SizeKind;
+use farfield::kernel::Sizes;
+use farfield::plane::{Core, Kernel, Output, Request};
+use farfield::simd::Real;
+
+/// A kernel with its outputs and sizes, as literals of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PairKind {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The core; singular where no source has a size.
+    pub core: Core,
+    /// Where core sizes come from.
+    pub sizes: SizeKind,
+    /// Whether the derivative is summed.
+    pub derivative: bool,
+    /// Whether both parts of complex strengths are summed in one run.
+    pub complex: bool,
+    /// Whether the pair of a point with itself is skipped by its index.
+    pub skip_same: bool,
+}
+
+impl PairKind {
+    /// What a request needs.
+    pub fn of<T: Real>(request: &Request<T>) -> Self {
+        let singular = request.core == Core::Singular;
+        let sizes = match request.sizes {
+            _ if singular => SizeKind::None,
+            Sizes::None => SizeKind::None,
+            Sizes::Global(_) => SizeKind::Global,
+            Sizes::PerSource(_) => SizeKind::PerSource,
+        };
+        Self {
+            kernel: request.kernel,
+            core: request.core,
+            sizes,
+            derivative: request.outputs.contains(&Output::Derivative),
+            // The logarithm of complex strengths, or a regularised field, is summed part by part.
+            complex: request.complex && request.kernel == Kernel::Harmonic && singular,
+            skip_same: request.targets.is_none() && !singular,
+        }
+    }
+
+    /// What the expansions depend on.
+    pub fn far(&self) -> Self {
+        Self {
+            core: Core::Singular,
+            sizes: SizeKind::None,
+            derivative: false,
+            skip_same: false,
+            ..*self
+        }
+    }
+
+    /// Sums per target.
+    pub fn sums(&self) -> usize {
+        match (self.kernel, self.derivative) {
+            (Kernel::Harmonic, false) => 2,
+            (Kernel::Harmonic, true) => 4,
+            (Kernel::Log, false) => 1,
+            (Kernel::Log, true) => 3,
+        }
+    }
+
+    /// The program with this kind's constants.
+    pub fn define<T: Precision>(&self, program: Program) -> Program {
+        let core = match self.core {
+            Core::Singular => 0,
+            Core::Gaussian => 1,
+            Core::Algebraic => 2,
+        };
+        program
+            .define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
+            .define("FARFIELD_LOG", i32::from(self.kernel == Kernel::Log))
+            .define("FARFIELD_DERIVATIVE", i32::from(self.derivative))
+            .define("FARFIELD_COMPLEX", i32::from(self.complex))
+            .define("FARFIELD_CORE", core)
+            .define("FARFIELD_SIZES", self.sizes as i32)
+            .define("FARFIELD_SKIP_SAME", i32::from(self.skip_same))
+    }
+
+    /// Every kind there is: kernels, derivatives, complex strengths, cores, sizes, skipping.
+    pub fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for kernel in Kernel::ALL {
+            for derivative in [false, true] {
+                let kind = Self {
+                    kernel,
+                    core: Core::Singular,
+                    sizes: SizeKind::None,
+                    derivative,
+                    complex: false,
+                    skip_same: false,
+                };
+                all.push(kind);
+                if kernel == Kernel::Harmonic {
+                    all.push(Self { complex: true, ..kind });
+                    // A regularised harmonic field has no derivative.
+                    if derivative {
+                        continue;
+                    }
+                }
+                for core in [Core::Gaussian, Core::Algebraic] {
+                    for sizes in [SizeKind::Global, SizeKind::PerSource] {
+                        for skip_same in [false, true] {
+                            all.push(Self {
+                                core,
+                                sizes,
+                                skip_same,
+                                ..kind
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,78 @@
+//! Sums in the plane on the device: Goude and Engblom's adaptive FMM and the direct sum, the counterparts of
+//! [`farfield::plane`].
+//!
+//! ```no_run
+//! use farfield::plane::{Kernel, PlaneSet, Sum};
+//!
+//! let device = farfield_cuda::Device::open(0)?;
+//! let sources = PlaneSet::Normal.generate::<f64>(1_000_000, 1);
+//! let circulations = vec![1.0; 1_000_000];
+//! let sum = Sum::new(Kernel::Harmonic, &sources).tolerance(1e-6);
+//! let field = farfield_cuda::plane::Plan::new(&device, &sum)?.evaluate(&circulations)?;
+//! # Ok::<(), farfield_cuda::Error>(())
+//! ```
+//!
+//! - `pyramid`: the median-split pyramid, sorted on the device;
+//! - `connect`: who acts on whom, by the theta criterion;
+//! - `fmm`: the algorithm on one screen; `direct`: every pair;
+//! - `ends`: what both begin and end with;
+//! - [`kind`]: what the code is specialised for; [`tuning`]: tolerance to order and depth;
+//! - [`Plan`]: the front door.
+
+mod connect;
+mod direct;
+mod ends;
+mod fmm;
+pub mod kind;
+mod plan;
+mod pyramid;
+pub mod tuning;
+
+pub use plan::Plan;
+
+use crate::compile::Program;
+use crate::device::Precision;
+use kind::PairKind;
+
+/// The program that builds pyramids.
+pub fn pyramid_program<T: Precision>() -> Program {
+    Program::new("plane_pyramid", include_str!("../../kernels/plane_pyramid.cu"))
+        .define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
+}
+
+/// The program that finds out how boxes are coupled.
+pub fn connect_program<T: Precision>() -> Program {
+    Program::new("plane_connect", include_str!("../../kernels/plane_connect.cu"))
+        .define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
+}
+
+/// The program of the expansions up to the leaves.
+pub fn expansion_program<T: Precision>(kind: &PairKind, order: usize) -> Program {
+    // Rows of M2L that registers hold at once.
+    let rows = if T::DOUBLE { 18 } else { 34 };
+    let program = Program::new("plane_expansion", include_str!("../../kernels/plane_expansion.cu"))
+        .define("FARFIELD_ORDER", order)
+        .define("FARFIELD_ROWS", rows);
+    kind.far().define::<T>(program)
+}
+
+/// The program of L2P, M2P and P2P, with so many targets to a thread.
+pub fn leaf_program<T: Precision>(kind: &PairKind, order: usize, targets: u32) -> Program {
+    let program = Program::new("plane_leaf", include_str!("../../kernels/plane_leaf.cu"))
+        .define("FARFIELD_ORDER", order)
+        .define("FARFIELD_TARGETS", targets);
+    kind.define::<T>(program)
+}
+
+/// The program of the direct sum, and of packing sources and writing outputs.
+pub fn direct_program<T: Precision>(kind: &PairKind) -> Program {
+    let program = Program::new("plane_direct", include_str!("../../kernels/plane_direct.cu"))
+        .define("FARFIELD_THREADS", direct::THREADS)
+        .define("FARFIELD_TARGETS", direct::targets_per_thread(kind));
+    kind.define::<T>(program)
+}
+
+/// The number of boxes on all levels above `level`: where its boxes start in arrays over all boxes.
+pub(crate) fn first_of_level(level: usize) -> usize {
+    ((1 << (2 * level)) - 1) / 3
+}

@@ -1,0 +1,292 @@
+//! From a [`farfield::plane::Sum`] to a plan on a device, and its evaluation.
+
+use super::direct::Direct;
+use super::fmm::Fmm;
+use super::kind::PairKind;
+use super::tuning::{self, Choice, Rates};
+use crate::device::{Buffers, Device, Precision, Timeline, forecast_fits};
+use crate::error::Error;
+use farfield::Method;
+use farfield::plan::{Parameters, check_strengths};
+use farfield::plane::{Core, Field, Kernel, Output, Request, Sum};
+use farfield::report::{Interactions, Seconds};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What does the summing.
+#[derive(Debug)]
+enum Engine<T: Precision> {
+    Direct(Box<Direct<T>>),
+    Fmm(Box<Fmm<T>>),
+}
+
+/// A planned sum in the plane whose points are on the device. Evaluating it again sends strengths and fetches results,
+/// nothing else.
+#[derive(Debug)]
+pub struct Plan<T: Precision> {
+    kernel: Kernel,
+    complex: bool,
+    outputs: Vec<Output>,
+    vectors: usize,
+    source_count: usize,
+    target_count: usize,
+    tolerance: Option<f64>,
+    parameters: Parameters,
+    notes: Vec<String>,
+    buffers: Buffers,
+    /// `None` without sources or targets.
+    engine: Option<Engine<T>>,
+    planning: f64,
+    seconds: Seconds,
+    evaluated: bool,
+}
+
+impl<T: Precision> Plan<T> {
+    /// Checks the sum, chooses method and parameters, and brings everything that does not depend on the strengths to
+    /// the device.
+    ///
+    /// # Errors
+    /// Any of [`Error`]; what is wrong with the sum itself is [`Error::Sum`].
+    pub fn new(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
+        let start = Instant::now();
+        check_extent::<T>(sum.check()?)?;
+        let request = sum.request();
+        check_counts(&request)?;
+        let mut plan = Self::empty(Buffers::new(device)?, &request);
+        if request.sources.is_empty() || request.target_count() == 0 {
+            return Ok(plan);
+        }
+        let rates = Rates::of::<T>(device.properties(), &PairKind::of(&request));
+        let choice = tuning::choose(&request, &rates);
+        let pairs = pairs_of_all(&request) as f64 * request.vectors as f64;
+        let direct = match request.method {
+            Method::Direct => true,
+            Method::Auto => rates.direct(pairs) < choice.seconds,
+            _ => false,
+        };
+        if direct {
+            plan.use_direct(&request)?;
+        } else {
+            plan.use_fmm(&request, &choice)?;
+        }
+        plan.planning = start.elapsed().as_secs_f64();
+        Ok(plan)
+    }
+
+    fn empty(buffers: Buffers, request: &Request<T>) -> Self {
+        Self {
+            kernel: request.kernel,
+            complex: request.complex,
+            outputs: request.outputs.to_vec(),
+            vectors: request.vectors,
+            source_count: request.sources.len(),
+            target_count: request.target_count(),
+            tolerance: request.order.is_none().then_some(request.tolerance),
+            parameters: Parameters {
+                method: Method::Direct,
+                ..Parameters::default()
+            },
+            notes: Vec::new(),
+            buffers,
+            engine: None,
+            planning: 0.0,
+            seconds: Seconds::default(),
+            evaluated: false,
+        }
+    }
+
+    fn use_direct(&mut self, request: &Request<T>) -> Result<(), Error> {
+        let device = self.buffers.device();
+        let multiprocessors = device.properties().multiprocessors;
+        let batch = batch_that_fits(device, device.free_memory()?, request.vectors, |batch| {
+            Direct::forecast(request, batch, multiprocessors)
+        })?;
+        let direct = Direct::new(self.buffers.clone(), request, batch)?;
+        self.parameters = Parameters {
+            method: Method::Direct,
+            interactions: Interactions {
+                p2p: pairs_of_all(request),
+                ..Interactions::default()
+            },
+            ..Parameters::default()
+        };
+        self.engine = Some(Engine::Direct(Box::new(direct)));
+        Ok(())
+    }
+
+    fn use_fmm(&mut self, request: &Request<T>, choice: &Choice) -> Result<(), Error> {
+        let device = self.buffers.device();
+        let free = device.free_memory()?;
+        let batch = batch_that_fits(device, free, request.vectors, |batch| {
+            Fmm::forecast(request, batch, choice)
+        })?;
+        let fmm = Fmm::new(self.buffers.clone(), request, batch, choice, free / 4)?;
+        let Some(fmm) = fmm.filter(|fmm| !(request.method == Method::Auto && meets_nearly_all(fmm, request))) else {
+            let note = match request.core {
+                Core::Singular => "direct: cheaper than the FMM for these points".to_owned(),
+                _ => format!(
+                    "direct: cores of size {:e} reach too far for a far field at this tolerance",
+                    request.largest_size
+                ),
+            };
+            self.notes.push(note);
+            return self.use_direct(request);
+        };
+        let totals = fmm.connections.totals;
+        self.parameters = Parameters {
+            method: Method::Fmm,
+            order: Some(choice.order),
+            lowest_m2l_order: None,
+            theta: Some(choice.theta),
+            leaf_capacity: Some(request.point_count().div_ceil(fmm.pyramid.leaves())),
+            depth: Some(choice.depth),
+            boxes: fmm.pyramid.box_count(),
+            interactions: Interactions {
+                p2p: totals.p2p,
+                m2l: totals.weak,
+                m2p: totals.m2p,
+                p2l: totals.p2l,
+            },
+        };
+        self.engine = Some(Engine::Fmm(Box::new(fmm)));
+        Ok(())
+    }
+
+    /// Sums for the given strengths, as [`farfield::plane::Plan::evaluate`] does: from host memory to host memory.
+    ///
+    /// # Errors
+    /// [`Error::Sum`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
+    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
+        let start = Instant::now();
+        let parts = 1 + usize::from(self.complex);
+        let largest = check_strengths(strengths, self.source_count, parts, self.vectors)?;
+        let mut seconds = Seconds::default();
+        let values = self.sum(strengths, &mut seconds)?;
+        seconds.total = start.elapsed().as_secs_f64();
+        if !self.evaluated {
+            seconds.total += self.planning;
+        }
+        self.evaluated = true;
+        self.seconds = seconds;
+        let size = (self.vectors, self.target_count);
+        Ok(Field::of_values(
+            (self.kernel, self.complex),
+            &self.outputs,
+            size,
+            values,
+            largest,
+        )?)
+    }
+
+    fn sum(&mut self, strengths: &[T], seconds: &mut Seconds) -> Result<Vec<Vec<T>>, Error> {
+        let mut timeline = Timeline::start(self.buffers.stream())?;
+        let values = match &mut self.engine {
+            None => {
+                let length =
+                    |output: &Output| self.vectors * self.target_count * output.components(self.kernel, self.complex);
+                self.outputs
+                    .iter()
+                    .map(|output| vec![T::ZERO; length(output)])
+                    .collect()
+            }
+            Some(Engine::Direct(direct)) => {
+                direct.evaluate(strengths, &mut timeline)?;
+                direct.ends.outputs()?
+            }
+            Some(Engine::Fmm(fmm)) => {
+                fmm.evaluate(strengths, &mut timeline)?;
+                let values = fmm.ends.outputs()?;
+                if !self.evaluated {
+                    fmm.building.add_to(seconds)?;
+                }
+                values
+            }
+        };
+        timeline.add_to(seconds)?;
+        Ok(values)
+    }
+
+    /// What the plan settled on.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The tolerance; `None` where an expert fixed the order.
+    pub fn tolerance(&self) -> Option<f64> {
+        self.tolerance
+    }
+
+    /// Remarks on choices the caller may want to know of.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Where the time of the last evaluation went; the first includes the planning. Phases are device time, the total
+    /// is the time of the call. L2P and M2P are part of P2P.
+    pub fn seconds(&self) -> &Seconds {
+        &self.seconds
+    }
+
+    /// How many sources there are.
+    pub fn source_count(&self) -> usize {
+        self.source_count
+    }
+
+    /// How many targets there are.
+    pub fn target_count(&self) -> usize {
+        self.target_count
+    }
+}
+
+fn pairs_of_all<T: Precision>(request: &Request<T>) -> u64 {
+    request.sources.len() as u64 * request.target_count() as u64
+}
+
+/// Whether an FMM would leave less than a tenth of the pairs to expansions.
+fn meets_nearly_all<T: Precision>(fmm: &Fmm<T>, request: &Request<T>) -> bool {
+    10 * u128::from(fmm.connections.totals.p2p) > 9 * u128::from(pairs_of_all(request))
+}
+
+/// The vectors summed at once: all, or as many as `free` memory has room for.
+fn batch_that_fits(
+    device: &Device,
+    free: u64,
+    vectors: usize,
+    forecast: impl Fn(usize) -> u64,
+) -> Result<usize, Error> {
+    // So many fill the device at any size worth an FMM.
+    let mut batch = vectors.min(16);
+    while batch > 1 && forecast(batch) > free {
+        batch /= 2;
+    }
+    if forecast(batch) > free {
+        forecast_fits(device, forecast(batch))?;
+    }
+    Ok(batch)
+}
+
+/// Squares of distances must neither overflow nor be flushed to zero.
+fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
+    let range = if T::DOUBLE {
+        0.0..=f64::INFINITY
+    } else {
+        2f64.powi(-30)..=2f64.powi(50)
+    };
+    if extent == 0.0 || range.contains(&extent) {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        what: format!("{} points of the plane that extend over {extent:e}", T::NAME),
+        remedy: "scale them to about one, use f64, or --device cpu",
+    })
+}
+
+/// Sorting packs counts into 30 bits.
+fn check_counts<T: Precision>(request: &Request<T>) -> Result<(), Error> {
+    let (count, limit) = (request.point_count(), (1 << 30) - 1);
+    if count > limit {
+        let array = "points";
+        return Err(farfield::Error::TooMany { array, count, limit }.into());
+    }
+    Ok(())
+}

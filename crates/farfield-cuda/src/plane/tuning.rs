@@ -1,0 +1,219 @@
+//! From the tolerance to depth, for a device.
+
+use super::connect::MOST_LEVELS;
+use super::kind::PairKind;
+use crate::device::{Precision, Properties};
+use farfield::plane::{Core, Kernel, MAX_ORDER, Request};
+
+/// Multiprocessors of the device the rates were measured on.
+const MEASURED_ON: f64 = 132.0;
+
+/// What a device does in a second, and what it does in any case.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rates {
+    /// Pairs of points, each lane busy.
+    pub pairs: f64,
+    /// Multiplications of M2L.
+    pub m2l: f64,
+    /// Seconds of a direct sum, and of an FMM, however small.
+    pub overhead: [f64; 2],
+    /// Seconds of an FMM for each point: sorting, packing.
+    pub point: f64,
+    /// Seconds of an FMM for each leaf: lists, local expansion.
+    pub leaf: f64,
+}
+
+impl Rates {
+    /// The rates of a device for a kernel.
+    pub fn of<T: Precision>(properties: &Properties, kind: &PairKind) -> Self {
+        let share = properties.multiprocessors as f64 / MEASURED_ON;
+        let pairs = match (T::DOUBLE, kind.kernel, kind.derivative) {
+            (true, Kernel::Harmonic, false) => 1.3e12,
+            (true, Kernel::Harmonic, true) => 9e11,
+            (true, Kernel::Log, _) => 3e11,
+            (false, Kernel::Harmonic, false) => 2.6e12,
+            (false, Kernel::Harmonic, true) => 1.8e12,
+            (false, Kernel::Log, _) => 8e11,
+        };
+        let core = match (kind.core, T::DOUBLE) {
+            (Core::Gaussian, true) => 0.2,
+            (Core::Gaussian, false) => 0.4,
+            _ => 1.0,
+        };
+        let (m2l, point, leaf) = if T::DOUBLE {
+            (6.5e12, 1e-9, 6e-9)
+        } else {
+            (1.5e13, 6e-10, 3.5e-9)
+        };
+        Self {
+            pairs: pairs * core * share,
+            m2l: m2l * share,
+            overhead: [2e-5, 3.5e-4],
+            point: point / share,
+            leaf: leaf / share,
+        }
+    }
+
+    /// Seconds of a direct sum.
+    pub fn direct(&self, pairs: f64) -> f64 {
+        self.overhead[0] + pairs / self.pairs
+    }
+}
+
+/// What an FMM is built from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// The theta of the coupling criterion.
+    pub theta: f64,
+    /// The order of all expansions.
+    pub order: usize,
+    /// The number of the finest level.
+    pub depth: usize,
+    /// From more than this many points on, a box's expansion is cheaper than its points.
+    pub shortcut: u32,
+    /// Seconds an FMM is expected to take.
+    pub seconds: f64,
+}
+
+/// Boxes strongly coupled to a leaf, of uniform points, and boxes weakly coupled to a box.
+const STRONG: f64 = 17.0;
+const WEAK: f64 = 45.0;
+
+/// Leaves are not made smaller than this: the order that keeps the tolerance grows as they shrink.
+const FEWEST_POINTS: usize = 6;
+/// The leaves that the table of orders was measured with.
+const USUAL_POINTS: f64 = 16.0;
+
+/// Chooses order and depth for a sum that has sources and targets.
+pub fn choose<T: Precision>(request: &Request<T>, rates: &Rates) -> Choice {
+    let points = request.point_count();
+    let deepest = |fewest: usize| ((points / fewest).max(1).ilog2() as usize / 2).min(MOST_LEVELS);
+    let seconds = |depth: usize| seconds_at(request, rates, depth);
+    let depth = match request.leaf_capacity {
+        // A leaf is never empty.
+        Some(capacity) => request.depth_of_capacity(capacity).min(deepest(1)),
+        None => (0..=deepest(FEWEST_POINTS))
+            .min_by(|a, b| seconds(*a).total_cmp(&seconds(*b)))
+            .unwrap_or(0),
+    };
+    let order = order_at(request, depth);
+    Choice {
+        theta: request.resolved_theta(),
+        order,
+        depth,
+        // An expansion costs a point about as much as so many pairs, and a look at every list.
+        shortcut: order as u32 + 4,
+        seconds: seconds(depth),
+    }
+}
+
+/// The order that keeps the tolerance. The fewer points a leaf holds, the larger is the part of the field that comes from
+/// expansions: with every halving the error doubles at most, which is what an order makes good.
+fn order_at<T: Precision>(request: &Request<T>, depth: usize) -> usize {
+    let order = request.resolved_order();
+    if request.order.is_some() || depth == 0 {
+        return order;
+    }
+    let per_leaf = request.point_count() as f64 / 4f64.powi(depth as i32);
+    let more = (USUAL_POINTS / per_leaf).log2() * 0.5f64.ln() / request.resolved_theta().ln();
+    (order + more.round().max(0.0) as usize).min(MAX_ORDER)
+}
+
+fn seconds_at<T: Precision>(request: &Request<T>, rates: &Rates, depth: usize) -> f64 {
+    let (sources, targets) = (request.sources.len() as f64, request.target_count() as f64);
+    let leaves = 4f64.powi(depth as i32);
+    let per_leaf = (targets / leaves).ceil().max(1.0) as usize;
+    let near = (STRONG / leaves).min(1.0) * sources * targets / utilisation(per_leaf, leaf_targets(per_leaf));
+    let p = order_at(request, depth) as f64;
+    let far = 4.0 / 3.0 * leaves * WEAK.min(leaves) * (2.0 * p * p + 16.0 * p + 60.0);
+    rates.overhead[1]
+        + rates.point * request.point_count() as f64
+        + request.vectors as f64 * (near / rates.pairs + far / rates.m2l + leaves * rates.leaf)
+}
+
+/// How many of the lanes of a warp work where a leaf has so many targets, each with up to `per_thread` of them.
+fn utilisation(targets: usize, per_thread: u32) -> f64 {
+    let per_thread = per_thread as usize;
+    // Leaves of more targets than a warp holds are served in rounds.
+    let rounds = targets.div_ceil(32 * per_thread).max(1);
+    let columns = targets.div_ceil(rounds).div_ceil(per_thread).max(1);
+    let slices = 32 / columns;
+    targets.max(1) as f64 * slices as f64 / (32 * per_thread * rounds) as f64
+}
+
+/// The targets of a thread for leaves of about so many: as many lanes as possible should work.
+pub fn leaf_targets(targets: usize) -> u32 {
+    // More targets to a thread save loads: prefer them where the lanes are used alike.
+    (1..=4u32)
+        .max_by(|a, b| {
+            let gain = |t: u32| utilisation(targets, t) * (1.0 - 0.15 / f64::from(t));
+            gain(*a).total_cmp(&gain(*b))
+        })
+        .unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use farfield::plane::{PlaneSet, Sum};
+
+    const RATES: Rates = Rates {
+        pairs: 1.3e12,
+        m2l: 6.5e12,
+        overhead: [2e-5, 3.5e-4],
+        point: 1e-9,
+        leaf: 6e-9,
+    };
+
+    #[test]
+    fn lanes_are_used_well_at_every_leaf_size() {
+        for targets in 1..=200 {
+            let used = utilisation(targets, leaf_targets(targets));
+            assert!(used <= 1.0 && (targets < 4 || used >= 0.7), "{targets}: {used}");
+        }
+    }
+
+    #[test]
+    fn tighter_tolerances_take_higher_orders_and_no_smaller_leaves() {
+        let points = PlaneSet::Square.generate::<f64>(100_000, 1);
+        let at = |tolerance: f64| {
+            let sum = Sum::new(Kernel::Harmonic, &points).tolerance(tolerance);
+            choose(&sum.request(), &RATES)
+        };
+        let mut before = at(1e-2);
+        for tolerance in [1e-4, 1e-6, 1e-9, 1e-12] {
+            let next = at(tolerance);
+            assert!(
+                next.order > before.order && next.depth <= before.depth,
+                "{tolerance}: {next:?}"
+            );
+            before = next;
+        }
+    }
+
+    #[test]
+    fn an_experts_order_and_capacity_are_kept() {
+        let points = PlaneSet::Square.generate::<f64>(10_000, 1);
+        let sum = Sum::new(Kernel::Log, &points).order(7).leaf_capacity(20);
+        let choice = choose(&sum.request(), &RATES);
+        assert_eq!((choice.order, choice.depth), (7, 5));
+    }
+
+    #[test]
+    fn small_leaves_take_higher_orders() {
+        let points = PlaneSet::Square.generate::<f64>(1 << 14, 1);
+        let at = |capacity: usize| {
+            let sum = Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
+            choose(&sum.leaf_capacity(capacity).request(), &RATES).order
+        };
+        // 16, 4 and 1 points to a leaf
+        assert_eq!([at(10), at(3), at(1)].map(|order| order - at(10)), [0, 2, 4]);
+    }
+
+    #[test]
+    fn the_fmm_overtakes_the_direct_sum_before_30_000_points() {
+        let points = PlaneSet::Square.generate::<f64>(30_000, 1);
+        let sum = Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
+        assert!(choose(&sum.request(), &RATES).seconds < RATES.direct(9e8));
+    }
+}

@@ -1,0 +1,313 @@
+//! The device against the truth in the plane: the direct sum and the FMM of every kernel and core, point sets,
+//! tolerances, orders, leaf sizes, other targets, several vectors, duplicates, small sums, and bitwise repeatability.
+
+use super::{Extent, Row};
+use crate::device::{Device, Precision};
+use crate::error::Error;
+use crate::plane::Plan;
+use farfield::Method;
+use farfield::kernel::Sizes;
+use farfield::plane::{Core, Field, Kernel, Output, PlaneSet, Problem, Sum, verify};
+use farfield::points::ChargeDistribution;
+use std::sync::Arc;
+
+/// Core sizes of points in a unit square: small enough for a far field at 1e-4, even of the algebraic core.
+const SIZE: f64 = 2e-4;
+
+/// Runs all checks of one precision.
+pub(super) fn run_in<T: Precision>(
+    device: &Arc<Device>,
+    extent: Extent,
+    report: &mut dyn FnMut(&Row),
+) -> Result<(), Error> {
+    let n = match extent {
+        Extent::Quick => 3000,
+        Extent::Full => 30_000,
+    };
+    let usual = if T::DOUBLE { 1e-6 } else { 1e-4 };
+    for case in cases() {
+        report(&case.direct::<T>(device, n / 10)?);
+        // The algebraic core's slow tail leaves no far field at a tighter tolerance.
+        let tolerance = if case.core == Core::Algebraic { 1e-3 } else { usual };
+        report(&case.fmm::<T>(device, &Points::new(PlaneSet::Square, n), tolerance)?);
+    }
+    let harmonic = Case::new(Kernel::Harmonic);
+    for kernel in Kernel::ALL {
+        for set in PlaneSet::ALL {
+            report(&Case::new(kernel).fmm::<T>(device, &Points::new(set, n), usual)?);
+        }
+    }
+    report(&harmonic.fmm::<T>(
+        device,
+        &Points::new(PlaneSet::Square, n).with_targets(PlaneSet::Circle, n / 3),
+        usual,
+    )?);
+    report(&harmonic.fmm::<T>(
+        device,
+        &Points::new(PlaneSet::Normal, n / 4).with_targets(PlaneSet::Layer, n),
+        usual,
+    )?);
+    let vectors = Case { vectors: 5, ..harmonic };
+    report(&vectors.fmm::<T>(device, &Points::new(PlaneSet::Square, n / 3), usual)?);
+    let tolerances: &[f64] = match (extent, T::DOUBLE) {
+        (Extent::Quick, _) => &[1e-3],
+        (Extent::Full, false) => &[1e-2, 1e-3, 1e-4, 1e-5],
+        (Extent::Full, true) => &[1e-2, 1e-4, 1e-8, 1e-10, 1e-12],
+    };
+    for tolerance in tolerances {
+        for kernel in Kernel::ALL {
+            report(&Case::new(kernel).fmm::<T>(device, &Points::new(PlaneSet::Square, 3 * n), *tolerance)?);
+        }
+    }
+    for order in [1, 2, 17, 30, 45] {
+        report(&harmonic.order::<T>(device, n / 2, order)?);
+    }
+    for capacity in [1, 20, 100, 1_000_000] {
+        report(&harmonic.capacity::<T>(device, n / 4, capacity)?);
+    }
+    for n in [1, 2, 3, 5, 17, 64, 200] {
+        report(&harmonic.capacity::<T>(device, n, 1)?);
+    }
+    report(&harmonic.duplicates::<T>(device, n)?);
+    report(&harmonic.repeated::<T>(device, n)?);
+    Ok(())
+}
+
+/// A kernel with all its outputs and its sizes.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    kernel: Kernel,
+    core: Core,
+    per_source: bool,
+    complex: bool,
+    vectors: usize,
+}
+
+/// Sources, and targets where they differ.
+struct Points<T> {
+    name: String,
+    sources: Vec<[T; 2]>,
+    targets: Option<Vec<[T; 2]>>,
+}
+
+impl<T: Precision> Points<T> {
+    fn new(set: PlaneSet, n: usize) -> Self {
+        Self {
+            name: format!("{set} {n}"),
+            sources: set.generate(n, 1),
+            targets: None,
+        }
+    }
+
+    fn with_targets(self, set: PlaneSet, n: usize) -> Self {
+        Self {
+            name: format!("{}, {set} {n}", self.name),
+            targets: Some(set.generate(n, 3)),
+            ..self
+        }
+    }
+}
+
+/// Every kernel with every core, real and complex strengths.
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for kernel in Kernel::ALL {
+        for complex in [false, true] {
+            let case = Case {
+                complex,
+                ..Case::new(kernel)
+            };
+            cases.push(case);
+            for core in [Core::Gaussian, Core::Algebraic] {
+                for per_source in [false, true] {
+                    cases.push(Case {
+                        core,
+                        per_source,
+                        ..case
+                    });
+                }
+            }
+        }
+    }
+    cases
+}
+
+impl Case {
+    fn new(kernel: Kernel) -> Self {
+        Self {
+            kernel,
+            core: Core::Singular,
+            per_source: false,
+            complex: false,
+            vectors: 1,
+        }
+    }
+
+    fn name(&self) -> String {
+        let core = match self.core {
+            Core::Singular => String::new(),
+            core => format!(" {core}"),
+        };
+        let sizes = if self.per_source { ", sizes per source" } else { "" };
+        let complex = if self.complex { ", complex" } else { "" };
+        let vectors = match self.vectors {
+            1 => String::new(),
+            several => format!(", {several} vectors"),
+        };
+        format!("{}{core}{sizes}{complex}{vectors}", self.kernel)
+    }
+
+    /// A regularised harmonic field has no derivative.
+    fn outputs(&self) -> &'static [Output] {
+        match (self.kernel, self.core) {
+            (Kernel::Harmonic, Core::Gaussian | Core::Algebraic) => &[Output::Potential],
+            _ => &[Output::Potential, Output::Derivative],
+        }
+    }
+
+    fn sizes<T: Precision>(&self, n: usize) -> Sizes<T> {
+        let size = |k: usize| T::from_f64(SIZE * (k % 7) as f64 / 6.0);
+        match self.core {
+            Core::Singular => Sizes::None,
+            _ if self.per_source => Sizes::PerSource((0..n).map(size).collect()),
+            _ => Sizes::Global(T::from_f64(SIZE)),
+        }
+    }
+
+    fn strengths<T: Precision>(&self, n: usize) -> Vec<T> {
+        let parts = 1 + usize::from(self.complex);
+        ChargeDistribution::Signed.generate::<T>(n * parts * self.vectors, 2)
+    }
+
+    fn sum<'a, T: Precision>(&self, points: &'a Points<T>) -> Sum<'a, T> {
+        let mut sum = Sum::new(self.kernel, &points.sources)
+            .core(self.core, self.sizes(points.sources.len()))
+            .outputs(self.outputs())
+            .vectors(self.vectors);
+        if let Some(targets) = &points.targets {
+            sum = sum.targets(targets);
+        }
+        if self.complex { sum.complex() } else { sum }
+    }
+
+    fn direct<T: Precision>(&self, device: &Arc<Device>, n: usize) -> Result<Row, Error> {
+        let points = Points::<T>::new(PlaneSet::Square, n);
+        let sum = self.sum(&points).method(Method::Direct);
+        let allowed = if T::DOUBLE { 1e-12 } else { 2e-5 };
+        self.check(device, "direct", &points, &sum, allowed)
+    }
+
+    fn fmm<T: Precision>(&self, device: &Arc<Device>, points: &Points<T>, tolerance: f64) -> Result<Row, Error> {
+        let sum = self.sum(points).method(Method::Fmm).tolerance(tolerance);
+        self.check(device, "fmm", points, &sum, tolerance)
+    }
+
+    /// One order for all expansions: the error falls with it until it meets the rounding.
+    fn order<T: Precision>(&self, device: &Arc<Device>, n: usize, order: usize) -> Result<Row, Error> {
+        let points = Points::<T>::new(PlaneSet::Square, n);
+        let sum = self.sum(&points).method(Method::Fmm).order(order).leaf_capacity(20);
+        let rounding = if T::DOUBLE { 1e-12 } else { 1e-5 };
+        let allowed = (0.2 * 10f64.powf(-0.33 * order as f64)).max(rounding);
+        self.check(device, "fmm, fixed order", &points, &sum, allowed)
+    }
+
+    /// Any number of points, and of points to a leaf.
+    fn capacity<T: Precision>(&self, device: &Arc<Device>, n: usize, capacity: usize) -> Result<Row, Error> {
+        let points = Points::<T>::new(PlaneSet::Normal, n);
+        let sum = self.sum(&points).method(Method::Fmm).order(13).leaf_capacity(capacity);
+        self.check(device, "fmm, fixed leaf capacity", &points, &sum, 1e-4)
+    }
+
+    /// A third of the points at one place, the others in pairs.
+    fn duplicates<T: Precision>(&self, device: &Arc<Device>, n: usize) -> Result<Row, Error> {
+        let mut points = Points::<T>::new(PlaneSet::Square, n);
+        points.name = format!("duplicates {n}");
+        for k in 0..n {
+            let from = if k % 3 == 0 { 0 } else { k - k % 2 };
+            points.sources[k] = points.sources[from];
+        }
+        self.fmm(device, &points, 1e-4)
+    }
+
+    /// The number of values that differ between evaluations of two plans.
+    fn repeated<T: Precision>(&self, device: &Arc<Device>, n: usize) -> Result<Row, Error> {
+        let points = Points::<T>::new(PlaneSet::Normal, n);
+        let strengths = self.strengths(n);
+        let sum = self.sum(&points).method(Method::Fmm).tolerance(1e-4);
+        let first = Plan::new(device, &sum)?.evaluate(&strengths)?;
+        let mut plan = Plan::new(device, &sum)?;
+        let mut different = 0;
+        for _ in 0..3 {
+            let again = plan.evaluate(&strengths)?;
+            for output in first.outputs() {
+                let (a, b) = (first.get(*output).unwrap_or(&[]), again.get(*output).unwrap_or(&[]));
+                let bits = |value: &T| value.to_f64().to_bits();
+                different += a.iter().zip(b).filter(|(a, b)| bits(a) != bits(b)).count();
+            }
+        }
+        let what = "plane fmm, repeated: bits that differ";
+        Ok(self.row(what, &points, describe(&plan), different as f64, 0.0))
+    }
+
+    fn check<T: Precision>(
+        &self,
+        device: &Arc<Device>,
+        method: &str,
+        points: &Points<T>,
+        sum: &Sum<T>,
+        allowed: f64,
+    ) -> Result<Row, Error> {
+        let strengths = self.strengths(points.sources.len());
+        let mut plan = Plan::new(device, sum)?;
+        let field = plan.evaluate(&strengths)?;
+        let measured = self.error(&field, points, &strengths);
+        Ok(self.row(&format!("plane {method}"), points, describe(&plan), measured, allowed))
+    }
+
+    /// The largest relative error of any output at sampled targets.
+    fn error<T: Precision>(&self, field: &Field<T>, points: &Points<T>, strengths: &[T]) -> f64 {
+        let problem = Problem {
+            kernel: self.kernel,
+            core: self.core,
+            sources: &points.sources,
+            targets: points.targets.as_deref(),
+            sizes: &self.sizes(points.sources.len()),
+            complex: self.complex,
+            strengths,
+        };
+        verify(&problem, field, 200, 1)
+            .iter()
+            .map(|error| error.relative_l2)
+            .fold(0.0, |a, b| if b.is_nan() { b } else { f64::max(a, b) })
+    }
+
+    fn row<T: Precision>(
+        &self,
+        what: &str,
+        points: &Points<T>,
+        parameters: String,
+        measured: f64,
+        allowed: f64,
+    ) -> Row {
+        Row {
+            what: format!("{what}: {}", self.name()),
+            precision: T::NAME,
+            points: points.name.clone(),
+            parameters,
+            measured,
+            allowed,
+        }
+    }
+}
+
+fn describe<T: Precision>(plan: &Plan<T>) -> String {
+    let parameters = plan.parameters();
+    match parameters.order {
+        None => plan.notes().join("; "),
+        Some(order) => format!(
+            "order {order}, depth {}, capacity {}",
+            parameters.depth.unwrap_or(0),
+            parameters.leaf_capacity.unwrap_or(0)
+        ),
+    }
+}

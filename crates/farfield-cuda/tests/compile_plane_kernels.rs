@@ -1,0 +1,53 @@
+//! Every kernel of the plane compiles, for every kind it is specialised for. Needs libnvrtc, no GPU.
+
+mod compiler;
+
+use compiler::compile_all;
+use farfield_cuda::compile::Program;
+use farfield_cuda::device::Precision;
+use farfield_cuda::plane::kind::PairKind;
+use farfield_cuda::plane::{connect_program, direct_program, expansion_program, leaf_program, pyramid_program};
+
+/// Cores, sizes and skipping are in the pair alone, which the direct sum compiles for every kind: of the FMM the kinds
+/// that differ far away, and every fifth at the leaves, will do.
+fn programs<T: Precision>(orders: &[usize]) -> Vec<Program> {
+    let kinds = PairKind::all();
+    let mut programs = vec![pyramid_program::<T>(), connect_program::<T>()];
+    programs.extend(kinds.iter().map(direct_program::<T>));
+    for order in orders {
+        let far = kinds.iter().filter(|kind| **kind == kind.far());
+        programs.extend(far.map(|kind| expansion_program::<T>(kind, *order)));
+        for (targets, kind) in (1..=4).cycle().zip(kinds.iter().step_by(5)) {
+            programs.push(leaf_program::<T>(kind, *order, targets));
+        }
+    }
+    programs
+}
+
+#[test]
+fn every_kernel_compiles_in_single_precision() {
+    compile_all(programs::<f32>(&[2, 10, 30]), 90);
+}
+
+#[test]
+fn every_kernel_compiles_in_double_precision() {
+    compile_all(programs::<f64>(&[2, 10, 30]), 90);
+}
+
+#[test]
+fn kernels_compile_for_older_and_newer_gpus() {
+    for architecture in [80, 100] {
+        compile_all(programs::<f32>(&[6]).into_iter().step_by(5), architecture);
+        compile_all(programs::<f64>(&[6]).into_iter().step_by(3), architecture);
+    }
+}
+
+#[test]
+#[ignore = "the full sweep takes many minutes"]
+fn every_kernel_compiles_at_every_order_for_every_gpu() {
+    let orders: Vec<usize> = (1..=60).collect();
+    for architecture in [80, 90, 100] {
+        compile_all(programs::<f32>(&orders), architecture);
+        compile_all(programs::<f64>(&orders), architecture);
+    }
+}

@@ -1,0 +1,130 @@
+//! Plans on a graphics processor against the processor's cores.
+//!
+//! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
+
+use super::device::{self, Processor};
+use super::kernel::{Kernel, Pair, Quantity, Smoothing};
+use super::precision::Precision;
+use super::report::Seconds;
+use super::treecode::Share;
+use super::{Accuracy, Poisson};
+use crate::error::Error;
+use crate::flows::GaussianRing;
+use crate::forest::{Domain, Forest};
+use crate::grid::{Grid, Sampling};
+use farfield_cuda::Device;
+use farfield_cuda::selftest::Row;
+use std::sync::Arc;
+
+/// Compares potentials and velocities of every kernel and order, alone on the device and beside the cores, and evaluation in
+/// several passes with one; hands each row to `report` as it comes.
+///
+/// # Errors
+/// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
+pub fn selftest(gpu: &Arc<Device>, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+    run_in::<f32>(gpu, report)?;
+    run_in::<f64>(gpu, report)
+}
+
+fn run_in<T: Precision>(gpu: &Arc<Device>, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+    for kernel in [Kernel::Singular, Kernel::Regularised(Smoothing::OwnSpacing)] {
+        for (order, components, quantity) in [
+            (4, 1, Quantity::Potential),
+            (6, 1, Quantity::Potential),
+            (6, 3, Quantity::Potential),
+            (8, 2, Quantity::Potential),
+            (10, 3, Quantity::Velocity),
+            (12, 3, Quantity::Potential),
+        ] {
+            for processor in [Processor::Cuda(gpu.clone()), Processor::Hybrid(gpu.clone())] {
+                report(&against_cores::<T>(kernel, order, components, quantity, processor)?);
+            }
+        }
+    }
+    report(&passes::<T>(gpu)?);
+    Ok(())
+}
+
+/// A ring across a jump in level.
+fn grid<T: Precision>(components: usize) -> Result<Grid<T>, Error> {
+    let forest = Forest::uniform([1; 3], 1).refined([0, 3]);
+    let mut grid = Grid::<T>::builder(Domain::unit_cube()).forest(forest).build()?;
+    grid.add_channel("omega", 3)?;
+    let ring = GaussianRing::in_unit_cube();
+    grid.fill_vector("omega", Sampling::Point, |x| ring.vorticity(x))?;
+    if components < 3 {
+        let values = grid.channel("omega")?.values().to_vec();
+        grid.remove_channel("omega")?;
+        grid.add_channel("omega", components)?;
+        let block = crate::forest::BLOCK_POINTS;
+        let kept = grid.values_mut("omega")?.chunks_exact_mut(components * block);
+        for (kept, all) in kept.zip(values.chunks_exact(3 * block)) {
+            kept.copy_from_slice(&all[..components * block]);
+        }
+    }
+    grid.add_channel("result", components)?;
+    Ok(grid)
+}
+
+fn against_cores<T: Precision>(
+    kernel: Kernel,
+    order: usize,
+    components: usize,
+    quantity: Quantity,
+    processor: Processor,
+) -> Result<Row, Error> {
+    let mut grid = grid::<T>(components)?;
+    let theta = 0.6;
+    let solver = Poisson::new(Accuracy::Fixed { theta, order })
+        .kernel(kernel)
+        .leaf_capacity(50);
+    let device = processor.name();
+    let mut solve = |solver: Poisson| -> Result<Vec<T>, Error> {
+        match quantity {
+            Quantity::Potential => solver.solve(&mut grid, "omega", "result")?,
+            Quantity::Velocity => solver.solve_velocity(&mut grid, "omega", "result")?,
+        };
+        Ok(grid.channel("result")?.values().to_vec())
+    };
+    let want = solve(solver.clone())?;
+    let got = solve(solver.processor(processor))?;
+    Ok(Row {
+        what: format!("bricks, {kernel} {quantity:?}, {components} components, {device}").to_lowercase(),
+        precision: T::NAME,
+        points: format!("{} blocks", grid.forest().leaves().len()),
+        parameters: format!("theta {theta}, order {order}"),
+        measured: difference(&got, &want),
+        // Roots of the cores are as exact as the truncation asks for.
+        allowed: (1e-3 * theta.powi(order as i32)).max(if T::DOUBLE { 1e-12 } else { 2e-5 }),
+    })
+}
+
+/// Evaluation in passes of a few bricks gives the same bits as in one.
+fn passes<T: Precision>(gpu: &Arc<Device>) -> Result<Row, Error> {
+    let grid = grid::<T>(1)?;
+    let solver = Poisson::new(Accuracy::Fixed { theta: 0.6, order: 6 }).leaf_capacity(50);
+    let parts = solver.parts(&grid, "omega")?;
+    let evaluate = |bricks: usize| -> Result<Vec<T>, Error> {
+        let (sum, ()) = device::upload_while(gpu, Pair::Singular, &parts.sources, || ())?;
+        device::evaluate(sum.bricks_per_pass(bricks), &parts, Share::All, &mut Seconds::default())
+    };
+    let (one, several) = (evaluate(usize::MAX / 16)?, evaluate(24)?);
+    let differing = one.iter().zip(&several).filter(|(a, b)| a != b).count();
+    Ok(Row {
+        what: "bricks in passes of 24, values that differ from one pass".to_owned(),
+        precision: T::NAME,
+        points: format!("{} bricks", parts.bricks.len()),
+        parameters: "theta 0.6, order 6".to_owned(),
+        measured: differing as f64,
+        allowed: 0.0,
+    })
+}
+
+fn difference<T: Precision>(got: &[T], want: &[T]) -> f64 {
+    let (mut difference, mut size) = (0.0, 0.0);
+    for (got, want) in got.iter().zip(want) {
+        difference += (got.to_f64() - want.to_f64()).powi(2);
+        size += want.to_f64().powi(2);
+    }
+    (difference / size).sqrt()
+}

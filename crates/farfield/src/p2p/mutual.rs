@@ -1,0 +1,150 @@
+//! Pairs of points that act on each other, each met once: what one does to the other gives what the other does to it.
+
+use super::Size2;
+use super::block::Sources;
+use crate::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// A pair whose sums at one point follow from those at the other.
+pub(crate) trait MutualPair<const D: usize, const O: usize> {
+    /// Which sums change their sign with `d`.
+    const ODD: [bool; O];
+    /// The sums that a source of strength one gives at distance `d`; zero at distance zero if `SKIP`.
+    fn unit<V: Lanes, const A: u8, const SKIP: bool>(d: [V; D], size2: V) -> [V; O];
+}
+
+/// Two ranges of points without a common index. All points have one core size.
+pub(crate) struct MutualBlock<'a, T, const D: usize> {
+    pub points: Sources<'a, T, D>,
+    pub ranges: [Range<usize>; 2],
+    /// Whether points of one may share a place with points of the other.
+    pub touching: bool,
+}
+
+/// Points of the second range that are met at once: what they receive stays in the cache.
+const TOGETHER: usize = 64;
+
+impl<T: Real, const D: usize> MutualBlock<'_, T, D> {
+    /// Adds to `sums[r][k * n + i]` sum `k` of the i-th of the n points of range `r`.
+    pub fn at<P: MutualPair<D, O>, const O: usize, const A: u8>(&self, simd: SimdLevel, sums: [&mut [T]; 2]) {
+        let (block, pair) = (self, PhantomData);
+        if self.touching {
+            dispatch(simd, MutualTask::<T, P, D, O, A, true> { block, sums, pair });
+        } else {
+            dispatch(simd, MutualTask::<T, P, D, O, A, false> { block, sums, pair });
+        }
+    }
+}
+
+struct MutualTask<'a, 'b, T, P, const D: usize, const O: usize, const A: u8, const SKIP: bool> {
+    block: &'a MutualBlock<'b, T, D>,
+    sums: [&'a mut [T]; 2],
+    pair: PhantomData<P>,
+}
+
+impl<T: Real, P: MutualPair<D, O>, const D: usize, const O: usize, const A: u8, const SKIP: bool> Vectorized<T>
+    for MutualTask<'_, '_, T, P, D, O, A, SKIP>
+{
+    type Output = ();
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>>(self) {
+        let [first, second] = self.block.ranges.clone();
+        let [sums, others] = self.sums;
+        let mut start = second.start;
+        while start < second.end {
+            let together = start..(start + TOGETHER).min(second.end);
+            let mut received = [[V::zero(); O]; TOGETHER];
+            let mut at = first.start;
+            while at < first.end {
+                let left = first.end - at;
+                if left > V::LANES && O <= 2 {
+                    self.block
+                        .meet::<V, P, O, A, 2, SKIP>(at, left.min(2 * V::LANES), &together, &mut received, sums);
+                    at += 2 * V::LANES;
+                } else {
+                    self.block
+                        .meet::<V, P, O, A, 1, SKIP>(at, left.min(V::LANES), &together, &mut received, sums);
+                    at += V::LANES;
+                }
+            }
+            for j in 0..together.len() {
+                for k in 0..O {
+                    let out = &mut others[k * second.len() + start - second.start + j];
+                    *out = if P::ODD[k] {
+                        *out - received[j][k].sum()
+                    } else {
+                        *out + received[j][k].sum()
+                    };
+                }
+            }
+            start += TOGETHER;
+        }
+    }
+}
+
+impl<T: Real, const D: usize> MutualBlock<'_, T, D> {
+    /// `B` registers of points of the first range, from `at` on, of which `count` are real, meet some of the second.
+    #[inline(always)]
+    fn meet<V: Lanes<Elem = T>, P: MutualPair<D, O>, const O: usize, const A: u8, const B: usize, const SKIP: bool>(
+        &self,
+        at: usize,
+        count: usize,
+        together: &Range<usize>,
+        received: &mut [[V; O]; TOGETHER],
+        sums: &mut [T],
+    ) {
+        let size2 = match self.points.size2 {
+            Size2::Global(size2) => V::splat(size2),
+            Size2::PerSource(_) => V::zero(),
+        };
+        let length = together.len();
+        let mut x = [[V::zero(); D]; B];
+        let mut strength = [V::zero(); B];
+        let mut totals = [[V::zero(); O]; B];
+        let mut others = self.points.position;
+        for axis in 0..D {
+            others[axis] = &others[axis][together.clone()][..length];
+        }
+        let strengths = &self.points.strengths[together.clone()][..length];
+        for b in 0..B {
+            let from = at + b * V::LANES;
+            let real = count.saturating_sub(b * V::LANES).min(V::LANES);
+            for axis in 0..D {
+                // Lanes without a point have no strength, and lie where they meet no other point.
+                let column = self.points.position[axis];
+                x[b][axis] = V::from_slice_partial(&column[from..], real, column[at]);
+            }
+            strength[b] = V::from_slice_partial(&self.points.strengths[from..], real, T::ZERO);
+        }
+        for j in 0..length {
+            let mut other = [V::zero(); D];
+            for axis in 0..D {
+                other[axis] = V::splat(others[axis][j]);
+            }
+            let other_strength = V::splat(strengths[j]);
+            let mut back = received[j];
+            for b in 0..B {
+                let mut d = x[b];
+                for axis in 0..D {
+                    d[axis] = d[axis] - other[axis];
+                }
+                let unit = P::unit::<V, A, SKIP>(d, size2);
+                for k in 0..O {
+                    totals[b][k] = other_strength.mul_add(unit[k], totals[b][k]);
+                    back[k] = strength[b].mul_add(unit[k], back[k]);
+                }
+            }
+            received[j] = back;
+        }
+        for b in 0..B {
+            let real = count.saturating_sub(b * V::LANES).min(V::LANES);
+            for k in 0..O {
+                let first = &self.ranges[0];
+                let out = &mut sums[k * first.len() + at - first.start + b * V::LANES..];
+                let total = totals[b][k] + V::from_slice_partial(out, real, T::ZERO);
+                total.write_partial(out, real);
+            }
+        }
+    }
+}

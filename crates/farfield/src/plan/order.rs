@@ -1,0 +1,75 @@
+//! From the caller's order to the engine's and back.
+
+use crate::parallel::{for_chunks, for_segments, map_pieces};
+use crate::simd::Real;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Points that one task takes.
+const POINTS: usize = 1 << 12;
+
+/// One number of every source, `from[stride * source]`, into the engine's order; `None` is the caller's.
+pub(crate) fn gather<T: Real>(out: &mut [T], order: Option<&[u32]>, from: &[T], stride: usize) {
+    for_chunks(out, POINTS, &|piece, out| {
+        let first = piece * POINTS;
+        match order {
+            None => {
+                for (k, out) in out.iter_mut().enumerate() {
+                    *out = from[(first + k) * stride];
+                }
+            }
+            Some(order) => {
+                for (out, at) in out.iter_mut().zip(&order[first..]) {
+                    *out = from[*at as usize * stride];
+                }
+            }
+        }
+    });
+}
+
+/// Where each of the caller's points is in the engine's order.
+pub(crate) fn ranks(order: &[u32]) -> Vec<u32> {
+    let rank: Vec<AtomicU32> = (0..order.len()).map(|_| AtomicU32::new(0)).collect();
+    map_pieces(order.len(), POINTS, |piece| {
+        for k in piece {
+            rank[order[k] as usize].store(k as u32, Relaxed);
+        }
+    });
+    rank.into_iter().map(AtomicU32::into_inner).collect()
+}
+
+/// From blocks, sum by sum, to `rows` sums target by target. Block `k` of `count` begins with the target `start(k)`.
+pub(crate) fn by_target<T: Real>(
+    sums: &mut [T],
+    blocks: &[T],
+    rows: usize,
+    count: usize,
+    start: impl Fn(usize) -> usize + Sync,
+) {
+    for_segments(sums, 0..count, &|k| rows * start(k), &|k, out| {
+        let block = &blocks[rows * start(k)..][..out.len()];
+        let n = block.len() / rows;
+        for (i, out) in out.chunks_mut(rows).enumerate() {
+            for (k, value) in out.iter_mut().enumerate() {
+                *value = block[k * n + i];
+            }
+        }
+    });
+}
+
+/// Calls `write(sums, values)` for each of the caller's targets, whose place among the sums is `rank`; empty for the
+/// same order.
+pub(crate) fn for_targets<T: Real>(
+    values: &mut [T],
+    components: usize,
+    (sums, rows): (&[T], usize),
+    rank: &[u32],
+    write: impl Fn(&[T], &mut [T]) + Sync,
+) {
+    for_chunks(values, POINTS * components, &|piece, values| {
+        for (i, out) in values.chunks_mut(components).enumerate() {
+            let i = piece * POINTS + i;
+            let k = if rank.is_empty() { i } else { rank[i] as usize };
+            write(&sums[k * rows..(k + 1) * rows], out);
+        }
+    });
+}
