@@ -13,6 +13,9 @@ pub(crate) fn in_pool<R: Send>(worthwhile: bool, work: impl FnOnce() -> R + Send
     if worthwhile { rayon::scope(|_| work()) } else { work() }
 }
 
+/// Items that take one thread longer than waking others takes.
+const MANY: usize = 1 << 16;
+
 fn is_in_pool() -> bool {
     rayon::current_thread_index().is_some()
 }
@@ -52,7 +55,8 @@ pub(crate) fn map_pieces<R: Send>(
 }
 
 /// `work` of `0..count` in pieces of `length`, merged two and two; `None` of nothing. How they are grouped depends on the
-/// threads: merging must not.
+/// threads: merging must not. Many are shared among threads outside of the pool as well: that is where the input of sums
+/// done elsewhere is checked.
 pub(crate) fn reduce_pieces<R: Send>(
     count: usize,
     length: usize,
@@ -61,7 +65,7 @@ pub(crate) fn reduce_pieces<R: Send>(
 ) -> Option<R> {
     let piece = |k: usize| work(k * length..((k + 1) * length).min(count));
     let pieces = 0..count.div_ceil(length);
-    if is_in_pool() {
+    if is_in_pool() || count > MANY {
         pieces.into_par_iter().map(piece).reduce_with(merge)
     } else {
         pieces.map(piece).reduce(merge)
