@@ -6,8 +6,7 @@
 //
 // direct: what a source does to a point needs dy^2 + dz^2 once for a line and dx^2 once for a brick, so that a pair takes one
 // addition, one reciprocal square root and one fused multiply-add with the singular kernel. The reciprocal square roots, 16 a
-// clock on a multiprocessor, are the bound; FARFIELD_SOFT of the eight along a line are taken by multiply-adds instead, whose
-// units have time left.
+// clock on a multiprocessor, are the bound.
 //
 // indirect: an expansion is sum_m (A_m + x B_m) / r^(2m+1); A_m and B_m are polynomials in y and z, computed once for a line.
 #include "real.cuh"
@@ -110,16 +109,6 @@ struct Place {
     real y, z[OWN], same_place;
 };
 
-#if FARFIELD_SOFT
-// From the exponent and a line through the mantissa, good to 3.4 %, by three of Newton's steps to the last bit.
-__device__ __forceinline__ real inverse_sqrt_by_steps(real x) {
-    real y = __uint_as_float(0x5f375a86u - (__float_as_uint(x) >> 1)), half = real(-0.5) * x;
-#pragma unroll
-    for (int step = 0; step < 3; ++step) y *= fma(half * y, y, real(1.5));
-    return y;
-}
-#endif
-
 template <bool touching>
 __device__ __forceinline__ real inverse(real r2, real same_place) {
     real s = inverse_sqrt(r2);
@@ -147,12 +136,7 @@ __device__ __forceinline__ void add_source(const Source &source, const Place &pl
             sums.of[1][i][x] = fma(fma(w[2], dx, first_y), value, sums.of[1][i][x]);
             sums.of[2][i][x] = fma(fma(-w[1], dx, first_z), value, sums.of[2][i][x]);
 #else
-            real r2 = across + source.along[x];
-#if FARFIELD_SOFT
-            real s = !touching && x < FARFIELD_SOFT ? inverse_sqrt_by_steps(r2) : inverse<touching>(r2, place.same_place);
-#else
-            real s = inverse<touching>(r2, place.same_place);
-#endif
+            real s = inverse<touching>(across + source.along[x], place.same_place);
             // s (1 + epsilon^2 s^2 / 2)
             if (IS_SMOOTH && COMPONENTS > 1) s = fma(s * s * s, source.smoothing, s);
 #pragma unroll

@@ -311,8 +311,8 @@ pub fn table_1(context: &Context) -> Result<Reproduction, Failure> {
             paper: [direct.gpu_gflops, direct.gpu_bound_gflops].map(Option::unwrap_or_default),
         });
         remarks.push(format!(
-            "the GPU takes {} reciprocal square roots a second of numbers in registers; a pair needs one, which is the \
-             bound. One of eight is taken by multiply-adds, so it can be passed",
+            "the GPU takes {} reciprocal square roots a second of numbers in registers; a pair takes one, which \
+             bounds it: no other unit is as busy",
             units::with_prefix(roots)
         ));
     } else {

@@ -131,8 +131,6 @@ pub(crate) struct Blocking {
     pub lines: u32,
     /// How often the loop over the sources is unrolled.
     pub unroll: u32,
-    /// How many of the eight roots along a line are taken by multiply-adds.
-    pub soft: u32,
 }
 
 impl Blocking {
@@ -143,7 +141,6 @@ impl Blocking {
             threads: if one_smooth && !T::DOUBLE { 512 } else { 256 },
             lines: if T::DOUBLE && components == 1 { 2 } else { 1 },
             unroll: 4,
-            soft: if T::DOUBLE || components > 1 { 0 } else { 1 },
         }
     }
 
@@ -152,7 +149,6 @@ impl Blocking {
         threads: 128,
         lines: 1,
         unroll: 1,
-        soft: 0,
     };
 }
 
@@ -163,7 +159,6 @@ fn program<T: Precision>(name: &'static str, components: usize, blocking: Blocki
         .define("FARFIELD_THREADS", blocking.threads)
         .define("FARFIELD_LINES", blocking.lines)
         .define("FARFIELD_UNROLL", blocking.unroll)
-        .define("FARFIELD_SOFT", blocking.soft)
 }
 
 /// The program of direct plans.
