@@ -225,7 +225,7 @@ pub fn figure_4(context: &Context) -> Result<Reproduction, Failure> {
         .series(Series::new("direct").points(&direct))
         .series(Series::new("indirect").points(&indirect));
     if gpu.is_some() {
-        chart = chart.series(Series::new("direct, GPU").points(&on_gpu));
+        chart = chart.series(Series::new("direct on the GPU").points(&on_gpu));
     }
     let report = last.ok_or_else(|| Failure::Data("nothing was measured".to_owned()))?;
     let mut remarks = vec![
@@ -273,7 +273,7 @@ pub fn table_1(context: &Context) -> Result<Reproduction, Failure> {
     let [direct, indirect] = VANREES_TABLE_1;
     let mut rows = vec![
         Rate {
-            name: "direct, CPU",
+            name: "direct on the CPU",
             work: Work::direct(pair, accuracy),
             count: report.interactions.direct,
             seconds: report.seconds.direct,
@@ -281,7 +281,7 @@ pub fn table_1(context: &Context) -> Result<Reproduction, Failure> {
             paper: [direct.cpu_gflops, direct.cpu_bound_gflops],
         },
         Rate {
-            name: "indirect, CPU",
+            name: "indirect on the CPU",
             work: Work::indirect(ORDER, accuracy),
             count: report.interactions.indirect,
             seconds: report.seconds.indirect,
@@ -303,7 +303,7 @@ pub fn table_1(context: &Context) -> Result<Reproduction, Failure> {
         let roots = farfield_cuda::bricks::root_rate::<Precision>(&gpu)?;
         let work = Work::direct(pair, RsqrtAccuracy::Estimate);
         rows.push(Rate {
-            name: "direct, GPU",
+            name: "direct on the GPU",
             work,
             count: hybrid.interactions.direct,
             seconds: hybrid.seconds.direct,
