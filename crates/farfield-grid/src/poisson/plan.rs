@@ -38,16 +38,25 @@ impl Brick {
         std::array::from_fn(|axis| self.first[axis] + self.spacing * at[axis] as f64)
     }
 
-    /// The distance of `x` from the point nearest to it.
+    /// The distance of `x` from the point nearest to it. Less than rounding can tell from none is none: sources lie on
+    /// points, and one that is alone in its leaf must not be taken for far from itself.
     pub fn distance(&self, x: [f64; 3]) -> f64 {
         let squares = (0..3).map(|axis| {
             let steps = ((x[axis] - self.first[axis]) / self.spacing).round();
             let steps = steps.clamp(0.0, (BRICK_SIDE - 1) as f64);
             (self.first[axis] + self.spacing * steps - x[axis]).powi(2)
         });
-        squares.sum::<f64>().sqrt()
+        let distance = squares.sum::<f64>().sqrt();
+        if distance > ROUNDING * self.spacing {
+            distance
+        } else {
+            0.0
+        }
     }
 }
+
+/// What rounding may add to a distance, in spacings, in single precision too.
+const ROUNDING: f64 = 1e-2;
 
 /// Sources that a brick meets directly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
