@@ -64,8 +64,8 @@ pub(crate) struct Direct<T: Precision> {
     finish: Function,
 }
 
-/// What a direct sum is made from: the caller's arrays, flattened.
-pub(crate) struct DirectInput<'a, T> {
+/// What is summed, with the caller's arrays flattened.
+pub(crate) struct SumInput<'a, T> {
     pub kernel: Kernel,
     pub kind: PairKind,
     pub vectors: usize,
@@ -92,8 +92,8 @@ impl<T: Precision> Direct<T> {
         ((sources * per_source + targets * per_target) * std::mem::size_of::<T>()) as u64
     }
 
-    pub fn new(buffers: Buffers, input: DirectInput<T>) -> Result<Self, Error> {
-        let DirectInput {
+    pub fn new(buffers: Buffers, input: SumInput<T>) -> Result<Self, Error> {
+        let SumInput {
             kernel,
             kind,
             vectors,

@@ -3,7 +3,7 @@
 mod evaluate;
 
 pub use evaluate::Blocking;
-pub(crate) use evaluate::{Direct, DirectInput};
+pub(crate) use evaluate::{Direct, SumInput};
 
 use crate::compile::Program;
 use crate::device::Precision;

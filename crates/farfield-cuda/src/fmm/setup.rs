@@ -3,6 +3,7 @@
 use super::tasks::{Task, batch_of, orders_by_level, tasks_of};
 use super::{p2m_warps, p2p_program, points_program};
 use crate::device::{Buffers, Device, Function, Precision, Timeline, launch};
+use crate::direct::SumInput;
 use crate::error::Error;
 use crate::expansion::{Kind, Layout, Matrices, Steps, stride, translate_program};
 use crate::kernel::PairKind;
@@ -12,7 +13,7 @@ use crate::tuning::Choice;
 use cudarc::driver::CudaSlice;
 use cudarc::driver::sys::CUfunction_attribute_enum as Attribute;
 use farfield::expansion::coefficient_count;
-use farfield::kernel::{Kernel, Output};
+use farfield::kernel::Output;
 use farfield::report::{Interactions, Phase};
 use std::ops::Range;
 use std::sync::Arc;
@@ -100,17 +101,9 @@ pub(super) struct SharedBytes {
     pub l2p: u32,
 }
 
-/// What an FMM is made from: the caller's arrays, flattened.
+/// What an FMM is made from.
 pub(crate) struct FmmInput<'a, T> {
-    pub kernel: Kernel,
-    pub kind: PairKind,
-    pub vectors: usize,
-    pub sources: &'a [T],
-    pub targets: Option<&'a [T]>,
-    /// One per source, or none.
-    pub sizes: &'a [T],
-    pub global_size2: T,
-    pub outputs: &'a [Output],
+    pub sum: SumInput<'a, T>,
     pub shape: TreeShape,
     pub far_field: FarField<'a>,
 }
@@ -246,7 +239,8 @@ impl<T: Precision> Fmm<T> {
     }
 
     pub fn new(buffers: Buffers, input: FmmInput<T>) -> Result<Self, Error> {
-        let FmmInput {
+        let FmmInput { sum, shape, far_field } = input;
+        let SumInput {
             kernel,
             kind,
             vectors,
@@ -255,9 +249,7 @@ impl<T: Precision> Fmm<T> {
             sizes,
             global_size2,
             outputs,
-            shape,
-            far_field,
-        } = input;
+        } = sum;
         let order = far_field.order();
         let opening = match far_field {
             FarField::Locals(_) => None,

@@ -3,7 +3,7 @@
 use super::Plan;
 use super::evaluate::Engine;
 use crate::device::{Buffers, Device, Precision, forecast_fits};
-use crate::direct::{Direct, DirectInput};
+use crate::direct::{Direct, SumInput};
 use crate::error::Error;
 use crate::fmm::{FarField, Fmm, FmmInput};
 use crate::kernel::{PairKind, SizeKind};
@@ -80,14 +80,7 @@ impl<T: Precision> Plan<T> {
         let fmm = Fmm::new(
             buffers.clone(),
             FmmInput {
-                kernel: request.kernel,
-                kind,
-                vectors: request.vectors,
-                sources: request.sources.as_flattened(),
-                targets: request.targets.map(|targets| targets.as_flattened()),
-                sizes: sizes_of(request, &kind),
-                global_size2: global_size2(request),
-                outputs: request.outputs,
+                sum: input_of(request, kind),
                 shape,
                 far_field,
             },
@@ -134,19 +127,7 @@ impl<T: Precision> Plan<T> {
             Direct::<T>::forecast(&kind, request.vectors, counts, multiprocessors),
         )?;
         let buffers = Buffers::new(device)?;
-        let direct = Direct::new(
-            buffers.clone(),
-            DirectInput {
-                kernel: request.kernel,
-                kind,
-                vectors: request.vectors,
-                sources: request.sources.as_flattened(),
-                targets: request.targets.map(|targets| targets.as_flattened()),
-                sizes: sizes_of(request, &kind),
-                global_size2: global_size2(request),
-                outputs: request.outputs,
-            },
-        )?;
+        let direct = Direct::new(buffers.clone(), input_of(request, kind))?;
         let parameters = Parameters {
             method: Method::Direct,
             interactions: Interactions {
@@ -251,6 +232,20 @@ fn check_counts<T>(request: &Request<T>) -> Result<(), Error> {
         return Err(farfield::Error::TooMany { array, count, limit }.into());
     }
     Ok(())
+}
+
+/// What is summed, as the methods take it.
+fn input_of<'a, T: Precision>(request: &Request<'a, T>, kind: PairKind) -> SumInput<'a, T> {
+    SumInput {
+        kernel: request.kernel,
+        kind,
+        vectors: request.vectors,
+        sources: request.sources.as_flattened(),
+        targets: request.targets.map(|targets| targets.as_flattened()),
+        sizes: sizes_of(request, &kind),
+        global_size2: global_size2(request),
+        outputs: request.outputs,
+    }
 }
 
 /// One size per source, where each has its own.
