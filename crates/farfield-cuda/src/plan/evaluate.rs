@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::fmm::Fmm;
 use farfield::Field;
 use farfield::kernel::{Kernel, Output};
-use farfield::plan::{Parameters, Request, check_strengths};
+use farfield::plan::{Parameters, Request, check_strength_count, check_strengths};
 use farfield::report::Seconds;
 use std::time::Instant;
 
@@ -86,15 +86,20 @@ impl<T: Precision> Plan<T> {
     fn evaluate_to(&mut self, strengths: &[T], mut values: Vec<Vec<T>>) -> Result<Field<T>, Error> {
         let start = Instant::now();
         let components = self.kernel.strength_components();
-        let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
+        check_strength_count(strengths.len(), self.source_count, components, self.vectors)?;
         let mut seconds = Seconds::default();
-        if self.source_count == 0 || self.target_count == 0 {
-            for (values, output) in values.iter_mut().zip(&self.outputs) {
-                values.clear();
-                values.resize(self.vectors * self.target_count * output.components(), T::ZERO);
-            }
+        let mut timeline = Timeline::start(self.buffers.stream())?;
+        let is_empty = self.source_count == 0 || self.target_count == 0;
+        if !is_empty {
+            self.launch(strengths, &mut timeline)?;
+        }
+        // Looked at while the device works.
+        let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
+        if is_empty {
+            self.clear(&mut values);
         } else {
-            self.sum(strengths, &mut seconds, &mut values)?;
+            self.fetch(&mut values)?;
+            self.add_times(&timeline, &mut seconds)?;
         }
         let (vectors, targets) = (self.vectors, self.target_count);
         let field = Field::from_values(&self.outputs, vectors, targets, values, largest)?;
@@ -107,12 +112,16 @@ impl<T: Precision> Plan<T> {
         Ok(field)
     }
 
-    fn sum(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<(), Error> {
-        let mut timeline = Timeline::start(self.buffers.stream())?;
+    /// Starts all of an evaluation's work on the device.
+    fn launch(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
         match &mut self.engine {
-            Engine::Direct(direct) => direct.evaluate(strengths, &mut timeline)?,
-            Engine::Fmm(fmm) => fmm.evaluate(strengths, &mut timeline)?,
+            Engine::Direct(direct) => direct.evaluate(strengths, timeline),
+            Engine::Fmm(fmm) => fmm.evaluate(strengths, timeline),
         }
+    }
+
+    /// Waits for the results.
+    fn fetch(&self, values: &mut [Vec<T>]) -> Result<(), Error> {
         let on_device: Vec<_> = match &self.engine {
             Engine::Direct(direct) => direct.outputs().collect(),
             Engine::Fmm(fmm) => fmm.outputs().collect(),
@@ -121,6 +130,19 @@ impl<T: Precision> Plan<T> {
             let length = self.vectors * self.target_count * output.components();
             self.buffers.read_into(sums, length, values)?;
         }
+        Ok(())
+    }
+
+    /// The results of no sources.
+    fn clear(&self, values: &mut [Vec<T>]) {
+        for (values, output) in values.iter_mut().zip(&self.outputs) {
+            values.clear();
+            values.resize(self.vectors * self.target_count * output.components(), T::ZERO);
+        }
+    }
+
+    /// Where the device's time went, once it is done.
+    fn add_times(&mut self, timeline: &Timeline, seconds: &mut Seconds) -> Result<(), Error> {
         timeline.add_to(seconds)?;
         if let Engine::Fmm(fmm) = &self.engine
             && !self.evaluated
