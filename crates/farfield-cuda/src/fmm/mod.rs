@@ -30,8 +30,7 @@ fn p2m_warps(order: usize) -> usize {
 }
 
 /// The program of P2P: between neighbours, or by a treecode's opening criterion.
-pub fn p2p_program<T: Precision>(kind: &PairKind, treecode: bool) -> Program {
-    let blocking = P2pBlocking::of::<T>(kind);
+pub fn p2p_program<T: Precision>(kind: &PairKind, treecode: bool, blocking: P2pBlocking) -> Program {
     let program = Program::new("p2p", include_str!("../../kernels/p2p.cu"))
         .define("FARFIELD_TREECODE", i32::from(treecode))
         .define("FARFIELD_THREADS", blocking.threads)
@@ -42,7 +41,7 @@ pub fn p2p_program<T: Precision>(kind: &PairKind, treecode: bool) -> Program {
 
 /// How the P2P of a leaf is cut into threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct P2pBlocking {
+pub struct P2pBlocking {
     threads: u32,
     /// Targets of a thread.
     targets: u32,
@@ -51,13 +50,26 @@ struct P2pBlocking {
 }
 
 impl P2pBlocking {
-    fn of<T: Precision>(kind: &PairKind) -> Self {
-        let targets = if kind.sums() <= 4 { 2 } else { 1 };
+    /// The fastest for leaves of so many points: more targets to a thread save loads from shared memory, until too few
+    /// threads of a leaf's block have any.
+    pub fn of<T: Precision>(kind: &PairKind, leaf_mean: f64) -> Self {
+        let targets = match kind.sums() {
+            0..=4 if leaf_mean >= LARGE_LEAF => 4,
+            0..=4 => 2,
+            _ => 1,
+        };
         let wide = kind.source_len() == 8;
         Self {
             threads: 128,
             targets,
-            tile: if T::DOUBLE && wide { 256 } else { 512 },
+            tile: match (T::DOUBLE, wide) {
+                (true, true) => 256,
+                (false, false) => 768,
+                _ => 512,
+            },
         }
     }
 }
+
+/// From so many points of a leaf on, a thread takes four targets.
+const LARGE_LEAF: f64 = 40.0;
