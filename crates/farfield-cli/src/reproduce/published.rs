@@ -328,6 +328,20 @@ pub const GOUDE_BEST_PER_BOX: (usize, usize) = (35, 45);
 /// The sizes of Goude's 150 simulations for figure 5.2 (section 5.1).
 pub const GOUDE_FIGURE_5_2_SIZES: (f64, f64) = (1e4, 2e6);
 
+/// What Goude's section 5.1 says about figure 5.1. It gives no values for it.
+pub const GOUDE_FIGURE_5_1: &str = "parts that depend on the points in a box gain from more of them; P2P loses a little \
+    after each multiple of 16, all after multiples of 32";
+
+/// What Goude's section 5.2 says about figure 5.3. It gives no values for it.
+pub const GOUDE_FIGURE_5_3: &str = "speedups of shifts fall in steps as shared memory holds fewer of them, of M2L at 42 \
+    coefficients";
+
+/// What Goude's section 5.3 says about figure 5.7. It gives no values for it.
+pub const GOUDE_FIGURE_5_7: &str = "M2L and P2P are fast from few points on; sort, connect, M2M and L2L need many";
+
+/// How much faster Goude's GPU is than one core for large N, FMM and direct sum, "about" (section 5.3, on figure 5.6).
+pub const GOUDE_SPEEDUPS: (f64, f64) = (11.0, 15.0);
+
 /// What Goude's section 5.2 says about figure 5.4. It gives no values for it.
 pub const GOUDE_FIGURE_5_4: &str = "the best number of points per box grows about linearly with p";
 
