@@ -31,25 +31,28 @@ pub fn percentages(measured: &Measured) -> [f64; NAMES.len()] {
     seconds(measured).map(|seconds| if total > 0.0 { 100.0 * seconds / total } else { 0.0 })
 }
 
-/// Bars that share a chart: its name; of each bar its label and what its phases take.
+/// Bars that share a chart, and its name.
 pub struct Bars {
     pub name: String,
-    pub bars: Vec<(String, [f64; NAMES.len()])>,
+    pub bars: Vec<Bar>,
 }
+
+/// The label of a bar and what its phases take.
+pub type Bar = (String, [f64; NAMES.len()]);
 
 /// Charts side by side, each with the phases that take any time in any of its bars; `chart` makes an empty one by name.
 pub fn beside(chart: impl Fn(&str) -> BarChart, groups: &[Bars]) -> Result<Vec<u8>, farfield_plot::Error> {
     let draw = |group: &Bars| {
         let labels = group.bars.iter().map(|(label, _)| label.as_str());
-        stack(chart(&group.name).categories(labels), group).to_image()
+        stack(chart(&group.name).categories(labels), &group.bars).to_image()
     };
     let images: Vec<Image> = groups.iter().map(draw).collect::<Result<_, _>>()?;
     Image::grid(&images.iter().collect::<Vec<_>>(), groups.len(), 0).to_png()
 }
 
 /// Stacks the phases. Their colours do not depend on which of them there are.
-fn stack(chart: BarChart, group: &Bars) -> BarChart {
-    let of_phase = |phase: usize| group.bars.iter().map(|(_, bar)| bar[phase]).collect::<Vec<_>>();
+pub fn stack(chart: BarChart, bars: &[Bar]) -> BarChart {
+    let of_phase = |phase: usize| bars.iter().map(|(_, bar)| bar[phase]).collect::<Vec<_>>();
     let shown = (0..NAMES.len()).filter(|phase| of_phase(*phase).iter().any(|value| *value > 0.0));
     shown.fold(chart, |chart, phase| {
         chart.part(Part::new(label(NAMES[phase]), &of_phase(phase)).color(Color::PALETTE[phase]))
