@@ -137,8 +137,8 @@ fn chart(rows: &[Row]) -> LineChart {
     if compared {
         let (fmm, direct) = GOUDE_SPEEDUPS;
         chart = chart
-            .reference(ReferenceLine::horizontal(fmm).label("Goude: FMM over one core"))
-            .reference(ReferenceLine::horizontal(direct).label("Goude: direct"));
+            .reference(ReferenceLine::horizontal(fmm).label(format!("Goude: FMM over one core, {fmm}")))
+            .reference(ReferenceLine::horizontal(direct).label(format!("Goude: direct over one core, {direct}")));
     }
     chart
 }

@@ -77,7 +77,7 @@ const ENTRIES: [Entry; 25] = [
     },
     Entry {
         name: "goude-figure-5-3",
-        about: "the same against the order",
+        about: "GPU over CPU by part, against the order",
         run: goude_speedups::figure_5_3,
     },
     Entry {
@@ -97,7 +97,7 @@ const ENTRIES: [Entry; 25] = [
     },
     Entry {
         name: "goude-figure-5-7",
-        about: "the same by part of the FMM",
+        about: "GPU over CPU by part, against the number of points",
         run: goude_speedups::figure_5_7,
     },
     Entry {

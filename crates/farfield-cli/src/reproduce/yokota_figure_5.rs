@@ -238,7 +238,7 @@ const LINES: [Line; 6] = [
 fn chart(rows: &[Row], on_cpu: &OurCrossovers, on_gpu: &OurCrossovers) -> LineChart {
     let mut chart = LineChart::new("Direct sum, treecode and FMM")
         .subtitle(format!(
-            "gravity, f32, tolerance 10^{{-4}}, CPU: {} threads, GPU: with copies; as in Yokota and Barba, figure 5",
+            "gravity, f32, tolerance 10^{{-4}}, {} threads, GPU with copies; Yokota and Barba, figure 5",
             rayon::current_num_threads()
         ))
         .x_axis(Axis::log("number of bodies N"))
