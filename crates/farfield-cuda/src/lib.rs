@@ -26,7 +26,7 @@
 //! - [`direct`], [`fmm`], [`treecode`]: the methods; each `evaluate.rs` is the algorithm on one screen;
 //! - [`plane`]: all of this for sums in the plane;
 //! - [`tuning`]: tolerance to orders and leaf size; [`auto`]: device or CPU;
-//! - [`selftest`]: the device against the truth;
+//! - [`selftest`]: the device against the truth; [`structure`]: the tree alone, timed;
 //! - [`plan`]: the front door.
 //!
 //! The sources of the device code are in `kernels/`.
@@ -42,6 +42,7 @@ pub mod kernel;
 pub mod plan;
 pub mod plane;
 pub mod selftest;
+pub mod structure;
 pub mod tree;
 pub mod treecode;
 pub mod tuning;
