@@ -1,6 +1,6 @@
 //! A plan on a device and its evaluation.
 
-use crate::device::{Buffers, Precision, Timeline};
+use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
@@ -17,19 +17,31 @@ pub(super) enum Engine<T: Precision> {
     Fmm(Box<Fmm<T>>),
 }
 
+impl<T: Precision> Engine<T> {
+    /// Sums into the outputs on the device; says where its time goes.
+    pub fn evaluate(&mut self, buffers: &Buffers, strengths: Values<T>) -> Result<Timeline, Error> {
+        let mut timeline = Timeline::start(buffers.stream())?;
+        match self {
+            Engine::Direct(direct) => direct.evaluate(strengths, &mut timeline)?,
+            Engine::Fmm(fmm) => fmm.evaluate(strengths, &mut timeline)?,
+        }
+        Ok(timeline)
+    }
+}
+
 /// A planned sum whose points are on the device. Evaluating it again sends strengths and fetches results, nothing
 /// else.
 #[derive(Debug)]
 pub struct Plan<T: Precision> {
-    kernel: Kernel,
-    outputs: Vec<Output>,
-    vectors: usize,
-    source_count: usize,
-    target_count: usize,
+    pub(super) kernel: Kernel,
+    pub(super) outputs: Vec<Output>,
+    pub(super) vectors: usize,
+    pub(super) source_count: usize,
+    pub(super) target_count: usize,
     tolerance: Option<f64>,
-    parameters: Parameters,
-    buffers: Buffers,
-    engine: Engine<T>,
+    pub(super) parameters: Parameters,
+    pub(super) buffers: Buffers,
+    pub(super) engine: Engine<T>,
     pub(super) planning: f64,
     seconds: Seconds,
     evaluated: bool,
@@ -39,15 +51,15 @@ impl<T: Precision> Plan<T> {
     pub(super) fn with_engine(
         buffers: Buffers,
         request: &Request<T>,
-        engine: Engine<T>,
-        parameters: Parameters,
+        (source_count, target_count): (usize, usize),
+        (engine, parameters): (Engine<T>, Parameters),
     ) -> Self {
         Self {
             kernel: request.kernel,
             outputs: request.outputs.to_vec(),
             vectors: request.vectors,
-            source_count: request.sources.len(),
-            target_count: request.target_count(),
+            source_count,
+            target_count,
             tolerance: request.order.is_none().then_some(request.tolerance),
             parameters,
             buffers,
@@ -108,11 +120,7 @@ impl<T: Precision> Plan<T> {
     }
 
     fn sum(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<(), Error> {
-        let mut timeline = Timeline::start(self.buffers.stream())?;
-        match &mut self.engine {
-            Engine::Direct(direct) => direct.evaluate(strengths, &mut timeline)?,
-            Engine::Fmm(fmm) => fmm.evaluate(strengths, &mut timeline)?,
-        }
+        let timeline = self.engine.evaluate(&self.buffers, Values::Host(strengths))?;
         let on_device: Vec<_> = match &self.engine {
             Engine::Direct(direct) => direct.outputs().collect(),
             Engine::Fmm(fmm) => fmm.outputs().collect(),
