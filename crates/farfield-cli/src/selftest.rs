@@ -39,6 +39,7 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
         checks.push(Check::of(row));
     };
     farfield_grid::poisson::selftest(&device, &mut report)?;
+    crate::run::selftest::run(&device, &mut report)?;
     match args.precision {
         None => selftest::run(&device, extent, &mut report)?,
         Some(PrecisionName::F32) => selftest::run_in::<f32>(&device, extent, &mut report)?,

@@ -26,6 +26,7 @@
 //! - [`direct`], [`fmm`], [`treecode`]: the methods; each `evaluate.rs` is the algorithm on one screen;
 //! - [`plane`]: all of this for sums in the plane;
 //! - [`tuning`]: tolerance to orders and leaf size; [`auto`]: device or CPU;
+//! - [`resident`]: states that stay on the device between sums;
 //! - [`selftest`]: the device against the truth; [`structure`]: the tree alone, timed;
 //! - [`plan`]: the front door.
 //!
@@ -41,6 +42,7 @@ pub mod fmm;
 pub mod kernel;
 pub mod plan;
 pub mod plane;
+pub mod resident;
 pub mod selftest;
 pub mod structure;
 pub mod tree;

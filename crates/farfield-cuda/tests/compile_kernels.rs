@@ -11,6 +11,7 @@ use farfield_cuda::direct::{self, Blocking};
 use farfield_cuda::expansion::translate_program;
 use farfield_cuda::fmm::{P2pBlocking, p2p_program, points_program};
 use farfield_cuda::kernel::{PairKind, SizeKind};
+use farfield_cuda::resident;
 use farfield_cuda::tree;
 use farfield_cuda::treecode::m2p_program;
 
@@ -91,8 +92,14 @@ fn plans_of_bricks_compile_in_both_precisions() {
 }
 
 #[test]
+fn the_steps_of_resident_states_compile_in_both_precisions() {
+    compile_all([resident::program::<f32>(), resident::program::<f64>()], 90);
+}
+
+#[test]
 fn kernels_compile_for_older_and_newer_gpus() {
     for architecture in [80, 100] {
+        compile_all([resident::program::<f64>()], architecture);
         compile_all(direct_programs::<f32>().into_iter().step_by(5), architecture);
         compile_all(direct_programs::<f64>().into_iter().step_by(7), architecture);
         compile_all(fmm_programs::<f32>(&[6]).into_iter().step_by(3), architecture);

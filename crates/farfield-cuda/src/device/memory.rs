@@ -79,6 +79,7 @@ impl Buffers {
     pub fn write<T: DeviceRepr>(&self, values: &[T], buffer: &mut CudaSlice<T>) -> Result<(), Error> {
         let bytes = std::mem::size_of_val(values);
         let failure = || Error::driver("copy to the device");
+        self.device.traffic().add_sent(bytes);
         assert!(values.len() <= buffer.len(), "{} into {}", values.len(), buffer.len());
         if bytes >= staging::LEAST {
             let to = buffer.device_ptr(&self.stream).0;
@@ -103,10 +104,28 @@ impl Buffers {
 
     /// Copies the start of `buffer` to `values` and waits for it.
     pub fn read<T: DeviceRepr>(&self, buffer: &CudaSlice<T>, values: &mut [T]) -> Result<(), Error> {
-        if !values.is_empty() {
+        self.read_at(buffer, 0, values)
+    }
+
+    /// Copies part of `buffer` to `values` and waits for it.
+    pub fn read_at<T: DeviceRepr>(&self, buffer: &CudaSlice<T>, start: usize, values: &mut [T]) -> Result<(), Error> {
+        let length = values.len();
+        assert!(start + length <= buffer.len(), "{start} + {length} of {}", buffer.len());
+        let bytes = std::mem::size_of_val(values);
+        let failure = || Error::driver("copy from the device");
+        self.device.traffic().add_fetched(bytes);
+        if bytes >= staging::LEAST {
+            let from = buffer.device_ptr(&self.stream).0 + (start * std::mem::size_of::<T>()) as u64;
+            // SAFETY: the same bytes, which numbers the device knows may be any of.
+            let room = unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast::<MaybeUninit<u8>>(), bytes) };
+            if let Some(copied) = self.device.stage(|staging| staging.read(&self.stream, from, room)) {
+                return copied.map_err(failure());
+            }
+        }
+        if length > 0 {
             self.stream
-                .memcpy_dtoh(&buffer.slice(..values.len()), values)
-                .map_err(Error::driver("copy from the device"))?;
+                .memcpy_dtoh(&buffer.slice(start..start + length), values)
+                .map_err(failure())?;
         }
         self.wait()
     }
@@ -130,6 +149,7 @@ impl Buffers {
             let room = unsafe { std::slice::from_raw_parts_mut(room, bytes) };
             if let Some(copied) = self.device.stage(|staging| staging.read(&self.stream, from, room)) {
                 copied.map_err(Error::driver("copy from the device"))?;
+                self.device.traffic().add_fetched(bytes);
                 // SAFETY: all values were written.
                 unsafe { values.set_len(length) };
                 return Ok(());

@@ -1,6 +1,7 @@
 //! Opening a device, and compiling and loading programs for it.
 
 use super::staging::Staging;
+use super::traffic::Traffic;
 use crate::compile::{Compiler, Program};
 use crate::error::{Error, describe};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
@@ -42,6 +43,7 @@ pub struct Device {
     modules: Mutex<HashMap<Program, Arc<CudaModule>>>,
     tables: Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>,
     staging: Mutex<Vec<Staging>>,
+    traffic: Traffic,
 }
 
 /// A loaded kernel and its name.
@@ -91,6 +93,7 @@ impl Device {
             modules: Mutex::new(HashMap::new()),
             tables: Mutex::new(HashMap::new()),
             staging: Mutex::new(Vec::new()),
+            traffic: Traffic::default(),
         }))
     }
 
@@ -105,6 +108,11 @@ impl Device {
     /// What is known of the device.
     pub fn properties(&self) -> &Properties {
         &self.properties
+    }
+
+    /// What has travelled between the host and this device so far.
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
     }
 
     /// The compiler of its kernels.

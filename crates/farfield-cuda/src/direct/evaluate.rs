@@ -2,7 +2,7 @@
 
 use super::program;
 use crate::device::Function;
-use crate::device::{Buffers, Precision, Timeline, launch};
+use crate::device::{Buffers, Precision, Timeline, Values, launch};
 use crate::error::Error;
 use crate::kernel::PairKind;
 use cudarc::driver::CudaSlice;
@@ -65,16 +65,24 @@ pub(crate) struct Direct<T: Precision> {
 }
 
 /// What is summed, with the caller's arrays flattened.
+#[derive(Clone, Copy)]
 pub(crate) struct SumInput<'a, T> {
     pub kernel: Kernel,
     pub kind: PairKind,
     pub vectors: usize,
-    pub sources: &'a [T],
-    pub targets: Option<&'a [T]>,
+    pub sources: Values<'a, T>,
+    pub targets: Option<Values<'a, T>>,
     /// One per source, or none.
-    pub sizes: &'a [T],
+    pub sizes: Values<'a, T>,
     pub global_size2: T,
     pub outputs: &'a [Output],
+}
+
+impl<T: Copy> SumInput<'_, T> {
+    /// The numbers of sources and of targets.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.sources.len() / 3, self.targets.unwrap_or(self.sources).len() / 3)
+    }
 }
 
 impl<T: Precision> Direct<T> {
@@ -93,6 +101,7 @@ impl<T: Precision> Direct<T> {
     }
 
     pub fn new(buffers: Buffers, input: SumInput<T>) -> Result<Self, Error> {
+        let (source_count, target_count) = input.counts();
         let SumInput {
             kernel,
             kind,
@@ -104,7 +113,6 @@ impl<T: Precision> Direct<T> {
             outputs,
         } = input;
         let blocking = Blocking::fastest::<T>(&kind);
-        let (source_count, target_count) = (sources.len() / 3, targets.unwrap_or(sources).len() / 3);
         let multiprocessors = buffers.device().properties().multiprocessors;
         let (slices, slice_length) = slices(&blocking, source_count, target_count, multiprocessors);
         let program = program::<T>(&kind, &blocking);
@@ -127,9 +135,9 @@ impl<T: Precision> Direct<T> {
             slices,
             slice_length,
             global_size2,
-            sources: buffers.upload(sources)?,
-            targets: targets.map(|targets| buffers.upload(targets)).transpose()?,
-            sizes: buffers.upload(sizes)?,
+            sources: buffers.place(sources)?,
+            targets: targets.map(|targets| buffers.place(targets)).transpose()?,
+            sizes: buffers.place(sizes)?,
             strengths: buffers.uninit(vectors * source_count * kind.strengths())?,
             packed: buffers.uninit(vectors * source_count * kind.source_len())?,
             partial: buffers.uninit(vectors * slices as usize * kind.sums() * target_count)?,
@@ -142,8 +150,8 @@ impl<T: Precision> Direct<T> {
     }
 
     /// Sums for the given strengths.
-    pub fn evaluate(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
-        self.buffers.write(strengths, &mut self.strengths)?;
+    pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
+        self.buffers.put(strengths, &mut self.strengths)?;
         self.pack()?;
         self.sum()?;
         self.finish()?;
@@ -153,6 +161,11 @@ impl<T: Precision> Direct<T> {
     /// The values of each output, on the device.
     pub fn outputs(&self) -> impl Iterator<Item = &CudaSlice<T>> {
         self.outputs.iter().map(|(_, _, values)| values)
+    }
+
+    /// Hands them over; nothing can be evaluated after that.
+    pub fn into_outputs(self) -> Vec<CudaSlice<T>> {
+        self.outputs.into_iter().map(|(_, _, values)| values).collect()
     }
 
     fn pack(&mut self) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! Each step of the algorithm, launched over all boxes.
 
 use super::{Counter, Fmm};
-use crate::device::{Function, Precision, launch};
+use crate::device::{Function, Precision, Values, launch};
 use crate::error::Error;
 use crate::expansion::{Kind, Step, stride};
 use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr};
@@ -46,10 +46,10 @@ struct Translation<'a> {
 
 impl<T: Precision> Fmm<T> {
     /// Packs the sources of some strength vectors in tree order.
-    pub(crate) fn gather(&mut self, strengths: &[T], vectors: &Range<usize>) -> Result<(), Error> {
+    pub(crate) fn gather(&mut self, strengths: Values<T>, vectors: &Range<usize>) -> Result<(), Error> {
         let per_vector = self.source_count as usize * self.kind.strengths();
-        let strengths = &strengths[vectors.start * per_vector..vectors.end * per_vector];
-        self.buffers.write(strengths, &mut self.strengths)?;
+        let strengths = strengths.part(vectors.start * per_vector..vectors.end * per_vector);
+        self.buffers.put(strengths, &mut self.strengths)?;
         self.buffers.clear(&mut self.counters)?;
         let grid = (self.source_count.div_ceil(256), vectors.len() as u32, 1);
         launch!(self.buffers.stream(), self.kernels.gather_sources, grid, 256, 0;

@@ -273,20 +273,20 @@ impl<T: Precision> Fmm<T> {
             global_size2,
             outputs,
         } = sum;
+        let (source_count, target_count) = sum.counts();
         let order = far_field.order();
         let opening = match far_field {
             FarField::Locals(_) => None,
             FarField::Multipoles(opening) => Some(opening),
         };
-        let (source_count, target_count) = (sources.len() / 3, targets.unwrap_or(sources).len() / 3);
         let layout = Layout::of::<T>(order);
         let shared = SharedBytes::of::<T>(&kind, order);
         let p2p_blocking = P2pBlocking::of::<T>(&kind, shape.leaf_mean);
         let p2p = p2p_program::<T>(&kind, opening.is_some(), p2p_blocking);
         let kernels = Kernels::load::<T>(&buffers, &kind, order, &shared, &p2p)?;
         let matrices = Matrices::of(buffers.device(), order)?;
-        let source_positions = buffers.upload(sources)?;
-        let caller_targets = targets.map(|targets| buffers.upload(targets)).transpose()?;
+        let source_positions = buffers.place(sources)?;
+        let caller_targets = targets.map(|targets| buffers.place(targets)).transpose()?;
         let building = Timeline::start(buffers.stream())?;
         let tree = Octree::build(
             &buffers,
@@ -326,7 +326,7 @@ impl<T: Precision> Fmm<T> {
             source_count: source_count as u32,
             target_count: target_count as u32,
             global_size2,
-            sizes: buffers.upload(sizes)?,
+            sizes: buffers.place(sizes)?,
             strengths: buffers.uninit(source_count * streams)?,
             packed: buffers.uninit(batch * source_count * kind.source_len())?,
             target_positions: buffers.uninit(3 * target_count)?,
@@ -392,5 +392,10 @@ impl<T: Precision> Fmm<T> {
     /// The values of each output, on the device.
     pub fn outputs(&self) -> impl Iterator<Item = &CudaSlice<T>> {
         self.outputs.iter().map(|(_, _, values)| values)
+    }
+
+    /// Hands them over; nothing can be evaluated after that.
+    pub fn into_outputs(self) -> Vec<CudaSlice<T>> {
+        self.outputs.into_iter().map(|(_, _, values)| values).collect()
     }
 }

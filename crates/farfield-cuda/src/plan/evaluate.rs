@@ -1,6 +1,6 @@
 //! A plan on a device and its evaluation.
 
-use crate::device::{Buffers, Precision, Timeline};
+use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
@@ -17,19 +17,31 @@ pub(super) enum Engine<T: Precision> {
     Fmm(Box<Fmm<T>>),
 }
 
+impl<T: Precision> Engine<T> {
+    /// Sums into the outputs on the device; says where its time goes.
+    pub fn evaluate(&mut self, buffers: &Buffers, strengths: Values<T>) -> Result<Timeline, Error> {
+        let mut timeline = Timeline::start(buffers.stream())?;
+        match self {
+            Engine::Direct(direct) => direct.evaluate(strengths, &mut timeline)?,
+            Engine::Fmm(fmm) => fmm.evaluate(strengths, &mut timeline)?,
+        }
+        Ok(timeline)
+    }
+}
+
 /// A planned sum whose points are on the device. Evaluating it again sends strengths and fetches results, nothing
 /// else.
 #[derive(Debug)]
 pub struct Plan<T: Precision> {
-    kernel: Kernel,
-    outputs: Vec<Output>,
-    vectors: usize,
-    source_count: usize,
-    target_count: usize,
+    pub(super) kernel: Kernel,
+    pub(super) outputs: Vec<Output>,
+    pub(super) vectors: usize,
+    pub(super) source_count: usize,
+    pub(super) target_count: usize,
     tolerance: Option<f64>,
-    parameters: Parameters,
-    buffers: Buffers,
-    engine: Engine<T>,
+    pub(super) parameters: Parameters,
+    pub(super) buffers: Buffers,
+    pub(super) engine: Engine<T>,
     pub(super) planning: f64,
     seconds: Seconds,
     evaluated: bool,
@@ -39,15 +51,15 @@ impl<T: Precision> Plan<T> {
     pub(super) fn with_engine(
         buffers: Buffers,
         request: &Request<T>,
-        engine: Engine<T>,
-        parameters: Parameters,
+        (source_count, target_count): (usize, usize),
+        (engine, parameters): (Engine<T>, Parameters),
     ) -> Self {
         Self {
             kernel: request.kernel,
             outputs: request.outputs.to_vec(),
             vectors: request.vectors,
-            source_count: request.sources.len(),
-            target_count: request.target_count(),
+            source_count,
+            target_count,
             tolerance: request.order.is_none().then_some(request.tolerance),
             parameters,
             buffers,
@@ -88,18 +100,18 @@ impl<T: Precision> Plan<T> {
         let components = self.kernel.strength_components();
         check_strength_count(strengths.len(), self.source_count, components, self.vectors)?;
         let mut seconds = Seconds::default();
-        let mut timeline = Timeline::start(self.buffers.stream())?;
         let is_empty = self.source_count == 0 || self.target_count == 0;
-        if !is_empty {
-            self.launch(strengths, &mut timeline)?;
-        }
+        let timeline = match is_empty {
+            true => None,
+            false => Some(self.engine.evaluate(&self.buffers, Values::Host(strengths))?),
+        };
         // Looked at while the device works.
         let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
-        if is_empty {
-            self.clear(&mut values);
-        } else {
+        if let Some(timeline) = timeline {
             self.fetch(&mut values)?;
             self.add_times(&timeline, &mut seconds)?;
+        } else {
+            self.clear(&mut values);
         }
         let (vectors, targets) = (self.vectors, self.target_count);
         let field = Field::from_values(&self.outputs, vectors, targets, values, largest)?;
@@ -110,14 +122,6 @@ impl<T: Precision> Plan<T> {
         self.evaluated = true;
         self.seconds = seconds;
         Ok(field)
-    }
-
-    /// Starts all of an evaluation's work on the device.
-    fn launch(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
-        match &mut self.engine {
-            Engine::Direct(direct) => direct.evaluate(strengths, timeline),
-            Engine::Fmm(fmm) => fmm.evaluate(strengths, timeline),
-        }
     }
 
     /// Waits for the results.
