@@ -11,27 +11,42 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 /// Threads that check at once, where there are as many cores.
 const MOST_THREADS: usize = 8;
 
-type Check<'a> = Box<dyn FnOnce(&Arc<Device>) -> Result<Row, Error> + Send + 'a>;
+type Check<'a, E> = Box<dyn FnOnce(&Arc<Device>) -> Result<Row, E> + Send + 'a>;
 
-/// Checks to be done.
-#[derive(Default)]
-pub(super) struct Checks<'a> {
-    list: Vec<Check<'a>>,
+/// Checks to be done; a device that fails is an `E`.
+pub struct Checks<'a, E = Error> {
+    list: Vec<Check<'a, E>>,
 }
 
-impl<'a> Checks<'a> {
-    pub fn add(&mut self, check: impl FnOnce(&Arc<Device>) -> Result<Row, Error> + Send + 'a) {
+impl<E> std::fmt::Debug for Checks<'_, E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Checks").field("count", &self.list.len()).finish()
+    }
+}
+
+impl<E> Default for Checks<'_, E> {
+    fn default() -> Self {
+        Self { list: Vec::new() }
+    }
+}
+
+impl<'a, E: Send> Checks<'a, E> {
+    /// Adds one.
+    pub fn add(&mut self, check: impl FnOnce(&Arc<Device>) -> Result<Row, E> + Send + 'a) {
         self.list.push(Box::new(check));
     }
 
     /// Does all checks and reports them in their order. A memory checker sees them one by one.
-    pub fn run(self, device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// The first one of a check.
+    pub fn run(self, device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), E> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = match extent {
             Extent::Quick => 1,
             Extent::Full => cores.min(MOST_THREADS),
         };
-        let checks: Vec<Mutex<Option<Check>>> = self.list.into_iter().map(|check| Mutex::new(Some(check))).collect();
+        let checks: Vec<Mutex<Option<Check<E>>>> = self.list.into_iter().map(|check| Mutex::new(Some(check))).collect();
         let next = AtomicUsize::new(0);
         let (sender, results) = mpsc::channel();
         std::thread::scope(|scope| {
@@ -56,15 +71,12 @@ impl<'a> Checks<'a> {
     }
 }
 
-fn take<'a>(check: &Mutex<Option<Check<'a>>>) -> Option<Check<'a>> {
+fn take<'a, E>(check: &Mutex<Option<Check<'a, E>>>) -> Option<Check<'a, E>> {
     check.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Reports each row once all before it have come; ends with the first error.
-fn report_in_order(
-    results: mpsc::Receiver<(usize, Result<Row, Error>)>,
-    report: &mut dyn FnMut(&Row),
-) -> Result<(), Error> {
+fn report_in_order<E>(results: mpsc::Receiver<(usize, Result<Row, E>)>, report: &mut dyn FnMut(&Row)) -> Result<(), E> {
     let mut early = BTreeMap::new();
     let mut next = 0;
     for (at, row) in results {

@@ -7,7 +7,8 @@ mod checks;
 mod plane;
 mod tree;
 
-use self::checks::Checks;
+pub use checks::Checks;
+
 use crate::device::{Device, Precision};
 use crate::error::Error;
 use crate::plan::Plan;
