@@ -2,12 +2,14 @@
 
 mod memory;
 mod open;
+mod pinned;
 mod staging;
 mod timeline;
 
 pub(crate) use memory::{Buffers, forecast_fits};
 pub(crate) use open::Function;
 pub use open::{Device, Properties};
+pub(crate) use pinned::Pinned;
 pub(crate) use timeline::Timeline;
 
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};

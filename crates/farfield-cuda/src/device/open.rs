@@ -1,5 +1,6 @@
 //! Opening a device, and compiling and loading programs for it.
 
+use super::pinned::PinnedPool;
 use super::staging::Staging;
 use crate::compile::{Compiler, Program};
 use crate::error::{Error, describe};
@@ -42,6 +43,7 @@ pub struct Device {
     modules: Mutex<HashMap<Program, Arc<CudaModule>>>,
     tables: Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>,
     staging: Mutex<Vec<Staging>>,
+    pinned: Arc<PinnedPool>,
 }
 
 /// A loaded kernel and its name.
@@ -91,6 +93,7 @@ impl Device {
             modules: Mutex::new(HashMap::new()),
             tables: Mutex::new(HashMap::new()),
             staging: Mutex::new(Vec::new()),
+            pinned: Arc::default(),
         }))
     }
 
@@ -194,6 +197,11 @@ impl Device {
         let copied = copy(&mut staging);
         lock().push(staging);
         Some(copied)
+    }
+
+    /// Memory of the host that the device copies to by itself.
+    pub(super) fn pinned_pool(&self) -> (&Arc<CudaContext>, &Arc<PinnedPool>) {
+        (&self.context, &self.pinned)
     }
 
     fn module(&self, program: &Program) -> Result<Arc<CudaModule>, Error> {

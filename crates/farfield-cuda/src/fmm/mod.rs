@@ -31,27 +31,31 @@ fn p2m_warps(order: usize) -> usize {
 
 /// The program of P2P: between neighbours, or by a treecode's opening criterion.
 pub fn p2p_program<T: Precision>(kind: &PairKind, treecode: bool) -> Program {
-    let blocking = P2pBlocking::of::<T>(kind);
-    let program = Program::new("p2p", include_str!("../../kernels/p2p.cu"))
-        .define("FARFIELD_TREECODE", i32::from(treecode))
-        .define("FARFIELD_THREADS", blocking.threads)
-        .define("FARFIELD_TARGETS", blocking.targets)
-        .define("FARFIELD_TILE", blocking.tile);
-    kind.define::<T>(program)
+    let program = Program::new("p2p", include_str!("../../kernels/p2p.cu"));
+    let program = P2pBlocking::of::<T>(kind).define(program);
+    kind.define::<T>(program.define("FARFIELD_TREECODE", i32::from(treecode)))
 }
 
-/// How the P2P of a leaf is cut into threads.
+/// How the P2P of a leaf is cut into threads: the constants of `kernels/meet.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct P2pBlocking {
-    threads: u32,
+pub(crate) struct P2pBlocking {
+    pub threads: u32,
     /// Targets of a thread.
-    targets: u32,
+    pub targets: u32,
     /// Sources in shared memory at once.
-    tile: u32,
+    pub tile: u32,
 }
 
 impl P2pBlocking {
-    fn of<T: Precision>(kind: &PairKind) -> Self {
+    /// The program with these constants.
+    pub fn define(self, program: Program) -> Program {
+        program
+            .define("FARFIELD_THREADS", self.threads)
+            .define("FARFIELD_TARGETS", self.targets)
+            .define("FARFIELD_TILE", self.tile)
+    }
+
+    pub fn of<T: Precision>(kind: &PairKind) -> Self {
         let targets = if kind.sums() <= 4 { 2 } else { 1 };
         let wide = kind.source_len() == 8;
         Self {
