@@ -10,6 +10,7 @@ use farfield_cuda::device::Precision;
 use farfield_cuda::direct::{self, Blocking};
 use farfield_cuda::expansion::translate_program;
 use farfield_cuda::fmm::{P2pBlocking, p2p_program, points_program};
+use farfield_cuda::hybrid;
 use farfield_cuda::kernel::{PairKind, SizeKind};
 use farfield_cuda::resident;
 use farfield_cuda::tree;
@@ -48,6 +49,7 @@ fn fmm_programs<T: Precision>(orders: &[usize]) -> Vec<Program> {
     programs.extend(kinds.iter().step_by(4).map(|kind| p2p::<T>(kind, false, SMALL_LEAF)));
     programs.extend(kinds.iter().step_by(9).map(|kind| p2p::<T>(kind, false, LARGE_LEAF)));
     programs.extend(kinds.iter().step_by(7).map(|kind| p2p::<T>(kind, true, LARGE_LEAF)));
+    programs.extend(kinds.iter().step_by(5).map(hybrid::program::<T>));
     for order in orders {
         programs.push(translate_program::<T>(*order));
         let far = kinds.iter().filter(|kind| kind.sizes == SizeKind::None);
@@ -117,6 +119,8 @@ fn every_kernel_compiles_at_every_order_for_every_gpu() {
         compile_all(direct_programs::<f64>(), architecture);
         compile_all(fmm_programs::<f32>(&orders), architecture);
         compile_all(fmm_programs::<f64>(&orders), architecture);
+        compile_all(PairKind::all().iter().map(hybrid::program::<f32>), architecture);
+        compile_all(PairKind::all().iter().map(hybrid::program::<f64>), architecture);
         for (treecode, leaf) in [
             (false, SMALL_LEAF),
             (false, LARGE_LEAF),

@@ -26,8 +26,8 @@ pub struct BenchArgs {
     /// Machine profile: to plan with, or with --calibrate to write [default: as for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
-    /// What to measure: cpu or cuda
-    #[arg(long, value_enum, default_value_t = Device::Cpu, conflicts_with_all = ["calibrate", "case"])]
+    /// What to measure: cpu or cuda; with --calibrate, what cuda does beside the cores (for `evaluate --device hybrid`)
+    #[arg(long, value_enum, default_value_t = Device::Cpu, conflicts_with = "case")]
     pub device: Device,
 }
 
@@ -92,6 +92,8 @@ pub struct SelftestArgs {
 /// Devices that test themselves; the CPU engine's tests are `cargo test`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TestedDevice {
-    /// A graphics processor of NVIDIA
+    /// A graphics processor of NVIDIA, alone and beside the cores
     Cuda,
+    /// A graphics processor beside the cores
+    Hybrid,
 }

@@ -13,6 +13,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("plane.cuh", include_str!("../../kernels/plane.cuh")),
     ("plane_pair.cuh", include_str!("../../kernels/plane_pair.cuh")),
     ("tree.cuh", include_str!("../../kernels/tree.cuh")),
+    ("meet.cuh", include_str!("../../kernels/meet.cuh")),
     ("expansion.cuh", include_str!("../../kernels/expansion.cuh")),
     ("basis.cuh", include_str!("../../kernels/basis.cuh")),
     ("opening.cuh", include_str!("../../kernels/opening.cuh")),

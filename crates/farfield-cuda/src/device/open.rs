@@ -1,5 +1,6 @@
 //! Opening a device, and compiling and loading programs for it.
 
+use super::pinned::PinnedPool;
 use super::staging::Staging;
 use super::traffic::Traffic;
 use crate::compile::{Compiler, Program};
@@ -44,6 +45,7 @@ pub struct Device {
     tables: Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>,
     staging: Mutex<Vec<Staging>>,
     traffic: Traffic,
+    pinned: Arc<PinnedPool>,
 }
 
 /// A loaded kernel and its name.
@@ -94,6 +96,7 @@ impl Device {
             tables: Mutex::new(HashMap::new()),
             staging: Mutex::new(Vec::new()),
             traffic: Traffic::default(),
+            pinned: Arc::default(),
         }))
     }
 
@@ -227,6 +230,11 @@ impl Device {
         let copied = copy(&mut staging);
         lock().push(staging);
         Some(copied)
+    }
+
+    /// Memory of the host that the device copies to by itself.
+    pub(super) fn pinned_pool(&self) -> (&Arc<CudaContext>, &Arc<PinnedPool>) {
+        (&self.context, &self.pinned)
     }
 
     fn module(&self, program: &Program) -> Result<Arc<CudaModule>, Error> {

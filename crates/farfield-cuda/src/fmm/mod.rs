@@ -31,25 +31,29 @@ fn p2m_warps(order: usize) -> usize {
 
 /// The program of P2P: between neighbours, or by a treecode's opening criterion.
 pub fn p2p_program<T: Precision>(kind: &PairKind, treecode: bool, blocking: P2pBlocking) -> Program {
-    let program = Program::new("p2p", include_str!("../../kernels/p2p.cu"))
-        .define("FARFIELD_TREECODE", i32::from(treecode))
-        .define("FARFIELD_THREADS", blocking.threads)
-        .define("FARFIELD_TARGETS", blocking.targets)
-        .define("FARFIELD_TILE", blocking.tile);
-    kind.define::<T>(program)
+    let program = blocking.define(Program::new("p2p", include_str!("../../kernels/p2p.cu")));
+    kind.define::<T>(program.define("FARFIELD_TREECODE", i32::from(treecode)))
 }
 
-/// How the P2P of a leaf is cut into threads.
+/// How the P2P of a leaf is cut into threads: the constants of `kernels/meet.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct P2pBlocking {
-    threads: u32,
+    pub(crate) threads: u32,
     /// Targets of a thread.
-    targets: u32,
+    pub(crate) targets: u32,
     /// Sources in shared memory at once.
-    tile: u32,
+    pub(crate) tile: u32,
 }
 
 impl P2pBlocking {
+    /// The program with these constants.
+    pub(crate) fn define(self, program: Program) -> Program {
+        program
+            .define("FARFIELD_THREADS", self.threads)
+            .define("FARFIELD_TARGETS", self.targets)
+            .define("FARFIELD_TILE", self.tile)
+    }
+
     /// The fastest for leaves of so many points: more targets to a thread save loads from shared memory, until too few
     /// threads of a leaf's block have any.
     pub fn of<T: Precision>(kind: &PairKind, leaf_mean: f64) -> Self {
@@ -72,4 +76,4 @@ impl P2pBlocking {
 }
 
 /// From so many points of a leaf on, a thread takes four targets.
-const LARGE_LEAF: f64 = 40.0;
+pub(crate) const LARGE_LEAF: f64 = 40.0;

@@ -4,6 +4,7 @@
 //! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
 
 mod checks;
+mod hybrid;
 mod plane;
 mod tree;
 
@@ -51,6 +52,16 @@ pub enum Extent {
     Full,
 }
 
+impl Extent {
+    /// Points of most sums in space.
+    fn points(self) -> usize {
+        match self {
+            Extent::Quick => 1500,
+            Extent::Full => 20_000,
+        }
+    }
+}
+
 /// Runs all checks in both precisions and hands each row to `report` as it comes.
 ///
 /// # Errors
@@ -70,15 +81,26 @@ pub fn run_in_plane(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut
     plane::run_in::<f64>(device, extent, report)
 }
 
+/// Runs the checks of sums that the device shares with the CPU's cores, in one precision.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_beside<T: Precision>(
+    device: &Arc<Device>,
+    extent: Extent,
+    report: &mut dyn FnMut(&Row),
+) -> Result<(), Error> {
+    let mut checks = Checks::default();
+    hybrid::add_checks::<T>(&mut checks, extent.points());
+    checks.run(device, extent, report)
+}
+
 /// [`run`] in one precision.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
-    let n = match extent {
-        Extent::Quick => 1500,
-        Extent::Full => 20_000,
-    };
+    let n = extent.points();
     let coulomb = &Case::<T>::new(Kernel::Coulomb);
     let mut checks = Checks::default();
     for set in PointSet::ALL {
@@ -117,6 +139,7 @@ pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut d
         checks.add(move |device| coulomb.order(device, n, order));
     }
     checks.add(move |device| coulomb.repeated(device, n));
+    hybrid::add_checks::<T>(&mut checks, n);
     checks.run(device, extent, report)
 }
 
@@ -324,15 +347,7 @@ impl<T: Precision> Case<T> {
         let mut plan = Plan::new(device, &sum)?;
         let mut different = 0;
         for _ in 0..3 {
-            let again = plan.evaluate(&strengths)?;
-            for output in first.outputs() {
-                let (a, b) = (first.get(*output).unwrap_or(&[]), again.get(*output).unwrap_or(&[]));
-                different += a
-                    .iter()
-                    .zip(b)
-                    .filter(|(a, b)| a.to_f64().to_bits() != b.to_f64().to_bits())
-                    .count();
-            }
+            different += different_bits(&first, &plan.evaluate(&strengths)?);
         }
         let points = format!("plummer {n}");
         Ok(self.row(
@@ -395,6 +410,16 @@ impl<T: Precision> Case<T> {
             allowed,
         }
     }
+}
+
+/// How many values of two fields differ.
+fn different_bits<T: Precision>(a: &Field<T>, b: &Field<T>) -> usize {
+    let differ = |output: &Output| {
+        let (a, b) = (a.get(*output).unwrap_or(&[]), b.get(*output).unwrap_or(&[]));
+        let bits = |value: &T| value.to_f64().to_bits();
+        a.iter().zip(b).filter(|(a, b)| bits(a) != bits(b)).count()
+    };
+    a.outputs().iter().map(differ).sum()
 }
 
 /// The larger of two errors; not a number beats all.
