@@ -8,7 +8,7 @@ mod timeline;
 mod traffic;
 mod values;
 
-pub(crate) use memory::{Buffers, forecast_fits};
+pub(crate) use memory::{Buffers, forecast_fits, vectors_at_once};
 pub(crate) use open::Function;
 pub use open::{Device, Properties};
 pub(crate) use pinned::Pinned;
