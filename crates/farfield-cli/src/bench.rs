@@ -4,13 +4,14 @@
 //! many pairs per point the machine could have summed directly in the time. It does not depend on how fast the machine
 //! is, so it can be compared between machines.
 
+mod calibrate;
 mod cuda;
 mod leapfrog;
 
 use crate::args::{BenchArgs, Device};
 use crate::failure::Failure;
 use crate::problem::{Data, Plane, Planned, Problem, Settings, Space};
-use crate::profile::{self, Profile};
+use crate::profile::Profile;
 use crate::{print, threads, units};
 use farfield::Method;
 use farfield::bench::{self, Benchmark, OperatorRate};
@@ -76,6 +77,8 @@ struct MethodResult {
 pub fn run(args: &BenchArgs) -> Result<String, Failure> {
     threads::start(args.threads)?;
     match args.device {
+        Device::Cpu if args.calibrate => return calibrate::cpu(args),
+        Device::Cuda if args.calibrate => return calibrate::device(args),
         Device::Cpu => {}
         Device::Cuda => return cuda::run(args.quick, args.json),
         Device::Auto | Device::Hybrid => {
@@ -83,9 +86,6 @@ pub fn run(args: &BenchArgs) -> Result<String, Failure> {
         }
     }
     let simd = SimdLevel::best();
-    if args.calibrate {
-        return calibrate(simd, args);
-    }
     let profile = Profile::load(args.profile.as_deref())?;
     if args.case.is_some() {
         return leapfrog::run(args, profile.costs);
@@ -113,22 +113,6 @@ pub fn run(args: &BenchArgs) -> Result<String, Failure> {
         return Ok(text + "\n");
     }
     Ok(summary(&report))
-}
-
-/// Measures this machine's costs and stores them where plans look for them.
-fn calibrate(simd: SimdLevel, args: &BenchArgs) -> Result<String, Failure> {
-    let path = args.profile.clone().or_else(profile::default_path).ok_or_else(|| {
-        Failure::Usage("no configuration folder is known: say where the profile goes with --profile FILE".to_owned())
-    })?;
-    print::progress("measuring operator costs");
-    let profile = bench::calibrate(simd)?;
-    let text = toml::to_string_pretty(&profile).map_err(|error| Failure::Data(format!("no TOML: {error}")))?;
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|error| Failure::Data(format!("{}: {error}", folder.display())))?;
-    }
-    let header = "# Nanoseconds per operation on one thread, measured by `farfield bench --calibrate`.\n";
-    farfield_io::write_text_atomically(&path, &format!("{header}{text}"))?;
-    Ok(format!("{text}\nwritten to {}\n", path.display()))
 }
 
 fn ceiling<T: Precision>(simd: SimdLevel) -> Ceiling {

@@ -30,20 +30,32 @@ struct Check {
 
 /// Runs the command; a check that fails is exit code 1, after the table.
 pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
-    let TestedDevice::Cuda = args.device;
-    let device = Device::open(0)?;
+    let device = Device::open(0).map_err(|error| match args.device {
+        TestedDevice::Cuda => error.into(),
+        TestedDevice::Hybrid => crate::args::Device::Hybrid.failure(error),
+    })?;
     let extent = if args.quick { Extent::Quick } else { Extent::Full };
     let mut checks = Vec::new();
     let mut report = |row: &Row| {
         print::progress(&line(row));
         checks.push(Check::of(row));
     };
-    farfield_grid::poisson::selftest(&device, &mut report)?;
-    crate::run::selftest::run(&device, &mut report)?;
-    match args.precision {
-        None => selftest::run(&device, extent, &mut report)?,
-        Some(PrecisionName::F32) => selftest::run_in::<f32>(&device, extent, &mut report)?,
-        Some(PrecisionName::F64) => selftest::run_in::<f64>(&device, extent, &mut report)?,
+    if args.device == TestedDevice::Cuda {
+        farfield_grid::poisson::selftest(&device, &mut report)?;
+        crate::run::selftest::run(&device, &mut report)?;
+    }
+    match (args.device, args.precision) {
+        (TestedDevice::Cuda, None) => selftest::run(&device, extent, &mut report)?,
+        (TestedDevice::Cuda, Some(PrecisionName::F32)) => selftest::run_in::<f32>(&device, extent, &mut report)?,
+        (TestedDevice::Cuda, Some(PrecisionName::F64)) => selftest::run_in::<f64>(&device, extent, &mut report)?,
+        (TestedDevice::Hybrid, asked) => {
+            if asked != Some(PrecisionName::F64) {
+                selftest::run_beside::<f32>(&device, extent, &mut report)?;
+            }
+            if asked != Some(PrecisionName::F32) {
+                selftest::run_beside::<f64>(&device, extent, &mut report)?;
+            }
+        }
     }
     let failed = checks.iter().filter(|check| !check.passed).count();
     let report = Report {

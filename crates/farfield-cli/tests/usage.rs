@@ -107,6 +107,28 @@ fn has_cuda() -> bool {
         .is_some_and(|devices| devices.iter().any(|device| device == "cuda"))
 }
 
+/// Pairs on the GPU, the far field on the cores, at the same time.
+fn sum_on_both() {
+    let sum = "evaluate --n 50000 --tolerance 1e-6 --verify 200 --device hybrid";
+    for options in [
+        "",
+        "--method direct",
+        "--method treecode",
+        "--kernel gravity --precision f32 --tolerance 1e-4",
+    ] {
+        let report = json(&format!("{sum} {options} --json"));
+        assert_eq!(report["device"], "hybrid");
+        let (error, tolerance) = (&report["error"]["potential"], &report["tolerance"]);
+        assert!(error.as_f64().unwrap() <= tolerance.as_f64().unwrap(), "{report}");
+        let timeline = report["timeline"].as_array().expect("a timeline");
+        let did = |who: &str, phase: &str| timeline.iter().any(|busy| busy["who"] == who && busy["phase"] == phase);
+        assert!(did("gpu", "p2p") && did("cpu", "add"), "{report}");
+        let in_order = |busy: &serde_json::Value| busy["start_s"].as_f64() <= busy["end_s"].as_f64();
+        assert!(timeline.iter().all(in_order), "{report}");
+    }
+    assert!(succeed(sum).contains("side by side"));
+}
+
 fn sum_on_the_gpu() {
     let sum = "evaluate --n 20000 --tolerance 1e-6 --verify 200 --device cuda";
     for options in [
@@ -128,6 +150,7 @@ fn sum_on_the_gpu() {
         );
     }
     assert!(succeed(sum).contains("cuda, "));
+    sum_on_both();
     let report = json(&format!("{sum} --method treecode --json"));
     assert_eq!(
         (&report["device"], &report["method"]),
@@ -165,7 +188,11 @@ fn numbers_that_do_not_fit_are_named_with_what_would() {
 
 #[test]
 fn what_the_machine_cannot_do_is_a_clear_error() {
-    fail("evaluate --n 100 --device hybrid", 1, &["--device hybrid", "CPU"]);
+    fail(
+        "evaluate --kernel harmonic2d --n 100 --device hybrid",
+        1,
+        &["--device hybrid", "in the plane", "--device cpu or cuda"],
+    );
     for command in ["run leapfrog", "bench"] {
         fail(&format!("{command} --device hybrid"), 2, &["--device", "cpu or cuda"]);
     }
@@ -181,7 +208,15 @@ fn what_the_machine_cannot_do_is_a_clear_error() {
         ] {
             fail(command, 1, &["--device cuda", "NVIDIA driver", "--device cpu"]);
         }
-        assert_eq!(json("evaluate --n 100000 --device auto --json")["device"], "cpu");
+        fail(
+            "evaluate --n 100 --device hybrid",
+            1,
+            &["--device hybrid", "NVIDIA driver", "--device cpu"],
+        );
+        for kernel in ["coulomb", "harmonic2d"] {
+            let line = format!("evaluate --kernel {kernel} --n 100000 --device auto --json");
+            assert_eq!(json(&line)["device"], "cpu");
+        }
         // The device comes before the points, wrong options before the device.
         fail("evaluate --n 1e13 --device cuda", 1, &["NVIDIA driver"]);
         fail("evaluate --tolerance 1e-20 --device cuda", 2, &["--tolerance"]);

@@ -6,59 +6,17 @@
 //
 // In a treecode (FARFIELD_TREECODE is 1) they are the boxes that the leaf meets in pairs by the opening criterion.
 //
-// A block serves one leaf. Its threads are cut into columns, each with FARFIELD_TARGETS targets, and slices, each with
-// every so-manieth source, so that few threads idle whatever the number of targets; the slices' sums are added in order.
-#include "pair.cuh"
+// A block serves one leaf, or a part of a large one.
+#include "meet.cuh"
 #if FARFIELD_TREECODE
 #include "opening.cuh"
-#else
-#include "tree.cuh"
 #endif
-
-#define THREADS FARFIELD_THREADS
-#define TARGETS FARFIELD_TARGETS
-#define TILE FARFIELD_TILE
-#define MAX_RANGES (27 + 26 * LEVELS + 5)
 
 struct Output {
     real *values;     // [(vector * target_count + caller's index) * components + component]
     uint first_sum, components;
     real scale;
 };
-
-union Memory {
-    Source tile[TILE];
-    real sums[THREADS * TARGETS * SUMS];
-};
-
-// Sources to meet, as ranges in tree order; range r starts at place starts[r] of all.
-struct Ranges {
-    Range range[MAX_RANGES];
-    uint starts[MAX_RANGES + 1];
-    uint count;
-    uint own_start; // the place of the leaf's own sources, or NOT_HERE
-};
-
-#define NOT_HERE 0x80000000u
-
-// Adds those of the warp's ranges that hold sources; `own` says whose are the leaf's own.
-__device__ __forceinline__ void add_ranges(Ranges &ranges, uint &found, uint &total, bool meets, bool own, Range range) {
-    uint lane = threadIdx.x % 32;
-    meets = meets && range.start < range.end;
-    uint which = __ballot_sync(~0u, meets), length = meets ? range.end - range.start : 0, sum = length;
-    for (uint step = 1; step < 32; step *= 2) {
-        uint value = __shfl_up_sync(~0u, sum, step);
-        if (lane >= step) sum += value;
-    }
-    if (meets) {
-        uint place = found + __popc(which & ((1u << lane) - 1));
-        ranges.range[place] = range;
-        ranges.starts[place] = total + sum - length;
-    }
-    if (own) ranges.own_start = total + sum - length;
-    found += __popc(which);
-    total += __shfl_sync(~0u, sum, 31);
-}
 
 #if FARFIELD_TREECODE
 // The next boxes of a treecode's walk; false when there are no more. All threads.
@@ -82,15 +40,46 @@ __device__ __forceinline__ bool next_ranges(Ranges &ranges, Walk &walk, const Bo
     return count > 0;
 }
 #else
+// For each octant of a box in its parent, the 27 boxes that touch it, parent by parent, within a parent along the Morton
+// curve: so their sources adjoin wherever they can. Eight of them are all children of one parent.
+struct Arrangement {
+    unsigned char neighbour[8][27];
+    __device__ constexpr Arrangement() : neighbour() {
+        for (int octant = 0; octant < 8; ++octant) {
+            int count = 0;
+            for (int key = 0; key < 64; ++key) {
+                int index = 0, scale = 1;
+                bool touches = true;
+                for (int axis = 0; axis < 3; ++axis, scale *= 3) {
+                    int own = octant >> axis & 1, child = key >> axis & 1;
+                    bool other_parent = key >> (3 + axis) & 1;
+                    touches = touches && !(other_parent && child == own);
+                    index += scale * (1 + (other_parent ? own - child : child - own));
+                }
+                if (touches) neighbour[octant][count++] = index;
+            }
+        }
+    }
+};
+__constant__ Arrangement arrangement;
+
 // The neighbours of a leaf. The block's first warp.
 __device__ __forceinline__ void find_neighbours(Ranges &ranges, const Tree *__restrict__ tree, const Boxes &boxes, uint box) {
-    uint found = 0, total = 0, lane = threadIdx.x % 32;
+    uint found = 0, total = 0, lane = threadIdx.x % 32, mixed = tree->mixed;
+    uint level = mixed ? level_of(tree, box) : 0;
     int at = box;
-    while (at >= 0) {
-        int other = lane < 27 ? boxes.neighbours[27 * (ulong64)at + lane] : -1;
-        bool meets = other >= 0 && (at == (int)box || lane != 13 && boxes.is_leaf[other]);
-        add_ranges(ranges, found, total, meets, at == (int)box && lane == 13, meets ? boxes.sources[other] : Range{0, 0});
-        at = tree->mixed ? boxes.parent[at] : -1;
+    while (true) {
+        if (at == (int)box || mixed >> level & 1) {
+            uint which = lane < 27 ? arrangement.neighbour[boxes.key[at] & 7][lane] : 0;
+            int other = lane < 27 ? boxes.neighbours[27 * (ulong64)at + which] : -1;
+            bool meets = other >= 0 && (at == (int)box || which != 13 && boxes.is_leaf[other]);
+            Range range = meets ? boxes.sources[other] : Range{0, 0};
+            add_ranges(ranges, found, total, meets, at == (int)box && which == 13, range);
+        }
+        // The boxes it lies in, up to the coarsest that may touch a leaf.
+        if (!(mixed & ((1u << level) - 1))) break;
+        at = boxes.parent[at];
+        --level;
     }
     if (lane == 0) {
         ranges.starts[found] = total;
@@ -118,97 +107,37 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     uint first = mine.start + blockIdx.y * THREADS * TARGETS;
     if (first >= mine.end) return;
     uint count = min(mine.end - first, (uint)(THREADS * TARGETS));
-    uint lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #if FARFIELD_TREECODE
     __shared__ Walk walk;
     start_walk(walk, targets, mine);
 #else
-    if (warp == 0) find_neighbours(ranges, tree, boxes, box);
+    if (threadIdx.x < 32) find_neighbours(ranges, tree, boxes, box);
     __syncthreads();
 #endif
 
-    uint columns = (count + TARGETS - 1) / TARGETS, slices = THREADS / columns;
-    uint column = threadIdx.x % columns, slice = threadIdx.x / columns;
-    bool works = slice < slices;
-    real x[TARGETS], y[TARGETS], z[TARGETS], sums[TARGETS][SUMS];
-#pragma unroll
-    for (int t = 0; t < TARGETS; ++t) {
-        uint i = min(column + t * columns, count - 1);
-        x[t] = targets[3 * (ulong64)(first + i)];
-        y[t] = targets[3 * (ulong64)(first + i) + 1];
-        z[t] = targets[3 * (ulong64)(first + i) + 2];
-#pragma unroll
-        for (int k = 0; k < SUMS; ++k) sums[t][k] = 0;
-    }
+    Targets met;
+    met.load(targets, first, count);
     sources += (ulong64)blockIdx.z * source_count;
 #if FARFIELD_TREECODE
     while (next_ranges(ranges, walk, boxes, opening, box)) {
 #else
     {
 #endif
-#if FARFIELD_SKIP_SAME
-        uint self[TARGETS];
-#pragma unroll
-        for (int t = 0; t < TARGETS; ++t) self[t] = ranges.own_start + first - mine.start + min(column + t * columns, count - 1);
-#endif
-        uint total = ranges.starts[ranges.count];
-        if (threadIdx.x == 0 && blockIdx.z == 0) atomicAdd(pairs, (ulong64)total * count);
-        for (uint tile_start = 0; tile_start < total; tile_start += TILE) {
-            uint tile_end = min(tile_start + TILE, total);
-            for (uint r = warp; r < ranges.count; r += THREADS / 32) {
-                uint from = max(ranges.starts[r], tile_start), to = min(ranges.starts[r + 1], tile_end);
-                for (uint j = from + lane; j < to; j += 32)
-                    memory.tile[j - tile_start] = sources[ranges.range[r].start + (j - ranges.starts[r])];
-            }
-            __syncthreads();
-            if (works) {
-                uint length = tile_end - tile_start;
-#pragma unroll 4
-                for (uint j = slice; j < length; j += slices) {
-                    Source source = memory.tile[j];
-#pragma unroll
-                    for (int t = 0; t < TARGETS; ++t) {
-#if FARFIELD_SKIP_SAME
-                        bool other = tile_start + j != self[t];
-#else
-                        const bool other = true;
-#endif
-                        add_pair(x[t] - source.x, y[t] - source.y, z[t] - source.z, source, global_size2, other, sums[t]);
-                    }
-                }
-            }
-            __syncthreads();
-        }
+        if (threadIdx.x == 0 && blockIdx.z == 0) atomicAdd(pairs, (ulong64)ranges.starts[ranges.count] * count);
+        met.meet<false>(memory, ranges, sources, ranges.own_start + first - mine.start, global_size2);
     }
-
-    // memory.sums[(slice * SUMS + k) * count + i]
-    if (works)
-#pragma unroll
-        for (int t = 0; t < TARGETS; ++t) {
-            uint i = column + t * columns;
-            if (i < count)
-#pragma unroll
-                for (int k = 0; k < SUMS; ++k) memory.sums[(slice * SUMS + k) * count + i] = sums[t][k];
-        }
-    __syncthreads();
+    met.share(memory);
+    // A thread adds the slices of one sum of one target.
     ulong64 vector = blockIdx.z;
-    for (uint i = threadIdx.x; i < count; i += THREADS) {
-        real result[SUMS];
-#pragma unroll
-        for (int k = 0; k < SUMS; ++k) {
-            real sum = far ? far[(vector * SUMS + k) * target_count + first + i] : real(0);
-            for (uint s = 0; s < slices; ++s) sum += memory.sums[(s * SUMS + k) * count + i];
-            result[k] = sum;
-        }
+    for (uint at = threadIdx.x; at < SUMS * count; at += THREADS) {
+        uint k = at / count, i = at % count;
+        real sum = met.add_slices(memory, at, far ? far[(vector * SUMS + k) * target_count + first + i] : real(0));
         ulong64 place = vector * target_count + order[first + i];
 #pragma unroll
         for (int o = 0; o < 3; ++o) {
             const Output &out = o == 0 ? out0 : o == 1 ? out1 : out2;
-            if (o < outputs)
-#pragma unroll
-                for (int k = 0; k < SUMS; ++k)
-                    if (k >= out.first_sum && k < out.first_sum + out.components)
-                        out.values[place * out.components + k - out.first_sum] = out.scale * result[k];
+            if (o < outputs && k >= out.first_sum && k < out.first_sum + out.components)
+                out.values[place * out.components + k - out.first_sum] = out.scale * sum;
         }
     }
 }

@@ -6,13 +6,13 @@ use crate::tuning::{self, Demand, Rates};
 use farfield::expansion::coefficient_count;
 use farfield::plan::Request;
 use farfield::tuning::{CLASSES, MachineProfile, OperatorCosts, class_of, cube_orders};
-use farfield::{Method, Sum};
+use farfield::{Method, Sum, plane};
 
 /// Seconds a device must save to be opened, which takes a fraction of a second once per process.
 pub const LEAST_GAIN: f64 = 0.02;
 
 /// Bytes a second between the host and a device, both ways the same.
-const BUS: f64 = 2e10;
+pub(crate) const BUS: f64 = 2e10;
 
 /// Seconds that a sum is expected to take on an open device, from host memory to host memory.
 pub fn device_seconds<T: Precision>(properties: &Properties, sum: &Sum<T>) -> f64 {
@@ -54,6 +54,39 @@ pub fn cpu_seconds<T: Precision>(profile: &MachineProfile, threads: usize, sum: 
     1e-9 * nanoseconds / threads.max(1) as f64
 }
 
+/// Whether a device is expected to do a sum so much sooner than so many threads of the CPU that opening it pays.
+pub fn pays<T: Precision>(properties: &Properties, profile: &MachineProfile, threads: usize, sum: &Sum<T>) -> bool {
+    device_seconds(properties, sum) + LEAST_GAIN < cpu_seconds(profile, threads, sum)
+}
+
+/// [`pays`] of a sum in the plane; the costs of the CPU are those of the sum's profile.
+pub fn pays_in_plane<T: Precision>(properties: &Properties, threads: usize, sum: &plane::Sum<T>) -> bool {
+    device_seconds_in_plane(properties, sum) + LEAST_GAIN < sum.expected_seconds(threads)
+}
+
+/// [`device_seconds`] of a sum in the plane.
+pub fn device_seconds_in_plane<T: Precision>(properties: &Properties, sum: &plane::Sum<T>) -> f64 {
+    let request = sum.request();
+    let (sources, targets) = (request.sources.len(), request.target_count());
+    if sources == 0 || targets == 0 {
+        return 0.0;
+    }
+    let kind = crate::plane::kind::PairKind::of(&request);
+    let rates = crate::plane::tuning::Rates::of::<T>(properties, &kind);
+    let direct = rates.direct(sources as f64 * targets as f64 * request.vectors as f64);
+    let fmm = crate::plane::tuning::choose(&request, &rates).seconds;
+    let summing = match request.method {
+        Method::Direct => direct,
+        Method::Auto => direct.min(fmm),
+        _ => fmm,
+    };
+    let components = |output: &plane::Output| output.components(request.kernel, request.complex);
+    let results: usize = request.outputs.iter().map(components).sum();
+    let strengths = if request.complex { 2 } else { 1 };
+    let numbers = 2 * request.point_count() + request.vectors * (sources * strengths + targets * results);
+    summing + (numbers * std::mem::size_of::<T>()) as f64 / BUS
+}
+
 fn pair_cost(kind: &PairKind, costs: &OperatorCosts) -> f64 {
     if kind.vector {
         costs.pair_vector[kind.derivatives.clamp(1, 2) - 1]
@@ -84,12 +117,13 @@ fn fmm_cost<T: Precision>(request: &Request<T>, kind: &PairKind, costs: &Operato
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use farfield::kernel::Kernel;
     use farfield::points::PointSet;
 
-    fn h200() -> Properties {
+    /// A machine that tests have never seen.
+    pub fn h200() -> Properties {
         Properties {
             ordinal: 0,
             name: "H200".to_owned(),
@@ -120,5 +154,38 @@ mod tests {
             (0.2..5.0).contains(&cpu) && (0.003..0.05).contains(&device),
             "{cpu} {device}"
         );
+    }
+
+    #[test]
+    fn in_the_plane_large_sums_pay_on_a_device_and_small_ones_do_not() {
+        use farfield::plane::{Kernel, PlaneSet, Sum};
+        let pays = |n: usize, tolerance: f64, threads: usize, method: Method| {
+            let points = PlaneSet::Square.generate::<f64>(n, 1);
+            let sum = Sum::new(Kernel::Harmonic, &points).tolerance(tolerance).method(method);
+            pays_in_plane(&h200(), threads, &sum)
+        };
+        assert!(!pays(3000, 1e-6, 2, Method::Auto));
+        assert!(pays(1_000_000, 1e-6, 2, Method::Auto));
+        // Many cores do in their stead what little there is, all pairs they do not.
+        assert!(!pays(30_000, 1e-6, 64, Method::Auto));
+        assert!(pays(100_000, 1e-6, 64, Method::Direct));
+        assert!(!pays(0, 1e-6, 1, Method::Auto));
+    }
+
+    #[test]
+    fn in_the_plane_both_models_know_the_size_of_the_work() {
+        use farfield::plane::{Kernel, PlaneSet, Sum};
+        let points = PlaneSet::Square.generate::<f64>(1_000_000, 1);
+        let sum = || Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
+        // The CPU takes 0.22 s on two threads (docs/performance.md), the H200 3 ms and the transfers (docs/gpu.md).
+        let (device, cpu) = (device_seconds_in_plane(&h200(), &sum()), sum().expected_seconds(2));
+        assert!(
+            (0.002..0.02).contains(&device) && (0.1..1.0).contains(&cpu),
+            "{device} {cpu}"
+        );
+        let of_vectors = sum().vectors(4);
+        assert!(of_vectors.expected_seconds(2) > 2.5 * cpu);
+        assert!(device_seconds_in_plane(&h200(), &of_vectors) > 1.5 * device);
+        assert!((sum().expected_seconds(4) / cpu - 0.5).abs() < 1e-12);
     }
 }

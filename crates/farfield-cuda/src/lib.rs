@@ -24,10 +24,11 @@
 //! - [`expansion`]: translations as matrix products on tensor cores;
 //! - [`bricks`]: sums at the points of regular grids that share a plan;
 //! - [`direct`], [`fmm`], [`treecode`]: the methods; each `evaluate.rs` is the algorithm on one screen;
+//! - [`hybrid`]: pairs on the device while the CPU sums the far field;
 //! - [`plane`]: all of this for sums in the plane;
 //! - [`tuning`]: tolerance to orders and leaf size; [`auto`]: device or CPU;
 //! - [`resident`]: states that stay on the device between sums;
-//! - [`selftest`]: the device against the truth;
+//! - [`selftest`]: the device against the truth; [`structure`]: the tree alone, timed;
 //! - [`plan`]: the front door.
 //!
 //! The sources of the device code are in `kernels/`.
@@ -39,11 +40,13 @@ pub mod device;
 pub mod direct;
 pub mod expansion;
 pub mod fmm;
+pub mod hybrid;
 pub mod kernel;
 pub mod plan;
 pub mod plane;
 pub mod resident;
 pub mod selftest;
+pub mod structure;
 pub mod tree;
 pub mod treecode;
 pub mod tuning;

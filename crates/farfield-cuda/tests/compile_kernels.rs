@@ -9,7 +9,8 @@ use farfield_cuda::compile::{Cache, Compiler, Places, Program};
 use farfield_cuda::device::Precision;
 use farfield_cuda::direct::{self, Blocking};
 use farfield_cuda::expansion::translate_program;
-use farfield_cuda::fmm::{p2p_program, points_program};
+use farfield_cuda::fmm::{P2pBlocking, p2p_program, points_program};
+use farfield_cuda::hybrid;
 use farfield_cuda::kernel::{PairKind, SizeKind};
 use farfield_cuda::resident;
 use farfield_cuda::tree;
@@ -32,13 +33,23 @@ fn the_direct_sum_of_every_kind_compiles_in_double_precision() {
     compile_all(direct_programs::<f64>(), 90);
 }
 
+/// Points of leaves that P2P is compiled for.
+const SMALL_LEAF: f64 = 20.0;
+const LARGE_LEAF: f64 = 100.0;
+
+fn p2p<T: Precision>(kind: &PairKind, treecode: bool, leaf_mean: f64) -> Program {
+    p2p_program::<T>(kind, treecode, P2pBlocking::of::<T>(kind, leaf_mean))
+}
+
 /// Everything but the direct sum. Cores, sizes and skipping are in the pair alone, which the direct sum compiles for every
 /// kind: of P2P every fourth kind will do.
 fn fmm_programs<T: Precision>(orders: &[usize]) -> Vec<Program> {
     let kinds = PairKind::all();
     let mut programs = vec![tree::program::<T>()];
-    programs.extend(kinds.iter().step_by(4).map(|kind| p2p_program::<T>(kind, false)));
-    programs.extend(kinds.iter().step_by(7).map(|kind| p2p_program::<T>(kind, true)));
+    programs.extend(kinds.iter().step_by(4).map(|kind| p2p::<T>(kind, false, SMALL_LEAF)));
+    programs.extend(kinds.iter().step_by(9).map(|kind| p2p::<T>(kind, false, LARGE_LEAF)));
+    programs.extend(kinds.iter().step_by(7).map(|kind| p2p::<T>(kind, true, LARGE_LEAF)));
+    programs.extend(kinds.iter().step_by(5).map(hybrid::program::<T>));
     for order in orders {
         programs.push(translate_program::<T>(*order));
         let far = kinds.iter().filter(|kind| kind.sizes == SizeKind::None);
@@ -108,16 +119,17 @@ fn every_kernel_compiles_at_every_order_for_every_gpu() {
         compile_all(direct_programs::<f64>(), architecture);
         compile_all(fmm_programs::<f32>(&orders), architecture);
         compile_all(fmm_programs::<f64>(&orders), architecture);
-        for treecode in [false, true] {
+        compile_all(PairKind::all().iter().map(hybrid::program::<f32>), architecture);
+        compile_all(PairKind::all().iter().map(hybrid::program::<f64>), architecture);
+        for (treecode, leaf) in [
+            (false, SMALL_LEAF),
+            (false, LARGE_LEAF),
+            (true, SMALL_LEAF),
+            (true, LARGE_LEAF),
+        ] {
             let kinds = PairKind::all();
-            compile_all(
-                kinds.iter().map(|kind| p2p_program::<f32>(kind, treecode)),
-                architecture,
-            );
-            compile_all(
-                kinds.iter().map(|kind| p2p_program::<f64>(kind, treecode)),
-                architecture,
-            );
+            compile_all(kinds.iter().map(|kind| p2p::<f32>(kind, treecode, leaf)), architecture);
+            compile_all(kinds.iter().map(|kind| p2p::<f64>(kind, treecode, leaf)), architecture);
         }
     }
 }

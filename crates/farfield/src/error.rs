@@ -193,6 +193,12 @@ pub enum Error {
         /// The level asked for.
         level: &'static str,
     },
+    /// Whoever was to sum the pairs of a plan did not.
+    #[error("the near field was not summed: {reason}")]
+    NearField {
+        /// What it said.
+        reason: String,
+    },
     /// The thread pool could not be made.
     #[error("could not start {threads} threads: {reason}")]
     Threads {

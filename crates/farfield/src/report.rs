@@ -58,6 +58,7 @@ impl Phase {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Seconds {
     phases: [f64; 11],
+    began: [Option<Instant>; 11],
     /// From raw points and strengths in memory to results in the caller's order. On a reused plan, the evaluation
     /// alone.
     pub total: f64,
@@ -69,6 +70,11 @@ impl Seconds {
         self.phases[phase as usize]
     }
 
+    /// When a phase first began, where it was this crate that ran it.
+    pub fn began(&self, phase: Phase) -> Option<Instant> {
+        self.began[phase as usize]
+    }
+
     /// Adds time to a phase.
     pub fn add(&mut self, phase: Phase, seconds: f64) {
         self.phases[phase as usize] += seconds;
@@ -77,6 +83,7 @@ impl Seconds {
     /// Runs `work` and adds its time to `phase`.
     pub(crate) fn time<R>(&mut self, phase: Phase, work: impl FnOnce() -> R) -> R {
         let start = Instant::now();
+        self.began[phase as usize].get_or_insert(start);
         let result = work();
         self.phases[phase as usize] += start.elapsed().as_secs_f64();
         result

@@ -1,6 +1,6 @@
 //! What measures and tests the machine, as typed: `farfield bench`, `info`, `reproduce` and `selftest`.
 
-use super::value::{Device, PrecisionName, threads};
+use super::value::{Device, PrecisionName, at_least_one, size, threads};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -26,8 +26,8 @@ pub struct BenchArgs {
     /// Machine profile: to plan with, or with --calibrate to write [default: as for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
-    /// What to measure: cpu or cuda
-    #[arg(long, value_enum, default_value_t = Device::Cpu, conflicts_with_all = ["calibrate", "case"])]
+    /// What to measure: cpu or cuda; with --calibrate, what cuda does beside the cores (for `evaluate --device hybrid`)
+    #[arg(long, value_enum, default_value_t = Device::Cpu, conflicts_with = "case")]
     pub device: Device,
 }
 
@@ -58,6 +58,12 @@ pub struct ReproduceArgs {
     /// Much smaller sizes: to see it work, not to compare
     #[arg(long)]
     pub quick: bool,
+    /// Leave out sizes above this many points
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub max_n: Option<usize>,
+    /// Repeat short sums for so long, and sample direct sums that would take ten times as long
+    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = size)]
+    pub seconds: f64,
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,
@@ -86,6 +92,8 @@ pub struct SelftestArgs {
 /// Devices that test themselves; the CPU engine's tests are `cargo test`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TestedDevice {
-    /// A graphics processor of NVIDIA
+    /// A graphics processor of NVIDIA, alone and beside the cores
     Cuda,
+    /// A graphics processor beside the cores
+    Hybrid,
 }

@@ -123,7 +123,7 @@ impl<T: Precision, const D: usize> Input<T, D> {
     pub fn failure<S: Named>(&self, request: &Request<S>, error: Error) -> Failure {
         let error = match error {
             Error::Sum(error) => error,
-            of_device => return of_device.into(),
+            of_device => return request.device.failure(of_device),
         };
         let array = match &error {
             farfield::Error::NotFinite { array, .. }

@@ -12,7 +12,7 @@ mod write;
 
 use crate::args::{Device, EvaluateArgs, PrecisionName};
 use crate::failure::Failure;
-use crate::problem::{Error, Executor, OutputError, Planned, Problem, Processor};
+use crate::problem::{Error, Executor, OutputError, Planned, Problem, Processor, Shared};
 use crate::profile::Profile;
 use crate::{print, threads, units};
 use farfield::plan::Parameters;
@@ -49,6 +49,7 @@ struct Outcome {
     processor: Processor,
     notes: Vec<String>,
     seconds: Seconds,
+    shared: Option<Shared>,
     /// The fastest evaluation with a plan already made.
     reused: Option<Seconds>,
     memory: Option<u64>,
@@ -62,7 +63,7 @@ fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
 ) -> Result<String, Failure> {
     request.check_options::<P, T, D>(problem)?;
     // A missing device is known before any point is made or read.
-    request.settings.executor = Executor::open(request.device, P::ON_GPU)?;
+    request.settings.executor = Executor::open(request.device, P::BY_BOTH)?;
     let input = Input::<T, D>::load(problem, &request)?;
     if request.device == Device::Auto {
         request.settings.executor = Executor::fastest(|gpu| problem.gpu_pays(&input.data(), &request.settings, gpu));
@@ -151,6 +152,7 @@ impl Outcome {
             processor: plan.processor(),
             notes: plan.notes().to_vec(),
             seconds: *plan.seconds(),
+            shared: plan.shared(),
             reused: None,
             memory: None,
             samples: 0,

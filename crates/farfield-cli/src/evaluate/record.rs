@@ -4,9 +4,10 @@ use super::input::Input;
 use super::request::{Charges, Request, Sources};
 use super::{Outcome, rate};
 use crate::failure::Failure;
-use crate::problem::{Facts, Named, Problem};
+use crate::problem::{Facts, Named, Problem, Shared};
 use farfield::report::{Phase, Seconds};
 use farfield_cuda::device::Precision;
+use farfield_cuda::hybrid::Busy;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -46,6 +47,12 @@ struct Record {
     seconds: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds_reused: Option<Map<String, Value>>,
+    /// How CPU and GPU shared the sum; of `--device hybrid` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    split: Option<Split>,
+    /// Who was busy when; of `--device hybrid` only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    timeline: Vec<BusyRecord>,
     interactions: InteractionsRecord,
     rates: Rates,
     memory_bytes: Option<u64>,
@@ -57,6 +64,26 @@ struct Record {
     #[serde(skip_serializing_if = "Map::is_empty")]
     maximum_error: Map<String, Value>,
     notes: Vec<String>,
+}
+
+/// Seconds count from when tree and lists are made.
+#[derive(Serialize)]
+struct Split {
+    /// The GPU's share of the pairs of points.
+    gpu_pairs: f64,
+    cpu_seconds: f64,
+    gpu_seconds: f64,
+    /// Both at once.
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct BusyRecord {
+    /// `cpu` or `gpu`.
+    who: &'static str,
+    phase: &'static str,
+    start_s: f64,
+    end_s: f64,
 }
 
 #[derive(Serialize)]
@@ -143,6 +170,8 @@ pub fn json<P: Problem<D>, T: Precision, const D: usize>(
         repeat: request.repeat,
         seconds: seconds_record(seconds),
         seconds_reused: outcome.reused.as_ref().map(seconds_record),
+        split: outcome.shared.as_ref().map(split),
+        timeline: outcome.shared.as_ref().map_or_else(Vec::new, timeline),
         interactions: InteractionsRecord {
             p2p: counts.p2p,
             m2l: counts.m2l,
@@ -165,6 +194,25 @@ pub fn json<P: Problem<D>, T: Precision, const D: usize>(
     Ok(text + "\n")
 }
 
+fn split(shared: &Shared) -> Split {
+    Split {
+        gpu_pairs: shared.gpu_pairs,
+        cpu_seconds: shared.halves.cpu,
+        gpu_seconds: shared.halves.gpu,
+        seconds: shared.halves.together,
+    }
+}
+
+fn timeline(shared: &Shared) -> Vec<BusyRecord> {
+    let record = |busy: &Busy| BusyRecord {
+        who: busy.who.name(),
+        phase: busy.phase,
+        start_s: busy.start,
+        end_s: busy.end,
+    };
+    shared.timeline.iter().map(record).collect()
+}
+
 fn seconds_record(seconds: &Seconds) -> Map<String, Value> {
     let mut record = Map::new();
     record.insert("total".to_owned(), seconds.total.into());
@@ -172,4 +220,34 @@ fn seconds_record(seconds: &Seconds) -> Map<String, Value> {
         record.insert(phase.name().to_owned(), seconds.of(phase).into());
     }
     record
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use farfield_cuda::hybrid::{Halves, Who};
+
+    #[test]
+    fn the_timeline_is_a_list_of_who_did_what_from_when_to_when() {
+        let shared = Shared {
+            timeline: vec![Busy {
+                who: Who::Gpu,
+                phase: "p2p",
+                start: 0.5,
+                end: 0.75,
+            }],
+            gpu_pairs: 1.0,
+            halves: Halves {
+                cpu: 0.25,
+                gpu: 0.5,
+                together: 0.625,
+            },
+        };
+        let busy = serde_json::to_value(timeline(&shared)).unwrap();
+        let expected = serde_json::json!([{"who": "gpu", "phase": "p2p", "start_s": 0.5, "end_s": 0.75}]);
+        assert_eq!(busy, expected);
+        let split = serde_json::to_value(split(&shared)).unwrap();
+        let expected = serde_json::json!({"gpu_pairs": 1.0, "cpu_seconds": 0.25, "gpu_seconds": 0.5, "seconds": 0.625});
+        assert_eq!(split, expected);
+    }
 }

@@ -8,6 +8,7 @@ use crate::units;
 use farfield::Method;
 use farfield::report::Phase;
 use farfield_cuda::device::Precision;
+use farfield_cuda::hybrid::Halves;
 use std::fmt::Write;
 
 /// Where values start on a line.
@@ -103,14 +104,22 @@ fn plan<S>(text: &mut String, request: &Request<S>, outcome: &Outcome) {
 fn device<S>(request: &Request<S>, processor: &Processor) -> String {
     match processor {
         Processor::Cpu { simd, lanes } => {
-            let threads = rayon::current_num_threads();
-            let plural = if threads == 1 { "" } else { "s" };
-            let profile = &request.profile;
-            format!("cpu, {threads} thread{plural}, {simd} ({lanes} lanes), profile {profile}")
+            let (threads, profile) = (threads(), &request.profile);
+            format!("cpu, {threads}, {simd} ({lanes} lanes), profile {profile}")
         }
         // The machine profile is the CPU's.
         Processor::Cuda(gpu) => format!("cuda, {}, {} multiprocessors", gpu.name, gpu.multiprocessors),
+        Processor::Hybrid(simd, gpu) => {
+            let (threads, profile) = (threads(), &request.profile);
+            format!("hybrid, {threads}, {simd}, beside {}, profile {profile}", gpu.name)
+        }
     }
+}
+
+fn threads() -> String {
+    let threads = rayon::current_num_threads();
+    let plural = if threads == 1 { "" } else { "s" };
+    format!("{threads} thread{plural}")
 }
 
 fn time(text: &mut String, outcome: &Outcome) {
@@ -134,6 +143,13 @@ fn time(text: &mut String, outcome: &Outcome) {
                 format!("{value:>10} {:5.1} %  {bar}", 100.0 * share).trim_end(),
             );
         }
+    }
+    if let Some(shared) = &outcome.shared {
+        let Halves { cpu, gpu, together } = shared.halves;
+        let [cpu, gpu, together] = [cpu, gpu, together].map(units::seconds);
+        let pairs = 100.0 * shared.gpu_pairs;
+        let halves = format!("after the tree: cpu {cpu}, gpu {gpu} ({pairs:.0} % of the pairs), both {together}");
+        line(text, "side by side", &halves);
     }
     if let Some(reused) = &outcome.reused {
         line(text, "reusing plan", &units::seconds(reused.total));

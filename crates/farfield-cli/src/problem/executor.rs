@@ -13,21 +13,25 @@ pub enum Executor {
     Cuda(Arc<farfield_cuda::Device>),
     /// A graphics processor, or the CPU where it cannot do the sum.
     Auto(Arc<farfield_cuda::Device>),
+    /// Pairs of points on a graphics processor, the rest on the CPU, at the same time.
+    Hybrid(Arc<farfield_cuda::Device>),
 }
 
 impl Executor {
-    /// Opens the device asked for; `on_gpu` says whether the sum can be done on a GPU at all.
-    pub fn open(device: Device, on_gpu: bool) -> Result<Self, Failure> {
+    /// Opens the device asked for; `by_both` says whether CPU and GPU can share the sum.
+    pub fn open(device: Device, by_both: bool) -> Result<Self, Failure> {
         match device {
             // `auto` looks for a GPU when the size of the sum is known.
             Device::Cpu | Device::Auto => Ok(Executor::Cpu),
-            Device::Cuda if !on_gpu => Err(Failure::data(
-                "--device cuda: in this build the plane is summed on the CPU; use --device cpu",
-            )),
             Device::Cuda => Ok(Executor::Cuda(farfield_cuda::Device::open(0)?)),
-            Device::Hybrid => Err(Failure::data(
-                "--device hybrid: this build sums on the CPU or on the GPU, not on both at once; use --device cpu or cuda",
+            Device::Hybrid if !by_both => Err(Failure::data(
+                "--device hybrid: in the plane a sum is done on the CPU or on the GPU, not on both at once; use --device \
+                 cpu or cuda",
             )),
+            Device::Hybrid => {
+                let gpu = farfield_cuda::Device::open(0);
+                Ok(Executor::Hybrid(gpu.map_err(|error| device.failure(error))?))
+            }
         }
     }
 
@@ -44,10 +48,10 @@ impl Executor {
         }
     }
 
-    /// The device that sums, if not the CPU.
+    /// The device that sums alone, if not the CPU.
     pub fn device(&self) -> Option<&Arc<farfield_cuda::Device>> {
         match self {
-            Executor::Cpu => None,
+            Executor::Cpu | Executor::Hybrid(_) => None,
             Executor::Cuda(device) | Executor::Auto(device) => Some(device),
         }
     }
@@ -62,6 +66,8 @@ pub enum Processor {
         lanes: usize,
     },
     Cuda(farfield_cuda::device::Properties),
+    /// The CPU and a GPU.
+    Hybrid(SimdLevel, farfield_cuda::device::Properties),
 }
 
 impl Processor {
@@ -78,6 +84,7 @@ impl Processor {
         match self {
             Processor::Cpu { .. } => "cpu",
             Processor::Cuda(_) => "cuda",
+            Processor::Hybrid(..) => "hybrid",
         }
     }
 
@@ -85,7 +92,8 @@ impl Processor {
     pub fn instruction_set(&self) -> String {
         match self {
             Processor::Cpu { simd, .. } => simd.name().to_owned(),
-            Processor::Cuda(properties) => format!("sm_{}", properties.architecture),
+            Processor::Cuda(gpu) => format!("sm_{}", gpu.architecture),
+            Processor::Hybrid(simd, gpu) => format!("{}+sm_{}", simd.name(), gpu.architecture),
         }
     }
 }

@@ -22,6 +22,7 @@ use farfield::simd::{Real, SimdLevel};
 use farfield::tuning::MachineProfile;
 use farfield::{Field, Method};
 use farfield_cuda::device::{Precision, Properties};
+use farfield_cuda::hybrid::{Busy, Halves};
 
 /// A kernel with its parameters and the outputs asked for, between points of `D` coordinates.
 pub trait Problem<const D: usize> {
@@ -34,8 +35,8 @@ pub trait Problem<const D: usize> {
 
     /// The point sets there are, the usual one first.
     const SETS: &'static [Self::Set];
-    /// Whether it can be summed on a GPU.
-    const ON_GPU: bool;
+    /// Whether CPU and GPU can share it.
+    const BY_BOTH: bool;
 
     /// The kernel and its parameters, for reports.
     fn facts(&self) -> Facts;
@@ -93,6 +94,21 @@ pub trait Planned<T: Real> {
     fn notes(&self) -> &[String];
     /// Where the time of the last evaluation went.
     fn seconds(&self) -> &Seconds;
+    /// How CPU and GPU shared the last evaluation, if they did.
+    fn shared(&self) -> Option<Shared> {
+        None
+    }
+}
+
+/// How CPU and GPU shared a sum.
+#[derive(Debug, Clone)]
+pub struct Shared {
+    /// Who was busy when.
+    pub timeline: Vec<Busy>,
+    /// The GPU's share of the pairs of points.
+    pub gpu_pairs: f64,
+    /// Seconds that each worked, and both together took, once tree and lists were made.
+    pub halves: Halves,
 }
 
 /// Points and strengths, as the library wants them.

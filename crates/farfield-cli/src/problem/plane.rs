@@ -10,8 +10,8 @@ use farfield::plan::Parameters;
 use farfield::plane::{self, Core, Field, Kernel, Output, Plan, PlaneSet, Sum};
 use farfield::report::Seconds;
 use farfield::simd::Real;
-use farfield_cuda::Device;
 use farfield_cuda::device::{Precision, Properties};
+use farfield_cuda::{Device, auto};
 use std::sync::Arc;
 
 /// A kernel in the plane.
@@ -58,6 +58,13 @@ pub enum PlanePlan<T: Precision> {
     Cuda(Box<farfield_cuda::plane::Plan<T>>, Arc<Device>),
 }
 
+impl<T: Precision> PlanePlan<T> {
+    fn on(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
+        let plan = farfield_cuda::plane::Plan::new(device, sum)?;
+        Ok(PlanePlan::Cuda(Box::new(plan), device.clone()))
+    }
+}
+
 impl<T: Precision> Planned<T> for PlanePlan<T> {
     type Output = Output;
 
@@ -70,11 +77,9 @@ impl<T: Precision> Planned<T> for PlanePlan<T> {
 
     fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         match self {
-            PlanePlan::Cpu(plan) => plan.evaluate_into(strengths, field)?,
-            // Results come from the device in memory of their own.
-            PlanePlan::Cuda(plan, _) => *field = plan.evaluate(strengths)?,
+            PlanePlan::Cpu(plan) => Ok(plan.evaluate_into(strengths, field)?),
+            PlanePlan::Cuda(plan, _) => plan.evaluate_into(strengths, field),
         }
-        Ok(())
     }
 
     fn parameters(&self) -> &Parameters {
@@ -119,7 +124,7 @@ impl Problem<2> for Plane {
     type Plan<T: Precision> = PlanePlan<T>;
 
     const SETS: &'static [PlaneSet] = &PlaneSet::ALL;
-    const ON_GPU: bool = true;
+    const BY_BOTH: bool = false;
 
     fn facts(&self) -> Facts {
         let name = match self.kernel {
@@ -160,11 +165,13 @@ impl Problem<2> for Plane {
     fn plan<T: Precision>(&self, data: &Data<'_, T, 2>, settings: &Settings) -> Result<PlanePlan<T>, Error> {
         let sum = self.sum(data, settings);
         match &settings.executor {
-            Executor::Cpu => Ok(PlanePlan::Cpu(Box::new(sum.plan()?))),
-            Executor::Cuda(device) | Executor::Auto(device) => {
-                let plan = farfield_cuda::plane::Plan::new(device, &sum)?;
-                Ok(PlanePlan::Cuda(Box::new(plan), device.clone()))
-            }
+            // Sums in the plane are not shared; `Executor::open` says so.
+            Executor::Cpu | Executor::Hybrid(_) => Ok(PlanePlan::Cpu(Box::new(sum.plan()?))),
+            Executor::Cuda(device) => PlanePlan::on(device, &sum),
+            Executor::Auto(device) => match PlanePlan::on(device, &sum) {
+                Err(error) if !matches!(error, Error::Sum(_)) => Ok(PlanePlan::Cpu(Box::new(sum.plan()?))),
+                plan => plan,
+            },
         }
     }
 
@@ -192,9 +199,8 @@ impl Problem<2> for Plane {
         measured.into_iter().map(of).collect()
     }
 
-    fn gpu_pays<T: Precision>(&self, _: &Data<'_, T, 2>, _: &Settings, _: &Properties) -> bool {
-        // There is no model of the CPU's sums in the plane to compare with.
-        false
+    fn gpu_pays<T: Precision>(&self, data: &Data<'_, T, 2>, settings: &Settings, gpu: &Properties) -> bool {
+        auto::pays_in_plane(gpu, rayon::current_num_threads(), &self.sum(data, settings))
     }
 
     fn uses_theta(&self, method: Method) -> bool {

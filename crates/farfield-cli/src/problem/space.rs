@@ -1,7 +1,8 @@
 //! Sums in three dimensions.
 
 use super::{
-    Counts, Data, Error, Executor, Facts, OutputError, Planned, Problem, Processor, Settings, check_size, with_settings,
+    Counts, Data, Error, Executor, Facts, OutputError, Planned, Problem, Processor, Settings, Shared, check_size,
+    with_settings,
 };
 use crate::failure::Failure;
 use farfield::kernel::{Kernel, Output, Sizes};
@@ -11,7 +12,7 @@ use farfield::report::Seconds;
 use farfield::simd::Real;
 use farfield::{Field, Method, Plan, Sum, verify};
 use farfield_cuda::device::{Precision, Properties};
-use farfield_cuda::{Device, auto};
+use farfield_cuda::{Device, auto, hybrid};
 use std::sync::Arc;
 
 /// A kernel in space.
@@ -52,11 +53,12 @@ impl Space {
     }
 }
 
-/// A plan on the CPU or on a GPU.
+/// A plan on the CPU, on a GPU, or on both.
 #[derive(Debug)]
 pub enum SpacePlan<T: Precision> {
     Cpu(Box<Plan<T>>),
     Cuda(Box<farfield_cuda::Plan<T>>, Arc<Device>),
+    Hybrid(Box<hybrid::Plan<T>>, Arc<Device>),
 }
 
 impl<T: Precision> SpacePlan<T> {
@@ -73,6 +75,7 @@ impl<T: Precision> Planned<T> for SpacePlan<T> {
         match self {
             SpacePlan::Cpu(plan) => Ok(plan.evaluate(strengths)?),
             SpacePlan::Cuda(plan, _) => plan.evaluate(strengths),
+            SpacePlan::Hybrid(plan, _) => plan.evaluate(strengths),
         }
     }
 
@@ -80,6 +83,7 @@ impl<T: Precision> Planned<T> for SpacePlan<T> {
         match self {
             SpacePlan::Cpu(plan) => Ok(plan.evaluate_into(strengths, field)?),
             SpacePlan::Cuda(plan, _) => plan.evaluate_into(strengths, field),
+            SpacePlan::Hybrid(plan, _) => plan.evaluate_into(strengths, field),
         }
     }
 
@@ -87,6 +91,7 @@ impl<T: Precision> Planned<T> for SpacePlan<T> {
         match self {
             SpacePlan::Cpu(plan) => plan.parameters(),
             SpacePlan::Cuda(plan, _) => plan.parameters(),
+            SpacePlan::Hybrid(plan, _) => plan.parameters(),
         }
     }
 
@@ -94,6 +99,7 @@ impl<T: Precision> Planned<T> for SpacePlan<T> {
         match self {
             SpacePlan::Cpu(plan) => plan.tolerance(),
             SpacePlan::Cuda(plan, _) => plan.tolerance(),
+            SpacePlan::Hybrid(plan, _) => plan.tolerance(),
         }
     }
 
@@ -101,6 +107,7 @@ impl<T: Precision> Planned<T> for SpacePlan<T> {
         match self {
             SpacePlan::Cpu(plan) => Processor::cpu::<T>(plan.simd()),
             SpacePlan::Cuda(_, device) => Processor::Cuda(device.properties().clone()),
+            SpacePlan::Hybrid(plan, device) => Processor::Hybrid(plan.simd(), device.properties().clone()),
         }
     }
 
@@ -108,6 +115,7 @@ impl<T: Precision> Planned<T> for SpacePlan<T> {
         match self {
             SpacePlan::Cpu(plan) => plan.notes(),
             SpacePlan::Cuda(..) => &[],
+            SpacePlan::Hybrid(plan, _) => plan.notes(),
         }
     }
 
@@ -115,6 +123,18 @@ impl<T: Precision> Planned<T> for SpacePlan<T> {
         match self {
             SpacePlan::Cpu(plan) => plan.seconds(),
             SpacePlan::Cuda(plan, _) => plan.seconds(),
+            SpacePlan::Hybrid(plan, _) => plan.seconds(),
+        }
+    }
+
+    fn shared(&self) -> Option<Shared> {
+        match self {
+            SpacePlan::Hybrid(plan, _) => Some(Shared {
+                timeline: plan.timeline().to_vec(),
+                gpu_pairs: plan.device_share(),
+                halves: plan.halves(),
+            }),
+            _ => None,
         }
     }
 }
@@ -125,7 +145,7 @@ impl Problem<3> for Space {
     type Plan<T: Precision> = SpacePlan<T>;
 
     const SETS: &'static [PointSet] = &PointSet::ALL;
-    const ON_GPU: bool = true;
+    const BY_BOTH: bool = true;
 
     fn facts(&self) -> Facts {
         let facts = Facts {
@@ -183,6 +203,10 @@ impl Problem<3> for Space {
         match &settings.executor {
             Executor::Cpu => Ok(SpacePlan::Cpu(Box::new(sum.plan()?))),
             Executor::Cuda(device) => SpacePlan::on(device, &sum),
+            Executor::Hybrid(device) => {
+                let plan = hybrid::Plan::new(device, &sum, &settings.profile)?;
+                Ok(SpacePlan::Hybrid(Box::new(plan), device.clone()))
+            }
             Executor::Auto(device) => match SpacePlan::on(device, &sum) {
                 Err(error) if !matches!(error, Error::Sum(_)) => Ok(SpacePlan::Cpu(Box::new(sum.plan()?))),
                 plan => plan,
@@ -201,8 +225,7 @@ impl Problem<3> for Space {
 
     fn gpu_pays<T: Precision>(&self, data: &Data<'_, T, 3>, settings: &Settings, gpu: &Properties) -> bool {
         let sum = self.sum(data, settings);
-        let on_cpu = auto::cpu_seconds(&settings.profile, rayon::current_num_threads(), &sum);
-        auto::device_seconds(gpu, &sum) + auto::LEAST_GAIN < on_cpu
+        auto::pays(gpu, &settings.profile, rayon::current_num_threads(), &sum)
     }
 
     fn verify<T: Real>(&self, data: &Data<'_, T, 3>, field: &Field<T>, samples: usize, seed: u64) -> Vec<OutputError> {

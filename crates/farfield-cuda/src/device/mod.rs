@@ -2,6 +2,7 @@
 
 mod memory;
 mod open;
+mod pinned;
 mod staging;
 mod timeline;
 mod traffic;
@@ -10,6 +11,7 @@ mod values;
 pub(crate) use memory::{Buffers, forecast_fits};
 pub(crate) use open::Function;
 pub use open::{Device, Properties};
+pub(crate) use pinned::Pinned;
 pub(crate) use timeline::Timeline;
 pub use traffic::Traffic;
 pub(crate) use values::Values;

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::fmm::Fmm;
 use farfield::Field;
 use farfield::kernel::{Kernel, Output};
-use farfield::plan::{Parameters, Request, check_strengths};
+use farfield::plan::{Parameters, Request, check_strength_count, check_strengths};
 use farfield::report::Seconds;
 use std::time::Instant;
 
@@ -98,15 +98,20 @@ impl<T: Precision> Plan<T> {
     fn evaluate_to(&mut self, strengths: &[T], mut values: Vec<Vec<T>>) -> Result<Field<T>, Error> {
         let start = Instant::now();
         let components = self.kernel.strength_components();
-        let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
+        check_strength_count(strengths.len(), self.source_count, components, self.vectors)?;
         let mut seconds = Seconds::default();
-        if self.source_count == 0 || self.target_count == 0 {
-            for (values, output) in values.iter_mut().zip(&self.outputs) {
-                values.clear();
-                values.resize(self.vectors * self.target_count * output.components(), T::ZERO);
-            }
+        let is_empty = self.source_count == 0 || self.target_count == 0;
+        let timeline = match is_empty {
+            true => None,
+            false => Some(self.engine.evaluate(&self.buffers, Values::Host(strengths))?),
+        };
+        // Looked at while the device works.
+        let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
+        if let Some(timeline) = timeline {
+            self.fetch(&mut values)?;
+            self.add_times(&timeline, &mut seconds)?;
         } else {
-            self.sum(strengths, &mut seconds, &mut values)?;
+            self.clear(&mut values);
         }
         let (vectors, targets) = (self.vectors, self.target_count);
         let field = Field::from_values(&self.outputs, vectors, targets, values, largest)?;
@@ -119,8 +124,8 @@ impl<T: Precision> Plan<T> {
         Ok(field)
     }
 
-    fn sum(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<(), Error> {
-        let timeline = self.engine.evaluate(&self.buffers, Values::Host(strengths))?;
+    /// Waits for the results.
+    fn fetch(&self, values: &mut [Vec<T>]) -> Result<(), Error> {
         let on_device: Vec<_> = match &self.engine {
             Engine::Direct(direct) => direct.outputs().collect(),
             Engine::Fmm(fmm) => fmm.outputs().collect(),
@@ -129,6 +134,19 @@ impl<T: Precision> Plan<T> {
             let length = self.vectors * self.target_count * output.components();
             self.buffers.read_into(sums, length, values)?;
         }
+        Ok(())
+    }
+
+    /// The results of no sources.
+    fn clear(&self, values: &mut [Vec<T>]) {
+        for (values, output) in values.iter_mut().zip(&self.outputs) {
+            values.clear();
+            values.resize(self.vectors * self.target_count * output.components(), T::ZERO);
+        }
+    }
+
+    /// Where the device's time went, once it is done.
+    fn add_times(&mut self, timeline: &Timeline, seconds: &mut Seconds) -> Result<(), Error> {
         timeline.add_to(seconds)?;
         if let Engine::Fmm(fmm) = &self.engine
             && !self.evaluated

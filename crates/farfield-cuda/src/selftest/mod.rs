@@ -3,8 +3,12 @@
 //!
 //! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
 
+mod checks;
+mod hybrid;
 mod plane;
 mod tree;
+
+pub use checks::Checks;
 
 use crate::device::{Device, Precision};
 use crate::error::Error;
@@ -48,6 +52,16 @@ pub enum Extent {
     Full,
 }
 
+impl Extent {
+    /// Points of most sums in space.
+    fn points(self) -> usize {
+        match self {
+            Extent::Quick => 1500,
+            Extent::Full => 20_000,
+        }
+    }
+}
+
 /// Runs all checks in both precisions and hands each row to `report` as it comes.
 ///
 /// # Errors
@@ -67,38 +81,50 @@ pub fn run_in_plane(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut
     plane::run_in::<f64>(device, extent, report)
 }
 
+/// Runs the checks of sums that the device shares with the CPU's cores, in one precision.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_beside<T: Precision>(
+    device: &Arc<Device>,
+    extent: Extent,
+    report: &mut dyn FnMut(&Row),
+) -> Result<(), Error> {
+    let mut checks = Checks::default();
+    hybrid::add_checks::<T>(&mut checks, extent.points());
+    checks.run(device, extent, report)
+}
+
 /// [`run`] in one precision.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
-    let n = match extent {
-        Extent::Quick => 1500,
-        Extent::Full => 20_000,
-    };
+    let n = extent.points();
+    let coulomb = &Case::<T>::new(Kernel::Coulomb);
+    let mut checks = Checks::default();
     for set in PointSet::ALL {
-        report(&tree::check::<T>(device, set, n, None)?);
+        checks.add(move |device| tree::check::<T>(device, set, n, None));
     }
-    report(&tree::check::<T>(device, PointSet::Plummer, n, Some(PointSet::Cube))?);
-    report(&tree::check_duplicates::<T>(device)?);
+    checks.add(move |device| tree::check::<T>(device, PointSet::Plummer, n, Some(PointSet::Cube)));
+    checks.add(tree::check_duplicates::<T>);
     for case in cases::<T>() {
-        report(&case.direct(device, n / 4)?);
+        checks.add(move |device| case.direct(device, n / 4));
     }
     for method in [Method::Fmm, Method::Treecode] {
         for case in cases::<T>() {
             let tolerance = if T::DOUBLE { 1e-6 } else { 1e-4 };
-            report(&case.evaluated(device, n, PointSet::Cube, method, tolerance)?);
+            checks.add(move |device| case.evaluated(device, n, PointSet::Cube, method, tolerance));
         }
     }
-    let coulomb = Case::<T>::new(Kernel::Coulomb);
     for method in [Method::Fmm, Method::Treecode] {
         for set in PointSet::ALL {
-            report(&coulomb.evaluated(device, n, set, method, 1e-4)?);
+            checks.add(move |device| coulomb.evaluated(device, n, set, method, 1e-4));
         }
-        report(&coulomb.two_sets(device, n, method)?);
-        report(&coulomb.several_vectors(device, n, method)?);
+        checks.add(move |device| coulomb.two_sets(device, n, method));
+        checks.add(move |device| coulomb.several_vectors(device, n, method));
     }
-    report(&coulomb.opening_angle(device, n)?);
+    checks.add(move |device| coulomb.opening_angle(device, n));
     let tolerances: &[f64] = match (extent, T::DOUBLE) {
         (Extent::Quick, _) => &[1e-3],
         (Extent::Full, false) => &[1e-2, 1e-3, 1e-4, 1e-5],
@@ -106,14 +132,15 @@ pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut d
     };
     for tolerance in tolerances {
         for set in PointSet::ALL {
-            report(&coulomb.tolerance(device, 5 * n, set, *tolerance)?);
+            checks.add(move |device| coulomb.tolerance(device, 5 * n, set, *tolerance));
         }
     }
     for order in [1, 2, 3, 5, 8, 13, 20, 30] {
-        report(&coulomb.order(device, n, order)?);
+        checks.add(move |device| coulomb.order(device, n, order));
     }
-    report(&coulomb.repeated(device, n)?);
-    Ok(())
+    checks.add(move |device| coulomb.repeated(device, n));
+    hybrid::add_checks::<T>(&mut checks, n);
+    checks.run(device, extent, report)
 }
 
 /// A kernel with all its outputs and its sizes.
@@ -320,15 +347,7 @@ impl<T: Precision> Case<T> {
         let mut plan = Plan::new(device, &sum)?;
         let mut different = 0;
         for _ in 0..3 {
-            let again = plan.evaluate(&strengths)?;
-            for output in first.outputs() {
-                let (a, b) = (first.get(*output).unwrap_or(&[]), again.get(*output).unwrap_or(&[]));
-                different += a
-                    .iter()
-                    .zip(b)
-                    .filter(|(a, b)| a.to_f64().to_bits() != b.to_f64().to_bits())
-                    .count();
-            }
+            different += different_bits(&first, &plan.evaluate(&strengths)?);
         }
         let points = format!("plummer {n}");
         Ok(self.row(
@@ -363,7 +382,8 @@ impl<T: Precision> Case<T> {
             sizes,
             strengths,
         };
-        let samples = if field.vectors() > 1 { 10 } else { 200 };
+        // In extended precision: most of the time of a check that compiles nothing.
+        let samples = if field.vectors() > 1 { 10 } else { 50 };
         let errors = verify(&problem, field, samples, 1);
         // The unbounded gradient of Hu's core has no meaningful relative error.
         let bounded = |output: Output| {
@@ -390,6 +410,16 @@ impl<T: Precision> Case<T> {
             allowed,
         }
     }
+}
+
+/// How many values of two fields differ.
+fn different_bits<T: Precision>(a: &Field<T>, b: &Field<T>) -> usize {
+    let differ = |output: &Output| {
+        let (a, b) = (a.get(*output).unwrap_or(&[]), b.get(*output).unwrap_or(&[]));
+        let bits = |value: &T| value.to_f64().to_bits();
+        a.iter().zip(b).filter(|(a, b)| bits(a) != bits(b)).count()
+    };
+    a.outputs().iter().map(differ).sum()
 }
 
 /// The larger of two errors; not a number beats all.

@@ -29,15 +29,23 @@ pub(crate) struct Direct<T, P, const D: usize> {
 
 impl<T: Real, P: PairSums<D> + Sync, const D: usize> Direct<T, P, D> {
     /// Fills `sums`: a group of `n` targets from `a` on has the block `sums[rows * a..rows * (a + n)]`, sum `k` of its
-    /// target `i` at `k * n + i`; `rows` counts the sums of all strength vectors.
-    pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
+    /// target `i` at `k * n + i`; `rows` counts the sums of all strength vectors. The first `elsewhere` groups are left
+    /// to someone else.
+    pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], elsewhere: usize, seconds: &mut Seconds) {
+        if elsewhere >= self.groups() {
+            sums.fill(T::ZERO);
+            return;
+        }
         seconds.time(Phase::P2p, || {
             let (targets, rows) = (self.target_count(), self.sum_rows());
             let start = |group: usize| rows * self.group_start(group);
             for_segments(sums, 0..self.groups(), &start, &|group, sums| {
                 let first = self.group_start(group);
                 let targets = first..(first + GROUP).min(targets);
-                self.add_group(targets, strengths, sums);
+                sums.fill(T::ZERO);
+                if group >= elsewhere {
+                    self.add_group(targets, strengths, sums);
+                }
             });
         });
     }
@@ -68,7 +76,6 @@ impl<T: Real, P: PairSums<D> + Sync, const D: usize> Direct<T, P, D> {
 
     /// One group of targets meets all sources.
     fn add_group(&self, targets: Range<usize>, strengths: &[T], sums: &mut [T]) {
-        sums.fill(T::ZERO);
         let n = self.sources[0].len();
         let positions = columns(self.targets.as_ref().unwrap_or(&self.sources));
         let components = self.pairs.strengths();

@@ -10,6 +10,7 @@ use crate::expansion::coefficient_count;
 use crate::expansion::translation::{self, Translations};
 use crate::p2p::{Block, PairSums, Sources, columns};
 use crate::parallel::for_segments;
+use crate::report::{Phase, Seconds};
 use crate::simd::{Lanes, MAX_LANES, Real, Vectorized, as_lanes, dispatch};
 use crate::tree::lists::M2lBlock;
 use std::ops::Range;
@@ -153,18 +154,26 @@ impl<T: Real> Fmm<T> {
         }
     }
 
-    /// P2P: pairs with the sources of neighbours.
-    pub(crate) fn p2p(&mut self, strengths: &[T], sums: &mut [T]) {
-        self.over_leaf_groups(sums, |leaves, mut sums| {
-            for row in leaves {
-                let at = self.lists.leaves[row];
-                let targets = self.tree.nodes[at as usize].target_count();
-                let (leaf_sums, rest) = sums.split_at_mut(self.sum_rows() * targets);
-                for (vector, sums) in leaf_sums.chunks_mut(self.pairs.sums() * targets).enumerate() {
-                    p2p_leaf(self, at, row, vector, strengths, sums);
+    /// P2P: pairs with the sources of neighbours, of all but the first `elsewhere` leaves.
+    pub(crate) fn p2p(&mut self, strengths: &[T], sums: &mut [T], elsewhere: usize, seconds: &mut Seconds) {
+        if elsewhere >= self.lists.leaves.len() {
+            return;
+        }
+        seconds.time(Phase::P2p, || {
+            self.over_leaf_groups(sums, |leaves, mut sums| {
+                for row in leaves {
+                    let at = self.lists.leaves[row];
+                    let targets = self.tree.nodes[at as usize].target_count();
+                    let (leaf_sums, rest) = sums.split_at_mut(self.sum_rows() * targets);
+                    sums = rest;
+                    if row < elsewhere {
+                        continue;
+                    }
+                    for (vector, sums) in leaf_sums.chunks_mut(self.pairs.sums() * targets).enumerate() {
+                        p2p_leaf(self, at, row, vector, strengths, sums);
+                    }
                 }
-                sums = rest;
-            }
+            });
         });
     }
 

@@ -1,6 +1,6 @@
 //! From a [`Sum`] to a [`Plan`]: choose, build, choose finer.
 
-use super::evaluate::{Engine, Parameters, Plan};
+use super::evaluate::{Engine, NearAndFar, Parameters, Plan};
 use super::far_field::FarField;
 use super::memory::Counts;
 use super::merge::Merge;
@@ -16,7 +16,7 @@ use crate::p2p::{Pairs, accuracy_for};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
 use crate::tree::{Lists, Octree, TreeShape};
-use crate::tuning::shape::{self, Coverage, Proposal};
+use crate::tuning::shape::{self, Coverage, NearCost, Proposal};
 use std::time::Instant;
 
 /// Points that one thread plans for before another is awake; far fewer than a tree is worth.
@@ -132,11 +132,28 @@ impl<'a, T: Real> Sum<'a, T> {
     /// What the model proposes for so many points.
     pub(super) fn proposal_for(&self, coverage: &Coverage, points: usize, pairs: &Pairs) -> Proposal {
         let costs = self.profile.of::<T>();
-        let pair_cost = costs.pair(self.kernel, pairs.derivatives) * self.vectors as f64;
+        let near = NearCost {
+            pair: self.pair_cost(pairs) * self.vectors as f64,
+            beside: self
+                .elsewhere
+                .filter(|elsewhere| elsewhere.pair < self.pair_cost_here(pairs))
+                .map(|elsewhere| elsewhere.point),
+        };
         let tolerance = if self.order.is_some() { 1e-6 } else { self.tolerance };
         let derivatives = self.error_derivatives();
         let streams = self.streams() as f64;
-        shape::propose(coverage, points, &derivatives, tolerance, pair_cost, streams, costs)
+        shape::propose(coverage, points, &derivatives, tolerance, near, streams, costs)
+    }
+
+    /// Nanoseconds of a pair of points on a thread.
+    fn pair_cost_here(&self, pairs: &Pairs) -> f64 {
+        self.profile.of::<T>().pair(self.kernel, pairs.derivatives)
+    }
+
+    /// The same where it is summed: here, or elsewhere if that is faster.
+    fn pair_cost(&self, pairs: &Pairs) -> f64 {
+        let here = self.pair_cost_here(pairs);
+        self.elsewhere.map_or(here, |elsewhere| elsewhere.pair.min(here))
     }
 
     pub(super) fn resolve_method(
@@ -151,14 +168,15 @@ impl<'a, T: Real> Sum<'a, T> {
             return Method::Direct;
         }
         let costs = self.profile.of::<T>();
-        let direct = ns * nt * costs.pair(self.kernel, pairs.derivatives) * self.vectors as f64;
+        let pair_cost = self.pair_cost(pairs) * self.vectors as f64;
+        let direct = ns * nt * pair_cost;
         match self.method {
             Method::Auto => {
                 // Nanoseconds that even a small tree takes.
                 let tree_overhead = 5e5;
                 let n = ns.max(nt);
                 let mean = proposal.leaf_mean;
-                let near = 27.0 * mean * n * costs.pair(self.kernel, pairs.derivatives) * self.vectors as f64;
+                let near = 27.0 * mean * n * pair_cost;
                 let far = 216.0 * n / mean * proposal.m2l_cost * self.streams() as f64;
                 let points = 4.0 * n * coefficient_count(proposal.order) as f64 * costs.point_coefficient;
                 if direct < tree_overhead + near + far + points {
@@ -186,7 +204,9 @@ impl<'a, T: Real> Sum<'a, T> {
             method: Method::Direct,
             ..Parameters::default()
         };
-        Plan::new(self, engine, parameters, notes)
+        let mut plan = Plan::new(self, engine, parameters, notes);
+        plan.costs.pair = self.pair_cost_here(&pairs) * self.vectors as f64;
+        plan
     }
 
     /// Tree, far field, tables: each from the one before.
@@ -205,7 +225,7 @@ impl<'a, T: Real> Sum<'a, T> {
         {
             return self.merged_plan(merge, notes);
         }
-        let pair_cost = self.profile.of::<T>().pair(self.kernel, pairs.derivatives);
+        let pair_cost = self.pair_cost(&pairs);
         let far = match method {
             Method::Treecode => FarField::of_treecode(&self, &tree, pair_cost),
             Method::TreecodeOnNeighbours => FarField::of_treecode_on_neighbours(&self, &tree),
@@ -225,6 +245,7 @@ impl<'a, T: Real> Sum<'a, T> {
             boxes: tree.nodes.len(),
             interactions: far.lists.counts,
         };
+        let far_cost = self.elsewhere.map_or(0.0, |_| far.cost(&self, &tree));
         let engine = Fmm::new(FmmInput {
             simd,
             pairs,
@@ -237,7 +258,12 @@ impl<'a, T: Real> Sum<'a, T> {
             sources: self.sources,
             targets: self.targets,
         });
-        Ok(Plan::new(&self, Engine::Tree(Box::new(engine)), parameters, notes))
+        let mut plan = Plan::new(&self, Engine::Tree(Box::new(engine)), parameters, notes);
+        plan.costs = NearAndFar {
+            pair: self.pair_cost_here(&pairs) * self.vectors as f64,
+            far: far_cost,
+        };
+        Ok(plan)
     }
 
     /// How the tree is cut: boxes as large as the model wants them, and no smaller than the cores reach.

@@ -4,7 +4,8 @@ use super::build::add_planning;
 use super::field::Field;
 use super::input::check_strengths;
 use super::merge::{Merge, SpreadShape};
-use super::order::{by_target, for_targets, gather, ranks};
+use super::near_field::NearField;
+use super::order::{add_to, by_target, for_targets, gather, ranks};
 use super::units::{Units, multiply_by_two_to};
 use super::{Method, Sum};
 use crate::direct::Direct;
@@ -45,7 +46,7 @@ pub(super) enum Engine<T: Real> {
 }
 
 impl<T: Real> Engine<T> {
-    fn sum_rows(&self) -> usize {
+    pub(super) fn sum_rows(&self) -> usize {
         match self {
             Engine::Direct(direct) => direct.sum_rows(),
             Engine::Tree(fmm) => fmm.sum_rows(),
@@ -53,19 +54,29 @@ impl<T: Real> Engine<T> {
     }
 }
 
+/// Modelled nanoseconds of one thread.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct NearAndFar {
+    /// A pair of points, all strength vectors together.
+    pub pair: f64,
+    /// All that is not pairs; known where pairs are summed elsewhere.
+    pub far: f64,
+}
+
 /// A planned sum: points, tree, lists, tables and memory. Evaluating it again costs no tree and no allocation.
 #[derive(Debug)]
 pub struct Plan<T: Real> {
     kernel: Kernel,
     outputs: Vec<Output>,
-    vectors: usize,
+    pub(super) vectors: usize,
     source_count: usize,
     target_count: usize,
     tolerance: Option<f64>,
     simd: SimdLevel,
-    parameters: Parameters,
+    pub(super) parameters: Parameters,
     notes: Vec<String>,
-    engine: Engine<T>,
+    pub(super) engine: Engine<T>,
+    pub(super) costs: NearAndFar,
     /// Strengths, stream by stream in the engine's order.
     strengths: Vec<T>,
     /// Sums as the engine leaves them, block by block.
@@ -74,9 +85,9 @@ pub struct Plan<T: Real> {
     sums: Vec<T>,
     /// Where each of the caller's targets is in the engine's order; empty for the same order.
     rank: Vec<u32>,
-    merge: Option<Box<(Merge<T, 3>, Field<T>)>>,
+    pub(super) merge: Option<Box<(Merge<T, 3>, Field<T>)>>,
     /// The units of points and constant, and the kernel in the caller's units.
-    units: (Units, Kernel),
+    pub(super) units: (Units, Kernel),
     /// Strengths in units of their own, where the caller's do not do.
     scaled_strengths: Vec<T>,
     pub(super) planning: f64,
@@ -113,6 +124,7 @@ impl<T: Real> Plan<T> {
             sums: vec![T::ZERO; rows * targets],
             rank,
             engine,
+            costs: NearAndFar::default(),
             merge: None,
             units: (Units::default(), sum.kernel),
             scaled_strengths: Vec::new(),
@@ -159,10 +171,29 @@ impl<T: Real> Plan<T> {
     /// # Errors
     /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size.
     pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
-        T::evaluate(self, strengths, field)
+        T::evaluate(self, strengths, field, None)
     }
 
-    pub(crate) fn check_and_sum(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+    /// [`Plan::evaluate_into`] with the pairs of the first [`NearField::blocks`] blocks of [`Plan::near_lists`] summed by
+    /// `near`, while everything else is summed here.
+    ///
+    /// # Errors
+    /// As [`Plan::evaluate_into`], and those of `near`.
+    pub fn evaluate_beside(
+        &mut self,
+        strengths: &[T],
+        field: &mut Field<T>,
+        near: &mut dyn NearField<T>,
+    ) -> Result<(), Error> {
+        T::evaluate(self, strengths, field, Some(near))
+    }
+
+    pub(crate) fn check_and_sum(
+        &mut self,
+        strengths: &[T],
+        field: &mut Field<T>,
+        near: Option<&mut dyn NearField<T>>,
+    ) -> Result<(), Error> {
         let start = Instant::now();
         let components = self.kernel.strength_components();
         let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
@@ -170,14 +201,15 @@ impl<T: Real> Plan<T> {
         let mut seconds = Seconds::default();
         let unit = Units::of_strengths::<T>(largest);
         if unit == 0 {
-            self.sum_all(strengths, field, &mut seconds);
+            self.sum_all(strengths, field, &mut seconds, near)?;
         } else {
             let mut scaled = std::mem::take(&mut self.scaled_strengths);
             scaled.clear();
             scaled.extend_from_slice(strengths);
             multiply_by_two_to(&mut scaled, -unit);
-            self.sum_all(&scaled, field, &mut seconds);
+            let summed = self.sum_all(&scaled, field, &mut seconds, near);
             self.scaled_strengths = scaled;
+            summed?;
         }
         for (output, values) in self.outputs.iter().zip(&mut field.values) {
             multiply_by_two_to(values, self.units.0.of_output(*output, unit));
@@ -211,13 +243,19 @@ impl<T: Real> Plan<T> {
     }
 
     /// Sums over the plan's points, or over distinct ones on behalf of all.
-    fn sum_all(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
+    fn sum_all(
+        &mut self,
+        strengths: &[T],
+        field: &mut Field<T>,
+        seconds: &mut Seconds,
+        near: Option<&mut dyn NearField<T>>,
+    ) -> Result<(), Error> {
         let Some(mut merge) = self.merge.take() else {
-            return self.sum(strengths, field, seconds);
+            return self.sum(strengths, field, seconds, near);
         };
         let (points, inner) = &mut *merge;
         points.add_up(strengths, self.kernel.strength_components(), self.vectors);
-        self.sum(&points.strengths, inner, seconds);
+        let summed = self.sum(&points.strengths, inner, seconds, near);
         let shape = SpreadShape {
             vectors: self.vectors,
             strengths: self.kernel.strength_components(),
@@ -231,20 +269,35 @@ impl<T: Real> Plan<T> {
         };
         points.spread(&shape, strengths, &inner.values, &mut field.values, &at_place);
         self.merge = Some(merge);
+        summed
     }
 
     /// The steps every method shares: strengths into the engine's order, the engine, results into the caller's order.
-    fn sum(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
+    fn sum(
+        &mut self,
+        strengths: &[T],
+        field: &mut Field<T>,
+        seconds: &mut Seconds,
+        mut near: Option<&mut dyn NearField<T>>,
+    ) -> Result<(), Error> {
         self.order_strengths(strengths);
+        if let Some(near) = &mut near {
+            near.start(&self.strengths)?;
+        }
+        let elsewhere = near.as_ref().map_or(0, |near| near.blocks());
         match &mut self.engine {
-            Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.blocks, seconds),
+            Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.blocks, elsewhere, seconds),
             Engine::Tree(fmm) if self.parameters.method == Method::Fmm => {
-                fmm.evaluate(&self.strengths, &mut self.blocks, seconds);
+                fmm.evaluate(&self.strengths, &mut self.blocks, elsewhere, seconds);
             }
-            Engine::Tree(fmm) => fmm.evaluate_treecode(&self.strengths, &mut self.blocks, seconds),
+            Engine::Tree(fmm) => fmm.evaluate_treecode(&self.strengths, &mut self.blocks, elsewhere, seconds),
         }
         self.order_sums();
+        if let Some(near) = near {
+            add_to(&mut self.sums, near.finish()?);
+        }
         self.write_outputs(field);
+        Ok(())
     }
 
     fn order_strengths(&mut self, strengths: &[T]) {

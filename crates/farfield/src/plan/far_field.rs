@@ -99,6 +99,28 @@ impl FarField {
         }
     }
 
+    /// Nanoseconds that one thread needs for everything but pairs.
+    pub fn cost<T: Real>(&self, sum: &Sum<T>, tree: &Octree) -> f64 {
+        let costs = sum.profile.of::<T>();
+        let m2l: f64 = self
+            .lists
+            .m2l
+            .iter()
+            .flat_map(|block| {
+                let orders = &self.m2l_orders[block.level as usize];
+                let cost =
+                    |(shift, pairs): (usize, &[(u32, u32)])| pairs.len() as f64 * costs.m2l(usize::from(orders[shift]));
+                block.by_shift().map(cost)
+            })
+            .sum();
+        // Each box is moved to its parent, and its parent to it.
+        let moves = 2.0 * tree.nodes.len() as f64 * costs.m2l(self.order);
+        let counts = &self.lists.counts;
+        let points = (sum.sources.len() + sum.target_count()) as f64 + (counts.m2p + counts.p2l) as f64;
+        let per_point = coefficient_count(self.order) as f64 * costs.point_coefficient;
+        sum.streams() as f64 * (m2l + moves + points * per_point)
+    }
+
     /// The lowest order any M2L uses, if there is any.
     pub fn lowest_m2l_order(&self) -> Option<usize> {
         self.lists

@@ -5,11 +5,13 @@
 
 mod build;
 mod evaluate;
+mod extremes;
 mod far_field;
 mod field;
 pub(crate) mod input;
 pub(crate) mod memory;
 pub(crate) mod merge;
+mod near_field;
 mod one_call;
 pub(crate) mod order;
 mod request;
@@ -17,8 +19,9 @@ pub(crate) mod units;
 
 pub use evaluate::{Parameters, Plan, first_sum};
 pub use field::Field;
-pub use input::{MOST_POINTS, check_strengths};
+pub use input::{MOST_POINTS, check_strength_count, check_strengths};
 pub use memory::MemoryForecast;
+pub use near_field::{NearBlock, NearField, NearLists, NearPoints, PairsElsewhere, PointOrder};
 pub use one_call::{BiotSavartSum, CoulombSum, GravitySum, biot_savart, coulomb, gravity};
 pub use request::Request;
 
@@ -87,6 +90,7 @@ pub struct Sum<'a, T> {
     leaf_capacity: Option<usize>,
     simd: Option<SimdLevel>,
     profile: MachineProfile,
+    elsewhere: Option<PairsElsewhere>,
     allow_unbounded_gradient: bool,
     memory_limit: Option<u64>,
 }
@@ -109,6 +113,7 @@ impl<'a, T: Real> Sum<'a, T> {
             leaf_capacity: None,
             simd: None,
             profile: MachineProfile::default(),
+            elsewhere: None,
             allow_unbounded_gradient: false,
             memory_limit: None,
         }
@@ -178,6 +183,13 @@ impl<'a, T: Real> Sum<'a, T> {
     /// What the cost model believes about the machine.
     pub fn profile(mut self, profile: MachineProfile) -> Self {
         self.profile = profile;
+        self
+    }
+
+    /// Plan for pairs that are summed elsewhere, at the same time as the rest is summed here: for
+    /// [`Plan::evaluate_beside`].
+    pub fn pairs_elsewhere(mut self, elsewhere: PairsElsewhere) -> Self {
+        self.elsewhere = Some(elsewhere);
         self
     }
 

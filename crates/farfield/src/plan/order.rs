@@ -56,6 +56,16 @@ pub(crate) fn by_target<T: Real>(
     });
 }
 
+/// Adds to the first sums what was summed elsewhere.
+pub(crate) fn add_to<T: Real>(sums: &mut [T], more: &[T]) {
+    const TOGETHER: usize = 1 << 14;
+    for_chunks(&mut sums[..more.len()], TOGETHER, &|piece, sums| {
+        for (sum, more) in sums.iter_mut().zip(&more[piece * TOGETHER..]) {
+            *sum += *more;
+        }
+    });
+}
+
 /// Calls `write(sums, values)` for each of the caller's targets, whose place among the sums is `rank`; empty for the
 /// same order.
 pub(crate) fn for_targets<T: Real>(

@@ -205,7 +205,7 @@ impl<T: Real> Plan<T> {
             for run in 0..runs {
                 self.order_strengths(of_vector, run);
                 match &mut self.engine {
-                    Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.blocks, seconds),
+                    Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.blocks, 0, seconds),
                     Engine::Fmm(fmm) => fmm.evaluate(&self.strengths, &mut self.blocks, seconds),
                 }
                 self.order_sums();

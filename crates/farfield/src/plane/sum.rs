@@ -222,11 +222,41 @@ impl<'a, T: Real> Sum<'a, T> {
 
     /// The parameters of the FMM over so many points, or `None` where the direct sum is asked for or cheaper.
     pub(super) fn choose(&self, pairs: &PlanePairs, counts: Counts) -> Option<Choice> {
-        let (sources, targets) = (counts.sources, counts.targets());
-        let points = sources + counts.targets.unwrap_or(0);
-        if self.method == Method::Direct || sources == 0 || targets == 0 {
+        if self.method == Method::Direct || counts.sources == 0 || counts.targets() == 0 {
             return None;
         }
+        let (choice, costs) = self.best_fmm(pairs, counts);
+        let direct = costs.direct(counts.sources, counts.targets());
+        let fmm = costs.fmm(counts.sources, counts.targets(), choice.depth);
+        (self.method != Method::Auto || fmm < direct).then_some(choice)
+    }
+
+    /// Seconds that the sum is expected to take on so many threads, by the costs of the profile; nothing is timed.
+    pub fn expected_seconds(&self, threads: usize) -> f64 {
+        let (pairs, counts) = (self.pairs(), self.counts());
+        let (sources, targets) = (counts.sources, counts.targets());
+        if sources == 0 || targets == 0 {
+            return 0.0;
+        }
+        let (choice, costs) = self.best_fmm(&pairs, counts);
+        let parts = if self.complex && !pairs.complex { 2 } else { 1 };
+        let runs = (parts * self.vectors) as f64;
+        let direct = runs * costs.direct(sources, targets);
+        // The pyramid serves all vectors.
+        let sort = costs.sort(sources, targets, choice.depth);
+        let fmm = runs * (costs.fmm(sources, targets, choice.depth) - sort) + sort;
+        let nanoseconds = match self.method {
+            Method::Direct => direct,
+            Method::Auto => direct.min(fmm),
+            _ => fmm,
+        };
+        1e-9 * nanoseconds / threads.max(1) as f64
+    }
+
+    /// The FMM over so many points, and what it costs.
+    fn best_fmm(&self, pairs: &PlanePairs, counts: Counts) -> (Choice, tuning::Costs) {
+        let (sources, targets) = (counts.sources, counts.targets());
+        let points = sources + counts.targets.unwrap_or(0);
         let theta = self.theta.unwrap_or(tuning::THETA);
         let order = self.order.unwrap_or_else(|| {
             tuning::order_for(
@@ -250,9 +280,7 @@ impl<'a, T: Real> Sum<'a, T> {
             depth,
             shortcut: costs.shortcut(),
         };
-        let direct = costs.direct(sources, targets);
-        let fmm = costs.fmm(sources, targets, depth);
-        (self.method != Method::Auto || fmm < direct).then_some(choice)
+        (choice, costs)
     }
 
     fn direct_plan(&self, simd: SimdLevel, pairs: PlanePairs, notes: Vec<String>) -> Plan<T> {

@@ -146,11 +146,16 @@ impl Costs {
         sources as f64 * targets as f64 * self.pair
     }
 
+    /// Sorting points into the boxes of a depth.
+    pub fn sort(&self, sources: usize, targets: usize, depth: usize) -> f64 {
+        CUT * (2 * depth) as f64 * (sources + targets) as f64
+    }
+
     /// The FMM at a depth.
     pub fn fmm(&self, sources: usize, targets: usize, depth: usize) -> f64 {
         let boxes = |level: usize| 4f64.powi(level as i32);
         let points = (sources + targets) as f64;
-        let sort = CUT * (2 * depth) as f64 * points;
+        let sort = self.sort(sources, targets, depth);
         let m2l: f64 = (1..=depth).map(|level| boxes(level) * weak(level)).sum();
         let (near, leaves) = (strong(depth), boxes(depth));
         let by_point = if depth < 2 { 1.0 } else { POINT_BY_POINT };

@@ -4,7 +4,7 @@ use super::{Lanes, SimdLevel, scalar::Scalar};
 use crate::bench::Benchmark;
 use crate::error::Error;
 use crate::parallel::in_pool;
-use crate::plan::{Field, Plan, Sum};
+use crate::plan::{Field, NearField, Plan, Sum};
 use crate::plane;
 use std::fmt::{Debug, Display};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
@@ -68,7 +68,12 @@ pub trait Real:
     #[doc(hidden)]
     fn plan(sum: Sum<'_, Self>) -> Result<Plan<Self>, Error>;
     #[doc(hidden)]
-    fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error>;
+    fn evaluate(
+        plan: &mut Plan<Self>,
+        strengths: &[Self],
+        field: &mut Field<Self>,
+        near: Option<&mut dyn NearField<Self>>,
+    ) -> Result<(), Error>;
     #[doc(hidden)]
     fn plan_in_plane(sum: plane::Sum<'_, Self>) -> Result<plane::Plan<Self>, Error>;
     #[doc(hidden)]
@@ -122,8 +127,15 @@ macro_rules! real {
             fn plan(sum: Sum<'_, Self>) -> Result<Plan<Self>, Error> {
                 in_pool(sum.deserves_threads(), || sum.check_and_build())
             }
-            fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error> {
-                in_pool(plan.deserves_threads(), || plan.check_and_sum(strengths, field))
+            fn evaluate(
+                plan: &mut Plan<Self>,
+                strengths: &[Self],
+                field: &mut Field<Self>,
+                near: Option<&mut dyn NearField<Self>>,
+            ) -> Result<(), Error> {
+                in_pool(plan.deserves_threads(), || {
+                    plan.check_and_sum(strengths, field, near)
+                })
             }
             fn plan_in_plane(sum: plane::Sum<'_, Self>) -> Result<plane::Plan<Self>, Error> {
                 in_pool(sum.deserves_threads(), || sum.check_and_build())

@@ -12,5 +12,5 @@ pub(crate) mod truncation;
 
 pub use crate::treecode::tuning::choose as treecode_parameters;
 pub use cube::{CubeOrders, cube_orders};
-pub use profile::{MachineProfile, OperatorCosts, PlaneCosts};
+pub use profile::{DeviceRates, MachineProfile, OperatorCosts, PairRates, PlaneCosts};
 pub use truncation::{CLASSES, class_of};

@@ -42,6 +42,58 @@ pub struct PlaneCosts {
     pub point_coefficient: f64,
 }
 
+/// What a graphics processor does for sums it shares with the machine's cores.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
+pub struct DeviceRates {
+    /// The graphics processor.
+    pub name: String,
+    /// How many times as fast all cores of the machine are as one thread.
+    pub speedup: f64,
+    /// Bytes a second that travel to it, or back.
+    pub bus: f64,
+    /// In single precision.
+    pub f32: PairRates,
+    /// In double precision.
+    pub f64: PairRates,
+}
+
+/// Pairs of points a second of a graphics processor.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
+pub struct PairRates {
+    /// Coulomb or gravity: potential; with gradient; with Hessian.
+    pub scalar: [f64; 3],
+    /// Biot-Savart: velocity; with gradient.
+    pub vector: [f64; 2],
+}
+
+impl PairRates {
+    /// For a kernel whose strengths are vectors or not.
+    pub fn of(&self, vector: bool, derivatives: usize) -> f64 {
+        if vector {
+            self.vector[derivatives.clamp(1, 2) - 1]
+        } else {
+            self.scalar[derivatives.min(2)]
+        }
+    }
+}
+
+impl DeviceRates {
+    /// The rates in precision `T`.
+    pub fn of<T: Real>(&self) -> &PairRates {
+        if T::EPSILON > 1e-10 { &self.f32 } else { &self.f64 }
+    }
+}
+
 impl Default for PlaneCosts {
     /// Double precision on the machine the README names.
     fn default() -> Self {
@@ -70,7 +122,7 @@ impl OperatorCosts {
     }
 }
 
-/// What is stored about a machine: the costs of the operators in both precisions.
+/// What is stored about a machine: the costs of the operators in both precisions, and what its graphics processor does.
 ///
 /// The default was measured on the machine the README names; `farfield bench --calibrate` writes one for yours. A
 /// profile changes which plan is fastest, never whether it meets the tolerance.
@@ -85,6 +137,9 @@ pub struct MachineProfile {
     pub f32: OperatorCosts,
     /// Double precision.
     pub f64: OperatorCosts,
+    /// The machine's graphics processor, where it was measured.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub device: Option<DeviceRates>,
 }
 
 impl Default for MachineProfile {
@@ -109,6 +164,7 @@ impl Default for MachineProfile {
                 point_coefficient: 0.185,
                 plane: PlaneCosts::default(),
             },
+            device: None,
         }
     }
 }

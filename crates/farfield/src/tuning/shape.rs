@@ -2,6 +2,7 @@
 
 use super::orders::{Work, choose};
 use super::profile::OperatorCosts;
+use crate::expansion::coefficient_count;
 use crate::points::Random;
 use crate::simd::Real;
 use crate::tree::morton::{self, KEY_LEVELS};
@@ -107,18 +108,43 @@ impl Proposal {
     };
 }
 
+/// What pairs of points cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NearCost {
+    /// Nanoseconds of one pair, all strength vectors together.
+    pub pair: f64,
+    /// Pairs are summed elsewhere while translations are done here; the nanoseconds each point takes there besides.
+    pub beside: Option<f64>,
+}
+
+impl NearCost {
+    /// Points a box should hold where it costs `per_box` nanoseconds and each of its points `per_point` besides `pairs` pairs
+    /// for every point it holds: the fewest nanoseconds together, or as many here as elsewhere.
+    fn best_mean(self, pairs: f64, per_box: f64, per_point: f64) -> f64 {
+        let pairs = pairs * self.pair;
+        match self.beside {
+            None => (per_box / pairs).sqrt(),
+            Some(point) => {
+                // pairs * mean + point = per_box / mean + per_point
+                let point = per_point - point;
+                (point + (point * point + 4.0 * pairs * per_box).sqrt()) / (2.0 * pairs)
+            }
+        }
+    }
+}
+
 /// A capacity that chance does not exceed where boxes hold `mean` points on average: five standard deviations more.
 fn capacity(mean: f64) -> usize {
     (mean + 5.0 * mean.sqrt()).ceil() as usize
 }
 
-/// Chooses the boxes' size for which pairs and translations together cost least.
+/// Chooses the boxes' size for which pairs and translations together cost least, or take equally long side by side.
 pub fn propose(
     coverage: &Coverage,
     points: usize,
     derivatives: &[usize],
     tolerance: f64,
-    pair_cost: f64,
+    near: NearCost,
     streams: f64,
     costs: &OperatorCosts,
 ) -> Proposal {
@@ -138,7 +164,9 @@ pub fn propose(
         m2l_cost = orders.cost / count.max(1.0);
         // M2M, L2L and the ends of P2M and L2P cost each box about as much as a few translations at full order.
         let per_box = streams * (translations * m2l_cost + 6.0 * costs.m2l(order));
-        mean = (per_box / (neighbours * pair_cost)).sqrt().clamp(4.0, 4000.0);
+        // P2M and L2P.
+        let per_point = 2.0 * streams * coefficient_count(order) as f64 * costs.point_coefficient;
+        mean = near.best_mean(neighbours, per_box, per_point).clamp(4.0, 4000.0);
     }
     let halvings = coverage.halvings((n / mean).max(1.0).log2()).max(0.0);
     // Whole numbers of boxes along the longest side leave no half-empty ones at the end.
@@ -164,6 +192,29 @@ pub fn propose(
 mod tests {
     use super::*;
     use crate::points::PointSet;
+
+    #[test]
+    fn pairs_elsewhere_take_as_long_as_the_rest_here() {
+        let (pairs, per_box, per_point) = (27.0, 6000.0, 9.0);
+        let beside = NearCost {
+            pair: 0.01,
+            beside: Some(3.0),
+        };
+        let mean = beside.best_mean(pairs, per_box, per_point);
+        let (elsewhere, here) = (pairs * 0.01 * mean + 3.0, per_box / mean + per_point);
+        assert!((elsewhere / here - 1.0).abs() < 1e-12, "{elsewhere} {here}");
+        // One after the other, and with nothing but boxes and pairs, the best boxes are the same.
+        let alone = NearCost {
+            pair: 0.01,
+            beside: None,
+        };
+        let only_boxes = NearCost {
+            pair: 0.01,
+            beside: Some(0.0),
+        };
+        let [a, b] = [alone, only_boxes].map(|near| near.best_mean(pairs, per_box, 0.0));
+        assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
+    }
 
     #[test]
     fn dimension_of_volumes_surfaces_and_lines_is_found() {

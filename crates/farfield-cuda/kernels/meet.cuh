@@ -1,0 +1,162 @@
+// P2P of one block of threads: targets that follow one another meet ranges of sources.
+//
+// The threads are cut into columns, each with FARFIELD_TARGETS targets, and slices, each with a part of the sources, so that
+// few threads idle whatever the number of targets; the slices' sums are added in order.
+//
+// Constants: FARFIELD_THREADS of the block, FARFIELD_TARGETS of a thread, FARFIELD_TILE sources in shared memory.
+#pragma once
+#include "copy.cuh"
+#include "pair.cuh"
+#include "tree.cuh"
+
+#define THREADS FARFIELD_THREADS
+#define TARGETS FARFIELD_TARGETS
+#define TILE FARFIELD_TILE
+#define MAX_RANGES (27 + 26 * LEVELS + 5)
+#define NOT_HERE 0x80000000u
+
+union Memory {
+    Source tile[TILE];
+    real sums[THREADS * TARGETS * SUMS];
+};
+
+// Sources to meet, as ranges in tree order. Range r holds places starts[r] up to starts[r + 1] of all; place j is source
+// shift[r] + j.
+struct Ranges {
+    uint starts[MAX_RANGES + 1];
+    uint shift[MAX_RANGES];
+    uint count;
+    uint own_start; // the place of the block's own sources, or NOT_HERE
+};
+
+// Adds those of the warp's ranges that hold sources, those that adjoin the one before as one; `own` says whose are the block's
+// own.
+__device__ __forceinline__ void add_ranges(Ranges &ranges, uint &found, uint &total, bool meets, bool own, Range range) {
+    uint lane = threadIdx.x % 32, below = (1u << lane) - 1;
+    meets = meets && range.start < range.end;
+    uint which = __ballot_sync(~0u, meets);
+    if (which == 0) return;
+    uint length = meets ? range.end - range.start : 0, sum = length;
+    for (uint step = 1; step < 32; step *= 2) {
+        uint value = __shfl_up_sync(~0u, sum, step);
+        if (lane >= step) sum += value;
+    }
+    uint place = total + sum - length, end_before = __shfl_sync(~0u, range.end, 31 - __clz(which & below | 1));
+    bool begins = meets && (!(which & below) || end_before != range.start);
+    uint heads = __ballot_sync(~0u, begins);
+    if (begins) {
+        uint at = found + __popc(heads & below);
+        ranges.starts[at] = place;
+        ranges.shift[at] = range.start - place;
+    }
+    if (own) ranges.own_start = place;
+    found += __popc(heads);
+    total += __shfl_sync(~0u, sum, 31);
+}
+
+// A thread's part of `count` targets.
+struct Targets {
+    uint count, columns, slices, column, slice;
+    bool works;
+    real x[TARGETS], y[TARGETS], z[TARGETS], sums[TARGETS][SUMS];
+
+    // The block's target that is this thread's t-th; the last one again where there are no more.
+    __device__ __forceinline__ uint place(int t) const { return min(column + t * columns, count - 1); }
+
+    __device__ __forceinline__ void load(const real *__restrict__ positions, uint first, uint targets) {
+        count = targets;
+        columns = (count + TARGETS - 1) / TARGETS;
+        slices = THREADS / columns;
+        column = threadIdx.x % columns;
+        slice = threadIdx.x / columns;
+        works = slice < slices;
+#pragma unroll
+        for (int t = 0; t < TARGETS; ++t) {
+            ulong64 i = first + place(t);
+            x[t] = positions[3 * i];
+            y[t] = positions[3 * i + 1];
+            z[t] = positions[3 * i + 2];
+#pragma unroll
+            for (int k = 0; k < SUMS; ++k) sums[t][k] = 0;
+        }
+    }
+
+    // Meets all sources of the ranges. `self` is the place of the block's first target among them, where pairs of a point
+    // with itself are skipped. Of LONG lists every tile is summed by itself: the error grows with the number of tiles.
+    template <bool LONG>
+    __device__ __forceinline__ void meet(Memory &memory, const Ranges &ranges, const Source *__restrict__ sources, uint self,
+                                         real global_size2) {
+        uint lane = threadIdx.x % 32, warp = threadIdx.x / 32, total = ranges.starts[ranges.count];
+        for (uint tile_start = 0; tile_start < total; tile_start += TILE) {
+            uint tile_end = min(tile_start + TILE, total), length = tile_end - tile_start;
+            for (uint r = warp; r < ranges.count; r += THREADS / 32) {
+                uint end = min(ranges.starts[r + 1], tile_end), shift = ranges.shift[r];
+                // Two rounds at most, nearly always.
+#pragma unroll 1
+                for (uint j = max(ranges.starts[r], tile_start) + lane; j < end; j += 32) {
+                    uint at = shift + j;
+#pragma unroll
+                    for (int byte = 0; byte < sizeof(Source); byte += 16)
+                        copy_16_bytes((char *)&memory.tile[j - tile_start] + byte, (const char *)&sources[at] + byte, true);
+                }
+            }
+            wait_for_copies();
+            __syncthreads();
+            // A slice of the tile, its length not a multiple of eight: else all slices would start in the same bank.
+            uint chunk = (length + slices - 1) / slices;
+            chunk += chunk % 8 == 0;
+            uint begin = slice * chunk;
+            if (works && begin < length) {
+                real before[LONG ? TARGETS : 1][SUMS];
+                if (LONG)
+#pragma unroll
+                    for (int t = 0; t < TARGETS; ++t)
+#pragma unroll
+                        for (int k = 0; k < SUMS; ++k) {
+                            before[t][k] = sums[t][k];
+                            sums[t][k] = 0;
+                        }
+                uint steps = min(chunk, length - begin);
+                const Source *at = memory.tile + begin;
+#pragma unroll 4
+                for (uint k = 0; k < steps; ++k) {
+                    Source source = at[k];
+#pragma unroll
+                    for (int t = 0; t < TARGETS; ++t) {
+#if FARFIELD_SKIP_SAME
+                        bool other = tile_start + begin + k != self + place(t);
+#else
+                        const bool other = true;
+#endif
+                        add_pair(x[t] - source.x, y[t] - source.y, z[t] - source.z, source, global_size2, other, sums[t]);
+                    }
+                }
+                if (LONG)
+#pragma unroll
+                    for (int t = 0; t < TARGETS; ++t)
+#pragma unroll
+                        for (int k = 0; k < SUMS; ++k) sums[t][k] += before[t][k];
+            }
+            __syncthreads();
+        }
+    }
+
+    // Leaves the sums for all threads to read: memory.sums[(slice * SUMS + k) * count + i].
+    __device__ __forceinline__ void share(Memory &memory) const {
+        if (works)
+#pragma unroll
+            for (int t = 0; t < TARGETS; ++t) {
+                uint i = column + t * columns;
+                if (i < count)
+#pragma unroll
+                    for (int k = 0; k < SUMS; ++k) memory.sums[(slice * SUMS + k) * count + i] = sums[t][k];
+            }
+        __syncthreads();
+    }
+
+    // Adds to `sum` the `at`-th of SUMS * count sums, that is sum at / count of target at % count, slice by slice.
+    __device__ __forceinline__ real add_slices(const Memory &memory, uint at, real sum) const {
+        for (uint s = 0; s < slices; ++s) sum += memory.sums[s * SUMS * count + at];
+        return sum;
+    }
+};

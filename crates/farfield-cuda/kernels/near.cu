@@ -1,0 +1,78 @@
+// The near field of a plan made elsewhere: tasks of targets that follow one another, each with its list of source ranges.
+// Points come in the caller's order with the plan's permutation, or in the plan's order; strengths in the plan's.
+#include "meet.cuh"
+
+// Positions in the plan's order.
+extern "C" __global__ void order_points(const real *__restrict__ positions, const uint *__restrict__ order, uint count,
+                                        real *__restrict__ ordered) {
+    uint k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= count) return;
+    ulong64 j = order[k];
+    for (int axis = 0; axis < 3; ++axis) ordered[3 * (ulong64)k + axis] = positions[3 * j + axis];
+}
+
+// Sources as the inner loop reads them, one strength vector per blockIdx.y. Strengths are streams, all of one component
+// after the other; `size2` are squared core sizes, where each source has its own.
+extern "C" __global__ void pack_near(const real *__restrict__ positions, const real *__restrict__ strengths,
+                                     const real *__restrict__ size2, uint count, Source *__restrict__ sources) {
+    uint k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= count) return;
+    ulong64 vector = blockIdx.y;
+    const real *strength = strengths + vector * STRENGTHS * count + k;
+    Source source = no_source();
+    source.x = positions[3 * (ulong64)k];
+    source.y = positions[3 * (ulong64)k + 1];
+    source.z = positions[3 * (ulong64)k + 2];
+    source.s0 = strength[0];
+#if FARFIELD_VECTOR
+    source.s1 = strength[(ulong64)count];
+    source.s2 = strength[2 * (ulong64)count];
+#endif
+#if FARFIELD_SIZES == 2
+    source.size2 = size2[k];
+#endif
+    sources[vector * count + k] = source;
+}
+
+struct Task {
+    uint first, count;       // targets
+    uint from, to;           // ranges; the first holds the sources that may be the targets themselves
+};
+
+// sums[((first + i) * vectors + vector) * SUMS + k], vector = blockIdx.y.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    near_p2p(const Task *__restrict__ tasks, const Range *__restrict__ lists, const real *__restrict__ targets,
+             const Source *__restrict__ sources, uint source_count, real global_size2, real *__restrict__ sums) {
+    __shared__ Memory memory;
+    __shared__ Ranges ranges;
+    Task task = tasks[blockIdx.x];
+    Targets met;
+    met.load(targets, task.first, task.count);
+    sources += (ulong64)blockIdx.y * source_count;
+    const uint most = MAX_RANGES / 32 * 32;
+    for (uint from = task.from; from < task.to; from += most) {
+        if (threadIdx.x < 32) {
+            uint found = 0, total = 0, to = min(from + most, task.to), lane = threadIdx.x;
+            if (lane == 0) ranges.own_start = NOT_HERE;
+            __syncwarp();
+            for (uint r = from; r < to; r += 32) {
+                bool there = r + lane < to;
+                add_ranges(ranges, found, total, there, r + lane == task.from, there ? lists[r + lane] : Range{0, 0});
+            }
+            if (lane == 0) {
+                ranges.starts[found] = total;
+                ranges.count = found;
+            }
+        }
+        __syncthreads();
+        met.meet<true>(memory, ranges, sources, ranges.own_start + task.first - lists[task.from].start, global_size2);
+        __syncthreads();
+    }
+    met.share(memory);
+    ulong64 rows = (ulong64)gridDim.y * SUMS;
+    real *mine = sums + task.first * rows + (ulong64)blockIdx.y * SUMS;
+    for (uint at = threadIdx.x; at < SUMS * task.count; at += THREADS) {
+        uint k = at / task.count, i = at % task.count;
+        mine[i * rows + k] = met.add_slices(memory, at, real(0));
+    }
+}
