@@ -76,7 +76,7 @@ pub fn run(device: &Arc<farfield_cuda::Device>, report: &mut dyn FnMut(&Row)) ->
                 "vortex.core=hu-polynomial",
                 "tracers.count=20000",
                 "sum.method=\"fmm\"",
-                "sum.tolerance=1e-5",
+                "sum.tolerance=1e-6",
             ],
             1e-5,
         ),
@@ -144,19 +144,20 @@ fn steps(model: &mut dyn Model, case: &Case, which: std::ops::Range<u64>) -> Res
     model.state()
 }
 
-/// The largest difference of an array, relative to the array's largest number; infinite if lengths differ.
+/// The largest relative difference of an array, in the norm of the tolerance; infinite if lengths differ.
 fn difference(a: &State, b: &State) -> f64 {
-    let one = |(a, b): (&[f64], &[f64])| {
+    let one = |a: &[f64], b: &[f64]| {
         if a.len() != b.len() {
             return f64::INFINITY;
         }
-        let largest = a.iter().fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()));
-        let differences = a.iter().zip(b).map(|(x, y)| (x - y).abs());
+        let squares = a.iter().zip(b).map(|(x, y)| [(x - y) * (x - y), x * x]);
+        let [different, all] = squares.fold([0.0, f64::MIN_POSITIVE], |[d, s], [x, y]| [d + x, s + y]);
+        let relative = (different / all).sqrt();
         // Not a number is no small difference.
-        differences.fold(0.0, |most, d| if d <= most { most } else { d }) / largest
+        if relative.is_nan() { f64::INFINITY } else { relative }
     };
     let arrays = a.arrays.iter().zip(&b.arrays);
-    arrays.map(|(a, b)| one((&a.2, &b.2))).fold(0.0, f64::max)
+    arrays.map(|(a, b)| one(&a.2, &b.2)).fold(0.0, f64::max)
 }
 
 fn against_cpu(what: &str, case: &Case, device: &Arc<dyn Device>, allowed: f64) -> Result<Row, Failure> {

@@ -101,7 +101,12 @@ impl Run {
     fn run_loop(mut self, control: &Control, observer: &mut dyn Observer) -> Result<Outcome, Error> {
         let begin = Instant::now();
         let pictures = Pictures::new(&self.case, self.folder.path(), &self.initial)?;
-        let mut writer = Writer::start(&self.case, &self.folder, pictures);
+        // While a device computes, the cores are free to draw.
+        let threads = match self.model.summation().device {
+            Some(_) => rayon::current_num_threads(),
+            None => 1,
+        };
+        let mut writer = Writer::start(&self.case, &self.folder, pictures, threads);
         let mut report = Report::default();
         let finished = loop {
             let working = Instant::now();
