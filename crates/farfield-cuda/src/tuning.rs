@@ -44,8 +44,8 @@ impl Rates {
             (false, 3) => 1.0e12,
             (false, 4) => 1.25e12,
             (false, _) => 4.0e11,
-            (true, 1) => 8.5e11,
-            (true, 3 | 4) => 6.0e11,
+            (true, 1) => 1.0e12,
+            (true, 3 | 4) => 7.0e11,
             (true, _) => 2.0e11,
         };
         Self {

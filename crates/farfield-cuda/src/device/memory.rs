@@ -24,6 +24,29 @@ pub(crate) fn forecast_fits(device: &Device, needed: u64) -> Result<(), Error> {
     }
 }
 
+/// How many of `vectors` are summed at once: all, or as many as there is room for. `most` bytes are used, or what is free.
+pub(crate) fn vectors_at_once(
+    device: &Device,
+    vectors: usize,
+    most: Option<u64>,
+    forecast: impl Fn(usize) -> u64,
+) -> Result<usize, Error> {
+    if most.is_none() && forecast(vectors) <= device.pooled_memory()? {
+        return Ok(vectors);
+    }
+    let free = match most {
+        Some(most) => most,
+        None => device.free_memory()?,
+    };
+    vectors_in(free, vectors, &forecast).ok_or_else(|| too_large(device.properties().name.clone(), forecast(1), free))
+}
+
+/// How many vectors fit into `free` bytes, by halves; `None` if not even one does.
+fn vectors_in(free: u64, vectors: usize, forecast: &impl Fn(usize) -> u64) -> Option<usize> {
+    let halved = |vectors: &usize| (*vectors > 1).then(|| vectors.div_ceil(2));
+    std::iter::successors(Some(vectors), halved).find(|vectors| forecast(*vectors) <= free)
+}
+
 fn too_large(device: String, needed: u64, free: u64) -> Error {
     Error::Memory {
         needed_gib: needed as f64 / GIB,
@@ -130,16 +153,15 @@ impl Buffers {
         self.wait()
     }
 
-    /// Replaces `values` by the first `length` values of `buffer`, once all work on the stream is done. Memory that
-    /// `values` has is used again.
-    pub fn read_into<T: DeviceRepr + ValidAsZeroBits>(
+    /// Appends the first `length` values of `buffer` to `values`, once all work on the stream is done. Memory that
+    /// `values` has is used.
+    pub fn append_to<T: DeviceRepr + ValidAsZeroBits>(
         &self,
         buffer: &CudaSlice<T>,
         length: usize,
         values: &mut Vec<T>,
     ) -> Result<(), Error> {
         assert!(length <= buffer.len(), "{length} of {}", buffer.len());
-        values.clear();
         values.reserve_exact(length);
         let bytes = length * std::mem::size_of::<T>();
         if bytes >= staging::LEAST {
@@ -151,13 +173,14 @@ impl Buffers {
                 copied.map_err(Error::driver("copy from the device"))?;
                 self.device.traffic().add_fetched(bytes);
                 // SAFETY: all values were written.
-                unsafe { values.set_len(length) };
+                unsafe { values.set_len(values.len() + length) };
                 return Ok(());
             }
         }
+        let start = values.len();
         // SAFETY: zero bits are valid values.
-        values.resize_with(length, || unsafe { std::mem::zeroed() });
-        self.read(buffer, values)
+        values.resize_with(start + length, || unsafe { std::mem::zeroed() });
+        self.read(buffer, &mut values[start..])
     }
 
     /// Waits for all work on the stream; a kernel that failed shows up here.
@@ -174,5 +197,21 @@ impl Buffers {
             }
             _ => Error::driver(format!("allocate {needed} bytes"))(*error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_are_summed_in_passes_where_memory_is_short() {
+        let forecast = |vectors: usize| 100 + 10 * vectors as u64;
+        let fit = |free: u64| vectors_in(free, 70, &forecast);
+        assert_eq!(
+            [800, 799, 450, 120, 110, 109].map(fit),
+            [Some(70), Some(35), Some(35), Some(2), Some(1), None]
+        );
+        assert_eq!(vectors_in(1000, 0, &forecast), Some(0));
     }
 }

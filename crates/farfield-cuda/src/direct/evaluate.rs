@@ -45,7 +45,8 @@ impl Blocking {
 pub(crate) struct Direct<T: Precision> {
     buffers: Buffers,
     blocking: Blocking,
-    vectors: usize,
+    /// Numbers of strength of a vector.
+    per_vector: usize,
     source_count: u32,
     target_count: u32,
     slices: u32,
@@ -76,6 +77,8 @@ pub(crate) struct SumInput<'a, T> {
     pub sizes: Values<'a, T>,
     pub global_size2: T,
     pub outputs: &'a [Output],
+    /// Memory of the device that may be used, if not all that is free.
+    pub most_bytes: Option<u64>,
 }
 
 impl<T: Copy> SumInput<'_, T> {
@@ -111,6 +114,7 @@ impl<T: Precision> Direct<T> {
             sizes,
             global_size2,
             outputs,
+            ..
         } = input;
         let blocking = Blocking::fastest::<T>(&kind);
         let multiprocessors = buffers.device().properties().multiprocessors;
@@ -129,7 +133,7 @@ impl<T: Precision> Direct<T> {
             .collect::<Result<_, Error>>()?;
         Ok(Self {
             blocking,
-            vectors,
+            per_vector: source_count * kind.strengths(),
             source_count: source_count as u32,
             target_count: target_count as u32,
             slices,
@@ -149,12 +153,13 @@ impl<T: Precision> Direct<T> {
         })
     }
 
-    /// Sums for the given strengths.
+    /// Sums for the given strengths, of as many vectors as there is room for or fewer.
     pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
+        let vectors = (strengths.len() / self.per_vector) as u32;
         self.buffers.put(strengths, &mut self.strengths)?;
-        self.pack()?;
-        self.sum()?;
-        self.finish()?;
+        self.pack(vectors)?;
+        self.sum(vectors)?;
+        self.finish(vectors)?;
         timeline.end(Phase::P2p)
     }
 
@@ -168,18 +173,18 @@ impl<T: Precision> Direct<T> {
         self.outputs.into_iter().map(|(_, _, values)| values).collect()
     }
 
-    fn pack(&mut self) -> Result<(), Error> {
-        let grid = (self.source_count.div_ceil(256), self.vectors as u32, 1);
+    fn pack(&mut self, vectors: u32) -> Result<(), Error> {
+        let grid = (self.source_count.div_ceil(256), vectors, 1);
         launch!(self.buffers.stream(), self.pack_sources, grid, 256, 0;
             &self.sources, &self.strengths, &self.sizes, &self.source_count, &mut self.packed);
         Ok(())
     }
 
-    fn sum(&mut self) -> Result<(), Error> {
+    fn sum(&mut self, vectors: u32) -> Result<(), Error> {
         let groups = self
             .target_count
             .div_ceil(self.blocking.threads * self.blocking.targets);
-        let grid = (groups, self.slices, self.vectors as u32);
+        let grid = (groups, self.slices, vectors);
         let targets = self.targets.as_ref().unwrap_or(&self.sources);
         launch!(self.buffers.stream(), self.direct, grid, self.blocking.threads, 0;
             targets, &self.target_count, &self.packed, &self.source_count, &self.slice_length, &self.global_size2,
@@ -187,8 +192,8 @@ impl<T: Precision> Direct<T> {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), Error> {
-        let grid = (self.target_count.div_ceil(256), self.vectors as u32, 1);
+    fn finish(&mut self, vectors: u32) -> Result<(), Error> {
+        let grid = (self.target_count.div_ceil(256), vectors, 1);
         for (output, scale, values) in &mut self.outputs {
             let (first, components) = (first_sum(*output) as u32, output.components() as u32);
             launch!(self.buffers.stream(), self.finish, grid, 256, 0;

@@ -7,9 +7,10 @@ use farfield::report::Phase;
 use std::ops::Range;
 
 impl<T: Precision> Fmm<T> {
-    /// Sums for the given strengths (as the caller orders them) into the outputs on the device.
+    /// Sums for the given strengths (as the caller orders them) into the outputs on the device. Of as many vectors as
+    /// there is room for, or fewer.
     pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
-        for vectors in self.batches() {
+        for vectors in self.batches(strengths.len()) {
             if self.treecode.is_some() {
                 self.evaluate_treecode(strengths, vectors, timeline)?;
             } else {

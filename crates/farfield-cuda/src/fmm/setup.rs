@@ -24,7 +24,6 @@ use std::sync::Arc;
 pub(crate) struct Fmm<T: Precision> {
     pub(crate) buffers: Buffers,
     pub(super) kind: PairKind,
-    vectors: usize,
     /// Strength vectors summed at once.
     batch: usize,
     pub(super) order: usize,
@@ -272,6 +271,7 @@ impl<T: Precision> Fmm<T> {
             sizes,
             global_size2,
             outputs,
+            ..
         } = sum;
         let (source_count, target_count) = sum.counts();
         let order = far_field.order();
@@ -320,7 +320,6 @@ impl<T: Precision> Fmm<T> {
             .collect::<Result<_, Error>>()?;
         let mut fmm = Self {
             kind,
-            vectors,
             batch,
             order,
             source_count: source_count as u32,
@@ -368,11 +367,12 @@ impl<T: Precision> Fmm<T> {
         Ok(())
     }
 
-    /// The strength vectors that are summed at once, one range after the other.
-    pub(super) fn batches(&self) -> Vec<Range<usize>> {
-        (0..self.vectors)
+    /// The vectors of so many strengths that are summed at once, one range after the other.
+    pub(super) fn batches(&self, strengths: usize) -> Vec<Range<usize>> {
+        let vectors = strengths / (self.source_count as usize * self.kind.strengths());
+        (0..vectors)
             .step_by(self.batch)
-            .map(|first| first..(first + self.batch).min(self.vectors))
+            .map(|first| first..(first + self.batch).min(vectors))
             .collect()
     }
 

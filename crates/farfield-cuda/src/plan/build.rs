@@ -2,7 +2,7 @@
 
 use super::Plan;
 use super::evaluate::Engine;
-use crate::device::{Buffers, Device, Precision, Values, forecast_fits};
+use crate::device::{Buffers, Device, Precision, Values, vectors_at_once};
 use crate::direct::{Direct, SumInput};
 use crate::error::Error;
 use crate::fmm::{FarField, Fmm, FmmInput};
@@ -24,10 +24,22 @@ impl<T: Precision> Plan<T> {
     /// # Errors
     /// Any of [`Error`]; what is wrong with the sum itself is [`Error::Sum`].
     pub fn new(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
+        Self::with_memory(device, sum, None)
+    }
+
+    /// [`Plan::new`] with at most so many bytes of the device's memory: several vectors of strengths are summed in passes
+    /// where they do not fit at once. Without a limit it is what is free.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn with_memory(device: &Arc<Device>, sum: &Sum<T>, most_bytes: Option<u64>) -> Result<Self, Error> {
         let start = Instant::now();
         check_extent::<T>(sum.check()?)?;
         let request = sum.request();
-        let input = input_of(&request, PairKind::of(&request));
+        let input = SumInput {
+            most_bytes,
+            ..input_of(&request, PairKind::of(&request))
+        };
         let mut plan = Self::build(Buffers::new(device)?, &request, input)?;
         plan.planning = start.elapsed().as_secs_f64();
         Ok(plan)
@@ -76,8 +88,10 @@ impl<T: Precision> Plan<T> {
     ) -> Result<Self, Error> {
         let counts = sum.counts();
         Fmm::<T>::check_order(buffers.device(), &sum.kind, far_field.order())?;
-        let needed = Fmm::<T>::forecast(&sum.kind, request.vectors, counts, &shape, &far_field);
-        forecast_fits(buffers.device(), needed)?;
+        let vectors = vectors_at_once(buffers.device(), sum.vectors, sum.most_bytes, |vectors| {
+            Fmm::<T>::forecast(&sum.kind, vectors, counts, &shape, &far_field)
+        })?;
+        let sum = SumInput { vectors, ..sum };
         let fmm = Fmm::new(buffers.clone(), FmmInput { sum, shape, far_field })?;
         let parameters = Parameters {
             leaf_capacity: Some(shape.leaf_capacity),
@@ -86,7 +100,12 @@ impl<T: Precision> Plan<T> {
             ..parameters
         };
         let engine = Engine::Fmm(Box::new(fmm));
-        Ok(Self::with_engine(buffers, request, counts, (engine, parameters)))
+        Ok(Self::with_engine(
+            buffers,
+            request,
+            (counts, vectors),
+            (engine, parameters),
+        ))
     }
 
     /// The bytes of device memory that a sum over so many points takes, whatever points it has now.
@@ -116,8 +135,10 @@ impl<T: Precision> Plan<T> {
     fn direct(buffers: Buffers, request: &Request<T>, input: SumInput<T>) -> Result<Self, Error> {
         let counts = input.counts();
         let multiprocessors = buffers.device().properties().multiprocessors;
-        let needed = Direct::<T>::forecast(&input.kind, request.vectors, counts, multiprocessors);
-        forecast_fits(buffers.device(), needed)?;
+        let vectors = vectors_at_once(buffers.device(), input.vectors, input.most_bytes, |vectors| {
+            Direct::<T>::forecast(&input.kind, vectors, counts, multiprocessors)
+        })?;
+        let input = SumInput { vectors, ..input };
         let direct = Direct::new(buffers.clone(), input)?;
         let parameters = Parameters {
             method: Method::Direct,
@@ -128,7 +149,12 @@ impl<T: Precision> Plan<T> {
             ..Parameters::default()
         };
         let engine = Engine::Direct(Box::new(direct));
-        Ok(Self::with_engine(buffers, request, counts, (engine, parameters)))
+        Ok(Self::with_engine(
+            buffers,
+            request,
+            (counts, vectors),
+            (engine, parameters),
+        ))
     }
 }
 
@@ -232,6 +258,7 @@ pub(super) fn input_of<'a, T: Precision>(request: &Request<'a, T>, kind: PairKin
         sizes: Values::Host(sizes_of(request, &kind)),
         global_size2: global_size2(request),
         outputs: request.outputs,
+        most_bytes: None,
     }
 }
 

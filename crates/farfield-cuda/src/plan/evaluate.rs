@@ -36,6 +36,8 @@ pub struct Plan<T: Precision> {
     pub(super) kernel: Kernel,
     pub(super) outputs: Vec<Output>,
     pub(super) vectors: usize,
+    /// Vectors whose results are on the device at once.
+    vectors_at_once: usize,
     pub(super) source_count: usize,
     pub(super) target_count: usize,
     tolerance: Option<f64>,
@@ -51,13 +53,14 @@ impl<T: Precision> Plan<T> {
     pub(super) fn with_engine(
         buffers: Buffers,
         request: &Request<T>,
-        (source_count, target_count): (usize, usize),
+        ((source_count, target_count), vectors_at_once): ((usize, usize), usize),
         (engine, parameters): (Engine<T>, Parameters),
     ) -> Self {
         Self {
             kernel: request.kernel,
             outputs: request.outputs.to_vec(),
             vectors: request.vectors,
+            vectors_at_once,
             source_count,
             target_count,
             tolerance: request.order.is_none().then_some(request.tolerance),
@@ -68,6 +71,11 @@ impl<T: Precision> Plan<T> {
             seconds: Seconds::default(),
             evaluated: false,
         }
+    }
+
+    /// Whether its vectors do not fit into the device's memory at once.
+    pub(super) fn has_passes(&self) -> bool {
+        self.vectors_at_once < self.vectors
     }
 
     /// Sums for the given strengths, as [`farfield::Plan::evaluate`] does: from host memory to host memory.
@@ -100,19 +108,13 @@ impl<T: Precision> Plan<T> {
         let components = self.kernel.strength_components();
         check_strength_count(strengths.len(), self.source_count, components, self.vectors)?;
         let mut seconds = Seconds::default();
-        let is_empty = self.source_count == 0 || self.target_count == 0;
-        let timeline = match is_empty {
-            true => None,
-            false => Some(self.engine.evaluate(&self.buffers, Values::Host(strengths))?),
-        };
-        // Looked at while the device works.
-        let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
-        if let Some(timeline) = timeline {
-            self.fetch(&mut values)?;
-            self.add_times(&timeline, &mut seconds)?;
+        values.iter_mut().for_each(Vec::clear);
+        let largest = if self.source_count == 0 || self.target_count == 0 {
+            self.fill_with_zeros(&mut values);
+            check_strengths(strengths, self.source_count, components, self.vectors)?
         } else {
-            self.clear(&mut values);
-        }
+            self.sum(strengths, &mut seconds, &mut values)?
+        };
         let (vectors, targets) = (self.vectors, self.target_count);
         let field = Field::from_values(&self.outputs, vectors, targets, values, largest)?;
         seconds.total = start.elapsed().as_secs_f64();
@@ -124,23 +126,39 @@ impl<T: Precision> Plan<T> {
         Ok(field)
     }
 
-    /// Waits for the results.
-    fn fetch(&self, values: &mut [Vec<T>]) -> Result<(), Error> {
+    /// Sums pass by pass, checks the strengths while the device works, and returns the largest.
+    fn sum(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<f64, Error> {
+        let components = self.kernel.strength_components();
+        let mut largest = 0f64;
+        for strengths in strengths.chunks(self.vectors_at_once * self.source_count * components) {
+            let timeline = self.engine.evaluate(&self.buffers, Values::Host(strengths))?;
+            let vectors = strengths.len() / (self.source_count * components);
+            largest = largest.max(check_strengths(strengths, self.source_count, components, vectors)?);
+            self.fetch(vectors, values)?;
+            self.add_times(&timeline, seconds)?;
+        }
+        Ok(largest)
+    }
+
+    /// Waits for the results of the last so many vectors and appends them.
+    fn fetch(&self, vectors: usize, values: &mut [Vec<T>]) -> Result<(), Error> {
         let on_device: Vec<_> = match &self.engine {
             Engine::Direct(direct) => direct.outputs().collect(),
             Engine::Fmm(fmm) => fmm.outputs().collect(),
         };
         for ((output, sums), values) in self.outputs.iter().zip(on_device).zip(values) {
-            let length = self.vectors * self.target_count * output.components();
-            self.buffers.read_into(sums, length, values)?;
+            let per_vector = self.target_count * output.components();
+            if values.is_empty() {
+                values.reserve_exact(self.vectors * per_vector);
+            }
+            self.buffers.append_to(sums, vectors * per_vector, values)?;
         }
         Ok(())
     }
 
     /// The results of no sources.
-    fn clear(&self, values: &mut [Vec<T>]) {
+    fn fill_with_zeros(&self, values: &mut [Vec<T>]) {
         for (values, output) in values.iter_mut().zip(&self.outputs) {
-            values.clear();
             values.resize(self.vectors * self.target_count * output.components(), T::ZERO);
         }
     }

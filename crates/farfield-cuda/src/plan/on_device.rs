@@ -53,6 +53,15 @@ impl<T: Precision> Plan<T> {
             let zeros = |components: usize| self.buffers.zeros(self.vectors * self.target_count * components);
             return self.outputs.iter().map(|output| zeros(output.components())).collect();
         }
+        if self.has_passes() {
+            return Err(Error::Unsupported {
+                what: format!(
+                    "{} vectors of strengths on the device that do not fit into its memory",
+                    self.vectors
+                ),
+                remedy: "sum fewer vectors at once",
+            });
+        }
         self.engine.evaluate(&self.buffers, strengths)?;
         Ok(match self.engine {
             Engine::Direct(direct) => direct.into_outputs(),

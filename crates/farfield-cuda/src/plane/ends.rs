@@ -153,7 +153,8 @@ impl<T: Precision> Ends<T> {
     /// Brings the values of each output to the host, into memory that `values` has if it has any.
     pub fn read_outputs(&self, values: &mut [Vec<T>]) -> Result<(), Error> {
         for ((_, on_device), values) in self.outputs.iter().zip(values) {
-            self.buffers.read_into(on_device, on_device.len(), values)?;
+            values.clear();
+            self.buffers.append_to(on_device, on_device.len(), values)?;
         }
         Ok(())
     }

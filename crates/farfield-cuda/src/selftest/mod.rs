@@ -122,7 +122,8 @@ pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut d
             checks.add(move |device| coulomb.evaluated(device, n, set, method, 1e-4));
         }
         checks.add(move |device| coulomb.two_sets(device, n, method));
-        checks.add(move |device| coulomb.several_vectors(device, n, method));
+        checks.add(move |device| coulomb.several_vectors(device, n, method, None));
+        checks.add(move |device| coulomb.several_vectors(device, n, method, Some(12)));
     }
     checks.add(move |device| coulomb.opening_angle(device, n));
     let tolerances: &[f64] = match (extent, T::DOUBLE) {
@@ -275,9 +276,15 @@ impl<T: Precision> Case<T> {
         Ok(self.row(&what, points, describe(&plan, 1e-4), measured, 1e-4))
     }
 
-    fn several_vectors(&self, device: &Arc<Device>, n: usize, method: Method) -> Result<Row, Error> {
+    /// More vectors than one batch has; with memory for so many at once only, in passes.
+    fn several_vectors(
+        &self,
+        device: &Arc<Device>,
+        n: usize,
+        method: Method,
+        at_once: Option<usize>,
+    ) -> Result<Row, Error> {
         let sources = PointSet::Cube.generate::<T>(n, 1);
-        // More than one batch.
         let vectors = 70;
         let strengths = ChargeDistribution::Signed.generate::<T>(vectors * n, 5);
         let sum = self
@@ -285,10 +292,14 @@ impl<T: Precision> Case<T> {
             .vectors(vectors)
             .method(method)
             .tolerance(1e-3);
-        let mut plan = Plan::new(device, &sum)?;
+        let memory = at_once
+            .map(|vectors| Plan::memory_forecast(device, &sum.clone().vectors(vectors), n, None))
+            .transpose()?;
+        let mut plan = Plan::with_memory(device, &sum, memory)?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
-        let what = format!("{method}, {vectors} vectors");
+        let passes = if at_once.is_some() { " in passes" } else { "" };
+        let what = format!("{method}, {vectors} vectors{passes}");
         Ok(self.row(&what, format!("cube {n}"), describe(&plan, 1e-3), measured, 1e-3))
     }
 
