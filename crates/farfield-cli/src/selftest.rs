@@ -42,6 +42,7 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
     };
     if args.device == TestedDevice::Cuda {
         farfield_grid::poisson::selftest(&device, &mut report)?;
+        crate::run::selftest::run(&device, &mut report)?;
     }
     match (args.device, args.precision) {
         (TestedDevice::Cuda, None) => selftest::run(&device, extent, &mut report)?,

@@ -4,21 +4,28 @@ mod program;
 
 use program::{fail, files, succeed};
 
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 25] = [
     "goude-figure-2-1",
     "goude-table-5-1",
+    "goude-figure-5-1",
     "goude-figure-5-2",
+    "goude-figure-5-3",
     "goude-figure-5-4",
     "goude-figure-5-5",
+    "goude-figure-5-6",
+    "goude-figure-5-7",
     "goude-figure-5-8",
     "goude-figure-5-9",
     "hu-table-a1",
     "hu-table-a2",
     "hu-figure-a4",
+    "hu-figure-a5",
     "hu-figure-a6",
     "hu-figure-a7",
+    "hu-ten-million",
     "yokota-figure-5",
     "yokota-figure-6",
+    "yokota-figure-7",
     "vanrees-figure-3",
     "vanrees-figure-4",
     "vanrees-table-1",
@@ -43,7 +50,9 @@ fn every_name_writes_a_table_and_a_chart() {
         assert!(text.contains("paper") && text.contains("ours"), "{name}:\n{text}");
         let mut expected = vec![format!("{name}.csv"), format!("{name}.png")];
         let second = match name {
-            "yokota-figure-5" => Some("crossovers"),
+            "yokota-figure-5" | "hu-figure-a5" => Some("crossovers"),
+            "goude-figure-5-1" | "goude-figure-5-3" | "goude-figure-5-7" => Some("times"),
+            "hu-table-a2" => Some("errors"),
             "goude-figure-5-5" => Some("break-even"),
             "goude-figure-2-1" => Some("boxes"),
             _ => None,
@@ -61,6 +70,19 @@ fn every_name_writes_a_table_and_a_chart() {
             "{name}:\n{csv}"
         );
     }
+}
+
+#[test]
+fn sizes_above_the_largest_wanted_are_left_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = succeed(&format!(
+        "reproduce hu-table-a2 --max-n 2000 --seconds 0 -o {}",
+        folder.path().display()
+    ));
+    assert!(text.contains("no sizes above 2 000"), "{text}");
+    let csv = std::fs::read_to_string(folder.path().join("hu-table-a2.csv")).expect("a table");
+    let sizes: Vec<&str> = csv.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    assert_eq!(sizes, ["1024"]);
 }
 
 #[test]

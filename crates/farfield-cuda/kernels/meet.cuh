@@ -1,10 +1,11 @@
 // P2P of one block of threads: targets that follow one another meet ranges of sources.
 //
-// The threads are cut into columns, each with FARFIELD_TARGETS targets, and slices, each with every so-manieth source, so
-// that few threads idle whatever the number of targets; the slices' sums are added in order.
+// The threads are cut into columns, each with FARFIELD_TARGETS targets, and slices, each with a part of the sources, so that
+// few threads idle whatever the number of targets; the slices' sums are added in order.
 //
 // Constants: FARFIELD_THREADS of the block, FARFIELD_TARGETS of a thread, FARFIELD_TILE sources in shared memory.
 #pragma once
+#include "copy.cuh"
 #include "pair.cuh"
 #include "tree.cuh"
 
@@ -19,30 +20,37 @@ union Memory {
     real sums[THREADS * TARGETS * SUMS];
 };
 
-// Sources to meet, as ranges in tree order; range r starts at place starts[r] of all.
+// Sources to meet, as ranges in tree order. Range r holds places starts[r] up to starts[r + 1] of all; place j is source
+// shift[r] + j.
 struct Ranges {
-    Range range[MAX_RANGES];
     uint starts[MAX_RANGES + 1];
+    uint shift[MAX_RANGES];
     uint count;
     uint own_start; // the place of the block's own sources, or NOT_HERE
 };
 
-// Adds those of the warp's ranges that hold sources; `own` says whose are the block's own.
+// Adds those of the warp's ranges that hold sources, those that adjoin the one before as one; `own` says whose are the block's
+// own.
 __device__ __forceinline__ void add_ranges(Ranges &ranges, uint &found, uint &total, bool meets, bool own, Range range) {
-    uint lane = threadIdx.x % 32;
+    uint lane = threadIdx.x % 32, below = (1u << lane) - 1;
     meets = meets && range.start < range.end;
-    uint which = __ballot_sync(~0u, meets), length = meets ? range.end - range.start : 0, sum = length;
+    uint which = __ballot_sync(~0u, meets);
+    if (which == 0) return;
+    uint length = meets ? range.end - range.start : 0, sum = length;
     for (uint step = 1; step < 32; step *= 2) {
         uint value = __shfl_up_sync(~0u, sum, step);
         if (lane >= step) sum += value;
     }
-    if (meets) {
-        uint place = found + __popc(which & ((1u << lane) - 1));
-        ranges.range[place] = range;
-        ranges.starts[place] = total + sum - length;
+    uint place = total + sum - length, end_before = __shfl_sync(~0u, range.end, 31 - __clz(which & below | 1));
+    bool begins = meets && (!(which & below) || end_before != range.start);
+    uint heads = __ballot_sync(~0u, begins);
+    if (begins) {
+        uint at = found + __popc(heads & below);
+        ranges.starts[at] = place;
+        ranges.shift[at] = range.start - place;
     }
-    if (own) ranges.own_start = total + sum - length;
-    found += __popc(which);
+    if (own) ranges.own_start = place;
+    found += __popc(heads);
     total += __shfl_sync(~0u, sum, 31);
 }
 
@@ -80,14 +88,25 @@ struct Targets {
                                          real global_size2) {
         uint lane = threadIdx.x % 32, warp = threadIdx.x / 32, total = ranges.starts[ranges.count];
         for (uint tile_start = 0; tile_start < total; tile_start += TILE) {
-            uint tile_end = min(tile_start + TILE, total);
+            uint tile_end = min(tile_start + TILE, total), length = tile_end - tile_start;
             for (uint r = warp; r < ranges.count; r += THREADS / 32) {
-                uint from = max(ranges.starts[r], tile_start), to = min(ranges.starts[r + 1], tile_end);
-                for (uint j = from + lane; j < to; j += 32)
-                    memory.tile[j - tile_start] = sources[ranges.range[r].start + (j - ranges.starts[r])];
+                uint end = min(ranges.starts[r + 1], tile_end), shift = ranges.shift[r];
+                // Two rounds at most, nearly always.
+#pragma unroll 1
+                for (uint j = max(ranges.starts[r], tile_start) + lane; j < end; j += 32) {
+                    uint at = shift + j;
+#pragma unroll
+                    for (int byte = 0; byte < sizeof(Source); byte += 16)
+                        copy_16_bytes((char *)&memory.tile[j - tile_start] + byte, (const char *)&sources[at] + byte, true);
+                }
             }
+            wait_for_copies();
             __syncthreads();
-            if (works) {
+            // A slice of the tile, its length not a multiple of eight: else all slices would start in the same bank.
+            uint chunk = (length + slices - 1) / slices;
+            chunk += chunk % 8 == 0;
+            uint begin = slice * chunk;
+            if (works && begin < length) {
                 real before[LONG ? TARGETS : 1][SUMS];
                 if (LONG)
 #pragma unroll
@@ -97,14 +116,15 @@ struct Targets {
                             before[t][k] = sums[t][k];
                             sums[t][k] = 0;
                         }
-                uint length = tile_end - tile_start;
+                uint steps = min(chunk, length - begin);
+                const Source *at = memory.tile + begin;
 #pragma unroll 4
-                for (uint j = slice; j < length; j += slices) {
-                    Source source = memory.tile[j];
+                for (uint k = 0; k < steps; ++k) {
+                    Source source = at[k];
 #pragma unroll
                     for (int t = 0; t < TARGETS; ++t) {
 #if FARFIELD_SKIP_SAME
-                        bool other = tile_start + j != self + place(t);
+                        bool other = tile_start + begin + k != self + place(t);
 #else
                         const bool other = true;
 #endif
@@ -134,9 +154,9 @@ struct Targets {
         __syncthreads();
     }
 
-    // Adds to `sum` the k-th sum of the block's i-th target, slice by slice.
-    __device__ __forceinline__ real add_slices(const Memory &memory, int k, uint i, real sum) const {
-        for (uint s = 0; s < slices; ++s) sum += memory.sums[(s * SUMS + k) * count + i];
+    // Adds to `sum` the `at`-th of SUMS * count sums, that is sum at / count of target at % count, slice by slice.
+    __device__ __forceinline__ real add_slices(const Memory &memory, uint at, real sum) const {
+        for (uint s = 0; s < slices; ++s) sum += memory.sums[s * SUMS * count + at];
         return sum;
     }
 };

@@ -71,7 +71,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     met.share(memory);
     ulong64 rows = (ulong64)gridDim.y * SUMS;
     real *mine = sums + task.first * rows + (ulong64)blockIdx.y * SUMS;
-    for (uint i = threadIdx.x; i < task.count; i += THREADS)
-#pragma unroll
-        for (int k = 0; k < SUMS; ++k) mine[i * rows + k] = met.add_slices(memory, k, i, real(0));
+    for (uint at = threadIdx.x; at < SUMS * task.count; at += THREADS) {
+        uint k = at / task.count, i = at % task.count;
+        mine[i * rows + k] = met.add_slices(memory, at, real(0));
+    }
 }

@@ -40,15 +40,46 @@ __device__ __forceinline__ bool next_ranges(Ranges &ranges, Walk &walk, const Bo
     return count > 0;
 }
 #else
+// For each octant of a box in its parent, the 27 boxes that touch it, parent by parent, within a parent along the Morton
+// curve: so their sources adjoin wherever they can. Eight of them are all children of one parent.
+struct Arrangement {
+    unsigned char neighbour[8][27];
+    __device__ constexpr Arrangement() : neighbour() {
+        for (int octant = 0; octant < 8; ++octant) {
+            int count = 0;
+            for (int key = 0; key < 64; ++key) {
+                int index = 0, scale = 1;
+                bool touches = true;
+                for (int axis = 0; axis < 3; ++axis, scale *= 3) {
+                    int own = octant >> axis & 1, child = key >> axis & 1;
+                    bool other_parent = key >> (3 + axis) & 1;
+                    touches = touches && !(other_parent && child == own);
+                    index += scale * (1 + (other_parent ? own - child : child - own));
+                }
+                if (touches) neighbour[octant][count++] = index;
+            }
+        }
+    }
+};
+__constant__ Arrangement arrangement;
+
 // The neighbours of a leaf. The block's first warp.
 __device__ __forceinline__ void find_neighbours(Ranges &ranges, const Tree *__restrict__ tree, const Boxes &boxes, uint box) {
-    uint found = 0, total = 0, lane = threadIdx.x % 32;
+    uint found = 0, total = 0, lane = threadIdx.x % 32, mixed = tree->mixed;
+    uint level = mixed ? level_of(tree, box) : 0;
     int at = box;
-    while (at >= 0) {
-        int other = lane < 27 ? boxes.neighbours[27 * (ulong64)at + lane] : -1;
-        bool meets = other >= 0 && (at == (int)box || lane != 13 && boxes.is_leaf[other]);
-        add_ranges(ranges, found, total, meets, at == (int)box && lane == 13, meets ? boxes.sources[other] : Range{0, 0});
-        at = tree->mixed ? boxes.parent[at] : -1;
+    while (true) {
+        if (at == (int)box || mixed >> level & 1) {
+            uint which = lane < 27 ? arrangement.neighbour[boxes.key[at] & 7][lane] : 0;
+            int other = lane < 27 ? boxes.neighbours[27 * (ulong64)at + which] : -1;
+            bool meets = other >= 0 && (at == (int)box || which != 13 && boxes.is_leaf[other]);
+            Range range = meets ? boxes.sources[other] : Range{0, 0};
+            add_ranges(ranges, found, total, meets, at == (int)box && which == 13, range);
+        }
+        // The boxes it lies in, up to the coarsest that may touch a leaf.
+        if (!(mixed & ((1u << level) - 1))) break;
+        at = boxes.parent[at];
+        --level;
     }
     if (lane == 0) {
         ranges.starts[found] = total;
@@ -96,23 +127,17 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         met.meet<false>(memory, ranges, sources, ranges.own_start + first - mine.start, global_size2);
     }
     met.share(memory);
+    // A thread adds the slices of one sum of one target.
     ulong64 vector = blockIdx.z;
-    for (uint i = threadIdx.x; i < count; i += THREADS) {
-        real result[SUMS];
-#pragma unroll
-        for (int k = 0; k < SUMS; ++k) {
-            real sum = far ? far[(vector * SUMS + k) * target_count + first + i] : real(0);
-            result[k] = met.add_slices(memory, k, i, sum);
-        }
+    for (uint at = threadIdx.x; at < SUMS * count; at += THREADS) {
+        uint k = at / count, i = at % count;
+        real sum = met.add_slices(memory, at, far ? far[(vector * SUMS + k) * target_count + first + i] : real(0));
         ulong64 place = vector * target_count + order[first + i];
 #pragma unroll
         for (int o = 0; o < 3; ++o) {
             const Output &out = o == 0 ? out0 : o == 1 ? out1 : out2;
-            if (o < outputs)
-#pragma unroll
-                for (int k = 0; k < SUMS; ++k)
-                    if (k >= out.first_sum && k < out.first_sum + out.components)
-                        out.values[place * out.components + k - out.first_sum] = out.scale * result[k];
+            if (o < outputs && k >= out.first_sum && k < out.first_sum + out.components)
+                out.values[place * out.components + k - out.first_sum] = out.scale * sum;
         }
     }
 }

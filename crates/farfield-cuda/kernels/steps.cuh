@@ -19,6 +19,13 @@ struct Task {
     uint first, count, level, octant;
 };
 
+// Where blocks that share the shifts of M2L (gridDim.z of them) leave their sums: the first one in the locals, the others
+// one after the other in `sums`, `length` numbers each.
+struct Slices {
+    real *sums;
+    ulong64 length;
+};
+
 enum Kind { M2M, M2L, L2L };
 
 // The source of `step` for target box `box`, or -1.

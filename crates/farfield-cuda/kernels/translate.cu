@@ -4,7 +4,9 @@
 // changes signs of rows and columns. So 56 matrices serve the 316 shifts of M2L, and one each the eight of M2M and L2L.
 // A block translates into COLUMNS_PER_BLOCK expansions at once: for every shift it gathers the source expansions of its
 // columns into shared memory and multiplies them by the shift's matrix, in tiles of 16 rows. The sums stay in
-// registers from the first shift to the last and are written once: no atomics, always the same order.
+// registers from the first shift to the last and are written once: no atomics, always the same order. Where there are
+// few blocks, several share the shifts of M2L (blockIdx.z), and add_slices adds their sums in order.
+#include "copy.cuh"
 #include "matrices.cuh"
 #include "steps.cuh"
 #include "tensor.cuh"
@@ -38,10 +40,6 @@ __device__ ulong64 entry_at(uint matrix, uint row, uint k) {
 #else
 #define AHEAD 4
 #endif
-__device__ __forceinline__ void copy_16_bytes(void *to, const void *from, bool there) {
-    uint address = (uint)__cvta_generic_to_shared(to);
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(there ? 16 : 0));
-}
 
 // A block's shared memory.
 template <int STEP_COUNT> struct Shared {
@@ -63,7 +61,7 @@ template <Kind KIND>
 __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__restrict__ tasks, const Step *__restrict__ steps,
                                           uint step_count, const unsigned char *__restrict__ orders,
                                           const real *__restrict__ table, uint streams, const real *__restrict__ from,
-                                          real *__restrict__ to, ulong64 *translations) {
+                                          real *__restrict__ to, Slices slices, ulong64 *translations) {
     extern __shared__ int4 shared_memory[];
     typedef Shared<KIND == M2L ? MAX_STEPS : KIND == M2M ? 8 : 1> Memory;
     Memory &memory = *reinterpret_cast<Memory *>(shared_memory);
@@ -82,6 +80,12 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
         return min((order + 1) * (order + 1), (uint)STRIDE);
     };
     if (KIND != M2M) steps += task.octant * step_count;
+    if (KIND == M2L) {
+        uint first = step_count * blockIdx.z / gridDim.z;
+        step_count = step_count * (blockIdx.z + 1) / gridDim.z - first;
+        steps += first;
+        if (blockIdx.z > 0) to = slices.sums + (blockIdx.z - 1) * slices.length;
+    }
 
     for (uint k = threadIdx.x; k < STRIDE; k += 32 * WARPS) bits[k] = mirror_bits(k);
     for (uint k = threadIdx.x; k < step_count * COLUMNS_PER_BLOCK; k += 32 * WARPS) {
@@ -277,10 +281,19 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
 #define TRANSLATION(name, KIND)                                                                                             \
     extern "C" __global__ void __launch_bounds__(32 * WARPS, 2)                                                             \
         name(Boxes boxes, const Task *tasks, const Step *steps, uint step_count, const unsigned char *orders,               \
-             const real *table, uint streams, const real *from, real *to, ulong64 *translations) {                          \
-        translate<KIND>(boxes, tasks, steps, step_count, orders, table, streams, from, to, translations);                   \
+             const real *table, uint streams, const real *from, real *to, Slices slices, ulong64 *translations) {           \
+        translate<KIND>(boxes, tasks, steps, step_count, orders, table, streams, from, to, slices, translations);           \
     }
 
 TRANSLATION(m2m, M2M)
 TRANSLATION(m2l, M2L)
 TRANSLATION(l2l, L2L)
+
+// Adds the sums of all but the first slice to those of the first, from number `first` on.
+extern "C" __global__ void add_slices(real *__restrict__ to, Slices slices, uint count, ulong64 first) {
+    ulong64 at = first + blockIdx.x * (ulong64)blockDim.x + threadIdx.x;
+    if (at >= slices.length) return;
+    real sum = to[at];
+    for (uint slice = 0; slice + 1 < count; ++slice) sum += slices.sums[slice * slices.length + at];
+    to[at] = sum;
+}

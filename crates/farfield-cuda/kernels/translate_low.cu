@@ -201,7 +201,7 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
 #define TRANSLATION(name, KIND, GROUPS, SHIFTS)                                                                              \
     extern "C" __global__ void __launch_bounds__(32 * GROUPS, RESIDENT_WARPS / GROUPS)                                      \
         name(Boxes boxes, const Task *tasks, const Step *steps, uint, const unsigned char *orders, const float *table,      \
-             uint streams, const float *from, float *to, ulong64 *translations) {                                           \
+             uint streams, const float *from, float *to, Slices, ulong64 *translations) {                                   \
         translate<KIND, GROUPS, SHIFTS>(boxes, tasks, steps, orders, table, streams, from, to, translations);               \
     }
 

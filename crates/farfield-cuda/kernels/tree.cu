@@ -332,11 +332,13 @@ extern "C" __global__ void link_boxes(const Tree *__restrict__ tree, uint boxes,
     }
 }
 
-// Finds out whether some box that is cut touches a leaf. One warp per box.
+// Finds out at which levels some box that is cut touches a leaf. One warp per box.
 extern "C" __global__ void mark_mixed(uint boxes, const unsigned char *__restrict__ is_leaf,
                                       const int *__restrict__ neighbours, Tree *tree) {
     uint box = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     if (box >= boxes || is_leaf[box] || lane >= 27) return;
     int other = neighbours[27 * (ulong64)box + lane];
-    if (other >= 0 && is_leaf[other]) tree->mixed = 1;
+    if (other < 0 || !is_leaf[other]) return;
+    uint bit = 1u << level_of(tree, box);
+    if (!(tree->mixed & bit)) atomicOr(&tree->mixed, bit);
 }

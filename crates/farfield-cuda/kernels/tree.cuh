@@ -20,7 +20,7 @@ struct Tree {
     uint finished;
     // Boxes above this level are cut however few points they hold.
     uint min_level;
-    // Whether some box that is cut touches a leaf.
+    // The levels (a bit each) at which some box that is cut touches a leaf.
     uint mixed;
     // How many boxes hold points, level by level, were all cut.
     uint occupied[LEVELS + 1];

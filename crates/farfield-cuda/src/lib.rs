@@ -27,7 +27,8 @@
 //! - [`hybrid`]: pairs on the device while the CPU sums the far field;
 //! - [`plane`]: all of this for sums in the plane;
 //! - [`tuning`]: tolerance to orders and leaf size; [`auto`]: device or CPU;
-//! - [`selftest`]: the device against the truth;
+//! - [`resident`]: states that stay on the device between sums;
+//! - [`selftest`]: the device against the truth; [`structure`]: the tree alone, timed;
 //! - [`plan`]: the front door.
 //!
 //! The sources of the device code are in `kernels/`.
@@ -43,7 +44,9 @@ pub mod hybrid;
 pub mod kernel;
 pub mod plan;
 pub mod plane;
+pub mod resident;
 pub mod selftest;
+pub mod structure;
 pub mod tree;
 pub mod treecode;
 pub mod tuning;

@@ -9,9 +9,10 @@ use farfield_cuda::compile::{Cache, Compiler, Places, Program};
 use farfield_cuda::device::Precision;
 use farfield_cuda::direct::{self, Blocking};
 use farfield_cuda::expansion::translate_program;
-use farfield_cuda::fmm::{p2p_program, points_program};
+use farfield_cuda::fmm::{P2pBlocking, p2p_program, points_program};
 use farfield_cuda::hybrid;
 use farfield_cuda::kernel::{PairKind, SizeKind};
+use farfield_cuda::resident;
 use farfield_cuda::tree;
 use farfield_cuda::treecode::m2p_program;
 
@@ -32,13 +33,22 @@ fn the_direct_sum_of_every_kind_compiles_in_double_precision() {
     compile_all(direct_programs::<f64>(), 90);
 }
 
+/// Points of leaves that P2P is compiled for.
+const SMALL_LEAF: f64 = 20.0;
+const LARGE_LEAF: f64 = 100.0;
+
+fn p2p<T: Precision>(kind: &PairKind, treecode: bool, leaf_mean: f64) -> Program {
+    p2p_program::<T>(kind, treecode, P2pBlocking::of::<T>(kind, leaf_mean))
+}
+
 /// Everything but the direct sum. Cores, sizes and skipping are in the pair alone, which the direct sum compiles for every
 /// kind: of P2P every fourth kind will do.
 fn fmm_programs<T: Precision>(orders: &[usize]) -> Vec<Program> {
     let kinds = PairKind::all();
     let mut programs = vec![tree::program::<T>()];
-    programs.extend(kinds.iter().step_by(4).map(|kind| p2p_program::<T>(kind, false)));
-    programs.extend(kinds.iter().step_by(7).map(|kind| p2p_program::<T>(kind, true)));
+    programs.extend(kinds.iter().step_by(4).map(|kind| p2p::<T>(kind, false, SMALL_LEAF)));
+    programs.extend(kinds.iter().step_by(9).map(|kind| p2p::<T>(kind, false, LARGE_LEAF)));
+    programs.extend(kinds.iter().step_by(7).map(|kind| p2p::<T>(kind, true, LARGE_LEAF)));
     programs.extend(kinds.iter().step_by(5).map(hybrid::program::<T>));
     for order in orders {
         programs.push(translate_program::<T>(*order));
@@ -84,8 +94,14 @@ fn plans_of_bricks_compile_in_both_precisions() {
 }
 
 #[test]
+fn the_steps_of_resident_states_compile_in_both_precisions() {
+    compile_all([resident::program::<f32>(), resident::program::<f64>()], 90);
+}
+
+#[test]
 fn kernels_compile_for_older_and_newer_gpus() {
     for architecture in [80, 100] {
+        compile_all([resident::program::<f64>()], architecture);
         compile_all(direct_programs::<f32>().into_iter().step_by(5), architecture);
         compile_all(direct_programs::<f64>().into_iter().step_by(7), architecture);
         compile_all(fmm_programs::<f32>(&[6]).into_iter().step_by(3), architecture);
@@ -105,16 +121,15 @@ fn every_kernel_compiles_at_every_order_for_every_gpu() {
         compile_all(fmm_programs::<f64>(&orders), architecture);
         compile_all(PairKind::all().iter().map(hybrid::program::<f32>), architecture);
         compile_all(PairKind::all().iter().map(hybrid::program::<f64>), architecture);
-        for treecode in [false, true] {
+        for (treecode, leaf) in [
+            (false, SMALL_LEAF),
+            (false, LARGE_LEAF),
+            (true, SMALL_LEAF),
+            (true, LARGE_LEAF),
+        ] {
             let kinds = PairKind::all();
-            compile_all(
-                kinds.iter().map(|kind| p2p_program::<f32>(kind, treecode)),
-                architecture,
-            );
-            compile_all(
-                kinds.iter().map(|kind| p2p_program::<f64>(kind, treecode)),
-                architecture,
-            );
+            compile_all(kinds.iter().map(|kind| p2p::<f32>(kind, treecode, leaf)), architecture);
+            compile_all(kinds.iter().map(|kind| p2p::<f64>(kind, treecode, leaf)), architecture);
         }
     }
 }

@@ -269,11 +269,12 @@ impl BarChart {
         }
     }
 
-    /// Writes the value into each part that is large enough, and the total above the bar.
+    /// Writes the value into each of several parts that is large enough, and the total above the bar.
     fn draw_numbers(&self, canvas: &mut Canvas, (fonts, theme): (&Fonts, &Theme), bar: &Bar) {
         let text = Style::new(theme.small_text() * 0.9, Color::INK);
         let center = (bar.area.x0 + bar.area.x1) / 2.0;
-        for (index, value, area) in &bar.parts {
+        let parts = if bar.parts.len() > 1 { &bar.parts[..] } else { &[] };
+        for (index, value, area) in parts {
             let number = short_number(*value, DIGITS);
             let half = fonts.width(&number, text) / 2.0 + text.size * 0.2;
             if area.height() < text.size * 1.25 || 2.0 * half > area.width() {

@@ -13,6 +13,7 @@
 
 pub mod case;
 pub mod checkpoint;
+pub mod device;
 pub mod diagnostics;
 mod error;
 pub mod gravity;

@@ -1,15 +1,18 @@
 //! What every simulated system can do, so that one loop runs them all.
 
 use crate::case::Time;
+use crate::device::Memory;
 use crate::error::Error;
 use crate::summation::Summation;
 use crate::vec3::Vec3;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A simulated system: its state, its rates of change, and what can be measured of it.
 ///
 /// The loop calls [`evaluate`](Self::evaluate) once at every state, then any of the others, then
-/// [`advance`](Self::advance).
+/// [`advance`](Self::advance). The state may stay in a device's memory; what the host then needs of it is brought when a
+/// method asks for it.
 pub trait Model: Send {
     /// Computes the rates of change at the present state, if they are not known.
     ///
@@ -27,7 +30,10 @@ pub trait Model: Send {
     fn measure(&mut self, with_energy: bool) -> Result<Vec<f64>, Error>;
 
     /// The next time step, and why it is what it is.
-    fn choose_step(&self, time: &Time) -> StepChoice;
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the state is on a device that fails.
+    fn choose_step(&self, time: &Time) -> Result<StepChoice, Error>;
 
     /// Goes ahead by `dt`. `step` counts from 1. Returns remarks for the log.
     ///
@@ -35,17 +41,50 @@ pub trait Model: Send {
     /// [`Error::Sum`] if the engine refuses.
     fn advance(&mut self, dt: f64, step: u64) -> Result<Vec<String>, Error>;
 
-    /// What pictures and field files show.
-    fn snapshot(&self) -> Snapshot;
+    /// What pictures or field files show.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the state is on a device that fails.
+    fn snapshot(&mut self, show: Show) -> Result<Snapshot, Error>;
+
+    /// Whether every number of the state is finite.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the state is on a device that fails.
+    fn is_finite(&self) -> Result<bool, Error>;
 
     /// Everything that is needed to go on from here, bit for bit.
-    fn state(&self) -> State;
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the state is on a device that fails.
+    fn state(&mut self) -> Result<State, Error>;
 
-    /// Goes back to a state.
+    /// Remembers the present state as the last sound one, where it is.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the state is on a device that fails.
+    fn keep(&mut self) -> Result<(), Error>;
+
+    /// Hands over the state last remembered, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if it is on a device that fails.
+    fn kept(&mut self) -> Result<Option<State>, Error>;
+
+    /// Goes back to a state, in the host's memory.
     ///
     /// # Errors
     /// A sentence about what does not fit.
     fn restore(&mut self, state: &State) -> Result<(), String>;
+
+    /// Sends the state to a device's memory, where it stays between steps.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if it does not fit or the device fails.
+    fn stay_in(&mut self, memory: Arc<dyn Memory>) -> Result<(), Error>;
+
+    /// Whether the state is in a device's memory.
+    fn stays_on_device(&self) -> bool;
 
     /// How sums are done, and what they cost so far.
     fn summation(&mut self) -> &mut Summation;
@@ -67,11 +106,14 @@ pub struct StepChoice {
 
 impl StepChoice {
     /// The step of the case; or, in a case with adaptive steps, what the system allows if that is shorter.
-    pub fn of(time: &Time, allowed: impl FnOnce() -> Self) -> Self {
+    ///
+    /// # Errors
+    /// What `allowed` fails with.
+    pub fn of(time: &Time, allowed: impl FnOnce() -> Result<Self, Error>) -> Result<Self, Error> {
         let (limit, why) = if time.adaptive {
-            let allowed = allowed();
+            let allowed = allowed()?;
             if allowed.dt < time.step {
-                return allowed;
+                return Ok(allowed);
             }
             let why = format!(
                 "the longest step of the case; {:.4} would do: {}",
@@ -81,11 +123,11 @@ impl StepChoice {
         } else {
             (Limit::Fixed, "the step of the case".to_owned())
         };
-        Self {
+        Ok(Self {
             dt: time.step,
             limit,
             why,
-        }
+        })
     }
 }
 
@@ -166,13 +208,6 @@ impl State {
             .map(|(_, _, values)| &values[..])
             .ok_or_else(|| format!("there is no array `{name}` of {components} columns"))
     }
-
-    /// Whether every number is finite.
-    pub fn is_finite(&self) -> bool {
-        self.arrays
-            .iter()
-            .all(|(_, _, values)| values.iter().all(|value| value.is_finite()))
-    }
 }
 
 /// Points with what is known about them, for pictures and files.
@@ -188,6 +223,15 @@ pub struct Cloud {
     pub vectors: Vec<(&'static str, Vec<Vec3>)>,
     /// Which ring, knot or galaxy each belongs to.
     pub groups: Vec<u32>,
+}
+
+/// How much of a moment is to be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// Where the points are that a picture draws, and to which part they belong.
+    Picture,
+    /// All that is known about all points.
+    Everything,
 }
 
 /// The clouds of a moment.

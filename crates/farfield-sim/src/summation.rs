@@ -1,6 +1,7 @@
 //! The sums a simulation asks of the engine: one place that knows method, tolerance, SIMD level and machine profile.
 
 use crate::case::SumSettings;
+use crate::device::{Array, Device, Memory, Points};
 use crate::error::Error;
 use crate::vec3::Vec3;
 use farfield::kernel::{Kernel, Output, Sizes};
@@ -8,32 +9,7 @@ use farfield::plan::Parameters;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
 use farfield::{Field, Method, Sum};
-use std::fmt;
 use std::sync::Arc;
-
-/// What sums in place of the CPU's cores: a graphics processor.
-pub trait Device: fmt::Debug + Send + Sync {
-    /// Plans and evaluates.
-    ///
-    /// # Errors
-    /// What is wrong with the sum or the device.
-    fn evaluate(
-        &self,
-        sum: &Sum<'_, f64>,
-        strengths: &[f64],
-    ) -> Result<Evaluated, Box<dyn std::error::Error + Send + Sync>>;
-}
-
-/// What a device summed.
-#[derive(Debug)]
-pub struct Evaluated {
-    /// The results.
-    pub field: Field<f64>,
-    /// What its plan settled on.
-    pub parameters: Parameters,
-    /// Seconds it took, planning included.
-    pub seconds: f64,
-}
 
 /// How sums are done in a run. Equal settings and equal points give equal bits, on any number of threads; so the
 /// settings are part of every checkpoint, machine profile and SIMD level included. A device is not: its results repeat
@@ -68,6 +44,7 @@ pub struct Record {
 }
 
 /// One sum to do.
+#[derive(Debug, Clone)]
 pub struct Request<'a> {
     /// What it is for, in error messages and reports.
     pub what: &'static str,
@@ -108,13 +85,48 @@ impl Summation {
     /// # Errors
     /// [`Error::Sum`] with what the engine says.
     pub fn evaluate(&mut self, request: Request<'_>) -> Result<Field<f64>, Error> {
-        let what = request.what;
+        let (what, sum) = (request.what, self.sum(&request));
+        if let Some(device) = &self.device {
+            let done = device.evaluate(&sum, request.strengths);
+            let done = done.map_err(|error| error.during(what))?;
+            self.remember(what, done.parameters, done.seconds);
+            return Ok(done.field);
+        }
         let failed = |cause| Error::Sum {
             what,
             cause: Box::new(cause),
         };
+        let mut plan = sum.plan().map_err(failed)?;
+        let field = plan.evaluate(request.strengths).map_err(failed)?;
+        self.remember(what, *plan.parameters(), plan.seconds().total);
+        Ok(field)
+    }
+
+    /// [`evaluate`](Self::evaluate) between arrays in a device's memory: the values of each output, which stay there. The
+    /// request has no points of its own.
+    ///
+    /// # Errors
+    /// [`Error::Sum`] or [`Error::Device`].
+    pub fn evaluate_in<const N: usize>(
+        &mut self,
+        memory: &dyn Memory,
+        request: &Request<'_>,
+        points: &Points<'_>,
+        strengths: &Array,
+    ) -> Result<[Array; N], Error> {
+        let summed = memory.sum(&self.sum(request), points, strengths);
+        let summed = summed.map_err(|error| error.during(request.what))?;
+        self.remember(request.what, summed.parameters, summed.seconds);
+        let count = summed.outputs.len();
+        summed.outputs.try_into().map_err(|_| Error::Device {
+            what: request.what,
+            cause: format!("it returned {count} arrays where {N} were asked for").into(),
+        })
+    }
+
+    fn sum<'a>(&self, request: &Request<'a>) -> Sum<'a, f64> {
         let mut sum = Sum::new(request.kernel, request.sources)
-            .sizes(request.sizes)
+            .sizes(request.sizes.clone())
             .outputs(request.outputs)
             .vectors(request.vectors)
             .method(self.settings.method.into())
@@ -136,16 +148,7 @@ impl Summation {
         if let Some(capacity) = self.settings.leaf_capacity {
             sum = sum.leaf_capacity(capacity);
         }
-        if let Some(device) = &self.device {
-            let done = device.evaluate(&sum, request.strengths);
-            let done = done.map_err(|cause| Error::Device { what, cause })?;
-            self.remember(what, done.parameters, done.seconds);
-            return Ok(done.field);
-        }
-        let mut plan = sum.plan().map_err(failed)?;
-        let field = plan.evaluate(request.strengths).map_err(failed)?;
-        self.remember(what, *plan.parameters(), plan.seconds().total);
-        Ok(field)
+        sum
     }
 
     fn remember(&mut self, what: &'static str, parameters: Parameters, seconds: f64) {

@@ -60,6 +60,11 @@ pub fn sum(vectors: impl IntoIterator<Item = Vec3>) -> Vec3 {
     vectors.into_iter().fold([0.0; 3], add)
 }
 
+/// Whether every component of every vector is a finite number.
+pub fn all_finite(vectors: &[Vec3]) -> bool {
+    vectors.as_flattened().iter().all(|value| value.is_finite())
+}
+
 /// Two unit vectors that make a right-handed frame with the unit vector `axis` (first x second = axis).
 pub fn frame_across(axis: Vec3) -> (Vec3, Vec3) {
     // Start from the coordinate axis that is farthest from `axis`.

@@ -1,6 +1,6 @@
 //! What measures and tests the machine, as typed: `farfield bench`, `info`, `reproduce` and `selftest`.
 
-use super::value::{Device, PrecisionName, threads};
+use super::value::{Device, PrecisionName, at_least_one, size, threads};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -58,6 +58,12 @@ pub struct ReproduceArgs {
     /// Much smaller sizes: to see it work, not to compare
     #[arg(long)]
     pub quick: bool,
+    /// Leave out sizes above this many points
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub max_n: Option<usize>,
+    /// Repeat short sums for so long, and sample direct sums that would take ten times as long
+    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = size)]
+    pub seconds: f64,
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,

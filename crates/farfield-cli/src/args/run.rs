@@ -25,7 +25,7 @@ pub struct RunArgs {
     /// Machine profile [default: as for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
-    /// Where to sum: cpu or cuda
+    /// Where to compute: cpu or cuda
     #[arg(long, value_enum, default_value_t = Device::Cpu)]
     pub device: Device,
 }
@@ -44,7 +44,7 @@ pub struct ResumeArgs {
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,
-    /// Where to sum: cpu or cuda
+    /// Where to compute: cpu or cuda
     #[arg(long, value_enum, default_value_t = Device::Cpu)]
     pub device: Device,
 }

@@ -77,11 +77,9 @@ impl<T: Precision> Planned<T> for PlanePlan<T> {
 
     fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         match self {
-            PlanePlan::Cpu(plan) => plan.evaluate_into(strengths, field)?,
-            // Results come from the device in memory of their own.
-            PlanePlan::Cuda(plan, _) => *field = plan.evaluate(strengths)?,
+            PlanePlan::Cpu(plan) => Ok(plan.evaluate_into(strengths, field)?),
+            PlanePlan::Cuda(plan, _) => plan.evaluate_into(strengths, field),
         }
-        Ok(())
     }
 
     fn parameters(&self) -> &Parameters {

@@ -1,7 +1,7 @@
 //! Times of methods that overtake each other.
 
 use super::Context;
-use super::measure::{Case, Measured};
+use super::measure::{Case, Measured, On};
 use super::table::Cell;
 use crate::failure::Failure;
 use crate::problem::Problem;
@@ -18,11 +18,16 @@ pub struct Time {
 
 impl Time {
     /// A measured time.
-    pub fn of(measured: &Measured) -> Self {
+    pub fn measured(seconds: f64) -> Self {
         Self {
-            seconds: measured.seconds.total,
+            seconds,
             extrapolated: false,
         }
+    }
+
+    /// The total of what was measured.
+    pub fn of(measured: &Measured) -> Self {
+        Self::measured(measured.seconds.total)
     }
 
     /// A measured time, or that of a part, extrapolated.
@@ -47,28 +52,36 @@ impl Time {
     }
 }
 
-/// Times a direct sum of points in random order. One that is predicted to take longer than `longest` seconds is timed
-/// at some of the targets only, for about `sampled` seconds, and extrapolated.
-pub fn direct_sum<P: Problem<D>, T: Precision, const D: usize>(
-    context: &Context,
-    mut case: Case<'_, P, T, D>,
-    predicted: f64,
-    limits: (f64, f64),
-) -> Result<Time, Failure> {
-    let scale = take_sample(&mut case, predicted, limits);
-    Ok(Time::scaled(&case.measure(context, 0)?, scale))
+/// Direct sums over more and more points on one processor. One that would take long, by the one before, is timed at
+/// some of its targets and extrapolated ([`Context::direct_limits`]).
+#[derive(Debug)]
+pub struct DirectSums {
+    on: On,
+    seconds_per_pair: f64,
 }
 
-/// The same on the graphics processor, if there is one.
-pub fn direct_sum_on_gpu<P: Problem<D>, T: Precision, const D: usize>(
-    context: &Context,
-    mut case: Case<'_, P, T, D>,
-    predicted: f64,
-    limits: (f64, f64),
-) -> Result<Option<Time>, Failure> {
-    let scale = take_sample(&mut case, predicted, limits);
-    let measured = case.measure_on_gpu(context, 0)?;
-    Ok(measured.map(|measured| Time::scaled(&measured, scale)))
+impl DirectSums {
+    pub fn on(on: On) -> Self {
+        Self {
+            on,
+            seconds_per_pair: 0.0,
+        }
+    }
+
+    /// Times the next one, whose points are in random order; `None` where there is no graphics processor.
+    pub fn next<P: Problem<D>, T: Precision, const D: usize>(
+        &mut self,
+        context: &Context,
+        mut case: Case<'_, P, T, D>,
+    ) -> Result<Option<Time>, Failure> {
+        let targets = case.data.targets.unwrap_or(case.data.sources).len();
+        let pairs = case.data.sources.len() as f64 * targets as f64;
+        let scale = take_sample(&mut case, self.seconds_per_pair * pairs, context.direct_limits());
+        let measured = case.measure_on(self.on, context, 0)?;
+        let time = measured.map(|measured| Time::scaled(&measured, scale));
+        self.seconds_per_pair = time.map_or(0.0, |time| time.seconds / pairs);
+        Ok(time)
+    }
 }
 
 /// Leaves some of the targets if all would take too long; returns what their time is to be multiplied with.
@@ -80,10 +93,11 @@ fn take_sample<P, T, const D: usize>(
     if predicted <= longest {
         return None;
     }
-    let n = case.data.sources.len();
+    let all = case.data.targets.unwrap_or(case.data.sources);
+    let n = all.len();
     // The points are in random order: the first ones are a sample.
     let targets = ((n as f64 * sampled / predicted) as usize).clamp(1000.min(n), n);
-    case.data.targets = Some(&case.data.sources[..targets]);
+    case.data.targets = Some(&all[..targets]);
     Some(n as f64 / targets as f64)
 }
 

@@ -1,11 +1,13 @@
 //! The sums of Goude's measurements: the harmonic potential of random strengths, in double precision.
 
-use super::measure::{Case, SEED};
+use super::Context;
+use super::measure::{Case, Measured, SEED};
 use super::published::GOUDE_ORDER;
 use crate::problem::{Data, Plane, Settings};
 use farfield::Method;
 use farfield::plane::{Kernel, Output, PlaneSet};
 use farfield::points::ChargeDistribution;
+use farfield::report::Phase;
 
 /// Targets at which errors are measured.
 pub const SAMPLES: usize = 100;
@@ -73,6 +75,36 @@ impl Vortices {
             settings,
         }
     }
+}
+
+/// Seconds of a part of the FMM, as the paper cuts it; the last part is the rest. On our GPU all at the leaves is one
+/// kernel: "P2P + L2P" has the same in it everywhere.
+pub fn seconds_of(part: &str, measured: &Measured) -> f64 {
+    let phases: &[Phase] = match part {
+        "P2P" => &[Phase::P2p],
+        "Sort" => &[Phase::Sort],
+        "M2L" => &[Phase::M2l],
+        "P2M" => &[Phase::P2m, Phase::P2l],
+        "L2P" => &[Phase::L2p, Phase::M2p],
+        "P2P + L2P" => &[Phase::P2p, Phase::L2p, Phase::M2p],
+        "Connect" => &[Phase::Connect],
+        "M2M" => &[Phase::M2m],
+        "L2L" => &[Phase::L2l],
+        _ => {
+            // What no phase other than the tree's own, which prepares and plans, accounts for.
+            return (measured.seconds.total - measured.in_phases()).max(0.0) + measured.seconds.of(Phase::Tree);
+        }
+    };
+    phases.iter().map(|phase| measured.seconds.of(*phase)).sum()
+}
+
+/// Boxes of the finest level in the paper's table 5.1 and figure 5.1: level 8, or as many levels as a wanted size allows.
+pub fn boxes(context: &Context) -> usize {
+    let most = context.size(75 << 16, 75 << 8) / 75;
+    [1 << 16, 1 << 14, 1 << 12, 1 << 10]
+        .into_iter()
+        .find(|boxes| *boxes <= most)
+        .unwrap_or(1 << 8)
 }
 
 /// The number of levels for `per_box` points in a box (Goude, eq. 5.2).

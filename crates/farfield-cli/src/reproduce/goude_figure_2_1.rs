@@ -3,7 +3,7 @@
 use super::measure::SEED;
 use super::published::GOUDE_HARDWARE;
 use super::table::{Cell, Table};
-use super::{Context, Reproduction, progress};
+use super::{Context, Reproduction};
 use crate::failure::Failure;
 use crate::units;
 use farfield::Method;
@@ -25,7 +25,7 @@ const LIGHT: Color = Color::hex(0xD0_D0D0);
 pub fn run(context: &Context) -> Result<Reproduction, Failure> {
     let level = if context.quick { 3 } else { 5 };
     let n = PER_BOX << (2 * level);
-    progress("goude-figure-2-1", format_args!("N = {n}"));
+    context.step(format_args!("N = {n}"));
     let points = PlaneSet::Normal.generate::<f64>(n, SEED);
     // Eq. 5.2 gives this level for 5/8 to 5/2 of the points in a box.
     let sum = Sum::new(Kernel::Harmonic, &points).method(Method::Fmm).theta(THETA);

@@ -1,18 +1,14 @@
 //! Goude, figure 5.5: FMM against direct sum.
 
-use super::crossover::{Crossover, Time, direct_sum, direct_sum_on_gpu};
+use super::crossover::{Crossover, DirectSums, Time};
 use super::goude::{SAMPLES, Vortices};
+use super::measure::{On, always};
 use super::published::{GOUDE_GPU_BREAK_EVEN, GOUDE_HARDWARE, GOUDE_ORDER, GOUDE_TOLERANCE};
 use super::table::{Cell, Table};
-use super::{Context, Reproduction, progress};
+use super::{Context, Reproduction};
 use crate::failure::Failure;
 use farfield::plane::PlaneSet;
 use farfield_plot::{Axis, Color, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
-
-/// Direct sums that would take longer, in seconds, are timed at some of the targets only.
-const LONGEST: f64 = 60.0;
-/// How long such a part of a direct sum takes, about.
-const SAMPLED_DIRECT: f64 = 5.0;
 
 /// Both methods at one number of points.
 struct Row {
@@ -28,17 +24,19 @@ struct Row {
 struct GpuRow {
     direct: Time,
     fmm: f64,
+    /// The same, on the device alone.
+    fmm_on_device: f64,
 }
 
 /// Measures the figure.
 pub fn run(context: &Context) -> Result<Reproduction, Failure> {
     // Four for every decade.
-    let steps = if context.quick { 8 } else { 16 };
+    let powers = if context.quick { 8..=16 } else { 8..=24 };
+    let mut direct = [On::Cpu, On::Gpu].map(DirectSums::on);
     let mut rows: Vec<Row> = Vec::new();
-    for k in 0..=steps {
-        let n = 10f64.powf(2.0 + 0.25 * f64::from(k)).round() as usize;
-        progress("goude-figure-5-5", format_args!("N = {n}"));
-        rows.push(measure(context, n, rows.last())?);
+    for n in context.sizes(powers.map(|k| 10f64.powf(0.25 * f64::from(k)).round() as usize)) {
+        context.step(format_args!("N = {n}"));
+        rows.push(measure(context, n, &mut direct)?);
     }
     let break_even = Crossover::find(rows.iter().map(|row| (row.n as f64, row.fmm, row.direct.seconds)));
     let gpu_times = rows
@@ -72,33 +70,23 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
     })
 }
 
-/// Measures both methods; `previous` is the next smaller size, from which the direct sum is predicted.
-fn measure(context: &Context, n: usize, previous: Option<&Row>) -> Result<Row, Failure> {
-    let limits = if context.quick {
-        (0.05, 0.01)
-    } else {
-        (LONGEST, SAMPLED_DIRECT)
-    };
+/// Measures both methods on both processors.
+fn measure(context: &Context, n: usize, [on_cpu, on_gpu]: &mut [DirectSums; 2]) -> Result<Row, Failure> {
     let vortices = Vortices::new(PlaneSet::Square, n);
-    let predicted = previous.map_or(0.0, |row| row.direct.seconds * (n as f64 / row.n as f64).powi(2));
-    let direct = direct_sum(context, vortices.direct(), predicted, limits)?;
     let fmm = vortices.fmm().measure(context, SAMPLES)?;
-    let gpu = match vortices.fmm().measure_on_gpu(context, 0)? {
-        None => None,
-        Some(fmm) => {
-            let before = previous.and_then(|row| row.gpu.map(|gpu| (row.n, gpu.direct.seconds)));
-            let predicted = before.map_or(0.0, |(size, seconds)| seconds * (n as f64 / size as f64).powi(2));
-            let direct = direct_sum_on_gpu(context, vortices.direct(), predicted, (2.0, 0.5))?;
-            let fmm = fmm.seconds.total;
-            direct.map(|direct| GpuRow { direct, fmm })
-        }
-    };
+    let direct = on_cpu.next(context, vortices.direct())?;
+    let gpu_fmm = vortices.fmm().measure_on_gpu(context, 0)?;
+    let gpu_direct = on_gpu.next(context, vortices.direct())?;
     Ok(Row {
-        gpu,
         n,
-        direct,
+        direct: always(direct)?,
         fmm: fmm.seconds.total,
         maximum_error: fmm.maximum_error.unwrap_or(0.0),
+        gpu: gpu_fmm.zip(gpu_direct).map(|(fmm, direct)| GpuRow {
+            direct,
+            fmm: fmm.seconds.total,
+            fmm_on_device: fmm.in_phases(),
+        }),
     })
 }
 
@@ -111,6 +99,7 @@ fn times(rows: &[Row]) -> Table {
         ("direct_over_fmm", "direct/FMM"),
         ("gpu_direct_s", "GPU direct (s)"),
         ("gpu_fmm_s", "GPU FMM (s)"),
+        ("gpu_fmm_device_s", "on the device (s)"),
         ("fmm_maximum_error", "FMM maximum error"),
     ]);
     for row in rows {
@@ -122,6 +111,7 @@ fn times(rows: &[Row]) -> Table {
             Cell::Number(row.direct.seconds / row.fmm),
             row.gpu.map(|gpu| gpu.direct.seconds).into(),
             row.gpu.map(|gpu| gpu.fmm).into(),
+            row.gpu.map(|gpu| gpu.fmm_on_device).into(),
             Cell::Small(row.maximum_error),
         ]);
     }
@@ -153,6 +143,7 @@ fn chart(rows: &[Row], break_even: Option<Crossover>) -> LineChart {
             (|gpu: GpuRow| gpu.direct.seconds) as fn(GpuRow) -> f64,
         ),
         ("FMM, GPU", |gpu| gpu.fmm),
+        ("FMM, GPU, without copies", |gpu| gpu.fmm_on_device),
     ] {
         let points: Vec<_> = rows
             .iter()

@@ -4,7 +4,7 @@ use super::goude::Vortices;
 use super::measure::Measured;
 use super::published::{GOUDE_FIGURE_5_9, GOUDE_HARDWARE, GOUDE_ORDER};
 use super::table::{Cell, Table};
-use super::{Context, Reproduction, progress};
+use super::{Context, Reproduction};
 use crate::failure::Failure;
 use crate::units;
 use farfield::plane::PlaneSet;
@@ -16,12 +16,8 @@ const SPREADS: [f64; 10] = [1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.0
 
 /// Measures the figure.
 pub fn run(context: &Context) -> Result<Reproduction, Failure> {
-    let (n, spreads) = if context.quick {
-        (10_000, &SPREADS[3..6])
-    } else {
-        (1_000_000, &SPREADS[..])
-    };
-    let step = |what: &str| progress("goude-figure-5-9", what);
+    let n = context.size(1_000_000, 10_000);
+    let spreads = if context.quick { &SPREADS[3..6] } else { &SPREADS[..] };
     let square = Vortices::new(PlaneSet::Square, n);
     let mut fastest: Option<Measured> = None;
     let mut table = Table::new([
@@ -40,7 +36,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         Ok(measured.map(|measured| measured.in_phases()))
     };
     for spread in spreads {
-        step(&format!("sigma = {spread}"));
+        context.step(format_args!("sigma = {spread}"));
         // Again for every spread: a machine is not equally fast all the time.
         let uniform = square.fmm().measure(context, 0)?;
         let total = |measured: &Measured| measured.seconds.total / uniform.seconds.total;

@@ -6,7 +6,7 @@ use super::published::{
     GOUDE_BEST_PER_BOX, GOUDE_FIGURE_5_2_SIZES, GOUDE_FIGURE_5_4, GOUDE_HARDWARE, GOUDE_ORDER, GOUDE_TOLERANCE,
 };
 use super::table::{Cell, Table};
-use super::{Context, Reproduction, progress};
+use super::{Context, Reproduction};
 use crate::failure::Failure;
 use crate::problem::Plane;
 use farfield::plane::PlaneSet;
@@ -16,7 +16,8 @@ use std::collections::btree_map::{BTreeMap, Entry};
 /// Figure 5.2: time against the number of points per box.
 pub fn figure_5_2(context: &Context) -> Result<Reproduction, Failure> {
     let (smallest, largest) = GOUDE_FIGURE_5_2_SIZES;
-    let (largest, count) = if context.quick { (4e4, 4) } else { (largest, 24) };
+    let count = if context.quick { 4 } else { 24 };
+    let largest = context.size(largest as usize, 40_000) as f64;
     let wanted: Vec<usize> = (2..=12).map(|k| 5 * k).chain([70, 80, 100, 120, 160]).collect();
     // Seconds per point of each wanted number, size after size, on the CPU and on the GPU.
     let mut times = vec![Vec::new(); wanted.len()];
@@ -31,7 +32,7 @@ pub fn figure_5_2(context: &Context) -> Result<Reproduction, Failure> {
             let (cpu, gpu) = match by_levels.entry(levels) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(unknown) => {
-                    progress("goude-figure-5-2", format_args!("N = {n}, {levels} levels"));
+                    context.step(format_args!("N = {n}, {levels} levels"));
                     let case = vortices.fmm_with(GOUDE_ORDER, *per_box);
                     *unknown.insert(times_per_point(context, &case, n)?)
                 }
@@ -107,7 +108,7 @@ pub fn figure_5_4(context: &Context) -> Result<Reproduction, Failure> {
     ]);
     let (mut curve, mut gpu_curve) = (Vec::new(), Vec::new());
     for order in orders {
-        progress("goude-figure-5-4", format_args!("p = {order}"));
+        context.step(format_args!("p = {order}"));
         let (times, gpu_times) = times_by_filling(context, level, *order, most)?;
         let (best, mean) = best_per_box(&times);
         let gpu = context.gpu.is_some().then(|| best_per_box(&gpu_times).0);

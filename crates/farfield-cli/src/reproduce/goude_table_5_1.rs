@@ -1,55 +1,35 @@
 //! Goude, table 5.1: time by part.
 
-use super::goude::{SAMPLES, Vortices};
+use super::goude::{SAMPLES, Vortices, boxes, seconds_of};
 use super::measure::Measured;
 use super::published::{
     GOUDE_BEST_PER_BOX, GOUDE_HARDWARE, GOUDE_ORDER, GOUDE_P2P_SHARES, GOUDE_SAME_LEVELS, GOUDE_TABLE_5_1,
     GOUDE_TOLERANCE,
 };
 use super::table::{Cell, Table};
-use super::{Context, Reproduction, progress};
+use super::{Context, Reproduction};
 use crate::failure::Failure;
 use crate::units;
 use farfield::plane::PlaneSet;
-use farfield::report::Phase;
 use farfield_plot::{BarChart, Figure, Part};
-
-/// Seconds of a part of the table; the last part is the rest.
-fn seconds_of(part: &str, measured: &Measured) -> f64 {
-    let phases: &[Phase] = match part {
-        "P2P" => &[Phase::P2p],
-        "Sort" => &[Phase::Sort],
-        "M2L" => &[Phase::M2l],
-        "P2M" => &[Phase::P2m, Phase::P2l],
-        "L2P" => &[Phase::L2p, Phase::M2p],
-        "Connect" => &[Phase::Connect],
-        "M2M" => &[Phase::M2m],
-        "L2L" => &[Phase::L2l],
-        _ => {
-            // What no phase other than the tree's own, which prepares and plans, accounts for.
-            return (measured.seconds.total - measured.in_phases()).max(0.0) + measured.seconds.of(Phase::Tree);
-        }
-    };
-    phases.iter().map(|phase| measured.seconds.of(*phase)).sum()
-}
 
 /// Measures the table: for its number of points, and for the fewest and the most that have as many levels.
 pub fn run(context: &Context) -> Result<Reproduction, Failure> {
-    let boxes = if context.quick { 1 << 8 } else { 1 << 16 };
+    let boxes = boxes(context);
     let per_box = GOUDE_BEST_PER_BOX.1;
     let (fewest, most) = GOUDE_SAME_LEVELS;
     let [few, same, many] = [fewest * boxes + 1, per_box * boxes, most * boxes].map(|n| {
-        progress("goude-table-5-1", format_args!("N = {n}"));
+        context.step(format_args!("N = {n}"));
         let vortices = Vortices::new(PlaneSet::Square, n);
         let measured = vortices.fmm_with(GOUDE_ORDER, per_box).measure(context, SAMPLES);
         measured.map(|measured| (n, measured))
     });
     let (few, same, many) = (few?, same?, many?);
-    progress("goude-table-5-1", "on the GPU");
+    context.step("on the GPU");
     let gpu = Vortices::new(PlaneSet::Square, same.0)
         .fmm_with(GOUDE_ORDER, per_box)
         .measure_on_gpu(context, SAMPLES)?
-        .map(device_only);
+        .map(Measured::device_only);
     let n = units::count(same.0 as u64);
     let mut table = Table::new([
         ("part", "part"),
@@ -135,12 +115,6 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         ],
         png: chart.to_png()?,
     })
-}
-
-/// The times of the device, as the paper gives them: without copies to and from the host.
-fn device_only(mut measured: Measured) -> Measured {
-    measured.seconds.total = measured.in_phases();
-    measured
 }
 
 fn percent_of(part: &str, measured: &Measured) -> f64 {

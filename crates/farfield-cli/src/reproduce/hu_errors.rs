@@ -3,14 +3,14 @@
 use super::measure::{Case, RECEIVER_SEED, SEED};
 use super::published::{HU_ERROR_SAMPLES, HU_FIGURE_A6_NO_GAIN, HU_FIGURES_A6_A7_TREND, HU_TABLE_A1_HARDWARE};
 use super::table::{Cell, Table};
-use super::{Context, Reproduction, progress};
+use super::{Context, Reproduction};
 use crate::failure::Failure;
 use crate::problem::{Data, Settings, Space};
 use farfield::Method;
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield_cuda::device::Precision;
-use farfield_plot::{Axis, Figure, LineChart, ReferenceLine, Series};
+use farfield_plot::{Axis, Color, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 
 /// Small enough that the smallest problem has a far field, whose error this is about.
 const LEAF_CAPACITY: usize = 32;
@@ -33,7 +33,7 @@ pub fn double(context: &Context) -> Result<Reproduction, Failure> {
 
 /// The figure, and the errors of the orders at the largest number of points.
 fn run<T: Precision>(context: &Context, figure: &str, orders: &[usize]) -> Result<(Reproduction, Vec<f64>), Failure> {
-    let largest: u32 = if context.quick { 12 } else { 20 };
+    let exponents = if context.quick { 10..=12 } else { 10..=20 };
     let mut columns = vec![("n".to_owned(), "N".to_owned())];
     columns.extend(
         orders
@@ -47,16 +47,14 @@ fn run<T: Precision>(context: &Context, figure: &str, orders: &[usize]) -> Resul
     );
     let mut table = Table::new(columns);
     let mut curves = vec![Vec::new(); orders.len()];
-    for n in (10..=largest).step_by(2).map(|exponent| 1_usize << exponent) {
+    let mut gpu_curves = curves.clone();
+    for n in context.sizes(exponents.step_by(2).map(|exponent| 1 << exponent)) {
         let sources = PointSet::Cube.generate::<T>(n, SEED);
         let receivers = PointSet::Cube.generate::<T>(n, RECEIVER_SEED);
         let charges = ChargeDistribution::Positive.generate::<T>(n, SEED);
         let (mut row, mut on_gpu) = (vec![Cell::Count(n as u64)], Vec::new());
-        for (p, curve) in orders.iter().zip(&mut curves) {
-            progress(
-                &format!("hu-figure-{}", figure.to_lowercase().replace('.', "")),
-                format_args!("N = {n}, p = {p}"),
-            );
+        for (k, p) in orders.iter().enumerate() {
+            context.step(format_args!("N = {n}, p = {p}"));
             let case = Case {
                 problem: Space::new(Kernel::Coulomb, &[Output::Potential]),
                 data: Data {
@@ -75,8 +73,9 @@ fn run<T: Precision>(context: &Context, figure: &str, orders: &[usize]) -> Resul
             };
             let measured = case.measure(context, HU_ERROR_SAMPLES)?;
             row.push(Cell::Small(measured.error));
-            curve.push((n as f64, measured.error));
+            curves[k].push((n as f64, measured.error));
             let gpu = case.measure_on_gpu(context, HU_ERROR_SAMPLES)?;
+            gpu_curves[k].extend(gpu.map(|gpu| (n as f64, gpu.error)));
             on_gpu.push(gpu.map_or(Cell::Missing, |gpu| Cell::Small(gpu.error)));
         }
         row.extend(on_gpu);
@@ -89,8 +88,13 @@ fn run<T: Precision>(context: &Context, figure: &str, orders: &[usize]) -> Resul
         .x_axis(Axis::log("N"))
         .y_axis(Axis::log("relative L_{2} error"))
         .reference(ReferenceLine::horizontal(T::EPSILON).label(format!("{} epsilon", T::NAME)));
-    for (p, curve) in orders.iter().zip(&curves) {
-        chart = chart.series(Series::new(format!("p = {p}")).points(curve));
+    for (k, p) in orders.iter().enumerate() {
+        let color = Color::PALETTE[k];
+        chart = chart.series(Series::new(format!("p = {p}, CPU")).points(&curves[k]).color(color));
+        if !gpu_curves[k].is_empty() {
+            let series = Series::new(format!("p = {p}, GPU")).points(&gpu_curves[k]);
+            chart = chart.series(series.color(color).style(LineStyle::Dotted, Marker::Cross));
+        }
     }
     let last = curves
         .iter()

@@ -12,9 +12,16 @@ pub const SEED: u64 = 1;
 /// The seed of receivers that are not the sources.
 pub const RECEIVER_SEED: u64 = 2;
 
-/// Repeats stop when they have taken this long, in seconds: the fastest of many short runs, one long run.
-const ENOUGH: f64 = 1.0;
+/// Repeats of short sums: the fastest of many short runs, one long run.
 const MOST_RUNS: usize = 10;
+
+/// What sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum On {
+    Cpu,
+    /// The graphics processor, if there is one.
+    Gpu,
+}
 
 /// A sum to be measured.
 #[derive(Debug, Clone)]
@@ -42,6 +49,12 @@ impl Measured {
     pub fn in_phases(&self) -> f64 {
         Phase::ALL.iter().map(|phase| self.seconds.of(*phase)).sum()
     }
+
+    /// The times of a graphics processor itself, without copies to and from it.
+    pub fn device_only(mut self) -> Self {
+        self.seconds.total = self.in_phases();
+        self
+    }
 }
 
 impl<P: Problem<D>, T: Precision, const D: usize> Case<'_, P, T, D> {
@@ -53,9 +66,17 @@ impl<P: Problem<D>, T: Precision, const D: usize> Case<'_, P, T, D> {
 
     /// The same on the graphics processor, if there is one: from host memory to host memory, once kernels are compiled.
     pub fn measure_on_gpu(&self, context: &Context, samples: usize) -> Result<Option<Measured>, Failure> {
-        let Some(gpu) = &context.gpu else { return Ok(None) };
-        self.measure_with(context, samples, Executor::Cuda(gpu.clone()))
-            .map(Some)
+        self.measure_on(On::Gpu, context, samples)
+    }
+
+    /// On either; `None` where there is no graphics processor.
+    pub fn measure_on(&self, on: On, context: &Context, samples: usize) -> Result<Option<Measured>, Failure> {
+        let executor = match (on, &context.gpu) {
+            (On::Cpu, _) => self.settings.executor.clone(),
+            (On::Gpu, None) => return Ok(None),
+            (On::Gpu, Some(gpu)) => Executor::Cuda(gpu.clone()),
+        };
+        self.measure_with(context, samples, executor).map(Some)
     }
 
     fn measure_with(&self, context: &Context, samples: usize, executor: Executor) -> Result<Measured, Failure> {
@@ -90,12 +111,17 @@ impl<P: Problem<D>, T: Precision, const D: usize> Case<'_, P, T, D> {
                     maximum_error,
                 });
             }
-            if spent >= if context.quick { 0.1 } else { ENOUGH } {
+            if spent >= context.enough {
                 break;
             }
         }
-        best.ok_or_else(|| Failure::Data("nothing was measured".to_owned()))
+        always(best)
     }
+}
+
+/// What the CPU measured, which is always there.
+pub fn always<M>(measured: Option<M>) -> Result<M, Failure> {
+    measured.ok_or_else(|| Failure::Data("nothing was measured".to_owned()))
 }
 
 /// The errors of the worst output.

@@ -7,27 +7,35 @@ mod crossover;
 mod goude;
 mod goude_figure_2_1;
 mod goude_figure_5_5;
+mod goude_figure_5_6;
 mod goude_figure_5_8;
 mod goude_figure_5_9;
 mod goude_points_per_box;
+mod goude_speedups;
 mod goude_table_5_1;
+mod hu;
 mod hu_errors;
 mod hu_figure_a4;
+mod hu_figure_a5;
 mod hu_table_a1;
 mod hu_table_a2;
+mod hu_ten_million;
 mod measure;
+mod operations;
 mod phases;
 mod published;
 mod table;
 mod vanrees;
 mod vanrees_scaling;
+mod yokota;
 mod yokota_figure_5;
 mod yokota_figure_6;
+mod yokota_figure_7;
 
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::profile::Profile;
-use crate::{info, print, threads};
+use crate::{info, print, threads, units};
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
 use farfield_cuda::Device;
@@ -36,6 +44,7 @@ use published::Hardware;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 use table::Table;
 
 /// A table or figure that can be reproduced.
@@ -45,7 +54,7 @@ struct Entry {
     run: fn(&Context) -> Result<Reproduction, Failure>,
 }
 
-const ENTRIES: [Entry; 18] = [
+const ENTRIES: [Entry; 25] = [
     Entry {
         name: "goude-figure-2-1",
         about: "the adaptive mesh in the plane, a box's couplings, and the mesh as a height field",
@@ -57,9 +66,19 @@ const ENTRIES: [Entry; 18] = [
         run: goude_table_5_1::run,
     },
     Entry {
+        name: "goude-figure-5-1",
+        about: "GPU over CPU by part of the FMM in the plane, against the number of points per box",
+        run: goude_speedups::figure_5_1,
+    },
+    Entry {
         name: "goude-figure-5-2",
         about: "time of the FMM in the plane against the number of points per box",
         run: goude_points_per_box::figure_5_2,
+    },
+    Entry {
+        name: "goude-figure-5-3",
+        about: "GPU over CPU by part, against the order",
+        run: goude_speedups::figure_5_3,
     },
     Entry {
         name: "goude-figure-5-4",
@@ -70,6 +89,16 @@ const ENTRIES: [Entry; 18] = [
         name: "goude-figure-5-5",
         about: "FMM against direct sum in the plane over the number of points, with break-even",
         run: goude_figure_5_5::run,
+    },
+    Entry {
+        name: "goude-figure-5-6",
+        about: "GPU over CPU of FMM and direct sum in the plane, against the number of points",
+        run: goude_figure_5_6::run,
+    },
+    Entry {
+        name: "goude-figure-5-7",
+        about: "GPU over CPU by part, against the number of points",
+        run: goude_speedups::figure_5_7,
     },
     Entry {
         name: "goude-figure-5-8",
@@ -97,6 +126,11 @@ const ENTRIES: [Entry; 18] = [
         run: hu_figure_a4::run,
     },
     Entry {
+        name: "hu-figure-a5",
+        about: "FMM against direct sum, single and double precision, with crossovers",
+        run: hu_figure_a5::run,
+    },
+    Entry {
         name: "hu-figure-a6",
         about: "error against the number of points for several orders, single precision",
         run: hu_errors::single,
@@ -107,6 +141,11 @@ const ENTRIES: [Entry; 18] = [
         run: hu_errors::double,
     },
     Entry {
+        name: "hu-ten-million",
+        about: "the Biot-Savart FMM of ten million points, single and double precision",
+        run: hu_ten_million::run,
+    },
+    Entry {
         name: "yokota-figure-5",
         about: "time of direct sum, treecode and FMM against the number of bodies, with crossovers",
         run: yokota_figure_5::run,
@@ -115,6 +154,11 @@ const ENTRIES: [Entry; 18] = [
         name: "yokota-figure-6",
         about: "time of treecode and FMM by phase for ten million bodies",
         run: yokota_figure_6::run,
+    },
+    Entry {
+        name: "yokota-figure-7",
+        about: "operations per second of each operator against the number of bodies",
+        run: yokota_figure_7::run,
     },
     Entry {
         name: "vanrees-figure-3",
@@ -138,6 +182,9 @@ const ENTRIES: [Entry; 18] = [
     },
 ];
 
+/// How long sums are repeated at most in a quick look, in seconds.
+const QUICK: f64 = 0.02;
+
 /// Tables with more rows are written, but not printed.
 const LONGEST_TABLE: usize = 60;
 
@@ -154,11 +201,45 @@ pub const NAMES: [&str; ENTRIES.len()] = {
 
 /// What every reproduction is told.
 struct Context {
+    /// Which one it is.
+    name: &'static str,
+    started: Instant,
     /// Small sizes, to see it work.
     quick: bool,
+    /// No larger sizes.
+    largest: usize,
+    /// Repeats of a sum stop when they have taken so many seconds.
+    enough: f64,
     profile: MachineProfile,
     /// A graphics processor to fill the GPU columns, if there is one.
     gpu: Option<Arc<Device>>,
+}
+
+impl Context {
+    /// A line of progress: the seconds since the start, and what comes now.
+    fn step(&self, what: impl std::fmt::Display) {
+        let seconds = self.started.elapsed().as_secs_f64();
+        print::progress(&format!("{seconds:7.1} s  {}: {what}", self.name));
+    }
+
+    /// The size of something that has one size: the paper's, unless smaller ones are wanted.
+    fn size(&self, paper: usize, quick: usize) -> usize {
+        if self.quick { quick } else { paper }.min(self.largest)
+    }
+
+    /// Those of some growing sizes that are wanted, the first in any case.
+    fn sizes(&self, sizes: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let mut sizes = sizes.into_iter();
+        let first = sizes.next();
+        let others = sizes.take_while(|n| *n <= self.largest);
+        first.into_iter().chain(others).collect()
+    }
+
+    /// A direct sum that would take longer than the first number of seconds is timed at some of its targets, for as long
+    /// as the second.
+    fn direct_limits(&self) -> (f64, f64) {
+        (10.0 * self.enough, self.enough)
+    }
 }
 
 /// What a reproduction found.
@@ -188,13 +269,23 @@ pub fn run(args: &ReproduceArgs) -> Result<String, Failure> {
         .clone()
         .unwrap_or_else(|| PathBuf::from("reproduce").join(entry.name));
     make_folder(&folder)?;
-    let reproduction = (entry.run)(&Context {
+    let context = Context {
+        name: entry.name,
+        started: Instant::now(),
         quick: args.quick,
+        largest: args.max_n.unwrap_or(usize::MAX),
+        enough: if args.quick {
+            args.seconds.min(QUICK)
+        } else {
+            args.seconds
+        },
         profile: profile.costs,
         gpu: Device::open(0).ok(),
-    })?;
+    };
+    let reproduction = (entry.run)(&context)?;
     let written = write(&folder, entry.name, &reproduction)?;
-    Ok(report(&reproduction, args.quick, &written))
+    context.step("done");
+    Ok(report(&reproduction, args, &written))
 }
 
 fn make_folder(folder: &Path) -> Result<(), Failure> {
@@ -219,14 +310,17 @@ fn write(folder: &Path, name: &str, reproduction: &Reproduction) -> Result<Vec<P
     Ok(written)
 }
 
-fn report(reproduction: &Reproduction, quick: bool, written: &[PathBuf]) -> String {
+fn report(reproduction: &Reproduction, args: &ReproduceArgs, written: &[PathBuf]) -> String {
     let mut text = format!("{}\n", reproduction.title);
     let Hardware { cpu, gpu, notes } = reproduction.hardware;
     // Writing to a string cannot fail.
     let _ = writeln!(text, "paper   {cpu}; {gpu} ({notes})");
     let _ = writeln!(text, "ours    {}", this_machine());
-    if quick {
+    if args.quick {
         let _ = writeln!(text, "quick   sizes are too small to compare");
+    }
+    if let Some(largest) = args.max_n {
+        let _ = writeln!(text, "max-n   no sizes above {}", units::count(largest as u64));
     }
     for (_, table) in reproduction
         .tables
@@ -268,9 +362,4 @@ impl From<farfield_plot::Error> for Failure {
     fn from(error: farfield_plot::Error) -> Self {
         Failure::data(error)
     }
-}
-
-/// A line of progress.
-fn progress(what: &str, detail: impl std::fmt::Display) {
-    print::progress(&format!("{what}: {detail}"));
 }

@@ -3,7 +3,7 @@
 use super::measure::Measured;
 use super::table::Cell;
 use farfield::report::Phase;
-use farfield_plot::{BarChart, Part};
+use farfield_plot::{BarChart, Color, Figure, Image, Part};
 
 /// The phases in the order they are stacked, and the rest.
 pub const NAMES: [&str; 10] = ["tree", "p2m", "m2m", "m2l", "p2l", "m2p", "l2l", "l2p", "p2p", "other"];
@@ -31,12 +31,31 @@ pub fn percentages(measured: &Measured) -> [f64; NAMES.len()] {
     seconds(measured).map(|seconds| if total > 0.0 { 100.0 * seconds / total } else { 0.0 })
 }
 
-/// Stacks the phases that take any time in any of the bars.
-pub fn stack(chart: BarChart, bars: &[[f64; NAMES.len()]]) -> BarChart {
-    let of_phase = |phase: usize| bars.iter().map(|bar| bar[phase]).collect::<Vec<_>>();
+/// Bars that share a chart, and its name.
+pub struct Bars {
+    pub name: String,
+    pub bars: Vec<Bar>,
+}
+
+/// The label of a bar and what its phases take.
+pub type Bar = (String, [f64; NAMES.len()]);
+
+/// Charts side by side, each with the phases that take any time in any of its bars; `chart` makes an empty one by name.
+pub fn beside(chart: impl Fn(&str) -> BarChart, groups: &[Bars]) -> Result<Vec<u8>, farfield_plot::Error> {
+    let draw = |group: &Bars| {
+        let labels = group.bars.iter().map(|(label, _)| label.as_str());
+        stack(chart(&group.name).categories(labels), &group.bars).to_image()
+    };
+    let images: Vec<Image> = groups.iter().map(draw).collect::<Result<_, _>>()?;
+    Image::grid(&images.iter().collect::<Vec<_>>(), groups.len(), 0).to_png()
+}
+
+/// Stacks the phases. Their colours do not depend on which of them there are.
+pub fn stack(chart: BarChart, bars: &[Bar]) -> BarChart {
+    let of_phase = |phase: usize| bars.iter().map(|(_, bar)| bar[phase]).collect::<Vec<_>>();
     let shown = (0..NAMES.len()).filter(|phase| of_phase(*phase).iter().any(|value| *value > 0.0));
     shown.fold(chart, |chart, phase| {
-        chart.part(Part::new(label(NAMES[phase]), &of_phase(phase)))
+        chart.part(Part::new(label(NAMES[phase]), &of_phase(phase)).color(Color::PALETTE[phase]))
     })
 }
 

@@ -23,11 +23,6 @@ impl Cell {
         Cell::Number(seconds * 1e3)
     }
 
-    /// Yes, or a loud no.
-    pub fn check(fine: bool) -> Self {
-        Cell::Text(if fine { "yes" } else { "NO" }.to_owned())
-    }
-
     fn text(&self) -> String {
         match self {
             Cell::Missing => "-".to_owned(),

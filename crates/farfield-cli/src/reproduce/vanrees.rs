@@ -2,7 +2,7 @@
 
 use super::published::{VANREES_HARDWARE, VANREES_POINTS, VANREES_SOURCES, VANREES_TABLE_1, VANREES_THETA};
 use super::table::{Cell, Table};
-use super::{Context, Reproduction, progress};
+use super::{Context, Reproduction};
 use crate::failure::Failure;
 use crate::poisson::{Components, Field, Problem, Request};
 use crate::units;
@@ -91,7 +91,7 @@ pub(super) fn title(what: &str, problem: &Problem<Precision>, report: &Report) -
 pub fn figure_3(context: &Context) -> Result<Reproduction, Failure> {
     let request = request(context, fixed(VANREES_THETA));
     let mut problem = Problem::<Precision>::new(&request)?;
-    progress("vanrees-figure-3", format_args!("theta {VANREES_THETA}"));
+    context.step(format_args!("theta {VANREES_THETA}"));
     let report = warm(&mut problem, &request)?;
     let hybrid = gpu()
         .map(|gpu| warm(&mut problem, &beside(&request, &gpu)))
@@ -189,7 +189,7 @@ pub fn figure_4(context: &Context) -> Result<Reproduction, Failure> {
     let threads = rayon::current_num_threads() as f64;
     problem.solve(&base)?;
     for &theta in thetas {
-        progress("vanrees-figure-4", format_args!("theta {theta}"));
+        context.step(format_args!("theta {theta}"));
         let request = Request {
             accuracy: fixed(theta),
             ..base.clone()
@@ -248,7 +248,7 @@ pub fn figure_4(context: &Context) -> Result<Reproduction, Failure> {
 pub fn table_1(context: &Context) -> Result<Reproduction, Failure> {
     let request = request(context, fixed(VANREES_THETA));
     let mut problem = Problem::<Precision>::new(&request)?;
-    progress("vanrees-table-1", "two rings, then the machine's peak");
+    context.step("two rings, then the machine's peak");
     let report = warm(&mut problem, &request)?;
     let threads = rayon::current_num_threads();
     // The peak of all threads at once: a core that runs alone may be faster.

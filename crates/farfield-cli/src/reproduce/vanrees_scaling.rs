@@ -3,7 +3,7 @@
 use super::published::{VANREES_HARDWARE, VANREES_THETA};
 use super::table::{Cell, Table};
 use super::vanrees::{Precision, fixed, request, title, warm};
-use super::{Context, Reproduction, progress};
+use super::{Context, Reproduction};
 use crate::failure::Failure;
 use crate::poisson::Problem;
 use farfield::points::PointSet;
@@ -28,7 +28,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
     let (mut ours, mut plain, mut alone) = (Vec::new(), Vec::new(), None);
     let mut last = None;
     for threads in std::iter::successors(Some(1), |threads| Some(2 * threads)).take_while(|threads| *threads <= all) {
-        progress("vanrees-scaling", format_args!("{threads} threads"));
+        context.step(format_args!("{threads} threads"));
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()

@@ -1,62 +1,17 @@
 //! Yokota, figure 5: direct sum, treecode and FMM against the number of bodies.
 
-use super::crossover::{Crossover, Time, direct_sum, direct_sum_on_gpu};
-use super::measure::{Case, SEED};
+use super::crossover::{Crossover, DirectSums, Time};
+use super::measure::{On, always};
 use super::published::{Crossovers, YOKOTA_CPU_CROSSOVERS, YOKOTA_GPU_CROSSOVERS, YOKOTA_HARDWARE};
 use super::table::{Cell, Table};
-use super::{Context, Reproduction, progress};
+use super::yokota::{Bodies, SAMPLES, TOLERANCE};
+use super::{Context, Reproduction};
 use crate::failure::Failure;
-use crate::problem::{Data, Settings, Space};
 use farfield::Method;
-use farfield::kernel::{Kernel, Output};
-use farfield::points::{ChargeDistribution, PointSet};
 use farfield_plot::{Axis, Color, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 
-/// The accuracy of treecode and FMM alike.
-pub const TOLERANCE: f64 = 1e-4;
-/// Where the true error is measured.
-pub const SAMPLES: usize = 100;
-/// Direct sums that would take longer, in seconds, are timed at some of the targets only; treecodes are not run.
-const LONGEST: f64 = 60.0;
-/// How long such a part of a direct sum takes, about.
-const SAMPLED_DIRECT: f64 = 5.0;
-/// The same of the GPU.
-const GPU_LIMITS: (f64, f64) = (2.0, 0.5);
-
-/// Bodies in the unit cube and the sums over them: accelerations in single precision.
-pub struct Bodies {
-    points: Vec<[f32; 3]>,
-    masses: Vec<f32>,
-}
-
-impl Bodies {
-    /// The first `n` bodies.
-    pub fn new(n: usize) -> Self {
-        let masses = ChargeDistribution::Positive.generate(n, SEED);
-        Self {
-            points: PointSet::Cube.generate(n, SEED),
-            masses,
-        }
-    }
-
-    /// The sum by a method.
-    pub fn case(&self, method: Method) -> Case<'_, Space, f32, 3> {
-        Case {
-            problem: Space::new(Kernel::Gravity { constant: 1.0 }, &[Output::Acceleration]),
-            data: Data {
-                sources: &self.points,
-                targets: None,
-                strengths: &self.masses,
-                vectors: 1,
-            },
-            settings: Settings {
-                method,
-                tolerance: Some(TOLERANCE),
-                ..Settings::default()
-            },
-        }
-    }
-}
+/// Treecodes of the CPU that would take longer, in seconds, are not run.
+const LONGEST_TREECODE: f64 = 60.0;
 
 /// The three methods at one number of bodies.
 struct Row {
@@ -70,12 +25,14 @@ struct Row {
     gpu: Option<GpuTimes>,
 }
 
-/// Seconds on the graphics processor.
+/// Times of the graphics processor.
 #[derive(Debug, Clone, Copy)]
 struct GpuTimes {
-    direct: f64,
+    direct: Time,
     treecode: f64,
     fmm: f64,
+    /// The same on the device alone.
+    fmm_on_device: f64,
 }
 
 /// A time at `from` bodies scaled to `to` bodies by N log N.
@@ -88,16 +45,18 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
     // Five for every two decades.
     let steps = if context.quick { 3 } else { 10 };
     let sizes = (0..=steps).map(|k| 10f64.powf(3.0 + 0.4 * f64::from(k)).round() as usize);
+    let mut direct = [On::Cpu, On::Gpu].map(DirectSums::on);
     let mut rows: Vec<Row> = Vec::new();
-    for n in sizes {
-        rows.push(measure(context, n, rows.last())?);
+    for n in context.sizes(sizes) {
+        rows.push(measure(context, n, &mut direct, rows.last())?);
     }
-    let ours = crossovers(&rows);
+    let [on_cpu, on_gpu] = crossovers(&rows);
     let mut remarks = vec![format!(
         "treecode and FMM to a tolerance of {TOLERANCE:e}; errors of the acceleration at {SAMPLES} bodies"
     )];
     if rows.iter().any(|row| row.direct.extrapolated) {
-        remarks.push("direct sums marked `extrapolated` were timed at some of the targets and scaled".to_owned());
+        remarks
+            .push("direct sums marked `extrapolated` (dashed) were timed at some of the targets and scaled".to_owned());
     }
     if rows.iter().any(|row| row.treecode.extrapolated) {
         let remark = "treecodes marked `extrapolated` were not run: the last time measured is scaled by N log N";
@@ -106,27 +65,25 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
     Ok(Reproduction {
         title: "Yokota, figure 5: time against the number of bodies, gravity, f32".to_owned(),
         hardware: YOKOTA_HARDWARE,
-        png: chart(&rows, &ours).to_png()?,
-        tables: vec![("", times(&rows)), ("crossovers", ours.table(&gpu_crossovers(&rows)))],
+        png: chart(&rows, &on_cpu, &on_gpu).to_png()?,
+        tables: vec![("", times(&rows)), ("crossovers", on_cpu.table(&on_gpu))],
         remarks,
     })
 }
 
-/// Measures the three methods; `previous` is the next smaller size, from which times are predicted.
-fn measure(context: &Context, n: usize, previous: Option<&Row>) -> Result<Row, Failure> {
-    let step = |what: &str| progress("yokota-figure-5", format_args!("N = {n}, {what}"));
+/// Measures the three methods; `previous` is the next smaller size, from which the treecode's time is predicted.
+fn measure(
+    context: &Context,
+    n: usize,
+    [on_cpu, on_gpu]: &mut [DirectSums; 2],
+    previous: Option<&Row>,
+) -> Result<Row, Failure> {
+    let step = |what: &str| context.step(format_args!("N = {n}, {what}"));
     let bodies = Bodies::new(n);
-    let (longest, sampled) = if context.quick {
-        (0.05, 0.01)
-    } else {
-        (LONGEST, SAMPLED_DIRECT)
-    };
-    let pair_cost = previous.map_or(1e-9, |row| row.direct.seconds / (row.n * row.n));
-    let predicted = pair_cost * n as f64 * n as f64;
     step("direct sum");
-    let direct = direct_sum(context, bodies.case(Method::Direct), predicted, (longest, sampled))?;
+    let direct = always(on_cpu.next(context, bodies.case(Method::Direct))?)?;
     let predicted = previous.map_or(0.0, |row| by_n_log_n(row.treecode.seconds, row.n, n as f64));
-    let (treecode, treecode_error) = if predicted > longest {
+    let (treecode, treecode_error) = if predicted > LONGEST_TREECODE {
         step("treecode not run, its time extrapolated");
         (Time::extrapolated(predicted), None)
     } else {
@@ -136,6 +93,7 @@ fn measure(context: &Context, n: usize, previous: Option<&Row>) -> Result<Row, F
     };
     step("fmm");
     let fmm = bodies.case(Method::Fmm).measure(context, SAMPLES)?;
+    step("on the GPU");
     Ok(Row {
         n: n as f64,
         direct,
@@ -143,28 +101,21 @@ fn measure(context: &Context, n: usize, previous: Option<&Row>) -> Result<Row, F
         fmm: Time::of(&fmm),
         treecode_error,
         fmm_error: fmm.error,
-        gpu: gpu_times(context, &bodies, previous)?,
+        gpu: gpu_times(context, &bodies, on_gpu)?,
     })
 }
 
-fn gpu_times(context: &Context, bodies: &Bodies, previous: Option<&Row>) -> Result<Option<GpuTimes>, Failure> {
-    let n = bodies.masses.len() as f64;
-    let before = previous.and_then(|row| row.gpu.map(|gpu| (row.n, gpu.direct)));
-    let predicted = before.map_or(0.0, |(size, seconds)| seconds * (n / size).powi(2));
-    let direct = direct_sum_on_gpu(context, bodies.case(Method::Direct), predicted, GPU_LIMITS)?;
-    let seconds = |method| -> Result<Option<f64>, Failure> {
-        let measured = bodies.case(method).measure_on_gpu(context, 0)?;
-        Ok(measured.map(|measured| measured.seconds.total))
-    };
-    let (treecode, fmm) = (seconds(Method::Treecode)?, seconds(Method::Fmm)?);
-    Ok(match (direct, treecode, fmm) {
-        (Some(direct), Some(treecode), Some(fmm)) => Some(GpuTimes {
-            direct: direct.seconds,
-            treecode,
-            fmm,
-        }),
-        _ => None,
-    })
+fn gpu_times(context: &Context, bodies: &Bodies, direct: &mut DirectSums) -> Result<Option<GpuTimes>, Failure> {
+    let direct = direct.next(context, bodies.case(Method::Direct))?;
+    let treecode = bodies.case(Method::Treecode).measure_on_gpu(context, 0)?;
+    let fmm = bodies.case(Method::Fmm).measure_on_gpu(context, 0)?;
+    let all = direct.zip(treecode).zip(fmm);
+    Ok(all.map(|((direct, treecode), fmm)| GpuTimes {
+        direct,
+        treecode: treecode.seconds.total,
+        fmm: fmm.seconds.total,
+        fmm_on_device: fmm.in_phases(),
+    }))
 }
 
 fn times(rows: &[Row]) -> Table {
@@ -176,8 +127,10 @@ fn times(rows: &[Row]) -> Table {
         ("treecode_extrapolated", "extrapolated"),
         ("fmm_s", "FMM (s)"),
         ("gpu_direct_s", "GPU direct (s)"),
+        ("gpu_direct_extrapolated", "extrapolated"),
         ("gpu_treecode_s", "GPU treecode (s)"),
         ("gpu_fmm_s", "GPU FMM (s)"),
+        ("gpu_fmm_device_s", "on the device (s)"),
         ("treecode_error", "treecode error"),
         ("fmm_error", "FMM error"),
     ]);
@@ -189,9 +142,11 @@ fn times(rows: &[Row]) -> Table {
             Cell::Number(row.treecode.seconds),
             row.treecode.mark(),
             Cell::Number(row.fmm.seconds),
-            row.gpu.map_or(Cell::Missing, |gpu| Cell::Number(gpu.direct)),
-            row.gpu.map_or(Cell::Missing, |gpu| Cell::Number(gpu.treecode)),
-            row.gpu.map_or(Cell::Missing, |gpu| Cell::Number(gpu.fmm)),
+            row.gpu.map(|gpu| gpu.direct.seconds).into(),
+            row.gpu.map_or(Cell::Missing, |gpu| gpu.direct.mark()),
+            row.gpu.map(|gpu| gpu.treecode).into(),
+            row.gpu.map(|gpu| gpu.fmm).into(),
+            row.gpu.map(|gpu| gpu.fmm_on_device).into(),
             row.treecode_error.map_or(Cell::Missing, Cell::Small),
             Cell::Small(row.fmm_error),
         ]);
@@ -206,31 +161,29 @@ struct OurCrossovers {
     fmm_treecode: Option<Crossover>,
 }
 
-/// Those on the graphics processor, where there is one.
-fn gpu_crossovers(rows: &[Row]) -> OurCrossovers {
-    let times: Vec<(f64, GpuTimes)> = rows.iter().filter_map(|row| Some((row.n, row.gpu?))).collect();
-    let between = |fast: fn(&GpuTimes) -> f64, slow: fn(&GpuTimes) -> f64| {
-        Crossover::find(times.iter().map(|(n, gpu)| (*n, fast(gpu), slow(gpu))))
-    };
-    OurCrossovers {
-        treecode_direct: between(|gpu| gpu.treecode, |gpu| gpu.direct),
-        fmm_direct: between(|gpu| gpu.fmm, |gpu| gpu.direct),
-        fmm_treecode: between(|gpu| gpu.fmm, |gpu| gpu.treecode),
-    }
-}
-
-fn crossovers(rows: &[Row]) -> OurCrossovers {
-    let between = |fast: fn(&Row) -> f64, slow: fn(&Row) -> f64| {
-        Crossover::find(rows.iter().map(|row| (row.n, fast(row), slow(row))))
-    };
-    OurCrossovers {
-        treecode_direct: between(|row| row.treecode.seconds, |row| row.direct.seconds),
-        fmm_direct: between(|row| row.fmm.seconds, |row| row.direct.seconds),
-        fmm_treecode: between(|row| row.fmm.seconds, |row| row.treecode.seconds),
-    }
+/// Those of the CPU and of the graphics processor, where there is one.
+fn crossovers(rows: &[Row]) -> [OurCrossovers; 2] {
+    let seconds = |row: &Row| [row.direct, row.treecode, row.fmm].map(|time| time.seconds);
+    let on_gpu = |row: &Row| row.gpu.map(|gpu| [gpu.direct.seconds, gpu.treecode, gpu.fmm]);
+    [
+        OurCrossovers::between(rows.iter().map(|row| (row.n, seconds(row))).collect()),
+        OurCrossovers::between(rows.iter().filter_map(|row| Some((row.n, on_gpu(row)?))).collect()),
+    ]
 }
 
 impl OurCrossovers {
+    /// From the seconds of direct sum, treecode and FMM at some sizes.
+    fn between(times: Vec<(f64, [f64; 3])>) -> Self {
+        let find = |fast: usize, slow: usize| {
+            Crossover::find(times.iter().map(|(n, seconds)| (*n, seconds[fast], seconds[slow])))
+        };
+        Self {
+            treecode_direct: find(1, 0),
+            fmm_direct: find(2, 0),
+            fmm_treecode: find(2, 1),
+        }
+    }
+
     fn table(&self, on_gpu: &Self) -> Table {
         let mut table = Table::new([
             ("crossover", "crossover at N"),
@@ -270,40 +223,49 @@ impl OurCrossovers {
     }
 }
 
-/// The name, colour and times of a line.
-type Line = (&'static str, Color, fn(&Row) -> Time);
+/// The name and times of a line.
+type Line = (&'static str, fn(&Row) -> Option<Time>);
 
-const LINES: [Line; 3] = [
-    ("direct sum", Color::PALETTE[0], |row| row.direct),
-    ("treecode", Color::PALETTE[1], |row| row.treecode),
-    ("FMM", Color::PALETTE[2], |row| row.fmm),
+const LINES: [Line; 6] = [
+    ("direct sum, CPU", |row| Some(row.direct)),
+    ("treecode, CPU", |row| Some(row.treecode)),
+    ("FMM, CPU", |row| Some(row.fmm)),
+    ("direct sum, GPU", |row| row.gpu.map(|gpu| gpu.direct)),
+    ("treecode, GPU", |row| row.gpu.map(|gpu| Time::measured(gpu.treecode))),
+    ("FMM, GPU", |row| row.gpu.map(|gpu| Time::measured(gpu.fmm))),
 ];
 
-fn chart(rows: &[Row], ours: &OurCrossovers) -> LineChart {
-    let mut chart = LineChart::new("Direct sum, treecode and FMM on the CPU")
+fn chart(rows: &[Row], on_cpu: &OurCrossovers, on_gpu: &OurCrossovers) -> LineChart {
+    let mut chart = LineChart::new("Direct sum, treecode and FMM")
         .subtitle(format!(
-            "gravity, single precision, tolerance 10^{{-4}}, {} threads",
+            "gravity, f32, tolerance 10^{{-4}}, {} threads, GPU with copies; Yokota and Barba, figure 5",
             rayon::current_num_threads()
         ))
         .x_axis(Axis::log("number of bodies N"))
         .y_axis(Axis::log("time (s)"));
     let mut continued = Vec::new();
-    for (name, color, time) in LINES {
-        let points: Vec<_> = rows.iter().map(|row| (row.n, time(row).seconds)).collect();
-        let measured = rows.iter().take_while(|row| !time(row).extrapolated).count();
-        let series = Series::new(name).points(&points[..measured]).color(color);
-        chart = chart.series(series);
-        if measured < rows.len() {
+    for (k, (name, time)) in LINES.into_iter().enumerate() {
+        let times: Vec<_> = rows.iter().filter_map(|row| Some((row.n, time(row)?))).collect();
+        if times.is_empty() {
+            continue;
+        }
+        let points: Vec<_> = times.iter().map(|(n, time)| (*n, time.seconds)).collect();
+        let measured = times.iter().take_while(|(_, time)| !time.extrapolated).count();
+        let color = Color::PALETTE[k];
+        chart = chart.series(Series::new(name).points(&points[..measured]).color(color));
+        if measured < points.len() {
             // From the last measured point on, so that the line goes on.
-            let series = Series::new(format!("{name}, extrapolated")).points(&points[measured.saturating_sub(1)..]);
-            continued.push(series.color(color).style(LineStyle::Dashed, Marker::Cross));
+            let series = Series::new("").points(&points[measured.saturating_sub(1)..]);
+            continued.push(series.color(color).style(LineStyle::Dashed, Marker::None));
         }
     }
     for series in continued {
         chart = chart.series(series);
     }
-    if let Some(Crossover::At(n)) = ours.fmm_direct {
-        chart = chart.reference(ReferenceLine::vertical(n).label("FMM overtakes direct"));
+    for (name, crossovers) in [("CPU", on_cpu), ("GPU", on_gpu)] {
+        if let Some(Crossover::At(n)) = crossovers.fmm_direct {
+            chart = chart.reference(ReferenceLine::vertical(n).label(format!("FMM overtakes direct, {name}")));
+        }
     }
     chart
 }
@@ -320,10 +282,7 @@ mod tests {
 
     #[test]
     fn a_treecode_that_was_not_run_is_marked() {
-        let measured = |seconds| Time {
-            seconds,
-            extrapolated: false,
-        };
+        let measured = Time::measured;
         let row = |n: f64, treecode, treecode_error| Row {
             n,
             direct: measured(n * n),
@@ -338,7 +297,8 @@ mod tests {
             row(100.0, Time::extrapolated(2000.0), None),
         ];
         let csv = times(&rows).csv();
-        assert_eq!(csv.lines().nth(2), Some("100,10000,no,2000,yes,100,,,,,0.00001"));
-        assert!(chart(&rows, &crossovers(&rows)).to_png().is_ok());
+        assert_eq!(csv.lines().nth(2), Some("100,10000,no,2000,yes,100,,,,,,,0.00001"));
+        let [on_cpu, on_gpu] = crossovers(&rows);
+        assert!(chart(&rows, &on_cpu, &on_gpu).to_png().is_ok());
     }
 }

@@ -4,6 +4,7 @@
 
 mod device;
 mod progress;
+pub mod selftest;
 mod summary;
 
 use crate::args::{ResumeArgs, RunArgs};
@@ -36,7 +37,7 @@ pub fn run(args: &RunArgs) -> Result<String, Failure> {
     // A missing device is known before anything is written.
     let device = device::open(args.device)?;
     let mut run = Run::new(case, &folder, profile.costs)?;
-    run.sum_on(device);
+    run.compute_on(device)?;
     go(run, &args.watch)
 }
 
@@ -53,8 +54,8 @@ pub fn resume(args: &ResumeArgs) -> Result<String, Failure> {
         Ok(case::read(&text, &origin, &overrides)?)
     };
     let device = device::open(args.device)?;
-    let (mut run, remarks) = Run::resume(&args.folder, change)?;
-    run.sum_on(device);
+    let (mut run, mut remarks) = Run::resume(&args.folder, change)?;
+    remarks.extend(run.compute_on(device)?);
     if !args.watch.quiet {
         remarks.iter().for_each(|remark| print::progress(remark));
     }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::units;
 use farfield_sim::case::Case;
-use farfield_sim::run::Outcome;
+use farfield_sim::run::{DeviceUse, Outcome};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -24,8 +24,38 @@ struct Record<'a> {
     cost_over_sums: f64,
     frames: u64,
     sums: &'a str,
+    /// Where sums were done, if not on the CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<DeviceRecord<'a>>,
     /// The last row of diagnostics; null for what was not measured.
     diagnostics: BTreeMap<&'a str, Option<f64>>,
+}
+
+#[derive(Serialize)]
+struct DeviceRecord<'a> {
+    name: &'a str,
+    /// Whether the state stayed there between steps.
+    state_stays: bool,
+    bytes_sent: u64,
+    bytes_fetched: u64,
+    /// Of all seconds, those in the sums that move the system.
+    share_of_sums: f64,
+    /// And those in which states were sent and fetched.
+    share_of_transfers: f64,
+}
+
+impl<'a> DeviceRecord<'a> {
+    fn of(device: &'a DeviceUse, outcome: &Outcome) -> Self {
+        let share = |seconds: f64| seconds / outcome.seconds.max(1e-9);
+        Self {
+            name: &device.name,
+            state_stays: device.state_stays,
+            bytes_sent: device.traffic.sent,
+            bytes_fetched: device.traffic.fetched,
+            share_of_sums: share(outcome.sum_seconds),
+            share_of_transfers: share(device.traffic.seconds),
+        }
+    }
 }
 
 /// One JSON object.
@@ -44,6 +74,7 @@ pub fn json(case: &Case, folder: &Path, outcome: &Outcome) -> Result<String, Fai
         cost_over_sums: outcome.stepping_seconds / outcome.sum_seconds.max(1e-9),
         frames: outcome.frames,
         sums: &outcome.sums,
+        device: outcome.device.as_ref().map(|device| DeviceRecord::of(device, outcome)),
         diagnostics: outcome.columns.iter().map(String::as_str).zip(values).collect(),
     };
     let text = serde_json::to_string_pretty(&record).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
@@ -76,6 +107,23 @@ pub fn text(case: &Case, folder: &Path, outcome: &Outcome) -> String {
         units::seconds(per_step(outcome)),
         outcome.stepping_seconds / outcome.sum_seconds.max(1e-9)
     );
+    if let Some(device) = &outcome.device {
+        let record = DeviceRecord::of(device, outcome);
+        let _ = writeln!(
+            text,
+            "device        {}: {}; {} sent, {} fetched; sums {:.0} % of the time, transfers {:.0} %",
+            record.name,
+            if record.state_stays {
+                "the state stayed there"
+            } else {
+                "points travelled for every sum"
+            },
+            units::bytes(record.bytes_sent),
+            units::bytes(record.bytes_fetched),
+            100.0 * record.share_of_sums,
+            100.0 * record.share_of_transfers
+        );
+    }
     if case.tracers.is_some() && outcome.frames > 1 && case.output.frames_every == 1 {
         let _ = writeln!(
             text,

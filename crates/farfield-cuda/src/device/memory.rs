@@ -12,12 +12,39 @@ const GIB: f64 = (1u64 << 30) as f64;
 
 /// Refuses a sum whose forecast exceeds what is free.
 pub(crate) fn forecast_fits(device: &Device, needed: u64) -> Result<(), Error> {
+    // What plans gave back is asked for first: the system takes its time to tell what is free.
+    if needed <= device.pooled_memory()? {
+        return Ok(());
+    }
     let free = device.free_memory()?;
     if needed <= free {
         Ok(())
     } else {
         Err(too_large(device.properties().name.clone(), needed, free))
     }
+}
+
+/// How many of `vectors` are summed at once: all, or as many as there is room for. `most` bytes are used, or what is free.
+pub(crate) fn vectors_at_once(
+    device: &Device,
+    vectors: usize,
+    most: Option<u64>,
+    forecast: impl Fn(usize) -> u64,
+) -> Result<usize, Error> {
+    if most.is_none() && forecast(vectors) <= device.pooled_memory()? {
+        return Ok(vectors);
+    }
+    let free = match most {
+        Some(most) => most,
+        None => device.free_memory()?,
+    };
+    vectors_in(free, vectors, &forecast).ok_or_else(|| too_large(device.properties().name.clone(), forecast(1), free))
+}
+
+/// How many vectors fit into `free` bytes, by halves; `None` if not even one does.
+fn vectors_in(free: u64, vectors: usize, forecast: &impl Fn(usize) -> u64) -> Option<usize> {
+    let halved = |vectors: &usize| (*vectors > 1).then(|| vectors.div_ceil(2));
+    std::iter::successors(Some(vectors), halved).find(|vectors| forecast(*vectors) <= free)
 }
 
 fn too_large(device: String, needed: u64, free: u64) -> Error {
@@ -75,6 +102,7 @@ impl Buffers {
     pub fn write<T: DeviceRepr>(&self, values: &[T], buffer: &mut CudaSlice<T>) -> Result<(), Error> {
         let bytes = std::mem::size_of_val(values);
         let failure = || Error::driver("copy to the device");
+        self.device.traffic().add_sent(bytes);
         assert!(values.len() <= buffer.len(), "{} into {}", values.len(), buffer.len());
         if bytes >= staging::LEAST {
             let to = buffer.device_ptr(&self.stream).0;
@@ -99,24 +127,41 @@ impl Buffers {
 
     /// Copies the start of `buffer` to `values` and waits for it.
     pub fn read<T: DeviceRepr>(&self, buffer: &CudaSlice<T>, values: &mut [T]) -> Result<(), Error> {
-        if !values.is_empty() {
+        self.read_at(buffer, 0, values)
+    }
+
+    /// Copies part of `buffer` to `values` and waits for it.
+    pub fn read_at<T: DeviceRepr>(&self, buffer: &CudaSlice<T>, start: usize, values: &mut [T]) -> Result<(), Error> {
+        let length = values.len();
+        assert!(start + length <= buffer.len(), "{start} + {length} of {}", buffer.len());
+        let bytes = std::mem::size_of_val(values);
+        let failure = || Error::driver("copy from the device");
+        self.device.traffic().add_fetched(bytes);
+        if bytes >= staging::LEAST {
+            let from = buffer.device_ptr(&self.stream).0 + (start * std::mem::size_of::<T>()) as u64;
+            // SAFETY: the same bytes, which numbers the device knows may be any of.
+            let room = unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast::<MaybeUninit<u8>>(), bytes) };
+            if let Some(copied) = self.device.stage(|staging| staging.read(&self.stream, from, room)) {
+                return copied.map_err(failure());
+            }
+        }
+        if length > 0 {
             self.stream
-                .memcpy_dtoh(&buffer.slice(..values.len()), values)
-                .map_err(Error::driver("copy from the device"))?;
+                .memcpy_dtoh(&buffer.slice(start..start + length), values)
+                .map_err(failure())?;
         }
         self.wait()
     }
 
-    /// Replaces `values` by the first `length` values of `buffer`, once all work on the stream is done. Memory that
-    /// `values` has is used again.
-    pub fn read_into<T: DeviceRepr + ValidAsZeroBits>(
+    /// Appends the first `length` values of `buffer` to `values`, once all work on the stream is done. Memory that
+    /// `values` has is used.
+    pub fn append_to<T: DeviceRepr + ValidAsZeroBits>(
         &self,
         buffer: &CudaSlice<T>,
         length: usize,
         values: &mut Vec<T>,
     ) -> Result<(), Error> {
         assert!(length <= buffer.len(), "{length} of {}", buffer.len());
-        values.clear();
         values.reserve_exact(length);
         let bytes = length * std::mem::size_of::<T>();
         if bytes >= staging::LEAST {
@@ -126,14 +171,16 @@ impl Buffers {
             let room = unsafe { std::slice::from_raw_parts_mut(room, bytes) };
             if let Some(copied) = self.device.stage(|staging| staging.read(&self.stream, from, room)) {
                 copied.map_err(Error::driver("copy from the device"))?;
+                self.device.traffic().add_fetched(bytes);
                 // SAFETY: all values were written.
-                unsafe { values.set_len(length) };
+                unsafe { values.set_len(values.len() + length) };
                 return Ok(());
             }
         }
+        let start = values.len();
         // SAFETY: zero bits are valid values.
-        values.resize_with(length, || unsafe { std::mem::zeroed() });
-        self.read(buffer, values)
+        values.resize_with(start + length, || unsafe { std::mem::zeroed() });
+        self.read(buffer, &mut values[start..])
     }
 
     /// Waits for all work on the stream; a kernel that failed shows up here.
@@ -150,5 +197,21 @@ impl Buffers {
             }
             _ => Error::driver(format!("allocate {needed} bytes"))(*error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_are_summed_in_passes_where_memory_is_short() {
+        let forecast = |vectors: usize| 100 + 10 * vectors as u64;
+        let fit = |free: u64| vectors_in(free, 70, &forecast);
+        assert_eq!(
+            [800, 799, 450, 120, 110, 109].map(fit),
+            [Some(70), Some(35), Some(35), Some(2), Some(1), None]
+        );
+        assert_eq!(vectors_in(1000, 0, &forecast), Some(0));
     }
 }

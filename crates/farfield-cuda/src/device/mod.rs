@@ -5,12 +5,16 @@ mod open;
 mod pinned;
 mod staging;
 mod timeline;
+mod traffic;
+mod values;
 
-pub(crate) use memory::{Buffers, forecast_fits};
+pub(crate) use memory::{Buffers, forecast_fits, vectors_at_once};
 pub(crate) use open::Function;
 pub use open::{Device, Properties};
 pub(crate) use pinned::Pinned;
 pub(crate) use timeline::Timeline;
+pub use traffic::Traffic;
+pub(crate) use values::Values;
 
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 use farfield::simd::Real;

@@ -2,6 +2,7 @@
 
 use super::pinned::PinnedPool;
 use super::staging::Staging;
+use super::traffic::Traffic;
 use crate::compile::{Compiler, Program};
 use crate::error::{Error, describe};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
@@ -43,6 +44,7 @@ pub struct Device {
     modules: Mutex<HashMap<Program, Arc<CudaModule>>>,
     tables: Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>,
     staging: Mutex<Vec<Staging>>,
+    traffic: Traffic,
     pinned: Arc<PinnedPool>,
 }
 
@@ -93,6 +95,7 @@ impl Device {
             modules: Mutex::new(HashMap::new()),
             tables: Mutex::new(HashMap::new()),
             staging: Mutex::new(Vec::new()),
+            traffic: Traffic::default(),
             pinned: Arc::default(),
         }))
     }
@@ -110,6 +113,11 @@ impl Device {
         &self.properties
     }
 
+    /// What has travelled between the host and this device so far.
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
     /// The compiler of its kernels.
     pub fn compiler(&self) -> &Compiler {
         &self.compiler
@@ -120,15 +128,17 @@ impl Device {
     /// # Errors
     /// [`Error::Driver`].
     pub fn free_memory(&self) -> Result<u64, Error> {
-        let action = || Error::driver("ask for free memory");
-        let (free, _) = self.context.mem_get_info().map_err(action())?;
-        Ok(free as u64 + self.pooled_memory().map_err(action())?)
+        let (free, _) = self
+            .context
+            .mem_get_info()
+            .map_err(Error::driver("ask for free memory"))?;
+        Ok(free as u64 + self.pooled_memory()?)
     }
 
     /// Memory the pool holds and does not use.
-    fn pooled_memory(&self) -> Result<u64, result::DriverError> {
+    pub(super) fn pooled_memory(&self) -> Result<u64, Error> {
         // SAFETY: the device is valid, and both attributes are 64-bit numbers.
-        unsafe {
+        let pooled = || unsafe {
             let pool = result::device::get_default_mem_pool(self.context.cu_device())?;
             let (mut reserved, mut used) = (0u64, 0u64);
             use sys::CUmemPool_attribute_enum as Pool;
@@ -138,12 +148,35 @@ impl Device {
                 .result()?;
             sys::cuMemPoolGetAttribute(pool, Pool::CU_MEMPOOL_ATTR_USED_MEM_CURRENT, used_at.cast()).result()?;
             Ok(reserved.saturating_sub(used))
-        }
+        };
+        pooled().map_err(Error::driver("ask for pooled memory"))
     }
 
     /// A stream for one plan.
     pub(crate) fn stream(&self) -> Result<Arc<CudaStream>, Error> {
         self.context.new_stream().map_err(Error::driver("create a stream"))
+    }
+
+    /// Compiles and loads programs, all at once, unless they already are.
+    pub(crate) fn load(&self, programs: &[&Program]) -> Result<(), Error> {
+        let loaded = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing: Vec<&Program> = programs
+            .iter()
+            .copied()
+            .filter(|program| !loaded.contains_key(*program))
+            .collect();
+        drop(loaded);
+        if missing.len() < 2 {
+            // The one that is missing is loaded when its kernels are asked for.
+            return Ok(());
+        }
+        std::thread::scope(|scope| {
+            let load = |program| scope.spawn(move || self.module(program).map(drop));
+            let loading: Vec<_> = missing.into_iter().map(load).collect();
+            loading
+                .into_iter()
+                .try_for_each(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
     }
 
     /// The kernels of a program by name, compiled and loaded unless they already are.

@@ -1,125 +1,225 @@
 //! Pinned memory through which large arrays travel.
 //!
-//! The driver copies between pinned memory and the device at the bus's full speed, and all threads fill or empty one piece
-//! of it while it copies others. Copies straight from and to the caller's pages take several times as long.
+//! The driver copies between pinned memory and the device at the bus's full speed. An array is cut into shares, one for each
+//! carrier: a thread with two pieces of pinned memory, which fills or empties one while the other travels. Copies
+//! straight from and to the caller's pages take several times as long.
 
+use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, result};
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::mem::MaybeUninit;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-/// Bytes of a piece, and how many pieces there are.
-const PIECE: usize = 1 << 20;
-const PIECES: usize = 8;
-
-/// Bytes that one thread copies at a time.
-const SHARE: usize = 1 << 17;
+/// Bytes of a piece.
+const PIECE: usize = 1 << 19;
+/// Pieces of a carrier.
+const PIECES: usize = 2;
+/// Carriers, where there are twice as many cores: together they saturate the bus.
+const MOST_CARRIERS: usize = 8;
 
 /// Arrays of fewer bytes are copied directly.
-pub(super) const LEAST: usize = 1 << 18;
+pub(super) const LEAST: usize = 1 << 16;
 
-/// Pinned memory, cut into pieces that are filled and emptied in turn.
+/// Pinned memory, cut into pieces that carriers fill and empty in turn.
 #[derive(Debug)]
 pub(super) struct Staging {
     context: Arc<CudaContext>,
     memory: *mut u8,
-    /// The end of the last copy from or to each piece.
-    copied: Vec<Option<CudaEvent>>,
-    next: usize,
+    carriers: Vec<Carrier>,
+}
+
+/// The pieces of one thread.
+#[derive(Debug)]
+struct Carrier {
+    pieces: [Piece; PIECES],
+}
+
+#[derive(Debug)]
+struct Piece {
+    memory: *mut u8,
+    /// The end of the last copy from or to it.
+    copied: CudaEvent,
 }
 
 // SAFETY: the memory belongs to this value alone and is not tied to a thread.
 unsafe impl Send for Staging {}
+// SAFETY: as above; pieces do not overlap.
+unsafe impl Send for Piece {}
+
+/// The threads that carry. They are not those that compute, which may be busy.
+fn threads() -> Option<&'static ThreadPool> {
+    static THREADS: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    let new = || {
+        ThreadPoolBuilder::new()
+            .num_threads(carrier_count())
+            .thread_name(|k| format!("farfield-copy-{k}"))
+            .build()
+            .ok()
+    };
+    THREADS.get_or_init(new).as_ref()
+}
+
+fn carrier_count() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (cores / 2).clamp(1, MOST_CARRIERS)
+}
 
 impl Staging {
     pub fn new(context: &Arc<CudaContext>) -> Result<Self, DriverError> {
         context.bind_to_thread()?;
+        let count = carrier_count();
         // SAFETY: freed when this value is dropped.
-        let memory = unsafe { result::malloc_host(PIECE * PIECES, 0) }?;
-        Ok(Self {
+        let memory: *mut u8 = unsafe { result::malloc_host(count * PIECES * PIECE, 0) }?.cast();
+        let mut staging = Self {
             context: context.clone(),
-            memory: memory.cast(),
-            copied: (0..PIECES).map(|_| None).collect(),
-            next: 0,
-        })
+            memory,
+            carriers: Vec::with_capacity(count),
+        };
+        for k in 0..count {
+            let piece = |p: usize| -> Result<Piece, DriverError> {
+                Ok(Piece {
+                    // SAFETY: inside the allocation.
+                    memory: unsafe { memory.add((PIECES * k + p) * PIECE) },
+                    copied: context.new_event(Some(CUevent_flags::CU_EVENT_DISABLE_TIMING))?,
+                })
+            };
+            staging.carriers.push(Carrier {
+                pieces: [piece(0)?, piece(1)?],
+            });
+        }
+        Ok(staging)
     }
 
     /// Copies `bytes` to the device address `to`; returns before the last pieces are there.
     pub fn write(&mut self, stream: &Arc<CudaStream>, bytes: &[u8], to: u64) -> Result<(), DriverError> {
-        for (k, from) in bytes.chunks(PIECE).enumerate() {
-            let at = self.take_piece()?;
-            let piece = &mut self.piece(at)[..from.len()];
-            piece
-                .par_chunks_mut(SHARE)
-                .zip(from.par_chunks(SHARE))
-                .for_each(|(to, from)| to.copy_from_slice(from));
-            // SAFETY: the caller's buffer has room for all bytes, and the piece is not touched before its event.
-            unsafe { result::memcpy_htod_async(to + (k * PIECE) as u64, &*piece, stream.cu_stream()) }?;
-            self.copied[at] = Some(stream.record_event(None)?);
+        let share = self.share(bytes.len());
+        let context = self.context.clone();
+        if let ([first, ..], true) = (&mut self.carriers[..], bytes.len() <= share) {
+            return first.write(stream, bytes, to);
         }
-        Ok(())
+        self.carry(bytes.par_chunks(share), |carrier, k, bytes| {
+            context.bind_to_thread()?;
+            carrier.write(stream, bytes, to + (k * share) as u64)
+        })
     }
 
-    /// Fills `bytes` from the device address `from`.
+    /// Fills `bytes` from the device address `from`, once all work on the stream is done.
     pub fn read(
         &mut self,
         stream: &Arc<CudaStream>,
         from: u64,
         bytes: &mut [MaybeUninit<u8>],
     ) -> Result<(), DriverError> {
-        let length = bytes.len();
-        let begin = |staging: &mut Self, k: usize| -> Result<usize, DriverError> {
-            let at = staging.take_piece()?;
-            let piece = &mut staging.piece(at)[..PIECE.min(length - k * PIECE)];
-            // SAFETY: the caller's buffer is as long as `bytes`, and the piece is not read before its event.
-            unsafe { result::memcpy_dtoh_async(piece, from + (k * PIECE) as u64, stream.cu_stream()) }?;
-            staging.copied[at] = Some(stream.record_event(None)?);
-            Ok(at)
+        let share = self.share(bytes.len());
+        // The first pieces travel as soon as there is something to copy, without anyone waiting for it.
+        for ((k, carrier), bytes) in self.carriers.iter_mut().enumerate().zip(bytes.chunks(share)) {
+            carrier.begin_read(stream, bytes.len(), from + (k * share) as u64)?;
+        }
+        stream.synchronize()?;
+        if let ([first, ..], true) = (&mut self.carriers[..], bytes.len() <= share) {
+            return first.end_read(stream, bytes, from);
+        }
+        let context = self.context.clone();
+        self.carry(bytes.par_chunks_mut(share), |carrier, k, bytes| {
+            context.bind_to_thread()?;
+            carrier.end_read(stream, bytes, from + (k * share) as u64)
+        })
+    }
+
+    /// The bytes of each carrier; whole pages, so that no two threads write to one. What fits into a piece has one carrier:
+    /// it would be there before others are awake.
+    fn share(&self, bytes: usize) -> usize {
+        bytes
+            .div_ceil(self.carriers.len())
+            .max(PIECE.min(bytes))
+            .next_multiple_of(4096)
+    }
+
+    /// `work(carrier, k, share k)` for all shares at once.
+    fn carry<S: Send>(
+        &mut self,
+        shares: impl IndexedParallelIterator<Item = S>,
+        work: impl Fn(&mut Carrier, usize, S) -> Result<(), DriverError> + Sync + Send,
+    ) -> Result<(), DriverError> {
+        let carriers = self.carriers.par_iter_mut().with_max_len(1);
+        let all = || {
+            carriers
+                .zip(shares)
+                .enumerate()
+                .try_for_each(|(k, (carrier, share))| work(carrier, k, share))
         };
-        let pieces = length.div_ceil(PIECE);
-        // The first copies are on their way while earlier pieces are emptied.
-        let mut on_the_way = (0..pieces.min(PIECES))
-            .map(|k| begin(self, k))
-            .collect::<Result<Vec<_>, _>>()?;
-        for (k, to) in bytes.chunks_mut(PIECE).enumerate() {
-            let at = on_the_way[k % PIECES];
-            if let Some(event) = self.copied[at].take() {
-                event.synchronize()?;
-            }
-            let piece = &self.piece(at)[..to.len()];
-            to.par_chunks_mut(SHARE)
-                .zip(piece.par_chunks(SHARE))
-                // SAFETY: both are as long, and they do not overlap.
-                .for_each(|(to, from)| unsafe {
-                    std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_mut_ptr().cast::<u8>(), from.len());
-                });
-            if k + PIECES < pieces {
-                on_the_way[k % PIECES] = begin(self, k + PIECES)?;
-            }
+        match threads() {
+            Some(threads) => threads.install(all),
+            None => all(),
+        }
+    }
+}
+
+impl Carrier {
+    fn write(&mut self, stream: &Arc<CudaStream>, bytes: &[u8], to: u64) -> Result<(), DriverError> {
+        for (k, from) in bytes.chunks(PIECE).enumerate() {
+            let piece = &mut self.pieces[k % PIECES];
+            let memory = piece.wait(from.len())?;
+            memory.copy_from_slice(from);
+            // SAFETY: the caller's buffer has room for all bytes, and the piece is not touched before its event.
+            unsafe { result::memcpy_htod_async(to + (k * PIECE) as u64, &*memory, stream.cu_stream()) }?;
+            piece.copied.record(stream)?;
         }
         Ok(())
     }
 
-    /// The next piece, once it is free.
-    fn take_piece(&mut self) -> Result<usize, DriverError> {
-        let at = self.next;
-        self.next = (at + 1) % PIECES;
-        if let Some(event) = self.copied[at].take() {
-            event.synchronize()?;
+    /// Starts the copies of the first pieces of an array of `length` bytes.
+    fn begin_read(&mut self, stream: &Arc<CudaStream>, length: usize, from: u64) -> Result<(), DriverError> {
+        for k in 0..length.div_ceil(PIECE).min(PIECES) {
+            self.pieces[k].begin_read(stream, PIECE.min(length - k * PIECE), from + (k * PIECE) as u64)?;
         }
-        Ok(at)
+        Ok(())
     }
 
-    fn piece(&mut self, at: usize) -> &mut [u8] {
-        // SAFETY: pieces do not overlap, all lie in the allocation, and any bytes are valid.
-        unsafe { std::slice::from_raw_parts_mut(self.memory.add(at * PIECE), PIECE) }
+    /// Fills `bytes`, the copies of whose first pieces were started.
+    fn end_read(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        bytes: &mut [MaybeUninit<u8>],
+        from: u64,
+    ) -> Result<(), DriverError> {
+        let length = bytes.len();
+        for (k, to) in bytes.chunks_mut(PIECE).enumerate() {
+            let piece = &mut self.pieces[k % PIECES];
+            let memory = piece.wait(to.len())?;
+            // SAFETY: both are as long, and they do not overlap.
+            unsafe { std::ptr::copy_nonoverlapping(memory.as_ptr(), to.as_mut_ptr().cast::<u8>(), to.len()) };
+            let next = (k + PIECES) * PIECE;
+            if next < length {
+                piece.begin_read(stream, PIECE.min(length - next), from + next as u64)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Piece {
+    fn begin_read(&mut self, stream: &Arc<CudaStream>, length: usize, from: u64) -> Result<(), DriverError> {
+        let memory = self.wait(length)?;
+        // SAFETY: the caller's buffer has so many bytes there, and the piece is not read before its event.
+        unsafe { result::memcpy_dtoh_async(memory, from, stream.cu_stream()) }?;
+        self.copied.record(stream)
+    }
+
+    /// Its first bytes, once the last copy from or to it is done.
+    fn wait(&mut self, length: usize) -> Result<&mut [u8], DriverError> {
+        self.copied.synchronize()?;
+        // SAFETY: a piece is longer than any part of an array it carries, belongs to this value alone, and any bytes
+        // are valid.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.memory, length.min(PIECE)) })
     }
 }
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        for event in self.copied.iter().flatten() {
-            let _ = event.synchronize();
+        for piece in self.carriers.iter().flat_map(|carrier| &carrier.pieces) {
+            let _ = piece.copied.synchronize();
         }
         if self.context.bind_to_thread().is_ok() {
             // SAFETY: allocated in `new`, and nothing copies from or to it any more.

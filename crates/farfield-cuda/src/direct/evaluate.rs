@@ -2,7 +2,7 @@
 
 use super::program;
 use crate::device::Function;
-use crate::device::{Buffers, Precision, Timeline, launch};
+use crate::device::{Buffers, Precision, Timeline, Values, launch};
 use crate::error::Error;
 use crate::kernel::PairKind;
 use cudarc::driver::CudaSlice;
@@ -45,7 +45,8 @@ impl Blocking {
 pub(crate) struct Direct<T: Precision> {
     buffers: Buffers,
     blocking: Blocking,
-    vectors: usize,
+    /// Numbers of strength of a vector.
+    per_vector: usize,
     source_count: u32,
     target_count: u32,
     slices: u32,
@@ -65,16 +66,26 @@ pub(crate) struct Direct<T: Precision> {
 }
 
 /// What is summed, with the caller's arrays flattened.
+#[derive(Clone, Copy)]
 pub(crate) struct SumInput<'a, T> {
     pub kernel: Kernel,
     pub kind: PairKind,
     pub vectors: usize,
-    pub sources: &'a [T],
-    pub targets: Option<&'a [T]>,
+    pub sources: Values<'a, T>,
+    pub targets: Option<Values<'a, T>>,
     /// One per source, or none.
-    pub sizes: &'a [T],
+    pub sizes: Values<'a, T>,
     pub global_size2: T,
     pub outputs: &'a [Output],
+    /// Memory of the device that may be used, if not all that is free.
+    pub most_bytes: Option<u64>,
+}
+
+impl<T: Copy> SumInput<'_, T> {
+    /// The numbers of sources and of targets.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.sources.len() / 3, self.targets.unwrap_or(self.sources).len() / 3)
+    }
 }
 
 impl<T: Precision> Direct<T> {
@@ -93,6 +104,7 @@ impl<T: Precision> Direct<T> {
     }
 
     pub fn new(buffers: Buffers, input: SumInput<T>) -> Result<Self, Error> {
+        let (source_count, target_count) = input.counts();
         let SumInput {
             kernel,
             kind,
@@ -102,9 +114,9 @@ impl<T: Precision> Direct<T> {
             sizes,
             global_size2,
             outputs,
+            ..
         } = input;
         let blocking = Blocking::fastest::<T>(&kind);
-        let (source_count, target_count) = (sources.len() / 3, targets.unwrap_or(sources).len() / 3);
         let multiprocessors = buffers.device().properties().multiprocessors;
         let (slices, slice_length) = slices(&blocking, source_count, target_count, multiprocessors);
         let program = program::<T>(&kind, &blocking);
@@ -121,15 +133,15 @@ impl<T: Precision> Direct<T> {
             .collect::<Result<_, Error>>()?;
         Ok(Self {
             blocking,
-            vectors,
+            per_vector: source_count * kind.strengths(),
             source_count: source_count as u32,
             target_count: target_count as u32,
             slices,
             slice_length,
             global_size2,
-            sources: buffers.upload(sources)?,
-            targets: targets.map(|targets| buffers.upload(targets)).transpose()?,
-            sizes: buffers.upload(sizes)?,
+            sources: buffers.place(sources)?,
+            targets: targets.map(|targets| buffers.place(targets)).transpose()?,
+            sizes: buffers.place(sizes)?,
             strengths: buffers.uninit(vectors * source_count * kind.strengths())?,
             packed: buffers.uninit(vectors * source_count * kind.source_len())?,
             partial: buffers.uninit(vectors * slices as usize * kind.sums() * target_count)?,
@@ -141,12 +153,13 @@ impl<T: Precision> Direct<T> {
         })
     }
 
-    /// Sums for the given strengths.
-    pub fn evaluate(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
-        self.buffers.write(strengths, &mut self.strengths)?;
-        self.pack()?;
-        self.sum()?;
-        self.finish()?;
+    /// Sums for the given strengths, of as many vectors as there is room for or fewer.
+    pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
+        let vectors = (strengths.len() / self.per_vector) as u32;
+        self.buffers.put(strengths, &mut self.strengths)?;
+        self.pack(vectors)?;
+        self.sum(vectors)?;
+        self.finish(vectors)?;
         timeline.end(Phase::P2p)
     }
 
@@ -155,18 +168,23 @@ impl<T: Precision> Direct<T> {
         self.outputs.iter().map(|(_, _, values)| values)
     }
 
-    fn pack(&mut self) -> Result<(), Error> {
-        let grid = (self.source_count.div_ceil(256), self.vectors as u32, 1);
+    /// Hands them over; nothing can be evaluated after that.
+    pub fn into_outputs(self) -> Vec<CudaSlice<T>> {
+        self.outputs.into_iter().map(|(_, _, values)| values).collect()
+    }
+
+    fn pack(&mut self, vectors: u32) -> Result<(), Error> {
+        let grid = (self.source_count.div_ceil(256), vectors, 1);
         launch!(self.buffers.stream(), self.pack_sources, grid, 256, 0;
             &self.sources, &self.strengths, &self.sizes, &self.source_count, &mut self.packed);
         Ok(())
     }
 
-    fn sum(&mut self) -> Result<(), Error> {
+    fn sum(&mut self, vectors: u32) -> Result<(), Error> {
         let groups = self
             .target_count
             .div_ceil(self.blocking.threads * self.blocking.targets);
-        let grid = (groups, self.slices, self.vectors as u32);
+        let grid = (groups, self.slices, vectors);
         let targets = self.targets.as_ref().unwrap_or(&self.sources);
         launch!(self.buffers.stream(), self.direct, grid, self.blocking.threads, 0;
             targets, &self.target_count, &self.packed, &self.source_count, &self.slice_length, &self.global_size2,
@@ -174,8 +192,8 @@ impl<T: Precision> Direct<T> {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), Error> {
-        let grid = (self.target_count.div_ceil(256), self.vectors as u32, 1);
+    fn finish(&mut self, vectors: u32) -> Result<(), Error> {
+        let grid = (self.target_count.div_ceil(256), vectors, 1);
         for (output, scale, values) in &mut self.outputs {
             let (first, components) = (first_sum(*output) as u32, output.components() as u32);
             launch!(self.buffers.stream(), self.finish, grid, 256, 0;

@@ -81,6 +81,9 @@ const LOW_MANY_GROUPS: usize = 12;
 /// With fewer blocks of M2L than this for each multiprocessor, more warps share a block's shifts.
 const FEW_BLOCKS: usize = 2;
 
+/// Blocks that share the shifts of a task at most: each still has six.
+const MOST_SLICES: usize = 32;
+
 /// The highest order whose sums, four tiles of rows, a warp holds.
 pub(crate) const LOW_ORDER: usize = 7;
 
@@ -143,6 +146,25 @@ impl Layout {
         }
     }
 
+    /// Blocks that share the shifts of so many tasks of M2L: enough of them to fill a device.
+    pub(crate) fn m2l_slices(self, tasks: usize, multiprocessors: usize) -> usize {
+        match self {
+            // Here a block's warps share the shifts.
+            Layout::LowOrder => 1,
+            Layout::Blocks(warps) => {
+                (FEW_BLOCKS * multiprocessors / (tasks * warps.blocks).max(1)).clamp(1, MOST_SLICES)
+            }
+        }
+    }
+
+    /// The most expansions that blocks which share shifts leave for so many: as many blocks as fill a large device.
+    pub(crate) fn most_in_slices(self, expansions: usize) -> usize {
+        match self {
+            Layout::LowOrder => 0,
+            Layout::Blocks(_) => (MOST_SLICES * expansions).min(FEW_BLOCKS * 200 * Warps::COLUMNS),
+        }
+    }
+
     /// Whether mirror images of a shift share a matrix.
     pub(crate) fn mirrored(self) -> bool {
         matches!(self, Layout::Blocks(_))
@@ -167,4 +189,17 @@ pub fn translate_program<T: Precision>(order: usize) -> Program {
     program
         .define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
         .define("FARFIELD_ORDER", order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_blocks_share_their_shifts_and_many_do_not() {
+        let layout = Layout::of::<f64>(11);
+        let shared = |tasks: usize| layout.m2l_slices(tasks, 132);
+        assert_eq!([0, 1, 8, 100, 264, 10_000].map(shared), [32, 32, 16, 1, 1, 1]);
+        assert_eq!(Layout::of::<f32>(LOW_ORDER).m2l_slices(1, 132), 1);
+    }
 }

@@ -1,15 +1,16 @@
 //! The algorithm: upward, across, downward.
 
 use super::Fmm;
-use crate::device::{Precision, Timeline};
+use crate::device::{Precision, Timeline, Values};
 use crate::error::Error;
 use farfield::report::Phase;
 use std::ops::Range;
 
 impl<T: Precision> Fmm<T> {
-    /// Sums for the given strengths (as the caller orders them) into the outputs on the device.
-    pub fn evaluate(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
-        for vectors in self.batches() {
+    /// Sums for the given strengths (as the caller orders them) into the outputs on the device. Of as many vectors as
+    /// there is room for, or fewer.
+    pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
+        for vectors in self.batches(strengths.len()) {
             if self.treecode.is_some() {
                 self.evaluate_treecode(strengths, vectors, timeline)?;
             } else {
@@ -22,7 +23,7 @@ impl<T: Precision> Fmm<T> {
     /// The strength vectors that are summed at once.
     fn evaluate_vectors(
         &mut self,
-        strengths: &[T],
+        strengths: Values<T>,
         vectors: Range<usize>,
         timeline: &mut Timeline,
     ) -> Result<(), Error> {

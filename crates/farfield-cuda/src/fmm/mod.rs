@@ -30,38 +30,50 @@ fn p2m_warps(order: usize) -> usize {
 }
 
 /// The program of P2P: between neighbours, or by a treecode's opening criterion.
-pub fn p2p_program<T: Precision>(kind: &PairKind, treecode: bool) -> Program {
-    let program = Program::new("p2p", include_str!("../../kernels/p2p.cu"));
-    let program = P2pBlocking::of::<T>(kind).define(program);
+pub fn p2p_program<T: Precision>(kind: &PairKind, treecode: bool, blocking: P2pBlocking) -> Program {
+    let program = blocking.define(Program::new("p2p", include_str!("../../kernels/p2p.cu")));
     kind.define::<T>(program.define("FARFIELD_TREECODE", i32::from(treecode)))
 }
 
 /// How the P2P of a leaf is cut into threads: the constants of `kernels/meet.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct P2pBlocking {
-    pub threads: u32,
+pub struct P2pBlocking {
+    pub(crate) threads: u32,
     /// Targets of a thread.
-    pub targets: u32,
+    pub(crate) targets: u32,
     /// Sources in shared memory at once.
-    pub tile: u32,
+    pub(crate) tile: u32,
 }
 
 impl P2pBlocking {
     /// The program with these constants.
-    pub fn define(self, program: Program) -> Program {
+    pub(crate) fn define(self, program: Program) -> Program {
         program
             .define("FARFIELD_THREADS", self.threads)
             .define("FARFIELD_TARGETS", self.targets)
             .define("FARFIELD_TILE", self.tile)
     }
 
-    pub fn of<T: Precision>(kind: &PairKind) -> Self {
-        let targets = if kind.sums() <= 4 { 2 } else { 1 };
+    /// The fastest for leaves of so many points: more targets to a thread save loads from shared memory, until too few
+    /// threads of a leaf's block have any.
+    pub fn of<T: Precision>(kind: &PairKind, leaf_mean: f64) -> Self {
+        let targets = match kind.sums() {
+            0..=4 if leaf_mean >= LARGE_LEAF => 4,
+            0..=4 => 2,
+            _ => 1,
+        };
         let wide = kind.source_len() == 8;
         Self {
             threads: 128,
             targets,
-            tile: if T::DOUBLE && wide { 256 } else { 512 },
+            tile: match (T::DOUBLE, wide) {
+                (true, true) => 256,
+                (false, false) => 768,
+                _ => 512,
+            },
         }
     }
 }
+
+/// From so many points of a leaf on, a thread takes four targets.
+pub(crate) const LARGE_LEAF: f64 = 40.0;

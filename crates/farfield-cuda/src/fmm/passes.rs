@@ -1,9 +1,9 @@
 //! Each step of the algorithm, launched over all boxes.
 
 use super::{Counter, Fmm};
-use crate::device::{Function, Precision, launch};
+use crate::device::{Function, Precision, Values, launch};
 use crate::error::Error;
-use crate::expansion::{Kind, Step};
+use crate::expansion::{Kind, Step, stride};
 use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr};
 use farfield::plan::first_sum;
 use std::ops::Range;
@@ -21,6 +21,17 @@ struct OutputArg<T> {
 // SAFETY: an address and numbers, laid out as the kernel's struct.
 unsafe impl<T: DeviceRepr> DeviceRepr for OutputArg<T> {}
 
+/// `Slices` of `kernels/steps.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct SlicesArg {
+    sums: u64,
+    length: u64,
+}
+
+// SAFETY: an address and a number, as in the kernel's struct.
+unsafe impl DeviceRepr for SlicesArg {}
+
 /// Translations of one kind: the kernel, its shifts and the tasks to do.
 struct Translation<'a> {
     kind: Kind,
@@ -35,10 +46,10 @@ struct Translation<'a> {
 
 impl<T: Precision> Fmm<T> {
     /// Packs the sources of some strength vectors in tree order.
-    pub(crate) fn gather(&mut self, strengths: &[T], vectors: &Range<usize>) -> Result<(), Error> {
+    pub(crate) fn gather(&mut self, strengths: Values<T>, vectors: &Range<usize>) -> Result<(), Error> {
         let per_vector = self.source_count as usize * self.kind.strengths();
-        let strengths = &strengths[vectors.start * per_vector..vectors.end * per_vector];
-        self.buffers.write(strengths, &mut self.strengths)?;
+        let strengths = strengths.part(vectors.start * per_vector..vectors.end * per_vector);
+        self.buffers.put(strengths, &mut self.strengths)?;
         self.buffers.clear(&mut self.counters)?;
         let grid = (self.source_count.div_ceil(256), vectors.len() as u32, 1);
         launch!(self.buffers.stream(), self.kernels.gather_sources, grid, 256, 0;
@@ -97,7 +108,32 @@ impl<T: Precision> Fmm<T> {
                 from: self.address(&self.multipoles),
                 to: self.address(&self.locals),
             },
-        )
+        )?;
+        self.add_slices(vectors)
+    }
+
+    /// Adds what blocks that share the shifts of M2L have left beside the locals.
+    fn add_slices(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
+        let (Some(kernel), slices @ 2..) = (&self.kernels.add_slices, self.slices.count as u32) else {
+            return Ok(());
+        };
+        let (arg, per_box) = (self.slices_arg(vectors), self.per_box(vectors));
+        let first = u64::from(self.tree.level(2).start) * per_box;
+        let grid = ((arg.length - first).div_ceil(256) as u32, 1, 1);
+        launch!(self.buffers.stream(), *kernel, grid, 256, 0; &mut self.locals, &arg, &slices, &first);
+        Ok(())
+    }
+
+    fn slices_arg(&self, vectors: &Range<usize>) -> SlicesArg {
+        SlicesArg {
+            sums: self.address(&self.slices.sums),
+            length: self.tree.boxes as u64 * self.per_box(vectors),
+        }
+    }
+
+    /// Numbers of all expansions of a box.
+    fn per_box(&self, vectors: &Range<usize>) -> u64 {
+        u64::from(self.streams(vectors)) * stride(self.order) as u64
     }
 
     pub(super) fn l2l(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
@@ -127,7 +163,7 @@ impl<T: Precision> Fmm<T> {
     }
 
     pub(crate) fn p2p(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
-        let blocking = super::P2pBlocking::of::<T>(&self.kind);
+        let blocking = self.p2p_blocking;
         let rounds = (self.tree.most_points as u32).div_ceil(blocking.threads * blocking.targets);
         let grid = (self.tree.boxes as u32, rounds, vectors.len() as u32);
         let arg = self.tree.arg(&self.buffers);
@@ -166,7 +202,9 @@ impl<T: Precision> Fmm<T> {
             return Ok(());
         }
         let tasks = self.tasks.slice(work.tasks.clone());
-        let grid = (work.tasks.len() as u32, self.layout.row_blocks() as u32, 1);
+        let slices = if work.kind == Kind::M2l { self.slices.count } else { 1 };
+        let grid = (work.tasks.len() as u32, self.layout.row_blocks() as u32, slices as u32);
+        let more = self.slices_arg(vectors);
         let (arg, streams) = (self.tree.arg(&self.buffers), self.streams(vectors));
         let shifts = work.kind.shifts() as u32;
         let threads = self.layout.threads(work.kind, self.few_blocks(work.tasks.len()));
@@ -177,7 +215,7 @@ impl<T: Precision> Fmm<T> {
         });
         launch!(self.buffers.stream(), *work.kernel, grid, threads, work.shared;
             &arg, &tasks, work.steps, &shifts, &self.orders, &self.matrices.table, &streams, &work.from,
-            &work.to, &counter);
+            &work.to, &more, &counter);
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 //! Tables and memory of an FMM, made once per plan.
 
 use super::tasks::{Task, batch_of, orders_by_level, tasks_of};
-use super::{p2m_warps, p2p_program, points_program};
+use super::{P2pBlocking, p2m_warps, p2p_program, points_program};
+use crate::compile::Program;
 use crate::device::{Buffers, Device, Function, Precision, Timeline, launch};
 use crate::direct::SumInput;
 use crate::error::Error;
@@ -23,7 +24,6 @@ use std::sync::Arc;
 pub(crate) struct Fmm<T: Precision> {
     pub(crate) buffers: Buffers,
     pub(super) kind: PairKind,
-    vectors: usize,
     /// Strength vectors summed at once.
     batch: usize,
     pub(super) order: usize,
@@ -51,6 +51,8 @@ pub(crate) struct Fmm<T: Precision> {
     pub(super) layout: Layout,
     pub(crate) multipoles: CudaSlice<T>,
     pub(super) locals: CudaSlice<T>,
+    /// What blocks that share the shifts of M2L leave beside the locals.
+    pub(super) slices: MoreSlices<T>,
     /// What L2P leaves for P2P to add to.
     pub(crate) far: CudaSlice<T>,
     pub(super) outputs: Vec<(Output, T, CudaSlice<T>)>,
@@ -58,6 +60,7 @@ pub(crate) struct Fmm<T: Precision> {
     pub(crate) counters: CudaSlice<u64>,
     pub(super) kernels: Kernels,
     pub(super) shared: SharedBytes,
+    pub(super) p2p_blocking: P2pBlocking,
     /// Present where multipoles go straight to targets.
     pub(crate) treecode: Option<Treecode<T>>,
     /// The device's time to build the tree.
@@ -72,6 +75,8 @@ pub(super) struct Kernels {
     pub m2m: Function,
     pub m2l: Function,
     pub m2l_few: Function,
+    /// Where blocks may share shifts.
+    pub add_slices: Option<Function>,
     pub l2l: Function,
     pub l2p: Function,
     pub p2p: Function,
@@ -89,6 +94,13 @@ pub(crate) enum Counter {
 
 impl Counter {
     pub const COUNT: usize = 4;
+}
+
+/// The sums of M2L beside those in the locals: `count - 1` times as many numbers.
+#[derive(Debug)]
+pub(super) struct MoreSlices<T: Precision> {
+    pub count: usize,
+    pub sums: CudaSlice<T>,
 }
 
 /// Dynamic shared memory of each kernel, in bytes.
@@ -164,16 +176,23 @@ impl Kernels {
         kind: &PairKind,
         order: usize,
         shared: &SharedBytes,
-        treecode: bool,
+        p2p: &Program,
     ) -> Result<Self, Error> {
         let device = buffers.device();
-        let [gather_sources, gather_targets, p2m, l2p] = device.functions(
-            &points_program::<T>(kind, order),
-            ["gather_sources", "gather_targets", "p2m", "l2p"],
-        )?;
+        let (points, translations) = (points_program::<T>(kind, order), translate_program::<T>(order));
+        device.load(&[&points, &translations, p2p, &crate::tree::program::<T>()])?;
+        let [gather_sources, gather_targets, p2m, l2p] =
+            device.functions(&points, ["gather_sources", "gather_targets", "p2m", "l2p"])?;
         let few = Layout::of::<T>(order).m2l_few();
-        let [m2m, m2l, m2l_few, l2l] = device.functions(&translate_program::<T>(order), ["m2m", "m2l", few, "l2l"])?;
-        let [p2p] = device.functions(&p2p_program::<T>(kind, treecode), ["p2p"])?;
+        let [m2m, m2l, m2l_few, l2l] = device.functions(&translations, ["m2m", "m2l", few, "l2l"])?;
+        let add_slices = match Layout::of::<T>(order) {
+            Layout::Blocks(_) => {
+                let [add_slices] = device.functions(&translations, ["add_slices"])?;
+                Some(add_slices)
+            }
+            Layout::LowOrder => None,
+        };
+        let [p2p] = device.functions(p2p, ["p2p"])?;
         for (function, bytes) in [
             (&p2m, shared.p2m),
             (&m2m, shared.m2m),
@@ -195,6 +214,7 @@ impl Kernels {
             m2m,
             m2l,
             m2l_few,
+            add_slices,
             l2l,
             l2p,
             p2p,
@@ -235,6 +255,8 @@ impl<T: Precision> Fmm<T> {
                         batch * kind.strengths() * stride(order) + Treecode::<T>::per_box(kind, order, batch)
                     }
                 };
+        let slices = Layout::of::<T>(order).most_in_slices(boxes * batch * kind.strengths()) * stride(order);
+        let numbers = numbers + slices;
         Octree::forecast(points, shape) + Matrices::<T>::forecast(order) + (numbers * std::mem::size_of::<T>()) as u64
     }
 
@@ -249,19 +271,22 @@ impl<T: Precision> Fmm<T> {
             sizes,
             global_size2,
             outputs,
+            ..
         } = sum;
+        let (source_count, target_count) = sum.counts();
         let order = far_field.order();
         let opening = match far_field {
             FarField::Locals(_) => None,
             FarField::Multipoles(opening) => Some(opening),
         };
-        let (source_count, target_count) = (sources.len() / 3, targets.unwrap_or(sources).len() / 3);
         let layout = Layout::of::<T>(order);
         let shared = SharedBytes::of::<T>(&kind, order);
-        let kernels = Kernels::load::<T>(&buffers, &kind, order, &shared, opening.is_some())?;
+        let p2p_blocking = P2pBlocking::of::<T>(&kind, shape.leaf_mean);
+        let p2p = p2p_program::<T>(&kind, opening.is_some(), p2p_blocking);
+        let kernels = Kernels::load::<T>(&buffers, &kind, order, &shared, &p2p)?;
         let matrices = Matrices::of(buffers.device(), order)?;
-        let source_positions = buffers.upload(sources)?;
-        let caller_targets = targets.map(|targets| buffers.upload(targets)).transpose()?;
+        let source_positions = buffers.place(sources)?;
+        let caller_targets = targets.map(|targets| buffers.place(targets)).transpose()?;
         let building = Timeline::start(buffers.stream())?;
         let tree = Octree::build(
             &buffers,
@@ -276,6 +301,9 @@ impl<T: Precision> Fmm<T> {
         let streams = batch * kind.strengths();
         let (tasks, column_tasks, m2m_tasks) = tasks_of(&tree, layout.columns() / streams);
         let expansions = tree.boxes * streams * stride(order);
+        let m2l_tasks = column_tasks.iter().skip(2).map(ExactSizeIterator::len).sum();
+        let multiprocessors = buffers.device().properties().multiprocessors;
+        let slices = layout.m2l_slices(m2l_tasks, multiprocessors);
         let (orders, locals) = match far_field {
             FarField::Locals(choice) => (orders_by_level(choice, tree.depth), expansions),
             FarField::Multipoles(_) => (Vec::new(), 0),
@@ -292,13 +320,12 @@ impl<T: Precision> Fmm<T> {
             .collect::<Result<_, Error>>()?;
         let mut fmm = Self {
             kind,
-            vectors,
             batch,
             order,
             source_count: source_count as u32,
             target_count: target_count as u32,
             global_size2,
-            sizes: buffers.upload(sizes)?,
+            sizes: buffers.place(sizes)?,
             strengths: buffers.uninit(source_count * streams)?,
             packed: buffers.uninit(batch * source_count * kind.source_len())?,
             target_positions: buffers.uninit(3 * target_count)?,
@@ -311,11 +338,16 @@ impl<T: Precision> Fmm<T> {
             layout,
             multipoles: buffers.uninit(expansions)?,
             locals: buffers.uninit(locals)?,
+            slices: MoreSlices {
+                count: slices,
+                sums: buffers.uninit((slices - 1) * locals)?,
+            },
             far: buffers.uninit(batch * kind.sums() * target_count)?,
             outputs,
             counters: buffers.zeros(Counter::COUNT)?,
             kernels,
             shared,
+            p2p_blocking,
             treecode,
             building,
             source_positions,
@@ -335,11 +367,12 @@ impl<T: Precision> Fmm<T> {
         Ok(())
     }
 
-    /// The strength vectors that are summed at once, one range after the other.
-    pub(super) fn batches(&self) -> Vec<Range<usize>> {
-        (0..self.vectors)
+    /// The vectors of so many strengths that are summed at once, one range after the other.
+    pub(super) fn batches(&self, strengths: usize) -> Vec<Range<usize>> {
+        let vectors = strengths / (self.source_count as usize * self.kind.strengths());
+        (0..vectors)
             .step_by(self.batch)
-            .map(|first| first..(first + self.batch).min(self.vectors))
+            .map(|first| first..(first + self.batch).min(vectors))
             .collect()
     }
 
@@ -359,5 +392,10 @@ impl<T: Precision> Fmm<T> {
     /// The values of each output, on the device.
     pub fn outputs(&self) -> impl Iterator<Item = &CudaSlice<T>> {
         self.outputs.iter().map(|(_, _, values)| values)
+    }
+
+    /// Hands them over; nothing can be evaluated after that.
+    pub fn into_outputs(self) -> Vec<CudaSlice<T>> {
+        self.outputs.into_iter().map(|(_, _, values)| values).collect()
     }
 }

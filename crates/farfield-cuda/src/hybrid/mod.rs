@@ -19,11 +19,11 @@ pub use tuning::pairs_elsewhere;
 
 use crate::compile::Program;
 use crate::device::Precision;
-use crate::fmm::P2pBlocking;
+use crate::fmm::{LARGE_LEAF, P2pBlocking};
 use crate::kernel::PairKind;
 
 /// The program of the near field.
 pub fn program<T: Precision>(kind: &PairKind) -> Program {
     let program = Program::new("near", include_str!("../../kernels/near.cu"));
-    kind.define::<T>(P2pBlocking::of::<T>(kind).define(program))
+    kind.define::<T>(P2pBlocking::of::<T>(kind, LARGE_LEAF).define(program))
 }

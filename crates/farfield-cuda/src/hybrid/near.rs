@@ -5,7 +5,7 @@ use super::tasks::{Cuts, Range, Task, Tasks};
 use super::timeline::{Clock, Span, Who};
 use crate::device::{Buffers, Device, Function, Pinned, Precision, forecast_fits, launch};
 use crate::error::Error;
-use crate::fmm::P2pBlocking;
+use crate::fmm::{LARGE_LEAF, P2pBlocking};
 use crate::kernel::{PairKind, SizeKind};
 use cudarc::driver::{CudaEvent, CudaSlice};
 use farfield::plan::{NearField, NearLists, NearPoints, PointOrder, Request};
@@ -168,7 +168,7 @@ impl<T: Precision> DeviceNear<T> {
             spans,
         } = sent;
         let kernels = kernels.fitted_to(&buffers, lists)?;
-        let (kind, blocking) = (kernels.kind, P2pBlocking::of::<T>(&kernels.kind));
+        let (kind, blocking) = (kernels.kind, P2pBlocking::of::<T>(&kernels.kind, LARGE_LEAF));
         let work = Tasks::new(lists, blocks, &Cuts::new(blocking.threads, blocking.targets));
         let began = clock.mark()?;
         let sources = ordered(&buffers, &kernels, sources, &lists.sources)?;

@@ -2,7 +2,7 @@
 
 use super::Plan;
 use super::evaluate::Engine;
-use crate::device::{Buffers, Device, Precision, forecast_fits};
+use crate::device::{Buffers, Device, Precision, Values, vectors_at_once};
 use crate::direct::{Direct, SumInput};
 use crate::error::Error;
 use crate::fmm::{FarField, Fmm, FmmInput};
@@ -24,23 +24,39 @@ impl<T: Precision> Plan<T> {
     /// # Errors
     /// Any of [`Error`]; what is wrong with the sum itself is [`Error::Sum`].
     pub fn new(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
+        Self::with_memory(device, sum, None)
+    }
+
+    /// [`Plan::new`] with at most so many bytes of the device's memory: several vectors of strengths are summed in passes
+    /// where they do not fit at once. Without a limit it is what is free.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn with_memory(device: &Arc<Device>, sum: &Sum<T>, most_bytes: Option<u64>) -> Result<Self, Error> {
         let start = Instant::now();
         check_extent::<T>(sum.check()?)?;
         let request = sum.request();
-        check_counts(&request)?;
-        let kind = PairKind::of(&request);
-        let counts = (request.sources.len(), request.target_count());
-        let (method, choice) = resolve_method::<T>(device, &request, &kind, counts)?;
-        let mut plan = match method {
-            Method::Fmm => Self::fmm(device, &request, kind, &choice)?,
-            Method::Treecode => Self::treecode(device, &request, kind)?,
-            _ => Self::direct(device, &request, kind)?,
+        let input = SumInput {
+            most_bytes,
+            ..input_of(&request, PairKind::of(&request))
         };
+        let mut plan = Self::build(Buffers::new(device)?, &request, input)?;
         plan.planning = start.elapsed().as_secs_f64();
         Ok(plan)
     }
 
-    fn fmm(device: &Arc<Device>, request: &Request<T>, kind: PairKind, choice: &Choice) -> Result<Self, Error> {
+    /// Chooses method and parameters for checked points, which may be on the device already.
+    pub(super) fn build(buffers: Buffers, request: &Request<T>, input: SumInput<T>) -> Result<Self, Error> {
+        check_counts(&input)?;
+        let (method, choice) = resolve_method::<T>(buffers.device(), request, &input.kind, input.counts())?;
+        match method {
+            Method::Fmm => Self::fmm(buffers, request, input, &choice),
+            Method::Treecode => Self::treecode(buffers, request, input),
+            _ => Self::direct(buffers, request, input),
+        }
+    }
+
+    fn fmm(buffers: Buffers, request: &Request<T>, input: SumInput<T>, choice: &Choice) -> Result<Self, Error> {
         let (shape, far_field) = fmm_shape(request, choice);
         let orders = choice.orders.by_level.iter().flatten();
         let parameters = Parameters {
@@ -49,42 +65,34 @@ impl<T: Precision> Plan<T> {
             lowest_m2l_order: orders.min().map(|order| *order as usize),
             ..Parameters::default()
         };
-        Self::expansions(device, request, kind, shape, far_field, parameters)
+        Self::expansions(buffers, request, (input, shape, far_field), parameters)
     }
 
-    fn treecode(device: &Arc<Device>, request: &Request<T>, kind: PairKind) -> Result<Self, Error> {
-        let (shape, far_field) = treecode_shape(request, &kind)?;
+    fn treecode(buffers: Buffers, request: &Request<T>, input: SumInput<T>) -> Result<Self, Error> {
+        let (shape, far_field) = treecode_shape(request, &input.kind)?;
         let parameters = Parameters {
             method: Method::Treecode,
             order: Some(far_field.order()),
             theta: far_field.theta(),
             ..Parameters::default()
         };
-        Self::expansions(device, request, kind, shape, far_field, parameters)
+        Self::expansions(buffers, request, (input, shape, far_field), parameters)
     }
 
     /// A method with a tree and expansions.
     fn expansions(
-        device: &Arc<Device>,
+        buffers: Buffers,
         request: &Request<T>,
-        kind: PairKind,
-        shape: TreeShape,
-        far_field: FarField,
+        (sum, shape, far_field): (SumInput<T>, TreeShape, FarField),
         parameters: Parameters,
     ) -> Result<Self, Error> {
-        Fmm::<T>::check_order(device, &kind, far_field.order())?;
-        let counts = (request.sources.len(), request.target_count());
-        let needed = Fmm::<T>::forecast(&kind, request.vectors, counts, &shape, &far_field);
-        forecast_fits(device, needed)?;
-        let buffers = Buffers::new(device)?;
-        let fmm = Fmm::new(
-            buffers.clone(),
-            FmmInput {
-                sum: input_of(request, kind),
-                shape,
-                far_field,
-            },
-        )?;
+        let counts = sum.counts();
+        Fmm::<T>::check_order(buffers.device(), &sum.kind, far_field.order())?;
+        let vectors = vectors_at_once(buffers.device(), sum.vectors, sum.most_bytes, |vectors| {
+            Fmm::<T>::forecast(&sum.kind, vectors, counts, &shape, &far_field)
+        })?;
+        let sum = SumInput { vectors, ..sum };
+        let fmm = Fmm::new(buffers.clone(), FmmInput { sum, shape, far_field })?;
         let parameters = Parameters {
             leaf_capacity: Some(shape.leaf_capacity),
             depth: Some(fmm.tree.depth),
@@ -92,7 +100,12 @@ impl<T: Precision> Plan<T> {
             ..parameters
         };
         let engine = Engine::Fmm(Box::new(fmm));
-        Ok(Self::with_engine(buffers, request, engine, parameters))
+        Ok(Self::with_engine(
+            buffers,
+            request,
+            (counts, vectors),
+            (engine, parameters),
+        ))
     }
 
     /// The bytes of device memory that a sum over so many points takes, whatever points it has now.
@@ -119,15 +132,14 @@ impl<T: Precision> Plan<T> {
         Ok(Fmm::<T>::forecast(&kind, request.vectors, counts, &shape, &far_field))
     }
 
-    fn direct(device: &Arc<Device>, request: &Request<T>, kind: PairKind) -> Result<Self, Error> {
-        let counts = (request.sources.len(), request.target_count());
-        let multiprocessors = device.properties().multiprocessors;
-        forecast_fits(
-            device,
-            Direct::<T>::forecast(&kind, request.vectors, counts, multiprocessors),
-        )?;
-        let buffers = Buffers::new(device)?;
-        let direct = Direct::new(buffers.clone(), input_of(request, kind))?;
+    fn direct(buffers: Buffers, request: &Request<T>, input: SumInput<T>) -> Result<Self, Error> {
+        let counts = input.counts();
+        let multiprocessors = buffers.device().properties().multiprocessors;
+        let vectors = vectors_at_once(buffers.device(), input.vectors, input.most_bytes, |vectors| {
+            Direct::<T>::forecast(&input.kind, vectors, counts, multiprocessors)
+        })?;
+        let input = SumInput { vectors, ..input };
+        let direct = Direct::new(buffers.clone(), input)?;
         let parameters = Parameters {
             method: Method::Direct,
             interactions: Interactions {
@@ -136,11 +148,12 @@ impl<T: Precision> Plan<T> {
             },
             ..Parameters::default()
         };
+        let engine = Engine::Direct(Box::new(direct));
         Ok(Self::with_engine(
             buffers,
             request,
-            Engine::Direct(Box::new(direct)),
-            parameters,
+            (counts, vectors),
+            (engine, parameters),
         ))
     }
 }
@@ -212,7 +225,7 @@ fn tree_shape<T: Precision>(request: &Request<T>, leaf_capacity: usize, leaf_mea
 }
 
 /// Kernels take the seventh power of inverse distances, which must not overflow.
-fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
+pub(super) fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
     let most = if T::DOUBLE { 2f64.powi(120) } else { 2f64.powi(15) };
     if extent == 0.0 || (1.0 / most..=most).contains(&extent) {
         return Ok(());
@@ -224,9 +237,9 @@ fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
 }
 
 /// Sorting packs counts into 30 bits.
-fn check_counts<T>(request: &Request<T>) -> Result<(), Error> {
+fn check_counts<T: Copy>(input: &SumInput<T>) -> Result<(), Error> {
     let limit = (1 << 30) - 1;
-    let count = request.sources.len() + request.targets.map_or(0, <[_]>::len);
+    let count = (input.sources.len() + input.targets.map_or(0, |targets| targets.len())) / 3;
     if count > limit {
         let array = "points";
         return Err(farfield::Error::TooMany { array, count, limit }.into());
@@ -235,16 +248,17 @@ fn check_counts<T>(request: &Request<T>) -> Result<(), Error> {
 }
 
 /// What is summed, as the methods take it.
-fn input_of<'a, T: Precision>(request: &Request<'a, T>, kind: PairKind) -> SumInput<'a, T> {
+pub(super) fn input_of<'a, T: Precision>(request: &Request<'a, T>, kind: PairKind) -> SumInput<'a, T> {
     SumInput {
         kernel: request.kernel,
         kind,
         vectors: request.vectors,
-        sources: request.sources.as_flattened(),
-        targets: request.targets.map(|targets| targets.as_flattened()),
-        sizes: sizes_of(request, &kind),
+        sources: Values::Host(request.sources.as_flattened()),
+        targets: request.targets.map(|targets| Values::Host(targets.as_flattened())),
+        sizes: Values::Host(sizes_of(request, &kind)),
         global_size2: global_size2(request),
         outputs: request.outputs,
+        most_bytes: None,
     }
 }
 

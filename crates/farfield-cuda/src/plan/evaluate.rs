@@ -1,12 +1,12 @@
 //! A plan on a device and its evaluation.
 
-use crate::device::{Buffers, Precision, Timeline};
+use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
 use farfield::Field;
 use farfield::kernel::{Kernel, Output};
-use farfield::plan::{Parameters, Request, check_strengths};
+use farfield::plan::{Parameters, Request, check_strength_count, check_strengths};
 use farfield::report::Seconds;
 use std::time::Instant;
 
@@ -17,19 +17,33 @@ pub(super) enum Engine<T: Precision> {
     Fmm(Box<Fmm<T>>),
 }
 
+impl<T: Precision> Engine<T> {
+    /// Sums into the outputs on the device; says where its time goes.
+    pub fn evaluate(&mut self, buffers: &Buffers, strengths: Values<T>) -> Result<Timeline, Error> {
+        let mut timeline = Timeline::start(buffers.stream())?;
+        match self {
+            Engine::Direct(direct) => direct.evaluate(strengths, &mut timeline)?,
+            Engine::Fmm(fmm) => fmm.evaluate(strengths, &mut timeline)?,
+        }
+        Ok(timeline)
+    }
+}
+
 /// A planned sum whose points are on the device. Evaluating it again sends strengths and fetches results, nothing
 /// else.
 #[derive(Debug)]
 pub struct Plan<T: Precision> {
-    kernel: Kernel,
-    outputs: Vec<Output>,
-    vectors: usize,
-    source_count: usize,
-    target_count: usize,
+    pub(super) kernel: Kernel,
+    pub(super) outputs: Vec<Output>,
+    pub(super) vectors: usize,
+    /// Vectors whose results are on the device at once.
+    vectors_at_once: usize,
+    pub(super) source_count: usize,
+    pub(super) target_count: usize,
     tolerance: Option<f64>,
-    parameters: Parameters,
-    buffers: Buffers,
-    engine: Engine<T>,
+    pub(super) parameters: Parameters,
+    pub(super) buffers: Buffers,
+    pub(super) engine: Engine<T>,
     pub(super) planning: f64,
     seconds: Seconds,
     evaluated: bool,
@@ -39,15 +53,16 @@ impl<T: Precision> Plan<T> {
     pub(super) fn with_engine(
         buffers: Buffers,
         request: &Request<T>,
-        engine: Engine<T>,
-        parameters: Parameters,
+        ((source_count, target_count), vectors_at_once): ((usize, usize), usize),
+        (engine, parameters): (Engine<T>, Parameters),
     ) -> Self {
         Self {
             kernel: request.kernel,
             outputs: request.outputs.to_vec(),
             vectors: request.vectors,
-            source_count: request.sources.len(),
-            target_count: request.target_count(),
+            vectors_at_once,
+            source_count,
+            target_count,
             tolerance: request.order.is_none().then_some(request.tolerance),
             parameters,
             buffers,
@@ -56,6 +71,11 @@ impl<T: Precision> Plan<T> {
             seconds: Seconds::default(),
             evaluated: false,
         }
+    }
+
+    /// Whether its vectors do not fit into the device's memory at once.
+    pub(super) fn has_passes(&self) -> bool {
+        self.vectors_at_once < self.vectors
     }
 
     /// Sums for the given strengths, as [`farfield::Plan::evaluate`] does: from host memory to host memory.
@@ -86,16 +106,15 @@ impl<T: Precision> Plan<T> {
     fn evaluate_to(&mut self, strengths: &[T], mut values: Vec<Vec<T>>) -> Result<Field<T>, Error> {
         let start = Instant::now();
         let components = self.kernel.strength_components();
-        let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
+        check_strength_count(strengths.len(), self.source_count, components, self.vectors)?;
         let mut seconds = Seconds::default();
-        if self.source_count == 0 || self.target_count == 0 {
-            for (values, output) in values.iter_mut().zip(&self.outputs) {
-                values.clear();
-                values.resize(self.vectors * self.target_count * output.components(), T::ZERO);
-            }
+        values.iter_mut().for_each(Vec::clear);
+        let largest = if self.source_count == 0 || self.target_count == 0 {
+            self.fill_with_zeros(&mut values);
+            check_strengths(strengths, self.source_count, components, self.vectors)?
         } else {
-            self.sum(strengths, &mut seconds, &mut values)?;
-        }
+            self.sum(strengths, &mut seconds, &mut values)?
+        };
         let (vectors, targets) = (self.vectors, self.target_count);
         let field = Field::from_values(&self.outputs, vectors, targets, values, largest)?;
         seconds.total = start.elapsed().as_secs_f64();
@@ -107,20 +126,45 @@ impl<T: Precision> Plan<T> {
         Ok(field)
     }
 
-    fn sum(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<(), Error> {
-        let mut timeline = Timeline::start(self.buffers.stream())?;
-        match &mut self.engine {
-            Engine::Direct(direct) => direct.evaluate(strengths, &mut timeline)?,
-            Engine::Fmm(fmm) => fmm.evaluate(strengths, &mut timeline)?,
+    /// Sums pass by pass, checks the strengths while the device works, and returns the largest.
+    fn sum(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<f64, Error> {
+        let components = self.kernel.strength_components();
+        let mut largest = 0f64;
+        for strengths in strengths.chunks(self.vectors_at_once * self.source_count * components) {
+            let timeline = self.engine.evaluate(&self.buffers, Values::Host(strengths))?;
+            let vectors = strengths.len() / (self.source_count * components);
+            largest = largest.max(check_strengths(strengths, self.source_count, components, vectors)?);
+            self.fetch(vectors, values)?;
+            self.add_times(&timeline, seconds)?;
         }
+        Ok(largest)
+    }
+
+    /// Waits for the results of the last so many vectors and appends them.
+    fn fetch(&self, vectors: usize, values: &mut [Vec<T>]) -> Result<(), Error> {
         let on_device: Vec<_> = match &self.engine {
             Engine::Direct(direct) => direct.outputs().collect(),
             Engine::Fmm(fmm) => fmm.outputs().collect(),
         };
         for ((output, sums), values) in self.outputs.iter().zip(on_device).zip(values) {
-            let length = self.vectors * self.target_count * output.components();
-            self.buffers.read_into(sums, length, values)?;
+            let per_vector = self.target_count * output.components();
+            if values.is_empty() {
+                values.reserve_exact(self.vectors * per_vector);
+            }
+            self.buffers.append_to(sums, vectors * per_vector, values)?;
         }
+        Ok(())
+    }
+
+    /// The results of no sources.
+    fn fill_with_zeros(&self, values: &mut [Vec<T>]) {
+        for (values, output) in values.iter_mut().zip(&self.outputs) {
+            values.resize(self.vectors * self.target_count * output.components(), T::ZERO);
+        }
+    }
+
+    /// Where the device's time went, once it is done.
+    fn add_times(&mut self, timeline: &Timeline, seconds: &mut Seconds) -> Result<(), Error> {
         timeline.add_to(seconds)?;
         if let Engine::Fmm(fmm) = &self.engine
             && !self.evaluated

@@ -2,5 +2,7 @@
 
 mod build;
 mod evaluate;
+mod on_device;
 
 pub use evaluate::Plan;
+pub(crate) use on_device::PointsOnDevice;

@@ -150,14 +150,13 @@ impl<T: Precision> Ends<T> {
         Ok(())
     }
 
-    /// The values of each output, brought to the host.
-    pub fn outputs(&self) -> Result<Vec<Vec<T>>, Error> {
-        let read = |(_, values): &(Output, CudaSlice<T>)| {
-            let mut host = vec![T::ZERO; values.len()];
-            self.buffers.read(values, &mut host)?;
-            Ok(host)
-        };
-        self.outputs.iter().map(read).collect()
+    /// Brings the values of each output to the host, into memory that `values` has if it has any.
+    pub fn read_outputs(&self, values: &mut [Vec<T>]) -> Result<(), Error> {
+        for ((_, on_device), values) in self.outputs.iter().zip(values) {
+            values.clear();
+            self.buffers.append_to(on_device, on_device.len(), values)?;
+        }
+        Ok(())
     }
 
     fn address_of(&self, order: Order) -> u64 {

@@ -5,7 +5,7 @@ use super::ends::Ends;
 use super::kind::PairKind;
 use super::pyramid::Pyramid;
 use super::tuning::{Choice, leaf_targets};
-use super::{expansion_program, first_of_level, leaf_program};
+use super::{connect_program, direct_program, expansion_program, first_of_level, leaf_program, pyramid_program};
 use crate::device::{Buffers, Function, Precision, Timeline, launch};
 use crate::error::Error;
 use crate::tree::Points;
@@ -72,16 +72,20 @@ impl<T: Precision> Fmm<T> {
         most_list_bytes: u64,
     ) -> Result<Option<Self>, Error> {
         let kind = PairKind::of(request);
-        let [p2m, m2m, m2l, p2l, l2l] = buffers.device().functions(
-            &expansion_program::<T>(&kind, choice.order),
-            ["p2m", "m2m", "m2l", "p2l", "l2l"],
-        )?;
         let leaves = 1usize << (2 * choice.depth);
         let per_leaf = request.target_count().div_ceil(leaves);
-        let [leaf] = buffers.device().functions(
-            &leaf_program::<T>(&kind, choice.order, leaf_targets(per_leaf)),
-            ["leaf"],
-        )?;
+        let expansions = expansion_program::<T>(&kind, choice.order);
+        let leaf = leaf_program::<T>(&kind, choice.order, leaf_targets(per_leaf));
+        let device = buffers.device();
+        device.load(&[
+            &pyramid_program::<T>(),
+            &connect_program::<T>(),
+            &direct_program::<T>(&kind),
+            &expansions,
+            &leaf,
+        ])?;
+        let [p2m, m2m, m2l, p2l, l2l] = device.functions(&expansions, ["p2m", "m2m", "m2l", "p2l", "l2l"])?;
+        let [leaf] = device.functions(&leaf, ["leaf"])?;
         let sources = buffers.upload(request.sources.as_flattened())?;
         let targets = request
             .targets

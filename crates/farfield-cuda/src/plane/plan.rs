@@ -7,7 +7,7 @@ use super::tuning::{self, Choice, Rates};
 use crate::device::{Buffers, Device, Precision, Timeline, forecast_fits};
 use crate::error::Error;
 use farfield::Method;
-use farfield::plan::{Parameters, check_strengths};
+use farfield::plan::{Parameters, check_strength_count, check_strengths};
 use farfield::plane::{Core, Field, Kernel, Output, Request, Sum};
 use farfield::report::{Interactions, Seconds};
 use std::sync::Arc;
@@ -157,53 +157,81 @@ impl<T: Precision> Plan<T> {
     /// # Errors
     /// [`Error::Sum`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
     pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
+        let values = self.outputs.iter().map(|_| Vec::new()).collect();
+        self.evaluate_to(strengths, values)
+    }
+
+    /// [`Plan::evaluate`] into the memory of a field that is no longer needed.
+    ///
+    /// # Errors
+    /// As [`Plan::evaluate`]; then the field is gone.
+    pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+        let none = self.field_of((0, 0), self.outputs.iter().map(|_| Vec::new()).collect(), 0.0)?;
+        let mut values = std::mem::replace(field, none).into_values();
+        values.resize_with(self.outputs.len(), Vec::new);
+        *field = self.evaluate_to(strengths, values)?;
+        Ok(())
+    }
+
+    fn evaluate_to(&mut self, strengths: &[T], mut values: Vec<Vec<T>>) -> Result<Field<T>, Error> {
         let start = Instant::now();
         let parts = 1 + usize::from(self.complex);
-        let largest = check_strengths(strengths, self.source_count, parts, self.vectors)?;
+        check_strength_count(strengths.len(), self.source_count, parts, self.vectors)?;
         let mut seconds = Seconds::default();
-        let values = self.sum(strengths, &mut seconds)?;
+        let mut timeline = Timeline::start(self.buffers.stream())?;
+        self.launch(strengths, &mut timeline)?;
+        // Looked at while the device works.
+        let largest = check_strengths(strengths, self.source_count, parts, self.vectors)?;
+        self.fetch(&mut values)?;
+        self.add_times(&timeline, &mut seconds)?;
+        let field = self.field_of((self.vectors, self.target_count), values, largest)?;
         seconds.total = start.elapsed().as_secs_f64();
         if !self.evaluated {
             seconds.total += self.planning;
         }
         self.evaluated = true;
         self.seconds = seconds;
-        let size = (self.vectors, self.target_count);
-        Ok(Field::of_values(
-            (self.kernel, self.complex),
-            &self.outputs,
-            size,
-            values,
-            largest,
-        )?)
+        Ok(field)
     }
 
-    fn sum(&mut self, strengths: &[T], seconds: &mut Seconds) -> Result<Vec<Vec<T>>, Error> {
-        let mut timeline = Timeline::start(self.buffers.stream())?;
-        let values = match &mut self.engine {
+    /// A field of so many vectors and targets.
+    fn field_of(&self, size: (usize, usize), values: Vec<Vec<T>>, strengths: f64) -> Result<Field<T>, Error> {
+        let kind = (self.kernel, self.complex);
+        Ok(Field::of_values(kind, &self.outputs, size, values, strengths)?)
+    }
+
+    /// Starts all of an evaluation's work on the device.
+    fn launch(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
+        match &mut self.engine {
+            None => Ok(()),
+            Some(Engine::Direct(direct)) => direct.evaluate(strengths, timeline),
+            Some(Engine::Fmm(fmm)) => fmm.evaluate(strengths, timeline),
+        }
+    }
+
+    /// Waits for the results.
+    fn fetch(&self, values: &mut [Vec<T>]) -> Result<(), Error> {
+        match &self.engine {
             None => {
-                let length =
-                    |output: &Output| self.vectors * self.target_count * output.components(self.kernel, self.complex);
-                self.outputs
-                    .iter()
-                    .map(|output| vec![T::ZERO; length(output)])
-                    .collect()
-            }
-            Some(Engine::Direct(direct)) => {
-                direct.evaluate(strengths, &mut timeline)?;
-                direct.ends.outputs()?
-            }
-            Some(Engine::Fmm(fmm)) => {
-                fmm.evaluate(strengths, &mut timeline)?;
-                let values = fmm.ends.outputs()?;
-                if !self.evaluated {
-                    fmm.building.add_to(seconds)?;
+                for (values, output) in values.iter_mut().zip(&self.outputs) {
+                    let components = output.components(self.kernel, self.complex);
+                    values.clear();
+                    values.resize(self.vectors * self.target_count * components, T::ZERO);
                 }
-                values
+                Ok(())
             }
-        };
+            Some(Engine::Direct(direct)) => direct.ends.read_outputs(values),
+            Some(Engine::Fmm(fmm)) => fmm.ends.read_outputs(values),
+        }
+    }
+
+    /// Where the device's time went, once it is done.
+    fn add_times(&self, timeline: &Timeline, seconds: &mut Seconds) -> Result<(), Error> {
         timeline.add_to(seconds)?;
-        Ok(values)
+        match &self.engine {
+            Some(Engine::Fmm(fmm)) if !self.evaluated => fmm.building.add_to(seconds),
+            _ => Ok(()),
+        }
     }
 
     /// What the plan settled on.

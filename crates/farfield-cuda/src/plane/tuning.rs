@@ -133,14 +133,15 @@ fn seconds_at<T: Precision>(request: &Request<T>, rates: &Rates, depth: usize) -
 
 /// Which part of the lanes of a warp works where a leaf has so many targets, each lane with up to `per_thread` of them.
 fn utilisation(targets: usize, per_thread: u32) -> f64 {
-    // Leaves of more targets than a warp holds are served in rounds.
+    let targets = targets.max(1);
+    // Leaves of more targets than a warp holds are served in rounds, all but the last one full.
     let round = 32 * per_thread as usize;
-    let mut time = 0.0;
-    for first in (0..targets.max(1)).step_by(round) {
-        let columns = (targets.max(1) - first).min(round).div_ceil(per_thread as usize);
-        time += f64::from(per_thread) / (32 / columns) as f64;
+    let (rounds, last) = (targets / round, targets % round);
+    let mut time = rounds as f64 * f64::from(per_thread);
+    if last > 0 {
+        time += f64::from(per_thread) / (32 / last.div_ceil(per_thread as usize)) as f64;
     }
-    targets.max(1) as f64 / (32.0 * time)
+    targets as f64 / (32.0 * time)
 }
 
 /// The targets of a thread for leaves of about so many: as many lanes as possible should work.

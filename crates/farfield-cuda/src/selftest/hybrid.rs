@@ -1,6 +1,6 @@
 //! Sums that cores and device share, against the truth: kernels, methods, point sets, and bitwise repeatability.
 
-use super::{Case, Row, cases};
+use super::{Case, Checks, Row, cases};
 use crate::device::{Device, Precision};
 use crate::error::Error;
 use crate::hybrid::Plan;
@@ -10,28 +10,26 @@ use farfield::tuning::{DeviceRates, MachineProfile, PairRates};
 use farfield::{Method, Sum};
 use std::sync::Arc;
 
-/// Runs all checks of one precision.
-pub(super) fn run_in<T: Precision>(device: &Arc<Device>, n: usize, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+/// Adds all checks of one precision.
+pub(super) fn add_checks<T: Precision>(checks: &mut Checks, n: usize) {
     let usual = if T::DOUBLE { 1e-6 } else { 1e-4 };
     for case in cases::<T>() {
-        report(&check(device, &case, PointSet::Cube, n, Method::Fmm, usual)?);
+        checks.add(move |device| check(device, &case, PointSet::Cube, n, Method::Fmm, usual));
     }
-    let coulomb = Case::<T>::new(Kernel::Coulomb);
     for set in [PointSet::Sphere, PointSet::Plummer] {
-        report(&check(device, &coulomb, set, n, Method::Fmm, usual)?);
+        checks.add(move |device| check(device, &Case::<T>::new(Kernel::Coulomb), set, n, Method::Fmm, usual));
     }
     for method in [Method::Treecode, Method::Direct] {
         let softened = Case {
             sizes: Sizes::Global(T::from_f64(super::SIZE)),
             ..Case::new(Kernel::Gravity { constant: 1.0 })
         };
-        report(&check(device, &softened, PointSet::Plummer, n, method, usual)?);
+        checks.add(move |device| check(device, &softened, PointSet::Plummer, n, method, usual));
     }
-    report(&other_targets::<T>(device, n, usual)?);
-    report(&duplicates::<T>(device, n)?);
-    report(&several_vectors_on_both::<T>(device, n)?);
-    report(&repeated::<T>(device, n)?);
-    Ok(())
+    checks.add(move |device| other_targets::<T>(device, n, usual));
+    checks.add(move |device| duplicates::<T>(device, n));
+    checks.add(move |device| several_vectors_on_both::<T>(device, n));
+    checks.add(move |device| repeated::<T>(device, n));
 }
 
 /// The largest error of all outputs.

@@ -3,9 +3,12 @@
 //!
 //! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
 
+mod checks;
 mod hybrid;
 mod plane;
 mod tree;
+
+pub use checks::Checks;
 
 use crate::device::{Device, Precision};
 use crate::error::Error;
@@ -87,7 +90,9 @@ pub fn run_beside<T: Precision>(
     extent: Extent,
     report: &mut dyn FnMut(&Row),
 ) -> Result<(), Error> {
-    hybrid::run_in::<T>(device, extent.points(), report)
+    let mut checks = Checks::default();
+    hybrid::add_checks::<T>(&mut checks, extent.points());
+    checks.run(device, extent, report)
 }
 
 /// [`run`] in one precision.
@@ -96,29 +101,31 @@ pub fn run_beside<T: Precision>(
 /// As [`run`].
 pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
     let n = extent.points();
+    let coulomb = &Case::<T>::new(Kernel::Coulomb);
+    let mut checks = Checks::default();
     for set in PointSet::ALL {
-        report(&tree::check::<T>(device, set, n, None)?);
+        checks.add(move |device| tree::check::<T>(device, set, n, None));
     }
-    report(&tree::check::<T>(device, PointSet::Plummer, n, Some(PointSet::Cube))?);
-    report(&tree::check_duplicates::<T>(device)?);
+    checks.add(move |device| tree::check::<T>(device, PointSet::Plummer, n, Some(PointSet::Cube)));
+    checks.add(tree::check_duplicates::<T>);
     for case in cases::<T>() {
-        report(&case.direct(device, n / 4)?);
+        checks.add(move |device| case.direct(device, n / 4));
     }
     for method in [Method::Fmm, Method::Treecode] {
         for case in cases::<T>() {
             let tolerance = if T::DOUBLE { 1e-6 } else { 1e-4 };
-            report(&case.evaluated(device, n, PointSet::Cube, method, tolerance)?);
+            checks.add(move |device| case.evaluated(device, n, PointSet::Cube, method, tolerance));
         }
     }
-    let coulomb = Case::<T>::new(Kernel::Coulomb);
     for method in [Method::Fmm, Method::Treecode] {
         for set in PointSet::ALL {
-            report(&coulomb.evaluated(device, n, set, method, 1e-4)?);
+            checks.add(move |device| coulomb.evaluated(device, n, set, method, 1e-4));
         }
-        report(&coulomb.two_sets(device, n, method)?);
-        report(&coulomb.several_vectors(device, n, method)?);
+        checks.add(move |device| coulomb.two_sets(device, n, method));
+        checks.add(move |device| coulomb.several_vectors(device, n, method, None));
+        checks.add(move |device| coulomb.several_vectors(device, n, method, Some(12)));
     }
-    report(&coulomb.opening_angle(device, n)?);
+    checks.add(move |device| coulomb.opening_angle(device, n));
     let tolerances: &[f64] = match (extent, T::DOUBLE) {
         (Extent::Quick, _) => &[1e-3],
         (Extent::Full, false) => &[1e-2, 1e-3, 1e-4, 1e-5],
@@ -126,14 +133,15 @@ pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut d
     };
     for tolerance in tolerances {
         for set in PointSet::ALL {
-            report(&coulomb.tolerance(device, 5 * n, set, *tolerance)?);
+            checks.add(move |device| coulomb.tolerance(device, 5 * n, set, *tolerance));
         }
     }
     for order in [1, 2, 3, 5, 8, 13, 20, 30] {
-        report(&coulomb.order(device, n, order)?);
+        checks.add(move |device| coulomb.order(device, n, order));
     }
-    report(&coulomb.repeated(device, n)?);
-    run_beside::<T>(device, extent, report)
+    checks.add(move |device| coulomb.repeated(device, n));
+    hybrid::add_checks::<T>(&mut checks, n);
+    checks.run(device, extent, report)
 }
 
 /// A kernel with all its outputs and its sizes.
@@ -268,9 +276,15 @@ impl<T: Precision> Case<T> {
         Ok(self.row(&what, points, describe(&plan, 1e-4), measured, 1e-4))
     }
 
-    fn several_vectors(&self, device: &Arc<Device>, n: usize, method: Method) -> Result<Row, Error> {
+    /// More vectors than one batch has; with memory for so many at once only, in passes.
+    fn several_vectors(
+        &self,
+        device: &Arc<Device>,
+        n: usize,
+        method: Method,
+        at_once: Option<usize>,
+    ) -> Result<Row, Error> {
         let sources = PointSet::Cube.generate::<T>(n, 1);
-        // More than one batch.
         let vectors = 70;
         let strengths = ChargeDistribution::Signed.generate::<T>(vectors * n, 5);
         let sum = self
@@ -278,10 +292,14 @@ impl<T: Precision> Case<T> {
             .vectors(vectors)
             .method(method)
             .tolerance(1e-3);
-        let mut plan = Plan::new(device, &sum)?;
+        let memory = at_once
+            .map(|vectors| Plan::memory_forecast(device, &sum.clone().vectors(vectors), n, None))
+            .transpose()?;
+        let mut plan = Plan::with_memory(device, &sum, memory)?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
-        let what = format!("{method}, {vectors} vectors");
+        let passes = if at_once.is_some() { " in passes" } else { "" };
+        let what = format!("{method}, {vectors} vectors{passes}");
         Ok(self.row(&what, format!("cube {n}"), describe(&plan, 1e-3), measured, 1e-3))
     }
 
@@ -375,7 +393,8 @@ impl<T: Precision> Case<T> {
             sizes,
             strengths,
         };
-        let samples = if field.vectors() > 1 { 10 } else { 200 };
+        // In extended precision: most of the time of a check that compiles nothing.
+        let samples = if field.vectors() > 1 { 10 } else { 50 };
         let errors = verify(&problem, field, samples, 1);
         // The unbounded gradient of Hu's core has no meaningful relative error.
         let bounded = |output: Output| {

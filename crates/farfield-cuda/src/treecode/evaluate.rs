@@ -1,7 +1,7 @@
 //! The algorithm: upward, then straight to the targets.
 
 use super::THREADS;
-use crate::device::{Precision, Timeline, launch};
+use crate::device::{Precision, Timeline, Values, launch};
 use crate::error::Error;
 use crate::fmm::{Counter, Fmm};
 use farfield::report::Phase;
@@ -11,7 +11,7 @@ impl<T: Precision> Fmm<T> {
     /// The strength vectors that are summed at once, without local expansions.
     pub(crate) fn evaluate_treecode(
         &mut self,
-        strengths: &[T],
+        strengths: Values<T>,
         vectors: Range<usize>,
         timeline: &mut Timeline,
     ) -> Result<(), Error> {

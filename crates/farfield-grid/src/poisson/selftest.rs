@@ -13,7 +13,7 @@ use crate::flows::GaussianRing;
 use crate::forest::{Domain, Forest};
 use crate::grid::{Grid, Sampling};
 use farfield_cuda::Device;
-use farfield_cuda::selftest::Row;
+use farfield_cuda::selftest::{Checks, Extent, Row};
 use std::sync::Arc;
 
 /// Compares potentials and velocities of every kernel and order, alone on the device and beside the cores, and evaluation in
@@ -22,11 +22,13 @@ use std::sync::Arc;
 /// # Errors
 /// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
 pub fn selftest(gpu: &Arc<Device>, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
-    run_in::<f32>(gpu, report)?;
-    run_in::<f64>(gpu, report)
+    let mut checks = Checks::default();
+    add_checks::<f32>(&mut checks);
+    add_checks::<f64>(&mut checks);
+    checks.run(gpu, Extent::Full, report)
 }
 
-fn run_in<T: Precision>(gpu: &Arc<Device>, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+fn add_checks<T: Precision>(checks: &mut Checks<Error>) {
     for kernel in [Kernel::Singular, Kernel::Regularised(Smoothing::OwnSpacing)] {
         for (order, components, quantity) in [
             (4, 1, Quantity::Potential),
@@ -36,13 +38,12 @@ fn run_in<T: Precision>(gpu: &Arc<Device>, report: &mut dyn FnMut(&Row)) -> Resu
             (10, 3, Quantity::Velocity),
             (12, 3, Quantity::Potential),
         ] {
-            for processor in [Processor::Cuda(gpu.clone()), Processor::Hybrid(gpu.clone())] {
-                report(&against_cores::<T>(kernel, order, components, quantity, processor)?);
+            for processor in [Processor::Cuda, Processor::Hybrid] {
+                checks.add(move |gpu| against_cores::<T>(kernel, order, components, quantity, processor(gpu.clone())));
             }
         }
     }
-    report(&passes::<T>(gpu)?);
-    Ok(())
+    checks.add(passes::<T>);
 }
 
 /// A ring across a jump in level.

@@ -127,6 +127,7 @@ pub(super) mod tests {
             rows: step,
             last_energy: Some(1.0 / 7.0),
             simd: "scalar".to_owned(),
+            device: Some("a device".to_owned()),
             plans: vec![PlanRecord {
                 sum: "elements".to_owned(),
                 method: "fmm".to_owned(),

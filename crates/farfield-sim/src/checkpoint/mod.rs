@@ -44,6 +44,9 @@ pub struct Header {
     pub last_energy: Option<f64>,
     /// The instruction set sums are done with.
     pub simd: String,
+    /// The device sums were done on, if not the CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// What the latest plans settled on, for the reader; the plans follow from state, case, SIMD level and profile.
     pub plans: Vec<PlanRecord>,
     /// The resolved case.

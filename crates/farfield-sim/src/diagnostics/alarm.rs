@@ -1,7 +1,5 @@
 //! The watch over a run: does the solution still make sense?
 
-use crate::model::State;
-
 /// Remembers the last energy and compares.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Watch {
@@ -12,18 +10,18 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Looks at a new state and its measurements: names and values.
+    /// Looks at a new state, whose numbers are all finite or not, and its measurements: names and values.
     ///
     /// # Errors
     /// A sentence on what is wrong and what may help.
     pub fn check(
         &mut self,
-        state: &State,
+        is_finite: bool,
         columns: &[String],
         values: &[f64],
         energy: Option<f64>,
     ) -> Result<(), String> {
-        if !state.is_finite() {
+        if !is_finite {
             return Err(
                 "positions or strengths are no longer finite numbers: the step is too long for this flow".to_owned(),
             );
@@ -60,30 +58,27 @@ mod tests {
             last_energy: None,
         };
         let columns = ["energy".to_owned(), "speed".to_owned()];
-        let sound = State::default();
-        assert!(watch.check(&sound, &columns, &[1.0, 2.0], Some(1.0)).is_ok());
+        assert!(watch.check(true, &columns, &[1.0, 2.0], Some(1.0)).is_ok());
         assert!(
-            watch.check(&sound, &columns, &[f64::NAN, 2.0], None).is_ok(),
+            watch.check(true, &columns, &[f64::NAN, 2.0], None).is_ok(),
             "the energy was not asked for"
         );
-        assert!(watch.check(&sound, &columns, &[1.05, 2.0], Some(1.05)).is_ok());
+        assert!(watch.check(true, &columns, &[1.05, 2.0], Some(1.05)).is_ok());
         assert!(
             watch
-                .check(&sound, &columns, &[1.3, 2.0], Some(1.3))
+                .check(true, &columns, &[1.3, 2.0], Some(1.3))
                 .unwrap_err()
                 .contains("jumped")
         );
         assert!(
             watch
-                .check(&sound, &columns, &[1.0, f64::NAN], Some(1.0))
+                .check(true, &columns, &[1.0, f64::NAN], Some(1.0))
                 .unwrap_err()
                 .contains("speed")
         );
-        let mut broken = State::default();
-        broken.push_numbers("positions", &[f64::INFINITY]);
         assert!(
             watch
-                .check(&broken, &columns, &[1.0, 2.0], Some(1.0))
+                .check(false, &columns, &[1.0, 2.0], Some(1.0))
                 .unwrap_err()
                 .contains("finite")
         );

@@ -4,6 +4,7 @@
 
 pub mod initial;
 mod model;
+mod on_device;
 
 pub use model::GravityModel;
 

@@ -1,31 +1,46 @@
 //! Bodies as a [`Model`].
 
+use super::on_device::{BodiesOnDevice, MomentOnDevice};
 use super::{Bodies, initial};
 use crate::case::{Case, Gravity, Scheme, Time};
+use crate::device::Memory;
 use crate::error::{CaseError, Error};
 use crate::integrate::composition;
-use crate::model::{Cloud, ENERGY, Limit, Model, Snapshot, State, StepChoice};
+use crate::model::{Cloud, ENERGY, Limit, Model, Show, Snapshot, State, StepChoice};
 use crate::summation::{Request, Summation};
-use crate::vec3::{Vec3, add_scaled, cross, dot, norm};
+use crate::vec3::{Vec3, add_scaled, all_finite, cross, dot, norm};
 use farfield::kernel::{Kernel, Output, Sizes};
 use farfield::tuning::MachineProfile;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Bodies and the forces between them.
 #[derive(Debug)]
 pub struct GravityModel {
     settings: Gravity,
     scheme: Scheme,
+    /// The bodies; where they are in a device's memory, what was last brought from there.
     bodies: Bodies,
     forces: Option<Forces>,
+    /// The bodies in a device's memory, if they stay there.
+    there: Option<BodiesOnDevice>,
+    kept: Kept,
     summation: Summation,
+}
+
+/// The last state that was found sound.
+#[derive(Debug)]
+enum Kept {
+    Nothing,
+    Here(State),
+    There(MomentOnDevice),
 }
 
 /// The field at the bodies.
 #[derive(Debug, Default)]
-struct Forces {
-    accelerations: Vec<Vec3>,
-    potentials: Vec<f64>,
+pub(super) struct Forces {
+    pub accelerations: Vec<Vec3>,
+    pub potentials: Vec<f64>,
 }
 
 impl GravityModel {
@@ -45,6 +60,8 @@ impl GravityModel {
             settings,
             scheme: case.time.scheme,
             forces: None,
+            there: None,
+            kept: Kept::Nothing,
             summation: Summation::new(case.sum.clone(), profile),
         })
     }
@@ -54,24 +71,33 @@ impl GravityModel {
         &self.bodies
     }
 
-    fn sum_forces(&mut self) -> Result<Forces, Error> {
+    /// The sum for the field at the bodies, as yet without them.
+    fn forces_sum(&self) -> Request<'static> {
         let sizes = if self.settings.softening > 0.0 {
             Sizes::Global(self.settings.softening)
         } else {
             Sizes::None
         };
-        let field = self.summation.evaluate(Request {
+        Request {
             what: "bodies",
             kernel: Kernel::Gravity {
                 constant: self.settings.constant,
             },
-            sources: &self.bodies.positions,
+            sources: &[],
             sizes,
-            strengths: &self.bodies.masses,
+            strengths: &[],
             vectors: 1,
             targets: None,
             outputs: &[Output::Potential, Output::Acceleration],
             tolerance: None,
+        }
+    }
+
+    fn sum_forces(&mut self) -> Result<Forces, Error> {
+        let field = self.summation.evaluate(Request {
+            sources: &self.bodies.positions,
+            strengths: &self.bodies.masses,
+            ..self.forces_sum()
         })?;
         Ok(Forces {
             accelerations: field.acceleration().to_vec(),
@@ -80,15 +106,32 @@ impl GravityModel {
     }
 
     /// `velocities += h accelerations`
-    fn kick(&mut self, h: f64) {
-        let Some(forces) = &self.forces else { return };
-        move_along(&mut self.bodies.velocities, h, &forces.accelerations);
+    fn kick(&mut self, h: f64) -> Result<(), Error> {
+        if let Some(there) = &mut self.there {
+            return there.kick(h);
+        }
+        if let Some(forces) = &self.forces {
+            move_along(&mut self.bodies.velocities, h, &forces.accelerations);
+        }
+        Ok(())
     }
 
     /// `positions += h velocities`; the forces are then unknown.
-    fn drift(&mut self, h: f64) {
-        move_along(&mut self.bodies.positions, h, &self.bodies.velocities);
+    fn drift(&mut self, h: f64) -> Result<(), Error> {
         self.forces = None;
+        if let Some(there) = &mut self.there {
+            return there.drift(h);
+        }
+        move_along(&mut self.bodies.positions, h, &self.bodies.velocities);
+        Ok(())
+    }
+
+    /// Brings the bodies, where they are in a device's memory.
+    fn bring(&mut self) -> Result<(), Error> {
+        match &mut self.there {
+            Some(there) => there.bring(&mut self.bodies),
+            None => Ok(()),
+        }
     }
 
     fn kinetic(&self) -> f64 {
@@ -119,8 +162,21 @@ fn move_along(values: &mut [Vec3], h: f64, rates: &[Vec3]) {
         .for_each(|(value, rate)| *value = add_scaled(*value, h, *rate));
 }
 
+/// The arrays of a checkpoint.
+fn state_of(bodies: &Bodies) -> State {
+    let mut state = State::default();
+    state.push_vectors("positions", &bodies.positions);
+    state.push_vectors("velocities", &bodies.velocities);
+    state.push_numbers("masses", &bodies.masses);
+    state
+}
+
 impl Model for GravityModel {
     fn evaluate(&mut self) -> Result<(), Error> {
+        let request = self.forces_sum();
+        if let Some(there) = &mut self.there {
+            return there.evaluate(&request, &mut self.summation);
+        }
         if self.forces.is_none() {
             self.forces = Some(self.sum_forces()?);
         }
@@ -140,6 +196,10 @@ impl Model for GravityModel {
 
     fn measure(&mut self, _with_energy: bool) -> Result<Vec<f64>, Error> {
         self.evaluate()?;
+        self.bring()?;
+        if let (Some(there), None) = (&self.there, &self.forces) {
+            self.forces = there.fetch_forces()?;
+        }
         let (kinetic, potential) = (self.kinetic(), self.potential());
         let (mut mass, mut momentum, mut spin, mut centre) = (0.0, [0.0; 3], [0.0; 3], [0.0; 3]);
         let bodies = &self.bodies;
@@ -163,15 +223,18 @@ impl Model for GravityModel {
         Ok(values)
     }
 
-    fn choose_step(&self, time: &Time) -> StepChoice {
+    fn choose_step(&self, time: &Time) -> Result<StepChoice, Error> {
         StepChoice::of(time, || {
-            let acceleration = self.largest_acceleration();
+            let acceleration = match &self.there {
+                Some(there) => there.largest_acceleration()?,
+                None => self.largest_acceleration(),
+            };
             let fall = (self.settings.softening / acceleration).sqrt();
-            StepChoice {
+            Ok(StepChoice {
                 dt: time.limit * fall,
                 limit: Limit::Fall,
                 why: format!("an acceleration of {acceleration:.4} crosses the softening length in {fall:.4}"),
-            }
+            })
         })
     }
 
@@ -179,17 +242,18 @@ impl Model for GravityModel {
         for part in composition(self.scheme) {
             let h = part * dt;
             self.evaluate()?;
-            self.kick(0.5 * h);
-            self.drift(h);
+            self.kick(0.5 * h)?;
+            self.drift(h)?;
             self.evaluate()?;
-            self.kick(0.5 * h);
+            self.kick(0.5 * h)?;
         }
         Ok(Vec::new())
     }
 
-    fn snapshot(&self) -> Snapshot {
+    fn snapshot(&mut self, _show: Show) -> Result<Snapshot, Error> {
+        self.bring()?;
         let bodies = &self.bodies;
-        Snapshot {
+        Ok(Snapshot {
             clouds: vec![Cloud {
                 name: "bodies",
                 points: bodies.positions.clone(),
@@ -200,15 +264,48 @@ impl Model for GravityModel {
                 vectors: vec![("velocity", bodies.velocities.clone())],
                 groups: bodies.groups.clone(),
             }],
+        })
+    }
+
+    fn is_finite(&self) -> Result<bool, Error> {
+        match &self.there {
+            Some(there) => there.all_finite(),
+            None => Ok(all_finite(&self.bodies.positions) && all_finite(&self.bodies.velocities)),
         }
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.push_vectors("positions", &self.bodies.positions);
-        state.push_vectors("velocities", &self.bodies.velocities);
-        state.push_numbers("masses", &self.bodies.masses);
-        state
+    fn state(&mut self) -> Result<State, Error> {
+        self.bring()?;
+        Ok(state_of(&self.bodies))
+    }
+
+    fn keep(&mut self) -> Result<(), Error> {
+        self.kept = match &self.there {
+            Some(there) => Kept::There(there.copy()?),
+            None => Kept::Here(self.state()?),
+        };
+        Ok(())
+    }
+
+    fn kept(&mut self) -> Result<Option<State>, Error> {
+        match std::mem::replace(&mut self.kept, Kept::Nothing) {
+            Kept::Nothing => Ok(None),
+            Kept::Here(state) => Ok(Some(state)),
+            Kept::There(moment) => {
+                let mut bodies = self.bodies.clone();
+                moment.fetch(&mut bodies)?;
+                Ok(Some(state_of(&bodies)))
+            }
+        }
+    }
+
+    fn stay_in(&mut self, memory: Arc<dyn Memory>) -> Result<(), Error> {
+        self.there = Some(BodiesOnDevice::new(memory, &self.bodies)?);
+        Ok(())
+    }
+
+    fn stays_on_device(&self) -> bool {
+        self.there.is_some()
     }
 
     fn restore(&mut self, state: &State) -> Result<(), String> {
@@ -219,7 +316,7 @@ impl Model for GravityModel {
             return Err(format!("it has {found} bodies where the case has {expected}"));
         }
         (self.bodies.positions, self.bodies.velocities, self.bodies.masses) = (positions, velocities, masses);
-        self.forces = None;
+        (self.forces, self.there) = (None, None);
         Ok(())
     }
 

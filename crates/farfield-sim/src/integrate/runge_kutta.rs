@@ -3,9 +3,21 @@
 use crate::case::Scheme;
 
 /// A point of phase space; its rates of change have the same shape.
-pub trait Phase: Clone {
+pub trait Phase: Sized {
+    /// What copying and adding may fail with.
+    type Error;
+
+    /// The same again.
+    ///
+    /// # Errors
+    /// Whatever the memory it is in fails with.
+    fn copy(&self) -> Result<Self, Self::Error>;
+
     /// `self += h rates`
-    fn add_scaled(&mut self, h: f64, rates: &Self);
+    ///
+    /// # Errors
+    /// As [`copy`](Self::copy).
+    fn add_scaled(&mut self, h: f64, rates: &Self) -> Result<(), Self::Error>;
 }
 
 /// Where each stage is evaluated, as a share of the step, and its weight in the result. Stage `k` starts from the
@@ -22,23 +34,23 @@ fn tableau(scheme: Scheme) -> &'static [(f64, f64)] {
 /// beginning of the step.
 ///
 /// # Errors
-/// Whatever `rates` fails with.
-pub fn runge_kutta<P: Phase, E>(
+/// Whatever `rates` or the phase fails with.
+pub fn runge_kutta<P: Phase>(
     scheme: Scheme,
     state: &P,
     first: &P,
     dt: f64,
-    mut rates: impl FnMut(&P, f64) -> Result<P, E>,
-) -> Result<P, E> {
+    mut rates: impl FnMut(&P, f64) -> Result<P, P::Error>,
+) -> Result<P, P::Error> {
     let stages = tableau(scheme);
-    let mut result = state.clone();
-    result.add_scaled(dt * stages[0].1, first);
+    let mut result = state.copy()?;
+    result.add_scaled(dt * stages[0].1, first)?;
     let mut latest = None;
     for &(node, weight) in &stages[1..] {
-        let mut stage = state.clone();
-        stage.add_scaled(dt * node, latest.as_ref().unwrap_or(first));
+        let mut stage = state.copy()?;
+        stage.add_scaled(dt * node, latest.as_ref().unwrap_or(first))?;
         let slope = rates(&stage, dt * node)?;
-        result.add_scaled(dt * weight, &slope);
+        result.add_scaled(dt * weight, &slope)?;
         latest = Some(slope);
     }
     Ok(result)
@@ -47,13 +59,20 @@ pub fn runge_kutta<P: Phase, E>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::convert::Infallible;
 
-    #[derive(Clone)]
     struct Number(f64);
 
     impl Phase for Number {
-        fn add_scaled(&mut self, h: f64, rates: &Self) {
+        type Error = Infallible;
+
+        fn copy(&self) -> Result<Self, Infallible> {
+            Ok(Self(self.0))
+        }
+
+        fn add_scaled(&mut self, h: f64, rates: &Self) -> Result<(), Infallible> {
             self.0 += h * rates.0;
+            Ok(())
         }
     }
 
@@ -63,7 +82,7 @@ mod tests {
         let mut y = Number(1.0);
         for k in 0..steps {
             let t = k as f64 * dt;
-            let rates = |y: &Number, at: f64| Ok::<_, ()>(Number(y.0 * (t + at).cos()));
+            let rates = |y: &Number, at: f64| Ok(Number(y.0 * (t + at).cos()));
             let first = rates(&y, 0.0).unwrap();
             y = runge_kutta(scheme, &y, &first, dt, rates).unwrap();
         }

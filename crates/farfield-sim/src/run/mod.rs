@@ -14,14 +14,15 @@ mod writer;
 
 pub use folder::{Folder, case_text};
 pub use observe::{Observer, Progress, Silent};
-pub use outcome::Outcome;
+pub use outcome::{DeviceUse, Outcome};
 pub use schedule::Schedule;
 
 use crate::case::Case;
 use crate::checkpoint::{Checkpoint, Header, PlanRecord};
+use crate::device::Traffic;
 use crate::diagnostics::{Table, Watch};
 use crate::error::Error;
-use crate::model::{ENERGY, Limit, Model, Snapshot, State};
+use crate::model::{ENERGY, Limit, Model, Show, Snapshot};
 use farfield::tuning::MachineProfile;
 use outcome::Report;
 use pictures::Pictures;
@@ -57,16 +58,15 @@ pub struct Run {
     rows_before: u64,
     /// Of the initial state, for the scale of pictures.
     initial: Snapshot,
-    /// The last state that was looked at and found sound.
-    sound: Option<(Header, State)>,
+    /// Of the last state that was looked at and found sound; the model keeps the state itself.
+    sound: Option<Header>,
+    /// Of a resumed run, what it was on when it stopped: a device by name, or the CPU.
+    started_on: Option<Option<String>>,
+    /// What had travelled to and from the device before this run.
+    traffic_before: Traffic,
 }
 
 impl Run {
-    /// Has all sums done on a device, or on the CPU.
-    pub fn sum_on(&mut self, device: Option<Arc<dyn crate::summation::Device>>) {
-        self.model.summation().device = device;
-    }
-
     /// The resolved case.
     pub fn case(&self) -> &Case {
         &self.case
@@ -101,7 +101,12 @@ impl Run {
     fn run_loop(mut self, control: &Control, observer: &mut dyn Observer) -> Result<Outcome, Error> {
         let begin = Instant::now();
         let pictures = Pictures::new(&self.case, self.folder.path(), &self.initial)?;
-        let mut writer = Writer::start(&self.case, &self.folder, pictures);
+        // While a device computes, the cores are free to draw.
+        let threads = match self.model.summation().device {
+            Some(_) => rayon::current_num_threads(),
+            None => 1,
+        };
+        let mut writer = Writer::start(&self.case, &self.folder, pictures, threads);
         let mut report = Report::default();
         let finished = loop {
             let working = Instant::now();
@@ -134,7 +139,6 @@ impl Run {
     /// Rates at the present state, a row of diagnostics if it is due, and the alarm.
     fn look(&mut self, begin: Instant) -> Result<Option<Vec<f64>>, Error> {
         self.model.evaluate()?;
-        let state = self.model.state();
         let every = self.case.output.diagnostics_every;
         let due = Schedule::every(every).is_due(self.step) || self.at_end();
         self.rows_before = self.table.rows();
@@ -144,23 +148,24 @@ impl Run {
             let values = self.model.measure(with_energy)?;
             let energy = self.columns.iter().position(|name| name == ENERGY);
             let energy = energy.map(|at| values[at]).filter(|_| with_energy);
-            self.alarm(&state, &values, energy)?;
+            self.alarm(&values, energy)?;
             let wall = begin.elapsed().as_secs_f64();
             self.table
                 .write(self.step, self.time, self.dt, self.limit.name(), wall, &values)
                 .map_err(|error| self.writing_failed(error))?;
             row = Some(values);
         } else {
-            self.alarm(&state, &[], None)?;
+            self.alarm(&[], None)?;
         }
-        self.sound = Some((self.header(), state));
+        self.model.keep()?;
+        self.sound = Some(self.header());
         Ok(row)
     }
 
-    fn alarm(&mut self, state: &State, values: &[f64], energy: Option<f64>) -> Result<(), Error> {
-        let (step, time) = (self.step, self.time);
+    fn alarm(&mut self, values: &[f64], energy: Option<f64>) -> Result<(), Error> {
+        let (step, time, is_finite) = (self.step, self.time, self.model.is_finite()?);
         self.watch
-            .check(state, &self.columns, values, energy)
+            .check(is_finite, &self.columns, values, energy)
             .map_err(|why| Error::BlowUp { step, time, why })
     }
 
@@ -171,7 +176,8 @@ impl Run {
         let frame = !output.views.is_empty() && due(output.frames_every);
         let fields = (output.vtk || output.npz) && due(output.fields_every);
         if frame || fields {
-            let snapshot = Arc::new(self.model.snapshot());
+            let show = if fields { Show::Everything } else { Show::Picture };
+            let snapshot = Arc::new(self.model.snapshot(show)?);
             if frame {
                 writer.submit(Job::Frame(self.step, self.time, snapshot.clone()))?;
             }
@@ -180,7 +186,7 @@ impl Run {
             }
         }
         if output.checkpoint_every > 0 && self.step > 0 && due(output.checkpoint_every) && !at_end {
-            let checkpoint = self.checkpoint();
+            let checkpoint = self.checkpoint()?;
             writer.submit(Job::Checkpoint(Box::new(checkpoint)))?;
         }
         Ok(())
@@ -188,7 +194,7 @@ impl Run {
 
     /// The last checkpoint, the animation, and everything that is still waiting to be written.
     fn finish(&mut self, mut writer: Writer, finished: bool) -> Result<u64, Error> {
-        writer.submit(Job::Checkpoint(Box::new(self.checkpoint())))?;
+        writer.submit(Job::Checkpoint(Box::new(self.checkpoint()?)))?;
         if finished {
             writer.submit(Job::Animation)?;
         }
@@ -208,7 +214,7 @@ impl Run {
 
     /// One step, shortened to end exactly at the end of the case.
     fn advance(&mut self) -> Result<Vec<String>, Error> {
-        let mut choice = self.model.choose_step(&self.case.time);
+        let mut choice = self.model.choose_step(&self.case.time)?;
         let left = self.case.time.end - self.time;
         // A last step shorter than a millionth of the others is only rounding: it joins the one before.
         let last = left <= choice.dt * (1.0 + 1e-6);
@@ -268,34 +274,37 @@ impl Run {
             rows: self.rows_before,
             last_energy: self.watch.last_energy,
             simd: summation.simd.name().to_owned(),
+            device: summation.device.as_ref().map(|device| device.name()),
             plans: plans.collect(),
             case: self.case.clone(),
             profile: self.profile.clone(),
         }
     }
 
-    fn checkpoint(&mut self) -> Checkpoint {
-        Checkpoint {
+    fn checkpoint(&mut self) -> Result<Checkpoint, Error> {
+        Ok(Checkpoint {
             header: self.header(),
-            state: self.model.state(),
-        }
+            state: self.model.state()?,
+        })
     }
 
     /// After a failure: the last sound state becomes a checkpoint, and the message says so.
     fn keep_sound(&mut self, error: Error) -> Error {
+        use farfield::Error::{NotFinite, Overflow};
         let (step, time) = (self.step, self.time);
         let why = match &error {
             Error::BlowUp { why, .. } => why.clone(),
-            Error::Sum { cause, .. } if matches!(**cause, farfield::Error::NotFinite { .. }) => {
+            Error::Sum { cause, .. } if matches!(**cause, NotFinite { .. } | Overflow { .. }) => {
                 format!("{error}: the step is too long for this flow")
             }
+            Error::Device { .. } => error.to_string(),
             _ => return error,
         };
         let kept = match self.sound.take() {
-            Some((header, state)) => {
+            Some(header) => {
                 let (good_step, good_time) = (header.step, header.time);
-                match self.folder.store().write(&Checkpoint { header, state }) {
-                    Ok(_) => format!(
+                match self.write_kept(header) {
+                    Ok(()) => format!(
                         ". The state of step {good_step}, time {good_time:.6}, is kept: `farfield resume {} --set \
                          time.step={}` goes on from it with half the step",
                         self.folder.path().display(),
@@ -306,13 +315,27 @@ impl Run {
             }
             None => ". It is the initial state: look at the case".to_owned(),
         };
-        let error = Error::BlowUp {
-            step,
-            time,
-            why: format!("{why}{kept}"),
+        let error = match error {
+            Error::Device { what, cause } => Error::Device {
+                what,
+                cause: format!("{cause}{kept}").into(),
+            },
+            _ => Error::BlowUp {
+                step,
+                time,
+                why: format!("{why}{kept}"),
+            },
         };
         self.folder.log(&error.to_string());
         error
+    }
+
+    /// Writes the last sound state as a checkpoint.
+    fn write_kept(&mut self, header: Header) -> Result<(), Error> {
+        if let Some(state) = self.model.kept()? {
+            self.folder.store().write(&Checkpoint { header, state })?;
+        }
+        Ok(())
     }
 
     fn progress(&self, report: &Report, begin: Instant) -> Progress {
@@ -331,7 +354,13 @@ impl Run {
     }
 
     fn outcome(&mut self, finished: bool, report: Report, frames: u64, begin: Instant) -> Outcome {
+        let (before, state_stays) = (self.traffic_before, self.model.stays_on_device());
         let summation = self.model.summation();
+        let device = summation.device.as_ref().map(|device| DeviceUse {
+            name: device.name(),
+            state_stays,
+            traffic: device.traffic().since(&before),
+        });
         let outcome = Outcome {
             finished,
             steps: self.step,
@@ -342,6 +371,7 @@ impl Run {
             sum_seconds: summation.seconds_of_motion(),
             frames,
             sums: summation.describe(),
+            device,
             columns: self.columns.clone(),
             first: report.first,
             last: report.last,

@@ -1,5 +1,7 @@
 //! How a run ended, and what it did on the way.
 
+use crate::device::Traffic;
+
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
@@ -21,12 +23,25 @@ pub struct Outcome {
     pub frames: u64,
     /// What the sums settled on.
     pub sums: String,
+    /// The device sums were done on, if not the CPU.
+    pub device: Option<DeviceUse>,
     /// Names and values of the first and last rows of diagnostics in this session.
     pub columns: Vec<String>,
     /// The first row.
     pub first: Vec<f64>,
     /// The last row.
     pub last: Vec<f64>,
+}
+
+/// What a session did on a device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceUse {
+    /// The device.
+    pub name: String,
+    /// Whether the state stayed there between steps; else points travelled for every sum.
+    pub state_stays: bool,
+    /// What travelled.
+    pub traffic: Traffic,
 }
 
 /// What a session has done so far.

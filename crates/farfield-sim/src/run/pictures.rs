@@ -6,6 +6,7 @@ use crate::model::{Cloud as Points, Snapshot};
 use crate::vec3::Vec3;
 use farfield_plot::scene::{Bounds, Camera, Cloud, ColourMap, Exposure, Scene};
 use farfield_plot::{Animation, Color, Image};
+use rayon::prelude::*;
 use std::path::PathBuf;
 
 /// Colours of the parts: rings, knots, galaxies.
@@ -60,7 +61,7 @@ impl Pictures {
             let parts = parts_of(cloud);
             let frame = pictures.frame(&cloud.points);
             let measure = |view: &View| pictures.scene(&parts, "").measure(&pictures.camera(*view, frame));
-            pictures.exposures = pictures.views.iter().map(measure).collect::<Result<_, _>>()?;
+            pictures.exposures = pictures.views.par_iter().map(measure).collect::<Result<_, _>>()?;
         }
         Ok(pictures)
     }
@@ -72,7 +73,7 @@ impl Pictures {
         };
         let parts = parts_of(cloud);
         let frame = self.frame(&cloud.points);
-        for (view, exposure) in self.views.iter().zip(&self.exposures) {
+        let draw = |(view, exposure): (&View, &Exposure)| -> Result<(), Error> {
             let scene = self.scene(&parts, &format!("t = {time:.2}")).exposure(*exposure);
             let image = scene.render(&self.camera(*view, frame))?;
             let folder = self.folder.join(view.name());
@@ -80,9 +81,9 @@ impl Pictures {
                 folder: folder.clone(),
                 why: format!("cannot make this folder: {error}"),
             })?;
-            image.write_png(folder.join(format!("frame-{step:06}.png")))?;
-        }
-        Ok(())
+            Ok(image.write_png(folder.join(format!("frame-{step:06}.png")))?)
+        };
+        self.views.par_iter().zip(&self.exposures).try_for_each(draw)
     }
 
     /// Puts all pictures of the first view one after the other, those of earlier sessions included.

@@ -1,15 +1,17 @@
-//! How a run begins: anew, or from a checkpoint.
+//! How a run begins: anew or from a checkpoint, on the CPU or on a device.
 
 use super::{Folder, Run};
 use crate::case::Case;
 use crate::checkpoint::{Checkpoint, Found};
+use crate::device::{Device, Traffic};
 use crate::diagnostics::{Table, Watch};
 use crate::error::Error;
 use crate::gravity::GravityModel;
-use crate::model::{Limit, Model};
+use crate::model::{Limit, Model, Show};
 use crate::vortex::VortexModel;
 use farfield::tuning::MachineProfile;
 use std::path::Path;
+use std::sync::Arc;
 
 fn model_of(case: &Case, profile: &MachineProfile) -> Result<Box<dyn Model>, Error> {
     Ok(if case.gravity.is_some() {
@@ -27,9 +29,9 @@ impl Run {
     /// [`Error::Case`] for a case that cannot be built, [`Error::Folder`] for a folder that holds a run or cannot be
     /// written, [`Error::File`] if the disk is full.
     pub fn new(case: Case, folder: &Path, profile: MachineProfile) -> Result<Self, Error> {
-        let model = model_of(&case, &profile)?;
+        let mut model = model_of(&case, &profile)?;
         let folder = Folder::create(folder, &case)?;
-        let (columns, initial) = (model.columns(), model.snapshot());
+        let (columns, initial) = (model.columns(), model.snapshot(Show::Picture)?);
         let table = Table::create(&folder.diagnostics(), &columns)?;
         let mut run = Self {
             watch: Watch {
@@ -49,8 +51,10 @@ impl Run {
             rows_before: 0,
             initial,
             sound: None,
+            started_on: None,
+            traffic_before: Traffic::default(),
         };
-        let first = run.checkpoint();
+        let first = run.checkpoint()?;
         run.folder.store().write(&first)?;
         run.folder.probe(2 * first.to_bytes().map_or(0, |bytes| bytes.len()))?;
         Ok(run)
@@ -85,7 +89,7 @@ impl Run {
         }
         let case = change(header.case.clone())?;
         let mut model = model_of(&case, &header.profile)?;
-        let initial = model.snapshot();
+        let initial = model.snapshot(Show::Picture)?;
         model.restore(&state).map_err(|why| Error::Checkpoint { path, why })?;
         model.summation().simd = simd;
         let table = Table::reopen(&folder.diagnostics(), header.rows)?;
@@ -108,7 +112,34 @@ impl Run {
             rows_before: header.rows,
             initial,
             sound: None,
+            started_on: Some(header.device),
+            traffic_before: Traffic::default(),
         };
         Ok((run, remarks))
+    }
+
+    /// Has all sums done on a device, and keeps the state there if it has memory for states. Remarks say what is
+    /// noteworthy. To be called before the run goes, if at all.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the state does not fit or the device fails.
+    pub fn compute_on(&mut self, device: Option<Arc<dyn Device>>) -> Result<Vec<String>, Error> {
+        let name = device.as_ref().map(|device| device.name());
+        if let Some(device) = device {
+            self.traffic_before = device.traffic();
+            if let Some(memory) = device.memory()? {
+                self.model.stay_in(memory)?;
+            }
+            self.model.summation().device = Some(device);
+        }
+        let cpu = || "the CPU".to_owned();
+        Ok(match &self.started_on {
+            Some(before) if *before != name => vec![format!(
+                "the run was started on {} and goes on on {}: it will differ in the last bits",
+                before.clone().unwrap_or_else(cpu),
+                name.unwrap_or_else(cpu)
+            )],
+            _ => Vec::new(),
+        })
     }
 }

@@ -34,8 +34,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread.
-    pub fn start(case: &Case, folder: &Folder, pictures: Pictures) -> Self {
+    /// Starts the thread; pictures are drawn by so many.
+    pub fn start(case: &Case, folder: &Folder, pictures: Pictures, threads: usize) -> Self {
         let (jobs, queue) = sync_channel(QUEUE);
         let failure = Arc::new(Mutex::new(None));
         let work = Work {
@@ -47,7 +47,7 @@ impl Writer {
         };
         let thread = std::thread::spawn(move || {
             // Pictures are drawn in parallel; on threads of their own, or they would wait for those that compute.
-            match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+            match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
                 Ok(pool) => pool.install(|| work.run(queue)),
                 Err(_) => work.run(queue),
             }

@@ -11,11 +11,14 @@
 
 mod diffusion;
 mod energy;
+mod measure;
 mod model;
 mod motion;
 mod neighbours;
+mod on_device;
 mod profile;
 mod remesh;
+mod snapshot;
 mod tracers;
 mod tube;
 

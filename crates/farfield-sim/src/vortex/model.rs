@@ -1,40 +1,54 @@
 //! Vortex elements and tracers as a [`Model`].
 
 use super::Elements;
-use super::energy::energy;
-use super::motion::{Evaluated, Flow, Motion, vorticity};
+use super::motion::{Evaluated, Flow, Motion};
+use super::on_device::{Extents, FlowOnDevice, VortexOnDevice};
 use super::remesh::remesh;
 use super::tracers::{Tracers, place_tracers};
 use super::tube::build;
 use crate::case::{Case, Diffusion, Scheme, Time, Vortex};
-use crate::diagnostics::{Invariants, Members, RingMeasure, measure_ring};
+use crate::device::Memory;
 use crate::error::{CaseError, Error};
 use crate::integrate::runge_kutta;
-use crate::model::{Cloud, ENERGY, Limit, Model, Snapshot, State, StepChoice};
+use crate::model::{ENERGY, Limit, Model, Show, Snapshot, State, StepChoice};
 use crate::summation::Summation;
-use crate::vec3::{Vec3, dot, norm, unit};
+use crate::vec3::{Vec3, all_finite, unit};
 use farfield::kernel::Core;
 use farfield::tuning::MachineProfile;
+use std::sync::Arc;
 
 /// Vortex elements and the tracers they carry along.
 #[derive(Debug)]
 pub struct VortexModel {
-    settings: Vortex,
+    pub(super) settings: Vortex,
     scheme: Scheme,
-    motion: Motion,
-    flow: Flow,
-    sizes: Vec<f64>,
-    volumes: Vec<f64>,
-    groups: Vec<u32>,
-    tracer_groups: Vec<u32>,
+    pub(super) motion: Motion,
+    /// The flow; where it is in a device's memory, what was last brought from there.
+    pub(super) flow: Flow,
+    pub(super) sizes: Vec<f64>,
+    pub(super) volumes: Vec<f64>,
+    pub(super) groups: Vec<u32>,
+    pub(super) tracer_groups: Vec<u32>,
     /// Where along their line tracers started, from 0 to 1.
-    tracer_places: Vec<f64>,
+    pub(super) tracer_places: Vec<f64>,
     /// Name, axis and number of each ring and knot.
-    parts: Vec<(String, Vec3)>,
+    pub(super) parts: Vec<(String, Vec3)>,
     /// Rates at the present state; empty while they are not known.
-    evaluated: Evaluated,
+    pub(super) evaluated: Evaluated,
     is_evaluated: bool,
-    summation: Summation,
+    /// The flow in a device's memory, if it stays there.
+    pub(super) there: Option<VortexOnDevice>,
+    kept: Kept,
+    pub(super) summation: Summation,
+}
+
+/// The last state that was found sound.
+#[derive(Debug)]
+enum Kept {
+    Nothing,
+    Here(State),
+    /// The flow on a device; of the rest, all but the flow.
+    There(FlowOnDevice, Elements),
 }
 
 impl VortexModel {
@@ -88,12 +102,14 @@ impl VortexModel {
             parts,
             evaluated: Evaluated::default(),
             is_evaluated: false,
+            there: None,
+            kept: Kept::Nothing,
             summation: Summation::new(case.sum.clone(), profile),
             settings,
         })
     }
 
-    /// The elements as they are now.
+    /// The elements as they are now, or were when last brought from a device.
     pub fn elements(&self) -> Elements {
         Elements {
             positions: self.flow.positions.clone(),
@@ -104,61 +120,40 @@ impl VortexModel {
         }
     }
 
-    /// The tracers as they are now.
+    /// The tracers as they are now, or were when last brought from a device.
     pub fn tracers(&self) -> &[Vec3] {
         &self.flow.tracers
     }
 
-    /// Position, radius and speed of every ring and knot.
-    ///
-    /// # Errors
-    /// [`Error::Sum`] if the velocities are not known yet and the engine refuses.
-    pub fn rings(&mut self) -> Result<Vec<RingMeasure>, Error> {
-        self.evaluate()?;
-        let rates = &self.evaluated.rates;
-        let members = Members {
-            positions: &self.flow.positions,
-            strengths: &self.flow.strengths,
-            velocities: &rates.positions,
-            strength_rates: &rates.strengths,
-            groups: &self.groups,
-        };
-        let one = |(k, (_, axis)): (usize, &(String, Vec3))| measure_ring(&members, k as u32, *axis);
-        Ok(self.parts.iter().enumerate().map(one).collect())
-    }
-
-    fn largest_gradient(&self) -> (f64, usize) {
-        let norm2 = |g: &[f64; 9]| g.iter().map(|x| x * x).sum::<f64>();
-        let gradients = &self.evaluated.gradients;
-        let largest = gradients
-            .iter()
-            .enumerate()
-            .max_by(|a, b| norm2(a.1).total_cmp(&norm2(b.1)));
-        largest.map_or((0.0, 0), |(at, gradient)| (norm2(gradient).sqrt(), at))
-    }
-
-    fn enstrophy(&self) -> f64 {
-        let parts = self
-            .evaluated
-            .gradients
-            .iter()
-            .zip(&self.flow.strengths)
-            .zip(&self.sizes);
-        parts
-            .map(|((gradient, strength), size)| dot(*strength, vorticity(self.motion.core, gradient, *strength, *size)))
-            .sum()
-    }
-
-    /// What is drawn in one colour: a ring or knot; or, of one knot alone, each of its equal arcs, so that its strands
-    /// can be told apart.
-    fn colour_groups(&self) -> Vec<u32> {
-        match (&self.settings.rings[..], &self.settings.knots[..]) {
-            ([], [knot]) => {
-                let arc = |along: &f64| (along * f64::from(knot.turns_through)) as u32;
-                self.tracer_places.iter().map(arc).collect()
-            }
-            _ => self.tracer_groups.clone(),
+    /// Brings the elements and their rates, where they are in a device's memory.
+    pub(super) fn bring_elements(&mut self) -> Result<(), Error> {
+        if let Some(there) = &mut self.there {
+            there.bring_elements(&mut self.flow)?;
+            there.bring_rates(&mut self.evaluated)?;
         }
+        Ok(())
+    }
+
+    /// One step in the host's memory.
+    fn advance_here(&mut self, dt: f64) -> Result<(), Error> {
+        let Self {
+            motion,
+            flow,
+            sizes,
+            volumes,
+            summation,
+            evaluated,
+            ..
+        } = self;
+        let first = std::mem::take(evaluated).rates;
+        self.is_evaluated = false;
+        *flow = runge_kutta(self.scheme, flow, &first, dt, |stage, later| {
+            let sizes = motion.sizes_later(sizes, later);
+            motion
+                .rates(stage, &sizes, volumes, summation)
+                .map(|evaluated| evaluated.rates)
+        })?;
+        Ok(())
     }
 
     fn remesh(&mut self) -> String {
@@ -186,6 +181,13 @@ impl VortexModel {
 
 impl Model for VortexModel {
     fn evaluate(&mut self) -> Result<(), Error> {
+        if let Some(there) = &mut self.there {
+            let extents = Extents {
+                sizes: &self.sizes,
+                volumes: &self.volumes,
+            };
+            return there.evaluate(&self.motion, extents, &mut self.summation);
+        }
         if !self.is_evaluated {
             let rates = self
                 .motion
@@ -208,130 +210,114 @@ impl Model for VortexModel {
     }
 
     fn measure(&mut self, with_energy: bool) -> Result<Vec<f64>, Error> {
-        self.evaluate()?;
-        let energy = if with_energy {
-            energy(&self.elements(), self.motion.core, &mut self.summation)?
-        } else {
-            f64::NAN
-        };
-        let velocities = &self.evaluated.rates.positions;
-        let invariants = Invariants::of(&self.flow.positions, &self.flow.strengths, velocities);
-        let fastest = velocities.iter().map(|u| norm(*u)).fold(0.0, f64::max);
-        let mut values = vec![self.flow.positions.len() as f64];
-        for vector in [
-            invariants.total_vorticity,
-            invariants.impulse,
-            invariants.angular_impulse,
-        ] {
-            values.extend(vector);
-        }
-        values.extend([
-            energy,
-            invariants.helicity,
-            self.enstrophy(),
-            fastest,
-            self.largest_gradient().0,
-        ]);
-        for ring in self.rings()? {
-            values.extend(ring.centre);
-            values.extend([ring.radius, ring.speed]);
-        }
-        Ok(values)
+        self.measured(with_energy)
     }
 
-    fn choose_step(&self, time: &Time) -> StepChoice {
+    fn choose_step(&self, time: &Time) -> Result<StepChoice, Error> {
         StepChoice::of(time, || {
-            let (gradient, at) = self.largest_gradient();
-            StepChoice {
+            let (gradient, at) = match &self.there {
+                Some(there) => there.largest_gradient()?,
+                None => self.largest_gradient(),
+            };
+            Ok(StepChoice {
                 dt: time.limit / gradient,
                 limit: Limit::Strain,
                 why: format!(
                     "the velocity gradient is {gradient:.4} at element {at}; step x gradient stays {}",
                     time.limit
                 ),
-            }
+            })
         })
     }
 
     fn advance(&mut self, dt: f64, step: u64) -> Result<Vec<String>, Error> {
         self.evaluate()?;
-        let Self {
-            motion,
-            flow,
-            sizes,
-            volumes,
-            summation,
-            evaluated,
-            ..
-        } = self;
-        let first = std::mem::take(evaluated).rates;
-        self.is_evaluated = false;
-        *flow = runge_kutta(self.scheme, flow, &first, dt, |stage, later| {
-            let sizes = motion.sizes_later(sizes, later);
-            motion
-                .rates(stage, &sizes, volumes, summation)
-                .map(|evaluated| evaluated.rates)
-        })?;
+        match &mut self.there {
+            Some(there) => {
+                let extents = Extents {
+                    sizes: &self.sizes,
+                    volumes: &self.volumes,
+                };
+                there.advance((self.scheme, dt), &self.motion, extents, &mut self.summation)?;
+            }
+            None => self.advance_here(dt)?,
+        }
         if self.motion.diffusion == Diffusion::CoreSpreading {
             self.sizes = self.motion.sizes_later(&self.sizes, dt);
+            if let Some(there) = &mut self.there {
+                there.replace_sizes(&self.sizes)?;
+            }
         }
         let every = self.settings.remesh_every;
-        if every > 0 && step.is_multiple_of(every) {
-            return Ok(vec![self.remesh()]);
+        if every == 0 || !step.is_multiple_of(every) {
+            return Ok(Vec::new());
         }
-        Ok(Vec::new())
+        self.bring_elements()?;
+        let remark = self.remesh();
+        if let Some(there) = &mut self.there {
+            there.replace_elements(&self.flow, &self.sizes)?;
+        }
+        Ok(vec![remark])
     }
 
-    fn snapshot(&self) -> Snapshot {
-        let rates = &self.evaluated.rates;
-        let or_zero = |values: &[Vec3], n: usize| {
-            if values.len() == n {
-                values.to_vec()
-            } else {
-                vec![[0.0; 3]; n]
+    fn snapshot(&mut self, show: Show) -> Result<Snapshot, Error> {
+        self.bring(show)?;
+        Ok(match show {
+            Show::Picture => self.drawn(),
+            Show::Everything => self.clouds(),
+        })
+    }
+
+    fn is_finite(&self) -> Result<bool, Error> {
+        let numbers = self.sizes.iter().chain(&self.volumes).all(|value| value.is_finite());
+        let flow = match &self.there {
+            Some(there) => there.all_finite()?,
+            None => [&self.flow.positions, &self.flow.strengths, &self.flow.tracers]
+                .into_iter()
+                .all(|vectors| all_finite(vectors)),
+        };
+        Ok(numbers && flow)
+    }
+
+    fn state(&mut self) -> Result<State, Error> {
+        if let Some(there) = &mut self.there {
+            there.bring_elements(&mut self.flow)?;
+            there.bring_tracers(&mut self.flow)?;
+        }
+        Ok(state_of(&self.flow, &self.sizes, &self.volumes, &self.groups))
+    }
+
+    fn keep(&mut self) -> Result<(), Error> {
+        self.kept = match &self.there {
+            Some(there) => {
+                let rest = Elements {
+                    sizes: self.sizes.clone(),
+                    volumes: self.volumes.clone(),
+                    groups: self.groups.clone(),
+                    ..Elements::default()
+                };
+                Kept::There(there.copy()?, rest)
             }
+            None => Kept::Here(self.state()?),
         };
-        let elements = Cloud {
-            name: "elements",
-            points: self.flow.positions.clone(),
-            scalars: vec![
-                ("core_size", self.sizes.clone()),
-                ("volume", self.volumes.clone()),
-                ("part", self.groups.iter().map(|g| f64::from(*g)).collect()),
-            ],
-            vectors: vec![
-                ("strength", self.flow.strengths.clone()),
-                ("velocity", or_zero(&rates.positions, self.flow.positions.len())),
-            ],
-            groups: self.groups.clone(),
-        };
-        if self.flow.tracers.is_empty() {
-            return Snapshot { clouds: vec![elements] };
-        }
-        let tracers = Cloud {
-            name: "tracers",
-            points: self.flow.tracers.clone(),
-            scalars: vec![
-                ("part", self.tracer_groups.iter().map(|g| f64::from(*g)).collect()),
-                ("along", self.tracer_places.clone()),
-            ],
-            vectors: vec![("velocity", or_zero(&rates.tracers, self.flow.tracers.len()))],
-            groups: self.colour_groups(),
-        };
-        Snapshot {
-            clouds: vec![tracers, elements],
+        Ok(())
+    }
+
+    fn kept(&mut self) -> Result<Option<State>, Error> {
+        match std::mem::replace(&mut self.kept, Kept::Nothing) {
+            Kept::Nothing => Ok(None),
+            Kept::Here(state) => Ok(Some(state)),
+            Kept::There(flow, rest) => Ok(Some(state_of(&flow.fetch()?, &rest.sizes, &rest.volumes, &rest.groups))),
         }
     }
 
-    fn state(&self) -> State {
-        let mut state = State::default();
-        state.push_vectors("positions", &self.flow.positions);
-        state.push_vectors("strengths", &self.flow.strengths);
-        state.push_numbers("sizes", &self.sizes);
-        state.push_numbers("volumes", &self.volumes);
-        state.push_numbers("groups", &self.groups.iter().map(|g| f64::from(*g)).collect::<Vec<_>>());
-        state.push_vectors("tracers", &self.flow.tracers);
-        state
+    fn stay_in(&mut self, memory: Arc<dyn Memory>) -> Result<(), Error> {
+        self.there = Some(VortexOnDevice::new(memory, &self.flow, &self.sizes)?);
+        Ok(())
+    }
+
+    fn stays_on_device(&self) -> bool {
+        self.there.is_some()
     }
 
     fn restore(&mut self, state: &State) -> Result<(), String> {
@@ -351,7 +337,7 @@ impl Model for VortexModel {
             return Err(format!("it has {found} tracers where the case has {expected}"));
         }
         (self.flow, self.sizes, self.volumes, self.groups) = (flow, sizes, volumes, groups);
-        (self.evaluated, self.is_evaluated) = (Evaluated::default(), false);
+        (self.evaluated, self.is_evaluated, self.there) = (Evaluated::default(), false, None);
         Ok(())
     }
 
@@ -368,4 +354,16 @@ impl Model for VortexModel {
             self.flow.tracers.len()
         )
     }
+}
+
+/// The arrays of a checkpoint.
+fn state_of(flow: &Flow, sizes: &[f64], volumes: &[f64], groups: &[u32]) -> State {
+    let mut state = State::default();
+    state.push_vectors("positions", &flow.positions);
+    state.push_vectors("strengths", &flow.strengths);
+    state.push_numbers("sizes", sizes);
+    state.push_numbers("volumes", volumes);
+    state.push_numbers("groups", &groups.iter().map(|g| f64::from(*g)).collect::<Vec<_>>());
+    state.push_vectors("tracers", &flow.tracers);
+    state
 }

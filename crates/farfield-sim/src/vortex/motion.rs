@@ -22,7 +22,13 @@ pub struct Flow {
 }
 
 impl Phase for Flow {
-    fn add_scaled(&mut self, h: f64, rates: &Self) {
+    type Error = Error;
+
+    fn copy(&self) -> Result<Self, Error> {
+        Ok(self.clone())
+    }
+
+    fn add_scaled(&mut self, h: f64, rates: &Self) -> Result<(), Error> {
         let add = |values: &mut [Vec3], rates: &[Vec3]| {
             values
                 .par_iter_mut()
@@ -33,6 +39,7 @@ impl Phase for Flow {
         add(&mut self.positions, &rates.positions);
         add(&mut self.strengths, &rates.strengths);
         add(&mut self.tracers, &rates.tracers);
+        Ok(())
     }
 }
 
@@ -74,17 +81,10 @@ impl Motion {
         volumes: &[f64],
         summation: &mut Summation,
     ) -> Result<Evaluated, Error> {
-        let kernel = Kernel::BiotSavart { core: self.core };
         let field = summation.evaluate(Request {
-            what: "elements",
-            kernel,
             sources: &flow.positions,
-            sizes: shared(sizes),
             strengths: flow.strengths.as_flattened(),
-            vectors: 1,
-            targets: None,
-            outputs: &[Output::Velocity, Output::VelocityGradient],
-            tolerance: None,
+            ..self.elements_sum(shared(sizes))
         })?;
         let gradients = field.velocity_gradient().to_vec();
         let rates = Flow {
@@ -125,17 +125,37 @@ impl Motion {
             return Ok(Vec::new());
         }
         let field = summation.evaluate(Request {
-            what: "tracers",
-            kernel: Kernel::BiotSavart { core: self.core },
             sources: &flow.positions,
-            sizes: shared(sizes),
             strengths: flow.strengths.as_flattened(),
-            vectors: 1,
             targets: Some(&flow.tracers),
-            outputs: &[Output::Velocity],
-            tolerance: self.tracer_tolerance,
+            ..self.tracers_sum(shared(sizes))
         })?;
         Ok(field.velocity().to_vec())
+    }
+
+    /// The sum for velocities and gradients at the elements, as yet without them.
+    pub(super) fn elements_sum(&self, sizes: Sizes<f64>) -> Request<'static> {
+        Request {
+            what: "elements",
+            kernel: Kernel::BiotSavart { core: self.core },
+            sources: &[],
+            sizes,
+            strengths: &[],
+            vectors: 1,
+            targets: None,
+            outputs: &[Output::Velocity, Output::VelocityGradient],
+            tolerance: None,
+        }
+    }
+
+    /// The sum for the tracers' velocities, as yet without points.
+    pub(super) fn tracers_sum(&self, sizes: Sizes<f64>) -> Request<'static> {
+        Request {
+            what: "tracers",
+            outputs: &[Output::Velocity],
+            tolerance: self.tracer_tolerance,
+            ..self.elements_sum(sizes)
+        }
     }
 
     /// Sizes a time `later` from now: with spreading cores $\sigma^2$ grows by $2\nu t$, as a diffusing Gaussian does.
@@ -149,7 +169,7 @@ impl Motion {
 }
 
 /// One size where all are equal: the engine is faster with it.
-fn shared(sizes: &[f64]) -> Sizes<f64> {
+pub(super) fn shared(sizes: &[f64]) -> Sizes<f64> {
     match sizes {
         [first, rest @ ..] if rest.iter().all(|size| size == first) => Sizes::Global(*first),
         _ => Sizes::PerSource(sizes.to_vec()),

@@ -1,14 +1,13 @@
 //! Checks of what the caller hands in.
 
+use super::extremes::Extremes;
 use super::units::{Comfort, largest_magnitude};
 use super::{Method, Sum};
 use crate::error::Error;
 use crate::expansion::MAX_ORDER;
 use crate::kernel::{Core, Kernel, Output, Sizes};
-use crate::parallel::reduce_pieces;
 use crate::simd::{Real, SimdLevel};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 impl<T: Real> Sum<'_, T> {
     /// The range of tolerances that can be honoured in this precision.
@@ -224,10 +223,8 @@ pub(crate) fn check_points<T: Real, const D: usize>(
     targets: Option<&[[T; D]]>,
 ) -> Result<f64, Error> {
     let sets = [("sources", sources), ("targets", targets.unwrap_or(&[]))];
-    let mut all = Survey::default();
-    for (array, points) in sets {
-        all = all.join(Survey::of(array, points)?);
-    }
+    let [sources, targets] = sets.map(|(array, points)| Survey::of(array, points));
+    let all = sources?.join(targets?);
     let comfort = Comfort::of::<T>();
     let extent = all.extent();
     if extent > 0.0 {
@@ -244,18 +241,6 @@ struct Survey<const D: usize> {
     high: [f64; D],
     /// The smallest coordinate other than zero.
     smallest: f64,
-    finite: bool,
-}
-
-impl<const D: usize> Default for Survey<D> {
-    fn default() -> Self {
-        Self {
-            low: [f64::INFINITY; D],
-            high: [f64::NEG_INFINITY; D],
-            smallest: f64::INFINITY,
-            finite: true,
-        }
-    }
 }
 
 impl<const D: usize> Survey<D> {
@@ -267,41 +252,22 @@ impl<const D: usize> Survey<D> {
                 limit: MOST_POINTS,
             });
         }
-        let of_piece = |piece: Range<usize>| {
-            let add = |survey: Self, point: &[T; D]| survey.with(point.map(Real::to_f64));
-            points[piece].iter().fold(Self::default(), add)
-        };
-        let survey = reduce_pieces(points.len(), 1 << 14, of_piece, Self::join).unwrap_or_default();
-        if survey.finite {
-            return Ok(survey);
+        let coordinates = points.as_flattened();
+        let found = Extremes::of(coordinates);
+        if found.are_finite() {
+            return Ok(Self {
+                low: std::array::from_fn(|axis| found.of_axis(axis, D).0),
+                high: std::array::from_fn(|axis| found.of_axis(axis, D).1),
+                smallest: found.smallest(),
+            });
         }
-        let (index, component, value) = points
-            .iter()
-            .enumerate()
-            .find_map(|(index, point)| {
-                let component = point.iter().position(|c| !c.is_finite())?;
-                Some((index, component, point[component].to_f64()))
-            })
-            .unwrap_or_default();
+        let at = coordinates.iter().position(|c| !c.is_finite()).unwrap_or(0);
         Err(Error::NotFinite {
             array,
-            index,
-            component,
-            value,
+            index: at / D,
+            component: at % D,
+            value: coordinates[at].to_f64(),
         })
-    }
-
-    #[inline(always)]
-    fn with(mut self, point: [f64; D]) -> Self {
-        for axis in 0..D {
-            let c = point[axis];
-            self.low[axis] = self.low[axis].min(c);
-            self.high[axis] = self.high[axis].max(c);
-            let size = if c == 0.0 { f64::INFINITY } else { c.abs() };
-            self.smallest = self.smallest.min(size);
-            self.finite &= c.is_finite();
-        }
-        self
     }
 
     fn join(self, other: Self) -> Self {
@@ -309,7 +275,6 @@ impl<const D: usize> Survey<D> {
             low: std::array::from_fn(|axis| self.low[axis].min(other.low[axis])),
             high: std::array::from_fn(|axis| self.high[axis].max(other.high[axis])),
             smallest: self.smallest.min(other.smallest),
-            finite: self.finite && other.finite,
         }
     }
 
@@ -397,6 +362,23 @@ fn check_distances<T: Real, const D: usize>(
     Ok(())
 }
 
+/// The first part of [`check_strengths`], which does not look at them.
+///
+/// # Errors
+/// [`Error::Length`].
+pub fn check_strength_count(found: usize, sources: usize, components: usize, vectors: usize) -> Result<(), Error> {
+    let expected = sources * components * vectors;
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::Length {
+        array: "strengths",
+        found,
+        expected,
+        why: format!("{sources} sources x {components} components x {vectors} vectors"),
+    })
+}
+
 /// Checks the strengths of an evaluation, `sources * components * vectors` finite numbers; returns the largest
 /// magnitude.
 ///
@@ -408,16 +390,7 @@ pub fn check_strengths<T: Real>(
     components: usize,
     vectors: usize,
 ) -> Result<f64, Error> {
-    let expected = sources * components * vectors;
-    if strengths.len() != expected {
-        let why = format!("{sources} sources x {components} components x {vectors} vectors");
-        return Err(Error::Length {
-            array: "strengths",
-            found: strengths.len(),
-            expected,
-            why,
-        });
-    }
+    check_strength_count(strengths.len(), sources, components, vectors)?;
     largest_magnitude(strengths).map_err(|at| Error::NotFinite {
         array: "strengths",
         index: at / components,

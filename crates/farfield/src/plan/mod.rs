@@ -5,6 +5,7 @@
 
 mod build;
 mod evaluate;
+mod extremes;
 mod far_field;
 mod field;
 pub(crate) mod input;
@@ -18,7 +19,7 @@ pub(crate) mod units;
 
 pub use evaluate::{Parameters, Plan, first_sum};
 pub use field::Field;
-pub use input::{MOST_POINTS, check_strengths};
+pub use input::{MOST_POINTS, check_strength_count, check_strengths};
 pub use memory::MemoryForecast;
 pub use near_field::{NearBlock, NearField, NearLists, NearPoints, PairsElsewhere, PointOrder};
 pub use one_call::{BiotSavartSum, CoulombSum, GravitySum, biot_savart, coulomb, gravity};

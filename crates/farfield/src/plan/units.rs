@@ -6,11 +6,10 @@
 //! gravitational constant likewise. Such factors are exact: where nothing overflows, results keep every bit. Results
 //! are brought back at the end, and those that do not fit the precision are an error ([`super::Error::Overflow`]).
 
+use super::extremes::Extremes;
 use crate::kernel::{Kernel, Output, Sizes};
-use crate::parallel::reduce_pieces;
 use crate::simd::Real;
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// Powers of two within which a precision computes every kernel.
 pub(crate) struct Comfort {
@@ -149,16 +148,13 @@ pub(crate) fn multiply_by_two_to<T: Real>(values: &mut [T], exponent: i32) {
 
 /// The largest magnitude among the values, or else the index of the first that is not finite.
 pub(crate) fn largest_magnitude<T: Real>(values: &[T]) -> Result<f64, usize> {
-    // Not `max`, which forgets NaN.
-    let larger = |a: f64, b: f64| if b <= a { a } else { b };
-    let of_piece = |piece: Range<usize>| values[piece].iter().fold(0.0, |a, b| larger(a, b.to_f64().abs()));
-    let largest = reduce_pieces(values.len(), 1 << 15, of_piece, larger).unwrap_or(0.0);
-    if largest.is_finite() {
-        return Ok(largest);
+    let found = Extremes::of(values);
+    if found.are_finite() {
+        return Ok(found.largest());
     }
     match values.iter().position(|value| !value.is_finite()) {
         Some(index) => Err(index),
-        None => Ok(largest),
+        None => Ok(found.largest()),
     }
 }
 

@@ -1,0 +1,226 @@
+//! Simulations whose state stays on a device, against the same steps on the CPU.
+
+use super::device::Cuda;
+use crate::failure::Failure;
+use farfield::tuning::MachineProfile;
+use farfield_cuda::selftest::Row;
+use farfield_sim::Error;
+use farfield_sim::case::{self, BuiltIn, Case, Override};
+use farfield_sim::device::Device;
+use farfield_sim::gravity::GravityModel;
+use farfield_sim::model::{Model, State};
+use farfield_sim::vortex::VortexModel;
+use std::sync::Arc;
+
+/// Steps of each simulation.
+const STEPS: u64 = 4;
+
+/// Two rings of different core sizes, 672 elements, 500 tracers.
+const RINGS: [&str; 7] = [
+    "vortex.around=48",
+    "vortex.layers=1",
+    "vortex.rings.0.core=0.25",
+    "vortex.rings.1.core=0.26",
+    "tracers.count=500",
+    "sum.method=\"direct\"",
+    "sum.tolerance=1e-12",
+];
+
+const CLUSTER: [&str; 3] = [
+    "gravity.plummer.0.count=500",
+    "sum.method=\"direct\"",
+    "sum.tolerance=1e-12",
+];
+
+/// Runs all checks and hands each row to `report` as it comes.
+pub fn run(device: &Arc<farfield_cuda::Device>, report: &mut dyn FnMut(&Row)) -> Result<(), Failure> {
+    let device: Arc<dyn Device> = Arc::new(Cuda::new(device.clone()));
+    let vortex: [(&str, &[&str], f64); 6] = [
+        (
+            "euler, classical",
+            &["time.scheme=euler", "vortex.stretching=classical"],
+            1e-9,
+        ),
+        ("rk2, mixed", &["time.scheme=rk2", "vortex.stretching=mixed"], 1e-9),
+        (
+            "rk4, relaxation",
+            &["vortex.core=gaussian", "vortex.relaxation=0.5"],
+            1e-9,
+        ),
+        (
+            "rk4, core spreading",
+            &[
+                "vortex.core=gaussian",
+                "vortex.viscosity=0.001",
+                "vortex.diffusion=core-spreading",
+            ],
+            1e-9,
+        ),
+        (
+            "rk4, strength exchange, remeshing",
+            &[
+                "vortex.viscosity=0.001",
+                "vortex.diffusion=pse",
+                "vortex.remesh_every=2",
+                "vortex.remesh_cutoff=0.01",
+            ],
+            1e-9,
+        ),
+        (
+            "rk4, FMM",
+            &[
+                "vortex.around=108",
+                "vortex.layers=2",
+                "vortex.rings.0.core=0.15",
+                "vortex.rings.1.core=0.15",
+                "vortex.core=hu-polynomial",
+                "tracers.count=20000",
+                "sum.method=\"fmm\"",
+                "sum.tolerance=1e-6",
+            ],
+            1e-5,
+        ),
+    ];
+    for (what, set, allowed) in vortex {
+        report(&against_cpu(what, &read("leapfrog", &RINGS, set)?, &device, allowed)?);
+    }
+    let gravity: [(&str, &[&str], f64); 3] = [
+        ("leapfrog", &["time.scheme=leapfrog"], 1e-9),
+        ("yoshida4", &["time.scheme=yoshida4"], 1e-9),
+        (
+            "leapfrog, FMM",
+            &[
+                "gravity.plummer.0.count=20000",
+                "sum.method=\"fmm\"",
+                "sum.tolerance=1e-6",
+            ],
+            1e-6,
+        ),
+    ];
+    for (what, set, allowed) in gravity {
+        report(&against_cpu(what, &read("plummer", &CLUSTER, set)?, &device, allowed)?);
+    }
+    let fmm = [
+        "vortex.core=hu-polynomial",
+        "sum.method=\"fmm\"",
+        "sum.tolerance=1e-4",
+        "tracers.count=20000",
+    ];
+    report(&restored(&read("leapfrog", &RINGS, &fmm)?, &device)?);
+    report(&not_a_number(&read("leapfrog", &RINGS, &[])?, &device)?);
+    Ok(())
+}
+
+fn read(name: &str, size: &[&str], set: &[&str]) -> Result<Case, Failure> {
+    let texts = size.iter().chain(set).map(|text| Override::parse(text));
+    let overrides = texts.collect::<Result<Vec<_>, _>>().map_err(Failure::data)?;
+    let built_in = BuiltIn::ALL.iter().find(|case| case.name == name);
+    let text = built_in.map_or("", |case| case.text);
+    case::read(text, name, &overrides).map_err(Failure::data)
+}
+
+fn model(case: &Case) -> Result<Box<dyn Model>, Error> {
+    let profile = MachineProfile::default();
+    Ok(if case.gravity.is_some() {
+        Box::new(GravityModel::new(case, profile)?)
+    } else {
+        Box::new(VortexModel::new(case, profile)?)
+    })
+}
+
+/// Sends the present state to a device.
+fn place(model: &mut dyn Model, device: &Arc<dyn Device>) -> Result<(), Error> {
+    if let Some(memory) = device.memory()? {
+        model.stay_in(memory)?;
+    }
+    model.summation().device = Some(device.clone());
+    Ok(())
+}
+
+fn steps(model: &mut dyn Model, case: &Case, which: std::ops::Range<u64>) -> Result<State, Error> {
+    for step in which {
+        model.advance(case.time.step, step + 1)?;
+    }
+    model.state()
+}
+
+/// The largest relative difference of an array, in the norm of the tolerance; infinite if lengths differ.
+fn difference(a: &State, b: &State) -> f64 {
+    let one = |a: &[f64], b: &[f64]| {
+        if a.len() != b.len() {
+            return f64::INFINITY;
+        }
+        let squares = a.iter().zip(b).map(|(x, y)| [(x - y) * (x - y), x * x]);
+        let [different, all] = squares.fold([0.0, f64::MIN_POSITIVE], |[d, s], [x, y]| [d + x, s + y]);
+        let relative = (different / all).sqrt();
+        // Not a number is no small difference.
+        if relative.is_nan() { f64::INFINITY } else { relative }
+    };
+    let arrays = a.arrays.iter().zip(&b.arrays);
+    arrays.map(|(a, b)| one(&a.2, &b.2)).fold(0.0, f64::max)
+}
+
+fn against_cpu(what: &str, case: &Case, device: &Arc<dyn Device>, allowed: f64) -> Result<Row, Failure> {
+    let (mut here, mut there) = (model(case)?, model(case)?);
+    place(&mut *there, device)?;
+    let here = steps(&mut *here, case, 0..STEPS)?;
+    let there = steps(&mut *there, case, 0..STEPS)?;
+    let system = if case.gravity.is_some() { "gravity" } else { "vortices" };
+    let what = format!("steps on the device: {system}, {what}");
+    Ok(row(&what, case, difference(&here, &there), allowed))
+}
+
+/// The numbers that differ between a run of all steps and one that was stopped and resumed in the middle.
+fn restored(case: &Case, device: &Arc<dyn Device>) -> Result<Row, Failure> {
+    let (mut whole, mut first, mut second) = (model(case)?, model(case)?, model(case)?);
+    place(&mut *whole, device)?;
+    place(&mut *first, device)?;
+    let middle = steps(&mut *first, case, 0..STEPS / 2)?;
+    second.restore(&middle).map_err(Failure::Data)?;
+    place(&mut *second, device)?;
+    let whole = steps(&mut *whole, case, 0..STEPS)?;
+    let second = steps(&mut *second, case, STEPS / 2..STEPS)?;
+    let numbers = whole.arrays.iter().zip(&second.arrays);
+    let different = numbers
+        .flat_map(|(a, b)| a.2.iter().zip(&b.2))
+        .filter(|(a, b)| a.to_bits() != b.to_bits())
+        .count();
+    let what = "steps on the device, stopped and resumed: bits that differ";
+    Ok(row(what, case, different as f64, 0.0))
+}
+
+/// Whether a number that is none is named as the CPU names it: 0 if so.
+fn not_a_number(case: &Case, device: &Arc<dyn Device>) -> Result<Row, Failure> {
+    let spoilt = |on_device: bool| -> Result<String, Failure> {
+        let mut model = model(case)?;
+        let mut state = model.state()?;
+        state.arrays[0].2[7] = f64::NAN;
+        model.restore(&state).map_err(Failure::Data)?;
+        if on_device {
+            place(&mut *model, device)?;
+        }
+        Ok(model
+            .evaluate()
+            .err()
+            .map_or_else(String::new, |error| error.to_string()))
+    };
+    let (here, there) = (spoilt(false)?, spoilt(true)?);
+    let named = !here.is_empty() && here == there;
+    let what = "steps on the device: a number that is none is named";
+    Ok(row(what, case, f64::from(u8::from(!named)), 0.0))
+}
+
+fn row(what: &str, case: &Case, measured: f64, allowed: f64) -> Row {
+    let points = match &case.tracers {
+        Some(tracers) => format!("rings, {} tracers", tracers.count),
+        None => "plummer".to_owned(),
+    };
+    Row {
+        what: what.to_owned(),
+        precision: "f64",
+        points,
+        parameters: format!("{STEPS} steps, {:.0e}", case.sum.tolerance),
+        measured,
+        allowed,
+    }
+}

@@ -1,0 +1,104 @@
+// What the steps of a simulation do besides its sums, on arrays that stay on the device.
+#include "sort.cuh"
+
+// values += h rates
+extern "C" __global__ void add_scaled(real *__restrict__ values, real h, const real *__restrict__ rates, uint count) {
+    uint i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) values[i] = fma(h, rates[i], values[i]);
+}
+
+// How the strengths of vortex elements change: (classical G + transpose G^T) s, with G the velocity gradient, and
+// relaxation towards the vorticity, the element's own part (own / size^3) s of it included.
+struct StrengthLaw {
+    real classical, transpose, relaxation, own, size;
+};
+
+extern "C" __global__ void strength_rates(const real *__restrict__ strengths, const real *__restrict__ gradients,
+                                          const real *__restrict__ sizes, uint has_sizes, StrengthLaw law, uint count,
+                                          real *__restrict__ rates) {
+    uint i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    const real *g = gradients + 9 * (ulong64)i, *s = strengths + 3 * (ulong64)i;
+    real rate[3];
+    for (int k = 0; k < 3; ++k) {
+        real along = g[3 * k] * s[0] + g[3 * k + 1] * s[1] + g[3 * k + 2] * s[2];
+        real across = g[k] * s[0] + g[3 + k] * s[1] + g[6 + k] * s[2];
+        rate[k] = law.classical * along + law.transpose * across;
+    }
+    if (law.relaxation != 0) {
+        real size = has_sizes ? sizes[i] : law.size, own = law.own / (size * size * size);
+        real w[3] = {g[7] - g[5] + own * s[0], g[2] - g[6] + own * s[1], g[3] - g[1] + own * s[2]};
+        real vorticity = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+        real strength = sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
+        if (vorticity > 0)
+            for (int k = 0; k < 3; ++k) rate[k] += law.relaxation * (w[k] * (strength / vorticity) - s[k]);
+    }
+    for (int k = 0; k < 3; ++k) rates[3 * (ulong64)i + k] = rate[k];
+}
+
+// What one look at an array of vectors finds; zero at first.
+struct Survey {
+    // The largest component and the largest negated one along each axis, in an order-preserving form.
+    ulong64 high[3], low[3];
+    // The complement of the first index whose number is not finite.
+    ulong64 not_finite;
+};
+
+extern "C" __global__ void survey(const real *__restrict__ values, uint count, Survey *found) {
+    ulong64 high[3] = {0, 0, 0}, low[3] = {0, 0, 0}, not_finite = 0;
+    for (ulong64 point = blockIdx.x * blockDim.x + threadIdx.x; 3 * point < count; point += gridDim.x * blockDim.x) {
+        for (int axis = 0; axis < 3; ++axis) {
+            ulong64 i = 3 * point + axis;
+            if (i >= count) break;
+            double c = values[i];
+            if (isfinite(c)) {
+                high[axis] = max(high[axis], ordered(c));
+                low[axis] = max(low[axis], ordered(-c));
+            } else {
+                not_finite = max(not_finite, ~i);
+            }
+        }
+    }
+    for (int lane = 16; lane > 0; lane /= 2) {
+        for (int axis = 0; axis < 3; ++axis) {
+            high[axis] = max(high[axis], __shfl_xor_sync(~0u, high[axis], lane));
+            low[axis] = max(low[axis], __shfl_xor_sync(~0u, low[axis], lane));
+        }
+        not_finite = max(not_finite, __shfl_xor_sync(~0u, not_finite, lane));
+    }
+    if (threadIdx.x % 32 != 0) return;
+    for (int axis = 0; axis < 3; ++axis) {
+        atomicMax(&found->high[axis], high[axis]);
+        atomicMax(&found->low[axis], low[axis]);
+    }
+    if (not_finite) atomicMax(&found->not_finite, not_finite);
+}
+
+// The square of the length of a vector: the same bits wherever it is computed.
+__device__ double square(const real *__restrict__ values, uint components, uint i) {
+    double sum = 0;
+    for (uint k = 0; k < components; ++k) {
+        double x = values[components * (ulong64)i + k];
+        sum = fma(x, x, sum);
+    }
+    return sum;
+}
+
+// The longest vector: its square, then the last index that has it. Both zero at first.
+struct Longest {
+    ulong64 square, index;
+};
+
+extern "C" __global__ void longest_square(const real *__restrict__ values, uint components, uint count, Longest *longest) {
+    ulong64 most = 0;
+    for (uint i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+        most = max(most, ordered(square(values, components, i)));
+    for (int lane = 16; lane > 0; lane /= 2) most = max(most, __shfl_xor_sync(~0u, most, lane));
+    if (threadIdx.x % 32 == 0) atomicMax(&longest->square, most);
+}
+
+extern "C" __global__ void longest_index(const real *__restrict__ values, uint components, uint count, Longest *longest) {
+    ulong64 wanted = longest->square;
+    for (uint i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+        if (ordered(square(values, components, i)) == wanted) atomicMax(&longest->index, (ulong64)i);
+}

@@ -1,0 +1,30 @@
+//! How much travels between the host and a device.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes so far, counted where they are copied.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    sent: AtomicU64,
+    fetched: AtomicU64,
+}
+
+impl Traffic {
+    /// Bytes from the host to the device.
+    pub fn sent(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
+    /// Bytes from the device to the host.
+    pub fn fetched(&self) -> u64 {
+        self.fetched.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn add_sent(&self, bytes: usize) {
+        self.sent.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn add_fetched(&self, bytes: usize) {
+        self.fetched.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,187 @@
+//! States that stay on the device: arrays, what the steps of a simulation do with them, and sums between them.
+//!
+//! ```no_run
+//! # use farfield::kernel::{Kernel, Output};
+//! # use farfield_cuda::resident::{Points, Resident};
+//! let device = farfield_cuda::Device::open(0)?;
+//! let resident = Resident::<f64>::new(&device)?;
+//! let mut positions = resident.upload(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0])?;
+//! let mut velocities = resident.upload(&[0.0; 6])?;
+//! let masses = resident.upload(&[1.0, 1.0])?;
+//! let sum = farfield::Sum::new(Kernel::Gravity { constant: 1.0 }, &[]).outputs(&[Output::Acceleration]);
+//! let summed = resident.sum(&sum, &Points::of(&positions), &masses)?;
+//! resident.add_scaled(&mut velocities, 0.01, &summed.outputs[0])?;
+//! resident.add_scaled(&mut positions, 0.01, &velocities)?;
+//! # Ok::<(), farfield_cuda::Error>(())
+//! ```
+//!
+//! All work of a [`Resident`] is on one stream, in the order of its calls. Memory that arrays and sums give back is used
+//! again by the next ones.
+
+mod arithmetic;
+mod sum;
+mod survey;
+
+pub use arithmetic::StrengthLaw;
+pub use sum::{Points, Summed};
+
+use crate::compile::Program;
+use crate::device::{Buffers, Device, Function, Precision};
+use crate::error::Error;
+use cudarc::driver::CudaSlice;
+use std::sync::Arc;
+
+/// The program of everything but the sums.
+pub fn program<T: Precision>() -> Program {
+    Program::new("resident", include_str!("../../kernels/resident.cu")).define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
+}
+
+/// Where states stay: a device, a stream, and the kernels that work on arrays.
+#[derive(Debug)]
+pub struct Resident<T: Precision> {
+    buffers: Buffers,
+    kernels: Kernels,
+    precision: std::marker::PhantomData<T>,
+}
+
+/// Numbers on the device. They belong to the [`Resident`] that made them.
+#[derive(Debug)]
+pub struct Array<T> {
+    values: CudaSlice<T>,
+    length: usize,
+}
+
+#[derive(Debug)]
+struct Kernels {
+    add_scaled: Function,
+    strength_rates: Function,
+    survey: Function,
+    longest_square: Function,
+    longest_index: Function,
+}
+
+impl<T> Array<T> {
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+}
+
+impl<T: Precision> Resident<T> {
+    /// A place for states on a device.
+    ///
+    /// # Errors
+    /// [`Error::Driver`], or what compiling its kernels fails with.
+    pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
+        let [add_scaled, strength_rates, survey, longest_square, longest_index] = device.functions(
+            &program::<T>(),
+            [
+                "add_scaled",
+                "strength_rates",
+                "survey",
+                "longest_square",
+                "longest_index",
+            ],
+        )?;
+        Ok(Self {
+            buffers: Buffers::new(device)?,
+            kernels: Kernels {
+                add_scaled,
+                strength_rates,
+                survey,
+                longest_square,
+                longest_index,
+            },
+            precision: std::marker::PhantomData,
+        })
+    }
+
+    /// A copy of the host's numbers.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] or [`Error::Driver`].
+    pub fn upload(&self, values: &[T]) -> Result<Array<T>, Error> {
+        check_length(values.len())?;
+        Ok(Array {
+            values: self.buffers.upload(values)?,
+            length: values.len(),
+        })
+    }
+
+    /// Copies an array to the host, once everything asked for before is done.
+    ///
+    /// # Errors
+    /// [`Error::Sum`] if `values` is not as long, [`Error::Driver`] if the device failed.
+    pub fn download(&self, array: &Array<T>, values: &mut [T]) -> Result<(), Error> {
+        same_length(array.len(), values.len())?;
+        self.buffers.read(self.own(array)?, values)
+    }
+
+    /// A second array with the same numbers.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] or [`Error::Driver`].
+    pub fn copy(&self, array: &Array<T>) -> Result<Array<T>, Error> {
+        let length = array.len();
+        let from = crate::device::Values::on_device(self.own(array)?, length);
+        Ok(Array {
+            values: self.buffers.place(from)?,
+            length,
+        })
+    }
+
+    /// Waits until everything asked for is done.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if a kernel failed.
+    pub fn wait(&self) -> Result<(), Error> {
+        self.buffers.wait()
+    }
+
+    /// Memory for results.
+    fn uninit(&self, length: usize) -> Result<Array<T>, Error> {
+        Ok(Array {
+            values: self.buffers.uninit(length)?,
+            length,
+        })
+    }
+
+    /// An array's memory, if work on it is ordered by this stream.
+    fn own<'a>(&self, array: &'a Array<T>) -> Result<&'a CudaSlice<T>, Error> {
+        if Arc::ptr_eq(array.values.stream(), self.buffers.stream()) {
+            return Ok(&array.values);
+        }
+        Err(Error::Unsupported {
+            what: "an array of another resident state".to_owned(),
+            remedy: "download it there and upload it here",
+        })
+    }
+}
+
+/// Kernels count numbers in 32 bits.
+fn check_length(length: usize) -> Result<(), Error> {
+    let limit = u32::MAX as usize;
+    if length <= limit {
+        return Ok(());
+    }
+    let (array, count) = ("numbers", length);
+    Err(farfield::Error::TooMany { array, count, limit }.into())
+}
+
+fn same_length(expected: usize, found: usize) -> Result<(), Error> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(farfield::Error::Length {
+        array: "array",
+        found,
+        expected,
+        why: "both belong together".to_owned(),
+    }
+    .into())
+}

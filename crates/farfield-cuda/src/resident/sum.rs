@@ -1,0 +1,157 @@
+//! Sums between points that are on the device; results stay there.
+
+use super::survey::Survey;
+use super::{Array, Resident, same_length};
+use crate::device::{Precision, Values};
+use crate::error::Error;
+use crate::plan::{Plan, PointsOnDevice};
+use cudarc::driver::CudaSlice;
+use farfield::Sum;
+use farfield::kernel::Output;
+use farfield::plan::Parameters;
+use std::time::Instant;
+
+/// The points of a sum, three numbers each.
+#[derive(Debug, Clone, Copy)]
+pub struct Points<'a, T> {
+    /// The sources.
+    pub sources: &'a Array<T>,
+    /// The targets, where they are not the sources.
+    pub targets: Option<&'a Array<T>>,
+    /// Core sizes, where each source has its own.
+    pub sizes: Option<&'a Array<T>>,
+}
+
+impl<'a, T> Points<'a, T> {
+    /// Sources that are the targets.
+    pub fn of(sources: &'a Array<T>) -> Self {
+        Self {
+            sources,
+            targets: None,
+            sizes: None,
+        }
+    }
+}
+
+/// What was summed.
+#[derive(Debug)]
+pub struct Summed<T> {
+    /// The values of each output, in the caller's order.
+    pub outputs: Vec<Array<T>>,
+    /// What the plan settled on.
+    pub parameters: Parameters,
+    /// Seconds from the call to the last kernel's end.
+    pub seconds: f64,
+}
+
+impl<T: Precision> Resident<T> {
+    /// Plans and evaluates. Kernel, outputs, sizes and wishes are those of `sum`, which has no points of its own; where
+    /// each source has its own size, the size of `sum` is the largest.
+    ///
+    /// # Errors
+    /// As [`Plan::new`] and [`Plan::evaluate`]; numbers that are not finite are found on the device. Distinct points
+    /// too close for their distance to have a square are not looked for: such a pair is skipped.
+    pub fn sum(&self, sum: &Sum<T>, points: &Points<T>, strengths: &Array<T>) -> Result<Summed<T>, Error> {
+        let start = Instant::now();
+        let mut sum = sum.clone();
+        if points.targets.is_some() {
+            sum = sum.targets(&[]);
+        }
+        same_length(0, sum.request().sources.len())?;
+        sum.check()?;
+        let (extent, largest) = self.look_at(&sum, points, strengths)?;
+        let plan = Plan::of_points_on_device(self.buffers.clone(), &sum, &self.input(points)?, extent)?;
+        let parameters = *plan.parameters();
+        let outputs = self.outputs(plan.evaluate_on_device(self.values(strengths)?)?, points, &sum);
+        self.check_results(sum.request().outputs, &outputs, largest)?;
+        Ok(Summed {
+            outputs,
+            parameters,
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// Checks lengths and numbers; returns what the points extend over and the largest strength.
+    fn look_at(&self, sum: &Sum<T>, points: &Points<T>, strengths: &Array<T>) -> Result<(f64, f64), Error> {
+        let request = sum.request();
+        let components = request.kernel.strength_components();
+        let count = points.sources.len() / 3;
+        same_length(count * components * request.vectors, strengths.len())?;
+        if let Some(sizes) = points.sizes {
+            same_length(count, sizes.len())?;
+        }
+        let mut arrays = vec![("sources", points.sources, 3)];
+        arrays.extend(points.targets.map(|targets| ("targets", targets, 3)));
+        arrays.push(("strengths", strengths, components));
+        let mut found = self.survey(&arrays.iter().map(|(_, array, _)| *array).collect::<Vec<_>>())?;
+        for ((name, array, components), survey) in arrays.iter().zip(&found) {
+            self.refuse(name, array, *components, survey)?;
+        }
+        let largest = found.pop().unwrap_or_default().largest();
+        let extent = found.iter().fold(Survey::default(), |all, set| all.join(set)).extent();
+        let extent = if extent > 0.0 { extent } else { request.largest_size };
+        Ok((extent, largest))
+    }
+
+    /// An array as plans take it.
+    fn values<'a>(&self, array: &'a Array<T>) -> Result<Values<'a, T>, Error> {
+        Ok(Values::on_device(self.own(array)?, array.len()))
+    }
+
+    fn input<'a>(&self, points: &Points<'a, T>) -> Result<PointsOnDevice<'a, T>, Error> {
+        let optional = |array: Option<&'a Array<T>>| array.map(|array| self.values(array)).transpose();
+        Ok(PointsOnDevice {
+            sources: self.values(points.sources)?,
+            targets: optional(points.targets)?,
+            sizes: optional(points.sizes)?,
+        })
+    }
+
+    /// Results with their lengths.
+    fn outputs(&self, values: Vec<CudaSlice<T>>, points: &Points<T>, sum: &Sum<T>) -> Vec<Array<T>> {
+        let request = sum.request();
+        let targets = points.targets.unwrap_or(points.sources).len() / 3;
+        let length = |output: &Output| request.vectors * targets * output.components();
+        let lengths = request.outputs.iter().map(length);
+        values
+            .into_iter()
+            .zip(lengths)
+            .map(|(values, length)| Array { values, length })
+            .collect()
+    }
+
+    /// Names the first number of an array that is not finite.
+    fn refuse(&self, name: &'static str, array: &Array<T>, components: usize, survey: &Survey) -> Result<(), Error> {
+        let Some(at) = survey.not_finite() else {
+            return Ok(());
+        };
+        let mut value = [T::ZERO];
+        self.buffers.read_at(self.own(array)?, at, &mut value)?;
+        Err(farfield::Error::NotFinite {
+            array: name,
+            index: at / components,
+            component: at % components,
+            value: value[0].to_f64(),
+        }
+        .into())
+    }
+
+    /// Results must be numbers, as those of [`farfield::Field::from_values`].
+    fn check_results(&self, outputs: &[Output], values: &[Array<T>], strengths: f64) -> Result<(), Error> {
+        let surveys = self.survey(&values.iter().collect::<Vec<_>>())?;
+        for (output, survey) in outputs.iter().zip(surveys) {
+            if let Some(at) = survey.not_finite() {
+                return Err(farfield::Error::Overflow {
+                    output: output.name(),
+                    target: at / output.components(),
+                    largest: T::LARGEST,
+                    strengths,
+                    precision: T::NAME,
+                    hint: if T::DOUBLE { "" } else { ", or f64" },
+                }
+                .into());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! What one look at whole arrays finds.
+
+use super::{Array, Resident};
+use crate::device::{Precision, launch};
+use crate::error::Error;
+use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
+
+/// `Survey` of `kernels/resident.cu`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Survey {
+    high: [u64; 3],
+    low: [u64; 3],
+    not_finite: u64,
+}
+
+// SAFETY: plain numbers without padding, laid out as the kernel's struct.
+unsafe impl DeviceRepr for Survey {}
+// SAFETY: zero bits are valid numbers.
+unsafe impl ValidAsZeroBits for Survey {}
+
+/// `Longest` of `kernels/resident.cu`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Longest {
+    square: u64,
+    index: u64,
+}
+
+// SAFETY: plain numbers without padding, laid out as the kernel's struct.
+unsafe impl DeviceRepr for Longest {}
+// SAFETY: zero bits are valid numbers.
+unsafe impl ValidAsZeroBits for Longest {}
+
+impl Survey {
+    /// The first number that is not finite.
+    pub fn not_finite(&self) -> Option<usize> {
+        (self.not_finite != 0).then_some(!self.not_finite as usize)
+    }
+
+    /// The largest magnitude of a finite number.
+    pub fn largest(&self) -> f64 {
+        let ends = self.high.iter().chain(&self.low).filter(|end| **end != 0);
+        ends.map(|end| from_ordered(*end)).fold(0.0, f64::max)
+    }
+
+    /// What two sets of points look like together.
+    pub fn join(&self, other: &Self) -> Self {
+        Self {
+            high: std::array::from_fn(|axis| self.high[axis].max(other.high[axis])),
+            low: std::array::from_fn(|axis| self.low[axis].max(other.low[axis])),
+            not_finite: self.not_finite.max(other.not_finite),
+        }
+    }
+
+    /// The largest extent along an axis.
+    pub fn extent(&self) -> f64 {
+        let along = |axis: usize| from_ordered(self.high[axis]) + from_ordered(self.low[axis]);
+        let axes = (0..3).filter(|axis| self.high[*axis] != 0);
+        axes.map(along).fold(0.0, f64::max).min(f64::MAX)
+    }
+}
+
+/// The number that an integer of `ordered` in `kernels/sort.cuh` stands for.
+fn from_ordered(bits: u64) -> f64 {
+    f64::from_bits(if bits >> 63 == 1 { bits ^ 1 << 63 } else { !bits })
+}
+
+impl<T: Precision> Resident<T> {
+    /// Looks at each array.
+    pub(super) fn survey(&self, arrays: &[&Array<T>]) -> Result<Vec<Survey>, Error> {
+        let stream = self.buffers.stream();
+        let mut found = self.buffers.zeros::<Survey>(arrays.len())?;
+        for (k, array) in arrays.iter().enumerate().filter(|(_, array)| !array.is_empty()) {
+            let (values, count) = (self.own(array)?, array.len() as u32);
+            let mut found = found.slice_mut(k..);
+            launch!(stream, self.kernels.survey, self.grid(count.div_ceil(3)), 256, 0; values, &count, &mut found);
+        }
+        let mut surveys = vec![Survey::default(); arrays.len()];
+        self.buffers.read(&found, &mut surveys)?;
+        Ok(surveys)
+    }
+
+    /// Whether all numbers of these arrays are finite.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the device failed.
+    pub fn all_finite(&self, arrays: &[&Array<T>]) -> Result<bool, Error> {
+        let surveys = self.survey(arrays)?;
+        Ok(surveys.iter().all(|survey| survey.not_finite().is_none()))
+    }
+
+    /// The length of the longest vector of so many components, and the last index that has it.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the device failed.
+    pub fn longest(&self, array: &Array<T>, components: usize) -> Result<(f64, usize), Error> {
+        let (values, count) = (self.own(array)?, (array.len() / components.max(1)) as u32);
+        if count == 0 {
+            return Ok((0.0, 0));
+        }
+        let (stream, components) = (self.buffers.stream(), components as u32);
+        let mut found = self.buffers.zeros::<Longest>(1)?;
+        launch!(stream, self.kernels.longest_square, self.grid(count), 256, 0; values, &components, &count, &mut found);
+        launch!(stream, self.kernels.longest_index, self.grid(count), 256, 0; values, &components, &count, &mut found);
+        let mut longest = [Longest::default()];
+        self.buffers.read(&found, &mut longest)?;
+        let [longest] = longest;
+        Ok((from_ordered(longest.square).sqrt(), longest.index as usize))
+    }
+
+    fn grid(&self, threads: u32) -> (u32, u32, u32) {
+        let most = 8 * self.buffers.device().properties().multiprocessors as u32;
+        (threads.div_ceil(256).clamp(1, most), 1, 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `ordered` of `kernels/sort.cuh`.
+    fn ordered(x: f64) -> u64 {
+        let bits = x.to_bits();
+        if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+    }
+
+    fn of(points: &[[f64; 3]]) -> Survey {
+        let mut survey = Survey::default();
+        for point in points {
+            for axis in 0..3 {
+                survey.high[axis] = survey.high[axis].max(ordered(point[axis]));
+                survey.low[axis] = survey.low[axis].max(ordered(-point[axis]));
+            }
+        }
+        survey
+    }
+
+    #[test]
+    fn extents_and_magnitudes_come_from_the_ends() {
+        let survey = of(&[[-3.0, 0.5, 1.0], [-1.0, 0.25, 1.0]]);
+        assert_eq!((survey.extent(), survey.largest()), (2.0, 3.0));
+        let both = survey.join(&of(&[[0.0, 9.5, 0.0]]));
+        assert_eq!((both.extent(), both.largest()), (9.25, 9.5));
+        assert_eq!((Survey::default().extent(), Survey::default().largest()), (0.0, 0.0));
+        // Numbers without a third component leave that axis untouched.
+        let mut numbers = of(&[[2.0, -5.0, 0.0]]);
+        (numbers.high[2], numbers.low[2]) = (0, 0);
+        assert_eq!(numbers.largest(), 5.0);
+    }
+
+    #[test]
+    fn the_first_number_that_is_none_is_named() {
+        let at = |index: u64| Survey {
+            not_finite: !index,
+            ..Survey::default()
+        };
+        let survey = at(12).join(&at(7));
+        assert_eq!(survey.not_finite(), Some(7));
+        assert_eq!(Survey::default().not_finite(), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! Checks in a row, done by several threads at once: nearly all of their time goes into compiling kernels, and plans of
+//! several threads on one device are themselves worth a check.
+
+use super::{Extent, Row};
+use crate::device::Device;
+use crate::error::Error;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+
+/// Threads that check at once, where there are as many cores.
+const MOST_THREADS: usize = 8;
+
+type Check<'a, E> = Box<dyn FnOnce(&Arc<Device>) -> Result<Row, E> + Send + 'a>;
+
+/// Checks to be done; a device that fails is an `E`.
+pub struct Checks<'a, E = Error> {
+    list: Vec<Check<'a, E>>,
+}
+
+impl<E> std::fmt::Debug for Checks<'_, E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Checks").field("count", &self.list.len()).finish()
+    }
+}
+
+impl<E> Default for Checks<'_, E> {
+    fn default() -> Self {
+        Self { list: Vec::new() }
+    }
+}
+
+impl<'a, E: Send> Checks<'a, E> {
+    /// Adds one.
+    pub fn add(&mut self, check: impl FnOnce(&Arc<Device>) -> Result<Row, E> + Send + 'a) {
+        self.list.push(Box::new(check));
+    }
+
+    /// Does all checks and reports them in their order. A memory checker sees them one by one.
+    ///
+    /// # Errors
+    /// The first one of a check.
+    pub fn run(self, device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), E> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = match extent {
+            Extent::Quick => 1,
+            Extent::Full => cores.min(MOST_THREADS),
+        };
+        let checks: Vec<Mutex<Option<Check<E>>>> = self.list.into_iter().map(|check| Mutex::new(Some(check))).collect();
+        let next = AtomicUsize::new(0);
+        let (sender, results) = mpsc::channel();
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                let (checks, next, sender) = (&checks, &next, sender.clone());
+                scope.spawn(move || {
+                    loop {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(check) = checks.get(at).and_then(take) else {
+                            break;
+                        };
+                        // No one listens any more after an error.
+                        if sender.send((at, check(device))).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            report_in_order(results, report)
+        })
+    }
+}
+
+fn take<'a, E>(check: &Mutex<Option<Check<'a, E>>>) -> Option<Check<'a, E>> {
+    check.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Reports each row once all before it have come; ends with the first error.
+fn report_in_order<E>(results: mpsc::Receiver<(usize, Result<Row, E>)>, report: &mut dyn FnMut(&Row)) -> Result<(), E> {
+    let mut early = BTreeMap::new();
+    let mut next = 0;
+    for (at, row) in results {
+        early.insert(at, row?);
+        while let Some(row) = early.remove(&next) {
+            report(&row);
+            next += 1;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(what: usize) -> Row {
+        Row {
+            what: what.to_string(),
+            precision: "f64",
+            points: String::new(),
+            parameters: String::new(),
+            measured: 0.0,
+            allowed: 0.0,
+        }
+    }
+
+    fn reported(results: Vec<(usize, Result<Row, Error>)>) -> (Vec<String>, Result<(), Error>) {
+        let (sender, receiver) = mpsc::channel();
+        results.into_iter().for_each(|result| sender.send(result).unwrap());
+        drop(sender);
+        let mut names = Vec::new();
+        let outcome = report_in_order(receiver, &mut |row| names.push(row.what.clone()));
+        (names, outcome)
+    }
+
+    #[test]
+    fn rows_are_reported_in_order_however_they_come() {
+        let results = [2, 0, 3, 1].map(|k| (k, Ok(row(k))));
+        let (names, outcome) = reported(results.into());
+        assert_eq!(names, ["0", "1", "2", "3"]);
+        assert!(outcome.is_ok());
+    }
+
+    #[test]
+    fn a_failing_device_ends_the_test() {
+        let (names, outcome) = reported(vec![(0, Ok(row(0))), (1, Err(Error::NoDriver)), (2, Ok(row(2)))]);
+        assert_eq!(names, ["0"]);
+        assert!(matches!(outcome, Err(Error::NoDriver)));
+    }
+}
