@@ -12,7 +12,7 @@ use farfield::plan::Request;
 use farfield::tuning::{CLASSES, CubeOrders, MachineProfile, OperatorCosts, class_of, cube_orders};
 
 /// Multiprocessors of the device the rates were measured on.
-const MEASURED_ON: f64 = 132.0;
+pub(crate) const MEASURED_ON: f64 = 132.0;
 
 /// What a device does in a second.
 #[derive(Debug, Clone, Copy, PartialEq)]
