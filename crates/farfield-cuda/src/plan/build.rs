@@ -34,21 +34,28 @@ impl<T: Precision> Plan<T> {
     /// As [`Plan::new`].
     pub fn with_memory(device: &Arc<Device>, sum: &Sum<T>, most_bytes: Option<u64>) -> Result<Self, Error> {
         let start = Instant::now();
-        check_extent::<T>(sum.check()?)?;
+        let extent = sum.check()?;
+        check_extent::<T>(extent)?;
         let request = sum.request();
         let input = SumInput {
             most_bytes,
             ..input_of(&request, PairKind::of(&request))
         };
-        let mut plan = Self::build(Buffers::new(device)?, &request, input)?;
+        let mut plan = Self::build(Buffers::new(device)?, &request, input, extent)?;
         plan.planning = start.elapsed().as_secs_f64();
         Ok(plan)
     }
 
     /// Chooses method and parameters for checked points, which may be on the device already.
-    pub(super) fn build(buffers: Buffers, request: &Request<T>, input: SumInput<T>) -> Result<Self, Error> {
+    pub(super) fn build(
+        buffers: Buffers,
+        request: &Request<T>,
+        input: SumInput<T>,
+        extent: f64,
+    ) -> Result<Self, Error> {
         check_counts(&input)?;
-        let (method, choice) = resolve_method::<T>(buffers.device(), request, &input.kind, input.counts())?;
+        let (counts, extent) = (input.counts(), Some(extent));
+        let (method, choice) = resolve_method::<T>(buffers.device(), request, &input.kind, counts, extent)?;
         match method {
             Method::Fmm => Self::fmm(buffers, request, input, &choice),
             Method::Treecode => Self::treecode(buffers, request, input),
@@ -120,7 +127,7 @@ impl<T: Precision> Plan<T> {
     ) -> Result<u64, Error> {
         let request = sum.request();
         let (kind, counts) = (PairKind::of(&request), (sources, targets.unwrap_or(sources)));
-        let (method, choice) = resolve_method::<T>(device, &request, &kind, counts)?;
+        let (method, choice) = resolve_method::<T>(device, &request, &kind, counts, None)?;
         let (shape, far_field) = match method {
             Method::Fmm => fmm_shape(&request, &choice),
             Method::Treecode => treecode_shape(&request, &kind)?,
@@ -158,12 +165,14 @@ impl<T: Precision> Plan<T> {
     }
 }
 
-/// The method, and what the model chose for an FMM.
+/// The method, and what the model chose for an FMM. Where cores are wide against the points' extent, if that is known,
+/// boxes are as large, and all pairs may cost less.
 fn resolve_method<T: Precision>(
     device: &Device,
     request: &Request<T>,
     kind: &PairKind,
     (sources, targets): (usize, usize),
+    extent: Option<f64>,
 ) -> Result<(Method, Arc<Choice>), Error> {
     let (sources, targets) = (sources as f64, targets as f64);
     let rates = Rates::of::<T>(device.properties(), kind);
@@ -173,9 +182,11 @@ fn resolve_method<T: Precision>(
         Ok(tuning::choose(&demand, &rates))
     })?;
     let pairs = sources * targets * request.vectors as f64;
+    let direct = pairs / rates.pairs;
+    let near = extent.map_or(0.0, |extent| direct * tuning::near_share(core_reach(request), extent));
     let method = match request.method {
         _ if pairs == 0.0 => Method::Direct,
-        Method::Auto if pairs / rates.pairs < choice.seconds => Method::Direct,
+        Method::Auto if direct < choice.seconds.max(near) => Method::Direct,
         Method::Auto => Method::Fmm,
         method @ (Method::Direct | Method::Treecode | Method::Fmm) => method,
         method => {

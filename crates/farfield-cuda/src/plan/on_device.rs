@@ -44,7 +44,7 @@ impl<T: Precision> Plan<T> {
             global_size2,
             ..input
         };
-        Self::build(buffers, &request, input)
+        Self::build(buffers, &request, input, extent)
     }
 
     /// Sums for strengths on the device; returns the values of each output, not waiting for them.
