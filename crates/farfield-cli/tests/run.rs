@@ -119,6 +119,7 @@ fn a_run_reports_as_json_and_its_folder_is_not_used_twice() {
     let report = json(&line);
     assert_eq!(report["finished"], true);
     assert_eq!(report["steps"], 4);
+    assert!(report["device"].is_null(), "on the CPU: {report}");
     assert!(
         report["diagnostics"]["ring1_speed"]
             .as_f64()

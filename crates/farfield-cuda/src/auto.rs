@@ -12,7 +12,7 @@ use farfield::{Method, Sum, plane};
 pub const LEAST_GAIN: f64 = 0.02;
 
 /// Bytes a second between the host and a device, both ways the same.
-pub(crate) const BUS: f64 = 2e10;
+const BUS: f64 = 2e10;
 
 /// Seconds that a sum is expected to take on an open device, from host memory to host memory.
 pub fn device_seconds<T: Precision>(properties: &Properties, sum: &Sum<T>) -> f64 {

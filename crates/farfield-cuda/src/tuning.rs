@@ -12,7 +12,7 @@ use farfield::plan::Request;
 use farfield::tuning::{CLASSES, CubeOrders, MachineProfile, OperatorCosts, class_of, cube_orders};
 
 /// Multiprocessors of the device the rates were measured on.
-const MEASURED_ON: f64 = 132.0;
+pub(crate) const MEASURED_ON: f64 = 132.0;
 
 /// What a device does in a second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,8 +44,8 @@ impl Rates {
             (false, 3) => 1.0e12,
             (false, 4) => 1.25e12,
             (false, _) => 4.0e11,
-            (true, 1) => 8.5e11,
-            (true, 3 | 4) => 6.0e11,
+            (true, 1) => 1.0e12,
+            (true, 3 | 4) => 7.0e11,
             (true, _) => 2.0e11,
         };
         Self {

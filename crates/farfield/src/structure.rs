@@ -46,6 +46,7 @@ pub fn build_to_level<T: Real>(sources: &[[T; 3]], receivers: &[[T; 3]], level: 
             m2p_sources: 0,
             p2l_targets: 0,
             m2l_pairs: 0,
+            m2l_blocks: 1,
         },
     );
     let total_seconds = start.elapsed().as_secs_f64();

@@ -13,9 +13,12 @@ struct OneByOne {
     size2: Vec<f64>,
     skip_same: bool,
     vectors: usize,
-    blocks: Vec<(Range<u32>, Vec<(u32, u32)>)>,
+    blocks: Vec<Meeting>,
     sums: Vec<f64>,
 }
+
+/// Targets and the ranges of sources they meet.
+type Meeting = (Range<u32>, Vec<(u32, u32)>);
 
 fn points(columns: [&[f64]; 3]) -> Vec<[f64; 3]> {
     (0..columns[0].len()).map(|k| columns.map(|column| column[k])).collect()
@@ -190,15 +193,20 @@ fn faster_pairs_elsewhere_make_larger_boxes_and_slow_ones_leave_work_here() {
     let alone = sum().plan().unwrap().parameters().leaf_capacity;
     let fast = elsewhere(0.01);
     assert!(fast.parameters().leaf_capacity > alone);
-    // The model gives the first of two equally fast sides more than half of the pairs: the other has the far field.
+    // Four times as slow as here: the far field's time and a fifth of the rest.
     let pair = fast.near_lists().pair_cost;
-    let slow = elsewhere(pair);
-    let (lists, mut pairs) = (slow.near_lists(), 0);
-    let taken = lists.blocks_elsewhere(pair);
-    (0..taken).for_each(|k| pairs += lists.block(k).pairs());
-    assert!(taken < lists.block_count() && 2 * pairs > lists.pairs, "{taken}");
-    assert_eq!(lists.blocks_elsewhere(0.0), lists.block_count());
+    let slow = elsewhere(4.0 * pair);
     assert_eq!(slow.parameters().leaf_capacity, alone);
+    let lists = slow.near_lists();
+    let taken = lists.blocks_elsewhere(4.0 * pair);
+    let pairs: u64 = (0..taken).map(|k| lists.block(k).pairs()).sum();
+    let (there, here) = (4.0 * pairs as f64, (lists.pairs - pairs) as f64 + lists.far_cost / pair);
+    assert!(
+        taken < lists.block_count() && (there / here - 1.0).abs() < 0.05,
+        "{taken}: {there} {here}"
+    );
+    // Little is not worth leaving here.
+    assert_eq!(lists.blocks_elsewhere(1e-3 * pair), lists.block_count());
 }
 
 #[test]

@@ -32,81 +32,88 @@ const CLUSTER: [&str; 3] = [
     "sum.tolerance=1e-12",
 ];
 
+/// What to set, besides the size, and how much the results may differ.
+type Check = (&'static str, &'static [&'static str], f64);
+
+const VORTEX: [Check; 6] = [
+    (
+        "euler, classical",
+        &["time.scheme=euler", "vortex.stretching=classical"],
+        1e-9,
+    ),
+    ("rk2, mixed", &["time.scheme=rk2", "vortex.stretching=mixed"], 1e-9),
+    (
+        "rk4, relaxation",
+        &["vortex.core=gaussian", "vortex.relaxation=0.5"],
+        1e-9,
+    ),
+    (
+        "rk4, core spreading",
+        &[
+            "vortex.core=gaussian",
+            "vortex.viscosity=0.001",
+            "vortex.diffusion=core-spreading",
+        ],
+        1e-9,
+    ),
+    (
+        "rk4, strength exchange, remeshing",
+        &[
+            "vortex.viscosity=0.001",
+            "vortex.diffusion=pse",
+            "vortex.remesh_every=2",
+            "vortex.remesh_cutoff=0.01",
+        ],
+        1e-9,
+    ),
+    (
+        "rk4, FMM",
+        &[
+            "vortex.around=108",
+            "vortex.layers=2",
+            "vortex.rings.0.core=0.15",
+            "vortex.rings.1.core=0.15",
+            "vortex.core=hu-polynomial",
+            "tracers.count=20000",
+            "sum.method=\"fmm\"",
+            "sum.tolerance=1e-6",
+        ],
+        1e-5,
+    ),
+];
+
+const GRAVITY: [Check; 3] = [
+    ("leapfrog", &["time.scheme=leapfrog"], 1e-9),
+    ("yoshida4", &["time.scheme=yoshida4"], 1e-9),
+    (
+        "leapfrog, FMM",
+        &[
+            "gravity.plummer.0.count=20000",
+            "sum.method=\"fmm\"",
+            "sum.tolerance=1e-6",
+        ],
+        1e-6,
+    ),
+];
+
+/// A core whose far field begins early, so that an FMM has levels.
+const FMM: [&str; 4] = [
+    "vortex.core=hu-polynomial",
+    "sum.method=\"fmm\"",
+    "sum.tolerance=1e-4",
+    "tracers.count=20000",
+];
+
 /// Runs all checks and hands each row to `report` as it comes.
 pub fn run(device: &Arc<farfield_cuda::Device>, report: &mut dyn FnMut(&Row)) -> Result<(), Failure> {
     let device: Arc<dyn Device> = Arc::new(Cuda::new(device.clone()));
-    let vortex: [(&str, &[&str], f64); 6] = [
-        (
-            "euler, classical",
-            &["time.scheme=euler", "vortex.stretching=classical"],
-            1e-9,
-        ),
-        ("rk2, mixed", &["time.scheme=rk2", "vortex.stretching=mixed"], 1e-9),
-        (
-            "rk4, relaxation",
-            &["vortex.core=gaussian", "vortex.relaxation=0.5"],
-            1e-9,
-        ),
-        (
-            "rk4, core spreading",
-            &[
-                "vortex.core=gaussian",
-                "vortex.viscosity=0.001",
-                "vortex.diffusion=core-spreading",
-            ],
-            1e-9,
-        ),
-        (
-            "rk4, strength exchange, remeshing",
-            &[
-                "vortex.viscosity=0.001",
-                "vortex.diffusion=pse",
-                "vortex.remesh_every=2",
-                "vortex.remesh_cutoff=0.01",
-            ],
-            1e-9,
-        ),
-        (
-            "rk4, FMM",
-            &[
-                "vortex.around=108",
-                "vortex.layers=2",
-                "vortex.rings.0.core=0.15",
-                "vortex.rings.1.core=0.15",
-                "vortex.core=hu-polynomial",
-                "tracers.count=20000",
-                "sum.method=\"fmm\"",
-                "sum.tolerance=1e-6",
-            ],
-            1e-5,
-        ),
-    ];
-    for (what, set, allowed) in vortex {
+    for (what, set, allowed) in VORTEX {
         report(&against_cpu(what, &read("leapfrog", &RINGS, set)?, &device, allowed)?);
     }
-    let gravity: [(&str, &[&str], f64); 3] = [
-        ("leapfrog", &["time.scheme=leapfrog"], 1e-9),
-        ("yoshida4", &["time.scheme=yoshida4"], 1e-9),
-        (
-            "leapfrog, FMM",
-            &[
-                "gravity.plummer.0.count=20000",
-                "sum.method=\"fmm\"",
-                "sum.tolerance=1e-6",
-            ],
-            1e-6,
-        ),
-    ];
-    for (what, set, allowed) in gravity {
+    for (what, set, allowed) in GRAVITY {
         report(&against_cpu(what, &read("plummer", &CLUSTER, set)?, &device, allowed)?);
     }
-    let fmm = [
-        "vortex.core=hu-polynomial",
-        "sum.method=\"fmm\"",
-        "sum.tolerance=1e-4",
-        "tracers.count=20000",
-    ];
-    report(&restored(&read("leapfrog", &RINGS, &fmm)?, &device)?);
+    report(&restored(&read("leapfrog", &RINGS, &FMM)?, &device)?);
     report(&not_a_number(&read("leapfrog", &RINGS, &[])?, &device)?);
     Ok(())
 }
@@ -222,5 +229,32 @@ fn row(what: &str, case: &Case, measured: f64, allowed: f64) -> Row {
         parameters: format!("{STEPS} steps, {:.0e}", case.sum.tolerance),
         measured,
         allowed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_of_the_self_test_can_be_read_and_built() {
+        let vortex = VORTEX.iter().map(|(_, set, _)| read("leapfrog", &RINGS, set));
+        let gravity = GRAVITY.iter().map(|(_, set, _)| read("plummer", &CLUSTER, set));
+        for case in vortex.chain(gravity).chain([read("leapfrog", &RINGS, &FMM)]) {
+            assert!(model(&case.unwrap()).is_ok());
+        }
+    }
+
+    #[test]
+    fn differences_are_relative_and_never_hide_a_number_that_is_none() {
+        let of = |values: &[f64]| {
+            let mut state = State::default();
+            state.push_numbers("sizes", values);
+            state
+        };
+        let one = of(&[3.0, 4.0]);
+        assert_eq!(difference(&one, &of(&[3.0, 4.5])), 0.1);
+        assert_eq!(difference(&one, &of(&[3.0, f64::NAN])), f64::INFINITY);
+        assert_eq!(difference(&one, &of(&[3.0])), f64::INFINITY);
     }
 }

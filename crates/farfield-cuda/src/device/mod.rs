@@ -54,3 +54,26 @@ macro_rules! launch {
     }};
 }
 pub(crate) use launch;
+
+/// A struct of the kernels of one program, each field loaded by its own name:
+/// `kernels! { /// Doc. struct Kernels { p2m, m2m } }` gives it `Kernels::load(device, program)`.
+macro_rules! kernels {
+    ($(#[$attribute:meta])* $visibility:vis struct $Name:ident { $($kernel:ident),+ $(,)? }) => {
+        $(#[$attribute])*
+        #[derive(Debug)]
+        $visibility struct $Name {
+            $(pub $kernel: crate::device::Function,)+
+        }
+
+        impl $Name {
+            fn load(
+                device: &crate::device::Device,
+                program: &crate::compile::Program,
+            ) -> Result<Self, crate::error::Error> {
+                let [$($kernel),+] = device.functions(program, [$(stringify!($kernel)),+])?;
+                Ok(Self { $($kernel),+ })
+            }
+        }
+    };
+}
+pub(crate) use kernels;

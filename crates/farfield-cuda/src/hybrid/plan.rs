@@ -36,14 +36,15 @@ impl<T: Precision> Plan<T> {
     pub fn new(device: &Arc<Device>, sum: &Sum<T>, profile: &MachineProfile) -> Result<Self, Error> {
         let began = Instant::now();
         let elsewhere = pairs_elsewhere(device.properties(), profile, &sum.request());
-        let (sent, plan) = thread::scope(|scope| {
+        let (sent, plan, planned) = thread::scope(|scope| {
             let sending = scope.spawn(|| Sent::new(device, &sum.request()));
             let plan = sum.clone().profile(profile.clone()).pairs_elsewhere(elsewhere).plan();
+            let planned = Instant::now();
             let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            (sent, plan)
+            (sent, plan, planned)
         });
         // What is wrong with the sum is said first.
-        let (plan, planned) = (plan?, Instant::now());
+        let plan = plan?;
         let sent = sent?;
         let lists = plan.near_lists();
         let blocks = lists.blocks_elsewhere(elsewhere.pair * lists.vectors as f64);

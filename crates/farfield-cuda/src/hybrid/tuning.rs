@@ -1,38 +1,45 @@
 //! What pairs on a device cost the cores that work meanwhile.
 
-use crate::auto::BUS;
 use crate::device::{Precision, Properties};
 use crate::kernel::PairKind;
-use crate::tuning::Rates;
+use crate::tuning::MEASURED_ON;
 use farfield::plan::{PairsElsewhere, Request};
-use farfield::tuning::{DeviceRates, MachineProfile};
+use farfield::tuning::{DeviceRates, MachineProfile, PairRates};
 
-/// What the device's pairs and transfers of a sum cost, by the profile where it knows the device, else by the rates
-/// measured on an H200. All cores of the machine are meant to work beside it, not the threads this process has: equal sums
-/// have equal plans.
+/// What the device's pairs and transfers of a sum cost, by the profile where it knows the device, else by what was measured
+/// on an H200. All cores of the machine are meant to work beside it, not the threads this process has: equal sums have equal
+/// plans.
 pub fn pairs_elsewhere<T: Precision>(
     properties: &Properties,
     profile: &MachineProfile,
     request: &Request<T>,
 ) -> PairsElsewhere {
-    let kind = PairKind::of(request);
     let known = profile.device.as_ref().filter(|device| device.name == properties.name);
-    let pairs = known.map_or_else(
-        || Rates::of::<T>(properties, &kind).pairs,
-        |device: &DeviceRates| device.of::<T>().of(kind.vector, kind.derivatives),
-    );
-    let threads = known.map_or_else(cores, |device| device.speedup);
-    let numbers = request.vectors * (kind.strengths() + kind.sums());
-    let bytes = (numbers * std::mem::size_of::<T>()) as f64;
+    let rates = known.cloned().unwrap_or_else(|| usual_rates(properties));
+    let kind = PairKind::of(request);
+    let bytes = request.vectors * (kind.strengths() + kind.sums()) * std::mem::size_of::<T>();
     PairsElsewhere {
-        pair: 1e9 * threads / pairs,
-        point: 1e9 * threads * bytes / known.map_or(BUS, |device| device.bus),
+        pair: 1e9 * rates.speedup / rates.of::<T>().of(kind.vector, kind.derivatives),
+        point: 1e9 * rates.speedup * bytes as f64 / rates.bus,
     }
 }
 
-/// The machine's cores, as far as this process may use them.
-fn cores() -> f64 {
-    std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64)
+/// As `bench --calibrate --device cuda` found them on an H200 and 16 virtual cores, by multiprocessors and cores.
+fn usual_rates(properties: &Properties) -> DeviceRates {
+    let share = properties.multiprocessors as f64 / MEASURED_ON;
+    let rates = |scalar: [f64; 3], vector: [f64; 2]| PairRates {
+        scalar: scalar.map(|rate| rate * share),
+        vector: vector.map(|rate| rate * share),
+    };
+    let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
+    DeviceRates {
+        name: properties.name.clone(),
+        // Two virtual cores are one real one.
+        speedup: (0.5 * cores).max(1.0),
+        bus: 4e10,
+        f32: rates([2.2e12, 1.4e12, 7.4e11], [9.7e11, 5.6e11]),
+        f64: rates([9.8e11, 7.2e11, 4e11], [5.4e11, 2.9e11]),
+    }
 }
 
 #[cfg(test)]
@@ -41,7 +48,6 @@ mod tests {
     use crate::auto::tests::h200;
     use farfield::Sum;
     use farfield::kernel::{Kernel, Output};
-    use farfield::tuning::PairRates;
 
     #[test]
     fn the_profile_counts_where_it_knows_the_device() {

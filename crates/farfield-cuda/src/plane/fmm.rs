@@ -6,7 +6,7 @@ use super::kind::PairKind;
 use super::pyramid::Pyramid;
 use super::tuning::{Choice, leaf_targets};
 use super::{connect_program, direct_program, expansion_program, first_of_level, leaf_program, pyramid_program};
-use crate::device::{Buffers, Function, Precision, Timeline, launch};
+use crate::device::{Buffers, Function, Precision, Timeline, kernels, launch};
 use crate::error::Error;
 use crate::tree::Points;
 use cudarc::driver::CudaSlice;
@@ -35,18 +35,14 @@ pub(super) struct Fmm<T: Precision> {
     multipoles: CudaSlice<T>,
     locals: CudaSlice<T>,
     kernels: Kernels,
+    leaf: Function,
     /// The device's time to build pyramid and lists.
     pub building: Timeline,
 }
 
-#[derive(Debug)]
-struct Kernels {
-    p2m: Function,
-    m2m: Function,
-    m2l: Function,
-    p2l: Function,
-    l2l: Function,
-    leaf: Function,
+kernels! {
+    /// The kernels of expansions.
+    struct Kernels { p2m, m2m, m2l, p2l, l2l }
 }
 
 impl<T: Precision> Fmm<T> {
@@ -84,7 +80,7 @@ impl<T: Precision> Fmm<T> {
             &expansions,
             &leaf,
         ])?;
-        let [p2m, m2m, m2l, p2l, l2l] = device.functions(&expansions, ["p2m", "m2m", "m2l", "p2l", "l2l"])?;
+        let kernels = Kernels::load(device, &expansions)?;
         let [leaf] = device.functions(&leaf, ["leaf"])?;
         let sources = buffers.upload(request.sources.as_flattened())?;
         let targets = request
@@ -113,14 +109,8 @@ impl<T: Precision> Fmm<T> {
             pyramid,
             connections,
             criterion,
-            kernels: Kernels {
-                p2m,
-                m2m,
-                m2l,
-                p2l,
-                l2l,
-                leaf,
-            },
+            kernels,
+            leaf,
             building,
         }))
     }
@@ -224,7 +214,7 @@ impl<T: Precision> Fmm<T> {
         let (first, leaves, boxes) = self.counts();
         let (sources, targets) = (&self.pyramid.sources, self.pyramid.targets());
         let grid = (leaves.div_ceil(LEAF_WARPS), streams, 1);
-        launch!(self.ends.buffers.stream(), self.kernels.leaf, grid, 32 * LEAF_WARPS, 0;
+        launch!(self.ends.buffers.stream(), self.leaf, grid, 32 * LEAF_WARPS, 0;
             &self.pyramid.boxes, &first, &leaves, &boxes, &self.criterion, &self.connections.strong,
             &self.connections.strong_list, &sources.leaf_start, &self.ends.packed, &self.ends.source_count,
             &targets.leaf_start, &targets.positions, &self.ends.target_count, &self.ends.global_size2,

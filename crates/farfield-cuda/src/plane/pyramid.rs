@@ -4,7 +4,7 @@
 //! `kernels/plane_pyramid.cu` says how.
 
 use super::{first_of_level, pyramid_program};
-use crate::device::{Buffers, Function, Precision, launch};
+use crate::device::{Buffers, Precision, kernels, launch};
 use crate::error::Error;
 use crate::tree::Points;
 use cudarc::driver::{CudaSlice, DeviceRepr};
@@ -54,19 +54,21 @@ pub(crate) struct Pyramid<T> {
     pub targets: Option<Sorted<T>>,
 }
 
-/// The kernels that build pyramids.
-struct Kernels {
-    keys: Function,
-    sort_pass: Function,
-    rank_points: Function,
-    pair_ranks: Function,
-    count_upper: Function,
-    partition: Function,
-    cut_in_blocks: Function,
-    count_sources: Function,
-    scan_counts: Function,
-    order_points: Function,
-    circles: Function,
+kernels! {
+    /// The kernels that build pyramids.
+    struct Kernels {
+        keys,
+        sort_pass,
+        rank_points,
+        pair_ranks,
+        count_upper,
+        partition,
+        cut_in_blocks,
+        count_sources,
+        scan_counts,
+        order_points,
+        circles,
+    }
 }
 
 /// Points sorted along both axes: the x axis first.
@@ -87,7 +89,7 @@ impl<T: Precision> Pyramid<T> {
 
     /// Cuts the plane `depth` times four.
     pub fn build(buffers: &Buffers, points: &Points<T>, depth: usize) -> Result<Self, Error> {
-        let kernels = Kernels::load::<T>(buffers)?;
+        let kernels = Kernels::load(buffers.device(), &pyramid_program::<T>())?;
         let orders = kernels.sort(buffers, points)?;
         let mut rectangles = buffers.uninit::<T>(4 * first_of_level(depth + 1))?;
         let lists = kernels.cut(buffers, &orders, 2 * depth as u32, &mut rectangles)?;
@@ -111,48 +113,6 @@ impl<T: Precision> Pyramid<T> {
 }
 
 impl Kernels {
-    fn load<T: Precision>(buffers: &Buffers) -> Result<Self, Error> {
-        let names = [
-            "keys",
-            "sort_pass",
-            "rank_points",
-            "pair_ranks",
-            "count_upper",
-            "partition",
-            "cut_in_blocks",
-            "count_sources",
-            "scan_counts",
-            "order_points",
-            "circles",
-        ];
-        let [
-            keys,
-            sort_pass,
-            rank_points,
-            pair_ranks,
-            count_upper,
-            partition,
-            cut_in_blocks,
-            count_sources,
-            scan_counts,
-            order_points,
-            circles,
-        ] = buffers.device().functions(&pyramid_program::<T>(), names)?;
-        Ok(Self {
-            keys,
-            sort_pass,
-            rank_points,
-            pair_ranks,
-            count_upper,
-            partition,
-            cut_in_blocks,
-            count_sources,
-            scan_counts,
-            order_points,
-            circles,
-        })
-    }
-
     /// Sorts the points along x and along y, both at once.
     fn sort<T: Precision>(&self, buffers: &Buffers, points: &Points<T>) -> Result<Orders, Error> {
         let stream = buffers.stream();

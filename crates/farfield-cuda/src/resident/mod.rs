@@ -26,7 +26,7 @@ pub use arithmetic::StrengthLaw;
 pub use sum::{Points, Summed};
 
 use crate::compile::Program;
-use crate::device::{Buffers, Device, Function, Precision};
+use crate::device::{Buffers, Device, Precision, kernels};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
 use std::sync::Arc;
@@ -51,13 +51,9 @@ pub struct Array<T> {
     length: usize,
 }
 
-#[derive(Debug)]
-struct Kernels {
-    add_scaled: Function,
-    strength_rates: Function,
-    survey: Function,
-    longest_square: Function,
-    longest_index: Function,
+kernels! {
+    /// The kernels of states.
+    struct Kernels { add_scaled, strength_rates, survey, longest_square, longest_index }
 }
 
 impl<T> Array<T> {
@@ -78,25 +74,9 @@ impl<T: Precision> Resident<T> {
     /// # Errors
     /// [`Error::Driver`], or what compiling its kernels fails with.
     pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
-        let [add_scaled, strength_rates, survey, longest_square, longest_index] = device.functions(
-            &program::<T>(),
-            [
-                "add_scaled",
-                "strength_rates",
-                "survey",
-                "longest_square",
-                "longest_index",
-            ],
-        )?;
         Ok(Self {
             buffers: Buffers::new(device)?,
-            kernels: Kernels {
-                add_scaled,
-                strength_rates,
-                survey,
-                longest_square,
-                longest_index,
-            },
+            kernels: Kernels::load(device, &program::<T>())?,
             precision: std::marker::PhantomData,
         })
     }

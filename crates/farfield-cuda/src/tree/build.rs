@@ -1,7 +1,7 @@
 //! From points to boxes.
 
 use super::program;
-use crate::device::{Buffers, Function, Precision, launch};
+use crate::device::{Buffers, Precision, kernels, launch};
 use crate::error::Error;
 use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr, ValidAsZeroBits};
 use std::ops::Range;
@@ -105,19 +105,21 @@ pub struct Octree {
     kind: BuildKind,
 }
 
-/// The kernels that build trees.
-struct Kernels {
-    bounds: Function,
-    shape: Function,
-    keys: Function,
-    sort_pass: Function,
-    occupancy: Function,
-    choose_min_level: Function,
-    count_boxes: Function,
-    scan_boxes: Function,
-    write_boxes: Function,
-    link_boxes: Function,
-    mark_mixed: Function,
+kernels! {
+    /// The kernels that build trees.
+    struct Kernels {
+        bounds,
+        shape,
+        keys,
+        sort_pass,
+        occupancy,
+        choose_min_level,
+        count_boxes,
+        scan_boxes,
+        write_boxes,
+        link_boxes,
+        mark_mixed,
+    }
 }
 
 /// The points on the device, `count` times x, y, z each.
@@ -145,7 +147,7 @@ impl Octree {
 
     /// Builds the tree.
     pub(crate) fn build<T: Precision>(buffers: &Buffers, points: &Points<T>, shape: &TreeShape) -> Result<Self, Error> {
-        let kernels = Kernels::load::<T>(buffers)?;
+        let kernels = Kernels::load(buffers.device(), &program::<T>())?;
         let count = points.source_count + points.targets.map_or(0, |(_, count)| count);
         let (kind, limit) = match points.targets {
             None => (BuildKind::OneSet, shape.leaf_capacity as u32),
@@ -232,50 +234,6 @@ fn first_key_levels(points: usize, leaf_capacity: usize) -> u32 {
 }
 
 impl Kernels {
-    fn load<T: Precision>(buffers: &Buffers) -> Result<Self, Error> {
-        let [
-            bounds,
-            shape,
-            keys,
-            sort_pass,
-            occupancy,
-            choose_min_level,
-            count_boxes,
-            scan_boxes,
-            write_boxes,
-            link_boxes,
-            mark_mixed,
-        ] = buffers.device().functions(
-            &program::<T>(),
-            [
-                "bounds",
-                "shape",
-                "keys",
-                "sort_pass",
-                "occupancy",
-                "choose_min_level",
-                "count_boxes",
-                "scan_boxes",
-                "write_boxes",
-                "link_boxes",
-                "mark_mixed",
-            ],
-        )?;
-        Ok(Self {
-            bounds,
-            shape,
-            keys,
-            sort_pass,
-            occupancy,
-            choose_min_level,
-            count_boxes,
-            scan_boxes,
-            write_boxes,
-            link_boxes,
-            mark_mixed,
-        })
-    }
-
     /// Bounds, root cube, Morton keys, sort.
     fn sort<T: Precision>(
         &self,

@@ -45,7 +45,7 @@ impl<T: Precision> Fmm<T> {
         let interactions = self.counter(Counter::M2p);
         let rounds = (self.tree.most_points as u32).div_ceil(THREADS);
         if let Some(treecode) = &mut self.treecode {
-            launch!(self.buffers.stream(), treecode.kernels.derive, (boxes, count, 1), 64, 0;
+            launch!(self.buffers.stream(), treecode.kernels.derive_multipoles, (boxes, count, 1), 64, 0;
                 &self.multipoles, &streams, &mut treecode.derived);
             let opening = treecode.arg(&self.buffers);
             launch!(self.buffers.stream(), treecode.kernels.m2p, (boxes, rounds, count), THREADS, 0;

@@ -1,7 +1,7 @@
 //! Tables and memory of a treecode, beside those it shares with the FMM.
 
 use super::{Opening, THREADS, m2p_program};
-use crate::device::{Buffers, Function, Precision};
+use crate::device::{Buffers, Precision, kernels};
 use crate::error::Error;
 use crate::kernel::PairKind;
 use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr};
@@ -18,11 +18,9 @@ pub(crate) struct Treecode<T> {
     pub(super) kernels: Kernels,
 }
 
-#[derive(Debug)]
-pub(super) struct Kernels {
-    pub balls: Function,
-    pub derive: Function,
-    pub m2p: Function,
+kernels! {
+    /// The kernels of multipoles at targets.
+    pub(super) struct Kernels { balls, derive_multipoles, m2p }
 }
 
 /// `Ball` of `kernels/opening.cuh`: centre, radius, inverse side.
@@ -54,14 +52,10 @@ impl<T: Precision> Treecode<T> {
         vectors: usize,
         boxes: usize,
     ) -> Result<Self, Error> {
-        let [balls, derive, m2p] = buffers.device().functions(
-            &m2p_program::<T>(kind, opening.order),
-            ["balls", "derive_multipoles", "m2p"],
-        )?;
         Ok(Self {
             balls: buffers.uninit(boxes)?,
             derived: buffers.uninit(boxes * vectors * derived_len(kind, opening.order))?,
-            kernels: Kernels { balls, derive, m2p },
+            kernels: Kernels::load(buffers.device(), &m2p_program::<T>(kind, opening.order))?,
             opening,
         })
     }

@@ -5,7 +5,7 @@
 
 use super::Fmm;
 use super::operators::{Placement, add_sources, add_values, workspace_len};
-use super::setup::{Moves, PIECE};
+use super::setup::{L2L_CHILDREN, M2M_PARENTS, Moves, P2M_BOXES};
 use crate::expansion::coefficient_count;
 use crate::expansion::translation::{self, Translations};
 use crate::p2p::{Block, PairSums, Sources, columns};
@@ -23,11 +23,11 @@ impl<T: Real> Fmm<T> {
         let boxes = self.tree.nodes.len();
         for_segments(
             &mut multipoles,
-            0..boxes.div_ceil(PIECE),
-            &|k| k * PIECE * stride,
+            0..boxes.div_ceil(P2M_BOXES),
+            &|k| k * P2M_BOXES * stride,
             &|k, piece| {
                 self.scratch.with(|scratch| {
-                    let boxes = k * PIECE..((k + 1) * PIECE).min(boxes);
+                    let boxes = k * P2M_BOXES..((k + 1) * P2M_BOXES).min(boxes);
                     dispatch::<T, _>(
                         self.simd,
                         P2m {
@@ -55,8 +55,8 @@ impl<T: Real> Fmm<T> {
             let upper = &mut upper[parents.start * stride..];
             for_segments(
                 upper,
-                0..parents.len().div_ceil(PIECE),
-                &|k| k * PIECE * stride,
+                0..parents.len().div_ceil(M2M_PARENTS),
+                &|k| k * M2M_PARENTS * stride,
                 &|k, piece| {
                     self.translate(&self.m2m, &self.m2m_moves[level][k], lower, piece);
                 },
@@ -132,8 +132,8 @@ impl<T: Real> Fmm<T> {
             let lower = &mut lower[..children.len() * stride];
             for_segments(
                 lower,
-                0..children.len().div_ceil(PIECE),
-                &|k| k * PIECE * stride,
+                0..children.len().div_ceil(L2L_CHILDREN),
+                &|k| k * L2L_CHILDREN * stride,
                 &|k, piece| {
                     self.translate(&self.l2l, &self.l2l_moves[level][k], upper, piece);
                 },

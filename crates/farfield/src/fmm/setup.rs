@@ -100,8 +100,11 @@ pub(crate) struct Fmm<T: Real> {
     pub scratch: ScratchPool<T>,
 }
 
-/// Boxes per piece of P2M, M2M and L2L work.
-pub(crate) const PIECE: usize = 64;
+/// Boxes per piece of P2M work; fewer make more work for the threads, as leaves may hold many points.
+pub(crate) const P2M_BOXES: usize = 8;
+/// Parents per piece of M2M work, and children per piece of L2L work: both fill vectors with boxes of one octant.
+pub(crate) const M2M_PARENTS: usize = 16;
+pub(crate) const L2L_CHILDREN: usize = 64;
 
 /// The M2M or L2L translations of a piece: for each octant, (source, target), so that vectors can be filled with boxes
 /// that share a shift. Boxes count from the start of the source level and of the piece.
@@ -112,13 +115,14 @@ pub(crate) struct Moves {
 
 /// For each level, the moves from its boxes into pieces of their parents.
 fn upward_moves(tree: &Octree) -> Vec<Vec<Moves>> {
-    by_level(tree, |parents, children, moves| {
+    by_level(tree, M2M_PARENTS, |parents, children, moves| {
         for (k, parent) in parents.clone().enumerate() {
             for child in tree.nodes[parent].children.clone() {
                 let node = &tree.nodes[child as usize];
                 if !node.sources.is_empty() {
                     let from = child - children.start as u32;
-                    moves[k / PIECE].by_octant[node.octant as usize].push((from, (k % PIECE) as u32));
+                    let to = (k % M2M_PARENTS) as u32;
+                    moves[k / M2M_PARENTS].by_octant[node.octant as usize].push((from, to));
                 }
             }
         }
@@ -128,21 +132,24 @@ fn upward_moves(tree: &Octree) -> Vec<Vec<Moves>> {
 
 /// For each level, the moves from the parents into pieces of its boxes.
 fn downward_moves(tree: &Octree) -> Vec<Vec<Moves>> {
-    by_level(tree, |parents, children, moves| {
+    by_level(tree, L2L_CHILDREN, |parents, children, moves| {
         for (k, child) in children.clone().enumerate() {
             let node = &tree.nodes[child];
             if !node.targets.is_empty() {
                 let from = node.parent - parents.start as u32;
-                moves[k / PIECE].by_octant[node.octant as usize].push((from, (k % PIECE) as u32));
+                let to = (k % L2L_CHILDREN) as u32;
+                moves[k / L2L_CHILDREN].by_octant[node.octant as usize].push((from, to));
             }
         }
         children.len()
     })
 }
 
-/// Calls `fill(parents, children, moves)` for each level but the root's; it returns the number of target boxes.
+/// Calls `fill(parents, children, moves)` for each level but the root's; it returns the number of target boxes, `piece` of
+/// which make a piece.
 fn by_level(
     tree: &Octree,
+    piece: usize,
     fill: impl Fn(&Range<usize>, &Range<usize>, &mut Vec<Moves>) -> usize + Sync,
 ) -> Vec<Vec<Moves>> {
     (0..tree.levels.len())
@@ -153,9 +160,9 @@ fn by_level(
             }
             let (parents, children) = (&tree.levels[level - 1], &tree.levels[level]);
             let mut moves = Vec::new();
-            moves.resize_with(parents.len().max(children.len()).div_ceil(PIECE), Moves::default);
+            moves.resize_with(parents.len().max(children.len()).div_ceil(piece), Moves::default);
             let targets = fill(parents, children, &mut moves);
-            moves.truncate(targets.div_ceil(PIECE));
+            moves.truncate(targets.div_ceil(piece));
             moves
         })
         .collect()

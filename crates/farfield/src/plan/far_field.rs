@@ -32,6 +32,8 @@ impl FarField {
                 m2p_sources: (per_point / pair_cost) as usize,
                 p2l_targets: (per_point / pair_cost) as usize,
                 m2l_pairs: (proposal.m2l_cost / pair_cost) as usize,
+                // Large boxes beside a device are few; all cores are then meant to work.
+                m2l_blocks: if sum.elsewhere.is_some() { 32 } else { 1 },
             },
         );
         let orders = match sum.order {
@@ -86,6 +88,7 @@ impl FarField {
             m2p_sources: 0,
             p2l_targets: 0,
             m2l_pairs: 0,
+            m2l_blocks: 1,
         };
         let order = sum.order.unwrap_or_else(|| {
             // A box that does not touch is seen at a ratio of at most sqrt(3)/2 to 3/2.

@@ -41,6 +41,11 @@ pub struct PairsElsewhere {
     pub point: f64,
 }
 
+/// Pairs are left here only if they are this part of all: models are not that exact.
+const LEAST_SHARE: f64 = 0.1;
+/// Nor are fewer blocks than keep many threads busy.
+const FEWEST_BLOCKS: usize = 64;
+
 /// How a plan's points come from the caller's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PointOrder<'a> {
@@ -143,17 +148,20 @@ impl<T: Real> NearLists<'_, T> {
     }
 
     /// How many blocks someone else should take who needs `pair` nanoseconds for a pair, all strength vectors together,
-    /// counted as in [`PairsElsewhere`]: as many as are summed there while the rest is summed here.
+    /// counted as in [`PairsElsewhere`]: as many as are summed there while the rest is summed here, or all where little
+    /// would be left.
     pub fn blocks_elsewhere(&self, pair: f64) -> usize {
         let together = self.far_cost + self.pairs as f64 * self.pair_cost;
         let share = together / (self.pair_cost + pair);
-        let mut pairs = 0.0;
-        (0..self.block_count())
-            .find(|k| {
-                pairs += self.block(*k).pairs() as f64;
-                pairs > share
-            })
-            .unwrap_or(self.block_count())
+        let (mut pairs, count) = (0.0, self.block_count());
+        let blocks = (0..count).find(|k| {
+            pairs += self.block(*k).pairs() as f64;
+            pairs > share
+        });
+        let worthwhile = share < (1.0 - LEAST_SHARE) * self.pairs as f64;
+        blocks
+            .filter(|blocks| worthwhile && count - blocks >= FEWEST_BLOCKS)
+            .unwrap_or(count)
     }
 }
 
