@@ -162,26 +162,32 @@ __device__ __forceinline__ void add_pair(real dx, real dy, real dz, const Source
     bool counts = is_positive(r2) && other;
 #if FARFIELD_DERIVATIVES == 0
     if (counts) sums[0] = fma(source.s0, inverse, sums[0]);
-#else
+#elif FARFIELD_DERIVATIVES == 1
     real potential = source.s0 * inverse;
-    real inverse2 = inverse * inverse;
-    real radial = potential * inverse2;
+    real radial = potential * (inverse * inverse);
     if (counts) {
         sums[0] += potential;
         sums[1] = fma(-radial, dx, sums[1]);
         sums[2] = fma(-radial, dy, sums[2]);
         sums[3] = fma(-radial, dz, sums[3]);
-#if FARFIELD_DERIVATIVES == 2
-        // q (3 d_i d_j / r^5 - delta_ij / r^3)
-        real second = real(3) * radial * inverse2;
-        real ax = second * dx, ay = second * dy, az = second * dz;
-        sums[4] = fma(ax, dx, sums[4] - radial);
-        sums[5] = fma(ax, dy, sums[5]);
-        sums[6] = fma(ax, dz, sums[6]);
-        sums[7] = fma(ay, dy, sums[7] - radial);
-        sums[8] = fma(ay, dz, sums[8]);
-        sums[9] = fma(az, dz, sums[9] - radial);
-#endif
+    }
+#else
+    // With unit vectors: the fifth power of the inverse distance may overflow where the Hessian does not.
+    real potential = source.s0 * inverse, slope = potential * inverse, radial = slope * inverse, second = real(3) * radial;
+    real ux = dx * inverse, uy = dy * inverse, uz = dz * inverse;
+    if (counts) {
+        sums[0] += potential;
+        sums[1] = fma(-slope, ux, sums[1]);
+        sums[2] = fma(-slope, uy, sums[2]);
+        sums[3] = fma(-slope, uz, sums[3]);
+        // q (3 u_i u_j - delta_ij) / r^3
+        real ax = second * ux, ay = second * uy, az = second * uz;
+        sums[4] = fma(ax, ux, sums[4] - radial);
+        sums[5] = fma(ax, uy, sums[5]);
+        sums[6] = fma(ax, uz, sums[6]);
+        sums[7] = fma(ay, uy, sums[7] - radial);
+        sums[8] = fma(ay, uz, sums[8]);
+        sums[9] = fma(az, uz, sums[9] - radial);
     }
 #endif
 #endif

@@ -286,6 +286,32 @@ fn core_sizes_out_of_proportion_are_refused() {
 }
 
 #[test]
+fn a_hessian_of_close_points_does_not_overflow_on_the_way() {
+    // 1.5e-8 apart: the fifth power of the inverse distance is beyond single precision, its third is not.
+    let close = 0.236_843_42f32;
+    let gap = f32::EPSILON / 8.0;
+    let sources = [
+        [close, 0.25, 0.5],
+        [close + gap, 0.25, 0.5],
+        [0.0, 0.0, 0.0],
+        [1.0, 1.0, 1.0],
+    ];
+    let outputs = [Output::Gradient, Output::Hessian];
+    let sum = Sum::new(Kernel::Coulomb, &sources)
+        .outputs(&outputs)
+        .method(Method::Direct);
+    let field = sum.plan().unwrap().evaluate(&[1.0, 2.0, 0.0, 0.0]).unwrap();
+    let distance = f64::from(sources[1][0]) - f64::from(sources[0][0]);
+    assert!(distance > 0.0 && distance.powi(-5) > f64::from(f32::MAX));
+    let hessian = field.get(Output::Hessian).unwrap();
+    let expected = [2.0, 0.0, 0.0, -1.0, 0.0, -1.0].map(|factor| 2.0 * factor * distance.powi(-3));
+    for (found, expected) in hessian.iter().zip(expected) {
+        let error = (f64::from(*found) - expected).abs() * distance.powi(3);
+        assert!(error < 1e-5, "{found} instead of {expected}");
+    }
+}
+
+#[test]
 fn results_beyond_the_largest_number_are_refused() {
     fn refuse<T: Real>(kernel: Kernel, strength: f64) {
         let points = PointSet::Cube.generate::<T>(300, 1);

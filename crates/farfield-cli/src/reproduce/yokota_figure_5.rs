@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use farfield::Method;
 use farfield_plot::{Axis, Color, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 
-/// Treecodes of the CPU that would take longer, in seconds, are not run.
+/// Treecodes of the CPU that would take so many times as long as sums are repeated are not run.
 const LONGEST_TREECODE: f64 = 60.0;
 
 /// The three methods at one number of bodies.
@@ -83,7 +83,7 @@ fn measure(
     step("direct sum");
     let direct = always(on_cpu.next(context, bodies.case(Method::Direct))?)?;
     let predicted = previous.map_or(0.0, |row| by_n_log_n(row.treecode.seconds, row.n, n as f64));
-    let (treecode, treecode_error) = if predicted > LONGEST_TREECODE {
+    let (treecode, treecode_error) = if predicted > LONGEST_TREECODE * context.enough.max(0.1) {
         step("treecode not run, its time extrapolated");
         (Time::extrapolated(predicted), None)
     } else {

@@ -135,8 +135,9 @@ impl<T: Precision> Plan<T> {
             let vectors = strengths.len() / (self.source_count * components);
             largest = largest.max(check_strengths(strengths, self.source_count, components, vectors)?);
             self.fetch(vectors, values)?;
-            self.add_times(&timeline, seconds)?;
+            timeline.add_to(seconds)?;
         }
+        self.add_building(seconds)?;
         Ok(largest)
     }
 
@@ -163,9 +164,8 @@ impl<T: Precision> Plan<T> {
         }
     }
 
-    /// Where the device's time went, once it is done.
-    fn add_times(&mut self, timeline: &Timeline, seconds: &mut Seconds) -> Result<(), Error> {
-        timeline.add_to(seconds)?;
+    /// What only the first evaluation adds: the time to build the tree, and the counts.
+    fn add_building(&mut self, seconds: &mut Seconds) -> Result<(), Error> {
         if let Engine::Fmm(fmm) = &self.engine
             && !self.evaluated
         {

@@ -5,6 +5,7 @@ use super::{Extent, Row};
 use crate::device::Device;
 use crate::error::Error;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
@@ -30,16 +31,17 @@ impl<E> Default for Checks<'_, E> {
     }
 }
 
-impl<'a, E: Send> Checks<'a, E> {
+impl<'a, E: Send + Display> Checks<'a, E> {
     /// Adds one.
     pub fn add(&mut self, check: impl FnOnce(&Arc<Device>) -> Result<Row, E> + Send + 'a) {
         self.list.push(Box::new(check));
     }
 
-    /// Does all checks and reports them in their order. A memory checker sees them one by one.
+    /// Does all checks and reports them in their order. A memory checker sees them one by one. A check that ends in an error
+    /// is a row that does not pass.
     ///
     /// # Errors
-    /// The first one of a check.
+    /// The first one of a check, after all of them.
     pub fn run(self, device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), E> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = match extent {
@@ -58,10 +60,8 @@ impl<'a, E: Send> Checks<'a, E> {
                         let Some(check) = checks.get(at).and_then(take) else {
                             break;
                         };
-                        // No one listens any more after an error.
-                        if sender.send((at, check(device))).is_err() {
-                            break;
-                        }
+                        // Someone listens until the last sender is gone.
+                        let _ = sender.send((at, check(device)));
                     }
                 });
             }
@@ -75,18 +75,40 @@ fn take<'a, E>(check: &Mutex<Option<Check<'a, E>>>) -> Option<Check<'a, E>> {
     check.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// Reports each row once all before it have come; ends with the first error.
-fn report_in_order<E>(results: mpsc::Receiver<(usize, Result<Row, E>)>, report: &mut dyn FnMut(&Row)) -> Result<(), E> {
+/// Reports each row once all before it have come. An error is a row too, and the first of them is returned after all.
+fn report_in_order<E: Display>(
+    results: mpsc::Receiver<(usize, Result<Row, E>)>,
+    report: &mut dyn FnMut(&Row),
+) -> Result<(), E> {
     let mut early = BTreeMap::new();
     let mut next = 0;
-    for (at, row) in results {
-        early.insert(at, row?);
-        while let Some(row) = early.remove(&next) {
-            report(&row);
+    let mut outcome = Ok(());
+    for (at, result) in results {
+        early.insert(at, result);
+        while let Some(result) = early.remove(&next) {
             next += 1;
+            match result {
+                Ok(row) => report(&row),
+                Err(error) => {
+                    report(&row_of(&error));
+                    outcome = outcome.and(Err(error));
+                }
+            }
         }
     }
-    Ok(())
+    outcome
+}
+
+/// A row that never passes.
+fn row_of(error: &impl Display) -> Row {
+    Row {
+        what: error.to_string(),
+        precision: "",
+        points: String::new(),
+        parameters: String::new(),
+        measured: f64::NAN,
+        allowed: 0.0,
+    }
 }
 
 #[cfg(test)]
@@ -122,9 +144,9 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_device_ends_the_test() {
+    fn an_error_is_a_row_that_does_not_pass_and_the_outcome() {
         let (names, outcome) = reported(vec![(0, Ok(row(0))), (1, Err(Error::NoDriver)), (2, Ok(row(2)))]);
-        assert_eq!(names, ["0"]);
-        assert!(matches!(outcome, Err(Error::NoDriver)));
+        assert_eq!(names, ["0", &Error::NoDriver.to_string(), "2"]);
+        assert!(matches!(outcome, Err(Error::NoDriver)) && !row_of(&Error::NoDriver).passed());
     }
 }

@@ -59,21 +59,23 @@ impl Pair<3, 1, 10> for CoulombHessian {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], _: V, sums: &mut [V; 10]) {
         let inverse = inverse_distance::<V, A, SKIP>(norm2(d));
-        let inverse2 = inverse * inverse;
         let potential = q * inverse;
-        let radial = potential * inverse2;
-        let second = V::splat(V::Elem::from_f64(3.0)) * radial * inverse2;
+        let slope = potential * inverse;
+        let radial = slope * inverse;
+        let second = V::splat(V::Elem::from_f64(3.0)) * radial;
+        // Unit vectors: the fifth power of the inverse distance may overflow where the Hessian does not.
+        let u = [d[0] * inverse, d[1] * inverse, d[2] * inverse];
+        let along = [second * u[0], second * u[1], second * u[2]];
         sums[0] = sums[0] + potential;
-        let along = [second * d[0], second * d[1], second * d[2]];
         for i in 0..3 {
-            sums[1 + i] = radial.neg_mul_add(d[i], sums[1 + i]);
+            sums[1 + i] = slope.neg_mul_add(u[i], sums[1 + i]);
         }
-        // q (3 d_i d_j / r^5 - delta_ij / r^3)
-        sums[4] = along[0].mul_add(d[0], sums[4] - radial);
-        sums[5] = along[0].mul_add(d[1], sums[5]);
-        sums[6] = along[0].mul_add(d[2], sums[6]);
-        sums[7] = along[1].mul_add(d[1], sums[7] - radial);
-        sums[8] = along[1].mul_add(d[2], sums[8]);
-        sums[9] = along[2].mul_add(d[2], sums[9] - radial);
+        // q (3 u_i u_j - delta_ij) / r^3
+        sums[4] = along[0].mul_add(u[0], sums[4] - radial);
+        sums[5] = along[0].mul_add(u[1], sums[5]);
+        sums[6] = along[0].mul_add(u[2], sums[6]);
+        sums[7] = along[1].mul_add(u[1], sums[7] - radial);
+        sums[8] = along[1].mul_add(u[2], sums[8]);
+        sums[9] = along[2].mul_add(u[2], sums[9] - radial);
     }
 }
