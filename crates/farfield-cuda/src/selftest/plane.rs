@@ -277,7 +277,7 @@ impl Case {
             complex: self.complex,
             strengths,
         };
-        verify(&problem, field, 50, 1)
+        verify(&problem, field, 200, 1)
             .iter()
             .map(|error| error.relative_l2)
             .fold(0.0, |a, b| if b.is_nan() { b } else { f64::max(a, b) })
