@@ -6,6 +6,7 @@ use super::table::Cell;
 use crate::failure::Failure;
 use crate::problem::Problem;
 use crate::units;
+use farfield::report::Phase;
 use farfield_cuda::device::Precision;
 
 /// A time in seconds.
@@ -30,11 +31,12 @@ impl Time {
         Self::measured(measured.seconds.total)
     }
 
-    /// A measured time, or that of a part, extrapolated.
+    /// A measured time, or that of a part of the targets, extrapolated: pairs grow with them, all else does not.
     fn scaled(measured: &Measured, scale: Option<f64>) -> Self {
+        let pairs = measured.seconds.of(Phase::P2p);
         match scale {
             None => Self::of(measured),
-            Some(scale) => Self::extrapolated(scale * measured.seconds.total),
+            Some(scale) => Self::extrapolated(measured.seconds.total + (scale - 1.0) * pairs),
         }
     }
 
@@ -84,6 +86,9 @@ impl DirectSums {
     }
 }
 
+/// Fewer targets would leave cores idle.
+const FEWEST_TARGETS: usize = 4096;
+
 /// Leaves some of the targets if all would take too long; returns what their time is to be multiplied with.
 fn take_sample<P, T, const D: usize>(
     case: &mut Case<'_, P, T, D>,
@@ -96,7 +101,7 @@ fn take_sample<P, T, const D: usize>(
     let all = case.data.targets.unwrap_or(case.data.sources);
     let n = all.len();
     // The points are in random order: the first ones are a sample.
-    let targets = ((n as f64 * sampled / predicted) as usize).clamp(1000.min(n), n);
+    let targets = ((n as f64 * sampled / predicted) as usize).clamp(FEWEST_TARGETS.min(n), n);
     case.data.targets = Some(&all[..targets]);
     Some(n as f64 / targets as f64)
 }
@@ -142,6 +147,23 @@ impl Crossover {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use farfield::plan::Parameters;
+    use farfield::report::Seconds;
+
+    #[test]
+    fn a_part_of_the_targets_is_scaled_by_its_pairs_alone() {
+        let mut seconds = Seconds::default();
+        seconds.add(Phase::P2p, 2.0);
+        seconds.total = 3.0;
+        let measured = Measured {
+            seconds,
+            parameters: Parameters::default(),
+            error: 0.0,
+            maximum_error: None,
+        };
+        assert_eq!(Time::scaled(&measured, None), Time::measured(3.0));
+        assert_eq!(Time::scaled(&measured, Some(10.0)), Time::extrapolated(21.0));
+    }
 
     #[test]
     fn crossovers_are_interpolated() {

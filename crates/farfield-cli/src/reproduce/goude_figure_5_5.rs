@@ -64,7 +64,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
     Ok(Reproduction {
         title: "Goude, figure 5.5: FMM and direct sum against the number of points, f64".to_owned(),
         hardware: GOUDE_HARDWARE,
-        png: chart(&rows, break_even).to_png()?,
+        png: chart(&rows, [("CPU", break_even), ("GPU", gpu_break_even)]).to_png()?,
         tables: vec![("", times(&rows)), ("break-even", even)],
         remarks,
     })
@@ -118,7 +118,7 @@ fn times(rows: &[Row]) -> Table {
     table
 }
 
-fn chart(rows: &[Row], break_even: Option<Crossover>) -> LineChart {
+fn chart(rows: &[Row], break_even: [(&str, Option<Crossover>); 2]) -> LineChart {
     let direct: Vec<_> = rows.iter().map(|row| (row.n as f64, row.direct.seconds)).collect();
     let fmm: Vec<_> = rows.iter().map(|row| (row.n as f64, row.fmm)).collect();
     let measured = rows.iter().take_while(|row| !row.direct.extrapolated).count();
@@ -153,8 +153,10 @@ fn chart(rows: &[Row], break_even: Option<Crossover>) -> LineChart {
             chart = chart.series(Series::new(name).points(&points));
         }
     }
-    if let Some(Crossover::At(n)) = break_even {
-        chart = chart.reference(ReferenceLine::vertical(n).label(format!("break-even, {n:.0}")));
+    for (processor, at) in break_even {
+        if let Some(Crossover::At(n)) = at {
+            chart = chart.reference(ReferenceLine::vertical(n).label(format!("{processor}: {n:.0}")));
+        }
     }
     chart.reference(ReferenceLine::vertical(GOUDE_GPU_BREAK_EVEN).label("Goude: GPU, 3500"))
 }

@@ -55,9 +55,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
     }
     let count = units::count(n as u64);
     let chart = BarChart::new(format!("Biot-Savart FMM of {count} points"))
-        .subtitle(format!(
-            "{count} sources and as many receivers, from host memory to host memory; Hu et al., section 2.4"
-        ))
+        .subtitle("sources and as many receivers, with copies to and from the GPU; Hu et al., section 2.4")
         .y_label("time (s)")
         .categories(bars.iter().map(|(label, _)| label.as_str()))
         .part(Part::new("published", &published).color(Color::INK));
