@@ -76,6 +76,9 @@ struct MethodResult {
 /// Runs the command.
 pub fn run(args: &BenchArgs) -> Result<String, Failure> {
     threads::start(args.threads)?;
+    if args.case.is_some() {
+        return leapfrog::run(args, Profile::load(args.profile.as_deref())?.costs);
+    }
     match args.device {
         Device::Cpu if args.calibrate => return calibrate::cpu(args),
         Device::Cuda if args.calibrate => return calibrate::device(args),
@@ -87,9 +90,6 @@ pub fn run(args: &BenchArgs) -> Result<String, Failure> {
     }
     let simd = SimdLevel::best();
     let profile = Profile::load(args.profile.as_deref())?;
-    if args.case.is_some() {
-        return leapfrog::run(args, profile.costs);
-    }
     print::progress("measuring ceilings");
     let ceilings = vec![ceiling::<f32>(simd), ceiling::<f64>(simd)];
     let mut plane = plane_rates::<f32>();

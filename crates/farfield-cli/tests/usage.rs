@@ -204,6 +204,7 @@ fn what_the_machine_cannot_do_is_a_clear_error() {
             "evaluate --kernel harmonic2d --n 100 --device cuda",
             "selftest --device cuda",
             "bench --device cuda",
+            "bench leapfrog --device cuda",
             "run leapfrog --steps 1 --device cuda",
         ] {
             fail(command, 1, &["--device cuda", "NVIDIA driver", "--device cpu"]);

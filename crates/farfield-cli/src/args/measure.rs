@@ -27,7 +27,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
     /// What to measure: cpu or cuda; with --calibrate, what cuda does beside the cores (for `evaluate --device hybrid`)
-    #[arg(long, value_enum, default_value_t = Device::Cpu, conflicts_with = "case")]
+    #[arg(long, value_enum, default_value_t = Device::Cpu)]
     pub device: Device,
 }
 

@@ -2,18 +2,24 @@
 
 use crate::args::BenchArgs;
 use crate::failure::Failure;
+use crate::run::device;
 use crate::{print, units};
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
-use farfield_sim::case::{self, BuiltIn, Override};
+use farfield_sim::case::{self, BuiltIn, Case, Override};
+use farfield_sim::device::Device;
 use farfield_sim::run::{Control, Outcome, Run, Silent};
 use serde::Serialize;
+use std::path::Path;
+use std::sync::Arc;
 
 #[derive(Serialize)]
 struct Report {
     version: &'static str,
     simd: &'static str,
     threads: usize,
+    /// The device, if not the CPU.
+    device: Option<String>,
     elements: usize,
     tracers: usize,
     steps: u64,
@@ -29,7 +35,7 @@ struct Report {
 }
 
 /// Euler steps of the paper's middle size, 2^15 elements and 2^18 tracers, with a picture and a checkpoint each, into a
-/// temporary folder.
+/// temporary folder; on a device if one is asked for.
 pub fn run(args: &BenchArgs, profile: MachineProfile) -> Result<String, Failure> {
     let size = if args.quick { "default" } else { "paper-a10" };
     let tracers = if args.quick { 1 << 14 } else { 1 << 18 };
@@ -50,13 +56,24 @@ pub fn run(args: &BenchArgs, profile: MachineProfile) -> Result<String, Failure>
     let case = overrides
         .and_then(|overrides| case::read(BuiltIn::ALL[0].text, BuiltIn::ALL[0].name, &overrides))
         .map_err(Failure::data)?;
+    let device = device::open(args.device)?;
     let folder = std::env::temp_dir().join(format!("farfield-bench-{}", std::process::id()));
     print::progress("measuring steps of the case leapfrog");
-    let run = Run::new(case, &folder, profile)?;
-    let outcome = run.go(&Control::default(), &mut Silent);
+    let outcome = measure(case, &folder, profile, device);
     // Only tidying.
     let _ = std::fs::remove_dir_all(&folder);
     report(outcome?, tracers, args.json)
+}
+
+fn measure(
+    case: Case,
+    folder: &Path,
+    profile: MachineProfile,
+    device: Option<Arc<dyn Device>>,
+) -> Result<Outcome, farfield_sim::Error> {
+    let mut run = Run::new(case, folder, profile)?;
+    run.compute_on(device)?;
+    run.go(&Control::default(), &mut Silent)
 }
 
 fn report(outcome: Outcome, tracers: usize, json: bool) -> Result<String, Failure> {
@@ -67,6 +84,7 @@ fn report(outcome: Outcome, tracers: usize, json: bool) -> Result<String, Failur
         version: env!("CARGO_PKG_VERSION"),
         simd: SimdLevel::best().name(),
         threads: rayon::current_num_threads(),
+        device: outcome.device.map(|device| device.name),
         elements: elements.and_then(|k| outcome.last.get(k)).map_or(0, |n| *n as usize),
         tracers,
         steps: outcome.session_steps,
@@ -81,7 +99,7 @@ fn report(outcome: Outcome, tracers: usize, json: bool) -> Result<String, Failur
         return Ok(text + "\n");
     }
     Ok(format!(
-        "leapfrog      {} elements, {} tracers, Euler steps, {} threads, {}\n\
+        "leapfrog      {} elements, {} tracers, Euler steps, {} threads, {}{}\n\
          sums          {}\n\
          step          {}: {:.3} x its sums ({})\n\
          with files    {} a frame: picture and checkpoint at every step\n\
@@ -90,6 +108,7 @@ fn report(outcome: Outcome, tracers: usize, json: bool) -> Result<String, Failur
         units::count(report.tracers as u64),
         report.threads,
         report.simd,
+        report.device.map_or(String::new(), |device| format!(", {device}")),
         report.sums,
         units::seconds(report.seconds_per_step),
         report.cost_over_sums,

@@ -2,7 +2,7 @@
 //!
 //! name or file + `--set` -> case -> folder -> the loop of `farfield_sim`, watched here -> summary.
 
-mod device;
+pub mod device;
 mod progress;
 pub mod selftest;
 mod summary;
