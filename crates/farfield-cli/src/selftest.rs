@@ -41,7 +41,7 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
         checks.push(Check::of(row));
     };
     if args.device == TestedDevice::Cuda {
-        farfield_grid::poisson::selftest(&device, &mut report)?;
+        farfield_grid::poisson::selftest(&device, extent, &mut report)?;
         crate::run::selftest::run(&device, &mut report)?;
     }
     match (args.device, args.precision) {

@@ -95,8 +95,8 @@ impl Staging {
     pub fn write(&mut self, stream: &Arc<CudaStream>, bytes: &[u8], to: u64) -> Result<(), DriverError> {
         let share = self.share(bytes.len());
         let context = self.context.clone();
-        if let ([first, ..], true) = (&mut self.carriers[..], bytes.len() <= share) {
-            return first.write(stream, bytes, to);
+        if bytes.len() <= share {
+            return self.carriers[0].write(stream, bytes, to);
         }
         self.carry(bytes.par_chunks(share), |carrier, k, bytes| {
             context.bind_to_thread()?;
@@ -117,8 +117,8 @@ impl Staging {
             carrier.begin_read(stream, bytes.len(), from + (k * share) as u64)?;
         }
         stream.synchronize()?;
-        if let ([first, ..], true) = (&mut self.carriers[..], bytes.len() <= share) {
-            return first.end_read(stream, bytes, from);
+        if bytes.len() <= share {
+            return self.carriers[0].end_read(stream, bytes, from);
         }
         let context = self.context.clone();
         self.carry(bytes.par_chunks_mut(share), |carrier, k, bytes| {

@@ -3,7 +3,7 @@
 use super::program;
 use super::tasks::{Cuts, Range, Task, Tasks};
 use super::timeline::{Clock, Span, Who};
-use crate::device::{Buffers, Device, Function, Pinned, Precision, forecast_fits, launch};
+use crate::device::{Buffers, Device, Pinned, Precision, forecast_fits, kernels, launch};
 use crate::error::Error;
 use crate::fmm::{LARGE_LEAF, P2pBlocking};
 use crate::kernel::{PairKind, SizeKind};
@@ -12,25 +12,22 @@ use farfield::plan::{NearField, NearLists, NearPoints, PointOrder, Request};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The kernels of a kind of pairs.
+kernels! {
+    /// The kernels of a near field.
+    struct Functions { order_points, pack_near, near_p2p }
+}
+
+/// Those of a kind of pairs.
 #[derive(Debug)]
 struct Kernels {
     kind: PairKind,
-    order_points: Function,
-    pack_near: Function,
-    near_p2p: Function,
+    functions: Functions,
 }
 
 impl Kernels {
     fn new<T: Precision>(device: &Device, kind: PairKind) -> Result<Self, Error> {
-        let names = ["order_points", "pack_near", "near_p2p"];
-        let [order_points, pack_near, near_p2p] = device.functions(&program::<T>(&kind), names)?;
-        Ok(Self {
-            kind,
-            order_points,
-            pack_near,
-            near_p2p,
-        })
+        let functions = Functions::load(device, &program::<T>(&kind))?;
+        Ok(Self { kind, functions })
     }
 
     /// Those for a plan's pairs: merged points may have other sizes than the caller's.
@@ -215,10 +212,10 @@ impl<T: Precision> DeviceNear<T> {
         self.buffers.write(strengths, &mut self.strengths)?;
         self.mark(Some("send"))?;
         let grid = (self.source_count.div_ceil(256), self.vectors, 1);
-        launch!(self.buffers.stream(), self.kernels.pack_near, grid, 256, 0;
+        launch!(self.buffers.stream(), self.kernels.functions.pack_near, grid, 256, 0;
             &self.sources, &self.strengths, &self.size2, &self.source_count, &mut self.packed);
         let targets = self.targets.as_ref().unwrap_or(&self.sources);
-        launch!(self.buffers.stream(), self.kernels.near_p2p, (self.task_count, self.vectors, 1), self.threads, 0;
+        launch!(self.buffers.stream(), self.kernels.functions.near_p2p, (self.task_count, self.vectors, 1), self.threads, 0;
             &self.tasks, &self.ranges, targets, &self.packed, &self.source_count, &self.global_size2, &mut self.sums);
         self.mark(Some("p2p"))?;
         self.host_sums.begin_read(&self.sums, self.sum_count)?;
@@ -286,7 +283,7 @@ fn ordered<T: Precision>(
         PointOrder::Permuted(order) => {
             let (count, order) = (order.len() as u32, buffers.upload(order)?);
             let mut ordered = buffers.uninit(3 * count as usize)?;
-            launch!(buffers.stream(), kernels.order_points, (count.div_ceil(256).max(1), 1, 1), 256, 0;
+            launch!(buffers.stream(), kernels.functions.order_points, (count.div_ceil(256).max(1), 1, 1), 256, 0;
                 &callers, &order, &count, &mut ordered);
             Ok(ordered)
         }

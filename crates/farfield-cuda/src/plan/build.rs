@@ -53,7 +53,8 @@ impl<T: Precision> Plan<T> {
         input: SumInput<T>,
         extent: f64,
     ) -> Result<Self, Error> {
-        check_counts(&input)?;
+        let targets = input.targets.map_or(0, |targets| targets.len());
+        check_point_count((input.sources.len() + targets) / 3)?;
         let (counts, extent) = (input.counts(), Some(extent));
         let (method, choice) = resolve_method::<T>(buffers.device(), request, &input.kind, counts, extent)?;
         match method {
@@ -247,10 +248,9 @@ pub(super) fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
     })
 }
 
-/// Sorting packs counts into 30 bits.
-fn check_counts<T: Copy>(input: &SumInput<T>) -> Result<(), Error> {
+/// Sorting packs counts, of sources and targets together, into 30 bits.
+pub(crate) fn check_point_count(count: usize) -> Result<(), Error> {
     let limit = (1 << 30) - 1;
-    let count = (input.sources.len() + input.targets.map_or(0, |targets| targets.len())) / 3;
     if count > limit {
         let array = "points";
         return Err(farfield::Error::TooMany { array, count, limit }.into());

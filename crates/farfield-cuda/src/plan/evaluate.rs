@@ -129,16 +129,19 @@ impl<T: Precision> Plan<T> {
     /// Sums pass by pass, checks the strengths while the device works, and returns the largest.
     fn sum(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<f64, Error> {
         let components = self.kernel.strength_components();
-        let mut largest = 0f64;
-        for strengths in strengths.chunks(self.vectors_at_once * self.source_count * components) {
-            let timeline = self.engine.evaluate(&self.buffers, Values::Host(strengths))?;
-            let vectors = strengths.len() / (self.source_count * components);
-            largest = largest.max(check_strengths(strengths, self.source_count, components, vectors)?);
-            self.fetch(vectors, values)?;
+        let per_vector = self.source_count * components;
+        let mut largest = None;
+        for pass in strengths.chunks(self.vectors_at_once * per_vector) {
+            let timeline = self.engine.evaluate(&self.buffers, Values::Host(pass))?;
+            // All of them during the first pass: an error names a place among all.
+            if largest.is_none() {
+                largest = Some(check_strengths(strengths, self.source_count, components, self.vectors)?);
+            }
+            self.fetch(pass.len() / per_vector, values)?;
             timeline.add_to(seconds)?;
         }
         self.add_building(seconds)?;
-        Ok(largest)
+        Ok(largest.unwrap_or(0.0))
     }
 
     /// Waits for the results of the last so many vectors and appends them.

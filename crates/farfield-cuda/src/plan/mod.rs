@@ -4,5 +4,6 @@ mod build;
 mod evaluate;
 mod on_device;
 
+pub(crate) use build::check_point_count;
 pub use evaluate::Plan;
 pub(crate) use on_device::PointsOnDevice;

@@ -4,14 +4,18 @@ use super::direct::Direct;
 use super::fmm::Fmm;
 use super::kind::PairKind;
 use super::tuning::{self, Choice, Rates};
-use crate::device::{Buffers, Device, Precision, Timeline, forecast_fits};
+use crate::device::{Buffers, Device, Precision, Timeline, vectors_at_once};
 use crate::error::Error;
+use crate::plan::check_point_count;
 use farfield::Method;
 use farfield::plan::{Parameters, check_strength_count, check_strengths};
 use farfield::plane::{Core, Field, Kernel, Output, Request, Sum};
 use farfield::report::{Interactions, Seconds};
 use std::sync::Arc;
 use std::time::Instant;
+
+/// Vectors summed at once: so many fill the device at any size worth an FMM.
+const MOST_AT_ONCE: usize = 16;
 
 /// What does the summing.
 #[derive(Debug)]
@@ -51,7 +55,7 @@ impl<T: Precision> Plan<T> {
         let start = Instant::now();
         check_extent::<T>(sum.check()?)?;
         let request = sum.request();
-        check_counts(&request)?;
+        check_point_count(request.point_count())?;
         let mut plan = Self::empty(Buffers::new(device)?, &request);
         if request.sources.is_empty() || request.target_count() == 0 {
             return Ok(plan);
@@ -98,7 +102,7 @@ impl<T: Precision> Plan<T> {
     fn use_direct(&mut self, request: &Request<T>) -> Result<(), Error> {
         let device = self.buffers.device();
         let multiprocessors = device.properties().multiprocessors;
-        let batch = batch_that_fits(device, device.free_memory()?, request.vectors, |batch| {
+        let batch = vectors_at_once(device, request.vectors.min(MOST_AT_ONCE), None, |batch| {
             Direct::forecast(request, batch, multiprocessors)
         })?;
         let direct = Direct::new(self.buffers.clone(), request, batch)?;
@@ -117,7 +121,7 @@ impl<T: Precision> Plan<T> {
     fn use_fmm(&mut self, request: &Request<T>, choice: &Choice) -> Result<(), Error> {
         let device = self.buffers.device();
         let free = device.free_memory()?;
-        let batch = batch_that_fits(device, free, request.vectors, |batch| {
+        let batch = vectors_at_once(device, request.vectors.min(MOST_AT_ONCE), Some(free), |batch| {
             Fmm::forecast(request, batch, choice)
         })?;
         let fmm = Fmm::new(self.buffers.clone(), request, batch, choice, free / 4)?;
@@ -275,24 +279,6 @@ fn meets_nearly_all<T: Precision>(fmm: &Fmm<T>, request: &Request<T>) -> bool {
     10 * u128::from(fmm.connections.totals.p2p) > 9 * u128::from(pairs_of_all(request))
 }
 
-/// The vectors summed at once: all, or as many as `free` memory has room for.
-fn batch_that_fits(
-    device: &Device,
-    free: u64,
-    vectors: usize,
-    forecast: impl Fn(usize) -> u64,
-) -> Result<usize, Error> {
-    // So many fill the device at any size worth an FMM.
-    let mut batch = vectors.min(16);
-    while batch > 1 && forecast(batch) > free {
-        batch /= 2;
-    }
-    if forecast(batch) > free {
-        forecast_fits(device, forecast(batch))?;
-    }
-    Ok(batch)
-}
-
 /// Squares of distances must neither overflow nor be flushed to zero.
 fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
     let range = if T::DOUBLE {
@@ -307,16 +293,6 @@ fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
         what: format!("{} points of the plane that extend over {extent:e}", T::NAME),
         remedy: "scale them to about one, use f64, or --device cpu",
     })
-}
-
-/// Sorting packs counts into 30 bits.
-fn check_counts<T: Precision>(request: &Request<T>) -> Result<(), Error> {
-    let (count, limit) = (request.point_count(), (1 << 30) - 1);
-    if count > limit {
-        let array = "points";
-        return Err(farfield::Error::TooMany { array, count, limit }.into());
-    }
-    Ok(())
 }
 
 #[cfg(test)]

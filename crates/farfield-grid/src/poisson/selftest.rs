@@ -21,11 +21,11 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
-pub fn selftest(gpu: &Arc<Device>, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+pub fn selftest(gpu: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
     let mut checks = Checks::default();
     add_checks::<f32>(&mut checks);
     add_checks::<f64>(&mut checks);
-    checks.run(gpu, Extent::Full, report)
+    checks.run(gpu, extent, report)
 }
 
 fn add_checks<T: Precision>(checks: &mut Checks<Error>) {
