@@ -15,10 +15,8 @@
 #define MAX_RANGES (27 + 26 * LEVELS + 5)
 #define NOT_HERE 0x80000000u
 
-union Memory {
-    Source tile[TILE];
-    real sums[THREADS * TARGETS * SUMS];
-};
+// a / b for numbers of at most thousands, where an integer division takes twenty instructions.
+__device__ __forceinline__ uint quotient(uint a, uint b) { return (uint)__fdividef(a + 0.5f, (float)b); }
 
 // Sources to meet, as ranges in tree order. Range r holds places starts[r] up to starts[r + 1] of all; place j is source
 // shift[r] + j.
@@ -54,9 +52,58 @@ __device__ __forceinline__ void add_ranges(Ranges &ranges, uint &found, uint &to
     total += __shfl_sync(~0u, sum, 31);
 }
 
+// A block's shared memory: the tile of sources that its threads meet, and at the end their sums.
+struct Memory {
+    union {
+        Source tile[TILE];
+        real sums[THREADS * TARGETS * SUMS];
+    };
+
+    // All threads: `fetch` brings sources `from` up to `to` of the ranges into the tile. `round` is the number of tiles fetched
+    // before.
+#if BULK_COPIES
+    Arrivals arrivals;
+
+    // One thread, before the first tile.
+    __device__ __forceinline__ void prepare() { arrivals.prepare(); }
+
+    // A thread to a range, every warp with some: a warp starts its copies one by one.
+    __device__ __forceinline__ void fetch(const Ranges &ranges, const Source *__restrict__ sources, uint from, uint to, uint round) {
+        const uint warps = THREADS / 32;
+        if (threadIdx.x == 0) arrivals.expect((to - from) * sizeof(Source));
+        for (uint r = threadIdx.x / 32 + warps * (threadIdx.x % 32); r < ranges.count; r += THREADS) {
+            uint first = max(ranges.starts[r], from), last = min(ranges.starts[r + 1], to);
+            if (first < last) arrivals.copy(&tile[first - from], &sources[ranges.shift[r] + first], (last - first) * sizeof(Source));
+        }
+        arrivals.wait(round);
+    }
+#else
+    __device__ __forceinline__ void prepare() {}
+
+    // A warp to a range.
+    __device__ __forceinline__ void fetch(const Ranges &ranges, const Source *__restrict__ sources, uint from, uint to, uint) {
+        uint lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        for (uint r = warp; r < ranges.count; r += THREADS / 32) {
+            uint last = min(ranges.starts[r + 1], to), shift = ranges.shift[r];
+            // Two rounds at most, nearly always.
+#pragma unroll 1
+            for (uint j = max(ranges.starts[r], from) + lane; j < last; j += 32) {
+                uint at = shift + j;
+#pragma unroll
+                for (int byte = 0; byte < sizeof(Source); byte += 16)
+                    copy_16_bytes((char *)&tile[j - from] + byte, (const char *)&sources[at] + byte, true);
+            }
+        }
+        wait_for_copies();
+        __syncthreads();
+    }
+#endif
+};
+
 // A thread's part of `count` targets.
 struct Targets {
     uint count, columns, slices, column, slice;
+    uint round = 0; // tiles met so far
     bool works;
     real x[TARGETS], y[TARGETS], z[TARGETS], sums[TARGETS][SUMS];
 
@@ -66,9 +113,9 @@ struct Targets {
     __device__ __forceinline__ void load(const real *__restrict__ positions, uint first, uint targets) {
         count = targets;
         columns = (count + TARGETS - 1) / TARGETS;
-        slices = THREADS / columns;
-        column = threadIdx.x % columns;
-        slice = threadIdx.x / columns;
+        slices = quotient(THREADS, columns);
+        slice = quotient(threadIdx.x, columns);
+        column = threadIdx.x - slice * columns;
         works = slice < slices;
 #pragma unroll
         for (int t = 0; t < TARGETS; ++t) {
@@ -81,29 +128,20 @@ struct Targets {
         }
     }
 
-    // Meets all sources of the ranges. `self` is the place of the block's first target among them, where pairs of a point
-    // with itself are skipped. Of LONG lists every tile is summed by itself: the error grows with the number of tiles.
+    // Meets all sources of the ranges, which the block's first warp has just written. `own` is the place of the block's first target
+    // among its own sources; pairs of a point with itself are skipped. Of LONG lists every tile is summed by itself: the
+    // error grows with the number of tiles.
     template <bool LONG>
-    __device__ __forceinline__ void meet(Memory &memory, const Ranges &ranges, const Source *__restrict__ sources, uint self,
+    __device__ __forceinline__ void meet(Memory &memory, const Ranges &ranges, const Source *__restrict__ sources, uint own,
                                          real global_size2) {
-        uint lane = threadIdx.x % 32, warp = threadIdx.x / 32, total = ranges.starts[ranges.count];
+        __syncthreads();
+        uint total = ranges.starts[ranges.count], self = ranges.own_start + own;
         for (uint tile_start = 0; tile_start < total; tile_start += TILE) {
             uint tile_end = min(tile_start + TILE, total), length = tile_end - tile_start;
-            for (uint r = warp; r < ranges.count; r += THREADS / 32) {
-                uint end = min(ranges.starts[r + 1], tile_end), shift = ranges.shift[r];
-                // Two rounds at most, nearly always.
-#pragma unroll 1
-                for (uint j = max(ranges.starts[r], tile_start) + lane; j < end; j += 32) {
-                    uint at = shift + j;
-#pragma unroll
-                    for (int byte = 0; byte < sizeof(Source); byte += 16)
-                        copy_16_bytes((char *)&memory.tile[j - tile_start] + byte, (const char *)&sources[at] + byte, true);
-                }
-            }
-            wait_for_copies();
-            __syncthreads();
+            memory.fetch(ranges, sources, tile_start, tile_end, round);
+            ++round;
             // A slice of the tile, its length not a multiple of eight: else all slices would start in the same bank.
-            uint chunk = (length + slices - 1) / slices;
+            uint chunk = quotient(length + slices - 1, slices);
             chunk += chunk % 8 == 0;
             uint begin = slice * chunk;
             if (works && begin < length) {

@@ -46,6 +46,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     __shared__ Memory memory;
     __shared__ Ranges ranges;
     Task task = tasks[blockIdx.x];
+    if (threadIdx.x == 0) memory.prepare();
     Targets met;
     met.load(targets, task.first, task.count);
     sources += (ulong64)blockIdx.y * source_count;
@@ -64,15 +65,14 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 ranges.count = found;
             }
         }
-        __syncthreads();
-        met.meet<true>(memory, ranges, sources, ranges.own_start + task.first - lists[task.from].start, global_size2);
+        met.meet<true>(memory, ranges, sources, task.first - lists[task.from].start, global_size2);
         __syncthreads();
     }
     met.share(memory);
     ulong64 rows = (ulong64)gridDim.y * SUMS;
     real *mine = sums + task.first * rows + (ulong64)blockIdx.y * SUMS;
     for (uint at = threadIdx.x; at < SUMS * task.count; at += THREADS) {
-        uint k = at / task.count, i = at % task.count;
+        uint k = quotient(at, task.count), i = at - k * task.count;
         mine[i * rows + k] = met.add_slices(memory, at, real(0));
     }
 }

@@ -19,7 +19,7 @@ struct Output {
 };
 
 #if FARFIELD_TREECODE
-// The next boxes of a treecode's walk; false when there are no more. All threads.
+// The next boxes of a treecode's walk, written by the first warp; false when there are no more. All threads.
 __device__ __forceinline__ bool next_ranges(Ranges &ranges, Walk &walk, const Boxes &boxes, const Opening &opening, uint box) {
     uint count = walk_on(walk, boxes, opening, PAIRS), lane = threadIdx.x % 32;
     if (threadIdx.x < 32) {
@@ -36,7 +36,6 @@ __device__ __forceinline__ bool next_ranges(Ranges &ranges, Walk &walk, const Bo
             ranges.count = found;
         }
     }
-    __syncthreads();
     return count > 0;
 }
 #else
@@ -107,12 +106,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     uint first = mine.start + blockIdx.y * THREADS * TARGETS;
     if (first >= mine.end) return;
     uint count = min(mine.end - first, (uint)(THREADS * TARGETS));
+    if (threadIdx.x == 0) memory.prepare();
 #if FARFIELD_TREECODE
     __shared__ Walk walk;
     start_walk(walk, targets, mine);
 #else
     if (threadIdx.x < 32) find_neighbours(ranges, tree, boxes, box);
-    __syncthreads();
 #endif
 
     Targets met;
@@ -124,13 +123,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     {
 #endif
         if (threadIdx.x == 0 && blockIdx.z == 0) atomicAdd(pairs, (ulong64)ranges.starts[ranges.count] * count);
-        met.meet<false>(memory, ranges, sources, ranges.own_start + first - mine.start, global_size2);
+        met.meet<false>(memory, ranges, sources, first - mine.start, global_size2);
     }
     met.share(memory);
     // A thread adds the slices of one sum of one target.
     ulong64 vector = blockIdx.z;
     for (uint at = threadIdx.x; at < SUMS * count; at += THREADS) {
-        uint k = at / count, i = at % count;
+        uint k = quotient(at, count), i = at - k * count;
         real sum = met.add_slices(memory, at, far ? far[(vector * SUMS + k) * target_count + first + i] : real(0));
         ulong64 place = vector * target_count + order[first + i];
 #pragma unroll

@@ -54,24 +54,23 @@ impl P2pBlocking {
             .define("FARFIELD_TILE", self.tile)
     }
 
-    /// The fastest for leaves of so many points: more targets to a thread save loads from shared memory, until too few
-    /// threads of a leaf's block have any.
+    /// The fastest for leaves of so many points, as measured: more targets to a thread save loads from shared memory, until
+    /// too few threads of a leaf's block have any.
     pub fn of<T: Precision>(kind: &PairKind, leaf_mean: f64) -> Self {
-        let targets = match kind.sums() {
-            0..=4 if leaf_mean >= LARGE_LEAF => 4,
-            0..=4 => 2,
-            _ => 1,
+        let (large, wide) = (leaf_mean >= LARGE_LEAF, kind.source_len() == 8);
+        let (threads, targets) = match kind.sums() {
+            0..=4 if large => (128, 4),
+            0..=4 if wide => (128, 2),
+            0..=4 => (64, 3),
+            _ => (128, 1),
         };
-        let wide = kind.source_len() == 8;
-        Self {
-            threads: 128,
-            targets,
-            tile: match (T::DOUBLE, wide) {
-                (true, true) => 256,
-                (false, false) => 768,
-                _ => 512,
-            },
-        }
+        let tile = match (T::DOUBLE, wide) {
+            (true, true) => 256,
+            (false, false) if threads < 128 => 384,
+            (false, false) => 768,
+            _ => 512,
+        };
+        Self { threads, targets, tile }
     }
 }
 

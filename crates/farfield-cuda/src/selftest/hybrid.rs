@@ -83,6 +83,8 @@ fn duplicates<T: Precision>(device: &Arc<Device>, n: usize) -> Result<Row, Error
 
 /// Three vectors, and a profile of a device so slow that the cores sum pairs as well.
 fn several_vectors_on_both<T: Precision>(device: &Arc<Device>, n: usize) -> Result<Row, Error> {
+    // The fewest points whose leaves are enough for both.
+    let n = n.max(6000);
     let case = Case::<T>::new(Kernel::Coulomb);
     let rates = PairRates {
         scalar: [3e8; 3],
