@@ -135,10 +135,11 @@ impl ReferenceLine {
     /// Places for the label beside the line, the preferred ones first.
     fn places(&self, ends: (Point, Point), size: (f64, f64), plot: &Rect, gap: f64) -> Vec<Rect> {
         let (width, height) = size;
-        let along = [1.0, 0.0, 0.85, 0.15, 0.7, 0.3, 0.5];
+        let ends_first = [1.0, 0.0, 0.85, 0.15, 0.7, 0.3, 0.5];
+        let between = (1..20).rev().map(|k| f64::from(k) / 20.0);
         let inner = plot.grown(-2.0 * gap);
         let mut places = Vec::new();
-        for t in along {
+        for t in ends_first.into_iter().chain(between) {
             for side in [-1.0, 1.0] {
                 let (x, y) = match self.direction {
                     Direction::Horizontal => {

@@ -11,8 +11,10 @@ const MEASURED_ON: f64 = 132.0;
 /// What a device does in a second, and what it does in any case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
-    /// Pairs of points, each lane busy.
+    /// Pairs of points, each lane of the device busy.
     pub pairs: f64,
+    /// Pairs of points of one warp, which is what serves a leaf.
+    pub pairs_of_warp: f64,
     /// Multiplications of M2L.
     pub m2l: f64,
     /// Seconds of a direct sum, and of an FMM, however small.
@@ -21,7 +23,12 @@ pub struct Rates {
     pub point: f64,
     /// Seconds of an FMM for each leaf: lists, local expansion.
     pub leaf: f64,
+    /// Seconds of an FMM for each level, however few boxes it has.
+    pub level: f64,
 }
+
+/// Warps that together sum pairs as fast as all of a multiprocessor do.
+const WARPS_AT_WORK: f64 = 10.0;
 
 impl Rates {
     /// The rates of a device for a kernel.
@@ -47,10 +54,12 @@ impl Rates {
         };
         Self {
             pairs: pairs * core * share,
+            pairs_of_warp: pairs * core / (MEASURED_ON * WARPS_AT_WORK),
             m2l: m2l * share,
-            overhead: [2e-5, 3.5e-4],
+            overhead: [2e-5, 2.2e-4],
             point: point / share,
             leaf: leaf / share,
+            level: 2.5e-5,
         }
     }
 
@@ -124,11 +133,14 @@ fn seconds_at<T: Precision>(request: &Request<T>, rates: &Rates, depth: usize) -
     let leaves = 4f64.powi(depth as i32);
     let per_leaf = (targets / leaves).ceil().max(1.0) as usize;
     let near = (STRONG / leaves).min(1.0) * sources * targets / utilisation(per_leaf, leaf_targets(per_leaf));
+    // Few leaves leave most of the device idle.
+    let near_seconds = (near / rates.pairs).max(near / leaves / rates.pairs_of_warp);
     let p = order_at(request, depth) as f64;
     let far = 4.0 / 3.0 * leaves * WEAK.min(leaves) * (2.0 * p * p + 16.0 * p + 60.0);
     rates.overhead[1]
+        + rates.level * depth as f64
         + rates.point * request.point_count() as f64
-        + request.vectors as f64 * (near / rates.pairs + far / rates.m2l + leaves * rates.leaf)
+        + request.vectors as f64 * (near_seconds + far / rates.m2l + leaves * rates.leaf)
 }
 
 /// Which part of the lanes of a warp works where a leaf has so many targets, each lane with up to `per_thread` of them.
@@ -163,9 +175,11 @@ mod tests {
     const RATES: Rates = Rates {
         pairs: 1.3e12,
         m2l: 6.5e12,
-        overhead: [2e-5, 3.5e-4],
+        pairs_of_warp: 1e9,
+        overhead: [2e-5, 2.2e-4],
         point: 1e-9,
         leaf: 6e-9,
+        level: 2.5e-5,
     };
 
     #[test]
@@ -211,6 +225,15 @@ mod tests {
         };
         // 16, 4 and 1 points to a leaf
         assert_eq!([at(10), at(3), at(1)].map(|order| order - at(10)), [0, 2, 4]);
+    }
+
+    #[test]
+    fn a_thousand_points_are_not_left_to_one_warp() {
+        for (n, depths) in [(100, 0..=1), (1000, 2..=3), (10_000, 3..=5)] {
+            let points = PlaneSet::Square.generate::<f64>(n, 1);
+            let choice = choose(&Sum::new(Kernel::Harmonic, &points).order(17).request(), &RATES);
+            assert!(depths.contains(&choice.depth), "{n}: {choice:?}");
+        }
     }
 
     #[test]
