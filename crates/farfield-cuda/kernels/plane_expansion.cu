@@ -9,10 +9,12 @@
 #define ORDER FARFIELD_ORDER
 #define COEFFICIENTS (ORDER + 1)
 // Arrays of coefficients are registers where loops over them are unrolled.
-#if ORDER <= 32
 #define UNROLL _Pragma("unroll")
+// The products of M2L, whose matrix is constants of the code, become too many for the compiler at high orders.
+#if ORDER <= 32
+#define UNROLL_PRODUCTS _Pragma("unroll")
 #else
-#define UNROLL _Pragma("unroll 1")
+#define UNROLL_PRODUCTS _Pragma("unroll 1")
 #endif
 
 // The sum over groups of `lanes` neighbouring lanes.
@@ -130,7 +132,7 @@ __device__ __forceinline__ void m2l_rows(const Box *__restrict__ boxes, const Bo
         complex d = {target.x - source.x, target.y - source.y};
         complex over = inverse(d), from = source.scale * over, to = -target.scale * over;
         complex power = from, sums[rows] = {};
-        UNROLL for (int k = 1; k <= ORDER; ++k) {
+        UNROLL_PRODUCTS for (int k = 1; k <= ORDER; ++k) {
             complex alpha = a[k] * power;
             power = power * from;
 #pragma unroll

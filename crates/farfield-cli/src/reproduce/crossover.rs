@@ -86,8 +86,9 @@ impl DirectSums {
     }
 }
 
-/// Fewer targets would leave cores idle.
+/// Fewer targets would leave cores idle: of the last of few pieces of work all wait for the slowest core.
 const FEWEST_TARGETS: usize = 4096;
+const FEWEST_TARGETS_OF_A_THREAD: usize = 1024;
 
 /// Leaves some of the targets if all would take too long; returns what their time is to be multiplied with.
 fn take_sample<P, T, const D: usize>(
@@ -101,7 +102,8 @@ fn take_sample<P, T, const D: usize>(
     let all = case.data.targets.unwrap_or(case.data.sources);
     let n = all.len();
     // The points are in random order: the first ones are a sample.
-    let targets = ((n as f64 * sampled / predicted) as usize).clamp(FEWEST_TARGETS.min(n), n);
+    let fewest = FEWEST_TARGETS.max(FEWEST_TARGETS_OF_A_THREAD * rayon::current_num_threads());
+    let targets = ((n as f64 * sampled / predicted) as usize).clamp(fewest.min(n), n);
     case.data.targets = Some(&all[..targets]);
     Some(n as f64 / targets as f64)
 }
