@@ -192,3 +192,18 @@ __device__ __forceinline__ void add_pair(real dx, real dy, real dz, const Source
 #endif
 #endif
 }
+
+// A target as a thread keeps it.
+struct Target {
+    real x, y, z;
+
+    __device__ __forceinline__ void load(const real *__restrict__ positions, ulong64 i) {
+        x = positions[3 * i];
+        y = positions[3 * i + 1];
+        z = positions[3 * i + 2];
+    }
+
+    __device__ __forceinline__ void meet(const Source &source, real global_size2, bool other, real (&sums)[SUMS]) const {
+        add_pair(x - source.x, y - source.y, z - source.z, source, global_size2, other, sums);
+    }
+};

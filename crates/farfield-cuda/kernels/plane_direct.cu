@@ -1,9 +1,7 @@
 // Sources are packed, every target meets every source, sums become outputs. The first and the last kernel serve the FMM
 // as well.
 #include "plane_pair.cuh"
-
-#define THREADS FARFIELD_THREADS
-#define TARGETS FARFIELD_TARGETS
+#include "all_pairs.cuh"
 
 // Packs the sources of strength vector blockIdx.y in the order given (null: as they are). Strengths have `parts` numbers,
 // of which a run takes one, or all if they are summed at once: stream = vector * runs + run.
@@ -24,63 +22,6 @@ extern "C" __global__ void pack_sources(const complex *__restrict__ positions, c
     source.extra = sizes[index] * sizes[index];
 #endif
     sources[stream * count + j] = source;
-}
-
-// partial[((stream * slices + slice) * SUMS + k) * target_count + i]; sources are cut into gridDim.y slices where there are
-// too few targets to fill the GPU.
-extern "C" __global__ void __launch_bounds__(THREADS)
-    direct(const complex *__restrict__ targets, uint target_count, const Source *__restrict__ sources, uint source_count,
-           uint slice_length, real global_size2, real *__restrict__ partial) {
-    __shared__ Source tile[THREADS];
-    uint first_target = blockIdx.x * THREADS * TARGETS + threadIdx.x;
-    complex z[TARGETS];
-    real totals[TARGETS][SUMS];
-#pragma unroll
-    for (int t = 0; t < TARGETS; ++t) {
-        // Threads without a target repeat the last one and keep the result to themselves.
-        z[t] = targets[min(first_target + t * THREADS, target_count - 1)];
-#pragma unroll
-        for (int k = 0; k < SUMS; ++k) totals[t][k] = 0;
-    }
-    sources += (ulong64)blockIdx.z * source_count;
-    uint first = blockIdx.y * slice_length, end = min(first + slice_length, source_count);
-    for (uint start = first; start < end; start += THREADS) {
-        uint length = min(end - start, (uint)THREADS);
-        __syncthreads();
-        if (threadIdx.x < length) tile[threadIdx.x] = sources[start + threadIdx.x];
-        __syncthreads();
-        // Sums of a tile are rounded among themselves: the error grows with the number of tiles, not of sources.
-        real sums[TARGETS][SUMS];
-#pragma unroll
-        for (int t = 0; t < TARGETS; ++t)
-#pragma unroll
-            for (int k = 0; k < SUMS; ++k) sums[t][k] = 0;
-#pragma unroll 4
-        for (uint j = 0; j < length; ++j) {
-            Source source = tile[j];
-#pragma unroll
-            for (int t = 0; t < TARGETS; ++t) {
-#if FARFIELD_SKIP_SAME
-                bool other = start + j != first_target + t * THREADS;
-#else
-                const bool other = true;
-#endif
-                add_pair(z[t].re - source.x, z[t].im - source.y, source, global_size2, other, sums[t]);
-            }
-        }
-#pragma unroll
-        for (int t = 0; t < TARGETS; ++t)
-#pragma unroll
-            for (int k = 0; k < SUMS; ++k) totals[t][k] += sums[t][k];
-    }
-    partial += ((ulong64)blockIdx.z * gridDim.y + blockIdx.y) * SUMS * target_count;
-#pragma unroll
-    for (int t = 0; t < TARGETS; ++t) {
-        uint i = first_target + t * THREADS;
-        if (i < target_count)
-#pragma unroll
-            for (int k = 0; k < SUMS; ++k) partial[(ulong64)k * target_count + i] = totals[t][k];
-    }
 }
 
 // Adds slices, joins the runs of a strength vector (blockIdx.y) and writes the outputs in the caller's order. Of a second

@@ -20,6 +20,8 @@ struct __align__(16) Source {
     real x, y, s, extra;
 };
 
+__device__ __forceinline__ Source no_source() { return {0, 0, 0, 0}; }
+
 __device__ __forceinline__ complex strength_of(const Source &source) {
     return {source.s, FARFIELD_COMPLEX ? source.extra : real(0)};
 }
@@ -150,3 +152,17 @@ __device__ __forceinline__ void add_pair(real dx, real dy, const Source &source,
     if (counts) add_conjugate(dx, dy, weight * strength, sums[0], sums[1]);
 #endif
 }
+
+// A target as a thread keeps it.
+struct Target {
+    real x, y;
+
+    __device__ __forceinline__ void load(const real *__restrict__ positions, ulong64 i) {
+        x = positions[2 * i];
+        y = positions[2 * i + 1];
+    }
+
+    __device__ __forceinline__ void meet(const Source &source, real global_size2, bool other, real (&sums)[SUMS]) const {
+        add_pair(x - source.x, y - source.y, source, global_size2, other, sums);
+    }
+};

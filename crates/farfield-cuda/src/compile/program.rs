@@ -9,6 +9,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("real.cuh", include_str!("../../kernels/real.cuh")),
     ("copy.cuh", include_str!("../../kernels/copy.cuh")),
     ("pair.cuh", include_str!("../../kernels/pair.cuh")),
+    ("all_pairs.cuh", include_str!("../../kernels/all_pairs.cuh")),
     ("sort.cuh", include_str!("../../kernels/sort.cuh")),
     ("plane.cuh", include_str!("../../kernels/plane.cuh")),
     ("plane_pair.cuh", include_str!("../../kernels/plane_pair.cuh")),

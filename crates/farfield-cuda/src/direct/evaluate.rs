@@ -1,8 +1,8 @@
 //! The algorithm: sources are packed, every target meets every source, slices are added.
 
 use super::program;
-use crate::device::Function;
-use crate::device::{Buffers, Precision, Timeline, Values, launch};
+use crate::compile::Program;
+use crate::device::{Buffers, Function, Precision, Timeline, Values, launch};
 use crate::error::Error;
 use crate::kernel::PairKind;
 use cudarc::driver::CudaSlice;
@@ -10,7 +10,7 @@ use farfield::kernel::{Kernel, Output};
 use farfield::plan::first_sum;
 use farfield::report::Phase;
 
-/// How the work is cut into threads.
+/// How the work is cut into threads: the constants of `kernels/all_pairs.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Blocking {
     /// Threads of a block, and sources of a tile.
@@ -22,6 +22,19 @@ pub struct Blocking {
 }
 
 impl Blocking {
+    /// The program with these constants.
+    pub(crate) fn define(&self, program: Program) -> Program {
+        program
+            .define("FARFIELD_THREADS", self.threads)
+            .define("FARFIELD_TARGETS", self.targets)
+            .define("FARFIELD_UNROLL", self.unroll)
+    }
+
+    /// Blocks of threads that so many targets take.
+    pub(crate) fn groups(&self, targets: u32) -> u32 {
+        targets.div_ceil(self.threads * self.targets)
+    }
+
     /// The fastest on an H200, as measured; see docs/gpu.md.
     pub fn fastest<T: Precision>(kind: &PairKind) -> Self {
         let (threads, targets, unroll) = match (T::DOUBLE, kind.sums()) {
@@ -181,10 +194,7 @@ impl<T: Precision> Direct<T> {
     }
 
     fn sum(&mut self, vectors: u32) -> Result<(), Error> {
-        let groups = self
-            .target_count
-            .div_ceil(self.blocking.threads * self.blocking.targets);
-        let grid = (groups, self.slices, vectors);
+        let grid = (self.blocking.groups(self.target_count), self.slices, vectors);
         let targets = self.targets.as_ref().unwrap_or(&self.sources);
         launch!(self.buffers.stream(), self.direct, grid, self.blocking.threads, 0;
             targets, &self.target_count, &self.packed, &self.source_count, &self.slice_length, &self.global_size2,
@@ -209,8 +219,8 @@ impl<T: Precision> Direct<T> {
 }
 
 /// Into how many slices the sources are cut, and the length of a slice: enough blocks to fill the device several times.
-fn slices(blocking: &Blocking, sources: usize, targets: usize, multiprocessors: usize) -> (u32, u32) {
-    let groups = targets.div_ceil((blocking.threads * blocking.targets) as usize).max(1);
+pub(crate) fn slices(blocking: &Blocking, sources: usize, targets: usize, multiprocessors: usize) -> (u32, u32) {
+    let groups = blocking.groups(targets as u32).max(1) as usize;
     let tiles = sources.div_ceil(blocking.threads as usize).max(1);
     // Some 64 blocks for each multiprocessor: the last round of them is then a small part of all.
     let wanted = 64 * multiprocessors;

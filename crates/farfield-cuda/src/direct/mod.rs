@@ -3,7 +3,7 @@
 mod evaluate;
 
 pub use evaluate::Blocking;
-pub(crate) use evaluate::{Direct, SumInput};
+pub(crate) use evaluate::{Direct, SumInput, slices};
 
 use crate::compile::Program;
 use crate::device::Precision;
@@ -11,9 +11,6 @@ use crate::kernel::PairKind;
 
 /// The program of a direct sum.
 pub fn program<T: Precision>(kind: &PairKind, blocking: &Blocking) -> Program {
-    let program = Program::new("direct", include_str!("../../kernels/direct.cu"))
-        .define("FARFIELD_THREADS", blocking.threads)
-        .define("FARFIELD_TARGETS", blocking.targets)
-        .define("FARFIELD_UNROLL", blocking.unroll);
-    kind.define::<T>(program)
+    let program = Program::new("direct", include_str!("../../kernels/direct.cu"));
+    kind.define::<T>(blocking.define(program))
 }

@@ -4,19 +4,21 @@ use super::direct_program;
 use super::ends::Ends;
 use super::kind::PairKind;
 use crate::device::{Buffers, Function, Precision, Timeline, launch};
+use crate::direct::{Blocking, slices};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
 use farfield::plane::{Kernel, Request};
 use farfield::report::Phase;
 
-/// Threads of a block, and sources of a tile.
-pub(super) const THREADS: u32 = 128;
-
-/// Targets of a thread.
-pub(super) fn targets_per_thread(kind: &PairKind) -> u32 {
-    match kind.kernel {
-        Kernel::Harmonic => 2,
-        Kernel::Log => 1,
+/// How the work is cut into threads.
+pub(super) fn blocking(kind: &PairKind) -> Blocking {
+    Blocking {
+        threads: 128,
+        targets: match kind.kernel {
+            Kernel::Harmonic => 2,
+            Kernel::Log => 1,
+        },
+        unroll: 4,
     }
 }
 
@@ -60,13 +62,11 @@ impl<T: Precision> Direct<T> {
     pub fn evaluate(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
         for vectors in self.ends.batches() {
             self.ends.pack(strengths, &vectors, &self.sources, None)?;
-            let groups = self
-                .ends
-                .target_count
-                .div_ceil(THREADS * targets_per_thread(&self.ends.kind));
+            let blocking = blocking(&self.ends.kind);
+            let groups = blocking.groups(self.ends.target_count);
             let grid = (groups, self.ends.slices, self.ends.streams(&vectors));
             let targets = self.targets.as_ref().unwrap_or(&self.sources);
-            launch!(self.ends.buffers.stream(), self.direct, grid, THREADS, 0;
+            launch!(self.ends.buffers.stream(), self.direct, grid, blocking.threads, 0;
                 targets, &self.ends.target_count, &self.ends.packed, &self.ends.source_count, &self.slice_length,
                 &self.ends.global_size2, &mut self.ends.sums);
             self.ends.finish(&vectors, None)?;
@@ -75,12 +75,12 @@ impl<T: Precision> Direct<T> {
     }
 }
 
-/// Into how many slices the sources are cut, and the length of a slice: enough blocks to fill the device several times.
 fn slices_of<T: Precision>(request: &Request<T>, multiprocessors: usize) -> (u32, u32) {
-    let per_block = THREADS * targets_per_thread(&PairKind::of(request));
-    let groups = request.target_count().div_ceil(per_block as usize).max(1);
-    let tiles = request.sources.len().div_ceil(THREADS as usize).max(1);
-    let slices = (64 * multiprocessors / groups).clamp(1, tiles.min(64));
-    let tiles_per_slice = tiles.div_ceil(slices);
-    (tiles.div_ceil(tiles_per_slice) as u32, tiles_per_slice as u32 * THREADS)
+    let blocking = blocking(&PairKind::of(request));
+    slices(
+        &blocking,
+        request.sources.len(),
+        request.target_count(),
+        multiprocessors,
+    )
 }

@@ -66,10 +66,8 @@ pub fn leaf_program<T: Precision>(kind: &PairKind, order: usize, targets: u32) -
 
 /// The program of the direct sum, and of packing sources and writing outputs.
 pub fn direct_program<T: Precision>(kind: &PairKind) -> Program {
-    let program = Program::new("plane_direct", include_str!("../../kernels/plane_direct.cu"))
-        .define("FARFIELD_THREADS", direct::THREADS)
-        .define("FARFIELD_TARGETS", direct::targets_per_thread(kind));
-    kind.define::<T>(program)
+    let program = Program::new("plane_direct", include_str!("../../kernels/plane_direct.cu"));
+    kind.define::<T>(direct::blocking(kind).define(program))
 }
 
 /// The number of boxes on all levels above `level`: where its boxes start in arrays over all boxes.
