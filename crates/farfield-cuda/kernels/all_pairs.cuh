@@ -4,14 +4,15 @@
 // tile through shared memory. Where there are too few targets to fill the GPU, the sources are cut into slices
 // (gridDim.y), each with sums of its own, which `finish` adds in order: the result does not depend on timing.
 //
-// Constants: FARFIELD_THREADS, FARFIELD_TARGETS, FARFIELD_UNROLL of the loop over a tile.
+// Constants: FARFIELD_THREADS, FARFIELD_TARGETS, FARFIELD_UNROLL of the loop over a tile, FARFIELD_BLOCKS that a multiprocessor
+// is to have room for (0: as the compiler likes).
 #pragma once
 
 #define THREADS FARFIELD_THREADS
 #define TARGETS FARFIELD_TARGETS
 
 // partial[((vector * slices + slice) * SUMS + k) * target_count + i]
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
     direct(const real *__restrict__ targets, uint target_count, const Source *__restrict__ sources, uint source_count,
            uint slice_length, real global_size2, real *__restrict__ partial) {
     __shared__ Source tile[THREADS];

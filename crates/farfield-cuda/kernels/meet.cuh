@@ -3,7 +3,8 @@
 // The threads are cut into columns, each with FARFIELD_TARGETS targets, and slices, each with a part of the sources, so that
 // few threads idle whatever the number of targets; the slices' sums are added in order.
 //
-// Constants: FARFIELD_THREADS of the block, FARFIELD_TARGETS of a thread, FARFIELD_TILE sources in shared memory.
+// Constants: FARFIELD_THREADS of the block, FARFIELD_TARGETS of a thread, FARFIELD_TILE sources in shared memory,
+// FARFIELD_BLOCKS that a multiprocessor is to have room for (0: as the compiler likes).
 #pragma once
 #include "copy.cuh"
 #include "pair.cuh"

@@ -40,7 +40,7 @@ struct Task {
 };
 
 // sums[((first + i) * vectors + vector) * SUMS + k], vector = blockIdx.y.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
     near_p2p(const Task *__restrict__ tasks, const Range *__restrict__ lists, const real *__restrict__ targets,
              const Source *__restrict__ sources, uint source_count, real global_size2, real *__restrict__ sums) {
     __shared__ Memory memory;

@@ -88,7 +88,7 @@ __device__ __forceinline__ void find_neighbours(Ranges &ranges, const Tree *__re
 #endif
 
 // `far` is what L2P or M2P left, or null; `order` maps tree order to the caller's; `pairs` counts pairs of points.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
     p2p(const Tree *__restrict__ tree, Boxes boxes, const real *__restrict__ targets, uint target_count, const uint *__restrict__ order,
         const Source *__restrict__ sources, uint source_count, real global_size2, const real *__restrict__ far, Output out0,
         Output out1, Output out2, uint outputs, ulong64 *__restrict__ pairs

@@ -44,7 +44,7 @@ __device__ __forceinline__ real warp_sums(real a, real b, real c, real d) {
 
 // Each warp makes the multipole of one leaf, for strength vector blockIdx.y; a lane holds a source. Coefficients beyond
 // COEFFICIENTS are set to zero, as are all of a box without sources.
-extern "C" __global__ void __launch_bounds__(32 * P2M_WARPS)
+extern "C" __global__ void __launch_bounds__(32 * P2M_WARPS, 8)
     p2m(const Tree *__restrict__ tree, Boxes boxes, uint box_count, const Source *__restrict__ sources, uint source_count,
         uint streams, real *__restrict__ multipoles) {
     extern __shared__ int4 shared_memory[];

@@ -19,6 +19,8 @@ pub struct Blocking {
     pub targets: u32,
     /// How often the loop over the sources is unrolled.
     pub unroll: u32,
+    /// Blocks that a multiprocessor is to have room for; 0 leaves it to the compiler.
+    pub blocks: u32,
 }
 
 impl Blocking {
@@ -28,6 +30,7 @@ impl Blocking {
             .define("FARFIELD_THREADS", self.threads)
             .define("FARFIELD_TARGETS", self.targets)
             .define("FARFIELD_UNROLL", self.unroll)
+            .define("FARFIELD_BLOCKS", self.blocks)
     }
 
     /// Blocks of threads that so many targets take.
@@ -37,18 +40,18 @@ impl Blocking {
 
     /// The fastest on an H200, as measured; see docs/gpu.md.
     pub fn fastest<T: Precision>(kind: &PairKind) -> Self {
-        let (threads, targets, unroll) = match (T::DOUBLE, kind.sums()) {
-            (false, 1) => (512, 4, 4),
-            (false, 4) => (128, 4, 8),
-            (false, 3) => (128, 1, 8),
-            (true, 1) => (128, 2, 4),
-            (true, 3 | 4) => (128, 2, 4),
-            _ => (128, 1, 4),
+        let (threads, targets, unroll, blocks) = match (T::DOUBLE, kind.sums()) {
+            (false, 1) => (512, 4, 4, 0),
+            (false, 4) => (128, 4, 8, 2),
+            (false, 3) => (128, 1, 8, 0),
+            (true, 1 | 3 | 4) => (128, 2, 4, 0),
+            _ => (128, 1, 4, 0),
         };
         Self {
             threads,
             targets,
             unroll,
+            blocks,
         }
     }
 }
@@ -240,6 +243,7 @@ mod tests {
             threads: 128,
             targets: 4,
             unroll: 4,
+            blocks: 0,
         };
         for (sources, targets) in [
             (1, 1),

@@ -43,6 +43,8 @@ pub struct P2pBlocking {
     pub(crate) targets: u32,
     /// Sources in shared memory at once.
     pub(crate) tile: u32,
+    /// Blocks that a multiprocessor is to have room for; 0 leaves it to the compiler.
+    blocks: u32,
 }
 
 impl P2pBlocking {
@@ -52,17 +54,18 @@ impl P2pBlocking {
             .define("FARFIELD_THREADS", self.threads)
             .define("FARFIELD_TARGETS", self.targets)
             .define("FARFIELD_TILE", self.tile)
+            .define("FARFIELD_BLOCKS", self.blocks)
     }
 
     /// The fastest for leaves of so many points, as measured: more targets to a thread save loads from shared memory, until
     /// too few threads of a leaf's block have any.
     pub fn of<T: Precision>(kind: &PairKind, leaf_mean: f64) -> Self {
         let (large, wide) = (leaf_mean >= LARGE_LEAF, kind.source_len() == 8);
-        let (threads, targets) = match kind.sums() {
-            0..=4 if large => (128, 4),
-            0..=4 if wide => (128, 2),
-            0..=4 => (64, 3),
-            _ => (128, 1),
+        let (threads, targets, blocks) = match kind.sums() {
+            0..=4 if large => (128, 4, 4),
+            0..=4 if wide => (128, 2, 0),
+            0..=4 => (64, 3, 0),
+            _ => (128, 1, 0),
         };
         let tile = match (T::DOUBLE, wide) {
             (true, true) => 256,
@@ -70,7 +73,12 @@ impl P2pBlocking {
             (false, false) => 768,
             _ => 512,
         };
-        Self { threads, targets, tile }
+        Self {
+            threads,
+            targets,
+            tile,
+            blocks,
+        }
     }
 }
 

@@ -19,6 +19,7 @@ pub(super) fn blocking(kind: &PairKind) -> Blocking {
             Kernel::Log => 1,
         },
         unroll: 4,
+        blocks: 0,
     }
 }
 
