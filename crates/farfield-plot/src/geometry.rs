@@ -84,8 +84,22 @@ impl Obstacles {
 
     /// Whether nothing lies in the area.
     pub(crate) fn leave_free(&self, area: &Rect) -> bool {
-        self.segments.iter().all(|&(a, b)| area.clip(a, b).is_none())
-            && self.boxes.iter().all(|other| !other.intersects(area))
+        self.hidden_by(area) == 0.0
+    }
+
+    /// How much would be hidden by something drawn over the area: about the length of the lines in it. What is in a box
+    /// counts as if written in lines.
+    pub(crate) fn hidden_by(&self, area: &Rect) -> f64 {
+        let inside = |&(a, b): &(Point, Point)| {
+            let (a, b) = area.clip(a, b)?;
+            Some(1.0 + (a.0 - b.0).hypot(a.1 - b.1))
+        };
+        let common = |other: &Rect| {
+            let width = area.x1.min(other.x1) - area.x0.max(other.x0);
+            let height = area.y1.min(other.y1) - area.y0.max(other.y0);
+            other.intersects(area).then_some(1.0 + 4.0 * (width + height))
+        };
+        self.segments.iter().filter_map(inside).sum::<f64>() + self.boxes.iter().filter_map(common).sum::<f64>()
     }
 }
 
@@ -109,5 +123,15 @@ mod tests {
         assert!(taken.leave_free(&Rect::new(6.0, 0.0, 10.0, 4.0)));
         taken.add_box(Rect::new(6.0, 0.0, 8.0, 2.0));
         assert!(!taken.leave_free(&Rect::new(6.0, 0.0, 10.0, 4.0)));
+    }
+
+    #[test]
+    fn a_line_crossed_is_hidden_less_than_one_followed() {
+        let mut taken = Obstacles::default();
+        taken.add_segment((0.0, 5.0), (100.0, 5.0));
+        taken.add_segment((150.0, 0.0), (150.0, 100.0));
+        let followed = taken.hidden_by(&Rect::new(20.0, 0.0, 80.0, 10.0));
+        let crossed = taken.hidden_by(&Rect::new(120.0, 20.0, 180.0, 30.0));
+        assert!(0.0 < crossed && crossed < followed, "{crossed} {followed}");
     }
 }

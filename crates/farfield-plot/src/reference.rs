@@ -105,7 +105,7 @@ impl ReferenceLine {
         look.draw_line(canvas, &[ends.0, ends.1], theme.px(1.0), plot);
     }
 
-    /// Draws the label where it is in nobody's way, if there is such a place, and notes that.
+    /// Draws the label where it hides least, nothing if there is such a place, and notes that.
     pub(crate) fn draw_label(
         &self,
         canvas: &mut Canvas,
@@ -122,8 +122,8 @@ impl ReferenceLine {
         let style = fonts.fitted(&self.label, style, plot.width() * 0.9);
         let (width, height) = (fonts.width(&self.label, style), style.size * 1.35);
         let places = self.places(ends, (width, height), plot, theme.px(5.0));
-        let inside = || places.iter().filter(|area| area.within(plot));
-        let Some(&area) = inside().find(|a| taken.leave_free(a)).or(inside().next()) else {
+        let inside = places.iter().filter(|area| area.within(plot));
+        let Some(&area) = inside.min_by(|a, b| taken.hidden_by(a).total_cmp(&taken.hidden_by(b))) else {
             return;
         };
         canvas.fill_rect(&area.grown(theme.px(2.0)), Color::WHITE, 0.8);

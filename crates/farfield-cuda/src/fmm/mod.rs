@@ -10,7 +10,7 @@ pub(crate) use setup::{Counter, FarField, Fmm, FmmInput};
 
 use crate::compile::Program;
 use crate::device::Precision;
-use crate::kernel::PairKind;
+use crate::kernel::{PairKind, SizeKind};
 
 /// The program of P2M and L2P.
 pub fn points_program<T: Precision>(kind: &PairKind, order: usize) -> Program {
@@ -61,8 +61,10 @@ impl P2pBlocking {
     /// too few threads of a leaf's block have any.
     pub fn of<T: Precision>(kind: &PairKind, leaf_mean: f64) -> Self {
         let (large, wide) = (leaf_mean >= LARGE_LEAF, kind.source_len() == 8);
+        let softened = kind.sizes != SizeKind::None;
         let (threads, targets, blocks) = match kind.sums() {
-            0..=4 if large => (128, 4, 4),
+            0..=4 if large && !wide && (T::DOUBLE || softened) => (128, 4, 4),
+            0..=4 if large => (128, 4, 0),
             0..=4 if wide => (128, 2, 0),
             0..=4 => (64, 3, 0),
             _ => (128, 1, 0),
