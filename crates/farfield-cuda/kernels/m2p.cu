@@ -35,6 +35,7 @@ extern "C" __global__ void derive_multipoles(const real *__restrict__ multipoles
 // far[((vector * SUMS) + s) * target_count + i]: what multipoles give at the targets of leaf blockIdx.x, in tree order, for
 // strength vector blockIdx.z. Threads are cut into columns, one target each, and slices, each with every so-manieth box; the
 // slices' sums are added in order. `interactions` counts pairs of a multipole and a target.
+// Four blocks to a multiprocessor leave registers to interleave coefficients.
 extern "C" __global__ void __launch_bounds__(THREADS, 4)
     m2p(Boxes boxes, const real *__restrict__ targets, uint target_count, Opening opening, const real *__restrict__ derived,
         real *__restrict__ far, ulong64 *__restrict__ interactions) {

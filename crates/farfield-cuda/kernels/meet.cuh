@@ -106,7 +106,8 @@ struct Targets {
     uint count, columns, slices, column, slice;
     uint round = 0; // tiles met so far
     bool works;
-    real x[TARGETS], y[TARGETS], z[TARGETS], sums[TARGETS][SUMS];
+    Target target[TARGETS];
+    real sums[TARGETS][SUMS];
 
     // The block's target that is this thread's t-th; the last one again where there are no more.
     __device__ __forceinline__ uint place(int t) const { return min(column + t * columns, count - 1); }
@@ -120,10 +121,7 @@ struct Targets {
         works = slice < slices;
 #pragma unroll
         for (int t = 0; t < TARGETS; ++t) {
-            ulong64 i = first + place(t);
-            x[t] = positions[3 * i];
-            y[t] = positions[3 * i + 1];
-            z[t] = positions[3 * i + 2];
+            target[t].load(positions, first + place(t));
 #pragma unroll
             for (int k = 0; k < SUMS; ++k) sums[t][k] = 0;
         }
@@ -167,7 +165,7 @@ struct Targets {
 #else
                         const bool other = true;
 #endif
-                        add_pair(x[t] - source.x, y[t] - source.y, z[t] - source.z, source, global_size2, other, sums[t]);
+                        target[t].meet(source, global_size2, other, sums[t]);
                     }
                 }
                 if (LONG)

@@ -1,15 +1,7 @@
 // The near field of a plan made elsewhere: tasks of targets that follow one another, each with its list of source ranges.
 // Points come in the caller's order with the plan's permutation, or in the plan's order; strengths in the plan's.
 #include "meet.cuh"
-
-// Positions in the plan's order.
-extern "C" __global__ void order_points(const real *__restrict__ positions, const uint *__restrict__ order, uint count,
-                                        real *__restrict__ ordered) {
-    uint k = blockIdx.x * blockDim.x + threadIdx.x;
-    if (k >= count) return;
-    ulong64 j = order[k];
-    for (int axis = 0; axis < 3; ++axis) ordered[3 * (ulong64)k + axis] = positions[3 * j + axis];
-}
+#include "order.cuh"
 
 // Sources as the inner loop reads them, one strength vector per blockIdx.y. Strengths are streams, all of one component
 // after the other; `size2` are squared core sizes, where each source has its own.

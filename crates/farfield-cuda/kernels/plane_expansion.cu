@@ -8,9 +8,7 @@
 
 #define ORDER FARFIELD_ORDER
 #define COEFFICIENTS (ORDER + 1)
-// Arrays of coefficients are registers where loops over them are unrolled.
-#define UNROLL _Pragma("unroll")
-// The products of M2L, whose matrix is constants of the code, become too many for the compiler at high orders.
+// Loops over coefficients are unrolled, so that arrays of them are registers. The products of M2L, whose matrix is constants of the code, become too many for the compiler at high orders.
 #if ORDER <= 32
 #define UNROLL_PRODUCTS _Pragma("unroll")
 #else
@@ -45,13 +43,15 @@ extern "C" __global__ void p2m(const Box *__restrict__ boxes, uint first, uint l
         Source source = sources[j];
         complex unit = {(source.x - box.x) * inverse_scale, (source.y - box.y) * inverse_scale};
         complex power = strength_of(source);
-        UNROLL for (int k = FARFIELD_LOG ? 0 : 1; k <= ORDER; ++k) {
+#pragma unroll
+        for (int k = FARFIELD_LOG ? 0 : 1; k <= ORDER; ++k) {
             sums[k] = sums[k] + power;
             power = power * unit;
         }
     }
     complex *row = multipoles + ((ulong64)blockIdx.y * box_count + first + leaf) * COEFFICIENTS;
-    UNROLL for (int k = 0; k <= ORDER; ++k) {
+#pragma unroll
+    for (int k = 0; k <= ORDER; ++k) {
         complex sum = group_sum<POINT_LANES>(~0u, sums[k]);
         real factor = FARFIELD_LOG ? (k == 0 ? real(1) : real(-1) / real(max(k, 1))) : inverse_scale;
         if (exists && lane == k % POINT_LANES) row[k] = factor * sum;
@@ -69,25 +69,30 @@ extern "C" __global__ void m2m(const Box *__restrict__ boxes, uint from, uint to
             const complex *row = multipoles + (ulong64)(children + at) * COEFFICIENTS;
             real inverse_scale = real(1) / parent.scale, ratio = child.scale * inverse_scale, scale = 1;
             complex a[COEFFICIENTS];
-            UNROLL for (int k = 0; k <= ORDER; ++k) {
+#pragma unroll
+            for (int k = 0; k <= ORDER; ++k) {
                 a[k] = scale * row[k];
                 scale *= ratio;
             }
             complex shift = {(child.x - parent.x) * inverse_scale, (child.y - parent.y) * inverse_scale};
             // (z - c)^-k about the new centre, by repeated multiplication and addition
-            UNROLL for (int k = ORDER; k >= 2; --k) {
+#pragma unroll
+            for (int k = ORDER; k >= 2; --k) {
                 complex below = a[k - 1];
-                UNROLL for (int j = k; j <= ORDER; ++j) below = a[j] = times_plus(shift, below, a[j]);
+#pragma unroll
+                for (int j = k; j <= ORDER; ++j) below = a[j] = times_plus(shift, below, a[j]);
             }
 #if FARFIELD_LOG
             complex power = a[0] * shift;
-            UNROLL for (int j = 1; j <= ORDER; ++j) {
+#pragma unroll
+            for (int j = 1; j <= ORDER; ++j) {
                 a[j] = a[j] + real(-1) / real(j) * power;
                 power = power * shift;
             }
 #endif
             complex *out = multipoles + (ulong64)(first + at / 4) * COEFFICIENTS;
-            UNROLL for (int k = 0; k <= ORDER; ++k) {
+#pragma unroll
+            for (int k = 0; k <= ORDER; ++k) {
                 complex sum = group_sum<4>(mask, a[k]);
                 if (lane == k % 4) out[k] = sum;
             }
@@ -215,7 +220,8 @@ extern "C" __global__ void p2l(const Box *__restrict__ boxes, uint first, uint l
                 complex offset = {source.x - box.x, source.y - box.y};
                 complex base = inverse(inverse_scale * offset), strength = strength_of(source), power = strength * base;
                 if (FARFIELD_LOG) sums[0].re = fma(strength.re, real(0.5) * log(norm2(offset)), sums[0].re);
-                UNROLL for (int k = FARFIELD_LOG ? 1 : 0; k <= ORDER; ++k) {
+#pragma unroll
+                for (int k = FARFIELD_LOG ? 1 : 0; k <= ORDER; ++k) {
                     sums[k] = sums[k] + power;
                     power = power * base;
                 }
@@ -224,7 +230,8 @@ extern "C" __global__ void p2l(const Box *__restrict__ boxes, uint first, uint l
     }
     if (!any) return;
     complex *out = locals + ((ulong64)blockIdx.y * box_count + first + leaf) * COEFFICIENTS;
-    UNROLL for (int k = 0; k <= ORDER; ++k) {
+#pragma unroll
+    for (int k = 0; k <= ORDER; ++k) {
         complex sum = group_sum<32>(~0u, sums[k]);
         real factor = FARFIELD_LOG ? (k == 0 ? real(1) : real(-1) / real(max(k, 1))) : -inverse_scale;
         if (lane == k % 32) out[k] = out[k] + factor * sum;
@@ -241,16 +248,20 @@ extern "C" __global__ void l2l(const Box *__restrict__ boxes, uint from, uint to
             Box child = boxes[first + at], parent = boxes[parents + at / 4];
             const complex *row = locals + (ulong64)(parents + at / 4) * COEFFICIENTS;
             complex b[COEFFICIENTS];
-            UNROLL for (int k = 0; k <= ORDER; ++k) b[k] = row[k];
+#pragma unroll
+            for (int k = 0; k <= ORDER; ++k) b[k] = row[k];
             real inverse_scale = real(1) / parent.scale;
             complex shift = {(child.x - parent.x) * inverse_scale, (child.y - parent.y) * inverse_scale};
-            UNROLL for (int k = 0; k < ORDER; ++k) {
+#pragma unroll
+            for (int k = 0; k < ORDER; ++k) {
                 complex above = b[ORDER];
-                UNROLL for (int j = ORDER - 1; j >= k; --j) above = b[j] = times_plus(shift, above, b[j]);
+#pragma unroll
+                for (int j = ORDER - 1; j >= k; --j) above = b[j] = times_plus(shift, above, b[j]);
             }
             complex *out = locals + (ulong64)(first + at) * COEFFICIENTS;
             real ratio = child.scale * inverse_scale, scale = 1;
-            UNROLL for (int k = 0; k <= ORDER; ++k) {
+#pragma unroll
+            for (int k = 0; k <= ORDER; ++k) {
                 out[k] = out[k] + scale * b[k];
                 scale *= ratio;
             }

@@ -7,6 +7,7 @@
 // the order along the other axis. Cut s makes 2^(s+1) boxes from 2^s; box b of them holds the points from
 // floor(N b / 2^s) on, so all boxes hold the same number, give or take one, and their places need no memory.
 #include "plane.cuh"
+#include "ordered.cuh"
 #include "sort.cuh"
 
 // Coordinates as integers that compare alike.

@@ -2,6 +2,7 @@
 // expansion of its (scalar or vector) potential, all evaluated with one set of basis functions.
 #define FARFIELD_MULTIPOLE 0
 #include "basis.cuh"
+#include "order.cuh"
 #include "tree.cuh"
 
 // ---- points in tree order --------------------------------------------------------------------------------------------
@@ -14,15 +15,6 @@ extern "C" __global__ void gather_sources(const real *__restrict__ positions, co
     if (k >= count) return;
     ulong64 vector = blockIdx.y;
     sources[vector * count + k] = load_source(positions, strengths, sizes, count, vector, order[k]);
-}
-
-// Positions of targets in tree order.
-extern "C" __global__ void gather_targets(const real *__restrict__ positions, const uint *__restrict__ order, uint count,
-                                          real *__restrict__ targets) {
-    uint k = blockIdx.x * blockDim.x + threadIdx.x;
-    if (k >= count) return;
-    ulong64 j = order[k];
-    for (int axis = 0; axis < 3; ++axis) targets[3 * (ulong64)k + axis] = positions[3 * j + axis];
 }
 
 // ---- P2M -------------------------------------------------------------------------------------------------------------
@@ -44,6 +36,7 @@ __device__ __forceinline__ real warp_sums(real a, real b, real c, real d) {
 
 // Each warp makes the multipole of one leaf, for strength vector blockIdx.y; a lane holds a source. Coefficients beyond
 // COEFFICIENTS are set to zero, as are all of a box without sources.
+// With eight blocks to a multiprocessor as many registers as interleaved degrees need.
 extern "C" __global__ void __launch_bounds__(32 * P2M_WARPS, 8)
     p2m(const Tree *__restrict__ tree, Boxes boxes, uint box_count, const Source *__restrict__ sources, uint source_count,
         uint streams, real *__restrict__ multipoles) {

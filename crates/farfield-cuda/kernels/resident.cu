@@ -1,5 +1,5 @@
 // What the steps of a simulation do besides its sums, on arrays that stay on the device.
-#include "sort.cuh"
+#include "ordered.cuh"
 
 // values += h rates
 extern "C" __global__ void add_scaled(real *__restrict__ values, real h, const real *__restrict__ rates, uint count) {
@@ -45,33 +45,23 @@ struct Survey {
 };
 
 extern "C" __global__ void survey(const real *__restrict__ values, uint count, Survey *found) {
-    ulong64 high[3] = {0, 0, 0}, low[3] = {0, 0, 0}, not_finite = 0;
+    Bounds bounds = {};
+    ulong64 not_finite = 0;
     for (ulong64 point = blockIdx.x * blockDim.x + threadIdx.x; 3 * point < count; point += gridDim.x * blockDim.x) {
         for (int axis = 0; axis < 3; ++axis) {
             ulong64 i = 3 * point + axis;
             if (i >= count) break;
             double c = values[i];
             if (isfinite(c)) {
-                high[axis] = max(high[axis], ordered(c));
-                low[axis] = max(low[axis], ordered(-c));
+                bounds.include(axis, c);
             } else {
                 not_finite = max(not_finite, ~i);
             }
         }
     }
-    for (int lane = 16; lane > 0; lane /= 2) {
-        for (int axis = 0; axis < 3; ++axis) {
-            high[axis] = max(high[axis], __shfl_xor_sync(~0u, high[axis], lane));
-            low[axis] = max(low[axis], __shfl_xor_sync(~0u, low[axis], lane));
-        }
-        not_finite = max(not_finite, __shfl_xor_sync(~0u, not_finite, lane));
-    }
-    if (threadIdx.x % 32 != 0) return;
-    for (int axis = 0; axis < 3; ++axis) {
-        atomicMax(&found->high[axis], high[axis]);
-        atomicMax(&found->low[axis], low[axis]);
-    }
-    if (not_finite) atomicMax(&found->not_finite, not_finite);
+    bounds.widen(found->high, found->low);
+    for (int lane = 16; lane > 0; lane /= 2) not_finite = max(not_finite, __shfl_xor_sync(~0u, not_finite, lane));
+    if (threadIdx.x % 32 == 0 && not_finite) atomicMax(&found->not_finite, not_finite);
 }
 
 // The square of the length of a vector: the same bits wherever it is computed.

@@ -2,16 +2,6 @@
 #pragma once
 #include "real.cuh"
 
-// Doubles as integers that compare alike; never zero for finite numbers.
-__device__ __forceinline__ ulong64 ordered(double x) {
-    long long bits = __double_as_longlong(x);
-    return bits < 0 ? ~(ulong64)bits : (ulong64)bits | 0x8000000000000000ull;
-}
-
-__device__ __forceinline__ double unordered(ulong64 bits) {
-    return __longlong_as_double(bits & 0x8000000000000000ull ? (long long)(bits ^ 0x8000000000000000ull) : (long long)~bits);
-}
-
 #define RADIX 256
 
 #define SORT_WARPS 8

@@ -3,28 +3,15 @@
 //   -> mark_mixed
 // Every kernel's result is independent of the order in which blocks run.
 #include "tree.cuh"
+#include "ordered.cuh"
 #include "sort.cuh"
 
 // Widens the tree's bounds (zero at first) by `count` points.
 extern "C" __global__ void bounds(const real *__restrict__ points, uint count, Tree *tree) {
-    ulong64 high[3] = {0, 0, 0}, low[3] = {0, 0, 0};
-    for (uint i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-        for (int axis = 0; axis < 3; ++axis) {
-            double c = points[3 * (ulong64)i + axis];
-            high[axis] = max(high[axis], ordered(c));
-            low[axis] = max(low[axis], ordered(-c));
-        }
-    }
-    for (int axis = 0; axis < 3; ++axis) {
-        for (int lane = 16; lane > 0; lane /= 2) {
-            high[axis] = max(high[axis], __shfl_xor_sync(~0u, high[axis], lane));
-            low[axis] = max(low[axis], __shfl_xor_sync(~0u, low[axis], lane));
-        }
-        if (threadIdx.x % 32 == 0) {
-            atomicMax(&tree->high[axis], high[axis]);
-            atomicMax(&tree->low[axis], low[axis]);
-        }
-    }
+    Bounds bounds = {};
+    for (uint i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+        for (int axis = 0; axis < 3; ++axis) bounds.include(axis, points[3 * (ulong64)i + axis]);
+    bounds.widen(tree->high, tree->low);
 }
 
 #define SAMPLE 32768u

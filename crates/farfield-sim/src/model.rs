@@ -210,6 +210,26 @@ impl State {
     }
 }
 
+/// The last state that was found sound: none yet, here, or as `There` in a device's memory.
+#[derive(Debug, Default)]
+pub(crate) enum Kept<There> {
+    #[default]
+    Nothing,
+    Here(State),
+    There(There),
+}
+
+impl<There> Kept<There> {
+    /// Hands it over; `fetch` brings what is on a device.
+    pub fn take(&mut self, fetch: impl FnOnce(There) -> Result<State, Error>) -> Result<Option<State>, Error> {
+        match std::mem::take(self) {
+            Kept::Nothing => Ok(None),
+            Kept::Here(state) => Ok(Some(state)),
+            Kept::There(there) => fetch(there).map(Some),
+        }
+    }
+}
+
 /// Points with what is known about them, for pictures and files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cloud {

@@ -10,6 +10,8 @@ const HEADERS: &[(&str, &str)] = &[
     ("copy.cuh", include_str!("../../kernels/copy.cuh")),
     ("pair.cuh", include_str!("../../kernels/pair.cuh")),
     ("all_pairs.cuh", include_str!("../../kernels/all_pairs.cuh")),
+    ("order.cuh", include_str!("../../kernels/order.cuh")),
+    ("ordered.cuh", include_str!("../../kernels/ordered.cuh")),
     ("sort.cuh", include_str!("../../kernels/sort.cuh")),
     ("plane.cuh", include_str!("../../kernels/plane.cuh")),
     ("plane_pair.cuh", include_str!("../../kernels/plane_pair.cuh")),

@@ -12,16 +12,7 @@ const GIB: f64 = (1u64 << 30) as f64;
 
 /// Refuses a sum whose forecast exceeds what is free.
 pub(crate) fn forecast_fits(device: &Device, needed: u64) -> Result<(), Error> {
-    // What plans gave back is asked for first: the system takes its time to tell what is free.
-    if needed <= device.pooled_memory()? {
-        return Ok(());
-    }
-    let free = device.free_memory()?;
-    if needed <= free {
-        Ok(())
-    } else {
-        Err(too_large(device.properties().name.clone(), needed, free))
-    }
+    vectors_at_once(device, 1, None, |_| needed).map(drop)
 }
 
 /// How many of `vectors` are summed at once: all, or as many as there is room for. `most` bytes are used, or what is free.
@@ -31,6 +22,7 @@ pub(crate) fn vectors_at_once(
     most: Option<u64>,
     forecast: impl Fn(usize) -> u64,
 ) -> Result<usize, Error> {
+    // What plans gave back is asked for first: the system takes its time to tell what is free.
     if most.is_none() && forecast(vectors) <= device.pooled_memory()? {
         return Ok(vectors);
     }

@@ -70,7 +70,7 @@ pub(crate) struct Fmm<T: Precision> {
 #[derive(Debug)]
 pub(super) struct Kernels {
     pub gather_sources: Function,
-    pub gather_targets: Function,
+    pub order_points: Function,
     pub p2m: Function,
     pub m2m: Function,
     pub m2l: Function,
@@ -181,8 +181,8 @@ impl Kernels {
         let device = buffers.device();
         let (points, translations) = (points_program::<T>(kind, order), translate_program::<T>(order));
         device.load(&[&points, &translations, p2p, &crate::tree::program::<T>()])?;
-        let [gather_sources, gather_targets, p2m, l2p] =
-            device.functions(&points, ["gather_sources", "gather_targets", "p2m", "l2p"])?;
+        let [gather_sources, order_points, p2m, l2p] =
+            device.functions(&points, ["gather_sources", "order_points", "p2m", "l2p"])?;
         let few = Layout::of::<T>(order).m2l_few();
         let [m2m, m2l, m2l_few, l2l] = device.functions(&translations, ["m2m", "m2l", few, "l2l"])?;
         let add_slices = match Layout::of::<T>(order) {
@@ -209,7 +209,7 @@ impl Kernels {
         }
         Ok(Self {
             gather_sources,
-            gather_targets,
+            order_points,
             p2m,
             m2m,
             m2l,
@@ -362,7 +362,7 @@ impl<T: Precision> Fmm<T> {
     fn gather_targets(&mut self, caller_targets: Option<&CudaSlice<T>>) -> Result<(), Error> {
         let from = caller_targets.unwrap_or(&self.source_positions);
         let grid = (self.target_count.div_ceil(256), 1, 1);
-        launch!(self.buffers.stream(), self.kernels.gather_targets, grid, 256, 0;
+        launch!(self.buffers.stream(), self.kernels.order_points, grid, 256, 0;
             from, self.tree.target_order(), &self.target_count, &mut self.target_positions);
         Ok(())
     }

@@ -3,10 +3,8 @@
 use super::connect::MOST_LEVELS;
 use super::kind::PairKind;
 use crate::device::{Precision, Properties};
+use crate::tuning::MEASURED_ON;
 use farfield::plane::{Core, Kernel, MAX_ORDER, Request};
-
-/// Multiprocessors of the device the rates were measured on.
-const MEASURED_ON: f64 = 132.0;
 
 /// What a device does in a second, and what it does in any case.
 #[derive(Debug, Clone, Copy, PartialEq)]

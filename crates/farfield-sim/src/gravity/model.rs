@@ -6,7 +6,7 @@ use crate::case::{Case, Gravity, Scheme, Time};
 use crate::device::Memory;
 use crate::error::{CaseError, Error};
 use crate::integrate::composition;
-use crate::model::{Cloud, ENERGY, Limit, Model, Show, Snapshot, State, StepChoice};
+use crate::model::{Cloud, ENERGY, Kept, Limit, Model, Show, Snapshot, State, StepChoice};
 use crate::summation::{Request, Summation};
 use crate::vec3::{Vec3, add_scaled, all_finite, cross, dot, norm};
 use farfield::kernel::{Kernel, Output, Sizes};
@@ -24,16 +24,8 @@ pub struct GravityModel {
     forces: Option<Forces>,
     /// The bodies in a device's memory, if they stay there.
     there: Option<BodiesOnDevice>,
-    kept: Kept,
+    kept: Kept<MomentOnDevice>,
     summation: Summation,
-}
-
-/// The last state that was found sound.
-#[derive(Debug)]
-enum Kept {
-    Nothing,
-    Here(State),
-    There(MomentOnDevice),
 }
 
 /// The field at the bodies.
@@ -288,15 +280,11 @@ impl Model for GravityModel {
     }
 
     fn kept(&mut self) -> Result<Option<State>, Error> {
-        match std::mem::replace(&mut self.kept, Kept::Nothing) {
-            Kept::Nothing => Ok(None),
-            Kept::Here(state) => Ok(Some(state)),
-            Kept::There(moment) => {
-                let mut bodies = self.bodies.clone();
-                moment.fetch(&mut bodies)?;
-                Ok(Some(state_of(&bodies)))
-            }
-        }
+        self.kept.take(|moment| {
+            let mut bodies = self.bodies.clone();
+            moment.fetch(&mut bodies)?;
+            Ok(state_of(&bodies))
+        })
     }
 
     fn stay_in(&mut self, memory: Arc<dyn Memory>) -> Result<(), Error> {

@@ -10,7 +10,7 @@ use crate::case::{Case, Diffusion, Scheme, Time, Vortex};
 use crate::device::Memory;
 use crate::error::{CaseError, Error};
 use crate::integrate::runge_kutta;
-use crate::model::{ENERGY, Limit, Model, Show, Snapshot, State, StepChoice};
+use crate::model::{ENERGY, Kept, Limit, Model, Show, Snapshot, State, StepChoice};
 use crate::summation::Summation;
 use crate::vec3::{Vec3, all_finite, unit};
 use farfield::kernel::Core;
@@ -38,17 +38,9 @@ pub struct VortexModel {
     is_evaluated: bool,
     /// The flow in a device's memory, if it stays there.
     pub(super) there: Option<VortexOnDevice>,
-    kept: Kept,
+    /// On a device: the flow, and of the elements all but the flow.
+    kept: Kept<(FlowOnDevice, Elements)>,
     pub(super) summation: Summation,
-}
-
-/// The last state that was found sound.
-#[derive(Debug)]
-enum Kept {
-    Nothing,
-    Here(State),
-    /// The flow on a device; of the rest, all but the flow.
-    There(FlowOnDevice, Elements),
 }
 
 impl VortexModel {
@@ -296,7 +288,7 @@ impl Model for VortexModel {
                     groups: self.groups.clone(),
                     ..Elements::default()
                 };
-                Kept::There(there.copy()?, rest)
+                Kept::There((there.copy()?, rest))
             }
             None => Kept::Here(self.state()?),
         };
@@ -304,11 +296,8 @@ impl Model for VortexModel {
     }
 
     fn kept(&mut self) -> Result<Option<State>, Error> {
-        match std::mem::replace(&mut self.kept, Kept::Nothing) {
-            Kept::Nothing => Ok(None),
-            Kept::Here(state) => Ok(Some(state)),
-            Kept::There(flow, rest) => Ok(Some(state_of(&flow.fetch()?, &rest.sizes, &rest.volumes, &rest.groups))),
-        }
+        self.kept
+            .take(|(flow, rest)| Ok(state_of(&flow.fetch()?, &rest.sizes, &rest.volumes, &rest.groups)))
     }
 
     fn stay_in(&mut self, memory: Arc<dyn Memory>) -> Result<(), Error> {

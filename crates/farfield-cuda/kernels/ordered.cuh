@@ -1,0 +1,38 @@
+// Doubles as integers that compare alike, of which the largest is found without waiting for each other; and the bounds of
+// points by them.
+#pragma once
+#include "real.cuh"
+
+// Never zero for finite numbers.
+__device__ __forceinline__ ulong64 ordered(double x) {
+    long long bits = __double_as_longlong(x);
+    return bits < 0 ? ~(ulong64)bits : (ulong64)bits | 0x8000000000000000ull;
+}
+
+__device__ __forceinline__ double unordered(ulong64 bits) {
+    return __longlong_as_double(bits & 0x8000000000000000ull ? (long long)(bits ^ 0x8000000000000000ull) : (long long)~bits);
+}
+
+// The largest coordinate along each axis and the largest negated one; zero at first.
+struct Bounds {
+    ulong64 high[3], low[3];
+
+    __device__ __forceinline__ void include(int axis, double c) {
+        high[axis] = max(high[axis], ordered(c));
+        low[axis] = max(low[axis], ordered(-c));
+    }
+
+    // Widens the bounds in global memory by those of all threads of the warp.
+    __device__ __forceinline__ void widen(ulong64 *all_high, ulong64 *all_low) {
+        for (int axis = 0; axis < 3; ++axis) {
+            for (int lane = 16; lane > 0; lane /= 2) {
+                high[axis] = max(high[axis], __shfl_xor_sync(~0u, high[axis], lane));
+                low[axis] = max(low[axis], __shfl_xor_sync(~0u, low[axis], lane));
+            }
+            if (threadIdx.x % 32 == 0) {
+                atomicMax(&all_high[axis], high[axis]);
+                atomicMax(&all_low[axis], low[axis]);
+            }
+        }
+    }
+};
