@@ -23,6 +23,7 @@ mod validate;
 use args::{Cli, Command};
 use clap::Parser;
 use failure::Failure;
+use farfield::simd::{LEVEL_VARIABLE, SimdLevel};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
 
 /// Does what was asked and returns what it has to say on standard output.
 fn execute(cli: Cli) -> Result<String, Failure> {
+    check_level_variable()?;
     match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => run::resume(&args),
@@ -48,4 +50,18 @@ fn execute(cli: Cli) -> Result<String, Failure> {
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Selftest(args) => selftest::run(&args),
     }
+}
+
+/// Refuses an instruction set asked for by the environment that is none, or that this machine lacks.
+fn check_level_variable() -> Result<(), Failure> {
+    let available = SimdLevel::available().into_iter().map(SimdLevel::name);
+    let wrong = match SimdLevel::asked_for() {
+        Some(Err(text)) => text,
+        Some(Ok(level)) if !level.is_supported() => level.name().to_owned(),
+        _ => return Ok(()),
+    };
+    Err(Failure::Usage(format!(
+        "{LEVEL_VARIABLE}={wrong}: this machine has the instruction sets {}",
+        available.collect::<Vec<_>>().join(", ")
+    )))
 }

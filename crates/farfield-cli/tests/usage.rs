@@ -235,3 +235,22 @@ fn what_the_machine_cannot_do_is_a_clear_error() {
     let foreign = if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" };
     fail(&format!("evaluate --n 100 --simd {foreign}"), 1, &["SIMD", foreign]);
 }
+
+#[test]
+fn the_environment_lowers_the_instruction_set_and_a_wrong_name_is_refused() {
+    let info = |level: &str| {
+        program::command(["info", "--json"])
+            .env("FARFIELD_SIMD", level)
+            .output()
+            .expect("the program starts")
+    };
+    let lowered: serde_json::Value = serde_json::from_slice(&info("scalar").stdout).expect("one JSON object");
+    assert_eq!(lowered["simd"], "scalar");
+    let refused = info("avx1024");
+    assert_eq!(refused.status.code(), Some(2));
+    let message = program::stderr(&refused);
+    assert!(
+        message.contains("FARFIELD_SIMD=avx1024") && message.contains("scalar"),
+        "{message}"
+    );
+}

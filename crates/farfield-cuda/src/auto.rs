@@ -3,10 +3,10 @@
 use crate::device::{Precision, Properties};
 use crate::kernel::PairKind;
 use crate::tuning::{self, Demand, Rates};
-use farfield::expansion::coefficient_count;
-use farfield::plan::Request;
-use farfield::tuning::{CLASSES, MachineProfile, OperatorCosts, class_of, cube_orders};
-use farfield::{Method, Sum, plane};
+use farfield_core::expansion::coefficient_count;
+use farfield_core::plan::Request;
+use farfield_core::tuning::{CLASSES, MachineProfile, OperatorCosts, class_of, cube_orders};
+use farfield_core::{Method, Sum, plane};
 
 /// Seconds a device must save to be opened, which takes a fraction of a second once per process.
 pub const LEAST_GAIN: f64 = 0.02;
@@ -119,8 +119,8 @@ fn fmm_cost<T: Precision>(request: &Request<T>, kind: &PairKind, costs: &Operato
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use farfield::kernel::Kernel;
-    use farfield::points::PointSet;
+    use farfield_core::kernel::Kernel;
+    use farfield_core::points::PointSet;
 
     /// A machine that tests have never seen.
     pub fn h200() -> Properties {
@@ -158,7 +158,7 @@ pub(crate) mod tests {
 
     #[test]
     fn in_the_plane_large_sums_pay_on_a_device_and_small_ones_do_not() {
-        use farfield::plane::{Kernel, PlaneSet, Sum};
+        use farfield_core::plane::{Kernel, PlaneSet, Sum};
         let pays = |n: usize, tolerance: f64, threads: usize, method: Method| {
             let points = PlaneSet::Square.generate::<f64>(n, 1);
             let sum = Sum::new(Kernel::Harmonic, &points).tolerance(tolerance).method(method);
@@ -174,7 +174,7 @@ pub(crate) mod tests {
 
     #[test]
     fn in_the_plane_both_models_know_the_size_of_the_work() {
-        use farfield::plane::{Kernel, PlaneSet, Sum};
+        use farfield_core::plane::{Kernel, PlaneSet, Sum};
         let points = PlaneSet::Square.generate::<f64>(1_000_000, 1);
         let sum = || Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
         // The CPU takes 0.22 s on two threads (docs/performance.md), the H200 3 ms and the transfers (docs/gpu.md).

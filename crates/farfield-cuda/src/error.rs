@@ -103,7 +103,7 @@ pub enum Error {
     },
     /// The sum itself is wrong.
     #[error(transparent)]
-    Sum(#[from] farfield::Error),
+    Sum(#[from] farfield_core::Error),
 }
 
 impl Error {

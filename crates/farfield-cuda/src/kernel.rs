@@ -2,8 +2,8 @@
 
 use crate::compile::Program;
 use crate::device::Precision;
-use farfield::kernel::{Core, Kernel, Sizes, sums_of};
-use farfield::plan::Request;
+use farfield_core::kernel::{Core, Kernel, Sizes, sums_of};
+use farfield_core::plan::Request;
 
 /// A kernel with its outputs and sizes, as literals of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,9 +1,9 @@
-//! The data structure alone, to a fixed depth: the counterpart of [`farfield::structure`].
+//! The data structure alone, to a fixed depth: the counterpart of [`farfield_core::structure`].
 
 use crate::device::{Buffers, Device, Precision, Timeline};
 use crate::error::Error;
 use crate::tree::{Octree, Points, TreeShape};
-use farfield::report::{Phase, Seconds};
+use farfield_core::report::{Phase, Seconds};
 use std::sync::Arc;
 
 /// How long the data structure took, and how large it is.

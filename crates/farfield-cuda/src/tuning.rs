@@ -7,9 +7,9 @@
 use crate::device::{Precision, Properties};
 use crate::expansion::LOW_ORDER;
 use crate::kernel::PairKind;
-use farfield::expansion::coefficient_count;
-use farfield::plan::Request;
-use farfield::tuning::{CLASSES, CubeOrders, MachineProfile, OperatorCosts, class_of, cube_orders};
+use farfield_core::expansion::coefficient_count;
+use farfield_core::plan::Request;
+use farfield_core::tuning::{CLASSES, CubeOrders, MachineProfile, OperatorCosts, class_of, cube_orders};
 
 /// Multiprocessors of the device the rates were measured on.
 pub(crate) const MEASURED_ON: f64 = 132.0;

@@ -5,7 +5,7 @@ use crate::device::{Buffers, Device, Function, Precision, Timeline, launch};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
 use cudarc::driver::sys::CUevent_flags;
-use farfield::report::{Phase, Seconds as Phases};
+use farfield_core::report::{Phase, Seconds as Phases};
 use std::sync::Arc;
 use std::time::Instant;
 

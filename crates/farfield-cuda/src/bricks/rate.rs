@@ -4,7 +4,7 @@ use super::{Blocking, program};
 use crate::compile::Program;
 use crate::device::{Buffers, Device, Precision, Timeline, launch};
 use crate::error::Error;
-use farfield::report::{Phase, Seconds};
+use farfield_core::report::{Phase, Seconds};
 use std::sync::Arc;
 
 /// The program that takes roots of numbers in registers.

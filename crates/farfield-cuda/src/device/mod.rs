@@ -17,7 +17,7 @@ pub use traffic::Traffic;
 pub(crate) use values::Values;
 
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
-use farfield::simd::Real;
+use farfield_core::simd::Real;
 
 /// A precision that kernels are compiled for.
 pub trait Precision: Real + DeviceRepr + ValidAsZeroBits + Unpin {

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, CudaStream};
-use farfield::report::{Phase, Seconds};
+use farfield_core::report::{Phase, Seconds};
 use std::sync::Arc;
 
 /// Events on a stream, each the end of a phase.

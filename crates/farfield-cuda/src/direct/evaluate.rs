@@ -6,9 +6,9 @@ use crate::device::{Buffers, Function, Precision, Timeline, Values, launch};
 use crate::error::Error;
 use crate::kernel::PairKind;
 use cudarc::driver::CudaSlice;
-use farfield::kernel::{Kernel, Output};
-use farfield::plan::first_sum;
-use farfield::report::Phase;
+use farfield_core::kernel::{Kernel, Output};
+use farfield_core::plan::first_sum;
+use farfield_core::report::Phase;
 
 /// How the work is cut into threads: the constants of `kernels/all_pairs.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! The basis functions at a point in double precision: what translation matrices are made from.
 
-use farfield::expansion::coefficient_count;
+use farfield_core::expansion::coefficient_count;
 
 /// All `R_n^m(x)` up to the order.
 pub fn regular(order: usize, [x, y, z]: [f64; 3]) -> Vec<f64> {

@@ -6,7 +6,7 @@ use super::{Layout, stride, translate_program};
 use crate::device::{Buffers, Device, Precision, launch};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
-use farfield::expansion::coefficient_count;
+use farfield_core::expansion::coefficient_count;
 use std::sync::Arc;
 
 /// All matrices of an order, laid out as tensor cores read them.

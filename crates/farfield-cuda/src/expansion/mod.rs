@@ -1,6 +1,6 @@
 //! Expansions on the device: their layout, the matrices that translate them, the shifts they are translated by.
 //!
-//! The basis and the order of the coefficients are those of [`farfield::expansion`]. Translations are dense matrices:
+//! The basis and the order of the coefficients are those of [`farfield_core::expansion`]. Translations are dense matrices:
 //! on tensor cores that is faster than rotating, because all boxes of a column share their matrices.
 
 mod harmonics;
@@ -13,7 +13,7 @@ pub use layout::{Kind, Layout, Warps, translate_program};
 pub(crate) use matrices::Matrices;
 pub(crate) use steps::{Step, Steps};
 
-use farfield::expansion::coefficient_count;
+use farfield_core::expansion::coefficient_count;
 
 /// Numbers of a stored expansion: `STRIDE` of `kernels/expansion.cuh`.
 pub(crate) fn stride(order: usize) -> usize {

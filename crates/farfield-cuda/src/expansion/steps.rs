@@ -8,7 +8,7 @@ use super::Kind;
 use crate::device::Buffers;
 use crate::error::Error;
 use cudarc::driver::{CudaSlice, DeviceRepr};
-use farfield::tuning::class_of;
+use farfield_core::tuning::class_of;
 use std::sync::Arc;
 
 /// One shift into a box: `Step` of `kernels/steps.cuh`.

@@ -3,7 +3,7 @@
 use super::Fmm;
 use crate::device::{Precision, Timeline, Values};
 use crate::error::Error;
-use farfield::report::Phase;
+use farfield_core::report::Phase;
 use std::ops::Range;
 
 impl<T: Precision> Fmm<T> {

@@ -5,7 +5,7 @@ use crate::device::{Function, Precision, Values, launch};
 use crate::error::Error;
 use crate::expansion::{Kind, Step, stride};
 use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr};
-use farfield::plan::first_sum;
+use farfield_core::plan::first_sum;
 use std::ops::Range;
 
 /// Where an output goes: `Output` of `kernels/p2p.cu`.

@@ -13,9 +13,9 @@ use crate::treecode::{Opening, Treecode};
 use crate::tuning::Choice;
 use cudarc::driver::CudaSlice;
 use cudarc::driver::sys::CUfunction_attribute_enum as Attribute;
-use farfield::expansion::coefficient_count;
-use farfield::kernel::Output;
-use farfield::report::{Interactions, Phase};
+use farfield_core::expansion::coefficient_count;
+use farfield_core::kernel::Output;
+use farfield_core::report::{Interactions, Phase};
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use crate::kernel::PairKind;
 use crate::tree::Octree;
 use crate::tuning::Choice;
 use cudarc::driver::DeviceRepr;
-use farfield::tuning::CLASSES;
+use farfield_core::tuning::CLASSES;
 use std::ops::Range;
 
 /// Target boxes of one block of a translation: `Task` of `kernels/steps.cuh`.
@@ -83,7 +83,7 @@ pub(super) fn tasks_of(tree: &Octree, boxes_per_task: usize) -> Tasks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use farfield::tuning::CubeOrders;
+    use farfield_core::tuning::CubeOrders;
 
     #[test]
     fn orders_count_from_the_leaves_and_never_fall_towards_the_root() {

@@ -3,11 +3,11 @@
 use super::{Plan, Who};
 use crate::device::{Device, Precision};
 use crate::error::Error;
-use farfield::kernel::{Core, Kernel, Output};
-use farfield::points::{ChargeDistribution, PointSet};
-use farfield::report::Phase;
-use farfield::tuning::{DeviceRates, MachineProfile, PairRates};
-use farfield::{Method, Sum};
+use farfield_core::kernel::{Core, Kernel, Output};
+use farfield_core::points::{ChargeDistribution, PointSet};
+use farfield_core::report::Phase;
+use farfield_core::tuning::{DeviceRates, MachineProfile, PairRates};
+use farfield_core::{Method, Sum};
 use std::sync::Arc;
 
 /// Points summed over, and how many a leaf may hold: enough to keep every multiprocessor busy.
@@ -97,7 +97,7 @@ fn speedup() -> Result<f64, Error> {
         Ok(best)
     };
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    let alone = alone.map_err(|reason| farfield::Error::Threads {
+    let alone = alone.map_err(|reason| farfield_core::Error::Threads {
         threads: 1,
         reason: reason.to_string(),
     })?;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::fmm::{LARGE_LEAF, P2pBlocking};
 use crate::kernel::{PairKind, SizeKind};
 use cudarc::driver::{CudaEvent, CudaSlice};
-use farfield::plan::{NearField, NearLists, NearPoints, PointOrder, Request};
+use farfield_core::plan::{NearField, NearLists, NearPoints, PointOrder, Request};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -243,10 +243,10 @@ impl<T: Precision> DeviceNear<T> {
     }
 
     /// Keeps what went wrong for whoever evaluates the plan.
-    fn failed(&mut self, error: Error) -> farfield::Error {
+    fn failed(&mut self, error: Error) -> farfield_core::Error {
         let reason = error.to_string();
         self.failure = Some(error);
-        farfield::Error::NearField { reason }
+        farfield_core::Error::NearField { reason }
     }
 }
 
@@ -255,14 +255,14 @@ impl<T: Precision> NearField<T> for DeviceNear<T> {
         self.blocks
     }
 
-    fn start(&mut self, strengths: &[T]) -> Result<(), farfield::Error> {
+    fn start(&mut self, strengths: &[T]) -> Result<(), farfield_core::Error> {
         let called = Instant::now();
         let begun = self.begin(strengths);
         self.calls.start = Some((called, Instant::now()));
         begun.map_err(|error| self.failed(error))
     }
 
-    fn finish(&mut self) -> Result<&[T], farfield::Error> {
+    fn finish(&mut self) -> Result<&[T], farfield_core::Error> {
         let called = Instant::now();
         let waited = self.buffers.wait();
         self.calls.finish = Some((called, Instant::now()));

@@ -5,11 +5,11 @@ use super::timeline::{Busy, Halves, Span, Who};
 use super::tuning::pairs_elsewhere;
 use crate::device::{Device, Precision};
 use crate::error::Error;
-use farfield::plan::Parameters;
-use farfield::report::{Phase, Seconds};
-use farfield::simd::SimdLevel;
-use farfield::tuning::MachineProfile;
-use farfield::{Field, Sum};
+use farfield_core::plan::Parameters;
+use farfield_core::report::{Phase, Seconds};
+use farfield_core::simd::SimdLevel;
+use farfield_core::tuning::MachineProfile;
+use farfield_core::{Field, Sum};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// A plan of the CPU engine whose pairs of points a device sums.
 #[derive(Debug)]
 pub struct Plan<T: Precision> {
-    plan: farfield::Plan<T>,
+    plan: farfield_core::Plan<T>,
     /// `None` where all pairs are left to the cores, or there are none.
     near: Option<DeviceNear<T>>,
     /// What the cores did to make the plan; emptied by the first evaluation.
@@ -70,7 +70,7 @@ impl<T: Precision> Plan<T> {
         })
     }
 
-    /// Sums for the given strengths, as [`farfield::Plan::evaluate`] does.
+    /// Sums for the given strengths, as [`farfield_core::Plan::evaluate`] does.
     ///
     /// # Errors
     /// [`Error::Sum`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.

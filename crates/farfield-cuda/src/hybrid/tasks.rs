@@ -1,8 +1,8 @@
 //! A plan's pairs as tasks of thread blocks.
 
 use cudarc::driver::DeviceRepr;
-use farfield::plan::NearLists;
-use farfield::simd::Real;
+use farfield_core::plan::NearLists;
+use farfield_core::simd::Real;
 use std::cmp::Reverse;
 
 /// Targets and the ranges of sources they meet: `Task` of `kernels/near.cu`.
@@ -123,9 +123,9 @@ const _: () = assert!(size_of::<Task>() == 16 && size_of::<Range>() == 8);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use farfield::kernel::Kernel;
-    use farfield::points::PointSet;
-    use farfield::{Method, Sum};
+    use farfield_core::kernel::Kernel;
+    use farfield_core::points::PointSet;
+    use farfield_core::{Method, Sum};
 
     #[test]
     fn threads_are_used_well_at_every_number_of_targets() {

@@ -3,8 +3,8 @@
 use crate::device::{Precision, Properties};
 use crate::kernel::PairKind;
 use crate::tuning::MEASURED_ON;
-use farfield::plan::{PairsElsewhere, Request};
-use farfield::tuning::{DeviceRates, MachineProfile, PairRates};
+use farfield_core::plan::{PairsElsewhere, Request};
+use farfield_core::tuning::{DeviceRates, MachineProfile, PairRates};
 
 /// What the device's pairs and transfers of a sum cost, by the profile where it knows the device, else by what was measured
 /// on an H200. All cores of the machine are meant to work beside it, not the threads this process has: equal sums have equal
@@ -46,8 +46,8 @@ fn usual_rates(properties: &Properties) -> DeviceRates {
 mod tests {
     use super::*;
     use crate::auto::tests::h200;
-    use farfield::Sum;
-    use farfield::kernel::{Kernel, Output};
+    use farfield_core::Sum;
+    use farfield_core::kernel::{Kernel, Output};
 
     #[test]
     fn the_profile_counts_where_it_knows_the_device() {

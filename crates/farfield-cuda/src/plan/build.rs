@@ -1,4 +1,4 @@
-//! From a [`farfield::Sum`] to a [`Plan`]: check, choose, upload.
+//! From a [`farfield_core::Sum`] to a [`Plan`]: check, choose, upload.
 
 use super::Plan;
 use super::evaluate::Engine;
@@ -10,10 +10,10 @@ use crate::kernel::{PairKind, SizeKind};
 use crate::tree::TreeShape;
 use crate::treecode::Opening;
 use crate::tuning::{self, Choice, Demand, Rates};
-use farfield::kernel::Sizes;
-use farfield::plan::{Parameters, Request};
-use farfield::report::Interactions;
-use farfield::{Method, Sum};
+use farfield_core::kernel::Sizes;
+use farfield_core::plan::{Parameters, Request};
+use farfield_core::report::Interactions;
+use farfield_core::{Method, Sum};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -253,7 +253,7 @@ pub(crate) fn check_point_count(count: usize) -> Result<(), Error> {
     let limit = (1 << 30) - 1;
     if count > limit {
         let array = "points";
-        return Err(farfield::Error::TooMany { array, count, limit }.into());
+        return Err(farfield_core::Error::TooMany { array, count, limit }.into());
     }
     Ok(())
 }

@@ -4,10 +4,10 @@ use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
-use farfield::Field;
-use farfield::kernel::{Kernel, Output};
-use farfield::plan::{Parameters, Request, check_strength_count, check_strengths};
-use farfield::report::Seconds;
+use farfield_core::Field;
+use farfield_core::kernel::{Kernel, Output};
+use farfield_core::plan::{Parameters, Request, check_strength_count, check_strengths};
+use farfield_core::report::Seconds;
 use std::time::Instant;
 
 /// What does the summing.
@@ -78,7 +78,7 @@ impl<T: Precision> Plan<T> {
         self.vectors_at_once < self.vectors
     }
 
-    /// Sums for the given strengths, as [`farfield::Plan::evaluate`] does: from host memory to host memory.
+    /// Sums for the given strengths, as [`farfield_core::Plan::evaluate`] does: from host memory to host memory.
     ///
     /// # Errors
     /// [`Error::Sum`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.

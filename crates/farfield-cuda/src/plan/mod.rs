@@ -1,4 +1,4 @@
-//! Sums planned and evaluated on a device: the GPU's counterpart of [`farfield::Plan`].
+//! Sums planned and evaluated on a device: the GPU's counterpart of [`farfield_core::Plan`].
 
 mod build;
 mod evaluate;

@@ -8,7 +8,7 @@ use crate::direct::SumInput;
 use crate::error::Error;
 use crate::kernel::{PairKind, SizeKind};
 use cudarc::driver::CudaSlice;
-use farfield::Sum;
+use farfield_core::Sum;
 
 /// Checked points on the device, three numbers each.
 pub(crate) struct PointsOnDevice<'a, T> {

@@ -7,8 +7,8 @@ use crate::device::{Buffers, Function, Precision, Timeline, launch};
 use crate::direct::{Blocking, slices};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
-use farfield::plane::{Kernel, Request};
-use farfield::report::Phase;
+use farfield_core::plane::{Kernel, Request};
+use farfield_core::report::Phase;
 
 /// How the work is cut into threads.
 pub(super) fn blocking(kind: &PairKind) -> Blocking {

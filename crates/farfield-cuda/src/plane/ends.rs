@@ -6,8 +6,8 @@ use crate::device::{Buffers, Function, Precision, launch};
 use crate::error::Error;
 use crate::kernel::SizeKind;
 use cudarc::driver::{CudaSlice, DevicePtr};
-use farfield::kernel::Sizes;
-use farfield::plane::{Output, Request};
+use farfield_core::kernel::Sizes;
+use farfield_core::plane::{Output, Request};
 use std::ops::Range;
 
 /// The order points are in: the caller's number of each, or `None` if that is the caller's.

@@ -10,8 +10,8 @@ use crate::device::{Buffers, Function, Precision, Timeline, kernels, launch};
 use crate::error::Error;
 use crate::tree::Points;
 use cudarc::driver::CudaSlice;
-use farfield::plane::Request;
-use farfield::report::Phase;
+use farfield_core::plane::Request;
+use farfield_core::report::Phase;
 use std::ops::Range;
 
 /// Leaves of a block of the last step, and lanes that share a box: `WARPS` of `kernels/plane_leaf.cu`, `POINT_LANES` and

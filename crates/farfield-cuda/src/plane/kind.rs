@@ -3,9 +3,9 @@
 use crate::compile::Program;
 use crate::device::Precision;
 use crate::kernel::SizeKind;
-use farfield::kernel::Sizes;
-use farfield::plane::{Core, Kernel, Output, Request};
-use farfield::simd::Real;
+use farfield_core::kernel::Sizes;
+use farfield_core::plane::{Core, Kernel, Output, Request};
+use farfield_core::simd::Real;
 
 /// A kernel with its outputs and sizes, as literals of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

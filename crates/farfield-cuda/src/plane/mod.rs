@@ -1,8 +1,8 @@
 //! Sums in the plane on the device: Goude and Engblom's adaptive FMM and the direct sum, the counterparts of
-//! [`farfield::plane`].
+//! [`farfield_core::plane`].
 //!
 //! ```no_run
-//! use farfield::plane::{Kernel, PlaneSet, Sum};
+//! use farfield_core::plane::{Kernel, PlaneSet, Sum};
 //!
 //! let device = farfield_cuda::Device::open(0)?;
 //! let sources = PlaneSet::Normal.generate::<f64>(1_000_000, 1);

@@ -1,4 +1,4 @@
-//! From a [`farfield::plane::Sum`] to a plan on a device, and its evaluation.
+//! From a [`farfield_core::plane::Sum`] to a plan on a device, and its evaluation.
 
 use super::direct::Direct;
 use super::fmm::Fmm;
@@ -7,10 +7,10 @@ use super::tuning::{self, Choice, Rates};
 use crate::device::{Buffers, Device, Precision, Timeline, vectors_at_once};
 use crate::error::Error;
 use crate::plan::check_point_count;
-use farfield::Method;
-use farfield::plan::{Parameters, check_strength_count, check_strengths};
-use farfield::plane::{Core, Field, Kernel, Output, Request, Sum};
-use farfield::report::{Interactions, Seconds};
+use farfield_core::Method;
+use farfield_core::plan::{Parameters, check_strength_count, check_strengths};
+use farfield_core::plane::{Core, Field, Kernel, Output, Request, Sum};
+use farfield_core::report::{Interactions, Seconds};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -156,7 +156,7 @@ impl<T: Precision> Plan<T> {
         Ok(())
     }
 
-    /// Sums for the given strengths, as [`farfield::plane::Plan::evaluate`] does: from host memory to host memory.
+    /// Sums for the given strengths, as [`farfield_core::plane::Plan::evaluate`] does: from host memory to host memory.
     ///
     /// # Errors
     /// [`Error::Sum`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
@@ -298,7 +298,7 @@ fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use farfield::plane::PlaneSet;
+    use farfield_core::plane::PlaneSet;
 
     #[test]
     fn extents_that_single_precision_cannot_square_are_refused() {

@@ -4,7 +4,7 @@ use super::connect::MOST_LEVELS;
 use super::kind::PairKind;
 use crate::device::{Precision, Properties};
 use crate::tuning::MEASURED_ON;
-use farfield::plane::{Core, Kernel, MAX_ORDER, Request};
+use farfield_core::plane::{Core, Kernel, MAX_ORDER, Request};
 
 /// What a device does in a second, and what it does in any case.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -168,7 +168,7 @@ pub fn leaf_targets(targets: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use farfield::plane::{PlaneSet, Sum};
+    use farfield_core::plane::{PlaneSet, Sum};
 
     const RATES: Rates = Rates {
         pairs: 1.3e12,

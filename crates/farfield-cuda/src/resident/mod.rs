@@ -1,14 +1,14 @@
 //! States that stay on the device: arrays, what the steps of a simulation do with them, and sums between them.
 //!
 //! ```no_run
-//! # use farfield::kernel::{Kernel, Output};
+//! # use farfield_core::kernel::{Kernel, Output};
 //! # use farfield_cuda::resident::{Points, Resident};
 //! let device = farfield_cuda::Device::open(0)?;
 //! let resident = Resident::<f64>::new(&device)?;
 //! let mut positions = resident.upload(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0])?;
 //! let mut velocities = resident.upload(&[0.0; 6])?;
 //! let masses = resident.upload(&[1.0, 1.0])?;
-//! let sum = farfield::Sum::new(Kernel::Gravity { constant: 1.0 }, &[]).outputs(&[Output::Acceleration]);
+//! let sum = farfield_core::Sum::new(Kernel::Gravity { constant: 1.0 }, &[]).outputs(&[Output::Acceleration]);
 //! let summed = resident.sum(&sum, &Points::of(&positions), &masses)?;
 //! resident.add_scaled(&mut velocities, 0.01, &summed.outputs[0])?;
 //! resident.add_scaled(&mut positions, 0.01, &velocities)?;
@@ -150,14 +150,14 @@ fn check_length(length: usize) -> Result<(), Error> {
         return Ok(());
     }
     let (array, count) = ("numbers", length);
-    Err(farfield::Error::TooMany { array, count, limit }.into())
+    Err(farfield_core::Error::TooMany { array, count, limit }.into())
 }
 
 fn same_length(expected: usize, found: usize) -> Result<(), Error> {
     if expected == found {
         return Ok(());
     }
-    Err(farfield::Error::Length {
+    Err(farfield_core::Error::Length {
         array: "array",
         found,
         expected,

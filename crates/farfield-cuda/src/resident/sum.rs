@@ -6,9 +6,9 @@ use crate::device::{Precision, Values};
 use crate::error::Error;
 use crate::plan::{Plan, PointsOnDevice};
 use cudarc::driver::CudaSlice;
-use farfield::Sum;
-use farfield::kernel::Output;
-use farfield::plan::Parameters;
+use farfield_core::Sum;
+use farfield_core::kernel::Output;
+use farfield_core::plan::Parameters;
 use std::time::Instant;
 
 /// The points of a sum, three numbers each.
@@ -127,7 +127,7 @@ impl<T: Precision> Resident<T> {
         };
         let mut value = [T::ZERO];
         self.buffers.read_at(self.own(array)?, at, &mut value)?;
-        Err(farfield::Error::NotFinite {
+        Err(farfield_core::Error::NotFinite {
             array: name,
             index: at / components,
             component: at % components,
@@ -136,12 +136,12 @@ impl<T: Precision> Resident<T> {
         .into())
     }
 
-    /// Results must be numbers, as those of [`farfield::Field::from_values`].
+    /// Results must be numbers, as those of [`farfield_core::Field::from_values`].
     fn check_results(&self, outputs: &[Output], values: &[Array<T>], strengths: f64) -> Result<(), Error> {
         let surveys = self.survey(&values.iter().collect::<Vec<_>>())?;
         for (output, survey) in outputs.iter().zip(surveys) {
             if let Some(at) = survey.not_finite() {
-                return Err(farfield::Error::Overflow {
+                return Err(farfield_core::Error::Overflow {
                     output: output.name(),
                     target: at / output.components(),
                     largest: T::LARGEST,

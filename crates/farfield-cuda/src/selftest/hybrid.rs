@@ -4,10 +4,10 @@ use super::{Case, Checks, Row, cases};
 use crate::device::{Device, Precision};
 use crate::error::Error;
 use crate::hybrid::Plan;
-use farfield::kernel::{Kernel, Sizes};
-use farfield::points::{ChargeDistribution, PointSet};
-use farfield::tuning::{DeviceRates, MachineProfile, PairRates};
-use farfield::{Method, Sum};
+use farfield_core::kernel::{Kernel, Sizes};
+use farfield_core::points::{ChargeDistribution, PointSet};
+use farfield_core::tuning::{DeviceRates, MachineProfile, PairRates};
+use farfield_core::{Method, Sum};
 use std::sync::Arc;
 
 /// Adds all checks of one precision.

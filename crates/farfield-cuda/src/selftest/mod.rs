@@ -13,10 +13,10 @@ pub use checks::Checks;
 use crate::device::{Device, Precision};
 use crate::error::Error;
 use crate::plan::Plan;
-use farfield::kernel::{Core, Kernel, Output, Sizes};
-use farfield::points::{ChargeDistribution, PointSet};
-use farfield::verify::{Problem, verify};
-use farfield::{Field, Method, Sum};
+use farfield_core::kernel::{Core, Kernel, Output, Sizes};
+use farfield_core::points::{ChargeDistribution, PointSet};
+use farfield_core::verify::{Problem, verify};
+use farfield_core::{Field, Method, Sum};
 use std::sync::Arc;
 
 /// One check and its outcome.

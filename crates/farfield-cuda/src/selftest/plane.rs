@@ -6,10 +6,10 @@ use super::{Extent, Row};
 use crate::device::{Device, Precision};
 use crate::error::Error;
 use crate::plane::Plan;
-use farfield::Method;
-use farfield::kernel::Sizes;
-use farfield::plane::{Core, Field, Kernel, Output, PlaneSet, Problem, Sum, verify};
-use farfield::points::ChargeDistribution;
+use farfield_core::Method;
+use farfield_core::kernel::Sizes;
+use farfield_core::plane::{Core, Field, Kernel, Output, PlaneSet, Problem, Sum, verify};
+use farfield_core::points::ChargeDistribution;
 use std::sync::Arc;
 
 /// Core sizes of points in a unit square: small enough for a far field at 1e-4, even of the algebraic core.

@@ -4,7 +4,7 @@ use super::Row;
 use crate::device::{Buffers, Device, Precision};
 use crate::error::Error;
 use crate::tree::{BuildKind, Octree, Points, TreeShape};
-use farfield::points::PointSet;
+use farfield_core::points::PointSet;
 use std::collections::HashMap;
 use std::sync::Arc;
 

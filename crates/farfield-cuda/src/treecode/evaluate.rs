@@ -4,7 +4,7 @@ use super::THREADS;
 use crate::device::{Precision, Timeline, Values, launch};
 use crate::error::Error;
 use crate::fmm::{Counter, Fmm};
-use farfield::report::Phase;
+use farfield_core::report::Phase;
 use std::ops::Range;
 
 impl<T: Precision> Fmm<T> {

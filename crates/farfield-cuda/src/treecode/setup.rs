@@ -5,7 +5,7 @@ use crate::device::{Buffers, Precision, kernels};
 use crate::error::Error;
 use crate::kernel::PairKind;
 use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr};
-use farfield::expansion::coefficient_count;
+use farfield_core::expansion::coefficient_count;
 
 /// What a treecode has that an FMM has not.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use super::setup::shared_bytes;
 use crate::device::Precision;
 use crate::error::Error;
 use crate::kernel::PairKind;
-use farfield::expansion::coefficient_count;
-use farfield::plan::Request;
-use farfield::tuning::treecode_parameters;
+use farfield_core::expansion::coefficient_count;
+use farfield_core::plan::Request;
+use farfield_core::tuning::treecode_parameters;
 
 /// The treecode's criterion and order.
 #[derive(Debug, Clone, Copy, PartialEq)]

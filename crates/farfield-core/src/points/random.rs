@@ -9,7 +9,7 @@
 /// [`normal`](Self::normal) does as far as the platform's natural logarithm does.
 ///
 /// ```
-/// use farfield::points::Random;
+/// use farfield_core::points::Random;
 ///
 /// let mut random = Random::new(1);
 /// let first = random.uniform();

@@ -20,7 +20,7 @@ impl<T: Real> Sum<'_, T> {
     /// points it holds do not count; outputs, tolerance, method and vectors do.
     ///
     /// ```
-    /// use farfield::plane::{Kernel, Sum};
+    /// use farfield_core::plane::{Kernel, Sum};
     /// let forecast = Sum::<f64>::new(Kernel::Log, &[]).memory_forecast(1_000_000, None);
     /// assert!(forecast.total() < 400_000_000);
     /// ```

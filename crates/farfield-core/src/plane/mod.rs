@@ -2,7 +2,7 @@
 //! Goude and Engblom on a balanced pyramid.
 //!
 //! ```
-//! use farfield::plane::{Kernel, Output, PlaneSet, Sum};
+//! use farfield_core::plane::{Kernel, Output, PlaneSet, Sum};
 //!
 //! let sources = PlaneSet::Normal.generate::<f64>(5_000, 1);
 //! let circulations = vec![1.0; 5_000];
@@ -10,7 +10,7 @@
 //! let field = plan.evaluate(&circulations)?;
 //! let [re, im] = field.get(Output::Potential).unwrap()[..2] else { unreachable!() };
 //! println!("{re} + {im}i");
-//! # Ok::<(), farfield::Error>(())
+//! # Ok::<(), farfield_core::Error>(())
 //! ```
 //!
 //! How a sum flows: points -> pyramid (sort) -> couplings (connect) -> P2M, M2M -> M2L, P2L -> L2L, L2P, M2P, P2P ->

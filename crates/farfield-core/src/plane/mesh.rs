@@ -26,14 +26,14 @@ impl<T: Real> Plan<T> {
     /// The mesh of the FMM; `None` for a direct sum, which has none.
     ///
     /// ```
-    /// use farfield::Method;
-    /// use farfield::plane::{Kernel, PlaneSet, Sum};
+    /// use farfield_core::Method;
+    /// use farfield_core::plane::{Kernel, PlaneSet, Sum};
     ///
     /// let points = PlaneSet::Normal.generate::<f64>(4096, 1);
     /// let plan = Sum::new(Kernel::Harmonic, &points).method(Method::Fmm).leaf_capacity(16).plan()?;
     /// let mesh = plan.mesh().unwrap();
     /// println!("{} boxes on the finest level", mesh.boxes(mesh.depth()).len());
-    /// # Ok::<(), farfield::Error>(())
+    /// # Ok::<(), farfield_core::Error>(())
     /// ```
     pub fn mesh(&self) -> Option<Mesh<'_, T>> {
         match &self.engine {

@@ -81,7 +81,7 @@ impl<T: Real> Sum<'_, T> {
     /// spread ones take down to two thirds of it, with the treecode half.
     ///
     /// ```
-    /// use farfield::{Sum, kernel::Kernel};
+    /// use farfield_core::{Sum, kernel::Kernel};
     /// let forecast = Sum::<f64>::new(Kernel::Coulomb, &[]).tolerance(1e-6).memory_forecast(1_000_000, None);
     /// assert!(forecast.total() < 400_000_000);
     /// ```

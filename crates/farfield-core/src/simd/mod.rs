@@ -23,6 +23,10 @@ pub use real::Real;
 
 use std::fmt;
 use std::ops::{Add, Mul, Sub};
+use std::sync::OnceLock;
+
+/// The environment variable that lowers [`SimdLevel::best`]: `scalar`, `neon`, `avx2` or `avx512`.
+pub const LEVEL_VARIABLE: &str = "FARFIELD_SIMD";
 
 /// An instruction set the hot loops can be compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,9 +42,24 @@ pub enum SimdLevel {
 }
 
 impl SimdLevel {
-    /// The widest level this machine supports.
+    /// The widest level this machine supports, or a narrower one if the environment variable [`LEVEL_VARIABLE`] names
+    /// it. A wider one than the machine has, or a name that is no level, changes nothing; [`SimdLevel::asked_for`] tells.
     pub fn best() -> Self {
-        *Self::available().last().unwrap_or(&SimdLevel::Scalar)
+        static BEST: OnceLock<SimdLevel> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            let widest = *Self::available().last().unwrap_or(&SimdLevel::Scalar);
+            match Self::asked_for() {
+                Some(Ok(level)) if level.is_supported() => level.min(widest),
+                _ => widest,
+            }
+        })
+    }
+
+    /// What the environment variable [`LEVEL_VARIABLE`] asks for: nothing, a level (which this machine may not have), or
+    /// a text that names no level.
+    pub fn asked_for() -> Option<Result<Self, String>> {
+        let name = std::env::var_os(LEVEL_VARIABLE)?.to_string_lossy().into_owned();
+        Some(Self::from_name(&name).ok_or(name))
     }
 
     /// Every level this machine supports, narrowest first.

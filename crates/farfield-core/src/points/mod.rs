@@ -4,7 +4,7 @@
 //! double-precision one. The first points of a set do not depend on how many follow.
 //!
 //! ```
-//! use farfield::points::{ChargeDistribution, PointSet};
+//! use farfield_core::points::{ChargeDistribution, PointSet};
 //!
 //! let points: Vec<[f64; 3]> = PointSet::Cube.generate(1000, 1);
 //! let charges: Vec<f64> = ChargeDistribution::Signed.generate(1000, 1);
