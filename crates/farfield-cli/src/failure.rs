@@ -55,16 +55,6 @@ impl From<farfield_grid::Error> for Failure {
     }
 }
 
-impl From<farfield_cuda::Error> for Failure {
-    /// What is wrong with the sum is said as on the CPU; everything else is the device's.
-    fn from(error: farfield_cuda::Error) -> Self {
-        match error {
-            farfield_cuda::Error::Sum(error) => error.into(),
-            error => Failure::Data(format!("--device cuda: {error}")),
-        }
-    }
-}
-
 impl From<farfield::Error> for Failure {
     /// Values that only come from options are usage; everything else is data.
     fn from(error: farfield::Error) -> Self {
@@ -79,6 +69,7 @@ impl From<farfield::Error> for Failure {
                  give --allow-unbounded-gradient, or choose another --core"
                     .to_owned(),
             ),
+            error if error.is_of_the_device() => Failure::Data(format!("--device: {message}")),
             E::MethodInPlane { .. } => Failure::Usage(format!("--method: {message}")),
             E::NotAnalytic { .. } => Failure::Usage(format!("--outputs: {message}")),
             E::Parameter { .. } | E::NegativeSize { .. } => Failure::Usage(message),

@@ -129,7 +129,7 @@ impl Info {
 }
 
 fn devices() -> Vec<&'static str> {
-    if farfield_cuda::Device::all().is_ok() {
+    if farfield::cuda::Device::all().is_ok() {
         vec!["cpu", "cuda"]
     } else {
         vec!["cpu"]
@@ -137,7 +137,7 @@ fn devices() -> Vec<&'static str> {
 }
 
 fn cuda() -> Cuda {
-    match farfield_cuda::Device::all() {
+    match farfield::cuda::Device::all() {
         Ok(devices) => Cuda {
             devices: devices
                 .into_iter()

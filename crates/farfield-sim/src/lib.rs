@@ -13,7 +13,6 @@
 
 pub mod case;
 pub mod checkpoint;
-pub mod device;
 pub mod diagnostics;
 mod error;
 pub mod gravity;

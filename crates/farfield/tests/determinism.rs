@@ -1,11 +1,12 @@
 //! Results do not depend on the number of threads, and hardly on the instruction set.
 
+use farfield::Precision;
 use farfield::kernel::{Core, Kernel, Output, Sizes};
 use farfield::points::{ChargeDistribution, PointSet};
-use farfield::simd::{Real, SimdLevel};
+use farfield::simd::SimdLevel;
 use farfield::{Field, Method, Sum};
 
-fn evaluate<T: Real>(
+fn evaluate<T: Precision>(
     threads: usize,
     kernel: Kernel,
     set: PointSet,
@@ -53,7 +54,7 @@ fn thread_count_changes_no_bit() {
 
 #[test]
 fn every_simd_level_agrees_to_the_tolerance() {
-    fn check<T: Real>(kernel: Kernel, method: Method) {
+    fn check<T: Precision>(kernel: Kernel, method: Method) {
         let reference = evaluate::<T>(2, kernel, PointSet::Cube, method, Some(SimdLevel::Scalar));
         for level in SimdLevel::available() {
             let field = evaluate::<T>(2, kernel, PointSet::Cube, method, Some(level));

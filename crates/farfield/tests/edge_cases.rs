@@ -2,9 +2,9 @@
 
 mod measured;
 
+use farfield::Precision;
 use farfield::kernel::{Core, Kernel, Output, Sizes};
 use farfield::points::{ChargeDistribution, PointSet};
-use farfield::simd::Real;
 use farfield::{Error, Field, Method, Sum};
 use measured::Case;
 
@@ -124,7 +124,12 @@ fn no_sources_or_no_targets_give_zeros_or_nothing() {
 }
 
 /// All outputs of `kernel` for points and core sizes times `2^length` and strengths times `2^strength`.
-fn at_scale<T: Real>(kernel: Kernel, outputs: &[Output], method: Method, (length, strength): (i32, i32)) -> Field<T> {
+fn at_scale<T: Precision>(
+    kernel: Kernel,
+    outputs: &[Output],
+    method: Method,
+    (length, strength): (i32, i32),
+) -> Field<T> {
     let two_to = |exponent: i32| T::from_f64(2f64.powi(exponent / 2));
     let scaled = |value: T, exponent: i32| value * two_to(exponent) * two_to(exponent);
     let n = 2000;
@@ -150,7 +155,7 @@ fn at_scale<T: Real>(kernel: Kernel, outputs: &[Output], method: Method, (length
 }
 
 /// Powers of two only move the point: every bit of the result must stay, whatever squares overflow on the way.
-fn check_scales<T: Real>(scales: &[(i32, i32)], all_outputs: bool) {
+fn check_scales<T: Precision>(scales: &[(i32, i32)], all_outputs: bool) {
     for kernel in [
         Kernel::Coulomb,
         Kernel::Gravity { constant: 6.7 },
@@ -264,7 +269,7 @@ fn distinct_points_whose_distance_has_no_square_are_refused() {
 
 #[test]
 fn core_sizes_out_of_proportion_are_refused() {
-    fn refuse<T: Real>(kernel: Kernel, sizes: Sizes<T>, says: &str) {
+    fn refuse<T: Precision>(kernel: Kernel, sizes: Sizes<T>, says: &str) {
         let points = PointSet::Cube.generate::<T>(50, 1);
         let error = Sum::new(kernel, &points).sizes(sizes).plan().unwrap_err();
         assert!(matches!(error, Error::SizeRange { .. }), "{error}");
@@ -313,7 +318,7 @@ fn a_hessian_of_close_points_does_not_overflow_on_the_way() {
 
 #[test]
 fn results_beyond_the_largest_number_are_refused() {
-    fn refuse<T: Real>(kernel: Kernel, strength: f64) {
+    fn refuse<T: Precision>(kernel: Kernel, strength: f64) {
         let points = PointSet::Cube.generate::<T>(300, 1);
         for method in [Method::Direct, Method::Treecode, Method::Fmm] {
             let mut plan = Sum::new(kernel, &points).method(method).plan().unwrap();

@@ -3,15 +3,15 @@
 mod measured;
 
 use farfield::Method;
+use farfield::Precision;
 use farfield::kernel::{Core, Kernel, Output, Sizes};
 use farfield::points::{ChargeDistribution, PointSet};
-use farfield::simd::Real;
 use measured::Case;
 
 const SIGNS: [ChargeDistribution; 2] = [ChargeDistribution::Signed, ChargeDistribution::Positive];
 
 /// Plans, sums and measures; returns the largest error over the tolerance.
-fn worst<T: Real>(
+fn worst<T: Precision>(
     kernel: Kernel,
     set: PointSet,
     n: usize,

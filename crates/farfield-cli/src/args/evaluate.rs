@@ -1,9 +1,10 @@
 //! `farfield evaluate`, as typed.
 
-use super::value::{Device, PrecisionName, at_least_one, count, distributions, methods, simd_levels, size, threads};
+use super::value::{PrecisionName, at_least_one, count, distributions, methods, simd_levels, size, threads};
 use crate::problem::Named;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use farfield::Device;
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::simd::SimdLevel;
 use farfield::{Method, kernel, plane};
@@ -87,8 +88,9 @@ pub struct EvaluateArgs {
     /// How to sum
     #[arg(long, value_parser = methods(), value_name = "METHOD", default_value = "auto", help_heading = "Execution")]
     pub method: Method,
-    /// Where to sum
-    #[arg(long, value_enum, default_value_t = Device::Auto, help_heading = "Execution")]
+    /// Where to sum: cpu; cuda or cuda:N, an NVIDIA graphics processor; hybrid, pairs of points there and the far field on the
+    /// cores; auto, a graphics processor where there is one and it is faster, transfers included
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Auto, help_heading = "Execution")]
     pub device: Device,
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads, help_heading = "Execution")]

@@ -1,6 +1,5 @@
 //! Values that several commands take: counts, sizes, threads, names.
 
-use crate::failure::Failure;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use farfield::Method;
@@ -86,31 +85,6 @@ mod tests {
         assert_eq!(count("1e18"), Ok(1_000_000_000_000_000_000));
         for bad in ["", "-1", "1.5", "nan", "inf", "1e30", "ten"] {
             assert!(count(bad).is_err(), "{bad}");
-        }
-    }
-}
-
-/// Where to sum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Device {
-    /// The processor's cores
-    Cpu,
-    /// A graphics processor of NVIDIA
-    Cuda,
-    /// Both at once: pairs of points on the graphics processor, the far field on the cores
-    Hybrid,
-    /// A graphics processor where there is one and it is faster, transfers included; else the processor's cores
-    Auto,
-}
-
-impl Device {
-    /// What went wrong with a graphics processor, said of the device that was asked for; what is wrong with the sum itself
-    /// is said as on the CPU.
-    pub fn failure(self, error: farfield_cuda::Error) -> Failure {
-        match (self, error) {
-            (_, farfield_cuda::Error::Sum(error)) => error.into(),
-            (Device::Hybrid, error) => Failure::Data(format!("--device hybrid: {error}")),
-            (_, error) => error.into(),
         }
     }
 }

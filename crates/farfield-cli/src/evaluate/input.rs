@@ -3,11 +3,10 @@
 use super::request::{Charges, Request, Sources};
 use crate::failure::Failure;
 use crate::print;
-use crate::problem::{Counts, Data, Error, Named, Problem, check_precision};
-use farfield::machine;
+use crate::problem::{Counts, Data, Named, Problem, check_precision};
 use farfield::plan::MOST_POINTS;
 use farfield::simd::Real;
-use farfield_cuda::device::Precision;
+use farfield::{Device, Error, Precision, machine};
 use farfield_io::{Array, PointsFile, read_points_dim, read_strengths, read_targets_dim};
 use std::path::Path;
 
@@ -121,18 +120,15 @@ impl<T: Precision, const D: usize> Input<T, D> {
 
     /// What is wrong with the sum, with the file that the offending array came from.
     pub fn failure<S: Named>(&self, request: &Request<S>, error: Error) -> Failure {
-        let error = match error {
-            Error::Sum(error) => error,
-            of_device => return request.device.failure(of_device),
-        };
+        if error.is_of_the_device() {
+            return of_device(request.options.device, &error);
+        }
         let array = match &error {
-            farfield::Error::NotFinite { array, .. }
-            | farfield::Error::TooClose { array, .. }
-            | farfield::Error::TooMany { array, .. } => *array,
-            farfield::Error::Overflow { .. } => "strengths",
+            Error::NotFinite { array, .. } | Error::TooClose { array, .. } | Error::TooMany { array, .. } => *array,
+            Error::Overflow { .. } => "strengths",
             _ => "",
         };
-        if let (farfield::Error::Memory { .. }, Sources::Made { n, .. }) = (&error, &request.sources) {
+        if let (Error::Memory { .. }, Sources::Made { n, .. }) = (&error, &request.sources) {
             return Failure::Data(format!("--n {n}: {error}"));
         }
         let file = match (array, &request.charges) {
@@ -217,6 +213,26 @@ fn arranged<P: Problem<D>, T: Real, const D: usize>(
     Ok((strengths, vectors))
 }
 
+/// The bytes a sum over so many points takes.
+pub fn forecast<P: Problem<D>, T: Precision, const D: usize>(
+    problem: &P,
+    request: &Request<P::Set>,
+    counts: Counts,
+) -> u64 {
+    let nothing = Data::<T, D>::nothing(counts.vectors);
+    problem
+        .sum(&nothing, &request.options)
+        .memory_forecast(counts.sources, counts.targets)
+}
+
+/// What is wrong with a graphics processor, with the device that was asked for.
+pub fn of_device(device: Device, error: &Error) -> Failure {
+    match device {
+        Device::Cpu | Device::Auto => Failure::data(error),
+        device => Failure::Data(format!("--device {device}: {error}")),
+    }
+}
+
 /// Refuses numbers of points that cannot fit, before the first one is made.
 fn check_fits<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
@@ -229,12 +245,13 @@ fn check_fits<P: Problem<D>, T: Precision, const D: usize>(
         targets: None,
         vectors: request.vectors.unwrap_or(1),
     };
-    let needed = problem.memory_forecast::<T>(counts, &request.settings);
-    if let Some(device) = request.settings.executor.device() {
+    let needed = forecast::<P, T, D>(problem, request, counts);
+    if let Device::Cuda(number) = request.options.device {
+        let device = farfield::open(number)?;
         // The plan refuses what does not fit in the end; made points would only have taken their time.
         let free = device.free_memory()?;
         if needed > free {
-            let error = farfield_cuda::Error::Memory {
+            let error = Error::DeviceMemory {
                 needed_gib: gib(needed),
                 available_gib: gib(free),
                 device: device.properties().name.clone(),
@@ -244,14 +261,14 @@ fn check_fits<P: Problem<D>, T: Precision, const D: usize>(
     } else if let Some(available) = machine::available_memory()
         && needed > available
     {
-        let error = farfield::Error::Memory {
+        let error = Error::Memory {
             needed_gib: gib(needed),
             available_gib: gib(available),
         };
         return Err(Failure::Data(format!("--n {n}: {error}")));
     }
     if n > MOST_POINTS {
-        let error = farfield::Error::TooMany {
+        let error = Error::TooMany {
             array: "sources",
             count: n,
             limit: MOST_POINTS,

@@ -10,15 +10,15 @@ mod request;
 mod summary;
 mod write;
 
-use crate::args::{Device, EvaluateArgs, PrecisionName};
+use crate::args::{EvaluateArgs, PrecisionName};
 use crate::failure::Failure;
-use crate::problem::{Error, Executor, OutputError, Planned, Problem, Processor, Shared};
+use crate::problem::Problem;
 use crate::profile::Profile;
 use crate::{print, threads, units};
 use farfield::plan::Parameters;
-use farfield::report::Seconds;
-use farfield::{Field, machine};
-use farfield_cuda::device::Precision;
+use farfield::report::{Processor, Report, Seconds, Shared};
+use farfield::verify::OutputError;
+use farfield::{Error, Field, Geometry, PlanOf, Precision, machine};
 use input::Input;
 use kernel::AnyKernel;
 use request::Request;
@@ -44,6 +44,7 @@ fn start<P: Problem<D>, const D: usize>(problem: &P, args: EvaluateArgs, profile
 
 /// What came out of the fastest evaluation.
 struct Outcome {
+    report: Report,
     parameters: Parameters,
     tolerance: Option<f64>,
     processor: Processor,
@@ -59,20 +60,19 @@ struct Outcome {
 
 fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
-    mut request: Request<P::Set>,
+    request: Request<P::Set>,
 ) -> Result<String, Failure> {
     request.check_options::<P, T, D>(problem)?;
     // A missing device is known before any point is made or read.
-    request.settings.executor = Executor::open(request.device, P::BY_BOTH)?;
+    let device = request.options.device;
+    device.check().map_err(|error| input::of_device(device, &error))?;
     let input = Input::<T, D>::load(problem, &request)?;
-    if request.device == Device::Auto {
-        request.settings.executor = Executor::fastest(|gpu| problem.gpu_pays(&input.data(), &request.settings, gpu));
-    }
     let request = &request;
     let (mut outcome, field) = fastest(problem, request, &input)?;
     if request.verify > 0 {
         outcome.samples = request.verify.min(field.targets());
-        outcome.errors = problem.verify(&input.data(), &field, outcome.samples, request.seed);
+        let sum = problem.sum(&input.data(), &request.options);
+        outcome.errors = sum.verify(&input.strengths, &field, outcome.samples, request.seed);
     }
     if let Some(path) = &request.output {
         write::results(path, &field)?;
@@ -96,7 +96,7 @@ fn fastest<P: Problem<D>, T: Precision, const D: usize>(
         // What the last run left must not count as this one's memory.
         drop(field.take());
         let failed = |error| input.failure(request, error);
-        let mut plan = problem.plan(&input.data(), &request.settings).map_err(failed)?;
+        let mut plan = problem.sum(&input.data(), &request.options).plan().map_err(failed)?;
         let mut result = plan.evaluate(&input.strengths).map_err(failed)?;
         let seconds = *plan.seconds();
         if request.repeat > 1 {
@@ -126,11 +126,11 @@ fn fastest<P: Problem<D>, T: Precision, const D: usize>(
 }
 
 /// The fastest of several evaluations of one plan, into the field that it gave.
-fn reuse<T: Precision, P: Planned<T>>(
+fn reuse<T: Precision, G: Geometry>(
     runs: usize,
-    plan: &mut P,
+    plan: &mut PlanOf<T, G>,
     strengths: &[T],
-    field: &mut Field<T, P::Output>,
+    field: &mut Field<T, G::Output>,
 ) -> Result<Option<Seconds>, Error> {
     let mut best: Option<Seconds> = None;
     for run in 1..=runs {
@@ -145,12 +145,13 @@ fn reuse<T: Precision, P: Planned<T>>(
 }
 
 impl Outcome {
-    fn new<T: Precision>(plan: &impl Planned<T>) -> Self {
+    fn new<T: Precision, G: Geometry>(plan: &PlanOf<T, G>) -> Self {
         Self {
+            report: plan.report(),
             parameters: *plan.parameters(),
             tolerance: plan.tolerance(),
             processor: plan.processor(),
-            notes: plan.notes().to_vec(),
+            notes: plan.notes(),
             seconds: *plan.seconds(),
             shared: plan.shared(),
             reused: None,
@@ -168,7 +169,7 @@ impl Outcome {
     ) {
         self.notes.extend(input.notes.iter().cloned());
         let method = self.parameters.method;
-        if request.settings.theta.is_some() && !problem.uses_theta(method) {
+        if request.options.theta.is_some() && !problem.uses_theta(method) {
             self.notes.push(format!("theta means nothing to {method} here"));
         }
     }

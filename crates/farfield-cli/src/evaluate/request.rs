@@ -1,11 +1,11 @@
 //! What is asked for, once the options have been put together.
 
-use crate::args::{Device, EvaluateArgs, PrecisionName};
+use crate::args::{EvaluateArgs, PrecisionName};
 use crate::failure::Failure;
-use crate::problem::{Data, Executor, Named, Problem, Settings, named};
+use crate::problem::{Data, Named, Problem, named};
 use crate::profile::Profile;
 use farfield::points::ChargeDistribution;
-use farfield_cuda::device::Precision;
+use farfield::{Options, Precision};
 use std::path::{Path, PathBuf};
 
 /// Where the sources come from.
@@ -45,9 +45,7 @@ pub struct Request<S> {
     pub vectors: Option<usize>,
     pub seed: u64,
     pub precision: PrecisionName,
-    /// The device asked for; the executor of the settings is the CPU until it is opened.
-    pub device: Device,
-    pub settings: Settings,
+    pub options: Options,
     /// The file of the machine profile, or that it is built in.
     pub profile: String,
     pub verify: usize,
@@ -96,17 +94,17 @@ impl<S: Named> Request<S> {
             vectors: args.charge_vectors,
             seed: args.seed,
             precision: args.precision,
-            device: args.device,
             profile: profile.origin(),
-            settings: Settings {
+            options: Options {
                 tolerance: args.tolerance,
                 method: args.method,
+                device: args.device,
                 order: args.order,
                 theta: args.theta,
                 leaf_capacity: args.leaf_capacity,
                 simd: args.simd,
-                profile: profile.costs,
-                executor: Executor::Cpu,
+                profile: Some(profile.costs),
+                memory_limit: None,
             },
             verify: args.verify,
             repeat: args.repeat,
@@ -115,12 +113,11 @@ impl<S: Named> Request<S> {
         })
     }
 
-    /// Lets the library judge the options, before any point is made or read: it plans a sum over nothing.
+    /// Lets the library judge the options, before any point is made or read: it checks a sum over nothing.
     pub fn check_options<P: Problem<D>, T: Precision, const D: usize>(&self, problem: &P) -> Result<(), Failure> {
         problem.check_size::<T>()?;
         let nothing = Data::<T, D>::nothing(self.vectors.unwrap_or(1));
-        problem.plan(&nothing, &self.settings)?;
-        Ok(())
+        Ok(problem.sum(&nothing, &self.options).check()?)
     }
 
     /// The file of the sources, or the kind of point set.

@@ -3,12 +3,10 @@
 use super::input::Input;
 use super::request::{Charges, Request, Sources};
 use super::{Outcome, rate};
-use crate::problem::{Named, Problem, Processor, names};
+use crate::problem::{Named, Problem, names};
 use crate::units;
-use farfield::Method;
-use farfield::report::Phase;
-use farfield_cuda::device::Precision;
-use farfield_cuda::hybrid::Halves;
+use farfield::report::{Halves, Phase, Processor};
+use farfield::{Method, Precision};
 use std::fmt::Write;
 
 /// Where values start on a line.
@@ -74,7 +72,7 @@ fn describe<P: Problem<D>, T: Precision, const D: usize>(
 
 fn plan<S>(text: &mut String, request: &Request<S>, outcome: &Outcome) {
     let parameters = &outcome.parameters;
-    let chosen = match request.settings.method {
+    let chosen = match request.options.method {
         Method::Auto => " (chosen)",
         asked if asked != parameters.method => " (instead of what was asked for)",
         _ => "",

@@ -1,10 +1,11 @@
 //! What is asked for, checked.
 
 use super::problem::Field;
-use crate::args::{Device, KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
+use crate::args::{KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
 use crate::failure::Failure;
+use farfield::Device;
 use farfield::simd::SimdLevel;
-use farfield_grid::poisson::{Accuracy, Kernel, Method, Poisson, Processor, Smoothing};
+use farfield_grid::poisson::{Accuracy, Kernel, Method, Poisson, Smoothing};
 use farfield_grid::{Adaptation, BLOCK_SIDE, MAX_LEVEL, Wavelet};
 
 /// Which components of the vorticity are used.
@@ -49,7 +50,7 @@ pub struct Request {
     pub threshold: f64,
     pub leaf_capacity: Option<usize>,
     pub simd: Option<SimdLevel>,
-    pub processor: Processor,
+    pub device: Device,
 }
 
 impl Request {
@@ -68,6 +69,8 @@ impl Request {
         if let Some(level) = simd {
             return Err(farfield::Error::Simd { level: level.name() }.into());
         }
+        // A missing device is known before any work.
+        args.device.check()?;
         Ok(Self {
             field: Field::named(&args.case)?,
             resolution: args.resolution,
@@ -95,7 +98,7 @@ impl Request {
             threshold: args.threshold,
             leaf_capacity: args.leaf_capacity,
             simd: args.simd,
-            processor: open(args.device)?,
+            device: args.device,
         })
     }
 
@@ -103,7 +106,7 @@ impl Request {
     pub fn solver(&self) -> Poisson {
         let mut solver = Poisson::new(self.accuracy)
             .kernel(self.kernel)
-            .processor(self.processor.clone())
+            .device(self.device)
             .threshold(self.threshold);
         if let Some(method) = self.method {
             solver = solver.method(method);
@@ -116,16 +119,6 @@ impl Request {
         }
         solver
     }
-}
-
-/// Opens the device asked for; `auto` takes a GPU where there is one.
-fn open(device: Device) -> Result<Processor, Failure> {
-    Ok(match device {
-        Device::Cpu => Processor::Cpu,
-        Device::Cuda => Processor::Cuda(farfield_cuda::Device::open(0)?),
-        Device::Hybrid => Processor::Hybrid(farfield_cuda::Device::open(0)?),
-        Device::Auto => farfield_cuda::Device::open(0).map_or(Processor::Cpu, Processor::Cuda),
-    })
 }
 
 /// The level at which the unit cube has so many points along a side.

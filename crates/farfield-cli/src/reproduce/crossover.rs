@@ -6,8 +6,8 @@ use super::table::Cell;
 use crate::failure::Failure;
 use crate::problem::Problem;
 use crate::units;
+use farfield::Precision;
 use farfield::report::Phase;
-use farfield_cuda::device::Precision;
 
 /// A time in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,8 +3,9 @@
 use super::Context;
 use super::measure::{Case, Measured, SEED};
 use super::published::GOUDE_ORDER;
-use crate::problem::{Data, Plane, Settings};
+use crate::problem::{Data, Plane};
 use farfield::Method;
+use farfield::Options;
 use farfield::plane::{Kernel, Output, PlaneSet};
 use farfield::points::ChargeDistribution;
 use farfield::report::Phase;
@@ -36,34 +37,34 @@ impl Vortices {
 
     /// The FMM with p = 17; the library chooses the number of levels.
     pub fn fmm(&self) -> Case<'_, Plane, f64, 2> {
-        self.case(Settings {
+        self.case(Options {
             method: Method::Fmm,
             order: Some(GOUDE_ORDER),
-            ..Settings::default()
+            ..Options::default()
         })
     }
 
     /// The FMM with another order and with so many points in a box as the number of levels is chosen for.
     pub fn fmm_with(&self, order: usize, per_box: usize) -> Case<'_, Plane, f64, 2> {
-        self.case(Settings {
+        self.case(Options {
             method: Method::Fmm,
             order: Some(order),
             leaf_capacity: Some(per_box),
-            ..Settings::default()
+            ..Options::default()
         })
     }
 
     /// The direct sum, its pairs as exact as those of the FMM.
     pub fn direct(&self) -> Case<'_, Plane, f64, 2> {
-        self.case(Settings {
+        self.case(Options {
             method: Method::Direct,
             // With a tolerance instead, reciprocals would be just as exact as that asks for.
             order: Some(GOUDE_ORDER),
-            ..Settings::default()
+            ..Options::default()
         })
     }
 
-    fn case(&self, settings: Settings) -> Case<'_, Plane, f64, 2> {
+    fn case(&self, settings: Options) -> Case<'_, Plane, f64, 2> {
         Case {
             problem: Plane::new(Kernel::Harmonic, &[Output::Potential]),
             data: Data {

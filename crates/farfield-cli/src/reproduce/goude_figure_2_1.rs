@@ -29,7 +29,8 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
     let points = PlaneSet::Normal.generate::<f64>(n, SEED);
     // Eq. 5.2 gives this level for 5/8 to 5/2 of the points in a box.
     let sum = Sum::new(Kernel::Harmonic, &points).method(Method::Fmm).theta(THETA);
-    let plan = sum.leaf_capacity(PER_BOX).profile(context.profile.clone()).plan()?;
+    let sum = sum.leaf_capacity(PER_BOX).profile(context.profile.clone());
+    let plan = sum.plan_with_mesh()?;
     let mesh = plan.mesh().ok_or_else(|| Failure::data("the plan has no mesh"))?;
     let boxes = mesh.boxes(mesh.depth());
     let inside = |[low, high]: &[[f64; 2]; 2]| (0..2).all(|axis| (low[axis]..=high[axis]).contains(&SHOWN[axis]));

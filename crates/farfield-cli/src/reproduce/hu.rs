@@ -1,11 +1,12 @@
 //! The sums of Hu's measurements: between `n` sources and as many other receivers in a cube.
 
 use super::measure::{Case, RECEIVER_SEED, SEED};
-use crate::problem::{Data, Settings, Space};
+use crate::problem::{Data, Space};
 use farfield::Method;
+use farfield::Options;
+use farfield::Precision;
 use farfield::kernel::{Core, Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
-use farfield_cuda::device::Precision;
 
 /// The accuracy in single precision; the paper does not state its own.
 pub const TOLERANCE: f64 = 1e-4;
@@ -71,10 +72,10 @@ impl<T: Precision> Particles<T> {
                 strengths: &self.strengths,
                 vectors: 1,
             },
-            settings: Settings {
+            settings: Options {
                 method,
                 tolerance: Some(tolerance::<T>()),
-                ..Settings::default()
+                ..Options::default()
             },
         }
     }

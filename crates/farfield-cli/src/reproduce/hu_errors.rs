@@ -5,11 +5,12 @@ use super::published::{HU_ERROR_SAMPLES, HU_FIGURE_A6_NO_GAIN, HU_FIGURES_A6_A7_
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
 use crate::failure::Failure;
-use crate::problem::{Data, Settings, Space};
+use crate::problem::{Data, Space};
 use farfield::Method;
+use farfield::Options;
+use farfield::Precision;
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
-use farfield_cuda::device::Precision;
 use farfield_plot::{Axis, Color, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 
 /// Small enough that the smallest problem has a far field, whose error this is about.
@@ -63,12 +64,12 @@ fn run<T: Precision>(context: &Context, figure: &str, orders: &[usize]) -> Resul
                     strengths: &charges,
                     vectors: 1,
                 },
-                settings: Settings {
+                settings: Options {
                     method: Method::Fmm,
                     // The paper's sums run from degree 0 to p, as ours do.
                     order: Some(*p),
                     leaf_capacity: Some(LEAF_CAPACITY),
-                    ..Settings::default()
+                    ..Options::default()
                 },
             };
             let measured = case.measure(context, HU_ERROR_SAMPLES)?;

@@ -8,7 +8,7 @@ use super::table::{Cell, Table};
 use super::{Context, Reproduction};
 use crate::failure::Failure;
 use farfield::Method;
-use farfield_cuda::device::Precision;
+use farfield::Precision;
 use farfield_plot::{Axis, ChartGrid, Figure, LineChart, ReferenceLine, Series};
 
 /// Both methods of one size, on one processor.

@@ -6,9 +6,9 @@ use super::table::{Cell, Table};
 use super::{Context, Reproduction};
 use crate::failure::Failure;
 use crate::units;
+use farfield::cuda::structure;
 use farfield::points::PointSet;
 use farfield::structure::{StructureTiming, build_to_level, build_to_level_by_sorting};
-use farfield_cuda::structure;
 use farfield_plot::{Axis, Figure, LineChart, LineStyle, Marker, Series};
 
 /// Builds are repeated so often, if they are short, and the fastest counts.
@@ -81,7 +81,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
 /// The fastest of some runs.
 fn fastest<R>(
     context: &Context,
-    build: impl Fn() -> Result<R, farfield_cuda::Error>,
+    build: impl Fn() -> Result<R, farfield::cuda::Error>,
     seconds: impl Fn(&R) -> f64,
 ) -> Result<R, Failure> {
     let mut best = build()?;

@@ -9,7 +9,7 @@ use super::table::{Cell, Table};
 use super::{Context, Reproduction, phases};
 use crate::failure::Failure;
 use crate::units;
-use farfield_cuda::device::Precision;
+use farfield::Precision;
 use farfield_plot::{BarChart, Color, Figure, Part};
 
 /// One precision.

@@ -2,10 +2,11 @@
 
 use super::Context;
 use crate::failure::Failure;
-use crate::problem::{Data, Executor, OutputError, Planned, Problem, Settings};
+use crate::problem::{Data, Problem};
 use farfield::plan::Parameters;
 use farfield::report::{Phase, Seconds};
-use farfield_cuda::device::Precision;
+use farfield::verify::OutputError;
+use farfield::{Device, Options, Precision};
 
 /// The seed of the sources and of their strengths.
 pub const SEED: u64 = 1;
@@ -29,7 +30,7 @@ pub struct Case<'a, P, T, const D: usize> {
     pub problem: P,
     pub data: Data<'a, T, D>,
     /// The profile is that of the context.
-    pub settings: Settings,
+    pub settings: Options,
 }
 
 /// What was measured.
@@ -61,7 +62,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Case<'_, P, T, D> {
     /// Times the sum from raw points to results, several times if it is short, and measures the error at `samples`
     /// random targets.
     pub fn measure(&self, context: &Context, samples: usize) -> Result<Measured, Failure> {
-        self.measure_with(context, samples, self.settings.executor.clone())
+        self.measure_with(context, samples, self.settings.device)
     }
 
     /// The same on the graphics processor, if there is one: from host memory to host memory, once kernels are compiled.
@@ -71,29 +72,29 @@ impl<P: Problem<D>, T: Precision, const D: usize> Case<'_, P, T, D> {
 
     /// On either; `None` where there is no graphics processor.
     pub fn measure_on(&self, on: On, context: &Context, samples: usize) -> Result<Option<Measured>, Failure> {
-        let executor = match (on, &context.gpu) {
-            (On::Cpu, _) => self.settings.executor.clone(),
+        let device = match (on, &context.gpu) {
+            (On::Cpu, _) => self.settings.device,
             (On::Gpu, None) => return Ok(None),
-            (On::Gpu, Some(gpu)) => Executor::Cuda(gpu.clone()),
+            (On::Gpu, Some(gpu)) => Device::Cuda(gpu.properties().ordinal),
         };
-        self.measure_with(context, samples, executor).map(Some)
+        self.measure_with(context, samples, device).map(Some)
     }
 
-    fn measure_with(&self, context: &Context, samples: usize, executor: Executor) -> Result<Measured, Failure> {
-        let settings = Settings {
-            profile: context.profile.clone(),
-            executor,
+    fn measure_with(&self, context: &Context, samples: usize, device: Device) -> Result<Measured, Failure> {
+        let settings = Options {
+            profile: Some(context.profile.clone()),
+            device,
             ..self.settings.clone()
         };
-        if settings.executor.device().is_some() {
-            self.problem
-                .plan(&self.data, &settings)?
-                .evaluate(self.data.strengths)?;
+        let sum = || self.problem.sum(&self.data, &settings);
+        if device != Device::Cpu {
+            // Kernels are compiled by the first.
+            sum().plan()?.evaluate(self.data.strengths)?;
         }
         let mut best: Option<Measured> = None;
         let mut spent = 0.0;
         for _ in 0..MOST_RUNS {
-            let mut plan = self.problem.plan(&self.data, &settings)?;
+            let mut plan = sum().plan()?;
             let field = plan.evaluate(self.data.strengths)?;
             let seconds = *plan.seconds();
             spent += seconds.total;
@@ -101,7 +102,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Case<'_, P, T, D> {
             let (error, maximum_error) = match &best {
                 Some(best) => (best.error, best.maximum_error),
                 None if samples == 0 => (0.0, None),
-                None => worst(&self.problem.verify(&self.data, &field, samples, SEED)),
+                None => worst(&sum().verify(self.data.strengths, &field, samples, SEED)),
             };
             if best.is_none_or(|best| seconds.total < best.seconds.total) {
                 best = Some(Measured {

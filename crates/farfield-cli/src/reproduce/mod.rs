@@ -36,9 +36,9 @@ use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::profile::Profile;
 use crate::{info, print, threads, units};
+use farfield::cuda::Device;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
-use farfield_cuda::Device;
 use farfield_io::{write_bytes_atomically, write_text_atomically};
 use published::Hardware;
 use std::fmt::Write;
@@ -280,7 +280,7 @@ pub fn run(args: &ReproduceArgs) -> Result<String, Failure> {
             args.seconds
         },
         profile: profile.costs,
-        gpu: Device::open(0).ok(),
+        gpu: farfield::open(0).ok(),
     };
     let reproduction = (entry.run)(&context)?;
     let written = write(&folder, entry.name, &reproduction)?;
@@ -352,7 +352,7 @@ fn this_machine() -> String {
 
 /// The first graphics processor.
 fn gpu_name() -> String {
-    match farfield_cuda::Device::all().as_deref() {
+    match farfield::cuda::Device::all().as_deref() {
         Ok([first, ..]) => first.name.clone(),
         _ => "no GPU".to_owned(),
     }

@@ -8,8 +8,8 @@ use crate::poisson::{Components, Field, Problem, Request};
 use crate::units;
 use farfield::bench::Benchmark;
 use farfield::simd::RsqrtAccuracy;
-use farfield_cuda::Device;
-use farfield_grid::poisson::{Accuracy, Kernel, Method, Pair, Processor, Quantity, Report, Seconds, Smoothing, Work};
+use farfield::{Device, cuda};
+use farfield_grid::poisson::{Accuracy, Kernel, Method, Pair, Quantity, Report, Seconds, Smoothing, Work};
 use farfield_grid::{Adaptation, Wavelet};
 use farfield_plot::{Axis, BarChart, Figure, LineChart, Part, ReferenceLine, Series};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) fn request(context: &Context, accuracy: Accuracy) -> Request {
         threshold: 1e-12,
         leaf_capacity: None,
         simd: None,
-        processor: Processor::Cpu,
+        device: Device::Cpu,
     }
 }
 
@@ -56,14 +56,14 @@ fn phases(report: &Report) -> [(&'static str, f64); 6] {
 }
 
 /// The graphics processor, if there is one.
-fn gpu() -> Option<Arc<Device>> {
-    Device::open(0).ok()
+fn gpu() -> Option<Arc<cuda::Device>> {
+    farfield::open(0).ok()
 }
 
 /// The request with direct plans on the graphics processor.
-fn beside(request: &Request, gpu: &Arc<Device>) -> Request {
+fn beside(request: &Request, gpu: &Arc<cuda::Device>) -> Request {
     Request {
-        processor: Processor::Hybrid(gpu.clone()),
+        device: Device::Hybrid(gpu.properties().ordinal),
         ..request.clone()
     }
 }
@@ -300,7 +300,7 @@ pub fn table_1(context: &Context) -> Result<Reproduction, Failure> {
     ];
     if let Some(gpu) = gpu() {
         let hybrid = warm(&mut problem, &beside(&request, &gpu))?;
-        let roots = farfield_cuda::bricks::root_rate::<Precision>(&gpu)?;
+        let roots = cuda::bricks::root_rate::<Precision>(&gpu)?;
         let work = Work::direct(pair, RsqrtAccuracy::Estimate);
         rows.push(Rate {
             name: "direct on the GPU",

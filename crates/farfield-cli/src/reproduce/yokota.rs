@@ -1,8 +1,9 @@
 //! The sums of Yokota's measurements: accelerations of bodies in a cube, in single precision.
 
 use super::measure::{Case, SEED};
-use crate::problem::{Data, Settings, Space};
+use crate::problem::{Data, Space};
 use farfield::Method;
+use farfield::Options;
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
 
@@ -29,15 +30,15 @@ impl Bodies {
 
     /// The sum by a method, to the tolerance.
     pub fn case(&self, method: Method) -> Case<'_, Space, f32, 3> {
-        self.with(Settings {
+        self.with(Options {
             method,
             tolerance: Some(TOLERANCE),
-            ..Settings::default()
+            ..Options::default()
         })
     }
 
     /// The sum with any settings.
-    pub fn with(&self, settings: Settings) -> Case<'_, Space, f32, 3> {
+    pub fn with(&self, settings: Options) -> Case<'_, Space, f32, 3> {
         Case {
             problem: Space::new(Kernel::Gravity { constant: 1.0 }, &[Output::Acceleration]),
             data: Data {

@@ -7,8 +7,8 @@ use super::table::{Cell, Table};
 use super::yokota::{Bodies, SAMPLES};
 use super::{Context, Reproduction};
 use crate::failure::Failure;
-use crate::problem::Settings;
 use farfield::Method;
+use farfield::Options;
 use farfield::report::Phase;
 use farfield_plot::{Axis, ChartGrid, Figure, LineChart, ReferenceLine, Series};
 
@@ -81,11 +81,11 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
 
 /// Both methods; `None` where there is no graphics processor.
 fn measure(context: &Context, bodies: &Bodies, n: usize, on: On) -> Result<Option<Row>, Failure> {
-    let settings = |method| Settings {
+    let settings = |method| Options {
         method,
         order: Some(ORDER),
         theta: (method == Method::Treecode).then_some(YOKOTA_OPENING_ANGLE),
-        ..Settings::default()
+        ..Options::default()
     };
     let fmm = bodies.with(settings(Method::Fmm)).measure_on(on, context, SAMPLES)?;
     let treecode = if on == On::Gpu || n <= LARGEST_TREECODE {

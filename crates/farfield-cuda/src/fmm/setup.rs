@@ -5,7 +5,7 @@ use super::{P2pBlocking, p2m_warps, p2p_program, points_program};
 use crate::compile::Program;
 use crate::device::{Buffers, Device, Function, Precision, Timeline, launch};
 use crate::direct::SumInput;
-use crate::error::Error;
+use crate::error::{DriverCall, Error};
 use crate::expansion::{Kind, Layout, Matrices, Steps, stride, translate_program};
 use crate::kernel::PairKind;
 use crate::tree::{Octree, Points, TreeShape};

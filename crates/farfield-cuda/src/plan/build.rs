@@ -22,7 +22,7 @@ impl<T: Precision> Plan<T> {
     /// the device.
     ///
     /// # Errors
-    /// Any of [`Error`]; what is wrong with the sum itself is [`Error::Sum`].
+    /// Any of [`Error`].
     pub fn new(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
         Self::with_memory(device, sum, None)
     }

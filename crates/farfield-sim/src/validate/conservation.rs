@@ -19,7 +19,7 @@ fn drifts(set: &[String]) -> Result<Vec<f64>, Error> {
     let mut model = VortexModel::new(&case, MachineProfile::default())?;
     let mut first: Vec<f64> = Vec::new();
     let mut last = Vec::new();
-    let scale: f64 = model.elements().strengths.iter().map(|g| crate::vec3::norm(*g)).sum();
+    let scale: f64 = model.elements()?.strengths.iter().map(|g| crate::vec3::norm(*g)).sum();
     let end = case.time.end;
     march(&mut model, &case, |model, time| {
         if first.is_empty() {
@@ -89,7 +89,7 @@ pub fn run() -> Result<Validation, Error> {
             "time.step=0.15".to_owned(),
         ];
         let size = VortexModel::new(&case(RINGS, &set)?, MachineProfile::default())?
-            .elements()
+            .elements()?
             .sizes[0];
         let found = drifts(&set)?;
         rows.push((

@@ -24,7 +24,7 @@ fn end_of(scheme: &str, steps: usize) -> Result<Vec<Vec3>, Error> {
     let case = case(RINGS, &set)?;
     let mut model = VortexModel::new(&case, MachineProfile::default())?;
     march(&mut model, &case, |_, _| Ok(()))?;
-    Ok(model.elements().positions)
+    Ok(model.elements()?.positions)
 }
 
 pub fn run() -> Result<Validation, Error> {

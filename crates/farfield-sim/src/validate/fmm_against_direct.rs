@@ -20,7 +20,7 @@ fn end_of(method: &str, tolerance: f64) -> Result<(Vec<Vec3>, Vec<Vec3>), Error>
     )?;
     let mut model = VortexModel::new(&case, MachineProfile::default())?;
     march(&mut model, &case, |_, _| Ok(()))?;
-    Ok((model.elements().positions, model.tracers().to_vec()))
+    Ok((model.elements()?.positions, model.tracers()?.to_vec()))
 }
 
 /// The root mean square difference over the mean way.
@@ -36,8 +36,8 @@ pub fn run() -> Result<Validation, Error> {
     let mut claims = Vec::new();
     for tolerance in [1e-3, 1e-4, 1e-5, 1e-6, 1e-7] {
         let found = end_of("fmm", tolerance)?;
-        let of_elements = difference(&found.0, &elements, &start.elements().positions);
-        let of_tracers = difference(&found.1, &tracers, start.tracers());
+        let of_elements = difference(&found.0, &elements, &start.elements()?.positions);
+        let of_tracers = difference(&found.1, &tracers, start.tracers()?);
         rows.push((tolerance.to_string(), vec![of_elements, of_tracers]));
         claims.push(Claim::below(
             format!("tolerance {tolerance:.0e}: elements, relative difference over the run"),

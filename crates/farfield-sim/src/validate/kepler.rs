@@ -20,9 +20,9 @@ fn gap(scheme: &str, steps: usize) -> Result<f64, Error> {
         ],
     )?;
     let mut model = GravityModel::new(&case, MachineProfile::default())?;
-    let start = model.bodies().positions[1];
+    let start = model.bodies()?.positions[1];
     march(&mut model, &case, |_, _| Ok(()))?;
-    Ok(norm(sub(model.bodies().positions[1], start)))
+    Ok(norm(sub(model.bodies()?.positions[1], start)))
 }
 
 pub fn run() -> Result<Validation, Error> {

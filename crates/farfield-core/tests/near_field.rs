@@ -1,9 +1,9 @@
 //! The seam between a plan's far field and its pairs: pairs summed by someone else, from the lists alone, give the same sums.
 
-use farfield::kernel::{Kernel, Output, Sizes};
-use farfield::plan::{NearField, NearLists, PairsElsewhere, PointOrder};
-use farfield::points::{ChargeDistribution, PointSet};
-use farfield::{Error, Field, Method, Plan, Sum};
+use farfield_core::kernel::{Kernel, Output, Sizes};
+use farfield_core::plan::{NearField, NearLists, PairsElsewhere, PointOrder};
+use farfield_core::points::{ChargeDistribution, PointSet};
+use farfield_core::{Error, Field, Method, Plan, Sum};
 use std::ops::Range;
 
 /// A plan's pairs, copied out of its lists and summed one by one: softened or not, potential and gradient.

@@ -1,22 +1,21 @@
 //! Sums in one call.
 
-use super::{Field, Method, Sum};
-use crate::error::Error;
 use crate::kernel::{Core, Kernel, Output, Sizes};
-use crate::simd::Real;
+use crate::{Device, Error, Field, Method, Precision, Sum};
 
 /// The potential $\phi(x_i)=\sum_{j\ne i} q_j/|x_i-x_j|$ of `charges` at `sources`.
 ///
 /// ```
 /// let sources = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
-/// let field = farfield_core::coulomb::<f64>(&sources, &[1.0, 3.0]).gradient().evaluate()?;
+/// let field = farfield::coulomb::<f64>(&sources, &[1.0, 3.0]).gradient().evaluate()?;
 /// assert!((field.potential()[0] - 1.5).abs() < 1e-6);
 /// assert!((field.gradient()[0][0] - 0.75).abs() < 1e-6); // towards the larger potential
-/// # Ok::<(), farfield_core::Error>(())
+/// # Ok::<(), farfield::Error>(())
 /// ```
-pub fn coulomb<'a, T: Real>(sources: &'a [[T; 3]], charges: &'a [T]) -> CoulombSum<'a, T> {
+pub fn coulomb<'a, T: Precision>(sources: &'a [[T; 3]], charges: &'a [T]) -> CoulombSum<'a, T> {
     CoulombSum {
         sum: Sum::new(Kernel::Coulomb, sources),
+        outputs: vec![Output::Potential],
         strengths: charges,
     }
 }
@@ -25,14 +24,14 @@ pub fn coulomb<'a, T: Real>(sources: &'a [[T; 3]], charges: &'a [T]) -> CoulombS
 ///
 /// ```
 /// let sources = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
-/// let field = farfield_core::gravity::<f64>(&sources, &[1.0, 4.0], 1.0).evaluate()?;
+/// let field = farfield::gravity::<f64>(&sources, &[1.0, 4.0], 1.0).evaluate()?;
 /// assert!((field.acceleration()[0][0] - 1.0).abs() < 1e-6); // towards the other mass
-/// # Ok::<(), farfield_core::Error>(())
+/// # Ok::<(), farfield::Error>(())
 /// ```
-pub fn gravity<'a, T: Real>(sources: &'a [[T; 3]], masses: &'a [T], constant: f64) -> GravitySum<'a, T> {
-    let outputs = [Output::Potential, Output::Acceleration];
+pub fn gravity<'a, T: Precision>(sources: &'a [[T; 3]], masses: &'a [T], constant: f64) -> GravitySum<'a, T> {
     GravitySum {
-        sum: Sum::new(Kernel::Gravity { constant }, sources).outputs(&outputs),
+        sum: Sum::new(Kernel::Gravity { constant }, sources),
+        outputs: vec![Output::Potential, Output::Acceleration],
         strengths: masses,
     }
 }
@@ -40,17 +39,18 @@ pub fn gravity<'a, T: Real>(sources: &'a [[T; 3]], masses: &'a [T], constant: f6
 /// The velocity that vortex elements of the given strengths induce.
 ///
 /// ```
-/// use farfield_core::kernel::{Core, Sizes};
+/// use farfield::kernel::{Core, Sizes};
 /// let sources = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]];
 /// let strengths = [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]];
-/// let field = farfield_core::biot_savart(&sources, &strengths).core(Core::Gaussian, Sizes::Global(0.1)).evaluate()?;
+/// let field = farfield::biot_savart(&sources, &strengths).core(Core::Gaussian, Sizes::Global(0.1)).evaluate()?;
 /// assert!((field.velocity()[1][1] - 0.25 / std::f64::consts::PI).abs() < 1e-6);
-/// # Ok::<(), farfield_core::Error>(())
+/// # Ok::<(), farfield::Error>(())
 /// ```
-pub fn biot_savart<'a, T: Real>(sources: &'a [[T; 3]], strengths: &'a [[T; 3]]) -> BiotSavartSum<'a, T> {
+pub fn biot_savart<'a, T: Precision>(sources: &'a [[T; 3]], strengths: &'a [[T; 3]]) -> BiotSavartSum<'a, T> {
     let kernel = Kernel::BiotSavart { core: Core::Singular };
     BiotSavartSum {
         sum: Sum::new(kernel, sources),
+        outputs: vec![Output::Velocity],
         strengths: strengths.as_flattened(),
     }
 }
@@ -60,12 +60,13 @@ macro_rules! one_call {
         $(#[$doc])*
         #[derive(Debug, Clone)]
         #[must_use = "nothing is summed before `evaluate`"]
-        pub struct $name<'a, T> {
+        pub struct $name<'a, T: Precision> {
             sum: Sum<'a, T>,
+            outputs: Vec<Output>,
             strengths: &'a [T],
         }
 
-        impl<'a, T: Real> $name<'a, T> {
+        impl<'a, T: Precision> $name<'a, T> {
             /// Evaluate at other points than the sources.
             pub fn targets(mut self, targets: &'a [[T; 3]]) -> Self {
                 self.sum = self.sum.targets(targets);
@@ -84,13 +85,19 @@ macro_rules! one_call {
                 self
             }
 
+            /// Where to sum; on the CPU if not said.
+            pub fn device(mut self, device: Device) -> Self {
+                self.sum = self.sum.device(device);
+                self
+            }
+
             /// Sums.
             ///
             /// # Errors
-            /// Any of [`Error`], naming the value that is wrong and where it is.
+            /// Any of [`Error`], naming the value that is wrong and where it is, or what is wrong with the device.
             pub fn evaluate(self) -> Result<Field<T>, Error> {
-                let strengths = self.strengths;
-                self.sum.plan()?.evaluate(strengths)
+                let sum = self.sum.outputs(&self.outputs);
+                sum.plan()?.evaluate(self.strengths)
             }
         }
     };
@@ -109,21 +116,21 @@ one_call! {
     BiotSavartSum
 }
 
-impl<T: Real> CoulombSum<'_, T> {
+impl<T: Precision> CoulombSum<'_, T> {
     /// Also the gradient of the potential.
     pub fn gradient(mut self) -> Self {
-        self.sum.outputs.push(Output::Gradient);
+        self.outputs.push(Output::Gradient);
         self
     }
 
     /// Also the second derivatives of the potential.
     pub fn hessian(mut self) -> Self {
-        self.sum.outputs.push(Output::Hessian);
+        self.outputs.push(Output::Hessian);
         self
     }
 }
 
-impl<T: Real> GravitySum<'_, T> {
+impl<T: Precision> GravitySum<'_, T> {
     /// Plummer softening, one length or one per source.
     pub fn softening(mut self, softening: Sizes<T>) -> Self {
         self.sum = self.sum.sizes(softening);
@@ -131,53 +138,16 @@ impl<T: Real> GravitySum<'_, T> {
     }
 }
 
-impl<T: Real> BiotSavartSum<'_, T> {
+impl<T: Precision> BiotSavartSum<'_, T> {
     /// A regularised core, one size or one per source.
     pub fn core(mut self, core: Core, sizes: Sizes<T>) -> Self {
-        self.sum.kernel = Kernel::BiotSavart { core };
-        self.sum = self.sum.sizes(sizes);
+        self.sum = self.sum.kernel(Kernel::BiotSavart { core }).sizes(sizes);
         self
     }
 
     /// Also the velocity gradient.
     pub fn velocity_gradient(mut self) -> Self {
-        self.sum.outputs.push(Output::VelocityGradient);
+        self.outputs.push(Output::VelocityGradient);
         self
-    }
-}
-
-impl<T: Real> Field<T> {
-    fn vectors_of<const C: usize>(&self, output: Output) -> &[[T; C]] {
-        self.get(output).unwrap_or(&[]).as_chunks().0
-    }
-
-    /// The potential at each target; empty if it was not asked for.
-    pub fn potential(&self) -> &[T] {
-        self.get(Output::Potential).unwrap_or(&[])
-    }
-
-    /// The gradient of the potential at each target; empty if it was not asked for.
-    pub fn gradient(&self) -> &[[T; 3]] {
-        self.vectors_of(Output::Gradient)
-    }
-
-    /// The Hessian xx, xy, xz, yy, yz, zz at each target; empty if it was not asked for.
-    pub fn hessian(&self) -> &[[T; 6]] {
-        self.vectors_of(Output::Hessian)
-    }
-
-    /// The acceleration at each target; empty if it was not asked for.
-    pub fn acceleration(&self) -> &[[T; 3]] {
-        self.vectors_of(Output::Acceleration)
-    }
-
-    /// The velocity at each target; empty if it was not asked for.
-    pub fn velocity(&self) -> &[[T; 3]] {
-        self.vectors_of(Output::Velocity)
-    }
-
-    /// The velocity gradient at each target, row by row; empty if it was not asked for.
-    pub fn velocity_gradient(&self) -> &[[T; 9]] {
-        self.vectors_of(Output::VelocityGradient)
     }
 }
