@@ -12,7 +12,7 @@ use crate::args::BenchArgs;
 use crate::failure::Failure;
 use crate::problem::{Data, Plane, Problem, Space};
 use crate::profile::Profile;
-use crate::{print, threads, units};
+use crate::{print, threads};
 use farfield::bench::{self, Benchmark, OperatorRate};
 use farfield::kernel::{Core, Kernel, Output};
 use farfield::plane::{self, PlaneSet};
@@ -21,6 +21,7 @@ use farfield::report::Phase;
 use farfield::simd::{Real, SimdLevel};
 use farfield::tuning::MachineProfile;
 use farfield::{Device, Method, Options, Precision};
+use farfield_io::units;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -146,7 +147,6 @@ fn direct_rate<P: Problem<D>, T: Precision, const D: usize>(problem: &P, n: usiz
     let data = Data {
         sources: &points,
         targets: None,
-        strengths: &strengths,
         vectors: 1,
     };
     let Ok(mut plan) = problem.sum(&data, &settings).plan() else {
@@ -312,7 +312,6 @@ fn time_case<P: Problem<D>, T: Precision, const D: usize>(
     let data = Data {
         sources: &points,
         targets: None,
-        strengths: &strengths,
         vectors: 1,
     };
     let settings = Options {

@@ -55,6 +55,21 @@ impl From<farfield_grid::Error> for Failure {
     }
 }
 
+impl From<farfield_evidence::Error> for Failure {
+    fn from(error: farfield_evidence::Error) -> Self {
+        match error {
+            farfield_evidence::Error::Usage(message) => Failure::Usage(message),
+            error => Failure::data(error),
+        }
+    }
+}
+
+impl From<farfield_plot::Error> for Failure {
+    fn from(error: farfield_plot::Error) -> Self {
+        Failure::data(error)
+    }
+}
+
 impl From<farfield::Error> for Failure {
     /// Values that only come from options are usage; everything else is data.
     fn from(error: farfield::Error) -> Self {

@@ -17,7 +17,6 @@ mod reproduce;
 mod run;
 mod selftest;
 mod threads;
-mod units;
 mod validate;
 
 use args::{Cli, Command};

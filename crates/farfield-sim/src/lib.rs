@@ -21,7 +21,6 @@ pub mod model;
 pub mod reference;
 pub mod run;
 pub mod summation;
-pub mod validate;
 pub mod vec3;
 pub mod vortex;
 

@@ -1,12 +1,13 @@
 //! `farfield bench --device cuda`: what a graphics processor does, and how much of its bounds that is.
 
 use crate::failure::Failure;
-use crate::{print, units};
+use crate::print;
 use farfield::cuda::device::Properties;
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::report::Phase;
 use farfield::{Device, Method, Precision, Sum};
+use farfield_io::units;
 use serde::Serialize;
 use std::fmt::Write;
 

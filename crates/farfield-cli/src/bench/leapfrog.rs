@@ -2,10 +2,11 @@
 
 use crate::args::BenchArgs;
 use crate::failure::Failure;
-use crate::{print, units};
+use crate::print;
 use farfield::Device;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
+use farfield_io::units;
 use farfield_sim::case::{self, BuiltIn, Case, Override};
 use farfield_sim::run::{Control, Outcome, Run, Silent};
 use serde::Serialize;

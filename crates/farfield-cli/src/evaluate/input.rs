@@ -99,7 +99,6 @@ impl<T: Precision, const D: usize> Input<T, D> {
         Data {
             sources: &self.sources,
             targets: self.targets.as_deref(),
-            strengths: &self.strengths,
             vectors: self.vectors,
         }
     }

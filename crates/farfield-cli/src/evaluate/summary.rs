@@ -4,9 +4,9 @@ use super::input::Input;
 use super::request::{Charges, Request, Sources};
 use super::{Outcome, rate};
 use crate::problem::{Named, Problem, names};
-use crate::units;
 use farfield::report::{Halves, Phase, Processor};
 use farfield::{Method, Precision};
+use farfield_io::units;
 use std::fmt::Write;
 
 /// Where values start on a line.

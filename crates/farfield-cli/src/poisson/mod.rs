@@ -10,9 +10,9 @@ mod request;
 mod summary;
 mod write;
 
-pub use error::Measured;
-pub use problem::{Field, Problem};
-pub use request::{Components, Request};
+use error::Measured;
+use problem::Problem;
+use request::{Components, Request};
 
 use crate::args::{PoissonArgs, PrecisionName};
 use crate::failure::Failure;

@@ -3,8 +3,8 @@
 use super::Outcome;
 use super::problem::Problem;
 use super::request::Request;
-use crate::units;
 use farfield::simd::Real;
+use farfield_io::units;
 use std::fmt::Write;
 
 /// The report.

@@ -42,21 +42,19 @@ pub trait Problem<const D: usize> {
     /// Refuses a core size or softening length that a precision does not hold.
     fn check_size<T: Real>(&self) -> Result<(), Failure>;
 
-    /// The sum, to be planned. The strengths of `data` do not matter yet.
+    /// The sum, to be planned.
     fn sum<'a, T: Precision>(&self, data: &Data<'a, T, D>, options: &Options) -> SumOf<'a, T, Self::Geometry>;
 
     /// Whether theta means anything to a method.
     fn uses_theta(&self, method: Method) -> bool;
 }
 
-/// Points and strengths, as the library wants them.
+/// Points, as the library wants them, and how many vectors of strengths they have.
 #[derive(Debug, Clone, Copy)]
 pub struct Data<'a, T, const D: usize> {
     pub sources: &'a [[T; D]],
     /// `None` if the targets are the sources.
     pub targets: Option<&'a [[T; D]]>,
-    /// Vector by vector, source by source.
-    pub strengths: &'a [T],
     pub vectors: usize,
 }
 
@@ -66,7 +64,6 @@ impl<T, const D: usize> Data<'_, T, D> {
         Self {
             sources: &[],
             targets: None,
-            strengths: &[],
             vectors,
         }
     }
