@@ -31,6 +31,7 @@ mod yokota;
 mod yokota_figure_5;
 mod yokota_figure_6;
 mod yokota_figure_7;
+mod yokota_one_core;
 
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;

@@ -5,7 +5,7 @@ use super::measure::{On, always};
 use super::published::{Crossovers, YOKOTA_CPU_CROSSOVERS, YOKOTA_GPU_CROSSOVERS, YOKOTA_HARDWARE};
 use super::table::{Cell, Table};
 use super::yokota::{Bodies, SAMPLES, TOLERANCE};
-use super::{Context, Reproduction};
+use super::{Context, Reproduction, yokota_one_core};
 use crate::failure::Failure;
 use farfield::Method;
 use farfield_plot::{Axis, Color, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
@@ -66,7 +66,11 @@ pub fn run(context: &Context) -> Result<Reproduction, Failure> {
         title: "Yokota, figure 5: time against the number of bodies, gravity, f32".to_owned(),
         hardware: YOKOTA_HARDWARE,
         png: chart(&rows, &on_cpu, &on_gpu).to_png()?,
-        tables: vec![("", times(&rows)), ("crossovers", on_cpu.table(&on_gpu))],
+        tables: vec![
+            ("", times(&rows)),
+            ("crossovers", on_cpu.table(&on_gpu)),
+            ("one-core", yokota_one_core::table(context)?),
+        ],
         remarks,
     })
 }
@@ -130,7 +134,7 @@ fn times(rows: &[Row]) -> Table {
         ("gpu_direct_extrapolated", "extrapolated"),
         ("gpu_treecode_s", "GPU treecode (s)"),
         ("gpu_fmm_s", "GPU FMM (s)"),
-        ("gpu_fmm_device_s", "on the device (s)"),
+        ("gpu_fmm_device_s", "GPU FMM, device only (s)"),
         ("treecode_error", "treecode error"),
         ("fmm_error", "FMM error"),
     ]);
