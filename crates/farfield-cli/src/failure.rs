@@ -13,7 +13,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// A failure of the data, said by anything that has a message.
+    /// A failure of the data, from anything that has a message.
     pub fn data(message: impl ToString) -> Self {
         Failure::Data(message.to_string())
     }
@@ -56,7 +56,7 @@ impl From<farfield_grid::Error> for Failure {
 }
 
 impl From<farfield_cuda::Error> for Failure {
-    /// What is wrong with the sum is said as on the CPU; everything else is the device's.
+    /// Errors in the sum itself read as they do on the CPU; all others are the device's.
     fn from(error: farfield_cuda::Error) -> Self {
         match error {
             farfield_cuda::Error::Sum(error) => error.into(),

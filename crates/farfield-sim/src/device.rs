@@ -78,7 +78,7 @@ pub trait Memory: fmt::Debug + Send + Sync {
     /// As all.
     fn all_finite(&self, arrays: &[&Array]) -> Result<bool, DeviceError>;
 
-    /// The length of the longest vector of so many components, and the last index that has it.
+    /// The length of the longest vector of the given number of components, and the last index that has it.
     ///
     /// # Errors
     /// As all.

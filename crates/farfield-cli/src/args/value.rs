@@ -104,8 +104,8 @@ pub enum Device {
 }
 
 impl Device {
-    /// What went wrong with a graphics processor, said of the device that was asked for; what is wrong with the sum itself
-    /// is said as on the CPU.
+    /// The failure of a graphics processor, naming the device that was asked for; errors in the sum itself read as they do
+    /// on the CPU.
     pub fn failure(self, error: farfield_cuda::Error) -> Failure {
         match (self, error) {
             (_, farfield_cuda::Error::Sum(error)) => error.into(),

@@ -56,10 +56,10 @@ pub trait Problem<const D: usize> {
     /// Plans the sum. The strengths of `data` do not matter yet.
     fn plan<T: Precision>(&self, data: &Data<'_, T, D>, settings: &Settings) -> Result<Self::Plan<T>, Error>;
 
-    /// The bytes that a sum over so many points takes, on the device that does it.
+    /// The bytes that a sum over the given number of points takes, on the device that does it.
     fn memory_forecast<T: Precision>(&self, counts: Counts, settings: &Settings) -> u64;
 
-    /// Whether a GPU is expected to do the sum so much sooner than the CPU, transfers included, that opening it pays.
+    /// Whether a GPU is expected to be faster than the CPU, transfers and opening it included.
     fn gpu_pays<T: Precision>(&self, data: &Data<'_, T, D>, settings: &Settings, gpu: &Properties) -> bool;
 
     /// Measures the true error of each output at random targets.

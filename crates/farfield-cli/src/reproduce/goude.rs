@@ -43,7 +43,7 @@ impl Vortices {
         })
     }
 
-    /// The FMM with another order and with so many points in a box as the number of levels is chosen for.
+    /// The FMM with another order, its number of levels chosen for the given number of points in a box.
     pub fn fmm_with(&self, order: usize, per_box: usize) -> Case<'_, Plane, f64, 2> {
         self.case(Settings {
             method: Method::Fmm,

@@ -200,7 +200,7 @@ pub const NAMES: [&str; ENTRIES.len()] = {
     names
 };
 
-/// What every reproduction is told.
+/// Settings of every reproduction.
 struct Context {
     /// Which one it is.
     name: &'static str,
@@ -209,7 +209,7 @@ struct Context {
     quick: bool,
     /// No larger sizes.
     largest: usize,
-    /// Repeats of a sum stop when they have taken so many seconds.
+    /// Repeats of a sum stop after this many seconds.
     enough: f64,
     profile: MachineProfile,
     /// A graphics processor to fill the GPU columns, if there is one.

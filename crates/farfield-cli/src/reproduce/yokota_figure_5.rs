@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use farfield::Method;
 use farfield_plot::{Axis, Color, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 
-/// Treecodes of the CPU that would take so many times as long as sums are repeated are not run.
+/// Treecodes of the CPU that would take more than this many times the repeating time are not run.
 const LONGEST_TREECODE: f64 = 60.0;
 
 /// The three methods at one number of bodies.
