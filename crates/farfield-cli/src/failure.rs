@@ -13,7 +13,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// A failure of the data, said by anything that has a message.
+    /// A failure of the data, from anything that has a message.
     pub fn data(message: impl ToString) -> Self {
         Failure::Data(message.to_string())
     }

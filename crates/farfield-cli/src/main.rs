@@ -51,7 +51,7 @@ fn execute(cli: Cli) -> Result<String, Failure> {
     }
 }
 
-/// Refuses an instruction set asked for by the environment that is none, or that this machine lacks.
+/// Refuses an instruction set from the environment that does not exist or that this machine lacks.
 fn check_level_variable() -> Result<(), Failure> {
     let available = SimdLevel::available().into_iter().map(SimdLevel::name);
     let wrong = match SimdLevel::asked_for() {

@@ -1,7 +1,7 @@
 //! From a tolerance to orders and leaf size on a device, by a cost model.
 //!
 //! The orders are the CPU's, for points spread evenly in a cube; the leaf size balances pairs against translations at
-//! the rates measured on an H200, scaled by the number of multiprocessors (docs/gpu.md). Nothing is timed while planning:
+//! the rates measured on an H200, scaled by the number of multiprocessors (docs/notes/gpu.md). Nothing is timed while planning:
 //! equal input and device give an equal plan.
 
 use crate::device::{Precision, Properties};

@@ -158,7 +158,7 @@ pub enum Error {
         why: String,
     },
     /// Leaves that do not make a forest.
-    #[error("these leaves make no forest: {reason}")]
+    #[error("these leaves do not form a forest: {reason}")]
     Leaves {
         /// What is wrong with them.
         reason: String,
@@ -174,7 +174,7 @@ pub enum Error {
         range: &'static str,
     },
     /// A combination that is not there.
-    #[error("there is no {what}; choose {instead}")]
+    #[error("{what} is not supported; choose {instead}")]
     Unsupported {
         /// What was asked for.
         what: &'static str,

@@ -3,7 +3,7 @@
 //!
 //! # The grid
 //! A box is cut into root cubes; each is the root of an octree, and every leaf of the forest is a block of
-//! $16^3$ points. A block of level $l$ has the spacing $h_l=h_0/2^l$; blocks that touch, be it at a corner, differ by
+//! $16^3$ points. A block of level $l$ has the spacing $h_l=h_0/2^l$; blocks that touch, even at a corner, differ by
 //! one level at most. [`Forest`] is that structure, [`Grid`] adds named channels of numbers, scalar or vector, in one
 //! precision.
 //!

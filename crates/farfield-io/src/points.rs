@@ -38,7 +38,7 @@ pub struct PointsFile<const D: usize = 3> {
 /// # Errors
 ///
 /// Any [`Error`] about reading: an unknown extension, an unreadable or malformed file, no points
-/// in it, points of another dimension, strengths that are ambiguous or not as many as the points.
+/// in it, points of another dimension, strengths that are ambiguous or differ in number from the points.
 pub fn read_points(path: impl AsRef<Path>) -> Result<PointsFile, Error> {
     read_points_dim::<3>(path)
 }

@@ -71,7 +71,7 @@ impl std::fmt::Debug for File {
 }
 
 impl Animation {
-    /// Starts an animation that will be at `path`, with so many frames per second (1 to 50; the
+    /// Starts an animation that will be at `path`, with the given number of frames per second (1 to 50; the
     /// format counts in hundredths of a second).
     ///
     /// # Errors

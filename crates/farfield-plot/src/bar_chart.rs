@@ -118,7 +118,7 @@ impl BarChart {
         self
     }
 
-    /// Chooses where the legend is; on the right if not called.
+    /// Chooses where the legend is (default: on the right).
     #[must_use]
     pub fn legend(mut self, position: LegendPosition) -> Self {
         self.legend = position;

@@ -60,7 +60,7 @@ impl ChartGrid {
         self
     }
 
-    /// Chooses how many charts are side by side; 2 if not called.
+    /// Chooses how many charts are side by side (default: 2).
     #[must_use]
     pub fn columns(mut self, columns: usize) -> Self {
         self.columns = columns.max(1);

@@ -70,7 +70,7 @@ impl FieldMap {
         self
     }
 
-    /// The colours from the lowest to the highest value; black to pale yellow if not called.
+    /// The colours from the lowest to the highest value (default: black to pale yellow).
     #[must_use]
     pub fn colours(mut self, colours: ColourMap) -> Self {
         self.colours = colours;

@@ -54,14 +54,14 @@ impl ReferenceLine {
         self
     }
 
-    /// The colour of line and label; dark grey if not called.
+    /// The colour of line and label (default: dark grey).
     #[must_use]
     pub fn color(mut self, color: Color) -> Self {
         self.color = color;
         self
     }
 
-    /// The line style; dashed if not called.
+    /// The line style (default: dashed).
     #[must_use]
     pub fn style(mut self, style: LineStyle) -> Self {
         self.style = style;

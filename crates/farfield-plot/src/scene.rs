@@ -241,7 +241,7 @@ impl<'a> Scene<'a> {
         self
     }
 
-    /// Fixes how much light is shown how bright, which is measured for each image if not called.
+    /// Fixes the exposure, which is otherwise measured for each image.
     #[must_use]
     pub fn exposure(mut self, exposure: Exposure) -> Self {
         self.exposure = Some(exposure);
@@ -249,14 +249,14 @@ impl<'a> Scene<'a> {
     }
 
     /// Chooses how much points hide those behind them, from 0 (not at all: light only adds up) to
-    /// 1 and more; 2.5 if not called.
+    /// 1 and more (default: 2.5).
     #[must_use]
     pub fn opacity(mut self, opacity: f64) -> Self {
         self.opacity = opacity;
         self
     }
 
-    /// Chooses how much dimmer far points are than near ones; 0 for none, 0.6 if not called.
+    /// Chooses how much dimmer far points are than near ones; 0 for no difference (default: 0.6).
     #[must_use]
     pub fn fog(mut self, fog: f64) -> Self {
         self.fog = fog;

@@ -99,7 +99,7 @@ impl Series {
         self
     }
 
-    /// Chooses the line width in pixels of an image of the default size; 2.6 if not called.
+    /// Chooses the line width in pixels of an image of the default size (default: 2.6).
     #[must_use]
     pub fn width(mut self, width: f64) -> Self {
         self.width = if width.is_finite() {

@@ -141,7 +141,7 @@ fn axis_number(value: f64, largest: f64, decade: i32) -> String {
     format!("{mantissa}×{}", power_of_ten(1, exponent))
 }
 
-/// A number with so many significant digits, without zeros at the end.
+/// A number with the given number of significant digits, without zeros at the end.
 pub(crate) fn short_number(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return with_minus(value.to_string());

@@ -67,7 +67,7 @@ fn induced(big: f64, circulation: f64, r: f64, z: f64) -> (f64, f64) {
 }
 
 /// The speed of the centre of a ring of radius and circulation one with the vorticity $e^{-\rho^2/a^2}/\pi a^2$ across
-/// it, whatever its thickness: where the thin-ring formula ends, this goes on.
+/// it, whatever its thickness: it holds where the thin-ring formula does not.
 ///
 /// Every piece of the cross section is a thin circular line. The centre is the mean place weighted with strength,
 /// $\omega r$, and strength grows where the flow goes outwards, so

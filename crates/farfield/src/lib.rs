@@ -55,3 +55,8 @@ pub type Sum<'a, T> = SumOf<'a, T, Space>;
 
 /// A planned sum in space.
 pub type Plan<T> = PlanOf<T, Space>;
+
+/// The programs of the README, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

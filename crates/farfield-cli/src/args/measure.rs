@@ -62,7 +62,7 @@ pub struct ReproduceArgs {
     /// Leave out sizes above this many points
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub max_n: Option<usize>,
-    /// Repeat short sums for so long, and sample direct sums that would take ten times as long
+    /// Repeat short sums for this many seconds, and sample direct sums that would take ten times as long
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = size)]
     pub seconds: f64,
     /// How many threads to use [default: one for each core]

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct PoissonArgs {
-    /// two-rings (van Rees et al.), gaussian-ring, a case file (.toml: a box with rings, see docs/poisson.md), or a file
+    /// two-rings (van Rees et al.), gaussian-ring, a case file (.toml: a box with rings, see docs/manual/poisson.md), or a file
     /// (.npz, .npy, .csv) with an array `vorticity`, `omega` or `values`: one or three numbers for each of n x n x n points of
     /// the unit cube, x fastest, n = 16, 32, 64, ...
     #[arg(value_name = "CASE")]

@@ -171,7 +171,7 @@ impl Outcome {
         self.notes.extend(input.notes.iter().cloned());
         let method = self.parameters.method;
         if request.options.theta.is_some() && !problem.uses_theta(method) {
-            self.notes.push(format!("theta means nothing to {method} here"));
+            self.notes.push(format!("theta has no effect on {method} here"));
         }
     }
 }

@@ -63,7 +63,7 @@ impl Field {
         }
     }
 
-    /// The file of numbers, for fields that are none.
+    /// The file of numbers; an error for fields given by a formula.
     fn numbers(&self) -> Option<&Path> {
         match self {
             Field::File(path) => Some(path),

@@ -121,7 +121,7 @@ impl Request {
     }
 }
 
-/// The level at which the unit cube has so many points along a side.
+/// The level at which the unit cube has the given number of points along a side.
 pub fn level_of(resolution: usize) -> Result<u8, Failure> {
     let blocks = resolution / BLOCK_SIDE;
     if !resolution.is_multiple_of(BLOCK_SIDE) || !blocks.is_power_of_two() || blocks > 1 << MAX_LEVEL {

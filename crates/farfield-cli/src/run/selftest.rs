@@ -194,7 +194,7 @@ fn restored(case: &Case, device: Device) -> Result<Row, Failure> {
     Ok(row(what, case, different as f64, 0.0))
 }
 
-/// Whether a number that is none is named as the CPU names it: 0 if so.
+/// Zero if the device reports a number that is not finite with the words of the CPU.
 fn not_a_number(case: &Case, device: Device) -> Result<Row, Failure> {
     let spoilt = |on_device: bool| -> Result<String, Failure> {
         let mut model = model(case)?;
@@ -211,7 +211,7 @@ fn not_a_number(case: &Case, device: Device) -> Result<Row, Failure> {
     };
     let (here, there) = (spoilt(false)?, spoilt(true)?);
     let named = !here.is_empty() && here == there;
-    let what = "steps on the device: a number that is none is named";
+    let what = "steps on the device: a number that is not finite is reported";
     Ok(row(what, case, f64::from(u8::from(!named)), 0.0))
 }
 

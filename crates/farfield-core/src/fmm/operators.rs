@@ -180,18 +180,20 @@ pub fn add_values<V: Lanes, const IRREGULAR: bool>(
         targets,
         placement,
     };
-    match outputs.sums() {
-        1 => values.add::<V, 1, 4, IRREGULAR>(0, sums),
-        3 => values.add::<V, 3, 2, IRREGULAR>(0, sums),
-        4 => values.add::<V, 4, 2, IRREGULAR>(0, sums),
-        10 => {
-            values.add::<V, 4, 2, IRREGULAR>(0, sums);
-            values.add::<V, 3, 2, IRREGULAR>(4, sums);
-            values.add::<V, 3, 2, IRREGULAR>(7, sums);
-        }
-        _ => (0..12)
-            .step_by(3)
-            .for_each(|k| values.add::<V, 3, 2, IRREGULAR>(k, sums)),
+    let all = outputs.sums();
+    if all == 1 {
+        return values.add::<V, 1, 4, IRREGULAR>(0, sums);
+    }
+    // Three at a time, after the first four where that leaves none over: 3, 4, 10 and 12 sums. A loop, so that each
+    // number is compiled once; not a closure, which would be compiled without the instruction set.
+    let mut k = 0;
+    if all % 3 == 1 {
+        values.add::<V, 4, 2, IRREGULAR>(0, sums);
+        k = 4;
+    }
+    while k < all {
+        values.add::<V, 3, 2, IRREGULAR>(k, sums);
+        k += 3;
     }
 }
 

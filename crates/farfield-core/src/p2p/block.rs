@@ -6,7 +6,7 @@
 
 use crate::fmm::setup::OrderedSizes;
 use crate::kernel::Pair;
-use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
+use crate::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -94,26 +94,6 @@ impl<T: Real, P: Pair<D, S, O>, const D: usize, const S: usize, const O: usize, 
 }
 
 impl<T: Real, const D: usize> Block<'_, T, D> {
-    /// Adds the sums of pair `P`, its reciprocal square roots to `accuracy`.
-    pub fn with_accuracy<P: Pair<D, S, O>, const S: usize, const O: usize>(
-        &self,
-        simd: SimdLevel,
-        accuracy: RsqrtAccuracy,
-        sums: &mut [T],
-    ) {
-        match accuracy {
-            RsqrtAccuracy::Estimate => self.at::<P, S, O, { RsqrtAccuracy::Estimate as u8 }>(simd, sums),
-            RsqrtAccuracy::Newton => self.at::<P, S, O, { RsqrtAccuracy::Newton as u8 }>(simd, sums),
-            RsqrtAccuracy::Cubic => self.at::<P, S, O, { RsqrtAccuracy::Cubic as u8 }>(simd, sums),
-            RsqrtAccuracy::Full => self.full::<P, S, O>(simd, sums),
-        }
-    }
-
-    /// Adds the sums of pair `P`, as exact as the precision allows.
-    pub fn full<P: Pair<D, S, O>, const S: usize, const O: usize>(&self, simd: SimdLevel, sums: &mut [T]) {
-        self.at::<P, S, O, { RsqrtAccuracy::Full as u8 }>(simd, sums);
-    }
-
     /// Adds the sums of pair `P` at the accuracy `A`, whose meaning is the pair's.
     pub fn at<P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(&self, simd: SimdLevel, sums: &mut [T]) {
         dispatch(
@@ -127,7 +107,10 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
     }
 
     #[inline(always)]
-    fn run<V: Lanes<Elem = T>, P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(&self, sums: &mut [T]) {
+    pub(super) fn run<V: Lanes<Elem = T>, P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(
+        &self,
+        sums: &mut [T],
+    ) {
         let mut first = self.targets.start;
         while first < self.targets.end {
             let left = self.targets.end - first;

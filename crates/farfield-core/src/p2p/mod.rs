@@ -1,5 +1,6 @@
 //! P2P: sums over pairs of points, the near field of every method and the whole of the direct sum.
 
+mod accuracy;
 mod block;
 mod mutual;
 

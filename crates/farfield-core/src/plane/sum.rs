@@ -352,7 +352,7 @@ impl<'a, T: Real> Sum<'a, T> {
         Ok(Plan::new(&self, Engine::Fmm(Box::new(fmm)), parameters, Vec::new()))
     }
 
-    /// How many leaves meet each other both ways at once; one, that is none, where that cannot be or does not pay.
+    /// How many leaves meet each other both ways at once: one leaf, so no others, where that is impossible or does not pay.
     fn group_of_leaves(&self, pairs: &PlanePairs, pyramid: &Pyramid<T>) -> usize {
         let one_size = pairs.core == Core::Singular || !matches!(self.sizes, Sizes::PerSource(_));
         let possible = self.targets.is_none() && !pairs.complex && one_size;

@@ -33,7 +33,7 @@ pub(super) struct Choice {
 }
 
 /// The largest relative L2 error measured at theta = 1/2 with the orders [`ORDERS`], over the six point sets, random and
-/// positive strengths, 2000 and 40,000 points in leaves of 16 (docs/performance.md has the sweep).
+/// positive strengths, 2000 and 40,000 points in leaves of 16 (docs/notes/performance.md has the sweep).
 const ORDERS: [f64; 6] = [4.0, 8.0, 12.0, 16.0, 24.0, 32.0];
 const FIELD_ERROR: [f64; 6] = [3.0e-3, 6.0e-5, 2.2e-6, 7.0e-8, 1.4e-10, 3.3e-13];
 const GRADIENT_ERROR: [f64; 6] = [2.0e-3, 6.0e-5, 3.2e-6, 1.7e-7, 5.6e-10, 1.4e-12];

@@ -134,7 +134,7 @@ pub(crate) struct Blocking {
 }
 
 impl Blocking {
-    /// The fastest for direct plans on an H200, as measured; see docs/poisson.md.
+    /// The fastest for direct plans on an H200, as measured; see docs/notes/poisson.md.
     pub const fn direct<T: Precision>(pair: BrickPair, components: usize) -> Self {
         let one_smooth = components == 1 && matches!(pair, BrickPair::Regularised);
         Self {

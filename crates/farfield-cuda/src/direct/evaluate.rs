@@ -38,7 +38,7 @@ impl Blocking {
         targets.div_ceil(self.threads * self.targets)
     }
 
-    /// The fastest on an H200, as measured; see docs/gpu.md.
+    /// The fastest on an H200, as measured; see docs/notes/gpu.md.
     pub fn fastest<T: Precision>(kind: &PairKind) -> Self {
         let (threads, targets, unroll, blocks) = match (T::DOUBLE, kind.sums()) {
             (false, 1) => (512, 4, 4, 0),

@@ -69,8 +69,8 @@ impl Tasks {
     }
 }
 
-/// How targets are dealt to blocks of threads so that few threads idle: `kernels/meet.cuh` gives each column of a block so
-/// many targets, and each slice of threads every so-manieth source.
+/// How targets are dealt to blocks of threads so that few threads idle: `kernels/meet.cuh` gives each column of a
+/// block that many targets, and deals the sources to the slices of threads in turn.
 #[derive(Debug, Clone)]
 pub(super) struct Cuts {
     threads: u32,

@@ -42,7 +42,7 @@ impl Vortices {
         })
     }
 
-    /// The FMM with another order and with so many points in a box as the number of levels is chosen for.
+    /// The FMM with another order, its number of levels chosen for the given number of points in a box.
     pub fn fmm_with(&self, order: usize, per_box: usize) -> Case<'_, f64, Plane> {
         self.case(Options {
             method: Method::Fmm,

@@ -99,7 +99,7 @@ fn times(rows: &[Row]) -> Table {
         ("direct_over_fmm", "direct/FMM"),
         ("gpu_direct_s", "GPU direct (s)"),
         ("gpu_fmm_s", "GPU FMM (s)"),
-        ("gpu_fmm_device_s", "on the device (s)"),
+        ("gpu_fmm_device_s", "GPU FMM, device only (s)"),
         ("fmm_maximum_error", "FMM maximum error"),
     ]);
     for row in rows {

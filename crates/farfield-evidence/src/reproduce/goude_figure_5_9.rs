@@ -26,8 +26,8 @@ pub fn run(context: &Context) -> Result<Reproduction, Error> {
         ("normal_p2p", "its P2P/uniform total"),
         ("layer", "layer/uniform"),
         ("layer_p2p", "its P2P/uniform total"),
-        ("gpu_normal", "GPU normal/uniform"),
-        ("gpu_layer", "GPU layer/uniform"),
+        ("gpu_device_normal", "GPU, device only, normal/uniform"),
+        ("gpu_device_layer", "GPU, device only, layer/uniform"),
     ]);
     let (mut normal_curve, mut layer_curve) = (Vec::new(), Vec::new());
     let (mut gpu_normal, mut gpu_layer) = (Vec::new(), Vec::new());

@@ -174,7 +174,7 @@ fn ratios(sweep: &Sweep, rows: &[Row]) -> Table {
     let mut columns = vec![
         (sweep.column.0.to_owned(), sweep.column.1.to_owned()),
         ("total".to_owned(), "total".to_owned()),
-        ("device".to_owned(), "device".to_owned()),
+        ("total_device".to_owned(), "total, device only".to_owned()),
     ];
     columns.extend(PARTS.map(|part| (column_name(part), part.to_owned())));
     let mut table = Table::new(columns);
@@ -192,10 +192,11 @@ fn ratios(sweep: &Sweep, rows: &[Row]) -> Table {
 
 fn times(sweep: &Sweep, rows: &[Row]) -> Table {
     let mut columns = vec![(sweep.column.0.to_owned(), sweep.column.1.to_owned())];
-    for processor in ["cpu", "gpu"] {
+    // The GPU's total is with copies to and from it, its parts are times of the device.
+    for (processor, parts_of) in [("cpu", "cpu"), ("gpu", "gpu_device")] {
         let heading = |part: &str| format!("{} {part} (ms)", processor.to_uppercase());
         columns.push((format!("{processor}_total_ms"), heading("total")));
-        let names = PARTS.map(|part| (format!("{processor}_{}_ms", column_name(part)), heading(part)));
+        let names = PARTS.map(|part| (format!("{parts_of}_{}_ms", column_name(part)), heading(part)));
         columns.extend(names);
     }
     let mut table = Table::new(columns);

@@ -32,6 +32,7 @@ mod yokota;
 mod yokota_figure_5;
 mod yokota_figure_6;
 mod yokota_figure_7;
+mod yokota_one_core;
 
 use crate::error::Error;
 use farfield::cuda::Device;
@@ -215,7 +216,7 @@ pub struct Wishes<'a> {
     pub progress: &'a (dyn Fn(&str) + Sync),
 }
 
-/// What every reproduction is told.
+/// Settings of every reproduction.
 struct Context<'a> {
     progress: &'a (dyn Fn(&str) + Sync),
     /// Which one it is.
@@ -225,7 +226,7 @@ struct Context<'a> {
     quick: bool,
     /// No larger sizes.
     largest: usize,
-    /// Repeats of a sum stop when they have taken so many seconds.
+    /// Repeats of a sum stop after this many seconds.
     enough: f64,
     profile: MachineProfile,
     /// A graphics processor to fill the GPU columns, if there is one.

@@ -27,17 +27,22 @@ pub(super) fn treecode(theta: f64) -> Poisson {
         .method(Method::Treecode)
 }
 
-/// The phases of a solution, in the order they run.
-fn phases(report: &Report) -> [(&'static str, f64); 6] {
+/// The phases of a solution, in the order they run; they add up to the whole. Direct plans on the device run beside
+/// indirect ones on the cores and take no time of their own: `hidden` counts them as zero.
+fn phases(report: &Report, hidden: bool) -> [(&'static str, f64); 7] {
     let seconds = report.seconds;
-    [
+    let direct = if hidden { 0.0 } else { seconds.direct };
+    let named = [
         ("sources", seconds.sources),
         ("tree", seconds.tree),
         ("expansions", seconds.expansions),
         ("plan", seconds.plan),
         ("indirect", seconds.indirect),
-        ("direct", seconds.direct),
-    ]
+        ("direct", direct),
+    ];
+    let other = seconds.total - named.iter().map(|(_, seconds)| seconds).sum::<f64>();
+    let [a, b, c, d, e, f] = named;
+    [a, b, c, d, e, f, ("other", other)]
 }
 
 /// The graphics processor, if there is one.
@@ -80,18 +85,16 @@ pub fn figure_3(context: &Context) -> Result<Reproduction, Error> {
         .subtitle("two rings, y component, single precision, as in van Rees et al., figure 3")
         .y_label("time (s)")
         .categories(["CPU", "CPU + GPU"].into_iter().take(1 + usize::from(hybrid.is_some())));
-    let of_hybrid = |k: usize| hybrid.as_ref().map(|report| phases(report)[k].1);
-    for (k, (name, seconds)) in phases(&report).into_iter().enumerate() {
+    for (k, (name, seconds)) in phases(&report, false).into_iter().enumerate() {
+        let on_both = hybrid.as_ref().map(|report| phases(report, true)[k].1);
         let mut cells = vec![
             Cell::Text(name.to_owned()),
             Cell::Number(seconds),
             Cell::Number(100.0 * seconds / report.seconds.total),
         ];
-        cells.extend(of_hybrid(k).map(Cell::Number));
+        cells.extend(on_both.map(Cell::Number));
         table.row(cells);
-        // Direct plans on the device are hidden behind indirect ones on the cores.
-        let shown = of_hybrid(k).map(|seconds| if name == "direct" { 0.0 } else { seconds });
-        let parts: Vec<f64> = [seconds].into_iter().chain(shown).collect();
+        let parts: Vec<f64> = [seconds].into_iter().chain(on_both).collect();
         chart = chart.part(Part::new(name, &parts));
     }
     for (name, of) in [
@@ -105,6 +108,15 @@ pub fn figure_3(context: &Context) -> Result<Reproduction, Error> {
         ];
         cells.extend(hybrid.as_ref().map(|report| Cell::Number(of(report.seconds))));
         table.row(cells);
+    }
+    if let Some(Report { seconds, .. }) = &hybrid {
+        let name = "direct on the device beside the cores".to_owned();
+        table.row([
+            Cell::Text(name),
+            Cell::Missing,
+            Cell::Missing,
+            Cell::Number(seconds.direct),
+        ]);
     }
     let evaluation = report.seconds.direct + report.seconds.indirect;
     let mut remarks = vec![

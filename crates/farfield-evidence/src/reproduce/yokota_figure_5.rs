@@ -5,12 +5,12 @@ use super::measure::{On, always};
 use super::published::{Crossovers, YOKOTA_CPU_CROSSOVERS, YOKOTA_GPU_CROSSOVERS, YOKOTA_HARDWARE};
 use super::table::{Cell, Table};
 use super::yokota::{Bodies, SAMPLES, TOLERANCE};
-use super::{Context, Reproduction};
+use super::{Context, Reproduction, yokota_one_core};
 use crate::error::Error;
 use farfield::Method;
 use farfield_plot::{Axis, Color, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
 
-/// Treecodes of the CPU that would take so many times as long as sums are repeated are not run.
+/// Treecodes of the CPU that would take more than this many times the repeating time are not run.
 const LONGEST_TREECODE: f64 = 60.0;
 
 /// The three methods at one number of bodies.
@@ -66,7 +66,11 @@ pub fn run(context: &Context) -> Result<Reproduction, Error> {
         title: "Yokota, figure 5: time against the number of bodies, gravity, f32".to_owned(),
         hardware: YOKOTA_HARDWARE,
         png: chart(&rows, &on_cpu, &on_gpu).to_png()?,
-        tables: vec![("", times(&rows)), ("crossovers", on_cpu.table(&on_gpu))],
+        tables: vec![
+            ("", times(&rows)),
+            ("crossovers", on_cpu.table(&on_gpu)),
+            ("one-core", yokota_one_core::table(context)?),
+        ],
         remarks,
     })
 }
@@ -130,7 +134,7 @@ fn times(rows: &[Row]) -> Table {
         ("gpu_direct_extrapolated", "extrapolated"),
         ("gpu_treecode_s", "GPU treecode (s)"),
         ("gpu_fmm_s", "GPU FMM (s)"),
-        ("gpu_fmm_device_s", "on the device (s)"),
+        ("gpu_fmm_device_s", "GPU FMM, device only (s)"),
         ("treecode_error", "treecode error"),
         ("fmm_error", "FMM error"),
     ]);

@@ -12,7 +12,7 @@ use farfield::report::Phase;
 use farfield_io::units;
 use farfield_plot::BarChart;
 
-/// The treecode on the FMM's neighbour lists, as the paper has it, takes about so many times as long as ours.
+/// The treecode on the FMM's neighbour lists, as the paper has it, takes about this many times as long as ours.
 const NEIGHBOURS_OVER_ANGLE: f64 = 2.1;
 /// It is left out where it would take longer, in seconds.
 const LONGEST: f64 = 10.0;

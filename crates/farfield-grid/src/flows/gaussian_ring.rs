@@ -16,7 +16,7 @@ pub struct GaussianRing {
     pub circulation: f64,
 }
 
-/// Beyond so many core sizes the vorticity is below round-off.
+/// Beyond this many core sizes the vorticity is below round-off.
 const REACH: f64 = 6.5;
 
 impl GaussianRing {

@@ -35,19 +35,19 @@ impl<T: Real> GridBuilder<T> {
         }
     }
 
-    /// What relates the levels; average-interpolating if not called.
+    /// What relates the levels (default: average-interpolating).
     pub fn wavelet(mut self, wavelet: Wavelet) -> Self {
         self.wavelet = wavelet;
         self
     }
 
-    /// What lies beyond the box; extrapolation if not called.
+    /// What lies beyond the box (default: extrapolation).
     pub fn boundary(mut self, boundary: Boundary) -> Self {
         self.boundary = boundary;
         self
     }
 
-    /// Start with all blocks of this level; with the roots if not called.
+    /// Start with all blocks of this level (default: the roots).
     pub fn start_level(mut self, level: u8) -> Self {
         self.start_level = level;
         self
@@ -59,7 +59,7 @@ impl<T: Real> GridBuilder<T> {
         self
     }
 
-    /// Refuse to grow beyond this many bytes; beyond what the machine has available if not called.
+    /// Refuse to grow beyond this many bytes (default: what the machine has available).
     pub fn memory_cap(mut self, bytes: u64) -> Self {
         self.memory_cap = Some(bytes);
         self

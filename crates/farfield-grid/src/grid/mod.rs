@@ -188,7 +188,7 @@ impl<T: Real> Grid<T> {
         })
     }
 
-    /// Bytes that a grid of so many blocks takes while it is adapted, when the old and the new numbers are both there.
+    /// Bytes that a grid of the given number of blocks takes while it is adapted, with the old and the new numbers in memory.
     pub fn memory_forecast(&self, blocks: usize) -> u64 {
         forecast::<T>(blocks, self.components())
     }

@@ -59,7 +59,7 @@ pub(super) fn upload_while<T: Precision, R>(
     Ok((sum?, done))
 }
 
-/// What a thread returned; its panic goes on here.
+/// What a thread returned; its panic is passed on.
 fn joined<R>(thread: thread::ScopedJoinHandle<'_, R>) -> R {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

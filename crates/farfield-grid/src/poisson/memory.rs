@@ -14,7 +14,7 @@ use crate::grid::Grid;
 const ENTRIES_PER_BRICK: usize = 1000;
 
 impl Poisson {
-    /// Bytes that a solution over so many sources and points takes besides the grid, a little more rather than less:
+    /// Bytes that a solution takes besides the grid, estimated high rather than low:
     /// sources, tree, expansions, plans and results of the treecode, or with the FMM what the library forecasts.
     pub fn memory_forecast<T: Precision>(&self, sources: usize, targets: usize, components: usize) -> u64 {
         let results = targets * components * size_of::<T>();

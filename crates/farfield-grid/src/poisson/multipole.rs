@@ -205,7 +205,7 @@ impl<T: Real> Expansions<T> {
 }
 
 /// The moments of the curl of a vector potential, from those of its three components: as $\partial_e$ of
-/// $\sum\frac{M_\alpha}{\alpha!}(-1)^n\partial^\alpha\frac1r$ raises one index, $M'_{\alpha+e}=-(\alpha_e+1)M_\alpha$. Degrees up to the
+/// $\sum\frac{M_\alpha}{\alpha!}(-1)^n\partial^\alpha\frac1r$ raises one index, $M'\_{\alpha+e}=-(\alpha_e+1)M\_\alpha$. Degrees up to the
 /// order are kept, so those of the potential count up to one less.
 fn curl(order: usize, moments: &[f64], unit: f64) -> Vec<f64> {
     let terms = term_count(order);

@@ -38,7 +38,7 @@ impl Brick {
         std::array::from_fn(|axis| self.first[axis] + self.spacing * at[axis] as f64)
     }
 
-    /// The distance of `x` from the point nearest to it. Less than rounding can tell from none is none: sources lie on
+    /// The distance of `x` from the point nearest to it. A distance within rounding is zero: sources lie on
     /// points, and one that is alone in its leaf must not be taken for far from itself.
     pub fn distance(&self, x: [f64; 3]) -> f64 {
         let squares = (0..3).map(|axis| {

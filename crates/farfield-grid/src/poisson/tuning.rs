@@ -253,7 +253,7 @@ impl Times {
         }
     }
 
-    /// The evaluation of so many direct and indirect interactions.
+    /// The evaluation of the given numbers of direct and indirect interactions.
     fn evaluation(&self, pair: Pair, components: usize, order: usize, [direct, indirect]: [f64; 2]) -> f64 {
         let accuracy = RsqrtAccuracy::Newton;
         let more = (components - 1) as f64;

@@ -19,7 +19,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// So many fused multiply-adds and so many other instructions.
+    /// The given numbers of fused multiply-adds and of other instructions.
     fn of(fused: f64, others: f64) -> Self {
         Self {
             operations: 2.0 * fused + others,

@@ -45,13 +45,13 @@ pub(super) enum Numbers<'a> {
     Vectors(&'a [[f64; 3]]),
     /// Point indices of cells with eight corners.
     Corners(&'a [[usize; 8]]),
-    /// `first, first + step, ...`, so many of them.
+    /// `first, first + step, ...`, `count` of them.
     Sequence {
         first: usize,
         step: usize,
         count: usize,
     },
-    /// The same byte so many times.
+    /// The same byte, repeated.
     Bytes {
         value: u8,
         count: usize,

@@ -36,7 +36,7 @@ enum Aim {
 }
 
 impl Camera {
-    /// A camera at `eye` that has `target` in the middle of the image and sees so many degrees
+    /// A camera at `eye` that has `target` in the middle of the image and sees the given number of degrees
     /// from the lower to the upper border. The direction `up` points to the top; one along the
     /// line of sight is replaced by another.
     #[must_use]
@@ -50,8 +50,8 @@ impl Camera {
         }
     }
 
-    /// A camera that shows a whole box as large as fits on the image. It stands so many degrees
-    /// around the z axis, counted from the x axis, and so many above the xy plane.
+    /// A camera that shows a whole box as large as fits on the image. It stands at the given
+    /// angle in degrees around the z axis, counted from the x axis, and at the given angle above the xy plane.
     #[must_use]
     pub fn framing(bounds: Bounds, azimuth_degrees: f64, elevation_degrees: f64) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl Camera {
         self
     }
 
-    /// Chooses the direction that points to the top of the image; the z axis if not called.
+    /// Chooses the direction that points to the top of the image (default: the z axis).
     #[must_use]
     pub fn up(mut self, up: [f64; 3]) -> Self {
         self.up = up;

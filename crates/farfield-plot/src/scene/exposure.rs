@@ -20,7 +20,7 @@ pub struct Exposure {
 }
 
 impl Exposure {
-    /// An exposure that shows the same light brighter, by so many factors of two.
+    /// An exposure that shows the same light brighter by the given number of stops (factors of two).
     #[must_use]
     pub fn brighter(self, stops: f64) -> Self {
         let factor = if stops.is_finite() { (-stops).exp2() } else { 1.0 };

@@ -42,7 +42,7 @@ impl LightField {
         }
     }
 
-    /// Spreads a fraction of the light over so many pixels around, as a lens does. The sum stays
+    /// Spreads a fraction of the light over the given number of pixels around, as a lens does. The sum stays
     /// the same, except for what leaves the image.
     pub(super) fn glow(&mut self, fraction: f32, radius: f64) {
         if fraction <= 0.0 || self.clouds == 0 {

@@ -16,7 +16,7 @@ pub struct BuiltIn {
 
 macro_rules! built_in {
     ($($name:literal),*) => {
-        [$(BuiltIn { name: $name, text: include_str!(concat!("../../../../cases/", $name, ".toml")) }),*]
+        [$(BuiltIn { name: $name, text: include_str!(concat!("../../cases/", $name, ".toml")) }),*]
     };
 }
 

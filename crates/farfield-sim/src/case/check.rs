@@ -47,7 +47,7 @@ impl Case {
                 if self.time.adaptive && gravity.softening == 0.0 {
                     return wrong(
                         "time.adaptive",
-                        "without softening there is no shortest time to follow; set gravity.softening".to_owned(),
+                        "adaptive steps need a softening length; set gravity.softening".to_owned(),
                     );
                 }
             }
@@ -79,7 +79,7 @@ impl Time {
             return wrong(
                 "time.step",
                 format!(
-                    "{} steps of {} up to {} are too many to count on",
+                    "{} steps of {} up to {} are too many",
                     self.end / self.step,
                     self.step,
                     self.end
@@ -107,7 +107,7 @@ impl Output {
             ("output.energy_every", self.energy_every),
         ] {
             if value == 0 {
-                return wrong(key, "0: at least 1".to_owned());
+                return wrong(key, "0 is too few: at least 1".to_owned());
             }
         }
         Ok(())
@@ -235,13 +235,13 @@ impl Knot {
         finite(&format!("{at}.circulation"), self.circulation)?;
         place(&format!("{at}.centre"), self.centre)?;
         if self.turns_around == 0 || self.turns_around > 50 || self.turns_through > 50 {
-            return wrong(&format!("{at}.turns_around"), "turns go from 1 to 50".to_owned());
+            return wrong(&format!("{at}.turns_around"), "turns must be from 1 to 50".to_owned());
         }
         if greatest_common_divisor(self.turns_around, self.turns_through) != 1 {
             return wrong(
                 &format!("{at}.turns_through"),
                 format!(
-                    "{} and {} turns share a divisor: that is not one closed line",
+                    "{} and {} turns have a common divisor: such a knot is not one closed line",
                     self.turns_around, self.turns_through
                 ),
             );
@@ -328,7 +328,7 @@ fn not_negative(key: &str, value: f64) -> Result<(), Wrong> {
     if value.is_finite() && value >= 0.0 {
         Ok(())
     } else {
-        wrong(key, format!("{value} is not a finite number from 0 on"))
+        wrong(key, format!("{value} is not a finite number of at least 0"))
     }
 }
 

@@ -37,7 +37,7 @@ impl Checkpoint {
     /// A sentence on what is wrong: cut short, damaged, or of another version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         if bytes.len() < MAGIC.len() + 8 || !bytes.starts_with(MAGIC) {
-            return Err("this is no checkpoint, or only the beginning of one".to_owned());
+            return Err("not a checkpoint, or only the beginning of one".to_owned());
         }
         let (content, checksum) = bytes.split_at(bytes.len() - 4);
         if crc32fast::hash(content).to_le_bytes() != checksum {
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
 
     fn text(&mut self) -> Result<String, String> {
         let length = self.number()?;
-        String::from_utf8(self.bytes(length)?.to_vec()).map_err(|_| "a text that is none".to_owned())
+        String::from_utf8(self.bytes(length)?.to_vec()).map_err(|_| "a text that is not valid UTF-8".to_owned())
     }
 }
 

@@ -15,7 +15,7 @@ use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
 use serde::{Deserialize, Serialize};
 
-/// Where a run is and how it goes on.
+/// The state of a run and what it needs to continue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
     /// What is known about the run.

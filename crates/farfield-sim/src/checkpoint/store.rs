@@ -81,7 +81,7 @@ impl Store {
         let why = if remarks.is_empty() {
             "there is no checkpoint here: nothing to resume".to_owned()
         } else {
-            format!("no sound checkpoint here: {}", remarks.join("; "))
+            format!("no intact checkpoint here: {}", remarks.join("; "))
         };
         Err(Error::Folder {
             folder: self.folder.clone(),
@@ -173,6 +173,6 @@ mod tests {
         }
         assert_eq!(store.remove_leftovers().len(), 1);
         std::fs::write(store.path_of(10), "no").unwrap();
-        assert!(store.newest().unwrap_err().to_string().contains("no sound checkpoint"));
+        assert!(store.newest().unwrap_err().to_string().contains("no intact checkpoint"));
     }
 }

@@ -15,7 +15,7 @@ pub struct Progress {
     pub limit: &'static str,
     /// The mean so far.
     pub seconds_per_step: f64,
-    /// Until the end, if all goes on like this.
+    /// Estimated time to the end at the present rate.
     pub seconds_left: f64,
 }
 

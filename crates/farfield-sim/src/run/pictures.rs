@@ -20,7 +20,7 @@ const PARTS: [Color; 6] = [
 ];
 /// Of the animation.
 const FRAMES_PER_SECOND: f64 = 20.0;
-/// Up to so many points are drawn as large dots, and not followed.
+/// Up to this many points are drawn as large dots, without a trail.
 const FEW: usize = 60;
 
 /// Draws the pictures of a run: `frames/oblique/frame-000100.png` and so on.

@@ -1,6 +1,6 @@
 //! When something happens.
 
-/// Every so many steps, beginning with the first.
+/// Every n-th step, beginning with the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
     every: u64,

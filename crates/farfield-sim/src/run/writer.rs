@@ -34,7 +34,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread; pictures are drawn by so many.
+    /// Starts the thread, which draws pictures with the given number of threads.
     pub fn start(case: &Case, folder: &Folder, pictures: Pictures, threads: usize) -> Self {
         let (jobs, queue) = sync_channel(QUEUE);
         let failure = Arc::new(Mutex::new(None));

@@ -9,7 +9,7 @@ use farfield::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch
 /// Adds what the expansions of `nodes` give at the points of a brick.
 ///
 /// # Panics
-/// If the order of the expansions is none of [`crate::poisson::Poisson::ORDERS`].
+/// If the order of the expansions is not one of [`crate::poisson::Poisson::ORDERS`].
 pub(crate) fn add_indirect<T: Real>(
     (simd, accuracy): (SimdLevel, RsqrtAccuracy),
     expansions: &Expansions<T>,

@@ -1,0 +1,114 @@
+//! Pairs whose reciprocal square roots are as exact as the tolerance asks, and no more.
+
+use super::Block;
+use crate::kernel::Pair;
+use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
+use std::marker::PhantomData;
+
+const FULL: u8 = RsqrtAccuracy::Full as u8;
+
+impl<T: Real, const D: usize> Block<'_, T, D> {
+    /// Adds the sums of pair `P`, its reciprocal square roots to `accuracy`.
+    pub fn with_accuracy<P: Pair<D, S, O>, const S: usize, const O: usize>(
+        &self,
+        simd: SimdLevel,
+        accuracy: RsqrtAccuracy,
+        sums: &mut [T],
+    ) {
+        match accuracy {
+            RsqrtAccuracy::Estimate => self.cheaper::<P, S, O, { RsqrtAccuracy::Estimate as u8 }>(simd, sums),
+            RsqrtAccuracy::Newton => self.cheaper::<P, S, O, { RsqrtAccuracy::Newton as u8 }>(simd, sums),
+            RsqrtAccuracy::Cubic => self.cheaper::<P, S, O, { RsqrtAccuracy::Cubic as u8 }>(simd, sums),
+            RsqrtAccuracy::Full => self.full::<P, S, O>(simd, sums),
+        }
+    }
+
+    /// Adds the sums of pair `P`, as exact as the precision allows.
+    pub fn full<P: Pair<D, S, O>, const S: usize, const O: usize>(&self, simd: SimdLevel, sums: &mut [T]) {
+        self.at::<P, S, O, FULL>(simd, sums);
+    }
+
+    fn cheaper<P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(&self, simd: SimdLevel, sums: &mut [T]) {
+        let pair = PhantomData;
+        let task = CheaperTask::<T, P, D, S, O, A> {
+            block: self,
+            simd,
+            sums,
+            pair,
+        };
+        dispatch(simd, task);
+    }
+}
+
+/// A loop that is less than fully exact, compiled for every level at which it is the cheapest that will do.
+struct CheaperTask<'a, 'b, T, P, const D: usize, const S: usize, const O: usize, const A: u8> {
+    block: &'a Block<'b, T, D>,
+    simd: SimdLevel,
+    sums: &'a mut [T],
+    pair: PhantomData<P>,
+}
+
+impl<T: Real, P: Pair<D, S, O>, const D: usize, const S: usize, const O: usize, const A: u8> Vectorized<T>
+    for CheaperTask<'_, '_, T, P, D, S, O, A>
+{
+    type Output = ();
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>>(self) {
+        if Needless::<V, A>::IS {
+            self.block.full::<P, S, O>(self.simd, self.sums);
+        } else {
+            self.block.run::<V, P, S, O, A>(self.sums);
+        }
+    }
+}
+
+/// Whether [`RsqrtAccuracy::for_error`] never chooses accuracy `A` for vectors of type `V`: then its loop need not be
+/// compiled, and the exact one takes its place. The question is put to a constant because the compiler leaves out what
+/// stands behind one that is false.
+struct Needless<V, const A: u8>(PhantomData<V>);
+
+impl<V: Lanes, const A: u8> Needless<V, A> {
+    const IS: bool = {
+        let e = V::RSQRT_ESTIMATE_ERROR;
+        let newton_is_exact = 1.5 * e * e <= 2.0 * V::Elem::EPSILON;
+        e == 0.0 || A == RsqrtAccuracy::Cubic as u8 && newton_is_exact
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every accuracy that a plan can choose has a loop of its own.
+    #[test]
+    fn no_accuracy_that_is_chosen_is_needless() {
+        struct Check;
+        impl<T: Real> Vectorized<T> for Check {
+            type Output = ();
+            fn run<V: Lanes<Elem = T>>(self) {
+                let mut chosen = Vec::new();
+                for k in 0..200 {
+                    chosen.push(RsqrtAccuracy::for_error::<V>(10f64.powf(-0.1 * f64::from(k))));
+                }
+                let needless = [
+                    (
+                        RsqrtAccuracy::Estimate,
+                        Needless::<V, { RsqrtAccuracy::Estimate as u8 }>::IS,
+                    ),
+                    (
+                        RsqrtAccuracy::Newton,
+                        Needless::<V, { RsqrtAccuracy::Newton as u8 }>::IS,
+                    ),
+                    (RsqrtAccuracy::Cubic, Needless::<V, { RsqrtAccuracy::Cubic as u8 }>::IS),
+                ];
+                for (accuracy, needless) in needless {
+                    assert_eq!(chosen.contains(&accuracy), !needless, "{accuracy:?} {}", T::NAME);
+                }
+            }
+        }
+        for level in SimdLevel::available() {
+            dispatch::<f32, _>(level, Check);
+            dispatch::<f64, _>(level, Check);
+        }
+    }
+}
