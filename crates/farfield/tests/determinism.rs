@@ -54,7 +54,7 @@ fn thread_count_changes_no_bit() {
 #[test]
 fn every_simd_level_agrees_to_the_tolerance() {
     fn check<T: Real>(kernel: Kernel, method: Method) {
-        let reference = evaluate::<T>(2, kernel, PointSet::Cube, method, Some(SimdLevel::Scalar));
+        let reference = evaluate::<T>(2, kernel, PointSet::Cube, method, Some(SimdLevel::SCALAR));
         for level in SimdLevel::available() {
             let field = evaluate::<T>(2, kernel, PointSet::Cube, method, Some(level));
             for output in kernel.outputs() {

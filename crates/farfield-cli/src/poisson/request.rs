@@ -64,10 +64,6 @@ impl Request {
                 order: order.unwrap_or(6),
             },
         };
-        let simd = args.simd.filter(|level| !level.is_supported());
-        if let Some(level) = simd {
-            return Err(farfield::Error::Simd { level: level.name() }.into());
-        }
         Ok(Self {
             field: Field::named(&args.case)?,
             resolution: args.resolution,
