@@ -190,12 +190,9 @@ pub enum Error {
         /// What the machine has.
         available_gib: f64,
     },
-    /// The machine cannot run the instruction set asked for.
-    #[error("this machine does not support the SIMD level {level}")]
-    Simd {
-        /// The level asked for.
-        level: &'static str,
-    },
+    /// The machine cannot run the instruction set asked for by name.
+    #[error(transparent)]
+    Simd(#[from] crate::simd::LevelError),
     /// Whoever was to sum the pairs of a plan did not.
     #[error("the near field was not summed: {reason}")]
     NearField {

@@ -55,7 +55,7 @@ fn thread_count_changes_no_bit() {
 #[test]
 fn every_simd_level_agrees_to_the_tolerance() {
     fn check<T: Precision>(kernel: Kernel, method: Method) {
-        let reference = evaluate::<T>(2, kernel, PointSet::Cube, method, Some(SimdLevel::Scalar));
+        let reference = evaluate::<T>(2, kernel, PointSet::Cube, method, Some(SimdLevel::SCALAR));
         for level in SimdLevel::available() {
             let field = evaluate::<T>(2, kernel, PointSet::Cube, method, Some(level));
             for output in kernel.outputs() {

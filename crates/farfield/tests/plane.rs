@@ -354,7 +354,7 @@ fn a_small_sum_is_the_same_on_the_callers_thread_and_in_a_pool() {
 #[test]
 fn every_simd_level_agrees_to_the_tolerance() {
     fn check<T: Precision>(kernel: Kernel) {
-        let reference = evaluate::<T>(2, kernel, Method::Fmm, SimdLevel::Scalar);
+        let reference = evaluate::<T>(2, kernel, Method::Fmm, SimdLevel::SCALAR);
         for level in SimdLevel::available() {
             let field = evaluate::<T>(2, kernel, Method::Fmm, level);
             for output in BOTH {

@@ -31,11 +31,11 @@ macro_rules! named {
 
 named!(distributions, ChargeDistribution, ChargeDistribution::ALL);
 named!(methods, Method, Method::ALL);
-named!(
-    simd_levels,
-    SimdLevel,
-    [SimdLevel::Scalar, SimdLevel::Neon, SimdLevel::Avx2, SimdLevel::Avx512]
-);
+
+/// A parser of instruction sets that this machine has.
+pub(super) fn simd_levels() -> impl TypedValueParser<Value = SimdLevel> {
+    PossibleValuesParser::new(SimdLevel::NAMES).try_map(|name| SimdLevel::from_name(&name))
+}
 
 /// A whole number: `1000000`, `1_000_000` or `1e6`.
 pub(super) fn count(text: &str) -> Result<usize, String> {

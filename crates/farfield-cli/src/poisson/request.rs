@@ -65,10 +65,6 @@ impl Request {
                 order: order.unwrap_or(6),
             },
         };
-        let simd = args.simd.filter(|level| !level.is_supported());
-        if let Some(level) = simd {
-            return Err(farfield::Error::Simd { level: level.name() }.into());
-        }
         // A missing device is known before any work.
         args.device.check()?;
         Ok(Self {

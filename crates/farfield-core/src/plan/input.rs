@@ -6,7 +6,7 @@ use super::{Method, Sum};
 use crate::error::Error;
 use crate::expansion::MAX_ORDER;
 use crate::kernel::{Core, Kernel, Output, Sizes};
-use crate::simd::{Real, SimdLevel};
+use crate::simd::Real;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<T: Real> Sum<'_, T> {
@@ -48,7 +48,6 @@ impl<T: Real> Sum<'_, T> {
             "1 to 1024",
             (1..=1024).contains(&self.vectors),
         )?;
-        check_level(self.simd)?;
         if let Kernel::Gravity { constant } = self.kernel {
             parameter(
                 "gravitational constant",
@@ -180,14 +179,6 @@ pub(crate) fn parameter(name: &'static str, value: f64, range: &'static str, fin
         Ok(())
     } else {
         Err(Error::Parameter { name, value, range })
-    }
-}
-
-/// Checks that this machine has the instruction set asked for.
-pub(crate) fn check_level(level: Option<SimdLevel>) -> Result<(), Error> {
-    match level {
-        Some(level) if !level.is_supported() => Err(Error::Simd { level: level.name() }),
-        _ => Ok(()),
     }
 }
 
