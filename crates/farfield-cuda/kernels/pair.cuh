@@ -4,8 +4,9 @@
 // without Newton's constant and without 1/(4 pi), which the last step multiplies in.
 //
 // Constants: FARFIELD_VECTOR (strengths are 0: scalars, 1: vectors), FARFIELD_DERIVATIVES of the potential (0, 1, 2),
-// FARFIELD_CORE (vortices: 0 singular, 1 Winckelmans-Leonard, 2 Gaussian, 3 Hu's polynomial), FARFIELD_SIZES (0 none,
-// 1 one for all, 2 one per source), FARFIELD_SKIP_SAME (1: the pair of a point with itself is skipped by its index).
+// FARFIELD_CORE (0 singular; vortices: 1 Winckelmans-Leonard, 2 Gaussian, 3 Hu's polynomial; masses: 4 Plummer, 5 cubic
+// spline, 6 Wendland C2), FARFIELD_SIZES (0 none, 1 one for all, 2 one per source), FARFIELD_SKIP_SAME (1: the pair of a
+// point with itself is skipped by its index).
 #pragma once
 #include "real.cuh"
 
@@ -125,6 +126,43 @@ __device__ __forceinline__ void vortex_profile(real r2, real size2, real &k, rea
 }
 #endif
 
+#if !FARFIELD_VECTOR && FARFIELD_CORE >= 5
+// The potential of a unit mass that is a sphere of radius h, and its slope over the distance. Beyond h it is a point. In
+// w = 1 - r/h no terms cancel near the edge.
+__device__ __forceinline__ void ended_profile(real r2, real size2, real &potential, real &slope, bool &counts) {
+    const real support = FARFIELD_CORE == 5 ? real(2.8) : real(3);
+    real h2 = support * support * size2;
+    real inverse = inverse_sqrt(r2);
+    potential = inverse;
+    slope = inverse * inverse * inverse;
+    counts = is_positive(r2);
+    if (r2 < h2) {
+        real inverse_h = inverse_sqrt(h2);
+        // Zero at the centre, where the inverse distance is no number.
+        real u = counts ? r2 * inverse * inverse_h : real(0);
+        real w = real(1) - u;
+        counts = true;
+#if FARFIELD_CORE == 5
+        if (u < real(0.5)) {
+            real u2 = u * u;
+            potential = fma(u2, fma(u2, fma(u, real(-32. / 5), real(48. / 5)), real(-16. / 3)), real(14. / 5)) * inverse_h;
+            slope = fma(u2, fma(u, real(32), real(-192. / 5)), real(32. / 3)) * (inverse_h * inverse_h * inverse_h);
+        } else {
+            // What a point does, less what lies outside of r.
+            real w4 = w * w * w * w;
+            potential *= fma(-w4 * w, fma(w, real(-32. / 15), real(16. / 5)), real(1));
+            slope *= fma(-w4, fma(w, fma(w, real(32. / 3), real(-128. / 5)), real(16)), real(1));
+        }
+#else
+        real rest = fma(w, fma(w, fma(w, fma(w, fma(w, real(3), real(-6)), real(1)), real(1)), real(1)), real(1));
+        potential = fma(w, fma(w, rest, real(1)), real(1)) * inverse_h;
+        rest = fma(w, fma(w, fma(w, real(-21), real(15)), real(10)), real(6));
+        slope = fma(w, fma(w, rest, real(3)), real(1)) * (inverse_h * inverse_h * inverse_h);
+#endif
+    }
+}
+#endif
+
 // Adds what `source` contributes; d is target minus source.
 __device__ __forceinline__ void add_pair(real dx, real dy, real dz, const Source &source, real global_size2, bool other,
                                          real (&sums)[SUMS]) {
@@ -154,8 +192,21 @@ __device__ __forceinline__ void add_pair(real dx, real dy, real dz, const Source
         sums[11] = fma(az, dz, sums[11]);
 #endif
     }
+#elif FARFIELD_CORE >= 5
+    real potential, slope;
+    bool counts;
+    ended_profile(r2, size2, potential, slope, counts);
+    if (counts && other) {
+        sums[0] = fma(source.s0, potential, sums[0]);
+#if FARFIELD_DERIVATIVES == 1
+        real radial = source.s0 * slope;
+        sums[1] = fma(-radial, dx, sums[1]);
+        sums[2] = fma(-radial, dy, sums[2]);
+        sums[3] = fma(-radial, dz, sums[3]);
+#endif
+    }
 #else
-#if FARFIELD_SIZES != 0
+#if FARFIELD_CORE == 4
     r2 += size2;
 #endif
     real inverse = inverse_sqrt(r2);

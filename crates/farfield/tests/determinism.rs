@@ -37,7 +37,7 @@ fn thread_count_changes_no_bit() {
     for method in [Method::Direct, Method::Treecode, Method::Fmm, Method::Auto] {
         for (kernel, set) in [
             (Kernel::Coulomb, PointSet::Plummer),
-            (Kernel::Gravity { constant: 1.0 }, PointSet::Cube),
+            (Kernel::gravity(1.0), PointSet::Cube),
             (Kernel::BiotSavart { core: Core::Singular }, PointSet::Ring),
         ] {
             let one = evaluate::<f64>(1, kernel, set, method, None);
@@ -102,7 +102,7 @@ fn several_strength_vectors_equal_one_at_a_time() {
         (Kernel::Coulomb, Method::Fmm),
         (Kernel::Coulomb, Method::Direct),
         (Kernel::BiotSavart { core: Core::Gaussian }, Method::Fmm),
-        (Kernel::Gravity { constant: 2.0 }, Method::Treecode),
+        (Kernel::gravity(2.0), Method::Treecode),
     ] {
         let length = n * kernel.strength_components();
         let strengths = ChargeDistribution::Signed.generate::<f64>(length * vectors, 1);

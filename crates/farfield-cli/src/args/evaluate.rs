@@ -31,6 +31,10 @@ pub struct EvaluateArgs {
     /// Softening length (gravity) [default: none]
     #[arg(long, value_name = "S", value_parser = size, help_heading = "Kernel")]
     pub softening: Option<f64>,
+    /// What softened masses attract like: plummer, or spline and wendland-c2, which are points beyond 2.8 and 3 softening
+    /// lengths (gravity) [default: plummer]
+    #[arg(long, value_name = "NAME", value_parser = softenings(), requires = "softening", help_heading = "Kernel")]
+    pub softening_kernel: Option<String>,
     /// Newton's constant (gravity) [default: 1]
     #[arg(long, value_name = "G", help_heading = "Kernel")]
     pub gravitational_constant: Option<f64>,
@@ -161,6 +165,10 @@ fn outputs() -> PossibleValuesParser {
 
 fn cores() -> PossibleValuesParser {
     names_of(&kernel::Core::ALL, &plane::Core::ALL)
+}
+
+fn softenings() -> PossibleValuesParser {
+    PossibleValuesParser::new(kernel::Softening::ALL.map(kernel::Softening::name))
 }
 
 fn point_sets() -> PossibleValuesParser {

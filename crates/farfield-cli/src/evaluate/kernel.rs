@@ -22,7 +22,14 @@ impl AnyKernel {
                 let constant = args.gravitational_constant.unwrap_or(1.0);
                 // Without softening it is Newton's law, and the singular kernel is cheaper.
                 let softening = args.softening.filter(|size| *size > 0.0);
-                space(kernel::Kernel::Gravity { constant }, softening)
+                let all = kernel::Softening::ALL;
+                let name = args.softening_kernel.as_deref();
+                let kind = all.into_iter().find(|softening| Some(softening.name()) == name);
+                let kernel = kernel::Kernel::Gravity {
+                    constant,
+                    softening: kind.unwrap_or_default(),
+                };
+                space(kernel, softening)
             }
             KernelName::BiotSavart => {
                 let core = core_of(args, kernel::Core::Singular, &kernel::Core::ALL)?;
@@ -37,7 +44,7 @@ impl AnyKernel {
 /// Refuses options of other kernels.
 fn check_options(args: &EvaluateArgs) -> Result<(), Failure> {
     use KernelName::{BiotSavart, Gravity, Harmonic2d, Log2d};
-    let options: [(&str, bool, &[KernelName]); 5] = [
+    let options: [(&str, bool, &[KernelName]); 6] = [
         ("--core", args.core.is_some(), &[BiotSavart, Harmonic2d, Log2d]),
         (
             "--allow-unbounded-gradient",
@@ -45,6 +52,7 @@ fn check_options(args: &EvaluateArgs) -> Result<(), Failure> {
             &[BiotSavart],
         ),
         ("--softening", args.softening.is_some(), &[Gravity]),
+        ("--softening-kernel", args.softening_kernel.is_some(), &[Gravity]),
         (
             "--gravitational-constant",
             args.gravitational_constant.is_some(),

@@ -5,7 +5,7 @@ use super::{
     with_settings,
 };
 use crate::failure::Failure;
-use farfield::kernel::{Kernel, Output, Sizes};
+use farfield::kernel::{Kernel, Output, Sizes, Softening};
 use farfield::plan::Parameters;
 use farfield::points::PointSet;
 use farfield::report::Seconds;
@@ -157,8 +157,14 @@ impl Problem<3> for Space {
                 title: "Coulomb".to_owned(),
                 ..facts
             },
-            Kernel::Gravity { constant } => {
-                let softening = self.size.map_or_else(String::new, |size| format!(", softening {size}"));
+            Kernel::Gravity { constant, softening } => {
+                let of = match softening {
+                    Softening::Plummer => String::new(),
+                    other => format!(" {}", other.name()),
+                };
+                let softening = self
+                    .size
+                    .map_or_else(String::new, |size| format!(",{of} softening {size}"));
                 Facts {
                     title: format!("gravity (G = {constant}{softening})"),
                     softening: self.size,

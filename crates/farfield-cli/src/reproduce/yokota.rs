@@ -39,7 +39,7 @@ impl Bodies {
     /// The sum with any settings.
     pub fn with(&self, settings: Settings) -> Case<'_, Space, f32, 3> {
         Case {
-            problem: Space::new(Kernel::Gravity { constant: 1.0 }, &[Output::Acceleration]),
+            problem: Space::new(Kernel::gravity(1.0), &[Output::Acceleration]),
             data: Data {
                 sources: &self.points,
                 targets: None,

@@ -304,7 +304,7 @@ mod tests {
             let recurrence = Recurrence::<T>::new(order + 2);
             let count = coefficient_count(order);
             for side in [Side::Local, Side::Multipole] {
-                let outputs = FarOutputs::<T>::new(kernel, derivatives, order, side);
+                let outputs = FarOutputs::<T>::new(kernel.form(), derivatives, order, side);
                 let mut workspace = vec![V::zero(); workspace_len(order + 2, components)];
                 let mut expansion = vec![T::ZERO; components * count];
                 let mut derived = vec![T::ZERO; outputs.derived_len()];
@@ -381,7 +381,7 @@ mod tests {
     fn point_operators_match_pairs_for_every_kernel_level_and_precision() {
         let kernels = [
             Kernel::Coulomb,
-            Kernel::Gravity { constant: 3.0 },
+            Kernel::gravity(3.0),
             Kernel::BiotSavart { core: Core::Singular },
         ];
         for level in SimdLevel::available() {

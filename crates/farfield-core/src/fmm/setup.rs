@@ -219,7 +219,8 @@ impl<T: Real> Fmm<T> {
             targets,
             size2,
         } = input;
-        let streams = vectors * pairs.kernel.strength_components();
+        let form = pairs.kernel.form();
+        let streams = vectors * form.expansions();
         let shifts: Vec<usize> = (0..SHIFTS).filter(|k| class_of(shift_of(*k)).is_some()).collect();
         let mut m2l_direction = vec![u16::MAX; SHIFTS];
         for (direction, shift) in shifts.iter().enumerate() {
@@ -229,8 +230,8 @@ impl<T: Real> Fmm<T> {
         let source_points = OrderedPoints::new(sources, &tree.source_order, &tree, |node| node.sources.clone());
         let target_points =
             targets.map(|targets| OrderedPoints::new(targets, &tree.target_order, &tree, |node| node.targets.clone()));
-        let local_outputs = FarOutputs::new(pairs.kernel, pairs.derivatives, order, Side::Local);
-        let multipole_outputs = FarOutputs::new(pairs.kernel, pairs.derivatives, order, Side::Multipole);
+        let local_outputs = FarOutputs::new(form, pairs.derivatives, order, Side::Local);
+        let multipole_outputs = FarOutputs::new(form, pairs.derivatives, order, Side::Multipole);
         let expansions = tree.nodes.len() * streams * coefficient_count(order);
         let scratch = lanes_len(translation::workspace_len(order).max(workspace_len(order, streams)))
             + local_outputs.derived_len().max(multipole_outputs.derived_len());
@@ -264,7 +265,7 @@ impl<T: Real> Fmm<T> {
 
     /// Expansions per box.
     pub fn streams(&self) -> usize {
-        self.vectors * self.pairs.kernel.strength_components()
+        self.vectors * self.pairs.kernel.form().expansions()
     }
 
     /// Numbers per box in `multipoles` and `locals`.

@@ -2,29 +2,157 @@
 //!
 //! The sums, in order: velocity x y z, then the gradient row by row; all without the factor 1/(4 pi).
 
+use super::description::{Description, Form, Regularisation};
 use super::pair::{Pair, inverse_distance, norm2};
-use crate::simd::{Lanes, Real, exp};
+use super::{Output, reference};
+use crate::p2p::{Block, Pairs};
+use crate::simd::{Lanes, Real, SimdLevel, exp};
 use std::marker::PhantomData;
 
+/// The regularisation of a vortex element of core size $\sigma$.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Core {
+    /// $K = 1/r^3$; coincident pairs are skipped.
+    Singular,
+    /// Winckelmans and Leonard's algebraic core $K = (r^2+\frac52\sigma^2)/(r^2+\sigma^2)^{5/2}$, which approaches
+    /// $1/r^3$ slowly, with relative error $\frac{15}{8}\sigma^4/r^4$.
+    WinckelmansLeonard,
+    /// A Gaussian blob $e^{-r^2/2\sigma^2}$: $K = [\mathrm{erf}(s)-\frac{2}{\sqrt\pi}s e^{-s^2}]/r^3$,
+    /// $s=r/\sqrt2\sigma$.
+    Gaussian,
+    /// Hu, Gumerov and Duraiswami (eq. 29 with c = 1): $K = 1/(\sigma^2 r)$ for $r\le\sigma$, else $1/r^3$.
+    /// Continuous, but its velocity gradient is unbounded at the centre.
+    HuPolynomial,
+}
+
+impl Core {
+    /// All cores.
+    pub const ALL: [Core; 4] = [
+        Core::Singular,
+        Core::WinckelmansLeonard,
+        Core::Gaussian,
+        Core::HuPolynomial,
+    ];
+
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        self.regularisation().map_or("singular", |core| core.name)
+    }
+
+    /// What replaces the singular kernel near a vortex element.
+    pub fn regularisation(self) -> Option<&'static Regularisation> {
+        match self {
+            Core::Singular => None,
+            Core::WinckelmansLeonard => Some(&WINCKELMANS_LEONARD),
+            Core::Gaussian => Some(&GAUSSIAN),
+            Core::HuPolynomial => Some(&HU_POLYNOMIAL),
+        }
+    }
+}
+
+/// The kernel with a core.
+pub(super) fn description(core: Core) -> Description {
+    Description {
+        name: "biot-savart",
+        outputs: &[Output::Velocity, Output::VelocityGradient],
+        form: Form::Vortex,
+        regularisation: core.regularisation(),
+        constant: None,
+        scales: [0.25 * std::f64::consts::FRAC_1_PI; 2],
+    }
+}
+
+static WINCKELMANS_LEONARD: Regularisation = Regularisation {
+    name: "winckelmans-leonard",
+    needs_size: true,
+    finite_centre: true,
+    unbounded_gradient: false,
+    // K = (1 - 15/8 (s/r)^4 ...)/r^3, and 35/8 in its derivative
+    reach: |tolerance, derivatives| (if derivatives < 2 { 1.875 } else { 4.375 } / tolerance).powf(0.25),
+    profile: |r2, size| {
+        let (s2, numerator) = (r2 + size * size, r2 + 2.5 * size * size);
+        let k = numerator / s2.powf(2.5);
+        (k, 2.0 / s2.powf(2.5) - 5.0 * numerator / s2.powf(3.5))
+    },
+    cost: 1.0,
+    device: 1,
+};
+
+static GAUSSIAN: Regularisation = Regularisation {
+    name: "gaussian",
+    needs_size: true,
+    finite_centre: true,
+    unbounded_gradient: false,
+    reach: |tolerance, derivatives| {
+        // With s = r/(sqrt 2 size): erfc(s) + 2/sqrt(pi) s exp(-s^2), and 4/(3 sqrt pi) s^3 exp(-s^2) more in the derivative
+        let difference = |s: f64| {
+            let of_derivative = if derivatives < 2 { 0.0 } else { 2.0 / 3.0 * s * s * s };
+            std::f64::consts::FRAC_2_SQRT_PI * (s + 1.0 / s + of_derivative) * (-s * s).exp()
+        };
+        let mut s = 1.0f64;
+        while s < 7.0 && difference(s) > tolerance {
+            s += 0.05;
+        }
+        s * std::f64::consts::SQRT_2
+    },
+    profile: reference::gaussian_profile,
+    cost: 1.0,
+    device: 2,
+};
+
+static HU_POLYNOMIAL: Regularisation = Regularisation {
+    name: "hu-polynomial",
+    needs_size: true,
+    finite_centre: false,
+    unbounded_gradient: true,
+    reach: |_, _| 1.0,
+    profile: |r2, size| {
+        let r = r2.sqrt();
+        if r <= size {
+            (1.0 / (size * size * r), -1.0 / (size * size * r * r2))
+        } else {
+            (1.0 / (r2 * r), -3.0 / (r2 * r2 * r))
+        }
+    },
+    cost: 1.0,
+    device: 3,
+};
+
+/// The loops over pairs; without sizes every core is the singular one.
+pub(super) fn add_pairs<T: Real>(core: Core, pairs: &Pairs, simd: SimdLevel, block: &Block<T, 3>, sums: &mut [T]) {
+    let core = if pairs.softened { core } else { Core::Singular };
+    let accuracy = pairs.accuracy;
+    match (core, pairs.derivatives) {
+        (Core::Singular, 0 | 1) => block.with_accuracy::<VortexVelocity<SingularVortex>, 3, 3>(simd, accuracy, sums),
+        (Core::WinckelmansLeonard, 0 | 1) => block.full::<VortexVelocity<WinckelmansLeonard>, 3, 3>(simd, sums),
+        (Core::Gaussian, 0 | 1) => block.full::<VortexVelocity<Gaussian>, 3, 3>(simd, sums),
+        (Core::HuPolynomial, 0 | 1) => block.full::<VortexVelocity<HuPolynomial>, 3, 3>(simd, sums),
+        (Core::Singular, _) => block.full::<VortexGradient<SingularVortex>, 3, 12>(simd, sums),
+        (Core::WinckelmansLeonard, _) => block.full::<VortexGradient<WinckelmansLeonard>, 3, 12>(simd, sums),
+        (Core::Gaussian, _) => block.full::<VortexGradient<Gaussian>, 3, 12>(simd, sums),
+        (Core::HuPolynomial, _) => block.full::<VortexGradient<HuPolynomial>, 3, 12>(simd, sums),
+    }
+}
+
 /// A radial profile: `K(r)` and `K'(r)/r`.
-pub(crate) trait Profile {
+trait Profile {
     /// Returns `(K, K'/r)`; callers that need no gradient drop the second.
     fn profile<V: Lanes, const A: u8, const SKIP: bool>(r2: V, size2: V) -> (V, V);
 }
 
 /// `1/r^3`
-pub(crate) struct SingularVortex;
+struct SingularVortex;
 /// `(r^2 + 5/2 s^2) / (r^2 + s^2)^(5/2)`
-pub(crate) struct WinckelmansLeonard;
+struct WinckelmansLeonard;
 /// The blob `exp(-r^2 / 2 s^2)`
-pub(crate) struct Gaussian;
+struct Gaussian;
 /// `1/(s^2 r)` inside the core, `1/r^3` outside
-pub(crate) struct HuPolynomial;
+struct HuPolynomial;
 
 /// The velocity with a given core.
-pub(crate) struct VortexVelocity<P>(PhantomData<P>);
+struct VortexVelocity<P>(PhantomData<P>);
 /// The velocity and its gradient with a given core.
-pub(crate) struct VortexGradient<P>(PhantomData<P>);
+struct VortexGradient<P>(PhantomData<P>);
 
 #[inline(always)]
 fn real<V: Lanes>(value: f64) -> V {

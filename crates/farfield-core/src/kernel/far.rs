@@ -1,6 +1,6 @@
 //! Outputs of the far field: derivatives of expansions of the potential, evaluated with one set of basis functions.
 
-use super::Kernel;
+use super::Form;
 use crate::expansion::coefficient_count;
 use crate::expansion::derivative::{Derivative, of_local, of_multipole};
 use crate::simd::Real;
@@ -17,7 +17,7 @@ pub(crate) enum Side {
 /// The sums are those of the [`super::Pair`] kernels, in the same order; `derivatives` says how far they go.
 #[derive(Debug, Clone)]
 pub(crate) struct FarOutputs<T> {
-    vector: bool,
+    form: Form,
     derivatives: usize,
     order: usize,
     side: Side,
@@ -26,13 +26,13 @@ pub(crate) struct FarOutputs<T> {
 }
 
 impl<T: Real> FarOutputs<T> {
-    pub fn new(kernel: Kernel, derivatives: usize, order: usize, side: Side) -> Self {
+    pub fn new(form: Form, derivatives: usize, order: usize, side: Side) -> Self {
         let (first, second) = match side {
             Side::Local => (of_local(order), of_local(order.saturating_sub(1))),
             Side::Multipole => (of_multipole(order), of_multipole(order + 1)),
         };
         Self {
-            vector: kernel.strength_components() == 3,
+            form,
             derivatives,
             order,
             side,
@@ -43,7 +43,7 @@ impl<T: Real> FarOutputs<T> {
 
     /// How many sums come out.
     pub fn sums(&self) -> usize {
-        sums_of(self.vector, self.derivatives)
+        self.form.sums(self.derivatives)
     }
 
     /// The order of the basis functions the derived expansions need.
@@ -76,11 +76,7 @@ impl<T: Real> FarOutputs<T> {
 
     /// How many derivatives sum `k` takes; each brings a factor one over the box's side.
     pub fn derivatives_of(&self, k: usize) -> usize {
-        match (self.vector, k) {
-            (false, 0) => 0,
-            (false, 1..=3) | (true, 0..=2) => 1,
-            _ => 2,
-        }
+        self.form.derivatives_of_sum(k)
     }
 
     /// The expansions of all sums from that of the potential (three of them, one after the other with the given
@@ -94,7 +90,7 @@ impl<T: Real> FarOutputs<T> {
         for (k, sum) in derived[..self.derived_len()].chunks_mut(slot).enumerate() {
             sum[coefficient_count(self.order_after(self.derivatives_of(k)))..].fill(T::ZERO);
         }
-        if !self.vector {
+        if self.form != Form::Vortex {
             derived[..n0].copy_from_slice(&potential[..n0]);
             if self.derivatives == 0 {
                 return;
@@ -126,16 +122,5 @@ impl<T: Real> FarOutputs<T> {
                 }
             }
         }
-    }
-}
-
-/// How many sums a kernel with scalar or vector strengths forms for so many derivatives of its potential.
-pub fn sums_of(vector: bool, derivatives: usize) -> usize {
-    match (vector, derivatives) {
-        (false, 0) => 1,
-        (false, 1) => 4,
-        (false, _) => 10,
-        (true, 0 | 1) => 3,
-        (true, _) => 12,
     }
 }

@@ -6,10 +6,7 @@ mod mutual;
 pub(crate) use block::{Block, Size2, Skip, Sources, columns};
 pub(crate) use mutual::{MutualBlock, MutualPair};
 
-use crate::kernel::{
-    Core, CoulombGradient, CoulombHessian, CoulombPotential, Gaussian, HuPolynomial, Kernel, PlummerGradient,
-    PlummerPotential, SingularVortex, VortexGradient, VortexVelocity, WinckelmansLeonard, sums_of,
-};
+use crate::kernel::Kernel;
 use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
 
 /// What is summed over pairs of points in `D` dimensions.
@@ -36,7 +33,7 @@ pub(crate) struct Pairs {
 impl Pairs {
     /// Sums per target.
     pub fn sums(&self) -> usize {
-        sums_of(self.kernel.strength_components() == 3, self.derivatives)
+        self.kernel.form().sums(self.derivatives)
     }
 }
 
@@ -58,33 +55,7 @@ impl PairSums<3> for Pairs {
     }
 
     fn add<T: Real>(&self, simd: SimdLevel, block: &Block<T, 3>, sums: &mut [T]) {
-        let accuracy = self.accuracy;
-        let core = |core: Core| if self.softened { core } else { Core::Singular };
-        match (self.kernel, self.derivatives) {
-            (Kernel::Coulomb, 0) => block.with_accuracy::<CoulombPotential, 1, 1>(simd, accuracy, sums),
-            (Kernel::Coulomb, 1) => block.with_accuracy::<CoulombGradient, 1, 4>(simd, accuracy, sums),
-            (Kernel::Coulomb, _) => block.full::<CoulombHessian, 1, 10>(simd, sums),
-            (Kernel::Gravity { .. }, 0) => match self.softened {
-                false => block.with_accuracy::<CoulombPotential, 1, 1>(simd, accuracy, sums),
-                true => block.with_accuracy::<PlummerPotential, 1, 1>(simd, accuracy, sums),
-            },
-            (Kernel::Gravity { .. }, _) => match self.softened {
-                false => block.with_accuracy::<CoulombGradient, 1, 4>(simd, accuracy, sums),
-                true => block.with_accuracy::<PlummerGradient, 1, 4>(simd, accuracy, sums),
-            },
-            (Kernel::BiotSavart { core: c }, 0 | 1) => match core(c) {
-                Core::Singular => block.with_accuracy::<VortexVelocity<SingularVortex>, 3, 3>(simd, accuracy, sums),
-                Core::WinckelmansLeonard => block.full::<VortexVelocity<WinckelmansLeonard>, 3, 3>(simd, sums),
-                Core::Gaussian => block.full::<VortexVelocity<Gaussian>, 3, 3>(simd, sums),
-                Core::HuPolynomial => block.full::<VortexVelocity<HuPolynomial>, 3, 3>(simd, sums),
-            },
-            (Kernel::BiotSavart { core: c }, _) => match core(c) {
-                Core::Singular => block.full::<VortexGradient<SingularVortex>, 3, 12>(simd, sums),
-                Core::WinckelmansLeonard => block.full::<VortexGradient<WinckelmansLeonard>, 3, 12>(simd, sums),
-                Core::Gaussian => block.full::<VortexGradient<Gaussian>, 3, 12>(simd, sums),
-                Core::HuPolynomial => block.full::<VortexGradient<HuPolynomial>, 3, 12>(simd, sums),
-            },
-        }
+        Kernel::add_pairs(self, simd, block, sums);
     }
 }
 

@@ -32,7 +32,7 @@ pub fn coulomb<'a, T: Real>(sources: &'a [[T; 3]], charges: &'a [T]) -> CoulombS
 pub fn gravity<'a, T: Real>(sources: &'a [[T; 3]], masses: &'a [T], constant: f64) -> GravitySum<'a, T> {
     let outputs = [Output::Potential, Output::Acceleration];
     GravitySum {
-        sum: Sum::new(Kernel::Gravity { constant }, sources).outputs(&outputs),
+        sum: Sum::new(Kernel::gravity(constant), sources).outputs(&outputs),
         strengths: masses,
     }
 }

@@ -67,10 +67,8 @@ impl Units {
     /// Units for points that extend over `extent`.
     pub fn new<T: Real>(extent: f64, kernel: Kernel) -> Self {
         let comfort = Comfort::of::<T>();
-        let constant = match kernel {
-            Kernel::Gravity { constant } => Comfort::exponent(constant.abs(), comfort.strength),
-            Kernel::Coulomb | Kernel::BiotSavart { .. } => 0,
-        };
+        let constant = kernel.description().constant;
+        let constant = constant.map_or(0, |constant| Comfort::exponent(constant.abs(), comfort.strength));
         Self {
             length: Comfort::exponent(extent, comfort.extent),
             constant,
@@ -111,11 +109,9 @@ impl Units {
 
     /// The kernel in these units.
     pub fn kernel(self, kernel: Kernel) -> Kernel {
-        match kernel {
-            Kernel::Gravity { constant } => Kernel::Gravity {
-                constant: times_two_to(constant, -self.constant),
-            },
-            other => other,
+        match kernel.description().constant {
+            Some(constant) => kernel.with_constant(times_two_to(constant, -self.constant)),
+            None => kernel,
         }
     }
 
@@ -188,7 +184,7 @@ mod tests {
     #[test]
     fn usual_numbers_keep_their_units() {
         for extent in [0.0, 1e-10, 1.0, 1e15] {
-            assert!(Units::new::<f64>(extent, Kernel::Gravity { constant: 6.7e-11 }).are_the_callers());
+            assert!(Units::new::<f64>(extent, Kernel::gravity(6.7e-11)).are_the_callers());
         }
         assert_eq!(
             Units::new::<f64>(2f64.powi(300), Kernel::Coulomb).length(2f64.powi(301)),

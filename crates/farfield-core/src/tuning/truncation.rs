@@ -99,7 +99,7 @@ mod tests {
             let outputs: Vec<_> = self
                 .orders
                 .iter()
-                .map(|order| FarOutputs::<T>::new(Kernel::Coulomb, 2, *order, Side::Local))
+                .map(|order| FarOutputs::<T>::new(Kernel::Coulomb.form(), 2, *order, Side::Local))
                 .collect();
             let batches = self.samples / (V::LANES * V::LANES);
             for _ in 0..batches {

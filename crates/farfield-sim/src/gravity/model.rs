@@ -72,9 +72,7 @@ impl GravityModel {
         };
         Request {
             what: "bodies",
-            kernel: Kernel::Gravity {
-                constant: self.settings.constant,
-            },
+            kernel: Kernel::gravity(self.settings.constant),
             sources: &[],
             sizes,
             strengths: &[],
