@@ -198,7 +198,8 @@ impl<'a, T: Real> Truth<'a, T> {
             let d = std::array::from_fn(|axis| x[axis] - source[axis]);
             let strength: [f64; 4] = std::array::from_fn(|c| {
                 if c < components {
-                    times_two_to(strengths[j * components + c].to_f64(), -self.strengths)
+                    let unit = units.of_component(problem.kernel.form(), c, self.strengths);
+                    times_two_to(strengths[j * components + c].to_f64(), -unit)
                 } else {
                     0.0
                 }

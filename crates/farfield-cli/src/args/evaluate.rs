@@ -65,6 +65,10 @@ pub struct EvaluateArgs {
     /// File of the charges, masses or vortex strengths: .npy, .npz or .csv
     #[arg(long, value_name = "FILE", requires = "sources", help_heading = "Points")]
     pub charges: Option<PathBuf>,
+    /// File of the dipole moments of the sources, three numbers each (coulomb): .npy, .npz or .csv. Charges are those of
+    /// --charges, --charge-distribution or the sources' file, else there are none
+    #[arg(long, value_name = "FILE", help_heading = "Points")]
+    pub dipoles: Option<PathBuf>,
     /// File of the targets: .npy, .npz or .csv [default: the targets are the sources]
     #[arg(long, value_name = "FILE", help_heading = "Points")]
     pub targets: Option<PathBuf>,

@@ -17,6 +17,7 @@ impl AnyKernel {
         check_options(args)?;
         let space = |kernel, size| space(args, kernel, size).map(AnyKernel::Space);
         match args.kernel {
+            KernelName::Coulomb if args.dipoles.is_some() => space(kernel::Kernel::CoulombDipoles, None),
             KernelName::Coulomb => space(kernel::Kernel::Coulomb, None),
             KernelName::Gravity => {
                 let constant = args.gravitational_constant.unwrap_or(1.0);
@@ -43,8 +44,8 @@ impl AnyKernel {
 
 /// Refuses options of other kernels.
 fn check_options(args: &EvaluateArgs) -> Result<(), Failure> {
-    use KernelName::{BiotSavart, Gravity, Harmonic2d, Log2d};
-    let options: [(&str, bool, &[KernelName]); 6] = [
+    use KernelName::{BiotSavart, Coulomb, Gravity, Harmonic2d, Log2d};
+    let options: [(&str, bool, &[KernelName]); 7] = [
         ("--core", args.core.is_some(), &[BiotSavart, Harmonic2d, Log2d]),
         (
             "--allow-unbounded-gradient",
@@ -58,6 +59,7 @@ fn check_options(args: &EvaluateArgs) -> Result<(), Failure> {
             args.gravitational_constant.is_some(),
             &[Gravity],
         ),
+        ("--dipoles", args.dipoles.is_some(), &[Coulomb]),
         ("--complex", args.complex, &[Harmonic2d, Log2d]),
     ];
     for (option, given, kernels) in options {

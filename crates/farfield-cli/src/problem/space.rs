@@ -157,6 +157,10 @@ impl Problem<3> for Space {
                 title: "Coulomb".to_owned(),
                 ..facts
             },
+            Kernel::CoulombDipoles => Facts {
+                title: "Coulomb with dipoles".to_owned(),
+                ..facts
+            },
             Kernel::Gravity { constant, softening } => {
                 let of = match softening {
                     Softening::Plummer => String::new(),

@@ -1,10 +1,10 @@
 //! Tables and memory of an FMM evaluation, made once per plan.
 
-use super::operators::{LeafPoints, Placement, workspace_len};
+use super::operators::{LeafPoints, Placement, strengths_scratch};
 use crate::expansion::coefficient_count;
 use crate::expansion::harmonics::Recurrence;
 use crate::expansion::translation::{self, Translations};
-use crate::kernel::{FarOutputs, Side, Sizes};
+use crate::kernel::{FarOutputs, FarSources, Side, Sizes};
 use crate::p2p::Pairs;
 use crate::parallel::{ScratchPool, for_columns, map};
 use crate::simd::{Real, SimdLevel, lanes_len};
@@ -91,6 +91,8 @@ pub(crate) struct Fmm<T: Real> {
     pub m2l_direction: Vec<u16>,
     pub m2m_moves: Vec<Vec<Moves>>,
     pub l2l_moves: Vec<Vec<Moves>>,
+    pub multipole_sources: FarSources<T>,
+    pub local_sources: FarSources<T>,
     pub local_outputs: FarOutputs<T>,
     pub multipole_outputs: FarOutputs<T>,
     pub multipoles: Vec<T>,
@@ -233,7 +235,11 @@ impl<T: Real> Fmm<T> {
         let local_outputs = FarOutputs::new(form, pairs.derivatives, order, Side::Local);
         let multipole_outputs = FarOutputs::new(form, pairs.derivatives, order, Side::Multipole);
         let expansions = tree.nodes.len() * streams * coefficient_count(order);
-        let scratch = lanes_len(translation::workspace_len(order).max(workspace_len(order, streams)))
+        let [multipole_sources, local_sources] =
+            [Side::Multipole, Side::Local].map(|side| FarSources::new(form, order, side));
+        let scratch = lanes_len(translation::workspace_len(order))
+            .max(strengths_scratch(&multipole_sources, order, streams))
+            .max(strengths_scratch(&local_sources, order, streams))
             + local_outputs.derived_len().max(multipole_outputs.derived_len());
         let leaf_groups = group_leaves(&tree, &lists);
         Self {
@@ -252,6 +258,8 @@ impl<T: Real> Fmm<T> {
             m2l_direction,
             m2m_moves: upward_moves(&tree),
             l2l_moves: downward_moves(&tree),
+            multipole_sources,
+            local_sources,
             local_outputs,
             multipole_outputs,
             multipoles: vec![T::ZERO; expansions],

@@ -1,4 +1,5 @@
-//! Outputs of the far field: derivatives of expansions of the potential, evaluated with one set of basis functions.
+//! The two ends of the far field: how strengths become expansions of a potential, and how these become sums. Both are
+//! derivatives of expansions, so that one set of basis functions serves all.
 
 use super::Form;
 use crate::expansion::coefficient_count;
@@ -121,6 +122,67 @@ impl<T: Real> FarOutputs<T> {
                     self.second[j].apply(&velocity[i * slot..][..n1], &mut gradient[(3 * i + j) * slot..][..n2]);
                 }
             }
+        }
+    }
+}
+
+/// Turns the sums of basis functions over sources into expansions of the potential.
+///
+/// For charges and vortices the sum of each strength's stream is an expansion. A dipole is minus the derivative of a charge:
+/// with $S_0$ the expansion that the charges make and $S_a$ the one that component $a$ of the moments would make as charges,
+/// the expansion is $S_0 - \sum_a \partial_a S_a$.
+#[derive(Debug, Clone)]
+pub(crate) struct FarSources<T> {
+    form: Form,
+    order: usize,
+    side: Side,
+    derivative: [Derivative<T>; 3],
+}
+
+impl<T: Real> FarSources<T> {
+    pub fn new(form: Form, order: usize, side: Side) -> Self {
+        let derivative = match side {
+            Side::Local => of_local(order + 1),
+            Side::Multipole => of_multipole(order.saturating_sub(1)),
+        };
+        Self {
+            form,
+            order,
+            side,
+            derivative,
+        }
+    }
+
+    /// Whether the streams' sums are the expansions themselves.
+    pub fn are_expansions(&self) -> bool {
+        self.form.source_derivatives() == 0
+    }
+
+    /// The order up to which basis functions are summed.
+    pub fn basis_order(&self) -> usize {
+        match self.side {
+            Side::Local => self.order + self.form.source_derivatives(),
+            Side::Multipole => self.order,
+        }
+    }
+
+    /// The length of the sums of one strength vector.
+    pub fn sums_len(&self) -> usize {
+        self.form.strengths() * coefficient_count(self.basis_order())
+    }
+
+    /// Adds to the expansion what the streams' sums make; they are used up. Lengths are in units of the box's side.
+    pub fn add_to(&self, expansion: &mut [T], sums: &mut [T], inverse_side: f64) {
+        let slot = coefficient_count(self.basis_order());
+        let (charges, moments) = sums.split_at_mut(slot);
+        for (out, sum) in expansion.iter_mut().zip(charges) {
+            *out += *sum;
+        }
+        for (derivative, moment) in self.derivative.iter().zip(moments.chunks_mut(slot)) {
+            for value in moment.iter_mut() {
+                *value = *value * T::from_f64(inverse_side);
+            }
+            derivative.subtract(moment, expansion);
         }
     }
 }

@@ -5,11 +5,12 @@
 //! | kernel | strengths | outputs |
 //! |---|---|---|
 //! | [`Kernel::Coulomb`] | charge $q_j$ | potential $\sum q_j/r$, its gradient and Hessian |
+//! | [`Kernel::CoulombDipoles`] | $q_j$ and moment $p_j$ | potential $\sum q_j/r + p_j\cdot r/r^3$, its gradient and Hessian |
 //! | [`Kernel::Gravity`] | mass $m_j$ | potential $-G\sum m_j/r$, softened, and acceleration |
 //! | [`Kernel::BiotSavart`] | vector $\gamma_j$ | velocity $\frac1{4\pi}\sum \gamma_j\times r\\,K(r)$, its gradient |
 //!
 //! When the sources are the targets, $i=j$ is skipped for every kernel. A distinct pair at the same place is skipped
-//! by the singular kernels (Coulomb, gravity without softening, Biot-Savart with [`Core::Singular`]) and counted with
+//! by the singular kernels (Coulomb, dipoles, gravity without softening, Biot-Savart with [`Core::Singular`]) and counted with
 //! the kernel's finite value by the others.
 //!
 //! # A kernel is one description
@@ -30,14 +31,16 @@
 mod biot_savart;
 mod coulomb;
 mod description;
+mod dipole;
 mod far;
+mod gaussian;
 mod gravity;
 mod pair;
 pub(crate) mod reference;
 
 pub use biot_savart::Core;
 pub use description::{Description, Form, Regularisation};
-pub(crate) use far::{FarOutputs, Side};
+pub(crate) use far::{FarOutputs, FarSources, Side};
 pub use gravity::Softening;
 pub(crate) use pair::Pair;
 
@@ -50,6 +53,10 @@ use std::fmt;
 pub enum Kernel {
     /// $\phi(x) = \sum_j q_j/|x-y_j|$, no factor $4\pi$; $\nabla\phi$ and $\nabla\nabla\phi$.
     Coulomb,
+    /// $\phi(x) = \sum_j q_j/|r| + p_j\cdot r/|r|^3$, $r = x-y_j$; $\nabla\phi$ and $\nabla\nabla\phi$.
+    ///
+    /// A source has four numbers: its charge and the three components of its dipole moment, any of which may be zero.
+    CoulombDipoles,
     /// $\phi(x) = -G\sum_j m_j/|x-y_j|$ and the acceleration $-\nabla\phi$, softened near the masses.
     ///
     /// The softening length $\epsilon$ is one number or one per source ([`Sizes`]); zero or none is Newton's law.
@@ -155,7 +162,7 @@ impl Kernel {
 
     /// One of every kernel there is, with every core and softening.
     pub fn all() -> Vec<Self> {
-        let mut all = vec![Kernel::Coulomb];
+        let mut all = vec![Kernel::Coulomb, Kernel::CoulombDipoles];
         all.extend(Softening::ALL.map(|softening| Kernel::Gravity {
             constant: 1.0,
             softening,
@@ -168,6 +175,7 @@ impl Kernel {
     pub fn description(self) -> Description {
         match self {
             Kernel::Coulomb => coulomb::DESCRIPTION,
+            Kernel::CoulombDipoles => dipole::DESCRIPTION,
             Kernel::Gravity { constant, softening } => gravity::description(constant, softening),
             Kernel::BiotSavart { core } => biot_savart::description(core),
         }
@@ -180,6 +188,7 @@ impl Kernel {
                 gravity::add_pairs(softening, pairs, simd, block, sums)
             }
             Kernel::Coulomb | Kernel::Gravity { .. } => coulomb::add_pairs(pairs, simd, block, sums),
+            Kernel::CoulombDipoles => dipole::add_pairs(pairs, simd, block, sums),
             Kernel::BiotSavart { core } => biot_savart::add_pairs(core, pairs, simd, block, sums),
         }
     }
@@ -207,7 +216,7 @@ impl Kernel {
         self.description().form
     }
 
-    /// Numbers per source: one charge or mass, or a vector.
+    /// Numbers per source: one charge or mass, a charge with a dipole moment, or a vector.
     pub fn strength_components(self) -> usize {
         self.form().strengths()
     }

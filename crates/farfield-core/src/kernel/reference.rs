@@ -18,7 +18,11 @@ pub(crate) fn add_pair(kernel: Kernel, output: Output, d: [f64; 3], strength: &[
         None => singular_profile(&kernel, r2),
     };
     match kernel.form {
-        Form::Charge | Form::Dipole => add_charge(output, d, scale * strength[0], (value, slope), sums),
+        Form::Charge => add_charge(output, d, scale * strength[0], (value, slope), sums),
+        Form::Dipole => {
+            add_charge(output, d, scale * strength[0], (value, slope), sums);
+            add_dipole(output, d, [1, 2, 3].map(|k| scale * strength[k]), sums);
+        }
         Form::Vortex => {
             let g = [scale * strength[0], scale * strength[1], scale * strength[2]];
             add_vortex(output, d, g, (value, slope), sums);
@@ -56,6 +60,28 @@ fn add_charge(output: Output, d: [f64; 3], q: f64, (potential, slope): (f64, f64
 
 /// The components of a symmetric matrix, in their order.
 const PAIRS_OF_AXES: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
+
+/// A dipole of moment `p`: the derivatives of `p.d/r^3`.
+fn add_dipole(output: Output, d: [f64; 3], p: [f64; 3], sums: &mut [f64]) {
+    let r2 = d.iter().map(|c| c * c).sum::<f64>();
+    let along = (0..3).map(|i| p[i] * d[i]).sum::<f64>();
+    let cube = r2 * r2.sqrt();
+    match output {
+        Output::Potential => sums[0] += along / cube,
+        Output::Gradient => {
+            for i in 0..3 {
+                sums[i] += (p[i] - 3.0 * along * d[i] / r2) / cube;
+            }
+        }
+        _ => {
+            for (k, (i, j)) in PAIRS_OF_AXES.into_iter().enumerate() {
+                let delta = if i == j { 1.0 } else { 0.0 };
+                let mixed = p[i] * d[j] + p[j] * d[i] + along * delta;
+                sums[k] += (15.0 * along * d[i] * d[j] / r2 - 3.0 * mixed) / (cube * r2);
+            }
+        }
+    }
+}
 
 /// A vortex element of profile `k` with `slope = k'/r`.
 fn add_vortex(output: Output, d: [f64; 3], g: [f64; 3], (k, slope): (f64, f64), sums: &mut [f64]) {

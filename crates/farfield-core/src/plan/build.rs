@@ -90,6 +90,11 @@ impl<'a, T: Real> Sum<'a, T> {
         form.error_derivatives(self.outputs.iter().map(|output| output.derivatives()))
     }
 
+    /// The highest order of derivatives of 1/r whose error is to be kept.
+    pub(super) fn highest_error(&self) -> usize {
+        self.most_derivatives() + self.kernel.form().source_derivatives()
+    }
+
     /// The most derivatives an output takes.
     pub(super) fn most_derivatives(&self) -> usize {
         self.outputs

@@ -2,8 +2,9 @@
 
 use super::{Field, Method, Sum};
 use crate::error::Error;
-use crate::kernel::{Core, Kernel, Output, Sizes};
+use crate::kernel::{Core, Kernel, Output, Sizes, Softening};
 use crate::simd::Real;
+use std::borrow::Cow;
 
 /// The potential $\phi(x_i)=\sum_{j\ne i} q_j/|x_i-x_j|$ of `charges` at `sources`.
 ///
@@ -17,7 +18,8 @@ use crate::simd::Real;
 pub fn coulomb<'a, T: Real>(sources: &'a [[T; 3]], charges: &'a [T]) -> CoulombSum<'a, T> {
     CoulombSum {
         sum: Sum::new(Kernel::Coulomb, sources),
-        strengths: charges,
+        strengths: charges.into(),
+        refused: None,
     }
 }
 
@@ -33,7 +35,8 @@ pub fn gravity<'a, T: Real>(sources: &'a [[T; 3]], masses: &'a [T], constant: f6
     let outputs = [Output::Potential, Output::Acceleration];
     GravitySum {
         sum: Sum::new(Kernel::gravity(constant), sources).outputs(&outputs),
-        strengths: masses,
+        strengths: masses.into(),
+        refused: None,
     }
 }
 
@@ -51,7 +54,8 @@ pub fn biot_savart<'a, T: Real>(sources: &'a [[T; 3]], strengths: &'a [[T; 3]]) 
     let kernel = Kernel::BiotSavart { core: Core::Singular };
     BiotSavartSum {
         sum: Sum::new(kernel, sources),
-        strengths: strengths.as_flattened(),
+        strengths: strengths.as_flattened().into(),
+        refused: None,
     }
 }
 
@@ -60,9 +64,11 @@ macro_rules! one_call {
         $(#[$doc])*
         #[derive(Debug, Clone)]
         #[must_use = "nothing is summed before `evaluate`"]
-        pub struct $name<'a, T> {
+        pub struct $name<'a, T: Clone> {
             sum: Sum<'a, T>,
-            strengths: &'a [T],
+            strengths: Cow<'a, [T]>,
+            /// What is wrong with the strengths, for `evaluate` to say.
+            refused: Option<Error>,
         }
 
         impl<'a, T: Real> $name<'a, T> {
@@ -89,8 +95,10 @@ macro_rules! one_call {
             /// # Errors
             /// Any of [`Error`], naming the value that is wrong and where it is.
             pub fn evaluate(self) -> Result<Field<T>, Error> {
-                let strengths = self.strengths;
-                self.sum.plan()?.evaluate(strengths)
+                match self.refused {
+                    Some(error) => Err(error),
+                    None => self.sum.plan()?.evaluate(&self.strengths),
+                }
             }
         }
     };
@@ -110,6 +118,33 @@ one_call! {
 }
 
 impl<T: Real> CoulombSum<'_, T> {
+    /// Also dipoles at the sources, one moment each: $\phi$ grows by $\sum p_j\cdot r/r^3$, $r = x_i-x_j$. Where there are
+    /// dipoles alone, the charges may be left empty.
+    ///
+    /// ```
+    /// let sources = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
+    /// let moments = [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]];
+    /// let field = farfield_core::coulomb::<f64>(&sources, &[]).dipoles(&moments).evaluate()?;
+    /// assert!((field.potential()[1] - 0.25).abs() < 1e-6);
+    /// # Ok::<(), farfield_core::Error>(())
+    /// ```
+    pub fn dipoles(mut self, moments: &[[T; 3]]) -> Self {
+        let charges = &self.strengths;
+        if !charges.is_empty() && charges.len() != moments.len() {
+            self.refused = Some(Error::Length {
+                array: "dipoles",
+                found: 3 * moments.len(),
+                expected: 3 * charges.len(),
+                why: format!("3 numbers for each of {} charges", charges.len()),
+            });
+            return self;
+        }
+        let source = |(k, p): (usize, &[T; 3])| [charges.get(k).copied().unwrap_or(T::ZERO), p[0], p[1], p[2]];
+        self.strengths = moments.iter().enumerate().flat_map(source).collect();
+        self.sum.kernel = Kernel::CoulombDipoles;
+        self
+    }
+
     /// Also the gradient of the potential.
     pub fn gradient(mut self) -> Self {
         self.sum.outputs.push(Output::Gradient);
@@ -124,9 +159,17 @@ impl<T: Real> CoulombSum<'_, T> {
 }
 
 impl<T: Real> GravitySum<'_, T> {
-    /// Plummer softening, one length or one per source.
+    /// Softening, one length or one per source; by Plummer's spheres, or as [`GravitySum::softening_kernel`] says.
     pub fn softening(mut self, softening: Sizes<T>) -> Self {
         self.sum = self.sum.sizes(softening);
+        self
+    }
+
+    /// What softened masses attract like.
+    pub fn softening_kernel(mut self, softening: Softening) -> Self {
+        if let Kernel::Gravity { constant, .. } = self.sum.kernel {
+            self.sum.kernel = Kernel::Gravity { constant, softening };
+        }
         self
     }
 }

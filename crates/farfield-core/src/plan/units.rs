@@ -7,7 +7,7 @@
 //! are brought back at the end, and those that do not fit the precision are an error ([`super::Error::Overflow`]).
 
 use super::extremes::Extremes;
-use crate::kernel::{Kernel, Output, Sizes};
+use crate::kernel::{Form, Kernel, Output, Sizes};
 use crate::simd::Real;
 use rayon::prelude::*;
 
@@ -83,6 +83,29 @@ impl Units {
     /// The unit of strengths, the largest of which is `largest`.
     pub fn of_strengths<T: Real>(largest: f64) -> i32 {
         Comfort::exponent(largest, Comfort::of::<T>().strength)
+    }
+
+    /// The unit of a component of a strength, where strengths have the unit `strengths`.
+    pub fn of_component(self, form: Form, component: usize, strengths: i32) -> i32 {
+        strengths + form.length_power(component) * self.length
+    }
+
+    /// Whether strengths keep their numbers in these units, apart from a unit of their own.
+    pub fn keep_strengths(self, form: Form) -> bool {
+        self.length == 0 || form.source_derivatives() == 0
+    }
+
+    /// Strengths in these units and one of their own, which is returned.
+    pub fn scale_strengths<T: Real>(self, form: Form, strengths: &mut [T]) -> i32 {
+        let components = form.strengths();
+        if !self.keep_strengths(form) {
+            for (k, strength) in strengths.iter_mut().enumerate() {
+                *strength = times_two_to(*strength, -self.of_component(form, k % components, 0));
+            }
+        }
+        let unit = Self::of_strengths::<T>(largest_magnitude(strengths).unwrap_or(0.0));
+        multiply_by_two_to(strengths, -unit);
+        unit
     }
 
     /// Points in these units.
