@@ -106,10 +106,12 @@ fn several_strength_vectors_equal_one_at_a_time() {
     ] {
         let length = n * kernel.strength_components();
         let strengths = ChargeDistribution::Signed.generate::<f64>(length * vectors, 1);
-        let sum = Sum::new(kernel, &points)
-            .method(method)
-            .sizes(Sizes::Global(1e-3))
-            .leaf_capacity(60);
+        let sizes = if kernel.has_sizes() {
+            Sizes::Global(1e-3)
+        } else {
+            Sizes::None
+        };
+        let sum = Sum::new(kernel, &points).method(method).sizes(sizes).leaf_capacity(60);
         let together = sum
             .clone()
             .vectors(vectors)

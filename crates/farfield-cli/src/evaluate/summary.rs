@@ -67,7 +67,11 @@ fn describe<P: Problem<D>, T: Precision, const D: usize>(
         format!(" x {}", input.vectors)
     };
     let sources = units::count(input.sources.len() as u64);
-    line(text, "sources", &format!("{sources} ({made}), {charges}{dipoles}{vectors}"));
+    line(
+        text,
+        "sources",
+        &format!("{sources} ({made}), {charges}{dipoles}{vectors}"),
+    );
     let targets = match (&input.targets, &request.targets) {
         (Some(targets), Some(path)) => format!("{} ({})", units::count(targets.len() as u64), path.display()),
         _ => "the sources".to_owned(),
