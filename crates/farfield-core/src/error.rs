@@ -145,6 +145,12 @@ pub enum Error {
         /// The outputs there are.
         available: String,
     },
+    /// Core sizes for a kernel that has no core.
+    #[error("core sizes were given, but the {kernel} kernel has no core: leave them out, or choose a core")]
+    UselessSizes {
+        /// The kernel.
+        kernel: &'static str,
+    },
     /// The velocity gradient of a core whose gradient is unbounded.
     #[error(
         "the gradient of the hu-polynomial core is unbounded at its centre; ask for it explicitly \

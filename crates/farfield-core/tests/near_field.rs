@@ -145,7 +145,7 @@ fn pairs_summed_elsewhere_give_the_same_sums() {
         check("other targets", other_targets.plan().unwrap(), one);
         let vectors = coulomb(&cube).vectors(3).method(method);
         check("three vectors", vectors.plan().unwrap(), &strengths);
-        let gravity = Kernel::Gravity { constant: 2.0 };
+        let gravity = Kernel::gravity(2.0);
         let sizes: Vec<f64> = (0..n).map(|k| 1e-4 * (1 + k % 5) as f64).collect();
         for sizes in [Sizes::Global(1e-4), Sizes::PerSource(sizes)] {
             let softened = Sum::new(gravity, &cube)

@@ -1,7 +1,8 @@
 //! Sums in one call.
 
-use crate::kernel::{Core, Kernel, Output, Sizes};
+use crate::kernel::{Core, Kernel, Output, Sizes, Softening};
 use crate::{Device, Error, Field, Method, Precision, Sum};
+use std::borrow::Cow;
 
 /// The potential $\phi(x_i)=\sum_{j\ne i} q_j/|x_i-x_j|$ of `charges` at `sources`.
 ///
@@ -16,7 +17,8 @@ pub fn coulomb<'a, T: Precision>(sources: &'a [[T; 3]], charges: &'a [T]) -> Cou
     CoulombSum {
         sum: Sum::new(Kernel::Coulomb, sources),
         outputs: vec![Output::Potential],
-        strengths: charges,
+        strengths: charges.into(),
+        refused: None,
     }
 }
 
@@ -30,9 +32,10 @@ pub fn coulomb<'a, T: Precision>(sources: &'a [[T; 3]], charges: &'a [T]) -> Cou
 /// ```
 pub fn gravity<'a, T: Precision>(sources: &'a [[T; 3]], masses: &'a [T], constant: f64) -> GravitySum<'a, T> {
     GravitySum {
-        sum: Sum::new(Kernel::Gravity { constant }, sources),
+        sum: Sum::new(Kernel::gravity(constant), sources),
         outputs: vec![Output::Potential, Output::Acceleration],
-        strengths: masses,
+        strengths: masses.into(),
+        refused: None,
     }
 }
 
@@ -51,7 +54,8 @@ pub fn biot_savart<'a, T: Precision>(sources: &'a [[T; 3]], strengths: &'a [[T; 
     BiotSavartSum {
         sum: Sum::new(kernel, sources),
         outputs: vec![Output::Velocity],
-        strengths: strengths.as_flattened(),
+        strengths: strengths.as_flattened().into(),
+        refused: None,
     }
 }
 
@@ -63,7 +67,9 @@ macro_rules! one_call {
         pub struct $name<'a, T: Precision> {
             sum: Sum<'a, T>,
             outputs: Vec<Output>,
-            strengths: &'a [T],
+            strengths: Cow<'a, [T]>,
+            /// What is wrong with the strengths, for `evaluate` to say.
+            refused: Option<Error>,
         }
 
         impl<'a, T: Precision> $name<'a, T> {
@@ -96,8 +102,10 @@ macro_rules! one_call {
             /// # Errors
             /// Any of [`Error`], naming the value that is wrong and where it is, or what is wrong with the device.
             pub fn evaluate(self) -> Result<Field<T>, Error> {
-                let sum = self.sum.outputs(&self.outputs);
-                sum.plan()?.evaluate(self.strengths)
+                match self.refused {
+                    Some(error) => Err(error),
+                    None => self.sum.outputs(&self.outputs).plan()?.evaluate(&self.strengths),
+                }
             }
         }
     };
@@ -117,6 +125,33 @@ one_call! {
 }
 
 impl<T: Precision> CoulombSum<'_, T> {
+    /// Also dipoles at the sources, one moment each: $\phi$ grows by $\sum p_j\cdot r/r^3$, $r = x_i-x_j$. Where there are
+    /// dipoles alone, the charges may be left empty.
+    ///
+    /// ```
+    /// let sources = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
+    /// let moments = [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]];
+    /// let field = farfield::coulomb::<f64>(&sources, &[]).dipoles(&moments).evaluate()?;
+    /// assert!((field.potential()[1] - 0.25).abs() < 1e-6);
+    /// # Ok::<(), farfield::Error>(())
+    /// ```
+    pub fn dipoles(mut self, moments: &[[T; 3]]) -> Self {
+        let charges = &self.strengths;
+        if !charges.is_empty() && charges.len() != moments.len() {
+            self.refused = Some(Error::Length {
+                array: "dipoles",
+                found: 3 * moments.len(),
+                expected: 3 * charges.len(),
+                why: format!("3 numbers for each of {} charges", charges.len()),
+            });
+            return self;
+        }
+        let source = |(k, p): (usize, &[T; 3])| [charges.get(k).copied().unwrap_or(T::ZERO), p[0], p[1], p[2]];
+        self.strengths = moments.iter().enumerate().flat_map(source).collect();
+        self.sum = self.sum.kernel(Kernel::CoulombDipoles);
+        self
+    }
+
     /// Also the gradient of the potential.
     pub fn gradient(mut self) -> Self {
         self.outputs.push(Output::Gradient);
@@ -131,9 +166,17 @@ impl<T: Precision> CoulombSum<'_, T> {
 }
 
 impl<T: Precision> GravitySum<'_, T> {
-    /// Plummer softening, one length or one per source.
+    /// Softening, one length or one per source; by Plummer's spheres, or as [`GravitySum::softening_kernel`] says.
     pub fn softening(mut self, softening: Sizes<T>) -> Self {
         self.sum = self.sum.sizes(softening);
+        self
+    }
+
+    /// What softened masses attract like.
+    pub fn softening_kernel(mut self, softening: Softening) -> Self {
+        if let Kernel::Gravity { constant, .. } = self.sum.present_kernel() {
+            self.sum = self.sum.kernel(Kernel::Gravity { constant, softening });
+        }
         self
     }
 }

@@ -27,6 +27,10 @@ impl<'a, T: Precision> SumOf<'a, T, Space> {
         Self::of(farfield_core::Sum::new(kernel, sources))
     }
 
+    pub(crate) fn present_kernel(&self) -> Kernel {
+        self.sum.request().kernel
+    }
+
     /// Another kernel between the same points.
     pub fn kernel(self, kernel: Kernel) -> Self {
         self.map(|sum| sum.kernel(kernel))

@@ -32,6 +32,10 @@ pub struct EvaluateArgs {
     /// Softening length (gravity) [default: none]
     #[arg(long, value_name = "S", value_parser = size, help_heading = "Kernel")]
     pub softening: Option<f64>,
+    /// What softened masses attract like: plummer, or spline and wendland-c2, which are points beyond 2.8 and 3 softening
+    /// lengths (gravity) [default: plummer]
+    #[arg(long, value_name = "NAME", value_parser = softenings(), requires = "softening", help_heading = "Kernel")]
+    pub softening_kernel: Option<String>,
     /// Newton's constant (gravity) [default: 1]
     #[arg(long, value_name = "G", help_heading = "Kernel")]
     pub gravitational_constant: Option<f64>,
@@ -62,6 +66,10 @@ pub struct EvaluateArgs {
     /// File of the charges, masses or vortex strengths: .npy, .npz or .csv
     #[arg(long, value_name = "FILE", requires = "sources", help_heading = "Points")]
     pub charges: Option<PathBuf>,
+    /// File of the dipole moments of the sources, three numbers each (coulomb): .npy, .npz or .csv. Charges are those of
+    /// --charges, --charge-distribution or the sources' file, else there are none
+    #[arg(long, value_name = "FILE", help_heading = "Points")]
+    pub dipoles: Option<PathBuf>,
     /// File of the targets: .npy, .npz or .csv [default: the targets are the sources]
     #[arg(long, value_name = "FILE", help_heading = "Points")]
     pub targets: Option<PathBuf>,
@@ -163,6 +171,10 @@ fn outputs() -> PossibleValuesParser {
 
 fn cores() -> PossibleValuesParser {
     names_of(&kernel::Core::ALL, &plane::Core::ALL)
+}
+
+fn softenings() -> PossibleValuesParser {
+    PossibleValuesParser::new(kernel::Softening::ALL.map(kernel::Softening::name))
 }
 
 fn point_sets() -> PossibleValuesParser {

@@ -45,10 +45,21 @@ impl<T: Precision, const D: usize> Input<T, D> {
                 (rounded("sources", path, &points)?, strengths)
             }
         };
-        let components = problem.strength_components();
+        // Dipoles come in a file of their own, beside one charge per source.
+        let components = match request.dipoles {
+            Some(_) => 1,
+            None => problem.strength_components(),
+        };
+        let moments = match &request.dipoles {
+            Some(path) => Some(read_moments(request, path, sources.len())?),
+            None => None,
+        };
+        let in_moments = moments.as_ref().map(|array| (array.columns / 3).max(1));
+        let asked = request.vectors.or(in_moments);
         let (strengths, vectors) = match &request.charges {
+            Charges::None => (vec![T::ZERO; sources.len() * asked.unwrap_or(1)], asked.unwrap_or(1)),
             Charges::Made(distribution) => {
-                let vectors = request.vectors.unwrap_or(1);
+                let vectors = asked.unwrap_or(1);
                 (
                     distribution.generate(sources.len() * components * vectors, request.seed),
                     vectors,
@@ -57,11 +68,15 @@ impl<T: Precision, const D: usize> Input<T, D> {
             Charges::File(path) => {
                 print::progress(&format!("reading {}", path.display()));
                 let array = read_strengths(path)?;
-                check_rows(request, path, &array, sources.len())?;
-                arranged(problem, request.vectors, path, &array)?
+                check_rows(request, "charges", path, &array, sources.len())?;
+                arranged(problem, components, asked, path, &array)?
             }
             Charges::WithSources => match (&request.sources, in_file) {
-                (Sources::File(path), Some(array)) => arranged(problem, request.vectors, path, &array)?,
+                (Sources::File(path), Some(array)) => arranged(problem, components, asked, path, &array)?,
+                _ if moments.is_some() => {
+                    let vectors = asked.unwrap_or(1);
+                    (vec![T::ZERO; sources.len() * vectors], vectors)
+                }
                 _ => {
                     let path = request.source_name();
                     return Err(Failure::Data(format!(
@@ -69,6 +84,18 @@ impl<T: Precision, const D: usize> Input<T, D> {
                     )));
                 }
             },
+        };
+        let strengths = match (&request.dipoles, moments) {
+            (Some(path), Some(array)) => {
+                let (moments, _) = arranged::<P, T, D>(problem, 3, Some(vectors), path, &array)?;
+                let moments = moments.as_chunks::<3>().0.iter();
+                strengths
+                    .iter()
+                    .zip(moments)
+                    .flat_map(|(q, [x, y, z])| [*q, *x, *y, *z])
+                    .collect()
+            }
+            _ => strengths,
         };
         let mut input = Self {
             sources,
@@ -154,25 +181,39 @@ fn rounded<T: Real, const D: usize>(array: &str, path: &Path, points: &[[f64; D]
 }
 
 /// There must be a row of strengths for each source.
-fn check_rows<S: Named>(request: &Request<S>, path: &Path, array: &Array, sources: usize) -> Result<(), Failure> {
+fn check_rows<S: Named>(
+    request: &Request<S>,
+    what: &str,
+    path: &Path,
+    array: &Array,
+    sources: usize,
+) -> Result<(), Failure> {
     if array.rows == sources {
         return Ok(());
     }
     let (name, rows, from) = (path.display(), array.rows, request.source_name());
     Err(Failure::Data(format!(
-        "{name}: charges for {rows} points, but {from} has {sources} sources"
+        "{name}: {what} for {rows} points, but {from} has {sources} sources"
     )))
+}
+
+/// The file of dipole moments.
+fn read_moments<S: Named>(request: &Request<S>, path: &Path, sources: usize) -> Result<Array, Failure> {
+    print::progress(&format!("reading {}", path.display()));
+    let array = read_strengths(path)?;
+    check_rows(request, "dipole moments", path, &array, sources)?;
+    Ok(array)
 }
 
 /// From a row for each source, with the components of vector after vector, to the library's order.
 fn arranged<P: Problem<D>, T: Real, const D: usize>(
     problem: &P,
+    components: usize,
     vectors: Option<usize>,
     path: &Path,
     array: &Array,
 ) -> Result<(Vec<T>, usize), Failure> {
     let name = path.display();
-    let components = problem.strength_components();
     let vectors = vectors.unwrap_or((array.columns / components).max(1));
     if array.columns != vectors * components {
         let what = if components == 1 {

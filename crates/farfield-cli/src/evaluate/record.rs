@@ -101,6 +101,7 @@ pub fn json<P: Problem<D>, T: Precision, const D: usize>(
             (Charges::Made(distribution), _) => distribution.name().to_owned(),
             (Charges::File(path), _) | (Charges::WithSources, Sources::File(path)) => path.display().to_string(),
             (Charges::WithSources, Sources::Made { .. }) => String::new(),
+            (Charges::None, _) => "none".to_owned(),
         },
         charge_vectors: input.vectors,
         targets_are_sources: input.targets.is_none(),

@@ -31,6 +31,8 @@ pub enum Charges {
     WithSources,
     /// A file of their own.
     File(PathBuf),
+    /// There are none: dipoles alone.
+    None,
 }
 
 /// Points and strengths to sum over, from sets of kind `S` or from files, and how to do it. Options that contradict
@@ -39,6 +41,8 @@ pub enum Charges {
 pub struct Request<S> {
     pub sources: Sources<S>,
     pub charges: Charges,
+    /// The file of dipole moments.
+    pub dipoles: Option<PathBuf>,
     pub targets: Option<PathBuf>,
     pub output: Option<PathBuf>,
     /// `None` leaves it to the file.
@@ -71,6 +75,7 @@ impl<S: Named> Request<S> {
         let charges = match (args.charges, args.charge_distribution, &sources) {
             (Some(file), _, _) => Charges::File(file),
             (None, None, Sources::File(_)) => Charges::WithSources,
+            (None, None, Sources::Made { .. }) if args.dipoles.is_some() => Charges::None,
             (None, distribution, _) => Charges::Made(distribution.unwrap_or(ChargeDistribution::Signed)),
         };
         if let Some(output) = &args.output {
@@ -84,11 +89,13 @@ impl<S: Named> Request<S> {
             } else {
                 None
             };
-            check_output(output, [source_file, charge_file, args.targets.as_ref()])?;
+            let files = [source_file, charge_file, args.dipoles.as_ref(), args.targets.as_ref()];
+            check_output(output, files)?;
         }
         Ok(Self {
             sources,
             charges,
+            dipoles: args.dipoles,
             targets: args.targets,
             output: args.output,
             vectors: args.charge_vectors,
@@ -130,7 +137,7 @@ impl<S: Named> Request<S> {
 }
 
 /// Finds out before the work, not after, that the results cannot be written.
-fn check_output(output: &Path, inputs: [Option<&PathBuf>; 3]) -> Result<(), Failure> {
+fn check_output(output: &Path, inputs: [Option<&PathBuf>; 4]) -> Result<(), Failure> {
     let extension = output
         .extension()
         .map(|extension| extension.to_string_lossy().to_ascii_lowercase());

@@ -55,14 +55,21 @@ fn describe<P: Problem<D>, T: Precision, const D: usize>(
         Charges::Made(distribution) => format!("{distribution} charges"),
         Charges::WithSources => "charges from the same file".to_owned(),
         Charges::File(path) => format!("charges from {}", path.display()),
+        Charges::None => "no charges".to_owned(),
     };
+    let dipoles = request.dipoles.as_ref();
+    let dipoles = dipoles.map_or_else(String::new, |path| format!(", dipoles from {}", path.display()));
     let vectors = if input.vectors == 1 {
         String::new()
     } else {
         format!(" x {}", input.vectors)
     };
     let sources = units::count(input.sources.len() as u64);
-    line(text, "sources", &format!("{sources} ({made}), {charges}{vectors}"));
+    line(
+        text,
+        "sources",
+        &format!("{sources} ({made}), {charges}{dipoles}{vectors}"),
+    );
     let targets = match (&input.targets, &request.targets) {
         (Some(targets), Some(path)) => format!("{} ({})", units::count(targets.len() as u64), path.display()),
         _ => "the sources".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::{Data, Facts, Problem, check_size};
 use crate::failure::Failure;
-use farfield::kernel::{Kernel, Output, Sizes};
+use farfield::kernel::{Kernel, Output, Sizes, Softening};
 use farfield::points::PointSet;
 use farfield::simd::Real;
 use farfield::{Method, Options, Precision, Sum};
@@ -50,8 +50,18 @@ impl Problem<3> for Space {
                 title: "Coulomb".to_owned(),
                 ..facts
             },
-            Kernel::Gravity { constant } => {
-                let softening = self.size.map_or_else(String::new, |size| format!(", softening {size}"));
+            Kernel::CoulombDipoles => Facts {
+                title: "Coulomb with dipoles".to_owned(),
+                ..facts
+            },
+            Kernel::Gravity { constant, softening } => {
+                let of = match softening {
+                    Softening::Plummer => String::new(),
+                    other => format!(" {}", other.name()),
+                };
+                let softening = self
+                    .size
+                    .map_or_else(String::new, |size| format!(",{of} softening {size}"));
                 Facts {
                     title: format!("gravity (G = {constant}{softening})"),
                     softening: self.size,

@@ -106,6 +106,12 @@ impl Lanes for F64x4 {
         max _mm256_max_pd);
 
     #[inline(always)]
+    fn any_less(self, limit: Self) -> bool {
+        // SAFETY: see above.
+        unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(self.0, limit.0)) != 0 }
+    }
+
+    #[inline(always)]
     fn rsqrt_estimate(self) -> Self {
         // The estimate goes through singles, whose exponents end at 1e-38 and 1e38: scale x = m 4^k to m in [1, 4)
         // by its exponent bits, and the result by 2^-k.
@@ -205,6 +211,12 @@ impl Lanes for F32x8 {
     lanes!(f32, splat _mm256_set1_ps, load _mm256_loadu_ps, store _mm256_storeu_ps, fma _mm256_fmadd_ps,
         fnma _mm256_fnmadd_ps, cmp _mm256_cmp_ps, and _mm256_and_ps, blend _mm256_blendv_ps, div _mm256_div_ps,
         max _mm256_max_ps);
+
+    #[inline(always)]
+    fn any_less(self, limit: Self) -> bool {
+        // SAFETY: see above.
+        unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, limit.0)) != 0 }
+    }
 
     #[inline(always)]
     fn rsqrt_estimate(self) -> Self {

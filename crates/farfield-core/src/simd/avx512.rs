@@ -82,6 +82,11 @@ macro_rules! lanes {
             unsafe { Self($blend($cmp::<_CMP_LT_OQ>(self.0, limit.0), no.0, yes.0)) }
         }
         #[inline(always)]
+        fn any_less(self, limit: Self) -> bool {
+            // SAFETY: see above.
+            unsafe { $cmp::<_CMP_LT_OQ>(self.0, limit.0) != 0 }
+        }
+        #[inline(always)]
         fn exp2_whole(self) -> Self {
             // SAFETY: see above.
             unsafe { Self($scalef($splat(1.0), self.0)) }

@@ -65,6 +65,13 @@ pub trait Lanes:
     fn keep_where_positive(self, test: Self) -> Self;
     /// `yes` where `self < limit`, else `no`.
     fn select_less(self, limit: Self, yes: Self, no: Self) -> Self;
+    /// Whether any lane is less than that of `limit`.
+    #[inline(always)]
+    fn any_less(self, limit: Self) -> bool {
+        self.select_less(limit, Self::splat(Self::Elem::ONE), Self::zero())
+            .sum()
+            > Self::Elem::ZERO
+    }
     /// Two to the power of `self`, whose lanes hold whole numbers.
     fn exp2_whole(self) -> Self;
     /// Lane-wise quotient.

@@ -207,7 +207,10 @@ fn core_reach<T: Precision>(request: &Request<T>) -> f64 {
     } else {
         request.tolerance
     };
-    request.kernel.core_reach(request.largest_size, 0.5 * tolerance)
+    let derivatives = request.most_derivatives();
+    request
+        .kernel
+        .core_reach(request.largest_size, 0.5 * tolerance, derivatives)
 }
 
 /// The tree of an FMM, and its orders.

@@ -8,7 +8,7 @@
 //! let mut positions = resident.upload(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0])?;
 //! let mut velocities = resident.upload(&[0.0; 6])?;
 //! let masses = resident.upload(&[1.0, 1.0])?;
-//! let sum = farfield_core::Sum::new(Kernel::Gravity { constant: 1.0 }, &[]).outputs(&[Output::Acceleration]);
+//! let sum = farfield_core::Sum::new(Kernel::gravity(1.0), &[]).outputs(&[Output::Acceleration]);
 //! let summed = resident.sum(&sum, &Points::of(&positions), &masses)?;
 //! resident.add_scaled(&mut velocities, 0.01, &summed.outputs[0])?;
 //! resident.add_scaled(&mut positions, 0.01, &velocities)?;

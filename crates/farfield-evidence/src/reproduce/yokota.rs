@@ -38,7 +38,7 @@ impl Bodies {
     /// The sum with any options.
     pub fn with(&self, options: Options) -> Case<'_, f32, Space> {
         Case {
-            sum: Sum::new(Kernel::Gravity { constant: 1.0 }, &self.points)
+            sum: Sum::new(Kernel::gravity(1.0), &self.points)
                 .outputs(&[Output::Acceleration])
                 .options(options),
             strengths: &self.masses,

@@ -102,9 +102,7 @@ impl GravityModel {
         let softening = self.settings.softening;
         let [potentials, accelerations] = self.summation.evaluate(&Request {
             what: "bodies",
-            kernel: Kernel::Gravity {
-                constant: self.settings.constant,
-            },
+            kernel: Kernel::gravity(self.settings.constant),
             sources: &self.positions,
             sizes: if softening > 0.0 {
                 ArraySizes::Global(softening)
