@@ -43,7 +43,7 @@ pub struct Record {
 
 /// One sum to do, between arrays that lie in one memory.
 #[derive(Debug, Clone)]
-pub struct Request<'a> {
+pub struct SumRequest<'a> {
     /// What it is for, in error messages and reports.
     pub what: &'static str,
     /// The kernel.
@@ -83,7 +83,7 @@ impl Summation {
     ///
     /// # Errors
     /// [`Error::Sum`] with what the engine says, [`Error::Device`] if it is the device's fault.
-    pub fn evaluate<const N: usize>(&mut self, request: &Request<'_>) -> Result<[Array<f64>; N], Error> {
+    pub fn evaluate<const N: usize>(&mut self, request: &SumRequest<'_>) -> Result<[Array<f64>; N], Error> {
         let options = self.options(request.tolerance);
         let summed = request.sources.memory().sum(&ArraySum {
             kernel: request.kernel,

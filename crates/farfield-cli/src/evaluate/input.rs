@@ -1,6 +1,6 @@
 //! Points and charges, made up or from files.
 
-use super::request::{Charges, Request, Sources};
+use super::settings::{Charges, EvaluateSettings, Sources};
 use crate::failure::Failure;
 use crate::print;
 use crate::problem::{Counts, Data, Named, Problem, check_precision};
@@ -24,13 +24,13 @@ pub struct Input<T, const D: usize> {
 }
 
 impl<T: Precision, const D: usize> Input<T, D> {
-    /// Makes or reads everything the request names.
-    pub fn load<P: Problem<D>>(problem: &P, request: &Request<P::Set>) -> Result<Self, Failure> {
+    /// Makes or reads everything the settings names.
+    pub fn load<P: Problem<D>>(problem: &P, settings: &EvaluateSettings<P::Set>) -> Result<Self, Failure> {
         let mut notes = Vec::new();
-        let (sources, in_file) = match &request.sources {
+        let (sources, in_file) = match &settings.sources {
             Sources::Made { set, n } => {
-                check_fits::<P, T, D>(problem, request, *n)?;
-                (P::points(*set, *n, request.seed), None)
+                check_fits::<P, T, D>(problem, settings, *n)?;
+                (P::points(*set, *n, settings.seed), None)
             }
             Sources::File(path) => {
                 print::progress(&format!("reading {}", path.display()));
@@ -46,46 +46,46 @@ impl<T: Precision, const D: usize> Input<T, D> {
             }
         };
         // Dipoles come in a file of their own, beside one charge per source.
-        let components = match request.dipoles {
+        let components = match settings.dipoles {
             Some(_) => 1,
             None => problem.strength_components(),
         };
-        let moments = match &request.dipoles {
-            Some(path) => Some(read_moments(request, path, sources.len())?),
+        let moments = match &settings.dipoles {
+            Some(path) => Some(read_moments(settings, path, sources.len())?),
             None => None,
         };
         let in_moments = moments.as_ref().map(|array| (array.columns / 3).max(1));
-        let asked = request.vectors.or(in_moments);
-        let (strengths, vectors) = match &request.charges {
+        let asked = settings.vectors.or(in_moments);
+        let (strengths, vectors) = match &settings.charges {
             Charges::None => (vec![T::ZERO; sources.len() * asked.unwrap_or(1)], asked.unwrap_or(1)),
             Charges::Made(distribution) => {
                 let vectors = asked.unwrap_or(1);
                 (
-                    distribution.generate(sources.len() * components * vectors, request.seed),
+                    distribution.generate(sources.len() * components * vectors, settings.seed),
                     vectors,
                 )
             }
             Charges::File(path) => {
                 print::progress(&format!("reading {}", path.display()));
                 let array = read_strengths(path)?;
-                check_rows(request, "charges", path, &array, sources.len())?;
+                check_rows(settings, "charges", path, &array, sources.len())?;
                 arranged(problem, components, asked, path, &array)?
             }
-            Charges::WithSources => match (&request.sources, in_file) {
+            Charges::WithSources => match (&settings.sources, in_file) {
                 (Sources::File(path), Some(array)) => arranged(problem, components, asked, path, &array)?,
                 _ if moments.is_some() => {
                     let vectors = asked.unwrap_or(1);
                     (vec![T::ZERO; sources.len() * vectors], vectors)
                 }
                 _ => {
-                    let path = request.source_name();
+                    let path = settings.source_name();
                     return Err(Failure::Data(format!(
                         "{path}: no charges in this file: give --charges FILE, or --charge-distribution to make them up"
                     )));
                 }
             },
         };
-        let strengths = match (&request.dipoles, moments) {
+        let strengths = match (&settings.dipoles, moments) {
             (Some(path), Some(array)) => {
                 let (moments, _) = arranged::<P, T, D>(problem, 3, Some(vectors), path, &array)?;
                 let moments = moments.as_chunks::<3>().0.iter();
@@ -104,7 +104,7 @@ impl<T: Precision, const D: usize> Input<T, D> {
             vectors,
             notes,
         };
-        if let Some(path) = &request.targets {
+        if let Some(path) = &settings.targets {
             print::progress(&format!("reading {}", path.display()));
             input.set_targets(rounded("targets", path, &read_targets_dim(path)?)?);
         }
@@ -145,22 +145,22 @@ impl<T: Precision, const D: usize> Input<T, D> {
     }
 
     /// What is wrong with the sum, with the file that the offending array came from.
-    pub fn failure<S: Named>(&self, request: &Request<S>, error: Error) -> Failure {
+    pub fn failure<S: Named>(&self, settings: &EvaluateSettings<S>, error: Error) -> Failure {
         if error.is_of_the_device() {
-            return of_device(request.options.device, &error);
+            return of_device(settings.options.device, &error);
         }
         let array = match &error {
             Error::NotFinite { array, .. } | Error::TooClose { array, .. } | Error::TooMany { array, .. } => *array,
             Error::Overflow { .. } => "strengths",
             _ => "",
         };
-        if let (Error::Memory { .. }, Sources::Made { n, .. }) = (&error, &request.sources) {
+        if let (Error::Memory { .. }, Sources::Made { n, .. }) = (&error, &settings.sources) {
             return Failure::Data(format!("--n {n}: {error}"));
         }
-        let file = match (array, &request.charges) {
+        let file = match (array, &settings.charges) {
             ("strengths", Charges::File(path)) => path.display().to_string(),
-            ("strengths", Charges::WithSources) | ("sources", _) => request.source_name(),
-            ("targets", _) => request
+            ("strengths", Charges::WithSources) | ("sources", _) => settings.source_name(),
+            ("targets", _) => settings
                 .targets
                 .as_ref()
                 .map(|path| path.display().to_string())
@@ -182,7 +182,7 @@ fn rounded<T: Real, const D: usize>(array: &str, path: &Path, points: &[[f64; D]
 
 /// There must be a row of strengths for each source.
 fn check_rows<S: Named>(
-    request: &Request<S>,
+    settings: &EvaluateSettings<S>,
     what: &str,
     path: &Path,
     array: &Array,
@@ -191,17 +191,17 @@ fn check_rows<S: Named>(
     if array.rows == sources {
         return Ok(());
     }
-    let (name, rows, from) = (path.display(), array.rows, request.source_name());
+    let (name, rows, from) = (path.display(), array.rows, settings.source_name());
     Err(Failure::Data(format!(
         "{name}: {what} for {rows} points, but {from} has {sources} sources"
     )))
 }
 
 /// The file of dipole moments.
-fn read_moments<S: Named>(request: &Request<S>, path: &Path, sources: usize) -> Result<Array, Failure> {
+fn read_moments<S: Named>(settings: &EvaluateSettings<S>, path: &Path, sources: usize) -> Result<Array, Failure> {
     print::progress(&format!("reading {}", path.display()));
     let array = read_strengths(path)?;
-    check_rows(request, "dipole moments", path, &array, sources)?;
+    check_rows(settings, "dipole moments", path, &array, sources)?;
     Ok(array)
 }
 
@@ -256,12 +256,12 @@ fn arranged<P: Problem<D>, T: Real, const D: usize>(
 /// The bytes a sum over so many points takes.
 pub fn forecast<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
-    request: &Request<P::Set>,
+    settings: &EvaluateSettings<P::Set>,
     counts: Counts,
 ) -> u64 {
     let nothing = Data::<T, D>::nothing(counts.vectors);
     problem
-        .sum(&nothing, &request.options)
+        .sum(&nothing, &settings.options)
         .memory_forecast(counts.sources, counts.targets)
 }
 
@@ -276,17 +276,17 @@ pub fn of_device(device: Device, error: &Error) -> Failure {
 /// Refuses numbers of points that cannot fit, before the first one is made.
 fn check_fits<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
-    request: &Request<P::Set>,
+    settings: &EvaluateSettings<P::Set>,
     n: usize,
 ) -> Result<(), Failure> {
     let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
     let counts = Counts {
         sources: n,
         targets: None,
-        vectors: request.vectors.unwrap_or(1),
+        vectors: settings.vectors.unwrap_or(1),
     };
-    let needed = forecast::<P, T, D>(problem, request, counts);
-    if let Device::Cuda(number) = request.options.device {
+    let needed = forecast::<P, T, D>(problem, settings, counts);
+    if let Device::Cuda(number) = settings.options.device {
         let device = farfield::open(number)?;
         // The plan refuses what does not fit in the end; made points would only have taken their time.
         let free = device.free_memory()?;

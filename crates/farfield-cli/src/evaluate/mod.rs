@@ -1,12 +1,12 @@
 //! `farfield evaluate`: one sum, timed, and its error measured.
 //!
-//! request -> checked -> device -> points and charges -> plan and evaluate (the fastest of several) -> error -> results
+//! settings -> checked -> device -> points and charges -> plan and evaluate (the fastest of several) -> error -> results
 //! to a file -> report.
 
 mod input;
 mod kernel;
 mod record;
-mod request;
+mod settings;
 mod summary;
 mod write;
 
@@ -22,7 +22,7 @@ use farfield::{Error, Field, Geometry, PlanOf, Precision, machine};
 use farfield_io::units;
 use input::Input;
 use kernel::AnyKernel;
-use request::Request;
+use settings::EvaluateSettings;
 
 /// Runs the command.
 pub fn run(args: EvaluateArgs) -> Result<String, Failure> {
@@ -35,11 +35,11 @@ pub fn run(args: EvaluateArgs) -> Result<String, Failure> {
 
 fn start<P: Problem<D>, const D: usize>(problem: &P, args: EvaluateArgs, profile: Profile) -> Result<String, Failure> {
     let threads = args.threads;
-    let request = Request::new(args, profile, P::SETS)?;
+    let settings = EvaluateSettings::new(args, profile, P::SETS)?;
     threads::start(threads)?;
-    match request.precision {
-        PrecisionName::F32 => evaluate::<P, f32, D>(problem, request),
-        PrecisionName::F64 => evaluate::<P, f64, D>(problem, request),
+    match settings.precision {
+        PrecisionName::F32 => evaluate::<P, f32, D>(problem, settings),
+        PrecisionName::F64 => evaluate::<P, f64, D>(problem, settings),
     }
 }
 
@@ -61,57 +61,57 @@ struct Outcome {
 
 fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
-    request: Request<P::Set>,
+    settings: EvaluateSettings<P::Set>,
 ) -> Result<String, Failure> {
-    request.check_options::<P, T, D>(problem)?;
+    settings.check_options::<P, T, D>(problem)?;
     // A missing device is known before any point is made or read.
-    let device = request.options.device;
+    let device = settings.options.device;
     device.check().map_err(|error| input::of_device(device, &error))?;
-    let input = Input::<T, D>::load(problem, &request)?;
-    let request = &request;
-    let (mut outcome, field) = fastest(problem, request, &input)?;
-    if request.verify > 0 {
-        outcome.samples = request.verify.min(field.targets());
-        let sum = problem.sum(&input.data(), &request.options);
-        outcome.errors = sum.verify(&input.strengths, &field, outcome.samples, request.seed);
+    let input = Input::<T, D>::load(problem, &settings)?;
+    let settings = &settings;
+    let (mut outcome, field) = fastest(problem, settings, &input)?;
+    if settings.verify > 0 {
+        outcome.samples = settings.verify.min(field.targets());
+        let sum = problem.sum(&input.data(), &settings.options);
+        outcome.errors = sum.verify(&input.strengths, &field, outcome.samples, settings.seed);
     }
-    if let Some(path) = &request.output {
+    if let Some(path) = &settings.output {
         write::results(path, &field)?;
     }
-    if request.json {
-        record::json(problem, request, &input, &outcome)
+    if settings.json {
+        record::json(problem, settings, &input, &outcome)
     } else {
-        Ok(summary::text(problem, request, &input, &outcome))
+        Ok(summary::text(problem, settings, &input, &outcome))
     }
 }
 
 /// Plans and evaluates as often as asked, each time from raw points, and keeps the fastest.
 fn fastest<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
-    request: &Request<P::Set>,
+    settings: &EvaluateSettings<P::Set>,
     input: &Input<T, D>,
 ) -> Result<(Outcome, Field<T, P::Output>), Failure> {
     let mut best: Option<Outcome> = None;
     let mut field = None;
-    for run in 1..=request.repeat {
+    for run in 1..=settings.repeat {
         // What the last run left must not count as this one's memory.
         drop(field.take());
-        let failed = |error| input.failure(request, error);
-        let mut plan = problem.sum(&input.data(), &request.options).plan().map_err(failed)?;
+        let failed = |error| input.failure(settings, error);
+        let mut plan = problem.sum(&input.data(), &settings.options).plan().map_err(failed)?;
         let mut result = plan.evaluate(&input.strengths).map_err(failed)?;
         let seconds = *plan.seconds();
-        if request.repeat > 1 {
+        if settings.repeat > 1 {
             print::progress(&format!(
                 "evaluation {run} of {}: {}",
-                request.repeat,
+                settings.repeat,
                 units::seconds(seconds.total)
             ));
         }
         if best.as_ref().is_none_or(|best| seconds.total < best.seconds.total) {
             best = Some(Outcome::new(&plan));
         }
-        if run == request.repeat {
-            let reused = reuse(request.reuse, &mut plan, &input.strengths, &mut result).map_err(failed)?;
+        if run == settings.repeat {
+            let reused = reuse(settings.reuse, &mut plan, &input.strengths, &mut result).map_err(failed)?;
             best = best.map(|best| Outcome { reused, ..best });
         }
         field = Some(result);
@@ -119,7 +119,7 @@ fn fastest<P: Problem<D>, T: Precision, const D: usize>(
     match (best, field) {
         (Some(mut best), Some(field)) => {
             best.memory = machine::peak_memory();
-            best.add_notes(problem, request, input);
+            best.add_notes(problem, settings, input);
             Ok((best, field))
         }
         _ => Err(Failure::Usage("--repeat: at least 1 is needed".to_owned())),
@@ -165,12 +165,12 @@ impl Outcome {
     fn add_notes<P: Problem<D>, T, const D: usize>(
         &mut self,
         problem: &P,
-        request: &Request<P::Set>,
+        settings: &EvaluateSettings<P::Set>,
         input: &Input<T, D>,
     ) {
         self.notes.extend(input.notes.iter().cloned());
         let method = self.parameters.method;
-        if request.options.theta.is_some() && !problem.uses_theta(method) {
+        if settings.options.theta.is_some() && !problem.uses_theta(method) {
             self.notes.push(format!("theta has no effect on {method} here"));
         }
     }

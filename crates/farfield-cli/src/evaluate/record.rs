@@ -1,7 +1,7 @@
 //! The report as one JSON object. Its keys are a contract: add, do not rename.
 
 use super::input::{Input, forecast};
-use super::request::{Charges, Request, Sources};
+use super::settings::{Charges, EvaluateSettings, Sources};
 use super::{Outcome, rate};
 use crate::failure::Failure;
 use crate::problem::{Facts, Named, Problem};
@@ -62,7 +62,7 @@ struct Rates {
 /// The report.
 pub fn json<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
-    request: &Request<P::Set>,
+    settings: &EvaluateSettings<P::Set>,
     input: &Input<T, D>,
     outcome: &Outcome,
 ) -> Result<String, Failure> {
@@ -95,9 +95,9 @@ pub fn json<P: Problem<D>, T: Precision, const D: usize>(
         gravitational_constant,
         complex,
         outputs: problem.outputs().iter().map(|output| output.name()).collect(),
-        points: request.source_name(),
-        seed: request.seed,
-        charges: match (&request.charges, &request.sources) {
+        points: settings.source_name(),
+        seed: settings.seed,
+        charges: match (&settings.charges, &settings.sources) {
             (Charges::Made(distribution), _) => distribution.name().to_owned(),
             (Charges::File(path), _) | (Charges::WithSources, Sources::File(path)) => path.display().to_string(),
             (Charges::WithSources, Sources::Made { .. }) => String::new(),
@@ -106,8 +106,8 @@ pub fn json<P: Problem<D>, T: Precision, const D: usize>(
         charge_vectors: input.vectors,
         targets_are_sources: input.targets.is_none(),
         threads: rayon::current_num_threads(),
-        profile: request.profile.clone(),
-        repeat: request.repeat,
+        profile: settings.profile.clone(),
+        repeat: settings.repeat,
         report: Report {
             notes: outcome.notes.clone(),
             ..outcome.report.clone()
@@ -120,7 +120,7 @@ pub fn json<P: Problem<D>, T: Precision, const D: usize>(
             targets_per_second: rate(n_targets as f64, seconds.total),
         },
         memory_bytes: outcome.memory,
-        memory_forecast_bytes: forecast::<P, T, D>(problem, request, input.counts()),
+        memory_forecast_bytes: forecast::<P, T, D>(problem, settings, input.counts()),
         error,
         maximum_error,
     };

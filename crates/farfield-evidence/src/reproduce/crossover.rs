@@ -1,7 +1,7 @@
 //! Times of methods that overtake each other.
 
 use super::Context;
-use super::measure::{Case, Measured, On};
+use super::measure::{Measured, Measurement, On};
 use super::table::Cell;
 use crate::error::Error;
 use farfield::report::Phase;
@@ -10,13 +10,13 @@ use farfield_io::units;
 
 /// A time in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Time {
+pub struct Timing {
     pub seconds: f64,
     /// Not measured as a whole.
     pub extrapolated: bool,
 }
 
-impl Time {
+impl Timing {
     /// A measured time.
     pub fn measured(seconds: f64) -> Self {
         Self {
@@ -73,12 +73,12 @@ impl DirectSums {
     pub fn next<T: Precision, G: Geometry>(
         &mut self,
         context: &Context,
-        mut case: Case<'_, T, G>,
-    ) -> Result<Option<Time>, Error> {
+        mut case: Measurement<'_, T, G>,
+    ) -> Result<Option<Timing>, Error> {
         let pairs = case.sources as f64 * case.targets.len() as f64;
         let scale = take_sample(&mut case, self.seconds_per_pair * pairs, context.direct_limits());
         let measured = case.measure_on(self.on, context, 0)?;
-        let time = measured.map(|measured| Time::scaled(&measured, scale));
+        let time = measured.map(|measured| Timing::scaled(&measured, scale));
         self.seconds_per_pair = time.map_or(0.0, |time| time.seconds / pairs);
         Ok(time)
     }
@@ -90,7 +90,7 @@ const FEWEST_TARGETS_OF_A_THREAD: usize = 1024;
 
 /// Leaves some of the targets if all would take too long; returns what their time is to be multiplied with.
 fn take_sample<T: Precision, G: Geometry>(
-    case: &mut Case<'_, T, G>,
+    case: &mut Measurement<'_, T, G>,
     predicted: f64,
     (longest, sampled): (f64, f64),
 ) -> Option<f64> {
@@ -161,8 +161,8 @@ mod tests {
             error: 0.0,
             maximum_error: None,
         };
-        assert_eq!(Time::scaled(&measured, None), Time::measured(3.0));
-        assert_eq!(Time::scaled(&measured, Some(10.0)), Time::extrapolated(21.0));
+        assert_eq!(Timing::scaled(&measured, None), Timing::measured(3.0));
+        assert_eq!(Timing::scaled(&measured, Some(10.0)), Timing::extrapolated(21.0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The sums of Goude's measurements: the harmonic potential of random strengths, in double precision.
 
 use super::Context;
-use super::measure::{Case, Measured, SEED};
+use super::measure::{Measured, Measurement, SEED};
 use super::published::GOUDE_ORDER;
 use farfield::plane::{Kernel, Plane, PlaneSet, Sum};
 use farfield::points::ChargeDistribution;
@@ -34,7 +34,7 @@ impl Vortices {
     }
 
     /// The FMM with p = 17; the library chooses the number of levels.
-    pub fn fmm(&self) -> Case<'_, f64, Plane> {
+    pub fn fmm(&self) -> Measurement<'_, f64, Plane> {
         self.case(Options {
             method: Method::Fmm,
             order: Some(GOUDE_ORDER),
@@ -43,7 +43,7 @@ impl Vortices {
     }
 
     /// The FMM with another order, its number of levels chosen for the given number of points in a box.
-    pub fn fmm_with(&self, order: usize, per_box: usize) -> Case<'_, f64, Plane> {
+    pub fn fmm_with(&self, order: usize, per_box: usize) -> Measurement<'_, f64, Plane> {
         self.case(Options {
             method: Method::Fmm,
             order: Some(order),
@@ -53,7 +53,7 @@ impl Vortices {
     }
 
     /// The direct sum, its pairs as exact as those of the FMM.
-    pub fn direct(&self) -> Case<'_, f64, Plane> {
+    pub fn direct(&self) -> Measurement<'_, f64, Plane> {
         self.case(Options {
             method: Method::Direct,
             // With a tolerance instead, reciprocals would be just as exact as that asks for.
@@ -62,8 +62,8 @@ impl Vortices {
         })
     }
 
-    fn case(&self, options: Options) -> Case<'_, f64, Plane> {
-        Case {
+    fn case(&self, options: Options) -> Measurement<'_, f64, Plane> {
+        Measurement {
             sum: Sum::new(Kernel::Harmonic, &self.points).options(options),
             strengths: &self.strengths,
             sources: self.points.len(),

@@ -1,6 +1,6 @@
 //! Goude, figure 5.5: FMM against direct sum.
 
-use super::crossover::{Crossover, DirectSums, Time};
+use super::crossover::{Crossover, DirectSums, Timing};
 use super::goude::{SAMPLES, Vortices};
 use super::measure::{On, always};
 use super::published::{GOUDE_GPU_BREAK_EVEN, GOUDE_HARDWARE, GOUDE_ORDER, GOUDE_TOLERANCE};
@@ -13,7 +13,7 @@ use farfield_plot::{Axis, Color, Figure, LineChart, LineStyle, Marker, Reference
 /// Both methods at one number of points.
 struct Row {
     n: usize,
-    direct: Time,
+    direct: Timing,
     fmm: f64,
     maximum_error: f64,
     /// On the graphics processor, from host memory to host memory.
@@ -22,7 +22,7 @@ struct Row {
 
 #[derive(Clone, Copy)]
 struct GpuRow {
-    direct: Time,
+    direct: Timing,
     fmm: f64,
     /// The same, on the device alone.
     fmm_on_device: f64,

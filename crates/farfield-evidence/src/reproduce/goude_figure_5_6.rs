@@ -1,6 +1,6 @@
 //! Goude, figure 5.6: how much faster the GPU is, FMM and direct sum.
 
-use super::crossover::{DirectSums, Time};
+use super::crossover::{DirectSums, Timing};
 use super::goude::Vortices;
 use super::measure::{Measured, On};
 use super::published::{GOUDE_HARDWARE, GOUDE_ORDER, GOUDE_SPEEDUPS};
@@ -14,7 +14,7 @@ use farfield_plot::{Axis, Figure, LineChart, ReferenceLine, Series};
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     fmm: Measured,
-    direct: Time,
+    direct: Timing,
 }
 
 /// One size.

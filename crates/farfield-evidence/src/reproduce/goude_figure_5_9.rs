@@ -67,7 +67,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Error> {
         }
     }
     let uniform = fastest.map(|fastest| fastest.seconds).unwrap_or_default();
-    let mut chart = LineChart::new("Time of less uniform points")
+    let mut chart = LineChart::new("Timing of less uniform points")
         .subtitle(format!(
             "harmonic potential, N = {}, p = {GOUDE_ORDER}; as in Goude and Engblom, figure 5.9",
             units::count(n as u64)

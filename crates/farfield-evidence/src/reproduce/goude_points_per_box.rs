@@ -1,7 +1,7 @@
 //! Goude, figures 5.2 and 5.4: how many points a box should hold.
 
 use super::goude::{Vortices, levels};
-use super::measure::Case;
+use super::measure::Measurement;
 use super::published::{
     GOUDE_BEST_PER_BOX, GOUDE_FIGURE_5_2_SIZES, GOUDE_FIGURE_5_4, GOUDE_HARDWARE, GOUDE_ORDER, GOUDE_TOLERANCE,
 };
@@ -64,7 +64,7 @@ pub fn figure_5_2(context: &Context) -> Result<Reproduction, Error> {
         gpu_curve.extend(gpu.map(|(_, ratio)| (*per_box as f64, ratio)));
     }
     let (cpu, gpu) = GOUDE_BEST_PER_BOX;
-    let mut chart = LineChart::new("Time against the number of points per box")
+    let mut chart = LineChart::new("Timing against the number of points per box")
         .subtitle(format!(
             "harmonic potential in the square, p = {GOUDE_ORDER}, {count} sizes; as in Goude and Engblom, figure 5.2"
         ))
@@ -159,7 +159,11 @@ pub fn figure_5_4(context: &Context) -> Result<Reproduction, Error> {
 }
 
 /// Seconds per point on the CPU, and on the GPU without copies to and from it.
-fn times_per_point(context: &Context, case: &Case<'_, f64, Plane>, n: usize) -> Result<(f64, Option<f64>), Error> {
+fn times_per_point(
+    context: &Context,
+    case: &Measurement<'_, f64, Plane>,
+    n: usize,
+) -> Result<(f64, Option<f64>), Error> {
     let cpu = case.measure(context, 0)?.seconds.total / n as f64;
     let gpu = case.measure_on_gpu(context, 0)?;
     Ok((cpu, gpu.map(|gpu| gpu.in_phases() / n as f64)))

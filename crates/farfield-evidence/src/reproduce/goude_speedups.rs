@@ -217,7 +217,7 @@ fn chart(sweep: &Sweep, rows: &[Row]) -> LineChart {
     let (title, label) = if compared {
         ("GPU over CPU by part of the FMM in the plane", "times as fast")
     } else {
-        ("Time by part of the FMM in the plane, CPU", "time (ms)")
+        ("Timing by part of the FMM in the plane, CPU", "time (ms)")
     };
     let mut chart = LineChart::new(title)
         .subtitle(format!(

@@ -1,6 +1,6 @@
 //! The sums of Hu's measurements: between `n` sources and as many other receivers in a cube.
 
-use super::measure::{Case, RECEIVER_SEED, SEED};
+use super::measure::{Measurement, RECEIVER_SEED, SEED};
 use farfield::kernel::{Core, Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::{Method, Precision, Space, Sum};
@@ -60,8 +60,8 @@ impl<T: Precision> Particles<T> {
     }
 
     /// The sum by a method, to the tolerance of the precision.
-    pub fn case(&self, method: Method) -> Case<'_, T, Space> {
-        Case {
+    pub fn case(&self, method: Method) -> Measurement<'_, T, Space> {
+        Measurement {
             sum: Sum::new(self.column.kernel(), &self.sources)
                 .targets(&self.receivers)
                 .outputs(self.column.outputs())
@@ -74,7 +74,7 @@ impl<T: Precision> Particles<T> {
     }
 
     /// The FMM.
-    pub fn fmm(&self) -> Case<'_, T, Space> {
+    pub fn fmm(&self) -> Measurement<'_, T, Space> {
         self.case(Method::Fmm)
     }
 }

@@ -1,6 +1,6 @@
 //! Hu, figures A.6 and A.7: the error against the number of points.
 
-use super::measure::{Case, RECEIVER_SEED, SEED};
+use super::measure::{Measurement, RECEIVER_SEED, SEED};
 use super::published::{HU_ERROR_SAMPLES, HU_FIGURE_A6_NO_GAIN, HU_FIGURES_A6_A7_TREND, HU_TABLE_A1_HARDWARE};
 use super::table::{Cell, Table};
 use super::{Context, Reproduction};
@@ -53,7 +53,7 @@ fn run<T: Precision>(context: &Context, figure: &str, orders: &[usize]) -> Resul
         let (mut row, mut on_gpu) = (vec![Cell::Count(n as u64)], Vec::new());
         for (k, p) in orders.iter().enumerate() {
             context.step(format_args!("N = {n}, p = {p}"));
-            let case = Case {
+            let case = Measurement {
                 // The paper's sums run from degree 0 to p, as ours do.
                 sum: Sum::new(Kernel::Coulomb, &sources)
                     .targets(&receivers)

@@ -1,6 +1,6 @@
 //! Hu, figure A.5: FMM against direct sum, Coulomb kernel.
 
-use super::crossover::{Crossover, DirectSums, Time};
+use super::crossover::{Crossover, DirectSums, Timing};
 use super::hu::{Column, Particles, tolerance};
 use super::measure::{Measured, On};
 use super::published::{HU_ERROR_SAMPLES, HU_FIGURE_A5_CROSSOVER, HU_TABLE_A1_HARDWARE};
@@ -14,7 +14,7 @@ use farfield_plot::{Axis, ChartGrid, Figure, LineChart, ReferenceLine, Series};
 /// Both methods of one size, on one processor.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
-    direct: Time,
+    direct: Timing,
     fmm: Measured,
 }
 

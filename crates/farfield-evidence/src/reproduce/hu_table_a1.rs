@@ -142,7 +142,7 @@ fn table(rows: &[Row]) -> Table {
 }
 
 fn chart(rows: &[Row], count: &str) -> LineChart {
-    let mut chart = LineChart::new("Time to build the FMM data structures")
+    let mut chart = LineChart::new("Timing to build the FMM data structures")
         .subtitle(format!(
             "{count} sources and as many receivers; dashed: Hu et al., table A.1"
         ))

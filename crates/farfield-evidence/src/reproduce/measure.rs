@@ -25,7 +25,7 @@ pub enum On {
 
 /// A sum to be measured. The profile is that of the context.
 #[derive(Debug, Clone)]
-pub struct Case<'a, T: Precision, G: Geometry> {
+pub struct Measurement<'a, T: Precision, G: Geometry> {
     pub sum: SumOf<'a, T, G>,
     pub strengths: &'a [T],
     /// How many sources there are.
@@ -59,7 +59,7 @@ impl Measured {
     }
 }
 
-impl<T: Precision, G: Geometry> Case<'_, T, G> {
+impl<T: Precision, G: Geometry> Measurement<'_, T, G> {
     /// Times the sum from raw points to results, several times if it is short, and measures the error at `samples`
     /// random targets.
     pub fn measure(&self, context: &Context, samples: usize) -> Result<Measured, Error> {

@@ -81,7 +81,7 @@ pub fn figure_3(context: &Context) -> Result<Reproduction, Error> {
         ("cpu_percent", "CPU %"),
         ("hybrid_s", "CPU + GPU (s)"),
     ]);
-    let mut chart = BarChart::new("Time by phase, theta = 0.5, p = 6")
+    let mut chart = BarChart::new("Timing by phase, theta = 0.5, p = 6")
         .subtitle("two rings, y component, single precision, as in van Rees et al., figure 3")
         .y_label("time (s)")
         .categories(["CPU", "CPU + GPU"].into_iter().take(1 + usize::from(hybrid.is_some())));
@@ -201,7 +201,7 @@ pub fn figure_4(context: &Context) -> Result<Reproduction, Error> {
         indirect.push((theta, seconds.indirect));
         last = Some(report);
     }
-    let mut chart = LineChart::new("Time of direct and indirect interactions against theta")
+    let mut chart = LineChart::new("Timing of direct and indirect interactions against theta")
         .subtitle("two rings, y component, p = 6, single precision, as in van Rees et al., figure 4")
         .x_axis(Axis::linear("theta"))
         .y_axis(Axis::log("time (s)"))

@@ -1,6 +1,6 @@
 //! The sums of Yokota's measurements: accelerations of bodies in a cube, in single precision.
 
-use super::measure::{Case, SEED};
+use super::measure::{Measurement, SEED};
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::{Method, Options, Space, Sum};
@@ -27,7 +27,7 @@ impl Bodies {
     }
 
     /// The sum by a method, to the tolerance.
-    pub fn case(&self, method: Method) -> Case<'_, f32, Space> {
+    pub fn case(&self, method: Method) -> Measurement<'_, f32, Space> {
         self.with(Options {
             method,
             tolerance: Some(TOLERANCE),
@@ -36,8 +36,8 @@ impl Bodies {
     }
 
     /// The sum with any options.
-    pub fn with(&self, options: Options) -> Case<'_, f32, Space> {
-        Case {
+    pub fn with(&self, options: Options) -> Measurement<'_, f32, Space> {
+        Measurement {
             sum: Sum::new(Kernel::gravity(1.0), &self.points)
                 .outputs(&[Output::Acceleration])
                 .options(options),

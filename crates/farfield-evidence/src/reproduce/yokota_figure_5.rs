@@ -1,6 +1,6 @@
 //! Yokota, figure 5: direct sum, treecode and FMM against the number of bodies.
 
-use super::crossover::{Crossover, DirectSums, Time};
+use super::crossover::{Crossover, DirectSums, Timing};
 use super::measure::{On, always};
 use super::published::{Crossovers, YOKOTA_CPU_CROSSOVERS, YOKOTA_GPU_CROSSOVERS, YOKOTA_HARDWARE};
 use super::table::{Cell, Table};
@@ -16,9 +16,9 @@ const LONGEST_TREECODE: f64 = 60.0;
 /// The three methods at one number of bodies.
 struct Row {
     n: f64,
-    direct: Time,
-    treecode: Time,
-    fmm: Time,
+    direct: Timing,
+    treecode: Timing,
+    fmm: Timing,
     /// Not measured where the treecode was not run.
     treecode_error: Option<f64>,
     fmm_error: f64,
@@ -28,7 +28,7 @@ struct Row {
 /// Times of the graphics processor.
 #[derive(Debug, Clone, Copy)]
 struct GpuTimes {
-    direct: Time,
+    direct: Timing,
     treecode: f64,
     fmm: f64,
     /// The same on the device alone.
@@ -89,11 +89,11 @@ fn measure(
     let predicted = previous.map_or(0.0, |row| by_n_log_n(row.treecode.seconds, row.n, n as f64));
     let (treecode, treecode_error) = if predicted > LONGEST_TREECODE * context.enough.max(0.1) {
         step("treecode not run, its time extrapolated");
-        (Time::extrapolated(predicted), None)
+        (Timing::extrapolated(predicted), None)
     } else {
         step("treecode");
         let measured = bodies.case(Method::Treecode).measure(context, SAMPLES)?;
-        (Time::of(&measured), Some(measured.error))
+        (Timing::of(&measured), Some(measured.error))
     };
     step("fmm");
     let fmm = bodies.case(Method::Fmm).measure(context, SAMPLES)?;
@@ -102,7 +102,7 @@ fn measure(
         n: n as f64,
         direct,
         treecode,
-        fmm: Time::of(&fmm),
+        fmm: Timing::of(&fmm),
         treecode_error,
         fmm_error: fmm.error,
         gpu: gpu_times(context, &bodies, on_gpu)?,
@@ -228,15 +228,15 @@ impl OurCrossovers {
 }
 
 /// The name and times of a line.
-type Line = (&'static str, fn(&Row) -> Option<Time>);
+type Line = (&'static str, fn(&Row) -> Option<Timing>);
 
 const LINES: [Line; 6] = [
     ("direct sum, CPU", |row| Some(row.direct)),
     ("treecode, CPU", |row| Some(row.treecode)),
     ("FMM, CPU", |row| Some(row.fmm)),
     ("direct sum, GPU", |row| row.gpu.map(|gpu| gpu.direct)),
-    ("treecode, GPU", |row| row.gpu.map(|gpu| Time::measured(gpu.treecode))),
-    ("FMM, GPU", |row| row.gpu.map(|gpu| Time::measured(gpu.fmm))),
+    ("treecode, GPU", |row| row.gpu.map(|gpu| Timing::measured(gpu.treecode))),
+    ("FMM, GPU", |row| row.gpu.map(|gpu| Timing::measured(gpu.fmm))),
 ];
 
 fn chart(rows: &[Row], on_cpu: &OurCrossovers, on_gpu: &OurCrossovers) -> LineChart {
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_treecode_that_was_not_run_is_marked() {
-        let measured = Time::measured;
+        let measured = Timing::measured;
         let row = |n: f64, treecode, treecode_error| Row {
             n,
             direct: measured(n * n),
@@ -298,7 +298,7 @@ mod tests {
         };
         let rows = [
             row(10.0, measured(100.0), Some(1e-5)),
-            row(100.0, Time::extrapolated(2000.0), None),
+            row(100.0, Timing::extrapolated(2000.0), None),
         ];
         let csv = times(&rows).csv();
         assert_eq!(csv.lines().nth(2), Some("100,10000,no,2000,yes,100,,,,,,,0.00001"));

@@ -1,7 +1,7 @@
 //! Yokota's claim beside figure 5: how many times as fast the GPU is as one core.
 
 use super::Context;
-use super::crossover::{DirectSums, Time};
+use super::crossover::{DirectSums, Timing};
 use super::measure::On;
 use super::published::YOKOTA_GPU_SPEEDUPS;
 use super::table::{Cell, Table};
@@ -12,8 +12,8 @@ use farfield::Method;
 /// Direct sum, treecode and FMM of one size.
 struct Row {
     n: usize,
-    one_core: [Time; 3],
-    gpu: Option<[Time; 3]>,
+    one_core: [Timing; 3],
+    gpu: Option<[Timing; 3]>,
 }
 
 /// The three methods on one core and on the graphics processor.
@@ -38,14 +38,14 @@ pub fn table(context: &Context) -> Result<Table, Error> {
 }
 
 /// `None` where there is no graphics processor.
-fn measure(on: On, context: &Context, bodies: &Bodies, direct: &mut DirectSums) -> Result<Option<[Time; 3]>, Error> {
+fn measure(on: On, context: &Context, bodies: &Bodies, direct: &mut DirectSums) -> Result<Option<[Timing; 3]>, Error> {
     let Some(direct) = direct.next(context, bodies.case(Method::Direct))? else {
         return Ok(None);
     };
     let mut times = [direct; 3];
     for (time, method) in times[1..].iter_mut().zip([Method::Treecode, Method::Fmm]) {
         match bodies.case(method).measure_on(on, context, 0)? {
-            Some(measured) => *time = Time::of(&measured),
+            Some(measured) => *time = Timing::of(&measured),
             None => return Ok(None),
         }
     }
@@ -78,7 +78,7 @@ fn table_of(rows: &[Row]) -> Table {
                 Cell::Number(one_core.seconds),
                 one_core.mark(),
                 gpu.map(|gpu| gpu.seconds).into(),
-                gpu.map_or(Cell::Missing, Time::mark),
+                gpu.map_or(Cell::Missing, Timing::mark),
                 gpu.map(|gpu| one_core.seconds / gpu.seconds).into(),
                 Cell::Number(paper),
             ]);
@@ -93,10 +93,10 @@ mod tests {
 
     #[test]
     fn the_gpu_stands_beside_one_core_and_the_paper() {
-        let time = Time::measured;
+        let time = Timing::measured;
         let rows = [Row {
             n: 1000,
-            one_core: [Time::extrapolated(600.0), time(10.0), time(6.0)],
+            one_core: [Timing::extrapolated(600.0), time(10.0), time(6.0)],
             gpu: Some([time(2.0), time(0.1), time(0.3)]),
         }];
         let csv = table_of(&rows).csv();

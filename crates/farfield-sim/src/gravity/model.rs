@@ -5,7 +5,7 @@ use crate::case::{Case, Gravity, Scheme, Time};
 use crate::error::{CaseError, Error};
 use crate::integrate::composition;
 use crate::model::{Cloud, ENERGY, Limit, Model, Show, Snapshot, State, StepChoice};
-use crate::summation::{Request, Summation};
+use crate::summation::{SumRequest, Summation};
 use crate::vec3::{Vec3, add_scaled, cross, dot, norm};
 use farfield::kernel::{Kernel, Output};
 use farfield::memory::{Array, ArraySizes, Memory};
@@ -100,7 +100,7 @@ impl GravityModel {
 
     fn sum_forces(&mut self) -> Result<Forces, Error> {
         let softening = self.settings.softening;
-        let [potentials, accelerations] = self.summation.evaluate(&Request {
+        let [potentials, accelerations] = self.summation.evaluate(&SumRequest {
             what: "bodies",
             kernel: Kernel::gravity(self.settings.constant),
             sources: &self.positions,

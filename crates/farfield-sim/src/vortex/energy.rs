@@ -4,7 +4,7 @@ use super::Elements;
 use super::neighbours::Neighbours;
 use super::profile::{PotentialTable, reach};
 use crate::error::Error;
-use crate::summation::{ENERGY_SUM, Request, Summation};
+use crate::summation::{ENERGY_SUM, SumRequest, Summation};
 use crate::vec3::{dot, norm, sub};
 use farfield::kernel::{Core, Kernel, Output};
 use farfield::memory::{ArraySizes, Memory};
@@ -28,7 +28,7 @@ pub fn energy(elements: &Elements, core: Core, summation: &mut Summation) -> Res
         }
     }
     let host = Memory::host();
-    let [potentials] = summation.evaluate(&Request {
+    let [potentials] = summation.evaluate(&SumRequest {
         what: ENERGY_SUM,
         kernel: Kernel::Coulomb,
         sources: &host.store(elements.positions.as_flattened().to_vec())?,

@@ -7,7 +7,7 @@ use super::tracers::{Tracers, place_tracers};
 use super::tube::build;
 use crate::case::{Case, Scheme, Time, Vortex};
 use crate::error::{CaseError, Error};
-use crate::integrate::{Phase, runge_kutta};
+use crate::integrate::{System, runge_kutta};
 use crate::model::{ENERGY, Limit, Model, Show, Snapshot, State, StepChoice};
 use crate::summation::Summation;
 use crate::vec3::{Vec3, unit};

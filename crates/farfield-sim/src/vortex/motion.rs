@@ -4,8 +4,8 @@ use super::diffusion::strength_exchange;
 use super::profile::own_vorticity;
 use crate::case::{Diffusion, Stretching};
 use crate::error::Error;
-use crate::integrate::Phase;
-use crate::summation::{Request, Summation};
+use crate::integrate::System;
+use crate::summation::{SumRequest, Summation};
 use crate::vec3::{Vec3, add_scaled};
 use farfield::kernel::{Core, Kernel, Output};
 use farfield::memory::{Array, ArraySizes, Memory, StrengthLaw};
@@ -57,7 +57,7 @@ impl Flow {
     }
 }
 
-impl Phase for Flow {
+impl System for Flow {
     type Error = Error;
 
     fn copy(&self) -> Result<Self, Error> {
@@ -151,7 +151,7 @@ impl Motion {
     /// # Errors
     /// [`Error::Sum`] if the engine refuses, [`Error::Device`] if the flow is on a device that fails.
     pub fn rates(&self, flow: &Flow, cores: &Cores, summation: &mut Summation) -> Result<Evaluated, Error> {
-        let request = Request {
+        let request = SumRequest {
             what: "elements",
             kernel: Kernel::BiotSavart { core: self.core },
             sources: &flow.positions,
@@ -202,14 +202,14 @@ impl Motion {
     /// The velocities of the tracers; `of_elements` is the sum for the elements.
     fn tracer_velocities(
         &self,
-        of_elements: &Request<'_>,
+        of_elements: &SumRequest<'_>,
         flow: &Flow,
         summation: &mut Summation,
     ) -> Result<Array<f64>, Error> {
         if flow.tracers.is_empty() {
             return Ok(flow.tracers.copy()?);
         }
-        let [velocities] = summation.evaluate(&Request {
+        let [velocities] = summation.evaluate(&SumRequest {
             what: "tracers",
             targets: Some(&flow.tracers),
             outputs: &[Output::Velocity],

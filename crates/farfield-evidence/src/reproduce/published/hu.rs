@@ -117,7 +117,7 @@ pub const HU_FIGURE_A5_CROSSOVER: usize = 65_536;
 /// The largest problem in Hu's tests, "10 million" (section 2.4).
 pub const HU_LARGEST_PROBLEM: usize = 10_000_000;
 
-/// Time in seconds for the Biot-Savart kernel with [`HU_LARGEST_PROBLEM`] points on the GPU in
+/// Timing in seconds for the Biot-Savart kernel with [`HU_LARGEST_PROBLEM`] points on the GPU in
 /// single precision: "about 7" (Hu, section 2.4, after figure A.5).
 ///
 /// The paper speaks of "10 million particle interactions"; that is taken to mean the interactions
@@ -143,7 +143,7 @@ pub const HU_FIGURE_A6_NO_GAIN: (usize, usize) = (8, 12);
 pub const HU_FIGURES_A6_A7_TREND: &str = "the relative error goes down as the number of points \
     grows, in double precision; in single precision as well, until round-off stops it";
 
-/// Time for one frame (FMM steps and rendering on the same GPU) of the vortex ring simulations in
+/// Timing for one frame (FMM steps and rendering on the same GPU) of the vortex ring simulations in
 /// double precision, in seconds: about 1.4 to 2.5 (Hu, section 3.3).
 pub const HU_FRAME_S: (f64, f64) = (1.4, 2.5);
 

@@ -38,7 +38,7 @@ pub enum Charges {
 /// Points and strengths to sum over, from sets of kind `S` or from files, and how to do it. Options that contradict
 /// each other do not get this far.
 #[derive(Debug)]
-pub struct Request<S> {
+pub struct EvaluateSettings<S> {
     pub sources: Sources<S>,
     pub charges: Charges,
     /// The file of dipole moments.
@@ -58,7 +58,7 @@ pub struct Request<S> {
     pub json: bool,
 }
 
-impl<S: Named> Request<S> {
+impl<S: Named> EvaluateSettings<S> {
     /// Puts the options together; `sets` are the point sets there are.
     pub fn new(args: EvaluateArgs, profile: Profile, sets: &[S]) -> Result<Self, Failure> {
         let sources = match args.sources {

@@ -1,6 +1,6 @@
 //! What is asked for, checked.
 
-use super::problem::Field;
+use super::field_on_grid::VorticitySource;
 use crate::args::{KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
 use crate::failure::Failure;
 use farfield::Device;
@@ -37,8 +37,8 @@ impl Components {
 
 /// A Poisson problem to be made and solved.
 #[derive(Debug, Clone)]
-pub struct Request {
-    pub field: Field,
+pub struct PoissonSettings {
+    pub field: VorticitySource,
     pub resolution: usize,
     pub components: Components,
     pub wavelet: Wavelet,
@@ -53,7 +53,7 @@ pub struct Request {
     pub device: Device,
 }
 
-impl Request {
+impl PoissonSettings {
     /// Checks the command line.
     pub fn new(args: PoissonArgs) -> Result<Self, Failure> {
         let max_level = level_of(args.resolution)?;
@@ -68,7 +68,7 @@ impl Request {
         // A missing device is known before any work.
         args.device.check()?;
         Ok(Self {
-            field: Field::named(&args.case)?,
+            field: VorticitySource::named(&args.case)?,
             resolution: args.resolution,
             components: match args.component {
                 Some(component) => Components::One(component as usize),

@@ -1,7 +1,7 @@
 //! A vorticity field on a grid adapted to it, and its solution.
 
 use super::case::Case;
-use super::request::{Components, Request, level_of};
+use super::settings::{Components, PoissonSettings, level_of};
 use crate::failure::Failure;
 use farfield_grid::flows::{CompactRing, GaussianRing};
 use farfield_grid::poisson::{Precision, Report};
@@ -12,7 +12,7 @@ use std::time::Instant;
 
 /// Where the vorticity comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Field {
+pub enum VorticitySource {
     /// The two compact rings of van Rees et al.
     TwoRings,
     /// One ring with a Gaussian core.
@@ -23,30 +23,30 @@ pub enum Field {
     File(PathBuf),
 }
 
-impl Field {
+impl VorticitySource {
     /// The flow of that name, or else a file.
     pub fn named(name: &str) -> Result<Self, Failure> {
         Ok(match name {
-            "two-rings" => Field::TwoRings,
-            "gaussian-ring" => Field::GaussianRing,
-            path if path.ends_with(".toml") => Field::Case(PathBuf::from(path), Case::read(Path::new(path))?),
-            path => Field::File(PathBuf::from(path)),
+            "two-rings" => VorticitySource::TwoRings,
+            "gaussian-ring" => VorticitySource::GaussianRing,
+            path if path.ends_with(".toml") => VorticitySource::Case(PathBuf::from(path), Case::read(Path::new(path))?),
+            path => VorticitySource::File(PathBuf::from(path)),
         })
     }
 
     /// The name.
     pub fn name(&self) -> String {
         match self {
-            Field::TwoRings => "two-rings".to_owned(),
-            Field::GaussianRing => "gaussian-ring".to_owned(),
-            Field::Case(path, _) | Field::File(path) => path.display().to_string(),
+            VorticitySource::TwoRings => "two-rings".to_owned(),
+            VorticitySource::GaussianRing => "gaussian-ring".to_owned(),
+            VorticitySource::Case(path, _) | VorticitySource::File(path) => path.display().to_string(),
         }
     }
 
     /// The box.
     fn domain(&self) -> Domain {
         match self {
-            Field::Case(_, case) => case.domain(),
+            VorticitySource::Case(_, case) => case.domain(),
             _ => Domain::unit_cube(),
         }
     }
@@ -54,20 +54,20 @@ impl Field {
     /// The vorticity at a point, for flows that are a formula.
     fn vorticity(&self) -> Option<Formula<'_>> {
         match self {
-            Field::TwoRings => Some(Box::new(
+            VorticitySource::TwoRings => Some(Box::new(
                 |x| sum(CompactRing::two_rings().map(|ring| ring.vorticity(x))),
             )),
-            Field::GaussianRing => Some(Box::new(|x| GaussianRing::in_unit_cube().vorticity(x))),
-            Field::Case(_, case) if case.grid.is_none() => Some(Box::new(|x| case.vorticity(x))),
-            Field::Case(..) | Field::File(_) => None,
+            VorticitySource::GaussianRing => Some(Box::new(|x| GaussianRing::in_unit_cube().vorticity(x))),
+            VorticitySource::Case(_, case) if case.grid.is_none() => Some(Box::new(|x| case.vorticity(x))),
+            VorticitySource::Case(..) | VorticitySource::File(_) => None,
         }
     }
 
     /// The file of numbers; an error for fields given by a formula.
     fn numbers(&self) -> Option<&Path> {
         match self {
-            Field::File(path) => Some(path),
-            Field::Case(_, case) => case.grid.as_deref(),
+            VorticitySource::File(path) => Some(path),
+            VorticitySource::Case(_, case) => case.grid.as_deref(),
             _ => None,
         }
     }
@@ -75,12 +75,12 @@ impl Field {
     /// The stream function at a point, where it is known.
     pub fn stream_function(&self) -> Option<Formula<'_>> {
         match self {
-            Field::TwoRings => Some(Box::new(|x| {
+            VorticitySource::TwoRings => Some(Box::new(|x| {
                 sum(CompactRing::two_rings().map(|ring| ring.stream_function(x)))
             })),
-            Field::GaussianRing => Some(Box::new(|x| GaussianRing::in_unit_cube().stream_function(x))),
-            Field::Case(_, case) if case.grid.is_none() => Some(Box::new(|x| case.stream_function(x))),
-            Field::Case(..) | Field::File(_) => None,
+            VorticitySource::GaussianRing => Some(Box::new(|x| GaussianRing::in_unit_cube().stream_function(x))),
+            VorticitySource::Case(_, case) if case.grid.is_none() => Some(Box::new(|x| case.stream_function(x))),
+            VorticitySource::Case(..) | VorticitySource::File(_) => None,
         }
     }
 }
@@ -94,9 +94,9 @@ fn sum([a, b]: [[f64; 3]; 2]) -> [f64; 3] {
 
 /// A field on its grid: channels `omega` and `psi`.
 #[derive(Debug, Clone)]
-pub struct Problem<T> {
+pub struct FieldOnGrid<T> {
     pub grid: Grid<T>,
-    pub field: Field,
+    pub field: VorticitySource,
     pub components: Components,
     pub adapted: AdaptReport,
     /// Points along a root cube at the finest level allowed.
@@ -108,22 +108,22 @@ pub struct Problem<T> {
 /// The coarsest grid adaptation starts from: 64 points along a side see every feature of the flows here.
 const START_LEVEL: u8 = 2;
 
-impl<T: Precision> Problem<T> {
+impl<T: Precision> FieldOnGrid<T> {
     /// Puts the field on a grid and adapts it.
-    pub fn new(request: &Request) -> Result<Self, Failure> {
+    pub fn new(settings: &PoissonSettings) -> Result<Self, Failure> {
         let start = Instant::now();
-        let (grid, adapted, resolution) = match (request.field.vorticity(), request.field.numbers()) {
+        let (grid, adapted, resolution) = match (settings.field.vorticity(), settings.field.numbers()) {
             (Some(vorticity), _) => {
-                let (grid, adapted) = from_function(request, &vorticity)?;
-                (grid, adapted, request.resolution)
+                let (grid, adapted) = from_function(settings, &vorticity)?;
+                (grid, adapted, settings.resolution)
             }
-            (None, Some(path)) => from_file(request, path)?,
+            (None, Some(path)) => from_file(settings, path)?,
             (None, None) => return Err(Failure::Data("this field has neither formula nor numbers".to_owned())),
         };
         Ok(Self {
             grid,
-            field: request.field.clone(),
-            components: request.components,
+            field: settings.field.clone(),
+            components: settings.components,
             adapted,
             resolution,
             adaptation_seconds: start.elapsed().as_secs_f64(),
@@ -131,40 +131,43 @@ impl<T: Precision> Problem<T> {
     }
 
     /// Solves for channel `psi`.
-    pub fn solve(&mut self, request: &Request) -> Result<Report, Failure> {
-        Ok(request.solver().solve(&mut self.grid, "omega", "psi")?)
+    pub fn solve(&mut self, settings: &PoissonSettings) -> Result<Report, Failure> {
+        Ok(settings.solver().solve(&mut self.grid, "omega", "psi")?)
     }
 }
 
-fn empty_grid<T: Precision>(request: &Request, level: u8) -> Result<Grid<T>, Error> {
-    let mut builder = Grid::builder(request.field.domain())
-        .wavelet(request.wavelet)
+fn empty_grid<T: Precision>(settings: &PoissonSettings, level: u8) -> Result<Grid<T>, Error> {
+    let mut builder = Grid::builder(settings.field.domain())
+        .wavelet(settings.wavelet)
         .start_level(level);
-    if let Some(bytes) = request.memory_cap {
+    if let Some(bytes) = settings.memory_cap {
         builder = builder.memory_cap(bytes);
     }
     builder.build()
 }
 
 /// Adapts to all components of the vorticity, then keeps the ones asked for.
-fn from_function<T: Precision>(request: &Request, vorticity: &Formula<'_>) -> Result<(Grid<T>, AdaptReport), Failure> {
-    let adaptation = &request.adaptation;
-    let mut grid = empty_grid(request, START_LEVEL.min(adaptation.max_level))?;
+fn from_function<T: Precision>(
+    settings: &PoissonSettings,
+    vorticity: &Formula<'_>,
+) -> Result<(Grid<T>, AdaptReport), Failure> {
+    let adaptation = &settings.adaptation;
+    let mut grid = empty_grid(settings, START_LEVEL.min(adaptation.max_level))?;
     grid.add_channel("omega", 3)?;
     let adapted = grid.adapt_to(&["omega"], adaptation, |grid| {
         grid.fill_vector("omega", Sampling::Point, vorticity)
     })?;
-    if let Components::One(axis) = request.components {
+    if let Components::One(axis) = settings.components {
         grid.remove_channel("omega")?;
         grid.add_channel("omega", 1)?;
         grid.fill_scalar("omega", Sampling::Point, |x| vorticity(x)[axis])?;
     }
-    grid.add_channel("psi", request.components.count())?;
+    grid.add_channel("psi", settings.components.count())?;
     Ok((grid, adapted))
 }
 
 /// Reads numbers on a uniform grid over the box, x fastest, one or three for each point, and compresses them.
-fn from_file<T: Precision>(request: &Request, path: &Path) -> Result<(Grid<T>, AdaptReport, usize), Failure> {
+fn from_file<T: Precision>(settings: &PoissonSettings, path: &Path) -> Result<(Grid<T>, AdaptReport, usize), Failure> {
     let table = read_table(path)?;
     let found = ["vorticity", "omega", "values"].iter().find_map(|name| table.get(name));
     let data = found.ok_or_else(|| {
@@ -176,7 +179,7 @@ fn from_file<T: Precision>(request: &Request, path: &Path) -> Result<(Grid<T>, A
         ))
     })?;
     let wrong = |what: String| Failure::Data(format!("{}: {what}", path.display()));
-    let roots = request.field.domain().roots().map(|count| count as usize);
+    let roots = settings.field.domain().roots().map(|count| count as usize);
     let side = (data.rows as f64 / roots.iter().product::<usize>() as f64)
         .cbrt()
         .round() as usize;
@@ -193,14 +196,14 @@ fn from_file<T: Precision>(request: &Request, path: &Path) -> Result<(Grid<T>, A
             data.rows
         )));
     }
-    let wanted: Vec<usize> = match (request.components, data.columns) {
+    let wanted: Vec<usize> = match (settings.components, data.columns) {
         (Components::All, 3) => vec![0, 1, 2],
         (Components::One(axis), 3) => vec![axis],
         (_, 1) => vec![0],
         (_, columns) => return Err(wrong(format!("{columns} numbers for each point, 1 or 3 are needed"))),
     };
     let level = level_of(side)?;
-    let mut grid = empty_grid(request, level)?;
+    let mut grid = empty_grid(settings, level)?;
     grid.add_channel("omega", wanted.len())?;
     let numbers: Vec<T> = wanted
         .iter()
@@ -210,7 +213,7 @@ fn from_file<T: Precision>(request: &Request, path: &Path) -> Result<(Grid<T>, A
     grid.set_uniform("omega", &numbers)?;
     let adaptation = Adaptation {
         max_level: level,
-        ..request.adaptation
+        ..settings.adaptation
     };
     let mut report = AdaptReport::default();
     loop {
