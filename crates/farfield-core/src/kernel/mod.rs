@@ -26,7 +26,7 @@
 //! 4. P2P enters the kernel's own loops by `Kernel::add_pairs`;
 //! 5. the truth (`reference`) puts a form's sums together from the regularisation's plain formula.
 //!
-//! Only this module knows kernels; expansions and translations do not. `docs/adding-a-kernel.md` lists what to touch.
+//! Only this module knows kernels; expansions and translations do not. `docs/notes/adding-a-kernel.md` lists what to touch.
 
 mod biot_savart;
 mod coulomb;

@@ -102,7 +102,10 @@ impl GravityModel {
         let softening = self.settings.softening;
         let [potentials, accelerations] = self.summation.evaluate(&SumRequest {
             what: "bodies",
-            kernel: Kernel::gravity(self.settings.constant),
+            kernel: Kernel::Gravity {
+                constant: self.settings.constant,
+                softening: self.settings.softening_kernel.into(),
+            },
             sources: &self.positions,
             sizes: if softening > 0.0 {
                 ArraySizes::Global(softening)
