@@ -81,6 +81,7 @@ pub trait Real:
         plan: &mut plane::Plan<Self>,
         strengths: &[Self],
         field: &mut plane::Field<Self>,
+        near: Option<&mut dyn plane::NearField<Self>>,
     ) -> Result<(), Error>;
     #[doc(hidden)]
     fn bench(level: SimdLevel, what: &Benchmark) -> f64;
@@ -144,8 +145,11 @@ macro_rules! real {
                 plan: &mut plane::Plan<Self>,
                 strengths: &[Self],
                 field: &mut plane::Field<Self>,
+                near: Option<&mut dyn plane::NearField<Self>>,
             ) -> Result<(), Error> {
-                in_pool(plan.deserves_threads(), || plan.check_and_sum(strengths, field))
+                in_pool(plan.deserves_threads(), || {
+                    plan.check_and_sum(strengths, field, near)
+                })
             }
             fn bench(level: SimdLevel, what: &Benchmark) -> f64 {
                 what.run::<Self>(level)
