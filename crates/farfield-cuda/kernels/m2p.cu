@@ -1,9 +1,10 @@
 // M2P: multipoles of boxes far enough away at the targets of each leaf.
 //
-// Constants: those of pair.cuh, FARFIELD_ORDER and FARFIELD_THREADS.
+// Constants: those of pair.cuh, FARFIELD_ORDER, FARFIELD_THREADS, and FARFIELD_ON_NEIGHBOURS: 1 where the boxes are those of the
+// FMM's neighbour lists, 0 where an opening angle chooses them.
 #define FARFIELD_MULTIPOLE 1
 #include "basis.cuh"
-#include "opening.cuh"
+#include "neighbours.cuh"
 
 #define THREADS FARFIELD_THREADS
 
@@ -33,7 +34,7 @@ extern "C" __global__ void derive_multipoles(const real *__restrict__ multipoles
 }
 
 // far[((vector * SUMS) + s) * target_count + i]: what multipoles give at the targets of leaf blockIdx.x, in tree order, for
-// strength vector blockIdx.z. Threads are cut into columns, one target each, and slices, each with every so-manieth box; the
+// strength vector blockIdx.z. Threads are cut into columns, one target each, and slices, each with its share of the boxes; the
 // slices' sums are added in order. `interactions` counts pairs of a multipole and a target.
 // Four blocks to a multiprocessor leave registers to interleave coefficients.
 extern "C" __global__ void __launch_bounds__(THREADS, 4)
@@ -49,12 +50,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4)
     if (first >= mine.end) return;
     uint count = min(mine.end - first, (uint)THREADS);
     fill_recurrence(table);
+#if FARFIELD_ON_NEIGHBOURS
+    start_on_neighbours(walk, box);
+    auto next = [&] { return next_on_neighbours(walk, boxes); };
+#else
     start_walk(walk, targets, mine);
+    auto next = [&] { return walk_on(walk, boxes, opening, MULTIPOLE); };
+#endif
     uint slices = THREADS / count, column = threadIdx.x % count, slice = threadIdx.x / count;
     const real *target = targets + 3 * (ulong64)(first + column);
     double x = target[0], y = target[1], z = target[2];
     real sums[SUMS] = {};
-    while (uint found = walk_on(walk, boxes, opening, MULTIPOLE)) {
+    while (uint found = next()) {
         if (threadIdx.x == 0 && blockIdx.z == 0) atomicAdd(interactions, (ulong64)found * count);
         if (slice < slices)
             for (uint k = slice; k < found; k += slices) {

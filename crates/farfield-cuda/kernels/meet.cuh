@@ -4,10 +4,14 @@
 // few threads idle whatever the number of targets; the slices' sums are added in order.
 //
 // Constants: FARFIELD_THREADS of the block, FARFIELD_TARGETS of a thread, FARFIELD_TILE sources in shared memory,
-// FARFIELD_BLOCKS that a multiprocessor is to have room for (0: as the compiler likes).
+// FARFIELD_BLOCKS that a multiprocessor is to have room for (0: as the compiler likes), FARFIELD_PLANE (1: points of the plane).
 #pragma once
 #include "copy.cuh"
+#if FARFIELD_PLANE
+#include "plane_pair.cuh"
+#else
 #include "pair.cuh"
+#endif
 #include "tree.cuh"
 
 #define THREADS FARFIELD_THREADS

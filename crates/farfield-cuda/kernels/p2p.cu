@@ -8,9 +8,7 @@
 //
 // A block serves one leaf, or a part of a large one.
 #include "meet.cuh"
-#if FARFIELD_TREECODE
 #include "opening.cuh"
-#endif
 
 struct Output {
     real *values;     // [(vector * target_count + caller's index) * components + component]
@@ -87,16 +85,11 @@ __device__ __forceinline__ void find_neighbours(Ranges &ranges, const Tree *__re
 }
 #endif
 
-// `far` is what L2P or M2P left, or null; `order` maps tree order to the caller's; `pairs` counts pairs of points.
+// `far` is what L2P or M2P left, or null; `opening` is a treecode's; `order` maps tree order to the caller's; `pairs` counts pairs of points.
 extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
     p2p(const Tree *__restrict__ tree, Boxes boxes, const real *__restrict__ targets, uint target_count, const uint *__restrict__ order,
         const Source *__restrict__ sources, uint source_count, real global_size2, const real *__restrict__ far, Output out0,
-        Output out1, Output out2, uint outputs, ulong64 *__restrict__ pairs
-#if FARFIELD_TREECODE
-        ,
-        Opening opening
-#endif
-    ) {
+        Output out1, Output out2, uint outputs, ulong64 *__restrict__ pairs, Opening opening) {
     __shared__ Memory memory;
     __shared__ Ranges ranges;
     uint box = blockIdx.x;

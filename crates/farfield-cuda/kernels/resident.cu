@@ -8,9 +8,9 @@ extern "C" __global__ void add_scaled(real *__restrict__ values, real h, const r
 }
 
 // How the strengths of vortex elements change: (classical G + transpose G^T) s, with G the velocity gradient, and
-// relaxation towards the vorticity, the element's own part (own / size^3) s of it included.
+// relaxation towards the vorticity, the element's own part (own_vorticity / size^3) s of it included.
 struct StrengthLaw {
-    real classical, transpose, relaxation, own, size;
+    real classical, transpose, relaxation, own_vorticity, size;
 };
 
 extern "C" __global__ void strength_rates(const real *__restrict__ strengths, const real *__restrict__ gradients,
@@ -26,7 +26,7 @@ extern "C" __global__ void strength_rates(const real *__restrict__ strengths, co
         rate[k] = law.classical * along + law.transpose * across;
     }
     if (law.relaxation != 0) {
-        real size = has_sizes ? sizes[i] : law.size, own = law.own / (size * size * size);
+        real size = has_sizes ? sizes[i] : law.size, own = law.own_vorticity / (size * size * size);
         real w[3] = {g[7] - g[5] + own * s[0], g[2] - g[6] + own * s[1], g[3] - g[1] + own * s[2]};
         real vorticity = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
         real strength = sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);

@@ -2,7 +2,7 @@
 
 use crate::device::{Precision, Properties};
 use crate::kernel::PairKind;
-use crate::tuning::{self, Demand, Rates};
+use crate::tuning::{self, Cores, Demand, Rates};
 use farfield_core::expansion::coefficient_count;
 use farfield_core::plan::Request;
 use farfield_core::tuning::{CLASSES, MachineProfile, OperatorCosts, class_of, cube_orders};
@@ -21,7 +21,8 @@ pub fn device_seconds<T: Precision>(properties: &Properties, sum: &Sum<T>) -> f6
     let (sources, targets) = (request.sources.len(), request.target_count());
     let rates = Rates::of::<T>(properties, &kind);
     let direct = rates.overhead + sources as f64 * targets as f64 * request.vectors as f64 / rates.pairs;
-    let fmm = tuning::choose(&Demand::of(&request, &kind, sources.max(targets) as f64), &rates).seconds;
+    let demand = Demand::of(&request, &kind, sources.max(targets) as f64, Cores::default());
+    let fmm = tuning::choose(&demand, &rates).seconds;
     let summing = match request.method {
         Method::Direct => direct,
         Method::Auto => direct.min(fmm),
@@ -94,7 +95,14 @@ fn fmm_cost<T: Precision>(request: &Request<T>, kind: &PairKind, costs: &Operato
     let orders = match request.order {
         Some(order) => ([order as u8; CLASSES], order),
         None => {
-            let orders = cube_orders(points, mean, &request.error_derivatives(), request.tolerance, costs);
+            let orders = cube_orders(
+                points,
+                mean,
+                0.0,
+                &request.error_derivatives(),
+                request.tolerance,
+                costs,
+            );
             (orders.by_level.first().copied().unwrap_or([1; CLASSES]), orders.highest)
         }
     };

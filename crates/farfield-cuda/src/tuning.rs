@@ -87,6 +87,37 @@ pub struct Demand {
     pub order: Option<usize>,
     /// An expert's leaf capacity.
     pub leaf_capacity: Option<usize>,
+    /// The cores, as parts of the points' extent.
+    pub cores: Cores,
+}
+
+/// Core sizes or softening lengths as parts of the points' extent, rounded so that points that move a little have equal
+/// plans.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Cores {
+    /// The largest.
+    pub size: f64,
+    /// The distance within which they matter: no box is smaller.
+    pub reach: f64,
+}
+
+impl Cores {
+    /// Rounded to halves of an octave: sizes up, which asks for more, reaches down, which leaves boxes as they may be.
+    pub fn new(size: f64, reach: f64, extent: f64) -> Self {
+        if extent <= 0.0 || size <= 0.0 {
+            return Self::default();
+        }
+        Self {
+            size: (2.0 * (size / extent).log2()).ceil().exp2().sqrt(),
+            reach: (2.0 * (reach / extent).log2()).floor().exp2().sqrt(),
+        }
+    }
+
+    /// Points of a box as large as the cores reach, where so many fill a cube. The root is up to twice the extent, so that
+    /// boxes of any size may be as small as that.
+    fn least_mean(&self, points: f64) -> f64 {
+        points * self.reach.powi(3)
+    }
 }
 
 /// Chooses leaf size and orders.
@@ -98,7 +129,7 @@ pub fn choose(demand: &Demand, rates: &Rates) -> Choice {
         if let Some(capacity) = demand.leaf_capacity {
             mean = mean_of(capacity);
         }
-        orders = demand.orders(mean);
+        orders = demand.orders(mean.max(demand.cores.least_mean(demand.points)));
         // Coarser levels have an eighth of the boxes each.
         flops = orders.by_level.first().map_or(0.0, m2l_flops) * demand.streams * 8.0 / 7.0;
         if demand.leaf_capacity.is_none() {
@@ -131,7 +162,7 @@ pub fn near_share(reach: f64, extent: f64) -> f64 {
 
 impl Demand {
     /// What a request asks for, between so many points.
-    pub fn of<T: Precision>(request: &Request<T>, kind: &PairKind, points: f64) -> Self {
+    pub fn of<T: Precision>(request: &Request<T>, kind: &PairKind, points: f64, cores: Cores) -> Self {
         Self {
             points: points.max(1.0),
             streams: (request.vectors * kind.expansions()) as f64,
@@ -140,6 +171,7 @@ impl Demand {
             tolerance: request.tolerance,
             order: request.order,
             leaf_capacity: request.leaf_capacity,
+            cores,
         }
     }
 
@@ -161,6 +193,7 @@ impl Demand {
         cube_orders(
             self.points,
             mean,
+            self.cores.size,
             &self.derivatives,
             looseness(self.tolerance) * self.tolerance,
             &costs,
@@ -216,6 +249,7 @@ mod tests {
             tolerance,
             order: None,
             leaf_capacity: None,
+            cores: Cores::default(),
         }
     }
 
@@ -252,6 +286,28 @@ mod tests {
         );
         assert_eq!((choice.leaf_capacity, choice.orders.highest), (90, 7));
         assert_eq!(capacity_of(mean_of(90)), 90);
+    }
+
+    #[test]
+    fn cores_raise_the_orders_of_derivatives_and_are_rounded() {
+        let orders = |cores: Cores| {
+            let derivatives = vec![1, 2];
+            choose(
+                &Demand {
+                    derivatives,
+                    cores,
+                    ..demand(1e-4)
+                },
+                &RATES,
+            )
+            .orders
+        };
+        let cores = Cores::new(0.01, 0.05, 2.0);
+        assert!(cores.size >= 0.005 && cores.size < 0.0071 && cores.reach <= 0.025 && cores.reach > 0.0176);
+        assert_eq!(cores, Cores::new(0.0102, 0.0501, 2.0));
+        assert!(orders(cores).highest > orders(Cores::default()).highest);
+        assert_eq!(Cores::new(0.0, 0.0, 1.0), Cores::default());
+        assert_eq!(Cores::new(0.1, 0.1, 0.0), Cores::default());
     }
 
     #[test]

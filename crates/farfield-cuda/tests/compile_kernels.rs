@@ -14,7 +14,7 @@ use farfield_cuda::hybrid;
 use farfield_cuda::kernel::{PairKind, SizeKind};
 use farfield_cuda::resident;
 use farfield_cuda::tree;
-use farfield_cuda::treecode::m2p_program;
+use farfield_cuda::treecode::{ActingBoxes, m2p_program};
 
 fn direct_programs<T: Precision>() -> Vec<Program> {
     PairKind::all()
@@ -57,7 +57,8 @@ fn fmm_programs<T: Precision>(orders: &[usize]) -> Vec<Program> {
             programs.push(points_program::<T>(kind, *order));
             // The treecode refuses orders whose basis does not fit into a block's memory.
             if *order <= 32 {
-                programs.push(m2p_program::<T>(kind, *order));
+                programs.push(m2p_program::<T>(kind, *order, ActingBoxes::ByAngle));
+                programs.push(m2p_program::<T>(kind, *order, ActingBoxes::OnNeighbours));
             }
         }
     }
@@ -185,4 +186,35 @@ fn the_second_compilation_comes_from_the_cache_and_a_corrupt_entry_is_made_anew(
         .unwrap();
     assert_eq!(again, first);
     assert_eq!(stored.code(&program, 90, 13000).unwrap(), first);
+}
+
+/// A program whose kernel takes something else than the host launches it with: types, order or layout.
+#[test]
+fn a_kernel_that_takes_other_parameters_than_it_is_launched_with_does_not_compile() {
+    let Some(nvrtc) = nvrtc() else { return };
+    let checks = tree::program::<f32>().checks();
+    let (right, end) = (
+        "extern \"C\" __global__ void choose_min_level(uint count, double leaf_mean, ",
+        "uint key_levels",
+    );
+    let source = include_str!("../kernels/tree.cu");
+    assert!(source.contains(&format!("{right}{end}")) && checks.contains("choose_min_level"));
+    for wrong in [
+        source.replace(
+            right,
+            "extern \"C\" __global__ void choose_min_level(uint count, float leaf_mean, ",
+        ),
+        source.replace(
+            right,
+            "extern \"C\" __global__ void choose_min_level(double leaf_mean, uint count, ",
+        ),
+        format!("#define max_level max_level, padding\n{source}"),
+    ] {
+        let source: &'static str = Box::leak((wrong + &checks).into_boxed_str());
+        let program = Program::new("tree", source).define("FARFIELD_DOUBLE", 0);
+        match nvrtc.compile(&program, 90) {
+            Err(Error::Compile { log, .. }) => assert!(log.contains("static assertion failed"), "{log}"),
+            other => panic!("{:?}", other.map(|code| code.len())),
+        }
+    }
 }

@@ -109,3 +109,10 @@ impl<T: Precision> Engine<T, farfield_core::kernel::Output> for OnDevice<farfiel
         })
     }
 }
+
+impl<T: Precision> Engine<T, farfield_core::plane::Output> for OnDevice<farfield_cuda::hybrid::plane::Plan<T>> {
+    same_methods!(self => self.plan, T, farfield_core::plane::Output);
+    fn processor(&self) -> Processor {
+        Processor::Hybrid(self.plan.simd(), self.device.properties().clone())
+    }
+}

@@ -192,14 +192,12 @@ impl Geometry for Plane {
     same_words!(farfield_cuda::plane::Plan);
 
     fn on_both<T: Precision>(
-        _: Arc<Device>,
-        _: &Self::Sum<'_, T>,
+        device: Arc<Device>,
+        sum: &Self::Sum<'_, T>,
         _: &Options,
     ) -> Result<Box<dyn Engine<T, Self::Output>>, Error> {
-        Err(Error::Unsupported {
-            what: "a sum in the plane shared with the cores".to_owned(),
-            remedy: "use --device cpu or cuda",
-        })
+        let plan = hybrid::plane::Plan::new(&device, sum)?;
+        Ok(Box::new(OnDevice { plan, device }))
     }
 
     fn gpu_pays<T: Precision>(gpu: &Properties, sum: &Self::Sum<'_, T>, _: &Options) -> bool {

@@ -3,6 +3,7 @@
 use super::Field;
 use super::fmm::PlaneFmm;
 use super::kernel::{Core, Kernel, Output, pair};
+use super::near_field::NearField;
 use super::pairs::PlanePairs;
 use super::sum::Sum;
 use crate::direct::Direct;
@@ -133,10 +134,15 @@ impl<T: Real> Plan<T> {
     /// # Errors
     /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size.
     pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
-        T::evaluate_in_plane(self, strengths, field)
+        T::evaluate_in_plane(self, strengths, field, None)
     }
 
-    pub(crate) fn check_and_sum(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
+    pub(crate) fn check_and_sum(
+        &mut self,
+        strengths: &[T],
+        field: &mut Field<T>,
+        near: Option<&mut dyn NearField<T>>,
+    ) -> Result<(), Error> {
         let start = Instant::now();
         let largest = check_strengths(strengths, self.source_count, self.parts(), self.vectors)?;
         if !field.has_shape(&self.outputs, self.vectors, self.target_count) {
@@ -149,10 +155,11 @@ impl<T: Real> Plan<T> {
         }
         let mut seconds = Seconds::default();
         match self.merge.take() {
-            None => self.sum(strengths, field, &mut seconds),
+            None => self.sum(strengths, field, near, &mut seconds)?,
             Some(mut merge) => {
-                self.sum_merged(strengths, field, &mut merge, &mut seconds);
+                let summed = self.sum_merged(strengths, field, &mut merge, near, &mut seconds);
                 self.merge = Some(merge);
+                summed?;
             }
         }
         seconds.total = start.elapsed().as_secs_f64();
@@ -174,11 +181,12 @@ impl<T: Real> Plan<T> {
         strengths: &[T],
         field: &mut Field<T>,
         merge: &mut (Merge<T, 2>, Field<T>),
+        near: Option<&mut dyn NearField<T>>,
         seconds: &mut Seconds,
-    ) {
+    ) -> Result<(), Error> {
         let (merge, inner) = merge;
         merge.add_up(strengths, self.parts(), self.vectors);
-        self.sum(&merge.strengths, inner, seconds);
+        self.sum(&merge.strengths, inner, near, seconds)?;
         let shape = SpreadShape {
             vectors: self.vectors,
             strengths: self.parts(),
@@ -193,10 +201,17 @@ impl<T: Real> Plan<T> {
             }
         };
         merge.spread(&shape, strengths, &inner.values, &mut field.values, &at_place);
+        Ok(())
     }
 
     /// One run of the engine for each vector, or for each part of its strengths where parts are summed one by one.
-    fn sum(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
+    fn sum(
+        &mut self,
+        strengths: &[T],
+        field: &mut Field<T>,
+        mut near: Option<&mut dyn NearField<T>>,
+        seconds: &mut Seconds,
+    ) -> Result<(), Error> {
         let parts = self.parts();
         let sources = strengths.len() / (self.vectors * parts);
         let runs = parts / self.parts_per_run;
@@ -204,14 +219,30 @@ impl<T: Real> Plan<T> {
             let of_vector = &strengths[vector * sources * parts..][..sources * parts];
             for run in 0..runs {
                 self.order_strengths(of_vector, run);
+                if let Some(near) = &mut near {
+                    near.start(&self.strengths)?;
+                }
                 match &mut self.engine {
+                    Engine::Direct(_) if near.is_some() => self.blocks.fill(T::ZERO),
                     Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.blocks, 0, seconds),
-                    Engine::Fmm(fmm) => fmm.evaluate(&self.strengths, &mut self.blocks, seconds),
+                    Engine::Fmm(fmm) => {
+                        fmm.evaluate_far(&self.strengths, &mut self.blocks, seconds);
+                        if near.is_none() {
+                            seconds.time(Phase::P2p, || fmm.p2p(&self.strengths, &mut self.blocks));
+                        }
+                    }
                 }
                 self.order_sums();
+                if let Some(near) = &mut near {
+                    self.sums
+                        .iter_mut()
+                        .zip(near.finish()?)
+                        .for_each(|(sum, more)| *sum += *more);
+                }
                 self.write_outputs(field, vector, run);
             }
         }
+        Ok(())
     }
 
     /// The strengths of one run into the engine's order; `run` is the part they are taken from, where parts are summed

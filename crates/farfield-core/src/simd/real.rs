@@ -74,6 +74,7 @@ pub trait Real:
         plan: &mut plane::Plan<Self>,
         strengths: &[Self],
         field: &mut plane::Field<Self>,
+        near: Option<&mut dyn plane::NearField<Self>>,
     ) -> Result<(), Error>;
     #[doc(hidden)]
     fn dispatch<W: Vectorized<Self>>(level: SimdLevel, task: W) -> W::Output;
@@ -133,8 +134,11 @@ macro_rules! real {
                 plan: &mut plane::Plan<Self>,
                 strengths: &[Self],
                 field: &mut plane::Field<Self>,
+                near: Option<&mut dyn plane::NearField<Self>>,
             ) -> Result<(), Error> {
-                in_pool(plan.deserves_threads(), || plan.check_and_sum(strengths, field))
+                in_pool(plan.deserves_threads(), || {
+                    plan.check_and_sum(strengths, field, near)
+                })
             }
             #[inline]
             fn dispatch<W: Vectorized<Self>>(level: SimdLevel, task: W) -> W::Output {

@@ -13,17 +13,19 @@ pub struct CubeOrders {
     pub highest: usize,
 }
 
-/// The cheapest orders with which `points` spread evenly in a cube, `leaf_mean` to a leaf, meet `tolerance` in every
-/// output (given by its number of derivatives).
+/// The cheapest orders with which `points` spread evenly in a unit cube, `leaf_mean` to a leaf, meet `tolerance` in every
+/// output (given by its number of derivatives). Cores of size `core` take from the nearest pairs what they add to a sum, so
+/// that the others must be more exact.
 pub fn cube_orders(
     points: f64,
     leaf_mean: f64,
+    core: f64,
     derivatives: &[usize],
     tolerance: f64,
     costs: &OperatorCosts,
 ) -> CubeOrders {
     let depth = ((points / leaf_mean).max(1.0).log2() / 3.0).clamp(2.0, 10.0);
-    let work = Work::of_uniform_cube(points, depth);
+    let work = Work::of_uniform_cube(points, depth, core);
     let orders = choose(
         &work,
         derivatives,
@@ -43,10 +45,22 @@ mod tests {
     use crate::tuning::MachineProfile;
 
     #[test]
+    fn wide_cores_take_higher_orders_for_derivatives() {
+        let costs = MachineProfile::default().f64;
+        let highest = |core, derivatives: &[usize]| cube_orders(1e6, 60.0, core, derivatives, 1e-4, &costs).highest;
+        // A thousandth of the spacing, a half of it, ten times it.
+        for derivatives in [&[1][..], &[2]] {
+            assert_eq!(highest(1e-5, derivatives), highest(0.0, derivatives));
+            assert!(highest(0.1, derivatives) > highest(0.0, derivatives));
+        }
+        assert!(highest(0.005, &[2]) > highest(0.0, &[2]));
+    }
+
+    #[test]
     fn orders_grow_with_the_digits_asked_for() {
         let costs = MachineProfile::default().f64;
-        let highest = |tolerance| cube_orders(1e6, 60.0, &[0], tolerance, &costs).highest;
+        let highest = |tolerance| cube_orders(1e6, 60.0, 0.0, &[0], tolerance, &costs).highest;
         assert!(highest(1e-3) < highest(1e-6) && highest(1e-6) < highest(1e-9));
-        assert_eq!(cube_orders(10.0, 60.0, &[0], 1e-3, &costs).by_level.len(), 1);
+        assert_eq!(cube_orders(10.0, 60.0, 0.0, &[0], 1e-3, &costs).by_level.len(), 1);
     }
 }

@@ -13,6 +13,7 @@ use crate::tree::lists::{SHIFTS, shift_of};
 use crate::tree::octree::Node;
 use crate::tree::{Lists, Octree};
 use rayon::prelude::*;
+use std::f64::consts::PI;
 
 /// Points that meet through M2L on one level.
 #[derive(Debug, Clone, Copy)]
@@ -134,8 +135,9 @@ impl Work {
         }
     }
 
-    /// The work of `points` spread evenly in a cube cut into `2^depth` boxes a side (`depth` need not be whole).
-    pub fn of_uniform_cube(points: f64, depth: f64) -> Self {
+    /// The work of `points` with cores of size `core`, spread evenly in a unit cube cut into `2^depth` boxes a side (`depth`
+    /// need not be whole).
+    pub fn of_uniform_cube(points: f64, depth: f64, core: f64) -> Self {
         let mut levels = Vec::new();
         let mut level = depth;
         while level >= 1.5 {
@@ -166,11 +168,15 @@ impl Work {
         };
         // Random points, n in a box of side h: about 60 n^(4/3) h^-4, 500 n^2 h^-6 and 12000 n^(8/3) h^-8 for each (without
         // two per cent).
-        let near_derivatives = [
+        let singular = [
             60.0 * per_box.powf(4.0 / 3.0) * near.side.powi(-4),
             500.0 * per_box.powi(2) * near.side.powi(-6),
             12000.0 * per_box.powf(8.0 / 3.0) * near.side.powi(-8),
         ];
+        // With r^2 + 4 s^2 for r^2, as in `near_derivatives`: integrals over all space.
+        let softened =
+            [2.0 * core, 32.0 * core.powi(3), 256.0 * core.powi(5)].map(|volume| points * PI.powi(2) / volume);
+        let near_derivatives = [0, 1, 2].map(|k| singular[k].min(softened[k]));
         Self {
             levels,
             near: vec![near],
@@ -471,7 +477,7 @@ mod tests {
     #[test]
     fn tighter_tolerances_cost_more_and_far_shifts_need_less() {
         let costs = MachineProfile::default().f64;
-        let work = Work::of_uniform_cube(1e6, 28f64.log2());
+        let work = Work::of_uniform_cube(1e6, 28f64.log2(), 0.0);
         let mut before = 0.0;
         for tolerance in [1e-2, 1e-4, 1e-6, 1e-9, 1e-12] {
             let orders = choose(&work, &[0], tolerance, &costs, 0.0);

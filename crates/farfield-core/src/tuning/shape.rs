@@ -156,7 +156,7 @@ pub fn propose(
     let mut mean = 40.0;
     let (mut order, mut m2l_cost) = (4, 100.0);
     for _ in 0..3 {
-        let work = Work::of_uniform_cube(n, ((n / mean).log2() / 3.0).clamp(2.0, 8.0));
+        let work = Work::of_uniform_cube(n, ((n / mean).log2() / 3.0).clamp(2.0, 8.0), 0.0);
         let per_coefficient = 2.0 * n * streams * costs.point_coefficient;
         let orders = choose(&work, derivatives, tolerance, costs, per_coefficient);
         let count: f64 = work.levels.iter().flat_map(|level| level.translations).sum();

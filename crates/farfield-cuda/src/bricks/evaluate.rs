@@ -1,7 +1,7 @@
 //! The algorithm: plans travel, direct plans are summed, indirect plans are added, results come back.
 
 use super::{Blocking, Brick, BrickPair, Indirect, Node, Plans, Range, Sources, direct_program, indirect_program};
-use crate::device::{Buffers, Device, Function, Precision, Timeline, launch};
+use crate::device::{Blocks, Buffers, Device, Function, In, Out, Precision, Timeline, kernels, parameters};
 use crate::error::{DriverCall, Error};
 use cudarc::driver::CudaSlice;
 use cudarc::driver::sys::CUevent_flags;
@@ -20,6 +20,44 @@ pub struct Seconds {
     pub indirect: f64,
 }
 
+parameters! {
+    /// Of `direct`.
+    pub(super) struct DirectPlan<T> {
+        position: In<T>,
+        weights: In<T>,
+        epsilon2: In<T>,
+        count: u32,
+        bricks: In<Brick>,
+        order: In<u32>,
+        offsets: In<u32>,
+        ranges: In<Range>,
+        add: u32,
+        values: Out<T>,
+    }
+
+    /// Of `indirect`.
+    pub(super) struct IndirectPlan<T> {
+        coefficients: In<T>,
+        nodes: In<Node>,
+        bricks: In<Brick>,
+        order: In<u32>,
+        offsets: In<u32>,
+        plan: In<u32>,
+        add: u32,
+        values: Out<T>,
+    }
+}
+
+kernels! {
+    /// The kernel of direct plans.
+    pub(super) struct DirectKernels<T> { direct: DirectPlan<T> }
+}
+
+kernels! {
+    /// The kernel of indirect plans.
+    pub(super) struct IndirectKernels<T> { indirect: IndirectPlan<T> }
+}
+
 /// Sources on the device, waiting for plans.
 #[derive(Debug)]
 pub struct BrickSum<T: Precision> {
@@ -29,8 +67,8 @@ pub struct BrickSum<T: Precision> {
     position: CudaSlice<T>,
     weights: CudaSlice<T>,
     epsilon2: CudaSlice<T>,
-    direct: Function,
-    indirect: Option<Function>,
+    direct: Function<DirectPlan<T>>,
+    indirect: Option<Function<IndirectPlan<T>>>,
     threads: u32,
     bricks_per_pass: usize,
 }
@@ -78,7 +116,7 @@ impl<T: Precision> BrickSum<T> {
             Ok(all)
         };
         let weights: Vec<&[T]> = sources.weights.iter().map(|w| &w[..]).collect();
-        let [direct] = device.functions(&direct_program::<T>(pair, components), ["direct"])?;
+        let DirectKernels { direct } = DirectKernels::load(device, &direct_program::<T>(pair, components))?;
         let indirect = match order {
             Some(order) => Some(indirect_function::<T>(device, order, components)?),
             None => None,
@@ -157,14 +195,38 @@ impl<T: Precision> BrickSum<T> {
         let mut sums = buffers.uninit::<T>(values.len())?;
         let (grid, stream) = ((range.len() as u32, 1, 1), buffers.stream());
         let mut timeline = Timeline::start(stream)?;
-        launch!(stream, self.direct, grid, self.threads, 0;
-            &self.position, &self.weights, &self.epsilon2, &self.count, &bricks, &direct.order, &direct.offsets,
-            &direct.entries, &0u32, &mut sums);
+        self.direct.launch(
+            stream,
+            Blocks::new(grid, self.threads),
+            &DirectPlan {
+                position: In::of(&self.position),
+                weights: In::of(&self.weights),
+                epsilon2: In::of(&self.epsilon2),
+                count: self.count,
+                bricks: In::of(&bricks),
+                order: In::of(&direct.order),
+                offsets: In::of(&direct.offsets),
+                ranges: In::of(&direct.entries),
+                add: 0,
+                values: Out::of(&mut sums),
+            },
+        )?;
         timeline.end(Phase::P2p)?;
         if let (Some(far), Some(indirect)) = (far, indirect) {
-            launch!(stream, far.indirect, grid, Blocking::INDIRECT.threads, 0;
-                &far.coefficients, &far.nodes, &bricks, &indirect.order, &indirect.offsets, &indirect.entries, &1u32,
-                &mut sums);
+            far.indirect.launch(
+                stream,
+                Blocks::new(grid, Blocking::INDIRECT.threads),
+                &IndirectPlan {
+                    coefficients: In::of(&far.coefficients),
+                    nodes: In::of(&far.nodes),
+                    bricks: In::of(&bricks),
+                    order: In::of(&indirect.order),
+                    offsets: In::of(&indirect.offsets),
+                    plan: In::of(&indirect.entries),
+                    add: 1,
+                    values: Out::of(&mut sums),
+                },
+            )?;
             timeline.end(Phase::M2p)?;
         }
         wait_asleep(buffers)?;
@@ -186,11 +248,16 @@ fn wait_asleep(buffers: &Buffers) -> Result<(), Error> {
 struct Far<T: Precision> {
     coefficients: CudaSlice<T>,
     nodes: CudaSlice<Node>,
-    indirect: Function,
+    indirect: Function<IndirectPlan<T>>,
 }
 
 impl<T: Precision> Far<T> {
-    fn new(buffers: &Buffers, plan: &Indirect<T>, components: usize, loaded: Option<Function>) -> Result<Self, Error> {
+    fn new(
+        buffers: &Buffers,
+        plan: &Indirect<T>,
+        components: usize,
+        loaded: Option<Function<IndirectPlan<T>>>,
+    ) -> Result<Self, Error> {
         let expansions = plan.expansions;
         Ok(Self {
             coefficients: buffers.upload(expansions.coefficients)?,
@@ -203,8 +270,12 @@ impl<T: Precision> Far<T> {
     }
 }
 
-fn indirect_function<T: Precision>(device: &Device, order: usize, components: usize) -> Result<Function, Error> {
-    let [indirect] = device.functions(&indirect_program::<T>(order, components), ["indirect"])?;
+fn indirect_function<T: Precision>(
+    device: &Device,
+    order: usize,
+    components: usize,
+) -> Result<Function<IndirectPlan<T>>, Error> {
+    let IndirectKernels { indirect } = IndirectKernels::load(device, &indirect_program::<T>(order, components))?;
     Ok(indirect)
 }
 
@@ -258,9 +329,6 @@ fn most_work_first<E: Entry>(entries: &[E], offsets: &[u32]) -> Vec<u32> {
     order.sort_by_key(|brick| std::cmp::Reverse(costs[*brick as usize]));
     order
 }
-
-// The kernels read these as they are laid out here.
-const _: () = assert!(size_of::<Brick>() == 32 && size_of::<Node>() == 32 && size_of::<Range>() == 12);
 
 #[cfg(test)]
 mod tests {

@@ -11,8 +11,7 @@ pub use evaluate::{BrickSum, Seconds};
 pub use rate::{rate_program, root_rate};
 
 use crate::compile::Program;
-use crate::device::Precision;
-use cudarc::driver::DeviceRepr;
+use crate::device::{Precision, device_struct};
 
 /// What a pair adds: the kinds of `kernels/bricks.cu`. With $s=1/\sqrt{r^2+\varepsilon^2}$:
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,44 +47,40 @@ pub struct Sources<'a, T> {
     pub epsilon2: &'a [T],
 }
 
-/// The first point of a brick and the distance between points.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[repr(C)]
-pub struct Brick {
-    /// The point with the lowest coordinates.
-    pub first: [f64; 3],
-    /// The distance between points.
-    pub spacing: f64,
+device_struct! {
+    /// The first point of a brick and the distance between points.
+    #[derive(PartialEq)]
+    pub struct Brick = "Brick" {
+        /// The point with the lowest coordinates.
+        pub first: [f64; 3],
+        /// The distance between points.
+        pub spacing: f64,
+    }
 }
 
-/// The centre of a node and the length its expansion is measured in.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[repr(C)]
-pub struct Node {
-    /// The centre.
-    pub center: [f64; 3],
-    /// The length.
-    pub unit: f64,
+device_struct! {
+    /// The centre of a node and the length its expansion is measured in.
+    #[derive(PartialEq)]
+    pub struct Node = "Node" {
+        /// The centre.
+        pub center: [f64; 3],
+        /// The length.
+        pub unit: f64,
+    }
 }
 
-/// Sources that follow one another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(C)]
-pub struct Range {
-    /// The first.
-    pub start: u32,
-    /// The one after the last.
-    pub end: u32,
-    /// Not zero if some of them may be points of the brick.
-    pub touching: u32,
+device_struct! {
+    /// Sources that follow one another.
+    #[derive(PartialEq, Eq)]
+    pub struct Range = "Range" {
+        /// The first.
+        pub start: u32,
+        /// The one after the last.
+        pub end: u32,
+        /// Not zero if some of them may be points of the brick.
+        pub touching: u32,
+    }
 }
-
-// SAFETY: plain numbers in C's order, as the kernels declare them.
-unsafe impl DeviceRepr for Brick {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for Node {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for Range {}
 
 /// The expansions of nodes.
 #[derive(Debug, Clone, Copy)]
@@ -163,11 +158,12 @@ fn program<T: Precision>(name: &'static str, components: usize, blocking: Blocki
 
 /// The program of direct plans.
 pub fn direct_program<T: Precision>(pair: BrickPair, components: usize) -> Program {
-    program::<T>("bricks-direct", components, Blocking::direct::<T>(pair, components))
-        .define("FARFIELD_PAIR", pair as u8)
+    let program = program::<T>("bricks-direct", components, Blocking::direct::<T>(pair, components));
+    evaluate::DirectKernels::<T>::check(program).define("FARFIELD_PAIR", pair as u8)
 }
 
 /// The program of indirect plans.
 pub fn indirect_program<T: Precision>(order: usize, components: usize) -> Program {
-    program::<T>("bricks-indirect", components, Blocking::INDIRECT).define("FARFIELD_ORDER", order)
+    let program = program::<T>("bricks-indirect", components, Blocking::INDIRECT);
+    evaluate::IndirectKernels::<T>::check(program).define("FARFIELD_ORDER", order)
 }

@@ -2,14 +2,24 @@
 
 use super::{Blocking, program};
 use crate::compile::Program;
-use crate::device::{Buffers, Device, Precision, Timeline, launch};
+use crate::device::{Blocks, Buffers, Device, Out, Precision, Timeline, kernels, parameters};
 use crate::error::Error;
 use farfield_core::report::{Phase, Seconds};
 use std::sync::Arc;
 
+kernels! {
+    /// The kernel of roots.
+    struct RateKernels<T> { roots: Roots<T> }
+}
+
+parameters! {
+    /// Of `roots`.
+    struct Roots<T> { rounds: u32, values: Out<T> }
+}
+
 /// The program that takes roots of numbers in registers.
 pub fn rate_program<T: Precision>() -> Program {
-    program::<T>("bricks-rate", 1, Blocking::INDIRECT).define("FARFIELD_RATE", 1)
+    RateKernels::<T>::check(program::<T>("bricks-rate", 1, Blocking::INDIRECT)).define("FARFIELD_RATE", 1)
 }
 
 /// Reciprocal square roots a second, the best of some launches of a few milliseconds.
@@ -18,7 +28,7 @@ pub fn rate_program<T: Precision>() -> Program {
 /// [`Error::Driver`], and those of compilation.
 pub fn root_rate<T: Precision>(device: &Arc<Device>) -> Result<f64, Error> {
     let (buffers, threads) = (Buffers::new(device)?, Blocking::INDIRECT.threads);
-    let [roots] = device.functions(&rate_program::<T>(), ["roots"])?;
+    let kernels = RateKernels::<T>::load(device, &rate_program::<T>())?;
     let blocks = 32 * device.properties().multiprocessors as u32;
     let rounds = 2048u32;
     let mut values = buffers.zeros::<T>((blocks * threads) as usize)?;
@@ -26,7 +36,14 @@ pub fn root_rate<T: Precision>(device: &Arc<Device>) -> Result<f64, Error> {
     for _ in 0..8 {
         let (stream, mut seconds) = (buffers.stream(), Seconds::default());
         let mut timeline = Timeline::start(stream)?;
-        launch!(stream, roots, (blocks, 1, 1), threads, 0; &rounds, &mut values);
+        kernels.roots.launch(
+            stream,
+            Blocks::row(blocks, threads),
+            &Roots {
+                rounds,
+                values: Out::of(&mut values),
+            },
+        )?;
         timeline.end(Phase::P2p)?;
         buffers.wait()?;
         timeline.add_to(&mut seconds)?;

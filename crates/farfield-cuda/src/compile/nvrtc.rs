@@ -177,7 +177,7 @@ impl Nvrtc {
 
     fn compile_with(&self, program: &Program, options: &[String], machine_code: bool) -> Result<Vec<u8>, String> {
         let text = |text: &str| CString::new(text).map_err(|_| "a zero byte in the source".to_owned());
-        let (source, name) = (text(program.source())?, text(&format!("{}.cu", program.name()))?);
+        let (source, name) = (text(&program.source())?, text(&format!("{}.cu", program.name()))?);
         let headers: Vec<(CString, CString)> = program
             .headers()
             .iter()

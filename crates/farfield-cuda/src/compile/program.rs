@@ -1,5 +1,6 @@
 //! A program to be compiled: one source file of `kernels/` with its constants as literals.
 
+use crate::device::SAME_TYPE;
 use sha2::{Digest, Sha256};
 use std::fmt::{Display, Write};
 use std::hash::{Hash, Hasher};
@@ -17,21 +18,37 @@ const HEADERS: &[(&str, &str)] = &[
     ("plane_pair.cuh", include_str!("../../kernels/plane_pair.cuh")),
     ("tree.cuh", include_str!("../../kernels/tree.cuh")),
     ("meet.cuh", include_str!("../../kernels/meet.cuh")),
+    ("near.cuh", include_str!("../../kernels/near.cuh")),
     ("expansion.cuh", include_str!("../../kernels/expansion.cuh")),
     ("basis.cuh", include_str!("../../kernels/basis.cuh")),
     ("opening.cuh", include_str!("../../kernels/opening.cuh")),
+    ("neighbours.cuh", include_str!("../../kernels/neighbours.cuh")),
     ("matrices.cuh", include_str!("../../kernels/matrices.cuh")),
     ("steps.cuh", include_str!("../../kernels/steps.cuh")),
     ("tensor.cuh", include_str!("../../kernels/tensor.cuh")),
 ];
 
 /// One source file and the constants it is specialised for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Program {
     name: &'static str,
     source: &'static str,
     defines: Vec<(&'static str, String)>,
+    /// Assertions on its kernels, compiled after it.
+    checks: Vec<Check>,
 }
+
+/// A kernel, and what makes assertions on it: when it is compiled, not whenever its program is looked for.
+type Check = (&'static str, fn(&str) -> String);
+
+/// Assertions follow from source and constants.
+impl PartialEq for Program {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name, self.source, &self.defines) == (other.name, other.source, &other.defines)
+    }
+}
+
+impl Eq for Program {}
 
 /// Of name and constants, which nearly always tell programs apart: sources are long.
 impl Hash for Program {
@@ -47,6 +64,7 @@ impl Program {
             name,
             source,
             defines: Vec::new(),
+            checks: Vec::new(),
         }
     }
 
@@ -56,13 +74,25 @@ impl Program {
         self
     }
 
+    /// With assertions that a kernel takes what it is launched with.
+    pub(crate) fn check(mut self, kernel: &'static str, assertions: fn(&str) -> String) -> Self {
+        self.checks.push((kernel, assertions));
+        self
+    }
+
+    /// The assertions on its kernels.
+    pub fn checks(&self) -> String {
+        let assertions = self.checks.iter().map(|(kernel, assertions)| assertions(kernel));
+        std::iter::once(SAME_TYPE.to_owned()).chain(assertions).collect()
+    }
+
     /// The file's name.
     pub fn name(&self) -> &str {
         self.name
     }
 
-    pub(super) fn source(&self) -> &str {
-        self.source
+    pub(super) fn source(&self) -> String {
+        format!("{}{}", self.source, self.checks())
     }
 
     pub(super) fn headers(&self) -> &[(&str, &str)] {
@@ -92,6 +122,7 @@ impl Program {
         part(env!("CARGO_PKG_VERSION"));
         part(self.name);
         part(self.source);
+        part(&self.checks());
         for (name, source) in HEADERS {
             part(name);
             part(source);

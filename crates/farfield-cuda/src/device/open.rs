@@ -1,12 +1,13 @@
 //! Opening a device, and compiling and loading programs for it.
 
+use super::parameters::Function;
 use super::pinned::PinnedPool;
 use super::staging::Staging;
 use super::traffic::Traffic;
 use crate::compile::{Compiler, Program};
 use crate::error::{DriverCall, Error, describe};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, result};
+use cudarc::driver::{CudaContext, CudaModule, CudaStream, result};
 use cudarc::nvrtc::Ptx;
 use std::any::Any;
 use std::collections::HashMap;
@@ -46,13 +47,6 @@ pub struct Device {
     staging: Mutex<Vec<Staging>>,
     traffic: Traffic,
     pinned: Arc<PinnedPool>,
-}
-
-/// A loaded kernel and its name.
-#[derive(Debug, Clone)]
-pub(crate) struct Function {
-    pub function: CudaFunction,
-    pub name: &'static str,
 }
 
 /// The oldest compute capability the kernels are written for.
@@ -179,24 +173,13 @@ impl Device {
         })
     }
 
-    /// The kernels of a program by name, compiled and loaded unless they already are.
-    pub(crate) fn functions<const N: usize>(
-        &self,
-        program: &Program,
-        names: [&'static str; N],
-    ) -> Result<[Function; N], Error> {
-        let module = self.module(program)?;
-        let mut functions = Vec::with_capacity(N);
-        for name in names {
-            let function = module
-                .load_function(name)
-                .map_err(Error::driver(format!("find the kernel {name}")))?;
-            functions.push(Function { function, name });
-        }
-        functions.try_into().map_err(|_| Error::Driver {
-            action: "load kernels".to_owned(),
-            reason: "not all were found".to_owned(),
-        })
+    /// A kernel of a program by name, compiled and loaded unless it already is.
+    pub(crate) fn function<P>(&self, program: &Program, name: &'static str) -> Result<Function<P>, Error> {
+        let function = self
+            .module(program)?
+            .load_function(name)
+            .map_err(Error::driver(format!("find the kernel {name}")))?;
+        Ok(Function::new(function, name))
     }
 
     /// A table that plans share: the one known by this key, or a new one.

@@ -2,7 +2,7 @@
 
 use super::program;
 use crate::compile::Program;
-use crate::device::{Buffers, Function, Precision, Timeline, Values, launch};
+use crate::device::{Blocks, Buffers, In, Out, Precision, Source, Timeline, Values, kernels, parameters};
 use crate::error::Error;
 use crate::kernel::PairKind;
 use cudarc::driver::CudaSlice;
@@ -56,6 +56,44 @@ impl Blocking {
     }
 }
 
+kernels! {
+    /// The kernels of a direct sum.
+    pub(super) struct Kernels<T> { pack_sources: PackSources<T>, direct: AllPairs<T>, finish: Finish<T> }
+}
+
+parameters! {
+    /// Of `pack_sources`.
+    pub(super) struct PackSources<T> {
+        positions: In<T>,
+        strengths: In<T>,
+        sizes: In<T>,
+        count: u32,
+        sources: Out<Source<T>>,
+    }
+
+    /// Of `direct` of `kernels/all_pairs.cuh`, in space and in the plane.
+    pub(crate) struct AllPairs<T> {
+        targets: In<T>,
+        target_count: u32,
+        sources: In<Source<T>>,
+        source_count: u32,
+        slice_length: u32,
+        global_size2: T,
+        partial: Out<T>,
+    }
+
+    /// Of `finish`.
+    pub(super) struct Finish<T> {
+        partial: In<T>,
+        target_count: u32,
+        slices: u32,
+        first_sum: u32,
+        components: u32,
+        scale: T,
+        output: Out<T>,
+    }
+}
+
 /// Points on the device, ready for strengths.
 #[derive(Debug)]
 pub(crate) struct Direct<T: Precision> {
@@ -76,9 +114,7 @@ pub(crate) struct Direct<T: Precision> {
     packed: CudaSlice<T>,
     partial: CudaSlice<T>,
     outputs: Vec<(Output, T, CudaSlice<T>)>,
-    pack_sources: Function,
-    direct: Function,
-    finish: Function,
+    kernels: Kernels<T>,
 }
 
 /// What is summed, with the caller's arrays flattened.
@@ -136,9 +172,7 @@ impl<T: Precision> Direct<T> {
         let multiprocessors = buffers.device().properties().multiprocessors;
         let (slices, slice_length) = slices(&blocking, source_count, target_count, multiprocessors);
         let program = program::<T>(&kind, &blocking);
-        let [pack_sources, direct, finish] = buffers
-            .device()
-            .functions(&program, ["pack_sources", "direct", "finish"])?;
+        let kernels = Kernels::load(buffers.device(), &program)?;
         let outputs = outputs
             .iter()
             .map(|output| {
@@ -162,9 +196,7 @@ impl<T: Precision> Direct<T> {
             packed: buffers.uninit(vectors * source_count * kind.source_len())?,
             partial: buffers.uninit(vectors * slices as usize * kind.sums() * target_count)?,
             outputs,
-            pack_sources,
-            direct,
-            finish,
+            kernels,
             buffers,
         })
     }
@@ -190,27 +222,53 @@ impl<T: Precision> Direct<T> {
     }
 
     fn pack(&mut self, vectors: u32) -> Result<(), Error> {
-        let grid = (self.source_count.div_ceil(256), vectors, 1);
-        launch!(self.buffers.stream(), self.pack_sources, grid, 256, 0;
-            &self.sources, &self.strengths, &self.sizes, &self.source_count, &mut self.packed);
-        Ok(())
+        let blocks = Blocks::new((self.source_count.div_ceil(256), vectors, 1), 256);
+        self.kernels.pack_sources.launch(
+            self.buffers.stream(),
+            blocks,
+            &PackSources {
+                positions: In::of(&self.sources),
+                strengths: In::of(&self.strengths),
+                sizes: In::of(&self.sizes),
+                count: self.source_count,
+                sources: Out::of(&mut self.packed),
+            },
+        )
     }
 
     fn sum(&mut self, vectors: u32) -> Result<(), Error> {
         let grid = (self.blocking.groups(self.target_count), self.slices, vectors);
-        let targets = self.targets.as_ref().unwrap_or(&self.sources);
-        launch!(self.buffers.stream(), self.direct, grid, self.blocking.threads, 0;
-            targets, &self.target_count, &self.packed, &self.source_count, &self.slice_length, &self.global_size2,
-            &mut self.partial);
-        Ok(())
+        self.kernels.direct.launch(
+            self.buffers.stream(),
+            Blocks::new(grid, self.blocking.threads),
+            &AllPairs {
+                targets: In::of(self.targets.as_ref().unwrap_or(&self.sources)),
+                target_count: self.target_count,
+                sources: In::of(&self.packed),
+                source_count: self.source_count,
+                slice_length: self.slice_length,
+                global_size2: self.global_size2,
+                partial: Out::of(&mut self.partial),
+            },
+        )
     }
 
     fn finish(&mut self, vectors: u32) -> Result<(), Error> {
-        let grid = (self.target_count.div_ceil(256), vectors, 1);
+        let blocks = Blocks::new((self.target_count.div_ceil(256), vectors, 1), 256);
         for (output, scale, values) in &mut self.outputs {
-            let (first, components) = (first_sum(*output) as u32, output.components() as u32);
-            launch!(self.buffers.stream(), self.finish, grid, 256, 0;
-                &self.partial, &self.target_count, &self.slices, &first, &components, &*scale, values);
+            self.kernels.finish.launch(
+                self.buffers.stream(),
+                blocks,
+                &Finish {
+                    partial: In::of(&self.partial),
+                    target_count: self.target_count,
+                    slices: self.slices,
+                    first_sum: first_sum(*output) as u32,
+                    components: output.components() as u32,
+                    scale: *scale,
+                    output: Out::of(values),
+                },
+            )?;
         }
         Ok(())
     }

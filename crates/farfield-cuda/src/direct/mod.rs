@@ -3,7 +3,8 @@
 mod evaluate;
 
 pub use evaluate::Blocking;
-pub(crate) use evaluate::{Direct, SumInput, slices};
+use evaluate::Kernels;
+pub(crate) use evaluate::{AllPairs, Direct, SumInput, slices};
 
 use crate::compile::Program;
 use crate::device::Precision;
@@ -12,5 +13,5 @@ use crate::kernel::PairKind;
 /// The program of a direct sum.
 pub fn program<T: Precision>(kind: &PairKind, blocking: &Blocking) -> Program {
     let program = Program::new("direct", include_str!("../../kernels/direct.cu"));
-    kind.define::<T>(blocking.define(program))
+    kind.define::<T>(blocking.define(Kernels::<T>::check(program)))
 }

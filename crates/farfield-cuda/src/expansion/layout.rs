@@ -1,8 +1,9 @@
 //! How translations are cut into blocks and warps: two programs, one for any order, one for low orders.
 
+use super::parameters::{AddSlices, Translate, check};
 use super::{row_tiles, stride};
 use crate::compile::Program;
-use crate::device::Precision;
+use crate::device::{Parameters, Precision};
 
 /// A kind of translation: `Kind` of `kernels/steps.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,6 +176,7 @@ impl Layout {
 pub fn translate_program<T: Precision>(order: usize) -> Program {
     let program = match Layout::of::<T>(order) {
         Layout::Blocks(warps) => Program::new("translate", include_str!("../../kernels/translate.cu"))
+            .check("add_slices", AddSlices::<T>::checks)
             .define("FARFIELD_ROW_WARPS", warps.row_warps)
             .define("FARFIELD_ROWS_PER_WARP", warps.rows_per_warp)
             .define(
@@ -182,11 +184,12 @@ pub fn translate_program<T: Precision>(order: usize) -> Program {
                 format!("({}+{}*steps)", Warps::shared_bytes::<T>(order, 0), Warps::COLUMNS * 4),
             ),
         Layout::LowOrder => Program::new("translate_low", include_str!("../../kernels/translate_low.cu"))
+            .check("m2l_few", Translate::<T>::checks)
             .define("FARFIELD_TILES", LOW_TILES)
             .define("FARFIELD_GROUPS", LOW_GROUPS)
             .define("FARFIELD_MANY_GROUPS", LOW_MANY_GROUPS),
     };
-    program
+    check::<T>(program)
         .define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
         .define("FARFIELD_ORDER", order)
 }

@@ -2,8 +2,8 @@
 
 use super::harmonics::{irregular, ln_factorials, regular};
 use super::steps::{m2l_shifts, octant_centres};
-use super::{Layout, stride, translate_program};
-use crate::device::{Buffers, Device, Precision, launch};
+use super::{BuildMatrices, Layout, stride, translate_program};
+use crate::device::{Blocks, Buffers, Device, In, Out, Precision};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
 use farfield_core::expansion::coefficient_count;
@@ -43,10 +43,17 @@ impl<T: Precision> Matrices<T> {
         let entries = matrices * stride(order) * stride(order);
         let mut table = buffers.uninit::<T>(entries)?;
         let program = translate_program::<T>(order);
-        let [build] = device.functions(&program, ["build_matrices"])?;
-        let grid = (entries.div_ceil(256) as u32, 1, 1);
-        let (octants, count) = (centres.len() as u32, matrices as u32);
-        launch!(buffers.stream(), build, grid, 256, 0; &harmonics, &ln_factorials, &octants, &count, &mut table);
+        device.function(&program, "build_matrices")?.launch(
+            buffers.stream(),
+            Blocks::row(entries.div_ceil(256) as u32, 256),
+            &BuildMatrices::<T> {
+                harmonics: In::of(&harmonics),
+                ln_factorial: In::of(&ln_factorials),
+                octants: centres.len() as u32,
+                matrices: matrices as u32,
+                table: Out::of(&mut table),
+            },
+        )?;
         // Other streams use it.
         buffers.wait()?;
         Ok(Self { table })

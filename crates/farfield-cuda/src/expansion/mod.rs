@@ -6,11 +6,13 @@
 mod harmonics;
 mod layout;
 mod matrices;
+mod parameters;
 mod steps;
 
 pub(crate) use layout::LOW_ORDER;
 pub use layout::{Kind, Layout, Warps, translate_program};
 pub(crate) use matrices::Matrices;
+pub(crate) use parameters::{AddSlices, BuildMatrices, Slices, Task, Translate};
 pub(crate) use steps::{Step, Steps};
 
 use farfield_core::expansion::coefficient_count;

@@ -5,31 +5,29 @@
 //! 316 shifts has its own.
 
 use super::Kind;
-use crate::device::Buffers;
+use crate::device::{Buffers, device_struct};
 use crate::error::Error;
-use cudarc::driver::{CudaSlice, DeviceRepr};
+use cudarc::driver::CudaSlice;
 use farfield_core::tuning::class_of;
 use std::sync::Arc;
 
-/// One shift into a box: `Step` of `kernels/steps.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Step {
-    /// Which matrix.
-    pub matrix: u16,
-    /// M2L: which of the parent's 27 neighbours.
-    pub neighbour: u8,
-    /// Which of its children.
-    pub child: u8,
-    /// Which axes are mirrored, bits x, y, z.
-    pub mirror: u8,
-    /// The class of the shift, which has its own order.
-    pub shift_class: u8,
-    unused: [u8; 2],
+device_struct! {
+    /// One shift into a box.
+    #[derive(PartialEq, Eq, Default)]
+    pub(crate) struct Step = "Step" {
+        /// Which matrix.
+        pub matrix: u16,
+        /// M2L: which of the parent's 27 neighbours.
+        pub neighbour: u8,
+        /// Which of its children.
+        pub child: u8,
+        /// Which axes are mirrored, bits x, y, z.
+        pub mirror: u8,
+        /// The class of the shift, which has its own order.
+        pub shift_class: u8,
+        unused: [u8; 2],
+    }
 }
-
-// SAFETY: eight bytes, as in the kernel's struct.
-unsafe impl DeviceRepr for Step {}
 
 /// The steps of all translations, on the device and shared by all plans.
 #[derive(Debug)]

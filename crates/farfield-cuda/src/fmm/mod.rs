@@ -2,19 +2,23 @@
 //! steps, `setup` makes tables and memory.
 
 pub(crate) mod evaluate;
+mod parameters;
 mod passes;
 mod setup;
 mod tasks;
 
+pub(crate) use parameters::OrderPoints;
 pub(crate) use setup::{Counter, FarField, Fmm, FmmInput};
 
 use crate::compile::Program;
 use crate::device::Precision;
 use crate::kernel::{PairKind, SizeKind};
+use parameters::{PairKernels, PointKernels};
 
 /// The program of P2M and L2P.
 pub fn points_program<T: Precision>(kind: &PairKind, order: usize) -> Program {
-    let program = Program::new("points", include_str!("../../kernels/points.cu"))
+    let program = Program::new("points", include_str!("../../kernels/points.cu"));
+    let program = PointKernels::<T>::check(program)
         .define("FARFIELD_ORDER", order)
         .define("FARFIELD_P2M_WARPS", p2m_warps(order));
     kind.define::<T>(program)
@@ -31,7 +35,8 @@ fn p2m_warps(order: usize) -> usize {
 
 /// The program of P2P: between neighbours, or by a treecode's opening criterion.
 pub fn p2p_program<T: Precision>(kind: &PairKind, treecode: bool, blocking: P2pBlocking) -> Program {
-    let program = blocking.define(Program::new("p2p", include_str!("../../kernels/p2p.cu")));
+    let program = PairKernels::<T>::check(Program::new("p2p", include_str!("../../kernels/p2p.cu")));
+    let program = blocking.define(program);
     kind.define::<T>(program.define("FARFIELD_TREECODE", i32::from(treecode)))
 }
 
@@ -48,6 +53,14 @@ pub struct P2pBlocking {
 }
 
 impl P2pBlocking {
+    /// Of leaves of hundreds of points in the plane, whose sources have four numbers.
+    pub(crate) const IN_PLANE: Self = Self {
+        threads: 128,
+        targets: 2,
+        tile: 512,
+        blocks: 0,
+    };
+
     /// The program with these constants.
     pub(crate) fn define(self, program: Program) -> Program {
         program

@@ -1,47 +1,25 @@
 //! Each step of the algorithm, launched over all boxes.
 
+use super::parameters::{GatherSources, L2p, Output, P2m, P2p};
 use super::{Counter, Fmm};
-use crate::device::{Function, Precision, Values, launch};
+use crate::device::{Blocks, Function, In, Out, Precision, Values};
 use crate::error::Error;
-use crate::expansion::{Kind, Step, stride};
-use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr};
+use crate::expansion::{AddSlices, Kind, Slices, Step, Translate, stride};
+use crate::treecode::{OpeningArg, Treecode};
+use cudarc::driver::CudaSlice;
 use farfield_core::plan::first_sum;
 use std::ops::Range;
 
-/// Where an output goes: `Output` of `kernels/p2p.cu`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct OutputArg<T> {
-    values: u64,
-    first_sum: u32,
-    components: u32,
-    scale: T,
-}
-
-// SAFETY: an address and numbers, laid out as the kernel's struct.
-unsafe impl<T: DeviceRepr> DeviceRepr for OutputArg<T> {}
-
-/// `Slices` of `kernels/steps.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct SlicesArg {
-    sums: u64,
-    length: u64,
-}
-
-// SAFETY: an address and a number, as in the kernel's struct.
-unsafe impl DeviceRepr for SlicesArg {}
-
 /// Translations of one kind: the kernel, its shifts and the tasks to do.
-struct Translation<'a> {
+struct Translation<'a, T: Precision> {
     kind: Kind,
-    kernel: &'a Function,
+    kernel: &'a Function<Translate<T>>,
     steps: &'a CudaSlice<Step>,
     tasks: Range<usize>,
     shared: u32,
-    /// Addresses of the expansions read and written.
-    from: u64,
-    to: u64,
+    /// The expansions read and written.
+    from: &'a CudaSlice<T>,
+    to: &'a CudaSlice<T>,
 }
 
 impl<T: Precision> Fmm<T> {
@@ -52,20 +30,37 @@ impl<T: Precision> Fmm<T> {
         self.buffers.put(strengths, &mut self.strengths)?;
         self.buffers.clear(&mut self.counters)?;
         let grid = (self.source_count.div_ceil(256), vectors.len() as u32, 1);
-        launch!(self.buffers.stream(), self.kernels.gather_sources, grid, 256, 0;
-            &self.source_positions, &self.strengths, &self.sizes, &self.tree.source_order, &self.source_count,
-            &mut self.packed);
-        Ok(())
+        self.kernels.points.gather_sources.launch(
+            self.buffers.stream(),
+            Blocks::new(grid, 256),
+            &GatherSources {
+                positions: In::of(&self.source_positions),
+                strengths: In::of(&self.strengths),
+                sizes: In::of(&self.sizes),
+                order: In::of(&self.tree.source_order),
+                count: self.source_count,
+                sources: Out::of(&mut self.packed),
+            },
+        )
     }
 
     pub(crate) fn p2m(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
         let boxes = self.tree.boxes as u32;
         let warps = super::p2m_warps(self.order) as u32;
         let grid = (boxes.div_ceil(warps), vectors.len() as u32, 1);
-        let (arg, streams) = (self.tree.arg(&self.buffers), self.streams(vectors));
-        launch!(self.buffers.stream(), self.kernels.p2m, grid, 32 * warps, self.shared.p2m;
-            &self.tree.tree, &arg, &boxes, &self.packed, &self.source_count, &streams, &mut self.multipoles);
-        Ok(())
+        self.kernels.points.p2m.launch(
+            self.buffers.stream(),
+            Blocks::new(grid, 32 * warps).shared(self.shared.p2m),
+            &P2m {
+                tree: In::of(&self.tree.tree),
+                boxes: self.tree.arg(),
+                box_count: boxes,
+                sources: In::of(&self.packed),
+                source_count: self.source_count,
+                streams: self.streams(vectors),
+                multipoles: Out::shared(&self.multipoles),
+            },
+        )
     }
 
     pub(crate) fn m2m(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
@@ -80,8 +75,8 @@ impl<T: Precision> Fmm<T> {
                     steps: &self.steps.m2m,
                     tasks: self.m2m_tasks[level].clone(),
                     shared: self.shared.m2m,
-                    from: self.address(&self.multipoles),
-                    to: self.address(&self.multipoles),
+                    from: &self.multipoles,
+                    to: &self.multipoles,
                 },
             )?;
         }
@@ -105,8 +100,8 @@ impl<T: Precision> Fmm<T> {
                 steps: &self.steps.m2l,
                 tasks: first..last,
                 shared: self.shared.m2l,
-                from: self.address(&self.multipoles),
-                to: self.address(&self.locals),
+                from: &self.multipoles,
+                to: &self.locals,
             },
         )?;
         self.add_slices(vectors)
@@ -119,14 +114,21 @@ impl<T: Precision> Fmm<T> {
         };
         let (arg, per_box) = (self.slices_arg(vectors), self.per_box(vectors));
         let first = u64::from(self.tree.level(2).start) * per_box;
-        let grid = ((arg.length - first).div_ceil(256) as u32, 1, 1);
-        launch!(self.buffers.stream(), *kernel, grid, 256, 0; &mut self.locals, &arg, &slices, &first);
-        Ok(())
+        kernel.launch(
+            self.buffers.stream(),
+            Blocks::row((arg.length - first).div_ceil(256) as u32, 256),
+            &AddSlices {
+                to: Out::of(&mut self.locals),
+                slices: arg,
+                count: slices,
+                first,
+            },
+        )
     }
 
-    fn slices_arg(&self, vectors: &Range<usize>) -> SlicesArg {
-        SlicesArg {
-            sums: self.address(&self.slices.sums),
+    fn slices_arg(&self, vectors: &Range<usize>) -> Slices<T> {
+        Slices {
+            sums: Out::shared(&self.slices.sums),
             length: self.tree.boxes as u64 * self.per_box(vectors),
         }
     }
@@ -146,8 +148,8 @@ impl<T: Precision> Fmm<T> {
                     steps: &self.steps.l2l,
                     tasks: self.column_tasks[level].clone(),
                     shared: self.shared.l2l,
-                    from: self.address(&self.locals),
-                    to: self.address(&self.locals),
+                    from: &self.locals,
+                    to: &self.locals,
                 },
             )?;
         }
@@ -156,67 +158,88 @@ impl<T: Precision> Fmm<T> {
 
     pub(super) fn l2p(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
         let grid = (self.tree.boxes as u32, vectors.len() as u32, 1);
-        let (arg, streams) = (self.tree.arg(&self.buffers), self.streams(vectors));
-        launch!(self.buffers.stream(), self.kernels.l2p, grid, 64, self.shared.l2p;
-            &self.tree.tree, &arg, &self.target_positions, &self.target_count, &streams, &self.locals, &mut self.far);
-        Ok(())
+        self.kernels.points.l2p.launch(
+            self.buffers.stream(),
+            Blocks::new(grid, 64).shared(self.shared.l2p),
+            &L2p {
+                tree: In::of(&self.tree.tree),
+                boxes: self.tree.arg(),
+                targets: In::of(&self.target_positions),
+                target_count: self.target_count,
+                streams: self.streams(vectors),
+                locals: In::of(&self.locals),
+                far: Out::shared(&self.far),
+            },
+        )
     }
 
     pub(crate) fn p2p(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
         let blocking = self.p2p_blocking;
         let rounds = (self.tree.most_points as u32).div_ceil(blocking.threads * blocking.targets);
         let grid = (self.tree.boxes as u32, rounds, vectors.len() as u32);
-        let arg = self.tree.arg(&self.buffers);
-        let none = OutputArg {
-            values: 0,
-            first_sum: 0,
-            components: 0,
-            scale: T::ZERO,
-        };
-        let mut outputs = [none; 3];
-        for (arg, (output, scale, values)) in outputs.iter_mut().zip(&self.outputs) {
+        let mut outputs = [Output::NONE; 3];
+        for (place, (output, scale, values)) in outputs.iter_mut().zip(&self.outputs) {
             let components = output.components();
-            // The batch's first vector starts so far into the values.
-            let offset = vectors.start * self.target_count as usize * components * std::mem::size_of::<T>();
-            *arg = OutputArg {
-                values: self.address(values) + offset as u64,
+            *place = Output {
+                // The batch's first vector starts so far into the values.
+                values: Out::shared(values).plus(vectors.start * self.target_count as usize * components),
                 first_sum: first_sum(*output) as u32,
                 components: components as u32,
                 scale: *scale,
             };
         }
-        let output_count = self.outputs.len().min(3) as u32;
-        let opening = self.treecode.as_ref().map(|treecode| treecode.arg(&self.buffers));
-        let opening = opening.unwrap_or_default();
-        let pairs = self.counter(Counter::P2p);
-        // Only the treecode's program reads the last argument.
-        launch!(self.buffers.stream(), self.kernels.p2p, grid, blocking.threads, 0;
-            &self.tree.tree, &arg, &self.target_positions, &self.target_count, self.tree.target_order(), &self.packed, &self.source_count,
-            &self.global_size2, &self.far, &outputs[0], &outputs[1], &outputs[2], &output_count,
-            &pairs, &opening);
-        Ok(())
+        let [out0, out1, out2] = outputs;
+        self.kernels.pairs.p2p.launch(
+            self.buffers.stream(),
+            Blocks::new(grid, blocking.threads),
+            &P2p {
+                tree: In::of(&self.tree.tree),
+                boxes: self.tree.arg(),
+                targets: In::of(&self.target_positions),
+                target_count: self.target_count,
+                order: In::of(self.tree.target_order()),
+                sources: In::of(&self.packed),
+                source_count: self.source_count,
+                global_size2: self.global_size2,
+                far: In::of(&self.far),
+                out0,
+                out1,
+                out2,
+                outputs: self.outputs.len().min(3) as u32,
+                pairs: self.counter(Counter::P2p),
+                opening: self.treecode.as_ref().map_or(OpeningArg::NONE, Treecode::arg),
+            },
+        )
     }
 
-    fn translate(&self, vectors: &Range<usize>, work: &Translation) -> Result<(), Error> {
+    fn translate(&self, vectors: &Range<usize>, work: &Translation<T>) -> Result<(), Error> {
         if work.tasks.is_empty() {
             return Ok(());
         }
         let tasks = self.tasks.slice(work.tasks.clone());
         let slices = if work.kind == Kind::M2l { self.slices.count } else { 1 };
         let grid = (work.tasks.len() as u32, self.layout.row_blocks() as u32, slices as u32);
-        let more = self.slices_arg(vectors);
-        let (arg, streams) = (self.tree.arg(&self.buffers), self.streams(vectors));
-        let shifts = work.kind.shifts() as u32;
         let threads = self.layout.threads(work.kind, self.few_blocks(work.tasks.len()));
-        let counter = self.counter(if work.kind == Kind::M2l {
-            Counter::M2l
-        } else {
-            Counter::Other
-        });
-        launch!(self.buffers.stream(), *work.kernel, grid, threads, work.shared;
-            &arg, &tasks, work.steps, &shifts, &self.orders, &self.matrices.table, &streams, &work.from,
-            &work.to, &more, &counter);
-        Ok(())
+        work.kernel.launch(
+            self.buffers.stream(),
+            Blocks::new(grid, threads).shared(work.shared),
+            &Translate {
+                boxes: self.tree.arg(),
+                tasks: In::of(&tasks),
+                steps: In::of(work.steps),
+                step_count: work.kind.shifts() as u32,
+                orders: In::of(&self.orders),
+                table: In::of(&self.matrices.table),
+                streams: self.streams(vectors),
+                from: In::of(work.from),
+                to: Out::shared(work.to),
+                slices: self.slices_arg(vectors),
+                translations: self.counter(match work.kind {
+                    Kind::M2l => Counter::M2l,
+                    Kind::M2m | Kind::L2l => Counter::Other,
+                }),
+            },
+        )
     }
 
     fn few_blocks(&self, tasks: usize) -> bool {
@@ -224,17 +247,13 @@ impl<T: Precision> Fmm<T> {
         self.layout.has_few(tasks, multiprocessors)
     }
 
-    /// The address of a counter.
-    pub(crate) fn counter(&self, counter: Counter) -> u64 {
-        self.address(&self.counters) + (8 * counter as usize) as u64
+    /// Where a counter is.
+    pub(crate) fn counter(&self, counter: Counter) -> Out<u64> {
+        Out::shared(&self.counters).plus(counter as usize)
     }
 
     /// Expansions of a box.
     pub(crate) fn streams(&self, vectors: &Range<usize>) -> u32 {
         (vectors.len() * self.kind.expansions()) as u32
-    }
-
-    fn address<E>(&self, slice: &CudaSlice<E>) -> u64 {
-        slice.device_ptr(self.buffers.stream()).0
     }
 }

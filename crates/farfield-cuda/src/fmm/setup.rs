@@ -1,18 +1,18 @@
 //! Tables and memory of an FMM, made once per plan.
 
-use super::tasks::{Task, batch_of, orders_by_level, tasks_of};
+use super::parameters::{OrderPoints, PairKernels, PointKernels};
+use super::tasks::{batch_of, orders_by_level, tasks_of};
 use super::{P2pBlocking, p2m_warps, p2p_program, points_program};
 use crate::compile::Program;
-use crate::device::{Buffers, Device, Function, Precision, Timeline, launch};
+use crate::device::{Blocks, Buffers, Device, Function, In, Out, Precision, Timeline};
 use crate::direct::SumInput;
-use crate::error::{DriverCall, Error};
-use crate::expansion::{Kind, Layout, Matrices, Steps, stride, translate_program};
+use crate::error::Error;
+use crate::expansion::{AddSlices, Kind, Layout, Matrices, Steps, Task, Translate, stride, translate_program};
 use crate::kernel::PairKind;
 use crate::tree::{Octree, Points, TreeShape};
-use crate::treecode::{Opening, Treecode};
+use crate::treecode::{ActingBoxes, Opening, Treecode};
 use crate::tuning::Choice;
 use cudarc::driver::CudaSlice;
-use cudarc::driver::sys::CUfunction_attribute_enum as Attribute;
 use farfield_core::expansion::coefficient_count;
 use farfield_core::kernel::Output;
 use farfield_core::report::{Interactions, Phase};
@@ -58,7 +58,7 @@ pub(crate) struct Fmm<T: Precision> {
     pub(super) outputs: Vec<(Output, T, CudaSlice<T>)>,
     /// What kernels counted: see [`Counter`].
     pub(crate) counters: CudaSlice<u64>,
-    pub(super) kernels: Kernels,
+    pub(super) kernels: Kernels<T>,
     pub(super) shared: SharedBytes,
     pub(super) p2p_blocking: P2pBlocking,
     /// Present where multipoles go straight to targets.
@@ -68,18 +68,15 @@ pub(crate) struct Fmm<T: Precision> {
 }
 
 #[derive(Debug)]
-pub(super) struct Kernels {
-    pub gather_sources: Function,
-    pub order_points: Function,
-    pub p2m: Function,
-    pub m2m: Function,
-    pub m2l: Function,
-    pub m2l_few: Function,
+pub(super) struct Kernels<T: Precision> {
+    pub points: PointKernels<T>,
+    pub m2m: Function<Translate<T>>,
+    pub m2l: Function<Translate<T>>,
+    pub m2l_few: Function<Translate<T>>,
     /// Where blocks may share shifts.
-    pub add_slices: Option<Function>,
-    pub l2l: Function,
-    pub l2p: Function,
-    pub p2p: Function,
+    pub add_slices: Option<Function<AddSlices<T>>>,
+    pub l2l: Function<Translate<T>>,
+    pub pairs: PairKernels<T>,
 }
 
 /// What kernels count while they work, each a place in [`Fmm::counters`].
@@ -142,7 +139,11 @@ impl FarField<'_> {
     pub fn theta(&self) -> Option<f64> {
         match self {
             FarField::Locals(_) => None,
-            FarField::Multipoles(opening) => Some(opening.theta),
+            FarField::Multipoles(opening) => Some(match opening.boxes {
+                ActingBoxes::ByAngle => opening.theta,
+                // The nearest box is two away, the farthest that touches one and a half: as the CPU reports it.
+                ActingBoxes::OnNeighbours => 2.0 / 3.0,
+            }),
         }
     }
 }
@@ -170,55 +171,36 @@ impl SharedBytes {
     }
 }
 
-impl Kernels {
-    fn load<T: Precision>(
+impl<T: Precision> Kernels<T> {
+    fn load(
         buffers: &Buffers,
         kind: &PairKind,
         order: usize,
         shared: &SharedBytes,
         p2p: &Program,
     ) -> Result<Self, Error> {
-        let device = buffers.device();
+        let (device, layout) = (buffers.device(), Layout::of::<T>(order));
         let (points, translations) = (points_program::<T>(kind, order), translate_program::<T>(order));
         device.load(&[&points, &translations, p2p, &crate::tree::program::<T>()])?;
-        let [gather_sources, order_points, p2m, l2p] =
-            device.functions(&points, ["gather_sources", "order_points", "p2m", "l2p"])?;
-        let few = Layout::of::<T>(order).m2l_few();
-        let [m2m, m2l, m2l_few, l2l] = device.functions(&translations, ["m2m", "m2l", few, "l2l"])?;
-        let add_slices = match Layout::of::<T>(order) {
-            Layout::Blocks(_) => {
-                let [add_slices] = device.functions(&translations, ["add_slices"])?;
-                Some(add_slices)
-            }
-            Layout::LowOrder => None,
+        let kernels = Self {
+            points: PointKernels::load(device, &points)?,
+            m2m: device.function(&translations, "m2m")?,
+            m2l: device.function(&translations, "m2l")?,
+            m2l_few: device.function(&translations, layout.m2l_few())?,
+            add_slices: match layout {
+                Layout::Blocks(_) => Some(device.function(&translations, "add_slices")?),
+                Layout::LowOrder => None,
+            },
+            l2l: device.function(&translations, "l2l")?,
+            pairs: PairKernels::load(device, p2p)?,
         };
-        let [p2p] = device.functions(p2p, ["p2p"])?;
-        for (function, bytes) in [
-            (&p2m, shared.p2m),
-            (&m2m, shared.m2m),
-            (&m2l, shared.m2l),
-            (&m2l_few, shared.m2l),
-            (&l2l, shared.l2l),
-            (&l2p, shared.l2p),
-        ] {
-            let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            function
-                .function
-                .set_attribute(attribute, bytes as i32)
-                .map_err(Error::driver(format!("give {} its shared memory", function.name)))?;
-        }
-        Ok(Self {
-            gather_sources,
-            order_points,
-            p2m,
-            m2m,
-            m2l,
-            m2l_few,
-            add_slices,
-            l2l,
-            l2p,
-            p2p,
-        })
+        kernels.points.p2m.allow_shared(shared.p2m)?;
+        kernels.points.l2p.allow_shared(shared.l2p)?;
+        kernels.m2m.allow_shared(shared.m2m)?;
+        kernels.m2l.allow_shared(shared.m2l)?;
+        kernels.m2l_few.allow_shared(shared.m2l)?;
+        kernels.l2l.allow_shared(shared.l2l)?;
+        Ok(kernels)
     }
 }
 
@@ -282,8 +264,9 @@ impl<T: Precision> Fmm<T> {
         let layout = Layout::of::<T>(order);
         let shared = SharedBytes::of::<T>(&kind, order);
         let p2p_blocking = P2pBlocking::of::<T>(&kind, shape.leaf_mean);
-        let p2p = p2p_program::<T>(&kind, opening.is_some(), p2p_blocking);
-        let kernels = Kernels::load::<T>(&buffers, &kind, order, &shared, &p2p)?;
+        let by_angle = opening.is_some_and(|opening| opening.boxes == ActingBoxes::ByAngle);
+        let p2p = p2p_program::<T>(&kind, by_angle, p2p_blocking);
+        let kernels = Kernels::<T>::load(&buffers, &kind, order, &shared, &p2p)?;
         let matrices = Matrices::of(buffers.device(), order)?;
         let source_positions = buffers.place(sources)?;
         let caller_targets = targets.map(|targets| buffers.place(targets)).transpose()?;
@@ -361,10 +344,16 @@ impl<T: Precision> Fmm<T> {
 
     fn gather_targets(&mut self, caller_targets: Option<&CudaSlice<T>>) -> Result<(), Error> {
         let from = caller_targets.unwrap_or(&self.source_positions);
-        let grid = (self.target_count.div_ceil(256), 1, 1);
-        launch!(self.buffers.stream(), self.kernels.order_points, grid, 256, 0;
-            from, self.tree.target_order(), &self.target_count, &mut self.target_positions);
-        Ok(())
+        self.kernels.points.order_points.launch(
+            self.buffers.stream(),
+            Blocks::over(self.target_count, 256),
+            &OrderPoints {
+                positions: In::of(from),
+                order: In::of(self.tree.target_order()),
+                count: self.target_count,
+                ordered: Out::of(&mut self.target_positions),
+            },
+        )
     }
 
     /// The vectors of so many strengths that are summed at once, one range after the other.

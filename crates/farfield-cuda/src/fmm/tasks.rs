@@ -1,25 +1,11 @@
 //! What is translated: strength vectors at once, orders by level, boxes by block.
 
-use crate::expansion::Layout;
+use crate::expansion::{Layout, Task};
 use crate::kernel::PairKind;
 use crate::tree::Octree;
 use crate::tuning::Choice;
-use cudarc::driver::DeviceRepr;
 use farfield_core::tuning::CLASSES;
 use std::ops::Range;
-
-/// Target boxes of one block of a translation: `Task` of `kernels/steps.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Task {
-    first: u32,
-    count: u32,
-    level: u32,
-    octant: u32,
-}
-
-// SAFETY: four numbers, as in the kernel's struct.
-unsafe impl DeviceRepr for Task {}
 
 /// A block of a translation has room for so many expansions of one box.
 pub(super) fn batch_of(kind: &PairKind, vectors: usize, layout: Layout) -> usize {

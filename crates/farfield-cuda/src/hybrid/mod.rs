@@ -8,6 +8,7 @@
 mod calibrate;
 mod near;
 mod plan;
+pub mod plane;
 mod tasks;
 mod timeline;
 mod tuning;
@@ -24,6 +25,6 @@ use crate::kernel::PairKind;
 
 /// The program of the near field.
 pub fn program<T: Precision>(kind: &PairKind) -> Program {
-    let program = Program::new("near", include_str!("../../kernels/near.cu"));
+    let program = near::Functions::<T>::check(Program::new("near", include_str!("../../kernels/near.cu")));
     kind.define::<T>(P2pBlocking::of::<T>(kind, LARGE_LEAF).define(program))
 }

@@ -3,9 +3,9 @@
 use super::program;
 use super::tasks::{Cuts, Range, Task, Tasks};
 use super::timeline::{Clock, Span, Who};
-use crate::device::{Buffers, Device, Pinned, Precision, forecast_fits, kernels, launch};
+use crate::device::{Blocks, Buffers, Device, In, Out, Pinned, Precision, Source, forecast_fits, kernels, parameters};
 use crate::error::{DriverCall, Error};
-use crate::fmm::{LARGE_LEAF, P2pBlocking};
+use crate::fmm::{LARGE_LEAF, OrderPoints, P2pBlocking};
 use crate::kernel::{PairKind, SizeKind};
 use cudarc::driver::{CudaEvent, CudaSlice};
 use farfield_core::plan::{NearField, NearLists, NearPoints, PointOrder, Request};
@@ -14,24 +14,46 @@ use std::time::Instant;
 
 kernels! {
     /// The kernels of a near field.
-    struct Functions { order_points, pack_near, near_p2p }
+    pub(super) struct Functions<T> { order_points: OrderPoints<T>, pack_near: PackNear<T>, near_p2p: NearP2p<T> }
+}
+
+parameters! {
+    /// Of `pack_near`.
+    pub(super) struct PackNear<T> {
+        positions: In<T>,
+        strengths: In<T>,
+        size2: In<T>,
+        count: u32,
+        sources: Out<Source<T>>,
+    }
+
+    /// Of `near_p2p` of `kernels/near.cuh`, in space and in the plane.
+    pub(super) struct NearP2p<T> {
+        tasks: In<Task>,
+        lists: In<Range>,
+        targets: In<T>,
+        sources: In<Source<T>>,
+        source_count: u32,
+        global_size2: T,
+        sums: Out<T>,
+    }
 }
 
 /// Those of a kind of pairs.
 #[derive(Debug)]
-struct Kernels {
+struct Kernels<T: Precision> {
     kind: PairKind,
-    functions: Functions,
+    functions: Functions<T>,
 }
 
-impl Kernels {
-    fn new<T: Precision>(device: &Device, kind: PairKind) -> Result<Self, Error> {
+impl<T: Precision> Kernels<T> {
+    fn new(device: &Device, kind: PairKind) -> Result<Self, Error> {
         let functions = Functions::load(device, &program::<T>(&kind))?;
         Ok(Self { kind, functions })
     }
 
     /// Those for a plan's pairs: merged points may have other sizes than the caller's.
-    fn fitted_to<T: Precision>(self, buffers: &Buffers, lists: &NearLists<T>) -> Result<Self, Error> {
+    fn fitted_to(self, buffers: &Buffers, lists: &NearLists<T>) -> Result<Self, Error> {
         let sizes = match self.kind.sizes {
             SizeKind::None => SizeKind::None,
             _ if lists.size2.is_empty() => SizeKind::Global,
@@ -46,7 +68,7 @@ impl Kernels {
         if kind == self.kind {
             return Ok(self);
         }
-        Self::new::<T>(buffers.device(), kind)
+        Self::new(buffers.device(), kind)
     }
 }
 
@@ -55,7 +77,7 @@ impl Kernels {
 pub(super) struct Sent<T: Precision> {
     buffers: Buffers,
     clock: Clock,
-    kernels: Kernels,
+    kernels: Kernels<T>,
     sources: CudaSlice<T>,
     targets: Option<CudaSlice<T>>,
     host_sums: Pinned<T>,
@@ -90,7 +112,7 @@ impl<T: Precision> Sent<T> {
         };
         let sums = request.vectors * kind.sums() * request.target_count();
         Ok(Self {
-            kernels: Kernels::new::<T>(device, kind)?,
+            kernels: Kernels::new(device, kind)?,
             host_sums: Pinned::new(device, buffers.stream(), sums)?,
             buffers,
             clock,
@@ -116,7 +138,7 @@ fn forecast<T>(request: &Request<T>, kind: &PairKind) -> u64 {
 pub(super) struct DeviceNear<T: Precision> {
     buffers: Buffers,
     clock: Clock,
-    kernels: Kernels,
+    kernels: Kernels<T>,
     threads: u32,
     vectors: u32,
     blocks: usize,
@@ -212,11 +234,30 @@ impl<T: Precision> DeviceNear<T> {
         self.buffers.write(strengths, &mut self.strengths)?;
         self.mark(Some("send"))?;
         let grid = (self.source_count.div_ceil(256), self.vectors, 1);
-        launch!(self.buffers.stream(), self.kernels.functions.pack_near, grid, 256, 0;
-            &self.sources, &self.strengths, &self.size2, &self.source_count, &mut self.packed);
-        let targets = self.targets.as_ref().unwrap_or(&self.sources);
-        launch!(self.buffers.stream(), self.kernels.functions.near_p2p, (self.task_count, self.vectors, 1), self.threads, 0;
-            &self.tasks, &self.ranges, targets, &self.packed, &self.source_count, &self.global_size2, &mut self.sums);
+        self.kernels.functions.pack_near.launch(
+            self.buffers.stream(),
+            Blocks::new(grid, 256),
+            &PackNear {
+                positions: In::of(&self.sources),
+                strengths: In::of(&self.strengths),
+                size2: In::of(&self.size2),
+                count: self.source_count,
+                sources: Out::of(&mut self.packed),
+            },
+        )?;
+        self.kernels.functions.near_p2p.launch(
+            self.buffers.stream(),
+            Blocks::new((self.task_count, self.vectors, 1), self.threads),
+            &NearP2p {
+                tasks: In::of(&self.tasks),
+                lists: In::of(&self.ranges),
+                targets: In::of(self.targets.as_ref().unwrap_or(&self.sources)),
+                sources: In::of(&self.packed),
+                source_count: self.source_count,
+                global_size2: self.global_size2,
+                sums: Out::of(&mut self.sums),
+            },
+        )?;
         self.mark(Some("p2p"))?;
         self.host_sums.begin_read(&self.sums, self.sum_count)?;
         self.mark(Some("receive"))
@@ -274,7 +315,7 @@ impl<T: Precision> NearField<T> for DeviceNear<T> {
 /// Points in the plan's order, from the caller's where they are the same.
 fn ordered<T: Precision>(
     buffers: &Buffers,
-    kernels: &Kernels,
+    kernels: &Kernels<T>,
     callers: CudaSlice<T>,
     points: &NearPoints<T>,
 ) -> Result<CudaSlice<T>, Error> {
@@ -283,8 +324,16 @@ fn ordered<T: Precision>(
         PointOrder::Permuted(order) => {
             let (count, order) = (order.len() as u32, buffers.upload(order)?);
             let mut ordered = buffers.uninit(3 * count as usize)?;
-            launch!(buffers.stream(), kernels.functions.order_points, (count.div_ceil(256).max(1), 1, 1), 256, 0;
-                &callers, &order, &count, &mut ordered);
+            kernels.functions.order_points.launch(
+                buffers.stream(),
+                Blocks::row(count.div_ceil(256).max(1), 256),
+                &OrderPoints {
+                    positions: In::of(&callers),
+                    order: In::of(&order),
+                    count,
+                    ordered: Out::of(&mut ordered),
+                },
+            )?;
             Ok(ordered)
         }
         PointOrder::Others => {

@@ -1,32 +1,23 @@
 //! A plan's pairs as tasks of thread blocks.
 
-use cudarc::driver::DeviceRepr;
+use crate::device::device_struct;
 use farfield_core::plan::NearLists;
+use farfield_core::plane;
 use farfield_core::simd::Real;
 use std::cmp::Reverse;
+use std::ops;
 
-/// Targets and the ranges of sources they meet: `Task` of `kernels/near.cu`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(C)]
-pub(super) struct Task {
-    pub first: u32,
-    pub count: u32,
-    pub from: u32,
-    pub to: u32,
+device_struct! {
+    /// Targets and the ranges of sources they meet.
+    #[derive(PartialEq, Eq)]
+    pub(super) struct Task = "Task" { pub first: u32, pub count: u32, pub from: u32, pub to: u32 }
 }
 
-/// Sources that follow one another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(C)]
-pub(super) struct Range {
-    pub start: u32,
-    pub end: u32,
+device_struct! {
+    /// Sources that follow one another.
+    #[derive(PartialEq, Eq)]
+    pub(super) struct Range = "Range" { pub start: u32, pub end: u32 }
 }
-
-// SAFETY: plain numbers in C's order, as the kernel declares them.
-unsafe impl DeviceRepr for Task {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for Range {}
 
 /// The work of a device.
 #[derive(Debug, Default)]
@@ -44,24 +35,38 @@ pub(super) struct Tasks {
 impl Tasks {
     /// The first `blocks` blocks of a plan.
     pub fn new<T: Real>(lists: &NearLists<T>, blocks: usize, cuts: &Cuts) -> Self {
+        let blocks = (0..blocks).map(|k| {
+            let block = lists.block(k);
+            let sources = std::iter::once(block.own).chain(block.others.iter().copied());
+            (block.targets, sources.collect())
+        });
+        Self::of_blocks(blocks, cuts)
+    }
+
+    /// All blocks of a plan of the plane.
+    pub fn in_plane<T: Real>(lists: &plane::NearLists<T>, cuts: &Cuts) -> Self {
+        let blocks = (0..lists.block_count()).map(|k| lists.block(k));
+        Self::of_blocks(blocks.map(|block| (block.targets, block.sources)), cuts)
+    }
+
+    /// Targets that follow one another and the sources they meet, block by block.
+    fn of_blocks(blocks: impl Iterator<Item = (ops::Range<u32>, Vec<(u32, u32)>)>, cuts: &Cuts) -> Self {
         let mut all = Self::default();
         let mut work = Vec::new();
-        for block in (0..blocks).map(|k| lists.block(k)) {
+        for (targets, ranges) in blocks {
             let from = all.ranges.len() as u32;
-            let ranges = std::iter::once(&block.own).chain(block.others);
-            all.ranges.extend(ranges.map(|(start, end)| Range {
-                start: *start,
-                end: *end,
-            }));
-            let (mut first, to, sources) = (block.targets.start, all.ranges.len() as u32, block.sources());
-            while first < block.targets.end {
-                let count = cuts.first_part(block.targets.end - first);
+            let sources: u64 = ranges.iter().map(|(start, end)| u64::from(end - start)).sum();
+            all.ranges
+                .extend(ranges.into_iter().map(|(start, end)| Range { start, end }));
+            let (mut first, to) = (targets.start, all.ranges.len() as u32);
+            while first < targets.end {
+                let count = cuts.first_part(targets.end - first);
                 work.push((sources / u64::from(cuts.slices(count)), all.tasks.len()));
                 all.tasks.push(Task { first, count, from, to });
                 first += count;
             }
-            all.targets = block.targets.end as usize;
-            all.pairs += block.pairs();
+            all.targets = targets.end as usize;
+            all.pairs += u64::from(targets.end - targets.start) * sources;
         }
         work.sort_unstable_by_key(|(work, at)| (Reverse(*work), *at));
         all.tasks = work.into_iter().map(|(_, at)| all.tasks[at]).collect();
@@ -116,9 +121,6 @@ impl Cuts {
         1.0 / f64::from(self.slices(targets)) + BLOCK
     }
 }
-
-// The kernel reads these as they are laid out here.
-const _: () = assert!(size_of::<Task>() == 16 && size_of::<Range>() == 8);
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,7 @@ use crate::fmm::{FarField, Fmm, FmmInput};
 use crate::kernel::{PairKind, SizeKind};
 use crate::tree::TreeShape;
 use crate::treecode::Opening;
-use crate::tuning::{self, Choice, Demand, Rates};
+use crate::tuning::{self, Choice, Cores, Demand, Rates};
 use farfield_core::kernel::Sizes;
 use farfield_core::plan::{Parameters, Request};
 use farfield_core::report::Interactions;
@@ -59,7 +59,7 @@ impl<T: Precision> Plan<T> {
         let (method, choice) = resolve_method::<T>(buffers.device(), request, &input.kind, counts, extent)?;
         match method {
             Method::Fmm => Self::fmm(buffers, request, input, &choice),
-            Method::Treecode => Self::treecode(buffers, request, input),
+            Method::Treecode | Method::TreecodeOnNeighbours => Self::treecode(buffers, request, input, method),
             _ => Self::direct(buffers, request, input),
         }
     }
@@ -76,10 +76,10 @@ impl<T: Precision> Plan<T> {
         Self::expansions(buffers, request, (input, shape, far_field), parameters)
     }
 
-    fn treecode(buffers: Buffers, request: &Request<T>, input: SumInput<T>) -> Result<Self, Error> {
+    fn treecode(buffers: Buffers, request: &Request<T>, input: SumInput<T>, method: Method) -> Result<Self, Error> {
         let (shape, far_field) = treecode_shape(request, &input.kind)?;
         let parameters = Parameters {
-            method: Method::Treecode,
+            method,
             order: Some(far_field.order()),
             theta: far_field.theta(),
             ..Parameters::default()
@@ -131,7 +131,7 @@ impl<T: Precision> Plan<T> {
         let (method, choice) = resolve_method::<T>(device, &request, &kind, counts, None)?;
         let (shape, far_field) = match method {
             Method::Fmm => fmm_shape(&request, &choice),
-            Method::Treecode => treecode_shape(&request, &kind)?,
+            Method::Treecode | Method::TreecodeOnNeighbours => treecode_shape(&request, &kind)?,
             _ => {
                 let multiprocessors = device.properties().multiprocessors;
                 return Ok(Direct::<T>::forecast(&kind, request.vectors, counts, multiprocessors));
@@ -177,7 +177,7 @@ fn resolve_method<T: Precision>(
 ) -> Result<(Method, Arc<Choice>), Error> {
     let (sources, targets) = (sources as f64, targets as f64);
     let rates = Rates::of::<T>(device.properties(), kind);
-    let demand = Demand::of(request, kind, sources.max(targets));
+    let demand = Demand::of(request, kind, sources.max(targets), cores_of(request, extent));
     // The model takes milliseconds, longer than many sums: equal demands share its answer.
     let choice = device.keep(format!("choice {demand:?} {rates:?}"), || {
         Ok(tuning::choose(&demand, &rates))
@@ -189,15 +189,14 @@ fn resolve_method<T: Precision>(
         _ if pairs == 0.0 => Method::Direct,
         Method::Auto if direct < choice.seconds.max(near) => Method::Direct,
         Method::Auto => Method::Fmm,
-        method @ (Method::Direct | Method::Treecode | Method::Fmm) => method,
-        method => {
-            return Err(Error::Unsupported {
-                what: format!("the method {method}"),
-                remedy: "choose --method fmm, treecode or direct, or --device cpu",
-            });
-        }
+        method => method,
     };
     Ok((method, choice))
+}
+
+/// The cores of a request as parts of the points' extent; of points that are not known yet, in a unit cube.
+fn cores_of<T: Precision>(request: &Request<T>, extent: Option<f64>) -> Cores {
+    Cores::new(request.largest_size, core_reach(request), extent.unwrap_or(1.0))
 }
 
 /// The distance within which cores matter.

@@ -1,28 +1,21 @@
 //! Who acts on whom: lists of weakly and strongly coupled boxes, made on the device level by level.
 
 use super::connect_program;
-use super::pyramid::Pyramid;
-use crate::device::{Buffers, Function, Precision, launch};
+use super::pyramid::{BoxOf, Pyramid};
+use crate::device::{Blocks, Buffers, In, Out, Precision, Row, device_struct, kernels, parameters};
 use crate::error::Error;
-use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
+use cudarc::driver::{CudaSlice, ValidAsZeroBits};
 
 /// Boxes of a block: `WARPS` of `kernels/plane_connect.cu`.
 const BOXES: usize = 8;
 /// Levels a pyramid may have below the root.
 pub(crate) const MOST_LEVELS: usize = 15;
 
-/// How boxes are coupled: `Criterion` of `kernels/plane.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Criterion {
-    inverse_theta: f64,
-    reach: f64,
-    shortcut: u32,
-    unused: u32,
+device_struct! {
+    /// How boxes are coupled.
+    #[derive(PartialEq)]
+    pub(crate) struct Criterion = "Criterion" { inverse_theta: f64, reach: f64, shortcut: u32, unused: u32 }
 }
-
-// SAFETY: plain numbers, laid out as the kernels' struct.
-unsafe impl DeviceRepr for Criterion {}
 
 impl Criterion {
     /// Boxes closer than `reach`, edge to edge, are strongly coupled: their cores are felt. From more than `shortcut`
@@ -37,26 +30,51 @@ impl Criterion {
     }
 }
 
-/// `Totals` of `kernels/plane_connect.cu`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Totals {
-    /// Entries of the weak lists.
-    pub weak: u64,
-    overfull: u64,
-    /// Pairs of points.
-    pub p2p: u64,
-    /// Pairs of a source and a local expansion.
-    pub p2l: u64,
-    /// Pairs of a multipole expansion and a target.
-    pub m2p: u64,
-    strong: [u64; MOST_LEVELS + 1],
+device_struct! {
+    /// What the lists hold.
+    #[derive(PartialEq, Eq, Default)]
+    pub(crate) struct Totals = "Totals" {
+        /// Entries of the weak lists.
+        pub weak: u64,
+        overfull: u64,
+        /// Pairs of points.
+        pub p2p: u64,
+        /// Pairs of a source and a local expansion.
+        pub p2l: u64,
+        /// Pairs of a multipole expansion and a target.
+        pub m2p: u64,
+        strong: [u64; MOST_LEVELS + 1],
+    }
 }
 
-// SAFETY: plain numbers, laid out as the kernels' struct.
-unsafe impl DeviceRepr for Totals {}
 // SAFETY: zero bits are valid numbers.
 unsafe impl ValidAsZeroBits for Totals {}
+
+parameters! {
+    /// Of `connect`.
+    pub(super) struct Connect<T> {
+        boxes: In<BoxOf<T>>,
+        level: u32,
+        depth: u32,
+        criterion: Criterion,
+        source_start: In<u32>,
+        target_start: In<u32>,
+        above: In<Row>,
+        above_list: In<u32>,
+        weak: Out<Row>,
+        weak_list: Out<u32>,
+        weak_room: u64,
+        strong: Out<Row>,
+        strong_list: Out<u32>,
+        strong_room: u64,
+        totals: Out<Totals>,
+    }
+}
+
+kernels! {
+    /// The kernel of couplings.
+    pub(super) struct Kernels<T> { connect: Connect<T> }
+}
 
 /// The lists of a pyramid. A row is where a box's list starts, and its length.
 #[derive(Debug)]
@@ -105,10 +123,10 @@ impl Connections {
         criterion: &Criterion,
         most_bytes: u64,
     ) -> Result<Option<Self>, Error> {
-        let [connect] = buffers.device().functions(&connect_program::<T>(), ["connect"])?;
+        let kernels = Kernels::load(buffers.device(), &connect_program::<T>())?;
         let mut room = Room::usual(pyramid.box_count(), pyramid.leaves());
         loop {
-            let connections = Self::build_in(buffers, pyramid, criterion, &connect, room)?;
+            let connections = Self::build_in(buffers, pyramid, criterion, &kernels, room)?;
             let overfull = connections.totals.overfull;
             if overfull == 0 {
                 return Ok(Some(connections));
@@ -128,7 +146,7 @@ impl Connections {
         buffers: &Buffers,
         pyramid: &Pyramid<T>,
         criterion: &Criterion,
-        connect: &Function,
+        kernels: &Kernels<T>,
         room: Room,
     ) -> Result<Self, Error> {
         let mut totals = buffers.zeros::<Totals>(1)?;
@@ -149,10 +167,27 @@ impl Connections {
         for level in 1..=depth {
             let grid = ((1u32 << (2 * level)).div_ceil(BOXES as u32), 1, 1);
             let ([above, strong], [above_list, strong_list]) = (&mut rows, &mut lists);
-            launch!(buffers.stream(), *connect, grid, 32 * BOXES as u32, 0;
-                &pyramid.boxes, &level, &depth, criterion, &pyramid.sources.leaf_start, &pyramid.targets().leaf_start,
-                &*above, &*above_list, &mut weak, &mut weak_list, &room.weak, strong, strong_list, &room.strong,
-                &mut totals);
+            kernels.connect.launch(
+                buffers.stream(),
+                Blocks::new(grid, 32 * BOXES as u32),
+                &Connect {
+                    boxes: In::of(&pyramid.boxes),
+                    level,
+                    depth,
+                    criterion: *criterion,
+                    source_start: In::of(&pyramid.sources.leaf_start),
+                    target_start: In::of(&pyramid.targets().leaf_start),
+                    above: In::of(above),
+                    above_list: In::of(above_list),
+                    weak: Out::of(&mut weak),
+                    weak_list: Out::of(&mut weak_list),
+                    weak_room: room.weak,
+                    strong: Out::of(strong),
+                    strong_list: Out::of(strong_list),
+                    strong_room: room.strong,
+                    totals: Out::of(&mut totals),
+                },
+            )?;
             rows.swap(0, 1);
             lists.swap(0, 1);
         }
@@ -169,17 +204,5 @@ impl Connections {
             strong_list,
             totals,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn structs_are_laid_out_as_the_kernels_expect() {
-        assert_eq!(std::mem::size_of::<Criterion>(), 24);
-        assert_eq!(std::mem::offset_of!(Totals, p2p), 16);
-        assert_eq!(std::mem::offset_of!(Totals, strong), 40);
     }
 }

@@ -3,8 +3,8 @@
 use super::direct_program;
 use super::ends::Ends;
 use super::kind::PairKind;
-use crate::device::{Buffers, Function, Precision, Timeline, launch};
-use crate::direct::{Blocking, slices};
+use crate::device::{Blocks, Buffers, In, Out, Precision, Timeline, kernels};
+use crate::direct::{AllPairs, Blocking, slices};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
 use farfield_core::plane::{Kernel, Request};
@@ -23,6 +23,11 @@ pub(super) fn blocking(kind: &PairKind) -> Blocking {
     }
 }
 
+kernels! {
+    /// The kernel of all pairs.
+    pub(super) struct Kernels<T> { direct: AllPairs<T> }
+}
+
 /// Points on the device, ready for strengths.
 #[derive(Debug)]
 pub(super) struct Direct<T: Precision> {
@@ -31,7 +36,7 @@ pub(super) struct Direct<T: Precision> {
     sources: CudaSlice<T>,
     /// `None`: the sources are the targets.
     targets: Option<CudaSlice<T>>,
-    direct: Function,
+    kernels: Kernels<T>,
 }
 
 impl<T: Precision> Direct<T> {
@@ -44,9 +49,7 @@ impl<T: Precision> Direct<T> {
 
     pub fn new(buffers: Buffers, request: &Request<T>, batch: usize) -> Result<Self, Error> {
         let (slices, slice_length) = slices_of(request, buffers.device().properties().multiprocessors);
-        let [direct] = buffers
-            .device()
-            .functions(&direct_program::<T>(&PairKind::of(request)), ["direct"])?;
+        let kernels = Kernels::load(buffers.device(), &direct_program::<T>(&PairKind::of(request)))?;
         Ok(Self {
             slice_length,
             sources: buffers.upload(request.sources.as_flattened())?,
@@ -55,7 +58,7 @@ impl<T: Precision> Direct<T> {
                 .map(|targets| buffers.upload(targets.as_flattened()))
                 .transpose()?,
             ends: Ends::new(buffers, request, batch, slices)?,
-            direct,
+            kernels,
         })
     }
 
@@ -66,10 +69,19 @@ impl<T: Precision> Direct<T> {
             let blocking = blocking(&self.ends.kind);
             let groups = blocking.groups(self.ends.target_count);
             let grid = (groups, self.ends.slices, self.ends.streams(&vectors));
-            let targets = self.targets.as_ref().unwrap_or(&self.sources);
-            launch!(self.ends.buffers.stream(), self.direct, grid, blocking.threads, 0;
-                targets, &self.ends.target_count, &self.ends.packed, &self.ends.source_count, &self.slice_length,
-                &self.ends.global_size2, &mut self.ends.sums);
+            self.kernels.direct.launch(
+                self.ends.buffers.stream(),
+                Blocks::new(grid, blocking.threads),
+                &AllPairs {
+                    targets: In::of(self.targets.as_ref().unwrap_or(&self.sources)),
+                    target_count: self.ends.target_count,
+                    sources: In::of(&self.ends.packed),
+                    source_count: self.ends.source_count,
+                    slice_length: self.slice_length,
+                    global_size2: self.ends.global_size2,
+                    partial: Out::of(&mut self.ends.sums),
+                },
+            )?;
             self.ends.finish(&vectors, None)?;
         }
         timeline.end(Phase::P2p)

@@ -2,10 +2,10 @@
 
 use super::direct_program;
 use super::kind::PairKind;
-use crate::device::{Buffers, Function, Precision, launch};
+use crate::device::{Blocks, Buffers, Complex, In, Out, Precision, Source, kernels, parameters};
 use crate::error::Error;
 use crate::kernel::SizeKind;
-use cudarc::driver::{CudaSlice, DevicePtr};
+use cudarc::driver::CudaSlice;
 use farfield_core::kernel::Sizes;
 use farfield_core::plane::{Output, Request};
 use std::ops::Range;
@@ -37,8 +37,37 @@ pub(super) struct Ends<T: Precision> {
     /// `sums[((run * slices + slice) * kind.sums() + k) * targets + i]`, in the engine's order.
     pub sums: CudaSlice<T>,
     outputs: Vec<(Output, CudaSlice<T>)>,
-    pack_sources: Function,
-    finish: Function,
+    kernels: Kernels<T>,
+}
+
+parameters! {
+    /// Of `pack_sources`.
+    pub(super) struct PackSources<T> {
+        positions: In<Complex<T>>,
+        order: In<u32>,
+        count: u32,
+        strengths: In<T>,
+        parts: u32,
+        runs: u32,
+        sizes: In<T>,
+        sources: Out<Source<T>>,
+    }
+
+    /// Of `finish`.
+    pub(super) struct Finish<T> {
+        partial: In<T>,
+        target_count: u32,
+        slices: u32,
+        runs: u32,
+        order: In<u32>,
+        potential: Out<T>,
+        derivative: Out<T>,
+    }
+}
+
+kernels! {
+    /// The kernels that every sum begins and ends with.
+    pub(super) struct Kernels<T> { pack_sources: PackSources<T>, finish: Finish<T> }
 }
 
 /// Numbers of a packed source.
@@ -57,9 +86,7 @@ impl<T: Precision> Ends<T> {
 
     pub fn new(buffers: Buffers, request: &Request<T>, batch: usize, slices: u32) -> Result<Self, Error> {
         let kind = PairKind::of(request);
-        let [pack_sources, finish] = buffers
-            .device()
-            .functions(&direct_program::<T>(&kind), ["pack_sources", "finish"])?;
+        let kernels = Kernels::load(buffers.device(), &direct_program::<T>(&kind))?;
         let (sources, targets) = (request.sources.len(), request.target_count());
         let (parts, runs) = (parts_of(request), runs_of(request, &kind));
         let sizes = match request.sizes {
@@ -92,8 +119,7 @@ impl<T: Precision> Ends<T> {
             packed: buffers.uninit(batch * runs * SOURCE * sources)?,
             sums: buffers.uninit(batch * runs * slices as usize * kind.sums() * targets)?,
             outputs,
-            pack_sources,
-            finish,
+            kernels,
             buffers,
         })
     }
@@ -123,31 +149,44 @@ impl<T: Precision> Ends<T> {
         let strengths = &strengths[vectors.start * per_vector..vectors.end * per_vector];
         self.buffers.write(strengths, &mut self.strengths)?;
         let grid = (self.source_count.div_ceil(256), self.streams(vectors), 1);
-        let order = self.address_of(order);
-        launch!(self.buffers.stream(), self.pack_sources, grid, 256, 0;
-            positions, &order, &self.source_count, &self.strengths, &self.parts, &self.runs, &self.sizes,
-            &mut self.packed);
-        Ok(())
+        self.kernels.pack_sources.launch(
+            self.buffers.stream(),
+            Blocks::new(grid, 256),
+            &PackSources {
+                positions: In::of(positions),
+                order: In::of_any(order),
+                count: self.source_count,
+                strengths: In::of(&self.strengths),
+                parts: self.parts,
+                runs: self.runs,
+                sizes: In::of(&self.sizes),
+                sources: Out::of(&mut self.packed),
+            },
+        )
     }
 
     /// Writes the outputs of some vectors in the caller's order.
     pub fn finish(&mut self, vectors: &Range<usize>, order: Order) -> Result<(), Error> {
-        let order = self.address_of(order);
-        let place = |output: Output| -> u64 {
-            self.outputs
-                .iter()
-                .find(|(known, _)| *known == output)
-                .map_or(0, |(_, values)| {
-                    let per_vector = values.len() / self.vectors;
-                    let offset = vectors.start * per_vector * std::mem::size_of::<T>();
-                    values.device_ptr(self.buffers.stream()).0 + offset as u64
-                })
+        let place = |output: Output| -> Out<T> {
+            let found = self.outputs.iter().find(|(known, _)| *known == output);
+            found.map_or(Out::NONE, |(_, values)| {
+                Out::shared(values).plus(vectors.start * values.len() / self.vectors)
+            })
         };
-        let (potential, derivative) = (place(Output::Potential), place(Output::Derivative));
         let grid = (self.target_count.div_ceil(256), vectors.len() as u32, 1);
-        launch!(self.buffers.stream(), self.finish, grid, 256, 0;
-            &self.sums, &self.target_count, &self.slices, &self.runs, &order, &potential, &derivative);
-        Ok(())
+        self.kernels.finish.launch(
+            self.buffers.stream(),
+            Blocks::new(grid, 256),
+            &Finish {
+                partial: In::of(&self.sums),
+                target_count: self.target_count,
+                slices: self.slices,
+                runs: self.runs,
+                order: In::of_any(order),
+                potential: place(Output::Potential),
+                derivative: place(Output::Derivative),
+            },
+        )
     }
 
     /// Brings the values of each output to the host, into memory that `values` has if it has any.
@@ -157,10 +196,6 @@ impl<T: Precision> Ends<T> {
             self.buffers.append_to(on_device, on_device.len(), values)?;
         }
         Ok(())
-    }
-
-    fn address_of(&self, order: Order) -> u64 {
-        order.map_or(0, |order| order.device_ptr(self.buffers.stream()).0)
     }
 }
 

@@ -3,10 +3,10 @@
 use super::connect::{Connections, Criterion};
 use super::ends::Ends;
 use super::kind::PairKind;
-use super::pyramid::Pyramid;
+use super::pyramid::{BoxOf, Pyramid};
 use super::tuning::{Choice, leaf_targets};
 use super::{connect_program, direct_program, expansion_program, first_of_level, leaf_program, pyramid_program};
-use crate::device::{Buffers, Function, Precision, Timeline, kernels, launch};
+use crate::device::{Blocks, Buffers, Complex, In, Out, Precision, Row, Source, Timeline, kernels, parameters};
 use crate::error::Error;
 use crate::tree::Points;
 use cudarc::driver::CudaSlice;
@@ -34,15 +34,84 @@ pub(super) struct Fmm<T: Precision> {
     /// Coefficients, box by box, run by run.
     multipoles: CudaSlice<T>,
     locals: CudaSlice<T>,
-    kernels: Kernels,
-    leaf: Function,
+    kernels: Kernels<T>,
+    leaf: LeafKernels<T>,
     /// The device's time to build pyramid and lists.
     pub building: Timeline,
 }
 
 kernels! {
     /// The kernels of expansions.
-    struct Kernels { p2m, m2m, m2l, p2l, l2l }
+    pub(super) struct Kernels<T> { p2m: P2m<T>, m2m: Shift<T>, m2l: M2l<T>, p2l: P2l<T>, l2l: Shift<T> }
+}
+
+kernels! {
+    /// The kernel of all that ends at targets.
+    pub(super) struct LeafKernels<T> { leaf: Leaf<T> }
+}
+
+parameters! {
+    /// Of `p2m`.
+    pub(super) struct P2m<T> {
+        boxes: In<BoxOf<T>>,
+        first: u32,
+        leaves: u32,
+        box_count: u32,
+        starts: In<u32>,
+        sources: In<Source<T>>,
+        source_count: u32,
+        multipoles: Out<Complex<T>>,
+    }
+
+    /// Of `m2m` and `l2l`: from level to level, on multipoles or locals.
+    pub(super) struct Shift<T> { boxes: In<BoxOf<T>>, from: u32, to: u32, box_count: u32, expansions: Out<Complex<T>> }
+
+    /// Of `m2l`.
+    pub(super) struct M2l<T> {
+        boxes: In<BoxOf<T>>,
+        box_count: u32,
+        weak: In<Row>,
+        list: In<u32>,
+        multipoles: In<Complex<T>>,
+        locals: Out<Complex<T>>,
+    }
+
+    /// Of `p2l`.
+    pub(super) struct P2l<T> {
+        boxes: In<BoxOf<T>>,
+        first: u32,
+        leaves: u32,
+        box_count: u32,
+        criterion: Criterion,
+        strong: In<Row>,
+        list: In<u32>,
+        starts: In<u32>,
+        target_starts: In<u32>,
+        sources: In<Source<T>>,
+        source_count: u32,
+        locals: Out<Complex<T>>,
+    }
+
+    /// Of `leaf`.
+    pub(super) struct Leaf<T> {
+        boxes: In<BoxOf<T>>,
+        first: u32,
+        leaves: u32,
+        box_count: u32,
+        criterion: Criterion,
+        strong: In<Row>,
+        list: In<u32>,
+        source_start: In<u32>,
+        sources: In<Source<T>>,
+        source_count: u32,
+        target_start: In<u32>,
+        targets: In<Complex<T>>,
+        target_count: u32,
+        global_size2: T,
+        multipoles: In<Complex<T>>,
+        locals: In<Complex<T>>,
+        out: Out<T>,
+    }
 }
 
 impl<T: Precision> Fmm<T> {
@@ -81,7 +150,7 @@ impl<T: Precision> Fmm<T> {
             &leaf,
         ])?;
         let kernels = Kernels::load(device, &expansions)?;
-        let [leaf] = device.functions(&leaf, ["leaf"])?;
+        let leaf = LeafKernels::load(device, &leaf)?;
         let sources = buffers.upload(request.sources.as_flattened())?;
         let targets = request
             .targets
@@ -156,70 +225,134 @@ impl<T: Precision> Fmm<T> {
     }
 
     fn p2m(&mut self, streams: u32) -> Result<(), Error> {
-        let (first, leaves, boxes) = self.counts();
+        let (first, leaves, box_count) = self.counts();
         let grid = ((POINT_LANES * leaves).div_ceil(THREADS), streams, 1);
-        launch!(self.ends.buffers.stream(), self.kernels.p2m, grid, THREADS, 0;
-            &self.pyramid.boxes, &first, &leaves, &boxes, &self.pyramid.sources.leaf_start, &self.ends.packed,
-            &self.ends.source_count, &mut self.multipoles);
-        Ok(())
+        self.kernels.p2m.launch(
+            self.ends.buffers.stream(),
+            Blocks::new(grid, THREADS),
+            &P2m {
+                boxes: In::of(&self.pyramid.boxes),
+                first,
+                leaves,
+                box_count,
+                starts: In::of(&self.pyramid.sources.leaf_start),
+                sources: In::of(&self.ends.packed),
+                source_count: self.ends.source_count,
+                multipoles: Out::of(&mut self.multipoles),
+            },
+        )
     }
 
     fn m2m(&mut self, streams: u32) -> Result<(), Error> {
-        let (_, _, boxes) = self.counts();
+        let (_, _, box_count) = self.counts();
         // The root's multipole acts on nothing.
-        for (from, to) in level_runs(1, self.pyramid.depth.saturating_sub(1)).into_iter().rev() {
-            let (blocks, threads) = blocks_of((from, to), 4 << (2 * to));
-            let (highest, lowest) = (to as u32, from as u32);
-            launch!(self.ends.buffers.stream(), self.kernels.m2m, (blocks, streams, 1), threads, 0;
-                &self.pyramid.boxes, &highest, &lowest, &boxes, &mut self.multipoles);
+        for (highest, lowest) in level_runs(1, self.pyramid.depth.saturating_sub(1)).into_iter().rev() {
+            let (blocks, threads) = blocks_of((highest, lowest), 4 << (2 * lowest));
+            self.kernels.m2m.launch(
+                self.ends.buffers.stream(),
+                Blocks::new((blocks, streams, 1), threads),
+                &Shift {
+                    boxes: In::of(&self.pyramid.boxes),
+                    from: lowest as u32,
+                    to: highest as u32,
+                    box_count,
+                    expansions: Out::of(&mut self.multipoles),
+                },
+            )?;
         }
         Ok(())
     }
 
     fn m2l(&mut self, streams: u32) -> Result<(), Error> {
-        let (_, _, boxes) = self.counts();
-        let grid = ((SHIFT_LANES * boxes).div_ceil(THREADS), streams, 1);
-        launch!(self.ends.buffers.stream(), self.kernels.m2l, grid, THREADS, 0;
-            &self.pyramid.boxes, &boxes, &self.connections.weak, &self.connections.weak_list, &self.multipoles,
-            &mut self.locals);
-        Ok(())
+        let (_, _, box_count) = self.counts();
+        let grid = ((SHIFT_LANES * box_count).div_ceil(THREADS), streams, 1);
+        self.kernels.m2l.launch(
+            self.ends.buffers.stream(),
+            Blocks::new(grid, THREADS),
+            &M2l {
+                boxes: In::of(&self.pyramid.boxes),
+                box_count,
+                weak: In::of(&self.connections.weak),
+                list: In::of(&self.connections.weak_list),
+                multipoles: In::of(&self.multipoles),
+                locals: Out::of(&mut self.locals),
+            },
+        )
     }
 
     fn p2l(&mut self, streams: u32) -> Result<(), Error> {
         if self.connections.totals.p2l == 0 {
             return Ok(());
         }
-        let (first, leaves, boxes) = self.counts();
+        let (first, leaves, box_count) = self.counts();
         let grid = ((32 * leaves).div_ceil(THREADS), streams, 1);
-        launch!(self.ends.buffers.stream(), self.kernels.p2l, grid, THREADS, 0;
-            &self.pyramid.boxes, &first, &leaves, &boxes, &self.criterion, &self.connections.strong,
-            &self.connections.strong_list, &self.pyramid.sources.leaf_start, &self.pyramid.targets().leaf_start,
-            &self.ends.packed, &self.ends.source_count, &mut self.locals);
-        Ok(())
+        self.kernels.p2l.launch(
+            self.ends.buffers.stream(),
+            Blocks::new(grid, THREADS),
+            &P2l {
+                boxes: In::of(&self.pyramid.boxes),
+                first,
+                leaves,
+                box_count,
+                criterion: self.criterion,
+                strong: In::of(&self.connections.strong),
+                list: In::of(&self.connections.strong_list),
+                starts: In::of(&self.pyramid.sources.leaf_start),
+                target_starts: In::of(&self.pyramid.targets().leaf_start),
+                sources: In::of(&self.ends.packed),
+                source_count: self.ends.source_count,
+                locals: Out::of(&mut self.locals),
+            },
+        )
     }
 
     fn l2l(&mut self, streams: u32) -> Result<(), Error> {
-        let (_, _, boxes) = self.counts();
+        let (_, _, box_count) = self.counts();
         // Boxes of the first level have nothing to take over from the root.
         for (from, to) in level_runs(2, self.pyramid.depth) {
             let (blocks, threads) = blocks_of((from, to), 1 << (2 * to));
-            let (from, to) = (from as u32, to as u32);
-            launch!(self.ends.buffers.stream(), self.kernels.l2l, (blocks, streams, 1), threads, 0;
-                &self.pyramid.boxes, &from, &to, &boxes, &mut self.locals);
+            self.kernels.l2l.launch(
+                self.ends.buffers.stream(),
+                Blocks::new((blocks, streams, 1), threads),
+                &Shift {
+                    boxes: In::of(&self.pyramid.boxes),
+                    from: from as u32,
+                    to: to as u32,
+                    box_count,
+                    expansions: Out::of(&mut self.locals),
+                },
+            )?;
         }
         Ok(())
     }
 
     fn leaves(&mut self, streams: u32) -> Result<(), Error> {
-        let (first, leaves, boxes) = self.counts();
+        let (first, leaves, box_count) = self.counts();
         let (sources, targets) = (&self.pyramid.sources, self.pyramid.targets());
         let grid = (leaves.div_ceil(LEAF_WARPS), streams, 1);
-        launch!(self.ends.buffers.stream(), self.leaf, grid, 32 * LEAF_WARPS, 0;
-            &self.pyramid.boxes, &first, &leaves, &boxes, &self.criterion, &self.connections.strong,
-            &self.connections.strong_list, &sources.leaf_start, &self.ends.packed, &self.ends.source_count,
-            &targets.leaf_start, &targets.positions, &self.ends.target_count, &self.ends.global_size2,
-            &self.multipoles, &self.locals, &mut self.ends.sums);
-        Ok(())
+        self.leaf.leaf.launch(
+            self.ends.buffers.stream(),
+            Blocks::new(grid, 32 * LEAF_WARPS),
+            &Leaf {
+                boxes: In::of(&self.pyramid.boxes),
+                first,
+                leaves,
+                box_count,
+                criterion: self.criterion,
+                strong: In::of(&self.connections.strong),
+                list: In::of(&self.connections.strong_list),
+                source_start: In::of(&sources.leaf_start),
+                sources: In::of(&self.ends.packed),
+                source_count: self.ends.source_count,
+                target_start: In::of(&targets.leaf_start),
+                targets: In::of(&targets.positions),
+                target_count: self.ends.target_count,
+                global_size2: self.ends.global_size2,
+                multipoles: In::of(&self.multipoles),
+                locals: In::of(&self.locals),
+                out: Out::of(&mut self.ends.sums),
+            },
+        )
     }
 }
 

@@ -36,21 +36,22 @@ use kind::PairKind;
 
 /// The program that builds pyramids.
 pub fn pyramid_program<T: Precision>() -> Program {
-    Program::new("plane_pyramid", include_str!("../../kernels/plane_pyramid.cu"))
-        .define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
+    let program = Program::new("plane_pyramid", include_str!("../../kernels/plane_pyramid.cu"));
+    pyramid::Kernels::<T>::check(program).define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
 }
 
 /// The program that finds out how boxes are coupled.
 pub fn connect_program<T: Precision>() -> Program {
-    Program::new("plane_connect", include_str!("../../kernels/plane_connect.cu"))
-        .define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
+    let program = Program::new("plane_connect", include_str!("../../kernels/plane_connect.cu"));
+    connect::Kernels::<T>::check(program).define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
 }
 
 /// The program of the expansions up to the leaves.
 pub fn expansion_program<T: Precision>(kind: &PairKind, order: usize) -> Program {
     // Rows of M2L that registers hold at once.
     let rows = if T::DOUBLE { 18 } else { 34 };
-    let program = Program::new("plane_expansion", include_str!("../../kernels/plane_expansion.cu"))
+    let program = Program::new("plane_expansion", include_str!("../../kernels/plane_expansion.cu"));
+    let program = fmm::Kernels::<T>::check(program)
         .define("FARFIELD_ORDER", order)
         .define("FARFIELD_ROWS", rows);
     kind.far().define::<T>(program)
@@ -58,7 +59,8 @@ pub fn expansion_program<T: Precision>(kind: &PairKind, order: usize) -> Program
 
 /// The program of L2P, M2P and P2P, with so many targets to a thread.
 pub fn leaf_program<T: Precision>(kind: &PairKind, order: usize, targets: u32) -> Program {
-    let program = Program::new("plane_leaf", include_str!("../../kernels/plane_leaf.cu"))
+    let program = Program::new("plane_leaf", include_str!("../../kernels/plane_leaf.cu"));
+    let program = fmm::LeafKernels::<T>::check(program)
         .define("FARFIELD_ORDER", order)
         .define("FARFIELD_TARGETS", targets);
     kind.define::<T>(program)
@@ -67,6 +69,7 @@ pub fn leaf_program<T: Precision>(kind: &PairKind, order: usize, targets: u32) -
 /// The program of the direct sum, and of packing sources and writing outputs.
 pub fn direct_program<T: Precision>(kind: &PairKind) -> Program {
     let program = Program::new("plane_direct", include_str!("../../kernels/plane_direct.cu"));
+    let program = ends::Kernels::<T>::check(direct::Kernels::<T>::check(program));
     kind.define::<T>(direct::blocking(kind).define(program))
 }
 

@@ -4,10 +4,12 @@
 //! `kernels/plane_pyramid.cu` says how.
 
 use super::{first_of_level, pyramid_program};
-use crate::device::{Buffers, Precision, kernels, launch};
+use crate::device::{
+    Blocks, Buffers, Complex, In, Out, Pair, Precision, Rectangle, device_struct, kernels, parameters,
+};
 use crate::error::Error;
-use crate::tree::Points;
-use cudarc::driver::{CudaSlice, DeviceRepr};
+use crate::tree::{Points, SortPass};
+use cudarc::driver::CudaSlice;
 
 /// Keys of a tile of the sort: `SORT_TILE` of `kernels/sort.cuh`.
 const SORT_TILE: usize = 8 * 32 * 12;
@@ -18,17 +20,11 @@ const BLOCK_POINTS: usize = 2048;
 const BLOCK_THREADS: u32 = 512;
 const ORDER_THREADS: usize = 1024;
 
-/// A box's circle and the unit of its expansions: `Box` of `kernels/plane.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct BoxOf<T> {
-    pub centre: [T; 2],
-    pub radius: T,
-    pub scale: T,
+device_struct! {
+    /// A box's circle and the unit of its expansions.
+    #[derive(PartialEq)]
+    pub(crate) struct BoxOf<T> = "Box" { pub x: T, pub y: T, pub radius: T, pub scale: T }
 }
-
-// SAFETY: four numbers, as in the kernels' struct.
-unsafe impl<T: DeviceRepr> DeviceRepr for BoxOf<T> {}
 
 /// Points, leaf by leaf.
 #[derive(Debug)]
@@ -56,19 +52,103 @@ pub(crate) struct Pyramid<T> {
 
 kernels! {
     /// The kernels that build pyramids.
-    struct Kernels {
-        keys,
-        sort_pass,
-        rank_points,
-        pair_ranks,
-        count_upper,
-        partition,
-        cut_in_blocks,
-        count_sources,
-        scan_counts,
-        order_points,
-        circles,
+    pub(super) struct Kernels<T> {
+        keys: Keys<T>,
+        sort_pass: SortPass,
+        rank_points: RankPoints,
+        pair_ranks: PairRanks,
+        count_upper: CountUpper<T>,
+        partition: Partition,
+        cut_in_blocks: CutInBlocks<T>,
+        count_sources: CountSources,
+        scan_counts: ScanCounts,
+        order_points: OrderPoints<T>,
+        circles: Circles<T>,
     }
+}
+
+parameters! {
+    /// Of `keys`.
+    pub(super) struct Keys<T> {
+        points: In<T>,
+        count: u32,
+        first: u32,
+        total: u32,
+        passes: u32,
+        keys: Out<u64>,
+        indices: Out<u32>,
+        histograms: Out<u32>,
+    }
+
+    /// Of `rank_points`.
+    pub(super) struct RankPoints { indices: In<u32>, count: u32, ranks: Out<u32> }
+
+    /// Of `pair_ranks`.
+    pub(super) struct PairRanks { indices: In<u32>, ranks: In<u32>, count: u32, lists: Out<Pair> }
+
+    /// Of `count_upper`.
+    pub(super) struct CountUpper<T> {
+        keys: In<u64>,
+        lists: In<Pair>,
+        count: u32,
+        cut: u32,
+        tiles: u32,
+        counts: Out<u32>,
+        rectangles: Out<Rectangle<T>>,
+    }
+
+    /// Of `partition`.
+    pub(super) struct Partition {
+        keys: In<u64>,
+        lists: In<Pair>,
+        count: u32,
+        cut: u32,
+        tiles: u32,
+        counts: In<u32>,
+        cut_lists: Out<Pair>,
+    }
+
+    /// Of `cut_in_blocks`.
+    pub(super) struct CutInBlocks<T> {
+        keys: In<u64>,
+        lists: Out<Pair>,
+        count: u32,
+        first_cut: u32,
+        last_cut: u32,
+        rectangles: Out<Rectangle<T>>,
+    }
+
+    /// Of `count_sources`.
+    pub(super) struct CountSources {
+        lists: In<Pair>,
+        indices: In<u32>,
+        count: u32,
+        source_count: u32,
+        counts: Out<u32>,
+    }
+
+    /// Of `scan_counts`.
+    pub(super) struct ScanCounts { counts: Out<u32>, length: u32 }
+
+    /// Of `order_points`; without other targets there are no counts and no targets.
+    pub(super) struct OrderPoints<T> {
+        keys: In<u64>,
+        lists: In<Pair>,
+        indices: In<u32>,
+        count: u32,
+        source_count: u32,
+        last_cut: u32,
+        counts: In<u32>,
+        sources: Out<Complex<T>>,
+        source_order: Out<u32>,
+        source_start: Out<u32>,
+        targets: Out<Complex<T>>,
+        target_order: Out<u32>,
+        target_start: Out<u32>,
+    }
+
+    /// Of `circles`.
+    pub(super) struct Circles<T> { rectangles: In<Rectangle<T>>, boxes: u32, out: Out<BoxOf<T>> }
 }
 
 /// Points sorted along both axes: the x axis first.
@@ -89,7 +169,7 @@ impl<T: Precision> Pyramid<T> {
 
     /// Cuts the plane `depth` times four.
     pub fn build(buffers: &Buffers, points: &Points<T>, depth: usize) -> Result<Self, Error> {
-        let kernels = Kernels::load(buffers.device(), &pyramid_program::<T>())?;
+        let kernels = Kernels::<T>::load(buffers.device(), &pyramid_program::<T>())?;
         let orders = kernels.sort(buffers, points)?;
         let mut rectangles = buffers.uninit::<T>(4 * first_of_level(depth + 1))?;
         let lists = kernels.cut(buffers, &orders, 2 * depth as u32, &mut rectangles)?;
@@ -112,9 +192,9 @@ impl<T: Precision> Pyramid<T> {
     }
 }
 
-impl Kernels {
+impl<T: Precision> Kernels<T> {
     /// Sorts the points along x and along y, both at once.
-    fn sort<T: Precision>(&self, buffers: &Buffers, points: &Points<T>) -> Result<Orders, Error> {
+    fn sort(&self, buffers: &Buffers, points: &Points<T>) -> Result<Orders, Error> {
         let stream = buffers.stream();
         let source_count = points.source_count as u32;
         let target_count = points.targets.map_or(0, |(_, count)| count as u32);
@@ -128,8 +208,20 @@ impl Kernels {
         let targets = points.targets.map_or(points.sources, |(targets, _)| targets);
         for (set, set_count, first) in [(points.sources, source_count, 0), (targets, target_count, source_count)] {
             if set_count > 0 {
-                launch!(stream, self.keys, (set_count.div_ceil(512).min(blocks), 1, 1), 256, 0;
-                    set, &set_count, &first, &count, &passes, &mut keys[0], &mut indices[0], &mut histograms);
+                self.keys.launch(
+                    stream,
+                    Blocks::row(set_count.div_ceil(512).min(blocks), 256),
+                    &Keys {
+                        points: In::of(set),
+                        count: set_count,
+                        first,
+                        total: count,
+                        passes,
+                        keys: Out::of(&mut keys[0]),
+                        indices: Out::of(&mut indices[0]),
+                        histograms: Out::of(&mut histograms),
+                    },
+                )?;
             }
         }
         let tiles = (count as usize).div_ceil(SORT_TILE);
@@ -142,9 +234,21 @@ impl Kernels {
             let mut ticket = tickets.slice_mut(2 * pass..);
             let [keys_in, keys_out] = &mut keys;
             let [indices_in, indices_out] = &mut indices;
-            let shift = 8 * pass as u32;
-            launch!(stream, self.sort_pass, (tiles as u32, 2, 1), 256, 0;
-                &*keys_in, &*indices_in, &count, &shift, &histogram, &mut status, &mut ticket, keys_out, indices_out);
+            self.sort_pass.launch(
+                stream,
+                Blocks::new((tiles as u32, 2, 1), 256),
+                &SortPass {
+                    keys: In::of(keys_in),
+                    indices: In::of(indices_in),
+                    count,
+                    shift: 8 * pass as u32,
+                    histogram: In::of(&histogram),
+                    status: Out::of(&mut status),
+                    ticket: Out::of(&mut ticket),
+                    sorted_keys: Out::of(keys_out),
+                    sorted_indices: Out::of(indices_out),
+                },
+            )?;
             keys.swap(0, 1);
             indices.swap(0, 1);
         }
@@ -153,7 +257,7 @@ impl Kernels {
     }
 
     /// Cuts all boxes `cuts` times in two and returns their points' ranks.
-    fn cut<T: Precision>(
+    fn cut(
         &self,
         buffers: &Buffers,
         orders: &Orders,
@@ -162,40 +266,99 @@ impl Kernels {
     ) -> Result<CudaSlice<[u32; 2]>, Error> {
         let stream = buffers.stream();
         let (count, n) = (orders.count, orders.count as usize);
-        let grid = (count.div_ceil(256), 1, 1);
         let mut ranks = buffers.uninit::<u32>(n)?;
-        launch!(stream, self.rank_points, grid, 256, 0; &orders.indices, &count, &mut ranks);
+        self.rank_points.launch(
+            stream,
+            Blocks::over(count, 256),
+            &RankPoints {
+                indices: In::of(&orders.indices),
+                count,
+                ranks: Out::of(&mut ranks),
+            },
+        )?;
         let mut lists = [buffers.uninit::<[u32; 2]>(2 * n)?, buffers.uninit::<[u32; 2]>(2 * n)?];
-        launch!(stream, self.pair_ranks, grid, 256, 0; &orders.indices, &ranks, &count, &mut lists[0]);
+        self.pair_ranks.launch(
+            stream,
+            Blocks::over(count, 256),
+            &PairRanks {
+                indices: In::of(&orders.indices),
+                ranks: In::of(&ranks),
+                count,
+                lists: Out::of(&mut lists[0]),
+            },
+        )?;
         let in_blocks = first_cut_in_blocks(n).min(cuts);
         let tiles_of = |cut: u32| largest_box(n, cut).div_ceil(CUT_TILE);
         let most_tiles = (0..=in_blocks).map(|cut| tiles_of(cut) << cut).max().unwrap_or(1);
         let mut counts = buffers.uninit::<u32>(most_tiles)?;
         for cut in 0..in_blocks {
             let tiles = tiles_of(cut) as u32;
-            let grid = (tiles << cut, 1, 1);
+            let blocks = Blocks::row(tiles << cut, 256);
             let [before, after] = &mut lists;
-            launch!(stream, self.count_upper, grid, 256, 0;
-                &orders.keys, &*before, &count, &cut, &tiles, &mut counts, &mut *rectangles);
-            launch!(stream, self.partition, grid, 256, 0;
-                &orders.keys, &*before, &count, &cut, &tiles, &counts, after);
+            self.count_upper.launch(
+                stream,
+                blocks,
+                &CountUpper {
+                    keys: In::of(&orders.keys),
+                    lists: In::of(before),
+                    count,
+                    cut,
+                    tiles,
+                    counts: Out::of(&mut counts),
+                    rectangles: Out::of(rectangles),
+                },
+            )?;
+            self.partition.launch(
+                stream,
+                blocks,
+                &Partition {
+                    keys: In::of(&orders.keys),
+                    lists: In::of(before),
+                    count,
+                    cut,
+                    tiles,
+                    counts: In::of(&counts),
+                    cut_lists: Out::of(after),
+                },
+            )?;
             lists.swap(0, 1);
         }
         let [mut lists, _] = lists;
         if largest_box(n, in_blocks) <= BLOCK_POINTS {
-            launch!(stream, self.cut_in_blocks, (1 << in_blocks, 1, 1), BLOCK_THREADS, 0;
-                &orders.keys, &mut lists, &count, &in_blocks, &cuts, rectangles);
+            self.cut_in_blocks.launch(
+                stream,
+                Blocks::row(1 << in_blocks, BLOCK_THREADS),
+                &CutInBlocks {
+                    keys: In::of(&orders.keys),
+                    lists: Out::of(&mut lists),
+                    count,
+                    first_cut: in_blocks,
+                    last_cut: cuts,
+                    rectangles: Out::of(rectangles),
+                },
+            )?;
         } else {
             // Leaves too large for a block: nothing is left to cut, but their rectangles are still to be written.
             let tiles = tiles_of(cuts) as u32;
-            launch!(stream, self.count_upper, (tiles << cuts, 1, 1), 256, 0;
-                &orders.keys, &lists, &count, &cuts, &tiles, &mut counts, rectangles);
+            self.count_upper.launch(
+                stream,
+                Blocks::row(tiles << cuts, 256),
+                &CountUpper {
+                    keys: In::of(&orders.keys),
+                    lists: In::of(&lists),
+                    count,
+                    cut: cuts,
+                    tiles,
+                    counts: Out::of(&mut counts),
+                    rectangles: Out::of(rectangles),
+                },
+            )?;
         }
         Ok(lists)
     }
 
     /// Points in the pyramid's order, and the circles around its boxes.
-    fn arrange<T: Precision>(
+    fn arrange(
         &self,
         buffers: &Buffers,
         points: &Points<T>,
@@ -216,31 +379,69 @@ impl Kernels {
         let mut sources = sorted(points.source_count)?;
         let (count, cuts) = (orders.count, 2 * depth as u32);
         let blocks = count.div_ceil(ORDER_THREADS as u32);
-        let targets = match points.targets {
-            None => {
-                let none = 0u64;
-                launch!(stream, self.order_points, (blocks, 1, 1), ORDER_THREADS as u32, 0;
-                    &orders.keys, lists, &orders.indices, &count, &sources.count, &cuts, &none, &mut sources.positions,
-                    &mut sources.order, &mut sources.leaf_start, &none, &none, &none);
-                None
-            }
-            Some((_, target_count)) => {
-                let mut targets = sorted(target_count)?;
-                let mut counts = buffers.uninit::<u32>(blocks as usize)?;
-                launch!(stream, self.count_sources, (blocks, 1, 1), ORDER_THREADS as u32, 0;
-                    lists, &orders.indices, &count, &sources.count, &mut counts);
-                launch!(stream, self.scan_counts, (1, 1, 1), RADIX as u32, 0; &mut counts, &blocks);
-                launch!(stream, self.order_points, (blocks, 1, 1), ORDER_THREADS as u32, 0;
-                    &orders.keys, lists, &orders.indices, &count, &sources.count, &cuts, &counts, &mut sources.positions,
-                    &mut sources.order, &mut sources.leaf_start, &mut targets.positions, &mut targets.order,
-                    &mut targets.leaf_start);
-                Some(targets)
-            }
-        };
+        let mut targets = points.targets.map(|(_, count)| sorted(count)).transpose()?;
+        let mut counts = buffers.uninit::<u32>(blocks as usize)?;
+        let points_in_blocks = Blocks::row(blocks, ORDER_THREADS as u32);
+        if targets.is_some() {
+            self.count_sources.launch(
+                stream,
+                points_in_blocks,
+                &CountSources {
+                    lists: In::of(lists),
+                    indices: In::of(&orders.indices),
+                    count,
+                    source_count: sources.count,
+                    counts: Out::of(&mut counts),
+                },
+            )?;
+            self.scan_counts.launch(
+                stream,
+                Blocks::row(1, RADIX as u32),
+                &ScanCounts {
+                    counts: Out::of(&mut counts),
+                    length: blocks,
+                },
+            )?;
+        }
+        let others = targets.as_mut();
+        let (target_positions, target_order, target_start) =
+            others.map_or((Out::NONE, Out::NONE, Out::NONE), |others| {
+                (
+                    Out::of(&mut others.positions),
+                    Out::of(&mut others.order),
+                    Out::of(&mut others.leaf_start),
+                )
+            });
+        self.order_points.launch(
+            stream,
+            points_in_blocks,
+            &OrderPoints {
+                keys: In::of(&orders.keys),
+                lists: In::of(lists),
+                indices: In::of(&orders.indices),
+                count,
+                source_count: sources.count,
+                last_cut: cuts,
+                counts: In::of_any(points.targets.map(|_| &counts)),
+                sources: Out::of(&mut sources.positions),
+                source_order: Out::of(&mut sources.order),
+                source_start: Out::of(&mut sources.leaf_start),
+                targets: target_positions,
+                target_order,
+                target_start,
+            },
+        )?;
         let boxes = first_of_level(depth + 1);
         let mut circles = buffers.uninit::<BoxOf<T>>(boxes)?;
-        let box_count = boxes as u32;
-        launch!(stream, self.circles, (box_count.div_ceil(128), 1, 1), 128, 0; rectangles, &box_count, &mut circles);
+        self.circles.launch(
+            stream,
+            Blocks::over(boxes as u32, 128),
+            &Circles {
+                rectangles: In::of(rectangles),
+                boxes: boxes as u32,
+                out: Out::of(&mut circles),
+            },
+        )?;
         Ok(Pyramid {
             depth,
             boxes: circles,

@@ -1,28 +1,41 @@
 //! The parts of a step between its sums.
 
 use super::{Array, Resident, same_length};
-use crate::device::{Precision, launch};
+use crate::device::{Blocks, In, Out, Precision, device_struct, parameters};
 use crate::error::Error;
-use cudarc::driver::DeviceRepr;
 
-/// How the strengths of vortex elements change: `StrengthLaw` of `kernels/resident.cu`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct StrengthLaw<T> {
-    /// The weight of the velocity gradient times the strength.
-    pub classical: T,
-    /// The weight of the transposed gradient times the strength.
-    pub transpose: T,
-    /// The rate of relaxation towards the vorticity.
-    pub relaxation: T,
-    /// The vorticity that an element of strength and size one has at its centre.
-    pub own_vorticity: T,
-    /// The size of all elements, where they do not each have their own.
-    pub size: T,
+device_struct! {
+    /// How the strengths of vortex elements change.
+    #[derive(PartialEq, Default)]
+    pub struct StrengthLaw<T> = "StrengthLaw" {
+        /// The weight of the velocity gradient times the strength.
+        pub classical: T,
+        /// The weight of the transposed gradient times the strength.
+        pub transpose: T,
+        /// The rate of relaxation towards the vorticity.
+        pub relaxation: T,
+        /// The vorticity that an element of strength and size one has at its centre.
+        pub own_vorticity: T,
+        /// The size of all elements, where they do not each have their own.
+        pub size: T,
+    }
 }
 
-// SAFETY: five numbers, laid out as the kernel's struct.
-unsafe impl<T: DeviceRepr> DeviceRepr for StrengthLaw<T> {}
+parameters! {
+    /// Of `add_scaled`.
+    pub(super) struct AddScaled<T> { values: Out<T>, h: T, rates: In<T>, count: u32 }
+
+    /// Of `strength_rates`.
+    pub(super) struct StrengthRates<T> {
+        strengths: In<T>,
+        gradients: In<T>,
+        sizes: In<T>,
+        has_sizes: u32,
+        law: StrengthLaw<T>,
+        count: u32,
+        rates: Out<T>,
+    }
+}
 
 impl<T: Precision> Resident<T> {
     /// `values += h rates`
@@ -34,8 +47,16 @@ impl<T: Precision> Resident<T> {
         self.own(values)?;
         let (h, rates, count) = (T::from_f64(h), self.own(rates)?, values.len() as u32);
         if count > 0 {
-            launch!(self.buffers.stream(), self.kernels.add_scaled, (count.div_ceil(256), 1, 1), 256, 0;
-                &mut values.values, &h, rates, &count);
+            self.kernels.add_scaled.launch(
+                self.buffers.stream(),
+                Blocks::over(count, 256),
+                &AddScaled {
+                    values: Out::of(&mut values.values),
+                    h,
+                    rates: In::of(rates),
+                    count,
+                },
+            )?;
         }
         Ok(())
     }
@@ -62,8 +83,19 @@ impl<T: Precision> Resident<T> {
         let (strengths, gradients) = (self.own(strengths)?, self.own(gradients)?);
         let sizes = sizes.map_or(Ok(strengths), |sizes| self.own(sizes))?;
         if count > 0 {
-            launch!(self.buffers.stream(), self.kernels.strength_rates, (count.div_ceil(128), 1, 1), 128, 0;
-                strengths, gradients, sizes, &has_sizes, law, &count, &mut rates.values);
+            self.kernels.strength_rates.launch(
+                self.buffers.stream(),
+                Blocks::over(count, 128),
+                &StrengthRates {
+                    strengths: In::of(strengths),
+                    gradients: In::of(gradients),
+                    sizes: In::of(sizes),
+                    has_sizes,
+                    law: *law,
+                    count,
+                    rates: Out::of(&mut rates.values),
+                },
+            )?;
         }
         Ok(rates)
     }

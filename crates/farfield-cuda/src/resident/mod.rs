@@ -28,20 +28,22 @@ pub use sum::{Points, Summed};
 use crate::compile::Program;
 use crate::device::{Buffers, Device, Precision, kernels};
 use crate::error::Error;
+use arithmetic::{AddScaled, StrengthRates};
 use cudarc::driver::CudaSlice;
 use std::sync::Arc;
+use survey::{FindLongest, TakeSurvey};
 
 /// The program of everything but the sums.
 pub fn program<T: Precision>() -> Program {
-    Program::new("resident", include_str!("../../kernels/resident.cu")).define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
+    let program = Program::new("resident", include_str!("../../kernels/resident.cu"));
+    Kernels::<T>::check(program).define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
 }
 
 /// Where states stay: a device, a stream, and the kernels that work on arrays.
 #[derive(Debug)]
 pub struct Resident<T: Precision> {
     buffers: Buffers,
-    kernels: Kernels,
-    precision: std::marker::PhantomData<T>,
+    kernels: Kernels<T>,
 }
 
 /// Numbers on the device. They belong to the [`Resident`] that made them.
@@ -53,7 +55,13 @@ pub struct Array<T> {
 
 kernels! {
     /// The kernels of states.
-    struct Kernels { add_scaled, strength_rates, survey, longest_square, longest_index }
+    struct Kernels<T> {
+        add_scaled: AddScaled<T>,
+        strength_rates: StrengthRates<T>,
+        survey: TakeSurvey<T>,
+        longest_square: FindLongest<T>,
+        longest_index: FindLongest<T>,
+    }
 }
 
 impl<T> Array<T> {
@@ -77,7 +85,6 @@ impl<T: Precision> Resident<T> {
         Ok(Self {
             buffers: Buffers::new(device)?,
             kernels: Kernels::load(device, &program::<T>())?,
-            precision: std::marker::PhantomData,
         })
     }
 

@@ -1,36 +1,35 @@
 //! What one look at whole arrays finds.
 
 use super::{Array, Resident};
-use crate::device::{Precision, launch};
+use crate::device::{Blocks, In, Out, Precision, device_struct, parameters};
 use crate::error::Error;
-use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
+use cudarc::driver::ValidAsZeroBits;
 
-/// `Survey` of `kernels/resident.cu`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Survey {
-    high: [u64; 3],
-    low: [u64; 3],
-    not_finite: u64,
+device_struct! {
+    /// What one look at an array finds.
+    #[derive(Default, PartialEq, Eq)]
+    pub(super) struct Survey = "Survey" { high: [u64; 3], low: [u64; 3], not_finite: u64 }
 }
 
-// SAFETY: plain numbers without padding, laid out as the kernel's struct.
-unsafe impl DeviceRepr for Survey {}
 // SAFETY: zero bits are valid numbers.
 unsafe impl ValidAsZeroBits for Survey {}
 
-/// `Longest` of `kernels/resident.cu`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Longest {
-    square: u64,
-    index: u64,
+device_struct! {
+    /// The longest vector: its square and the last index that has it.
+    #[derive(Default, PartialEq, Eq)]
+    pub(super) struct Longest = "Longest" { square: u64, index: u64 }
 }
 
-// SAFETY: plain numbers without padding, laid out as the kernel's struct.
-unsafe impl DeviceRepr for Longest {}
 // SAFETY: zero bits are valid numbers.
 unsafe impl ValidAsZeroBits for Longest {}
+
+parameters! {
+    /// Of `survey`.
+    pub(super) struct TakeSurvey<T> { values: In<T>, count: u32, found: Out<Survey> }
+
+    /// Of `longest_square` and `longest_index`.
+    pub(super) struct FindLongest<T> { values: In<T>, components: u32, count: u32, longest: Out<Longest> }
+}
 
 impl Survey {
     /// The first number that is not finite.
@@ -74,7 +73,15 @@ impl<T: Precision> Resident<T> {
         for (k, array) in arrays.iter().enumerate().filter(|(_, array)| !array.is_empty()) {
             let (values, count) = (self.own(array)?, array.len() as u32);
             let mut found = found.slice_mut(k..);
-            launch!(stream, self.kernels.survey, self.grid(count.div_ceil(3)), 256, 0; values, &count, &mut found);
+            self.kernels.survey.launch(
+                stream,
+                self.blocks(count.div_ceil(3)),
+                &TakeSurvey {
+                    values: In::of(values),
+                    count,
+                    found: Out::of(&mut found),
+                },
+            )?;
         }
         let mut surveys = vec![Survey::default(); arrays.len()];
         self.buffers.read(&found, &mut surveys)?;
@@ -101,17 +108,27 @@ impl<T: Precision> Resident<T> {
         }
         let (stream, components) = (self.buffers.stream(), components as u32);
         let mut found = self.buffers.zeros::<Longest>(1)?;
-        launch!(stream, self.kernels.longest_square, self.grid(count), 256, 0; values, &components, &count, &mut found);
-        launch!(stream, self.kernels.longest_index, self.grid(count), 256, 0; values, &components, &count, &mut found);
+        let parameters = FindLongest {
+            values: In::of(values),
+            components,
+            count,
+            longest: Out::of(&mut found),
+        };
+        self.kernels
+            .longest_square
+            .launch(stream, self.blocks(count), &parameters)?;
+        self.kernels
+            .longest_index
+            .launch(stream, self.blocks(count), &parameters)?;
         let mut longest = [Longest::default()];
         self.buffers.read(&found, &mut longest)?;
         let [longest] = longest;
         Ok((from_ordered(longest.square).sqrt(), longest.index as usize))
     }
 
-    fn grid(&self, threads: u32) -> (u32, u32, u32) {
+    fn blocks(&self, threads: u32) -> Blocks {
         let most = 8 * self.buffers.device().properties().multiprocessors as u32;
-        (threads.div_ceil(256).clamp(1, most), 1, 1)
+        Blocks::row(threads.div_ceil(256).clamp(1, most), 256)
     }
 }
 

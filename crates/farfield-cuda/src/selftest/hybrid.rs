@@ -13,16 +13,19 @@ use std::sync::Arc;
 /// Adds all checks of one precision.
 pub(super) fn add_checks<T: Precision>(checks: &mut Checks, n: usize) {
     let usual = if T::DOUBLE { 1e-6 } else { 1e-4 };
-    for case in cases::<T>() {
+    for case in cases::<T>(usual) {
         checks.add(move |device| check(device, &case, PointSet::Cube, n, Method::Fmm, usual));
     }
     for set in [PointSet::Sphere, PointSet::Plummer] {
         checks.add(move |device| check(device, &Case::<T>::new(Kernel::Coulomb), set, n, Method::Fmm, usual));
     }
     for method in [Method::Treecode, Method::Direct] {
+        let kernel = Kernel::gravity(1.0);
+        let size = super::size_for(kernel, usual);
         let softened = Case {
-            sizes: Sizes::Global(T::from_f64(super::SIZE)),
-            ..Case::new(Kernel::gravity(1.0))
+            sizes: Sizes::Global(T::from_f64(size)),
+            size,
+            ..Case::new(kernel)
         };
         checks.add(move |device| check(device, &softened, PointSet::Plummer, n, method, usual));
     }

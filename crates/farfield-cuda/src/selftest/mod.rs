@@ -4,6 +4,7 @@
 //! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
 
 mod checks;
+mod cores;
 mod hybrid;
 mod plane;
 mod tree;
@@ -14,7 +15,9 @@ use crate::device::{Device, Precision};
 use crate::error::Error;
 use crate::plan::Plan;
 use farfield_core::kernel::{Form, Kernel, Output, Sizes};
+use farfield_core::plan::Parameters;
 use farfield_core::points::{ChargeDistribution, PointSet};
+use farfield_core::report::Interactions;
 use farfield_core::verify::{Problem, verify};
 use farfield_core::{Field, Method, Sum};
 use std::sync::Arc;
@@ -68,8 +71,7 @@ impl Extent {
 /// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
 pub fn run(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
     run_in::<f32>(device, extent, report)?;
-    run_in::<f64>(device, extent, report)?;
-    run_in_plane(device, extent, report)
+    run_in::<f64>(device, extent, report)
 }
 
 /// Runs the checks of sums in the plane alone.
@@ -92,14 +94,20 @@ pub fn run_beside<T: Precision>(
 ) -> Result<(), Error> {
     let mut checks = Checks::default();
     hybrid::add_checks::<T>(&mut checks, extent.points());
+    plane::add_shared_checks::<T>(&mut checks, extent.points(), if T::DOUBLE { 1e-6 } else { 1e-4 });
     checks.run(device, extent, report)
 }
 
-/// [`run`] in one precision.
+/// [`run`] in one precision, in space and in the plane.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+    run_in_space::<T>(device, extent, report)?;
+    plane::run_in::<T>(device, extent, report)
+}
+
+fn run_in_space<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
     let n = extent.points();
     let coulomb = &Case::<T>::new(Kernel::Coulomb);
     let mut checks = Checks::default();
@@ -108,16 +116,16 @@ pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut d
     }
     checks.add(move |device| tree::check::<T>(device, PointSet::Plummer, n, Some(PointSet::Cube)));
     checks.add(tree::check_duplicates::<T>);
-    for case in cases::<T>() {
+    for case in cases::<T>(1e-2) {
         checks.add(move |device| case.direct(device, n / 4));
     }
-    for method in [Method::Fmm, Method::Treecode] {
-        for case in cases::<T>() {
-            let tolerance = if T::DOUBLE { 1e-6 } else { 1e-4 };
+    for method in WITH_FAR_FIELD {
+        let tolerance = if T::DOUBLE { 1e-6 } else { 1e-4 };
+        for case in cases::<T>(tolerance) {
             checks.add(move |device| case.evaluated(device, n, PointSet::Cube, method, tolerance));
         }
     }
-    for method in [Method::Fmm, Method::Treecode] {
+    for method in WITH_FAR_FIELD {
         for set in PointSet::ALL {
             checks.add(move |device| coulomb.evaluated(device, n, set, method, 1e-4));
         }
@@ -140,22 +148,34 @@ pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut d
         checks.add(move |device| coulomb.order(device, n, order));
     }
     checks.add(move |device| coulomb.repeated(device, n));
+    cores::add_checks::<T>(&mut checks, n, extent);
     hybrid::add_checks::<T>(&mut checks, n);
     checks.run(device, extent, report)
 }
+
+/// The methods with expansions.
+const WITH_FAR_FIELD: [Method; 3] = [Method::Fmm, Method::Treecode, Method::TreecodeOnNeighbours];
 
 /// A kernel with all its outputs and its sizes.
 #[derive(Debug, Clone)]
 struct Case<T> {
     kernel: Kernel,
     sizes: Sizes<T>,
+    /// The size, or the middle one where each source has its own.
+    size: f64,
     per_source: bool,
 }
 
-/// Core sizes of points in a unit cube: small enough for a far field.
-const SIZE: f64 = 0.002;
+/// All outputs are asked for: some take two derivatives of the potential.
+const MOST_DERIVATIVES: usize = 2;
 
-fn cases<T: Precision>() -> Vec<Case<T>> {
+/// A core size of points in a unit cube that leaves a far field: cores reach a twentieth of it.
+fn size_for(kernel: Kernel, tolerance: f64) -> f64 {
+    (0.05 / kernel.core_reach(1.0, 0.5 * tolerance, MOST_DERIVATIVES)).min(0.002)
+}
+
+/// Every kernel and core, with sizes that leave a far field at this tolerance.
+fn cases<T: Precision>(tolerance: f64) -> Vec<Case<T>> {
     let mut cases = vec![Case::new(Kernel::gravity(2.0))];
     for kernel in Kernel::all() {
         if !kernel.has_sizes() {
@@ -163,9 +183,11 @@ fn cases<T: Precision>() -> Vec<Case<T>> {
             continue;
         }
         for per_source in [false, true] {
+            let size = size_for(kernel, tolerance);
             cases.push(Case {
                 kernel,
-                sizes: Sizes::Global(T::from_f64(SIZE)),
+                sizes: Sizes::Global(T::from_f64(size)),
+                size,
                 per_source,
             });
         }
@@ -178,6 +200,7 @@ impl<T: Precision> Case<T> {
         Self {
             kernel,
             sizes: Sizes::None,
+            size: 0.0,
             per_source: false,
         }
     }
@@ -194,7 +217,7 @@ impl<T: Precision> Case<T> {
         if !self.per_source {
             return self.sizes.clone();
         }
-        let size = |k: usize| T::from_f64(SIZE * (0.5 + (k % 7) as f64 / 7.0));
+        let size = |k: usize| T::from_f64(self.size * (0.5 + (k % 7) as f64 / 7.0));
         Sizes::PerSource((0..n).map(size).collect())
     }
 
@@ -226,6 +249,7 @@ impl<T: Precision> Case<T> {
         let mut plan = Plan::new(device, &sum)?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, None, &sizes, &strengths);
+        let measured = far_field_error(plan.parameters(), method, measured);
         let parameters = describe(&plan, tolerance);
         Ok(self.row(method.name(), format!("{set} {n}"), parameters, measured, tolerance))
     }
@@ -244,7 +268,8 @@ impl<T: Precision> Case<T> {
             let mut plan = Plan::new(device, &sum)?;
             for strengths in [&signed, &positive] {
                 let field = plan.evaluate(strengths)?;
-                measured = larger(measured, self.error(&field, &sources, None, &Sizes::None, strengths));
+                let error = self.error(&field, &sources, None, &Sizes::None, strengths);
+                measured = larger(measured, far_field_error(plan.parameters(), Method::Fmm, error));
             }
             if parameters.is_empty() {
                 parameters = describe(&plan, tolerance);
@@ -267,6 +292,7 @@ impl<T: Precision> Case<T> {
         let mut plan = Plan::new(device, &sum)?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, Some(&targets), &Sizes::None, &strengths);
+        let measured = far_field_error(plan.parameters(), method, measured);
         let points = format!("cube {n}, sphere {}", n / 3);
         let what = format!("{method}, other targets");
         Ok(self.row(&what, points, describe(&plan, 1e-4), measured, 1e-4))
@@ -294,6 +320,7 @@ impl<T: Precision> Case<T> {
         let mut plan = Plan::with_memory(device, &sum, memory)?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
+        let measured = far_field_error(plan.parameters(), method, measured);
         let passes = if at_once.is_some() { " in passes" } else { "" };
         let what = format!("{method}, {vectors} vectors{passes}");
         Ok(self.row(&what, format!("cube {n}"), describe(&plan, 1e-3), measured, 1e-3))
@@ -312,6 +339,7 @@ impl<T: Precision> Case<T> {
         let mut plan = Plan::new(device, &sum)?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
+        let measured = far_field_error(plan.parameters(), Method::Treecode, measured);
         let allowed = 0.06 * (0.85 * theta).powi(order as i32);
         let parameters = format!("theta {theta}, order {order}");
         Ok(self.row(
@@ -331,8 +359,10 @@ impl<T: Precision> Case<T> {
             .method(Method::Fmm)
             .order(order)
             .leaf_capacity(40);
-        let field = Plan::new(device, &sum)?.evaluate(&strengths)?;
+        let mut plan = Plan::new(device, &sum)?;
+        let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
+        let measured = far_field_error(plan.parameters(), Method::Fmm, measured);
         // Far shifts gain half a digit an order, the nearest a third.
         let rounding = if T::DOUBLE { 1e-13 } else { 3e-6 };
         let allowed = (0.2 * 10f64.powf(-0.33 * order as f64)).max(rounding);
@@ -435,12 +465,68 @@ fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }
 
+/// The error of a sum that had to have a far field: not a number, which never passes, if it was summed by another method or
+/// all in pairs.
+fn far_field_error(parameters: &Parameters, method: Method, measured: f64) -> f64 {
+    let far = match method {
+        Method::Fmm => parameters.interactions.m2l,
+        _ => parameters.interactions.m2p,
+    };
+    if parameters.method == method && far > 0 {
+        measured
+    } else {
+        f64::NAN
+    }
+}
+
 fn describe<T: Precision>(plan: &Plan<T>, tolerance: f64) -> String {
     let parameters = plan.parameters();
+    let Interactions { m2l, m2p, .. } = parameters.interactions;
     format!(
-        "{tolerance:.0e}: order {}, depth {}, capacity {}",
+        "{tolerance:.0e}: order {}, depth {}, capacity {}, {} far",
         parameters.order.unwrap_or(0),
         parameters.depth.unwrap_or(0),
-        parameters.leaf_capacity.unwrap_or(0)
+        parameters.leaf_capacity.unwrap_or(0),
+        m2l + m2p
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_all_in_pairs_or_by_another_method_does_not_pass() {
+        let parameters = |method, m2l, m2p| Parameters {
+            method,
+            interactions: Interactions {
+                m2l,
+                m2p,
+                ..Interactions::default()
+            },
+            ..Parameters::default()
+        };
+        let error = |parameters: &Parameters, method| far_field_error(parameters, method, 0.5);
+        assert_eq!(error(&parameters(Method::Fmm, 1, 0), Method::Fmm), 0.5);
+        assert_eq!(error(&parameters(Method::Treecode, 0, 1), Method::Treecode), 0.5);
+        for (method, m2l, m2p) in [(Method::Fmm, 0, 1), (Method::Direct, 1, 1)] {
+            assert!(error(&parameters(method, m2l, m2p), Method::Fmm).is_nan());
+        }
+        assert!(error(&parameters(Method::Treecode, 1, 0), Method::Treecode).is_nan());
+    }
+
+    #[test]
+    fn sizes_of_cases_leave_a_far_field_at_every_tolerance() {
+        for tolerance in [1e-2, 1e-4, 1e-6, 1e-12] {
+            for case in cases::<f64>(tolerance) {
+                assert!(
+                    case.kernel
+                        .core_reach(1.4 * case.size, 0.5 * tolerance, MOST_DERIVATIVES)
+                        < 0.08,
+                    "{}",
+                    case.name()
+                );
+            }
+        }
+    }
 }

@@ -27,6 +27,7 @@ pub(super) fn run_in<T: Precision>(
     };
     let usual = if T::DOUBLE { 1e-6 } else { 1e-4 };
     let mut checks = Checks::default();
+    add_core_checks::<T>(&mut checks, n, extent);
     for case in cases() {
         checks.add(move |device| case.direct::<T>(device, n / 10));
         // The algebraic core's slow tail leaves no far field at a tighter tolerance.
@@ -72,7 +73,68 @@ pub(super) fn run_in<T: Precision>(
     }
     checks.add(move |device| harmonic.duplicates::<T>(device, n));
     checks.add(move |device| harmonic.repeated::<T>(device, n));
+    add_shared_checks::<T>(&mut checks, n, usual);
     checks.run(device, extent, report)
+}
+
+/// Sums that cores and device share: every kernel and core, point sets, other targets, vectors, duplicates, the direct sum.
+pub(super) fn add_shared_checks<T: Precision>(checks: &mut Checks, n: usize, usual: f64) {
+    for case in cases() {
+        let tolerance = if case.core == Core::Algebraic { 1e-3 } else { usual };
+        checks.add(move |device| case.shared::<T>(device, &Points::new(PlaneSet::Square, n), Method::Fmm, tolerance));
+    }
+    let harmonic = Case::new(Kernel::Harmonic);
+    for set in [PlaneSet::Normal, PlaneSet::Layer] {
+        checks.add(move |device| harmonic.shared::<T>(device, &Points::new(set, n), Method::Fmm, usual));
+    }
+    checks.add(move |device| {
+        let points = Points::new(PlaneSet::Normal, n).with_targets(PlaneSet::Circle, n / 3);
+        harmonic.shared::<T>(device, &points, Method::Fmm, usual)
+    });
+    let vectors = Case { vectors: 3, ..harmonic };
+    checks.add(move |device| vectors.shared::<T>(device, &Points::new(PlaneSet::Square, n), Method::Fmm, usual));
+    checks.add(move |device| harmonic.shared::<T>(device, &harmonic.doubled(n), Method::Fmm, 1e-4));
+    checks
+        .add(move |device| harmonic.shared::<T>(device, &Points::new(PlaneSet::Square, n / 10), Method::Direct, usual));
+}
+
+/// Cores from a tenth of the points' spacing to ten times it. Where they reach across the points there is no far field, and
+/// the method is the plan's own.
+fn add_core_checks<T: Precision>(checks: &mut Checks, n: usize, extent: Extent) {
+    let tolerances: &[f64] = match (extent, T::DOUBLE) {
+        (Extent::Quick, _) => &[1e-3],
+        (Extent::Full, false) => &[1e-2, 1e-3, 1e-5],
+        (Extent::Full, true) => &[1e-2, 1e-5, 1e-10],
+    };
+    for tolerance in tolerances {
+        for kernel in Kernel::ALL {
+            for core in [Core::Gaussian, Core::Algebraic] {
+                for spacings in [0.1, 1.0, 10.0] {
+                    let size = spacings / (n as f64).sqrt();
+                    let case = Case {
+                        core,
+                        size,
+                        ..Case::new(kernel)
+                    };
+                    checks.add(move |device| {
+                        let points = Points::<T>::new(PlaneSet::Square, n);
+                        let sum = case.sum(&points).tolerance(*tolerance);
+                        let what = format!("core of {spacings} spacings");
+                        if sum.request().core_reach() > 0.1 {
+                            return case.check(device, &what, &points, &sum, *tolerance);
+                        }
+                        case.check(
+                            device,
+                            &format!("fmm, {what}"),
+                            &points,
+                            &sum.method(Method::Fmm),
+                            *tolerance,
+                        )
+                    });
+                }
+            }
+        }
+    }
 }
 
 /// A kernel with all its outputs and its sizes.
@@ -80,6 +142,8 @@ pub(super) fn run_in<T: Precision>(
 struct Case {
     kernel: Kernel,
     core: Core,
+    /// The size, or the largest one where each source has its own.
+    size: f64,
     per_source: bool,
     complex: bool,
     vectors: usize,
@@ -139,6 +203,7 @@ impl Case {
         Self {
             kernel,
             core: Core::Singular,
+            size: SIZE,
             per_source: false,
             complex: false,
             vectors: 1,
@@ -168,11 +233,11 @@ impl Case {
     }
 
     fn sizes<T: Precision>(&self, n: usize) -> Sizes<T> {
-        let size = |k: usize| T::from_f64(SIZE * (k % 7) as f64 / 6.0);
+        let size = |k: usize| T::from_f64(self.size * (k % 7) as f64 / 6.0);
         match self.core {
             Core::Singular => Sizes::None,
             _ if self.per_source => Sizes::PerSource((0..n).map(size).collect()),
-            _ => Sizes::Global(T::from_f64(SIZE)),
+            _ => Sizes::Global(T::from_f64(self.size)),
         }
     }
 
@@ -222,13 +287,52 @@ impl Case {
 
     /// A third of the points at one place, the others in pairs.
     fn duplicates<T: Precision>(&self, device: &Arc<Device>, n: usize) -> Result<Row, Error> {
+        self.fmm(device, &self.doubled::<T>(n), 1e-4)
+    }
+
+    fn doubled<T: Precision>(&self, n: usize) -> Points<T> {
         let mut points = Points::<T>::new(PlaneSet::Square, n);
         points.name = format!("duplicates {n}");
         for k in 0..n {
             let from = if k % 3 == 0 { 0 } else { k - k % 2 };
             points.sources[k] = points.sources[from];
         }
-        self.fmm(device, &points, 1e-4)
+        points
+    }
+
+    /// A sum that cores and device share: an FMM with a far field, all its pairs on the device.
+    fn shared<T: Precision>(
+        &self,
+        device: &Arc<Device>,
+        points: &Points<T>,
+        method: Method,
+        tolerance: f64,
+    ) -> Result<Row, Error> {
+        let strengths = self.strengths(points.sources.len());
+        let sum = self.sum(points).method(method).tolerance(tolerance);
+        let mut plan = crate::hybrid::plane::Plan::new(device, &sum)?;
+        let field = plan.evaluate(&strengths)?;
+        let parameters = plan.parameters();
+        let is_far = method == Method::Direct || parameters.interactions.m2l > 0;
+        let as_asked = parameters.method == method && is_far && plan.device_pairs() == parameters.interactions.p2p;
+        let measured = if as_asked {
+            self.error(&field, points, &strengths)
+        } else {
+            f64::NAN
+        };
+        let described = format!(
+            "order {}, capacity {}, {} translations",
+            parameters.order.unwrap_or(0),
+            parameters.leaf_capacity.unwrap_or(0),
+            parameters.interactions.m2l
+        );
+        Ok(self.row(
+            &format!("plane hybrid, {method}"),
+            points,
+            described,
+            measured,
+            tolerance,
+        ))
     }
 
     /// The number of values that differ between evaluations of two plans.
@@ -263,6 +367,9 @@ impl Case {
         let mut plan = Plan::new(device, sum)?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, points, &strengths);
+        // An FMM that fell back to the direct sum was not tested.
+        let fell_back = sum.request().method == Method::Fmm && plan.parameters().method != Method::Fmm;
+        let measured = if fell_back { f64::NAN } else { measured };
         Ok(self.row(&format!("plane {method}"), points, describe(&plan), measured, allowed))
     }
 

@@ -1,9 +1,12 @@
 //! From points to boxes.
 
+use super::parameters::{
+    Bounds, ChooseMinLevel, CountBoxes, Keys, LinkBoxes, MarkMixed, Occupancy, ScanBoxes, Shape, SortPass, WriteBoxes,
+};
 use super::program;
-use crate::device::{Buffers, Precision, kernels, launch};
+use crate::device::{Blocks, Buffers, In, Out, Precision, RangeOf, device_struct, kernels};
 use crate::error::Error;
-use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr, ValidAsZeroBits};
+use cudarc::driver::{CudaSlice, ValidAsZeroBits};
 use std::ops::Range;
 
 /// Keys hold at most this many levels: `LEVELS` of `kernels/tree.cuh`.
@@ -27,49 +30,45 @@ pub struct TreeShape {
     pub min_side: f64,
 }
 
-/// The root and the columns of boxes: `Tree` of `kernels/tree.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Header {
-    high: [u64; 3],
-    low: [u64; 3],
-    /// The root's lower corner.
-    pub corner: [f64; 3],
-    /// The root's side.
-    pub side: f64,
-    /// Boxes of this level are not cut.
-    pub max_level: u32,
-    overfull: u32,
-    most_points: u32,
-    finished: u32,
-    /// Boxes above this level are cut however few points they hold.
-    pub min_level: u32,
-    mixed: u32,
-    occupied: [u32; LEVELS + 1],
-    /// Where the boxes of each level and octant start.
-    pub column_start: [u32; COLUMNS + 1],
+device_struct! {
+    /// The root and the columns of boxes.
+    #[derive(PartialEq)]
+    pub struct Header = "Tree" {
+        high: [u64; 3],
+        low: [u64; 3],
+        /// The root's lower corner.
+        pub corner: [f64; 3],
+        /// The root's side.
+        pub side: f64,
+        /// Boxes of this level are not cut.
+        pub max_level: u32,
+        overfull: u32,
+        most_points: u32,
+        finished: u32,
+        /// Boxes above this level are cut however few points they hold.
+        pub min_level: u32,
+        mixed: u32,
+        occupied: [u32; LEVELS + 1],
+        /// Where the boxes of each level and octant start.
+        pub column_start: [u32; COLUMNS + 1],
+    }
 }
 
-// SAFETY: plain numbers without padding between them, laid out as the kernels' struct.
-unsafe impl DeviceRepr for Header {}
 // SAFETY: zero bits are valid numbers.
 unsafe impl ValidAsZeroBits for Header {}
 
-/// The arrays of all boxes as kernels take them: `Boxes` of `kernels/tree.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct BoxesArg {
-    key: u64,
-    sources: u64,
-    targets: u64,
-    parent: u64,
-    children: u64,
-    is_leaf: u64,
-    neighbours: u64,
+device_struct! {
+    /// The arrays of all boxes as kernels take them.
+    pub(crate) struct BoxesArg = "Boxes" {
+        key: In<u64>,
+        sources: In<RangeOf>,
+        targets: In<RangeOf>,
+        parent: In<i32>,
+        children: In<i32>,
+        is_leaf: In<u8>,
+        neighbours: In<i32>,
+    }
 }
-
-// SAFETY: seven device addresses, as in the kernels' struct.
-unsafe impl DeviceRepr for BoxesArg {}
 
 /// Whether one set of points is sources and targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,18 +106,18 @@ pub struct Octree {
 
 kernels! {
     /// The kernels that build trees.
-    struct Kernels {
-        bounds,
-        shape,
-        keys,
-        sort_pass,
-        occupancy,
-        choose_min_level,
-        count_boxes,
-        scan_boxes,
-        write_boxes,
-        link_boxes,
-        mark_mixed,
+    pub(super) struct Kernels<T> {
+        bounds: Bounds<T>,
+        shape: Shape<T>,
+        keys: Keys<T>,
+        sort_pass: SortPass,
+        occupancy: Occupancy,
+        choose_min_level: ChooseMinLevel,
+        count_boxes: CountBoxes,
+        scan_boxes: ScanBoxes,
+        write_boxes: WriteBoxes,
+        link_boxes: LinkBoxes,
+        mark_mixed: MarkMixed,
     }
 }
 
@@ -147,7 +146,7 @@ impl Octree {
 
     /// Builds the tree.
     pub(crate) fn build<T: Precision>(buffers: &Buffers, points: &Points<T>, shape: &TreeShape) -> Result<Self, Error> {
-        let kernels = Kernels::load(buffers.device(), &program::<T>())?;
+        let kernels = Kernels::<T>::load(buffers.device(), &program::<T>())?;
         let count = points.source_count + points.targets.map_or(0, |(_, count)| count);
         let (kind, limit) = match points.targets {
             None => (BuildKind::OneSet, shape.leaf_capacity as u32),
@@ -194,18 +193,15 @@ impl Octree {
     }
 
     /// The arrays as kernels take them; valid as long as the tree is.
-    pub(crate) fn arg(&self, buffers: &Buffers) -> BoxesArg {
-        fn address<E>(slice: &CudaSlice<E>, buffers: &Buffers) -> u64 {
-            slice.device_ptr(buffers.stream()).0
-        }
+    pub(crate) fn arg(&self) -> BoxesArg {
         BoxesArg {
-            key: address(&self.key, buffers),
-            sources: address(&self.sources, buffers),
-            targets: address(&self.targets, buffers),
-            parent: address(&self.parent, buffers),
-            children: address(&self.children, buffers),
-            is_leaf: address(&self.is_leaf, buffers),
-            neighbours: address(&self.neighbours, buffers),
+            key: In::of(&self.key),
+            sources: In::of(&self.sources),
+            targets: In::of(&self.targets),
+            parent: In::of(&self.parent),
+            children: In::of(&self.children),
+            is_leaf: In::of(&self.is_leaf),
+            neighbours: In::of(&self.neighbours),
         }
     }
 }
@@ -233,9 +229,9 @@ fn first_key_levels(points: usize, leaf_capacity: usize) -> u32 {
     ((boxes.log2() / 3.0).ceil() as u32 + 3).min(LEVELS as u32)
 }
 
-impl Kernels {
+impl<T: Precision> Kernels<T> {
     /// Bounds, root cube, Morton keys, sort.
-    fn sort<T: Precision>(
+    fn sort(
         &self,
         buffers: &Buffers,
         points: &Points<T>,
@@ -252,14 +248,32 @@ impl Kernels {
         let mut tree = buffers.zeros::<Header>(1)?;
         for (set, set_count) in [(sources, source_count), (targets, target_count)] {
             if set_count > 0 {
-                let grid = (set_count.div_ceil(256).min(blocks), 1, 1);
-                launch!(stream, self.bounds, grid, 256, 0; set, &set_count, &mut tree);
+                self.bounds.launch(
+                    stream,
+                    Blocks::row(set_count.div_ceil(256).min(blocks), 256),
+                    &Bounds {
+                        points: In::of(set),
+                        count: set_count,
+                        tree: Out::of(&mut tree),
+                    },
+                )?;
             }
         }
-        let root_scale = shape.root_scale.unwrap_or(0.0);
-        launch!(stream, self.shape, (1, 1, 1), 1024, 0;
-            sources, &source_count, targets, &target_count, &shape.leaf_mean, &root_scale, &shape.min_side, &levels,
-            &mut tree);
+        self.shape.launch(
+            stream,
+            Blocks::row(1, 1024),
+            &Shape {
+                sources: In::of(sources),
+                source_count,
+                targets: In::of(targets),
+                target_count,
+                leaf_mean: shape.leaf_mean,
+                root_scale: shape.root_scale.unwrap_or(0.0),
+                min_side: shape.min_side,
+                key_levels: levels,
+                tree: Out::of(&mut tree),
+            },
+        )?;
 
         let passes = (3 * levels).div_ceil(8);
         let tiles = count.div_ceil(SORT_TILE);
@@ -268,9 +282,21 @@ impl Kernels {
         let mut indices = [buffers.uninit::<u32>(count)?, buffers.uninit::<u32>(count)?];
         for (set, set_count, first) in [(sources, source_count, 0), (targets, target_count, source_count)] {
             if set_count > 0 {
-                let grid = (set_count.div_ceil(512).min(2 * blocks), 1, 1);
-                launch!(stream, self.keys, grid, 256, 0;
-                    set, &set_count, &first, &tree, &levels, &passes, &mut keys[0], &mut indices[0], &mut histograms);
+                self.keys.launch(
+                    stream,
+                    Blocks::row(set_count.div_ceil(512).min(2 * blocks), 256),
+                    &Keys {
+                        points: In::of(set),
+                        count: set_count,
+                        first,
+                        tree: In::of(&tree),
+                        key_levels: levels,
+                        passes,
+                        keys: Out::of(&mut keys[0]),
+                        indices: Out::of(&mut indices[0]),
+                        histograms: Out::of(&mut histograms),
+                    },
+                )?;
             }
         }
         let mut status = buffers.zeros::<u32>(passes as usize * (tiles * RADIX + 1))?;
@@ -282,9 +308,21 @@ impl Kernels {
             let mut ticket = tickets.slice_mut(pass as usize..);
             let [keys_in, keys_out] = &mut keys;
             let [indices_in, indices_out] = &mut indices;
-            let shift = 8 * pass;
-            launch!(stream, self.sort_pass, (tiles as u32, 1, 1), 256, 0;
-                &*keys_in, &*indices_in, &count, &shift, &histogram, &mut status, &mut ticket, keys_out, indices_out);
+            self.sort_pass.launch(
+                stream,
+                Blocks::row(tiles as u32, 256),
+                &SortPass {
+                    keys: In::of(keys_in),
+                    indices: In::of(indices_in),
+                    count,
+                    shift: 8 * pass,
+                    histogram: In::of(&histogram),
+                    status: Out::of(&mut status),
+                    ticket: Out::of(&mut ticket),
+                    sorted_keys: Out::of(keys_out),
+                    sorted_indices: Out::of(indices_out),
+                },
+            )?;
             keys.swap(0, 1);
             indices.swap(0, 1);
         }
@@ -307,28 +345,61 @@ impl Kernels {
         sorted: &SortedKeys,
         tree: &mut CudaSlice<Header>,
     ) -> Result<CudaSlice<u32>, Error> {
-        let blocks = sorted.count.div_ceil(BLOCK as u32);
+        let (stream, blocks) = (buffers.stream(), sorted.count.div_ceil(BLOCK as u32));
         let source_count = source_count as u32;
-        let grid = (
-            blocks.min(8 * buffers.device().properties().multiprocessors as u32),
-            1,
-            1,
-        );
-        launch!(buffers.stream(), self.occupancy, grid, 256, 0; &sorted.keys, &sorted.count, &sorted.levels, &mut *tree);
-        launch!(buffers.stream(), self.choose_min_level, (1, 1, 1), 1, 0;
-            &sorted.count, &shape.leaf_mean, &sorted.levels, &mut *tree);
+        let most = 8 * buffers.device().properties().multiprocessors as u32;
+        self.occupancy.launch(
+            stream,
+            Blocks::row(blocks.min(most), 256),
+            &Occupancy {
+                keys: In::of(&sorted.keys),
+                count: sorted.count,
+                key_levels: sorted.levels,
+                tree: Out::of(tree),
+            },
+        )?;
+        self.choose_min_level.launch(
+            stream,
+            Blocks::row(1, 1),
+            &ChooseMinLevel {
+                count: sorted.count,
+                leaf_mean: shape.leaf_mean,
+                key_levels: sorted.levels,
+                tree: Out::of(tree),
+            },
+        )?;
         let mut counts = buffers.uninit::<u32>(blocks as usize * (COLUMNS + 1))?;
         let mut totals = buffers.uninit::<u32>(COLUMNS + 1)?;
-        launch!(buffers.stream(), self.count_boxes, (blocks, 1, 1), BLOCK as u32, 0;
-            &sorted.keys, &sorted.indices, &sorted.count, &source_count, &sorted.levels, &limit, &mut *tree, &mut counts);
-        launch!(buffers.stream(), self.scan_boxes, (COLUMNS as u32 + 1, 1, 1), RADIX as u32, 0;
-            &mut counts, &blocks, &mut totals, tree);
+        self.count_boxes.launch(
+            stream,
+            Blocks::row(blocks, BLOCK as u32),
+            &CountBoxes {
+                keys: In::of(&sorted.keys),
+                indices: In::of(&sorted.indices),
+                count: sorted.count,
+                source_count,
+                key_levels: sorted.levels,
+                limit,
+                tree: Out::of(tree),
+                counts: Out::of(&mut counts),
+            },
+        )?;
+        self.scan_boxes.launch(
+            stream,
+            Blocks::row(COLUMNS as u32 + 1, RADIX as u32),
+            &ScanBoxes {
+                counts: Out::of(&mut counts),
+                blocks,
+                totals: Out::of(&mut totals),
+                tree: Out::of(tree),
+            },
+        )?;
         Ok(counts)
     }
 
     /// Writes the boxes and joins them.
     #[allow(clippy::too_many_arguments, reason = "what the steps before have made")]
-    fn link<T: Precision>(
+    fn link(
         &self,
         buffers: &Buffers,
         points: &Points<T>,
@@ -365,18 +436,57 @@ impl Kernels {
             target_order: buffers.uninit(target_count)?,
             kind,
         };
-        let grid = (sorted.count.div_ceil(BLOCK as u32), 1, 1);
-        launch!(stream, self.write_boxes, grid, BLOCK as u32, 0;
-            &sorted.keys, &sorted.indices, &sorted.count, &source_count, &sorted.levels, &limit, &octree.tree, counts,
-            &mut octree.key, &mut box_points, &mut before, &mut octree.source_order, &mut octree.target_order);
-        let one_set = u32::from(kind == BuildKind::OneSet);
-        let box_count = boxes as u32;
-        launch!(stream, self.link_boxes, (box_count.div_ceil(8), 1, 1), 256, 0;
-            &octree.tree, &box_count, &octree.key, &box_points, &before, &one_set, &sorted.levels, &limit,
-            &mut octree.sources, &mut octree.targets, &mut octree.parent, &mut octree.children, &mut octree.is_leaf,
-            &mut octree.neighbours);
-        launch!(stream, self.mark_mixed, (box_count.div_ceil(8), 1, 1), 256, 0;
-            &box_count, &octree.is_leaf, &octree.neighbours, &mut octree.tree);
+        self.write_boxes.launch(
+            stream,
+            Blocks::over(sorted.count, BLOCK as u32),
+            &WriteBoxes {
+                keys: In::of(&sorted.keys),
+                indices: In::of(&sorted.indices),
+                count: sorted.count,
+                source_count,
+                key_levels: sorted.levels,
+                limit,
+                tree: In::of(&octree.tree),
+                counts: In::of(counts),
+                box_key: Out::of(&mut octree.key),
+                box_points: Out::of(&mut box_points),
+                before: Out::of(&mut before),
+                source_order: Out::of(&mut octree.source_order),
+                target_order: Out::of(&mut octree.target_order),
+            },
+        )?;
+        // A warp to a box.
+        let warps = Blocks::row((boxes as u32).div_ceil(8), 256);
+        self.link_boxes.launch(
+            stream,
+            warps,
+            &LinkBoxes {
+                tree: In::of(&octree.tree),
+                boxes: boxes as u32,
+                box_key: In::of(&octree.key),
+                box_points: In::of(&box_points),
+                before: In::of(&before),
+                one_set: u32::from(kind == BuildKind::OneSet),
+                key_levels: sorted.levels,
+                limit,
+                sources: Out::of(&mut octree.sources),
+                targets: Out::of(&mut octree.targets),
+                parent: Out::of(&mut octree.parent),
+                children: Out::of(&mut octree.children),
+                is_leaf: Out::of(&mut octree.is_leaf),
+                neighbours: Out::of(&mut octree.neighbours),
+            },
+        )?;
+        self.mark_mixed.launch(
+            stream,
+            warps,
+            &MarkMixed {
+                boxes: boxes as u32,
+                is_leaf: In::of(&octree.is_leaf),
+                neighbours: In::of(&octree.neighbours),
+                tree: Out::of(&mut octree.tree),
+            },
+        )?;
         Ok(octree)
     }
 }
@@ -384,15 +494,6 @@ impl Kernels {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_header_is_laid_out_as_the_kernels_expect() {
-        assert_eq!(std::mem::offset_of!(Header, corner), 48);
-        assert_eq!(std::mem::offset_of!(Header, side), 72);
-        assert_eq!(std::mem::offset_of!(Header, max_level), 80);
-        assert_eq!(std::mem::offset_of!(Header, column_start), 192);
-        assert_eq!(std::mem::size_of::<Header>(), 904);
-    }
 
     #[test]
     fn keys_reach_below_the_leaves() {

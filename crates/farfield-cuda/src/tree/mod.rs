@@ -5,14 +5,17 @@
 //! consecutive. There are no interaction lists: the boxes a target meets follow from its parent's neighbours.
 
 mod build;
+mod parameters;
 
-pub(crate) use build::Points;
+pub(crate) use build::{BoxesArg, Points};
 pub use build::{BuildKind, Header, Octree, TreeShape};
+pub(crate) use parameters::SortPass;
 
 use crate::compile::Program;
 use crate::device::Precision;
 
 /// The program that builds trees.
 pub fn program<T: Precision>() -> Program {
-    Program::new("tree", include_str!("../../kernels/tree.cu")).define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
+    let program = Program::new("tree", include_str!("../../kernels/tree.cu"));
+    build::Kernels::<T>::check(program).define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
 }

@@ -1,7 +1,8 @@
 //! The algorithm: upward, then straight to the targets.
 
 use super::THREADS;
-use crate::device::{Precision, Timeline, Values, launch};
+use super::setup::{DeriveMultipoles, FindBalls, M2p};
+use crate::device::{Blocks, In, Out, Precision, Timeline, Values};
 use crate::error::Error;
 use crate::fmm::{Counter, Fmm};
 use farfield_core::report::Phase;
@@ -31,26 +32,51 @@ impl<T: Precision> Fmm<T> {
     }
 
     fn find_balls(&mut self) -> Result<(), Error> {
-        let (arg, boxes) = (self.tree.arg(&self.buffers), self.tree.boxes as u32);
+        let (boxes, box_count) = (self.tree.arg(), self.tree.boxes as u32);
         if let Some(treecode) = &mut self.treecode {
-            launch!(self.buffers.stream(), treecode.kernels.balls, (boxes.div_ceil(8), 1, 1), 256, 0;
-                &self.tree.tree, &arg, &boxes, &self.packed, &mut treecode.balls);
+            treecode.kernels.balls.launch(
+                self.buffers.stream(),
+                Blocks::row(box_count.div_ceil(8), 256),
+                &FindBalls {
+                    tree: In::of(&self.tree.tree),
+                    boxes,
+                    box_count,
+                    sources: In::of(&self.packed),
+                    balls: Out::of(&mut treecode.balls),
+                },
+            )?;
         }
         Ok(())
     }
 
     fn m2p(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
-        let (arg, streams) = (self.tree.arg(&self.buffers), self.streams(vectors));
-        let (boxes, count) = (self.tree.boxes as u32, vectors.len() as u32);
+        let (boxes, streams) = (self.tree.arg(), self.streams(vectors));
+        let (box_count, count) = (self.tree.boxes as u32, vectors.len() as u32);
         let interactions = self.counter(Counter::M2p);
         let rounds = (self.tree.most_points as u32).div_ceil(THREADS);
         if let Some(treecode) = &mut self.treecode {
-            launch!(self.buffers.stream(), treecode.kernels.derive_multipoles, (boxes, count, 1), 64, 0;
-                &self.multipoles, &streams, &mut treecode.derived);
-            let opening = treecode.arg(&self.buffers);
-            launch!(self.buffers.stream(), treecode.kernels.m2p, (boxes, rounds, count), THREADS, 0;
-                &arg, &self.target_positions, &self.target_count, &opening, &treecode.derived, &mut self.far,
-                &interactions);
+            treecode.kernels.derive_multipoles.launch(
+                self.buffers.stream(),
+                Blocks::new((box_count, count, 1), 64),
+                &DeriveMultipoles {
+                    multipoles: In::of(&self.multipoles),
+                    streams,
+                    derived: Out::of(&mut treecode.derived),
+                },
+            )?;
+            treecode.kernels.m2p.launch(
+                self.buffers.stream(),
+                Blocks::new((box_count, rounds, count), THREADS),
+                &M2p {
+                    boxes,
+                    targets: In::of(&self.target_positions),
+                    target_count: self.target_count,
+                    opening: treecode.arg(),
+                    derived: In::of(&treecode.derived),
+                    far: Out::of(&mut self.far),
+                    interactions,
+                },
+            )?;
         }
         Ok(())
     }

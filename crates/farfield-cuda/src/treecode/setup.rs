@@ -1,48 +1,73 @@
 //! Tables and memory of a treecode, beside those it shares with the FMM.
 
 use super::{Opening, THREADS, m2p_program};
-use crate::device::{Buffers, Precision, kernels};
+use crate::device::{Buffers, In, Out, Precision, Source, device_struct, kernels, parameters};
 use crate::error::Error;
 use crate::kernel::PairKind;
-use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr};
+use crate::tree::{BoxesArg, Header};
+use cudarc::driver::CudaSlice;
 use farfield_core::expansion::coefficient_count;
 
 /// What a treecode has that an FMM has not.
 #[derive(Debug)]
-pub(crate) struct Treecode<T> {
+pub(crate) struct Treecode<T: Precision> {
     opening: Opening,
     /// The ball around the sources of each box.
     pub(super) balls: CudaSlice<Ball>,
     /// For each box and strength vector, the multipoles of all sums.
     pub(super) derived: CudaSlice<T>,
-    pub(super) kernels: Kernels,
+    pub(super) kernels: Kernels<T>,
 }
 
 kernels! {
     /// The kernels of multipoles at targets.
-    pub(super) struct Kernels { balls, derive_multipoles, m2p }
+    pub(super) struct Kernels<T> { balls: FindBalls<T>, derive_multipoles: DeriveMultipoles<T>, m2p: M2p<T> }
 }
 
-/// `Ball` of `kernels/opening.cuh`: centre, radius, inverse side.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Ball([f64; 5]);
+parameters! {
+    /// Of `balls`.
+    pub(super) struct FindBalls<T> {
+        tree: In<Header>,
+        boxes: BoxesArg,
+        box_count: u32,
+        sources: In<Source<T>>,
+        balls: Out<Ball>,
+    }
 
-// SAFETY: five numbers, as in the kernels' struct.
-unsafe impl DeviceRepr for Ball {}
+    /// Of `derive_multipoles`.
+    pub(super) struct DeriveMultipoles<T> { multipoles: In<T>, streams: u32, derived: Out<T> }
 
-/// `Opening` of `kernels/opening.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct OpeningArg {
-    balls: u64,
-    theta: f64,
-    reach: f64,
-    few_sources: u32,
+    /// Of `m2p`.
+    pub(super) struct M2p<T> {
+        boxes: BoxesArg,
+        targets: In<T>,
+        target_count: u32,
+        opening: OpeningArg,
+        derived: In<T>,
+        far: Out<T>,
+        interactions: Out<u64>,
+    }
 }
 
-// SAFETY: an address and numbers, laid out as the kernels' struct.
-unsafe impl DeviceRepr for OpeningArg {}
+device_struct! {
+    /// The ball around a box's sources, and its inverse side.
+    pub(crate) struct Ball = "Ball" { centre: [f64; 3], radius: f64, inverse_side: f64 }
+}
+
+device_struct! {
+    /// The criterion as kernels take it.
+    pub(crate) struct OpeningArg = "Opening" { balls: In<Ball>, theta: f64, reach: f64, few_sources: u32 }
+}
+
+impl OpeningArg {
+    /// That of an FMM, which has none.
+    pub const NONE: Self = Self {
+        balls: In::NONE,
+        theta: 0.0,
+        reach: 0.0,
+        few_sources: 0,
+    };
+}
 
 impl<T: Precision> Treecode<T> {
     pub fn new(
@@ -55,7 +80,7 @@ impl<T: Precision> Treecode<T> {
         Ok(Self {
             balls: buffers.uninit(boxes)?,
             derived: buffers.uninit(boxes * vectors * derived_len(kind, opening.order))?,
-            kernels: Kernels::load(buffers.device(), &m2p_program::<T>(kind, opening.order))?,
+            kernels: Kernels::load(buffers.device(), &m2p_program::<T>(kind, opening.order, opening.boxes))?,
             opening,
         })
     }
@@ -66,9 +91,9 @@ impl<T: Precision> Treecode<T> {
     }
 
     /// The criterion as kernels take it; valid as long as this is.
-    pub fn arg(&self, buffers: &Buffers) -> OpeningArg {
+    pub fn arg(&self) -> OpeningArg {
         OpeningArg {
-            balls: self.balls.device_ptr(buffers.stream()).0,
+            balls: In::of(&self.balls),
             theta: self.opening.theta,
             reach: self.opening.reach,
             few_sources: self.opening.few_sources as u32,

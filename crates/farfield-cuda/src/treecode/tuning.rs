@@ -4,6 +4,7 @@ use super::setup::shared_bytes;
 use crate::device::Precision;
 use crate::error::Error;
 use crate::kernel::PairKind;
+use farfield_core::Method;
 use farfield_core::expansion::coefficient_count;
 use farfield_core::plan::Request;
 use farfield_core::tuning::treecode_parameters;
@@ -19,6 +20,17 @@ pub(crate) struct Opening {
     pub few_sources: usize,
     /// No source acts through a multipole within this distance: there cores matter.
     pub reach: f64,
+    /// Which boxes act through their multipoles.
+    pub boxes: ActingBoxes,
+}
+
+/// Which boxes act through their multipoles on a leaf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActingBoxes {
+    /// Those seen at less than the opening angle.
+    ByAngle,
+    /// Those that an FMM would translate into the leaf or a box it lies in.
+    OnNeighbours,
 }
 
 /// Operations of a pair of points, where one coefficient of one sum takes two.
@@ -31,7 +43,16 @@ impl Opening {
     /// What a request asks for, as the CPU's treecode chooses it; an expert's criterion is kept to the letter.
     pub fn of<T: Precision>(request: &Request<T>, kind: &PairKind, reach: f64) -> Result<Self, Error> {
         let derivatives = request.error_derivatives().last().copied().unwrap_or(0);
-        let (theta, order) = treecode_parameters(request.order, request.theta, request.tolerance, derivatives);
+        let boxes = match request.method {
+            Method::TreecodeOnNeighbours => ActingBoxes::OnNeighbours,
+            _ => ActingBoxes::ByAngle,
+        };
+        let theta = match boxes {
+            ActingBoxes::ByAngle => request.theta,
+            // A box that does not touch is seen at a ratio of at most sqrt(3)/2 to 3/2.
+            ActingBoxes::OnNeighbours => Some(0.58),
+        };
+        let (theta, order) = treecode_parameters(request.order, theta, request.tolerance, derivatives);
         if shared_bytes::<T>(kind, order) > MOST_SHARED {
             return Err(Error::Unsupported {
                 what: format!(
@@ -43,7 +64,7 @@ impl Opening {
             });
         }
         let expert = request.theta.is_some() || request.order.is_some();
-        let few_sources = if expert {
+        let few_sources = if expert || boxes == ActingBoxes::OnNeighbours {
             0
         } else {
             m2p_operations(kind, order) / PAIR_OPERATIONS
@@ -53,6 +74,7 @@ impl Opening {
             order,
             few_sources,
             reach,
+            boxes,
         })
     }
 
