@@ -12,7 +12,7 @@ use crate::args::BenchArgs;
 use crate::failure::Failure;
 use crate::problem::{Data, Plane, Problem, Space};
 use crate::profile::Profile;
-use crate::{print, threads};
+use crate::{device, print, threads};
 use farfield::bench::{self, Benchmark, OperatorRate};
 use farfield::kernel::{Core, Kernel, Output};
 use farfield::plane::{self, PlaneSet};
@@ -79,6 +79,7 @@ pub fn run(args: &BenchArgs) -> Result<String, Failure> {
     if args.case.is_some() {
         return leapfrog::run(args, Profile::load(args.profile.as_deref())?.costs);
     }
+    device::check(args.device)?;
     match args.device {
         Device::Cpu if args.calibrate => return calibrate::cpu(args),
         Device::Cuda(_) if args.calibrate => return calibrate::device(args),

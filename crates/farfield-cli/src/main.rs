@@ -6,6 +6,7 @@
 
 mod args;
 mod bench;
+mod device;
 mod evaluate;
 mod failure;
 mod info;

@@ -2,7 +2,8 @@
 
 use crate::args::{PrecisionName, SelftestArgs, TestedDevice};
 use crate::failure::Failure;
-use crate::print;
+use crate::{device, print};
+use farfield::Device;
 use farfield::cuda::selftest::{self, Extent, Row};
 use serde::Serialize;
 use std::fmt::Write;
@@ -29,7 +30,11 @@ struct Check {
 
 /// Runs the command; a check that fails is exit code 1, after the table.
 pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
-    let device = farfield::open(0)?;
+    let asked = match args.device {
+        TestedDevice::Cuda => Device::Cuda(0),
+        TestedDevice::Hybrid => Device::Hybrid(0),
+    };
+    let device = farfield::open(0).map_err(|error| device::failure(asked, &error))?;
     let extent = if args.quick { Extent::Quick } else { Extent::Full };
     let mut checks = Vec::new();
     let mut report = |row: &Row| {

@@ -188,14 +188,9 @@ fn numbers_that_do_not_fit_are_named_with_what_would() {
 
 #[test]
 fn what_the_machine_cannot_do_is_a_clear_error() {
-    fail(
-        "evaluate --kernel harmonic2d --n 100 --device hybrid",
-        1,
-        &["--device hybrid", "in the plane", "--device cpu or cuda"],
-    );
-    for command in ["run leapfrog", "bench"] {
-        fail(&format!("{command} --device hybrid"), 2, &["--device", "cpu or cuda"]);
-    }
+    fail("bench --device auto", 2, &["--device", "cpu or cuda"]);
+    fail("evaluate --n 100 --device gpu", 2, &["--device", "gpu", "cuda:N"]);
+    fail("evaluate --n 100 --device cuda:x", 2, &["--device", "`x`"]);
     if has_cuda() {
         sum_on_the_gpu();
     } else {
@@ -209,10 +204,18 @@ fn what_the_machine_cannot_do_is_a_clear_error() {
         ] {
             fail(command, 1, &["--device cuda", "NVIDIA driver", "--device cpu"]);
         }
-        fail(
+        for command in [
             "evaluate --n 100 --device hybrid",
+            "evaluate --kernel harmonic2d --n 100 --device hybrid",
+            "run leapfrog --steps 1 --device hybrid",
+            "poisson two-rings --device hybrid",
+        ] {
+            fail(command, 1, &["--device hybrid", "NVIDIA driver", "--device cpu"]);
+        }
+        fail(
+            "evaluate --n 100 --device cuda:3",
             1,
-            &["--device hybrid", "NVIDIA driver", "--device cpu"],
+            &["--device cuda:3", "NVIDIA driver"],
         );
         for kernel in ["coulomb", "harmonic2d"] {
             let line = format!("evaluate --kernel {kernel} --n 100000 --device auto --json");

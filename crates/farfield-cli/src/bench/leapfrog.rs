@@ -2,7 +2,7 @@
 
 use crate::args::BenchArgs;
 use crate::failure::Failure;
-use crate::print;
+use crate::{device, print};
 use farfield::Device;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
@@ -55,7 +55,7 @@ pub fn run(args: &BenchArgs, profile: MachineProfile) -> Result<String, Failure>
     let case = overrides
         .and_then(|overrides| case::read(BuiltIn::ALL[0].text, BuiltIn::ALL[0].name, &overrides))
         .map_err(Failure::data)?;
-    args.device.check()?;
+    device::check(args.device)?;
     let folder = std::env::temp_dir().join(format!("farfield-bench-{}", std::process::id()));
     print::progress("measuring steps of the case leapfrog");
     let run = || {

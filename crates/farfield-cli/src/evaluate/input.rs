@@ -1,6 +1,7 @@
 //! Points and charges, made up or from files.
 
 use super::settings::{Charges, EvaluateSettings, Sources};
+use crate::device;
 use crate::failure::Failure;
 use crate::print;
 use crate::problem::{Counts, Data, Named, Problem, check_precision};
@@ -147,7 +148,7 @@ impl<T: Precision, const D: usize> Input<T, D> {
     /// What is wrong with the sum, with the file that the offending array came from.
     pub fn failure<S: Named>(&self, settings: &EvaluateSettings<S>, error: Error) -> Failure {
         if error.is_of_the_device() {
-            return of_device(settings.options.device, &error);
+            return device::failure(settings.options.device, &error);
         }
         let array = match &error {
             Error::NotFinite { array, .. } | Error::TooClose { array, .. } | Error::TooMany { array, .. } => *array,
@@ -263,14 +264,6 @@ pub fn forecast<P: Problem<D>, T: Precision, const D: usize>(
     problem
         .sum(&nothing, &settings.options)
         .memory_forecast(counts.sources, counts.targets)
-}
-
-/// What is wrong with a graphics processor, with the device that was asked for.
-pub fn of_device(device: Device, error: &Error) -> Failure {
-    match device {
-        Device::Cpu | Device::Auto => Failure::data(error),
-        device => Failure::Data(format!("--device {device}: {error}")),
-    }
 }
 
 /// Refuses numbers of points that cannot fit, before the first one is made.

@@ -14,7 +14,7 @@ use crate::args::{EvaluateArgs, PrecisionName};
 use crate::failure::Failure;
 use crate::problem::Problem;
 use crate::profile::Profile;
-use crate::{print, threads};
+use crate::{device, print, threads};
 use farfield::plan::Parameters;
 use farfield::report::{Processor, Report, Seconds, Shared};
 use farfield::verify::OutputError;
@@ -65,8 +65,7 @@ fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
 ) -> Result<String, Failure> {
     settings.check_options::<P, T, D>(problem)?;
     // A missing device is known before any point is made or read.
-    let device = settings.options.device;
-    device.check().map_err(|error| input::of_device(device, &error))?;
+    device::check(settings.options.device)?;
     let input = Input::<T, D>::load(problem, &settings)?;
     let settings = &settings;
     let (mut outcome, field) = fastest(problem, settings, &input)?;

@@ -2,6 +2,7 @@
 
 use super::field_on_grid::VorticitySource;
 use crate::args::{KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
+use crate::device;
 use crate::failure::Failure;
 use farfield::Device;
 use farfield::simd::SimdLevel;
@@ -66,7 +67,7 @@ impl PoissonSettings {
             },
         };
         // A missing device is known before any work.
-        args.device.check()?;
+        device::check(args.device)?;
         Ok(Self {
             field: VorticitySource::named(&args.case)?,
             resolution: args.resolution,

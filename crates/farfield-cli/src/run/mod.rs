@@ -9,7 +9,7 @@ mod summary;
 use crate::args::{ResumeArgs, RunArgs};
 use crate::failure::Failure;
 use crate::profile::Profile;
-use crate::{print, threads};
+use crate::{device, print, threads};
 use farfield_sim::case::{self, BuiltIn, Case, Override, SCHEMA};
 use farfield_sim::run::{Control, Outcome, Run};
 use progress::Watcher;
@@ -34,7 +34,7 @@ pub fn run(args: &RunArgs) -> Result<String, Failure> {
     threads::start(args.threads)?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&label));
     // A missing device is known before anything is written.
-    args.device.check()?;
+    device::check(args.device)?;
     let mut run = Run::new(case, &folder, profile.costs)?;
     run.compute_on(args.device)?;
     go(run, &args.watch)
@@ -52,7 +52,7 @@ pub fn resume(args: &ResumeArgs) -> Result<String, Failure> {
         let text = farfield_sim::run::case_text(&case, &args.folder)?;
         Ok(case::read(&text, &origin, &overrides)?)
     };
-    args.device.check()?;
+    device::check(args.device)?;
     let (mut run, mut remarks) = Run::resume(&args.folder, change)?;
     remarks.extend(run.compute_on(args.device)?);
     if !args.watch.quiet {
