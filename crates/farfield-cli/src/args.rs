@@ -10,7 +10,7 @@ pub use evaluate::{EvaluateArgs, KernelName};
 pub use measure::{BenchArgs, InfoArgs, ReproduceArgs, SelftestArgs, TestedDevice};
 pub use poisson::{KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
 pub use run::{ResumeArgs, RunArgs, ValidateArgs, WatchArgs};
-pub use value::{Device, PrecisionName};
+pub use value::PrecisionName;
 
 use clap::{Parser, Subcommand};
 

@@ -8,12 +8,11 @@ mod calibrate;
 mod cuda;
 mod leapfrog;
 
-use crate::args::{BenchArgs, Device};
+use crate::args::BenchArgs;
 use crate::failure::Failure;
-use crate::problem::{Data, Plane, Planned, Problem, Settings, Space};
+use crate::problem::{Data, Plane, Problem, Space};
 use crate::profile::Profile;
-use crate::{print, threads, units};
-use farfield::Method;
+use crate::{print, threads};
 use farfield::bench::{self, Benchmark, OperatorRate};
 use farfield::kernel::{Core, Kernel, Output};
 use farfield::plane::{self, PlaneSet};
@@ -21,7 +20,8 @@ use farfield::points::{ChargeDistribution, PointSet};
 use farfield::report::Phase;
 use farfield::simd::{Real, SimdLevel};
 use farfield::tuning::MachineProfile;
-use farfield_cuda::device::Precision;
+use farfield::{Device, Method, Options, Precision};
+use farfield_io::units;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -81,10 +81,10 @@ pub fn run(args: &BenchArgs) -> Result<String, Failure> {
     }
     match args.device {
         Device::Cpu if args.calibrate => return calibrate::cpu(args),
-        Device::Cuda if args.calibrate => return calibrate::device(args),
+        Device::Cuda(_) if args.calibrate => return calibrate::device(args),
         Device::Cpu => {}
-        Device::Cuda => return cuda::run(args.quick, args.json),
-        Device::Auto | Device::Hybrid => {
+        Device::Cuda(number) => return cuda::run(number, args.quick, args.json),
+        Device::Auto | Device::Hybrid(_) => {
             return Err(Failure::Usage("--device: bench measures cpu or cuda".to_owned()));
         }
     }
@@ -139,18 +139,17 @@ fn ceiling<T: Precision>(simd: SimdLevel) -> Ceiling {
 fn direct_rate<P: Problem<D>, T: Precision, const D: usize>(problem: &P, n: usize, tolerance: f64) -> f64 {
     let points = P::points::<T>(P::SETS[0], n, 1);
     let strengths = ChargeDistribution::Signed.generate::<T>(n * problem.strength_components(), 1);
-    let settings = Settings {
+    let settings = Options {
         method: Method::Direct,
         tolerance: Some(tolerance),
-        ..Settings::default()
+        ..Options::default()
     };
     let data = Data {
         sources: &points,
         targets: None,
-        strengths: &strengths,
         vectors: 1,
     };
-    let Ok(mut plan) = problem.plan(&data, &settings) else {
+    let Ok(mut plan) = problem.sum(&data, &settings).plan() else {
         return 0.0;
     };
     let Ok(mut field) = plan.evaluate(&strengths) else {
@@ -313,18 +312,17 @@ fn time_case<P: Problem<D>, T: Precision, const D: usize>(
     let data = Data {
         sources: &points,
         targets: None,
-        strengths: &strengths,
         vectors: 1,
     };
-    let settings = Settings {
+    let settings = Options {
         method: case.method,
         tolerance: Some(case.tolerance),
-        profile: profile.clone(),
-        ..Settings::default()
+        profile: Some(profile.clone()),
+        ..Options::default()
     };
     let mut best = f64::MAX;
     for _ in 0..repeats {
-        let mut plan = case.problem.plan(&data, &settings)?;
+        let mut plan = case.problem.sum(&data, &settings).plan()?;
         plan.evaluate(&strengths)?;
         best = best.min(plan.seconds().total);
     }

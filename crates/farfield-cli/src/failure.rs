@@ -55,13 +55,18 @@ impl From<farfield_grid::Error> for Failure {
     }
 }
 
-impl From<farfield_cuda::Error> for Failure {
-    /// Errors in the sum itself read as they do on the CPU; all others are the device's.
-    fn from(error: farfield_cuda::Error) -> Self {
+impl From<farfield_evidence::Error> for Failure {
+    fn from(error: farfield_evidence::Error) -> Self {
         match error {
-            farfield_cuda::Error::Sum(error) => error.into(),
-            error => Failure::Data(format!("--device cuda: {error}")),
+            farfield_evidence::Error::Usage(message) => Failure::Usage(message),
+            error => Failure::data(error),
         }
+    }
+}
+
+impl From<farfield_plot::Error> for Failure {
+    fn from(error: farfield_plot::Error) -> Self {
+        Failure::data(error)
     }
 }
 
@@ -79,6 +84,7 @@ impl From<farfield::Error> for Failure {
                  give --allow-unbounded-gradient, or choose another --core"
                     .to_owned(),
             ),
+            error if error.is_of_the_device() => Failure::Data(format!("--device: {message}")),
             E::MethodInPlane { .. } => Failure::Usage(format!("--method: {message}")),
             E::NotAnalytic { .. } => Failure::Usage(format!("--outputs: {message}")),
             E::Parameter { .. } | E::NegativeSize { .. } => Failure::Usage(message),

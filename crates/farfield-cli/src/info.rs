@@ -3,9 +3,9 @@
 use crate::args::InfoArgs;
 use crate::failure::Failure;
 use crate::profile::{self, Profile};
-use crate::units;
 use farfield::machine;
 use farfield::simd::SimdLevel;
+use farfield_io::units;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -57,7 +57,7 @@ pub fn run(args: &InfoArgs) -> Result<String, Failure> {
     let simd = SimdLevel::best();
     let info = Info {
         version: env!("CARGO_PKG_VERSION"),
-        cpu: cpu_model(),
+        cpu: machine::cpu_model(),
         cores: std::thread::available_parallelism().map_or(1, usize::from),
         simd: simd.name(),
         simd_available: SimdLevel::available().into_iter().map(SimdLevel::name).collect(),
@@ -129,7 +129,7 @@ impl Info {
 }
 
 fn devices() -> Vec<&'static str> {
-    if farfield_cuda::Device::all().is_ok() {
+    if farfield::cuda::Device::all().is_ok() {
         vec!["cpu", "cuda"]
     } else {
         vec!["cpu"]
@@ -137,7 +137,7 @@ fn devices() -> Vec<&'static str> {
 }
 
 fn cuda() -> Cuda {
-    match farfield_cuda::Device::all() {
+    match farfield::cuda::Device::all() {
         Ok(devices) => Cuda {
             devices: devices
                 .into_iter()
@@ -156,13 +156,6 @@ fn cuda() -> Cuda {
             unavailable: Some(error.to_string()),
         },
     }
-}
-
-/// The processor's name, where the system tells.
-pub fn cpu_model() -> Option<String> {
-    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("model name"))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
 }
 
 /// Graphics processors: what `nvidia-smi -L` lists, else the devices the driver made.

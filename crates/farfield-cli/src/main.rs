@@ -17,7 +17,6 @@ mod reproduce;
 mod run;
 mod selftest;
 mod threads;
-mod units;
 mod validate;
 
 use args::{Cli, Command};
@@ -55,13 +54,12 @@ fn execute(cli: Cli) -> Result<String, Failure> {
 /// Refuses an instruction set from the environment that does not exist or that this machine lacks.
 fn check_level_variable() -> Result<(), Failure> {
     let available = SimdLevel::available().into_iter().map(SimdLevel::name);
-    let wrong = match SimdLevel::asked_for() {
-        Some(Err(text)) => text,
-        Some(Ok(level)) if !level.is_supported() => level.name().to_owned(),
-        _ => return Ok(()),
-    };
-    Err(Failure::Usage(format!(
-        "{LEVEL_VARIABLE}={wrong}: this machine has the instruction sets {}",
-        available.collect::<Vec<_>>().join(", ")
-    )))
+    match SimdLevel::asked_for() {
+        Some(Err(reason)) => Err(Failure::Usage(format!(
+            "{LEVEL_VARIABLE}={}: {reason}; this machine has {}",
+            reason.name(),
+            available.collect::<Vec<_>>().join(", ")
+        ))),
+        _ => Ok(()),
+    }
 }

@@ -3,8 +3,7 @@
 use crate::args::{PrecisionName, SelftestArgs, TestedDevice};
 use crate::failure::Failure;
 use crate::print;
-use farfield_cuda::Device;
-use farfield_cuda::selftest::{self, Extent, Row};
+use farfield::cuda::selftest::{self, Extent, Row};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -30,10 +29,7 @@ struct Check {
 
 /// Runs the command; a check that fails is exit code 1, after the table.
 pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
-    let device = Device::open(0).map_err(|error| match args.device {
-        TestedDevice::Cuda => error.into(),
-        TestedDevice::Hybrid => crate::args::Device::Hybrid.failure(error),
-    })?;
+    let device = farfield::open(0)?;
     let extent = if args.quick { Extent::Quick } else { Extent::Full };
     let mut checks = Vec::new();
     let mut report = |row: &Row| {

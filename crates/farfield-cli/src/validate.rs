@@ -3,8 +3,8 @@
 use crate::args::ValidateArgs;
 use crate::failure::Failure;
 use crate::{print, threads};
+use farfield_evidence::validate::{ALL, Entry};
 use farfield_io::write_text_atomically;
-use farfield_sim::validate::{ALL, Entry};
 use std::fmt::Write;
 use std::path::Path;
 

@@ -160,7 +160,7 @@ fn pair_rate<T: Real>(
     let mut column = |count: usize| -> Vec<T> { (0..count).map(|_| T::from_f64(random.uniform())).collect() };
     let position: [Vec<T>; 3] = std::array::from_fn(|_| column(n));
     let strengths = column(n * kernel.strength_components());
-    let softened = matches!(kernel, Kernel::BiotSavart { core } if core != Core::Singular);
+    let softened = kernel.description().regularisation.is_some_and(|core| core.needs_size);
     let accuracy = accuracy_for::<T>(level, tolerance);
     let pairs = Pairs {
         kernel,
@@ -272,7 +272,7 @@ impl<T: Real> Vectorized<T> for PointLoop {
         } else {
             Side::Multipole
         };
-        let outputs = FarOutputs::<T>::new(Kernel::Coulomb, 0, order, side);
+        let outputs = FarOutputs::<T>::new(Kernel::Coulomb.form(), 0, order, side);
         let mut derived = vec![T::ZERO; outputs.derived_len()];
         let mut sums = vec![T::ZERO; outputs.sums() * points];
         let far = Placement {

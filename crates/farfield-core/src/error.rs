@@ -1,8 +1,11 @@
-//! What can be wrong with the input.
+//! What can be wrong with the input, or with the device that was to sum.
 
 use crate::kernel::Output;
+use std::path::PathBuf;
 
-/// Why a sum could not be planned or evaluated. Every message names the value and the place.
+/// Why a sum could not be planned or evaluated, on any device. Every message names the value and the place, or the remedy.
+///
+/// After any of these the process stays usable, and a plan that failed can be evaluated again.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -142,6 +145,12 @@ pub enum Error {
         /// The outputs there are.
         available: String,
     },
+    /// Core sizes for a kernel that has no core.
+    #[error("core sizes were given, but the {kernel} kernel has no core: leave them out, or choose a core")]
+    UselessSizes {
+        /// The kernel.
+        kernel: &'static str,
+    },
     /// The velocity gradient of a core whose gradient is unbounded.
     #[error(
         "the gradient of the hu-polynomial core is unbounded at its centre; ask for it explicitly \
@@ -187,12 +196,9 @@ pub enum Error {
         /// What the machine has.
         available_gib: f64,
     },
-    /// The machine cannot run the instruction set asked for.
-    #[error("this machine does not support the SIMD level {level}")]
-    Simd {
-        /// The level asked for.
-        level: &'static str,
-    },
+    /// The machine cannot run the instruction set asked for by name.
+    #[error(transparent)]
+    Simd(#[from] crate::simd::LevelError),
     /// Whoever was to sum the pairs of a plan did not.
     #[error("the near field was not summed: {reason}")]
     NearField {
@@ -207,4 +213,114 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
+    /// The NVIDIA driver is not installed.
+    #[error(
+        "no NVIDIA driver: the library libcuda was not found. Install the driver, or mount it into the container \
+         (docker run --gpus all), or sum on the CPU (--device cpu)"
+    )]
+    NoDriver,
+    /// The driver is there but has no device for this process.
+    #[error(
+        "the NVIDIA driver offers no device ({reason}). Check `nvidia-smi` and CUDA_VISIBLE_DEVICES, or use --device cpu"
+    )]
+    NoDevice {
+        /// What the driver said.
+        reason: String,
+    },
+    /// A device number beyond those there are.
+    #[error("there is no CUDA device {asked}: this machine has {count}, numbered from 0")]
+    DeviceNumber {
+        /// The number asked for.
+        asked: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// The device's instruction set is older than the kernels need.
+    #[error(
+        "the GPU {name} has compute capability {major}.{minor}; 8.0 (Ampere) or later is needed. Use --device cpu, or a \
+         newer GPU"
+    )]
+    TooOld {
+        /// The device.
+        name: String,
+        /// Its compute capability.
+        major: i32,
+        /// The part after the dot.
+        minor: i32,
+    },
+    /// The run-time compiler is missing.
+    #[error(
+        "no libnvrtc, the CUDA run-time compiler. Install the CUDA toolkit or `pip install nvidia-cuda-nvrtc-cu12`, or \
+         set FARFIELD_NVRTC to the library's path. Looked in: {searched}"
+    )]
+    NoNvrtc {
+        /// Where it was looked for.
+        searched: String,
+    },
+    /// The library found is not a usable run-time compiler.
+    #[error("{path} is not a usable libnvrtc: {reason}. Set FARFIELD_NVRTC to another one")]
+    BadNvrtc {
+        /// The library.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A kernel did not compile: a defect of this library or of the compiler.
+    #[error("the kernel {program} does not compile for {architecture}: {log}")]
+    Compile {
+        /// Which program.
+        program: String,
+        /// For which GPU.
+        architecture: String,
+        /// What the compiler said.
+        log: String,
+    },
+    /// The sum does not fit into the device's memory.
+    #[error(
+        "this sum needs about {needed_gib:.2} GiB of device memory, but only {available_gib:.2} GiB are free on {device}. \
+         Use fewer points or charge vectors at once, single precision, or --device cpu"
+    )]
+    DeviceMemory {
+        /// The forecast.
+        needed_gib: f64,
+        /// What is free.
+        available_gib: f64,
+        /// The device.
+        device: String,
+    },
+    /// The driver refused or failed a call; a failed kernel shows up here.
+    #[error("CUDA failed to {action}: {reason}. The device may need a new process; the CPU still works (--device cpu)")]
+    Driver {
+        /// What was tried.
+        action: String,
+        /// The driver's own words.
+        reason: String,
+    },
+    /// Something the CPU engine can do and this one cannot.
+    #[error("{what} does not run on the GPU yet: {remedy}")]
+    Unsupported {
+        /// What was asked for.
+        what: String,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+}
+
+impl Error {
+    /// Whether a graphics processor is the cause, not the input: the same sum can be done on the CPU.
+    pub fn is_of_the_device(&self) -> bool {
+        matches!(
+            self,
+            Error::NoDriver
+                | Error::NoDevice { .. }
+                | Error::DeviceNumber { .. }
+                | Error::TooOld { .. }
+                | Error::NoNvrtc { .. }
+                | Error::BadNvrtc { .. }
+                | Error::Compile { .. }
+                | Error::DeviceMemory { .. }
+                | Error::Driver { .. }
+                | Error::Unsupported { .. }
+        )
+    }
 }

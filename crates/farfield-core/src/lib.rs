@@ -1,17 +1,6 @@
-//! farfield sums long-range interactions fast: direct, treecode and FMM, to a tolerance you choose.
+//! The engine of farfield on the CPU: kernels, expansions, trees, plans.
 //!
-//! ```
-//! use farfield_core::points::{ChargeDistribution, PointSet};
-//!
-//! let sources = PointSet::Cube.generate::<f64>(10_000, 1);
-//! let charges = ChargeDistribution::Signed.generate::<f64>(10_000, 1);
-//! let field = farfield_core::coulomb(&sources, &charges).gradient().tolerance(1e-6).evaluate()?;
-//! println!("{} {:?}", field.potential()[0], field.gradient()[0]);
-//! # Ok::<(), farfield_core::Error>(())
-//! ```
-//!
-//! Three levels: one call ([`coulomb`], [`gravity`], [`biot_savart`]), a reusable plan ([`Sum`], [`Plan`]), and the
-//! parts (the modules). How a sum flows:
+//! Users take the crate `farfield`, which adds the choice of a device. How a sum flows:
 //! points -> tree -> upward (P2M, M2M) -> interact (M2L, P2P, or M2P) -> downward (L2L, L2P) -> results in the
 //! caller's own order.
 
@@ -37,4 +26,4 @@ mod tree;
 mod treecode;
 
 pub use error::Error;
-pub use plan::{Field, Method, Plan, Sum, biot_savart, coulomb, gravity};
+pub use plan::{Field, Method, Plan, Sum};

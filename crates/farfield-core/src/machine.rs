@@ -16,6 +16,13 @@ pub fn peak_memory() -> Option<u64> {
     kibibytes(&status, "VmHWM:")
 }
 
+/// The processor's name, where the system tells.
+pub fn cpu_model() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
 fn read_meminfo(name: &str) -> Option<u64> {
     kibibytes(&std::fs::read_to_string("/proc/meminfo").ok()?, name)
 }

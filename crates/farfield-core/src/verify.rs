@@ -196,9 +196,10 @@ impl<'a, T: Real> Truth<'a, T> {
             }
             let source = place(*source);
             let d = std::array::from_fn(|axis| x[axis] - source[axis]);
-            let strength: [f64; 3] = std::array::from_fn(|c| {
+            let strength: [f64; 4] = std::array::from_fn(|c| {
                 if c < components {
-                    times_two_to(strengths[j * components + c].to_f64(), -self.strengths)
+                    let unit = units.of_component(problem.kernel.form(), c, self.strengths);
+                    times_two_to(strengths[j * components + c].to_f64(), -unit)
                 } else {
                     0.0
                 }
@@ -208,7 +209,7 @@ impl<'a, T: Real> Truth<'a, T> {
                 Sizes::Global(size) => units.length(size.to_f64()),
                 Sizes::PerSource(sizes) => units.length(sizes[j].to_f64()),
             };
-            let size = if problem.kernel == Kernel::Coulomb { 0.0 } else { size };
+            let size = if problem.kernel.has_sizes() { size } else { 0.0 };
             term.fill(0.0);
             reference::add_pair(self.kernel, output, d, &strength, size, &mut term);
             let mut norm = 0.0;

@@ -30,22 +30,26 @@ __device__ void fill_recurrence(Recurrence &table) {
 
 // The coefficient `k` of the derivative along `axis` of an expansion of order `order`, whose coefficients are `values`: at
 // most two of those of the next degree (local) or of the one before (multipole).
+template <bool MULTIPOLE = FARFIELD_MULTIPOLE>
 __device__ real derivative(const real *values, int stride, int order, int k, int axis) {
     int n, m;
     bool is_sine;
     decode(k, n, m, is_sine);
-    int from = FARFIELD_MULTIPOLE ? n - 1 : n + 1;
+    int from = MULTIPOLE ? n - 1 : n + 1;
     if (from < 0 || from > order) return 0;
     auto cosines = [&](int order) { return order > from ? real(0) : values[cosine(from, order) * stride]; };
     auto sines = [&](int order) { return order == 0 || order > from ? real(0) : values[sine(from, order) * stride]; };
     // The weights of order m, and of orders m + 1 and m - 1; order 0 has no sine partner.
-#if FARFIELD_MULTIPOLE
-    real same = -sqrt(max((double)(n - m) * (n + m), 0.0));
-    real down = 0.5 * sqrt(max((double)(n - m) * (n - m - 1), 0.0)), up = -0.5 * sqrt((double)(n + m) * (n + m - 1));
-#else
-    real same = sqrt((double)(from - m) * (from + m));
-    real down = 0.5 * sqrt((double)(from + m + 1) * (from + m)), up = -0.5 * sqrt((double)(from - m + 1) * (from - m));
-#endif
+    real same, down, up;
+    if (MULTIPOLE) {
+        same = -sqrt(max((double)(n - m) * (n + m), 0.0));
+        down = 0.5 * sqrt(max((double)(n - m) * (n - m - 1), 0.0));
+        up = -0.5 * sqrt((double)(n + m) * (n + m - 1));
+    } else {
+        same = sqrt((double)(from - m) * (from + m));
+        down = 0.5 * sqrt((double)(from + m + 1) * (from + m));
+        up = -0.5 * sqrt((double)(from - m + 1) * (from - m));
+    }
     if (m == 0) {
         down *= real(1.41421356237309504880);
         up = 0;

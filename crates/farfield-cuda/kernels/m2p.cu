@@ -28,7 +28,7 @@ extern "C" __global__ void balls(const Tree *__restrict__ tree, Boxes boxes, uin
 // The expansions of all sums of each box, for strength vector blockIdx.y: derived[(box * vectors + vector) * BASIS_COEFFICIENTS * SUMS].
 extern "C" __global__ void derive_multipoles(const real *__restrict__ multipoles, uint streams, real *__restrict__ derived) {
     ulong64 expansion = (ulong64)blockIdx.x * gridDim.y + blockIdx.y;
-    derive(multipoles + ((ulong64)blockIdx.x * streams + blockIdx.y * STRENGTHS) * STRIDE,
+    derive(multipoles + ((ulong64)blockIdx.x * streams + blockIdx.y * EXPANSIONS) * STRIDE,
            derived + expansion * BASIS_COEFFICIENTS * SUMS);
 }
 

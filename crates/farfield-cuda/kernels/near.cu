@@ -15,11 +15,7 @@ extern "C" __global__ void pack_near(const real *__restrict__ positions, const r
     source.x = positions[3 * (ulong64)k];
     source.y = positions[3 * (ulong64)k + 1];
     source.z = positions[3 * (ulong64)k + 2];
-    source.s0 = strength[0];
-#if FARFIELD_VECTOR
-    source.s1 = strength[(ulong64)count];
-    source.s2 = strength[2 * (ulong64)count];
-#endif
+    set_strengths(source, strength, count);
 #if FARFIELD_SIZES == 2
     source.size2 = size2[k];
 #endif

@@ -1,28 +1,32 @@
 // What one source adds to the sums at one target. The sums and their order are those of the CPU's kernels:
-//   scalar strengths:  potential | gradient x y z | Hessian xx xy xz yy yz zz
+//   scalar strengths:  potential | gradient x y z | Hessian xx xy xz yy yz zz, also with dipoles
 //   vector strengths:  velocity x y z | velocity gradient row by row
 // without Newton's constant and without 1/(4 pi), which the last step multiplies in.
 //
-// Constants: FARFIELD_VECTOR (strengths are 0: scalars, 1: vectors), FARFIELD_DERIVATIVES of the potential (0, 1, 2),
-// FARFIELD_CORE (vortices: 0 singular, 1 Winckelmans-Leonard, 2 Gaussian, 3 Hu's polynomial), FARFIELD_SIZES (0 none,
-// 1 one for all, 2 one per source), FARFIELD_SKIP_SAME (1: the pair of a point with itself is skipped by its index).
+// Constants: FARFIELD_VECTOR (strengths are 0: scalars, 1: vectors), FARFIELD_DIPOLES (1: a scalar and a dipole moment),
+// FARFIELD_DERIVATIVES of the potential (0, 1, 2),
+// FARFIELD_CORE (0 singular; vortices: 1 Winckelmans-Leonard, 2 Gaussian, 3 Hu's polynomial; masses: 4 Plummer, 5 cubic
+// spline, 6 Wendland C2), FARFIELD_SIZES (0 none, 1 one for all, 2 one per source), FARFIELD_SKIP_SAME (1: the pair of a
+// point with itself is skipped by its index).
 #pragma once
 #include "real.cuh"
 
 #if FARFIELD_VECTOR
 #define STRENGTHS 3
+#define EXPANSIONS 3
 #define SUMS (FARFIELD_DERIVATIVES == 2 ? 12 : 3)
 #else
-#define STRENGTHS 1
+#define STRENGTHS (FARFIELD_DIPOLES ? 4 : 1)
+#define EXPANSIONS 1
 #define SUMS (FARFIELD_DERIVATIVES == 0 ? 1 : FARFIELD_DERIVATIVES == 1 ? 4 : 10)
 #endif
 
 // A source as the inner loop reads it, in one or two vector loads: position and charge, or position, squared core size
-// and up to three strengths.
-#if FARFIELD_VECTOR || FARFIELD_SIZES == 2
+// and up to four strengths.
+#if FARFIELD_VECTOR || FARFIELD_DIPOLES || FARFIELD_SIZES == 2
 #define WIDE_SOURCE 1
 struct __align__(16) Source {
-    real x, y, z, size2, s0, s1, s2, unused;
+    real x, y, z, size2, s0, s1, s2, s3;
 };
 #else
 #define WIDE_SOURCE 0
@@ -36,20 +40,36 @@ __device__ __forceinline__ Source no_source() {
     return none;
 }
 
+// Gives a source its strengths, `stride` apart.
+__device__ __forceinline__ void set_strengths(Source &source, const real *__restrict__ strengths, ulong64 stride) {
+    source.s0 = strengths[0];
+#if STRENGTHS > 1
+    source.s1 = strengths[stride];
+    source.s2 = strengths[2 * stride];
+#endif
+#if FARFIELD_DIPOLES
+    source.s3 = strengths[3 * stride];
+#endif
+}
+
+// Strength `e` of a source.
+__device__ __forceinline__ real strength_of(const Source &source, int e) {
+#if STRENGTHS > 1
+    return e == 0 ? source.s0 : e == 1 ? source.s1 : e == 2 ? source.s2 : source.s3;
+#else
+    return source.s0;
+#endif
+}
+
 // Source j of a strength vector from the caller's arrays: positions (count x 3), strengths (vectors x count x STRENGTHS) and,
 // where each has its own, core sizes.
 __device__ __forceinline__ Source load_source(const real *__restrict__ positions, const real *__restrict__ strengths,
                                               const real *__restrict__ sizes, ulong64 count, ulong64 vector, ulong64 j) {
-    const real *strength = strengths + (vector * count + j) * STRENGTHS;
     Source source = no_source();
     source.x = positions[3 * j];
     source.y = positions[3 * j + 1];
     source.z = positions[3 * j + 2];
-    source.s0 = strength[0];
-#if FARFIELD_VECTOR
-    source.s1 = strength[1];
-    source.s2 = strength[2];
-#endif
+    set_strengths(source, strengths + (vector * count + j) * STRENGTHS, 1);
 #if FARFIELD_SIZES == 2
     source.size2 = sizes[j] * sizes[j];
 #endif
@@ -89,8 +109,15 @@ __device__ __forceinline__ void vortex_profile(real r2, real size2, real &k, rea
     real s2 = r2 * half_inverse;
     real cube = half_inverse * (half_inverse * inverse_sqrt(half_inverse));
     const real four_over_root_pi = real(2.2567583341910251478);
-    counts = true;
-    if (s2 < real(0.64)) {
+    // A source of size zero is no blob, and adds nothing at its own place.
+    counts = is_positive(r2) || is_positive(size2);
+    if (s2 > real(FARFIELD_DOUBLE ? 40 : 22)) {
+        // Beyond the blob
+        real inverse = inverse_sqrt(r2);
+        real inverse2 = inverse * inverse;
+        k = inverse2 * inverse;
+        slope = real(-3) * k * inverse2;
+    } else if (s2 < real(0.64)) {
         real series = 0, series_slope = 0;
         const real term[14] = {1.,        1. / 1,      1. / 2,       1. / 6,        1. / 24,        1. / 120,        1. / 720,
                                1. / 5040, 1. / 40320., 1. / 362880., 1. / 3628800., 1. / 39916800., 1. / 479001600., 1. / 6227020800.};
@@ -109,9 +136,7 @@ __device__ __forceinline__ void vortex_profile(real r2, real size2, real &k, rea
         real decay = exp(-s2);
         real g = erf(s) - real(0.5) * four_over_root_pi * s * decay;
         k = g * inverse2 * inverse;
-        // A source of size zero has an infinite cube and no decay left.
-        real rise = decay > 0 ? four_over_root_pi * cube * decay : real(0);
-        slope = (rise - real(3) * k) * inverse2;
+        slope = (four_over_root_pi * cube * decay - real(3) * k) * inverse2;
     }
 #else
     real inverse = inverse_sqrt(r2);
@@ -122,6 +147,43 @@ __device__ __forceinline__ void vortex_profile(real r2, real size2, real &k, rea
     // gamma x 0 at the centre
     counts = is_positive(r2);
 #endif
+}
+#endif
+
+#if !FARFIELD_VECTOR && FARFIELD_CORE >= 5
+// The potential of a unit mass that is a sphere of radius h, and its slope over the distance. Beyond h it is a point. In
+// w = 1 - r/h no terms cancel near the edge.
+__device__ __forceinline__ void ended_profile(real r2, real size2, real &potential, real &slope, bool &counts) {
+    const real support = FARFIELD_CORE == 5 ? real(2.8) : real(3);
+    real h2 = support * support * size2;
+    real inverse = inverse_sqrt(r2);
+    potential = inverse;
+    slope = inverse * inverse * inverse;
+    counts = is_positive(r2);
+    if (r2 < h2) {
+        real inverse_h = inverse_sqrt(h2);
+        // Zero at the centre, where the inverse distance is no number.
+        real u = counts ? r2 * inverse * inverse_h : real(0);
+        real w = real(1) - u;
+        counts = true;
+#if FARFIELD_CORE == 5
+        if (u < real(0.5)) {
+            real u2 = u * u;
+            potential = fma(u2, fma(u2, fma(u, real(-32. / 5), real(48. / 5)), real(-16. / 3)), real(14. / 5)) * inverse_h;
+            slope = fma(u2, fma(u, real(32), real(-192. / 5)), real(32. / 3)) * (inverse_h * inverse_h * inverse_h);
+        } else {
+            // What a point does, less what lies outside of r.
+            real w4 = w * w * w * w;
+            potential *= fma(-w4 * w, fma(w, real(-32. / 15), real(16. / 5)), real(1));
+            slope *= fma(-w4, fma(w, fma(w, real(32. / 3), real(-128. / 5)), real(16)), real(1));
+        }
+#else
+        real rest = fma(w, fma(w, fma(w, fma(w, fma(w, real(3), real(-6)), real(1)), real(1)), real(1)), real(1));
+        potential = fma(w, fma(w, rest, real(1)), real(1)) * inverse_h;
+        rest = fma(w, fma(w, fma(w, real(-21), real(15)), real(10)), real(6));
+        slope = fma(w, fma(w, rest, real(3)), real(1)) * (inverse_h * inverse_h * inverse_h);
+#endif
+    }
 }
 #endif
 
@@ -154,8 +216,50 @@ __device__ __forceinline__ void add_pair(real dx, real dy, real dz, const Source
         sums[11] = fma(az, dz, sums[11]);
 #endif
     }
+#elif FARFIELD_DIPOLES
+    // With unit vectors no power of the inverse distance overflows before the sum does.
+    real inverse = inverse_sqrt(r2);
+    real ux = dx * inverse, uy = dy * inverse, uz = dz * inverse;
+    real q = source.s0, px = source.s1, py = source.s2, pz = source.s3;
+    real moment = fma(px, ux, fma(py, uy, pz * uz));
+    if (is_positive(r2) && other) {
+        sums[0] = fma(fma(moment, inverse, q), inverse, sums[0]);
+#if FARFIELD_DERIVATIVES >= 1
+        // p/r^3 - u (q/r^2 + 3 p.u/r^3)
+        real inverse2 = inverse * inverse, inverse3 = inverse2 * inverse;
+        real radial = fma(real(3) * moment, inverse3, q * inverse2);
+        sums[1] = fma(-radial, ux, fma(px, inverse3, sums[1]));
+        sums[2] = fma(-radial, uy, fma(py, inverse3, sums[2]));
+        sums[3] = fma(-radial, uz, fma(pz, inverse3, sums[3]));
+#endif
+#if FARFIELD_DERIVATIVES == 2
+        // u_i u_j (3 q/r^3 + 15 p.u/r^4) - 3 (p_i u_j + p_j u_i)/r^4 - delta_ij (q/r^3 + 3 p.u/r^4)
+        real inverse4 = real(3) * inverse3 * inverse, charge = q * inverse3;
+        real trace = fma(moment, inverse4, charge), both = fma(real(3), charge, real(5) * moment * inverse4);
+        real ax = both * ux, ay = both * uy, az = both * uz;
+        sums[4] = fma(ax, ux, fma(-inverse4, real(2) * px * ux, sums[4] - trace));
+        sums[5] = fma(ax, uy, fma(-inverse4, fma(px, uy, py * ux), sums[5]));
+        sums[6] = fma(ax, uz, fma(-inverse4, fma(px, uz, pz * ux), sums[6]));
+        sums[7] = fma(ay, uy, fma(-inverse4, real(2) * py * uy, sums[7] - trace));
+        sums[8] = fma(ay, uz, fma(-inverse4, fma(py, uz, pz * uy), sums[8]));
+        sums[9] = fma(az, uz, fma(-inverse4, real(2) * pz * uz, sums[9] - trace));
+#endif
+    }
+#elif FARFIELD_CORE >= 5
+    real potential, slope;
+    bool counts;
+    ended_profile(r2, size2, potential, slope, counts);
+    if (counts && other) {
+        sums[0] = fma(source.s0, potential, sums[0]);
+#if FARFIELD_DERIVATIVES == 1
+        real radial = source.s0 * slope;
+        sums[1] = fma(-radial, dx, sums[1]);
+        sums[2] = fma(-radial, dy, sums[2]);
+        sums[3] = fma(-radial, dz, sums[3]);
+#endif
+    }
 #else
-#if FARFIELD_SIZES != 0
+#if FARFIELD_CORE == 4
     r2 += size2;
 #endif
     real inverse = inverse_sqrt(r2);

@@ -85,22 +85,29 @@ extern "C" __global__ void __launch_bounds__(32 * P2M_WARPS, 8)
                 uint degree = n + lane / 16, is_sine = lane / 8 % 2;
                 bool keeps = lane % 8 == 0 && (two || lane < 16) && !(is_sine && m == 0);
                 int place = is_sine ? sine(degree, m) : cosine(degree, m);
-#if FARFIELD_VECTOR
-                real strength[3] = {source.s0, source.s1, source.s2};
-#else
-                real strength[1] = {source.s0};
-#endif
 #pragma unroll
                 for (int e = 0; e < STRENGTHS; ++e) {
-                    real sum = warp_sums(strength[e] * qc, strength[e] * qs, strength[e] * q * c, strength[e] * q * s);
+                    real strength = strength_of(source, e);
+                    real sum = warp_sums(strength * qc, strength * qs, strength * q * c, strength * q * s);
                     if (keeps) sums[warp][e][place] += sum;
                 }
             }
         }
     }
     __syncwarp();
-    real *out = multipoles + ((ulong64)box * streams + blockIdx.y * STRENGTHS) * STRIDE;
+    real *out = multipoles + ((ulong64)box * streams + blockIdx.y * EXPANSIONS) * STRIDE;
+#if FARFIELD_DIPOLES
+    // A dipole is minus the derivative of a charge; lengths are in units of the box's side.
+    for (uint k = lane; k < STRIDE; k += 32) {
+        real sum = sums[warp][0][k];
+        if (k < COEFFICIENTS)
+            for (int axis = 0; axis < 3; ++axis)
+                sum = fma(-(real)inverse_side, derivative<true>(sums[warp][1 + axis], 1, ORDER, k, axis), sum);
+        out[k] = sum;
+    }
+#else
     for (uint k = lane; k < STRENGTHS * STRIDE; k += 32) out[k] = (&sums[warp][0][0])[k];
+#endif
 }
 
 // ---- L2P -------------------------------------------------------------------------------------------------------------
@@ -126,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(L2P_THREADS)
         return;
     }
     fill_recurrence(table);
-    derive(locals + ((ulong64)box * streams + blockIdx.y * STRENGTHS) * STRIDE, derived);
+    derive(locals + ((ulong64)box * streams + blockIdx.y * EXPANSIONS) * STRIDE, derived);
     double centre[3], inverse_side;
     frame_of(tree, boxes.key[box], level, centre, inverse_side);
     for (uint i = range.start + threadIdx.x; i < range.end; i += blockDim.x) {

@@ -2,18 +2,18 @@
 
 use crate::compile::Program;
 use crate::device::Precision;
-use farfield_core::kernel::{Core, Kernel, Sizes, sums_of};
+use farfield_core::kernel::{Form, Kernel, Sizes};
 use farfield_core::plan::Request;
 
 /// A kernel with its outputs and sizes, as literals of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PairKind {
-    /// Strengths are vectors.
-    pub vector: bool,
+    /// What strengths are.
+    pub form: Form,
     /// How many derivatives of the potential are taken.
     pub derivatives: usize,
-    /// The vortex core.
-    pub core: Core,
+    /// What replaces the singular kernel near a source: `FARFIELD_CORE`.
+    pub core: i32,
     /// Where core sizes or softening lengths come from.
     pub sizes: SizeKind,
     /// Whether the pair of a point with itself is skipped by its index.
@@ -35,40 +35,46 @@ impl PairKind {
     /// What a request needs.
     pub fn of<T>(request: &Request<T>) -> Self {
         let softened = request.largest_size > 0.0;
-        let core = match request.kernel {
-            Kernel::BiotSavart { core } if softened => core,
-            _ => Core::Singular,
-        };
         let sizes = match request.sizes {
             _ if !softened => SizeKind::None,
             Sizes::None => SizeKind::None,
             Sizes::Global(_) => SizeKind::Global,
             Sizes::PerSource(_) => SizeKind::PerSource,
         };
-        let vector = request.kernel.strength_components() == 3;
-        let derivatives = request.derivatives().last().copied().unwrap_or(0);
+        let skip_same = request.targets.is_none() && !request.kernel.is_singular(softened);
+        Self::new(request.kernel, request.most_derivatives(), sizes, skip_same)
+    }
+
+    fn new(kernel: Kernel, derivatives: usize, sizes: SizeKind, skip_same: bool) -> Self {
+        let kernel = kernel.description();
+        let least = usize::from(kernel.form == Form::Vortex);
         Self {
-            vector,
-            derivatives: if vector { derivatives.max(1) } else { derivatives },
-            core,
+            form: kernel.form,
+            derivatives: derivatives.max(least),
+            core: kernel.device_core(sizes != SizeKind::None),
             sizes,
-            skip_same: request.targets.is_none() && !request.kernel.is_singular(softened),
+            skip_same,
         }
     }
 
     /// Numbers per source strength.
     pub fn strengths(&self) -> usize {
-        if self.vector { 3 } else { 1 }
+        self.form.strengths()
+    }
+
+    /// Expansions per box and strength vector.
+    pub fn expansions(&self) -> usize {
+        self.form.expansions()
     }
 
     /// Sums per target.
     pub fn sums(&self) -> usize {
-        sums_of(self.vector, self.derivatives)
+        self.form.sums(self.derivatives)
     }
 
     /// Numbers of a packed source.
     pub fn source_len(&self) -> usize {
-        if self.vector || self.sizes == SizeKind::PerSource {
+        if self.form.strengths() > 1 || self.sizes == SizeKind::PerSource {
             8
         } else {
             4
@@ -77,17 +83,12 @@ impl PairKind {
 
     /// The program with this kind's constants.
     pub fn define<T: Precision>(&self, program: Program) -> Program {
-        let core = match self.core {
-            Core::Singular => 0,
-            Core::WinckelmansLeonard => 1,
-            Core::Gaussian => 2,
-            Core::HuPolynomial => 3,
-        };
+        let of_form = self.form.device_constants().into_iter();
+        let program = of_form.fold(program, |program, (name, value)| program.define(name, value));
         program
             .define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
-            .define("FARFIELD_VECTOR", i32::from(self.vector))
             .define("FARFIELD_DERIVATIVES", self.derivatives)
-            .define("FARFIELD_CORE", core)
+            .define("FARFIELD_CORE", self.core)
             .define("FARFIELD_SIZES", self.sizes as i32)
             .define("FARFIELD_SKIP_SAME", i32::from(self.skip_same))
     }
@@ -95,39 +96,19 @@ impl PairKind {
     /// Every kind there is: kernels, derivatives, cores, sizes, skipping.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
-        for sizes in [SizeKind::None, SizeKind::Global, SizeKind::PerSource] {
-            let softened = sizes != SizeKind::None;
-            for skip_same in [false, true] {
-                if skip_same && !softened {
-                    continue;
-                }
-                for derivatives in 0..=2 {
-                    // Gravity alone is softened, and it has no second derivatives.
-                    if softened && derivatives == 2 {
-                        continue;
+        for kernel in Kernel::all() {
+            for derivatives in kernel.outputs().iter().map(|output| output.derivatives()) {
+                let mut add = |sizes, skip_same| {
+                    let kind = Self::new(kernel, derivatives, sizes, skip_same);
+                    if !all.contains(&kind) {
+                        all.push(kind);
                     }
-                    let (vector, core) = (false, Core::Singular);
-                    all.push(Self {
-                        vector,
-                        derivatives,
-                        core,
-                        sizes,
-                        skip_same,
-                    });
-                }
-                for core in Core::ALL
-                    .into_iter()
-                    .filter(|core| softened == (*core != Core::Singular))
-                {
-                    for derivatives in 1..=2 {
-                        let vector = true;
-                        all.push(Self {
-                            vector,
-                            derivatives,
-                            core,
-                            sizes,
-                            skip_same,
-                        });
+                };
+                add(SizeKind::None, false);
+                if kernel.has_sizes() {
+                    for sizes in [SizeKind::Global, SizeKind::PerSource] {
+                        add(sizes, false);
+                        add(sizes, true);
                     }
                 }
             }

@@ -134,9 +134,9 @@ impl Demand {
     pub fn of<T: Precision>(request: &Request<T>, kind: &PairKind, points: f64) -> Self {
         Self {
             points: points.max(1.0),
-            streams: (request.vectors * kind.strengths()) as f64,
+            streams: (request.vectors * kind.expansions()) as f64,
             vectors: request.vectors as f64,
-            derivatives: request.derivatives(),
+            derivatives: request.error_derivatives(),
             tolerance: request.tolerance,
             order: request.order,
             leaf_capacity: request.leaf_capacity,

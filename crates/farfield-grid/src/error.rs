@@ -181,10 +181,7 @@ pub enum Error {
         /// What there is.
         instead: &'static str,
     },
-    /// The sum over the sources could not be planned or evaluated.
+    /// The sum over the sources could not be planned or evaluated, or a graphics processor could not be used.
     #[error(transparent)]
     Sum(#[from] farfield::Error),
-    /// A graphics processor could not be used.
-    #[error(transparent)]
-    Device(#[from] farfield_cuda::Error),
 }

@@ -134,7 +134,7 @@ fn theta_zero_is_the_plain_sum_for_every_kernel_wavelet_and_instruction_set() {
 fn the_treecode_converges_with_its_order() {
     for (kernel, components, simd) in [
         (Kernel::Singular, 1, SimdLevel::best()),
-        (Kernel::Singular, 3, SimdLevel::Scalar),
+        (Kernel::Singular, 3, SimdLevel::SCALAR),
         (Kernel::Regularised(Smoothing::OwnSpacing), 2, SimdLevel::best()),
     ] {
         let mut last = f64::INFINITY;

@@ -41,6 +41,7 @@ mod npz;
 mod points;
 mod strengths;
 mod table;
+pub mod units;
 pub mod vtk;
 mod write;
 

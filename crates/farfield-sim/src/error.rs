@@ -75,6 +75,29 @@ pub enum Error {
     Writer,
 }
 
+impl Error {
+    /// What the engine or its device says of something that was to be done.
+    pub(crate) fn during(what: &'static str, error: farfield::Error) -> Self {
+        if error.is_of_the_device() {
+            Self::Device {
+                what,
+                cause: Box::new(error),
+            }
+        } else {
+            Self::Sum {
+                what,
+                cause: Box::new(error),
+            }
+        }
+    }
+}
+
+impl From<farfield::Error> for Error {
+    fn from(error: farfield::Error) -> Self {
+        Self::during("the state", error)
+    }
+}
+
 // Boxed: a result is as large as the largest error it may hold.
 macro_rules! boxed {
     ($($variant:ident: $cause:ty),*) => {$(

@@ -13,7 +13,6 @@
 
 pub mod case;
 pub mod checkpoint;
-pub mod device;
 pub mod diagnostics;
 mod error;
 pub mod gravity;
@@ -22,7 +21,6 @@ pub mod model;
 pub mod reference;
 pub mod run;
 pub mod summation;
-pub mod validate;
 pub mod vec3;
 pub mod vortex;
 

@@ -1,18 +1,17 @@
 //! What every simulated system can do, so that one loop runs them all.
 
 use crate::case::Time;
-use crate::device::Memory;
 use crate::error::Error;
 use crate::summation::Summation;
 use crate::vec3::Vec3;
+use farfield::memory::Memory;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// A simulated system: its state, its rates of change, and what can be measured of it.
 ///
 /// The loop calls [`evaluate`](Self::evaluate) once at every state, then any of the others, then
-/// [`advance`](Self::advance). The state may stay in a device's memory; what the host then needs of it is brought when a
-/// method asks for it.
+/// [`advance`](Self::advance). The state lies in the memory of the host or of a graphics processor; what the host needs of
+/// it is fetched when a method asks for it.
 pub trait Model: Send {
     /// Computes the rates of change at the present state, if they are not known.
     ///
@@ -71,20 +70,17 @@ pub trait Model: Send {
     /// [`Error::Device`] if it is on a device that fails.
     fn kept(&mut self) -> Result<Option<State>, Error>;
 
-    /// Goes back to a state, in the host's memory.
+    /// Goes back to a state, in the memory it is in.
     ///
     /// # Errors
     /// A sentence about what does not fit.
     fn restore(&mut self, state: &State) -> Result<(), String>;
 
-    /// Sends the state to a device's memory, where it stays between steps.
+    /// Moves the state to another memory, where it stays between steps.
     ///
     /// # Errors
     /// [`Error::Device`] if it does not fit or the device fails.
-    fn stay_in(&mut self, memory: Arc<dyn Memory>) -> Result<(), Error>;
-
-    /// Whether the state is in a device's memory.
-    fn stays_on_device(&self) -> bool;
+    fn stay_in(&mut self, memory: &Memory<f64>) -> Result<(), Error>;
 
     /// How sums are done, and what they cost so far.
     fn summation(&mut self) -> &mut Summation;
@@ -207,26 +203,6 @@ impl State {
             .find(|(found, width, _)| found == name && *width == components)
             .map(|(_, _, values)| &values[..])
             .ok_or_else(|| format!("there is no array `{name}` of {components} columns"))
-    }
-}
-
-/// The last state that was found sound: none yet, here, or as `There` in a device's memory.
-#[derive(Debug, Default)]
-pub(crate) enum Kept<There> {
-    #[default]
-    Nothing,
-    Here(State),
-    There(There),
-}
-
-impl<There> Kept<There> {
-    /// Hands it over; `fetch` brings what is on a device.
-    pub fn take(&mut self, fetch: impl FnOnce(There) -> Result<State, Error>) -> Result<Option<State>, Error> {
-        match std::mem::take(self) {
-            Kept::Nothing => Ok(None),
-            Kept::Here(state) => Ok(Some(state)),
-            Kept::There(there) => fetch(there).map(Some),
-        }
     }
 }
 

@@ -1,15 +1,13 @@
 //! The sums a simulation asks of the engine: one place that knows method, tolerance, SIMD level and machine profile.
 
 use crate::case::SumSettings;
-use crate::device::{Array, Device, Memory, Points};
 use crate::error::Error;
-use crate::vec3::Vec3;
-use farfield::kernel::{Kernel, Output, Sizes};
+use farfield::kernel::{Kernel, Output};
+use farfield::memory::{Array, ArraySizes, ArraySum};
 use farfield::plan::Parameters;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
-use farfield::{Field, Method, Sum};
-use std::sync::Arc;
+use farfield::{Device, Method, Options};
 
 /// How sums are done in a run. Equal settings and equal points give equal bits, on any number of threads; so the
 /// settings are part of every checkpoint, machine profile and SIMD level included. A device is not: its results repeat
@@ -22,8 +20,8 @@ pub struct Summation {
     pub simd: SimdLevel,
     /// What the cost model believes about the machine.
     pub profile: MachineProfile,
-    /// What sums, if not the CPU.
-    pub device: Option<Arc<dyn Device>>,
+    /// Where sums are done whose points lie on the host; others are done where their points lie.
+    pub device: Device,
     /// Bytes of memory a sum may take: what the system had free at the start.
     memory: u64,
     /// What was done so far, by kind of sum.
@@ -43,23 +41,23 @@ pub struct Record {
     pub evaluations: u64,
 }
 
-/// One sum to do.
+/// One sum to do, between arrays that lie in one memory.
 #[derive(Debug, Clone)]
-pub struct Request<'a> {
+pub struct SumRequest<'a> {
     /// What it is for, in error messages and reports.
     pub what: &'static str,
     /// The kernel.
     pub kernel: Kernel,
     /// The sources.
-    pub sources: &'a [Vec3],
+    pub sources: &'a Array<f64>,
     /// Their core sizes.
-    pub sizes: Sizes<f64>,
+    pub sizes: ArraySizes<'a, f64>,
     /// Vector by vector, source by source, component by component.
-    pub strengths: &'a [f64],
+    pub strengths: &'a Array<f64>,
     /// How many vectors of strengths there are.
     pub vectors: usize,
     /// The targets; `None` for the sources.
-    pub targets: Option<&'a [Vec3]>,
+    pub targets: Option<&'a Array<f64>>,
     /// What to compute.
     pub outputs: &'a [Output],
     /// The tolerance, where it is not the run's.
@@ -73,82 +71,58 @@ impl Summation {
             settings,
             simd: SimdLevel::best(),
             profile,
-            device: None,
+            device: Device::Cpu,
             // Asked once: for few points, asking takes longer than the sum.
             memory: farfield::machine::available_memory().unwrap_or(u64::MAX),
             records: Vec::new(),
         }
     }
 
-    /// Plans and evaluates. Points move every step, so the tree is new every time.
+    /// Plans and evaluates: the values of each of the `N` outputs, in the memory of the points. Points move every step, so
+    /// the tree is new every time.
     ///
     /// # Errors
-    /// [`Error::Sum`] with what the engine says.
-    pub fn evaluate(&mut self, request: Request<'_>) -> Result<Field<f64>, Error> {
-        let (what, sum) = (request.what, self.sum(&request));
-        if let Some(device) = &self.device {
-            let done = device.evaluate(&sum, request.strengths);
-            let done = done.map_err(|error| error.during(what))?;
-            self.remember(what, done.parameters, done.seconds);
-            return Ok(done.field);
-        }
-        let failed = |cause| Error::Sum {
-            what,
-            cause: Box::new(cause),
-        };
-        let mut plan = sum.plan().map_err(failed)?;
-        let field = plan.evaluate(request.strengths).map_err(failed)?;
-        self.remember(what, *plan.parameters(), plan.seconds().total);
-        Ok(field)
-    }
-
-    /// [`evaluate`](Self::evaluate) between arrays in a device's memory: the values of each output, which stay there. The
-    /// request has no points of its own.
-    ///
-    /// # Errors
-    /// [`Error::Sum`] or [`Error::Device`].
-    pub fn evaluate_in<const N: usize>(
-        &mut self,
-        memory: &dyn Memory,
-        request: &Request<'_>,
-        points: &Points<'_>,
-        strengths: &Array,
-    ) -> Result<[Array; N], Error> {
-        let summed = memory.sum(&self.sum(request), points, strengths);
-        let summed = summed.map_err(|error| error.during(request.what))?;
+    /// [`Error::Sum`] with what the engine says, [`Error::Device`] if it is the device's fault.
+    pub fn evaluate<const N: usize>(&mut self, request: &SumRequest<'_>) -> Result<[Array<f64>; N], Error> {
+        let options = self.options(request.tolerance);
+        let summed = request.sources.memory().sum(&ArraySum {
+            kernel: request.kernel,
+            outputs: request.outputs,
+            vectors: request.vectors,
+            sources: request.sources,
+            targets: request.targets,
+            sizes: request.sizes,
+            strengths: request.strengths,
+            options: &options,
+        });
+        let summed = summed.map_err(|error| Error::during(request.what, error))?;
         self.remember(request.what, summed.parameters, summed.seconds);
-        let count = summed.outputs.len();
-        summed.outputs.try_into().map_err(|_| Error::Device {
-            what: request.what,
-            cause: format!("it returned {count} arrays where {N} were asked for").into(),
+        let found = summed.outputs.len();
+        summed.outputs.try_into().map_err(|_| {
+            Error::during(
+                request.what,
+                farfield::Error::Length {
+                    array: "outputs",
+                    found,
+                    expected: N,
+                    why: "one array for each output".to_owned(),
+                },
+            )
         })
     }
 
-    fn sum<'a>(&self, request: &Request<'a>) -> Sum<'a, f64> {
-        let mut sum = Sum::new(request.kernel, request.sources)
-            .sizes(request.sizes.clone())
-            .outputs(request.outputs)
-            .vectors(request.vectors)
-            .method(self.settings.method.into())
-            .tolerance(request.tolerance.unwrap_or(self.settings.tolerance))
-            .simd(self.simd)
-            .profile(self.profile.clone())
-            .memory_limit(self.memory)
-            // Whoever names that core in a case has been told by the schema.
-            .allow_unbounded_gradient();
-        if let Some(targets) = request.targets {
-            sum = sum.targets(targets);
+    fn options(&self, tolerance: Option<f64>) -> Options {
+        Options {
+            tolerance: Some(tolerance.unwrap_or(self.settings.tolerance)),
+            method: self.settings.method.into(),
+            device: self.device,
+            order: self.settings.order,
+            theta: self.settings.theta,
+            leaf_capacity: self.settings.leaf_capacity,
+            simd: Some(self.simd),
+            profile: Some(self.profile.clone()),
+            memory_limit: Some(self.memory),
         }
-        if let Some(order) = self.settings.order {
-            sum = sum.order(order);
-        }
-        if let Some(theta) = self.settings.theta {
-            sum = sum.theta(theta);
-        }
-        if let Some(capacity) = self.settings.leaf_capacity {
-            sum = sum.leaf_capacity(capacity);
-        }
-        sum
     }
 
     fn remember(&mut self, what: &'static str, parameters: Parameters, seconds: f64) {

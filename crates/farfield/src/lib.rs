@@ -1,6 +1,60 @@
-//! farfield sums long-range interactions fast: direct, treecode and FMM, to a tolerance you choose.
+//! farfield sums long-range interactions fast: direct, treecode and FMM, to a tolerance you choose, on the CPU, on an NVIDIA
+//! graphics processor, or on both.
+//!
+//! ```
+//! use farfield::Device;
+//! use farfield::points::{ChargeDistribution, PointSet};
+//!
+//! let sources = PointSet::Cube.generate::<f64>(10_000, 1);
+//! let charges = ChargeDistribution::Signed.generate::<f64>(10_000, 1);
+//! let field = farfield::coulomb(&sources, &charges)
+//!     .gradient()
+//!     .tolerance(1e-6)
+//!     .device(Device::Auto) // a GPU where there is one and it is faster
+//!     .evaluate()?;
+//! println!("{} {:?}", field.potential()[0], field.gradient()[0]);
+//! # Ok::<(), farfield::Error>(())
+//! ```
+//!
+//! Three levels: one call ([`coulomb`], [`gravity`], [`biot_savart`]), a reusable plan ([`Sum`], [`Plan`]; in the plane
+//! [`plane::Sum`], [`plane::Plan`]), and the parts (the modules). This crate is the front door: it chooses the device and
+//! hands the sum to an engine, `farfield-core` on the CPU or `farfield-cuda` on a GPU. To build it takes nothing but Rust;
+//! CUDA is loaded when a GPU is asked for.
+//!
+//! Options, errors and reports are the same for every device ([`Options`], [`Error`], [`report::Report`]), and so is the
+//! contract: results in the caller's own order, equal bits for any number of threads, and after an error the caller's
+//! field is still there.
 
-pub use farfield_core::*;
+mod device;
+mod engine;
+mod geometry;
+mod one_call;
+mod options;
+mod plan_of;
+mod sum;
+
+pub mod memory;
+pub mod plane;
+pub mod report;
+pub mod verify;
+
+pub use device::{Device, open};
+pub use farfield_core::{Error, Field, Method};
+pub use farfield_core::{bench, expansion, kernel, machine, plan, points, simd, structure, tuning};
+/// The engine on NVIDIA graphics processors, for those who want its parts.
+pub use farfield_cuda as cuda;
+pub use farfield_cuda::device::Precision;
+pub use geometry::{Geometry, Space};
+pub use one_call::{BiotSavartSum, CoulombSum, GravitySum, biot_savart, coulomb, gravity};
+pub use options::Options;
+pub use plan_of::PlanOf;
+pub use sum::SumOf;
+
+/// A sum in space, to be planned.
+pub type Sum<'a, T> = SumOf<'a, T, Space>;
+
+/// A planned sum in space.
+pub type Plan<T> = PlanOf<T, Space>;
 
 /// The programs of the README, compiled and run with the tests.
 #[cfg(doctest)]

@@ -1,11 +1,12 @@
 //! Results do not depend on the number of threads, and hardly on the instruction set.
 
+use farfield::Precision;
 use farfield::kernel::{Core, Kernel, Output, Sizes};
 use farfield::points::{ChargeDistribution, PointSet};
-use farfield::simd::{Real, SimdLevel};
+use farfield::simd::SimdLevel;
 use farfield::{Field, Method, Sum};
 
-fn evaluate<T: Real>(
+fn evaluate<T: Precision>(
     threads: usize,
     kernel: Kernel,
     set: PointSet,
@@ -37,7 +38,7 @@ fn thread_count_changes_no_bit() {
     for method in [Method::Direct, Method::Treecode, Method::Fmm, Method::Auto] {
         for (kernel, set) in [
             (Kernel::Coulomb, PointSet::Plummer),
-            (Kernel::Gravity { constant: 1.0 }, PointSet::Cube),
+            (Kernel::gravity(1.0), PointSet::Cube),
             (Kernel::BiotSavart { core: Core::Singular }, PointSet::Ring),
         ] {
             let one = evaluate::<f64>(1, kernel, set, method, None);
@@ -53,8 +54,8 @@ fn thread_count_changes_no_bit() {
 
 #[test]
 fn every_simd_level_agrees_to_the_tolerance() {
-    fn check<T: Real>(kernel: Kernel, method: Method) {
-        let reference = evaluate::<T>(2, kernel, PointSet::Cube, method, Some(SimdLevel::Scalar));
+    fn check<T: Precision>(kernel: Kernel, method: Method) {
+        let reference = evaluate::<T>(2, kernel, PointSet::Cube, method, Some(SimdLevel::SCALAR));
         for level in SimdLevel::available() {
             let field = evaluate::<T>(2, kernel, PointSet::Cube, method, Some(level));
             for output in kernel.outputs() {
@@ -102,14 +103,16 @@ fn several_strength_vectors_equal_one_at_a_time() {
         (Kernel::Coulomb, Method::Fmm),
         (Kernel::Coulomb, Method::Direct),
         (Kernel::BiotSavart { core: Core::Gaussian }, Method::Fmm),
-        (Kernel::Gravity { constant: 2.0 }, Method::Treecode),
+        (Kernel::gravity(2.0), Method::Treecode),
     ] {
         let length = n * kernel.strength_components();
         let strengths = ChargeDistribution::Signed.generate::<f64>(length * vectors, 1);
-        let sum = Sum::new(kernel, &points)
-            .method(method)
-            .sizes(Sizes::Global(1e-3))
-            .leaf_capacity(60);
+        let sizes = if kernel.has_sizes() {
+            Sizes::Global(1e-3)
+        } else {
+            Sizes::None
+        };
+        let sum = Sum::new(kernel, &points).method(method).sizes(sizes).leaf_capacity(60);
         let together = sum
             .clone()
             .vectors(vectors)

@@ -1,9 +1,10 @@
 //! Sums in the plane: the tolerance is kept, results do not depend on threads, bad input is told.
 
+use farfield::Precision;
 use farfield::kernel::Sizes;
 use farfield::plane::{Core, Field, Kernel, Output, PlaneSet, Problem, Sum, verify};
 use farfield::points::{ChargeDistribution, Random};
-use farfield::simd::{Real, SimdLevel};
+use farfield::simd::SimdLevel;
 use farfield::{Error, Method};
 
 /// What is summed; how, the caller says.
@@ -18,7 +19,7 @@ struct Case<'a, T> {
     tolerance: f64,
 }
 
-impl<'a, T: Real> Case<'a, T> {
+impl<'a, T: Precision> Case<'a, T> {
     fn new(kernel: Kernel, sources: &'a [[T; 2]], strengths: &'a [T], tolerance: f64) -> Self {
         Self {
             kernel,
@@ -220,7 +221,7 @@ fn cores_are_felt_as_far_as_they_reach() {
 /// Leaves of 50 points, 256 of them: they meet each other both ways at once, those of a group.
 #[test]
 fn pairs_met_once_count_for_both_points() {
-    fn check<T: Real>(tolerance: f64) {
+    fn check<T: Precision>(tolerance: f64) {
         let n = 13_000;
         let sources = PlaneSet::Normal.generate::<T>(n, 3);
         let strengths = ChargeDistribution::Signed.generate::<T>(n, 4);
@@ -300,7 +301,7 @@ fn scales_from_tiny_to_huge() {
     }
 }
 
-fn evaluate<T: Real>(threads: usize, kernel: Kernel, method: Method, level: SimdLevel) -> Field<T> {
+fn evaluate<T: Precision>(threads: usize, kernel: Kernel, method: Method, level: SimdLevel) -> Field<T> {
     // Leaves of 50 points: those of the harmonic kernel meet both ways at once.
     let n = 13_000;
     let points = PlaneSet::Layer.generate::<T>(n, 12);
@@ -352,8 +353,8 @@ fn a_small_sum_is_the_same_on_the_callers_thread_and_in_a_pool() {
 
 #[test]
 fn every_simd_level_agrees_to_the_tolerance() {
-    fn check<T: Real>(kernel: Kernel) {
-        let reference = evaluate::<T>(2, kernel, Method::Fmm, SimdLevel::Scalar);
+    fn check<T: Precision>(kernel: Kernel) {
+        let reference = evaluate::<T>(2, kernel, Method::Fmm, SimdLevel::SCALAR);
         for level in SimdLevel::available() {
             let field = evaluate::<T>(2, kernel, Method::Fmm, level);
             for output in BOTH {

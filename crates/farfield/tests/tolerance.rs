@@ -3,15 +3,15 @@
 mod measured;
 
 use farfield::Method;
+use farfield::Precision;
 use farfield::kernel::{Core, Kernel, Output, Sizes};
 use farfield::points::{ChargeDistribution, PointSet};
-use farfield::simd::Real;
 use measured::Case;
 
 const SIGNS: [ChargeDistribution; 2] = [ChargeDistribution::Signed, ChargeDistribution::Positive];
 
 /// Plans, sums and measures; returns the largest error over the tolerance.
-fn worst<T: Real>(
+fn worst<T: Precision>(
     kernel: Kernel,
     set: PointSet,
     n: usize,
@@ -99,7 +99,7 @@ fn treecode_honours_the_tolerance() {
 fn gravity_and_vortices_honour_the_tolerance() {
     for set in [PointSet::Cube, PointSet::Plummer, PointSet::Ring] {
         for tolerance in [1e-2, 1e-4, 1e-6, 1e-9] {
-            let gravity = Kernel::Gravity { constant: 6.7 };
+            let gravity = Kernel::gravity(6.7);
             let outputs = [Output::Potential, Output::Acceleration];
             worst::<f64>(
                 gravity,
@@ -195,7 +195,7 @@ fn softened_kernels_are_right_even_where_the_core_is_larger_than_boxes() {
                 let per_source: Vec<f64> = (0..n).map(|k| size * (0.5 + (k % 7) as f64 / 7.0)).collect();
                 for sizes in [Sizes::Global(size), Sizes::PerSource(per_source)] {
                     for kernel in [
-                        Kernel::Gravity { constant: 1.0 },
+                        Kernel::gravity(1.0),
                         Kernel::BiotSavart {
                             core: Core::WinckelmansLeonard,
                         },

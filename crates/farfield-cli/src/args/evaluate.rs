@@ -1,9 +1,10 @@
 //! `farfield evaluate`, as typed.
 
-use super::value::{Device, PrecisionName, at_least_one, count, distributions, methods, simd_levels, size, threads};
+use super::value::{PrecisionName, at_least_one, count, distributions, methods, simd_levels, size, threads};
 use crate::problem::Named;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use farfield::Device;
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::simd::SimdLevel;
 use farfield::{Method, kernel, plane};
@@ -31,6 +32,10 @@ pub struct EvaluateArgs {
     /// Softening length (gravity) [default: none]
     #[arg(long, value_name = "S", value_parser = size, help_heading = "Kernel")]
     pub softening: Option<f64>,
+    /// What softened masses attract like: plummer, or spline and wendland-c2, which are points beyond 2.8 and 3 softening
+    /// lengths (gravity) [default: plummer]
+    #[arg(long, value_name = "NAME", value_parser = softenings(), requires = "softening", help_heading = "Kernel")]
+    pub softening_kernel: Option<String>,
     /// Newton's constant (gravity) [default: 1]
     #[arg(long, value_name = "G", help_heading = "Kernel")]
     pub gravitational_constant: Option<f64>,
@@ -61,6 +66,10 @@ pub struct EvaluateArgs {
     /// File of the charges, masses or vortex strengths: .npy, .npz or .csv
     #[arg(long, value_name = "FILE", requires = "sources", help_heading = "Points")]
     pub charges: Option<PathBuf>,
+    /// File of the dipole moments of the sources, three numbers each (coulomb): .npy, .npz or .csv. Charges are those of
+    /// --charges, --charge-distribution or the sources' file, else there are none
+    #[arg(long, value_name = "FILE", help_heading = "Points")]
+    pub dipoles: Option<PathBuf>,
     /// File of the targets: .npy, .npz or .csv [default: the targets are the sources]
     #[arg(long, value_name = "FILE", help_heading = "Points")]
     pub targets: Option<PathBuf>,
@@ -87,8 +96,9 @@ pub struct EvaluateArgs {
     /// How to sum
     #[arg(long, value_parser = methods(), value_name = "METHOD", default_value = "auto", help_heading = "Execution")]
     pub method: Method,
-    /// Where to sum
-    #[arg(long, value_enum, default_value_t = Device::Auto, help_heading = "Execution")]
+    /// Where to sum: cpu; cuda or cuda:N, an NVIDIA graphics processor; hybrid, pairs of points there and the far field on the
+    /// cores; auto, a graphics processor where there is one and it is faster, transfers included
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Auto, help_heading = "Execution")]
     pub device: Device,
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads, help_heading = "Execution")]
@@ -161,6 +171,10 @@ fn outputs() -> PossibleValuesParser {
 
 fn cores() -> PossibleValuesParser {
     names_of(&kernel::Core::ALL, &plane::Core::ALL)
+}
+
+fn softenings() -> PossibleValuesParser {
+    PossibleValuesParser::new(kernel::Softening::ALL.map(kernel::Softening::name))
 }
 
 fn point_sets() -> PossibleValuesParser {

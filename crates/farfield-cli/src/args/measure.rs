@@ -1,8 +1,9 @@
 //! What measures and tests the machine, as typed: `farfield bench`, `info`, `reproduce` and `selftest`.
 
-use super::value::{Device, PrecisionName, at_least_one, size, threads};
+use super::value::{PrecisionName, at_least_one, size, threads};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use farfield::Device;
 use std::path::PathBuf;
 
 /// `farfield bench`.
@@ -27,7 +28,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
     /// What to measure: cpu or cuda; with --calibrate, what cuda does beside the cores (for `evaluate --device hybrid`)
-    #[arg(long, value_enum, default_value_t = Device::Cpu)]
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
     pub device: Device,
 }
 

@@ -1,7 +1,8 @@
 //! `farfield poisson`, as typed.
 
-use super::value::{Device, PrecisionName, count, simd_levels, threads};
+use super::value::{PrecisionName, count, simd_levels, threads};
 use clap::{Args, ValueEnum};
+use farfield::Device;
 use farfield::simd::SimdLevel;
 use std::path::PathBuf;
 
@@ -59,8 +60,9 @@ pub struct PoissonArgs {
     /// Precision of the fields
     #[arg(long, value_enum, default_value_t = PrecisionName::F64, help_heading = "Execution")]
     pub precision: PrecisionName,
-    /// What evaluates the treecode's plans: cpu; cuda: a GPU; hybrid: direct plans on a GPU, indirect ones on the cores
-    #[arg(long, value_enum, default_value_t = Device::Cpu, help_heading = "Execution")]
+    /// Where to sum: cpu; cuda or cuda:N, a GPU; hybrid, direct plans of the treecode (pairs of the FMM) on a GPU and the rest on
+    /// the cores; auto, a GPU where there is one
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu, help_heading = "Execution")]
     pub device: Device,
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads, help_heading = "Execution")]

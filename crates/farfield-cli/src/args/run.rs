@@ -1,8 +1,9 @@
 //! `farfield run`, `resume` and `validate`, as typed.
 
-use super::value::{Device, threads};
+use super::value::threads;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use farfield::Device;
 use std::path::PathBuf;
 
 /// `farfield run`.
@@ -25,8 +26,9 @@ pub struct RunArgs {
     /// Machine profile [default: as for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
-    /// Where to compute: cpu or cuda
-    #[arg(long, value_enum, default_value_t = Device::Cpu)]
+    /// Where to compute: cpu; cuda or cuda:N, a GPU in whose memory the state stays; hybrid, sums shared by a GPU and the
+    /// cores; auto, a GPU where there is one
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
     pub device: Device,
 }
 
@@ -44,8 +46,9 @@ pub struct ResumeArgs {
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,
-    /// Where to compute: cpu or cuda
-    #[arg(long, value_enum, default_value_t = Device::Cpu)]
+    /// Where to compute: cpu; cuda or cuda:N, a GPU in whose memory the state stays; hybrid, sums shared by a GPU and the
+    /// cores; auto, a GPU where there is one
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
     pub device: Device,
 }
 

@@ -1,6 +1,5 @@
 //! Values that several commands take: counts, sizes, threads, names.
 
-use crate::failure::Failure;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use farfield::Method;
@@ -32,11 +31,11 @@ macro_rules! named {
 
 named!(distributions, ChargeDistribution, ChargeDistribution::ALL);
 named!(methods, Method, Method::ALL);
-named!(
-    simd_levels,
-    SimdLevel,
-    [SimdLevel::Scalar, SimdLevel::Neon, SimdLevel::Avx2, SimdLevel::Avx512]
-);
+
+/// A parser of instruction sets that this machine has.
+pub(super) fn simd_levels() -> impl TypedValueParser<Value = SimdLevel> {
+    PossibleValuesParser::new(SimdLevel::NAMES).try_map(|name| SimdLevel::from_name(&name))
+}
 
 /// A whole number: `1000000`, `1_000_000` or `1e6`.
 pub(super) fn count(text: &str) -> Result<usize, String> {
@@ -86,31 +85,6 @@ mod tests {
         assert_eq!(count("1e18"), Ok(1_000_000_000_000_000_000));
         for bad in ["", "-1", "1.5", "nan", "inf", "1e30", "ten"] {
             assert!(count(bad).is_err(), "{bad}");
-        }
-    }
-}
-
-/// Where to sum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Device {
-    /// The processor's cores
-    Cpu,
-    /// A graphics processor of NVIDIA
-    Cuda,
-    /// Both at once: pairs of points on the graphics processor, the far field on the cores
-    Hybrid,
-    /// A graphics processor where there is one and it is faster, transfers included; else the processor's cores
-    Auto,
-}
-
-impl Device {
-    /// The failure of a graphics processor, naming the device that was asked for; errors in the sum itself read as they do
-    /// on the CPU.
-    pub fn failure(self, error: farfield_cuda::Error) -> Failure {
-        match (self, error) {
-            (_, farfield_cuda::Error::Sum(error)) => error.into(),
-            (Device::Hybrid, error) => Failure::Data(format!("--device hybrid: {error}")),
-            (_, error) => error.into(),
         }
     }
 }

@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::print;
 use crate::profile::{self, Profile};
 use farfield::bench;
+use farfield::cuda::hybrid;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
-use farfield_cuda::{Device, hybrid};
 use std::path::{Path, PathBuf};
 
 /// The operators on the CPU. What the file knows of a graphics processor stays.
@@ -25,7 +25,7 @@ pub fn cpu(args: &BenchArgs) -> Result<String, Failure> {
 /// What a graphics processor does beside the cores. What the file knows of the CPU stays.
 pub fn device(args: &BenchArgs) -> Result<String, Failure> {
     let path = path(args)?;
-    let gpu = Device::open(0)?;
+    let gpu = farfield::open(args.device.gpu().unwrap_or(0))?;
     print::progress("measuring pairs on the device and the far field on the cores");
     let profile = MachineProfile {
         device: Some(hybrid::calibrate(&gpu)?),

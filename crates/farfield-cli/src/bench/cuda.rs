@@ -1,16 +1,15 @@
 //! `farfield bench --device cuda`: what a graphics processor does, and how much of its bounds that is.
 
 use crate::failure::Failure;
-use crate::{print, units};
+use crate::print;
+use farfield::cuda::device::Properties;
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::report::Phase;
-use farfield::{Method, Sum};
-use farfield_cuda::device::{Precision, Properties};
-use farfield_cuda::{Device, Plan};
+use farfield::{Device, Method, Precision, Sum};
+use farfield_io::units;
 use serde::Serialize;
 use std::fmt::Write;
-use std::sync::Arc;
 
 const POTENTIAL: &[Output] = &[Output::Potential];
 const BOTH: &[Output] = &[Output::Potential, Output::Gradient];
@@ -54,32 +53,33 @@ struct FmmResult {
 }
 
 /// Runs the measurements.
-pub fn run(quick: bool, json: bool) -> Result<String, Failure> {
-    let device = Device::open(0)?;
+pub fn run(number: usize, quick: bool, json: bool) -> Result<String, Failure> {
+    let device = Device::Cuda(number);
+    let properties = farfield::open(number)?.properties().clone();
     let scale = if quick { 20 } else { 1 };
     print::progress("measuring all pairs");
     let all_pairs = vec![
-        all_pairs::<f32>(&device, POTENTIAL, 1_000_000 / scale)?,
-        all_pairs::<f32>(&device, BOTH, 1_000_000 / scale)?,
-        all_pairs::<f64>(&device, POTENTIAL, 500_000 / scale)?,
-        all_pairs::<f64>(&device, BOTH, 500_000 / scale)?,
+        all_pairs::<f32>(&properties, POTENTIAL, 1_000_000 / scale)?,
+        all_pairs::<f32>(&properties, BOTH, 1_000_000 / scale)?,
+        all_pairs::<f64>(&properties, POTENTIAL, 500_000 / scale)?,
+        all_pairs::<f64>(&properties, BOTH, 500_000 / scale)?,
     ];
     print::progress("measuring FMMs");
     let rate = |at: usize| all_pairs[at].pairs;
     let (cube, sphere, plummer) = (PointSet::Cube, PointSet::Sphere, PointSet::Plummer);
     let n = 1_000_000 / scale;
     let fmm = vec![
-        fmm::<f32>(&device, cube, 10_000, BOTH, 1e-3, rate(1))?,
-        fmm::<f32>(&device, cube, n, BOTH, 1e-3, rate(1))?,
-        fmm::<f32>(&device, sphere, n, BOTH, 1e-3, rate(1))?,
-        fmm::<f32>(&device, plummer, n, BOTH, 1e-3, rate(1))?,
-        fmm::<f64>(&device, cube, n, POTENTIAL, 1e-6, rate(2))?,
-        fmm::<f64>(&device, sphere, n, POTENTIAL, 1e-6, rate(2))?,
-        fmm::<f64>(&device, cube, n, POTENTIAL, 1e-9, rate(2))?,
+        fmm::<f32>(device, cube, 10_000, BOTH, 1e-3, rate(1))?,
+        fmm::<f32>(device, cube, n, BOTH, 1e-3, rate(1))?,
+        fmm::<f32>(device, sphere, n, BOTH, 1e-3, rate(1))?,
+        fmm::<f32>(device, plummer, n, BOTH, 1e-3, rate(1))?,
+        fmm::<f64>(device, cube, n, POTENTIAL, 1e-6, rate(2))?,
+        fmm::<f64>(device, sphere, n, POTENTIAL, 1e-6, rate(2))?,
+        fmm::<f64>(device, cube, n, POTENTIAL, 1e-9, rate(2))?,
     ];
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
-        device: device.properties().name.clone(),
+        device: properties.name.clone(),
         all_pairs,
         fmm,
     };
@@ -90,13 +90,14 @@ pub fn run(quick: bool, json: bool) -> Result<String, Failure> {
     Ok(summary(&report))
 }
 
-fn all_pairs<T: Precision>(device: &Arc<Device>, outputs: &[Output], n: usize) -> Result<AllPairs, Failure> {
+fn all_pairs<T: Precision>(gpu: &Properties, outputs: &[Output], n: usize) -> Result<AllPairs, Failure> {
     let points = PointSet::Cube.generate::<T>(n, 1);
     let strengths = ChargeDistribution::Signed.generate::<T>(n, 1);
     let sum = Sum::new(Kernel::Coulomb, &points)
         .outputs(outputs)
-        .method(Method::Direct);
-    let mut plan = Plan::new(device, &sum)?;
+        .method(Method::Direct)
+        .device(Device::Cuda(gpu.ordinal));
+    let mut plan = sum.plan()?;
     let mut best = f64::MAX;
     for _ in 0..3 {
         plan.evaluate(&strengths)?;
@@ -107,7 +108,7 @@ fn all_pairs<T: Precision>(device: &Arc<Device>, outputs: &[Output], n: usize) -
         outputs: name(outputs),
         n,
         pairs: (n as f64).powi(2) / best,
-        bound: bound::<T>(device.properties(), outputs),
+        bound: bound::<T>(gpu, outputs),
     })
 }
 
@@ -127,7 +128,7 @@ fn bound<T: Precision>(properties: &Properties, outputs: &[Output]) -> f64 {
 }
 
 fn fmm<T: Precision>(
-    device: &Arc<Device>,
+    device: Device,
     set: PointSet,
     n: usize,
     outputs: &[Output],
@@ -141,8 +142,9 @@ fn fmm<T: Precision>(
         let sum = Sum::new(Kernel::Coulomb, &points)
             .outputs(outputs)
             .method(Method::Fmm)
-            .tolerance(tolerance);
-        let mut plan = Plan::new(device, &sum)?;
+            .tolerance(tolerance)
+            .device(device);
+        let mut plan = sum.plan()?;
         plan.evaluate(&strengths)?;
         let (seconds, interactions) = (*plan.seconds(), plan.parameters().interactions);
         let p2p_pairs = interactions.p2p as f64 / seconds.of(Phase::P2p);

@@ -2,16 +2,15 @@
 
 use crate::args::BenchArgs;
 use crate::failure::Failure;
-use crate::run::device;
-use crate::{print, units};
+use crate::print;
+use farfield::Device;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
+use farfield_io::units;
 use farfield_sim::case::{self, BuiltIn, Case, Override};
-use farfield_sim::device::Device;
 use farfield_sim::run::{Control, Outcome, Run, Silent};
 use serde::Serialize;
 use std::path::Path;
-use std::sync::Arc;
 
 #[derive(Serialize)]
 struct Report {
@@ -56,28 +55,23 @@ pub fn run(args: &BenchArgs, profile: MachineProfile) -> Result<String, Failure>
     let case = overrides
         .and_then(|overrides| case::read(BuiltIn::ALL[0].text, BuiltIn::ALL[0].name, &overrides))
         .map_err(Failure::data)?;
-    let device = device::open(args.device)?;
+    args.device.check()?;
     let folder = std::env::temp_dir().join(format!("farfield-bench-{}", std::process::id()));
     print::progress("measuring steps of the case leapfrog");
     let run = || {
-        let outcome = measure(case.clone(), &folder, profile.clone(), device.clone());
+        let outcome = measure(case.clone(), &folder, profile.clone(), args.device);
         // Only tidying.
         let _ = std::fs::remove_dir_all(&folder);
         outcome
     };
     // The first run on a device may compile kernels.
-    if device.is_some() {
+    if args.device != Device::Cpu {
         run()?;
     }
     report(run()?, tracers, args.json)
 }
 
-fn measure(
-    case: Case,
-    folder: &Path,
-    profile: MachineProfile,
-    device: Option<Arc<dyn Device>>,
-) -> Result<Outcome, farfield_sim::Error> {
+fn measure(case: Case, folder: &Path, profile: MachineProfile, device: Device) -> Result<Outcome, farfield_sim::Error> {
     let mut run = Run::new(case, folder, profile)?;
     run.compute_on(device)?;
     run.go(&Control::default(), &mut Silent)

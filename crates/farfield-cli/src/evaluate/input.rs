@@ -1,13 +1,12 @@
 //! Points and charges, made up or from files.
 
-use super::request::{Charges, Request, Sources};
+use super::settings::{Charges, EvaluateSettings, Sources};
 use crate::failure::Failure;
 use crate::print;
-use crate::problem::{Counts, Data, Error, Named, Problem, check_precision};
-use farfield::machine;
+use crate::problem::{Counts, Data, Named, Problem, check_precision};
 use farfield::plan::MOST_POINTS;
 use farfield::simd::Real;
-use farfield_cuda::device::Precision;
+use farfield::{Device, Error, Precision, machine};
 use farfield_io::{Array, PointsFile, read_points_dim, read_strengths, read_targets_dim};
 use std::path::Path;
 
@@ -25,13 +24,13 @@ pub struct Input<T, const D: usize> {
 }
 
 impl<T: Precision, const D: usize> Input<T, D> {
-    /// Makes or reads everything the request names.
-    pub fn load<P: Problem<D>>(problem: &P, request: &Request<P::Set>) -> Result<Self, Failure> {
+    /// Makes or reads everything the settings names.
+    pub fn load<P: Problem<D>>(problem: &P, settings: &EvaluateSettings<P::Set>) -> Result<Self, Failure> {
         let mut notes = Vec::new();
-        let (sources, in_file) = match &request.sources {
+        let (sources, in_file) = match &settings.sources {
             Sources::Made { set, n } => {
-                check_fits::<P, T, D>(problem, request, *n)?;
-                (P::points(*set, *n, request.seed), None)
+                check_fits::<P, T, D>(problem, settings, *n)?;
+                (P::points(*set, *n, settings.seed), None)
             }
             Sources::File(path) => {
                 print::progress(&format!("reading {}", path.display()));
@@ -46,30 +45,57 @@ impl<T: Precision, const D: usize> Input<T, D> {
                 (rounded("sources", path, &points)?, strengths)
             }
         };
-        let components = problem.strength_components();
-        let (strengths, vectors) = match &request.charges {
+        // Dipoles come in a file of their own, beside one charge per source.
+        let components = match settings.dipoles {
+            Some(_) => 1,
+            None => problem.strength_components(),
+        };
+        let moments = match &settings.dipoles {
+            Some(path) => Some(read_moments(settings, path, sources.len())?),
+            None => None,
+        };
+        let in_moments = moments.as_ref().map(|array| (array.columns / 3).max(1));
+        let asked = settings.vectors.or(in_moments);
+        let (strengths, vectors) = match &settings.charges {
+            Charges::None => (vec![T::ZERO; sources.len() * asked.unwrap_or(1)], asked.unwrap_or(1)),
             Charges::Made(distribution) => {
-                let vectors = request.vectors.unwrap_or(1);
+                let vectors = asked.unwrap_or(1);
                 (
-                    distribution.generate(sources.len() * components * vectors, request.seed),
+                    distribution.generate(sources.len() * components * vectors, settings.seed),
                     vectors,
                 )
             }
             Charges::File(path) => {
                 print::progress(&format!("reading {}", path.display()));
                 let array = read_strengths(path)?;
-                check_rows(request, path, &array, sources.len())?;
-                arranged(problem, request.vectors, path, &array)?
+                check_rows(settings, "charges", path, &array, sources.len())?;
+                arranged(problem, components, asked, path, &array)?
             }
-            Charges::WithSources => match (&request.sources, in_file) {
-                (Sources::File(path), Some(array)) => arranged(problem, request.vectors, path, &array)?,
+            Charges::WithSources => match (&settings.sources, in_file) {
+                (Sources::File(path), Some(array)) => arranged(problem, components, asked, path, &array)?,
+                _ if moments.is_some() => {
+                    let vectors = asked.unwrap_or(1);
+                    (vec![T::ZERO; sources.len() * vectors], vectors)
+                }
                 _ => {
-                    let path = request.source_name();
+                    let path = settings.source_name();
                     return Err(Failure::Data(format!(
                         "{path}: no charges in this file: give --charges FILE, or --charge-distribution to make them up"
                     )));
                 }
             },
+        };
+        let strengths = match (&settings.dipoles, moments) {
+            (Some(path), Some(array)) => {
+                let (moments, _) = arranged::<P, T, D>(problem, 3, Some(vectors), path, &array)?;
+                let moments = moments.as_chunks::<3>().0.iter();
+                strengths
+                    .iter()
+                    .zip(moments)
+                    .flat_map(|(q, [x, y, z])| [*q, *x, *y, *z])
+                    .collect()
+            }
+            _ => strengths,
         };
         let mut input = Self {
             sources,
@@ -78,7 +104,7 @@ impl<T: Precision, const D: usize> Input<T, D> {
             vectors,
             notes,
         };
-        if let Some(path) = &request.targets {
+        if let Some(path) = &settings.targets {
             print::progress(&format!("reading {}", path.display()));
             input.set_targets(rounded("targets", path, &read_targets_dim(path)?)?);
         }
@@ -100,7 +126,6 @@ impl<T: Precision, const D: usize> Input<T, D> {
         Data {
             sources: &self.sources,
             targets: self.targets.as_deref(),
-            strengths: &self.strengths,
             vectors: self.vectors,
         }
     }
@@ -120,25 +145,22 @@ impl<T: Precision, const D: usize> Input<T, D> {
     }
 
     /// What is wrong with the sum, with the file that the offending array came from.
-    pub fn failure<S: Named>(&self, request: &Request<S>, error: Error) -> Failure {
-        let error = match error {
-            Error::Sum(error) => error,
-            of_device => return request.device.failure(of_device),
-        };
+    pub fn failure<S: Named>(&self, settings: &EvaluateSettings<S>, error: Error) -> Failure {
+        if error.is_of_the_device() {
+            return of_device(settings.options.device, &error);
+        }
         let array = match &error {
-            farfield::Error::NotFinite { array, .. }
-            | farfield::Error::TooClose { array, .. }
-            | farfield::Error::TooMany { array, .. } => *array,
-            farfield::Error::Overflow { .. } => "strengths",
+            Error::NotFinite { array, .. } | Error::TooClose { array, .. } | Error::TooMany { array, .. } => *array,
+            Error::Overflow { .. } => "strengths",
             _ => "",
         };
-        if let (farfield::Error::Memory { .. }, Sources::Made { n, .. }) = (&error, &request.sources) {
+        if let (Error::Memory { .. }, Sources::Made { n, .. }) = (&error, &settings.sources) {
             return Failure::Data(format!("--n {n}: {error}"));
         }
-        let file = match (array, &request.charges) {
+        let file = match (array, &settings.charges) {
             ("strengths", Charges::File(path)) => path.display().to_string(),
-            ("strengths", Charges::WithSources) | ("sources", _) => request.source_name(),
-            ("targets", _) => request
+            ("strengths", Charges::WithSources) | ("sources", _) => settings.source_name(),
+            ("targets", _) => settings
                 .targets
                 .as_ref()
                 .map(|path| path.display().to_string())
@@ -159,25 +181,39 @@ fn rounded<T: Real, const D: usize>(array: &str, path: &Path, points: &[[f64; D]
 }
 
 /// There must be a row of strengths for each source.
-fn check_rows<S: Named>(request: &Request<S>, path: &Path, array: &Array, sources: usize) -> Result<(), Failure> {
+fn check_rows<S: Named>(
+    settings: &EvaluateSettings<S>,
+    what: &str,
+    path: &Path,
+    array: &Array,
+    sources: usize,
+) -> Result<(), Failure> {
     if array.rows == sources {
         return Ok(());
     }
-    let (name, rows, from) = (path.display(), array.rows, request.source_name());
+    let (name, rows, from) = (path.display(), array.rows, settings.source_name());
     Err(Failure::Data(format!(
-        "{name}: charges for {rows} points, but {from} has {sources} sources"
+        "{name}: {what} for {rows} points, but {from} has {sources} sources"
     )))
+}
+
+/// The file of dipole moments.
+fn read_moments<S: Named>(settings: &EvaluateSettings<S>, path: &Path, sources: usize) -> Result<Array, Failure> {
+    print::progress(&format!("reading {}", path.display()));
+    let array = read_strengths(path)?;
+    check_rows(settings, "dipole moments", path, &array, sources)?;
+    Ok(array)
 }
 
 /// From a row for each source, with the components of vector after vector, to the library's order.
 fn arranged<P: Problem<D>, T: Real, const D: usize>(
     problem: &P,
+    components: usize,
     vectors: Option<usize>,
     path: &Path,
     array: &Array,
 ) -> Result<(Vec<T>, usize), Failure> {
     let name = path.display();
-    let components = problem.strength_components();
     let vectors = vectors.unwrap_or((array.columns / components).max(1));
     if array.columns != vectors * components {
         let what = if components == 1 {
@@ -217,24 +253,45 @@ fn arranged<P: Problem<D>, T: Real, const D: usize>(
     Ok((strengths, vectors))
 }
 
+/// The bytes a sum over so many points takes.
+pub fn forecast<P: Problem<D>, T: Precision, const D: usize>(
+    problem: &P,
+    settings: &EvaluateSettings<P::Set>,
+    counts: Counts,
+) -> u64 {
+    let nothing = Data::<T, D>::nothing(counts.vectors);
+    problem
+        .sum(&nothing, &settings.options)
+        .memory_forecast(counts.sources, counts.targets)
+}
+
+/// What is wrong with a graphics processor, with the device that was asked for.
+pub fn of_device(device: Device, error: &Error) -> Failure {
+    match device {
+        Device::Cpu | Device::Auto => Failure::data(error),
+        device => Failure::Data(format!("--device {device}: {error}")),
+    }
+}
+
 /// Refuses numbers of points that cannot fit, before the first one is made.
 fn check_fits<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
-    request: &Request<P::Set>,
+    settings: &EvaluateSettings<P::Set>,
     n: usize,
 ) -> Result<(), Failure> {
     let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
     let counts = Counts {
         sources: n,
         targets: None,
-        vectors: request.vectors.unwrap_or(1),
+        vectors: settings.vectors.unwrap_or(1),
     };
-    let needed = problem.memory_forecast::<T>(counts, &request.settings);
-    if let Some(device) = request.settings.executor.device() {
+    let needed = forecast::<P, T, D>(problem, settings, counts);
+    if let Device::Cuda(number) = settings.options.device {
+        let device = farfield::open(number)?;
         // The plan refuses what does not fit in the end; made points would only have taken their time.
         let free = device.free_memory()?;
         if needed > free {
-            let error = farfield_cuda::Error::Memory {
+            let error = Error::DeviceMemory {
                 needed_gib: gib(needed),
                 available_gib: gib(free),
                 device: device.properties().name.clone(),
@@ -244,14 +301,14 @@ fn check_fits<P: Problem<D>, T: Precision, const D: usize>(
     } else if let Some(available) = machine::available_memory()
         && needed > available
     {
-        let error = farfield::Error::Memory {
+        let error = Error::Memory {
             needed_gib: gib(needed),
             available_gib: gib(available),
         };
         return Err(Failure::Data(format!("--n {n}: {error}")));
     }
     if n > MOST_POINTS {
-        let error = farfield::Error::TooMany {
+        let error = Error::TooMany {
             array: "sources",
             count: n,
             limit: MOST_POINTS,

@@ -17,12 +17,20 @@ impl AnyKernel {
         check_options(args)?;
         let space = |kernel, size| space(args, kernel, size).map(AnyKernel::Space);
         match args.kernel {
+            KernelName::Coulomb if args.dipoles.is_some() => space(kernel::Kernel::CoulombDipoles, None),
             KernelName::Coulomb => space(kernel::Kernel::Coulomb, None),
             KernelName::Gravity => {
                 let constant = args.gravitational_constant.unwrap_or(1.0);
                 // Without softening it is Newton's law, and the singular kernel is cheaper.
                 let softening = args.softening.filter(|size| *size > 0.0);
-                space(kernel::Kernel::Gravity { constant }, softening)
+                let all = kernel::Softening::ALL;
+                let name = args.softening_kernel.as_deref();
+                let kind = all.into_iter().find(|softening| Some(softening.name()) == name);
+                let kernel = kernel::Kernel::Gravity {
+                    constant,
+                    softening: kind.unwrap_or_default(),
+                };
+                space(kernel, softening)
             }
             KernelName::BiotSavart => {
                 let core = core_of(args, kernel::Core::Singular, &kernel::Core::ALL)?;
@@ -36,8 +44,8 @@ impl AnyKernel {
 
 /// Refuses options of other kernels.
 fn check_options(args: &EvaluateArgs) -> Result<(), Failure> {
-    use KernelName::{BiotSavart, Gravity, Harmonic2d, Log2d};
-    let options: [(&str, bool, &[KernelName]); 5] = [
+    use KernelName::{BiotSavart, Coulomb, Gravity, Harmonic2d, Log2d};
+    let options: [(&str, bool, &[KernelName]); 7] = [
         ("--core", args.core.is_some(), &[BiotSavart, Harmonic2d, Log2d]),
         (
             "--allow-unbounded-gradient",
@@ -45,11 +53,13 @@ fn check_options(args: &EvaluateArgs) -> Result<(), Failure> {
             &[BiotSavart],
         ),
         ("--softening", args.softening.is_some(), &[Gravity]),
+        ("--softening-kernel", args.softening_kernel.is_some(), &[Gravity]),
         (
             "--gravitational-constant",
             args.gravitational_constant.is_some(),
             &[Gravity],
         ),
+        ("--dipoles", args.dipoles.is_some(), &[Coulomb]),
         ("--complex", args.complex, &[Harmonic2d, Log2d]),
     ];
     for (option, given, kernels) in options {

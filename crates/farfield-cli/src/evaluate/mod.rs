@@ -1,27 +1,28 @@
 //! `farfield evaluate`: one sum, timed, and its error measured.
 //!
-//! request -> checked -> device -> points and charges -> plan and evaluate (the fastest of several) -> error -> results
+//! settings -> checked -> device -> points and charges -> plan and evaluate (the fastest of several) -> error -> results
 //! to a file -> report.
 
 mod input;
 mod kernel;
 mod record;
-mod request;
+mod settings;
 mod summary;
 mod write;
 
-use crate::args::{Device, EvaluateArgs, PrecisionName};
+use crate::args::{EvaluateArgs, PrecisionName};
 use crate::failure::Failure;
-use crate::problem::{Error, Executor, OutputError, Planned, Problem, Processor, Shared};
+use crate::problem::Problem;
 use crate::profile::Profile;
-use crate::{print, threads, units};
+use crate::{print, threads};
 use farfield::plan::Parameters;
-use farfield::report::Seconds;
-use farfield::{Field, machine};
-use farfield_cuda::device::Precision;
+use farfield::report::{Processor, Report, Seconds, Shared};
+use farfield::verify::OutputError;
+use farfield::{Error, Field, Geometry, PlanOf, Precision, machine};
+use farfield_io::units;
 use input::Input;
 use kernel::AnyKernel;
-use request::Request;
+use settings::EvaluateSettings;
 
 /// Runs the command.
 pub fn run(args: EvaluateArgs) -> Result<String, Failure> {
@@ -34,16 +35,17 @@ pub fn run(args: EvaluateArgs) -> Result<String, Failure> {
 
 fn start<P: Problem<D>, const D: usize>(problem: &P, args: EvaluateArgs, profile: Profile) -> Result<String, Failure> {
     let threads = args.threads;
-    let request = Request::new(args, profile, P::SETS)?;
+    let settings = EvaluateSettings::new(args, profile, P::SETS)?;
     threads::start(threads)?;
-    match request.precision {
-        PrecisionName::F32 => evaluate::<P, f32, D>(problem, request),
-        PrecisionName::F64 => evaluate::<P, f64, D>(problem, request),
+    match settings.precision {
+        PrecisionName::F32 => evaluate::<P, f32, D>(problem, settings),
+        PrecisionName::F64 => evaluate::<P, f64, D>(problem, settings),
     }
 }
 
 /// What came out of the fastest evaluation.
 struct Outcome {
+    report: Report,
     parameters: Parameters,
     tolerance: Option<f64>,
     processor: Processor,
@@ -59,58 +61,57 @@ struct Outcome {
 
 fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
-    mut request: Request<P::Set>,
+    settings: EvaluateSettings<P::Set>,
 ) -> Result<String, Failure> {
-    request.check_options::<P, T, D>(problem)?;
+    settings.check_options::<P, T, D>(problem)?;
     // A missing device is known before any point is made or read.
-    request.settings.executor = Executor::open(request.device, P::BY_BOTH)?;
-    let input = Input::<T, D>::load(problem, &request)?;
-    if request.device == Device::Auto {
-        request.settings.executor = Executor::fastest(|gpu| problem.gpu_pays(&input.data(), &request.settings, gpu));
+    let device = settings.options.device;
+    device.check().map_err(|error| input::of_device(device, &error))?;
+    let input = Input::<T, D>::load(problem, &settings)?;
+    let settings = &settings;
+    let (mut outcome, field) = fastest(problem, settings, &input)?;
+    if settings.verify > 0 {
+        outcome.samples = settings.verify.min(field.targets());
+        let sum = problem.sum(&input.data(), &settings.options);
+        outcome.errors = sum.verify(&input.strengths, &field, outcome.samples, settings.seed);
     }
-    let request = &request;
-    let (mut outcome, field) = fastest(problem, request, &input)?;
-    if request.verify > 0 {
-        outcome.samples = request.verify.min(field.targets());
-        outcome.errors = problem.verify(&input.data(), &field, outcome.samples, request.seed);
-    }
-    if let Some(path) = &request.output {
+    if let Some(path) = &settings.output {
         write::results(path, &field)?;
     }
-    if request.json {
-        record::json(problem, request, &input, &outcome)
+    if settings.json {
+        record::json(problem, settings, &input, &outcome)
     } else {
-        Ok(summary::text(problem, request, &input, &outcome))
+        Ok(summary::text(problem, settings, &input, &outcome))
     }
 }
 
 /// Plans and evaluates as often as asked, each time from raw points, and keeps the fastest.
 fn fastest<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
-    request: &Request<P::Set>,
+    settings: &EvaluateSettings<P::Set>,
     input: &Input<T, D>,
 ) -> Result<(Outcome, Field<T, P::Output>), Failure> {
     let mut best: Option<Outcome> = None;
     let mut field = None;
-    for run in 1..=request.repeat {
+    for run in 1..=settings.repeat {
         // What the last run left must not count as this one's memory.
         drop(field.take());
-        let failed = |error| input.failure(request, error);
-        let mut plan = problem.plan(&input.data(), &request.settings).map_err(failed)?;
+        let failed = |error| input.failure(settings, error);
+        let mut plan = problem.sum(&input.data(), &settings.options).plan().map_err(failed)?;
         let mut result = plan.evaluate(&input.strengths).map_err(failed)?;
         let seconds = *plan.seconds();
-        if request.repeat > 1 {
+        if settings.repeat > 1 {
             print::progress(&format!(
                 "evaluation {run} of {}: {}",
-                request.repeat,
+                settings.repeat,
                 units::seconds(seconds.total)
             ));
         }
         if best.as_ref().is_none_or(|best| seconds.total < best.seconds.total) {
             best = Some(Outcome::new(&plan));
         }
-        if run == request.repeat {
-            let reused = reuse(request.reuse, &mut plan, &input.strengths, &mut result).map_err(failed)?;
+        if run == settings.repeat {
+            let reused = reuse(settings.reuse, &mut plan, &input.strengths, &mut result).map_err(failed)?;
             best = best.map(|best| Outcome { reused, ..best });
         }
         field = Some(result);
@@ -118,7 +119,7 @@ fn fastest<P: Problem<D>, T: Precision, const D: usize>(
     match (best, field) {
         (Some(mut best), Some(field)) => {
             best.memory = machine::peak_memory();
-            best.add_notes(problem, request, input);
+            best.add_notes(problem, settings, input);
             Ok((best, field))
         }
         _ => Err(Failure::Usage("--repeat: at least 1 is needed".to_owned())),
@@ -126,11 +127,11 @@ fn fastest<P: Problem<D>, T: Precision, const D: usize>(
 }
 
 /// The fastest of several evaluations of one plan, into the field that it gave.
-fn reuse<T: Precision, P: Planned<T>>(
+fn reuse<T: Precision, G: Geometry>(
     runs: usize,
-    plan: &mut P,
+    plan: &mut PlanOf<T, G>,
     strengths: &[T],
-    field: &mut Field<T, P::Output>,
+    field: &mut Field<T, G::Output>,
 ) -> Result<Option<Seconds>, Error> {
     let mut best: Option<Seconds> = None;
     for run in 1..=runs {
@@ -145,12 +146,13 @@ fn reuse<T: Precision, P: Planned<T>>(
 }
 
 impl Outcome {
-    fn new<T: Precision>(plan: &impl Planned<T>) -> Self {
+    fn new<T: Precision, G: Geometry>(plan: &PlanOf<T, G>) -> Self {
         Self {
+            report: plan.report(),
             parameters: *plan.parameters(),
             tolerance: plan.tolerance(),
             processor: plan.processor(),
-            notes: plan.notes().to_vec(),
+            notes: plan.notes(),
             seconds: *plan.seconds(),
             shared: plan.shared(),
             reused: None,
@@ -163,12 +165,12 @@ impl Outcome {
     fn add_notes<P: Problem<D>, T, const D: usize>(
         &mut self,
         problem: &P,
-        request: &Request<P::Set>,
+        settings: &EvaluateSettings<P::Set>,
         input: &Input<T, D>,
     ) {
         self.notes.extend(input.notes.iter().cloned());
         let method = self.parameters.method;
-        if request.settings.theta.is_some() && !problem.uses_theta(method) {
+        if settings.options.theta.is_some() && !problem.uses_theta(method) {
             self.notes.push(format!("theta has no effect on {method} here"));
         }
     }

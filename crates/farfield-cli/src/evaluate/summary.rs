@@ -1,14 +1,12 @@
 //! The report for reading.
 
 use super::input::Input;
-use super::request::{Charges, Request, Sources};
+use super::settings::{Charges, EvaluateSettings, Sources};
 use super::{Outcome, rate};
-use crate::problem::{Named, Problem, Processor, names};
-use crate::units;
-use farfield::Method;
-use farfield::report::Phase;
-use farfield_cuda::device::Precision;
-use farfield_cuda::hybrid::Halves;
+use crate::problem::{Named, Problem, names};
+use farfield::report::{Halves, Phase, Processor};
+use farfield::{Method, Precision};
+use farfield_io::units;
 use std::fmt::Write;
 
 /// Where values start on a line.
@@ -17,20 +15,20 @@ const NAME_WIDTH: usize = 14;
 /// The report.
 pub fn text<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
-    request: &Request<P::Set>,
+    settings: &EvaluateSettings<P::Set>,
     input: &Input<T, D>,
     outcome: &Outcome,
 ) -> String {
     let mut text = String::new();
-    describe(&mut text, problem, request, input);
-    plan(&mut text, request, outcome);
+    describe(&mut text, problem, settings, input);
+    plan(&mut text, settings, outcome);
     time(&mut text, outcome);
     error(&mut text, outcome);
     rates(&mut text, input.sources.len(), input.target_count(), outcome);
     for note in &outcome.notes {
         line(&mut text, "note", note);
     }
-    if let Some(path) = &request.output {
+    if let Some(path) = &settings.output {
         line(&mut text, "written", &path.display().to_string());
     }
     text
@@ -44,37 +42,44 @@ fn line(text: &mut String, name: &str, value: &str) {
 fn describe<P: Problem<D>, T: Precision, const D: usize>(
     text: &mut String,
     problem: &P,
-    request: &Request<P::Set>,
+    settings: &EvaluateSettings<P::Set>,
     input: &Input<T, D>,
 ) {
     let (kernel, outputs) = (problem.facts().title, names(problem.outputs()));
     line(text, "sum", &format!("{kernel}: {outputs}, {}", T::NAME));
-    let made = match &request.sources {
-        Sources::Made { set, .. } => format!("{}, seed {}", set.name(), request.seed),
+    let made = match &settings.sources {
+        Sources::Made { set, .. } => format!("{}, seed {}", set.name(), settings.seed),
         Sources::File(path) => path.display().to_string(),
     };
-    let charges = match &request.charges {
+    let charges = match &settings.charges {
         Charges::Made(distribution) => format!("{distribution} charges"),
         Charges::WithSources => "charges from the same file".to_owned(),
         Charges::File(path) => format!("charges from {}", path.display()),
+        Charges::None => "no charges".to_owned(),
     };
+    let dipoles = settings.dipoles.as_ref();
+    let dipoles = dipoles.map_or_else(String::new, |path| format!(", dipoles from {}", path.display()));
     let vectors = if input.vectors == 1 {
         String::new()
     } else {
         format!(" x {}", input.vectors)
     };
     let sources = units::count(input.sources.len() as u64);
-    line(text, "sources", &format!("{sources} ({made}), {charges}{vectors}"));
-    let targets = match (&input.targets, &request.targets) {
+    line(
+        text,
+        "sources",
+        &format!("{sources} ({made}), {charges}{dipoles}{vectors}"),
+    );
+    let targets = match (&input.targets, &settings.targets) {
         (Some(targets), Some(path)) => format!("{} ({})", units::count(targets.len() as u64), path.display()),
         _ => "the sources".to_owned(),
     };
     line(text, "targets", &targets);
 }
 
-fn plan<S>(text: &mut String, request: &Request<S>, outcome: &Outcome) {
+fn plan<S>(text: &mut String, settings: &EvaluateSettings<S>, outcome: &Outcome) {
     let parameters = &outcome.parameters;
-    let chosen = match request.settings.method {
+    let chosen = match settings.options.method {
         Method::Auto => " (chosen)",
         asked if asked != parameters.method => " (instead of what was asked for)",
         _ => "",
@@ -98,19 +103,19 @@ fn plan<S>(text: &mut String, request: &Request<S>, outcome: &Outcome) {
             &format!("{boxes} boxes, depth {depth}, up to {capacity} points in a leaf"),
         );
     }
-    line(text, "device", &device(request, &outcome.processor));
+    line(text, "device", &device(settings, &outcome.processor));
 }
 
-fn device<S>(request: &Request<S>, processor: &Processor) -> String {
+fn device<S>(settings: &EvaluateSettings<S>, processor: &Processor) -> String {
     match processor {
         Processor::Cpu { simd, lanes } => {
-            let (threads, profile) = (threads(), &request.profile);
+            let (threads, profile) = (threads(), &settings.profile);
             format!("cpu, {threads}, {simd} ({lanes} lanes), profile {profile}")
         }
         // The machine profile is the CPU's.
         Processor::Cuda(gpu) => format!("cuda, {}, {} multiprocessors", gpu.name, gpu.multiprocessors),
         Processor::Hybrid(simd, gpu) => {
-            let (threads, profile) = (threads(), &request.profile);
+            let (threads, profile) = (threads(), &settings.profile);
             format!("hybrid, {threads}, {simd}, beside {}, profile {profile}", gpu.name)
         }
     }

@@ -1,7 +1,7 @@
 //! The error against the exact solution, where there is one.
 
-use super::problem::{Field, Problem};
-use super::request::Components;
+use super::field_on_grid::{FieldOnGrid, VorticitySource};
+use super::settings::Components;
 use crate::failure::Failure;
 use farfield::points::Random;
 use farfield::simd::Real;
@@ -21,7 +21,7 @@ pub struct Measured {
 
 /// Compares channel `psi` with the exact stream function: at all points with their volumes, or at random points where
 /// the exact one is slow.
-pub fn measure<T: Real>(problem: &Problem<T>) -> Result<Option<Measured>, Failure> {
+pub fn measure<T: Real>(problem: &FieldOnGrid<T>) -> Result<Option<Measured>, Failure> {
     let Some(exact) = problem.field.stream_function() else {
         return Ok(None);
     };
@@ -31,7 +31,7 @@ pub fn measure<T: Real>(problem: &Problem<T>) -> Result<Option<Measured>, Failur
     };
     let grid = &problem.grid;
     let (mut difference, mut size, mut samples) = (0.0, 0.0, grid.points());
-    if problem.field == Field::TwoRings {
+    if problem.field == VorticitySource::TwoRings {
         for (component, axis) in axes.into_iter().enumerate() {
             difference += grid.integrate("psi", component, |x, psi| (psi - exact(x)[axis]).powi(2))?;
             size += grid.integrate("psi", component, |x, _| exact(x)[axis].powi(2))?;

@@ -1,18 +1,18 @@
 //! `farfield poisson`: the stream function of a vorticity field on an adapted grid.
 //!
-//! request -> problem (the field on a grid adapted to it) -> solution -> error -> files -> report.
+//! settings -> problem (the field on a grid adapted to it) -> solution -> error -> files -> report.
 
 mod case;
 mod error;
-mod problem;
+mod field_on_grid;
 mod record;
-mod request;
+mod settings;
 mod summary;
 mod write;
 
-pub use error::Measured;
-pub use problem::{Field, Problem};
-pub use request::{Components, Request};
+use error::Measured;
+use field_on_grid::FieldOnGrid;
+use settings::{Components, PoissonSettings};
 
 use crate::args::{PoissonArgs, PrecisionName};
 use crate::failure::Failure;
@@ -25,11 +25,11 @@ use std::path::PathBuf;
 /// Runs the command.
 pub fn run(args: PoissonArgs) -> Result<String, Failure> {
     let (precision, json, output, how_many) = (args.precision, args.json, args.output.clone(), args.threads);
-    let request = Request::new(args)?;
+    let settings = PoissonSettings::new(args)?;
     threads::start(how_many)?;
     match precision {
-        PrecisionName::F32 => solve::<f32>(&request, output, json),
-        PrecisionName::F64 => solve::<f64>(&request, output, json),
+        PrecisionName::F32 => solve::<f32>(&settings, output, json),
+        PrecisionName::F64 => solve::<f64>(&settings, output, json),
     }
 }
 
@@ -41,9 +41,9 @@ struct Outcome {
     memory: Option<u64>,
 }
 
-fn solve<T: Precision>(request: &Request, output: Option<PathBuf>, json: bool) -> Result<String, Failure> {
-    let mut problem = Problem::<T>::new(request)?;
-    let report = problem.solve(request)?;
+fn solve<T: Precision>(settings: &PoissonSettings, output: Option<PathBuf>, json: bool) -> Result<String, Failure> {
+    let mut problem = FieldOnGrid::<T>::new(settings)?;
+    let report = problem.solve(settings)?;
     let mut outcome = Outcome {
         report,
         error: error::measure(&problem)?,
@@ -51,15 +51,15 @@ fn solve<T: Precision>(request: &Request, output: Option<PathBuf>, json: bool) -
         memory: machine::peak_memory(),
     };
     if let Some(folder) = output {
-        if request.components == Components::All {
+        if settings.components == Components::All {
             problem.grid.add_channel("velocity", 3)?;
             problem.grid.apply(&Curl(Order::Fourth), "psi", "velocity")?;
         }
         outcome.written = write::files(&folder, &problem)?;
     }
     if json {
-        record::json(request, &problem, &outcome)
+        record::json(settings, &problem, &outcome)
     } else {
-        Ok(summary::text(request, &problem, &outcome))
+        Ok(summary::text(settings, &problem, &outcome))
     }
 }

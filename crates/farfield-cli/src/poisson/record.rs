@@ -1,7 +1,7 @@
 //! The report as one JSON object. Its keys are a contract: add, do not rename.
 
-use super::problem::Problem;
-use super::request::Request;
+use super::field_on_grid::FieldOnGrid;
+use super::settings::PoissonSettings;
 use super::{Measured, Outcome};
 use crate::failure::Failure;
 use farfield::simd::Real;
@@ -70,25 +70,29 @@ struct ErrorRecord {
 }
 
 /// The report.
-pub fn json<T: Real>(request: &Request, problem: &Problem<T>, outcome: &Outcome) -> Result<String, Failure> {
+pub fn json<T: Real>(
+    settings: &PoissonSettings,
+    problem: &FieldOnGrid<T>,
+    outcome: &Outcome,
+) -> Result<String, Failure> {
     let report = &outcome.report;
     let seconds = report.seconds;
     let record = Record {
         version: env!("CARGO_PKG_VERSION"),
-        case: request.field.name(),
+        case: settings.field.name(),
         resolution: problem.resolution,
-        component: request.components.name(),
-        wavelet: request.wavelet.name(),
-        refine: request.adaptation.refine,
-        compress: request.adaptation.compress,
+        component: settings.components.name(),
+        wavelet: settings.wavelet.name(),
+        refine: settings.adaptation.refine,
+        compress: settings.adaptation.compress,
         blocks: problem.grid.forest().leaves().len(),
         blocks_per_level: problem.grid.forest().leaves_per_level(),
         unresolved_blocks: problem.adapted.unresolved,
         n_sources: report.sources,
         n_targets: report.targets,
-        kernel: request.kernel.name(),
+        kernel: settings.kernel.name(),
         precision: T::NAME,
-        tolerance: match request.accuracy {
+        tolerance: match settings.accuracy {
             Accuracy::Tolerance(tolerance) => Some(tolerance),
             Accuracy::Fixed { .. } => None,
         },

@@ -1,14 +1,14 @@
 //! The report for reading.
 
 use super::Outcome;
-use super::problem::Problem;
-use super::request::Request;
-use crate::units;
+use super::field_on_grid::FieldOnGrid;
+use super::settings::PoissonSettings;
 use farfield::simd::Real;
+use farfield_io::units;
 use std::fmt::Write;
 
 /// The report.
-pub fn text<T: Real>(request: &Request, problem: &Problem<T>, outcome: &Outcome) -> String {
+pub fn text<T: Real>(settings: &PoissonSettings, problem: &FieldOnGrid<T>, outcome: &Outcome) -> String {
     let (report, grid) = (&outcome.report, &problem.grid);
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -20,9 +20,9 @@ pub fn text<T: Real>(request: &Request, problem: &Problem<T>, outcome: &Outcome)
         "problem",
         format!(
             "{}, component {}, {} kernel, {}",
-            request.field.name(),
-            request.components.name(),
-            request.kernel.name(),
+            settings.field.name(),
+            settings.components.name(),
+            settings.kernel.name(),
             T::NAME
         ),
     );
@@ -46,9 +46,9 @@ pub fn text<T: Real>(request: &Request, problem: &Problem<T>, outcome: &Outcome)
         "wavelet",
         format!(
             "{}, refine above {:e}, compress below {:e}",
-            request.wavelet.name(),
-            request.adaptation.refine,
-            request.adaptation.compress
+            settings.wavelet.name(),
+            settings.adaptation.refine,
+            settings.adaptation.compress
         ),
     );
     if problem.adapted.unresolved > 0 {
@@ -62,7 +62,7 @@ pub fn text<T: Real>(request: &Request, problem: &Problem<T>, outcome: &Outcome)
     }
     line(
         "sources",
-        format!("{} points above {:e}", count(report.sources), request.threshold),
+        format!("{} points above {:e}", count(report.sources), settings.threshold),
     );
     let mut method = report.method.to_string();
     for (name, value) in [

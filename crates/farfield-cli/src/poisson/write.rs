@@ -1,6 +1,6 @@
 //! Files of a solution: blocks, fields on a uniform grid, and pictures.
 
-use super::problem::Problem;
+use super::field_on_grid::FieldOnGrid;
 use crate::failure::Failure;
 use farfield::simd::Real;
 use farfield_grid::{BLOCK_POINTS, BLOCK_SIDE, Grid};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const MOST_POINTS: usize = 128;
 
 /// Writes `blocks.vtu`, `fields.vti`, `fields.pvd` and a picture of each channel, and returns their names.
-pub fn files<T: Real>(folder: &Path, problem: &Problem<T>) -> Result<Vec<PathBuf>, Failure> {
+pub fn files<T: Real>(folder: &Path, problem: &FieldOnGrid<T>) -> Result<Vec<PathBuf>, Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::Data(format!("{}: cannot make this folder: {error}", folder.display())))?;
     let grid = &problem.grid;

@@ -2,7 +2,6 @@
 //!
 //! name or file + `--set` -> case -> folder -> the loop of `farfield_sim`, watched here -> summary.
 
-pub mod device;
 mod progress;
 pub mod selftest;
 mod summary;
@@ -35,9 +34,9 @@ pub fn run(args: &RunArgs) -> Result<String, Failure> {
     threads::start(args.threads)?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&label));
     // A missing device is known before anything is written.
-    let device = device::open(args.device)?;
+    args.device.check()?;
     let mut run = Run::new(case, &folder, profile.costs)?;
-    run.compute_on(device)?;
+    run.compute_on(args.device)?;
     go(run, &args.watch)
 }
 
@@ -53,9 +52,9 @@ pub fn resume(args: &ResumeArgs) -> Result<String, Failure> {
         let text = farfield_sim::run::case_text(&case, &args.folder)?;
         Ok(case::read(&text, &origin, &overrides)?)
     };
-    let device = device::open(args.device)?;
+    args.device.check()?;
     let (mut run, mut remarks) = Run::resume(&args.folder, change)?;
-    remarks.extend(run.compute_on(device)?);
+    remarks.extend(run.compute_on(args.device)?);
     if !args.watch.quiet {
         remarks.iter().for_each(|remark| print::progress(remark));
     }

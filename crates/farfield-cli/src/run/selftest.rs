@@ -1,12 +1,12 @@
 //! Simulations whose state stays on a device, against the same steps on the CPU.
 
-use super::device::Cuda;
 use crate::failure::Failure;
+use farfield::Device;
+use farfield::cuda::selftest::Row;
+use farfield::memory::Memory;
 use farfield::tuning::MachineProfile;
-use farfield_cuda::selftest::Row;
 use farfield_sim::Error;
 use farfield_sim::case::{self, BuiltIn, Case, Override};
-use farfield_sim::device::Device;
 use farfield_sim::gravity::GravityModel;
 use farfield_sim::model::{Model, State};
 use farfield_sim::vortex::VortexModel;
@@ -105,16 +105,16 @@ const FMM: [&str; 4] = [
 ];
 
 /// Runs all checks and hands each row to `report` as it comes.
-pub fn run(device: &Arc<farfield_cuda::Device>, report: &mut dyn FnMut(&Row)) -> Result<(), Failure> {
-    let device: Arc<dyn Device> = Arc::new(Cuda::new(device.clone()));
+pub fn run(device: &Arc<farfield::cuda::Device>, report: &mut dyn FnMut(&Row)) -> Result<(), Failure> {
+    let device = Device::Cuda(device.properties().ordinal);
     for (what, set, allowed) in VORTEX {
-        report(&against_cpu(what, &read("leapfrog", &RINGS, set)?, &device, allowed)?);
+        report(&against_cpu(what, &read("leapfrog", &RINGS, set)?, device, allowed)?);
     }
     for (what, set, allowed) in GRAVITY {
-        report(&against_cpu(what, &read("plummer", &CLUSTER, set)?, &device, allowed)?);
+        report(&against_cpu(what, &read("plummer", &CLUSTER, set)?, device, allowed)?);
     }
-    report(&restored(&read("leapfrog", &RINGS, &FMM)?, &device)?);
-    report(&not_a_number(&read("leapfrog", &RINGS, &[])?, &device)?);
+    report(&restored(&read("leapfrog", &RINGS, &FMM)?, device)?);
+    report(&not_a_number(&read("leapfrog", &RINGS, &[])?, device)?);
     Ok(())
 }
 
@@ -136,11 +136,9 @@ fn model(case: &Case) -> Result<Box<dyn Model>, Error> {
 }
 
 /// Sends the present state to a device.
-fn place(model: &mut dyn Model, device: &Arc<dyn Device>) -> Result<(), Error> {
-    if let Some(memory) = device.memory()? {
-        model.stay_in(memory)?;
-    }
-    model.summation().device = Some(device.clone());
+fn place(model: &mut dyn Model, device: Device) -> Result<(), Error> {
+    model.stay_in(&Memory::of(device)?)?;
+    model.summation().device = device;
     Ok(())
 }
 
@@ -167,7 +165,7 @@ fn difference(a: &State, b: &State) -> f64 {
     arrays.map(|(a, b)| one(&a.2, &b.2)).fold(0.0, f64::max)
 }
 
-fn against_cpu(what: &str, case: &Case, device: &Arc<dyn Device>, allowed: f64) -> Result<Row, Failure> {
+fn against_cpu(what: &str, case: &Case, device: Device, allowed: f64) -> Result<Row, Failure> {
     let (mut here, mut there) = (model(case)?, model(case)?);
     place(&mut *there, device)?;
     let here = steps(&mut *here, case, 0..STEPS)?;
@@ -178,7 +176,7 @@ fn against_cpu(what: &str, case: &Case, device: &Arc<dyn Device>, allowed: f64) 
 }
 
 /// The numbers that differ between a run of all steps and one that was stopped and resumed in the middle.
-fn restored(case: &Case, device: &Arc<dyn Device>) -> Result<Row, Failure> {
+fn restored(case: &Case, device: Device) -> Result<Row, Failure> {
     let (mut whole, mut first, mut second) = (model(case)?, model(case)?, model(case)?);
     place(&mut *whole, device)?;
     place(&mut *first, device)?;
@@ -197,7 +195,7 @@ fn restored(case: &Case, device: &Arc<dyn Device>) -> Result<Row, Failure> {
 }
 
 /// Zero if the device reports a number that is not finite with the words of the CPU.
-fn not_a_number(case: &Case, device: &Arc<dyn Device>) -> Result<Row, Failure> {
+fn not_a_number(case: &Case, device: Device) -> Result<Row, Failure> {
     let spoilt = |on_device: bool| -> Result<String, Failure> {
         let mut model = model(case)?;
         let mut state = model.state()?;

@@ -1,7 +1,7 @@
 //! What a run came to.
 
 use crate::failure::Failure;
-use crate::units;
+use farfield_io::units;
 use farfield_sim::case::Case;
 use farfield_sim::run::{DeviceUse, Outcome};
 use serde::Serialize;

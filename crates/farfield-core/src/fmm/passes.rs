@@ -4,7 +4,7 @@
 //! results are bitwise equal however many threads run.
 
 use super::Fmm;
-use super::operators::{Placement, add_sources, add_values, workspace_len};
+use super::operators::{Placement, add_strengths, add_values};
 use super::setup::{L2L_CHILDREN, M2M_PARENTS, Moves, P2M_BOXES};
 use crate::expansion::coefficient_count;
 use crate::expansion::translation::{self, Translations};
@@ -241,7 +241,6 @@ impl<T: Real> Vectorized<T> for P2m<'_, T> {
             expansions,
             scratch,
         } = self;
-        let workspace = as_lanes::<V>(scratch, workspace_len(fmm.order, fmm.streams()));
         let sources = fmm.sources.position[0].len();
         for (at, expansion) in boxes.zip(expansions.chunks_mut(fmm.box_stride())) {
             let node = &fmm.tree.nodes[at];
@@ -252,9 +251,19 @@ impl<T: Real> Vectorized<T> for P2m<'_, T> {
                     &strengths[node.sources.start as usize..],
                 );
                 let place = &Placement::SAME;
-                let (recurrence, order) = (&fmm.recurrence, fmm.order);
-                add_sources::<V, false>(
-                    recurrence, order, points, place, strengths, sources, expansion, workspace,
+                let (recurrence, far, order) = (&fmm.recurrence, &fmm.multipole_sources, fmm.order);
+                let inverse_side = 1.0 / fmm.tree.side_of(node.level);
+                add_strengths::<V, false>(
+                    recurrence,
+                    far,
+                    order,
+                    points,
+                    place,
+                    strengths,
+                    sources,
+                    inverse_side,
+                    expansion,
+                    scratch,
                 );
             }
         }
@@ -280,7 +289,6 @@ impl<T: Real> Vectorized<T> for P2l<'_, T> {
             expansions,
             scratch,
         } = self;
-        let workspace = as_lanes::<V>(scratch, workspace_len(fmm.order, fmm.streams()));
         let sources = fmm.sources.position[0].len();
         let target = &fmm.tree.nodes[fmm.lists.p2l_boxes[row] as usize];
         for leaf in fmm.lists.p2l.row(row) {
@@ -290,9 +298,19 @@ impl<T: Real> Vectorized<T> for P2l<'_, T> {
                 fmm.sources.leaf(&leaf.sources),
                 &strengths[leaf.sources.start as usize..],
             );
-            let (recurrence, order) = (&fmm.recurrence, fmm.order);
-            add_sources::<V, true>(
-                recurrence, order, points, place, strengths, sources, expansions, workspace,
+            let (recurrence, far, order) = (&fmm.recurrence, &fmm.local_sources, fmm.order);
+            let inverse_side = 1.0 / fmm.tree.side_of(target.level);
+            add_strengths::<V, true>(
+                recurrence,
+                far,
+                order,
+                points,
+                place,
+                strengths,
+                sources,
+                inverse_side,
+                expansions,
+                scratch,
             );
         }
     }
@@ -428,7 +446,7 @@ fn l2p_leaf<V: Lanes>(fmm: &Fmm<V::Elem>, at: u32, vector: usize, sums: &mut [V:
     let outputs = &fmm.local_outputs;
     let derived = &mut scratch[..outputs.derived_len()];
     let coefficients = coefficient_count(fmm.order);
-    let components = fmm.pairs.kernel.strength_components();
+    let components = fmm.pairs.kernel.form().expansions();
     let start = at as usize * fmm.box_stride() + vector * components * coefficients;
     outputs.derive(&fmm.locals[start..][..components * coefficients], coefficients, derived);
     let inverse_side = 1.0 / fmm.tree.side_of(leaf.level);
@@ -450,7 +468,7 @@ fn m2p_leaf<V: Lanes>(
     let outputs = &fmm.multipole_outputs;
     let derived = &mut scratch[..outputs.derived_len()];
     let coefficients = coefficient_count(fmm.order);
-    let components = fmm.pairs.kernel.strength_components();
+    let components = fmm.pairs.kernel.form().expansions();
     let points = fmm.target_points().leaf(&leaf.targets);
     for source in fmm.lists.m2p.row(row) {
         let node = &fmm.tree.nodes[*source as usize];

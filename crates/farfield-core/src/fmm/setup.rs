@@ -1,10 +1,10 @@
 //! Tables and memory of an FMM evaluation, made once per plan.
 
-use super::operators::{LeafPoints, Placement, workspace_len};
+use super::operators::{LeafPoints, Placement, strengths_scratch};
 use crate::expansion::coefficient_count;
 use crate::expansion::harmonics::Recurrence;
 use crate::expansion::translation::{self, Translations};
-use crate::kernel::{FarOutputs, Side, Sizes};
+use crate::kernel::{FarOutputs, FarSources, Side, Sizes};
 use crate::p2p::Pairs;
 use crate::parallel::{ScratchPool, for_columns, map};
 use crate::simd::{Real, SimdLevel, lanes_len};
@@ -91,6 +91,8 @@ pub(crate) struct Fmm<T: Real> {
     pub m2l_direction: Vec<u16>,
     pub m2m_moves: Vec<Vec<Moves>>,
     pub l2l_moves: Vec<Vec<Moves>>,
+    pub multipole_sources: FarSources<T>,
+    pub local_sources: FarSources<T>,
     pub local_outputs: FarOutputs<T>,
     pub multipole_outputs: FarOutputs<T>,
     pub multipoles: Vec<T>,
@@ -219,7 +221,8 @@ impl<T: Real> Fmm<T> {
             targets,
             size2,
         } = input;
-        let streams = vectors * pairs.kernel.strength_components();
+        let form = pairs.kernel.form();
+        let streams = vectors * form.expansions();
         let shifts: Vec<usize> = (0..SHIFTS).filter(|k| class_of(shift_of(*k)).is_some()).collect();
         let mut m2l_direction = vec![u16::MAX; SHIFTS];
         for (direction, shift) in shifts.iter().enumerate() {
@@ -229,10 +232,14 @@ impl<T: Real> Fmm<T> {
         let source_points = OrderedPoints::new(sources, &tree.source_order, &tree, |node| node.sources.clone());
         let target_points =
             targets.map(|targets| OrderedPoints::new(targets, &tree.target_order, &tree, |node| node.targets.clone()));
-        let local_outputs = FarOutputs::new(pairs.kernel, pairs.derivatives, order, Side::Local);
-        let multipole_outputs = FarOutputs::new(pairs.kernel, pairs.derivatives, order, Side::Multipole);
+        let local_outputs = FarOutputs::new(form, pairs.derivatives, order, Side::Local);
+        let multipole_outputs = FarOutputs::new(form, pairs.derivatives, order, Side::Multipole);
         let expansions = tree.nodes.len() * streams * coefficient_count(order);
-        let scratch = lanes_len(translation::workspace_len(order).max(workspace_len(order, streams)))
+        let [multipole_sources, local_sources] =
+            [Side::Multipole, Side::Local].map(|side| FarSources::new(form, order, side));
+        let scratch = lanes_len(translation::workspace_len(order))
+            .max(strengths_scratch(&multipole_sources, order, streams))
+            .max(strengths_scratch(&local_sources, order, streams))
             + local_outputs.derived_len().max(multipole_outputs.derived_len());
         let leaf_groups = group_leaves(&tree, &lists);
         Self {
@@ -251,6 +258,8 @@ impl<T: Real> Fmm<T> {
             m2l_direction,
             m2m_moves: upward_moves(&tree),
             l2l_moves: downward_moves(&tree),
+            multipole_sources,
+            local_sources,
             local_outputs,
             multipole_outputs,
             multipoles: vec![T::ZERO; expansions],
@@ -264,7 +273,7 @@ impl<T: Real> Fmm<T> {
 
     /// Expansions per box.
     pub fn streams(&self) -> usize {
-        self.vectors * self.pairs.kernel.strength_components()
+        self.vectors * self.pairs.kernel.form().expansions()
     }
 
     /// Numbers per box in `multipoles` and `locals`.

@@ -2,29 +2,177 @@
 //!
 //! The sums, in order: velocity x y z, then the gradient row by row; all without the factor 1/(4 pi).
 
+use super::description::{Description, Form, Regularisation};
+use super::gaussian::Gaussian;
 use super::pair::{Pair, inverse_distance, norm2};
-use crate::simd::{Lanes, Real, exp};
+use super::{Output, reference};
+use crate::p2p::{Block, Pairs};
+use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel};
 use std::marker::PhantomData;
 
+/// The regularisation of a vortex element of core size $\sigma$.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Core {
+    /// $K = 1/r^3$; coincident pairs are skipped.
+    Singular,
+    /// Winckelmans and Leonard's algebraic core $K = (r^2+\frac52\sigma^2)/(r^2+\sigma^2)^{5/2}$, which approaches
+    /// $1/r^3$ slowly, with relative error $\frac{15}{8}\sigma^4/r^4$.
+    WinckelmansLeonard,
+    /// A Gaussian blob $e^{-r^2/2\sigma^2}$: $K = [\mathrm{erf}(s)-\frac{2}{\sqrt\pi}s e^{-s^2}]/r^3$,
+    /// $s=r/\sqrt2\sigma$.
+    Gaussian,
+    /// Hu, Gumerov and Duraiswami (eq. 29 with c = 1): $K = 1/(\sigma^2 r)$ for $r\le\sigma$, else $1/r^3$.
+    /// Continuous, but its velocity gradient is unbounded at the centre.
+    HuPolynomial,
+}
+
+impl Core {
+    /// All cores.
+    pub const ALL: [Core; 4] = [
+        Core::Singular,
+        Core::WinckelmansLeonard,
+        Core::Gaussian,
+        Core::HuPolynomial,
+    ];
+
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        self.regularisation().map_or("singular", |core| core.name)
+    }
+
+    /// What replaces the singular kernel near a vortex element.
+    pub fn regularisation(self) -> Option<&'static Regularisation> {
+        match self {
+            Core::Singular => None,
+            Core::WinckelmansLeonard => Some(&WINCKELMANS_LEONARD),
+            Core::Gaussian => Some(&GAUSSIAN),
+            Core::HuPolynomial => Some(&HU_POLYNOMIAL),
+        }
+    }
+}
+
+/// The kernel with a core.
+pub(super) fn description(core: Core) -> Description {
+    Description {
+        name: "biot-savart",
+        outputs: &[Output::Velocity, Output::VelocityGradient],
+        form: Form::Vortex,
+        regularisation: core.regularisation(),
+        constant: None,
+        scales: [0.25 * std::f64::consts::FRAC_1_PI; 2],
+    }
+}
+
+static WINCKELMANS_LEONARD: Regularisation = Regularisation {
+    name: "winckelmans-leonard",
+    needs_size: true,
+    finite_centre: true,
+    unbounded_gradient: false,
+    // K = (1 - 15/8 (s/r)^4 ...)/r^3, and 35/8 in its derivative
+    reach: |tolerance, derivatives| (if derivatives < 2 { 1.875 } else { 4.375 } / tolerance).powf(0.25),
+    profile: |r2, size| {
+        let (s2, numerator) = (r2 + size * size, r2 + 2.5 * size * size);
+        let k = numerator / s2.powf(2.5);
+        (k, 2.0 / s2.powf(2.5) - 5.0 * numerator / s2.powf(3.5))
+    },
+    cost: 1.0,
+    device: 1,
+};
+
+static GAUSSIAN: Regularisation = Regularisation {
+    name: "gaussian",
+    needs_size: true,
+    finite_centre: true,
+    unbounded_gradient: false,
+    reach: |tolerance, derivatives| {
+        // With s = r/(sqrt 2 size): erfc(s) + 2/sqrt(pi) s exp(-s^2), and 4/(3 sqrt pi) s^3 exp(-s^2) more in the derivative
+        let difference = |s: f64| {
+            let of_derivative = if derivatives < 2 { 0.0 } else { 2.0 / 3.0 * s * s * s };
+            std::f64::consts::FRAC_2_SQRT_PI * (s + 1.0 / s + of_derivative) * (-s * s).exp()
+        };
+        let mut s = 1.0f64;
+        while s < 7.0 && difference(s) > tolerance {
+            s += 0.05;
+        }
+        s * std::f64::consts::SQRT_2
+    },
+    profile: reference::gaussian_profile,
+    cost: 1.0,
+    device: 2,
+};
+
+static HU_POLYNOMIAL: Regularisation = Regularisation {
+    name: "hu-polynomial",
+    needs_size: true,
+    finite_centre: false,
+    unbounded_gradient: true,
+    reach: |_, _| 1.0,
+    profile: |r2, size| {
+        let r = r2.sqrt();
+        if r <= size {
+            (1.0 / (size * size * r), -1.0 / (size * size * r * r2))
+        } else {
+            (1.0 / (r2 * r), -3.0 / (r2 * r2 * r))
+        }
+    },
+    cost: 1.0,
+    device: 3,
+};
+
+/// The loops over pairs; without sizes every core is the singular one.
+pub(super) fn add_pairs<T: Real>(core: Core, pairs: &Pairs, simd: SimdLevel, block: &Block<T, 3>, sums: &mut [T]) {
+    let core = if pairs.softened { core } else { Core::Singular };
+    let accuracy = pairs.accuracy;
+    match (core, pairs.derivatives) {
+        (Core::Singular, 0 | 1) => block.with_accuracy::<VortexVelocity<SingularVortex>, 3, 3>(simd, accuracy, sums),
+        (Core::WinckelmansLeonard, 0 | 1) => velocity::<T, WinckelmansLeonard>(accuracy, simd, block, sums),
+        (Core::Gaussian, 0 | 1) => velocity::<T, Gaussian>(accuracy, simd, block, sums),
+        (Core::HuPolynomial, 0 | 1) => velocity::<T, HuPolynomial>(accuracy, simd, block, sums),
+        (Core::Singular, _) => gradient::<T, SingularVortex>(accuracy, simd, block, sums),
+        (Core::WinckelmansLeonard, _) => gradient::<T, WinckelmansLeonard>(accuracy, simd, block, sums),
+        (Core::Gaussian, _) => gradient::<T, Gaussian>(accuracy, simd, block, sums),
+        (Core::HuPolynomial, _) => gradient::<T, HuPolynomial>(accuracy, simd, block, sums),
+    }
+}
+
+/// Whether one Newton step on the estimate will do. Loops with cores are compiled for this accuracy and the full one.
+fn one_step(accuracy: RsqrtAccuracy) -> bool {
+    matches!(accuracy, RsqrtAccuracy::Estimate | RsqrtAccuracy::Newton)
+}
+
+fn velocity<T: Real, P: Profile>(accuracy: RsqrtAccuracy, simd: SimdLevel, block: &Block<T, 3>, sums: &mut [T]) {
+    if one_step(accuracy) {
+        block.at::<VortexVelocity<P>, 3, 3, { RsqrtAccuracy::Newton as u8 }>(simd, sums);
+    } else {
+        block.full::<VortexVelocity<P>, 3, 3>(simd, sums);
+    }
+}
+
+fn gradient<T: Real, P: Profile>(accuracy: RsqrtAccuracy, simd: SimdLevel, block: &Block<T, 3>, sums: &mut [T]) {
+    if one_step(accuracy) {
+        block.at::<VortexGradient<P>, 3, 12, { RsqrtAccuracy::Newton as u8 }>(simd, sums);
+    } else {
+        block.full::<VortexGradient<P>, 3, 12>(simd, sums);
+    }
+}
+
 /// A radial profile: `K(r)` and `K'(r)/r`.
-pub(crate) trait Profile {
+pub(super) trait Profile {
     /// Returns `(K, K'/r)`; callers that need no gradient drop the second.
     fn profile<V: Lanes, const A: u8, const SKIP: bool>(r2: V, size2: V) -> (V, V);
 }
 
 /// `1/r^3`
-pub(crate) struct SingularVortex;
+struct SingularVortex;
 /// `(r^2 + 5/2 s^2) / (r^2 + s^2)^(5/2)`
-pub(crate) struct WinckelmansLeonard;
-/// The blob `exp(-r^2 / 2 s^2)`
-pub(crate) struct Gaussian;
+struct WinckelmansLeonard;
 /// `1/(s^2 r)` inside the core, `1/r^3` outside
-pub(crate) struct HuPolynomial;
+struct HuPolynomial;
 
 /// The velocity with a given core.
-pub(crate) struct VortexVelocity<P>(PhantomData<P>);
+struct VortexVelocity<P>(PhantomData<P>);
 /// The velocity and its gradient with a given core.
-pub(crate) struct VortexGradient<P>(PhantomData<P>);
+struct VortexGradient<P>(PhantomData<P>);
 
 #[inline(always)]
 fn real<V: Lanes>(value: f64) -> V {
@@ -33,17 +181,23 @@ fn real<V: Lanes>(value: f64) -> V {
 
 /// A squared core size to divide by: zero becomes a number too small to matter.
 #[inline(always)]
-fn divisor<V: Lanes>(size2: V) -> V {
+pub(super) fn divisor<V: Lanes>(size2: V) -> V {
     size2.max(real(if V::Elem::EPSILON > 1e-10 { 1e-37 } else { 1e-305 }))
+}
+
+/// `1/r^3` and `-3/r^5`.
+#[inline(always)]
+pub(super) fn singular<V: Lanes, const A: u8, const SKIP: bool>(r2: V) -> (V, V) {
+    let inverse = inverse_distance::<V, A, SKIP>(r2);
+    let inverse2 = inverse * inverse;
+    let k = inverse2 * inverse;
+    (k, real::<V>(-3.0) * k * inverse2)
 }
 
 impl Profile for SingularVortex {
     #[inline(always)]
     fn profile<V: Lanes, const A: u8, const SKIP: bool>(r2: V, _: V) -> (V, V) {
-        let inverse = inverse_distance::<V, A, SKIP>(r2);
-        let inverse2 = inverse * inverse;
-        let k = inverse2 * inverse;
-        (k, V::splat(V::Elem::from_f64(-3.0)) * k * inverse2)
+        singular::<V, A, SKIP>(r2)
     }
 }
 
@@ -76,88 +230,6 @@ impl Profile for HuPolynomial {
             V::splat(V::Elem::from_f64(-3.0)),
         );
         (k, factor * k * inverse2)
-    }
-}
-
-/// `exp(x^2) erfc(x)` on [0, 6.5] as a polynomial in `18/13 (x - 5/2)/(x + 5/2) + 5/13`: interpolation at Chebyshev
-/// nodes in 40 digits, relative error 2e-17.
-#[allow(clippy::excessive_precision, reason = "as computed")]
-const SCALED_ERFC: [f64; 21] = [
-    0.336_411_751_406_758_07,
-    -0.392_912_771_599_925_36,
-    0.195_593_044_914_7,
-    -0.064_487_251_459_258_78,
-    0.011_392_204_015_227_605,
-    2.900_508_455_992_218e-4,
-    -5.213_249_133_022_47e-4,
-    1.270_598_126_096_320_6e-5,
-    2.892_781_153_045_901_4e-5,
-    2.874_037_093_845_522_7e-7,
-    -1.874_178_199_090_383e-6,
-    -2.171_646_485_123_150_8e-7,
-    1.089_262_841_430_191_8e-7,
-    3.425_743_924_702_317e-8,
-    -2.469_655_163_349_773_5e-9,
-    -3.400_921_285_981_923_4e-9,
-    -5.484_645_099_492_862e-10,
-    1.905_228_874_202_372_5e-10,
-    9.390_827_477_382_61e-11,
-    -1.330_459_625_815_160_4e-12,
-    -6.340_238_255_128_453e-12,
-];
-
-impl Profile for Gaussian {
-    /// With `s = r/(sqrt 2 size)` and `g = erf(s) - 2/sqrt(pi) s exp(-s^2)`: `K = g/r^3` and
-    /// `K' = g'/r^3 - 3 g/r^4`, `g' = 4/sqrt(pi) s^2 exp(-s^2) ds/dr`. Below s = 0.8 the series of `g/s^3` avoids the
-    /// cancellation.
-    #[inline(always)]
-    fn profile<V: Lanes, const A: u8, const SKIP: bool>(r2: V, size2: V) -> (V, V) {
-        let half_inverse = V::splat(V::Elem::from_f64(0.5)).div(divisor(size2));
-        let s2 = r2 * half_inverse;
-        let inverse_r = inverse_distance::<V, A, true>(r2);
-        let s = s2 * inverse_distance::<V, A, true>(s2);
-        let decay = exp(V::zero() - s2);
-        // Far from the centre: 1 - exp(-s^2) (erfcx(s) + 2 s/sqrt(pi))
-        let clamped = s.select_less(real(6.5), s, real(6.5));
-        let t = (clamped - real(2.5)).div(clamped + real(2.5));
-        let u = real::<V>(18.0 / 13.0).mul_add(t, real(5.0 / 13.0));
-        let mut erfcx = real::<V>(SCALED_ERFC[20]);
-        for k in (0..20).rev() {
-            erfcx = erfcx.mul_add(u, real(SCALED_ERFC[k]));
-        }
-        let g = decay.neg_mul_add(
-            real::<V>(std::f64::consts::FRAC_2_SQRT_PI).mul_add(clamped, erfcx),
-            real(1.0),
-        );
-        let inverse_r2 = inverse_r * inverse_r;
-        let inverse_r3 = inverse_r2 * inverse_r;
-        let far = g * inverse_r3;
-        // Near: g/s^3 = 4/sqrt(pi) sum_k (-s^2)^k / (k! (2k+3)), and K'/r likewise from its derivative
-        let mut series = V::zero();
-        let mut slope = V::zero();
-        let mut factorial = 1.0;
-        let mut factorials = [1.0; 16];
-        for (k, f) in factorials.iter_mut().enumerate().skip(1) {
-            factorial *= k as f64;
-            *f = factorial;
-        }
-        for k in (0..14).rev() {
-            let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
-            series = series.mul_add(s2, real(sign / (factorials[k] * (2 * k + 3) as f64)));
-            slope = slope.mul_add(s2, real(-sign / (factorials[k] * (2 * k + 5) as f64)));
-        }
-        let four_over_root_pi = 2.0 * std::f64::consts::FRAC_2_SQRT_PI;
-        // (1/(2 size^2))^{3/2} = s^3/r^3
-        let cube = half_inverse * (half_inverse * inverse_distance::<V, A, true>(half_inverse));
-        let near = real::<V>(four_over_root_pi) * cube * series;
-        // d/dr [c F(s^2)] / r = c F'(s^2) 2 s^2/r^2 = 2 c F' half_inverse, and F' is `slope`
-        let near_slope = real::<V>(2.0 * four_over_root_pi) * cube * half_inverse * slope;
-        let far_slope = (real::<V>(four_over_root_pi) * cube * decay - real::<V>(3.0) * far) * inverse_r2;
-        let limit = real(0.8);
-        (
-            s.select_less(limit, near, far),
-            s.select_less(limit, near_slope, far_slope),
-        )
     }
 }
 

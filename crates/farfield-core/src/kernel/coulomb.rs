@@ -1,20 +1,38 @@
-//! Sums of `q/r` and `q/sqrt(r^2 + size^2)` with their derivatives.
+//! Sums of `q/r` with their derivatives.
 //!
 //! The sums, in order: potential, gradient x y z, Hessian xx xy xz yy yz zz.
 
+use super::Output;
+use super::description::{Description, Form};
 use super::pair::{Pair, inverse_distance, norm2};
-use crate::simd::{Lanes, Real};
+use crate::p2p::{Block, Pairs};
+use crate::simd::{Lanes, Real, SimdLevel};
+
+/// The kernel.
+pub(super) const DESCRIPTION: Description = Description {
+    name: "coulomb",
+    outputs: &[Output::Potential, Output::Gradient, Output::Hessian],
+    form: Form::Charge,
+    regularisation: None,
+    constant: None,
+    scales: [1.0; 2],
+};
+
+/// The loops over pairs, which gravity without softening shares.
+pub(super) fn add_pairs<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &Block<T, 3>, sums: &mut [T]) {
+    match pairs.derivatives {
+        0 => block.with_accuracy::<CoulombPotential, 1, 1>(simd, pairs.accuracy, sums),
+        1 => block.with_accuracy::<CoulombGradient, 1, 4>(simd, pairs.accuracy, sums),
+        _ => block.full::<CoulombHessian, 1, 10>(simd, sums),
+    }
+}
 
 /// `q/r`
-pub(crate) struct CoulombPotential;
+struct CoulombPotential;
 /// `q/r` and its gradient
-pub(crate) struct CoulombGradient;
+struct CoulombGradient;
 /// `q/r`, its gradient and Hessian
-pub(crate) struct CoulombHessian;
-/// `q/sqrt(r^2 + size^2)`
-pub(crate) struct PlummerPotential;
-/// `q/sqrt(r^2 + size^2)` and its gradient
-pub(crate) struct PlummerGradient;
+struct CoulombHessian;
 
 impl Pair<3, 1, 1> for CoulombPotential {
     #[inline(always)]
@@ -23,16 +41,9 @@ impl Pair<3, 1, 1> for CoulombPotential {
     }
 }
 
-impl Pair<3, 1, 1> for PlummerPotential {
-    #[inline(always)]
-    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], size2: V, sums: &mut [V; 1]) {
-        sums[0] = q.mul_add(inverse_distance::<V, A, SKIP>(norm2(d) + size2), sums[0]);
-    }
-}
-
 /// Adds the potential and gradient, given `1/s`.
 #[inline(always)]
-fn add_gradient<V: Lanes>(d: [V; 3], q: V, inverse: V, sums: &mut [V; 4]) {
+pub(super) fn add_gradient<V: Lanes>(d: [V; 3], q: V, inverse: V, sums: &mut [V; 4]) {
     let potential = q * inverse;
     let radial = potential * (inverse * inverse);
     sums[0] = sums[0] + potential;
@@ -45,13 +56,6 @@ impl Pair<3, 1, 4> for CoulombGradient {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], _: V, sums: &mut [V; 4]) {
         add_gradient(d, q, inverse_distance::<V, A, SKIP>(norm2(d)), sums);
-    }
-}
-
-impl Pair<3, 1, 4> for PlummerGradient {
-    #[inline(always)]
-    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], size2: V, sums: &mut [V; 4]) {
-        add_gradient(d, q, inverse_distance::<V, A, SKIP>(norm2(d) + size2), sums);
     }
 }
 

@@ -1,6 +1,7 @@
-//! Outputs of the far field: derivatives of expansions of the potential, evaluated with one set of basis functions.
+//! The two ends of the far field: how strengths become expansions of a potential, and how these become sums. Both are
+//! derivatives of expansions, so that one set of basis functions serves all.
 
-use super::Kernel;
+use super::Form;
 use crate::expansion::coefficient_count;
 use crate::expansion::derivative::{Derivative, of_local, of_multipole};
 use crate::simd::Real;
@@ -17,7 +18,7 @@ pub(crate) enum Side {
 /// The sums are those of the [`super::Pair`] kernels, in the same order; `derivatives` says how far they go.
 #[derive(Debug, Clone)]
 pub(crate) struct FarOutputs<T> {
-    vector: bool,
+    form: Form,
     derivatives: usize,
     order: usize,
     side: Side,
@@ -26,13 +27,13 @@ pub(crate) struct FarOutputs<T> {
 }
 
 impl<T: Real> FarOutputs<T> {
-    pub fn new(kernel: Kernel, derivatives: usize, order: usize, side: Side) -> Self {
+    pub fn new(form: Form, derivatives: usize, order: usize, side: Side) -> Self {
         let (first, second) = match side {
             Side::Local => (of_local(order), of_local(order.saturating_sub(1))),
             Side::Multipole => (of_multipole(order), of_multipole(order + 1)),
         };
         Self {
-            vector: kernel.strength_components() == 3,
+            form,
             derivatives,
             order,
             side,
@@ -43,7 +44,7 @@ impl<T: Real> FarOutputs<T> {
 
     /// How many sums come out.
     pub fn sums(&self) -> usize {
-        sums_of(self.vector, self.derivatives)
+        self.form.sums(self.derivatives)
     }
 
     /// The order of the basis functions the derived expansions need.
@@ -76,11 +77,7 @@ impl<T: Real> FarOutputs<T> {
 
     /// How many derivatives sum `k` takes; each brings a factor one over the box's side.
     pub fn derivatives_of(&self, k: usize) -> usize {
-        match (self.vector, k) {
-            (false, 0) => 0,
-            (false, 1..=3) | (true, 0..=2) => 1,
-            _ => 2,
-        }
+        self.form.derivatives_of_sum(k)
     }
 
     /// The expansions of all sums from that of the potential (three of them, one after the other with the given
@@ -94,7 +91,7 @@ impl<T: Real> FarOutputs<T> {
         for (k, sum) in derived[..self.derived_len()].chunks_mut(slot).enumerate() {
             sum[coefficient_count(self.order_after(self.derivatives_of(k)))..].fill(T::ZERO);
         }
-        if !self.vector {
+        if self.form != Form::Vortex {
             derived[..n0].copy_from_slice(&potential[..n0]);
             if self.derivatives == 0 {
                 return;
@@ -129,13 +126,63 @@ impl<T: Real> FarOutputs<T> {
     }
 }
 
-/// How many sums a kernel with scalar or vector strengths forms for so many derivatives of its potential.
-pub fn sums_of(vector: bool, derivatives: usize) -> usize {
-    match (vector, derivatives) {
-        (false, 0) => 1,
-        (false, 1) => 4,
-        (false, _) => 10,
-        (true, 0 | 1) => 3,
-        (true, _) => 12,
+/// Turns the sums of basis functions over sources into expansions of the potential.
+///
+/// For charges and vortices the sum of each strength's stream is an expansion. A dipole is minus the derivative of a charge:
+/// with $S_0$ the expansion that the charges make and $S_a$ the one that component $a$ of the moments would make as charges,
+/// the expansion is $S_0 - \sum_a \partial_a S_a$.
+#[derive(Debug, Clone)]
+pub(crate) struct FarSources<T> {
+    form: Form,
+    order: usize,
+    side: Side,
+    derivative: [Derivative<T>; 3],
+}
+
+impl<T: Real> FarSources<T> {
+    pub fn new(form: Form, order: usize, side: Side) -> Self {
+        let derivative = match side {
+            Side::Local => of_local(order + 1),
+            Side::Multipole => of_multipole(order.saturating_sub(1)),
+        };
+        Self {
+            form,
+            order,
+            side,
+            derivative,
+        }
+    }
+
+    /// Whether the streams' sums are the expansions themselves.
+    pub fn are_expansions(&self) -> bool {
+        self.form.source_derivatives() == 0
+    }
+
+    /// The order up to which basis functions are summed.
+    pub fn basis_order(&self) -> usize {
+        match self.side {
+            Side::Local => self.order + self.form.source_derivatives(),
+            Side::Multipole => self.order,
+        }
+    }
+
+    /// The length of the sums of one strength vector.
+    pub fn sums_len(&self) -> usize {
+        self.form.strengths() * coefficient_count(self.basis_order())
+    }
+
+    /// Adds to the expansion what the streams' sums make; they are used up. Lengths are in units of the box's side.
+    pub fn add_to(&self, expansion: &mut [T], sums: &mut [T], inverse_side: f64) {
+        let slot = coefficient_count(self.basis_order());
+        let (charges, moments) = sums.split_at_mut(slot);
+        for (out, sum) in expansion.iter_mut().zip(charges) {
+            *out += *sum;
+        }
+        for (derivative, moment) in self.derivative.iter().zip(moments.chunks_mut(slot)) {
+            for value in moment.iter_mut() {
+                *value = *value * T::from_f64(inverse_side);
+            }
+            derivative.subtract(moment, expansion);
+        }
     }
 }

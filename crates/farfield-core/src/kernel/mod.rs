@@ -5,29 +5,47 @@
 //! | kernel | strengths | outputs |
 //! |---|---|---|
 //! | [`Kernel::Coulomb`] | charge $q_j$ | potential $\sum q_j/r$, its gradient and Hessian |
-//! | [`Kernel::Gravity`] | mass $m_j$ | potential $-G\sum m_j/\sqrt{r^2+\epsilon_j^2}$, acceleration |
+//! | [`Kernel::CoulombDipoles`] | $q_j$ and moment $p_j$ | potential $\sum q_j/r + p_j\cdot r/r^3$, its gradient and Hessian |
+//! | [`Kernel::Gravity`] | mass $m_j$ | potential $-G\sum m_j/r$, softened, and acceleration |
 //! | [`Kernel::BiotSavart`] | vector $\gamma_j$ | velocity $\frac1{4\pi}\sum \gamma_j\times r\\,K(r)$, its gradient |
 //!
 //! When the sources are the targets, $i=j$ is skipped for every kernel. A distinct pair at the same place is skipped
-//! by the singular kernels (Coulomb, gravity without softening, Biot-Savart with [`Core::Singular`]) and counted with
+//! by the singular kernels (Coulomb, dipoles, gravity without softening, Biot-Savart with [`Core::Singular`]) and counted with
 //! the kernel's finite value by the others.
 //!
-//! Only this module, and P2M, L2P, M2P, P2L through it, know the kernel; expansions and translations do not.
+//! # A kernel is one description
+//!
+//! [`Kernel::description`] gives all that the engine knows of a kernel besides its loops over pairs ([`Description`]): what
+//! strengths are and how the far field comes from harmonic expansions of them ([`Form`]), what replaces the singular kernel
+//! near a source ([`Regularisation`]: its reach, cost, formula), outputs, factors, the constants of the device's programs.
+//! Data walks through it so:
+//!
+//! 1. plans, tuning, units, checks and the device's programs ask the description, never the kernel's name;
+//! 2. P2M and P2L hand strengths to [`far::FarSources`], which makes a form's expansions of them;
+//! 3. L2P and M2P ask [`far::FarOutputs`], which makes a form's sums of expansions;
+//! 4. P2P enters the kernel's own loops by `Kernel::add_pairs`;
+//! 5. the truth (`reference`) puts a form's sums together from the regularisation's plain formula.
+//!
+//! Only this module knows kernels; expansions and translations do not. `docs/notes/adding-a-kernel.md` lists what to touch.
 
 mod biot_savart;
 mod coulomb;
+mod description;
+mod dipole;
 mod far;
+mod gaussian;
+mod gravity;
 mod pair;
 pub(crate) mod reference;
 
-pub(crate) use biot_savart::{
-    Gaussian, HuPolynomial, SingularVortex, VortexGradient, VortexVelocity, WinckelmansLeonard,
-};
-pub(crate) use coulomb::{CoulombGradient, CoulombHessian, CoulombPotential, PlummerGradient, PlummerPotential};
-pub use far::sums_of;
-pub(crate) use far::{FarOutputs, Side};
+pub use biot_savart::Core;
+pub use description::{Description, Form, Regularisation};
+pub(crate) use far::{FarOutputs, FarSources, Side};
+pub use gravity::Softening;
 pub(crate) use pair::Pair;
 
+use crate::p2p::{Block, Pairs};
+use crate::simd::{Real, SimdLevel};
 use std::fmt;
 
 /// An interaction between points in three dimensions.
@@ -35,54 +53,24 @@ use std::fmt;
 pub enum Kernel {
     /// $\phi(x) = \sum_j q_j/|x-y_j|$, no factor $4\pi$; $\nabla\phi$ and $\nabla\nabla\phi$.
     Coulomb,
-    /// $\phi(x) = -G\sum_j m_j/\sqrt{|x-y_j|^2+\epsilon_j^2}$ and the acceleration $-\nabla\phi$.
+    /// $\phi(x) = \sum_j q_j/|r| + p_j\cdot r/|r|^3$, $r = x-y_j$; $\nabla\phi$ and $\nabla\nabla\phi$.
+    ///
+    /// A source has four numbers: its charge and the three components of its dipole moment, any of which may be zero.
+    CoulombDipoles,
+    /// $\phi(x) = -G\sum_j m_j/|x-y_j|$ and the acceleration $-\nabla\phi$, softened near the masses.
     ///
     /// The softening length $\epsilon$ is one number or one per source ([`Sizes`]); zero or none is Newton's law.
     Gravity {
         /// $G$.
         constant: f64,
+        /// What a mass of softening length $\epsilon$ attracts like.
+        softening: Softening,
     },
     /// $u(x) = \frac{1}{4\pi}\sum_j \gamma_j\times r\\, K(|r|)$ and the gradient $\partial u_i/\partial x_j$.
     BiotSavart {
         /// What $K$ is near the vortex element.
         core: Core,
     },
-}
-
-/// The regularisation of a vortex element of core size $\sigma$.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Core {
-    /// $K = 1/r^3$; coincident pairs are skipped.
-    Singular,
-    /// Winckelmans and Leonard's algebraic core $K = (r^2+\frac52\sigma^2)/(r^2+\sigma^2)^{5/2}$, which approaches
-    /// $1/r^3$ slowly, with relative error $\frac{15}{8}\sigma^4/r^4$.
-    WinckelmansLeonard,
-    /// A Gaussian blob $e^{-r^2/2\sigma^2}$: $K = [\mathrm{erf}(s)-\frac{2}{\sqrt\pi}s e^{-s^2}]/r^3$,
-    /// $s=r/\sqrt2\sigma$.
-    Gaussian,
-    /// Hu, Gumerov and Duraiswami (eq. 29 with c = 1): $K = 1/(\sigma^2 r)$ for $r\le\sigma$, else $1/r^3$.
-    /// Continuous, but its velocity gradient is unbounded at the centre.
-    HuPolynomial,
-}
-
-impl Core {
-    /// All cores.
-    pub const ALL: [Core; 4] = [
-        Core::Singular,
-        Core::WinckelmansLeonard,
-        Core::Gaussian,
-        Core::HuPolynomial,
-    ];
-
-    /// The name used on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Core::Singular => "singular",
-            Core::WinckelmansLeonard => "winckelmans-leonard",
-            Core::Gaussian => "gaussian",
-            Core::HuPolynomial => "hu-polynomial",
-        }
-    }
 }
 
 /// Core sizes or softening lengths.
@@ -164,78 +152,94 @@ impl fmt::Display for Output {
 }
 
 impl Kernel {
+    /// Gravity with Newton's constant, softened as Plummer's spheres where sizes are given.
+    pub const fn gravity(constant: f64) -> Self {
+        Kernel::Gravity {
+            constant,
+            softening: Softening::Plummer,
+        }
+    }
+
+    /// One of every kernel there is, with every core and softening.
+    pub fn all() -> Vec<Self> {
+        let mut all = vec![Kernel::Coulomb, Kernel::CoulombDipoles];
+        all.extend(Softening::ALL.map(|softening| Kernel::Gravity {
+            constant: 1.0,
+            softening,
+        }));
+        all.extend(Core::ALL.map(|core| Kernel::BiotSavart { core }));
+        all
+    }
+
+    /// All that is known of it.
+    pub fn description(self) -> Description {
+        match self {
+            Kernel::Coulomb => coulomb::DESCRIPTION,
+            Kernel::CoulombDipoles => dipole::DESCRIPTION,
+            Kernel::Gravity { constant, softening } => gravity::description(constant, softening),
+            Kernel::BiotSavart { core } => biot_savart::description(core),
+        }
+    }
+
+    /// Adds the sums over the pairs of a block.
+    pub(crate) fn add_pairs<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &Block<T, 3>, sums: &mut [T]) {
+        match pairs.kernel {
+            Kernel::Gravity { softening, .. } if pairs.softened => {
+                gravity::add_pairs(softening, pairs, simd, block, sums)
+            }
+            Kernel::Coulomb | Kernel::Gravity { .. } => coulomb::add_pairs(pairs, simd, block, sums),
+            Kernel::CoulombDipoles => dipole::add_pairs(pairs, simd, block, sums),
+            Kernel::BiotSavart { core } => biot_savart::add_pairs(core, pairs, simd, block, sums),
+        }
+    }
+
+    /// The kernel with another constant, where it has one.
+    pub(crate) fn with_constant(self, constant: f64) -> Self {
+        match self {
+            Kernel::Gravity { softening, .. } => Kernel::Gravity { constant, softening },
+            other => other,
+        }
+    }
+
     /// The name used on the command line and in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Kernel::Coulomb => "coulomb",
-            Kernel::Gravity { .. } => "gravity",
-            Kernel::BiotSavart { .. } => "biot-savart",
-        }
+        self.description().name
     }
 
     /// The outputs this kernel can produce.
     pub fn outputs(self) -> &'static [Output] {
-        match self {
-            Kernel::Coulomb => &[Output::Potential, Output::Gradient, Output::Hessian],
-            Kernel::Gravity { .. } => &[Output::Potential, Output::Acceleration],
-            Kernel::BiotSavart { .. } => &[Output::Velocity, Output::VelocityGradient],
-        }
+        self.description().outputs
     }
 
-    /// Numbers per source: one charge or mass, or a vector.
+    /// What its strengths are and what comes of them.
+    pub fn form(self) -> Form {
+        self.description().form
+    }
+
+    /// Numbers per source: one charge or mass, a charge with a dipole moment, or a vector.
     pub fn strength_components(self) -> usize {
-        match self {
-            Kernel::Coulomb | Kernel::Gravity { .. } => 1,
-            Kernel::BiotSavart { .. } => 3,
-        }
+        self.form().strengths()
     }
 
     /// What the sums over unit-normalised pairs are multiplied with to become an output.
     pub fn scale(self, output: Output) -> f64 {
-        match (self, output) {
-            (Kernel::Gravity { constant }, Output::Potential) => -constant,
-            (Kernel::Gravity { constant }, _) => constant,
-            (Kernel::BiotSavart { .. }, _) => 0.25 * std::f64::consts::FRAC_1_PI,
-            (Kernel::Coulomb, _) => 1.0,
-        }
+        self.description().scale(output)
     }
 
     /// How far from a source of core size `size` its kernel differs from the singular one by more than the relative
-    /// `tolerance`; from there on the far field may use the singular kernel.
-    pub fn core_reach(self, size: f64, tolerance: f64) -> f64 {
-        match self {
-            Kernel::Coulomb | Kernel::BiotSavart { core: Core::Singular } => 0.0,
-            // 1/sqrt(r^2 + e^2) = 1/r (1 - e^2/2r^2 + ...), and 3 e^2/2r^2 for the acceleration
-            Kernel::Gravity { .. } => size * (1.5 / tolerance).sqrt(),
-            Kernel::BiotSavart {
-                core: Core::WinckelmansLeonard,
-            } => size * (1.875 / tolerance).powf(0.25),
-            // 2/sqrt(pi) s exp(-s^2) < tolerance, s = r / (sqrt 2 size)
-            Kernel::BiotSavart { core: Core::Gaussian } => {
-                let mut s = 1.0f64;
-                while s < 7.0 && std::f64::consts::FRAC_2_SQRT_PI * (s + 1.0 / s) * (-s * s).exp() > tolerance {
-                    s += 0.05;
-                }
-                s * std::f64::consts::SQRT_2 * size
-            }
-            Kernel::BiotSavart {
-                core: Core::HuPolynomial,
-            } => size,
-        }
+    /// `tolerance` in outputs of so many derivatives; from there on the far field may use the singular kernel.
+    pub fn core_reach(self, size: f64, tolerance: f64, derivatives: usize) -> f64 {
+        self.description().core_reach(size, tolerance, derivatives)
     }
 
     /// Whether core sizes or softening lengths mean anything to it.
-    pub(crate) fn has_sizes(self) -> bool {
-        !matches!(self, Kernel::Coulomb | Kernel::BiotSavart { core: Core::Singular })
+    pub fn has_sizes(self) -> bool {
+        self.description().regularisation.is_some()
     }
 
     /// Whether coincident pairs are skipped (given whether any core size is in play).
     pub fn is_singular(self, has_sizes: bool) -> bool {
-        match self {
-            Kernel::Coulomb => true,
-            Kernel::Gravity { .. } => !has_sizes,
-            Kernel::BiotSavart { core } => core == Core::Singular || !has_sizes,
-        }
+        self.description().is_singular(has_sizes)
     }
 }
 

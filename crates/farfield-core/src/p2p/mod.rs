@@ -7,10 +7,7 @@ mod mutual;
 pub(crate) use block::{Block, Size2, Skip, Sources, columns};
 pub(crate) use mutual::{MutualBlock, MutualPair};
 
-use crate::kernel::{
-    Core, CoulombGradient, CoulombHessian, CoulombPotential, Gaussian, HuPolynomial, Kernel, PlummerGradient,
-    PlummerPotential, SingularVortex, VortexGradient, VortexVelocity, WinckelmansLeonard, sums_of,
-};
+use crate::kernel::Kernel;
 use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
 
 /// What is summed over pairs of points in `D` dimensions.
@@ -37,7 +34,7 @@ pub(crate) struct Pairs {
 impl Pairs {
     /// Sums per target.
     pub fn sums(&self) -> usize {
-        sums_of(self.kernel.strength_components() == 3, self.derivatives)
+        self.kernel.form().sums(self.derivatives)
     }
 }
 
@@ -59,33 +56,7 @@ impl PairSums<3> for Pairs {
     }
 
     fn add<T: Real>(&self, simd: SimdLevel, block: &Block<T, 3>, sums: &mut [T]) {
-        let accuracy = self.accuracy;
-        let core = |core: Core| if self.softened { core } else { Core::Singular };
-        match (self.kernel, self.derivatives) {
-            (Kernel::Coulomb, 0) => block.with_accuracy::<CoulombPotential, 1, 1>(simd, accuracy, sums),
-            (Kernel::Coulomb, 1) => block.with_accuracy::<CoulombGradient, 1, 4>(simd, accuracy, sums),
-            (Kernel::Coulomb, _) => block.full::<CoulombHessian, 1, 10>(simd, sums),
-            (Kernel::Gravity { .. }, 0) => match self.softened {
-                false => block.with_accuracy::<CoulombPotential, 1, 1>(simd, accuracy, sums),
-                true => block.with_accuracy::<PlummerPotential, 1, 1>(simd, accuracy, sums),
-            },
-            (Kernel::Gravity { .. }, _) => match self.softened {
-                false => block.with_accuracy::<CoulombGradient, 1, 4>(simd, accuracy, sums),
-                true => block.with_accuracy::<PlummerGradient, 1, 4>(simd, accuracy, sums),
-            },
-            (Kernel::BiotSavart { core: c }, 0 | 1) => match core(c) {
-                Core::Singular => block.with_accuracy::<VortexVelocity<SingularVortex>, 3, 3>(simd, accuracy, sums),
-                Core::WinckelmansLeonard => block.full::<VortexVelocity<WinckelmansLeonard>, 3, 3>(simd, sums),
-                Core::Gaussian => block.full::<VortexVelocity<Gaussian>, 3, 3>(simd, sums),
-                Core::HuPolynomial => block.full::<VortexVelocity<HuPolynomial>, 3, 3>(simd, sums),
-            },
-            (Kernel::BiotSavart { core: c }, _) => match core(c) {
-                Core::Singular => block.full::<VortexGradient<SingularVortex>, 3, 12>(simd, sums),
-                Core::WinckelmansLeonard => block.full::<VortexGradient<WinckelmansLeonard>, 3, 12>(simd, sums),
-                Core::Gaussian => block.full::<VortexGradient<Gaussian>, 3, 12>(simd, sums),
-                Core::HuPolynomial => block.full::<VortexGradient<HuPolynomial>, 3, 12>(simd, sums),
-            },
-        }
+        Kernel::add_pairs(self, simd, block, sums);
     }
 }
 
@@ -99,4 +70,91 @@ pub(crate) fn accuracy_for<T: Real>(level: SimdLevel, tolerance: f64) -> RsqrtAc
         }
     }
     dispatch::<T, _>(level, Choose(0.1 * tolerance))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::reference;
+    use crate::points::Random;
+
+    /// Sums over pairs of 45 points in a cube, of any kernel, against its plain formula.
+    fn difference<T: Real>(pairs: &Pairs, simd: SimdLevel, sizes: &[f64]) -> f64 {
+        let n = 45;
+        let mut random = Random::new(3);
+        let mut column = |count: usize| -> Vec<T> { (0..count).map(|_| T::from_f64(random.uniform())).collect() };
+        let position: [Vec<T>; 3] = std::array::from_fn(|_| column(n));
+        let components = pairs.kernel.strength_components();
+        let strengths = column(n * components);
+        let sizes: Vec<T> = (0..n).map(|j| T::from_f64(sizes[j % sizes.len()])).collect();
+        let size2: Vec<T> = sizes.iter().map(|size| *size * *size).collect();
+        let mut sums = vec![T::ZERO; pairs.sums() * n];
+        let sources = Sources {
+            position: columns(&position),
+            strengths: &strengths,
+            stride: n,
+            size2: Size2::PerSource(&size2),
+        };
+        let block = Block {
+            positions: columns(&position),
+            targets: 0..n,
+            sources,
+            own: (&[(0, n as u32)], pairs.own_skip(true)),
+            others: &[],
+        };
+        pairs.add(simd, &block, &mut sums);
+        let (mut squares, mut norm) = (0.0, 0.0);
+        let outputs = pairs.kernel.outputs().iter();
+        for output in outputs.filter(|output| output.derivatives() <= pairs.derivatives) {
+            let first = crate::plan::first_sum(*output);
+            for i in 0..n {
+                let mut want = vec![0.0; output.components()];
+                for j in (0..n).filter(|j| *j != i) {
+                    let d = std::array::from_fn(|axis| position[axis][i].to_f64() - position[axis][j].to_f64());
+                    let strength: Vec<f64> = (0..components).map(|c| strengths[c * n + j].to_f64()).collect();
+                    reference::add_pair(pairs.kernel, *output, d, &strength, sizes[j].to_f64(), &mut want);
+                }
+                for (c, want) in want.iter().enumerate() {
+                    let got = sums[(first + c) * n + i].to_f64() * pairs.kernel.scale(*output);
+                    squares += (got - want) * (got - want);
+                    norm += want * want;
+                }
+            }
+        }
+        (squares / norm).sqrt()
+    }
+
+    #[test]
+    fn loops_over_pairs_match_the_plain_formula_for_every_kernel_level_and_precision() {
+        for simd in SimdLevel::available() {
+            for kernel in Kernel::all() {
+                let most = kernel.outputs().iter().map(|output| output.derivatives()).max();
+                for derivatives in 0..=most.unwrap_or(0) {
+                    if derivatives == 0 && kernel.outputs()[0].derivatives() > 0 {
+                        continue;
+                    }
+                    for (softened, sizes) in [(false, &[0.0][..]), (true, &[0.3]), (true, &[0.0, 0.05, 0.2, 2.0])] {
+                        if softened && !kernel.has_sizes() {
+                            continue;
+                        }
+                        for (tolerance, allowed, allowed_single) in
+                            [(1e-12, 1e-13, 1e-6), (1e-6, 3e-7, 1e-6), (1e-2, 2e-3, 2e-3)]
+                        {
+                            let what = format!("{simd} {kernel:?} {derivatives} {sizes:?} {tolerance:e}");
+                            let pairs = |accuracy| Pairs {
+                                kernel,
+                                softened,
+                                derivatives,
+                                accuracy,
+                            };
+                            let double = difference::<f64>(&pairs(accuracy_for::<f64>(simd, tolerance)), simd, sizes);
+                            assert!(double < allowed, "{what}: {double:e}");
+                            let single = difference::<f32>(&pairs(accuracy_for::<f32>(simd, tolerance)), simd, sizes);
+                            assert!(single < allowed_single, "{what} f32: {single:e}");
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -11,7 +11,6 @@ use crate::error::Error;
 use crate::expansion::coefficient_count;
 use crate::fmm::Fmm;
 use crate::fmm::setup::{FmmInput, OrderedSizes};
-use crate::kernel::Kernel;
 use crate::p2p::{Pairs, accuracy_for};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
@@ -87,10 +86,13 @@ impl<'a, T: Real> Sum<'a, T> {
 
     /// Distinct orders of derivatives among the outputs: each has its own error to keep.
     pub(super) fn error_derivatives(&self) -> Vec<usize> {
-        let mut derivatives: Vec<usize> = self.outputs.iter().map(|output| output.derivatives()).collect();
-        derivatives.sort_unstable();
-        derivatives.dedup();
-        if derivatives.is_empty() { vec![0] } else { derivatives }
+        let form = self.kernel.form();
+        form.error_derivatives(self.outputs.iter().map(|output| output.derivatives()))
+    }
+
+    /// The highest order of derivatives of 1/r whose error is to be kept.
+    pub(super) fn highest_error(&self) -> usize {
+        self.most_derivatives() + self.kernel.form().source_derivatives()
     }
 
     /// The most derivatives an output takes.
@@ -114,7 +116,7 @@ impl<'a, T: Real> Sum<'a, T> {
     }
 
     pub(super) fn streams(&self) -> usize {
-        self.vectors * self.kernel.strength_components()
+        self.vectors * self.kernel.form().expansions()
     }
 
     /// What the model proposes, from whichever set has more points.
@@ -147,7 +149,10 @@ impl<'a, T: Real> Sum<'a, T> {
 
     /// Nanoseconds of a pair of points on a thread.
     fn pair_cost_here(&self, pairs: &Pairs) -> f64 {
-        self.profile.of::<T>().pair(self.kernel, pairs.derivatives)
+        {
+            let kernel = self.kernel.description();
+            self.profile.of::<T>().pair(kernel.form, pairs.derivatives) * kernel.pair_cost(pairs.softened)
+        }
     }
 
     /// The same where it is summed: here, or elsewhere if that is faster.
@@ -272,7 +277,9 @@ impl<'a, T: Real> Sum<'a, T> {
         TreeShape {
             leaf_capacity: self.leaf_capacity.unwrap_or(proposal.leaf_capacity),
             root_scale: proposal.root_scale,
-            min_side: self.kernel.core_reach(self.largest_size(), core_tolerance),
+            min_side: self
+                .kernel
+                .core_reach(self.largest_size(), core_tolerance, self.most_derivatives()),
         }
     }
 
@@ -300,7 +307,7 @@ impl<'a, T: Real> Sum<'a, T> {
     }
 
     fn squared_sizes(&self, order: Option<&[u32]>) -> OrderedSizes<T> {
-        if self.kernel == Kernel::Coulomb {
+        if !self.kernel.has_sizes() {
             return OrderedSizes::Global(T::ZERO);
         }
         OrderedSizes::new(&self.sizes, order)

@@ -199,14 +199,15 @@ impl<T: Real> Plan<T> {
         let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
         self.check_field(field)?;
         let mut seconds = Seconds::default();
-        let unit = Units::of_strengths::<T>(largest);
-        if unit == 0 {
+        let (form, units) = (self.kernel.form(), self.units.0);
+        let mut unit = Units::of_strengths::<T>(largest);
+        if unit == 0 && units.keep_strengths(form) {
             self.sum_all(strengths, field, &mut seconds, near)?;
         } else {
             let mut scaled = std::mem::take(&mut self.scaled_strengths);
             scaled.clear();
             scaled.extend_from_slice(strengths);
-            multiply_by_two_to(&mut scaled, -unit);
+            unit = units.scale_strengths(form, &mut scaled);
             let summed = self.sum_all(&scaled, field, &mut seconds, near);
             self.scaled_strengths = scaled;
             summed?;

@@ -60,7 +60,7 @@ impl FarField {
 
     /// The treecode by its opening angle.
     pub fn of_treecode<T: Real>(sum: &Sum<T>, tree: &Octree, pair_cost: f64) -> Self {
-        let (theta, order) = treecode::tuning::choose(sum.order, sum.theta, sum.tolerance, sum.most_derivatives());
+        let (theta, order) = treecode::tuning::choose(sum.order, sum.theta, sum.tolerance, sum.highest_error());
         let sources = OrderedPoints::new(sum.sources, &tree.source_order, tree, |node| node.sources.clone());
         let targets = sum
             .targets
@@ -92,7 +92,7 @@ impl FarField {
         };
         let order = sum.order.unwrap_or_else(|| {
             // A box that does not touch is seen at a ratio of at most sqrt(3)/2 to 3/2.
-            treecode::tuning::order_for(0.58, sum.tolerance, sum.most_derivatives())
+            treecode::tuning::order_for(0.58, sum.tolerance, sum.highest_error())
         });
         Self {
             lists: treecode::lists::on_neighbour_lists(tree, &Lists::build(tree, &every_box)),

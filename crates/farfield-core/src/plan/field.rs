@@ -87,6 +87,53 @@ impl<T: Real, O: Copy + PartialEq> Field<T, O> {
         Ok(field)
     }
 
+    /// For engines: a field whose arrays are still empty, to be filled by [`Field::refill`]; `size` is the number of vectors
+    /// and of targets, `components` the numbers per target of each output.
+    pub fn unfilled(outputs: &[O], components: Vec<usize>, (vectors, targets): (usize, usize)) -> Self {
+        Self {
+            values: vec![Vec::new(); outputs.len()],
+            outputs: outputs.to_vec(),
+            components,
+            vectors,
+            targets,
+        }
+    }
+
+    /// For engines: `fill` puts the values of each output into its array and returns the largest magnitude of the strengths
+    /// they came from. Whatever happens, the field keeps its shape.
+    ///
+    /// # Errors
+    /// What `fill` says, or [`Error::Overflow`] if some value is no number.
+    pub fn refill(
+        &mut self,
+        name: impl Fn(O) -> &'static str,
+        fill: impl FnOnce(&mut [Vec<T>]) -> Result<f64, Error>,
+    ) -> Result<(), Error> {
+        let filled = fill(&mut self.values);
+        for (values, components) in self.values.iter_mut().zip(&self.components) {
+            values.resize(self.vectors * self.targets * components, T::ZERO);
+        }
+        let strengths = filled?;
+        let mut outputs = self.outputs.iter();
+        outputs.try_for_each(|output| self.check_fits(*output, name(*output), strengths))
+    }
+
+    /// Checks that the field was made for these outputs, vectors and targets.
+    ///
+    /// # Errors
+    /// [`Error::Length`].
+    pub fn check_shape(&self, outputs: &[O], vectors: usize, targets: usize) -> Result<(), Error> {
+        if self.has_shape(outputs, vectors, targets) {
+            return Ok(());
+        }
+        Err(Error::Length {
+            array: "field",
+            found: self.targets * self.vectors,
+            expected: targets * vectors,
+            why: "a field made by this plan's `field`".to_owned(),
+        })
+    }
+
     /// Whether the field was made for these outputs, vectors and targets.
     pub(crate) fn has_shape(&self, outputs: &[O], vectors: usize, targets: usize) -> bool {
         self.outputs == outputs && self.vectors == vectors && self.targets == targets
@@ -149,5 +196,41 @@ impl<T: Real, O: Copy + PartialEq> Field<T, O> {
     /// How many strength vectors were summed.
     pub fn vectors(&self) -> usize {
         self.vectors
+    }
+}
+
+impl<T: Real> Field<T> {
+    fn vectors_of<const C: usize>(&self, output: Output) -> &[[T; C]] {
+        self.get(output).unwrap_or(&[]).as_chunks().0
+    }
+
+    /// The potential at each target; empty if it was not asked for.
+    pub fn potential(&self) -> &[T] {
+        self.get(Output::Potential).unwrap_or(&[])
+    }
+
+    /// The gradient of the potential at each target; empty if it was not asked for.
+    pub fn gradient(&self) -> &[[T; 3]] {
+        self.vectors_of(Output::Gradient)
+    }
+
+    /// The Hessian xx, xy, xz, yy, yz, zz at each target; empty if it was not asked for.
+    pub fn hessian(&self) -> &[[T; 6]] {
+        self.vectors_of(Output::Hessian)
+    }
+
+    /// The acceleration at each target; empty if it was not asked for.
+    pub fn acceleration(&self) -> &[[T; 3]] {
+        self.vectors_of(Output::Acceleration)
+    }
+
+    /// The velocity at each target; empty if it was not asked for.
+    pub fn velocity(&self) -> &[[T; 3]] {
+        self.vectors_of(Output::Velocity)
+    }
+
+    /// The velocity gradient at each target, row by row; empty if it was not asked for.
+    pub fn velocity_gradient(&self) -> &[[T; 9]] {
+        self.vectors_of(Output::VelocityGradient)
     }
 }

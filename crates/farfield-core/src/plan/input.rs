@@ -5,8 +5,8 @@ use super::units::{Comfort, largest_magnitude};
 use super::{Method, Sum};
 use crate::error::Error;
 use crate::expansion::MAX_ORDER;
-use crate::kernel::{Core, Kernel, Output, Sizes};
-use crate::simd::{Real, SimdLevel};
+use crate::kernel::{Output, Sizes};
+use crate::simd::Real;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<T: Real> Sum<'_, T> {
@@ -48,8 +48,7 @@ impl<T: Real> Sum<'_, T> {
             "1 to 1024",
             (1..=1024).contains(&self.vectors),
         )?;
-        check_level(self.simd)?;
-        if let Kernel::Gravity { constant } = self.kernel {
+        if let Some(constant) = self.kernel.description().constant {
             parameter(
                 "gravitational constant",
                 constant,
@@ -72,13 +71,13 @@ impl<T: Real> Sum<'_, T> {
 
     fn check_sizes(&self) -> Result<(), Error> {
         check_size_values(&self.sizes, self.sources.len())?;
-        if let Kernel::BiotSavart { core } = self.kernel
-            && core != Core::Singular
-            && self.sizes == Sizes::None
-        {
-            return Err(Error::MissingSize { core: core.name() });
+        match self.kernel.description().regularisation {
+            Some(core) if core.needs_size && self.sizes == Sizes::None => Err(Error::MissingSize { core: core.name }),
+            None if self.sizes != Sizes::None => Err(Error::UselessSizes {
+                kernel: self.kernel.name(),
+            }),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn check_outputs(&self) -> Result<(), Error> {
@@ -94,11 +93,9 @@ impl<T: Real> Sum<'_, T> {
                 });
             }
         }
-        let hu = self.kernel
-            == Kernel::BiotSavart {
-                core: Core::HuPolynomial,
-            };
-        if hu && self.outputs.contains(&Output::VelocityGradient) && !self.allow_unbounded_gradient {
+        let core = self.kernel.description().regularisation;
+        let unbounded = core.is_some_and(|core| core.unbounded_gradient);
+        if unbounded && self.outputs.contains(&Output::VelocityGradient) && !self.allow_unbounded_gradient {
             return Err(Error::UnboundedGradient);
         }
         Ok(())
@@ -180,14 +177,6 @@ pub(crate) fn parameter(name: &'static str, value: f64, range: &'static str, fin
         Ok(())
     } else {
         Err(Error::Parameter { name, value, range })
-    }
-}
-
-/// Checks that this machine has the instruction set asked for.
-pub(crate) fn check_level(level: Option<SimdLevel>) -> Result<(), Error> {
-    match level {
-        Some(level) if !level.is_supported() => Err(Error::Simd { level: level.name() }),
-        _ => Ok(()),
     }
 }
 

@@ -12,7 +12,6 @@ pub(crate) mod input;
 pub(crate) mod memory;
 pub(crate) mod merge;
 mod near_field;
-mod one_call;
 pub(crate) mod order;
 mod request;
 pub(crate) mod units;
@@ -22,7 +21,6 @@ pub use field::Field;
 pub use input::{MOST_POINTS, check_strength_count, check_strengths};
 pub use memory::MemoryForecast;
 pub use near_field::{NearBlock, NearField, NearLists, NearPoints, PairsElsewhere, PointOrder};
-pub use one_call::{BiotSavartSum, CoulombSum, GravitySum, biot_savart, coulomb, gravity};
 pub use request::Request;
 
 use crate::kernel::{Kernel, Output, Sizes};
@@ -117,6 +115,12 @@ impl<'a, T: Real> Sum<'a, T> {
             allow_unbounded_gradient: false,
             memory_limit: None,
         }
+    }
+
+    /// Another kernel between the same points.
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.kernel = kernel;
+        self
     }
 
     /// Evaluate at other points than the sources.

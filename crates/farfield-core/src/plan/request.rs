@@ -59,11 +59,15 @@ impl<T> Request<'_, T> {
         self.targets.map_or(self.sources.len(), <[_]>::len)
     }
 
-    /// Distinct orders of derivatives among the outputs: each has its own error to keep.
-    pub fn derivatives(&self) -> Vec<usize> {
-        let mut derivatives: Vec<usize> = self.outputs.iter().map(|output| output.derivatives()).collect();
-        derivatives.sort_unstable();
-        derivatives.dedup();
-        if derivatives.is_empty() { vec![0] } else { derivatives }
+    /// The most derivatives an output takes.
+    pub fn most_derivatives(&self) -> usize {
+        let derivatives = self.outputs.iter().map(|output| output.derivatives());
+        derivatives.max().unwrap_or(0)
+    }
+
+    /// Distinct orders of derivatives of 1/r among outputs and strengths: each has its own error to keep.
+    pub fn error_derivatives(&self) -> Vec<usize> {
+        let form = self.kernel.form();
+        form.error_derivatives(self.outputs.iter().map(|output| output.derivatives()))
     }
 }

@@ -7,7 +7,7 @@
 //! are brought back at the end, and those that do not fit the precision are an error ([`super::Error::Overflow`]).
 
 use super::extremes::Extremes;
-use crate::kernel::{Kernel, Output, Sizes};
+use crate::kernel::{Form, Kernel, Output, Sizes};
 use crate::simd::Real;
 use rayon::prelude::*;
 
@@ -67,10 +67,8 @@ impl Units {
     /// Units for points that extend over `extent`.
     pub fn new<T: Real>(extent: f64, kernel: Kernel) -> Self {
         let comfort = Comfort::of::<T>();
-        let constant = match kernel {
-            Kernel::Gravity { constant } => Comfort::exponent(constant.abs(), comfort.strength),
-            Kernel::Coulomb | Kernel::BiotSavart { .. } => 0,
-        };
+        let constant = kernel.description().constant;
+        let constant = constant.map_or(0, |constant| Comfort::exponent(constant.abs(), comfort.strength));
         Self {
             length: Comfort::exponent(extent, comfort.extent),
             constant,
@@ -85,6 +83,29 @@ impl Units {
     /// The unit of strengths, the largest of which is `largest`.
     pub fn of_strengths<T: Real>(largest: f64) -> i32 {
         Comfort::exponent(largest, Comfort::of::<T>().strength)
+    }
+
+    /// The unit of a component of a strength, where strengths have the unit `strengths`.
+    pub fn of_component(self, form: Form, component: usize, strengths: i32) -> i32 {
+        strengths + form.length_power(component) * self.length
+    }
+
+    /// Whether strengths keep their numbers in these units, apart from a unit of their own.
+    pub fn keep_strengths(self, form: Form) -> bool {
+        self.length == 0 || form.source_derivatives() == 0
+    }
+
+    /// Strengths in these units and one of their own, which is returned.
+    pub fn scale_strengths<T: Real>(self, form: Form, strengths: &mut [T]) -> i32 {
+        let components = form.strengths();
+        if !self.keep_strengths(form) {
+            for (k, strength) in strengths.iter_mut().enumerate() {
+                *strength = times_two_to(*strength, -self.of_component(form, k % components, 0));
+            }
+        }
+        let unit = Self::of_strengths::<T>(largest_magnitude(strengths).unwrap_or(0.0));
+        multiply_by_two_to(strengths, -unit);
+        unit
     }
 
     /// Points in these units.
@@ -111,11 +132,9 @@ impl Units {
 
     /// The kernel in these units.
     pub fn kernel(self, kernel: Kernel) -> Kernel {
-        match kernel {
-            Kernel::Gravity { constant } => Kernel::Gravity {
-                constant: times_two_to(constant, -self.constant),
-            },
-            other => other,
+        match kernel.description().constant {
+            Some(constant) => kernel.with_constant(times_two_to(constant, -self.constant)),
+            None => kernel,
         }
     }
 
@@ -188,7 +207,7 @@ mod tests {
     #[test]
     fn usual_numbers_keep_their_units() {
         for extent in [0.0, 1e-10, 1.0, 1e15] {
-            assert!(Units::new::<f64>(extent, Kernel::Gravity { constant: 6.7e-11 }).are_the_callers());
+            assert!(Units::new::<f64>(extent, Kernel::gravity(6.7e-11)).are_the_callers());
         }
         assert_eq!(
             Units::new::<f64>(2f64.powi(300), Kernel::Coulomb).length(2f64.powi(301)),

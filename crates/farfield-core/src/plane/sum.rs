@@ -12,7 +12,7 @@ use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::setup::OrderedSizes;
 use crate::kernel::Sizes;
-use crate::plan::input::{check_level, check_points, check_size_range, check_size_values, check_tolerance, parameter};
+use crate::plan::input::{check_points, check_size_range, check_size_values, check_tolerance, parameter};
 use crate::plan::memory::Counts;
 use crate::plan::merge::Merge;
 use crate::plan::{Method, Parameters};
@@ -435,7 +435,6 @@ impl<'a, T: Real> Sum<'a, T> {
             "1 to 1024",
             (1..=1024).contains(&self.vectors),
         )?;
-        check_level(self.simd)?;
         if matches!(self.method, Method::Treecode | Method::TreecodeOnNeighbours) {
             return Err(Error::MethodInPlane {
                 method: self.method.name(),

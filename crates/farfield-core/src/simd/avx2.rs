@@ -6,10 +6,10 @@ use std::arch::x86_64::*;
 /// Runs `task` with the features of this level enabled.
 ///
 /// # Safety
-/// The machine must support the level.
+/// The machine must have the level, and `V` be of it.
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt,lzcnt")]
-pub unsafe fn run<T: Real, W: Vectorized<T>>(task: W) -> W::Output {
-    task.run::<T::Avx2>()
+pub unsafe fn run<T: Real, V: Lanes<Elem = T>, W: Vectorized<T>>(task: W) -> W::Output {
+    task.run::<V>()
 }
 
 /// Four doubles.
@@ -25,8 +25,8 @@ pub struct F32x8(__m256);
 lane_operators!(F64x4, _mm256_add_pd, _mm256_sub_pd, _mm256_mul_pd);
 lane_operators!(F32x8, _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps);
 
-// SAFETY of every block below: the types are only named where the level is supported (see the module above); loads
-// and stores pass their caller's promise on.
+// SAFETY of every block below: the types are only named behind `dispatch`, whose level is proof that the machine has the
+// instructions; loads and stores pass their caller's promise on.
 macro_rules! lanes {
     ($elem:ident, splat $splat:ident, load $load:ident, store $store:ident, fma $fma:ident, fnma $fnma:ident,
      cmp $cmp:ident, and $and:ident, blend $blend:ident, div $div:ident, max $max:ident) => {
@@ -104,6 +104,12 @@ impl Lanes for F64x4 {
     lanes!(f64, splat _mm256_set1_pd, load _mm256_loadu_pd, store _mm256_storeu_pd, fma _mm256_fmadd_pd,
         fnma _mm256_fnmadd_pd, cmp _mm256_cmp_pd, and _mm256_and_pd, blend _mm256_blendv_pd, div _mm256_div_pd,
         max _mm256_max_pd);
+
+    #[inline(always)]
+    fn any_less(self, limit: Self) -> bool {
+        // SAFETY: see above.
+        unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(self.0, limit.0)) != 0 }
+    }
 
     #[inline(always)]
     fn rsqrt_estimate(self) -> Self {
@@ -207,6 +213,12 @@ impl Lanes for F32x8 {
         max _mm256_max_ps);
 
     #[inline(always)]
+    fn any_less(self, limit: Self) -> bool {
+        // SAFETY: see above.
+        unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, limit.0)) != 0 }
+    }
+
+    #[inline(always)]
     fn rsqrt_estimate(self) -> Self {
         // SAFETY: see above.
         unsafe { Self(_mm256_rsqrt_ps(self.0)) }
@@ -232,7 +244,7 @@ impl Lanes for F32x8 {
 /// Transposes a 4 x 4 block of doubles.
 #[inline(always)]
 unsafe fn transpose4(r: [__m256d; 4]) -> [__m256d; 4] {
-    // SAFETY: only called where the level is supported.
+    // SAFETY: as the callers.
     unsafe {
         let (a, b) = (_mm256_unpacklo_pd(r[0], r[1]), _mm256_unpackhi_pd(r[0], r[1]));
         let (c, d) = (_mm256_unpacklo_pd(r[2], r[3]), _mm256_unpackhi_pd(r[2], r[3]));

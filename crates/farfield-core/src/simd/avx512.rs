@@ -6,10 +6,10 @@ use std::arch::x86_64::*;
 /// Runs `task` with the features of this level enabled.
 ///
 /// # Safety
-/// The machine must support the level.
+/// The machine must have the level, and `V` be of it.
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi1,bmi2,popcnt,lzcnt")]
-pub unsafe fn run<T: Real, W: Vectorized<T>>(task: W) -> W::Output {
-    task.run::<T::Avx512>()
+pub unsafe fn run<T: Real, V: Lanes<Elem = T>, W: Vectorized<T>>(task: W) -> W::Output {
+    task.run::<V>()
 }
 
 /// Eight doubles.
@@ -25,8 +25,8 @@ pub struct F32x16(__m512);
 lane_operators!(F64x8, _mm512_add_pd, _mm512_sub_pd, _mm512_mul_pd);
 lane_operators!(F32x16, _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps);
 
-// SAFETY of every block below: the types are only named where the level is supported (see the module above); loads
-// and stores pass their caller's promise on.
+// SAFETY of every block below: the types are only named behind `dispatch`, whose level is proof that the machine has the
+// instructions; loads and stores pass their caller's promise on.
 macro_rules! lanes {
     ($name:ident, $elem:ident, $lanes:literal, splat $splat:ident, load $load:ident, store $store:ident,
      fma $fma:ident, fnma $fnma:ident, rsqrt $rsqrt:ident, rcp $rcp:ident, getexp $getexp:ident, cmp $cmp:ident, maskz $maskz:ident, blend $blend:ident,
@@ -80,6 +80,11 @@ macro_rules! lanes {
         fn select_less(self, limit: Self, yes: Self, no: Self) -> Self {
             // SAFETY: see above.
             unsafe { Self($blend($cmp::<_CMP_LT_OQ>(self.0, limit.0), no.0, yes.0)) }
+        }
+        #[inline(always)]
+        fn any_less(self, limit: Self) -> bool {
+            // SAFETY: see above.
+            unsafe { $cmp::<_CMP_LT_OQ>(self.0, limit.0) != 0 }
         }
         #[inline(always)]
         fn exp2_whole(self) -> Self {
@@ -221,7 +226,7 @@ impl Lanes for F32x16 {
 /// Transposes an 8 x 8 block of doubles.
 #[inline(always)]
 unsafe fn transpose8(r: [__m512d; 8]) -> [__m512d; 8] {
-    // SAFETY: only called where the level is supported.
+    // SAFETY: as the callers.
     unsafe {
         // Pairs of rows, then pairs of 128-bit quarters, then halves.
         let mut t = [_mm512_setzero_pd(); 8];
@@ -262,7 +267,7 @@ unsafe fn transpose8(r: [__m512d; 8]) -> [__m512d; 8] {
 /// Transposes a 16 x 16 block of singles.
 #[inline(always)]
 unsafe fn transpose16(r: [__m512; 16]) -> [__m512; 16] {
-    // SAFETY: only called where the level is supported.
+    // SAFETY: as the callers.
     unsafe {
         let mut t = [_mm512_setzero_ps(); 16];
         for i in 0..16 {

@@ -4,131 +4,32 @@
 //! a [`Vectorized`] task; [`dispatch`] runs it inside a function that has the level's CPU features enabled, so one
 //! portable binary uses AVX-512 where the machine has it.
 //!
-//! This module holds all CPU `unsafe` of the crate that concerns instruction sets. The invariant behind it: a lane
-//! type of a level is only ever named through [`dispatch`], which has checked that the machine supports the level.
+//! This module holds all CPU `unsafe` of the crate that concerns instruction sets. Two facts are behind it: a
+//! [`SimdLevel`] is proof that the machine has the level, because only detection makes one; and a lane type of a level
+//! is only ever named through [`dispatch`], which asks for that proof.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod level;
 mod math;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod real;
 mod scalar;
 
+pub use level::{LEVEL_VARIABLE, LevelError, SimdLevel};
 pub use math::{RsqrtAccuracy, rsqrt};
 pub(crate) use math::{exp, ln, reciprocal};
 pub use real::Real;
 
-use std::fmt;
 use std::ops::{Add, Mul, Sub};
-use std::sync::OnceLock;
-
-/// The environment variable that lowers [`SimdLevel::best`]: `scalar`, `neon`, `avx2` or `avx512`.
-pub const LEVEL_VARIABLE: &str = "FARFIELD_SIMD";
-
-/// An instruction set the hot loops can be compiled for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum SimdLevel {
-    /// One number at a time; works everywhere.
-    Scalar,
-    /// 128-bit vectors of 64-bit ARM.
-    Neon,
-    /// 256-bit vectors with fused multiply-add.
-    Avx2,
-    /// 512-bit vectors.
-    Avx512,
-}
-
-impl SimdLevel {
-    /// The widest level this machine supports, or a narrower one if the environment variable [`LEVEL_VARIABLE`] names
-    /// it. A wider one than the machine has, or a name that is no level, changes nothing; [`SimdLevel::asked_for`] tells.
-    pub fn best() -> Self {
-        static BEST: OnceLock<SimdLevel> = OnceLock::new();
-        *BEST.get_or_init(|| {
-            let widest = *Self::available().last().unwrap_or(&SimdLevel::Scalar);
-            match Self::asked_for() {
-                Some(Ok(level)) if level.is_supported() => level.min(widest),
-                _ => widest,
-            }
-        })
-    }
-
-    /// What the environment variable [`LEVEL_VARIABLE`] asks for: nothing, a level (which this machine may not have), or
-    /// a text that names no level.
-    pub fn asked_for() -> Option<Result<Self, String>> {
-        let name = std::env::var_os(LEVEL_VARIABLE)?.to_string_lossy().into_owned();
-        Some(Self::from_name(&name).ok_or(name))
-    }
-
-    /// Every level this machine supports, narrowest first.
-    pub fn available() -> Vec<Self> {
-        [SimdLevel::Scalar, SimdLevel::Neon, SimdLevel::Avx2, SimdLevel::Avx512]
-            .into_iter()
-            .filter(|level| level.is_supported())
-            .collect()
-    }
-
-    /// Whether this machine can run the level.
-    pub fn is_supported(self) -> bool {
-        match self {
-            SimdLevel::Scalar => true,
-            #[cfg(target_arch = "aarch64")]
-            SimdLevel::Neon => std::arch::is_aarch64_feature_detected!("neon"),
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 => {
-                is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512bw")
-                    && SimdLevel::Avx2.is_supported()
-            }
-            #[allow(unreachable_patterns, reason = "which levels exist depends on the architecture")]
-            _ => false,
-        }
-    }
-
-    /// The name used on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            SimdLevel::Scalar => "scalar",
-            SimdLevel::Neon => "neon",
-            SimdLevel::Avx2 => "avx2",
-            SimdLevel::Avx512 => "avx512",
-        }
-    }
-
-    /// The level of that name, whether or not this machine supports it.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [SimdLevel::Scalar, SimdLevel::Neon, SimdLevel::Avx2, SimdLevel::Avx512]
-            .into_iter()
-            .find(|level| level.name() == name)
-    }
-
-    /// How many numbers of the given precision one vector of this level holds.
-    pub fn lanes<T: Real>(self) -> usize {
-        struct Count;
-        impl<T: Real> Vectorized<T> for Count {
-            type Output = usize;
-            fn run<V: Lanes<Elem = T>>(self) -> usize {
-                V::LANES
-            }
-        }
-        dispatch::<T, _>(self, Count)
-    }
-}
-
-impl fmt::Display for SimdLevel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// A vector of [`Lanes::LANES`] floats.
-pub trait Lanes: Copy + Send + Sync + 'static + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
+pub trait Lanes:
+    sealed::Sealed + Copy + Send + Sync + 'static + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
+{
     /// The float in each lane.
     type Elem: Real;
     /// Floats per vector.
@@ -164,6 +65,13 @@ pub trait Lanes: Copy + Send + Sync + 'static + Add<Output = Self> + Sub<Output 
     fn keep_where_positive(self, test: Self) -> Self;
     /// `yes` where `self < limit`, else `no`.
     fn select_less(self, limit: Self, yes: Self, no: Self) -> Self;
+    /// Whether any lane is less than that of `limit`.
+    #[inline(always)]
+    fn any_less(self, limit: Self) -> bool {
+        self.select_less(limit, Self::splat(Self::Elem::ONE), Self::zero())
+            .sum()
+            > Self::Elem::ZERO
+    }
     /// Two to the power of `self`, whose lanes hold whole numbers.
     fn exp2_whole(self) -> Self;
     /// Lane-wise quotient.
@@ -299,30 +207,43 @@ pub trait Vectorized<T: Real> {
 /// Runs `task` with the vectors of `level`.
 #[inline]
 pub fn dispatch<T: Real, W: Vectorized<T>>(level: SimdLevel, task: W) -> W::Output {
-    debug_assert!(level.is_supported());
-    match level {
-        // SAFETY: a plan is only made for a level that `is_supported` on this machine.
-        #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 => unsafe { avx512::run::<T, W>(task) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx2 => unsafe { avx2::run::<T, W>(task) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "aarch64")]
-        SimdLevel::Neon => unsafe { neon::run::<T, W>(task) },
-        _ => task.run::<scalar::Scalar<T>>(),
-    }
+    T::dispatch(level, task)
+}
+
+/// [`dispatch`] for one precision, whose lane types are the arguments.
+macro_rules! dispatch_to {
+    ($level:expr, $task:expr, $avx512:ident, $avx2:ident, $neon:ident) => {
+        match $level.set() {
+            // SAFETY: the level is proof that the machine has these instructions.
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => unsafe { super::avx512::run::<Self, super::avx512::$avx512, W>($task) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => unsafe { super::avx2::run::<Self, super::avx2::$avx2, W>($task) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "aarch64")]
+            InstructionSet::Neon => unsafe { super::neon::run::<Self, super::neon::$neon, W>($task) },
+            _ => $task.run::<Scalar<Self>>(),
+        }
+    };
+}
+use dispatch_to;
+
+/// Only the vectors of this module are [`Lanes`]: their numbers of lanes are trusted.
+mod sealed {
+    pub trait Sealed {}
 }
 
 /// Gives a lane newtype its operators from its intrinsics.
 #[allow(unused_macros, reason = "not every architecture has vector levels")]
 macro_rules! lane_operators {
     ($name:ident, $add:ident, $sub:ident, $mul:ident) => {
+        impl super::sealed::Sealed for $name {}
         impl std::ops::Add for $name {
             type Output = Self;
             #[inline(always)]
             fn add(self, b: Self) -> Self {
-                // SAFETY: the type is only named where its level is supported.
+                // SAFETY: the type is only named behind `dispatch`, with proof of its level.
                 unsafe { Self($add(self.0, b.0)) }
             }
         }

@@ -1,6 +1,8 @@
 //! The two precisions, `f32` and `f64`.
 
-use super::{Lanes, SimdLevel, scalar::Scalar};
+use super::level::InstructionSet;
+use super::scalar::Scalar;
+use super::{SimdLevel, Vectorized, dispatch_to};
 use crate::bench::Benchmark;
 use crate::error::Error;
 use crate::parallel::in_pool;
@@ -39,15 +41,6 @@ pub trait Real:
     const LARGEST: f64;
     /// `"f32"` or `"f64"`.
     const NAME: &'static str;
-    /// Vectors of the AVX-512 level.
-    #[cfg(target_arch = "x86_64")]
-    type Avx512: Lanes<Elem = Self>;
-    /// Vectors of the AVX2 level.
-    #[cfg(target_arch = "x86_64")]
-    type Avx2: Lanes<Elem = Self>;
-    /// Vectors of the NEON level.
-    #[cfg(target_arch = "aarch64")]
-    type Neon: Lanes<Elem = Self>;
 
     /// Rounds from double precision.
     fn from_f64(value: f64) -> Self;
@@ -83,6 +76,8 @@ pub trait Real:
         field: &mut plane::Field<Self>,
     ) -> Result<(), Error>;
     #[doc(hidden)]
+    fn dispatch<W: Vectorized<Self>>(level: SimdLevel, task: W) -> W::Output;
+    #[doc(hidden)]
     fn bench(level: SimdLevel, what: &Benchmark) -> f64;
 }
 
@@ -100,12 +95,6 @@ macro_rules! real {
             const EPSILON: f64 = $float::EPSILON as f64;
             const LARGEST: f64 = $float::MAX as f64;
             const NAME: &'static str = $name;
-            #[cfg(target_arch = "x86_64")]
-            type Avx512 = super::avx512::$avx512;
-            #[cfg(target_arch = "x86_64")]
-            type Avx2 = super::avx2::$avx2;
-            #[cfg(target_arch = "aarch64")]
-            type Neon = super::neon::$neon;
 
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
@@ -147,6 +136,10 @@ macro_rules! real {
             ) -> Result<(), Error> {
                 in_pool(plan.deserves_threads(), || plan.check_and_sum(strengths, field))
             }
+            #[inline]
+            fn dispatch<W: Vectorized<Self>>(level: SimdLevel, task: W) -> W::Output {
+                dispatch_to!(level, task, $avx512, $avx2, $neon)
+            }
             fn bench(level: SimdLevel, what: &Benchmark) -> f64 {
                 what.run::<Self>(level)
             }
@@ -156,10 +149,3 @@ macro_rules! real {
 
 real!(f32, "f32", F32x16, F32x8, F32x4);
 real!(f64, "f64", F64x8, F64x4, F64x2);
-
-const _: () = {
-    const fn assert_lanes<T: Real>() {}
-    assert_lanes::<f32>();
-    assert_lanes::<f64>();
-    let _ = std::mem::size_of::<Scalar<f32>>();
-};

@@ -8,6 +8,8 @@ use std::ops::{Add, Mul, Sub};
 #[repr(transparent)]
 pub struct Scalar<T>(T);
 
+impl<T> super::sealed::Sealed for Scalar<T> {}
+
 impl<T: Real> Add for Scalar<T> {
     type Output = Self;
     #[inline(always)]

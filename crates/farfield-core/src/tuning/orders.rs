@@ -44,8 +44,8 @@ pub struct Work {
     pub levels: Vec<LevelWork>,
     /// Pairs of points in leaves and with their neighbours, by size of the leaf.
     pub near: Vec<NearWork>,
-    /// The sums of r^-4 and r^-6 over near pairs; the closest dominate derivatives, and no mean over boxes knows them.
-    pub near_derivatives: [f64; 2],
+    /// The sums of r^-4, r^-6 and r^-8 over near pairs; the closest dominate derivatives, and no mean over boxes knows them.
+    pub near_derivatives: [f64; 3],
     /// That of the set of points: 3 where they fill a volume.
     pub dimension: f64,
 }
@@ -164,10 +164,12 @@ impl Work {
             side: 2f64.powf(-depth),
             pairs: 27.0 * points * per_box,
         };
-        // Random points, n in a box of side h: about 60 n^(4/3) h^-4 and 500 n^2 h^-6 for each (without two per cent).
+        // Random points, n in a box of side h: about 60 n^(4/3) h^-4, 500 n^2 h^-6 and 12000 n^(8/3) h^-8 for each (without
+        // two per cent).
         let near_derivatives = [
             60.0 * per_box.powf(4.0 / 3.0) * near.side.powi(-4),
             500.0 * per_box.powi(2) * near.side.powi(-6),
+            12000.0 * per_box.powf(8.0 / 3.0) * near.side.powi(-8),
         ];
         Self {
             levels,
@@ -246,7 +248,7 @@ fn is_crowded(tree: &Octree, node: &Node) -> bool {
 /// in corners of boxes two apart it is 130 at order 30, and 300 is not enough at the orders of 1e-12.
 const CROWDED_FACTOR: f64 = 3000.0;
 
-/// The sums of r^-4 and r^-6 over near pairs, from a sample of targets without its largest values.
+/// The sums of r^-4, r^-6 and r^-8 over near pairs, from a sample of targets without its largest values.
 ///
 /// Pairs within a core of size s do little. With $r^2 + 4s^2$ for $r^2$ no core's kernel is overestimated, except close to
 /// its centre, where few pairs are.
@@ -256,13 +258,13 @@ fn near_derivatives<T: Real>(
     sources: &[[T; 3]],
     targets: &[[T; 3]],
     core: f64,
-) -> [f64; 2] {
+) -> [f64; 3] {
     /// Targets, one in each of so many leaves, and sources each of them looks at, at most.
     const SAMPLE: usize = 512;
     const MOST_SOURCES: usize = 4096;
     let order = tree.target_order();
     let stride = lists.leaves.len().div_ceil(SAMPLE).max(1);
-    let mut sums: Vec<[f64; 2]> = (0..lists.leaves.len())
+    let mut sums: Vec<[f64; 3]> = (0..lists.leaves.len())
         .into_par_iter()
         .step_by(stride)
         .map(|row| {
@@ -270,7 +272,7 @@ fn near_derivatives<T: Real>(
             let target = targets[order[leaf.targets.start as usize] as usize].map(Real::to_f64);
             let others = lists.p2p.row(row).iter().map(|(start, end)| *start..*end);
             let near = std::iter::once(leaf.sources.clone()).chain(others).flatten();
-            let mut sums = [0.0; 2];
+            let mut sums = [0.0; 3];
             for k in near.take(MOST_SOURCES) {
                 let source = sources[tree.source_order[k as usize] as usize];
                 let r2: f64 = (0..3).map(|axis| (source[axis].to_f64() - target[axis]).powi(2)).sum();
@@ -278,6 +280,7 @@ fn near_derivatives<T: Real>(
                     let s2 = r2 + 4.0 * core * core;
                     sums[0] += s2.powi(-2);
                     sums[1] += s2.powi(-3);
+                    sums[2] += s2.powi(-4);
                 }
             }
             sums
@@ -286,7 +289,7 @@ fn near_derivatives<T: Real>(
     sums.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]));
     let kept = sums.len() - sums.len() / 50;
     let mean = |k: usize| sums[..kept].iter().map(|s| s[k]).sum::<f64>() / sums.len().max(1) as f64;
-    [mean(0), mean(1)].map(|mean| mean * targets.len() as f64)
+    [mean(0), mean(1), mean(2)].map(|mean| mean * targets.len() as f64)
 }
 
 fn distance(class: usize) -> f64 {

@@ -1,6 +1,6 @@
 //! How long each operator takes on a machine.
 
-use crate::kernel::Kernel;
+use crate::kernel::Form;
 use crate::simd::Real;
 
 /// Nanoseconds per operation on one thread, for one precision.
@@ -77,12 +77,13 @@ pub struct PairRates {
 }
 
 impl PairRates {
-    /// For a kernel whose strengths are vectors or not.
-    pub fn of(&self, vector: bool, derivatives: usize) -> f64 {
-        if vector {
-            self.vector[derivatives.clamp(1, 2) - 1]
-        } else {
-            self.scalar[derivatives.min(2)]
+    /// For strengths of a form and outputs of so many derivatives.
+    pub fn of(&self, form: Form, derivatives: usize) -> f64 {
+        match form {
+            Form::Charge => self.scalar[derivatives.min(2)],
+            Form::Dipole if derivatives < 2 => self.scalar[derivatives + 1],
+            Form::Dipole => 0.5 * self.scalar[2],
+            Form::Vortex => self.vector[derivatives.clamp(1, 2) - 1],
         }
     }
 }
@@ -113,11 +114,14 @@ impl OperatorCosts {
         self.m2l[0] + n * n * (self.m2l[1] + n * self.m2l[2])
     }
 
-    /// One pair of points.
-    pub fn pair(&self, kernel: Kernel, derivatives: usize) -> f64 {
-        match kernel {
-            Kernel::Coulomb | Kernel::Gravity { .. } => self.pair_scalar[derivatives.min(2)],
-            Kernel::BiotSavart { .. } => self.pair_vector[derivatives.saturating_sub(1).min(1)],
+    /// One pair of points with strengths of a form, singular, where outputs take so many derivatives.
+    pub fn pair(&self, form: Form, derivatives: usize) -> f64 {
+        match form {
+            Form::Charge => self.pair_scalar[derivatives.min(2)],
+            // About as many operations as one derivative more of a charge.
+            Form::Dipole if derivatives < 2 => self.pair_scalar[derivatives + 1],
+            Form::Dipole => 2.0 * self.pair_scalar[2],
+            Form::Vortex => self.pair_vector[derivatives.saturating_sub(1).min(1)],
         }
     }
 }

@@ -36,8 +36,13 @@ pub fn shift_of_class(class: usize) -> [i32; 3] {
 }
 
 /// The root mean square error of M2L of the given order between unit boxes, over sources and targets spread evenly
-/// in them, for a unit charge: of the potential (0 derivatives), the gradient (1) or the Hessian (2).
+/// in them, for a unit charge: of the potential (0 derivatives), the gradient (1) or the Hessian (2). Third derivatives, the
+/// Hessian of a dipole, err by about as much more as second ones do.
 pub fn truncation_error(class: usize, order: usize, derivatives: usize) -> f64 {
+    if derivatives > 2 {
+        let second = truncation_error(class, order, 2);
+        return second * (second / truncation_error(class, order, 1)).max(1.0);
+    }
     static ERRORS: LazyLock<Vec<f64>> = LazyLock::new(|| {
         table::LOG10_ERROR
             .as_flattened()
@@ -99,7 +104,7 @@ mod tests {
             let outputs: Vec<_> = self
                 .orders
                 .iter()
-                .map(|order| FarOutputs::<T>::new(Kernel::Coulomb, 2, *order, Side::Local))
+                .map(|order| FarOutputs::<T>::new(Kernel::Coulomb.form(), 2, *order, Side::Local))
                 .collect();
             let batches = self.samples / (V::LANES * V::LANES);
             for _ in 0..batches {

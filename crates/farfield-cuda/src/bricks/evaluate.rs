@@ -2,7 +2,7 @@
 
 use super::{Blocking, Brick, BrickPair, Indirect, Node, Plans, Range, Sources, direct_program, indirect_program};
 use crate::device::{Buffers, Device, Function, Precision, Timeline, launch};
-use crate::error::Error;
+use crate::error::{DriverCall, Error};
 use cudarc::driver::CudaSlice;
 use cudarc::driver::sys::CUevent_flags;
 use farfield_core::report::{Phase, Seconds as Phases};
@@ -46,7 +46,7 @@ impl<T: Precision> BrickSum<T> {
     /// Copies sources to the device and loads the kernels for direct plans and, of the order given, indirect ones.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::Driver`], and those of compilation.
+    /// [`Error::DeviceMemory`], [`Error::Driver`], and those of compilation.
     ///
     /// # Panics
     /// If the arrays differ in length or there are none or more than three components.
@@ -107,7 +107,7 @@ impl<T: Precision> BrickSum<T> {
     /// Sets `values`, block by block of $16^3$ points and component by component, to the sums over the plans.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::Driver`], and those of compilation.
+    /// [`Error::DeviceMemory`], [`Error::Driver`], and those of compilation.
     ///
     /// # Panics
     /// If the plans or the values are not of as many bricks as there are.

@@ -2,7 +2,7 @@
 
 use super::Device;
 use super::staging;
-use crate::error::Error;
+use crate::error::{DriverCall, Error};
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, ValidAsZeroBits};
 use std::mem::MaybeUninit;
@@ -40,7 +40,7 @@ fn vectors_in(free: u64, vectors: usize, forecast: &impl Fn(usize) -> u64) -> Op
 }
 
 fn too_large(device: String, needed: u64, free: u64) -> Error {
-    Error::Memory {
+    Error::DeviceMemory {
         needed_gib: needed as f64 / GIB,
         available_gib: free as f64 / GIB,
         device,

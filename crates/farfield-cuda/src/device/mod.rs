@@ -50,7 +50,7 @@ macro_rules! launch {
         // SAFETY: each call lists the arguments of its kernel, in order, with lengths the kernel is told; kernels are
         // compared with the CPU by `selftest`.
         unsafe { builder.launch(config) }
-            .map_err(crate::error::Error::driver(format!("launch {}", function.name)))?;
+            .map_err(<crate::error::Error as crate::error::DriverCall>::driver(format!("launch {}", function.name)))?;
     }};
 }
 pub(crate) use launch;

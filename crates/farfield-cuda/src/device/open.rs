@@ -4,7 +4,7 @@ use super::pinned::PinnedPool;
 use super::staging::Staging;
 use super::traffic::Traffic;
 use crate::compile::{Compiler, Program};
-use crate::error::{Error, describe};
+use crate::error::{DriverCall, Error, describe};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, result};
 use cudarc::nvrtc::Ptx;

@@ -1,7 +1,7 @@
 //! Pinned memory of the host, to which a device copies results while all threads do something else.
 
 use super::Device;
-use crate::error::Error;
+use crate::error::{DriverCall, Error};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, result};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};

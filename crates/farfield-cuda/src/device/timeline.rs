@@ -1,6 +1,6 @@
 //! Where device time goes: an event after each phase.
 
-use crate::error::Error;
+use crate::error::{DriverCall, Error};
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, CudaStream};
 use farfield_core::report::{Phase, Seconds};

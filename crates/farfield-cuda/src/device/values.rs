@@ -1,7 +1,7 @@
 //! Numbers for a sum, wherever they are.
 
 use super::Buffers;
-use crate::error::Error;
+use crate::error::{DriverCall, Error};
 use cudarc::driver::{CudaSlice, DeviceRepr};
 use std::ops::Range;
 

@@ -231,7 +231,7 @@ impl<T: Precision> Fmm<T> {
 
     /// Expansions of a box.
     pub(crate) fn streams(&self, vectors: &Range<usize>) -> u32 {
-        (vectors.len() * self.kind.strengths()) as u32
+        (vectors.len() * self.kind.expansions()) as u32
     }
 
     fn address<E>(&self, slice: &CudaSlice<E>) -> u64 {

@@ -5,7 +5,7 @@ use super::{P2pBlocking, p2m_warps, p2p_program, points_program};
 use crate::compile::Program;
 use crate::device::{Buffers, Device, Function, Precision, Timeline, launch};
 use crate::direct::SumInput;
-use crate::error::Error;
+use crate::error::{DriverCall, Error};
 use crate::expansion::{Kind, Layout, Matrices, Steps, stride, translate_program};
 use crate::kernel::PairKind;
 use crate::tree::{Octree, Points, TreeShape};
@@ -250,12 +250,12 @@ impl<T: Precision> Fmm<T> {
             + targets * (6 + (batch + vectors) * kind.sums())
             + boxes
                 * match far_field {
-                    FarField::Locals(_) => 2 * batch * kind.strengths() * stride(order),
+                    FarField::Locals(_) => 2 * batch * kind.expansions() * stride(order),
                     FarField::Multipoles(_) => {
-                        batch * kind.strengths() * stride(order) + Treecode::<T>::per_box(kind, order, batch)
+                        batch * kind.expansions() * stride(order) + Treecode::<T>::per_box(kind, order, batch)
                     }
                 };
-        let slices = Layout::of::<T>(order).most_in_slices(boxes * batch * kind.strengths()) * stride(order);
+        let slices = Layout::of::<T>(order).most_in_slices(boxes * batch * kind.expansions()) * stride(order);
         let numbers = numbers + slices;
         Octree::forecast(points, shape) + Matrices::<T>::forecast(order) + (numbers * std::mem::size_of::<T>()) as u64
     }
@@ -298,7 +298,7 @@ impl<T: Precision> Fmm<T> {
             &shape,
         )?;
         let batch = batch_of(&kind, vectors, layout);
-        let streams = batch * kind.strengths();
+        let streams = batch * kind.expansions();
         let (tasks, column_tasks, m2m_tasks) = tasks_of(&tree, layout.columns() / streams);
         let expansions = tree.boxes * streams * stride(order);
         let m2l_tasks = column_tasks.iter().skip(2).map(ExactSizeIterator::len).sum();
@@ -326,7 +326,7 @@ impl<T: Precision> Fmm<T> {
             target_count: target_count as u32,
             global_size2,
             sizes: buffers.place(sizes)?,
-            strengths: buffers.uninit(source_count * streams)?,
+            strengths: buffers.uninit(batch * source_count * kind.strengths())?,
             packed: buffers.uninit(batch * source_count * kind.source_len())?,
             target_positions: buffers.uninit(3 * target_count)?,
             matrices,

@@ -23,7 +23,7 @@ unsafe impl DeviceRepr for Task {}
 
 /// A block of a translation has room for so many expansions of one box.
 pub(super) fn batch_of(kind: &PairKind, vectors: usize, layout: Layout) -> usize {
-    vectors.min(layout.columns() / kind.strengths())
+    vectors.min(layout.columns() / kind.expansions())
 }
 
 /// The order for each level (the root's first) and class of shifts. The model's levels count from the leaves of an even

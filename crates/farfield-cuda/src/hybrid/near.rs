@@ -4,7 +4,7 @@ use super::program;
 use super::tasks::{Cuts, Range, Task, Tasks};
 use super::timeline::{Clock, Span, Who};
 use crate::device::{Buffers, Device, Pinned, Precision, forecast_fits, kernels, launch};
-use crate::error::Error;
+use crate::error::{DriverCall, Error};
 use crate::fmm::{LARGE_LEAF, P2pBlocking};
 use crate::kernel::{PairKind, SizeKind};
 use cudarc::driver::{CudaEvent, CudaSlice};

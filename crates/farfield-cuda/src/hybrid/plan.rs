@@ -32,7 +32,7 @@ impl<T: Precision> Plan<T> {
     /// Sends the points while the cores check the sum and build tree and lists, then the lists.
     ///
     /// # Errors
-    /// Any of [`Error`]; what is wrong with the sum itself is [`Error::Sum`].
+    /// Any of [`Error`].
     pub fn new(device: &Arc<Device>, sum: &Sum<T>, profile: &MachineProfile) -> Result<Self, Error> {
         let began = Instant::now();
         let elsewhere = pairs_elsewhere(device.properties(), profile, &sum.request());
@@ -73,11 +73,16 @@ impl<T: Precision> Plan<T> {
     /// Sums for the given strengths, as [`farfield_core::Plan::evaluate`] does.
     ///
     /// # Errors
-    /// [`Error::Sum`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
+    /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
     pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
         let mut field = self.plan.field();
         self.evaluate_into(strengths, &mut field)?;
         Ok(field)
+    }
+
+    /// A field of zeros of the right size for [`Plan::evaluate_into`].
+    pub fn field(&self) -> Field<T> {
+        self.plan.field()
     }
 
     /// [`Plan::evaluate`] into memory that is already there.
@@ -90,7 +95,7 @@ impl<T: Precision> Plan<T> {
             None => self.plan.evaluate_into(strengths, field)?,
             Some(near) => {
                 let summed = self.plan.evaluate_beside(strengths, field, near);
-                summed.map_err(|error| near.failure.take().unwrap_or(Error::Sum(error)))?;
+                summed.map_err(|error| near.failure.take().unwrap_or(error))?;
             }
         }
         self.report(began, Instant::now())

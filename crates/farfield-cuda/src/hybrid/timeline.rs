@@ -1,6 +1,6 @@
 //! Who was busy when.
 
-use crate::error::Error;
+use crate::error::{DriverCall, Error};
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, CudaStream};
 use std::sync::Arc;

@@ -19,7 +19,7 @@ pub fn pairs_elsewhere<T: Precision>(
     let kind = PairKind::of(request);
     let bytes = request.vectors * (kind.strengths() + kind.sums()) * std::mem::size_of::<T>();
     PairsElsewhere {
-        pair: 1e9 * rates.speedup / rates.of::<T>().of(kind.vector, kind.derivatives),
+        pair: 1e9 * rates.speedup / rates.of::<T>().of(kind.form, kind.derivatives),
         point: 1e9 * rates.speedup * bytes as f64 / rates.bus,
     }
 }

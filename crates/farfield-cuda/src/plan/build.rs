@@ -22,7 +22,7 @@ impl<T: Precision> Plan<T> {
     /// the device.
     ///
     /// # Errors
-    /// Any of [`Error`]; what is wrong with the sum itself is [`Error::Sum`].
+    /// Any of [`Error`].
     pub fn new(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
         Self::with_memory(device, sum, None)
     }
@@ -207,7 +207,10 @@ fn core_reach<T: Precision>(request: &Request<T>) -> f64 {
     } else {
         request.tolerance
     };
-    request.kernel.core_reach(request.largest_size, 0.5 * tolerance)
+    let derivatives = request.most_derivatives();
+    request
+        .kernel
+        .core_reach(request.largest_size, 0.5 * tolerance, derivatives)
 }
 
 /// The tree of an FMM, and its orders.

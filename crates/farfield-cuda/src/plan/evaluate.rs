@@ -81,49 +81,60 @@ impl<T: Precision> Plan<T> {
     /// Sums for the given strengths, as [`farfield_core::Plan::evaluate`] does: from host memory to host memory.
     ///
     /// # Errors
-    /// [`Error::Sum`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
+    /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
     pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
-        let values = self.outputs.iter().map(|_| Vec::new()).collect();
-        self.evaluate_to(strengths, values)
+        let mut field = self.unfilled();
+        self.evaluate_to(strengths, &mut field)?;
+        Ok(field)
     }
 
-    /// [`Plan::evaluate`] into the memory of a field that is no longer needed.
+    /// [`Plan::evaluate`] into memory that is already there.
     ///
     /// # Errors
-    /// As [`Plan::evaluate`]; then the field is gone.
+    /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size. The field keeps its size, and its
+    /// numbers if the strengths are wrong.
     pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
-        let mut values = std::mem::replace(field, self.empty_field()?).into_values();
-        values.resize_with(self.outputs.len(), Vec::new);
-        *field = self.evaluate_to(strengths, values)?;
-        Ok(())
+        field.check_shape(&self.outputs, self.vectors, self.target_count)?;
+        self.evaluate_to(strengths, field)
     }
 
-    fn empty_field(&self) -> Result<Field<T>, Error> {
-        let values = self.outputs.iter().map(|_| Vec::new()).collect();
-        Ok(Field::from_values(&self.outputs, 0, 0, values, 0.0)?)
+    /// A field of zeros of the right size for [`Plan::evaluate_into`].
+    pub fn field(&self) -> Field<T> {
+        let mut field = self.unfilled();
+        // Zeros are numbers, and filling with nothing cannot fail.
+        let _ = field.refill(Output::name, |_| Ok(0.0));
+        field
     }
 
-    fn evaluate_to(&mut self, strengths: &[T], mut values: Vec<Vec<T>>) -> Result<Field<T>, Error> {
+    fn unfilled(&self) -> Field<T> {
+        let components = self.outputs.iter().map(|output| output.components()).collect();
+        Field::unfilled(&self.outputs, components, (self.vectors, self.target_count))
+    }
+
+    fn evaluate_to(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         let start = Instant::now();
-        let components = self.kernel.strength_components();
-        check_strength_count(strengths.len(), self.source_count, components, self.vectors)?;
         let mut seconds = Seconds::default();
-        values.iter_mut().for_each(Vec::clear);
-        let largest = if self.source_count == 0 || self.target_count == 0 {
-            self.fill_with_zeros(&mut values);
-            check_strengths(strengths, self.source_count, components, self.vectors)?
-        } else {
-            self.sum(strengths, &mut seconds, &mut values)?
-        };
-        let (vectors, targets) = (self.vectors, self.target_count);
-        let field = Field::from_values(&self.outputs, vectors, targets, values, largest)?;
+        field.refill(Output::name, |values| self.sum_to(strengths, &mut seconds, values))?;
         seconds.total = start.elapsed().as_secs_f64();
         if !self.evaluated {
             seconds.total += self.planning;
         }
         self.evaluated = true;
         self.seconds = seconds;
-        Ok(field)
+        Ok(())
+    }
+
+    /// The values of each output in place of those that were there; returns the largest strength.
+    fn sum_to(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<f64, Error> {
+        let components = self.kernel.strength_components();
+        check_strength_count(strengths.len(), self.source_count, components, self.vectors)?;
+        if self.source_count > 0 && self.target_count > 0 {
+            return self.sum(strengths, seconds, values);
+        }
+        let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
+        // The results of no sources; the field takes care of their number.
+        values.iter_mut().for_each(Vec::clear);
+        Ok(largest)
     }
 
     /// Sums pass by pass, checks the strengths while the device works, and returns the largest.
@@ -136,6 +147,7 @@ impl<T: Precision> Plan<T> {
             // All of them during the first pass: an error names a place among all.
             if largest.is_none() {
                 largest = Some(check_strengths(strengths, self.source_count, components, self.vectors)?);
+                values.iter_mut().for_each(Vec::clear);
             }
             self.fetch(pass.len() / per_vector, values)?;
             timeline.add_to(seconds)?;
@@ -160,13 +172,6 @@ impl<T: Precision> Plan<T> {
         Ok(())
     }
 
-    /// The results of no sources.
-    fn fill_with_zeros(&self, values: &mut [Vec<T>]) {
-        for (values, output) in values.iter_mut().zip(&self.outputs) {
-            values.resize(self.vectors * self.target_count * output.components(), T::ZERO);
-        }
-    }
-
     /// What only the first evaluation adds: the time to build the tree, and the counts.
     fn add_building(&mut self, seconds: &mut Seconds) -> Result<(), Error> {
         if let Engine::Fmm(fmm) = &self.engine
@@ -186,6 +191,11 @@ impl<T: Precision> Plan<T> {
     /// The tolerance; `None` where an expert fixed the order.
     pub fn tolerance(&self) -> Option<f64> {
         self.tolerance
+    }
+
+    /// Remarks on choices the caller may want to know of: there are none yet.
+    pub fn notes(&self) -> &[String] {
+        &[]
     }
 
     /// Where the time of the last evaluation went; the first includes the planning. Phases are device time, the total

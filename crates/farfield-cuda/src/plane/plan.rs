@@ -50,7 +50,7 @@ impl<T: Precision> Plan<T> {
     /// the device.
     ///
     /// # Errors
-    /// Any of [`Error`]; what is wrong with the sum itself is [`Error::Sum`].
+    /// Any of [`Error`].
     pub fn new(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
         let start = Instant::now();
         check_extent::<T>(sum.check()?)?;
@@ -159,49 +159,61 @@ impl<T: Precision> Plan<T> {
     /// Sums for the given strengths, as [`farfield_core::plane::Plan::evaluate`] does: from host memory to host memory.
     ///
     /// # Errors
-    /// [`Error::Sum`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
+    /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
     pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
-        let values = self.outputs.iter().map(|_| Vec::new()).collect();
-        self.evaluate_to(strengths, values)
+        let mut field = self.unfilled();
+        self.evaluate_to(strengths, &mut field)?;
+        Ok(field)
     }
 
-    /// [`Plan::evaluate`] into the memory of a field that is no longer needed.
+    /// [`Plan::evaluate`] into memory that is already there.
     ///
     /// # Errors
-    /// As [`Plan::evaluate`]; then the field is gone.
+    /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size. The field keeps its size, and its
+    /// numbers if the strengths are wrong.
     pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
-        let none = self.field_of((0, 0), self.outputs.iter().map(|_| Vec::new()).collect(), 0.0)?;
-        let mut values = std::mem::replace(field, none).into_values();
-        values.resize_with(self.outputs.len(), Vec::new);
-        *field = self.evaluate_to(strengths, values)?;
-        Ok(())
+        field.check_shape(&self.outputs, self.vectors, self.target_count)?;
+        self.evaluate_to(strengths, field)
     }
 
-    fn evaluate_to(&mut self, strengths: &[T], mut values: Vec<Vec<T>>) -> Result<Field<T>, Error> {
+    /// A field of zeros of the right size for [`Plan::evaluate_into`].
+    pub fn field(&self) -> Field<T> {
+        let mut field = self.unfilled();
+        // Zeros are numbers, and filling with nothing cannot fail.
+        let _ = field.refill(Output::name, |_| Ok(0.0));
+        field
+    }
+
+    fn unfilled(&self) -> Field<T> {
+        let components = |output: &Output| output.components(self.kernel, self.complex);
+        let components = self.outputs.iter().map(components).collect();
+        Field::unfilled(&self.outputs, components, (self.vectors, self.target_count))
+    }
+
+    fn evaluate_to(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         let start = Instant::now();
-        let parts = 1 + usize::from(self.complex);
-        check_strength_count(strengths.len(), self.source_count, parts, self.vectors)?;
         let mut seconds = Seconds::default();
-        let mut timeline = Timeline::start(self.buffers.stream())?;
-        self.launch(strengths, &mut timeline)?;
-        // Looked at while the device works.
-        let largest = check_strengths(strengths, self.source_count, parts, self.vectors)?;
-        self.fetch(&mut values)?;
-        self.add_times(&timeline, &mut seconds)?;
-        let field = self.field_of((self.vectors, self.target_count), values, largest)?;
+        field.refill(Output::name, |values| self.sum_to(strengths, &mut seconds, values))?;
         seconds.total = start.elapsed().as_secs_f64();
         if !self.evaluated {
             seconds.total += self.planning;
         }
         self.evaluated = true;
         self.seconds = seconds;
-        Ok(field)
+        Ok(())
     }
 
-    /// A field of so many vectors and targets.
-    fn field_of(&self, size: (usize, usize), values: Vec<Vec<T>>, strengths: f64) -> Result<Field<T>, Error> {
-        let kind = (self.kernel, self.complex);
-        Ok(Field::of_values(kind, &self.outputs, size, values, strengths)?)
+    /// The values of each output in place of those that were there; returns the largest strength.
+    fn sum_to(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<f64, Error> {
+        let parts = 1 + usize::from(self.complex);
+        check_strength_count(strengths.len(), self.source_count, parts, self.vectors)?;
+        let mut timeline = Timeline::start(self.buffers.stream())?;
+        self.launch(strengths, &mut timeline)?;
+        // Looked at while the device works.
+        let largest = check_strengths(strengths, self.source_count, parts, self.vectors)?;
+        self.fetch(values)?;
+        self.add_times(&timeline, seconds)?;
+        Ok(largest)
     }
 
     /// Starts all of an evaluation's work on the device.
@@ -216,12 +228,9 @@ impl<T: Precision> Plan<T> {
     /// Waits for the results.
     fn fetch(&self, values: &mut [Vec<T>]) -> Result<(), Error> {
         match &self.engine {
+            // The results of no sources; the field takes care of their number.
             None => {
-                for (values, output) in values.iter_mut().zip(&self.outputs) {
-                    let components = output.components(self.kernel, self.complex);
-                    values.clear();
-                    values.resize(self.vectors * self.target_count * components, T::ZERO);
-                }
+                values.iter_mut().for_each(Vec::clear);
                 Ok(())
             }
             Some(Engine::Direct(direct)) => direct.ends.read_outputs(values),

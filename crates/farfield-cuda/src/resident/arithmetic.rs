@@ -28,7 +28,7 @@ impl<T: Precision> Resident<T> {
     /// `values += h rates`
     ///
     /// # Errors
-    /// [`Error::Sum`] if the lengths differ, [`Error::Driver`] if the device failed.
+    /// [`Error::Length`] if the lengths differ, [`Error::Driver`] if the device failed.
     pub fn add_scaled(&self, values: &mut Array<T>, h: f64, rates: &Array<T>) -> Result<(), Error> {
         same_length(values.len(), rates.len())?;
         self.own(values)?;
@@ -44,7 +44,7 @@ impl<T: Precision> Resident<T> {
     /// element has its own.
     ///
     /// # Errors
-    /// [`Error::Sum`] if lengths do not fit, [`Error::Driver`] if the device failed.
+    /// [`Error::Length`] if lengths do not fit, [`Error::Driver`] if the device failed.
     pub fn strength_rates(
         &self,
         law: &StrengthLaw<T>,

@@ -8,7 +8,7 @@
 //! let mut positions = resident.upload(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0])?;
 //! let mut velocities = resident.upload(&[0.0; 6])?;
 //! let masses = resident.upload(&[1.0, 1.0])?;
-//! let sum = farfield_core::Sum::new(Kernel::Gravity { constant: 1.0 }, &[]).outputs(&[Output::Acceleration]);
+//! let sum = farfield_core::Sum::new(Kernel::gravity(1.0), &[]).outputs(&[Output::Acceleration]);
 //! let summed = resident.sum(&sum, &Points::of(&positions), &masses)?;
 //! resident.add_scaled(&mut velocities, 0.01, &summed.outputs[0])?;
 //! resident.add_scaled(&mut positions, 0.01, &velocities)?;
@@ -84,7 +84,7 @@ impl<T: Precision> Resident<T> {
     /// A copy of the host's numbers.
     ///
     /// # Errors
-    /// [`Error::Memory`] or [`Error::Driver`].
+    /// [`Error::DeviceMemory`] or [`Error::Driver`].
     pub fn upload(&self, values: &[T]) -> Result<Array<T>, Error> {
         check_length(values.len())?;
         Ok(Array {
@@ -96,7 +96,7 @@ impl<T: Precision> Resident<T> {
     /// Copies an array to the host, once everything asked for before is done.
     ///
     /// # Errors
-    /// [`Error::Sum`] if `values` is not as long, [`Error::Driver`] if the device failed.
+    /// [`Error::Length`] if `values` is not as long, [`Error::Driver`] if the device failed.
     pub fn download(&self, array: &Array<T>, values: &mut [T]) -> Result<(), Error> {
         same_length(array.len(), values.len())?;
         self.buffers.read(self.own(array)?, values)
@@ -105,7 +105,7 @@ impl<T: Precision> Resident<T> {
     /// A second array with the same numbers.
     ///
     /// # Errors
-    /// [`Error::Memory`] or [`Error::Driver`].
+    /// [`Error::DeviceMemory`] or [`Error::Driver`].
     pub fn copy(&self, array: &Array<T>) -> Result<Array<T>, Error> {
         let length = array.len();
         let from = crate::device::Values::on_device(self.own(array)?, length);

@@ -22,7 +22,7 @@ pub(super) fn add_checks<T: Precision>(checks: &mut Checks, n: usize) {
     for method in [Method::Treecode, Method::Direct] {
         let softened = Case {
             sizes: Sizes::Global(T::from_f64(super::SIZE)),
-            ..Case::new(Kernel::Gravity { constant: 1.0 })
+            ..Case::new(Kernel::gravity(1.0))
         };
         checks.add(move |device| check(device, &softened, PointSet::Plummer, n, method, usual));
     }

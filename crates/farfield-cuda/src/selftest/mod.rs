@@ -13,7 +13,7 @@ pub use checks::Checks;
 use crate::device::{Device, Precision};
 use crate::error::Error;
 use crate::plan::Plan;
-use farfield_core::kernel::{Core, Kernel, Output, Sizes};
+use farfield_core::kernel::{Form, Kernel, Output, Sizes};
 use farfield_core::points::{ChargeDistribution, PointSet};
 use farfield_core::verify::{Problem, verify};
 use farfield_core::{Field, Method, Sum};
@@ -156,11 +156,9 @@ struct Case<T> {
 const SIZE: f64 = 0.002;
 
 fn cases<T: Precision>() -> Vec<Case<T>> {
-    let mut cases = vec![Case::new(Kernel::Coulomb), Case::new(Kernel::Gravity { constant: 2.0 })];
-    let mut kernels = vec![Kernel::Gravity { constant: 0.5 }];
-    kernels.extend(Core::ALL.map(|core| Kernel::BiotSavart { core }));
-    for kernel in kernels {
-        if kernel == (Kernel::BiotSavart { core: Core::Singular }) {
+    let mut cases = vec![Case::new(Kernel::gravity(2.0))];
+    for kernel in Kernel::all() {
+        if !kernel.has_sizes() {
             cases.push(Case::new(kernel));
             continue;
         }
@@ -185,11 +183,9 @@ impl<T: Precision> Case<T> {
     }
 
     fn name(&self) -> String {
-        let core = match self.kernel {
-            Kernel::BiotSavart { core } => format!(" {}", core.name()),
-            Kernel::Gravity { .. } if self.sizes != Sizes::None => " softened".to_owned(),
-            _ => String::new(),
-        };
+        let core = self.kernel.description().regularisation;
+        let core = core.filter(|_| self.sizes != Sizes::None);
+        let core = core.map_or_else(String::new, |core| format!(" {}", core.name));
         let sizes = if self.per_source { ", sizes per source" } else { "" };
         format!("{}{core}{sizes}", self.kernel)
     }
@@ -397,18 +393,14 @@ impl<T: Precision> Case<T> {
         // gradient's error is relative to the few largest.
         let samples = match self.kernel {
             _ if field.vectors() > 1 => 10,
-            Kernel::BiotSavart { .. } => 50,
+            kernel if kernel.form() == Form::Vortex => 50,
             _ => 200,
         };
         let errors = verify(&problem, field, samples, 1);
         // The unbounded gradient of Hu's core has no meaningful relative error.
-        let bounded = |output: Output| {
-            self.kernel
-                != (Kernel::BiotSavart {
-                    core: Core::HuPolynomial,
-                })
-                || output != Output::VelocityGradient
-        };
+        let core = self.kernel.description().regularisation;
+        let unbounded = core.is_some_and(|core| core.unbounded_gradient);
+        let bounded = |output: Output| !unbounded || output != Output::VelocityGradient;
         errors
             .iter()
             .filter(|error| bounded(error.output))

@@ -30,7 +30,7 @@ const MOST_SHARED: usize = 48 * 1024;
 impl Opening {
     /// What a request asks for, as the CPU's treecode chooses it; an expert's criterion is kept to the letter.
     pub fn of<T: Precision>(request: &Request<T>, kind: &PairKind, reach: f64) -> Result<Self, Error> {
-        let derivatives = request.derivatives().last().copied().unwrap_or(0);
+        let derivatives = request.error_derivatives().last().copied().unwrap_or(0);
         let (theta, order) = treecode_parameters(request.order, request.theta, request.tolerance, derivatives);
         if shared_bytes::<T>(kind, order) > MOST_SHARED {
             return Err(Error::Unsupported {

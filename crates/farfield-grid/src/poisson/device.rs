@@ -7,39 +7,25 @@ use super::report::Seconds;
 use super::sources::Sources;
 use super::treecode::{OnCores, Parts, Share};
 use crate::error::Error;
-use farfield_cuda::Device;
-use farfield_cuda::bricks::{self, BrickPair, BrickSum, Expansions, Indirect, Node, Plans, Range};
+use farfield::cuda::bricks::{self, BrickPair, BrickSum, Expansions, Indirect, Node, Plans, Range};
+use farfield::{Device, cuda};
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-/// What evaluates the plans.
-#[derive(Debug, Clone, Default)]
-pub enum Processor {
-    /// The processor's cores.
-    #[default]
-    Cpu,
-    /// A graphics processor. Tree, expansions and plans are made by the cores while the sources travel.
-    Cuda(Arc<Device>),
-    /// Direct plans on the graphics processor, indirect ones on the cores, at the same time.
-    Hybrid(Arc<Device>),
-}
-
-impl Processor {
-    /// The name used on the command line and in reports.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Processor::Cpu => "cpu",
-            Processor::Cuda(_) => "cuda",
-            Processor::Hybrid(_) => "hybrid",
-        }
+/// Where the treecode's plans are evaluated: `auto` is a graphics processor where there is one.
+pub(super) fn for_treecode(device: Device) -> Device {
+    match device {
+        Device::Auto if Device::all_gpus().is_ok_and(|gpus| !gpus.is_empty()) => Device::Cuda(0),
+        Device::Auto => Device::Cpu,
+        device => device,
     }
 }
 
 /// Sends sources to the device, and loads the kernels for them and for expansions of an order, while `work` is done here.
 pub(super) fn upload_while<T: Precision, R>(
-    device: &Arc<Device>,
+    device: &Arc<cuda::Device>,
     pair: Pair,
     order: Option<usize>,
     sources: &Sources<T>,

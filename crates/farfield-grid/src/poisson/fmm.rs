@@ -81,6 +81,7 @@ impl Poisson {
             .targets(&targets)
             .tolerance(tolerance)
             .method(farfield::Method::Fmm)
+            .device(self.device)
             .simd(simd);
         if let Some(capacity) = self.leaf_capacity {
             sum = sum.leaf_capacity(capacity);
@@ -179,8 +180,9 @@ fn report<T: Real>(grid: &Grid<T>, sources: &Sources<T>, simd: SimdLevel) -> Rep
     }
 }
 
-fn add_plan<T: Real>(report: &mut Report, plan: &Plan<T>) {
+fn add_plan<T: Precision>(report: &mut Report, plan: &Plan<T>) {
     let (parameters, phases) = (plan.parameters(), plan.seconds());
+    report.device = plan.processor().device();
     report.order = parameters.order;
     report.leaf_capacity = parameters.leaf_capacity;
     report.boxes = parameters.boxes;

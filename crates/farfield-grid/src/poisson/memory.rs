@@ -36,7 +36,7 @@ impl Poisson {
                     Accuracy::Tolerance(tolerance) => sum.tolerance(tolerance),
                     Accuracy::Fixed { .. } => sum,
                 };
-                treecode.max(points as u64 + sum.memory_forecast(sources, Some(targets)).total())
+                treecode.max(points as u64 + sum.memory_forecast(sources, Some(targets)))
             }
         }
     }

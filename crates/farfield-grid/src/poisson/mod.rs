@@ -9,8 +9,8 @@
 //! - [`Method::Fmm`] hands the same sources and points to the fast multipole method, whose local expansions share the
 //!   far field among neighbouring points.
 //!
-//! Without a method the one expected to be faster is taken. A [`Processor`] other than the cores evaluates the treecode's
-//! plans.
+//! Without a method the one expected to be faster is taken. On another [`Device`] than the cores
+//! the treecode's plans are evaluated there.
 
 mod bricks;
 mod device;
@@ -31,7 +31,6 @@ mod treecode;
 mod tuning;
 mod work;
 
-pub use device::Processor;
 pub use kernel::{Kernel, LATTICE_SELF_TERM, Pair, Quantity, Smoothing};
 pub use multipole::{Expansions, term_count};
 pub use plan::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, DirectRange, Plans};
@@ -44,6 +43,7 @@ pub use treecode::Parts;
 pub use work::Work;
 
 use crate::error::Error;
+use farfield::Device;
 use farfield::simd::SimdLevel;
 use std::fmt;
 
@@ -110,7 +110,7 @@ pub enum Accuracy {
 pub struct Poisson {
     accuracy: Accuracy,
     kernel: Kernel,
-    processor: Processor,
+    device: Device,
     method: Option<Method>,
     threshold: f64,
     leaf_capacity: Option<usize>,
@@ -129,7 +129,7 @@ impl Poisson {
         Self {
             accuracy,
             kernel: Kernel::default(),
-            processor: Processor::Cpu,
+            device: Device::Cpu,
             method: None,
             threshold: 1e-12,
             leaf_capacity: None,
@@ -144,9 +144,11 @@ impl Poisson {
         self
     }
 
-    /// What evaluates the treecode's plans; the processor's cores unless asked otherwise.
-    pub fn processor(mut self, processor: Processor) -> Self {
-        self.processor = processor;
+    /// Where to sum; on the processor's cores unless asked otherwise. Of the treecode a graphics processor evaluates the
+    /// plans, which the cores make while the sources travel; `hybrid` evaluates direct plans there and indirect ones on the
+    /// cores. The FMM is the library's, on any device.
+    pub fn device(mut self, device: Device) -> Self {
+        self.device = device;
         self
     }
 

@@ -12,7 +12,7 @@ use farfield::simd::{RsqrtAccuracy, SimdLevel};
 ///
 /// Its methods are not generic functions, so that what they lead to is compiled in this crate, once, and not again in
 /// every crate that solves a problem.
-pub trait Precision: farfield_cuda::device::Precision {
+pub trait Precision: farfield::Precision {
     #[doc(hidden)]
     fn moments(simd: SimdLevel, sources: &Sources<Self>, node: &Node, order: usize, moments: &mut [f64]);
     #[doc(hidden)]

@@ -2,7 +2,7 @@
 //!
 //! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
 
-use super::device::{self, Processor};
+use super::device;
 use super::kernel::{Kernel, Pair, Quantity, Smoothing};
 use super::precision::Precision;
 use super::report::Seconds;
@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::flows::GaussianRing;
 use crate::forest::{Domain, Forest};
 use crate::grid::{Grid, Sampling};
-use farfield_cuda::Device;
-use farfield_cuda::selftest::{Checks, Extent, Row};
+use farfield::cuda::selftest::{Checks, Extent, Row};
+use farfield::{Device, cuda};
 use std::sync::Arc;
 
 /// Compares potentials and velocities of every kernel and order, alone on the device and beside the cores, and evaluation in
@@ -21,7 +21,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
-pub fn selftest(gpu: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+pub fn selftest(gpu: &Arc<cuda::Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
     let mut checks = Checks::default();
     add_checks::<f32>(&mut checks);
     add_checks::<f64>(&mut checks);
@@ -38,8 +38,10 @@ fn add_checks<T: Precision>(checks: &mut Checks<Error>) {
             (10, 3, Quantity::Velocity),
             (12, 3, Quantity::Potential),
         ] {
-            for processor in [Processor::Cuda, Processor::Hybrid] {
-                checks.add(move |gpu| against_cores::<T>(kernel, order, components, quantity, processor(gpu.clone())));
+            for device in [Device::Cuda, Device::Hybrid] {
+                checks.add(move |gpu| {
+                    against_cores::<T>(kernel, order, components, quantity, device(gpu.properties().ordinal))
+                });
             }
         }
     }
@@ -72,14 +74,13 @@ fn against_cores<T: Precision>(
     order: usize,
     components: usize,
     quantity: Quantity,
-    processor: Processor,
+    device: Device,
 ) -> Result<Row, Error> {
     let mut grid = grid::<T>(components)?;
     let theta = 0.6;
     let solver = Poisson::new(Accuracy::Fixed { theta, order })
         .kernel(kernel)
         .leaf_capacity(50);
-    let device = processor.name();
     let mut solve = |solver: Poisson| -> Result<Vec<T>, Error> {
         match quantity {
             Quantity::Potential => solver.solve(&mut grid, "omega", "result")?,
@@ -88,7 +89,7 @@ fn against_cores<T: Precision>(
         Ok(grid.channel("result")?.values().to_vec())
     };
     let want = solve(solver.clone())?;
-    let got = solve(solver.processor(processor))?;
+    let got = solve(solver.device(device))?;
     Ok(Row {
         what: format!("bricks, {kernel} {quantity:?}, {components} components, {device}").to_lowercase(),
         precision: T::NAME,
@@ -101,7 +102,7 @@ fn against_cores<T: Precision>(
 }
 
 /// Evaluation in passes of a few bricks gives the same bits as in one.
-fn passes<T: Precision>(gpu: &Arc<Device>) -> Result<Row, Error> {
+fn passes<T: Precision>(gpu: &Arc<cuda::Device>) -> Result<Row, Error> {
     let grid = grid::<T>(1)?;
     let solver = Poisson::new(Accuracy::Fixed { theta: 0.6, order: 6 }).leaf_capacity(50);
     let parts = solver.parts(&grid, "omega")?;

@@ -1,6 +1,6 @@
 //! Solving: the steps in order.
 
-use super::device::Processor;
+use super::device::for_treecode;
 use super::kernel::{Kernel, Quantity};
 use super::plan::bricks;
 use super::precision::Precision;
@@ -11,6 +11,7 @@ use super::tuning::Parameters;
 use super::{Accuracy, Method, Poisson, self_term};
 use crate::error::Error;
 use crate::grid::Grid;
+use farfield::Device;
 use std::time::Instant;
 
 /// A method with what it needs to know.
@@ -25,7 +26,7 @@ impl Poisson {
     ///
     /// # Errors
     /// [`Error::Parameter`], [`Error::UnknownChannel`], [`Error::InPlace`], [`Error::Components`],
-    /// [`Error::NotFinite`], [`Error::Unsupported`], [`Error::SolutionMemory`], [`Error::Sum`], [`Error::Device`]; channel
+    /// [`Error::NotFinite`], [`Error::Unsupported`], [`Error::SolutionMemory`], [`Error::Sum`]; channel
     /// `potential` is then unchanged.
     pub fn solve<T: Precision>(&self, grid: &mut Grid<T>, source: &str, potential: &str) -> Result<Report, Error> {
         self.sum(grid, source, potential, Quantity::Potential)
@@ -86,15 +87,11 @@ impl Poisson {
     /// The method asked for, or the one expected to be faster.
     fn way<T: Precision>(&self, grid: &Grid<T>, sources: &Sources<T>, quantity: Quantity) -> Result<Way, Error> {
         let no = |what, instead| Err(Error::Unsupported { what, instead });
-        let on_cores = matches!(self.processor, Processor::Cpu);
+        let on_cores = for_treecode(self.device) == Device::Cpu;
         match (self.method, self.accuracy) {
             (Some(Method::Fmm), Accuracy::Fixed { .. }) => {
                 no("FMM with a fixed theta and order", "a tolerance, or the treecode")
             }
-            (Some(Method::Fmm), _) if !on_cores => no(
-                "FMM of a grid on a graphics processor",
-                "the treecode, or the processor's cores",
-            ),
             (Some(Method::Fmm), Accuracy::Tolerance(tolerance)) => Ok(Way::Fmm { tolerance }),
             (None, Accuracy::Tolerance(tolerance)) if on_cores => {
                 let bricks = bricks(grid);

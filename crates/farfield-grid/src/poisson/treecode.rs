@@ -1,7 +1,7 @@
 //! The treecode on bricks: sources -> tree -> expansions -> plans -> evaluation.
 
 use super::bricks::sum_index;
-use super::device::{self, Processor};
+use super::device;
 use super::kernel::{Pair, Quantity};
 use super::multipole::Expansions;
 use super::plan::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, Plans, bricks};
@@ -14,6 +14,7 @@ use super::{Method, Poisson};
 use crate::error::Error;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
 use crate::grid::Grid;
+use farfield::Device;
 use farfield::simd::{RsqrtAccuracy, SimdLevel};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -75,21 +76,23 @@ impl Poisson {
             parameters,
         };
         let on_cores = OnCores { pair, simd, accuracy };
-        let (parts, values) = match &self.processor {
-            Processor::Cpu => {
+        let (parts, values) = match device::for_treecode(self.device) {
+            Device::Cpu | Device::Auto => {
                 let parts = making.parts(sources, bricks, &mut seconds);
                 let values = on_cores.evaluate(&parts, Share::All, &mut seconds);
                 (parts, values)
             }
-            Processor::Cuda(gpu) => {
-                let (sum, parts) = device::upload_while(gpu, pair, Some(making.parameters.order), &sources, || {
+            Device::Cuda(number) => {
+                let gpu = farfield::open(number)?;
+                let (sum, parts) = device::upload_while(&gpu, pair, Some(making.parameters.order), &sources, || {
                     making.parts(sources.clone(), bricks, &mut seconds)
                 })?;
                 let values = device::evaluate(sum, &parts, Share::All, &mut seconds)?;
                 (parts, values)
             }
-            Processor::Hybrid(gpu) => {
-                let (sum, parts) = device::upload_while(gpu, pair, None, &sources, || {
+            Device::Hybrid(number) => {
+                let gpu = farfield::open(number)?;
+                let (sum, parts) = device::upload_while(&gpu, pair, None, &sources, || {
                     making.parts(sources.clone(), bricks, &mut seconds)
                 })?;
                 let values = device::evaluate_beside(sum, &parts, &on_cores, &mut seconds)?;
@@ -114,7 +117,7 @@ impl Poisson {
         } = making.parameters;
         Report {
             method: Method::Treecode,
-            device: self.processor.name(),
+            device: device::for_treecode(self.device).name(),
             sources: parts.sources.len(),
             targets: making.grid.points(),
             theta: Some(theta),

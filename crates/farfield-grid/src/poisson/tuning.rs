@@ -4,7 +4,7 @@
 //! kind has a time. Times are constants of the kind of machine, not measured on the spot, so that the same problem always
 //! gets the same plan.
 
-use super::device::Processor;
+use super::device::for_treecode;
 use super::kernel::{Kernel, Pair, Quantity};
 use super::multipole::term_count;
 use super::plan::{BRICK_POINTS, Brick, Met, walk};
@@ -14,6 +14,7 @@ use super::tree::SourceTree;
 use super::work::Work;
 use super::{Accuracy, Poisson};
 use crate::grid::Grid;
+use farfield::Device;
 use farfield::simd::RsqrtAccuracy;
 use rayon::prelude::*;
 
@@ -104,7 +105,7 @@ impl Poisson {
             sample: bricks.iter().step_by(bricks.len().div_ceil(SAMPLE).max(1)).collect(),
             bricks: bricks.len(),
             components: sources.components(),
-            times: Times::of::<T>(&self.processor),
+            times: Times::of::<T>(for_treecode(self.device)),
             pair: Pair::of(self.kernel, quantity),
             largest_epsilon: sources.epsilon2.iter().map(|e| e.to_f64()).fold(0.0, f64::max).sqrt(),
         }
@@ -119,7 +120,7 @@ impl Poisson {
         tolerance: f64,
         quantity: Quantity,
     ) -> f64 {
-        let times = Times::of::<T>(&Processor::Cpu);
+        let times = Times::of::<T>(Device::Cpu);
         let points = (grid.points() + sources.len()) as f64;
         let streams = match quantity {
             Quantity::Potential => sources.components() as f64,
@@ -237,17 +238,17 @@ enum Share {
 impl Times {
     /// Of the kind of machine: cores of two 256-bit units at 3.5 GHz at 85 % of the peak; an H200, measured by
     /// `farfield reproduce vanrees-table-1`.
-    fn of<T: Precision>(processor: &Processor) -> Self {
+    fn of<T: Precision>(device: Device) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let single = T::EPSILON > 1e-10;
         let per_core = 3.0 * if single { 16.0 } else { 8.0 };
         let gpu = if single { [2.7e-4, 1.5e-3] } else { [9e-4, 3e-3] };
         Self {
             instruction: 1.0 / (per_core * cores as f64),
-            gpu: match processor {
-                Processor::Cpu => None,
-                Processor::Cuda(_) => Some((gpu, Share::All)),
-                Processor::Hybrid(_) => Some((gpu, Share::Direct)),
+            gpu: match device {
+                Device::Cpu | Device::Auto => None,
+                Device::Cuda(_) => Some((gpu, Share::All)),
+                Device::Hybrid(_) => Some((gpu, Share::Direct)),
             },
         }
     }

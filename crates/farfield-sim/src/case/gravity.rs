@@ -1,6 +1,7 @@
 //! The settings of bodies that attract each other.
 
 use crate::vec3::Vec3;
+use farfield::kernel::Softening;
 use serde::{Deserialize, Serialize};
 
 /// Bodies that attract each other.
@@ -13,6 +14,9 @@ pub struct Gravity {
     /// The softening length.
     #[serde(default)]
     pub softening: f64,
+    /// What softened masses attract like.
+    #[serde(default)]
+    pub softening_kernel: SofteningName,
     /// Single bodies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bodies: Vec<Body>,
@@ -22,6 +26,29 @@ pub struct Gravity {
     /// Galaxies: a heavy centre and a disk of light stars around it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disks: Vec<Disk>,
+}
+
+/// The softenings by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SofteningName {
+    /// Plummer's spheres, whose softening never quite ends.
+    #[default]
+    Plummer,
+    /// The cubic spline of Gadget.
+    Spline,
+    /// Wendland's C2 kernel.
+    WendlandC2,
+}
+
+impl From<SofteningName> for Softening {
+    fn from(name: SofteningName) -> Self {
+        match name {
+            SofteningName::Plummer => Softening::Plummer,
+            SofteningName::Spline => Softening::Spline,
+            SofteningName::WendlandC2 => Softening::WendlandC2,
+        }
+    }
 }
 
 /// A single body.

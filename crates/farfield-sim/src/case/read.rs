@@ -122,7 +122,9 @@ impl<'a> PlaceMut<'a> {
 fn index(key: &str, length: usize) -> Result<usize, String> {
     match key.parse::<usize>() {
         Ok(at) if at < length => Ok(at),
-        _ => Err(format!("`{key}` is not an index into a list of {length} entries, counted from 0")),
+        _ => Err(format!(
+            "`{key}` is not an index into a list of {length} entries, counted from 0"
+        )),
     }
 }
 

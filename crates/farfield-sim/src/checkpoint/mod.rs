@@ -77,8 +77,8 @@ impl Header {
     /// The SIMD level to go on with, and a warning if it cannot be the one it was written with.
     pub fn simd_level(&self) -> (SimdLevel, Option<String>) {
         match SimdLevel::from_name(&self.simd) {
-            Some(level) if level.is_supported() => (level, None),
-            _ => {
+            Ok(level) => (level, None),
+            Err(_) => {
                 let best = SimdLevel::best();
                 let warning = format!(
                     "the run was started with the SIMD level {}, which this machine does not have; it goes on with {} \

@@ -4,7 +4,6 @@
 
 pub mod initial;
 mod model;
-mod on_device;
 
 pub use model::GravityModel;
 

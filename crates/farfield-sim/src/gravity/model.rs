@@ -1,38 +1,38 @@
 //! Bodies as a [`Model`].
 
-use super::on_device::{BodiesOnDevice, MomentOnDevice};
 use super::{Bodies, initial};
 use crate::case::{Case, Gravity, Scheme, Time};
-use crate::device::Memory;
 use crate::error::{CaseError, Error};
 use crate::integrate::composition;
-use crate::model::{Cloud, ENERGY, Kept, Limit, Model, Show, Snapshot, State, StepChoice};
-use crate::summation::{Request, Summation};
-use crate::vec3::{Vec3, add_scaled, all_finite, cross, dot, norm};
-use farfield::kernel::{Kernel, Output, Sizes};
+use crate::model::{Cloud, ENERGY, Limit, Model, Show, Snapshot, State, StepChoice};
+use crate::summation::{SumRequest, Summation};
+use crate::vec3::{Vec3, add_scaled, cross, dot, norm};
+use farfield::kernel::{Kernel, Output};
+use farfield::memory::{Array, ArraySizes, Memory};
 use farfield::tuning::MachineProfile;
-use rayon::prelude::*;
-use std::sync::Arc;
 
 /// Bodies and the forces between them.
 #[derive(Debug)]
 pub struct GravityModel {
     settings: Gravity,
     scheme: Scheme,
-    /// The bodies; where they are in a device's memory, what was last brought from there.
-    bodies: Bodies,
+    positions: Array<f64>,
+    velocities: Array<f64>,
+    masses: Array<f64>,
+    /// Which cluster, disk or single body each belongs to.
+    groups: Vec<u32>,
+    /// The field at the bodies, if it is known.
     forces: Option<Forces>,
-    /// The bodies in a device's memory, if they stay there.
-    there: Option<BodiesOnDevice>,
-    kept: Kept<MomentOnDevice>,
+    /// Positions and velocities of the last state that was found sound.
+    kept: Option<[Array<f64>; 2]>,
     summation: Summation,
 }
 
 /// The field at the bodies.
-#[derive(Debug, Default)]
-pub(super) struct Forces {
-    pub accelerations: Vec<Vec3>,
-    pub potentials: Vec<f64>,
+#[derive(Debug)]
+struct Forces {
+    potentials: Array<f64>,
+    accelerations: Array<f64>,
 }
 
 impl GravityModel {
@@ -47,128 +47,124 @@ impl GravityModel {
             column: None,
             message: "the section [gravity] is missing".to_owned(),
         })?;
-        Ok(Self {
-            bodies: initial::bodies(&settings, case.seed),
+        let bodies = initial::bodies(&settings, case.seed);
+        let mut model = Self {
             settings,
             scheme: case.time.scheme,
+            positions: Array::default(),
+            velocities: Array::default(),
+            masses: Array::default(),
+            groups: bodies.groups,
             forces: None,
-            there: None,
-            kept: Kept::Nothing,
+            kept: None,
             summation: Summation::new(case.sum.clone(), profile),
-        })
+        };
+        model
+            .store(&Memory::host(), &bodies.positions, &bodies.velocities, &bodies.masses)
+            .map_err(|error| CaseError {
+                origin: "case".to_owned(),
+                line: None,
+                column: None,
+                message: format!("gravity: {error}"),
+            })?;
+        Ok(model)
+    }
+
+    /// Puts bodies into a memory.
+    fn store(
+        &mut self,
+        memory: &Memory<f64>,
+        positions: &[Vec3],
+        velocities: &[Vec3],
+        masses: &[f64],
+    ) -> Result<(), Error> {
+        self.positions = memory.store(positions.as_flattened().to_vec())?;
+        self.velocities = memory.store(velocities.as_flattened().to_vec())?;
+        self.masses = memory.store(masses.to_vec())?;
+        self.forces = None;
+        Ok(())
     }
 
     /// The bodies as they are now.
-    pub fn bodies(&self) -> &Bodies {
-        &self.bodies
+    ///
+    /// # Errors
+    /// [`Error::Device`] if they are on a device that fails.
+    pub fn bodies(&self) -> Result<Bodies, Error> {
+        Ok(Bodies {
+            positions: self.positions.vectors()?.to_vec(),
+            velocities: self.velocities.vectors()?.to_vec(),
+            masses: self.masses.values()?.to_vec(),
+            groups: self.groups.clone(),
+        })
     }
 
-    /// The sum for the field at the bodies, as yet without them.
-    fn forces_sum(&self) -> Request<'static> {
-        let sizes = if self.settings.softening > 0.0 {
-            Sizes::Global(self.settings.softening)
-        } else {
-            Sizes::None
-        };
-        Request {
+    fn sum_forces(&mut self) -> Result<Forces, Error> {
+        let softening = self.settings.softening;
+        let [potentials, accelerations] = self.summation.evaluate(&SumRequest {
             what: "bodies",
             kernel: Kernel::Gravity {
                 constant: self.settings.constant,
+                softening: self.settings.softening_kernel.into(),
             },
-            sources: &[],
-            sizes,
-            strengths: &[],
+            sources: &self.positions,
+            sizes: if softening > 0.0 {
+                ArraySizes::Global(softening)
+            } else {
+                ArraySizes::None
+            },
+            strengths: &self.masses,
             vectors: 1,
             targets: None,
             outputs: &[Output::Potential, Output::Acceleration],
             tolerance: None,
-        }
-    }
-
-    fn sum_forces(&mut self) -> Result<Forces, Error> {
-        let field = self.summation.evaluate(Request {
-            sources: &self.bodies.positions,
-            strengths: &self.bodies.masses,
-            ..self.forces_sum()
         })?;
         Ok(Forces {
-            accelerations: field.acceleration().to_vec(),
-            potentials: field.potential().to_vec(),
+            potentials,
+            accelerations,
         })
     }
 
     /// `velocities += h accelerations`
     fn kick(&mut self, h: f64) -> Result<(), Error> {
-        if let Some(there) = &mut self.there {
-            return there.kick(h);
+        match &self.forces {
+            Some(forces) => Ok(self.velocities.add_scaled(h, &forces.accelerations)?),
+            None => Ok(()),
         }
-        if let Some(forces) = &self.forces {
-            move_along(&mut self.bodies.velocities, h, &forces.accelerations);
-        }
-        Ok(())
     }
 
     /// `positions += h velocities`; the forces are then unknown.
     fn drift(&mut self, h: f64) -> Result<(), Error> {
         self.forces = None;
-        if let Some(there) = &mut self.there {
-            return there.drift(h);
+        Ok(self.positions.add_scaled(h, &self.velocities)?)
+    }
+
+    fn potential(&self, masses: &[f64]) -> Result<f64, Error> {
+        let potentials = match &self.forces {
+            Some(forces) => forces.potentials.values()?,
+            None => &[],
+        };
+        Ok(potentials.iter().zip(masses).map(|(phi, m)| 0.5 * m * phi).sum())
+    }
+
+    fn largest_acceleration(&self) -> Result<f64, Error> {
+        match &self.forces {
+            Some(forces) => Ok(forces.accelerations.longest(3)?.0),
+            None => Ok(0.0),
         }
-        move_along(&mut self.bodies.positions, h, &self.bodies.velocities);
-        Ok(())
     }
 
-    /// Brings the bodies, where they are in a device's memory.
-    fn bring(&mut self) -> Result<(), Error> {
-        match &mut self.there {
-            Some(there) => there.bring(&mut self.bodies),
-            None => Ok(()),
-        }
+    /// The arrays of a checkpoint.
+    fn state_of(&self, [positions, velocities]: [&Array<f64>; 2]) -> Result<State, Error> {
+        let mut state = State::default();
+        state.push_vectors("positions", positions.vectors()?);
+        state.push_vectors("velocities", velocities.vectors()?);
+        state.push_numbers("masses", self.masses.values()?);
+        Ok(state)
     }
-
-    fn kinetic(&self) -> f64 {
-        let parts = self.bodies.velocities.iter().zip(&self.bodies.masses);
-        parts.map(|(v, m)| 0.5 * m * dot(*v, *v)).sum()
-    }
-
-    fn potential(&self) -> f64 {
-        let potentials = self.forces.as_ref().map_or(&[][..], |forces| &forces.potentials);
-        potentials
-            .iter()
-            .zip(&self.bodies.masses)
-            .map(|(phi, m)| 0.5 * m * phi)
-            .sum()
-    }
-
-    fn largest_acceleration(&self) -> f64 {
-        let accelerations = self.forces.as_ref().map_or(&[][..], |forces| &forces.accelerations);
-        accelerations.iter().map(|a| norm(*a)).fold(0.0, f64::max)
-    }
-}
-
-fn move_along(values: &mut [Vec3], h: f64, rates: &[Vec3]) {
-    values
-        .par_iter_mut()
-        .zip(rates)
-        .with_min_len(1 << 14)
-        .for_each(|(value, rate)| *value = add_scaled(*value, h, *rate));
-}
-
-/// The arrays of a checkpoint.
-fn state_of(bodies: &Bodies) -> State {
-    let mut state = State::default();
-    state.push_vectors("positions", &bodies.positions);
-    state.push_vectors("velocities", &bodies.velocities);
-    state.push_numbers("masses", &bodies.masses);
-    state
 }
 
 impl Model for GravityModel {
     fn evaluate(&mut self) -> Result<(), Error> {
-        let request = self.forces_sum();
-        if let Some(there) = &mut self.there {
-            return there.evaluate(&request, &mut self.summation);
-        }
         if self.forces.is_none() {
             self.forces = Some(self.sum_forces()?);
         }
@@ -188,14 +184,12 @@ impl Model for GravityModel {
 
     fn measure(&mut self, _with_energy: bool) -> Result<Vec<f64>, Error> {
         self.evaluate()?;
-        self.bring()?;
-        if let (Some(there), None) = (&self.there, &self.forces) {
-            self.forces = there.fetch_forces()?;
-        }
-        let (kinetic, potential) = (self.kinetic(), self.potential());
+        let bodies = self.bodies()?;
+        let parts = || bodies.positions.iter().zip(&bodies.velocities).zip(&bodies.masses);
+        let kinetic: f64 = parts().map(|((_, v), m)| 0.5 * m * dot(*v, *v)).sum();
+        let potential = self.potential(&bodies.masses)?;
         let (mut mass, mut momentum, mut spin, mut centre) = (0.0, [0.0; 3], [0.0; 3], [0.0; 3]);
-        let bodies = &self.bodies;
-        for ((x, v), m) in bodies.positions.iter().zip(&bodies.velocities).zip(&bodies.masses) {
+        for ((x, v), m) in parts() {
             mass += m;
             momentum = add_scaled(momentum, *m, *v);
             spin = add_scaled(spin, *m, cross(*x, *v));
@@ -211,16 +205,13 @@ impl Model for GravityModel {
         values.extend(momentum);
         values.extend(spin);
         values.extend(centre.map(|c| if mass > 0.0 { c / mass } else { 0.0 }));
-        values.extend([fastest, self.largest_acceleration()]);
+        values.extend([fastest, self.largest_acceleration()?]);
         Ok(values)
     }
 
     fn choose_step(&self, time: &Time) -> Result<StepChoice, Error> {
         StepChoice::of(time, || {
-            let acceleration = match &self.there {
-                Some(there) => there.largest_acceleration()?,
-                None => self.largest_acceleration(),
-            };
+            let acceleration = self.largest_acceleration()?;
             let fall = (self.settings.softening / acceleration).sqrt();
             Ok(StepChoice {
                 dt: time.limit * fall,
@@ -243,69 +234,57 @@ impl Model for GravityModel {
     }
 
     fn snapshot(&mut self, _show: Show) -> Result<Snapshot, Error> {
-        self.bring()?;
-        let bodies = &self.bodies;
+        let bodies = self.bodies()?;
         Ok(Snapshot {
             clouds: vec![Cloud {
                 name: "bodies",
-                points: bodies.positions.clone(),
+                points: bodies.positions,
                 scalars: vec![
-                    ("mass", bodies.masses.clone()),
+                    ("mass", bodies.masses),
                     ("part", bodies.groups.iter().map(|g| f64::from(*g)).collect()),
                 ],
-                vectors: vec![("velocity", bodies.velocities.clone())],
-                groups: bodies.groups.clone(),
+                vectors: vec![("velocity", bodies.velocities)],
+                groups: bodies.groups,
             }],
         })
     }
 
     fn is_finite(&self) -> Result<bool, Error> {
-        match &self.there {
-            Some(there) => there.all_finite(),
-            None => Ok(all_finite(&self.bodies.positions) && all_finite(&self.bodies.velocities)),
-        }
+        Ok(self
+            .positions
+            .memory()
+            .all_finite(&[&self.positions, &self.velocities])?)
     }
 
     fn state(&mut self) -> Result<State, Error> {
-        self.bring()?;
-        Ok(state_of(&self.bodies))
+        self.state_of([&self.positions, &self.velocities])
     }
 
     fn keep(&mut self) -> Result<(), Error> {
-        self.kept = match &self.there {
-            Some(there) => Kept::There(there.copy()?),
-            None => Kept::Here(self.state()?),
-        };
+        self.kept = Some([self.positions.copy()?, self.velocities.copy()?]);
         Ok(())
     }
 
     fn kept(&mut self) -> Result<Option<State>, Error> {
-        self.kept.take(|moment| {
-            let mut bodies = self.bodies.clone();
-            moment.fetch(&mut bodies)?;
-            Ok(state_of(&bodies))
-        })
+        let kept = self.kept.take();
+        kept.map(|moment| self.state_of(moment.each_ref())).transpose()
     }
 
-    fn stay_in(&mut self, memory: Arc<dyn Memory>) -> Result<(), Error> {
-        self.there = Some(BodiesOnDevice::new(memory, &self.bodies)?);
-        Ok(())
-    }
-
-    fn stays_on_device(&self) -> bool {
-        self.there.is_some()
+    fn stay_in(&mut self, memory: &Memory<f64>) -> Result<(), Error> {
+        let bodies = self.bodies()?;
+        self.store(memory, &bodies.positions, &bodies.velocities, &bodies.masses)
     }
 
     fn restore(&mut self, state: &State) -> Result<(), String> {
         let (positions, velocities) = (state.vectors("positions")?, state.vectors("velocities")?);
         let masses = state.numbers("masses")?;
-        let (found, expected) = (positions.len(), self.bodies.len());
+        let (found, expected) = (positions.len(), self.groups.len());
         if found != expected || velocities.len() != found || masses.len() != found {
             return Err(format!("it has {found} bodies where the case has {expected}"));
         }
-        (self.bodies.positions, self.bodies.velocities, self.bodies.masses) = (positions, velocities, masses);
-        (self.forces, self.there) = (None, None);
-        Ok(())
+        let memory = self.positions.memory();
+        self.store(&memory, &positions, &velocities, &masses)
+            .map_err(|error| error.to_string())
     }
 
     fn summation(&mut self) -> &mut Summation {
@@ -313,6 +292,6 @@ impl Model for GravityModel {
     }
 
     fn describe(&self) -> String {
-        format!("{} bodies, softening {}", self.bodies.len(), self.settings.softening)
+        format!("{} bodies, softening {}", self.groups.len(), self.settings.softening)
     }
 }

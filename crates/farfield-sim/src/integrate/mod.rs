@@ -7,4 +7,4 @@ mod composition;
 mod runge_kutta;
 
 pub use composition::composition;
-pub use runge_kutta::{Phase, runge_kutta};
+pub use runge_kutta::{System, runge_kutta};

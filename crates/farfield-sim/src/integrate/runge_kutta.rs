@@ -3,7 +3,7 @@
 use crate::case::Scheme;
 
 /// A point of phase space; its rates of change have the same shape.
-pub trait Phase: Sized {
+pub trait System: Sized {
     /// What copying and adding may fail with.
     type Error;
 
@@ -35,7 +35,7 @@ fn tableau(scheme: Scheme) -> &'static [(f64, f64)] {
 ///
 /// # Errors
 /// Whatever `rates` or the phase fails with.
-pub fn runge_kutta<P: Phase>(
+pub fn runge_kutta<P: System>(
     scheme: Scheme,
     state: &P,
     first: &P,
@@ -63,7 +63,7 @@ mod tests {
 
     struct Number(f64);
 
-    impl Phase for Number {
+    impl System for Number {
         type Error = Infallible;
 
         fn copy(&self) -> Result<Self, Infallible> {

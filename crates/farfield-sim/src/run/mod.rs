@@ -19,10 +19,11 @@ pub use schedule::Schedule;
 
 use crate::case::Case;
 use crate::checkpoint::{Checkpoint, Header, PlanRecord};
-use crate::device::Traffic;
 use crate::diagnostics::{Table, Watch};
 use crate::error::Error;
 use crate::model::{ENERGY, Limit, Model, Show, Snapshot};
+use farfield::Device;
+use farfield::memory::{Memory, Traffic};
 use farfield::tuning::MachineProfile;
 use outcome::Report;
 use pictures::Pictures;
@@ -62,6 +63,8 @@ pub struct Run {
     sound: Option<Header>,
     /// Of a resumed run, what it was on when it stopped: a device by name, or the CPU.
     started_on: Option<Option<String>>,
+    /// Where the state lies.
+    memory: Memory<f64>,
     /// What had travelled to and from the device before this run.
     traffic_before: Traffic,
 }
@@ -103,8 +106,8 @@ impl Run {
         let pictures = Pictures::new(&self.case, self.folder.path(), &self.initial)?;
         // While a device computes, the cores are free to draw.
         let threads = match self.model.summation().device {
-            Some(_) => rayon::current_num_threads(),
-            None => 1,
+            Device::Cuda(_) => rayon::current_num_threads(),
+            _ => 1,
         };
         let mut writer = Writer::start(&self.case, &self.folder, pictures, threads);
         let mut report = Report::default();
@@ -274,7 +277,7 @@ impl Run {
             rows: self.rows_before,
             last_energy: self.watch.last_energy,
             simd: summation.simd.name().to_owned(),
-            device: summation.device.as_ref().map(|device| device.name()),
+            device: start::device_name(summation.device),
             plans: plans.collect(),
             case: self.case.clone(),
             profile: self.profile.clone(),
@@ -354,12 +357,13 @@ impl Run {
     }
 
     fn outcome(&mut self, finished: bool, report: Report, frames: u64, begin: Instant) -> Outcome {
-        let (before, state_stays) = (self.traffic_before, self.model.stays_on_device());
+        let (state_stays, traffic) = (self.memory.is_on_gpu(), self.memory.traffic());
+        let traffic = traffic.since(&self.traffic_before);
         let summation = self.model.summation();
-        let device = summation.device.as_ref().map(|device| DeviceUse {
-            name: device.name(),
+        let device = start::device_name(summation.device).map(|name| DeviceUse {
+            name,
             state_stays,
-            traffic: device.traffic().since(&before),
+            traffic,
         });
         let outcome = Outcome {
             finished,

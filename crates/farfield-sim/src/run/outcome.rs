@@ -1,6 +1,6 @@
 //! How a run ended, and what it did on the way.
 
-use crate::device::Traffic;
+use farfield::memory::Traffic;
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]

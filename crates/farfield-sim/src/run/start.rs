@@ -3,15 +3,15 @@
 use super::{Folder, Run};
 use crate::case::Case;
 use crate::checkpoint::{Checkpoint, Found};
-use crate::device::{Device, Traffic};
 use crate::diagnostics::{Table, Watch};
 use crate::error::Error;
 use crate::gravity::GravityModel;
 use crate::model::{Limit, Model, Show};
 use crate::vortex::VortexModel;
+use farfield::Device;
+use farfield::memory::{Memory, Traffic};
 use farfield::tuning::MachineProfile;
 use std::path::Path;
-use std::sync::Arc;
 
 fn model_of(case: &Case, profile: &MachineProfile) -> Result<Box<dyn Model>, Error> {
     Ok(if case.gravity.is_some() {
@@ -52,6 +52,7 @@ impl Run {
             initial,
             sound: None,
             started_on: None,
+            memory: Memory::host(),
             traffic_before: Traffic::default(),
         };
         let first = run.checkpoint()?;
@@ -113,33 +114,73 @@ impl Run {
             initial,
             sound: None,
             started_on: Some(header.device),
+            memory: Memory::host(),
             traffic_before: Traffic::default(),
         };
         Ok((run, remarks))
     }
 
-    /// Has all sums done on a device, and keeps the state there if it has memory for states. Remarks say what is
-    /// noteworthy. To be called before the run goes, if at all.
+    /// Has all sums done on a device. With a graphics processor alone the state stays in its memory; shared with the cores
+    /// it stays on the host. Remarks say what is noteworthy. To be called before the run goes, if at all.
     ///
     /// # Errors
     /// [`Error::Device`] if the state does not fit or the device fails.
-    pub fn compute_on(&mut self, device: Option<Arc<dyn Device>>) -> Result<Vec<String>, Error> {
-        let name = device.as_ref().map(|device| device.name());
-        if let Some(device) = device {
-            self.traffic_before = device.traffic();
-            if let Some(memory) = device.memory()? {
-                self.model.stay_in(memory)?;
-            }
-            self.model.summation().device = Some(device);
+    pub fn compute_on(&mut self, device: Device) -> Result<Vec<String>, Error> {
+        let device = match device {
+            // The state stays in one place, so one is chosen for the whole run.
+            Device::Auto if Device::all_gpus().is_ok_and(|gpus| !gpus.is_empty()) => Device::Cuda(0),
+            Device::Auto => Device::Cpu,
+            device => device,
+        };
+        device.check()?;
+        self.memory = Memory::of(device)?;
+        self.traffic_before = self.memory.traffic();
+        if self.memory.is_on_gpu() {
+            self.model.stay_in(&self.memory)?;
         }
-        let cpu = || "the CPU".to_owned();
-        Ok(match &self.started_on {
-            Some(before) if *before != name => vec![format!(
-                "the run was started on {} and goes on on {}: it will differ in the last bits",
-                before.clone().unwrap_or_else(cpu),
-                name.unwrap_or_else(cpu)
-            )],
-            _ => Vec::new(),
-        })
+        self.model.summation().device = device;
+        Ok(going_on_elsewhere(
+            self.started_on.as_ref(),
+            device_name(device).as_ref(),
+        ))
+    }
+}
+
+/// The device as checkpoints name it; `None` for the CPU.
+pub(super) fn device_name(device: Device) -> Option<String> {
+    let gpu = device.gpu()?;
+    let name = farfield::open(gpu).map_or_else(|_| device.to_string(), |gpu| gpu.properties().name.clone());
+    Some(match device {
+        Device::Hybrid(_) => format!("{name} and the CPU"),
+        _ => name,
+    })
+}
+
+/// The remark on a run that was stopped on one device and goes on on another.
+fn going_on_elsewhere(before: Option<&Option<String>>, now: Option<&String>) -> Vec<String> {
+    let named = |device: Option<&String>| device.cloned().unwrap_or_else(|| "the CPU".to_owned());
+    match before {
+        Some(before) if before.as_ref() != now => vec![format!(
+            "the run was started on {} and continues on {}: results will differ in the last bits",
+            named(before.as_ref()),
+            named(now)
+        )],
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn continuing_on_another_device_is_said() {
+        let (gpu, cpu) = (Some("H200".to_owned()), None);
+        let remarks = going_on_elsewhere(Some(&gpu), None);
+        assert!(remarks.len() == 1 && remarks[0].contains("H200") && remarks[0].contains("the CPU"));
+        assert_eq!(going_on_elsewhere(Some(&cpu), gpu.as_ref()).len(), 1);
+        assert!(going_on_elsewhere(Some(&gpu), gpu.as_ref()).is_empty());
+        assert!(going_on_elsewhere(Some(&cpu), None).is_empty());
+        assert!(going_on_elsewhere(None, gpu.as_ref()).is_empty());
     }
 }

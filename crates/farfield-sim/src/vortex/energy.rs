@@ -4,9 +4,10 @@ use super::Elements;
 use super::neighbours::Neighbours;
 use super::profile::{PotentialTable, reach};
 use crate::error::Error;
-use crate::summation::{ENERGY_SUM, Request, Summation};
+use crate::summation::{ENERGY_SUM, SumRequest, Summation};
 use crate::vec3::{dot, norm, sub};
-use farfield::kernel::{Core, Kernel, Output, Sizes};
+use farfield::kernel::{Core, Kernel, Output};
+use farfield::memory::{ArraySizes, Memory};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
@@ -26,18 +27,19 @@ pub fn energy(elements: &Elements, core: Core, summation: &mut Summation) -> Res
             charges[axis * n + i] = strength[axis];
         }
     }
-    let field = summation.evaluate(Request {
+    let host = Memory::host();
+    let [potentials] = summation.evaluate(&SumRequest {
         what: ENERGY_SUM,
         kernel: Kernel::Coulomb,
-        sources: &elements.positions,
-        sizes: Sizes::None,
-        strengths: &charges,
+        sources: &host.store(elements.positions.as_flattened().to_vec())?,
+        sizes: ArraySizes::None,
+        strengths: &host.store(charges)?,
         vectors: 3,
         targets: None,
         outputs: &[Output::Potential],
         tolerance: None,
     })?;
-    let potentials = field.potential();
+    let potentials = potentials.values()?;
     let corrections = core_corrections(elements, core);
     let singular: f64 = (0..n)
         .map(|i| {

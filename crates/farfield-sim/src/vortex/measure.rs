@@ -15,37 +15,30 @@ impl VortexModel {
     /// [`Error::Sum`] if the velocities are not known yet and the engine refuses.
     pub fn rings(&mut self) -> Result<Vec<RingMeasure>, Error> {
         self.evaluate()?;
-        self.bring_elements()?;
-        let rates = &self.evaluated.rates;
+        let Some(evaluated) = &self.evaluated else {
+            return Ok(Vec::new());
+        };
         let members = Members {
-            positions: &self.flow.positions,
-            strengths: &self.flow.strengths,
-            velocities: &rates.positions,
-            strength_rates: &rates.strengths,
+            positions: self.flow.positions.vectors()?,
+            strengths: self.flow.strengths.vectors()?,
+            velocities: evaluated.rates.positions.vectors()?,
+            strength_rates: evaluated.rates.strengths.vectors()?,
             groups: &self.groups,
         };
         let one = |(k, (_, axis)): (usize, &(String, Vec3))| measure_ring(&members, k as u32, *axis);
         Ok(self.parts.iter().enumerate().map(one).collect())
     }
 
-    /// The largest velocity gradient on the host, and its element.
-    pub(super) fn largest_gradient(&self) -> (f64, usize) {
-        let norm2 = |g: &[f64; 9]| g.iter().map(|x| x * x).sum::<f64>();
-        let gradients = &self.evaluated.gradients;
-        let largest = gradients
-            .iter()
-            .enumerate()
-            .max_by(|a, b| norm2(a.1).total_cmp(&norm2(b.1)));
-        largest.map_or((0.0, 0), |(at, gradient)| (norm2(gradient).sqrt(), at))
+    /// The largest velocity gradient, and its element.
+    pub(super) fn largest_gradient(&self) -> Result<(f64, usize), Error> {
+        match &self.evaluated {
+            Some(evaluated) => Ok(evaluated.gradients.longest(9)?),
+            None => Ok((0.0, 0)),
+        }
     }
 
-    fn enstrophy(&self) -> f64 {
-        let parts = self
-            .evaluated
-            .gradients
-            .iter()
-            .zip(&self.flow.strengths)
-            .zip(&self.sizes);
+    fn enstrophy(&self, gradients: &[[f64; 9]], strengths: &[Vec3]) -> f64 {
+        let parts = gradients.iter().zip(strengths).zip(&self.cores.sizes);
         parts
             .map(|((gradient, strength), size)| dot(*strength, vorticity(self.motion.core, gradient, *strength, *size)))
             .sum()
@@ -54,16 +47,19 @@ impl VortexModel {
     /// The values of the columns.
     pub(super) fn measured(&mut self, with_energy: bool) -> Result<Vec<f64>, Error> {
         self.evaluate()?;
-        self.bring_elements()?;
         let energy = if with_energy {
-            energy(&self.elements(), self.motion.core, &mut self.summation)?
+            energy(&self.elements()?, self.motion.core, &mut self.summation)?
         } else {
             f64::NAN
         };
-        let velocities = &self.evaluated.rates.positions;
-        let invariants = Invariants::of(&self.flow.positions, &self.flow.strengths, velocities);
+        let Some(evaluated) = &self.evaluated else {
+            return Ok(Vec::new());
+        };
+        let (positions, strengths) = (self.flow.positions.vectors()?, self.flow.strengths.vectors()?);
+        let velocities: &[Vec3] = evaluated.rates.positions.vectors()?;
+        let invariants = Invariants::of(positions, strengths, velocities);
         let fastest = velocities.iter().map(|u| norm(*u)).fold(0.0, f64::max);
-        let mut values = vec![self.flow.positions.len() as f64];
+        let mut values = vec![positions.len() as f64];
         for vector in [
             invariants.total_vorticity,
             invariants.impulse,
@@ -74,9 +70,9 @@ impl VortexModel {
         values.extend([
             energy,
             invariants.helicity,
-            self.enstrophy(),
+            self.enstrophy(evaluated.gradients.vectors()?, strengths),
             fastest,
-            self.largest_gradient().0,
+            self.largest_gradient()?.0,
         ]);
         for ring in self.rings()? {
             values.extend(ring.centre);

@@ -15,7 +15,6 @@ mod measure;
 mod model;
 mod motion;
 mod neighbours;
-mod on_device;
 mod profile;
 mod remesh;
 mod snapshot;
@@ -24,7 +23,7 @@ mod tube;
 
 pub use energy::energy;
 pub use model::VortexModel;
-pub use motion::{Flow, Motion};
+pub use motion::{Cores, Flow, Motion};
 pub use neighbours::Neighbours;
 pub use remesh::{Remeshed, remesh};
 pub use tracers::{Tracers, place_tracers};

@@ -1,21 +1,19 @@
 //! Vortex elements and tracers as a [`Model`].
 
 use super::Elements;
-use super::motion::{Evaluated, Flow, Motion};
-use super::on_device::{Extents, FlowOnDevice, VortexOnDevice};
+use super::motion::{Cores, Evaluated, Flow, Motion};
 use super::remesh::remesh;
 use super::tracers::{Tracers, place_tracers};
 use super::tube::build;
-use crate::case::{Case, Diffusion, Scheme, Time, Vortex};
-use crate::device::Memory;
+use crate::case::{Case, Scheme, Time, Vortex};
 use crate::error::{CaseError, Error};
-use crate::integrate::runge_kutta;
-use crate::model::{ENERGY, Kept, Limit, Model, Show, Snapshot, State, StepChoice};
+use crate::integrate::{System, runge_kutta};
+use crate::model::{ENERGY, Limit, Model, Show, Snapshot, State, StepChoice};
 use crate::summation::Summation;
-use crate::vec3::{Vec3, all_finite, unit};
+use crate::vec3::{Vec3, unit};
 use farfield::kernel::Core;
+use farfield::memory::Memory;
 use farfield::tuning::MachineProfile;
-use std::sync::Arc;
 
 /// Vortex elements and the tracers they carry along.
 #[derive(Debug)]
@@ -23,23 +21,20 @@ pub struct VortexModel {
     pub(super) settings: Vortex,
     scheme: Scheme,
     pub(super) motion: Motion,
-    /// The flow; where it is in a device's memory, what was last brought from there.
+    /// Where the flow lies.
+    memory: Memory<f64>,
     pub(super) flow: Flow,
-    pub(super) sizes: Vec<f64>,
-    pub(super) volumes: Vec<f64>,
+    pub(super) cores: Cores,
     pub(super) groups: Vec<u32>,
     pub(super) tracer_groups: Vec<u32>,
     /// Where along their line tracers started, from 0 to 1.
     pub(super) tracer_places: Vec<f64>,
     /// Name, axis and number of each ring and knot.
     pub(super) parts: Vec<(String, Vec3)>,
-    /// Rates at the present state; empty while they are not known.
-    pub(super) evaluated: Evaluated,
-    is_evaluated: bool,
-    /// The flow in a device's memory, if it stays there.
-    pub(super) there: Option<VortexOnDevice>,
-    /// On a device: the flow, and of the elements all but the flow.
-    kept: Kept<(FlowOnDevice, Elements)>,
+    /// Rates at the present state, if they are known.
+    pub(super) evaluated: Option<Evaluated>,
+    /// The last state that was found sound: the flow, where it lies, and of the elements all but the flow.
+    kept: Option<(Flow, Elements)>,
     pub(super) summation: Summation,
 }
 
@@ -78,79 +73,72 @@ impl VortexModel {
             .map(|(k, ring)| (format!("ring{}", k + 1), unit(ring.axis)))
             .chain(knots.map(|(k, _)| (format!("knot{}", k + 1), [0.0, 0.0, 1.0])))
             .collect();
+        let memory = Memory::host();
+        let stored = Flow::new(&memory, &elements.positions, &elements.strengths, &tracers.positions);
+        let stored = stored.and_then(|flow| Ok((flow, Cores::new(&memory, elements.sizes, elements.volumes)?)));
+        let (flow, cores) = stored.map_err(|error| wrong(("vortex".to_owned(), error.to_string())))?;
         Ok(Self {
             scheme: case.time.scheme,
             motion,
-            flow: Flow {
-                positions: elements.positions,
-                strengths: elements.strengths,
-                tracers: tracers.positions,
-            },
-            sizes: elements.sizes,
-            volumes: elements.volumes,
+            memory,
+            flow,
+            cores,
             groups: elements.groups,
             tracer_groups: tracers.groups,
             tracer_places: tracers.along,
             parts,
-            evaluated: Evaluated::default(),
-            is_evaluated: false,
-            there: None,
-            kept: Kept::Nothing,
+            evaluated: None,
+            kept: None,
             summation: Summation::new(case.sum.clone(), profile),
             settings,
         })
     }
 
-    /// The elements as they are now, or were when last brought from a device.
-    pub fn elements(&self) -> Elements {
+    /// The elements as they are now.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if they are on a device that fails.
+    pub fn elements(&self) -> Result<Elements, Error> {
+        Ok(Elements {
+            positions: self.flow.positions.vectors()?.to_vec(),
+            strengths: self.flow.strengths.vectors()?.to_vec(),
+            ..self.rest_of_elements()
+        })
+    }
+
+    /// Of the elements all but the flow.
+    fn rest_of_elements(&self) -> Elements {
         Elements {
-            positions: self.flow.positions.clone(),
-            strengths: self.flow.strengths.clone(),
-            sizes: self.sizes.clone(),
-            volumes: self.volumes.clone(),
+            sizes: self.cores.sizes.clone(),
+            volumes: self.cores.volumes.clone(),
             groups: self.groups.clone(),
+            ..Elements::default()
         }
     }
 
-    /// The tracers as they are now, or were when last brought from a device.
-    pub fn tracers(&self) -> &[Vec3] {
-        &self.flow.tracers
+    /// The tracers as they are now.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if they are on a device that fails.
+    pub fn tracers(&self) -> Result<&[Vec3], Error> {
+        Ok(self.flow.tracers.vectors()?)
     }
 
-    /// Brings the elements and their rates, where they are in a device's memory.
-    pub(super) fn bring_elements(&mut self) -> Result<(), Error> {
-        if let Some(there) = &mut self.there {
-            there.bring_elements(&mut self.flow)?;
-            there.bring_rates(&mut self.evaluated)?;
-        }
+    /// The number of elements.
+    fn element_count(&self) -> usize {
+        self.flow.positions.len() / 3
+    }
+
+    /// Takes over core sizes.
+    fn set_sizes(&mut self, sizes: Vec<f64>) -> Result<(), Error> {
+        let volumes = std::mem::take(&mut self.cores.volumes);
+        self.cores = Cores::new(&self.memory, sizes, volumes)?;
         Ok(())
     }
 
-    /// One step in the host's memory.
-    fn advance_here(&mut self, dt: f64) -> Result<(), Error> {
-        let Self {
-            motion,
-            flow,
-            sizes,
-            volumes,
-            summation,
-            evaluated,
-            ..
-        } = self;
-        let first = std::mem::take(evaluated).rates;
-        self.is_evaluated = false;
-        *flow = runge_kutta(self.scheme, flow, &first, dt, |stage, later| {
-            let sizes = motion.sizes_later(sizes, later);
-            motion
-                .rates(stage, &sizes, volumes, summation)
-                .map(|evaluated| evaluated.rates)
-        })?;
-        Ok(())
-    }
-
-    fn remesh(&mut self) -> String {
-        let before = self.flow.positions.len();
-        let remeshed = remesh(&self.elements(), self.settings.overlap, self.settings.remesh_cutoff);
+    fn remesh(&mut self) -> Result<String, Error> {
+        let before = self.element_count();
+        let remeshed = remesh(&self.elements()?, self.settings.overlap, self.settings.remesh_cutoff);
         let Elements {
             positions,
             strengths,
@@ -158,33 +146,24 @@ impl VortexModel {
             volumes,
             groups,
         } = remeshed.elements;
-        self.flow.positions = positions;
-        self.flow.strengths = strengths;
-        (self.sizes, self.volumes, self.groups) = (sizes, volumes, groups);
-        format!(
+        self.flow.positions = self.memory.store(positions.as_flattened().to_vec())?;
+        self.flow.strengths = self.memory.store(strengths.as_flattened().to_vec())?;
+        self.cores = Cores::new(&self.memory, sizes, volumes)?;
+        self.groups = groups;
+        Ok(format!(
             "remeshed {before} elements to {} on a grid of spacing {:.4}; {:.1e} of the strength was in elements too \
              weak to keep and went to the others",
-            self.flow.positions.len(),
+            self.element_count(),
             remeshed.spacing,
             remeshed.dropped
-        )
+        ))
     }
 }
 
 impl Model for VortexModel {
     fn evaluate(&mut self) -> Result<(), Error> {
-        if let Some(there) = &mut self.there {
-            let extents = Extents {
-                sizes: &self.sizes,
-                volumes: &self.volumes,
-            };
-            return there.evaluate(&self.motion, extents, &mut self.summation);
-        }
-        if !self.is_evaluated {
-            let rates = self
-                .motion
-                .rates(&self.flow, &self.sizes, &self.volumes, &mut self.summation)?;
-            (self.evaluated, self.is_evaluated) = (rates, true);
+        if self.evaluated.is_none() {
+            self.evaluated = Some(self.motion.rates(&self.flow, &self.cores, &mut self.summation)?);
         }
         Ok(())
     }
@@ -207,10 +186,7 @@ impl Model for VortexModel {
 
     fn choose_step(&self, time: &Time) -> Result<StepChoice, Error> {
         StepChoice::of(time, || {
-            let (gradient, at) = match &self.there {
-                Some(there) => there.largest_gradient()?,
-                None => self.largest_gradient(),
-            };
+            let (gradient, at) = self.largest_gradient()?;
             Ok(StepChoice {
                 dt: time.limit / gradient,
                 limit: Limit::Strain,
@@ -224,109 +200,78 @@ impl Model for VortexModel {
 
     fn advance(&mut self, dt: f64, step: u64) -> Result<Vec<String>, Error> {
         self.evaluate()?;
-        match &mut self.there {
-            Some(there) => {
-                let extents = Extents {
-                    sizes: &self.sizes,
-                    volumes: &self.volumes,
-                };
-                there.advance((self.scheme, dt), &self.motion, extents, &mut self.summation)?;
-            }
-            None => self.advance_here(dt)?,
-        }
-        if self.motion.diffusion == Diffusion::CoreSpreading {
-            self.sizes = self.motion.sizes_later(&self.sizes, dt);
-            if let Some(there) = &mut self.there {
-                there.replace_sizes(&self.sizes)?;
-            }
+        let Some(Evaluated { rates: first, .. }) = self.evaluated.take() else {
+            return Ok(Vec::new());
+        };
+        let (motion, cores, memory, summation) = (&self.motion, &self.cores, &self.memory, &mut self.summation);
+        self.flow = runge_kutta(self.scheme, &self.flow, &first, dt, |stage, later| {
+            let evaluated = if motion.spreads_cores() {
+                let sizes = motion.sizes_later(&cores.sizes, later);
+                motion.rates(stage, &Cores::new(memory, sizes, cores.volumes.clone())?, summation)
+            } else {
+                motion.rates(stage, cores, summation)
+            };
+            evaluated.map(|evaluated| evaluated.rates)
+        })?;
+        if self.motion.spreads_cores() {
+            self.set_sizes(self.motion.sizes_later(&self.cores.sizes, dt))?;
         }
         let every = self.settings.remesh_every;
         if every == 0 || !step.is_multiple_of(every) {
             return Ok(Vec::new());
         }
-        self.bring_elements()?;
-        let remark = self.remesh();
-        if let Some(there) = &mut self.there {
-            there.replace_elements(&self.flow, &self.sizes)?;
-        }
-        Ok(vec![remark])
+        Ok(vec![self.remesh()?])
     }
 
     fn snapshot(&mut self, show: Show) -> Result<Snapshot, Error> {
-        self.bring(show)?;
-        Ok(match show {
+        match show {
             Show::Picture => self.drawn(),
             Show::Everything => self.clouds(),
-        })
+        }
     }
 
     fn is_finite(&self) -> Result<bool, Error> {
-        let numbers = self.sizes.iter().chain(&self.volumes).all(|value| value.is_finite());
-        let flow = match &self.there {
-            Some(there) => there.all_finite()?,
-            None => [&self.flow.positions, &self.flow.strengths, &self.flow.tracers]
-                .into_iter()
-                .all(|vectors| all_finite(vectors)),
-        };
-        Ok(numbers && flow)
+        let mut numbers = self.cores.sizes.iter().chain(&self.cores.volumes);
+        Ok(numbers.all(|value| value.is_finite()) && self.flow.is_finite()?)
     }
 
     fn state(&mut self) -> Result<State, Error> {
-        if let Some(there) = &mut self.there {
-            there.bring_elements(&mut self.flow)?;
-            there.bring_tracers(&mut self.flow)?;
-        }
-        Ok(state_of(&self.flow, &self.sizes, &self.volumes, &self.groups))
+        state_of(&self.flow, &self.rest_of_elements())
     }
 
     fn keep(&mut self) -> Result<(), Error> {
-        self.kept = match &self.there {
-            Some(there) => {
-                let rest = Elements {
-                    sizes: self.sizes.clone(),
-                    volumes: self.volumes.clone(),
-                    groups: self.groups.clone(),
-                    ..Elements::default()
-                };
-                Kept::There((there.copy()?, rest))
-            }
-            None => Kept::Here(self.state()?),
-        };
+        self.kept = Some((self.flow.copy()?, self.rest_of_elements()));
         Ok(())
     }
 
     fn kept(&mut self) -> Result<Option<State>, Error> {
-        self.kept
-            .take(|(flow, rest)| Ok(state_of(&flow.fetch()?, &rest.sizes, &rest.volumes, &rest.groups)))
+        self.kept.take().map(|(flow, rest)| state_of(&flow, &rest)).transpose()
     }
 
-    fn stay_in(&mut self, memory: Arc<dyn Memory>) -> Result<(), Error> {
-        self.there = Some(VortexOnDevice::new(memory, &self.flow, &self.sizes)?);
-        Ok(())
-    }
-
-    fn stays_on_device(&self) -> bool {
-        self.there.is_some()
+    fn stay_in(&mut self, memory: &Memory<f64>) -> Result<(), Error> {
+        self.flow = self.flow.moved_to(memory)?;
+        self.memory = memory.clone();
+        self.evaluated = None;
+        self.set_sizes(self.cores.sizes.clone())
     }
 
     fn restore(&mut self, state: &State) -> Result<(), String> {
-        let flow = Flow {
-            positions: state.vectors("positions")?,
-            strengths: state.vectors("strengths")?,
-            tracers: state.vectors("tracers")?,
-        };
+        let (positions, strengths) = (state.vectors("positions")?, state.vectors("strengths")?);
         let (sizes, volumes) = (state.numbers("sizes")?, state.numbers("volumes")?);
+        let tracers = state.vectors("tracers")?;
         let groups: Vec<u32> = state.numbers("groups")?.iter().map(|g| *g as u32).collect();
-        let n = flow.positions.len();
-        if [flow.strengths.len(), sizes.len(), volumes.len(), groups.len()] != [n; 4] {
+        let n = positions.len();
+        if [strengths.len(), sizes.len(), volumes.len(), groups.len()] != [n; 4] {
             return Err(format!("the arrays of {n} elements have different lengths"));
         }
-        if flow.tracers.len() != self.tracer_groups.len() {
-            let (found, expected) = (flow.tracers.len(), self.tracer_groups.len());
+        if tracers.len() != self.tracer_groups.len() {
+            let (found, expected) = (tracers.len(), self.tracer_groups.len());
             return Err(format!("it has {found} tracers where the case has {expected}"));
         }
-        (self.flow, self.sizes, self.volumes, self.groups) = (flow, sizes, volumes, groups);
-        (self.evaluated, self.is_evaluated, self.there) = (Evaluated::default(), false, None);
+        let said = |error: Error| error.to_string();
+        self.flow = Flow::new(&self.memory, &positions, &strengths, &tracers).map_err(said)?;
+        self.cores = Cores::new(&self.memory, sizes, volumes).map_err(said)?;
+        (self.groups, self.evaluated) = (groups, None);
         Ok(())
     }
 
@@ -337,22 +282,23 @@ impl Model for VortexModel {
     fn describe(&self) -> String {
         format!(
             "{} vortex elements in {} ring(s) or knot(s), core size {:.4}, {} tracers",
-            self.flow.positions.len(),
+            self.element_count(),
             self.parts.len(),
-            self.sizes.first().copied().unwrap_or(0.0),
-            self.flow.tracers.len()
+            self.cores.sizes.first().copied().unwrap_or(0.0),
+            self.flow.tracers.len() / 3
         )
     }
 }
 
-/// The arrays of a checkpoint.
-fn state_of(flow: &Flow, sizes: &[f64], volumes: &[f64], groups: &[u32]) -> State {
+/// The arrays of a checkpoint: a flow, and of its elements all but the flow.
+fn state_of(flow: &Flow, rest: &Elements) -> Result<State, Error> {
     let mut state = State::default();
-    state.push_vectors("positions", &flow.positions);
-    state.push_vectors("strengths", &flow.strengths);
-    state.push_numbers("sizes", sizes);
-    state.push_numbers("volumes", volumes);
-    state.push_numbers("groups", &groups.iter().map(|g| f64::from(*g)).collect::<Vec<_>>());
-    state.push_vectors("tracers", &flow.tracers);
-    state
+    state.push_vectors("positions", flow.positions.vectors()?);
+    state.push_vectors("strengths", flow.strengths.vectors()?);
+    state.push_numbers("sizes", &rest.sizes);
+    state.push_numbers("volumes", &rest.volumes);
+    let groups: Vec<f64> = rest.groups.iter().map(|g| f64::from(*g)).collect();
+    state.push_numbers("groups", &groups);
+    state.push_vectors("tracers", flow.tracers.vectors()?);
+    Ok(state)
 }

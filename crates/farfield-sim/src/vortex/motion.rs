@@ -4,42 +4,118 @@ use super::diffusion::strength_exchange;
 use super::profile::own_vorticity;
 use crate::case::{Diffusion, Stretching};
 use crate::error::Error;
-use crate::integrate::Phase;
-use crate::summation::{Request, Summation};
-use crate::vec3::{Vec3, add, add_scaled, norm, scale};
-use farfield::kernel::{Core, Kernel, Output, Sizes};
-use rayon::prelude::*;
+use crate::integrate::System;
+use crate::summation::{SumRequest, Summation};
+use crate::vec3::{Vec3, add_scaled};
+use farfield::kernel::{Core, Kernel, Output};
+use farfield::memory::{Array, ArraySizes, Memory, StrengthLaw};
 
-/// What changes in time; also its rate of change.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// What changes in time; also its rate of change. All three lie in one memory.
+#[derive(Debug, Default)]
 pub struct Flow {
     /// Positions of the elements; as a rate, their velocities.
-    pub positions: Vec<Vec3>,
+    pub positions: Array<f64>,
     /// Strengths of the elements; as a rate, their stretching and diffusion.
-    pub strengths: Vec<Vec3>,
+    pub strengths: Array<f64>,
     /// Positions of the tracers; as a rate, their velocities.
-    pub tracers: Vec<Vec3>,
+    pub tracers: Array<f64>,
 }
 
-impl Phase for Flow {
+impl Flow {
+    /// A flow of these elements and tracers.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if it does not fit into the memory.
+    pub fn new(memory: &Memory<f64>, positions: &[Vec3], strengths: &[Vec3], tracers: &[Vec3]) -> Result<Self, Error> {
+        let store = |vectors: &[Vec3]| memory.store(vectors.as_flattened().to_vec());
+        Ok(Self {
+            positions: store(positions)?,
+            strengths: store(strengths)?,
+            tracers: store(tracers)?,
+        })
+    }
+
+    /// The same flow in another memory.
+    ///
+    /// # Errors
+    /// As [`Flow::new`].
+    pub fn moved_to(&self, memory: &Memory<f64>) -> Result<Self, Error> {
+        Ok(Self {
+            positions: self.positions.moved_to(memory)?,
+            strengths: self.strengths.moved_to(memory)?,
+            tracers: self.tracers.moved_to(memory)?,
+        })
+    }
+
+    /// Whether all numbers are finite.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if it is on a device that fails.
+    pub fn is_finite(&self) -> Result<bool, Error> {
+        let arrays = [&self.positions, &self.strengths, &self.tracers];
+        Ok(self.positions.memory().all_finite(&arrays)?)
+    }
+}
+
+impl System for Flow {
     type Error = Error;
 
     fn copy(&self) -> Result<Self, Error> {
-        Ok(self.clone())
+        Ok(Self {
+            positions: self.positions.copy()?,
+            strengths: self.strengths.copy()?,
+            tracers: self.tracers.copy()?,
+        })
     }
 
     fn add_scaled(&mut self, h: f64, rates: &Self) -> Result<(), Error> {
-        let add = |values: &mut [Vec3], rates: &[Vec3]| {
-            values
-                .par_iter_mut()
-                .zip(rates)
-                .with_min_len(1 << 14)
-                .for_each(|(value, rate)| *value = add_scaled(*value, h, *rate));
+        self.positions.add_scaled(h, &rates.positions)?;
+        self.strengths.add_scaled(h, &rates.strengths)?;
+        Ok(self.tracers.add_scaled(h, &rates.tracers)?)
+    }
+}
+
+/// Core sizes and volumes of the elements, which do not move with the flow.
+#[derive(Debug, Default)]
+pub struct Cores {
+    /// The core size of each element.
+    pub sizes: Vec<f64>,
+    /// The volume each stands for.
+    pub volumes: Vec<f64>,
+    /// The sizes in the memory of the flow, where they differ.
+    each: Option<Array<f64>>,
+    largest: f64,
+}
+
+impl Cores {
+    /// Cores of elements whose flow lies in this memory.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if they do not fit into the memory.
+    pub fn new(memory: &Memory<f64>, sizes: Vec<f64>, volumes: Vec<f64>) -> Result<Self, Error> {
+        // The engine is faster with one size for all.
+        let all_equal = sizes.windows(2).all(|pair| pair[0] == pair[1]);
+        let each = if all_equal {
+            None
+        } else {
+            Some(memory.store(sizes.clone())?)
         };
-        add(&mut self.positions, &rates.positions);
-        add(&mut self.strengths, &rates.strengths);
-        add(&mut self.tracers, &rates.tracers);
-        Ok(())
+        Ok(Self {
+            largest: sizes.iter().copied().fold(0.0, f64::max),
+            sizes,
+            volumes,
+            each,
+        })
+    }
+
+    fn of_sum(&self) -> ArraySizes<'_, f64> {
+        match &self.each {
+            Some(each) => ArraySizes::PerSource {
+                each,
+                largest: self.largest,
+            },
+            None => ArraySizes::Global(self.largest),
+        }
     }
 }
 
@@ -61,129 +137,100 @@ pub struct Motion {
 }
 
 /// Rates of change, and the velocity gradient they were made from.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Evaluated {
     /// The rates.
     pub rates: Flow,
     /// At each element, row by row: `3 i + j` is the derivative of u_i along x_j.
-    pub gradients: Vec<[f64; 9]>,
+    pub gradients: Array<f64>,
 }
 
 impl Motion {
-    /// The rates of change of a flow whose elements have these sizes and volumes.
+    /// The rates of change of a flow whose elements have these cores, in the memory of the flow.
     ///
     /// # Errors
-    /// [`Error::Sum`] if the engine refuses.
-    pub fn rates(
-        &self,
-        flow: &Flow,
-        sizes: &[f64],
-        volumes: &[f64],
-        summation: &mut Summation,
-    ) -> Result<Evaluated, Error> {
-        let field = summation.evaluate(Request {
-            sources: &flow.positions,
-            strengths: flow.strengths.as_flattened(),
-            ..self.elements_sum(shared(sizes))
-        })?;
-        let gradients = field.velocity_gradient().to_vec();
-        let rates = Flow {
-            positions: field.velocity().to_vec(),
-            strengths: self.strength_rates(flow, sizes, volumes, &gradients),
-            tracers: self.tracer_velocities(flow, sizes, summation)?,
-        };
-        Ok(Evaluated { rates, gradients })
-    }
-
-    fn strength_rates(&self, flow: &Flow, sizes: &[f64], volumes: &[f64], gradients: &[[f64; 9]]) -> Vec<Vec3> {
-        let mut rates: Vec<Vec3> = flow
-            .strengths
-            .par_iter()
-            .zip(gradients)
-            .zip(sizes)
-            .with_min_len(1 << 12)
-            .map(|((strength, gradient), size)| {
-                let stretched = stretch(self.stretching, gradient, *strength);
-                if self.relaxation == 0.0 {
-                    return stretched;
-                }
-                let vorticity = vorticity(self.core, gradient, *strength, *size);
-                add_scaled(stretched, self.relaxation, turn_towards(*strength, vorticity))
-            })
-            .collect();
-        if self.diffusion == Diffusion::Pse {
-            let exchanged = strength_exchange(&flow.positions, &flow.strengths, sizes, volumes, self.viscosity);
-            for (rate, exchanged) in rates.iter_mut().zip(exchanged) {
-                *rate = add(*rate, exchanged);
-            }
-        }
-        rates
-    }
-
-    fn tracer_velocities(&self, flow: &Flow, sizes: &[f64], summation: &mut Summation) -> Result<Vec<Vec3>, Error> {
-        if flow.tracers.is_empty() {
-            return Ok(Vec::new());
-        }
-        let field = summation.evaluate(Request {
-            sources: &flow.positions,
-            strengths: flow.strengths.as_flattened(),
-            targets: Some(&flow.tracers),
-            ..self.tracers_sum(shared(sizes))
-        })?;
-        Ok(field.velocity().to_vec())
-    }
-
-    /// The sum for velocities and gradients at the elements, as yet without them.
-    pub(super) fn elements_sum(&self, sizes: Sizes<f64>) -> Request<'static> {
-        Request {
+    /// [`Error::Sum`] if the engine refuses, [`Error::Device`] if the flow is on a device that fails.
+    pub fn rates(&self, flow: &Flow, cores: &Cores, summation: &mut Summation) -> Result<Evaluated, Error> {
+        let request = SumRequest {
             what: "elements",
             kernel: Kernel::BiotSavart { core: self.core },
-            sources: &[],
-            sizes,
-            strengths: &[],
+            sources: &flow.positions,
+            sizes: cores.of_sum(),
+            strengths: &flow.strengths,
             vectors: 1,
             targets: None,
             outputs: &[Output::Velocity, Output::VelocityGradient],
             tolerance: None,
+        };
+        let [velocities, gradients] = summation.evaluate(&request)?;
+        let rates = Flow {
+            positions: velocities,
+            strengths: self.strength_rates(flow, cores, &gradients)?,
+            tracers: self.tracer_velocities(&request, flow, summation)?,
+        };
+        Ok(Evaluated { rates, gradients })
+    }
+
+    fn strength_rates(&self, flow: &Flow, cores: &Cores, gradients: &Array<f64>) -> Result<Array<f64>, Error> {
+        let law = self.strength_law(cores.largest);
+        let mut rates = law.rates(&flow.strengths, gradients, cores.each.as_ref())?;
+        if self.diffusion == Diffusion::Pse {
+            // It looks for neighbours, on the host.
+            let (positions, strengths) = (flow.positions.vectors()?, flow.strengths.vectors()?);
+            let exchanged = strength_exchange(positions, strengths, &cores.sizes, &cores.volumes, self.viscosity);
+            let exchanged = rates.memory().store(exchanged.as_flattened().to_vec())?;
+            rates.add_scaled(1.0, &exchanged)?;
+        }
+        Ok(rates)
+    }
+
+    fn strength_law(&self, size: f64) -> StrengthLaw {
+        let (classical, transpose) = match self.stretching {
+            Stretching::Classical => (1.0, 0.0),
+            Stretching::Transpose => (0.0, 1.0),
+            Stretching::Mixed => (0.5, 0.5),
+        };
+        StrengthLaw {
+            classical,
+            transpose,
+            relaxation: self.relaxation,
+            own_vorticity: own_vorticity(self.core, 1.0),
+            size,
         }
     }
 
-    /// The sum for the tracers' velocities, as yet without points.
-    pub(super) fn tracers_sum(&self, sizes: Sizes<f64>) -> Request<'static> {
-        Request {
+    /// The velocities of the tracers; `of_elements` is the sum for the elements.
+    fn tracer_velocities(
+        &self,
+        of_elements: &SumRequest<'_>,
+        flow: &Flow,
+        summation: &mut Summation,
+    ) -> Result<Array<f64>, Error> {
+        if flow.tracers.is_empty() {
+            return Ok(flow.tracers.copy()?);
+        }
+        let [velocities] = summation.evaluate(&SumRequest {
             what: "tracers",
+            targets: Some(&flow.tracers),
             outputs: &[Output::Velocity],
             tolerance: self.tracer_tolerance,
-            ..self.elements_sum(sizes)
-        }
+            ..of_elements.clone()
+        })?;
+        Ok(velocities)
+    }
+
+    /// Whether cores change in time.
+    pub fn spreads_cores(&self) -> bool {
+        self.diffusion == Diffusion::CoreSpreading
     }
 
     /// Sizes a time `later` from now: with spreading cores $\sigma^2$ grows by $2\nu t$, as a diffusing Gaussian does.
     pub fn sizes_later(&self, sizes: &[f64], later: f64) -> Vec<f64> {
-        if self.diffusion != Diffusion::CoreSpreading {
+        if !self.spreads_cores() {
             return sizes.to_vec();
         }
         let growth = 2.0 * self.viscosity * later;
         sizes.iter().map(|size| (size * size + growth).sqrt()).collect()
-    }
-}
-
-/// One size where all are equal: the engine is faster with it.
-pub(super) fn shared(sizes: &[f64]) -> Sizes<f64> {
-    match sizes {
-        [first, rest @ ..] if rest.iter().all(|size| size == first) => Sizes::Global(*first),
-        _ => Sizes::PerSource(sizes.to_vec()),
-    }
-}
-
-/// The stretching term for one element.
-fn stretch(form: Stretching, g: &[f64; 9], s: Vec3) -> Vec3 {
-    let classical = || std::array::from_fn(|i| g[3 * i] * s[0] + g[3 * i + 1] * s[1] + g[3 * i + 2] * s[2]);
-    let transpose = || std::array::from_fn(|i| g[i] * s[0] + g[3 + i] * s[1] + g[6 + i] * s[2]);
-    match form {
-        Stretching::Classical => classical(),
-        Stretching::Transpose => transpose(),
-        Stretching::Mixed => scale(add(classical(), transpose()), 0.5),
     }
 }
 
@@ -193,21 +240,11 @@ pub fn vorticity(core: Core, g: &[f64; 9], strength: Vec3, size: f64) -> Vec3 {
     add_scaled(others, own_vorticity(core, size), strength)
 }
 
-/// Pedrizzetti's term: from the strength to one of equal magnitude along the vorticity.
-fn turn_towards(strength: Vec3, vorticity: Vec3) -> Vec3 {
-    let size = norm(vorticity);
-    if size > 0.0 {
-        add_scaled(scale(vorticity, norm(strength) / size), -1.0, strength)
-    } else {
-        [0.0; 3]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::case::{MethodName, SumSettings};
-    use crate::vec3::{dot, sum};
+    use crate::vec3::{norm, scale, sum};
     use farfield::points::{PointSet, Random};
     use farfield::tuning::MachineProfile;
 
@@ -218,11 +255,12 @@ mod tests {
         strengths
             .iter_mut()
             .for_each(|strength| *strength = add_scaled(*strength, -1.0, mean));
-        Flow {
-            positions: PointSet::Cube.generate(12, 5),
-            strengths,
-            tracers: PointSet::Cube.generate(tracers, 6),
-        }
+        let points = |n, seed| PointSet::Cube.generate::<f64>(n, seed);
+        Flow::new(&Memory::host(), &points(12, 5), &strengths, &points(tracers, 6)).unwrap()
+    }
+
+    fn cores() -> Cores {
+        Cores::new(&Memory::host(), vec![0.3; 12], vec![1.0; 12]).unwrap()
     }
 
     fn motion(stretching: Stretching) -> Motion {
@@ -249,11 +287,10 @@ mod tests {
     fn only_the_transpose_form_keeps_the_total_strength() {
         let flow = random_flow(0);
         let drift = |form| {
-            let evaluated = motion(form)
-                .rates(&flow, &[0.3; 12], &[1.0; 12], &mut direct())
-                .unwrap();
-            let scale: f64 = evaluated.rates.strengths.iter().map(|rate| norm(*rate)).sum();
-            norm(sum(evaluated.rates.strengths)) / scale
+            let evaluated = motion(form).rates(&flow, &cores(), &mut direct()).unwrap();
+            let rates: &[Vec3] = evaluated.rates.strengths.vectors().unwrap();
+            let scale: f64 = rates.iter().map(|rate| norm(*rate)).sum();
+            norm(sum(rates.iter().copied())) / scale
         };
         assert!(drift(Stretching::Transpose) < 1e-14, "{}", drift(Stretching::Transpose));
         assert!(drift(Stretching::Classical) > 1e-4);
@@ -264,22 +301,39 @@ mod tests {
     fn tracers_never_act_on_the_elements() {
         let mut summation = Summation::new(SumSettings::default(), MachineProfile::default());
         let motion = motion(Stretching::Transpose);
-        let alone = motion
-            .rates(&random_flow(0), &[0.3; 12], &[1.0; 12], &mut summation)
-            .unwrap();
-        let with = motion
-            .rates(&random_flow(5000), &[0.3; 12], &[1.0; 12], &mut summation)
-            .unwrap();
-        assert_eq!(alone.rates.positions, with.rates.positions);
-        assert_eq!(alone.rates.strengths, with.rates.strengths);
-        assert_eq!(with.rates.tracers.len(), 5000);
+        let mut rates = |tracers| {
+            motion
+                .rates(&random_flow(tracers), &cores(), &mut summation)
+                .unwrap()
+                .rates
+        };
+        let (alone, with) = (rates(0), rates(5000));
+        assert_eq!(alone.positions.values(), with.positions.values());
+        assert_eq!(alone.strengths.values(), with.strengths.values());
+        assert_eq!(with.tracers.len(), 3 * 5000);
     }
 
     #[test]
-    fn relaxation_turns_strengths_and_keeps_their_size() {
-        let turned = turn_towards([1.0, 0.0, 0.0], [0.0, 3.0, 0.0]);
-        assert_eq!(turned, [-1.0, 1.0, 0.0]);
-        assert_eq!(turn_towards([2.0, 0.0, 0.0], [5.0, 0.0, 0.0]), [0.0; 3]);
-        assert!(dot(turn_towards([1.0, 2.0, 3.0], [0.0; 3]), [1.0; 3]) == 0.0);
+    fn one_size_for_all_and_equal_sizes_for_each_give_the_same_rates() {
+        let flow = random_flow(7);
+        let mut sizes = vec![0.3; 12];
+        let one = Cores::new(&Memory::host(), sizes.clone(), vec![1.0; 12]).unwrap();
+        sizes[11] = 0.3 + 1e-13;
+        let each = Cores::new(&Memory::host(), sizes, vec![1.0; 12]).unwrap();
+        assert!(one.each.is_none() && each.each.is_some());
+        let relaxed = Motion {
+            relaxation: 0.5,
+            ..motion(Stretching::Mixed)
+        };
+        let [a, b] = [one, each].map(|cores| relaxed.rates(&flow, &cores, &mut direct()).unwrap().rates);
+        for (a, b) in [
+            (&a.positions, &b.positions),
+            (&a.strengths, &b.strengths),
+            (&a.tracers, &b.tracers),
+        ] {
+            for (x, y) in a.values().unwrap().iter().zip(b.values().unwrap()) {
+                assert!((x - y).abs() < 1e-10, "{x} {y}");
+            }
+        }
     }
 }

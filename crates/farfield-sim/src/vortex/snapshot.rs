@@ -1,85 +1,72 @@
 //! What pictures and field files show of a flow.
 
 use super::VortexModel;
+use super::motion::Flow;
 use crate::error::Error;
-use crate::model::{Cloud, Show, Snapshot};
+use crate::model::{Cloud, Snapshot};
 use crate::vec3::Vec3;
+use farfield::memory::Array;
 
 impl VortexModel {
-    /// Brings what is to be shown, where it is in a device's memory.
-    pub(super) fn bring(&mut self, show: Show) -> Result<(), Error> {
-        let Some(there) = &mut self.there else {
-            return Ok(());
-        };
-        let everything = show == Show::Everything;
-        if everything || self.tracer_groups.is_empty() {
-            there.bring_elements(&mut self.flow)?;
-        }
-        there.bring_tracers(&mut self.flow)?;
-        if everything {
-            there.bring_rates(&mut self.evaluated)?;
-            there.bring_tracer_velocities(&mut self.evaluated)?;
-        }
-        Ok(())
-    }
-
     /// What is drawn: the tracers, or the elements where there are none.
-    pub(super) fn drawn(&self) -> Snapshot {
+    pub(super) fn drawn(&self) -> Result<Snapshot, Error> {
         let (name, points, groups) = if self.flow.tracers.is_empty() {
             ("elements", &self.flow.positions, self.groups.clone())
         } else {
             ("tracers", &self.flow.tracers, self.colour_groups())
         };
-        Snapshot {
+        Ok(Snapshot {
             clouds: vec![Cloud {
                 name,
-                points: points.clone(),
+                points: points.vectors()?.to_vec(),
                 scalars: Vec::new(),
                 vectors: Vec::new(),
                 groups,
             }],
-        }
+        })
     }
 
     /// Everything that is known about elements and tracers.
-    pub(super) fn clouds(&self) -> Snapshot {
-        let rates = &self.evaluated.rates;
-        let or_zero = |values: &[Vec3], n: usize| {
-            if values.len() == n {
-                values.to_vec()
-            } else {
-                vec![[0.0; 3]; n]
-            }
-        };
+    pub(super) fn clouds(&self) -> Result<Snapshot, Error> {
+        let positions: &[Vec3] = self.flow.positions.vectors()?;
         let elements = Cloud {
             name: "elements",
-            points: self.flow.positions.clone(),
+            points: positions.to_vec(),
             scalars: vec![
-                ("core_size", self.sizes.clone()),
-                ("volume", self.volumes.clone()),
+                ("core_size", self.cores.sizes.clone()),
+                ("volume", self.cores.volumes.clone()),
                 ("part", self.groups.iter().map(|g| f64::from(*g)).collect()),
             ],
             vectors: vec![
-                ("strength", self.flow.strengths.clone()),
-                ("velocity", or_zero(&rates.positions, self.flow.positions.len())),
+                ("strength", self.flow.strengths.vectors()?.to_vec()),
+                ("velocity", self.velocities(|rates| &rates.positions, positions.len())?),
             ],
             groups: self.groups.clone(),
         };
         if self.flow.tracers.is_empty() {
-            return Snapshot { clouds: vec![elements] };
+            return Ok(Snapshot { clouds: vec![elements] });
         }
+        let points = self.tracers()?;
         let tracers = Cloud {
             name: "tracers",
-            points: self.flow.tracers.clone(),
+            points: points.to_vec(),
             scalars: vec![
                 ("part", self.tracer_groups.iter().map(|g| f64::from(*g)).collect()),
                 ("along", self.tracer_places.clone()),
             ],
-            vectors: vec![("velocity", or_zero(&rates.tracers, self.flow.tracers.len()))],
+            vectors: vec![("velocity", self.velocities(|rates| &rates.tracers, points.len())?)],
             groups: self.colour_groups(),
         };
-        Snapshot {
+        Ok(Snapshot {
             clouds: vec![tracers, elements],
+        })
+    }
+
+    /// Velocities of `n` points; zero while they are not known.
+    fn velocities(&self, of: impl Fn(&Flow) -> &Array<f64>, n: usize) -> Result<Vec<Vec3>, Error> {
+        match &self.evaluated {
+            Some(evaluated) => Ok(of(&evaluated.rates).vectors()?.to_vec()),
+            None => Ok(vec![[0.0; 3]; n]),
         }
     }
 

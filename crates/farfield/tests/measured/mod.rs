@@ -1,8 +1,8 @@
 //! One sum, planned, evaluated and measured against the truth.
 
+use farfield::Precision;
 use farfield::Sum;
 use farfield::kernel::{Kernel, Sizes};
-use farfield::simd::Real;
 use farfield::verify::{Problem, verify};
 
 /// What is summed; how, the caller says.
@@ -19,7 +19,7 @@ pub struct Case<'a, T> {
     pub samples: usize,
 }
 
-impl<'a, T: Real> Case<'a, T> {
+impl<'a, T: Precision> Case<'a, T> {
     /// At the sources, without cores, measured at 50 of them.
     pub fn new(kernel: Kernel, sources: &'a [[T; 3]], strengths: &'a [T], tolerance: f64) -> Self {
         Self {

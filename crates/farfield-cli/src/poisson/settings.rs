@@ -1,0 +1,129 @@
+//! What is asked for, checked.
+
+use super::field_on_grid::VorticitySource;
+use crate::args::{KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
+use crate::failure::Failure;
+use farfield::Device;
+use farfield::simd::SimdLevel;
+use farfield_grid::poisson::{Accuracy, Kernel, Method, Poisson, Smoothing};
+use farfield_grid::{Adaptation, BLOCK_SIDE, MAX_LEVEL, Wavelet};
+
+/// Which components of the vorticity are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Components {
+    /// All three, in one traversal.
+    All,
+    /// One of them, as in van Rees et al.
+    One(usize),
+}
+
+impl Components {
+    /// How many.
+    pub fn count(self) -> usize {
+        match self {
+            Components::All => 3,
+            Components::One(_) => 1,
+        }
+    }
+
+    /// Their names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Components::All => "all",
+            Components::One(axis) => ["x", "y", "z"][axis.min(2)],
+        }
+    }
+}
+
+/// A Poisson problem to be made and solved.
+#[derive(Debug, Clone)]
+pub struct PoissonSettings {
+    pub field: VorticitySource,
+    pub resolution: usize,
+    pub components: Components,
+    pub wavelet: Wavelet,
+    pub adaptation: Adaptation,
+    pub memory_cap: Option<u64>,
+    pub accuracy: Accuracy,
+    pub kernel: Kernel,
+    pub method: Option<Method>,
+    pub threshold: f64,
+    pub leaf_capacity: Option<usize>,
+    pub simd: Option<SimdLevel>,
+    pub device: Device,
+}
+
+impl PoissonSettings {
+    /// Checks the command line.
+    pub fn new(args: PoissonArgs) -> Result<Self, Failure> {
+        let max_level = level_of(args.resolution)?;
+        let accuracy = match (args.tolerance, args.theta, args.order) {
+            (Some(tolerance), ..) => Accuracy::Tolerance(tolerance),
+            (None, None, None) => Accuracy::Tolerance(1e-6),
+            (None, theta, order) => Accuracy::Fixed {
+                theta: theta.unwrap_or(0.5),
+                order: order.unwrap_or(6),
+            },
+        };
+        // A missing device is known before any work.
+        args.device.check()?;
+        Ok(Self {
+            field: VorticitySource::named(&args.case)?,
+            resolution: args.resolution,
+            components: match args.component {
+                Some(component) => Components::One(component as usize),
+                None => Components::All,
+            },
+            wavelet: match args.wavelet {
+                WaveletName::Interpolating4 => Wavelet::Interpolating4,
+                WaveletName::AverageInterpolating5 => Wavelet::AverageInterpolating5,
+            },
+            adaptation: Adaptation::new(args.refine, args.compress, max_level),
+            memory_cap: args.memory_cap.map(|mebibytes| mebibytes as u64 * 1024 * 1024),
+            accuracy,
+            kernel: match args.kernel {
+                KernelChoice::Singular => Kernel::Singular,
+                KernelChoice::Regularised => Kernel::Regularised(Smoothing::OwnSpacing),
+                KernelChoice::RegularisedFinest => Kernel::Regularised(Smoothing::FinestSpacing),
+            },
+            method: match args.method {
+                PoissonMethod::Auto => None,
+                PoissonMethod::Treecode => Some(Method::Treecode),
+                PoissonMethod::Fmm => Some(Method::Fmm),
+            },
+            threshold: args.threshold,
+            leaf_capacity: args.leaf_capacity,
+            simd: args.simd,
+            device: args.device,
+        })
+    }
+
+    /// The solver.
+    pub fn solver(&self) -> Poisson {
+        let mut solver = Poisson::new(self.accuracy)
+            .kernel(self.kernel)
+            .device(self.device)
+            .threshold(self.threshold);
+        if let Some(method) = self.method {
+            solver = solver.method(method);
+        }
+        if let Some(capacity) = self.leaf_capacity {
+            solver = solver.leaf_capacity(capacity);
+        }
+        if let Some(simd) = self.simd {
+            solver = solver.simd(simd);
+        }
+        solver
+    }
+}
+
+/// The level at which the unit cube has the given number of points along a side.
+pub fn level_of(resolution: usize) -> Result<u8, Failure> {
+    let blocks = resolution / BLOCK_SIDE;
+    if !resolution.is_multiple_of(BLOCK_SIDE) || !blocks.is_power_of_two() || blocks > 1 << MAX_LEVEL {
+        return Err(Failure::Usage(format!(
+            "--resolution: {resolution} is not 16 times a power of two, such as 64, 128 or 256"
+        )));
+    }
+    Ok(blocks.trailing_zeros() as u8)
+}

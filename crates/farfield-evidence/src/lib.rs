@@ -1,0 +1,12 @@
+//! The evidence for farfield, apart from the product.
+//!
+//! - [`reproduce`]: tables and figures of the papers, measured again and put side by side with what was printed;
+//! - [`validate`]: simulations against theory, as tables, figures and claims.
+//!
+//! The program's commands `reproduce` and `validate` print what these return.
+
+mod error;
+pub mod reproduce;
+pub mod validate;
+
+pub use error::Error;

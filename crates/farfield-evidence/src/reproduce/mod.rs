@@ -1,0 +1,371 @@
+//! What the papers measured, measured again.
+//!
+//! Each table or figure is a file here. It measures, and returns tables, remarks and a chart; [`run`] makes a text of the
+//! tables and writes `NAME.csv` and `NAME.png`.
+
+mod crossover;
+mod goude;
+mod goude_figure_2_1;
+mod goude_figure_5_5;
+mod goude_figure_5_6;
+mod goude_figure_5_8;
+mod goude_figure_5_9;
+mod goude_points_per_box;
+mod goude_speedups;
+mod goude_table_5_1;
+mod hu;
+mod hu_errors;
+mod hu_figure_a4;
+mod hu_figure_a5;
+mod hu_table_a1;
+mod hu_table_a2;
+mod hu_ten_million;
+mod measure;
+mod operations;
+mod phases;
+mod published;
+mod table;
+mod two_rings;
+mod vanrees;
+mod vanrees_scaling;
+mod yokota;
+mod yokota_figure_5;
+mod yokota_figure_6;
+mod yokota_figure_7;
+mod yokota_one_core;
+
+use crate::error::Error;
+use farfield::cuda::Device;
+use farfield::machine;
+use farfield::simd::SimdLevel;
+use farfield::tuning::MachineProfile;
+use farfield_io::{units, write_bytes_atomically, write_text_atomically};
+use published::Hardware;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+use table::Table;
+
+/// A table or figure that can be reproduced.
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    run: fn(&Context) -> Result<Reproduction, Error>,
+}
+
+/// All tables and figures.
+pub const ENTRIES: [Entry; 25] = [
+    Entry {
+        name: "goude-figure-2-1",
+        about: "the adaptive mesh in the plane, a box's couplings, and the mesh as a height field",
+        run: goude_figure_2_1::run,
+    },
+    Entry {
+        name: "goude-table-5-1",
+        about: "time of the FMM in the plane by part",
+        run: goude_table_5_1::run,
+    },
+    Entry {
+        name: "goude-figure-5-1",
+        about: "GPU over CPU by part of the FMM in the plane, against the number of points per box",
+        run: goude_speedups::figure_5_1,
+    },
+    Entry {
+        name: "goude-figure-5-2",
+        about: "time of the FMM in the plane against the number of points per box",
+        run: goude_points_per_box::figure_5_2,
+    },
+    Entry {
+        name: "goude-figure-5-3",
+        about: "GPU over CPU by part, against the order",
+        run: goude_speedups::figure_5_3,
+    },
+    Entry {
+        name: "goude-figure-5-4",
+        about: "the best number of points per box against the order",
+        run: goude_points_per_box::figure_5_4,
+    },
+    Entry {
+        name: "goude-figure-5-5",
+        about: "FMM against direct sum in the plane over the number of points, with break-even",
+        run: goude_figure_5_5::run,
+    },
+    Entry {
+        name: "goude-figure-5-6",
+        about: "GPU over CPU of FMM and direct sum in the plane, against the number of points",
+        run: goude_figure_5_6::run,
+    },
+    Entry {
+        name: "goude-figure-5-7",
+        about: "GPU over CPU by part, against the number of points",
+        run: goude_speedups::figure_5_7,
+    },
+    Entry {
+        name: "goude-figure-5-8",
+        about: "time of the FMM in the plane for three distributions up to ten million points",
+        run: goude_figure_5_8::run,
+    },
+    Entry {
+        name: "goude-figure-5-9",
+        about: "time of the FMM in the plane as points become less uniform",
+        run: goude_figure_5_9::run,
+    },
+    Entry {
+        name: "hu-table-a1",
+        about: "time to build the data structures, by depth of the tree",
+        run: hu_table_a1::run,
+    },
+    Entry {
+        name: "hu-table-a2",
+        about: "time of the FMM for the Biot-Savart kernel against the Coulomb kernel",
+        run: hu_table_a2::run,
+    },
+    Entry {
+        name: "hu-figure-a4",
+        about: "time of the Biot-Savart FMM by phase, over the number of points",
+        run: hu_figure_a4::run,
+    },
+    Entry {
+        name: "hu-figure-a5",
+        about: "FMM against direct sum, single and double precision, with crossovers",
+        run: hu_figure_a5::run,
+    },
+    Entry {
+        name: "hu-figure-a6",
+        about: "error against the number of points for several orders, single precision",
+        run: hu_errors::single,
+    },
+    Entry {
+        name: "hu-figure-a7",
+        about: "error against the number of points for several orders, double precision",
+        run: hu_errors::double,
+    },
+    Entry {
+        name: "hu-ten-million",
+        about: "the Biot-Savart FMM of ten million points, single and double precision",
+        run: hu_ten_million::run,
+    },
+    Entry {
+        name: "yokota-figure-5",
+        about: "time of direct sum, treecode and FMM against the number of bodies, with crossovers",
+        run: yokota_figure_5::run,
+    },
+    Entry {
+        name: "yokota-figure-6",
+        about: "time of treecode and FMM by phase for ten million bodies",
+        run: yokota_figure_6::run,
+    },
+    Entry {
+        name: "yokota-figure-7",
+        about: "operations per second of each operator against the number of bodies",
+        run: yokota_figure_7::run,
+    },
+    Entry {
+        name: "vanrees-figure-3",
+        about: "time by phase of the multiresolution Poisson solver, theta 0.5",
+        run: vanrees::figure_3,
+    },
+    Entry {
+        name: "vanrees-figure-4",
+        about: "time of its direct and indirect interactions against theta",
+        run: vanrees::figure_4,
+    },
+    Entry {
+        name: "vanrees-table-1",
+        about: "operations per second of both beside their bounds",
+        run: vanrees::table_1,
+    },
+    Entry {
+        name: "vanrees-scaling",
+        about: "strong scaling of its evaluation beside that of the direct sum",
+        run: vanrees_scaling::run,
+    },
+];
+
+/// How long sums are repeated at most in a quick look, in seconds.
+const QUICK: f64 = 0.02;
+
+/// Tables with more rows are written, but not printed.
+const LONGEST_TABLE: usize = 60;
+
+/// The names of all tables and figures.
+pub const NAMES: [&str; ENTRIES.len()] = {
+    let mut names = [""; ENTRIES.len()];
+    let mut k = 0;
+    while k < names.len() {
+        names[k] = ENTRIES[k].name;
+        k += 1;
+    }
+    names
+};
+
+/// How a table or figure is to be reproduced.
+pub struct Wishes<'a> {
+    /// Small sizes, to see it work.
+    pub quick: bool,
+    /// No larger sizes.
+    pub max_n: Option<usize>,
+    /// Repeats of a sum stop when they have taken so many seconds.
+    pub seconds: f64,
+    /// What the cost model believes about the machine.
+    pub profile: MachineProfile,
+    /// Is told what is measured now.
+    pub progress: &'a (dyn Fn(&str) + Sync),
+}
+
+/// Settings of every reproduction.
+struct Context<'a> {
+    progress: &'a (dyn Fn(&str) + Sync),
+    /// Which one it is.
+    name: &'static str,
+    started: Instant,
+    /// Small sizes, to see it work.
+    quick: bool,
+    /// No larger sizes.
+    largest: usize,
+    /// Repeats of a sum stop after this many seconds.
+    enough: f64,
+    profile: MachineProfile,
+    /// A graphics processor to fill the GPU columns, if there is one.
+    gpu: Option<Arc<Device>>,
+}
+
+impl Context<'_> {
+    /// A line of progress: the seconds since the start, and what comes now.
+    fn step(&self, what: impl std::fmt::Display) {
+        let seconds = self.started.elapsed().as_secs_f64();
+        (self.progress)(&format!("{seconds:7.1} s  {}: {what}", self.name));
+    }
+
+    /// The size of something that has one size: the paper's, unless smaller ones are wanted.
+    fn size(&self, paper: usize, quick: usize) -> usize {
+        if self.quick { quick } else { paper }.min(self.largest)
+    }
+
+    /// Those of some growing sizes that are wanted, the first in any case.
+    fn sizes(&self, sizes: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let mut sizes = sizes.into_iter();
+        let first = sizes.next();
+        let others = sizes.take_while(|n| *n <= self.largest);
+        first.into_iter().chain(others).collect()
+    }
+
+    /// A direct sum that would take longer than the first number of seconds is timed at some of its targets, for as long
+    /// as the second.
+    fn direct_limits(&self) -> (f64, f64) {
+        (10.0 * self.enough, self.enough)
+    }
+}
+
+/// What a reproduction found.
+struct Reproduction {
+    title: String,
+    /// The machine of the paper.
+    hardware: Hardware,
+    /// The first goes to `NAME.csv`, each other one to `NAME-ITS-NAME.csv`.
+    tables: Vec<(&'static str, Table)>,
+    remarks: Vec<String>,
+    png: Vec<u8>,
+}
+
+/// Measures a table or figure, writes its files into a folder, and returns the report.
+///
+/// # Errors
+/// [`Error::Usage`] for a name that is none of [`ENTRIES`], else what stopped the measurement or the files.
+pub fn run(name: &str, folder: &Path, wishes: &Wishes<'_>) -> Result<String, Error> {
+    let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) else {
+        return Err(Error::Usage(format!("there is no table or figure `{name}`")));
+    };
+    make_folder(folder)?;
+    let context = Context {
+        progress: wishes.progress,
+        name: entry.name,
+        started: Instant::now(),
+        quick: wishes.quick,
+        largest: wishes.max_n.unwrap_or(usize::MAX),
+        enough: if wishes.quick {
+            wishes.seconds.min(QUICK)
+        } else {
+            wishes.seconds
+        },
+        profile: wishes.profile.clone(),
+        gpu: farfield::open(0).ok(),
+    };
+    let reproduction = (entry.run)(&context)?;
+    let written = write(folder, entry.name, &reproduction)?;
+    context.step("done");
+    Ok(report(&reproduction, wishes, &written))
+}
+
+fn make_folder(folder: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Error::Data(format!("{}: cannot make this folder: {error}", folder.display())))
+}
+
+fn write(folder: &Path, name: &str, reproduction: &Reproduction) -> Result<Vec<PathBuf>, Error> {
+    let mut written = Vec::new();
+    for (k, (suffix, table)) in reproduction.tables.iter().enumerate() {
+        let file = folder.join(if k == 0 {
+            format!("{name}.csv")
+        } else {
+            format!("{name}-{suffix}.csv")
+        });
+        write_text_atomically(&file, &table.csv())?;
+        written.push(file);
+    }
+    let file = folder.join(format!("{name}.png"));
+    write_bytes_atomically(&file, &reproduction.png)?;
+    written.push(file);
+    Ok(written)
+}
+
+fn report(reproduction: &Reproduction, wishes: &Wishes<'_>, written: &[PathBuf]) -> String {
+    let mut text = format!("{}\n", reproduction.title);
+    let Hardware { cpu, gpu, notes } = reproduction.hardware;
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "paper   {cpu}; {gpu} ({notes})");
+    let _ = writeln!(text, "ours    {}", this_machine());
+    if wishes.quick {
+        let _ = writeln!(text, "quick   sizes are too small to compare");
+    }
+    if let Some(largest) = wishes.max_n {
+        let _ = writeln!(text, "max-n   no sizes above {}", units::count(largest as u64));
+    }
+    for (_, table) in reproduction
+        .tables
+        .iter()
+        .filter(|(_, table)| table.rows() <= LONGEST_TABLE)
+    {
+        let _ = write!(text, "\n{}", table.text());
+    }
+    if !reproduction.remarks.is_empty() {
+        text.push('\n');
+    }
+    for remark in &reproduction.remarks {
+        let _ = writeln!(text, "* {remark}");
+    }
+    text.push('\n');
+    for file in written {
+        let _ = writeln!(text, "written {}", file.display());
+    }
+    text
+}
+
+/// The machine our numbers are measured on.
+fn this_machine() -> String {
+    let cpu = machine::cpu_model().unwrap_or_else(|| "unknown processor".to_owned());
+    let threads = rayon::current_num_threads();
+    let plural = if threads == 1 { "" } else { "s" };
+    format!("{cpu}, {threads} thread{plural}, {}; {}", SimdLevel::best(), gpu_name())
+}
+
+/// The first graphics processor.
+fn gpu_name() -> String {
+    match farfield::cuda::Device::all().as_deref() {
+        Ok([first, ..]) => first.name.clone(),
+        _ => "no GPU".to_owned(),
+    }
+}

@@ -1,0 +1,216 @@
+//! Physics that the simulations must show, measured: each validation makes a table, a chart and claims that hold or
+//! not. `farfield validate` writes them; the tests run the cheap ones.
+
+mod collision;
+mod conservation;
+mod convergence;
+mod fmm_against_direct;
+mod kepler;
+mod leapfrog;
+mod plummer;
+mod ring_speed;
+
+use farfield_plot::Figure;
+use farfield_sim::Error;
+use farfield_sim::case::{self, Case, Override};
+use farfield_sim::model::Model;
+
+/// A validation by name.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    /// Does it.
+    pub run: fn() -> Result<Validation, Error>,
+}
+
+/// All validations.
+pub const ALL: [Entry; 8] = [
+    Entry {
+        name: "ring-speed",
+        about: "speed of single rings against the thin-ring formula, for every core",
+        run: ring_speed::run,
+    },
+    Entry {
+        name: "leapfrog",
+        about: "two leapfrogging filaments against the motion of thin rings",
+        run: leapfrog::run,
+    },
+    Entry {
+        name: "collision",
+        about: "two colliding rings grow as thin rings do",
+        run: collision::run,
+    },
+    Entry {
+        name: "conservation",
+        about: "invariants of the flow: their drift with the step and the resolution",
+        run: conservation::run,
+    },
+    Entry {
+        name: "convergence",
+        about: "order of convergence of Euler, RK2 and RK4",
+        run: convergence::run,
+    },
+    Entry {
+        name: "fmm-against-direct",
+        about: "trajectories with the FMM against those with direct sums",
+        run: fmm_against_direct::run,
+    },
+    Entry {
+        name: "kepler",
+        about: "closure of a Kepler orbit after ten periods",
+        run: kepler::run,
+    },
+    Entry {
+        name: "plummer",
+        about: "energy and virial ratio of a star cluster over ten crossing times",
+        run: plummer::run,
+    },
+];
+
+/// What a validation found.
+pub struct Validation {
+    /// One line.
+    pub title: String,
+    /// The names of the columns.
+    pub columns: Vec<&'static str>,
+    /// The numbers; a label and values for each row.
+    pub rows: Vec<(String, Vec<f64>)>,
+    /// The figure.
+    pub figure: Box<dyn Figure>,
+    /// What was to be shown.
+    pub claims: Vec<Claim>,
+}
+
+/// Something that must hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// What, with the measured numbers.
+    pub text: String,
+    /// Whether it does.
+    pub holds: bool,
+}
+
+impl Claim {
+    /// `what` was measured as `value` and must be below `limit`.
+    fn below(what: impl Into<String>, value: f64, limit: f64) -> Self {
+        Self {
+            text: format!("{}: {value:.2e}, at most {limit:.1e}", what.into()),
+            holds: value <= limit,
+        }
+    }
+}
+
+impl Validation {
+    /// The table as CSV.
+    pub fn csv(&self) -> String {
+        let mut text = format!("{}\n", self.columns.join(","));
+        for (label, values) in &self.rows {
+            text.push_str(label);
+            for value in values {
+                text.push_str(&format!(",{value:?}"));
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A case from text and changes; the texts here are part of the program, so a failure is a mistake in it.
+fn case(text: &str, set: &[String]) -> Result<Case, Error> {
+    let overrides = set
+        .iter()
+        .map(|text| Override::parse(text))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(case::read(text, "validation", &overrides)?)
+}
+
+/// Steps a model through its case without files and calls `look` at every state.
+fn march<M: Model>(
+    model: &mut M,
+    case: &Case,
+    look: impl FnMut(&mut M, f64) -> Result<(), Error> + Send,
+) -> Result<(), Error> {
+    rayon::scope(|_| march_here(model, case, look))
+}
+
+fn march_here<M: Model>(
+    model: &mut M,
+    case: &Case,
+    mut look: impl FnMut(&mut M, f64) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let steps = (case.time.end / case.time.step).round() as u64;
+    let dt = case.time.end / steps as f64;
+    model.evaluate()?;
+    look(model, 0.0)?;
+    for step in 1..=steps {
+        model.advance(dt, step)?;
+        model.evaluate()?;
+        look(model, step as f64 * dt)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holds(name: &str) {
+        let entry = ALL.iter().find(|entry| entry.name == name).unwrap();
+        let found = (entry.run)().unwrap();
+        for claim in &found.claims {
+            assert!(claim.holds, "{name}: {}", claim.text);
+        }
+        assert!(!found.claims.is_empty() && !found.rows.is_empty());
+        assert!(
+            found
+                .rows
+                .iter()
+                .all(|(_, values)| values.len() + 1 == found.columns.len()),
+            "{name}"
+        );
+        assert!(found.figure.to_png().unwrap().starts_with(b"\x89PNG"));
+    }
+
+    #[test]
+    fn rings_move_at_the_speed_of_theory() {
+        holds("ring-speed");
+    }
+
+    #[test]
+    fn leapfrogging_rings_pass_when_theory_says() {
+        holds("leapfrog");
+    }
+
+    #[test]
+    fn colliding_rings_grow() {
+        holds("collision");
+    }
+
+    #[test]
+    fn invariants_drift_less_with_shorter_steps_and_more_elements() {
+        holds("conservation");
+    }
+
+    #[test]
+    fn integrators_converge_with_their_order() {
+        holds("convergence");
+    }
+
+    #[test]
+    fn trajectories_with_the_fmm_are_those_of_direct_sums() {
+        holds("fmm-against-direct");
+    }
+
+    #[test]
+    fn a_kepler_orbit_closes() {
+        holds("kepler");
+    }
+
+    #[test]
+    fn a_star_cluster_keeps_its_energy_and_stays_virial() {
+        holds("plummer");
+    }
+}

@@ -1,0 +1,111 @@
+//! What sums: the plans of the engines behind one interface.
+
+use crate::report::{Processor, Shared};
+use crate::{Error, Field};
+use farfield_core::plan::Parameters;
+use farfield_core::report::Seconds;
+use farfield_cuda::Device;
+use farfield_cuda::device::Precision;
+use std::fmt;
+use std::sync::Arc;
+
+/// A plan of one of the engines. `O` names the outputs: in space or in the plane.
+pub trait Engine<T: Precision, O>: fmt::Debug + Send {
+    /// A field of zeros of the plan's shape.
+    fn field(&self) -> Field<T, O>;
+    /// Sums into a new field.
+    fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, O>, Error>;
+    /// Sums. After an error the field keeps its shape.
+    fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T, O>) -> Result<(), Error>;
+    /// What the plan settled on.
+    fn parameters(&self) -> &Parameters;
+    /// The tolerance; `None` where an expert fixed the order.
+    fn tolerance(&self) -> Option<f64>;
+    /// Where the time of the last evaluation went; the first includes the planning.
+    fn seconds(&self) -> &Seconds;
+    /// Remarks on choices the caller may want to know of.
+    fn notes(&self) -> &[String];
+    /// What sums.
+    fn processor(&self) -> Processor;
+    /// How CPU and GPU shared the last evaluation, if they did.
+    fn shared(&self) -> Option<Shared> {
+        None
+    }
+}
+
+/// A plan and the device it is on, which reports name.
+#[derive(Debug)]
+pub(crate) struct OnDevice<P> {
+    pub plan: P,
+    pub device: Arc<Device>,
+}
+
+/// What all plans of all engines have under the same name.
+macro_rules! same_methods {
+    ($self:ident => $plan:expr, $T:ident, $Output:ty) => {
+        fn field(&$self) -> Field<$T, $Output> {
+            $plan.field()
+        }
+        fn evaluate(&mut $self, strengths: &[$T]) -> Result<Field<$T, $Output>, Error> {
+            $plan.evaluate(strengths)
+        }
+        fn evaluate_into(&mut $self, strengths: &[$T], field: &mut Field<$T, $Output>) -> Result<(), Error> {
+            $plan.evaluate_into(strengths, field)
+        }
+        fn parameters(&$self) -> &Parameters {
+            $plan.parameters()
+        }
+        fn tolerance(&$self) -> Option<f64> {
+            $plan.tolerance()
+        }
+        fn seconds(&$self) -> &Seconds {
+            $plan.seconds()
+        }
+        fn notes(&$self) -> &[String] {
+            $plan.notes()
+        }
+    };
+}
+
+macro_rules! engines {
+    ($Output:ty, $Cpu:ty, $Cuda:ty) => {
+        impl<T: Precision> Engine<T, $Output> for $Cpu {
+            same_methods!(self => self, T, $Output);
+            fn processor(&self) -> Processor {
+                Processor::cpu::<T>(self.simd())
+            }
+        }
+
+        impl<T: Precision> Engine<T, $Output> for OnDevice<$Cuda> {
+            same_methods!(self => self.plan, T, $Output);
+            fn processor(&self) -> Processor {
+                Processor::Cuda(self.device.properties().clone())
+            }
+        }
+    };
+}
+
+engines!(
+    farfield_core::kernel::Output,
+    farfield_core::Plan<T>,
+    farfield_cuda::Plan<T>
+);
+engines!(
+    farfield_core::plane::Output,
+    farfield_core::plane::Plan<T>,
+    farfield_cuda::plane::Plan<T>
+);
+
+impl<T: Precision> Engine<T, farfield_core::kernel::Output> for OnDevice<farfield_cuda::hybrid::Plan<T>> {
+    same_methods!(self => self.plan, T, farfield_core::kernel::Output);
+    fn processor(&self) -> Processor {
+        Processor::Hybrid(self.plan.simd(), self.device.properties().clone())
+    }
+    fn shared(&self) -> Option<Shared> {
+        Some(Shared {
+            timeline: self.plan.timeline().to_vec(),
+            gpu_pairs: self.plan.device_share(),
+            halves: self.plan.halves(),
+        })
+    }
+}

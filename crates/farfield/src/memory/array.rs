@@ -1,0 +1,235 @@
+//! An array and the little arithmetic that steps do with it.
+
+use super::{GpuMemory, Memory};
+use crate::{Error, Precision};
+use farfield_cuda::resident;
+use rayon::prelude::*;
+use std::sync::{Arc, OnceLock};
+
+/// Numbers that a thread works on at once.
+const TOGETHER: usize = 1 << 14;
+
+/// Numbers in the memory of the host or of a graphics processor, freed when this is dropped.
+#[derive(Debug)]
+pub struct Array<T: Precision> {
+    pub(super) place: Place<T>,
+}
+
+#[derive(Debug)]
+pub(super) enum Place<T: Precision> {
+    Host(Vec<T>),
+    Gpu {
+        memory: Arc<GpuMemory<T>>,
+        array: resident::Array<T>,
+        /// The host's copy, once it was asked for; gone when the array changes.
+        copy: OnceLock<Vec<T>>,
+    },
+}
+
+impl<T: Precision> Place<T> {
+    pub fn gpu(memory: &Arc<GpuMemory<T>>, array: resident::Array<T>) -> Self {
+        Place::Gpu {
+            memory: memory.clone(),
+            array,
+            copy: OnceLock::new(),
+        }
+    }
+}
+
+impl<T: Precision> Default for Array<T> {
+    /// No numbers, on the host.
+    fn default() -> Self {
+        Self {
+            place: Place::Host(Vec::new()),
+        }
+    }
+}
+
+impl<T: Precision> Array<T> {
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        match &self.place {
+            Place::Host(values) => values.len(),
+            Place::Gpu { array, .. } => array.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The memory it lies in.
+    pub fn memory(&self) -> Memory<T> {
+        Memory {
+            gpu: match &self.place {
+                Place::Host(_) => None,
+                Place::Gpu { memory, .. } => Some(memory.clone()),
+            },
+        }
+    }
+
+    /// The numbers, on the host. Those of a graphics processor are fetched once, until the array changes.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the device failed.
+    pub fn values(&self) -> Result<&[T], Error> {
+        match &self.place {
+            Place::Host(values) => Ok(values),
+            Place::Gpu { memory, array, copy } => {
+                if let Some(copy) = copy.get() {
+                    return Ok(copy);
+                }
+                let mut fetched = vec![T::ZERO; array.len()];
+                memory.timed(|resident| resident.download(array, &mut fetched))?;
+                Ok(copy.get_or_init(|| fetched))
+            }
+        }
+    }
+
+    /// The same as vectors of `N` numbers.
+    ///
+    /// # Errors
+    /// As [`values`](Self::values).
+    pub fn vectors<const N: usize>(&self) -> Result<&[[T; N]], Error> {
+        Ok(self.values()?.as_chunks().0)
+    }
+
+    /// A second array with the same numbers, in the same memory.
+    ///
+    /// # Errors
+    /// [`Error::DeviceMemory`] or [`Error::Driver`]; on the host none.
+    pub fn copy(&self) -> Result<Self, Error> {
+        let place = match &self.place {
+            Place::Host(values) => Place::Host(values.clone()),
+            Place::Gpu { memory, array, .. } => Place::gpu(memory, memory.resident.copy(array)?),
+        };
+        Ok(Self { place })
+    }
+
+    /// The same numbers in another memory.
+    ///
+    /// # Errors
+    /// As [`Memory::store`] and [`values`](Self::values).
+    pub fn moved_to(&self, memory: &Memory<T>) -> Result<Self, Error> {
+        memory.store(self.values()?.to_vec())
+    }
+
+    /// `self += h rates`
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the lengths differ, [`Error::Unsupported`] if the two lie in different memories,
+    /// [`Error::Driver`] if the device failed.
+    pub fn add_scaled(&mut self, h: f64, rates: &Self) -> Result<(), Error> {
+        same_length(self.len(), rates.len())?;
+        match &mut self.place {
+            Place::Host(values) => {
+                let (h, rates) = (T::from_f64(h), rates.on_host()?);
+                let pieces = values.par_chunks_mut(TOGETHER).zip(rates.par_chunks(TOGETHER));
+                pieces.for_each(|(values, rates)| {
+                    for (value, rate) in values.iter_mut().zip(rates) {
+                        *value += h * *rate;
+                    }
+                });
+                Ok(())
+            }
+            Place::Gpu { memory, array, copy } => {
+                copy.take();
+                memory.resident.add_scaled(array, h, rates.on(memory)?)
+            }
+        }
+    }
+
+    /// The length of the longest vector of so many components, and the last index that has it.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the device failed.
+    pub fn longest(&self, components: usize) -> Result<(f64, usize), Error> {
+        match &self.place {
+            Place::Host(values) => {
+                let square = |vector: &[T]| vector.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>();
+                let squares = values.chunks_exact(components.max(1)).map(square).enumerate();
+                let longest = squares.max_by(|a, b| a.1.total_cmp(&b.1));
+                Ok(longest.map_or((0.0, 0), |(at, square)| (square.sqrt(), at)))
+            }
+            Place::Gpu { memory, array, .. } => memory.resident.longest(array, components),
+        }
+    }
+
+    /// The numbers of an array that lies on the host.
+    pub(super) fn on_host(&self) -> Result<&[T], Error> {
+        match &self.place {
+            Place::Host(values) => Ok(values),
+            Place::Gpu { .. } => Err(elsewhere()),
+        }
+    }
+
+    /// The array as this graphics processor knows it.
+    pub(super) fn on(&self, memory: &Arc<GpuMemory<T>>) -> Result<&resident::Array<T>, Error> {
+        match &self.place {
+            Place::Gpu { memory: own, array, .. } if Arc::ptr_eq(own, memory) => Ok(array),
+            _ => Err(elsewhere()),
+        }
+    }
+}
+
+fn elsewhere() -> Error {
+    Error::Unsupported {
+        what: "arithmetic between arrays in different memories".to_owned(),
+        remedy: "move one of them with `moved_to`",
+    }
+}
+
+pub(super) fn same_length(expected: usize, found: usize) -> Result<(), Error> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Error::Length {
+        array: "array",
+        found,
+        expected,
+        why: "both belong together".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn array(values: &[f64]) -> Array<f64> {
+        Memory::host().store(values.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn arrays_on_the_host_are_stepped() {
+        let mut values = array(&[1.0, 2.0]);
+        let before = values.copy().unwrap();
+        values.add_scaled(0.5, &array(&[4.0, -2.0])).unwrap();
+        assert_eq!(values.values(), Ok(&[3.0, 1.0][..]));
+        assert_eq!(before.values(), Ok(&[1.0, 2.0][..]));
+        let wrong = values.add_scaled(1.0, &array(&[1.0]));
+        assert!(matches!(
+            wrong,
+            Err(Error::Length {
+                found: 1,
+                expected: 2,
+                ..
+            })
+        ));
+    }
+
+    #[test]
+    fn the_longest_vector_is_the_last_of_equal_ones() {
+        let vectors = array(&[3.0, 4.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 5.0]);
+        assert_eq!(vectors.longest(3), Ok((5.0, 2)));
+        assert_eq!(array(&[]).longest(3), Ok((0.0, 0)));
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_found() {
+        let memory = Memory::host();
+        let (fine, wrong) = (array(&[1.0]), array(&[0.0, f64::NAN]));
+        assert_eq!(memory.all_finite(&[&fine, &fine]), Ok(true));
+        assert_eq!(memory.all_finite(&[&fine, &wrong]), Ok(false));
+    }
+}

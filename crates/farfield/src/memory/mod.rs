@@ -1,0 +1,171 @@
+//! Arrays in the memory of the host or of a graphics processor, and what the steps of a simulation do with them.
+//!
+//! A [`Memory`] says where arrays lie; an [`Array`] is stepped, copied and looked at by the same calls wherever it lies, and
+//! [`Memory::sum`] sums between arrays, the results staying where they are computed. So a model that is written over arrays
+//! runs on the cores and on a graphics processor.
+//!
+//! ```
+//! use farfield::memory::{ArraySizes, ArraySum, Memory};
+//! use farfield::kernel::{Kernel, Output};
+//! use farfield::Options;
+//!
+//! let memory = Memory::<f64>::host(); // or Memory::of(Device::Cuda(0))?
+//! let mut positions = memory.store(vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0])?;
+//! let mut velocities = memory.store(vec![0.0; 6])?;
+//! let masses = memory.store(vec![1.0, 1.0])?;
+//! let summed = memory.sum(&ArraySum {
+//!     kernel: Kernel::Gravity { constant: 1.0 },
+//!     outputs: &[Output::Acceleration],
+//!     vectors: 1,
+//!     sources: &positions,
+//!     targets: None,
+//!     sizes: ArraySizes::None,
+//!     strengths: &masses,
+//!     options: &Options::default(),
+//! })?;
+//! velocities.add_scaled(0.01, &summed.outputs[0])?;
+//! positions.add_scaled(0.01, &velocities)?;
+//! assert!(positions.values()?[0] > 0.0);
+//! # Ok::<(), farfield::Error>(())
+//! ```
+
+mod array;
+mod strengths;
+mod sum;
+
+pub use array::Array;
+pub use strengths::StrengthLaw;
+pub use sum::{ArraySizes, ArraySum, Summed};
+
+use crate::{Device, Error, Precision, open};
+use array::Place;
+use farfield_cuda::resident::Resident;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Where arrays lie. Copies of it are the same memory.
+#[derive(Debug, Clone)]
+pub struct Memory<T: Precision> {
+    gpu: Option<Arc<GpuMemory<T>>>,
+}
+
+/// Memory of a graphics processor; all work on it is done in the order of the calls.
+#[derive(Debug)]
+pub(crate) struct GpuMemory<T: Precision> {
+    device: Arc<farfield_cuda::Device>,
+    resident: Resident<T>,
+    copying: AtomicU64,
+}
+
+impl<T: Precision> GpuMemory<T> {
+    /// Times a copy, once what was asked for before is done.
+    fn timed<R>(&self, copy: impl FnOnce(&Resident<T>) -> Result<R, Error>) -> Result<R, Error> {
+        self.resident.wait()?;
+        let start = Instant::now();
+        let result = copy(&self.resident);
+        self.copying
+            .fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        result
+    }
+}
+
+impl<T: Precision> Memory<T> {
+    /// The host's memory.
+    pub fn host() -> Self {
+        Self { gpu: None }
+    }
+
+    /// The memory that sums on this device work in: a graphics processor's for [`Device::Cuda`], else the host's.
+    ///
+    /// # Errors
+    /// What is wrong with the graphics processor.
+    pub fn of(device: Device) -> Result<Self, Error> {
+        let Device::Cuda(number) = device else {
+            return Ok(Self::host());
+        };
+        let device = open(number)?;
+        let gpu = GpuMemory {
+            resident: Resident::new(&device)?,
+            device,
+            copying: AtomicU64::new(0),
+        };
+        Ok(Self {
+            gpu: Some(Arc::new(gpu)),
+        })
+    }
+
+    /// Whether it is a graphics processor's.
+    pub fn is_on_gpu(&self) -> bool {
+        self.gpu.is_some()
+    }
+
+    /// An array of these numbers.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`], [`Error::DeviceMemory`] or [`Error::Driver`]; on the host none.
+    pub fn store(&self, values: Vec<T>) -> Result<Array<T>, Error> {
+        let place = match &self.gpu {
+            None => Place::Host(values),
+            Some(gpu) => Place::gpu(gpu, gpu.timed(|resident| resident.upload(&values))?),
+        };
+        Ok(Array { place })
+    }
+
+    /// Whether all numbers of these arrays are finite.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the device failed.
+    pub fn all_finite(&self, arrays: &[&Array<T>]) -> Result<bool, Error> {
+        match &self.gpu {
+            None => {
+                let finite = |array: &&Array<T>| Ok(array.values()?.iter().all(|value| value.is_finite()));
+                arrays
+                    .iter()
+                    .map(finite)
+                    .try_fold(true, |all, one: Result<bool, Error>| Ok(all && one?))
+            }
+            Some(gpu) => {
+                let arrays = arrays
+                    .iter()
+                    .map(|array| array.on(gpu))
+                    .collect::<Result<Vec<_>, _>>()?;
+                gpu.resident.all_finite(&arrays)
+            }
+        }
+    }
+
+    /// What has travelled between the host and the graphics processor so far; nothing on the host.
+    pub fn traffic(&self) -> Traffic {
+        self.gpu.as_ref().map_or_else(Traffic::default, |gpu| {
+            let traffic = gpu.device.traffic();
+            Traffic {
+                sent: traffic.sent(),
+                fetched: traffic.fetched(),
+                seconds: gpu.copying.load(Ordering::Relaxed) as f64 * 1e-9,
+            }
+        })
+    }
+}
+
+/// What travelled between the host and a graphics processor.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Traffic {
+    /// Bytes to the device.
+    pub sent: u64,
+    /// Bytes to the host.
+    pub fetched: u64,
+    /// Seconds spent sending and fetching arrays; what sums from the host to the host take is in the sums.
+    pub seconds: f64,
+}
+
+impl Traffic {
+    /// What travelled since.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            sent: self.sent - before.sent,
+            fetched: self.fetched - before.fetched,
+            seconds: self.seconds - before.seconds,
+        }
+    }
+}

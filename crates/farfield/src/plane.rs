@@ -1,0 +1,24 @@
+//! Sums in the plane: the harmonic and the logarithmic kernel, direct and by the adaptive fast multipole method of
+//! Goude and Engblom on a balanced pyramid.
+//!
+//! ```
+//! use farfield::plane::{Kernel, Output, PlaneSet, Sum};
+//!
+//! let sources = PlaneSet::Normal.generate::<f64>(5_000, 1);
+//! let circulations = vec![1.0; 5_000];
+//! let mut plan = Sum::new(Kernel::Harmonic, &sources).tolerance(1e-6).plan()?;
+//! let field = plan.evaluate(&circulations)?;
+//! println!("{:?}", field.get(Output::Potential)); // real and imaginary parts in turns
+//! # Ok::<(), farfield::Error>(())
+//! ```
+
+pub use crate::geometry::Plane;
+pub use farfield_core::plane::{
+    Core, Couplings, Field, Kernel, MAX_ORDER, Mesh, Output, OutputError, PlaneSet, Problem, Request, verify,
+};
+
+/// A sum in the plane, to be planned.
+pub type Sum<'a, T> = crate::SumOf<'a, T, Plane>;
+
+/// A planned sum in the plane.
+pub type Plan<T> = crate::PlanOf<T, Plane>;
