@@ -105,6 +105,61 @@ fn results_equal_a_direct_sum_in_every_format() {
 }
 
 #[test]
+fn dipoles_come_in_a_file_of_their_own_with_charges_or_without() {
+    let files = Files::new();
+    let moments = ChargeDistribution::Signed.generate::<f64>(3 * N, 2);
+    let charges = ChargeDistribution::Signed.generate::<f64>(N, 1);
+    let moment_rows = Array {
+        rows: N,
+        columns: 3,
+        values: moments.clone(),
+    };
+    let potential = |charge: f64| {
+        direct(&sources(), |r, j| {
+            let along: f64 = (0..3).map(|axis| moments[3 * j + axis] * r[axis]).sum();
+            [charge * charges[j] / norm(r) + along / norm(r).powi(3)]
+        })
+    };
+    for format in ["npy", "npz", "csv"] {
+        let sources = files.arrays(
+            &format!("sources.{format}"),
+            &[("points", Array::from_rows(&sources()))],
+        );
+        let column = Array::column(charges.clone());
+        let charges = files.arrays(&format!("charges.{format}"), &[("charges", column)]);
+        let dipoles = files.arrays(&format!("dipoles.{format}"), &[("strengths", moment_rows.clone())]);
+        let output = files.path(&format!("result.{format}"));
+        for (option, expected) in [
+            (String::new(), potential(0.0)),
+            (format!("--charges {charges}"), potential(1.0)),
+        ] {
+            json(&format!(
+                "evaluate --sources {sources} {option} --dipoles {dipoles} --tolerance 1e-8 --output {output} --json"
+            ));
+            let got = read(&output, if format == "npy" { "values" } else { "potential" });
+            close(&got.values, &expected);
+        }
+    }
+    let dipoles = files.text("few.csv", "1,2,3\n4,5,6\n");
+    fail(
+        &format!("evaluate --n 5 --dipoles {dipoles}"),
+        1,
+        &["few.csv", "dipole moments", "2", "5"],
+    );
+    fail(
+        &format!("evaluate --kernel gravity --n 2 --dipoles {dipoles}"),
+        2,
+        &["--dipoles", "coulomb"],
+    );
+    let flat = files.text("flat.csv", "1,2\n4,5\n");
+    fail(
+        &format!("evaluate --n 2 --dipoles {flat}"),
+        3,
+        &["flat.csv", "2 columns"],
+    );
+}
+
+#[test]
 fn vortices_with_targets_of_their_own() {
     let files = Files::new();
     let targets = PointSet::Sphere.generate::<f64>(77, 5);

@@ -59,6 +59,15 @@ fn wrong_options_are_usage_errors() {
             vec!["--outputs", "derivative", "coulomb", "gradient"],
         ),
         ("--complex", vec!["--complex", "harmonic2d", "log2d"]),
+        ("--kernel gravity --softening-kernel spline", vec!["--softening"]),
+        (
+            "--kernel gravity --softening 0.1 --softening-kernel cubic",
+            vec!["cubic", "plummer", "spline", "wendland-c2"],
+        ),
+        (
+            "--softening 0.1 --softening-kernel spline",
+            vec!["--softening", "gravity"],
+        ),
         (
             "--kernel biot-savart --core algebraic --core-size 1",
             vec!["--core", "algebraic", "biot-savart", "winckelmans-leonard"],

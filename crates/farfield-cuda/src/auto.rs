@@ -40,7 +40,7 @@ pub fn cpu_seconds<T: Precision>(profile: &MachineProfile, threads: usize, sum: 
     let (request, costs) = (sum.request(), profile.of::<T>());
     let kind = PairKind::of(&request);
     let (sources, targets) = (request.sources.len() as f64, request.target_count() as f64);
-    let pair = costs.pair(kind.form, kind.derivatives);
+    let pair = pair_cost(&request, &kind, costs);
     let direct = sources * targets * request.vectors as f64 * pair;
     let leaves = [20.0, 40.0, 80.0, 160.0, 320.0];
     let fmm = leaves
@@ -88,6 +88,12 @@ pub fn device_seconds_in_plane<T: Precision>(properties: &Properties, sum: &plan
     summing + (numbers * std::mem::size_of::<T>()) as f64 / BUS
 }
 
+/// Nanoseconds of a pair of points on a thread.
+fn pair_cost<T: Precision>(request: &Request<T>, kind: &PairKind, costs: &OperatorCosts) -> f64 {
+    let kernel = request.kernel.description();
+    costs.pair(kind.form, kind.derivatives) * kernel.pair_cost(request.largest_size > 0.0)
+}
+
 /// Nanoseconds of an FMM with so many points in a leaf.
 fn fmm_cost<T: Precision>(request: &Request<T>, kind: &PairKind, costs: &OperatorCosts, mean: f64) -> f64 {
     let points = request.sources.len().max(request.target_count()) as f64;
@@ -110,7 +116,7 @@ fn fmm_cost<T: Precision>(request: &Request<T>, kind: &PairKind, costs: &Operato
         .filter_map(|k| class_of([k / 36 - 2, k / 6 % 6 - 2, k % 6 - 2]))
         .map(|class| costs.m2l(orders.0[class] as usize))
         .sum();
-    let pairs = 27.0 * mean * vectors * costs.pair(kind.form, kind.derivatives);
+    let pairs = 27.0 * mean * vectors * pair_cost(request, kind, costs);
     let expansions = 2.0 * streams * coefficient_count(orders.1) as f64 * costs.point_coefficient;
     // Coarser levels have an eighth of the boxes each.
     points * (pairs + expansions + 8.0 / 7.0 * streams * translations / mean)

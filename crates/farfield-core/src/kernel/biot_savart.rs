@@ -97,7 +97,7 @@ static GAUSSIAN: Regularisation = Regularisation {
         s * std::f64::consts::SQRT_2
     },
     profile: reference::gaussian_profile,
-    cost: 1.0,
+    cost: 1.5,
     device: 2,
 };
 

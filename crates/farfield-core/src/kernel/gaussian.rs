@@ -124,8 +124,8 @@ fn boys<V: Lanes>(t: V) -> (V, V) {
         };
     }
     let mut terms = [V::zero(); 16];
-    let width = if single { 16 } else { 8 };
-    // SAFETY: rows of singles have 16 numbers, rows of doubles 8.
+    let width = if V::LANES == 16 { 16 } else { 8 };
+    // SAFETY: rows of doubles have 8 numbers; only registers of singles have 16 lanes, and rows of singles 16 numbers.
     unsafe { V::gather_rows(&rows, width, &mut terms[..width]) };
     let count = TERMS[usize::from(!single)];
     let mut value = terms[count - 1];

@@ -14,6 +14,7 @@ use crate::fmm::setup::{FmmInput, OrderedSizes};
 use crate::p2p::{Pairs, accuracy_for};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
+use crate::tree::octree::bounds;
 use crate::tree::{Lists, Octree, TreeShape};
 use crate::tuning::shape::{self, Coverage, NearCost, Proposal};
 use std::time::Instant;
@@ -274,12 +275,18 @@ impl<'a, T: Real> Sum<'a, T> {
     /// How the tree is cut: boxes as large as the model wants them, and no smaller than the cores reach.
     fn tree_shape(&self, proposal: &Proposal) -> TreeShape {
         let core_tolerance = 0.5 * if self.order.is_some() { 1e-12 } else { self.tolerance };
+        let (kernel, size) = (self.kernel, self.largest_size());
+        let min_side = kernel.core_reach(size, core_tolerance, self.most_derivatives());
+        let root_scale = if min_side > 0.0 {
+            let (_, extent) = bounds(&[self.sources, self.targets.unwrap_or(&[])]);
+            proposal.root_scale_for(min_side / extent.into_iter().fold(0.0, f64::max))
+        } else {
+            proposal.root_scale
+        };
         TreeShape {
             leaf_capacity: self.leaf_capacity.unwrap_or(proposal.leaf_capacity),
-            root_scale: proposal.root_scale,
-            min_side: self
-                .kernel
-                .core_reach(self.largest_size(), core_tolerance, self.most_derivatives()),
+            root_scale,
+            min_side,
         }
     }
 

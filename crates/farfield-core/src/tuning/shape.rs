@@ -86,6 +86,8 @@ pub struct Proposal {
     pub dimension: f64,
     /// The root cube's side over the points' extent.
     pub root_scale: f64,
+    /// Boxes along the longest side, where points are spread evenly.
+    pub boxes_per_side: f64,
     /// Points a leaf should hold on average.
     pub leaf_mean: f64,
     /// Points a leaf may hold.
@@ -101,11 +103,22 @@ impl Proposal {
     pub const NO_BOXES: Self = Self {
         dimension: 3.0,
         root_scale: 1.0,
+        boxes_per_side: 1.0,
         leaf_mean: 1.0,
         leaf_capacity: 1,
         order: 0,
         m2l_cost: 0.0,
     };
+
+    /// The root cube's side over the points' extent where no box may be smaller than the part `least` of the extent: boxes
+    /// that would be are made as small as they may be, not twice as large.
+    pub fn root_scale_for(&self, least: f64) -> f64 {
+        let most = ((1.0 - 1e-9) / least).floor().max(1.0);
+        if least <= 0.0 || self.boxes_per_side <= most {
+            return self.root_scale;
+        }
+        scale_for(most)
+    }
 }
 
 /// What pairs of points cost.
@@ -136,6 +149,12 @@ impl NearCost {
 /// A capacity that chance does not exceed where boxes hold `mean` points on average: five standard deviations more.
 fn capacity(mean: f64) -> usize {
     (mean + 5.0 * mean.sqrt()).ceil() as usize
+}
+
+/// By how much a cube that is halved again and again must be larger than the points for so many boxes to cover them.
+fn scale_for(boxes_per_side: f64) -> f64 {
+    let halvings = boxes_per_side.log2();
+    2f64.powf(halvings.ceil() - halvings)
 }
 
 /// Chooses the boxes' size for which pairs and translations together cost least, or take equally long side by side.
@@ -176,11 +195,10 @@ pub fn propose(
     } else {
         boxes_per_side
     };
-    let halvings = boxes_per_side.log2();
-    let root_scale = 2f64.powf(halvings.ceil() - halvings);
     Proposal {
         dimension,
-        root_scale,
+        root_scale: scale_for(boxes_per_side),
+        boxes_per_side,
         leaf_mean: mean,
         leaf_capacity: capacity(mean),
         order,
@@ -214,6 +232,26 @@ mod tests {
         };
         let [a, b] = [alone, only_boxes].map(|near| near.best_mean(pairs, per_box, 0.0));
         assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
+    }
+
+    #[test]
+    fn boxes_that_cores_keep_large_are_no_larger_than_they_must_be() {
+        let proposal = Proposal {
+            boxes_per_side: 36.0,
+            root_scale: scale_for(36.0),
+            ..Proposal::NO_BOXES
+        };
+        for least in [0.0, 0.01, 1.0 / 37.0, 0.028, 0.03, 0.4, 2.0] {
+            let scale = proposal.root_scale_for(least);
+            assert!((1.0..2.0).contains(&scale));
+            // The finest box that may be cut is one that is at least twice as large.
+            let mut side = scale;
+            while side > 1.5 / 36.0 && side >= 2.0 * least {
+                side *= 0.5;
+            }
+            let finest = 1f64.max(1.0 / least.max(1e-9)).floor().min(36.0).recip();
+            assert!((side / finest - 1.0).abs() < 1e-12, "{least}: {side} {finest}");
+        }
     }
 
     #[test]
