@@ -211,7 +211,9 @@ fn a_kernel_that_takes_other_parameters_than_it_is_launched_with_does_not_compil
         format!("#define max_level max_level, padding\n{source}"),
     ] {
         let source: &'static str = Box::leak((wrong + &checks).into_boxed_str());
-        let program = Program::new("tree", source).define("FARFIELD_DOUBLE", 0);
+        let program = Program::new("tree", source)
+            .define("FARFIELD_DOUBLE", 0)
+            .define("FARFIELD_CHECK_LAYOUT", 1);
         match nvrtc.compile(&program, 90) {
             Err(Error::Compile { log, .. }) => assert!(log.contains("static assertion failed"), "{log}"),
             other => panic!("{:?}", other.map(|code| code.len())),

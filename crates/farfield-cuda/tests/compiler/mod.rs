@@ -53,6 +53,7 @@ pub fn compile_all(programs: impl IntoIterator<Item = Program>, architecture: i3
         return skipped(&format!("this libnvrtc does not know sm_{architecture}"));
     }
     for program in programs {
+        let program = program.define("FARFIELD_CHECK_LAYOUT", 1);
         match nvrtc.compile(&program, architecture) {
             Ok(code) => assert!(code.starts_with(b"\x7fELF"), "{program:?}"),
             Err(error) => panic!("{program:?}: {error}"),
