@@ -14,7 +14,7 @@ pub use open::{Device, Properties};
 pub use parameters::DeviceType;
 pub(crate) use parameters::{
     Blocks, Changing, Charges, Complex, Function, In, Member, Out, Pair, Parameters, RangeOf, Rectangle, Row,
-    SAME_TYPE, Source, device_struct, kernels, layout_checks, parameters, signature_checks,
+    ASSERTIONS, Source, device_struct, kernels, layout_checks, parameters, signature_checks,
 };
 pub(crate) use pinned::Pinned;
 pub(crate) use timeline::Timeline;
