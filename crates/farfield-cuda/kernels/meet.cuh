@@ -4,7 +4,8 @@
 // few threads idle whatever the number of targets; the slices' sums are added in order.
 //
 // Constants: FARFIELD_THREADS of the block, FARFIELD_TARGETS of a thread, FARFIELD_TILE sources in shared memory,
-// FARFIELD_BLOCKS that a multiprocessor is to have room for (0: as the compiler likes), FARFIELD_PLANE (1: points of the plane).
+// FARFIELD_BLOCKS that a multiprocessor is to have room for (0: as the compiler likes), FARFIELD_PLANE (1: points of the plane),
+// FARFIELD_VECTORS of strengths that are summed at once, scalars only where there are several: distances are theirs in common.
 #pragma once
 #include "copy.cuh"
 #if FARFIELD_PLANE
@@ -13,6 +14,22 @@
 #include "pair.cuh"
 #endif
 #include "tree.cuh"
+
+#ifndef FARFIELD_VECTORS
+#define FARFIELD_VECTORS 1
+#endif
+#define VECTORS FARFIELD_VECTORS
+// Sums of a target, vector by vector.
+#define ROWS (SUMS * VECTORS)
+
+// The strengths of one source in all vectors that are summed at once.
+#if VECTORS > 1
+struct __align__(16) Charges {
+    real of[VECTORS];
+};
+#else
+struct Charges;
+#endif
 
 #define THREADS FARFIELD_THREADS
 #define TARGETS FARFIELD_TARGETS
@@ -60,8 +77,13 @@ __device__ __forceinline__ void add_ranges(Ranges &ranges, uint &found, uint &to
 // A block's shared memory: the tile of sources that its threads meet, and at the end their sums.
 struct Memory {
     union {
-        Source tile[TILE];
-        real sums[THREADS * TARGETS * SUMS];
+        struct {
+            Source tile[TILE];
+#if VECTORS > 1
+            Charges charges[TILE];
+#endif
+        };
+        real sums[THREADS * TARGETS * ROWS];
     };
 
     // All threads: `fetch` brings sources `from` up to `to` of the ranges into the tile. `round` is the number of tiles fetched
@@ -73,12 +95,21 @@ struct Memory {
     __device__ __forceinline__ void prepare() { arrivals.prepare(); }
 
     // A thread to a range, every warp with some: a warp starts its copies one by one.
-    __device__ __forceinline__ void fetch(const Ranges &ranges, const Source *__restrict__ sources, uint from, uint to, uint round) {
+    __device__ __forceinline__ void fetch(const Ranges &ranges, const Source *__restrict__ sources,
+                                          const Charges *__restrict__ more, uint from, uint to, uint round) {
         const uint warps = THREADS / 32;
-        if (threadIdx.x == 0) arrivals.expect((to - from) * sizeof(Source));
+        uint bytes = sizeof(Source);
+#if VECTORS > 1
+        bytes += sizeof(Charges);
+#endif
+        if (threadIdx.x == 0) arrivals.expect((to - from) * bytes);
         for (uint r = threadIdx.x / 32 + warps * (threadIdx.x % 32); r < ranges.count; r += THREADS) {
             uint first = max(ranges.starts[r], from), last = min(ranges.starts[r + 1], to);
-            if (first < last) arrivals.copy(&tile[first - from], &sources[ranges.shift[r] + first], (last - first) * sizeof(Source));
+            if (first >= last) continue;
+            arrivals.copy(&tile[first - from], &sources[ranges.shift[r] + first], (last - first) * sizeof(Source));
+#if VECTORS > 1
+            arrivals.copy(&charges[first - from], &more[ranges.shift[r] + first], (last - first) * sizeof(Charges));
+#endif
         }
         arrivals.wait(round);
     }
@@ -86,7 +117,8 @@ struct Memory {
     __device__ __forceinline__ void prepare() {}
 
     // A warp to a range.
-    __device__ __forceinline__ void fetch(const Ranges &ranges, const Source *__restrict__ sources, uint from, uint to, uint) {
+    __device__ __forceinline__ void fetch(const Ranges &ranges, const Source *__restrict__ sources,
+                                          const Charges *__restrict__ more, uint from, uint to, uint) {
         uint lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         for (uint r = warp; r < ranges.count; r += THREADS / 32) {
             uint last = min(ranges.starts[r + 1], to), shift = ranges.shift[r];
@@ -97,6 +129,11 @@ struct Memory {
 #pragma unroll
                 for (int byte = 0; byte < sizeof(Source); byte += 16)
                     copy_16_bytes((char *)&tile[j - from] + byte, (const char *)&sources[at] + byte, true);
+#if VECTORS > 1
+#pragma unroll
+                for (int byte = 0; byte < sizeof(Charges); byte += 16)
+                    copy_16_bytes((char *)&charges[j - from] + byte, (const char *)&more[at] + byte, true);
+#endif
             }
         }
         wait_for_copies();
@@ -111,7 +148,7 @@ struct Targets {
     uint round = 0; // tiles met so far
     bool works;
     Target target[TARGETS];
-    real sums[TARGETS][SUMS];
+    real sums[TARGETS][ROWS];
 
     // The block's target that is this thread's t-th; the last one again where there are no more.
     __device__ __forceinline__ uint place(int t) const { return min(column + t * columns, count - 1); }
@@ -127,7 +164,7 @@ struct Targets {
         for (int t = 0; t < TARGETS; ++t) {
             target[t].load(positions, first + place(t));
 #pragma unroll
-            for (int k = 0; k < SUMS; ++k) sums[t][k] = 0;
+            for (int k = 0; k < ROWS; ++k) sums[t][k] = 0;
         }
     }
 
@@ -135,25 +172,25 @@ struct Targets {
     // among its own sources; pairs of a point with itself are skipped. Of LONG lists every tile is summed by itself: the
     // error grows with the number of tiles.
     template <bool LONG>
-    __device__ __forceinline__ void meet(Memory &memory, const Ranges &ranges, const Source *__restrict__ sources, uint own,
-                                         real global_size2) {
+    __device__ __forceinline__ void meet(Memory &memory, const Ranges &ranges, const Source *__restrict__ sources,
+                                         const Charges *__restrict__ charges, uint own, real global_size2) {
         __syncthreads();
         uint total = ranges.starts[ranges.count], self = ranges.own_start + own;
         for (uint tile_start = 0; tile_start < total; tile_start += TILE) {
             uint tile_end = min(tile_start + TILE, total), length = tile_end - tile_start;
-            memory.fetch(ranges, sources, tile_start, tile_end, round);
+            memory.fetch(ranges, sources, charges, tile_start, tile_end, round);
             ++round;
             // A slice of the tile, its length not a multiple of eight: else all slices would start in the same bank.
             uint chunk = quotient(length + slices - 1, slices);
             chunk += chunk % 8 == 0;
             uint begin = slice * chunk;
             if (works && begin < length) {
-                real before[LONG ? TARGETS : 1][SUMS];
+                real before[LONG ? TARGETS : 1][ROWS];
                 if (LONG)
 #pragma unroll
                     for (int t = 0; t < TARGETS; ++t)
 #pragma unroll
-                        for (int k = 0; k < SUMS; ++k) {
+                        for (int k = 0; k < ROWS; ++k) {
                             before[t][k] = sums[t][k];
                             sums[t][k] = 0;
                         }
@@ -162,6 +199,10 @@ struct Targets {
 #pragma unroll 4
                 for (uint k = 0; k < steps; ++k) {
                     Source source = at[k];
+#if VECTORS > 1
+                    Charges charge = memory.charges[begin + k];
+                    source.s0 = 1;
+#endif
 #pragma unroll
                     for (int t = 0; t < TARGETS; ++t) {
 #if FARFIELD_SKIP_SAME
@@ -169,20 +210,30 @@ struct Targets {
 #else
                         const bool other = true;
 #endif
+#if VECTORS > 1
+                        real unit[SUMS] = {};
+                        target[t].meet(source, global_size2, other, unit);
+#pragma unroll
+                        for (int v = 0; v < VECTORS; ++v)
+#pragma unroll
+                            for (int s = 0; s < SUMS; ++s)
+                                sums[t][v * SUMS + s] = fma(charge.of[v], unit[s], sums[t][v * SUMS + s]);
+#else
                         target[t].meet(source, global_size2, other, sums[t]);
+#endif
                     }
                 }
                 if (LONG)
 #pragma unroll
                     for (int t = 0; t < TARGETS; ++t)
 #pragma unroll
-                        for (int k = 0; k < SUMS; ++k) sums[t][k] += before[t][k];
+                        for (int k = 0; k < ROWS; ++k) sums[t][k] += before[t][k];
             }
             __syncthreads();
         }
     }
 
-    // Leaves the sums for all threads to read: memory.sums[(slice * SUMS + k) * count + i].
+    // Leaves the sums for all threads to read: memory.sums[(slice * ROWS + k) * count + i].
     __device__ __forceinline__ void share(Memory &memory) const {
         if (works)
 #pragma unroll
@@ -190,14 +241,14 @@ struct Targets {
                 uint i = column + t * columns;
                 if (i < count)
 #pragma unroll
-                    for (int k = 0; k < SUMS; ++k) memory.sums[(slice * SUMS + k) * count + i] = sums[t][k];
+                    for (int k = 0; k < ROWS; ++k) memory.sums[(slice * ROWS + k) * count + i] = sums[t][k];
             }
         __syncthreads();
     }
 
-    // Adds to `sum` the `at`-th of SUMS * count sums, that is sum at / count of target at % count, slice by slice.
+    // Adds to `sum` the `at`-th of ROWS * count sums, that is sum at / count of target at % count, slice by slice.
     __device__ __forceinline__ real add_slices(const Memory &memory, uint at, real sum) const {
-        for (uint s = 0; s < slices; ++s) sum += memory.sums[s * SUMS * count + at];
+        for (uint s = 0; s < slices; ++s) sum += memory.sums[s * ROWS * count + at];
         return sum;
     }
 };

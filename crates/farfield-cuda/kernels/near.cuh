@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
                 ranges.count = found;
             }
         }
-        met.meet<true>(memory, ranges, sources, task.first - lists[task.from].start, global_size2);
+        met.meet<true>(memory, ranges, sources, nullptr, task.first - lists[task.from].start, global_size2);
         __syncthreads();
     }
     met.share(memory);

@@ -85,11 +85,13 @@ __device__ __forceinline__ void find_neighbours(Ranges &ranges, const Tree *__re
 }
 #endif
 
-// `far` is what L2P or M2P left, or null; `opening` is a treecode's; `order` maps tree order to the caller's; `pairs` counts pairs of points.
+// `far` is what L2P or M2P left, or null; `opening` is a treecode's; `order` maps tree order to the caller's; `pairs` counts pairs of
+// points. A block serves VECTORS of the `vectors` of strengths, with their `charges` where those are several.
 extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
     p2p(const Tree *__restrict__ tree, Boxes boxes, const real *__restrict__ targets, uint target_count, const uint *__restrict__ order,
         const Source *__restrict__ sources, uint source_count, real global_size2, const real *__restrict__ far, Output out0,
-        Output out1, Output out2, uint outputs, ulong64 *__restrict__ pairs, Opening opening) {
+        Output out1, Output out2, uint outputs, ulong64 *__restrict__ pairs, Opening opening, uint vectors,
+        const Charges *__restrict__ charges) {
     __shared__ Memory memory;
     __shared__ Ranges ranges;
     uint box = blockIdx.x;
@@ -109,20 +111,24 @@ extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
 
     Targets met;
     met.load(targets, first, count);
-    sources += (ulong64)blockIdx.z * source_count;
+    sources += (ulong64)blockIdx.z * VECTORS * source_count;
+#if VECTORS > 1
+    charges += (ulong64)blockIdx.z * source_count;
+#endif
 #if FARFIELD_TREECODE
     while (next_ranges(ranges, walk, boxes, opening, box)) {
 #else
     {
 #endif
         if (threadIdx.x == 0 && blockIdx.z == 0) atomicAdd(pairs, (ulong64)ranges.starts[ranges.count] * count);
-        met.meet<false>(memory, ranges, sources, first - mine.start, global_size2);
+        met.meet<false>(memory, ranges, sources, charges, first - mine.start, global_size2);
     }
     met.share(memory);
     // A thread adds the slices of one sum of one target.
-    ulong64 vector = blockIdx.z;
-    for (uint at = threadIdx.x; at < SUMS * count; at += THREADS) {
-        uint k = quotient(at, count), i = at - k * count;
+    for (uint at = threadIdx.x; at < ROWS * count; at += THREADS) {
+        uint row = quotient(at, count), i = at - row * count, k = row % SUMS;
+        ulong64 vector = blockIdx.z * VECTORS + row / SUMS;
+        if (vector >= vectors) break;
         real sum = met.add_slices(memory, at, far ? far[(vector * SUMS + k) * target_count + first + i] : real(0));
         ulong64 place = vector * target_count + order[first + i];
 #pragma unroll

@@ -17,6 +17,17 @@ extern "C" __global__ void gather_sources(const real *__restrict__ positions, co
     sources[vector * count + k] = load_source(positions, strengths, sizes, count, vector, order[k]);
 }
 
+// The strengths of each source in `at_once` vectors side by side, group of vectors by group (blockIdx.y); zeros where there are no
+// more. Scalars only.
+extern "C" __global__ void gather_charges(const real *__restrict__ strengths, const uint *__restrict__ order, uint count, uint vectors,
+                                          uint at_once, real *__restrict__ charges) {
+    uint k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= count) return;
+    ulong64 first = (ulong64)blockIdx.y * at_once;
+    real *to = charges + ((ulong64)blockIdx.y * count + k) * at_once;
+    for (uint v = 0; v < at_once; ++v) to[v] = first + v < vectors ? strengths[(first + v) * count + order[k]] : real(0);
+}
+
 // ---- P2M -------------------------------------------------------------------------------------------------------------
 
 #define P2M_WARPS FARFIELD_P2M_WARPS

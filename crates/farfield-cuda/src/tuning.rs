@@ -6,6 +6,7 @@
 
 use crate::device::{Precision, Properties};
 use crate::expansion::LOW_ORDER;
+use crate::fmm::{LARGE_LEAF, P2pBlocking};
 use crate::kernel::PairKind;
 use farfield_core::expansion::coefficient_count;
 use farfield_core::plan::Request;
@@ -77,8 +78,8 @@ pub struct Demand {
     pub points: f64,
     /// Expansions per box.
     pub streams: f64,
-    /// Strength vectors.
-    pub vectors: f64,
+    /// What pairs of all strength vectors cost, where those of one cost one.
+    pub pair_runs: f64,
     /// Distinct orders of derivatives among the outputs.
     pub derivatives: Vec<usize>,
     /// The relative error allowed.
@@ -134,11 +135,11 @@ pub fn choose(demand: &Demand, rates: &Rates) -> Choice {
         flops = orders.by_level.first().map_or(0.0, m2l_flops) * demand.streams * 8.0 / 7.0;
         if demand.leaf_capacity.is_none() {
             // d/dmean of 27 mean / pairs + flops / (mean m2l_flops) is zero.
-            let balanced = (flops / rates.m2l_flops(orders.highest) / (27.0 * demand.vectors / rates.pairs)).sqrt();
+            let balanced = (flops / rates.m2l_flops(orders.highest) / (27.0 * demand.pair_runs / rates.pairs)).sqrt();
             mean = balanced.clamp(16.0, 600.0);
         }
     }
-    let per_point = 27.0 * mean * demand.vectors / rates.pairs + flops / mean / rates.m2l_flops(orders.highest);
+    let per_point = 27.0 * mean * demand.pair_runs / rates.pairs + flops / mean / rates.m2l_flops(orders.highest);
     Choice {
         leaf_mean: mean,
         leaf_capacity: demand.leaf_capacity.unwrap_or_else(|| capacity_of(mean)),
@@ -166,7 +167,7 @@ impl Demand {
         Self {
             points: points.max(1.0),
             streams: (request.vectors * kind.expansions()) as f64,
-            vectors: request.vectors as f64,
+            pair_runs: pair_runs::<T>(kind, request.vectors),
             derivatives: request.error_derivatives(),
             tolerance: request.tolerance,
             order: request.order,
@@ -199,6 +200,14 @@ impl Demand {
             &costs,
         )
     }
+}
+
+/// What pairs of several vectors of strengths cost, where those of one cost one: vectors that are summed at once share the
+/// distances, and each adds an operation to every sum.
+fn pair_runs<T: Precision>(kind: &PairKind, vectors: usize) -> f64 {
+    let at_once = P2pBlocking::of::<T>(kind, LARGE_LEAF, vectors).vectors as usize;
+    let per_vector = 0.06 + 0.05 * kind.sums() as f64;
+    vectors.div_ceil(at_once) as f64 * (1.0 + (at_once - 1) as f64 * per_vector.min(1.0))
 }
 
 /// By how much the model's tolerance may exceed the one asked for. Expansions here keep whole tiles of coefficients, more
@@ -244,7 +253,7 @@ mod tests {
         Demand {
             points: 1e6,
             streams: 1.0,
-            vectors: 1.0,
+            pair_runs: 1.0,
             derivatives: vec![0],
             tolerance,
             order: None,

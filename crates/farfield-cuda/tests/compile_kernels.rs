@@ -38,7 +38,12 @@ const SMALL_LEAF: f64 = 20.0;
 const LARGE_LEAF: f64 = 100.0;
 
 fn p2p<T: Precision>(kind: &PairKind, treecode: bool, leaf_mean: f64) -> Program {
-    p2p_program::<T>(kind, treecode, P2pBlocking::of::<T>(kind, leaf_mean))
+    p2p_program::<T>(kind, treecode, P2pBlocking::of::<T>(kind, leaf_mean, 1))
+}
+
+/// Of several vectors of strengths.
+fn p2p_of_vectors<T: Precision>(kind: &PairKind, vectors: usize) -> Program {
+    p2p_program::<T>(kind, false, P2pBlocking::of::<T>(kind, LARGE_LEAF, vectors))
 }
 
 /// Everything but the direct sum. Cores, sizes and skipping are in the pair alone, which the direct sum compiles for every
@@ -49,6 +54,9 @@ fn fmm_programs<T: Precision>(orders: &[usize]) -> Vec<Program> {
     programs.extend(kinds.iter().step_by(4).map(|kind| p2p::<T>(kind, false, SMALL_LEAF)));
     programs.extend(kinds.iter().step_by(9).map(|kind| p2p::<T>(kind, false, LARGE_LEAF)));
     programs.extend(kinds.iter().step_by(7).map(|kind| p2p::<T>(kind, true, LARGE_LEAF)));
+    for vectors in [2, 3, 8] {
+        programs.extend(kinds.iter().step_by(5).map(|kind| p2p_of_vectors::<T>(kind, vectors)));
+    }
     programs.extend(kinds.iter().step_by(5).map(hybrid::program::<T>));
     for order in orders {
         programs.push(translate_program::<T>(*order));

@@ -1,6 +1,6 @@
 //! A program to be compiled: one source file of `kernels/` with its constants as literals.
 
-use crate::device::SAME_TYPE;
+use crate::device::ASSERTIONS;
 use sha2::{Digest, Sha256};
 use std::fmt::{Display, Write};
 use std::hash::{Hash, Hasher};
@@ -83,7 +83,7 @@ impl Program {
     /// The assertions on its kernels.
     pub fn checks(&self) -> String {
         let assertions = self.checks.iter().map(|(kernel, assertions)| assertions(kernel));
-        std::iter::once(SAME_TYPE.to_owned()).chain(assertions).collect()
+        std::iter::once(ASSERTIONS.to_owned()).chain(assertions).collect()
     }
 
     /// The file's name.

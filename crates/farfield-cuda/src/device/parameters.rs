@@ -97,6 +97,8 @@ macro_rules! made_of_numbers {
 made_of_numbers! {
     /// A packed source.
     Source = "Source";
+    /// The strengths of a source in several vectors.
+    Charges = "Charges";
     /// A complex number, or a point of the plane.
     Complex = "complex";
     /// The rectangle around a box's points.
@@ -304,7 +306,7 @@ pub(crate) fn layout_checks(name: &str, size: usize, members: &[Member]) -> Stri
     {
         let _ = writeln!(
             text,
-            "static_assert(__builtin_offsetof({name}, {member}) == {offset} && sizeof((({name} *)0)->{member}) == {size}, \
+            "static_assert(FARFIELD_OFFSET({name}, {member}) == {offset} && sizeof((({name} *)0)->{member}) == {size}, \
              \"{name}::{member}\");"
         );
     }
@@ -328,8 +330,9 @@ pub(crate) fn signature_checks(kernel: &str, size: usize, members: &[Member]) ->
     )
 }
 
-/// What assertions on signatures need.
-pub(crate) const SAME_TYPE: &str = "
+/// What assertions need. The run-time compiler has no `offsetof`; `__INTADDR__` is what its headers define that by.
+pub(crate) const ASSERTIONS: &str = "
+#define FARFIELD_OFFSET(type, member) __INTADDR__(&(((type *)0)->member))
 template <class A, class B> struct farfield_same { static constexpr bool value = false; };
 template <class A> struct farfield_same<A, A> { static constexpr bool value = true; };
 ";
@@ -453,11 +456,13 @@ mod tests {
             "struct farfield_example_parameters { const double * values; unsigned int count; double scale; unsigned long long * \
              out; };",
             "sizeof(farfield_example_parameters) == 32",
-            "offsetof(farfield_example_parameters, scale) == 16",
+            "FARFIELD_OFFSET(farfield_example_parameters, scale) == 16",
             "farfield_same<decltype(&example), void (*)(const double *, unsigned int, double, unsigned long long *)>",
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
-        assert!(Example::<f32>::checks("example").contains("offsetof(farfield_example_parameters, scale) == 12"));
+        assert!(
+            Example::<f32>::checks("example").contains("FARFIELD_OFFSET(farfield_example_parameters, scale) == 12")
+        );
     }
 }

@@ -50,6 +50,8 @@ pub struct P2pBlocking {
     pub(crate) tile: u32,
     /// Blocks that a multiprocessor is to have room for; 0 leaves it to the compiler.
     blocks: u32,
+    /// Vectors of strengths summed at once, which share the distances.
+    pub(crate) vectors: u32,
 }
 
 impl P2pBlocking {
@@ -59,6 +61,7 @@ impl P2pBlocking {
         targets: 2,
         tile: 512,
         blocks: 0,
+        vectors: 1,
     };
 
     /// The program with these constants.
@@ -68,11 +71,45 @@ impl P2pBlocking {
             .define("FARFIELD_TARGETS", self.targets)
             .define("FARFIELD_TILE", self.tile)
             .define("FARFIELD_BLOCKS", self.blocks)
+            .define("FARFIELD_VECTORS", self.vectors)
     }
 
-    /// The fastest for leaves of so many points, as measured: more targets to a thread save loads from shared memory, until
+    /// Numbers of strength that lie side by side for each source: whole groups of the vectors summed at once.
+    pub(crate) fn charges(&self, vectors: usize) -> usize {
+        match self.vectors as usize {
+            1 => 0,
+            at_once => vectors.next_multiple_of(at_once),
+        }
+    }
+
+    /// The most vectors of scalars whose sums registers hold, as a multiple of 16 bytes of strengths.
+    fn vectors_at_once<T: Precision>(kind: &PairKind, vectors: usize) -> u32 {
+        let (least, most) = (if T::DOUBLE { 2 } else { 4 }, 32 / kind.sums());
+        if kind.strengths() > 1 || vectors < 2 || most < least {
+            return 1;
+        }
+        let most = 1usize << most.ilog2();
+        vectors.next_power_of_two().clamp(least, most.min(8)) as u32
+    }
+
+    /// The blocking of several vectors at once: fewer targets to a thread.
+    fn of_vectors<T: Precision>(kind: &PairKind, vectors: u32) -> Self {
+        Self {
+            threads: 128,
+            targets: if kind.sums() as u32 * vectors <= 8 { 2 } else { 1 },
+            tile: 256,
+            blocks: 0,
+            vectors,
+        }
+    }
+
+    /// The fastest for leaves of so many points and so many vectors of strengths, as measured for one: more targets to a thread save loads from shared memory, until
     /// too few threads of a leaf's block have any.
-    pub fn of<T: Precision>(kind: &PairKind, leaf_mean: f64) -> Self {
+    pub fn of<T: Precision>(kind: &PairKind, leaf_mean: f64, vectors: usize) -> Self {
+        let at_once = Self::vectors_at_once::<T>(kind, vectors);
+        if at_once > 1 {
+            return Self::of_vectors::<T>(kind, at_once);
+        }
         let (large, wide) = (leaf_mean >= LARGE_LEAF, kind.source_len() == 8);
         let softened = kind.sizes != SizeKind::None;
         let (threads, targets, blocks) = match kind.sums() {
@@ -93,9 +130,42 @@ impl P2pBlocking {
             targets,
             tile,
             blocks,
+            vectors: 1,
         }
     }
 }
 
 /// From so many points of a leaf on, a thread takes four targets.
 pub(crate) const LARGE_LEAF: f64 = 40.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_summed_at_once_fit_registers_and_copies() {
+        for kind in PairKind::all() {
+            for vectors in 1..=20 {
+                let single = P2pBlocking::of::<f32>(&kind, LARGE_LEAF, vectors);
+                let double = P2pBlocking::of::<f64>(&kind, LARGE_LEAF, vectors);
+                for (blocking, number) in [(single, 4), (double, 8)] {
+                    let at_once = blocking.vectors as usize;
+                    assert!(at_once == 1 || at_once * number % 16 == 0, "{kind:?} {vectors}");
+                    assert!(at_once == 1 || at_once * kind.sums() <= 32, "{kind:?} {vectors}");
+                    assert!(
+                        at_once == 1 || vectors > 1 && kind.strengths() == 1,
+                        "{kind:?} {vectors}"
+                    );
+                    // Sums of all threads in a block's static memory, beside the ranges.
+                    let sums = (blocking.threads * blocking.targets) as usize * kind.sums() * at_once;
+                    assert!(at_once == 1 || sums * number <= 40 * 1024, "{kind:?} {vectors}");
+                    assert!(blocking.charges(vectors) >= vectors || at_once == 1);
+                }
+            }
+        }
+        let potential = PairKind::all().into_iter().find(|kind| kind.sums() == 1).unwrap();
+        assert_eq!(P2pBlocking::of::<f64>(&potential, 20.0, 8).vectors, 8);
+        assert_eq!(P2pBlocking::of::<f64>(&potential, 20.0, 2).vectors, 2);
+        assert_eq!(P2pBlocking::of::<f32>(&potential, 20.0, 2).vectors, 4);
+    }
+}

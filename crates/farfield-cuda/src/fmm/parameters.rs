@@ -1,6 +1,6 @@
 //! What the kernels of `kernels/points.cu` and `kernels/p2p.cu` take.
 
-use crate::device::{In, Out, Precision, Source, device_struct, kernels, parameters};
+use crate::device::{Charges, In, Out, Precision, Source, device_struct, kernels, parameters};
 use crate::tree::{BoxesArg, Header};
 use crate::treecode::OpeningArg;
 
@@ -28,6 +28,16 @@ parameters! {
         order: In<u32>,
         count: u32,
         sources: Out<Source<T>>,
+    }
+
+    /// Of `gather_charges`.
+    pub(crate) struct GatherCharges<T> {
+        strengths: In<T>,
+        order: In<u32>,
+        count: u32,
+        vectors: u32,
+        at_once: u32,
+        charges: Out<T>,
     }
 
     /// Of `order_points`.
@@ -72,6 +82,8 @@ parameters! {
         outputs: u32,
         pairs: Out<u64>,
         opening: OpeningArg,
+        vectors: u32,
+        charges: In<Charges<T>>,
     }
 }
 
@@ -79,6 +91,7 @@ kernels! {
     /// The kernels between points and expansions.
     pub(crate) struct PointKernels<T> {
         gather_sources: GatherSources<T>,
+        gather_charges: GatherCharges<T>,
         order_points: OrderPoints<T>,
         p2m: P2m<T>,
         l2p: L2p<T>,

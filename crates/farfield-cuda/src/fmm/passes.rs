@@ -1,6 +1,6 @@
 //! Each step of the algorithm, launched over all boxes.
 
-use super::parameters::{GatherSources, L2p, Output, P2m, P2p};
+use super::parameters::{GatherCharges, GatherSources, L2p, Output, P2m, P2p};
 use super::{Counter, Fmm};
 use crate::device::{Blocks, Function, In, Out, Precision, Values};
 use crate::error::Error;
@@ -40,6 +40,28 @@ impl<T: Precision> Fmm<T> {
                 order: In::of(&self.tree.source_order),
                 count: self.source_count,
                 sources: Out::of(&mut self.packed),
+            },
+        )?;
+        self.gather_charges(vectors.len() as u32)
+    }
+
+    /// Strengths of several vectors side by side, where P2P sums several at once.
+    fn gather_charges(&mut self, vectors: u32) -> Result<(), Error> {
+        let at_once = self.p2p_blocking.vectors;
+        if at_once == 1 {
+            return Ok(());
+        }
+        let grid = (self.source_count.div_ceil(256), vectors.div_ceil(at_once), 1);
+        self.kernels.points.gather_charges.launch(
+            self.buffers.stream(),
+            Blocks::new(grid, 256),
+            &GatherCharges {
+                strengths: In::of(&self.strengths),
+                order: In::of(&self.tree.source_order),
+                count: self.source_count,
+                vectors,
+                at_once,
+                charges: Out::of(&mut self.charges),
             },
         )
     }
@@ -176,7 +198,8 @@ impl<T: Precision> Fmm<T> {
     pub(crate) fn p2p(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
         let blocking = self.p2p_blocking;
         let rounds = (self.tree.most_points as u32).div_ceil(blocking.threads * blocking.targets);
-        let grid = (self.tree.boxes as u32, rounds, vectors.len() as u32);
+        let groups = (vectors.len() as u32).div_ceil(blocking.vectors);
+        let grid = (self.tree.boxes as u32, rounds, groups);
         let mut outputs = [Output::NONE; 3];
         for (place, (output, scale, values)) in outputs.iter_mut().zip(&self.outputs) {
             let components = output.components();
@@ -208,6 +231,8 @@ impl<T: Precision> Fmm<T> {
                 outputs: self.outputs.len().min(3) as u32,
                 pairs: self.counter(Counter::P2p),
                 opening: self.treecode.as_ref().map_or(OpeningArg::NONE, Treecode::arg),
+                vectors: vectors.len() as u32,
+                charges: In::of(&self.charges),
             },
         )
     }

@@ -37,6 +37,8 @@ pub(crate) struct Fmm<T: Precision> {
     pub(super) strengths: CudaSlice<T>,
     /// Sources with strengths, in tree order.
     pub(crate) packed: CudaSlice<T>,
+    /// Strengths of the vectors that P2P sums at once, side by side in tree order.
+    pub(super) charges: CudaSlice<T>,
     /// In tree order.
     pub(crate) target_positions: CudaSlice<T>,
     pub(super) matrices: Arc<Matrices<T>>,
@@ -228,7 +230,8 @@ impl<T: Precision> Fmm<T> {
         let batch = batch_of(kind, vectors, Layout::of::<T>(order));
         let points = sources + targets;
         let boxes = 3 * points / shape.leaf_capacity.max(1) + 64;
-        let numbers = sources * (4 + batch * (kind.strengths() + kind.source_len()))
+        let charges = P2pBlocking::of::<T>(kind, shape.leaf_mean, batch).charges(batch);
+        let numbers = sources * (4 + charges + batch * (kind.strengths() + kind.source_len()))
             + targets * (6 + (batch + vectors) * kind.sums())
             + boxes
                 * match far_field {
@@ -263,7 +266,8 @@ impl<T: Precision> Fmm<T> {
         };
         let layout = Layout::of::<T>(order);
         let shared = SharedBytes::of::<T>(&kind, order);
-        let p2p_blocking = P2pBlocking::of::<T>(&kind, shape.leaf_mean);
+        let batch = batch_of(&kind, vectors, layout);
+        let p2p_blocking = P2pBlocking::of::<T>(&kind, shape.leaf_mean, batch);
         let by_angle = opening.is_some_and(|opening| opening.boxes == ActingBoxes::ByAngle);
         let p2p = p2p_program::<T>(&kind, by_angle, p2p_blocking);
         let kernels = Kernels::<T>::load(&buffers, &kind, order, &shared, &p2p)?;
@@ -280,7 +284,6 @@ impl<T: Precision> Fmm<T> {
             },
             &shape,
         )?;
-        let batch = batch_of(&kind, vectors, layout);
         let streams = batch * kind.expansions();
         let (tasks, column_tasks, m2m_tasks) = tasks_of(&tree, layout.columns() / streams);
         let expansions = tree.boxes * streams * stride(order);
@@ -311,6 +314,7 @@ impl<T: Precision> Fmm<T> {
             sizes: buffers.place(sizes)?,
             strengths: buffers.uninit(batch * source_count * kind.strengths())?,
             packed: buffers.uninit(batch * source_count * kind.source_len())?,
+            charges: buffers.uninit(p2p_blocking.charges(batch) * source_count)?,
             target_positions: buffers.uninit(3 * target_count)?,
             matrices,
             orders: buffers.upload(&orders)?,

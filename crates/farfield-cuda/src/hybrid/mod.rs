@@ -26,5 +26,5 @@ use crate::kernel::PairKind;
 /// The program of the near field.
 pub fn program<T: Precision>(kind: &PairKind) -> Program {
     let program = near::Functions::<T>::check(Program::new("near", include_str!("../../kernels/near.cu")));
-    kind.define::<T>(P2pBlocking::of::<T>(kind, LARGE_LEAF).define(program))
+    kind.define::<T>(P2pBlocking::of::<T>(kind, LARGE_LEAF, 1).define(program))
 }

@@ -187,7 +187,7 @@ impl<T: Precision> DeviceNear<T> {
             spans,
         } = sent;
         let kernels = kernels.fitted_to(&buffers, lists)?;
-        let (kind, blocking) = (kernels.kind, P2pBlocking::of::<T>(&kernels.kind, LARGE_LEAF));
+        let (kind, blocking) = (kernels.kind, P2pBlocking::of::<T>(&kernels.kind, LARGE_LEAF, 1));
         let work = Tasks::new(lists, blocks, &Cuts::new(blocking.threads, blocking.targets));
         let began = clock.mark()?;
         let sources = ordered(&buffers, &kernels, sources, &lists.sources)?;

@@ -133,6 +133,14 @@ fn run_in_space<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut
         checks.add(move |device| coulomb.several_vectors(device, n, method, None));
         checks.add(move |device| coulomb.several_vectors(device, n, method, Some(12)));
     }
+    let softened = cases::<T>(1e-3).into_iter().filter(|case| case.per_source);
+    let softened = softened.filter(|case| matches!(case.kernel, Kernel::Gravity { .. }));
+    for case in softened.chain([coulomb.clone()]) {
+        for vectors in [2, 3, 8, 11] {
+            let case = case.clone();
+            checks.add(move |device| case.vectors_at_once(device, n, vectors));
+        }
+    }
     checks.add(move |device| coulomb.opening_angle(device, n));
     let tolerances: &[f64] = match (extent, T::DOUBLE) {
         (Extent::Quick, _) => &[1e-3],
@@ -324,6 +332,30 @@ impl<T: Precision> Case<T> {
         let passes = if at_once.is_some() { " in passes" } else { "" };
         let what = format!("{method}, {vectors} vectors{passes}");
         Ok(self.row(&what, format!("cube {n}"), describe(&plan, 1e-3), measured, 1e-3))
+    }
+
+    /// Vectors that pairs share the distances of: the first output alone, and the first two.
+    fn vectors_at_once(&self, device: &Arc<Device>, n: usize, vectors: usize) -> Result<Row, Error> {
+        let tolerance = 1e-3;
+        let sources = PointSet::Cube.generate::<T>(n, 1);
+        let sizes = self.sizes(n);
+        let strengths = ChargeDistribution::Signed.generate::<T>(vectors * n, 5);
+        let (mut measured, mut parameters) = (0.0, String::new());
+        for outputs in [&self.kernel.outputs()[..1], &self.kernel.outputs()[..2]] {
+            let sum = Sum::new(self.kernel, &sources)
+                .outputs(outputs)
+                .sizes(sizes.clone())
+                .vectors(vectors)
+                .method(Method::Fmm)
+                .tolerance(tolerance);
+            let mut plan = Plan::new(device, &sum)?;
+            let field = plan.evaluate(&strengths)?;
+            let error = self.error(&field, &sources, None, &sizes, &strengths);
+            measured = larger(measured, far_field_error(plan.parameters(), Method::Fmm, error));
+            parameters = describe(&plan, tolerance);
+        }
+        let what = format!("fmm, {vectors} vectors at once");
+        Ok(self.row(&what, format!("cube {n}"), parameters, measured, tolerance))
     }
 
     /// A treecode whose angle and order are an expert's: the bound (a/r)^(p+1) / (1 - a/r) of every box, with room for
