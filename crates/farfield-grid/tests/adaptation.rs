@@ -2,7 +2,8 @@
 
 mod polynomials;
 
-use farfield_grid::{Adaptation, Boundary, Domain, Error, Forest, Grid, Sampling, Wavelet};
+use farfield::simd::Real;
+use farfield_grid::{Adaptation, BlockId, Boundary, Domain, Error, Forest, Grid, Sampling, Wavelet};
 use polynomials::{Polynomial, domain, mixed_forest};
 use std::f64::consts::TAU;
 
@@ -207,18 +208,32 @@ fn a_function_is_resolved_to_the_thresholds() {
 }
 
 #[test]
-fn single_precision_adapts_alike() {
-    let mut grid = Grid::<f32>::builder(Domain::unit_cube())
-        .scalar("f")
-        .start_level(1)
-        .build()
-        .unwrap();
-    let report = grid
-        .adapt_to(&["f"], &Adaptation::new(1e-3, 1e-5, 3), |grid| {
-            grid.fill_scalar("f", Sampling::Point, blob)
-        })
-        .unwrap();
-    assert_eq!(report.unresolved, 0);
+fn single_precision_makes_the_grid_and_the_field_of_double_precision() {
+    /// The adapted blocks, and the field on all points of the finest level.
+    fn adapted<T: Real>() -> (Vec<BlockId>, Vec<f64>) {
+        let mut grid = Grid::<T>::builder(Domain::unit_cube())
+            .scalar("f")
+            .start_level(1)
+            .build()
+            .unwrap();
+        let adaptation = Adaptation::new(1e-3, 1e-5, 3);
+        let report = grid
+            .adapt_to(&["f"], &adaptation, |grid| grid.fill_scalar("f", Sampling::Point, blob))
+            .unwrap();
+        assert_eq!(report.unresolved, 0);
+        let field = grid.uniform("f", 0, 3).unwrap();
+        (
+            grid.forest().leaves().to_vec(),
+            field.into_iter().map(Real::to_f64).collect(),
+        )
+    }
+    let ((blocks, field), (blocks_f32, field_f32)) = (adapted::<f64>(), adapted::<f32>());
+    assert!(blocks.len() > 8 && blocks.len() < 512, "{}", blocks.len());
+    assert!(blocks.iter().any(|block| block.level == 1) && blocks.iter().any(|block| block.level == 3));
+    assert_eq!(blocks, blocks_f32);
+    // The field is at most one; prediction from level to level adds a few roundings.
+    let error = largest_difference(&field, &field_f32);
+    assert!(error > 0.0 && error < 8.0 * f64::from(f32::EPSILON), "{error:e}");
 }
 
 #[test]

@@ -1,53 +1,16 @@
 //! The Poisson solver against plain sums and exact solutions.
 
+mod jump;
+
 use farfield::simd::{Real, SimdLevel};
 use farfield_grid::flows::CompactRing;
 use farfield_grid::poisson::{
     Accuracy, BRICK_SIDE, Brick, Kernel, LATTICE_SELF_TERM, Method, Plans, Poisson, Smoothing,
 };
-use farfield_grid::{BLOCK_POINTS, BlockId, Domain, Error, Forest, Grid, Sampling, Wavelet};
+use farfield_grid::{BLOCK_POINTS, Domain, Error, Forest, Grid, Sampling, Wavelet};
+use jump::{erf_over, grid, one_finer_octant};
 use proptest::prelude::*;
 use std::f64::consts::PI;
-
-/// A box of two roots with a jump in level, and a field with support in both parts.
-fn grid<T: Real>(wavelet: Wavelet, components: usize) -> Grid<T> {
-    let domain = Domain::new([-0.3, 0.1, 0.0], [2, 1, 1], 0.7).unwrap();
-    let forest = Forest::uniform([2, 1, 1], 0);
-    let forest = forest.refined([forest
-        .find(BlockId {
-            level: 0,
-            at: [1, 0, 0],
-        })
-        .unwrap()]);
-    let mut grid = Grid::<T>::builder(domain)
-        .wavelet(wavelet)
-        .forest(forest)
-        .build()
-        .unwrap();
-    grid.add_channel("omega", components).unwrap();
-    grid.add_channel("psi", components).unwrap();
-    let blob = |x: [f64; 3], c: usize| {
-        let middle = [0.35 + 0.02 * c as f64, 0.45, 0.3];
-        let r2: f64 = (0..3).map(|axis| (x[axis] - middle[axis]).powi(2)).sum();
-        if r2 < 0.02 {
-            (1.0 + c as f64) * (1.0 - r2 / 0.02).powi(2) * (9.0 * x[1] + c as f64).sin()
-        } else {
-            0.0
-        }
-    };
-    let copy = grid.clone();
-    let (domain, forest) = (*copy.domain(), copy.forest());
-    grid.update_blocks("omega", |block, values| {
-        assert!(forest.find(block).is_some());
-        for (k, value) in values.iter_mut().enumerate() {
-            let point = k % BLOCK_POINTS;
-            let at = [point % 16, point / 16 % 16, point / 256].map(|c| c as isize);
-            *value = T::from_f64(blob(domain.position(wavelet, block, at), k / BLOCK_POINTS));
-        }
-    })
-    .unwrap();
-    grid
-}
 
 /// The potential at every `step`-th point, pair by pair in double precision.
 fn plain_sum<T: Real>(grid: &Grid<T>, kernel: Kernel, component: usize, step: usize) -> Vec<(usize, f64)> {
@@ -278,12 +241,11 @@ fn the_singular_kernel_with_its_self_term_converges_at_fourth_order() {
 /// finer.
 fn blob_error(level: u8, jump: bool, corrected: bool) -> f64 {
     let domain = Domain::new([-8.0; 3], [1; 3], 16.0).unwrap();
-    let mut forest = Forest::uniform([1; 3], level);
-    if jump {
-        let half = 1 << (level - 1);
-        let marked = (0..forest.leaves().len()).filter(|k| forest.leaves()[*k].at.iter().all(|c| *c >= half));
-        forest = forest.refined(marked.collect::<Vec<_>>());
-    }
+    let forest = if jump {
+        one_finer_octant(level)
+    } else {
+        Forest::uniform([1; 3], level)
+    };
     let mut grid = Grid::<f64>::builder(domain)
         .forest(forest)
         .scalar("omega")
@@ -300,23 +262,6 @@ fn blob_error(level: u8, jump: bool, corrected: bool) -> f64 {
     (difference / grid.integrate("psi", 0, |x, _| exact(x).powi(2)).unwrap()).sqrt()
 }
 
-/// erf(r)/r by its series near zero and by the continued fraction of erfc beyond.
-fn erf_over(r: f64) -> f64 {
-    if r < 2.5 {
-        let (mut term, mut sum) = (2.0 / PI.sqrt(), 0.0);
-        for n in 0..60 {
-            sum += term / f64::from(2 * n + 1);
-            term *= -r * r / f64::from(n + 1);
-        }
-        return sum;
-    }
-    let mut fraction = 0.0;
-    for k in (1..80).rev() {
-        fraction = 0.5 * f64::from(k) / (r + fraction);
-    }
-    (1.0 - (-r * r).exp() / (PI.sqrt() * (r + fraction))) / r
-}
-
 #[test]
 fn a_blob_cut_by_a_jump_in_level_is_helped_by_the_correction() {
     let uniform = [1, 2].map(|level| blob_error(level, false, true));
@@ -331,127 +276,6 @@ fn a_blob_cut_by_a_jump_in_level_is_helped_by_the_correction() {
 fn the_regularised_kernel_has_the_error_of_the_reference() {
     let error = ring_error(0, Kernel::Regularised(Smoothing::OwnSpacing));
     assert!((error / 1.56e-1 - 1.0).abs() < 0.05, "{error}");
-}
-
-#[test]
-fn velocity_from_expansions_agrees_with_the_curl_of_the_stream_function() {
-    use farfield_grid::operators::{Curl, Order};
-    let [ring, _] = CompactRing::two_rings();
-    let domain = Domain::new([0.0, 0.0, 0.125], [2, 2, 1], 0.25).unwrap();
-    let builder = Grid::<f64>::builder(domain)
-        .vector("omega")
-        .vector("psi")
-        .vector("u")
-        .vector("curl");
-    let mut grid = builder.start_level(1).build().unwrap();
-    grid.fill_vector("omega", Sampling::Point, |x| ring.vorticity(x))
-        .unwrap();
-    let solver = Poisson::new(Accuracy::Tolerance(1e-6));
-    solver.solve(&mut grid, "omega", "psi").unwrap();
-    solver.solve_velocity(&mut grid, "omega", "u").unwrap();
-    grid.apply(&Curl(Order::Fourth), "psi", "curl").unwrap();
-    let (u, curl) = (
-        grid.channel("u").unwrap().values(),
-        grid.channel("curl").unwrap().values(),
-    );
-    let difference: f64 = u.iter().zip(curl).map(|(a, b)| (a - b).powi(2)).sum();
-    let size: f64 = curl.iter().map(|a| a * a).sum();
-    let error = (difference / size).sqrt();
-    assert!(error < 8e-3, "{error:e}");
-}
-
-/// The velocity at every `step`-th point, pair by pair; the share of the points themselves is left out.
-fn plain_velocity(grid: &Grid<f64>, kernel: Kernel, step: usize) -> Vec<(usize, [f64; 3])> {
-    let omega = grid.channel("omega").unwrap();
-    let point = |k: usize| [k % 16, k / 16 % 16, k / 256];
-    let leaves = grid.forest().leaves();
-    let mut sources = Vec::new();
-    for (leaf, block) in leaves.iter().enumerate() {
-        let h = grid.domain().spacing(block.level);
-        for k in 0..BLOCK_POINTS {
-            let w = [0, 1, 2].map(|c| omega.block(leaf, c)[k] * h.powi(3) / (4.0 * PI));
-            sources.push((grid.position(leaf, point(k)), h, w));
-        }
-    }
-    let velocity = |x: [f64; 3]| {
-        let mut u = [0.0; 3];
-        for (y, h, w) in &sources {
-            let d = [0, 1, 2].map(|c| x[c] - y[c]);
-            let r2: f64 = d.iter().map(|c| c * c).sum();
-            let factor = match kernel {
-                Kernel::Singular if r2 == 0.0 => 0.0,
-                Kernel::Singular => r2.powf(-1.5),
-                Kernel::Regularised(_) => (r2 + 2.5 * h * h) / (r2 + h * h).powf(2.5),
-            };
-            for c in 0..3 {
-                let (next, last) = ((c + 1) % 3, (c + 2) % 3);
-                u[c] += factor * (w[next] * d[last] - w[last] * d[next]);
-            }
-        }
-        u
-    };
-    (0..leaves.len() * BLOCK_POINTS)
-        .step_by(step)
-        .map(|k| (k, velocity(grid.position(k / BLOCK_POINTS, point(k % BLOCK_POINTS)))))
-        .collect()
-}
-
-#[test]
-fn velocity_straight_from_pairs_and_expansions_is_the_plain_sum() {
-    for kernel in [Kernel::Singular, Kernel::Regularised(Smoothing::OwnSpacing)] {
-        let mut grid = grid::<f64>(Wavelet::AverageInterpolating5, 3);
-        grid.add_channel("u", 3).unwrap();
-        let all = plain_velocity(&grid, kernel, 211);
-        let size: f64 = all.iter().flat_map(|(_, u)| u).map(|u| u * u).sum();
-        // Away from the sources, where a point has no share of its own; errors are relative to the sizes at all points.
-        let away = |k: usize| {
-            let k_in_block = k % BLOCK_POINTS;
-            let x = grid.position(
-                k / BLOCK_POINTS,
-                [k_in_block % 16, k_in_block / 16 % 16, k_in_block / 256],
-            );
-            let r2: f64 = (0..3).map(|axis| (x[axis] - [0.37, 0.45, 0.3][axis]).powi(2)).sum();
-            r2 > 0.33 * 0.33
-        };
-        let want: Vec<_> = all.into_iter().filter(|(k, _)| away(*k)).collect();
-        assert!(want.len() > 20);
-        let mut error = |solver: Poisson| {
-            let solver = solver.kernel(kernel).interface_correction(false);
-            solver.solve_velocity(&mut grid, "omega", "u").unwrap();
-            let u = grid.channel("u").unwrap();
-            let mut difference = 0.0;
-            for (k, want) in &want {
-                for c in 0..3 {
-                    difference += (u.block(k / BLOCK_POINTS, c)[k % BLOCK_POINTS] - want[c]).powi(2);
-                }
-            }
-            (difference / size).sqrt()
-        };
-        for simd in SimdLevel::available() {
-            let pairs = Poisson::new(Accuracy::Fixed { theta: 0.0, order: 4 }).simd(simd);
-            let error = error(pairs);
-            assert!(error < 1e-13, "{kernel} {simd}: {error:e}");
-        }
-        for method in [Method::Treecode, Method::Fmm] {
-            for tolerance in [1e-2, 1e-4] {
-                let solver = Poisson::new(Accuracy::Tolerance(tolerance)).method(method);
-                let error = error(solver);
-                assert!(error < tolerance, "{kernel} {method} {tolerance:e}: {error:e}");
-            }
-        }
-        let mut last = f64::INFINITY;
-        for order in [4, 8, 12] {
-            let solver = Poisson::new(Accuracy::Fixed { theta: 0.6, order }).leaf_capacity(40);
-            let error = error(solver);
-            // The far field of the regularised kernel differs, and boxes are small.
-            let floor = if kernel == Kernel::Singular { 0.0 } else { 2e-3 };
-            assert!(
-                error < (0.5 * last).max(floor),
-                "{kernel} order {order}: {error:e} after {last:e}"
-            );
-            last = error;
-        }
-    }
 }
 
 #[test]

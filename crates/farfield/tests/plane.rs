@@ -483,13 +483,41 @@ fn bad_input_is_named() {
             ..
         })
     ));
-    let overflow = plan.evaluate(&[f64::MAX, f64::MAX]);
-    assert!(overflow.is_ok() || matches!(overflow, Err(Error::Overflow { .. })));
     let huge = [[0.0, 0.0], [1e200, 0.0]];
     assert!(matches!(
         Sum::new(Kernel::Log, &huge).plan(),
         Err(Error::Extent { extent: 1e200, .. })
     ));
+}
+
+#[test]
+fn the_largest_results_are_right_and_larger_ones_are_an_overflow() {
+    // gamma / (z_j - z_i): one over the distance, so a distance of one keeps the strength and a quarter makes four of it.
+    let result = |distance: f64, strength: f64, method: Method| {
+        let points = [[0.0, 0.0], [distance, 0.0]];
+        let mut plan = Sum::new(Kernel::Harmonic, &points).method(method).plan().unwrap();
+        let field = plan.evaluate(&[strength, strength])?;
+        Ok::<_, Error>(field.get(Output::Potential).unwrap().to_vec())
+    };
+    for method in [Method::Auto, Method::Fmm, Method::Direct] {
+        for strength in [1.0, 0.5 * f64::MAX] {
+            let values = result(1.0, strength, method).unwrap();
+            for (value, want) in values.iter().zip([1.0, 0.0, -1.0, 0.0]) {
+                assert!((value / strength - want).abs() < 1e-12, "{method}: {values:?}");
+            }
+        }
+        let error = result(0.25, 0.5 * f64::MAX, method).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                Error::Overflow {
+                    output: "potential",
+                    ..
+                }
+            ),
+            "{method}: {error}"
+        );
+    }
 }
 
 #[test]

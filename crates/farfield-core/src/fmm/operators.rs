@@ -147,30 +147,36 @@ pub fn add_strengths<V: Lanes, const IRREGULAR: bool>(
     expansions: &mut [V::Elem],
     scratch: &mut [V::Elem],
 ) {
-    if far.are_expansions() {
-        let streams = expansions.len() / coefficient_count(order);
-        let workspace = as_lanes::<V>(scratch, workspace_len(order, streams));
-        return add_sources::<V, IRREGULAR>(
-            recurrence, order, points, placement, strengths, stride, expansions, workspace,
-        );
-    }
-    let (sums, scratch) = scratch.split_at_mut(far.sums_len());
-    let workspace = as_lanes::<V>(scratch, far.sums_len());
-    let streams = sums.len() / coefficient_count(far.basis_order());
-    for (vector, expansion) in expansions.chunks_mut(coefficient_count(order)).enumerate() {
+    // Streams are expansions themselves, all made at once, or become the expansion of a vector. One call, compiled once.
+    let direct = far.are_expansions();
+    let (basis_order, sums_len) = if direct {
+        (order, 0)
+    } else {
+        (far.basis_order(), far.sums_len())
+    };
+    let (sums, scratch) = scratch.split_at_mut(sums_len);
+    let at_once = if direct {
+        expansions.len()
+    } else {
+        coefficient_count(order)
+    };
+    let streams = if direct { at_once } else { sums_len } / coefficient_count(basis_order);
+    let workspace = as_lanes::<V>(scratch, workspace_len(basis_order, streams));
+    for (vector, expansion) in expansions.chunks_mut(at_once.max(1)).enumerate() {
         sums.fill(V::Elem::ZERO);
-        let strengths = &strengths[vector * streams * stride..];
         add_sources::<V, IRREGULAR>(
             recurrence,
-            far.basis_order(),
+            basis_order,
             points,
             placement,
-            strengths,
+            &strengths[vector * streams * stride..],
             stride,
-            sums,
+            if direct { &mut *expansion } else { &mut *sums },
             workspace,
         );
-        far.add_to(expansion, sums, inverse_side);
+        if !direct {
+            far.add_to(expansion, sums, inverse_side);
+        }
     }
 }
 

@@ -158,6 +158,8 @@ fn gradient<T: Real, P: Profile>(accuracy: RsqrtAccuracy, simd: SimdLevel, block
 
 /// A radial profile: `K(r)` and `K'(r)/r`.
 pub(super) trait Profile {
+    /// As [`Pair::SINGULAR`].
+    const SINGULAR: bool = false;
     /// Returns `(K, K'/r)`; callers that need no gradient drop the second.
     fn profile<V: Lanes, const A: u8, const SKIP: bool>(r2: V, size2: V) -> (V, V);
 }
@@ -195,6 +197,7 @@ pub(super) fn singular<V: Lanes, const A: u8, const SKIP: bool>(r2: V) -> (V, V)
 }
 
 impl Profile for SingularVortex {
+    const SINGULAR: bool = true;
     #[inline(always)]
     fn profile<V: Lanes, const A: u8, const SKIP: bool>(r2: V, _: V) -> (V, V) {
         singular::<V, A, SKIP>(r2)
@@ -243,6 +246,7 @@ fn cross<V: Lanes>(a: [V; 3], b: [V; 3]) -> [V; 3] {
 }
 
 impl<P: Profile> Pair<3, 3, 3> for VortexVelocity<P> {
+    const SINGULAR: bool = P::SINGULAR;
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], gamma: [V; 3], size2: V, sums: &mut [V; 3]) {
         let (k, _) = P::profile::<V, A, SKIP>(norm2(d), size2);
@@ -254,6 +258,7 @@ impl<P: Profile> Pair<3, 3, 3> for VortexVelocity<P> {
 }
 
 impl<P: Profile> Pair<3, 3, 12> for VortexGradient<P> {
+    const SINGULAR: bool = P::SINGULAR;
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], gamma: [V; 3], size2: V, sums: &mut [V; 12]) {
         let (k, slope) = P::profile::<V, A, SKIP>(norm2(d), size2);

@@ -35,6 +35,7 @@ struct CoulombGradient;
 struct CoulombHessian;
 
 impl Pair<3, 1, 1> for CoulombPotential {
+    const SINGULAR: bool = true;
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], _: V, sums: &mut [V; 1]) {
         sums[0] = q.mul_add(inverse_distance::<V, A, SKIP>(norm2(d)), sums[0]);
@@ -53,6 +54,7 @@ pub(super) fn add_gradient<V: Lanes>(d: [V; 3], q: V, inverse: V, sums: &mut [V;
 }
 
 impl Pair<3, 1, 4> for CoulombGradient {
+    const SINGULAR: bool = true;
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], _: V, sums: &mut [V; 4]) {
         add_gradient(d, q, inverse_distance::<V, A, SKIP>(norm2(d)), sums);
@@ -60,6 +62,7 @@ impl Pair<3, 1, 4> for CoulombGradient {
 }
 
 impl Pair<3, 1, 10> for CoulombHessian {
+    const SINGULAR: bool = true;
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], _: V, sums: &mut [V; 10]) {
         let inverse = inverse_distance::<V, A, SKIP>(norm2(d));

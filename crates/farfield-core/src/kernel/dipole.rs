@@ -41,6 +41,7 @@ fn along<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], p: [V; 3]) -> (V, [
 }
 
 impl Pair<3, 4, 1> for DipolePotential {
+    const SINGULAR: bool = true;
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q, x, y, z]: [V; 4], _: V, sums: &mut [V; 1]) {
         let (inverse, _, moment) = along::<V, A, SKIP>(d, [x, y, z]);
@@ -49,6 +50,7 @@ impl Pair<3, 4, 1> for DipolePotential {
 }
 
 impl Pair<3, 4, 4> for DipoleGradient {
+    const SINGULAR: bool = true;
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q, x, y, z]: [V; 4], _: V, sums: &mut [V; 4]) {
         let p = [x, y, z];
@@ -65,6 +67,7 @@ impl Pair<3, 4, 4> for DipoleGradient {
 }
 
 impl Pair<3, 4, 10> for DipoleHessian {
+    const SINGULAR: bool = true;
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q, x, y, z]: [V; 4], size2: V, sums: &mut [V; 10]) {
         let p = [x, y, z];

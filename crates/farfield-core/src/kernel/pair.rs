@@ -4,6 +4,8 @@ use crate::simd::{Lanes, rsqrt};
 
 /// The interaction of one source with a vector of targets in `D` dimensions: `S` strengths in, `O` sums out.
 pub(crate) trait Pair<const D: usize, const S: usize, const O: usize> {
+    /// Whether coincident pairs add nothing whatever their index, so that no loop need compare indices.
+    const SINGULAR: bool = false;
     /// Adds the contribution of a source to `sums`. `d` is target minus source, `size2` the square of the source's
     /// core size. `A` is the accuracy of the reciprocal square root or reciprocal; where `SKIP`, coincident pairs add nothing.
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; D], strength: [V; S], size2: V, sums: &mut [V; O]);

@@ -54,7 +54,8 @@ impl<T: Real, P: Pair<D, S, O>, const D: usize, const S: usize, const O: usize, 
     type Output = ();
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
-        if Needless::<V, A>::IS {
+        if const { RsqrtAccuracy::is_never_chosen::<V, A>() } {
+            // The exact loop is there anyway.
             self.block.full::<P, S, O>(self.simd, self.sums);
         } else {
             self.block.run::<V, P, S, O, A>(self.sums);
@@ -62,26 +63,12 @@ impl<T: Real, P: Pair<D, S, O>, const D: usize, const S: usize, const O: usize, 
     }
 }
 
-/// Whether [`RsqrtAccuracy::for_error`] never chooses accuracy `A` for vectors of type `V`: then its loop need not be
-/// compiled, and the exact one takes its place. The question is put to a constant because the compiler leaves out what
-/// stands behind one that is false.
-struct Needless<V, const A: u8>(PhantomData<V>);
-
-impl<V: Lanes, const A: u8> Needless<V, A> {
-    const IS: bool = {
-        let e = V::RSQRT_ESTIMATE_ERROR;
-        let newton_is_exact = 1.5 * e * e <= 2.0 * V::Elem::EPSILON;
-        e == 0.0 || A == RsqrtAccuracy::Cubic as u8 && newton_is_exact
-    };
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Every accuracy that a plan can choose has a loop of its own.
     #[test]
-    fn no_accuracy_that_is_chosen_is_needless() {
+    fn an_accuracy_is_left_out_where_no_plan_chooses_it_and_only_there() {
         struct Check;
         impl<T: Real> Vectorized<T> for Check {
             type Output = ();
@@ -90,19 +77,22 @@ mod tests {
                 for k in 0..200 {
                     chosen.push(RsqrtAccuracy::for_error::<V>(10f64.powf(-0.1 * f64::from(k))));
                 }
-                let needless = [
+                let left_out = [
                     (
                         RsqrtAccuracy::Estimate,
-                        Needless::<V, { RsqrtAccuracy::Estimate as u8 }>::IS,
+                        RsqrtAccuracy::is_never_chosen::<V, { RsqrtAccuracy::Estimate as u8 }>(),
                     ),
                     (
                         RsqrtAccuracy::Newton,
-                        Needless::<V, { RsqrtAccuracy::Newton as u8 }>::IS,
+                        RsqrtAccuracy::is_never_chosen::<V, { RsqrtAccuracy::Newton as u8 }>(),
                     ),
-                    (RsqrtAccuracy::Cubic, Needless::<V, { RsqrtAccuracy::Cubic as u8 }>::IS),
+                    (
+                        RsqrtAccuracy::Cubic,
+                        RsqrtAccuracy::is_never_chosen::<V, { RsqrtAccuracy::Cubic as u8 }>(),
+                    ),
                 ];
-                for (accuracy, needless) in needless {
-                    assert_eq!(chosen.contains(&accuracy), !needless, "{accuracy:?} {}", T::NAME);
+                for (accuracy, left_out) in left_out {
+                    assert_eq!(chosen.contains(&accuracy), !left_out, "{accuracy:?} {}", T::NAME);
                 }
             }
         }

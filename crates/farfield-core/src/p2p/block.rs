@@ -142,9 +142,10 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
         }
         let mut totals = [[V::zero(); O]; B];
         for range in self.own.0 {
-            match self.own.1 {
-                Skip::Coincident => self.over_range::<V, P, S, O, A, B, true, false>(*range, first, &x, &mut totals),
-                Skip::SameIndex => self.over_range::<V, P, S, O, A, B, true, true>(*range, first, &x, &mut totals),
+            if P::SINGULAR || self.own.1 == Skip::Coincident {
+                self.over_range::<V, P, S, O, A, B, true, false>(*range, first, &x, &mut totals);
+            } else {
+                self.over_range::<V, P, S, O, A, B, true, true>(*range, first, &x, &mut totals);
             }
         }
         for range in self.others {

@@ -31,6 +31,15 @@ impl RsqrtAccuracy {
             RsqrtAccuracy::Full
         }
     }
+
+    /// Whether [`RsqrtAccuracy::for_error`] never chooses accuracy `A` for vectors of type `V`. Asked as
+    /// `if const { ... }`, the compiler leaves out the loop that would never run.
+    pub const fn is_never_chosen<V: Lanes, const A: u8>() -> bool {
+        let e = V::RSQRT_ESTIMATE_ERROR;
+        let newton_is_exact = 1.5 * e * e <= 2.0 * V::Elem::EPSILON;
+        let full = A == RsqrtAccuracy::Full as u8;
+        !full && (e == 0.0 || A == RsqrtAccuracy::Cubic as u8 && newton_is_exact)
+    }
 }
 
 /// `1/sqrt(x)` to the accuracy `A` (an [`RsqrtAccuracy`] as a number, so that it is a constant of the loop).

@@ -9,6 +9,8 @@ use farfield::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch
 /// Sources whose distances along x are tabulated at a time; the table stays in the first cache.
 const TILE: usize = 64;
 
+const FULL: u8 = RsqrtAccuracy::Full as u8;
+
 /// The kinds of [`Pair`] as constants.
 const SINGULAR: u8 = Pair::Singular as u8;
 const REGULARISED: u8 = Pair::Regularised as u8;
@@ -34,6 +36,7 @@ pub(crate) fn add_direct<T: Real>(
     sums: &mut [T],
 ) {
     let task = Direct {
+        simd,
         sources,
         ranges,
         brick,
@@ -47,6 +50,7 @@ pub(crate) fn add_direct<T: Real>(
 }
 
 struct Direct<'a, T> {
+    simd: SimdLevel,
     sources: &'a Sources<T>,
     ranges: &'a [DirectRange],
     brick: &'a Brick,
@@ -83,11 +87,16 @@ impl<T: Real, const A: u8, const PAIR: u8, const C: usize, const X: usize> Vecto
     type Output = ();
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
+        if const { RsqrtAccuracy::is_never_chosen::<V, A>() } {
+            // The exact loop is there anyway.
+            return dispatch(self.0.simd, DirectLoop::<T, FULL, PAIR, C, X>(self.0));
+        }
         let Direct {
             sources,
             ranges,
             brick,
             sums,
+            ..
         } = self.0;
         let lines = LineTable::<T>::new();
         let mut tile = Tile::<T, PAIR, C>::new();

@@ -19,6 +19,7 @@ pub(crate) fn add_indirect<T: Real>(
     sums: &mut [T],
 ) {
     let task = Indirect {
+        simd,
         expansions,
         tree,
         nodes,
@@ -33,12 +34,15 @@ pub(crate) fn add_indirect<T: Real>(
 }
 
 struct Indirect<'a, T> {
+    simd: SimdLevel,
     expansions: &'a Expansions<T>,
     tree: &'a SourceTree,
     nodes: &'a [u32],
     brick: &'a Brick,
     sums: &'a mut [T],
 }
+
+const FULL: u8 = RsqrtAccuracy::Full as u8;
 
 /// M2P for order `P`; `PAIRS` is the number of pairs k <= n <= P, `TERMS` is P + 1.
 struct IndirectLoop<'a, T, const A: u8, const P: usize, const PAIRS: usize, const TERMS: usize>(Indirect<'a, T>);
@@ -81,12 +85,17 @@ impl<T: Real, const A: u8, const P: usize, const PAIRS: usize, const TERMS: usiz
     type Output = ();
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
+        if const { RsqrtAccuracy::is_never_chosen::<V, A>() } {
+            // The exact loop is there anyway.
+            return dispatch(self.0.simd, IndirectLoop::<T, FULL, P, PAIRS, TERMS>(self.0));
+        }
         let Indirect {
             expansions,
             tree,
             nodes,
             brick,
             sums,
+            ..
         } = self.0;
         assert!(sums.len() >= expansions.components * BRICK_POINTS);
         let lines = LineTable::<T>::new();
