@@ -62,7 +62,7 @@ impl<'a, T: Real> Case<'a, T> {
             strengths: self.strengths,
         };
         let mut worst: f64 = 0.0;
-        for error in verify(&problem, field, 60, 5) {
+        for error in verify(&problem, field, 60, 5).unwrap() {
             assert!(
                 error.relative_l2 <= self.tolerance,
                 "{} {} {what}: {} is {:e}, asked {:e}",

@@ -15,9 +15,10 @@ use crate::failure::Failure;
 use crate::problem::{Error, Executor, OutputError, Planned, Problem, Processor, Shared};
 use crate::profile::Profile;
 use crate::{print, threads, units};
+use farfield::check::Check;
 use farfield::plan::Parameters;
 use farfield::report::Seconds;
-use farfield::{Field, machine};
+use farfield::{Field, Method, machine};
 use farfield_cuda::device::Precision;
 use input::Input;
 use kernel::AnyKernel;
@@ -55,6 +56,8 @@ struct Outcome {
     memory: Option<u64>,
     samples: usize,
     errors: Vec<OutputError>,
+    /// What the evaluation found out about its own error.
+    check: Option<Check>,
 }
 
 fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
@@ -72,16 +75,22 @@ fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
     let (mut outcome, field) = fastest(problem, request, &input)?;
     if request.verify > 0 {
         outcome.samples = request.verify.min(field.targets());
-        outcome.errors = problem.verify(&input.data(), &field, outcome.samples, request.seed);
+        let verified = problem.verify(&input.data(), &field, outcome.samples, request.seed);
+        outcome.errors = verified.map_err(|error| input.failure(request, error))?;
     }
+    outcome.check = field.check().cloned();
     if let Some(path) = &request.output {
         write::results(path, &field)?;
     }
-    if request.json {
-        record::json(problem, request, &input, &outcome)
+    let text = if request.json {
+        record::json(problem, request, &input, &outcome)?
     } else {
-        Ok(summary::text(problem, request, &input, &outcome))
+        summary::text(problem, request, &input, &outcome)
+    };
+    if outcome.is_exceeded() {
+        return Err(Failure::Exceeded(text));
     }
+    Ok(text)
 }
 
 /// Plans and evaluates as often as asked, each time from raw points, and keeps the fastest.
@@ -157,7 +166,14 @@ impl Outcome {
             memory: None,
             samples: 0,
             errors: Vec::new(),
+            check: None,
         }
+    }
+
+    /// Whether a measured error exceeds the tolerance.
+    fn is_exceeded(&self) -> bool {
+        let exceeds = |error: &OutputError| self.tolerance.is_some_and(|tolerance| error.relative_l2 > tolerance);
+        self.errors.iter().any(exceeds) || self.check.as_ref().is_some_and(|check| !check.warnings.is_empty())
     }
 
     fn add_notes<P: Problem<D>, T, const D: usize>(
@@ -170,6 +186,18 @@ impl Outcome {
         let method = self.parameters.method;
         if request.settings.theta.is_some() && !problem.uses_theta(method) {
             self.notes.push(format!("theta means nothing to {method} here"));
+        }
+        if method == Method::Direct {
+            let settings = &request.settings;
+            let given = [
+                ("--order", settings.order.is_some()),
+                ("--leaf-capacity", settings.leaf_capacity.is_some()),
+            ];
+            for (option, _) in given.iter().filter(|(_, given)| *given) {
+                self.notes.push(format!(
+                    "{option} was dropped: the direct sum has no expansions and no boxes"
+                ));
+            }
         }
     }
 }

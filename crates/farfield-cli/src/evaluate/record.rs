@@ -5,6 +5,7 @@ use super::request::{Charges, Request, Sources};
 use super::{Outcome, rate};
 use crate::failure::Failure;
 use crate::problem::{Facts, Named, Problem, Shared};
+use farfield::check::{Check, Measured};
 use farfield::report::{Phase, Seconds};
 use farfield_cuda::device::Precision;
 use farfield_cuda::hybrid::Busy;
@@ -63,7 +64,41 @@ struct Record {
     /// The largest relative error at a target (Goude and Engblom, eq. 5.3); in the plane only.
     #[serde(skip_serializing_if = "Map::is_empty")]
     maximum_error: Map<String, Value>,
+    /// What the evaluation measured of its own error, over all targets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check: Option<CheckRecord>,
     notes: Vec<String>,
+}
+
+/// The error of each output by its name, and how sure it is.
+#[derive(Serialize)]
+struct CheckRecord {
+    error: Map<String, Value>,
+    /// What the errors hardly exceed.
+    upper: Map<String, Value>,
+    targets: usize,
+    /// Whether these were all.
+    complete: bool,
+    /// How often it was summed until the tolerance held.
+    attempts: usize,
+    warnings: Vec<String>,
+}
+
+impl CheckRecord {
+    fn new(check: &Check) -> Self {
+        let by_name = |value: fn(&Measured) -> f64| {
+            let entry = |measured: &Measured| (measured.output.to_owned(), value(measured).into());
+            check.outputs.iter().map(entry).collect()
+        };
+        Self {
+            error: by_name(|measured| measured.relative_l2),
+            upper: by_name(|measured| measured.upper),
+            targets: check.targets,
+            complete: check.complete,
+            attempts: check.attempts,
+            warnings: check.warnings.iter().map(ToString::to_string).collect(),
+        }
+    }
 }
 
 /// Seconds count from when tree and lists are made.
@@ -188,6 +223,7 @@ pub fn json<P: Problem<D>, T: Precision, const D: usize>(
         memory_forecast_bytes: problem.memory_forecast::<T>(input.counts(), &request.settings),
         error,
         maximum_error,
+        check: outcome.check.as_ref().map(CheckRecord::new),
         notes: outcome.notes.clone(),
     };
     let text = serde_json::to_string_pretty(&record).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;

@@ -105,6 +105,7 @@ impl<S: Named> Request<S> {
                 theta: args.theta,
                 leaf_capacity: args.leaf_capacity,
                 simd: args.simd,
+                no_check: args.no_check,
                 profile: profile.costs,
                 executor: Executor::Cpu,
             },

@@ -69,7 +69,7 @@ pub trait Problem<const D: usize> {
         field: &Field<T, Self::Output>,
         samples: usize,
         seed: u64,
-    ) -> Vec<OutputError>;
+    ) -> Result<Vec<OutputError>, Error>;
 
     /// Whether theta means anything to a method.
     fn uses_theta(&self, method: Method) -> bool;
@@ -152,6 +152,8 @@ pub struct Settings {
     pub theta: Option<f64>,
     pub leaf_capacity: Option<usize>,
     pub simd: Option<SimdLevel>,
+    /// Whether evaluations do without a look at their own error.
+    pub no_check: bool,
     pub profile: MachineProfile,
     pub executor: Executor,
 }
@@ -163,6 +165,7 @@ macro_rules! with_settings {
         let mut sum = $sum
             .method(settings.method)
             .vectors($vectors)
+            .check_errors(!settings.no_check)
             .profile(settings.profile.clone());
         if let Some(targets) = $targets {
             sum = sum.targets(targets);

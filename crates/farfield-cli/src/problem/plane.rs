@@ -180,7 +180,13 @@ impl Problem<2> for Plane {
         sum.memory_forecast(counts.sources, counts.targets).total()
     }
 
-    fn verify<T: Real>(&self, data: &Data<'_, T, 2>, field: &Field<T>, samples: usize, seed: u64) -> Vec<OutputError> {
+    fn verify<T: Real>(
+        &self,
+        data: &Data<'_, T, 2>,
+        field: &Field<T>,
+        samples: usize,
+        seed: u64,
+    ) -> Result<Vec<OutputError>, Error> {
         let problem = plane::Problem {
             kernel: self.kernel,
             core: self.core,
@@ -190,13 +196,13 @@ impl Problem<2> for Plane {
             complex: self.complex,
             strengths: data.strengths,
         };
-        let measured = plane::verify(&problem, field, samples, seed);
+        let measured = plane::verify(&problem, field, samples, seed)?;
         let of = |error: plane::OutputError| OutputError {
             output: error.output.name(),
             relative_l2: error.relative_l2,
             maximum: Some(error.maximum),
         };
-        measured.into_iter().map(of).collect()
+        Ok(measured.into_iter().map(of).collect())
     }
 
     fn gpu_pays<T: Precision>(&self, data: &Data<'_, T, 2>, settings: &Settings, gpu: &Properties) -> bool {

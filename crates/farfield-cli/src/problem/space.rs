@@ -228,7 +228,13 @@ impl Problem<3> for Space {
         auto::pays(gpu, &settings.profile, rayon::current_num_threads(), &sum)
     }
 
-    fn verify<T: Real>(&self, data: &Data<'_, T, 3>, field: &Field<T>, samples: usize, seed: u64) -> Vec<OutputError> {
+    fn verify<T: Real>(
+        &self,
+        data: &Data<'_, T, 3>,
+        field: &Field<T>,
+        samples: usize,
+        seed: u64,
+    ) -> Result<Vec<OutputError>, Error> {
         let problem = verify::Problem {
             kernel: self.kernel,
             sources: data.sources,
@@ -236,13 +242,13 @@ impl Problem<3> for Space {
             sizes: &self.sizes(),
             strengths: data.strengths,
         };
-        let measured = verify::verify(&problem, field, samples, seed);
+        let measured = verify::verify(&problem, field, samples, seed)?;
         let of = |error: verify::OutputError| OutputError {
             output: error.output.name(),
             relative_l2: error.relative_l2,
             maximum: None,
         };
-        measured.into_iter().map(of).collect()
+        Ok(measured.into_iter().map(of).collect())
     }
 
     fn uses_theta(&self, method: Method) -> bool {

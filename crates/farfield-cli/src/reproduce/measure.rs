@@ -101,7 +101,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Case<'_, P, T, D> {
             let (error, maximum_error) = match &best {
                 Some(best) => (best.error, best.maximum_error),
                 None if samples == 0 => (0.0, None),
-                None => worst(&self.problem.verify(&self.data, &field, samples, SEED)),
+                None => worst(&self.problem.verify(&self.data, &field, samples, SEED)?),
             };
             if best.is_none_or(|best| seconds.total < best.seconds.total) {
                 best = Some(Measured {

@@ -17,6 +17,7 @@
 //! results in the caller's order; `fmm.rs` shows it on one screen.
 
 mod calibrate;
+mod check;
 mod complex;
 mod connect;
 mod expansion;
@@ -32,6 +33,7 @@ mod pyramid;
 mod request;
 mod special;
 mod sum;
+mod truth;
 mod tuning;
 mod verify;
 
@@ -39,6 +41,7 @@ pub(crate) use calibrate::calibrate;
 pub use expansion::MAX_ORDER;
 pub use kernel::{Core, Kernel, Output};
 pub use mesh::{Couplings, Mesh};
+pub(crate) use pairs::PlanePairs;
 pub use plan::Plan;
 pub use points::PlaneSet;
 pub use request::Request;
