@@ -10,6 +10,8 @@ pub enum Failure {
     Usage(String),
     /// The data or the machine do not allow it: exit code 1.
     Data(String),
+    /// It was done, but a measured error exceeds the tolerance: the report goes to standard output, exit code 3.
+    Exceeded(String),
 }
 
 impl Failure {
@@ -29,6 +31,13 @@ impl Failure {
                 print::progress(&format!("error: {message}"));
                 ExitCode::from(1)
             }
+            Failure::Exceeded(text) => match print::result(&text) {
+                Ok(()) => {
+                    print::progress("error: the tolerance is exceeded");
+                    ExitCode::from(3)
+                }
+                Err(failure) => failure.report(),
+            },
         }
     }
 }

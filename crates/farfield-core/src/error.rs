@@ -324,3 +324,14 @@ impl Error {
         )
     }
 }
+
+impl Error {
+    /// So many bytes are needed, and so many there.
+    pub(crate) fn memory(needed: u64, available: u64) -> Self {
+        let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
+        Error::Memory {
+            needed_gib: gib(needed),
+            available_gib: gib(available),
+        }
+    }
+}

@@ -5,6 +5,7 @@
 //! caller's own order.
 
 pub mod bench;
+pub mod check;
 pub mod expansion;
 pub mod kernel;
 pub mod machine;

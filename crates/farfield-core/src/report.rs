@@ -28,11 +28,13 @@ pub enum Phase {
     M2p,
     /// Pairs of points.
     P2p,
+    /// True sums at a few targets, to measure the error.
+    Check,
 }
 
 impl Phase {
     /// All phases, in the order they run.
-    pub const ALL: [Phase; 11] = [
+    pub const ALL: [Phase; 12] = [
         Phase::Tree,
         Phase::Sort,
         Phase::Connect,
@@ -44,12 +46,13 @@ impl Phase {
         Phase::L2p,
         Phase::M2p,
         Phase::P2p,
+        Phase::Check,
     ];
 
     /// The name used in reports.
     pub fn name(self) -> &'static str {
         [
-            "tree", "sort", "connect", "p2m", "m2m", "m2l", "p2l", "l2l", "l2p", "m2p", "p2p",
+            "tree", "sort", "connect", "p2m", "m2m", "m2l", "p2l", "l2l", "l2p", "m2p", "p2p", "check",
         ][self as usize]
     }
 }
@@ -57,8 +60,8 @@ impl Phase {
 /// Wall-clock seconds by phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Seconds {
-    phases: [f64; 11],
-    began: [Option<Instant>; 11],
+    phases: [f64; 12],
+    began: [Option<Instant>; 12],
     /// From raw points and strengths in memory to results in the caller's order. On a reused plan, the evaluation
     /// alone.
     pub total: f64,

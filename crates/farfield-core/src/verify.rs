@@ -1,12 +1,19 @@
 //! The true error of a result, measured at sampled targets by a direct sum in double precision.
+//!
+//! The sum is that of the caller's own numbers: nothing is merged, moved or rounded, totals are compensated. It is done with
+//! vectors, like the pairs of a plan, whose formulas are tested one by one against their definitions.
 
-use crate::kernel::{Kernel, Output, Sizes, reference};
-use crate::plan::Field;
+use crate::check::truth::{ABSOLUTE, CoreSizes, MOST_STRENGTHS, SourceArrays, TrueSums, TrueTargets};
+use crate::error::Error;
+use crate::kernel::{Kernel, Output, Sizes};
+use crate::p2p::{PairSums, Pairs, Skip};
+use crate::parallel::in_pool;
+use crate::plan::input::check_size_values;
 use crate::plan::units::{Units, largest_magnitude, times_two_to};
+use crate::plan::{Field, check_strength_count, first_sum};
 use crate::points::Random;
-use crate::simd::Real;
+use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
 use crate::tree::octree::bounds;
-use rayon::prelude::*;
 
 /// What was summed: the caller's own arrays.
 #[derive(Debug, Clone, Copy)]
@@ -34,16 +41,59 @@ pub struct OutputError {
 
 /// Measures the error of `field` at `samples` random targets, over all strength vectors.
 ///
-/// The denominator is floored at machine epsilon times the sum of absolute contributions, and 0/0 is 0.
-pub fn verify<T: Real>(problem: &Problem<T>, field: &Field<T>, samples: usize, seed: u64) -> Vec<OutputError> {
+/// The denominator is floored at machine epsilon times the sum of absolute contributions, and 0/0 is 0. Of vortices the
+/// contributions count as if strength and distance were at right angles.
+///
+/// # Errors
+/// [`Error::Length`], [`Error::NotFinite`] or [`Error::NegativeSize`] if strengths, sizes or field do not fit the points.
+pub fn verify<T: Real>(
+    problem: &Problem<T>,
+    field: &Field<T>,
+    samples: usize,
+    seed: u64,
+) -> Result<Vec<OutputError>, Error> {
     let targets = problem.targets.unwrap_or(problem.sources);
+    let components = problem.kernel.strength_components();
+    check_strength_count(
+        problem.strengths.len(),
+        problem.sources.len(),
+        components,
+        field.vectors(),
+    )?;
+    check_size_values(problem.sizes, problem.sources.len())?;
+    check_targets(field.targets(), targets.len())?;
     let chosen = sampled(targets.len(), samples, seed);
-    let truth = Truth::new(problem);
-    field
-        .outputs()
-        .iter()
-        .map(|output| error_of(&truth, field, *output, &chosen))
-        .collect()
+    let truth = Truth::new(problem, field.outputs());
+    let mut found = vec![Vec::with_capacity(chosen.len() * field.vectors()); field.outputs().len()];
+    in_pool(true, || {
+        let mut sums = TrueSums::default();
+        for chosen in chosen.chunks(TOGETHER) {
+            truth.compare(field, chosen, &mut sums, &mut found);
+        }
+    });
+    let errors = field.outputs().iter().zip(&found);
+    Ok(errors
+        .map(|(output, samples)| OutputError {
+            output: *output,
+            relative_l2: Sample::relative_l2(samples),
+        })
+        .collect())
+}
+
+/// Targets that are summed at once.
+pub(crate) const TOGETHER: usize = 512;
+
+/// [`Error::Length`] unless a field has so many targets.
+pub(crate) fn check_targets(found: usize, expected: usize) -> Result<(), Error> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::Length {
+        array: "field",
+        found,
+        expected,
+        why: "one value for each target".to_owned(),
+    })
 }
 
 /// The numbers of `samples` random targets, or of all if there are no more.
@@ -69,7 +119,7 @@ pub(crate) struct Sample {
 impl Sample {
     /// Compares the values at one target, times `2^unit`, with the truth; `absolute` is the sum of absolute
     /// contributions.
-    pub fn new<T: Real>(values: &[T], unit: i32, truth: &[f64], absolute: f64) -> Self {
+    pub fn new<T: Real>(values: &[T], unit: i32, truth: impl Iterator<Item = f64>, absolute: f64) -> Self {
         let mut sample = Self {
             floor2: (T::EPSILON * absolute).powi(2),
             ..Self::default()
@@ -120,33 +170,17 @@ pub(crate) struct CompensatedSum {
 
 impl CompensatedSum {
     pub fn add(&mut self, term: f64) {
-        let corrected = term - self.lost;
-        let next = self.sum + corrected;
-        self.lost = (next - self.sum) - corrected;
+        let next = self.sum + term;
+        self.lost += if self.sum.abs() >= term.abs() {
+            (self.sum - next) + term
+        } else {
+            (term - next) + self.sum
+        };
         self.sum = next;
     }
 
     pub fn value(self) -> f64 {
-        self.sum
-    }
-}
-
-fn error_of<T: Real>(truth: &Truth<T>, field: &Field<T>, output: Output, chosen: &[usize]) -> OutputError {
-    let unit = truth.units.of_output(output, truth.strengths);
-    let components = output.components();
-    let values = field.get(output).unwrap_or(&[]);
-    let samples: Vec<Sample> = chosen
-        .par_iter()
-        .flat_map_iter(|target| (0..field.vectors()).map(move |vector| (vector, *target)))
-        .map(|(vector, target)| {
-            let (truth, absolute) = truth.at(output, vector, target);
-            let at = (vector * field.targets() + target) * components;
-            Sample::new(&values[at..at + components], -unit, &truth, absolute)
-        })
-        .collect();
-    OutputError {
-        output,
-        relative_l2: Sample::relative_l2(&samples),
+        self.sum + self.lost
     }
 }
 
@@ -154,71 +188,190 @@ fn error_of<T: Real>(truth: &Truth<T>, field: &Field<T>, output: Output, chosen:
 struct Truth<'a, T> {
     problem: &'a Problem<'a, T>,
     kernel: Kernel,
+    pairs: Pairs,
     units: Units,
     /// The unit of strengths, as an exponent of two.
     strengths: i32,
 }
 
 impl<'a, T: Real> Truth<'a, T> {
-    fn new(problem: &'a Problem<'a, T>) -> Self {
+    fn new(problem: &'a Problem<'a, T>, outputs: &[Output]) -> Self {
         let (_, extent) = bounds(&[problem.sources, problem.targets.unwrap_or(&[])]);
         let extent = extent.into_iter().fold(0.0, f64::max).min(f64::MAX);
-        let extent = match problem.sizes {
-            Sizes::Global(size) if extent == 0.0 => size.to_f64(),
-            _ => extent,
+        let largest_size = match problem.sizes {
+            _ if !problem.kernel.has_sizes() => 0.0,
+            Sizes::None => 0.0,
+            Sizes::Global(size) => size.to_f64(),
+            Sizes::PerSource(sizes) => sizes.iter().map(|size| size.to_f64()).fold(0.0, f64::max),
         };
         // In double precision, whatever the precision of the points.
-        let units = Units::new::<f64>(extent, problem.kernel);
+        let units = Units::new::<f64>(if extent > 0.0 { extent } else { largest_size }, problem.kernel);
         let largest = largest_magnitude(problem.strengths).unwrap_or(0.0);
+        let kernel = units.kernel(problem.kernel);
         Self {
             problem,
-            kernel: units.kernel(problem.kernel),
+            kernel,
+            pairs: Pairs {
+                kernel,
+                softened: largest_size > 0.0,
+                derivatives: outputs.iter().map(|output| output.derivatives()).max().unwrap_or(0),
+                accuracy: RsqrtAccuracy::Full,
+            },
             units,
             strengths: Units::of_strengths::<f64>(largest),
         }
     }
 
-    /// The true value at a target, and the sum of absolute contributions.
-    fn at(&self, output: Output, vector: usize, target: usize) -> (Vec<f64>, f64) {
-        let (problem, units) = (self.problem, self.units);
-        let targets = problem.targets.unwrap_or(problem.sources);
-        let place = |point: [T; 3]| point.map(|c| units.length(c.to_f64()));
-        let x = place(targets[target]);
+    /// The unit of each component of a strength.
+    fn strength_units(&self) -> [i32; MOST_STRENGTHS] {
+        let form = self.kernel.form();
+        std::array::from_fn(|c| self.units.of_component(form, c, self.strengths))
+    }
+
+    /// Compares the values at the chosen targets with the truth, for every vector and output.
+    fn compare(&self, field: &Field<T>, chosen: &[usize], sums: &mut TrueSums, found: &mut [Vec<Sample>]) {
+        let problem = self.problem;
         let components = problem.kernel.strength_components();
-        let strengths = &problem.strengths[vector * problem.sources.len() * components..];
-        let same = problem.targets.is_none();
-        let mut sum = vec![CompensatedSum::default(); output.components()];
-        let mut absolute = 0.0;
-        let mut term = vec![0.0; output.components()];
-        for (j, source) in problem.sources.iter().enumerate() {
-            if same && j == target {
-                continue;
-            }
-            let source = place(*source);
-            let d = std::array::from_fn(|axis| x[axis] - source[axis]);
-            let strength: [f64; 4] = std::array::from_fn(|c| {
-                if c < components {
-                    let unit = units.of_component(problem.kernel.form(), c, self.strengths);
-                    times_two_to(strengths[j * components + c].to_f64(), -unit)
-                } else {
-                    0.0
-                }
-            });
-            let size = match problem.sizes {
-                Sizes::None => 0.0,
-                Sizes::Global(size) => units.length(size.to_f64()),
-                Sizes::PerSource(sizes) => units.length(sizes[j].to_f64()),
+        let counts_itself = self.pairs.own_skip(problem.targets.is_none()) == Skip::SameIndex;
+        let points = problem.targets.unwrap_or(problem.sources);
+        let place = |target: &usize| points[*target].map(|c| self.units.length(c.to_f64()));
+        let targets = TrueTargets {
+            position: chosen.iter().map(place).collect(),
+            own: if counts_itself {
+                chosen.iter().map(|target| *target as u32).collect()
+            } else {
+                Vec::new()
+            },
+            absolute: chosen.len(),
+        };
+        let sizes = match problem.sizes {
+            _ if !self.pairs.softened => CoreSizes::Square(0.0),
+            Sizes::None => CoreSizes::Square(0.0),
+            Sizes::Global(size) => CoreSizes::Square(self.units.length(size.to_f64()).powi(2)),
+            Sizes::PerSource(sizes) => CoreSizes::Sizes(sizes),
+        };
+        let rows = PairSums::sums(&self.pairs);
+        for vector in 0..field.vectors() {
+            let per_vector = problem.sources.len() * components;
+            let strengths = &problem.strengths[vector * per_vector..][..per_vector];
+            let sources = SourceArrays {
+                units: (self.units.length_exponent(), self.strength_units()),
+                ..SourceArrays::of_points(problem.sources, strengths, components, sizes)
             };
-            let size = if problem.kernel.has_sizes() { size } else { 0.0 };
-            term.fill(0.0);
-            reference::add_pair(self.kernel, output, d, &strength, size, &mut term);
-            let mut norm = 0.0;
-            for (sum, term) in sum.iter_mut().zip(&term) {
-                norm += term * term;
-                sum.add(*term);
+            sums.compute(SimdLevel::best(), &self.pairs, &sources, &targets);
+            for (output, found) in field.outputs().iter().zip(found.iter_mut()) {
+                let unit = self.units.of_output(*output, self.strengths);
+                let (components, scale, first) = (output.components(), self.kernel.scale(*output), first_sum(*output));
+                let values = field.get(*output).unwrap_or(&[]);
+                for (k, target) in chosen.iter().enumerate() {
+                    let truth = sums.sums[k * rows + first..][..components]
+                        .iter()
+                        .map(|sum| scale * sum);
+                    let absolute = scale.abs() * sums.absolute[k * ABSOLUTE + output.derivatives()];
+                    let at = (vector * field.targets() + target) * components;
+                    found.push(Sample::new(&values[at..at + components], -unit, truth, absolute));
+                }
             }
-            absolute += norm.sqrt();
         }
-        (sum.into_iter().map(CompensatedSum::value).collect(), absolute)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Core, reference};
+    use crate::points::{ChargeDistribution, PointSet};
+
+    /// The vectorised truth is the definition, pair by pair, for every kernel, core and output.
+    #[test]
+    fn true_sums_are_those_of_the_definition() {
+        let sources = PointSet::Cube.generate::<f64>(1300, 1);
+        let gravity = Kernel::gravity(2.0);
+        let kernels = [Kernel::Coulomb, gravity].into_iter();
+        for kernel in kernels.chain(Core::ALL.map(|core| Kernel::BiotSavart { core })) {
+            let components = kernel.strength_components();
+            let strengths = ChargeDistribution::Signed.generate::<f64>(1300 * components, 2);
+            let each: Vec<f64> = (0..1300).map(|k| 0.02 * (1 + k % 5) as f64).collect();
+            for sizes in [Sizes::None, Sizes::Global(0.05), Sizes::PerSource(each)] {
+                let problem = Problem {
+                    kernel,
+                    sources: &sources,
+                    targets: None,
+                    sizes: &sizes,
+                    strengths: &strengths,
+                };
+                let truth = Truth::new(&problem, kernel.outputs());
+                let values: Vec<Vec<f64>> = kernel
+                    .outputs()
+                    .iter()
+                    .map(|output| {
+                        let at = |i: usize| {
+                            let mut sums = vec![0.0; output.components()];
+                            for j in (0..1300).filter(|j| *j != i) {
+                                let d = std::array::from_fn(|a| sources[i][a] - sources[j][a]);
+                                let size = match &sizes {
+                                    _ if !kernel.has_sizes() => 0.0,
+                                    Sizes::None => 0.0,
+                                    Sizes::Global(size) => *size,
+                                    Sizes::PerSource(sizes) => sizes[j],
+                                };
+                                let strength = &strengths[j * components..];
+                                reference::add_pair(kernel, *output, d, strength, size, &mut sums);
+                            }
+                            sums
+                        };
+                        (0..1300)
+                            .flat_map(|i| if i < 70 { at(i) } else { vec![0.0; output.components()] })
+                            .collect()
+                    })
+                    .collect();
+                let field = Field::from_values(kernel.outputs(), 1, 1300, values, 1.0).unwrap();
+                let chosen: Vec<usize> = (0..70).collect();
+                let mut found = vec![Vec::new(); kernel.outputs().len()];
+                truth.compare(&field, &chosen, &mut TrueSums::default(), &mut found);
+                for (output, samples) in kernel.outputs().iter().zip(&found) {
+                    let error = Sample::relative_l2(samples);
+                    assert!(error < 3e-14, "{kernel:?} {sizes:?} {output}: {error:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn arrays_that_do_not_fit_are_errors() {
+        let sources = PointSet::Cube.generate::<f64>(10, 1);
+        let field = Field::from_values(&[Output::Potential], 1, 10, vec![vec![0.0; 10]], 1.0).unwrap();
+        let problem = Problem {
+            kernel: Kernel::gravity(1.0),
+            sources: &sources,
+            targets: None,
+            sizes: &Sizes::None,
+            strengths: &[1.0; 10],
+        };
+        assert!(verify(&problem, &field, 5, 1).is_ok());
+        let short = Problem {
+            strengths: &[1.0; 9],
+            ..problem
+        };
+        let few_sizes = Problem {
+            sizes: &Sizes::PerSource(vec![0.1; 3]),
+            ..problem
+        };
+        let few_targets = Problem {
+            targets: Some(&sources[..4]),
+            ..problem
+        };
+        for problem in [short, few_sizes, few_targets] {
+            assert!(matches!(verify(&problem, &field, 5, 1), Err(Error::Length { .. })));
+        }
+    }
+
+    #[test]
+    fn compensated_sums_lose_nothing_where_terms_cancel() {
+        let mut sum = CompensatedSum::default();
+        for term in [1e16, 1.0, -1e16, 1.0] {
+            sum.add(term);
+        }
+        assert_eq!(sum.value(), 2.0);
     }
 }

@@ -122,6 +122,7 @@ impl Summation {
             simd: Some(self.simd),
             profile: Some(self.profile.clone()),
             memory_limit: Some(self.memory),
+            ..Options::default()
         }
     }
 

@@ -86,7 +86,7 @@ pub trait Geometry: sealed::Sealed + fmt::Debug + Copy + Send + Sync + 'static {
         field: &Field<T, Self::Output>,
         samples: usize,
         seed: u64,
-    ) -> Vec<OutputError>;
+    ) -> Result<Vec<OutputError>, Error>;
 }
 
 /// What both geometries do by the same words.
@@ -163,7 +163,7 @@ impl Geometry for Space {
         field: &Field<T, Self::Output>,
         samples: usize,
         seed: u64,
-    ) -> Vec<OutputError> {
+    ) -> Result<Vec<OutputError>, Error> {
         let request = sum.request();
         let problem = verify::Problem {
             kernel: request.kernel,
@@ -177,10 +177,8 @@ impl Geometry for Space {
             relative_l2: error.relative_l2,
             maximum: None,
         };
-        verify::verify(&problem, field, samples, seed)
-            .into_iter()
-            .map(of)
-            .collect()
+        let measured = verify::verify(&problem, field, samples, seed)?;
+        Ok(measured.into_iter().map(of).collect())
     }
 }
 
@@ -219,7 +217,7 @@ impl Geometry for Plane {
         field: &Field<T, Self::Output>,
         samples: usize,
         seed: u64,
-    ) -> Vec<OutputError> {
+    ) -> Result<Vec<OutputError>, Error> {
         let request = sum.request();
         let problem = plane::Problem {
             kernel: request.kernel,
@@ -235,10 +233,8 @@ impl Geometry for Plane {
             relative_l2: error.relative_l2,
             maximum: Some(error.maximum),
         };
-        plane::verify(&problem, field, samples, seed)
-            .into_iter()
-            .map(of)
-            .collect()
+        let measured = plane::verify(&problem, field, samples, seed)?;
+        Ok(measured.into_iter().map(of).collect())
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Options {
     pub simd: Option<SimdLevel>,
     /// What the cost model believes about the machine; what ships with the library if not set.
     pub profile: Option<MachineProfile>,
+    /// Do without a look at the error of every evaluation.
+    pub no_check: bool,
     /// Refuse plans that need more than this many bytes of the host's memory; what is available if not set.
     pub memory_limit: Option<u64>,
 }
@@ -38,7 +40,10 @@ impl Options {
 macro_rules! apply {
     ($sum:expr, $options:expr) => {{
         let options: &$crate::Options = $options;
-        let mut sum = $sum.method(options.method).profile(options.machine_profile());
+        let mut sum = $sum
+            .method(options.method)
+            .check_errors(!options.no_check)
+            .profile(options.machine_profile());
         if let Some(tolerance) = options.tolerance {
             sum = sum.tolerance(tolerance);
         }

@@ -159,6 +159,13 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
         self
     }
 
+    /// Whether every evaluation on the cores computes the true sum at a few dozen targets, compares, and sums again more
+    /// exactly where the tolerance is exceeded; it does by default. [`Field::check`] then holds the measured errors.
+    pub fn check_errors(mut self, check: bool) -> Self {
+        self.options.no_check = !check;
+        self
+    }
+
     /// Refuse plans that need more than this many bytes of the host's memory; what is available if not said.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.options.memory_limit = Some(bytes);
@@ -211,7 +218,16 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
     }
 
     /// The true error of a field that this sum gave for `strengths`, measured at random targets.
-    pub fn verify(&self, strengths: &[T], field: &Field<T, G::Output>, samples: usize, seed: u64) -> Vec<OutputError> {
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::NotFinite`] if strengths or field do not fit the sum.
+    pub fn verify(
+        &self,
+        strengths: &[T],
+        field: &Field<T, G::Output>,
+        samples: usize,
+        seed: u64,
+    ) -> Result<Vec<OutputError>, Error> {
         G::verify(&self.request(), strengths, field, samples, seed)
     }
 }

@@ -423,3 +423,63 @@ fn wrong_input_is_named() {
     let error = Sum::new(Kernel::Coulomb, &points).memory_limit(100).plan().unwrap_err();
     assert!(matches!(error, Error::Memory { .. }));
 }
+
+#[test]
+fn a_million_coincident_softened_bodies_are_one() {
+    let n = 1_000_000;
+    let mut points = vec![[0.5f64; 3]; n];
+    points.extend(PointSet::Cube.generate::<f64>(500, 1));
+    let masses = vec![1e-6; points.len()];
+    let mut plan = Sum::new(Kernel::Gravity { constant: 1.0 }, &points)
+        .sizes(Sizes::Global(1e-3))
+        .tolerance(1e-4)
+        .method(Method::Fmm)
+        .plan()
+        .unwrap();
+    assert!(
+        plan.parameters().interactions.p2p < 1_000_000_000,
+        "{:?}",
+        plan.parameters()
+    );
+    let field = plan.evaluate(&masses).unwrap();
+    let potential = field.get(Output::Potential).unwrap();
+    // All but itself at its own place, and five hundred light ones elsewhere.
+    let own = -(n as f64 - 1.0) * 1e-6 / 1e-3;
+    assert!((potential[0] / own - 1.0).abs() < 1e-4, "{} {own}", potential[0]);
+}
+
+#[test]
+fn the_self_term_of_softened_kernels_is_the_callers_choice() {
+    let points = PointSet::Cube.generate::<f64>(40, 1);
+    let masses = vec![1.0; 40];
+    let potential = |sum: Sum<f64>| {
+        let mut plan = sum.sizes(Sizes::Global(0.1)).tolerance(1e-9).plan().unwrap();
+        plan.evaluate(&masses).unwrap().get(Output::Potential).unwrap().to_vec()
+    };
+    let sum = || Sum::new(Kernel::Gravity { constant: 1.0 }, &points);
+    let (without, with, targets) = (
+        potential(sum()),
+        potential(sum().count_self()),
+        potential(sum().targets(&points)),
+    );
+    for k in 0..40 {
+        assert!((with[k] - without[k] + 1.0 / 0.1).abs() < 1e-7);
+        assert_eq!(with[k], targets[k]);
+    }
+}
+
+#[test]
+fn lists_that_would_not_fit_are_refused_before_they_are_built() {
+    let points = PointSet::Cube.generate::<f64>(30_000, 1);
+    let small = Sum::new(Kernel::Coulomb, &points)
+        .method(Method::Treecode)
+        .theta(0.02)
+        .leaf_capacity(2)
+        .memory_limit(60_000_000)
+        .plan();
+    assert!(
+        matches!(small, Err(Error::Memory { .. })),
+        "{:?}",
+        small.map(|plan| *plan.parameters())
+    );
+}

@@ -5,10 +5,14 @@ use farfield::points::{ChargeDistribution, PointSet};
 use farfield::{Method, Sum};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+/// Tests share the counter: one at a time.
+static ALONE: Mutex<()> = Mutex::new(());
 
 // SAFETY: forwards to the system's allocator and counts.
 unsafe impl GlobalAlloc for Counting {
@@ -28,6 +32,7 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn a_second_evaluation_allocates_nothing() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let points = PointSet::Plummer.generate::<f64>(30_000, 1);
     let charges = ChargeDistribution::Signed.generate::<f64>(30_000, 1);
     for method in [Method::Fmm, Method::Treecode, Method::Direct] {
@@ -58,4 +63,27 @@ fn a_second_evaluation_allocates_nothing() {
             .min();
         assert_eq!(fewest, Some(0), "{method}");
     }
+}
+
+#[test]
+fn a_second_evaluation_of_merged_points_allocates_nothing() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut points = PointSet::Cube.generate::<f64>(20_000, 1);
+    let place = points[0];
+    points[..8000].fill(place);
+    let charges = ChargeDistribution::Signed.generate::<f64>(20_000, 1);
+    let mut plan = Sum::new(Kernel::Coulomb, &points).method(Method::Fmm).plan().unwrap();
+    assert!(plan.notes().iter().any(|note| note.contains("merged")));
+    let mut field = plan.field();
+    for _ in 0..3 {
+        plan.evaluate_into(&charges, &mut field).unwrap();
+    }
+    let fewest = (0..5)
+        .map(|_| {
+            let before = ALLOCATIONS.load(Ordering::Relaxed);
+            plan.evaluate_into(&charges, &mut field).unwrap();
+            ALLOCATIONS.load(Ordering::Relaxed) - before
+        })
+        .min();
+    assert_eq!(fewest, Some(0));
 }

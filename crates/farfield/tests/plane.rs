@@ -63,7 +63,7 @@ impl<'a, T: Precision> Case<'a, T> {
             strengths: self.strengths,
         };
         let mut worst: f64 = 0.0;
-        for error in verify(&problem, field, 60, 5) {
+        for error in verify(&problem, field, 60, 5).unwrap() {
             assert!(
                 error.relative_l2 <= self.tolerance,
                 "{} {} {what}: {} is {:e}, asked {:e}",

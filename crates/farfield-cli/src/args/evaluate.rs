@@ -86,6 +86,9 @@ pub struct EvaluateArgs {
     /// Measure the true error at K random targets by a direct sum
     #[arg(long, default_value = "0", value_name = "K", value_parser = count, help_heading = "Accuracy")]
     pub verify: usize,
+    /// Do not compute the true sum at a few dozen targets of every evaluation, nor sum again where the tolerance is exceeded
+    #[arg(long, help_heading = "Accuracy")]
+    pub no_check: bool,
     /// For experts: one order for all expansions, in place of the tolerance
     #[arg(long, value_name = "P", value_parser = count, help_heading = "Accuracy")]
     pub order: Option<usize>,

@@ -15,10 +15,11 @@ use crate::failure::Failure;
 use crate::problem::Problem;
 use crate::profile::Profile;
 use crate::{device, print, threads};
+use farfield::check::Check;
 use farfield::plan::Parameters;
 use farfield::report::{Processor, Report, Seconds, Shared};
 use farfield::verify::OutputError;
-use farfield::{Error, Field, Geometry, PlanOf, Precision, machine};
+use farfield::{Error, Field, Geometry, Method, PlanOf, Precision, machine};
 use farfield_io::units;
 use input::Input;
 use kernel::AnyKernel;
@@ -57,6 +58,8 @@ struct Outcome {
     memory: Option<u64>,
     samples: usize,
     errors: Vec<OutputError>,
+    /// What the evaluation found out about its own error.
+    check: Option<Check>,
 }
 
 fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
@@ -72,16 +75,22 @@ fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
     if settings.verify > 0 {
         outcome.samples = settings.verify.min(field.targets());
         let sum = problem.sum(&input.data(), &settings.options);
-        outcome.errors = sum.verify(&input.strengths, &field, outcome.samples, settings.seed);
+        let verified = sum.verify(&input.strengths, &field, outcome.samples, settings.seed);
+        outcome.errors = verified.map_err(|error| input.failure(settings, error))?;
     }
+    outcome.check = field.check().cloned();
     if let Some(path) = &settings.output {
         write::results(path, &field)?;
     }
-    if settings.json {
-        record::json(problem, settings, &input, &outcome)
+    let text = if settings.json {
+        record::json(problem, settings, &input, &outcome)?
     } else {
-        Ok(summary::text(problem, settings, &input, &outcome))
+        summary::text(problem, settings, &input, &outcome)
+    };
+    if outcome.is_exceeded() {
+        return Err(Failure::Exceeded(text));
     }
+    Ok(text)
 }
 
 /// Plans and evaluates as often as asked, each time from raw points, and keeps the fastest.
@@ -158,7 +167,14 @@ impl Outcome {
             memory: None,
             samples: 0,
             errors: Vec::new(),
+            check: None,
         }
+    }
+
+    /// Whether a measured error exceeds the tolerance.
+    fn is_exceeded(&self) -> bool {
+        let exceeds = |error: &OutputError| self.tolerance.is_some_and(|tolerance| error.relative_l2 > tolerance);
+        self.errors.iter().any(exceeds) || self.check.as_ref().is_some_and(|check| !check.warnings.is_empty())
     }
 
     fn add_notes<P: Problem<D>, T, const D: usize>(
@@ -171,6 +187,18 @@ impl Outcome {
         let method = self.parameters.method;
         if settings.options.theta.is_some() && !problem.uses_theta(method) {
             self.notes.push(format!("theta has no effect on {method} here"));
+        }
+        if method == Method::Direct {
+            let options = &settings.options;
+            let given = [
+                ("--order", options.order.is_some()),
+                ("--leaf-capacity", options.leaf_capacity.is_some()),
+            ];
+            for (option, _) in given.iter().filter(|(_, given)| *given) {
+                self.notes.push(format!(
+                    "{option} was dropped: the direct sum has no expansions and no boxes"
+                ));
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use super::{Outcome, rate};
 use crate::failure::Failure;
 use crate::problem::{Facts, Named, Problem};
 use farfield::Precision;
+use farfield::check::{Check, Measured};
 use farfield::report::{Phase, Report, Seconds, by_phase};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -44,6 +45,40 @@ struct Record {
     /// The largest relative error at a target (Goude and Engblom, eq. 5.3); in the plane only.
     #[serde(skip_serializing_if = "Map::is_empty")]
     maximum_error: Map<String, Value>,
+    /// What the evaluation measured of its own error, over all targets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check: Option<CheckRecord>,
+}
+
+/// The error of each output by its name, and how sure it is.
+#[derive(Serialize)]
+struct CheckRecord {
+    error: Map<String, Value>,
+    /// What the errors hardly exceed.
+    upper: Map<String, Value>,
+    targets: usize,
+    /// Whether these were all.
+    complete: bool,
+    /// How often it was summed until the tolerance held.
+    attempts: usize,
+    warnings: Vec<String>,
+}
+
+impl CheckRecord {
+    fn new(check: &Check) -> Self {
+        let by_name = |value: fn(&Measured) -> f64| {
+            let entry = |measured: &Measured| (measured.output.to_owned(), value(measured).into());
+            check.outputs.iter().map(entry).collect()
+        };
+        Self {
+            error: by_name(|measured| measured.relative_l2),
+            upper: by_name(|measured| measured.upper),
+            targets: check.targets,
+            complete: check.complete,
+            attempts: check.attempts,
+            warnings: check.warnings.iter().map(ToString::to_string).collect(),
+        }
+    }
 }
 
 /// Per second; `null` where there was nothing of the kind.
@@ -123,6 +158,7 @@ pub fn json<P: Problem<D>, T: Precision, const D: usize>(
         memory_forecast_bytes: forecast::<P, T, D>(problem, settings, input.counts()),
         error,
         maximum_error,
+        check: outcome.check.as_ref().map(CheckRecord::new),
     };
     let text = serde_json::to_string_pretty(&record).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
     Ok(text + "\n")

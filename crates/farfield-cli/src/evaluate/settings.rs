@@ -110,6 +110,7 @@ impl<S: Named> EvaluateSettings<S> {
                 theta: args.theta,
                 leaf_capacity: args.leaf_capacity,
                 simd: args.simd,
+                no_check: args.no_check,
                 profile: Some(profile.costs),
                 memory_limit: None,
             },

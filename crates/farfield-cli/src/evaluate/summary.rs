@@ -4,6 +4,7 @@ use super::input::Input;
 use super::settings::{Charges, EvaluateSettings, Sources};
 use super::{Outcome, rate};
 use crate::problem::{Named, Problem, names};
+use farfield::check::Check;
 use farfield::report::{Halves, Phase, Processor};
 use farfield::{Method, Precision};
 use farfield_io::units;
@@ -167,8 +168,13 @@ fn error(text: &mut String, outcome: &Outcome) {
         Some(tolerance) => format!("tolerance {tolerance:e}"),
         None => "order fixed, no tolerance".to_owned(),
     };
+    if let Some(check) = &outcome.check {
+        checked(text, check, &tolerance);
+    }
     if outcome.errors.is_empty() {
-        line(text, "error", &format!("not measured (--verify 200 does), {tolerance}"));
+        if outcome.check.is_none() {
+            line(text, "error", &format!("not measured (--verify 200 does), {tolerance}"));
+        }
         return;
     }
     let samples = units::count(outcome.samples as u64);
@@ -187,6 +193,23 @@ fn error(text: &mut String, outcome: &Outcome) {
         let row = format!("{error:>10.2e}  {mark}{largest}");
         // The longest name is wider than the column.
         let _ = writeln!(text, "  {:19}{}", measured.output, row.trim_end());
+    }
+}
+
+/// What the evaluation found out about its own error.
+fn checked(text: &mut String, check: &Check, tolerance: &str) {
+    let targets = units::count(check.targets as u64);
+    let again = match check.attempts {
+        0 | 1 => String::new(),
+        attempts => format!("; summed {attempts} times to keep it"),
+    };
+    line(text, "checked", &format!("at {targets} targets; {tolerance}{again}"));
+    for measured in &check.outputs {
+        let row = format!("{:>10.2e}  at most {:.2e}", measured.relative_l2, measured.upper);
+        let _ = writeln!(text, "  {:19}{row}", measured.output);
+    }
+    for warning in &check.warnings {
+        line(text, "warning", &format!("EXCEEDED: {warning}"));
     }
 }
 

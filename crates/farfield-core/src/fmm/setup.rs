@@ -41,13 +41,14 @@ impl<T: Real> OrderedPoints<T> {
         let columns: [&mut [T]; 6] = [x, y, z, u, v, w];
         for_columns(columns, 0..leaves.len(), &start, &|k, columns: [&mut [T]; 6]| {
             let node = leaves[k];
-            let (centre, inverse) = (tree.centre_of(node), 1.0 / tree.side_of(node.level));
+            let (middle, inverse) = (tree.centre_from_corner(node), 1.0 / tree.side_of(node.level));
             let from = &order[start(k)..start(k + 1)];
             for (i, at) in from.iter().enumerate() {
                 let point = points[*at as usize];
                 for axis in 0..3 {
                     columns[axis][i] = point[axis];
-                    columns[3 + axis][i] = T::from_f64((point[axis].to_f64() - centre[axis]) * inverse);
+                    let [far, rest] = difference(point[axis].to_f64(), tree.corner[axis]);
+                    columns[3 + axis][i] = T::from_f64(((far - middle[axis]) + rest) * inverse);
                 }
             }
         });
@@ -64,6 +65,15 @@ impl<T: Real> OrderedPoints<T> {
             ],
         }
     }
+}
+
+/// `a - b` without any loss, as a number and what rounding took from it: points far from the origin, or in boxes far
+/// smaller than the whole, keep all their digits.
+#[inline(always)]
+fn difference(a: f64, b: f64) -> [f64; 2] {
+    let difference = a - b;
+    let back = difference - a;
+    [difference, (a - (difference - back)) - (b + back)]
 }
 
 /// Everything an FMM evaluation needs except the strengths.
@@ -221,26 +231,17 @@ impl<T: Real> Fmm<T> {
             targets,
             size2,
         } = input;
-        let form = pairs.kernel.form();
-        let streams = vectors * form.expansions();
-        let shifts: Vec<usize> = (0..SHIFTS).filter(|k| class_of(shift_of(*k)).is_some()).collect();
+        let streams = vectors * pairs.kernel.form().expansions();
         let mut m2l_direction = vec![u16::MAX; SHIFTS];
-        for (direction, shift) in shifts.iter().enumerate() {
+        for (direction, shift) in m2l_shifts().iter().enumerate() {
             m2l_direction[*shift] = direction as u16;
         }
-        let shift_vectors: Vec<[i32; 3]> = shifts.iter().map(|k| shift_of(*k)).collect();
+        let shift_vectors = m2l_shifts().iter().map(|k| shift_of(*k)).collect::<Vec<_>>();
         let source_points = OrderedPoints::new(sources, &tree.source_order, &tree, |node| node.sources.clone());
         let target_points =
             targets.map(|targets| OrderedPoints::new(targets, &tree.target_order, &tree, |node| node.targets.clone()));
-        let local_outputs = FarOutputs::new(form, pairs.derivatives, order, Side::Local);
-        let multipole_outputs = FarOutputs::new(form, pairs.derivatives, order, Side::Multipole);
+        let ends = Ends::new(&pairs, order, streams);
         let expansions = tree.nodes.len() * streams * coefficient_count(order);
-        let [multipole_sources, local_sources] =
-            [Side::Multipole, Side::Local].map(|side| FarSources::new(form, order, side));
-        let scratch = lanes_len(translation::workspace_len(order))
-            .max(strengths_scratch(&multipole_sources, order, streams))
-            .max(strengths_scratch(&local_sources, order, streams))
-            + local_outputs.derived_len().max(multipole_outputs.derived_len());
         let leaf_groups = group_leaves(&tree, &lists);
         Self {
             simd,
@@ -258,17 +259,48 @@ impl<T: Real> Fmm<T> {
             m2l_direction,
             m2m_moves: upward_moves(&tree),
             l2l_moves: downward_moves(&tree),
-            multipole_sources,
-            local_sources,
-            local_outputs,
-            multipole_outputs,
+            multipole_sources: ends.multipole_sources,
+            local_sources: ends.local_sources,
+            local_outputs: ends.local_outputs,
+            multipole_outputs: ends.multipole_outputs,
             multipoles: vec![T::ZERO; expansions],
             locals: vec![T::ZERO; expansions],
             leaf_groups,
-            scratch: ScratchPool::new(scratch),
+            scratch: ScratchPool::new(ends.scratch),
             tree,
             lists,
         }
+    }
+
+    /// Works with other orders from now on.
+    pub fn set_orders(&mut self, order: usize, m2l_orders: Vec<[u8; SHIFTS]>) {
+        self.m2l_orders = m2l_orders;
+        if order == self.order {
+            return;
+        }
+        self.order = order;
+        self.multipoles = Vec::new();
+        self.locals = Vec::new();
+        let shifts: Vec<[i32; 3]> = m2l_shifts().iter().map(|k| shift_of(*k)).collect();
+        self.recurrence = Recurrence::new(order + 2);
+        self.m2m = Translations::m2m(order);
+        self.m2l = Translations::m2l(order, &shifts);
+        self.l2l = Translations::l2l(order);
+        let ends = Ends::new(&self.pairs, order, self.streams());
+        self.multipole_sources = ends.multipole_sources;
+        self.local_sources = ends.local_sources;
+        self.local_outputs = ends.local_outputs;
+        self.multipole_outputs = ends.multipole_outputs;
+        self.scratch = ScratchPool::new(ends.scratch);
+        let expansions = self.tree.nodes.len() * self.box_stride();
+        self.multipoles = vec![T::ZERO; expansions];
+        self.locals = vec![T::ZERO; expansions];
+    }
+
+    /// Bytes more that expansions of another order would take.
+    pub fn bytes_at(&self, order: usize) -> u64 {
+        let coefficients = coefficient_count(order).saturating_sub(coefficient_count(self.order));
+        (2 * self.tree.nodes.len() * self.streams() * coefficients * size_of::<T>()) as u64
     }
 
     /// Expansions per box.
@@ -304,6 +336,41 @@ impl<T: Real> Fmm<T> {
         });
         Placement { ratio, offset }
     }
+}
+
+/// How expansions of one order begin at sources and end at targets, and the memory a thread needs for it.
+struct Ends<T> {
+    multipole_sources: FarSources<T>,
+    local_sources: FarSources<T>,
+    local_outputs: FarOutputs<T>,
+    multipole_outputs: FarOutputs<T>,
+    scratch: usize,
+}
+
+impl<T: Real> Ends<T> {
+    fn new(pairs: &Pairs, order: usize, streams: usize) -> Self {
+        let form = pairs.kernel.form();
+        let [multipole_sources, local_sources] =
+            [Side::Multipole, Side::Local].map(|side| FarSources::new(form, order, side));
+        let [local_outputs, multipole_outputs] =
+            [Side::Local, Side::Multipole].map(|side| FarOutputs::new(form, pairs.derivatives, order, side));
+        let scratch = lanes_len(translation::workspace_len(order))
+            .max(strengths_scratch(&multipole_sources, order, streams))
+            .max(strengths_scratch(&local_sources, order, streams))
+            + local_outputs.derived_len().max(multipole_outputs.derived_len());
+        Self {
+            multipole_sources,
+            local_sources,
+            local_outputs,
+            multipole_outputs,
+            scratch,
+        }
+    }
+}
+
+/// The shifts between boxes that do not touch.
+fn m2l_shifts() -> Vec<usize> {
+    (0..SHIFTS).filter(|k| class_of(shift_of(*k)).is_some()).collect()
 }
 
 /// About this many targets make a group of leaves.

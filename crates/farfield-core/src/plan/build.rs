@@ -3,7 +3,7 @@
 use super::evaluate::{Engine, NearAndFar, Parameters, Plan};
 use super::far_field::FarField;
 use super::memory::Counts;
-use super::merge::Merge;
+use super::merge::{Merge, has_crowded_places};
 use super::units::Units;
 use super::{Method, Sum};
 use crate::direct::Direct;
@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::expansion::coefficient_count;
 use crate::fmm::Fmm;
 use crate::fmm::setup::{FmmInput, OrderedSizes};
+use crate::kernel::Sizes;
 use crate::p2p::{Pairs, accuracy_for};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
@@ -48,6 +49,12 @@ impl<'a, T: Real> Sum<'a, T> {
         let simd = self.simd.unwrap_or_else(SimdLevel::best);
         let pairs = self.pairs();
         let mut notes = Vec::new();
+        if !self.kernel.has_sizes() && self.sizes != Sizes::None {
+            notes.push(format!(
+                "core sizes mean nothing to the {} kernel as asked for",
+                self.kernel
+            ));
+        }
         let proposal = self.proposal(&pairs);
         let method = self.resolve_method(self.counts(), &pairs, &proposal, &mut notes);
         self.check_memory(method, &pairs, &proposal)?;
@@ -226,14 +233,14 @@ impl<'a, T: Real> Sum<'a, T> {
     ) -> Result<Plan<T>, Error> {
         let shape = self.tree_shape(proposal);
         let tree = Octree::build(self.sources, self.targets, &shape);
-        if tree.has_overfull_duplicates
+        if (tree.has_overfull_duplicates || has_crowded_places(&tree, self.sources, shape.leaf_capacity))
             && let Some(merge) = Merge::new(self.sources, self.targets, &self.sizes)
         {
             return self.merged_plan(merge, notes);
         }
         let pair_cost = self.pair_cost(&pairs);
         let far = match method {
-            Method::Treecode => FarField::of_treecode(&self, &tree, pair_cost),
+            Method::Treecode => FarField::of_treecode(&self, &tree, pair_cost)?,
             Method::TreecodeOnNeighbours => FarField::of_treecode_on_neighbours(&self, &tree),
             _ => FarField::of_fmm(&self, &tree, proposal, pair_cost),
         };

@@ -1,6 +1,7 @@
 //! A plan and its evaluation.
 
 use super::build::add_planning;
+use super::check::Checker;
 use super::field::Field;
 use super::input::check_strengths;
 use super::merge::{Merge, SpreadShape};
@@ -8,12 +9,13 @@ use super::near_field::NearField;
 use super::order::{add_to, by_target, for_targets, gather, ranks};
 use super::units::{Units, multiply_by_two_to};
 use super::{Method, Sum};
+use crate::check::{Attempt, correct};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
 use crate::kernel::{Kernel, Output, reference};
 use crate::p2p::Pairs;
-use crate::report::{Interactions, Seconds};
+use crate::report::{Interactions, Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
 use std::time::Instant;
 
@@ -66,15 +68,15 @@ pub(super) struct NearAndFar {
 /// A planned sum: points, tree, lists, tables and memory. Evaluating it again costs no tree and no allocation.
 #[derive(Debug)]
 pub struct Plan<T: Real> {
-    kernel: Kernel,
-    outputs: Vec<Output>,
+    pub(super) kernel: Kernel,
+    pub(super) outputs: Vec<Output>,
     pub(super) vectors: usize,
     source_count: usize,
     target_count: usize,
     tolerance: Option<f64>,
     simd: SimdLevel,
     pub(super) parameters: Parameters,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
     pub(super) engine: Engine<T>,
     pub(super) costs: NearAndFar,
     /// Strengths, stream by stream in the engine's order.
@@ -84,7 +86,16 @@ pub struct Plan<T: Real> {
     /// Sums, target by target in the engine's order.
     sums: Vec<T>,
     /// Where each of the caller's targets is in the engine's order; empty for the same order.
-    rank: Vec<u32>,
+    pub(super) rank: Vec<u32>,
+    /// The caller's numbers of the sources and targets of an engine that became a direct sum.
+    pub(super) direct_orders: Option<(Vec<u32>, Vec<u32>)>,
+    /// What looks at the error of every evaluation.
+    checker: Option<Box<Checker>>,
+    /// By how much the last sum was to become more exact.
+    pub(super) last_factor: f64,
+    /// Whether the plan is one for pairs summed elsewhere.
+    is_shared: bool,
+    pub(super) memory_limit: Option<u64>,
     pub(super) merge: Option<Box<(Merge<T, 3>, Field<T>)>>,
     /// The units of points and constant, and the kernel in the caller's units.
     pub(super) units: (Units, Kernel),
@@ -109,7 +120,13 @@ impl<T: Real> Plan<T> {
             }
         };
         let rows = engine.sum_rows();
+        let checks = sum.check && sources > 0 && targets > 0 && !sum.outputs.is_empty();
         Self {
+            checker: checks.then(|| Box::new(Checker::new(&engine))),
+            direct_orders: None,
+            last_factor: 0.0,
+            is_shared: sum.elsewhere.is_some(),
+            memory_limit: sum.memory_limit,
             kernel: sum.kernel,
             outputs: sum.outputs.clone(),
             vectors: sum.vectors,
@@ -140,6 +157,9 @@ impl<T: Real> Plan<T> {
         self.notes.extend(notes);
         self.source_count = sum.sources.len();
         self.target_count = sum.targets.map_or(sum.sources.len(), <[_]>::len);
+        self.checker = self
+            .checker
+            .map(|checker| Box::new(checker.with_times(merge.targets_at_places())));
         self.merge = Some(Box::new((merge, inner)));
         self
     }
@@ -252,15 +272,15 @@ impl<T: Real> Plan<T> {
         near: Option<&mut dyn NearField<T>>,
     ) -> Result<(), Error> {
         let Some(mut merge) = self.merge.take() else {
-            return self.sum(strengths, field, seconds, near);
+            return self.sum_and_check(strengths, field, seconds, near);
         };
         let (points, inner) = &mut *merge;
         points.add_up(strengths, self.kernel.strength_components(), self.vectors);
-        let summed = self.sum(&points.strengths, inner, seconds, near);
+        let summed = self.sum_and_check(&points.strengths, inner, seconds, near);
+        field.check.clone_from(&inner.check);
         let shape = SpreadShape {
             vectors: self.vectors,
             strengths: self.kernel.strength_components(),
-            components: self.outputs.iter().map(|output| output.components()).collect(),
         };
         let (kernel, outputs) = (self.kernel, &self.outputs);
         let at_place = |k: usize, strength: &[f64], size: f64, sums: &mut [f64]| {
@@ -271,6 +291,49 @@ impl<T: Real> Plan<T> {
         points.spread(&shape, strengths, &inner.values, &mut field.values, &at_place);
         self.merge = Some(merge);
         summed
+    }
+
+    /// Sums, looks at the error, and sums again more exactly where it exceeds the tolerance.
+    fn sum_and_check(
+        &mut self,
+        strengths: &[T],
+        field: &mut Field<T>,
+        seconds: &mut Seconds,
+        mut near: Option<&mut dyn NearField<T>>,
+    ) -> Result<(), Error> {
+        self.sum(strengths, field, seconds, near.as_mut().map(|near| &mut **near as _))?;
+        let Some(mut checker) = self.checker.take() else {
+            field.check = None;
+            return Ok(());
+        };
+        // Its memory is used again.
+        let mut check = field.check.take().unwrap_or_default();
+        check.warnings.clear();
+        check.attempts = 1;
+        seconds.time(Phase::Check, || {
+            checker.measure(self, field, self.tolerance, &mut check)
+        });
+        let (may_go_direct, tolerance) = (near.is_none() && !self.is_shared, self.tolerance);
+        let again = |factor: f64, check: &mut crate::check::Check| {
+            if !self.become_more_exact(&checker, factor, check, may_go_direct) {
+                return Ok(Attempt::NoBetterWay);
+            }
+            self.sum(strengths, field, seconds, near.as_mut().map(|near| &mut **near as _))?;
+            seconds.time(Phase::Check, || checker.measure(self, field, tolerance, check));
+            Ok(Attempt::Done)
+        };
+        let corrected = match tolerance {
+            Some(tolerance) => correct(tolerance, &mut check, again),
+            None => Ok(()),
+        };
+        field.check = Some(check);
+        self.checker = Some(checker);
+        corrected
+    }
+
+    /// Strengths, stream by stream in the engine's order.
+    pub(super) fn ordered_strengths(&self) -> &[T] {
+        &self.strengths
     }
 
     /// The steps every method shares: strengths into the engine's order, the engine, results into the caller's order.
@@ -308,7 +371,7 @@ impl<T: Real> Plan<T> {
             return;
         }
         let order: Option<&[u32]> = match &self.engine {
-            Engine::Direct(_) => None,
+            Engine::Direct(_) => self.direct_orders.as_ref().map(|(sources, _)| &sources[..]),
             Engine::Tree(fmm) => Some(&fmm.tree.source_order),
         };
         for (stream, out) in self.strengths.chunks_mut(sources).enumerate() {

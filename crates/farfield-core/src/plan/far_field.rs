@@ -1,14 +1,19 @@
 //! How each method sums its far field: which boxes act on which, to which order.
 
 use super::Sum;
+use crate::error::Error;
 use crate::expansion::coefficient_count;
 use crate::fmm::setup::OrderedPoints;
+use crate::machine::available_memory;
 use crate::simd::Real;
 use crate::tree::Octree;
 use crate::tree::lists::{Lists, SHIFTS, Thresholds};
 use crate::treecode;
 use crate::tuning::orders::{self, Orders, PointShape, Work};
 use crate::tuning::shape::Proposal;
+
+/// Bytes of lists that any machine has.
+const SMALL_LISTS: u64 = 1 << 24;
 
 /// Interaction lists and orders of a tree.
 pub(super) struct FarField {
@@ -59,7 +64,10 @@ impl FarField {
     }
 
     /// The treecode by its opening angle.
-    pub fn of_treecode<T: Real>(sum: &Sum<T>, tree: &Octree, pair_cost: f64) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if its lists would not fit.
+    pub fn of_treecode<T: Real>(sum: &Sum<T>, tree: &Octree, pair_cost: f64) -> Result<Self, Error> {
         let (theta, order) = treecode::tuning::choose(sum.order, sum.theta, sum.tolerance, sum.highest_error());
         let sources = OrderedPoints::new(sum.sources, &tree.source_order, tree, |node| node.sources.clone());
         let targets = sum
@@ -74,12 +82,17 @@ impl FarField {
             (per_target / pair_cost) as usize
         };
         let targets = targets.as_ref().unwrap_or(&sources);
-        Self {
+        let bytes = treecode::lists::expected_bytes(tree, &radii, targets, theta, few_sources);
+        let limit = sum.memory_limit.or_else(available_memory).unwrap_or(u64::MAX);
+        if bytes > SMALL_LISTS && bytes > limit {
+            return Err(Error::memory(bytes, limit));
+        }
+        Ok(Self {
             lists: treecode::lists::by_opening(tree, &radii, targets, theta, few_sources),
             order,
             m2l_orders: no_m2l(tree),
             theta: Some(theta),
-        }
+        })
     }
 
     /// The treecode on the FMM's neighbour lists.

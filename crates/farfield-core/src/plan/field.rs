@@ -1,6 +1,7 @@
 //! Results of a sum.
 
 use super::units::largest_magnitude;
+use crate::check::{Check, Warning};
 use crate::error::Error;
 use crate::kernel::Output;
 use crate::simd::Real;
@@ -14,6 +15,8 @@ pub struct Field<T, O = Output> {
     targets: usize,
     /// One array per output: vector by vector, target by target, component by component.
     pub(crate) values: Vec<Vec<T>>,
+    /// What the evaluation found out about its error.
+    pub(crate) check: Option<Check>,
 }
 
 impl<T: Real> Field<T> {
@@ -53,6 +56,7 @@ impl<T: Real, O: Copy + PartialEq> Field<T, O> {
             vectors,
             targets,
             values,
+            check: None,
         }
     }
 
@@ -80,6 +84,7 @@ impl<T: Real, O: Copy + PartialEq> Field<T, O> {
             vectors,
             targets,
             values,
+            check: None,
         };
         for output in outputs {
             field.check_fits(*output, name(*output), strengths)?;
@@ -92,6 +97,7 @@ impl<T: Real, O: Copy + PartialEq> Field<T, O> {
     pub fn unfilled(outputs: &[O], components: Vec<usize>, (vectors, targets): (usize, usize)) -> Self {
         Self {
             values: vec![Vec::new(); outputs.len()],
+            check: None,
             outputs: outputs.to_vec(),
             components,
             vectors,
@@ -109,6 +115,7 @@ impl<T: Real, O: Copy + PartialEq> Field<T, O> {
         name: impl Fn(O) -> &'static str,
         fill: impl FnOnce(&mut [Vec<T>]) -> Result<f64, Error>,
     ) -> Result<(), Error> {
+        self.check = None;
         let filled = fill(&mut self.values);
         for (values, components) in self.values.iter_mut().zip(&self.components) {
             values.resize(self.vectors * self.targets * components, T::ZERO);
@@ -181,6 +188,21 @@ impl<T: Real, O: Copy + PartialEq> Field<T, O> {
         let at = self.position(output)?;
         let length = self.targets * self.components[at];
         self.values[at].get(vector * length..(vector + 1) * length)
+    }
+
+    /// The error that the evaluation measured; `None` where it was told not to.
+    pub fn check(&self) -> Option<&Check> {
+        self.check.as_ref()
+    }
+
+    /// What the tolerance does not hold for; empty where all is well, or nothing was measured.
+    pub fn warnings(&self) -> &[Warning] {
+        self.check.as_ref().map_or(&[], |check| &check.warnings)
+    }
+
+    /// Hands over what was found out about the error of values that were summed elsewhere.
+    pub fn set_check(&mut self, check: Option<Check>) {
+        self.check = check;
     }
 
     /// The values alone, one array per output.

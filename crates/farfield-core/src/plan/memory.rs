@@ -42,12 +42,8 @@ impl MemoryForecast {
             None => available_memory(),
             limit => limit,
         };
-        let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
         match limit {
-            Some(limit) if needed > limit => Err(Error::Memory {
-                needed_gib: gib(needed),
-                available_gib: gib(limit),
-            }),
+            Some(limit) if needed > limit => Err(Error::memory(needed, limit)),
             _ => Ok(()),
         }
     }
@@ -145,11 +141,18 @@ impl<T: Real> Sum<'_, T> {
             Method::Fmm => 2.0 * expansion + 8.0 * (130.0 + 20.0),
             // All boxes that translate to it or above it; lists are collected before they are joined.
             Method::TreecodeOnNeighbours => expansion + 2.5 * (4.0 * 189.0 * depth + 8.0 * 20.0),
-            _ => expansion + OPENED_BYTES * depth,
+            _ => expansion + OPENED_BYTES * depth * self.opened(),
         };
         // Rotations of 34 shift lengths and angles, there and back, and coaxial shifts.
         let tables = number * (2.0 * 34.0 + 4.0) * 2.0 / 3.0 * ((order + 1) as f64).powi(3);
         ordered + boxes * (per_box + 2.0 * size_of::<Node>() as f64) + tables
+    }
+
+    /// How many times more boxes the treecode's opening angle opens than the usual one: those in a ball of radius a/theta.
+    fn opened(&self) -> f64 {
+        let (theta, _) = treecode::tuning::choose(self.order, self.theta, self.tolerance, self.most_derivatives());
+        let usual = 0.5;
+        (usual / theta.max(0.02)).powi(3).max(1.0)
     }
 
     fn order_of(&self, method: Method, proposal: &Proposal) -> usize {

@@ -6,7 +6,11 @@
 //! with the kernel's value at zero, except each with itself.
 
 use crate::kernel::Sizes;
+use crate::parallel::for_chunks;
 use crate::simd::Real;
+use crate::tree::Octree;
+use crate::tree::octree::Node;
+use crate::verify::CompensatedSum;
 use rayon::prelude::*;
 
 /// Distinct points, and where the caller's points went.
@@ -18,6 +22,8 @@ pub(crate) struct Merge<T, const D: usize> {
     source_of: Vec<u32>,
     target_of: Vec<u32>,
     pub strengths: Vec<T>,
+    /// Sums of strengths on the way.
+    totals: Vec<CompensatedSum>,
 }
 
 impl<T: Real, const D: usize> Merge<T, D> {
@@ -53,19 +59,36 @@ impl<T: Real, const D: usize> Merge<T, D> {
             source_of,
             target_of,
             strengths: Vec::new(),
+            totals: Vec::new(),
         })
     }
 
-    /// Sums the strengths of merged sources.
+    /// How many targets share each place.
+    pub fn targets_at_places(&self) -> Vec<u32> {
+        let same = self.targets.is_none();
+        let mut count = vec![0; self.targets.as_ref().unwrap_or(&self.sources).len()];
+        for place in if same { &self.source_of } else { &self.target_of } {
+            count[*place as usize] += 1;
+        }
+        count
+    }
+
+    /// Sums the strengths of merged sources, in double precision with what rounding loses: a million equal ones of single
+    /// precision must not stop to grow.
     pub fn add_up(&mut self, strengths: &[T], components: usize, vectors: usize) {
         let (all, unique) = (self.source_of.len(), self.sources.len());
+        let totals = &mut self.totals;
         self.strengths.clear();
         self.strengths.resize(vectors * unique * components, T::ZERO);
         for vector in 0..vectors {
-            for (k, to) in self.source_of.iter().enumerate() {
-                for c in 0..components {
-                    self.strengths[(vector * unique + *to as usize) * components + c] +=
-                        strengths[(vector * all + k) * components + c];
+            for c in 0..components {
+                totals.clear();
+                totals.resize(unique, CompensatedSum::default());
+                for (k, to) in self.source_of.iter().enumerate() {
+                    totals[*to as usize].add(strengths[(vector * all + k) * components + c].to_f64());
+                }
+                for (k, total) in totals.iter().enumerate() {
+                    self.strengths[(vector * unique + k) * components + c] = T::from_f64(total.value());
                 }
             }
         }
@@ -88,38 +111,59 @@ impl<T: Real, const D: usize> Merge<T, D> {
         let places = self.targets.as_ref().unwrap_or(&self.sources).len();
         let (all, unique) = (place_of.len(), self.sources.len());
         for (output, (inner, values)) in inner.iter().zip(values).enumerate() {
-            let components = shape.components[output];
+            let components = values.len() / (shape.vectors * all).max(1);
             for vector in 0..shape.vectors {
                 let out = &mut values[vector * all * components..(vector + 1) * all * components];
-                out.par_chunks_mut(components)
-                    .zip(place_of)
-                    .enumerate()
-                    .for_each(|(i, (out, place))| {
+                for_chunks(out, TARGETS * components, &|piece, out| {
+                    let targets = place_of.iter().enumerate().skip(piece * TARGETS);
+                    for (out, (i, place)) in out.chunks_mut(components).zip(targets) {
                         let place = *place as usize;
                         out.copy_from_slice(&inner[(vector * places + place) * components..][..components]);
                         if !same {
-                            return;
+                            continue;
                         }
                         let size = match &self.sizes {
                             Sizes::None => T::ZERO,
                             Sizes::Global(size) => *size,
                             Sizes::PerSource(sizes) => sizes[place],
                         };
-                        let others: Vec<f64> = (0..shape.strengths)
-                            .map(|c| {
-                                let whole = self.strengths[(vector * unique + place) * shape.strengths + c];
-                                (whole - strengths[(vector * all + i) * shape.strengths + c]).to_f64()
-                            })
-                            .collect();
-                        let mut extra = vec![0.0; components];
-                        at_place(output, &others, size.to_f64(), &mut extra);
-                        for (value, extra) in out.iter_mut().zip(extra) {
-                            *value += T::from_f64(extra);
+                        let mut others = [0.0; MOST_STRENGTHS];
+                        for (c, other) in others.iter_mut().enumerate().take(shape.strengths) {
+                            let whole = self.strengths[(vector * unique + place) * shape.strengths + c].to_f64();
+                            *other = whole - strengths[(vector * all + i) * shape.strengths + c].to_f64();
                         }
-                    });
+                        let mut extra = [0.0; MOST_COMPONENTS];
+                        at_place(
+                            output,
+                            &others[..shape.strengths],
+                            size.to_f64(),
+                            &mut extra[..components],
+                        );
+                        for (value, extra) in out.iter_mut().zip(extra) {
+                            *value = T::from_f64(value.to_f64() + extra);
+                        }
+                    }
+                });
             }
         }
     }
+}
+
+/// Targets that one task takes.
+const TARGETS: usize = 1 << 10;
+/// Numbers of strength a source may have, and numbers an output may have.
+const MOST_STRENGTHS: usize = 8;
+const MOST_COMPONENTS: usize = 16;
+
+/// Whether many sources of an overfull leaf share a place: cores keep a tree from cutting boxes so far that it notices.
+pub(crate) fn has_crowded_places<T: Real>(tree: &Octree, sources: &[[T; 3]], capacity: usize) -> bool {
+    const LOOK_AT: usize = 64;
+    let overfull = |node: &&Node| node.is_leaf() && node.source_count() > capacity.max(LOOK_AT);
+    tree.nodes.iter().filter(overfull).any(|leaf| {
+        let step = leaf.source_count() / LOOK_AT;
+        let at = |k: usize| sources[tree.source_order[leaf.sources.start as usize + k * step] as usize];
+        (1..LOOK_AT).any(|k| (0..k).any(|j| at(j) == at(k)))
+    })
 }
 
 /// How the arrays of [`Merge::spread`] are laid out.
@@ -127,8 +171,6 @@ pub(crate) struct SpreadShape {
     pub vectors: usize,
     /// Numbers of strength per source.
     pub strengths: usize,
-    /// Numbers per target of each output.
-    pub components: Vec<usize>,
 }
 
 /// For each point the number of its place, and for each place its first point, in order of first appearance.

@@ -4,6 +4,7 @@
 //! tree; [`Plan::evaluate`] sums, as often as wanted, for new strengths at the same points.
 
 mod build;
+mod check;
 mod evaluate;
 mod extremes;
 mod far_field;
@@ -91,6 +92,7 @@ pub struct Sum<'a, T> {
     elsewhere: Option<PairsElsewhere>,
     allow_unbounded_gradient: bool,
     memory_limit: Option<u64>,
+    check: bool,
 }
 
 impl<'a, T: Real> Sum<'a, T> {
@@ -114,6 +116,7 @@ impl<'a, T: Real> Sum<'a, T> {
             elsewhere: None,
             allow_unbounded_gradient: false,
             memory_limit: None,
+            check: true,
         }
     }
 
@@ -123,9 +126,17 @@ impl<'a, T: Real> Sum<'a, T> {
         self
     }
 
-    /// Evaluate at other points than the sources.
+    /// Evaluate at other points than the sources. They are others even where they share places with sources: a softened
+    /// kernel then counts the source at a target's own place, which it does not where no targets are given.
     pub fn targets(mut self, targets: &'a [[T; 3]]) -> Self {
         self.targets = Some(targets);
+        self
+    }
+
+    /// Count the term of each source at its own place too, where the targets are the sources: the same as
+    /// `targets(sources)`. A singular kernel has none.
+    pub fn count_self(mut self) -> Self {
+        self.targets = Some(self.sources);
         self
     }
 
@@ -206,6 +217,13 @@ impl<'a, T: Real> Sum<'a, T> {
     /// Refuse plans that need more than this many bytes; what the system has available by default.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Whether every evaluation computes the true sum at a few dozen targets, compares, and sums again more exactly where
+    /// the tolerance is exceeded; it does by default. [`Field::check`] then holds the measured errors.
+    pub fn check_errors(mut self, check: bool) -> Self {
+        self.check = check;
         self
     }
 }

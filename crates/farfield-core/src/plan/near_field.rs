@@ -168,7 +168,7 @@ impl<T: Real> NearLists<'_, T> {
 impl<T: Real> Plan<T> {
     /// The pairs of points of this plan.
     pub fn near_lists(&self) -> NearLists<'_, T> {
-        let others = self.merge.is_some() || !self.units.0.are_the_callers();
+        let others = self.merge.is_some() || self.direct_orders.is_some() || !self.units.0.are_the_callers();
         let ordered = |order| if others { PointOrder::Others } else { order };
         let (sources, targets, size2, skip) = match &self.engine {
             Engine::Direct(direct) => {

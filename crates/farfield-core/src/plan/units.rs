@@ -121,6 +121,11 @@ impl Units {
         times_two_to(length, -self.length)
     }
 
+    /// The unit of length, as an exponent of two.
+    pub fn length_exponent(self) -> i32 {
+        self.length
+    }
+
     /// Core sizes in these units.
     pub fn sizes<T: Real>(self, sizes: &Sizes<T>) -> Sizes<T> {
         match sizes {

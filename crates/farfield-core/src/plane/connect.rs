@@ -15,13 +15,13 @@ use crate::simd::Real;
 /// Rows of box numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Rows<E> {
-    start: Vec<u32>,
+    start: Vec<usize>,
     items: Vec<E>,
 }
 
 impl<E: Copy + Send + Sync> Rows<E> {
     pub fn row(&self, k: usize) -> &[E] {
-        &self.items[self.start[k] as usize..self.start[k + 1] as usize]
+        &self.items[self.start[k]..self.start[k + 1]]
     }
 
     pub fn len(&self) -> usize {
@@ -37,9 +37,9 @@ impl<E: Copy + Send + Sync> Rows<E> {
             self.start.push(0);
         }
         for (lengths, items) in pieces {
-            let mut end = self.items.len() as u32;
+            let mut end = self.items.len();
             for length in lengths {
-                end += length;
+                end += *length as usize;
                 self.start.push(end);
             }
             self.items.extend_from_slice(items);
@@ -128,12 +128,24 @@ impl<E> Found<E> {
 
 impl Connections {
     /// Tests all pairs of boxes that can matter.
+    #[cfg(test)]
     pub fn build<T: Real>(pyramid: &Pyramid<T>, criterion: &Criterion) -> Self {
+        Self::within(pyramid, criterion, u64::MAX).unwrap_or_default()
+    }
+
+    /// Tests all pairs of boxes that can matter, unless the lists would take more bytes than `limit`; then the bytes they would take, at least.
+    pub fn within<T: Real>(pyramid: &Pyramid<T>, criterion: &Criterion, limit: u64) -> Result<Self, u64> {
         let mut out = Connections::default();
         let mut strong = Rows::<u32>::default();
         out.weak.extend([(&[0u32][..], &[][..])].into_iter());
         strong.extend([(&[1u32][..], &[0u32][..])].into_iter());
         for level in 1..=pyramid.depth {
+            // Of each pair strongly coupled above, all pairs of children go to one list or the other; pieces are joined.
+            let entries = 16 * strong.len() as u64 + out.weak.len() as u64;
+            let bytes = 2 * size_of::<u32>() as u64 * entries;
+            if bytes > limit {
+                return Err(bytes);
+            }
             let pieces = split_level(pyramid, criterion, level, &strong);
             out.weak
                 .extend(pieces.iter().map(|(weak, _)| (&weak.lengths[..], &weak.items[..])));
@@ -145,7 +157,7 @@ impl Connections {
             );
         }
         out.meet_leaves(pyramid, criterion, &strong);
-        out
+        Ok(out)
     }
 
     /// Sorts the pairs that stayed strong into P2P, P2L and M2P.

@@ -57,6 +57,15 @@ impl<T: Real> PlaneFmm<T> {
         }
     }
 
+    /// Works with another order from now on.
+    pub fn set_order(&mut self, order: usize) {
+        let coefficients = self.pyramid.boxes.centre.len() * row_len::<T>(order);
+        self.order = order;
+        self.matrix = M2lMatrix::new(order);
+        self.multipoles = vec![T::ZERO; coefficients];
+        self.locals = vec![T::ZERO; coefficients];
+    }
+
     /// Everything but pairs of points, for strengths in the sources' order here, one array after the other if they are
     /// complex. The targets of a leaf have the block `sums[rows * start..rows * end]`, sum `k` of target `i` of `n` at
     /// `k * n + i`.

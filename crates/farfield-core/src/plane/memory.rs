@@ -4,7 +4,7 @@ use super::expansion::row_len;
 use super::pairs::PlanePairs;
 use super::pyramid::first_of_level;
 use super::sum::Sum;
-use super::tuning::Choice;
+use super::tuning::{Choice, THETA};
 use crate::error::Error;
 use crate::p2p::PairSums;
 use crate::plan::MemoryForecast;
@@ -45,11 +45,15 @@ impl<T: Real> Sum<'_, T> {
         plan += match choice {
             None => number * 2.0 * points,
             Some(choice) => {
-                let boxes = first_of_level(choice.depth + 1) as f64;
+                let depth = self.depth_with_cores(choice.depth);
+                let boxes = first_of_level(depth + 1) as f64;
                 let expansions = 2.0 * number * row_len::<T>(choice.order) as f64;
                 // Positions and numbers while they are sorted, and after.
                 let ordered = points * (4.0 * number + 12.0) + 4.0 * targets;
-                ordered + boxes * (expansions + 8.0 * number + 4.0 * COUPLINGS)
+                // Boxes are coupled to those in a circle of radius r/theta, or as far as cores reach; never to more than all.
+                let wide = (THETA / choice.theta).max(1.0).powi(2);
+                let couplings = (COUPLINGS * wide).min(2.0 * 4f64.powi(depth as i32));
+                ordered + boxes * (expansions + 8.0 * number + 4.0 * couplings)
             }
         };
         let parts = if self.complex { 2.0 } else { 1.0 };

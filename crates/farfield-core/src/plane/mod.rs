@@ -17,6 +17,7 @@
 //! results in the caller's order; `fmm.rs` shows it on one screen.
 
 mod calibrate;
+mod check;
 mod complex;
 mod connect;
 mod expansion;
@@ -33,6 +34,7 @@ mod pyramid;
 mod request;
 mod special;
 mod sum;
+mod truth;
 mod tuning;
 mod verify;
 
@@ -41,6 +43,7 @@ pub use expansion::MAX_ORDER;
 pub use kernel::{Core, Kernel, Output};
 pub use mesh::{Couplings, Mesh};
 pub use near_field::{NearBlock, NearField, NearLists};
+pub(crate) use pairs::PlanePairs;
 pub use plan::Plan;
 pub use points::PlaneSet;
 pub use request::Request;

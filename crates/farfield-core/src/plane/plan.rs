@@ -1,11 +1,13 @@
 //! A plan in the plane and its evaluation.
 
 use super::Field;
+use super::check::Checker;
 use super::fmm::PlaneFmm;
 use super::kernel::{Core, Kernel, Output, pair};
 use super::near_field::NearField;
 use super::pairs::PlanePairs;
 use super::sum::Sum;
+use crate::check::{Attempt, Check, correct};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::p2p::PairSums;
@@ -27,19 +29,19 @@ pub(super) enum Engine<T: Real> {
 /// A planned sum in the plane. Evaluating it again costs no tree and no allocation.
 #[derive(Debug)]
 pub struct Plan<T: Real> {
-    kernel: Kernel,
+    pub(super) kernel: Kernel,
     core: Core,
-    outputs: Vec<Output>,
+    pub(super) outputs: Vec<Output>,
     /// Numbers per target of each output.
-    components: Vec<usize>,
+    pub(super) components: Vec<usize>,
     complex: bool,
-    vectors: usize,
+    pub(super) vectors: usize,
     source_count: usize,
     target_count: usize,
-    tolerance: Option<f64>,
+    pub(super) tolerance: Option<f64>,
     simd: SimdLevel,
-    parameters: Parameters,
-    notes: Vec<String>,
+    pub(super) parameters: Parameters,
+    pub(super) notes: Vec<String>,
     pub(super) engine: Engine<T>,
     /// Sums per target.
     rows: usize,
@@ -52,7 +54,13 @@ pub struct Plan<T: Real> {
     /// Sums, target by target in the engine's order.
     sums: Vec<T>,
     /// Where each of the caller's targets is in the engine's order; empty for the same order.
-    rank: Vec<u32>,
+    pub(super) rank: Vec<u32>,
+    /// The caller's numbers of the sources and targets of an engine that became a direct sum.
+    pub(super) direct_orders: Option<(Vec<u32>, Vec<u32>)>,
+    /// What looks at the error of every evaluation.
+    checker: Option<Box<Checker>>,
+    /// By how much the last sum was to become more exact.
+    pub(super) last_factor: f64,
     merge: Option<Box<(Merge<T, 2>, Field<T>)>>,
     pub(super) planning: Seconds,
     seconds: Seconds,
@@ -71,7 +79,11 @@ impl<T: Real> Plan<T> {
         };
         let rows = pairs.sums();
         let components = |output: &Output| output.components(sum.kernel, sum.complex);
+        let checks = sum.check && sources > 0 && targets > 0 && !sum.outputs.is_empty();
         Self {
+            checker: checks.then(|| Box::new(Checker::new(&engine))),
+            direct_orders: None,
+            last_factor: 0.0,
             kernel: sum.kernel,
             core: sum.core,
             outputs: sum.outputs.clone(),
@@ -104,6 +116,9 @@ impl<T: Real> Plan<T> {
         self.notes.push(note);
         self.source_count = sum.sources.len();
         self.target_count = sum.targets.map_or(sum.sources.len(), <[_]>::len);
+        self.checker = self
+            .checker
+            .map(|checker| Box::new(checker.with_times(merge.targets_at_places())));
         self.merge = Some(Box::new((merge, inner)));
         self
     }
@@ -125,7 +140,7 @@ impl<T: Real> Plan<T> {
     }
 
     /// Numbers of strength per source.
-    fn parts(&self) -> usize {
+    pub(super) fn parts(&self) -> usize {
         1 + usize::from(self.complex)
     }
 
@@ -155,7 +170,7 @@ impl<T: Real> Plan<T> {
         }
         let mut seconds = Seconds::default();
         match self.merge.take() {
-            None => self.sum(strengths, field, near, &mut seconds)?,
+            None => self.sum_and_check(strengths, field, near, &mut seconds)?,
             Some(mut merge) => {
                 let summed = self.sum_merged(strengths, field, &mut merge, near, &mut seconds);
                 self.merge = Some(merge);
@@ -186,11 +201,11 @@ impl<T: Real> Plan<T> {
     ) -> Result<(), Error> {
         let (merge, inner) = merge;
         merge.add_up(strengths, self.parts(), self.vectors);
-        self.sum(&merge.strengths, inner, near, seconds)?;
+        self.sum_and_check(&merge.strengths, inner, near, seconds)?;
+        field.check.clone_from(&inner.check);
         let shape = SpreadShape {
             vectors: self.vectors,
             strengths: self.parts(),
-            components: self.components.clone(),
         };
         let (kernel, core, outputs) = (self.kernel, self.core, &self.outputs);
         let at_place = |k: usize, strength: &[f64], size: f64, sums: &mut [f64]| {
@@ -202,6 +217,42 @@ impl<T: Real> Plan<T> {
         };
         merge.spread(&shape, strengths, &inner.values, &mut field.values, &at_place);
         Ok(())
+    }
+
+    /// Sums, looks at the error, and sums again more exactly where it exceeds the tolerance.
+    fn sum_and_check(
+        &mut self,
+        strengths: &[T],
+        field: &mut Field<T>,
+        mut near: Option<&mut dyn NearField<T>>,
+        seconds: &mut Seconds,
+    ) -> Result<(), Error> {
+        self.sum(strengths, field, near.as_mut().map(|near| &mut **near as _), seconds)?;
+        let Some(mut checker) = self.checker.take() else {
+            field.check = None;
+            return Ok(());
+        };
+        // Its memory is used again.
+        let mut check = field.check.take().unwrap_or_default();
+        check.warnings.clear();
+        check.attempts = 1;
+        seconds.time(Phase::Check, || checker.measure(self, strengths, field, &mut check));
+        let (may_go_direct, tolerance) = (near.is_none(), self.tolerance);
+        let again = |factor: f64, check: &mut Check| {
+            if !self.become_more_exact(factor, check, may_go_direct) {
+                return Ok(Attempt::NoBetterWay);
+            }
+            self.sum(strengths, field, near.as_mut().map(|near| &mut **near as _), seconds)?;
+            seconds.time(Phase::Check, || checker.measure(self, strengths, field, check));
+            Ok(Attempt::Done)
+        };
+        let corrected = match tolerance {
+            Some(tolerance) => correct(tolerance, &mut check, again),
+            None => Ok(()),
+        };
+        field.check = Some(check);
+        self.checker = Some(checker);
+        corrected
     }
 
     /// One run of the engine for each vector, or for each part of its strengths where parts are summed one by one.
@@ -250,13 +301,11 @@ impl<T: Real> Plan<T> {
     fn order_strengths(&mut self, strengths: &[T], run: usize) {
         let parts = self.parts();
         let sources = strengths.len() / parts;
-        let order: Option<&[u32]> = match &self.engine {
-            Engine::Direct(_) => None,
-            Engine::Fmm(fmm) => Some(&fmm.pyramid.sources.order),
-        };
-        for (part, out) in self.strengths.chunks_mut(sources.max(1)).enumerate() {
-            gather(out, order, &strengths[part + run..], parts);
+        let mut ordered = std::mem::take(&mut self.strengths);
+        for (part, out) in ordered.chunks_mut(sources.max(1)).enumerate() {
+            gather(out, self.source_order(), &strengths[part + run..], parts);
         }
+        self.strengths = ordered;
     }
 
     /// From the engine's blocks (sum by sum) to target by target.

@@ -12,6 +12,7 @@ use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::setup::OrderedSizes;
 use crate::kernel::Sizes;
+use crate::machine::available_memory;
 use crate::plan::input::{check_points, check_size_range, check_size_values, check_tolerance, parameter};
 use crate::plan::memory::Counts;
 use crate::plan::merge::Merge;
@@ -40,6 +41,7 @@ pub struct Sum<'a, T> {
     simd: Option<SimdLevel>,
     profile: MachineProfile,
     pub(super) memory_limit: Option<u64>,
+    pub(super) check: bool,
 }
 
 impl<'a, T: Real> Sum<'a, T> {
@@ -63,12 +65,21 @@ impl<'a, T: Real> Sum<'a, T> {
             simd: None,
             profile: MachineProfile::default(),
             memory_limit: None,
+            check: true,
         }
     }
 
-    /// Evaluate at other points than the sources.
+    /// Evaluate at other points than the sources. They are others even where they share places with sources: a regularised
+    /// kernel then counts the source at a target's own place, which it does not where no targets are given.
     pub fn targets(mut self, targets: &'a [[T; 2]]) -> Self {
         self.targets = Some(targets);
+        self
+    }
+
+    /// Count the term of each source at its own place too, where the targets are the sources: the same as
+    /// `targets(sources)`. A singular kernel has none.
+    pub fn count_self(mut self) -> Self {
+        self.targets = Some(self.sources);
         self
     }
 
@@ -144,6 +155,13 @@ impl<'a, T: Real> Sum<'a, T> {
     /// Refuse plans that need more than this many bytes; what the system has available by default.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Whether every evaluation computes the true sum at a few dozen targets, compares, and sums again more exactly where
+    /// the tolerance is exceeded; it does by default. [`crate::Field::check`] then holds the measured errors.
+    pub fn check_errors(mut self, check: bool) -> Self {
+        self.check = check;
         self
     }
 
@@ -311,7 +329,8 @@ impl<'a, T: Real> Sum<'a, T> {
         choice: Choice,
         seconds: &mut Seconds,
     ) -> Result<Plan<T>, Error> {
-        let pyramid = seconds.time(Phase::Sort, || Pyramid::build(self.sources, self.targets, choice.depth));
+        let depth = self.depth_with_cores(choice.depth);
+        let pyramid = seconds.time(Phase::Sort, || Pyramid::build(self.sources, self.targets, depth));
         if pyramid.has_leaf_of_duplicates()
             && let Some(merge) = Merge::new(self.sources, self.targets, &self.sizes)
         {
@@ -320,7 +339,16 @@ impl<'a, T: Real> Sum<'a, T> {
         let group = self.group_of_leaves(&pairs, &pyramid);
         let reach = self.request().core_reach();
         let criterion = Criterion::new(choice.theta, reach, choice.shortcut).with_groups(group);
-        let connections = seconds.time(Phase::Connect, || Connections::build(&pyramid, &criterion));
+        let limit = self.memory_limit.or_else(available_memory).unwrap_or(u64::MAX);
+        let connections = seconds.time(Phase::Connect, || Connections::within(&pyramid, &criterion, limit));
+        let connections = match connections {
+            Ok(connections) => connections,
+            Err(_) if self.method == Method::Auto => {
+                let note = "direct: the lists of the FMM would not fit into memory".to_owned();
+                return Ok(self.direct_plan(simd, pairs, vec![note]));
+            }
+            Err(bytes) => return Err(Error::memory(bytes, limit)),
+        };
         let pairs_of_all = self.sources.len() as u64 * self.target_count() as u64;
         if self.method == Method::Auto && 10 * connections.p2p_pairs > 9 * pairs_of_all {
             let note = match pairs.core {
@@ -338,7 +366,7 @@ impl<'a, T: Real> Sum<'a, T> {
             lowest_m2l_order: None,
             theta: Some(choice.theta),
             leaf_capacity: Some(pyramid.points().div_ceil(pyramid.leaves())),
-            depth: Some(choice.depth),
+            depth: Some(depth),
             boxes: pyramid.boxes.centre.len(),
             interactions: Interactions {
                 p2p: connections.p2p_pairs,
@@ -350,6 +378,20 @@ impl<'a, T: Real> Sum<'a, T> {
         let size2 = self.squared_sizes(Some(&pyramid.sources.order));
         let fmm = PlaneFmm::new(simd, pairs, choice.order, pyramid, connections, group, size2);
         Ok(Plan::new(&self, Engine::Fmm(Box::new(fmm)), parameters, Vec::new()))
+    }
+
+    /// The depth down to which boxes are larger than the cores reach: below, each is coupled to all around it.
+    pub(super) fn depth_with_cores(&self, depth: usize) -> usize {
+        let reach = self.request().core_reach();
+        if reach == 0.0 {
+            return depth;
+        }
+        // Without points, as for a forecast, those of a unit square.
+        let extent = match check_points(self.sources, self.targets) {
+            Ok(extent) if extent > 0.0 => extent,
+            _ => 1.0,
+        };
+        depth.min((extent / reach).max(1.0).log2().ceil() as usize + 1)
     }
 
     /// How many leaves meet each other both ways at once: one leaf, so no others, where that is impossible or does not pay.

@@ -1,11 +1,17 @@
 //! The true error of a result in the plane, measured at sampled targets by a direct sum in double precision.
 
 use super::Field;
-use super::kernel::{Core, Kernel, Output, pair};
+use super::kernel::{Core, Kernel, Output};
+use super::truth::{PlaneTruth, absolute_column, exact_pairs};
+use crate::check::truth::{CoreSizes, SourceArrays, TrueTargets};
+use crate::error::Error;
 use crate::kernel::Sizes;
-use crate::simd::Real;
-use crate::verify::{CompensatedSum, Sample, sampled};
-use rayon::prelude::*;
+use crate::p2p::{PairSums, Skip};
+use crate::parallel::in_pool;
+use crate::plan::check_strength_count;
+use crate::plan::input::check_size_values;
+use crate::simd::{Real, SimdLevel};
+use crate::verify::{Sample, TOGETHER, check_targets, sampled};
 
 /// What was summed: the caller's own arrays.
 #[derive(Debug, Clone, Copy)]
@@ -41,58 +47,86 @@ pub struct OutputError {
 /// Measures the error of `field` at `samples` random targets, over all strength vectors.
 ///
 /// The denominator is floored at machine epsilon times the sum of absolute contributions, and 0/0 is 0.
-pub fn verify<T: Real>(problem: &Problem<T>, field: &Field<T>, samples: usize, seed: u64) -> Vec<OutputError> {
+///
+/// # Errors
+/// [`Error::Length`], [`Error::NotFinite`] or [`Error::NegativeSize`] if strengths, sizes or field do not fit the points.
+pub fn verify<T: Real>(
+    problem: &Problem<T>,
+    field: &Field<T>,
+    samples: usize,
+    seed: u64,
+) -> Result<Vec<OutputError>, Error> {
     let targets = problem.targets.unwrap_or(problem.sources);
+    let parts = 1 + usize::from(problem.complex);
+    check_strength_count(problem.strengths.len(), problem.sources.len(), parts, field.vectors())?;
+    check_size_values(problem.sizes, problem.sources.len())?;
+    check_targets(field.targets(), targets.len())?;
     let chosen = sampled(targets.len(), samples, seed);
-    let error_of = |output: Output| {
-        let components = field.components(output).unwrap_or(0);
-        let values = field.get(output).unwrap_or(&[]);
-        let samples: Vec<Sample> = chosen
-            .par_iter()
-            .flat_map_iter(|target| (0..field.vectors()).map(move |vector| (vector, *target)))
-            .map(|(vector, target)| {
-                let (truth, absolute) = truth_at(problem, output, vector, target);
-                let at = (vector * field.targets() + target) * components;
-                Sample::new(&values[at..at + components], 0, &truth, absolute)
-            })
-            .collect();
-        OutputError {
-            output,
-            relative_l2: Sample::relative_l2(&samples),
-            maximum: Sample::maximum(&samples),
+    let mut found = vec![Vec::with_capacity(chosen.len() * field.vectors()); field.outputs().len()];
+    in_pool(true, || {
+        let mut truth = PlaneTruth::default();
+        for chosen in chosen.chunks(TOGETHER) {
+            compare(problem, field, chosen, &mut truth, &mut found);
         }
-    };
-    field.outputs().iter().map(|output| error_of(*output)).collect()
+    });
+    let errors = field.outputs().iter().zip(&found);
+    Ok(errors
+        .map(|(output, samples)| OutputError {
+            output: *output,
+            relative_l2: Sample::relative_l2(samples),
+            maximum: Sample::maximum(samples),
+        })
+        .collect())
 }
 
-/// The true value at a target, and the sum of absolute contributions.
-fn truth_at<T: Real>(problem: &Problem<T>, output: Output, vector: usize, target: usize) -> ([f64; 2], f64) {
-    let targets = problem.targets.unwrap_or(problem.sources);
-    let z = targets[target].map(Real::to_f64);
-    let components = 1 + usize::from(problem.complex);
-    let strengths = &problem.strengths[vector * problem.sources.len() * components..];
-    let mut sum = [CompensatedSum::default(); 2];
-    let mut absolute = 0.0;
-    for (j, source) in problem.sources.iter().enumerate() {
-        if problem.targets.is_none() && j == target {
-            continue;
-        }
-        let d = [z[0] - source[0].to_f64(), z[1] - source[1].to_f64()];
-        let imaginary = if problem.complex {
-            strengths[2 * j + 1].to_f64()
+/// Compares the values at the chosen targets with the truth, for every vector and output.
+fn compare<T: Real>(
+    problem: &Problem<T>,
+    field: &Field<T>,
+    chosen: &[usize],
+    truth: &mut PlaneTruth,
+    found: &mut [Vec<Sample>],
+) {
+    let largest = match problem.sizes {
+        Sizes::None => 0.0,
+        Sizes::Global(size) => size.to_f64(),
+        Sizes::PerSource(sizes) => sizes.iter().map(|size| size.to_f64()).fold(0.0, f64::max),
+    };
+    let core = if largest > 0.0 { problem.core } else { Core::Singular };
+    let pairs = exact_pairs(problem.kernel, core, field.outputs().contains(&Output::Derivative));
+    let points = problem.targets.unwrap_or(problem.sources);
+    let counts_itself = pairs.own_skip(problem.targets.is_none()) == Skip::SameIndex;
+    let targets = TrueTargets {
+        position: chosen.iter().map(|target| points[*target].map(Real::to_f64)).collect(),
+        own: if counts_itself {
+            chosen.iter().map(|target| *target as u32).collect()
         } else {
-            0.0
-        };
-        let strength = [strengths[components * j].to_f64(), imaginary];
-        let size = match problem.sizes {
-            Sizes::None => 0.0,
-            Sizes::Global(size) => size.to_f64(),
-            Sizes::PerSource(sizes) => sizes[j].to_f64(),
-        };
-        let term = pair(problem.kernel, problem.core, output, d, strength, size);
-        sum[0].add(term[0]);
-        sum[1].add(term[1]);
-        absolute += term[0].hypot(term[1]);
+            Vec::new()
+        },
+        absolute: chosen.len(),
+    };
+    let sizes = match problem.sizes {
+        _ if core == Core::Singular => CoreSizes::Square(0.0),
+        Sizes::None => CoreSizes::Square(0.0),
+        Sizes::Global(size) => CoreSizes::Square(size.to_f64().powi(2)),
+        Sizes::PerSource(sizes) => CoreSizes::Sizes(sizes),
+    };
+    let parts = 1 + usize::from(problem.complex);
+    let per_vector = problem.sources.len() * parts;
+    for vector in 0..field.vectors() {
+        let strengths = &problem.strengths[vector * per_vector..][..per_vector];
+        let sources = SourceArrays::of_points(problem.sources, strengths, parts, sizes);
+        truth.compute(SimdLevel::best(), &pairs, &sources.by_part()[..parts], &targets);
+        for (output, found) in field.outputs().iter().zip(found.iter_mut()) {
+            let components = field.components(*output).unwrap_or(0);
+            let values = field.get(*output).unwrap_or(&[]);
+            let column = absolute_column(problem.kernel, *output);
+            for (k, target) in chosen.iter().enumerate() {
+                let value = truth.value(problem.kernel, *output, k);
+                let at = (vector * field.targets() + target) * components;
+                let values = &values[at..at + components];
+                found.push(Sample::new(values, 0, value.into_iter(), truth.absolute(column, k)));
+            }
+        }
     }
-    (sum.map(CompensatedSum::value), absolute)
 }

@@ -70,7 +70,7 @@ pub struct M2lBlock {
 /// Entries for each row, one after the other.
 #[derive(Debug, Clone)]
 pub struct Rows<E> {
-    starts: Vec<u32>,
+    starts: Vec<usize>,
     entries: Vec<E>,
 }
 
@@ -86,12 +86,12 @@ impl<E> Default for Rows<E> {
 impl<E> Rows<E> {
     fn push_row(&mut self, row: impl IntoIterator<Item = E>) {
         self.entries.extend(row);
-        self.starts.push(self.entries.len() as u32);
+        self.starts.push(self.entries.len());
     }
 
     /// The entries of row `k`.
     pub fn row(&self, k: usize) -> &[E] {
-        &self.entries[self.starts[k] as usize..self.starts[k + 1] as usize]
+        &self.entries[self.starts[k]..self.starts[k + 1]]
     }
 
     /// How many entries there are in all rows.
@@ -112,7 +112,7 @@ impl<E> Rows<E> {
     }
 
     fn append(&mut self, other: Rows<E>) {
-        let base = self.entries.len() as u32;
+        let base = self.entries.len();
         self.entries.extend(other.entries);
         self.starts.extend(other.starts[1..].iter().map(|start| base + start));
     }

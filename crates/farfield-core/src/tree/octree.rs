@@ -208,8 +208,9 @@ impl Octree {
         let start = Instant::now();
         let (corner, extent) = bounds(&[sources, targets.unwrap_or(&[])]);
         let largest = extent.into_iter().fold(0.0, f64::max);
-        // A hair larger than the points, so that the last ones are inside; never zero.
-        let side = (largest * shape.root_scale * (1.0 + 1e-12)).max(f64::MIN_POSITIVE * 1e30);
+        // A hair larger than the points, so that the last ones are inside; never zero. So few digits that places of boxes
+        // have no rounding errors.
+        let side = few_digits((largest * shape.root_scale * (1.0 + 1e-12)).max(f64::MIN_POSITIVE * 1e30));
         let key_levels = first_key_levels(sources.len().max(targets.map_or(0, <[_]>::len)), shape.leaf_capacity);
         let source_set = Ordering::new(sources, corner, side, key_levels);
         let target_set = targets.map(|targets| Ordering::new(targets, corner, side, key_levels));
@@ -350,6 +351,12 @@ impl Octree {
         std::array::from_fn(|axis| self.corner[axis] + (node.cell[axis] as f64 + 0.5) * side)
     }
 
+    /// The centre of a box relative to the root's lower corner, exact down to boxes 2^-33 the root's side.
+    pub fn centre_from_corner(&self, node: &Node) -> [f64; 3] {
+        let side = self.side_of(node.level);
+        node.cell.map(|cell| (cell as f64 + 0.5) * side)
+    }
+
     /// The number of the deepest level.
     pub fn depth(&self) -> usize {
         self.levels.len() - 1
@@ -363,6 +370,12 @@ impl Octree {
             &self.target_order
         }
     }
+}
+
+/// The next number above `x` whose last 33 binary digits are zero.
+fn few_digits(x: f64) -> f64 {
+    const ZEROS: u64 = (1 << 33) - 1;
+    f64::from_bits((x.to_bits() + ZEROS) & !ZEROS)
 }
 
 /// Key levels that reach a little below the leaves of an evenly filled cube.

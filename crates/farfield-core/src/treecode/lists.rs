@@ -43,30 +43,58 @@ pub fn by_opening<T: Real>(
     let leaves: Vec<u32> = leaves_with_targets(tree);
     let rows: Vec<LeafLists> = leaves
         .par_iter()
-        .map(|leaf| {
-            let leaf_node = &tree.nodes[*leaf as usize];
-            let bounds = bounding_box(leaf_node, targets);
-            let (mut m2p, mut p2p, mut open) = (Vec::new(), Vec::new(), vec![0u32]);
-            while let Some(at) = open.pop() {
-                let node = &tree.nodes[at as usize];
-                if node.sources.is_empty() {
-                    continue;
-                }
-                let distance = distance_to_box(tree.centre_of(node), bounds);
-                if radii[at as usize] < theta * distance && node.source_count() > m2p_sources {
-                    m2p.push(at);
-                } else if radii[at as usize] < theta * distance || node.is_leaf() {
-                    if at != *leaf {
-                        p2p.push((node.sources.start, node.sources.end));
-                    }
-                } else {
-                    open.extend(node.children.clone());
-                }
-            }
-            (m2p, p2p)
-        })
+        .map(|leaf| open(tree, radii, targets, theta, m2p_sources, *leaf))
         .collect();
     Lists::of_leaves(tree, leaves, rows)
+}
+
+/// About how many bytes the lists of [`by_opening`] will take, from those of a few leaves; joined from pieces.
+pub fn expected_bytes<T: Real>(
+    tree: &Octree,
+    radii: &[f64],
+    targets: &OrderedPoints<T>,
+    theta: f64,
+    m2p_sources: usize,
+) -> u64 {
+    const SAMPLE: usize = 64;
+    let leaves = leaves_with_targets(tree);
+    let stride = leaves.len().div_ceil(SAMPLE).max(1);
+    let of_leaf = |leaf: &u32| {
+        let (m2p, p2p) = open(tree, radii, targets, theta, m2p_sources, *leaf);
+        (size_of_val(&m2p[..]) + size_of_val(&p2p[..])) as u64
+    };
+    let sampled: u64 = leaves.par_iter().step_by(stride).map(of_leaf).sum();
+    2 * sampled * stride as u64
+}
+
+/// The boxes that act on a leaf by M2P, and the sources that act by P2P.
+fn open<T: Real>(
+    tree: &Octree,
+    radii: &[f64],
+    targets: &OrderedPoints<T>,
+    theta: f64,
+    m2p_sources: usize,
+    leaf: u32,
+) -> LeafLists {
+    let bounds = bounding_box(&tree.nodes[leaf as usize], targets);
+    let (mut m2p, mut p2p, mut open) = (Vec::new(), Vec::new(), vec![0u32]);
+    while let Some(at) = open.pop() {
+        let node = &tree.nodes[at as usize];
+        if node.sources.is_empty() {
+            continue;
+        }
+        let distance = distance_to_box(tree.centre_of(node), bounds);
+        if radii[at as usize] < theta * distance && node.source_count() > m2p_sources {
+            m2p.push(at);
+        } else if radii[at as usize] < theta * distance || node.is_leaf() {
+            if at != leaf {
+                p2p.push((node.sources.start, node.sources.end));
+            }
+        } else {
+            open.extend(node.children.clone());
+        }
+    }
+    (m2p, p2p)
 }
 
 /// Lists on the FMM's neighbours: what the FMM does by M2L acts by M2P on every leaf below, P2L becomes P2P.

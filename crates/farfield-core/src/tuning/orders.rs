@@ -29,7 +29,7 @@ pub struct LevelWork {
 }
 
 impl LevelWork {
-    fn new(side: f64) -> Self {
+    pub fn new(side: f64) -> Self {
         Self {
             side,
             translations: [0.0; CLASSES],
@@ -333,6 +333,101 @@ impl Orders {
             .iter()
             .map(|classes| std::array::from_fn(|shift| class_of(shift_of(shift)).map_or(0, |class| classes[class])))
             .collect()
+    }
+}
+
+/// Orders higher than those a sum was done with, because its measured error asks for them.
+#[derive(Debug, Clone)]
+pub struct Raised {
+    /// The highest degree kept in expansions.
+    pub order: usize,
+    /// For each level and shift, the order of M2L.
+    pub m2l_orders: Vec<[u8; SHIFTS]>,
+}
+
+/// Measured errors are never taken to be this much smaller than the model expects.
+const LEAST_SURPRISE: f64 = 0.1;
+
+impl Raised {
+    /// The cheapest orders, none lower than before, with which the largest of the `measured` errors (derivatives, the sum
+    /// of squared values, the relative error) falls by `factor`. The pairs of `levels` count targets times squared
+    /// strengths, so that the model says which levels the error comes from; how large it is, was measured.
+    pub fn new(
+        before: &[[u8; SHIFTS]],
+        levels: &[LevelWork],
+        measured: &[(usize, f64, f64)],
+        factor: f64,
+    ) -> Option<Self> {
+        let class_order = |level: usize, class: usize| {
+            let shift = shift_of_class(class);
+            usize::from(before[level][crate::tree::lists::shift_index(shift)])
+        };
+        let error2 = |level: usize, class: usize, order: usize, d: usize| {
+            let error = truncation_error(class, order, d) * levels[level].side.powi(-1 - d as i32);
+            levels[level].pairs[class] * error * error
+        };
+        let goal = measured.iter().map(|(_, _, error)| *error).fold(0.0, f64::max) / factor;
+        let work = || (0..levels.len()).flat_map(|level| (0..CLASSES).map(move |class| (level, class)));
+        // By how much each output is worse than expected, and what its squared errors are in units of the goal.
+        let scales: Vec<(usize, f64)> = measured
+            .iter()
+            .map(|(d, square, error)| {
+                let expected: f64 = work()
+                    .map(|(level, class)| error2(level, class, class_order(level, class), *d))
+                    .sum();
+                let surprise = (error * error * square / expected).max(LEAST_SURPRISE);
+                (*d, surprise / (square * goal * goal))
+            })
+            .filter(|(_, scale)| scale.is_finite())
+            .collect();
+        let choices: Vec<Choice> = work()
+            .filter(|(level, class)| levels[*level].translations[*class] > 0.0)
+            .map(|(level, class)| Choice {
+                level,
+                class,
+                by_order: (0..=MAX_ORDER)
+                    .map(|order| {
+                        let worst = scales
+                            .iter()
+                            .map(|(d, scale)| scale * error2(level, class, order, *d))
+                            .fold(0.0, f64::max);
+                        [
+                            levels[level].translations[class] * (order as f64 + 2.0).powi(3),
+                            worst,
+                            0.0,
+                        ]
+                    })
+                    .collect(),
+            })
+            .collect();
+        let orders = cheapest(&choices, levels.len(), MAX_ORDER, 1.0)?;
+        let highest_before = before.iter().flatten().copied().max().unwrap_or(0);
+        let mut m2l_orders = orders.by_shift();
+        let mut is_higher = false;
+        for (level, before) in m2l_orders.iter_mut().zip(before) {
+            for (order, before) in level.iter_mut().zip(before) {
+                is_higher |= *order > *before && *before > 0;
+                *order = (*order).max(*before);
+            }
+        }
+        let order = orders.highest.max(usize::from(highest_before));
+        is_higher.then_some(Self { order, m2l_orders })
+    }
+
+    /// Every order higher by what the error usually takes to fall by `factor`.
+    pub fn everywhere(before: &[[u8; SHIFTS]], order: usize, factor: f64) -> Option<Self> {
+        let more = (factor.ln() / 1.7f64.ln()).ceil().clamp(1.0, MAX_ORDER as f64) as usize;
+        let raise = |order: u8| {
+            if order == 0 {
+                0
+            } else {
+                (usize::from(order) + more).min(MAX_ORDER) as u8
+            }
+        };
+        (order < MAX_ORDER).then(|| Self {
+            order: (order + more).min(MAX_ORDER),
+            m2l_orders: before.iter().map(|orders| orders.map(raise)).collect(),
+        })
     }
 }
 

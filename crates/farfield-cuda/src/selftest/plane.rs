@@ -384,7 +384,10 @@ impl Case {
             complex: self.complex,
             strengths,
         };
-        verify(&problem, field, 200, 1)
+        let Ok(errors) = verify(&problem, field, 200, 1) else {
+            return f64::NAN;
+        };
+        errors
             .iter()
             .map(|error| error.relative_l2)
             .fold(0.0, |a, b| if b.is_nan() { b } else { f64::max(a, b) })

@@ -98,7 +98,7 @@ impl<T: Precision, G: Geometry> Measurement<'_, T, G> {
             let (error, maximum_error) = match &best {
                 Some(best) => (best.error, best.maximum_error),
                 None if samples == 0 => (0.0, None),
-                None => worst(&sum().verify(self.strengths, &field, samples, SEED)),
+                None => worst(&sum().verify(self.strengths, &field, samples, SEED)?),
             };
             if best.is_none_or(|best| seconds.total < best.seconds.total) {
                 best = Some(Measured {

@@ -53,7 +53,7 @@ impl<'a, T: Precision> Case<'a, T> {
             strengths: self.strengths,
         };
         let mut worst: f64 = 0.0;
-        for error in verify(&problem, &field, self.samples, 5) {
+        for error in verify(&problem, &field, self.samples, 5).unwrap() {
             let (kernel, precision, tolerance) = (self.kernel, T::NAME, self.tolerance);
             assert!(
                 error.relative_l2 <= tolerance,

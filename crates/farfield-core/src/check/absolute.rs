@@ -1,0 +1,68 @@
+//! Sums of absolute contributions: what the precision is worth where a sum cancels.
+
+use super::truth::{ABSOLUTE, ExactPairs};
+use crate::kernel::Pair;
+use crate::p2p::{Block, PairSums, Pairs};
+use crate::plane::PlanePairs;
+use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, ln, rsqrt};
+
+/// `w/s`, `w/s^2` and `w/s^3` with `s^2 = r^2 + size^2`: what Coulomb's potential, gradient and Hessian are made of, and
+/// about what every other kernel is.
+struct InSpace;
+
+impl Pair<3, 1, ABSOLUTE> for InSpace {
+    #[inline(always)]
+    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [w]: [V; 1], size2: V, sums: &mut [V; ABSOLUTE]) {
+        let s2 = d[0].mul_add(d[0], d[1].mul_add(d[1], d[2].mul_add(d[2], size2)));
+        let inverse = rsqrt::<V, A>(s2, s2.rsqrt_estimate().keep_where_positive(s2));
+        let [potential, gradient, hessian] = sums;
+        let term = w * inverse;
+        *potential = *potential + term;
+        *gradient = term.mul_add(inverse, *gradient);
+        *hessian = (term * inverse).mul_add(inverse, *hessian);
+    }
+}
+
+/// `w |log s|`, `w/s` and `w/s^2`.
+struct InPlane;
+
+impl Pair<2, 1, ABSOLUTE> for InPlane {
+    #[inline(always)]
+    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], [w]: [V; 1], size2: V, sums: &mut [V; ABSOLUTE]) {
+        let s2 = d[0].mul_add(d[0], d[1].mul_add(d[1], size2));
+        let inverse = rsqrt::<V, A>(s2, s2.rsqrt_estimate().keep_where_positive(s2));
+        let log = V::splat(V::Elem::from_f64(0.5)) * ln(s2).keep_where_positive(s2);
+        let [logarithm, field, derivative] = sums;
+        *logarithm = w.mul_add(log.max(V::zero() - log), *logarithm);
+        let term = w * inverse;
+        *field = *field + term;
+        *derivative = term.mul_add(inverse, *derivative);
+    }
+}
+
+const NEWTON: u8 = RsqrtAccuracy::Newton as u8;
+
+impl ExactPairs<3> for Pairs {
+    fn add_exactly(&self, simd: SimdLevel, block: &Block<f64, 3>, sums: &mut [f64]) {
+        let exact = Pairs {
+            accuracy: RsqrtAccuracy::Full,
+            ..*self
+        };
+        exact.add(simd, block, sums);
+    }
+
+    fn add_absolute(&self, simd: SimdLevel, block: &Block<f64, 3>, sums: &mut [f64]) {
+        block.at::<InSpace, 1, ABSOLUTE, NEWTON>(simd, sums);
+    }
+}
+
+impl ExactPairs<2> for PlanePairs {
+    fn add_exactly(&self, simd: SimdLevel, block: &Block<f64, 2>, sums: &mut [f64]) {
+        let exact = PlanePairs { full: true, ..*self };
+        exact.add(simd, block, sums);
+    }
+
+    fn add_absolute(&self, simd: SimdLevel, block: &Block<f64, 2>, sums: &mut [f64]) {
+        block.at::<InPlane, 1, ABSOLUTE, NEWTON>(simd, sums);
+    }
+}

@@ -1,0 +1,196 @@
+//! From values and true sums at a few targets to the error over all of them.
+
+use super::sample::{Candidate, Sample};
+use super::truth::ABSOLUTE;
+use super::{Check, Measured};
+use crate::parallel::for_chunks;
+use crate::simd::Real;
+
+/// An output as it came out: `values[(vector * targets + target) * components + component]`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OutputArray<'a, T> {
+    pub name: &'static str,
+    pub components: usize,
+    /// Which column of absolute contributions belongs to it, and what they are multiplied with.
+    pub absolute: (usize, f64),
+    pub values: &'a [T],
+}
+
+/// Stretches of targets whose values are looked at one after the other.
+const STRETCHES: usize = 512;
+/// Targets with the largest values of an output that may be drawn.
+const LARGEST: usize = 16;
+
+/// What is known of the values of a stretch.
+#[derive(Debug, Default, Clone, Copy)]
+struct Stretch {
+    square: f64,
+    largest: f64,
+    at: u32,
+}
+
+/// The values of all targets, seen once: their norms, and where they are largest.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Survey {
+    stretches: Vec<Stretch>,
+    /// The sum of squares of each output, over all targets and vectors.
+    pub squares: Vec<f64>,
+}
+
+impl Survey {
+    /// Looks at all values. `times(target)` says how many of the caller's targets a target stands for.
+    pub fn look<T: Real>(
+        &mut self,
+        outputs: &[OutputArray<T>],
+        (vectors, targets): (usize, usize),
+        times: &(impl Fn(usize) -> f64 + Sync),
+    ) {
+        let length = targets.div_ceil(STRETCHES).max(1);
+        let stretches = targets.div_ceil(length);
+        self.stretches.clear();
+        self.stretches.resize(outputs.len() * stretches, Stretch::default());
+        self.squares.clear();
+        for (output, found) in outputs.iter().zip(self.stretches.chunks_mut(stretches.max(1))) {
+            for_chunks(found, 4, &|k, found| {
+                for (s, found) in found.iter_mut().enumerate() {
+                    let first = (4 * k + s) * length;
+                    for target in first..(first + length).min(targets) {
+                        let mut square = 0.0;
+                        for vector in 0..vectors {
+                            square += square_of(output, vector * targets + target);
+                        }
+                        found.square += times(target) * square;
+                        if square > found.largest {
+                            (found.largest, found.at) = (square, target as u32);
+                        }
+                    }
+                }
+            });
+            self.squares.push(found.iter().map(|stretch| stretch.square).sum());
+        }
+    }
+
+    /// Adds the targets with the largest values of each output to the candidates.
+    pub fn add_largest(&mut self, outputs: usize, candidates: &mut Vec<Candidate>, times: &impl Fn(usize) -> f64) {
+        let stretches = (self.stretches.len() / outputs.max(1)).max(1);
+        for found in self.stretches.chunks_mut(stretches) {
+            for _ in 0..LARGEST.min(found.len()) {
+                let best = (0..found.len()).max_by(|a, b| found[*a].largest.total_cmp(&found[*b].largest));
+                let Some(best) = best.filter(|best| found[*best].largest > 0.0) else {
+                    break;
+                };
+                let target = found[best].at;
+                found[best].largest = 0.0;
+                // It stands for itself alone, also where it was among the candidates.
+                let count = times(target as usize);
+                match candidates.iter_mut().find(|candidate| candidate.target == target) {
+                    Some(candidate) => candidate.count = count,
+                    None => candidates.push(Candidate {
+                        target,
+                        count,
+                        expected: 0.0,
+                        value: 0.0,
+                    }),
+                }
+            }
+        }
+    }
+}
+
+/// The square of the value at `at = vector * targets + target`.
+fn square_of<T: Real>(output: &OutputArray<T>, at: usize) -> f64 {
+    output.values[at * output.components..][..output.components]
+        .iter()
+        .map(|value| value.to_f64() * value.to_f64())
+        .sum()
+}
+
+/// The squared values of a target, each output in units of its mean over `targets`.
+pub(crate) fn relative_square<T: Real>(
+    outputs: &[OutputArray<T>],
+    squares: &[f64],
+    (vectors, targets): (usize, usize),
+    target: usize,
+) -> f64 {
+    let of = |(output, square): (&OutputArray<T>, &f64)| {
+        let sum: f64 = (0..vectors)
+            .map(|vector| square_of(output, vector * targets + target))
+            .sum();
+        if *square > 0.0 { sum / square } else { 0.0 }
+    };
+    outputs.iter().zip(squares).map(of).sum()
+}
+
+/// True values at the drawn targets.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct TrueValues {
+    /// For each output `values[(vector * drawn + k) * components + component]`.
+    pub values: Vec<Vec<f64>>,
+    /// `absolute[k * ABSOLUTE + column]` for the first few, over all vectors: the root of the sum of squares.
+    pub absolute: Vec<f64>,
+}
+
+impl TrueValues {
+    /// Nothing yet, for so many outputs and so many targets with absolute contributions.
+    pub fn clear(&mut self, outputs: usize, with_absolute: usize) {
+        self.values.resize_with(outputs, Vec::new);
+        self.values.iter_mut().for_each(Vec::clear);
+        self.absolute.clear();
+        self.absolute.resize(ABSOLUTE * with_absolute, 0.0);
+    }
+}
+
+/// The error over all targets, from that at the drawn ones.
+pub(crate) fn measure<T: Real>(
+    outputs: &[OutputArray<T>],
+    squares: &[f64],
+    (vectors, targets): (usize, usize),
+    sample: &Sample,
+    truth: &TrueValues,
+    check: &mut Check,
+) {
+    check.targets = sample.drawn.len();
+    check.complete = sample.complete;
+    check.outputs.clear();
+    let (drawn, draws) = (&sample.drawn, sample.draws.max(1) as f64);
+    let with_absolute = truth.absolute.len() / ABSOLUTE;
+    for ((output, square), true_values) in outputs.iter().zip(squares).zip(&truth.values) {
+        let components = output.components;
+        let squared_error = |k: usize| {
+            let mut sum = 0.0;
+            for vector in 0..vectors {
+                let at = (vector * targets + drawn[k].target as usize) * components;
+                let exact = &true_values[(vector * drawn.len() + k) * components..][..components];
+                for (value, exact) in output.values[at..at + components].iter().zip(exact) {
+                    sum += (value.to_f64() - exact) * (value.to_f64() - exact);
+                }
+            }
+            drawn[k].weight * sum
+        };
+        let mean = (0..drawn.len()).map(|k| drawn[k].times * squared_error(k)).sum::<f64>() / draws;
+        let spread: f64 = if sample.complete || draws < 2.0 {
+            0.0
+        } else {
+            let sum: f64 = (0..drawn.len())
+                .map(|k| drawn[k].times * (squared_error(k) - mean).powi(2))
+                .sum();
+            (sum / (draws - 1.0) / draws).sqrt()
+        };
+        let (column, scale) = output.absolute;
+        let (mut rounding, mut seen) = (0.0, 0.0);
+        for k in 0..with_absolute.min(drawn.len()) {
+            let absolute = T::EPSILON * scale * truth.absolute[k * ABSOLUTE + column];
+            rounding += drawn[k].times * drawn[k].weight * absolute * absolute;
+            seen += drawn[k].times;
+        }
+        let rounding = if seen > 0.0 { rounding / seen } else { 0.0 };
+        let whole = square.max(rounding);
+        let relative = |error: f64| if error == 0.0 { 0.0 } else { (error / whole).sqrt() };
+        check.outputs.push(Measured {
+            output: output.name,
+            relative_l2: relative(mean),
+            upper: relative(mean + 2.0 * spread),
+            rounding: relative(rounding),
+        });
+    }
+}

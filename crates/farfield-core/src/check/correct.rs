@@ -1,0 +1,148 @@
+//! What to do about a measured error.
+
+use super::{Check, Measured, Warning};
+
+/// What a measured error means.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Verdict {
+    /// Every output is within its tolerance.
+    Kept,
+    /// The worst output exceeds what can be reached by this factor: sum again, more exactly.
+    Exceeded(f64),
+    /// What exceeds the tolerance is rounding: no method of this precision does better.
+    Rounding,
+}
+
+/// An error up to so many times [`Measured::rounding`] is taken for rounding.
+const ROUNDING: f64 = 4.0;
+/// How often a sum is done at most.
+const MOST_ATTEMPTS: usize = 6;
+/// Sums are repeated to be within this part of the tolerance.
+const AIM: f64 = 0.5;
+
+impl Measured {
+    /// What the error is taken for: the estimate and its uncertainty.
+    fn likely(&self) -> f64 {
+        0.5 * (self.relative_l2 + self.upper)
+    }
+}
+
+impl Check {
+    /// What the measured errors mean for a tolerance.
+    pub fn verdict(&self, tolerance: f64) -> Verdict {
+        let worst = |limit: &dyn Fn(&Measured) -> f64| {
+            let excess = |measured: &Measured| measured.likely() / limit(measured);
+            self.outputs.iter().map(excess).fold(0.0, f64::max)
+        };
+        if worst(&|_| tolerance) <= 1.0 {
+            return Verdict::Kept;
+        }
+        let excess = worst(&|measured| tolerance.max(ROUNDING * measured.rounding));
+        if excess <= 1.0 {
+            Verdict::Rounding
+        } else {
+            Verdict::Exceeded(excess)
+        }
+    }
+
+    /// Says which outputs are beyond the tolerance, and why.
+    fn warn(&mut self, tolerance: f64) {
+        self.warnings.clear();
+        for measured in &self.outputs {
+            let (output, error) = (measured.output, measured.likely());
+            if error <= tolerance || error.is_nan() {
+                continue;
+            }
+            let by_rounding = error <= 16.0 * ROUNDING * measured.rounding;
+            self.warnings.push(if by_rounding {
+                Warning::Cancellation {
+                    output,
+                    error,
+                    digits: (-error.log10()).max(0.0),
+                }
+            } else {
+                Warning::Exceeded {
+                    output,
+                    error,
+                    tolerance,
+                }
+            });
+        }
+    }
+}
+
+/// What summing again came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attempt {
+    /// It was summed again, and measured.
+    Done,
+    /// There is no more exact way, or none that is allowed.
+    NoBetterWay,
+}
+
+/// Has a sum repeated until `check`, its measured errors, keep the tolerance. `again(factor, check)` sums with errors
+/// smaller by the factor and measures them anew into `check`. What stays beyond the tolerance is in the warnings.
+///
+/// # Errors
+/// Those of `again`.
+pub fn correct<E>(
+    tolerance: f64,
+    check: &mut Check,
+    mut again: impl FnMut(f64, &mut Check) -> Result<Attempt, E>,
+) -> Result<(), E> {
+    check.attempts = 1;
+    while check.attempts < MOST_ATTEMPTS {
+        let Verdict::Exceeded(excess) = check.verdict(tolerance) else {
+            break;
+        };
+        if again(excess / AIM, check)? == Attempt::NoBetterWay {
+            break;
+        }
+        check.attempts += 1;
+    }
+    check.warn(tolerance);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_of(error: f64, rounding: f64) -> Check {
+        Check {
+            targets: 64,
+            outputs: vec![Measured {
+                output: "potential",
+                relative_l2: error,
+                upper: error,
+                rounding,
+            }],
+            ..Check::default()
+        }
+    }
+
+    #[test]
+    fn a_sum_is_repeated_until_it_keeps_its_tolerance() {
+        let mut check = check_of(1e-3, 1e-15);
+        let again = |factor: f64, check: &mut Check| {
+            // Half as good as asked.
+            check.outputs[0].relative_l2 *= 2.0 / factor;
+            check.outputs[0].upper = check.outputs[0].relative_l2;
+            Ok::<_, ()>(Attempt::Done)
+        };
+        correct(1e-6, &mut check, again).unwrap();
+        assert!(check.attempts == 2 && check.warnings.is_empty());
+        assert_eq!(check.verdict(1e-6), Verdict::Kept);
+    }
+
+    #[test]
+    fn what_cannot_be_kept_is_said() {
+        let mut check = check_of(1e-3, 1e-15);
+        correct(1e-6, &mut check, |_, _| Ok::<_, ()>(Attempt::NoBetterWay)).unwrap();
+        assert!(matches!(check.warnings[..], [Warning::Exceeded { .. }]));
+        let mut check = check_of(1e-3, 1e-3);
+        let never = |_, _: &mut Check| -> Result<Attempt, ()> { unreachable!("rounding is nobody's fault") };
+        correct(1e-6, &mut check, never).unwrap();
+        assert!(matches!(check.warnings[..], [Warning::Cancellation { digits, .. }] if (digits - 3.0).abs() < 0.01));
+    }
+}

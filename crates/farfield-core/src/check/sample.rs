@@ -1,0 +1,179 @@
+//! Which targets are looked at, and for how many others each of them stands.
+//!
+//! The error asked for is a sum over all targets, so they are drawn with known probabilities, and what is found at one
+//! counts the more the less likely it was drawn: the estimate is unbiased whatever the probabilities. They decide how much
+//! it scatters: large errors must be likely to be seen. Hence a mixture of three: even chances, chances in proportion to
+//! the error expected of a target (corners of boxes, strong sources two boxes away), and in proportion to its value.
+
+use crate::points::Random;
+
+/// A target that may be drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Candidate {
+    /// The target.
+    pub target: u32,
+    /// How many targets it stands for.
+    pub count: f64,
+    /// Its expected squared error, in any unit.
+    pub expected: f64,
+    /// Its squared value, in any unit.
+    pub value: f64,
+}
+
+/// Shares of the mixture: expected errors, values; the rest is even.
+const BY_ERROR: f64 = 0.5;
+const BY_VALUE: f64 = 0.25;
+
+/// A target that was drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Drawn {
+    /// The target.
+    pub target: u32,
+    /// What its squared error counts for, in the sum over all targets.
+    pub weight: f64,
+    /// How often it was drawn.
+    pub times: f64,
+}
+
+/// Targets that were drawn.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Sample {
+    pub drawn: Vec<Drawn>,
+    /// How many draws there were.
+    pub draws: usize,
+    /// Whether they are all targets, each once.
+    pub complete: bool,
+}
+
+impl Sample {
+    /// All candidates, which are all targets.
+    pub fn take_all(&mut self, candidates: &[Candidate]) {
+        self.drawn.clear();
+        self.draws = candidates.len();
+        self.complete = true;
+        self.drawn.extend(candidates.iter().map(|candidate| Drawn {
+            target: candidate.target,
+            weight: candidates.len() as f64 * candidate.count,
+            times: 1.0,
+        }));
+    }
+
+    /// Draws so many; `round` makes the draws others than those of another round.
+    pub fn draw(&mut self, candidates: &[Candidate], draws: usize, round: u64) {
+        self.drawn.clear();
+        self.draws = draws;
+        self.complete = false;
+        let total = |share: fn(&Candidate) -> f64| {
+            let sum: f64 = candidates.iter().map(|c| c.count * share(c)).sum();
+            if sum > 0.0 && sum.is_finite() { 1.0 / sum } else { 0.0 }
+        };
+        let (count, expected, value) = (total(|_| 1.0), total(|c| c.expected), total(|c| c.value));
+        let even = 1.0 - if expected > 0.0 { BY_ERROR } else { 0.0 } - if value > 0.0 { BY_VALUE } else { 0.0 };
+        let chance = |c: &Candidate| {
+            let chance = c.count * (even * count + BY_ERROR * expected * c.expected + BY_VALUE * value * c.value);
+            if chance.is_finite() { chance } else { 0.0 }
+        };
+        // Evenly spaced marks on the sum of all chances: far apart targets, near in the tree's order, are seldom both drawn.
+        let step = 1.0 / draws as f64;
+        let mut mark = step * Random::new(round).uniform();
+        let mut sum = 0.0;
+        for candidate in candidates {
+            let chance = chance(candidate);
+            sum += chance;
+            let mut times = 0.0;
+            while mark < sum {
+                times += 1.0;
+                mark += step;
+            }
+            if times > 0.0 {
+                self.drawn.push(Drawn {
+                    target: candidate.target,
+                    weight: candidate.count / chance,
+                    times,
+                });
+            }
+        }
+        // Rounding may leave the last mark beyond the sum.
+        self.draws = self.drawn.iter().map(|drawn| drawn.times as usize).sum();
+    }
+
+    /// Puts a few that are far apart first.
+    pub fn spread_first(&mut self, few: usize) {
+        let count = self.drawn.len();
+        for k in 0..few.min(count) {
+            self.drawn.swap(k, (k * count / few).max(k));
+        }
+    }
+}
+
+/// So many numbers below `count`, one from each of equal stretches.
+pub(crate) fn stratified(count: usize, wanted: usize, seed: u64) -> Vec<u32> {
+    if count <= wanted {
+        return (0..count as u32).collect();
+    }
+    let mut random = Random::new(seed);
+    (0..wanted)
+        .map(|k| {
+            let (low, high) = (k * count / wanted, (k + 1) * count / wanted);
+            (low + (random.next_u64() % (high - low) as u64) as usize) as u32
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Errors that sit at a few targets: the mean over many rounds is the truth, and each round is near it where the
+    /// expected errors are about right.
+    #[test]
+    fn the_estimate_is_unbiased_and_narrow_where_errors_are_expected() {
+        let error2 = |k: usize| if k % 97 == 0 { 1.0 } else { 1e-6 };
+        let candidates: Vec<Candidate> = (0..3000)
+            .map(|k| Candidate {
+                target: k as u32,
+                count: 2.0,
+                expected: (1.0 + (k % 5) as f64) * error2(k),
+                value: 1.0,
+            })
+            .collect();
+        let truth: f64 = 2.0 * (0..3000).map(error2).sum::<f64>();
+        let mut sample = Sample::default();
+        let mut mean = 0.0;
+        for round in 0..200 {
+            sample.draw(&candidates, 64, round);
+            let sum: f64 = sample
+                .drawn
+                .iter()
+                .map(|d| d.times * d.weight * error2(d.target as usize))
+                .sum();
+            let estimate = sum / sample.draws as f64;
+            assert!((0.4..2.5).contains(&(estimate / truth)), "{}", estimate / truth);
+            mean += estimate / 200.0;
+        }
+        assert!((mean / truth - 1.0).abs() < 0.05, "{mean} {truth}");
+    }
+
+    #[test]
+    fn all_targets_are_the_sum_itself() {
+        let candidates: Vec<Candidate> = (0..10)
+            .map(|k| Candidate {
+                target: k,
+                count: 1.0 + f64::from(k % 2),
+                expected: 0.0,
+                value: 0.0,
+            })
+            .collect();
+        let mut sample = Sample::default();
+        sample.take_all(&candidates);
+        let sum: f64 = sample.drawn.iter().map(|d| d.weight).sum::<f64>() / sample.draws as f64;
+        assert!(sample.complete && sum == 15.0);
+    }
+
+    #[test]
+    fn strata_cover_everything_in_order() {
+        let few = stratified(100_000, 100, 1);
+        assert!(few.iter().enumerate().all(|(k, at)| *at as usize / 1000 == k));
+        assert_eq!(stratified(5, 100, 1), [0, 1, 2, 3, 4]);
+    }
+}
