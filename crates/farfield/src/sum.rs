@@ -41,6 +41,12 @@ impl<'a, T: Precision> SumOf<'a, T, Space> {
         self.map(|sum| sum.sizes(sizes))
     }
 
+    /// Count, at sources that are the targets, each source's action on itself, where it is finite: for softened kernels
+    /// the value at the centre of the core, as if the sources had been given as targets of their own.
+    pub fn count_self(self) -> Self {
+        self.map(farfield_core::Sum::count_self)
+    }
+
     /// Accept the velocity gradient of [`crate::kernel::Core::HuPolynomial`], unbounded at the centre.
     pub fn allow_unbounded_gradient(self) -> Self {
         self.map(farfield_core::Sum::allow_unbounded_gradient)

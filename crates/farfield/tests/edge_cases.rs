@@ -430,7 +430,7 @@ fn a_million_coincident_softened_bodies_are_one() {
     let mut points = vec![[0.5f64; 3]; n];
     points.extend(PointSet::Cube.generate::<f64>(500, 1));
     let masses = vec![1e-6; points.len()];
-    let mut plan = Sum::new(Kernel::Gravity { constant: 1.0 }, &points)
+    let mut plan = Sum::new(Kernel::gravity(1.0), &points)
         .sizes(Sizes::Global(1e-3))
         .tolerance(1e-4)
         .method(Method::Fmm)
@@ -456,7 +456,7 @@ fn the_self_term_of_softened_kernels_is_the_callers_choice() {
         let mut plan = sum.sizes(Sizes::Global(0.1)).tolerance(1e-9).plan().unwrap();
         plan.evaluate(&masses).unwrap().get(Output::Potential).unwrap().to_vec()
     };
-    let sum = || Sum::new(Kernel::Gravity { constant: 1.0 }, &points);
+    let sum = || Sum::new(Kernel::gravity(1.0), &points);
     let (without, with, targets) = (
         potential(sum()),
         potential(sum().count_self()),

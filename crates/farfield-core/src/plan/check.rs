@@ -255,11 +255,11 @@ fn expected_at<T: Real>(fmm: &Fmm<T>, expected2: &[f64], target: usize) -> f64 {
     loop {
         let node = &nodes[at];
         if expected2[at] > 0.0 {
-            let lowest = fmm.m2l_orders[node.level as usize]
+            let highest = fmm.m2l_orders[node.level as usize]
                 .iter()
                 .filter(|order| **order > 0)
                 .max();
-            let power = f64::from(lowest.map_or(1, |order| order + 1));
+            let power = f64::from(highest.map_or(1, |order| order + 1));
             let corner = u.iter().map(|c| c * c).sum::<f64>() / 0.75;
             // Over a box filled evenly, the mean of corner^p is 3.4/p^3.
             sum += expected2[at] * (0.3 + 0.7 * power.powi(3) / 3.4 * corner.min(1.0).powi(power as i32));
@@ -297,30 +297,36 @@ impl<T: Real> Plan<T> {
         check: &Check,
         may_go_direct: bool,
     ) -> bool {
-        let hopeless = check.attempts > 1 && factor > 0.3 * self.last_factor;
+        // Higher orders did not help: the error is not that of truncation, or not where the model has it.
+        let in_vain = check.attempts > 1 && factor > 0.3 * self.last_factor;
         self.last_factor = factor;
-        let done = match &mut self.engine {
+        let may_go_direct = may_go_direct && self.is_direct_affordable();
+        let limit = self.memory_limit.or_else(available_memory);
+        let raised = match &mut self.engine {
             Engine::Direct(direct) => {
                 let better = direct.pairs.accuracy != RsqrtAccuracy::Full;
                 direct.pairs.accuracy = RsqrtAccuracy::Full;
                 return better;
             }
-            Engine::Tree(_) if hopeless => false,
+            Engine::Tree(_) if in_vain && may_go_direct => false,
             Engine::Tree(fmm) => {
-                let fits = |bytes: u64| {
-                    self.memory_limit
-                        .or_else(available_memory)
-                        .is_none_or(|limit| bytes < limit)
-                };
-                let is_fmm = self.parameters.method == Method::Fmm;
-                raise_orders(fmm, &self.outputs, is_fmm, checker, factor, check, &fits)
+                let by_model = self.parameters.method == Method::Fmm && !in_vain;
+                let raised = by_model
+                    .then(|| raised_by_model(fmm, &self.outputs, checker, factor, check))
+                    .flatten();
+                let raised = raised.or_else(|| Raised::everywhere(&fmm.m2l_orders, fmm.order, factor));
+                // Exact pairs cost little beside what is to be done again.
+                fmm.pairs.accuracy = RsqrtAccuracy::Full;
+                let raised = raised.filter(|raised| limit.is_none_or(|limit| fmm.bytes_at(raised.order) < limit));
+                raised
+                    .map(|raised| fmm.set_orders(raised.order, raised.m2l_orders))
+                    .is_some()
             }
         };
-        if done {
+        if raised {
             self.describe_orders();
-            return true;
         }
-        may_go_direct && self.is_direct_affordable() && self.go_direct()
+        raised || (may_go_direct && self.go_direct())
     }
 
     fn describe_orders(&mut self) {
@@ -388,34 +394,21 @@ impl<T: Real> Plan<T> {
     }
 }
 
-/// Raises the orders of a tree so that measured errors fall by `factor`; says whether it could.
-fn raise_orders<T: Real>(
-    fmm: &mut Fmm<T>,
+/// The orders with which measured errors fall by `factor`, where the model says which levels they come from.
+fn raised_by_model<T: Real>(
+    fmm: &Fmm<T>,
     outputs: &[Output],
-    is_fmm: bool,
     checker: &Checker,
     factor: f64,
     check: &Check,
-    fits: &dyn Fn(u64) -> bool,
-) -> bool {
-    let raised = if is_fmm {
-        let measured: Vec<(usize, f64, f64)> = outputs
-            .iter()
-            .zip(checker.look.squares())
-            .zip(&check.outputs)
-            .map(|((output, square), measured)| (output.derivatives(), *square, measured.upper))
-            .collect();
-        Raised::new(&fmm.m2l_orders, &strength_work(fmm, checker), &measured, factor)
-    } else {
-        Raised::everywhere(&fmm.m2l_orders, fmm.order, factor)
-    };
-    // Accurate pairs cost little beside what is to be done again.
-    fmm.pairs.accuracy = RsqrtAccuracy::Full;
-    let Some(raised) = raised.filter(|raised| fits(fmm.bytes_at(raised.order))) else {
-        return false;
-    };
-    fmm.set_orders(raised.order, raised.m2l_orders);
-    true
+) -> Option<Raised> {
+    let measured: Vec<(usize, f64, f64)> = outputs
+        .iter()
+        .zip(checker.look.squares())
+        .zip(&check.outputs)
+        .map(|((output, square), measured)| (output.derivatives(), *square, measured.upper))
+        .collect();
+    Raised::new(&fmm.m2l_orders, &strength_work(fmm, checker), &measured, factor)
 }
 
 /// The work of a tree's M2L with the strengths of the last sum: each pair of boxes counts its targets times the squared

@@ -2,6 +2,7 @@
 
 use farfield::Precision;
 use farfield::kernel::{Core, Kernel, Output};
+use farfield::plane;
 use rayon::prelude::*;
 
 /// What is summed, at the sources themselves.
@@ -206,4 +207,63 @@ fn gaussian(r: f64, r2: f64, size: f64) -> (f64, f64) {
     let g = 1.0 - erfc - 2.0 / std::f64::consts::PI.sqrt() * s * (-s2).exp();
     let k = g / (r * r2);
     (k, (c * (-s2).exp() - 3.0 * k) / r2)
+}
+
+/// The exact values of both outputs of a kernel of the plane, and their absolute contributions.
+pub struct ExactInPlane {
+    kernel: plane::Kernel,
+    /// Potential and derivative, two numbers each, and the sums of their magnitudes.
+    values: Vec<([f64; 4], [f64; 2])>,
+}
+
+impl ExactInPlane {
+    /// The relative error of values over all targets.
+    pub fn error(&self, output: plane::Output, values: &[f64]) -> f64 {
+        let components = output.components(self.kernel, false);
+        let which = usize::from(output == plane::Output::Derivative);
+        let (mut difference, mut norm, mut floor) = (0.0, 0.0, 0.0);
+        for (value, (exact, absolute)) in values.chunks(components).zip(&self.values) {
+            for (value, exact) in value.iter().zip(&exact[2 * which..]) {
+                difference += (value - exact).powi(2);
+                norm += exact * exact;
+            }
+            floor += (f64::EPSILON * absolute[which]).powi(2);
+        }
+        if difference == 0.0 {
+            0.0
+        } else {
+            (difference / f64::max(norm, floor)).sqrt()
+        }
+    }
+}
+
+/// Sums over all pairs of points of the plane.
+pub fn plane_sums(kernel: plane::Kernel, points: &[[f64; 2]], strengths: &[f64]) -> ExactInPlane {
+    let at = |i: usize| {
+        let mut sums = [Doubled::default(); 4];
+        let mut absolute = [0.0; 2];
+        for (j, source) in points.iter().enumerate().filter(|(j, _)| *j != i) {
+            let (x, y, g) = (points[i][0] - source[0], points[i][1] - source[1], strengths[j]);
+            let r2 = x * x + y * y;
+            if r2 == 0.0 {
+                continue;
+            }
+            // 1/(z_i - z_j)
+            let (re, im) = (x / r2, -y / r2);
+            let term = match kernel {
+                plane::Kernel::Harmonic => [-re, -im, re * re - im * im, 2.0 * re * im],
+                plane::Kernel::Log => [0.5 * r2.ln(), 0.0, re, im],
+            };
+            for (sum, term) in sums.iter_mut().zip(term) {
+                *sum = sum.add(g * term);
+            }
+            absolute[0] += g.abs() * term[0].hypot(term[1]);
+            absolute[1] += g.abs() * term[2].hypot(term[3]);
+        }
+        (sums.map(|sum| sum.0 + sum.1), absolute)
+    };
+    ExactInPlane {
+        kernel,
+        values: (0..points.len()).into_par_iter().map(at).collect(),
+    }
 }
