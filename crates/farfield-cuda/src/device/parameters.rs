@@ -458,6 +458,8 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
-        assert!(Example::<f32>::checks("example").contains("FARFIELD_OFFSET(farfield_example_parameters, scale) == 12"));
+        assert!(
+            Example::<f32>::checks("example").contains("FARFIELD_OFFSET(farfield_example_parameters, scale) == 12")
+        );
     }
 }
