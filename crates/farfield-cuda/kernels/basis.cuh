@@ -94,9 +94,12 @@ __device__ void derive(const real *__restrict__ potential, real *derived) {
     __syncthreads();
 }
 
-// Adds the values at (x, y, z) of all sums whose regular expansions are `derived`.
+// Adds the values at (x, y, z) of all sums whose regular expansions are `derived`, those of several vectors of strengths one after the
+// other.
+template <int VECTORS>
 __device__ __forceinline__ void add_regular(const Recurrence &table, const real *__restrict__ derived, real x, real y, real z,
-                                            real (&values)[SUMS]) {
+                                            real (&values)[VECTORS][SUMS]) {
+    const int per_vector = SUMS * BASIS_COEFFICIENTS;
     real r2 = fma(x, x, fma(y, y, z * z)), c = 1, s = 0;
     for (int m = 0; m <= BASIS_ORDER; ++m) {
         if (m > 0) {
@@ -113,10 +116,16 @@ __device__ __forceinline__ void add_regular(const Recurrence &table, const real 
             }
             real qc = q * c, qs = q * s;
 #pragma unroll
-            for (int e = 0; e < SUMS; ++e) values[e] = fma(derived[cosine(n, m) * SUMS + e], qc, values[e]);
+            for (int v = 0; v < VECTORS; ++v)
+#pragma unroll
+                for (int e = 0; e < SUMS; ++e)
+                    values[v][e] = fma(derived[v * per_vector + cosine(n, m) * SUMS + e], qc, values[v][e]);
             if (m > 0)
 #pragma unroll
-                for (int e = 0; e < SUMS; ++e) values[e] = fma(derived[sine(n, m) * SUMS + e], qs, values[e]);
+                for (int v = 0; v < VECTORS; ++v)
+#pragma unroll
+                    for (int e = 0; e < SUMS; ++e)
+                        values[v][e] = fma(derived[v * per_vector + sine(n, m) * SUMS + e], qs, values[v][e]);
         }
     }
 }

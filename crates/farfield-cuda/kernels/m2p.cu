@@ -72,13 +72,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4)
                 real dz = (z - ball.centre[2]) * ball.inverse_side;
                 // The irregular functions are the regular ones at the inverted point, over the distance.
                 real inverse = inverse_sqrt(fma(dx, dx, fma(dy, dy, dz * dz))), inverse2 = inverse * inverse;
-                real values[SUMS] = {};
+                real values[1][SUMS] = {};
                 add_regular(table, derived + ((ulong64)from * gridDim.z + blockIdx.z) * BASIS_COEFFICIENTS * SUMS, dx * inverse2,
                             dy * inverse2, dz * inverse2, values);
                 real scale = inverse * inverse_side;
                 real scales[3] = {scale, scale * inverse_side, scale * inverse_side * inverse_side};
 #pragma unroll
-                for (int e = 0; e < SUMS; ++e) sums[e] = fma(values[e], scales[derivatives_of(e)], sums[e]);
+                for (int e = 0; e < SUMS; ++e) sums[e] = fma(values[0][e], scales[derivatives_of(e)], sums[e]);
             }
         __syncthreads();
     }

@@ -124,8 +124,10 @@ extern "C" __global__ void __launch_bounds__(32 * P2M_WARPS, 8)
 // ---- L2P -------------------------------------------------------------------------------------------------------------
 
 #define L2P_THREADS 64
+#define L2P_VECTORS FARFIELD_L2P_VECTORS
 
-// far[((vector * SUMS) + s) * target_count + i]: what the leaf's local expansion gives at its targets, in tree order.
+// far[((vector * SUMS) + s) * target_count + i]: what the leaf's local expansion gives at its targets, in tree order. A block serves
+// L2P_VECTORS vectors of strengths, which share the basis.
 extern "C" __global__ void __launch_bounds__(L2P_THREADS)
     l2p(const Tree *__restrict__ tree, Boxes boxes, const real *__restrict__ targets, uint target_count, uint streams,
         const real *__restrict__ locals, real *__restrict__ far) {
@@ -135,26 +137,35 @@ extern "C" __global__ void __launch_bounds__(L2P_THREADS)
     uint box = blockIdx.x;
     Range range = boxes.targets[box];
     if (!boxes.is_leaf[box] || range.start == range.end) return;
-    far += (ulong64)blockIdx.y * SUMS * target_count;
+    uint first = blockIdx.y * L2P_VECTORS, vectors = min(streams / EXPANSIONS - first, (uint)L2P_VECTORS);
+    far += (ulong64)first * SUMS * target_count;
     uint level = level_of(tree, box);
     // Boxes of the first two levels have no far field.
     if (level < 2) {
         for (uint i = range.start + threadIdx.x; i < range.end; i += blockDim.x)
-            for (int s = 0; s < SUMS; ++s) far[(ulong64)s * target_count + i] = 0;
+            for (int s = 0; s < SUMS * vectors; ++s) far[(ulong64)s * target_count + i] = 0;
         return;
     }
     fill_recurrence(table);
-    derive(locals + ((ulong64)box * streams + blockIdx.y * EXPANSIONS) * STRIDE, derived);
+    // Of vectors beyond the last, the last one's again.
+    for (uint v = 0; v < L2P_VECTORS; ++v) {
+        uint vector = first + min(v, vectors - 1);
+        derive(locals + ((ulong64)box * streams + vector * EXPANSIONS) * STRIDE, derived + v * SUMS * BASIS_COEFFICIENTS);
+    }
     double centre[3], inverse_side;
     frame_of(tree, boxes.key[box], level, centre, inverse_side);
     for (uint i = range.start + threadIdx.x; i < range.end; i += blockDim.x) {
         real x = (targets[3 * (ulong64)i] - centre[0]) * inverse_side;
         real y = (targets[3 * (ulong64)i + 1] - centre[1]) * inverse_side;
         real z = (targets[3 * (ulong64)i + 2] - centre[2]) * inverse_side;
-        real values[SUMS] = {};
+        real values[L2P_VECTORS][SUMS] = {};
         add_regular(table, derived, x, y, z, values);
         real scales[3] = {(real)inverse_side, (real)(inverse_side * inverse_side), (real)(inverse_side * inverse_side * inverse_side)};
 #pragma unroll
-        for (int e = 0; e < SUMS; ++e) far[(ulong64)e * target_count + i] = values[e] * scales[derivatives_of(e)];
+        for (int v = 0; v < L2P_VECTORS; ++v)
+            if (v < vectors)
+#pragma unroll
+                for (int e = 0; e < SUMS; ++e)
+                    far[(ulong64)(v * SUMS + e) * target_count + i] = values[v][e] * scales[derivatives_of(e)];
     }
 }

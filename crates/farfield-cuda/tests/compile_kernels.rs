@@ -9,7 +9,7 @@ use farfield_cuda::compile::{Cache, Compiler, Places, Program};
 use farfield_cuda::device::Precision;
 use farfield_cuda::direct::{self, Blocking};
 use farfield_cuda::expansion::translate_program;
-use farfield_cuda::fmm::{P2pBlocking, p2p_program, points_program};
+use farfield_cuda::fmm::{P2pBlocking, l2p_vectors, p2p_program, points_program};
 use farfield_cuda::hybrid;
 use farfield_cuda::kernel::{PairKind, SizeKind};
 use farfield_cuda::resident;
@@ -62,7 +62,8 @@ fn fmm_programs<T: Precision>(orders: &[usize]) -> Vec<Program> {
         programs.push(translate_program::<T>(*order));
         let far = kinds.iter().filter(|kind| kind.sizes == SizeKind::None);
         for kind in far {
-            programs.push(points_program::<T>(kind, *order));
+            programs.push(points_program::<T>(kind, *order, 1));
+            programs.push(points_program::<T>(kind, *order, l2p_vectors::<T>(kind, *order, 8)));
             // The treecode refuses orders whose basis does not fit into a block's memory.
             if *order <= 32 {
                 programs.push(m2p_program::<T>(kind, *order, ActingBoxes::ByAngle));

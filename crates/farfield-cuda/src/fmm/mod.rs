@@ -13,15 +13,26 @@ pub(crate) use setup::{Counter, FarField, Fmm, FmmInput};
 use crate::compile::Program;
 use crate::device::Precision;
 use crate::kernel::{PairKind, SizeKind};
+use farfield_core::expansion::coefficient_count;
 use parameters::{PairKernels, PointKernels};
 
 /// The program of P2M and L2P.
-pub fn points_program<T: Precision>(kind: &PairKind, order: usize) -> Program {
+///
+/// L2P evaluates so many vectors of strengths at once.
+pub fn points_program<T: Precision>(kind: &PairKind, order: usize, vectors: usize) -> Program {
     let program = Program::new("points", include_str!("../../kernels/points.cu"));
     let program = PointKernels::<T>::check(program)
         .define("FARFIELD_ORDER", order)
-        .define("FARFIELD_P2M_WARPS", p2m_warps(order));
+        .define("FARFIELD_P2M_WARPS", p2m_warps(order))
+        .define("FARFIELD_L2P_VECTORS", vectors);
     kind.define::<T>(program)
+}
+
+/// Vectors of strengths that L2P evaluates at once, which share the basis: as many as registers and shared memory hold well.
+pub fn l2p_vectors<T: Precision>(kind: &PairKind, order: usize, vectors: usize) -> usize {
+    let bytes = kind.sums() * coefficient_count(order) * std::mem::size_of::<T>();
+    let most = (32 / kind.sums()).min(24 * 1024 / bytes).clamp(1, 8);
+    vectors.next_power_of_two().min(1 << most.ilog2())
 }
 
 /// Leaves of a block of P2M: fewer where their expansions would fill its shared memory.

@@ -179,7 +179,8 @@ impl<T: Precision> Fmm<T> {
     }
 
     pub(super) fn l2p(&mut self, vectors: &Range<usize>) -> Result<(), Error> {
-        let grid = (self.tree.boxes as u32, vectors.len() as u32, 1);
+        let groups = vectors.len().div_ceil(self.l2p_vectors) as u32;
+        let grid = (self.tree.boxes as u32, groups, 1);
         self.kernels.points.l2p.launch(
             self.buffers.stream(),
             Blocks::new(grid, 64).shared(self.shared.l2p),

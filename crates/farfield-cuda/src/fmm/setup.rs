@@ -2,7 +2,7 @@
 
 use super::parameters::{OrderPoints, PairKernels, PointKernels};
 use super::tasks::{batch_of, orders_by_level, tasks_of};
-use super::{P2pBlocking, p2m_warps, p2p_program, points_program};
+use super::{P2pBlocking, l2p_vectors, p2m_warps, p2p_program, points_program};
 use crate::compile::Program;
 use crate::device::{Blocks, Buffers, Device, Function, In, Out, Precision, Timeline};
 use crate::direct::SumInput;
@@ -63,6 +63,8 @@ pub(crate) struct Fmm<T: Precision> {
     pub(super) kernels: Kernels<T>,
     pub(super) shared: SharedBytes,
     pub(super) p2p_blocking: P2pBlocking,
+    /// Vectors that L2P evaluates at once.
+    pub(super) l2p_vectors: usize,
     /// Present where multipoles go straight to targets.
     pub(crate) treecode: Option<Treecode<T>>,
     /// The device's time to build the tree.
@@ -151,11 +153,11 @@ impl FarField<'_> {
 }
 
 impl SharedBytes {
-    fn of<T: Precision>(kind: &PairKind, order: usize) -> Self {
+    fn of<T: Precision>(kind: &PairKind, order: usize, l2p_vectors: usize) -> Self {
         let (coefficients, layout) = (coefficient_count(order), Layout::of::<T>(order));
         let recurrence = (2 * coefficients + order + 1).next_multiple_of(2) * std::mem::size_of::<T>();
         let expansions = p2m_warps(order) * kind.strengths() * stride(order) * std::mem::size_of::<T>();
-        let derived = kind.sums() * coefficients * std::mem::size_of::<T>();
+        let derived = l2p_vectors * kind.sums() * coefficients * std::mem::size_of::<T>();
         Self {
             p2m: (recurrence + expansions) as u32,
             m2m: layout.shared_bytes::<T>(order, Kind::M2m),
@@ -176,16 +178,15 @@ impl SharedBytes {
 impl<T: Precision> Kernels<T> {
     fn load(
         buffers: &Buffers,
-        kind: &PairKind,
         order: usize,
         shared: &SharedBytes,
-        p2p: &Program,
+        (points, p2p): (&Program, &Program),
     ) -> Result<Self, Error> {
         let (device, layout) = (buffers.device(), Layout::of::<T>(order));
-        let (points, translations) = (points_program::<T>(kind, order), translate_program::<T>(order));
-        device.load(&[&points, &translations, p2p, &crate::tree::program::<T>()])?;
+        let translations = translate_program::<T>(order);
+        device.load(&[points, &translations, p2p, &crate::tree::program::<T>()])?;
         let kernels = Self {
-            points: PointKernels::load(device, &points)?,
+            points: PointKernels::load(device, points)?,
             m2m: device.function(&translations, "m2m")?,
             m2l: device.function(&translations, "m2l")?,
             m2l_few: device.function(&translations, layout.m2l_few())?,
@@ -209,7 +210,7 @@ impl<T: Precision> Kernels<T> {
 impl<T: Precision> Fmm<T> {
     /// Whether a block's shared memory holds what this kind of pair needs at this order.
     pub fn check_order(device: &Device, kind: &PairKind, order: usize) -> Result<(), Error> {
-        if SharedBytes::of::<T>(kind, order).most() <= device.properties().shared_bytes {
+        if SharedBytes::of::<T>(kind, order, 1).most() <= device.properties().shared_bytes {
             return Ok(());
         }
         Err(Error::Unsupported {
@@ -265,12 +266,14 @@ impl<T: Precision> Fmm<T> {
             FarField::Multipoles(opening) => Some(opening),
         };
         let layout = Layout::of::<T>(order);
-        let shared = SharedBytes::of::<T>(&kind, order);
         let batch = batch_of(&kind, vectors, layout);
+        let at_leaves = l2p_vectors::<T>(&kind, order, batch);
+        let shared = SharedBytes::of::<T>(&kind, order, at_leaves);
         let p2p_blocking = P2pBlocking::of::<T>(&kind, shape.leaf_mean, batch);
         let by_angle = opening.is_some_and(|opening| opening.boxes == ActingBoxes::ByAngle);
         let p2p = p2p_program::<T>(&kind, by_angle, p2p_blocking);
-        let kernels = Kernels::<T>::load(&buffers, &kind, order, &shared, &p2p)?;
+        let points = points_program::<T>(&kind, order, at_leaves);
+        let kernels = Kernels::<T>::load(&buffers, order, &shared, (&points, &p2p))?;
         let matrices = Matrices::of(buffers.device(), order)?;
         let source_positions = buffers.place(sources)?;
         let caller_targets = targets.map(|targets| buffers.place(targets)).transpose()?;
@@ -336,6 +339,7 @@ impl<T: Precision> Fmm<T> {
             shared,
             p2p_blocking,
             treecode,
+            l2p_vectors: at_leaves,
             building,
             source_positions,
             tree,
