@@ -256,6 +256,7 @@ impl Model for GravityModel {
                 vectors: vec![("velocity", bodies.velocities.clone())],
                 groups: bodies.groups.clone(),
             }],
+            ..Snapshot::default()
         })
     }
 

@@ -38,6 +38,7 @@ impl VortexModel {
                 vectors: Vec::new(),
                 groups,
             }],
+            ..Snapshot::default()
         }
     }
 
@@ -66,7 +67,10 @@ impl VortexModel {
             groups: self.groups.clone(),
         };
         if self.flow.tracers.is_empty() {
-            return Snapshot { clouds: vec![elements] };
+            return Snapshot {
+                clouds: vec![elements],
+                ..Snapshot::default()
+            };
         }
         let tracers = Cloud {
             name: "tracers",
@@ -80,6 +84,7 @@ impl VortexModel {
         };
         Snapshot {
             clouds: vec![tracers, elements],
+            ..Snapshot::default()
         }
     }
 
