@@ -5,6 +5,7 @@ use crate::device::Memory;
 use crate::error::Error;
 use crate::summation::Summation;
 use crate::vec3::Vec3;
+use farfield_grid::poisson::Processor;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -85,6 +86,9 @@ pub trait Model: Send {
 
     /// Whether the state is in a device's memory.
     fn stays_on_device(&self) -> bool;
+
+    /// Has the Poisson problem of a flow solved there; other systems have none.
+    fn solve_on(&mut self, _processor: Processor) {}
 
     /// How sums are done, and what they cost so far.
     fn summation(&mut self) -> &mut Summation;

@@ -3,6 +3,7 @@
 use crate::args;
 use crate::failure::Failure;
 use farfield::Sum;
+use farfield_grid::poisson::Processor;
 use farfield_cuda::resident::{self, Resident};
 use farfield_cuda::{Error, Plan};
 use farfield_sim::device::{Array, Device, DeviceError, Evaluated, Memory, Points, StrengthLaw, Summed, Traffic};
@@ -18,6 +19,19 @@ pub fn open(device: args::Device) -> Result<Option<Arc<dyn Device>>, Failure> {
         args::Device::Auto | args::Device::Hybrid => {
             Err(Failure::Usage("--device: a run computes on cpu or cuda".to_owned()))
         }
+    }
+}
+
+/// What is to solve the Poisson problem of a flow; `auto` takes a GPU if there is one.
+pub fn solver(device: args::Device) -> Result<Processor, Failure> {
+    match device {
+        args::Device::Cpu => Ok(Processor::Cpu),
+        args::Device::Cuda => Ok(Processor::Cuda(farfield_cuda::Device::open(0)?)),
+        args::Device::Hybrid => Ok(Processor::Hybrid(farfield_cuda::Device::open(0)?)),
+        args::Device::Auto => Ok(match farfield_cuda::Device::open(0) {
+            Ok(device) => Processor::Cuda(device),
+            Err(_) => Processor::Cpu,
+        }),
     }
 }
 

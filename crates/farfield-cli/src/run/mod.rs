@@ -35,6 +35,12 @@ pub fn run(args: &RunArgs) -> Result<String, Failure> {
     threads::start(args.threads)?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&label));
     // A missing device is known before anything is written.
+    if case.flow.is_some() {
+        let processor = device::solver(args.device)?;
+        let mut run = Run::new(case, &folder, profile.costs)?;
+        run.solve_on(processor);
+        return go(run, &args.watch);
+    }
     let device = device::open(args.device)?;
     let mut run = Run::new(case, &folder, profile.costs)?;
     run.compute_on(device)?;
@@ -53,9 +59,12 @@ pub fn resume(args: &ResumeArgs) -> Result<String, Failure> {
         let text = farfield_sim::run::case_text(&case, &args.folder)?;
         Ok(case::read(&text, &origin, &overrides)?)
     };
-    let device = device::open(args.device)?;
     let (mut run, mut remarks) = Run::resume(&args.folder, change)?;
-    remarks.extend(run.compute_on(device)?);
+    if run.case().flow.is_some() {
+        run.solve_on(device::solver(args.device)?);
+    } else {
+        remarks.extend(run.compute_on(device::open(args.device)?)?);
+    }
     if !args.watch.quiet {
         remarks.iter().for_each(|remark| print::progress(remark));
     }

@@ -104,6 +104,14 @@ impl Body {
         self.velocity != [0.0; 3] || self.turning != [0.0; 3]
     }
 
+    /// Radius and middle, if it is a sphere that does not move.
+    pub(super) fn sphere_at_rest(&self) -> Option<(f64, Vec3)> {
+        match self.shape {
+            Shape::Sphere { radius } if !self.moves() => Some((radius, self.centre)),
+            _ => None,
+        }
+    }
+
     /// Where its middle is.
     pub fn centre(&self, time: f64) -> Vec3 {
         std::array::from_fn(|axis| self.centre[axis] + time * self.velocity[axis])

@@ -29,7 +29,7 @@ struct Sums {
 }
 
 /// The names of what [`Solver::measure_all`] returns.
-pub(super) const COLUMNS: [&str; 25] = [
+pub(super) const COLUMNS: [&str; 27] = [
     "T",
     "drag",
     "drag_penalty",
@@ -49,6 +49,8 @@ pub(super) const COLUMNS: [&str; 25] = [
     "lost_moving",
     "lost_spreading",
     "faded",
+    "wake_length",
+    "separation",
     "max_gradient",
     "blocks",
     "points",
@@ -92,6 +94,7 @@ impl<T: Precision> Solver<T> {
         } else {
             0.0
         };
+        let wake = self.wake()?;
         let mut values = vec![
             2.0 * setup.speed * self.time / setup.length,
             along(forces.impulse),
@@ -109,6 +112,8 @@ impl<T: Precision> Solver<T> {
             self.work.lost_moving,
             self.work.lost_spreading,
             self.work.faded,
+            wake.length,
+            wake.separation,
             moment.extremes.gradient,
             self.grid.forest().leaves().len() as f64,
             self.grid.points() as f64,

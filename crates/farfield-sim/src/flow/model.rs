@@ -10,7 +10,7 @@ use crate::summation::Summation;
 use crate::vec3::Vec3;
 use farfield::tuning::MachineProfile;
 use farfield_grid::operators::Extremes;
-use farfield_grid::poisson::Precision;
+use farfield_grid::poisson::{Precision, Processor};
 use farfield_grid::{BlockId, Boundary, Forest, Grid};
 use std::sync::Arc;
 
@@ -70,6 +70,8 @@ pub(super) struct Solver<T> {
     pub now: Option<Moment>,
     pub work: Work,
     pub summation: Summation,
+    /// What solves the Poisson problem.
+    pub processor: Processor,
     kept: Option<State>,
 }
 
@@ -101,7 +103,7 @@ impl FlowModel {
 
 impl<T: Precision> Solver<T> {
     pub(super) fn new(setup: Setup, summation: Summation) -> Result<Self, Error> {
-        let mut builder = Grid::<T>::builder(setup.domain).boundary(Boundary::Zero);
+        let mut builder = Grid::<T>::builder(setup.domain).boundary(Boundary::Extrapolate);
         for channel in [OMEGA, VELOCITY, PREVIOUS, RATES, CARRIED] {
             builder = builder.vector(channel);
         }
@@ -116,6 +118,7 @@ impl<T: Precision> Solver<T> {
             now: None,
             work: Work::default(),
             summation,
+            processor: Processor::Cpu,
             kept: None,
         };
         solver.fill_initial()?;
@@ -250,7 +253,7 @@ impl<T: Precision> Model for Solver<T> {
         let forest =
             Forest::from_leaves(self.setup.domain.roots(), leaves.collect()).map_err(|error| error.to_string())?;
         let mut builder = Grid::<T>::builder(self.setup.domain)
-            .boundary(Boundary::Zero)
+            .boundary(Boundary::Extrapolate)
             .forest(forest);
         for channel in [OMEGA, VELOCITY, PREVIOUS, RATES, CARRIED] {
             builder = builder.vector(channel);
@@ -285,6 +288,10 @@ impl<T: Precision> Model for Solver<T> {
 
     fn stays_on_device(&self) -> bool {
         false
+    }
+
+    fn solve_on(&mut self, processor: Processor) {
+        self.processor = processor;
     }
 
     fn summation(&mut self) -> &mut Summation {

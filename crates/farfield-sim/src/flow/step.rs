@@ -104,6 +104,8 @@ impl<T: Precision> Solver<T> {
 
     /// The Poisson problem as the case wants it.
     pub(super) fn poisson(&self) -> Poisson {
-        Poisson::new(Accuracy::Tolerance(self.setup.tolerance)).simd(self.summation.simd)
+        Poisson::new(Accuracy::Tolerance(self.setup.tolerance))
+            .simd(self.summation.simd)
+            .processor(self.processor.clone())
     }
 }

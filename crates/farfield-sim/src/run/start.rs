@@ -11,6 +11,7 @@ use crate::gravity::GravityModel;
 use crate::model::{Limit, Model, Show};
 use crate::vortex::VortexModel;
 use farfield::tuning::MachineProfile;
+use farfield_grid::poisson::Processor;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -128,6 +129,11 @@ impl Run {
             traffic_before: Traffic::default(),
         };
         Ok((run, remarks))
+    }
+
+    /// Has the Poisson problem of a flow solved there. To be called before the run goes, if at all.
+    pub fn solve_on(&mut self, processor: Processor) {
+        self.model.solve_on(processor);
     }
 
     /// Has all sums done on a device, and keeps the state there if it has memory for states. Remarks say what is
