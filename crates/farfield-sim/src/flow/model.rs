@@ -50,7 +50,6 @@ pub(super) struct Work {
     pub faded: f64,
     pub solve_seconds: f64,
     pub other_seconds: f64,
-    pub method: &'static str,
 }
 
 /// A flow in one precision.
@@ -64,8 +63,6 @@ pub(super) struct Solver<T> {
     pub impulse_after: Vec3,
     /// Whether bodies have stopped the stream.
     pub started: bool,
-    /// Forces of the moment before.
-    pub before: Option<Forces>,
     /// The present moment, once it was looked at.
     pub now: Option<Moment>,
     pub work: Work,
@@ -114,7 +111,6 @@ impl<T: Precision> Solver<T> {
             last_step: 0.0,
             impulse_after: [0.0; 3],
             started: false,
-            before: None,
             now: None,
             work: Work::default(),
             summation,
@@ -228,6 +224,13 @@ impl<T: Precision> Model for Solver<T> {
         let started = if self.started { 1.0 } else { 0.0 };
         state.push_numbers("clock", &[self.time, self.last_step, started]);
         state.push_vectors("impulse", &[self.impulse_after]);
+        let Work {
+            lost_moving,
+            lost_spreading,
+            faded,
+            ..
+        } = self.work;
+        state.push_numbers("work", &[lost_moving, lost_spreading, faded]);
         Ok(state)
     }
 
@@ -275,9 +278,17 @@ impl<T: Precision> Model for Solver<T> {
         }
         let clock = state.numbers("clock")?;
         let [time, last_step, started] = clock[..].try_into().map_err(|_| "the clock has other numbers")?;
+        let work = state.numbers("work")?;
+        let [lost_moving, lost_spreading, faded] = work[..].try_into().map_err(|_| "the work has other numbers")?;
+        self.work = Work {
+            lost_moving,
+            lost_spreading,
+            faded,
+            ..Work::default()
+        };
         self.impulse_after = *state.vectors("impulse")?.first().ok_or("there is no impulse")?;
         (self.grid, self.time, self.last_step, self.started) = (grid, time, last_step, started != 0.0);
-        (self.now, self.before) = (None, None);
+        self.now = None;
         Ok(())
     }
 

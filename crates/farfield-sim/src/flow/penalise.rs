@@ -79,18 +79,14 @@ impl Stopping<'_> {
 }
 
 impl<T: Precision> Solver<T> {
-    fn stopping(&self, step: f64) -> Stopping<'_> {
-        Stopping {
-            bodies: &self.setup.bodies,
-            time: self.time,
-            strength: self.setup.lambda * step,
-        }
-    }
-
     /// What a penalisation over `step` takes from the flow as it is.
     pub(super) fn taken(&self, step: f64) -> Result<Taken, Error> {
         let (domain, offset) = (*self.grid.domain(), self.grid.wavelet().offset());
-        let stopping = self.stopping(step);
+        let stopping = Stopping {
+            bodies: &self.setup.bodies,
+            time: self.time,
+            strength: self.setup.lambda * step,
+        };
         let about = self
             .setup
             .bodies
@@ -125,12 +121,8 @@ impl<T: Precision> Solver<T> {
         let bodies = self.setup.bodies.clone();
         let stopping = Stopping {
             bodies: &bodies,
-            ..self.stopping(step)
-        };
-        let stopping = Stopping {
             time: self.time,
             strength: self.setup.lambda * step,
-            ..stopping
         };
         let factor = self.setup.flow.relaxation;
         self.grid.sweep_where(
