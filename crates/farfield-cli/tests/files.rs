@@ -154,7 +154,7 @@ fn dipoles_come_in_a_file_of_their_own_with_charges_or_without() {
     let flat = files.text("flat.csv", "1,2\n4,5\n");
     fail(
         &format!("evaluate --n 2 --dipoles {flat}"),
-        3,
+        1,
         &["flat.csv", "2 columns"],
     );
 }

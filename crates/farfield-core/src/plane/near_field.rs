@@ -192,6 +192,7 @@ mod tests {
         for method in [Method::Fmm, Method::Direct] {
             let sum = Sum::new(Kernel::Harmonic, &points)
                 .outputs(&[Output::Potential])
+                .tolerance(1e-12)
                 .method(method)
                 .vectors(2);
             let mut plan = sum.plan().unwrap();
