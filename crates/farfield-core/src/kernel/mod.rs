@@ -37,6 +37,8 @@ mod gaussian;
 mod gravity;
 mod pair;
 pub(crate) mod reference;
+#[cfg(test)]
+mod tests;
 
 pub use biot_savart::Core;
 pub use description::{Description, Form, Regularisation};

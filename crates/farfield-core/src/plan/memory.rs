@@ -98,7 +98,7 @@ impl<T: Real> Sum<'_, T> {
     fn memory_of(&self, counts: Counts, method: Method, pairs: &Pairs, proposal: &Proposal) -> MemoryForecast {
         let number = size_of::<T>() as f64;
         let (sources, targets, points) = (counts.sources as f64, counts.targets() as f64, counts.points());
-        let streams = self.streams() as f64;
+        let strengths = (self.vectors * self.kernel.strength_components()) as f64;
         let components: usize = self.outputs.iter().map(|output| output.components()).sum();
         let sums = (self.vectors * pairs.sums()) as f64;
         let per_source_sizes = if matches!(self.sizes, Sizes::PerSource(_)) {
@@ -107,7 +107,7 @@ impl<T: Real> Sum<'_, T> {
             0.0
         };
         // Strengths in the plan's order; sums leaf by leaf, and target by target.
-        let shared = number * (sources * streams + targets * 2.0 * sums) + per_source_sizes;
+        let shared = number * (sources * strengths + targets * 2.0 * sums) + per_source_sizes;
         let plan = FIXED
             + shared
             + if method.has_tree() {
@@ -116,7 +116,7 @@ impl<T: Real> Sum<'_, T> {
                 number * 3.0 * points
             };
         MemoryForecast {
-            input: (number * (3.0 * points + sources * streams) + per_source_sizes) as u64,
+            input: (number * (3.0 * points + sources * strengths) + per_source_sizes) as u64,
             plan: plan as u64,
             results: (number * targets * (self.vectors * components) as f64) as u64,
         }
