@@ -26,6 +26,14 @@ pub enum Error {
         /// Where the limit comes from.
         why: &'static str,
     },
+    /// Points that move farther in a step than the ghosts around a block allow.
+    #[error("points move by {cells:.2} spacings in a step; {limit} is the most: take a shorter step")]
+    Displacement {
+        /// How far, in spacings.
+        cells: f64,
+        /// The most there may be.
+        limit: usize,
+    },
     /// Two channels of one name.
     #[error("there is a channel `{name}` already")]
     DuplicateChannel {

@@ -35,14 +35,16 @@ pub mod forest;
 pub mod grid;
 pub mod operators;
 pub mod poisson;
+pub mod remesh;
 pub mod wavelet;
 
 mod adapt;
 mod error;
 
-pub use adapt::{AdaptReport, Adaptation};
+pub use adapt::{AdaptReport, Adaptation, Rules, Threshold};
 pub use error::Error;
 pub use forest::{BLOCK_POINTS, BLOCK_SIDE, BlockId, Domain, Forest, MAX_LEVEL};
 pub use grid::{Boundary, Channel, Ghosted, Grid, GridBuilder, MAX_GHOSTS, Sampling};
-pub use operators::BlockOperator;
+pub use operators::{BlockOperator, Read};
+pub use remesh::{Balance, RemeshKernel};
 pub use wavelet::Wavelet;

@@ -17,6 +17,9 @@ pub enum Error {
         /// What the engine said.
         cause: Box<farfield::Error>,
     },
+    /// The grid of a flow could not be made or used.
+    #[error("{0}")]
+    Grid(Box<farfield_grid::Error>),
     /// The device that was to sum failed.
     #[error("{what}: {cause}")]
     Device {
@@ -108,7 +111,7 @@ macro_rules! boxed {
         }
     )*};
 }
-boxed!(Case: CaseError, File: farfield_io::Error, Plot: farfield_plot::Error);
+boxed!(Case: CaseError, Grid: farfield_grid::Error, File: farfield_io::Error, Plot: farfield_plot::Error);
 
 /// What is wrong with a case, and where.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

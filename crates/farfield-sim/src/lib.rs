@@ -1,9 +1,9 @@
-//! Simulations on top of farfield's sums: vortex rings with passive tracers, and gravity.
+//! Simulations on top of farfield's sums: vortex rings with passive tracers, gravity, and flow past bodies.
 //!
 //! How a run walks through this crate:
 //!
 //! 1. [`case`]: a TOML text and overrides become a checked [`case::Case`].
-//! 2. [`vortex`] or [`gravity`] builds the initial state and becomes a [`model::Model`].
+//! 2. [`vortex`], [`gravity`] or [`flow`] builds the initial state and becomes a [`model::Model`].
 //! 3. [`run`](mod@run) repeats observe -> record -> write -> step until the end, a stop or an alarm, with
 //!    [`integrate`] doing the step, [`diagnostics`] the measuring and [`checkpoint`] the keeping.
 //! 4. A second thread writes files and pictures while the next step computes.
@@ -15,6 +15,7 @@ pub mod case;
 pub mod checkpoint;
 pub mod diagnostics;
 mod error;
+pub mod flow;
 pub mod gravity;
 pub mod integrate;
 pub mod model;

@@ -82,6 +82,11 @@ pub trait Model: Send {
     /// [`Error::Device`] if it does not fit or the device fails.
     fn stay_in(&mut self, memory: &Memory<f64>) -> Result<(), Error>;
 
+    /// Whether the state can lie in a graphics processor's memory; else its sums alone are done there.
+    fn can_stay_on_a_gpu(&self) -> bool {
+        true
+    }
+
     /// How sums are done, and what they cost so far.
     fn summation(&mut self) -> &mut Summation;
 
@@ -142,6 +147,10 @@ pub enum Limit {
     Strain,
     /// The time in which a body falls through its softening length.
     Fall,
+    /// Points cross too many spacings of the grid.
+    Courant,
+    /// The step before: steps grow slowly.
+    Growth,
     /// The end of the case.
     End,
 }
@@ -155,6 +164,8 @@ impl Limit {
             Limit::Longest => "longest",
             Limit::Strain => "strain",
             Limit::Fall => "fall",
+            Limit::Courant => "courant",
+            Limit::Growth => "growth",
             Limit::End => "end",
         }
     }
@@ -230,9 +241,47 @@ pub enum Show {
     Everything,
 }
 
-/// The clouds of a moment.
+/// A field across a plane, cell by cell, with the outlines of blocks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slice {
+    /// The coordinate that is fixed.
+    pub name: &'static str,
+    /// What it shows.
+    pub title: String,
+    /// The coordinates to the right and up.
+    pub axes: [&'static str; 2],
+    /// The lower corner of the whole plane.
+    pub low: [f64; 2],
+    /// Its upper corner.
+    pub high: [f64; 2],
+    /// The lower corner of each cell, its side and its value.
+    pub cells: Vec<([f64; 2], f64, f32)>,
+    /// The corners of blocks.
+    pub outlines: Vec<([f64; 2], [f64; 2])>,
+}
+
+/// The fields of a flow on blocks of 16^3 cells, block by block, x fastest.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Blocks {
+    /// The lower corner of each block.
+    pub corners: Vec<Vec3>,
+    /// The side of its cells.
+    pub spacings: Vec<f64>,
+    /// Of each cell.
+    pub vorticity: Vec<Vec3>,
+    /// Of each cell.
+    pub velocity: Vec<Vec3>,
+    /// The size of the vorticity.
+    pub magnitude: Vec<f64>,
+}
+
+/// What is shown of a moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snapshot {
     /// In the order of importance for a picture: the first is drawn.
     pub clouds: Vec<Cloud>,
+    /// Planes through a flow.
+    pub slices: Vec<Slice>,
+    /// All of a flow.
+    pub blocks: Option<Blocks>,
 }

@@ -9,6 +9,7 @@ mod kepler;
 mod leapfrog;
 mod plummer;
 mod ring_speed;
+mod sphere_drag;
 
 use farfield_plot::Figure;
 use farfield_sim::Error;
@@ -27,7 +28,7 @@ pub struct Entry {
 }
 
 /// All validations.
-pub const ALL: [Entry; 8] = [
+pub const ALL: [Entry; 9] = [
     Entry {
         name: "ring-speed",
         about: "speed of single rings against the thin-ring formula, for every core",
@@ -67,6 +68,11 @@ pub const ALL: [Entry; 8] = [
         name: "plummer",
         about: "energy and virial ratio of a star cluster over ten crossing times",
         run: plummer::run,
+    },
+    Entry {
+        name: "sphere-drag",
+        about: "drag of a sphere at Reynolds number 550 against a reference, at three resolutions",
+        run: sphere_drag::run,
     },
 ];
 

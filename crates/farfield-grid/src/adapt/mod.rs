@@ -1,7 +1,10 @@
 //! Refinement and compression by the size of wavelet details.
 
 mod details;
+mod marks;
 mod transfer;
+
+pub use marks::{Rules, Threshold};
 
 use crate::error::Error;
 use crate::forest::{BlockId, MAX_LEVEL};
@@ -27,6 +30,8 @@ pub struct AdaptReport {
     pub rounds: usize,
     /// Blocks at the maximum level whose details ask for more.
     pub unresolved: usize,
+    /// Whether blocks were left uncut because there would have been too many.
+    pub capped: bool,
 }
 
 /// More rounds than any grid needs that comes to rest: all levels up and down several times.
@@ -103,6 +108,7 @@ impl<T: Real> Grid<T> {
                 return Ok(AdaptReport {
                     rounds: round,
                     unresolved: self.unresolved(&details, adaptation),
+                    capped: false,
                 });
             }
             fill(self)?;

@@ -1,8 +1,15 @@
 //! Operators on blocks: a block with its ghosts in, numbers of the block out.
 
+mod convection;
 mod differences;
+mod pointwise;
+mod rates;
+mod sweep;
 
+pub use convection::Extremes;
 pub use differences::{Curl, Divergence, Gradient, Laplacian, Order};
+pub use rates::LARGEST_LAPLACIAN;
+pub use sweep::Read;
 
 use crate::error::Error;
 use crate::grid::{Ghosted, Grid, MAX_GHOSTS};

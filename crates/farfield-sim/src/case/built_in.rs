@@ -22,14 +22,18 @@ macro_rules! built_in {
 
 impl BuiltIn {
     /// All of them.
-    pub const ALL: [BuiltIn; 7] = built_in![
+    pub const ALL: [BuiltIn; 11] = built_in![
         "leapfrog",
         "collision",
         "single-ring",
         "knot",
         "plummer",
         "galaxies",
-        "kepler"
+        "kepler",
+        "sphere",
+        "cylinder",
+        "ellipsoid",
+        "rings-viscous"
     ];
 
     /// The case of that name; else the nearest name there is.
@@ -79,23 +83,26 @@ mod tests {
         }
     }
 
-    /// The schema is one text for vortices and gravity: the part of one, as a case.
-    fn part(without: &str) -> String {
+    /// The sections of each model.
+    const MODELS: [&[&str]; 3] = [&["vortex", "tracers"], &["gravity"], &["flow", "grid", "body", "ring"]];
+
+    /// The schema is one text for all models: the part of one, as a case.
+    fn part(model: &[&str]) -> String {
         let mut keep = true;
         let mut text = String::new();
         for line in SCHEMA.lines() {
             let header = line.trim_start_matches(['#', ' ']);
             if header.starts_with('[') {
                 let name = header.trim_start_matches('[');
-                let unused = name.starts_with(without) || without == "vortex" && name.starts_with("tracers");
-                keep = !unused;
+                let of = |sections: &[&str]| sections.iter().any(|section| name.starts_with(section));
+                keep = of(model) || !MODELS.iter().any(|sections| of(sections));
             }
             if keep {
                 text.push_str(line);
                 text.push('\n');
             }
         }
-        if without == "vortex" {
+        if model == MODELS[1] {
             text = text.replace("scheme = \"rk4\"", "scheme = \"leapfrog\"");
         }
         text
@@ -103,8 +110,8 @@ mod tests {
 
     #[test]
     fn the_schema_is_valid_and_names_every_key() {
-        for without in ["gravity", "vortex"] {
-            let text = part(without);
+        for model in MODELS {
+            let text = part(model);
             let case = read(&text, "schema", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
             let mut known = Vec::new();
             keys(&Table::try_from(&case).unwrap(), "", &mut known);

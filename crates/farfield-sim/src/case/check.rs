@@ -17,7 +17,25 @@ impl Case {
         self.time.check()?;
         self.output.check()?;
         not_negative("alarm.energy_jump", self.alarm.energy_jump)?;
+        if self.flow.is_none() && (self.grid.is_some() || !self.body.is_empty() || !self.ring.is_empty()) {
+            return wrong(
+                "flow",
+                "[grid], [[body]] and [[ring]] belong to a section [flow]".to_owned(),
+            );
+        }
         match (&self.vortex, &self.gravity) {
+            (None, None) if self.flow.is_some() => {
+                crate::flow::check(self)?;
+                if self.tracers.is_some() {
+                    return wrong(
+                        "tracers",
+                        "tracers move with vortex elements; a flow has none".to_owned(),
+                    );
+                }
+            }
+            _ if self.flow.is_some() => {
+                return wrong("flow", "a case has one of [vortex], [gravity] and [flow]".to_owned());
+            }
             (Some(vortex), None) => {
                 vortex.check()?;
                 if matches!(self.time.scheme, Scheme::Leapfrog | Scheme::Yoshida4) {
@@ -57,7 +75,12 @@ impl Case {
                     "a case has either [vortex] or [gravity], this one has both".to_owned(),
                 );
             }
-            (None, None) => return wrong("vortex", "a case needs a section [vortex] or [gravity]".to_owned()),
+            (None, None) => {
+                return wrong(
+                    "vortex",
+                    "a case needs a section [vortex], [gravity] or [flow]".to_owned(),
+                );
+            }
         }
         if let Some(tracers) = &self.tracers {
             count("tracers.count", tracers.count)?;

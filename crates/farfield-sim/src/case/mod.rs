@@ -5,6 +5,7 @@
 
 mod built_in;
 mod check;
+mod flow;
 mod gravity;
 mod nearest;
 mod read;
@@ -12,6 +13,7 @@ mod settings;
 mod vortex;
 
 pub use built_in::{BuiltIn, SCHEMA};
+pub use flow::{BodySettings, Flow, FlowRing, GridSettings, PrecisionName, RemeshName, ShapeName};
 pub use gravity::{Body, Disk, Gravity, Plummer};
 pub use read::{Override, read};
 pub use settings::{Alarm, Case, MethodName, Output, Scheme, SumSettings, Time, View};

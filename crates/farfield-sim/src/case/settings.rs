@@ -1,12 +1,13 @@
 //! The settings of a case, as they stand in the file.
 
+use super::flow::{BodySettings, Flow, FlowRing, GridSettings};
 use super::gravity::Gravity;
 use super::vortex::{Tracers, Vortex};
 use crate::vec3::Vec3;
 use farfield::Method;
 use serde::{Deserialize, Serialize};
 
-/// A simulation: exactly one of `vortex` and `gravity` is there.
+/// A simulation: exactly one of `vortex`, `gravity` and `flow` is there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -36,6 +37,18 @@ pub struct Case {
     /// Bodies that attract each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gravity: Option<Gravity>,
+    /// A flow on an adapted grid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Flow>,
+    /// The grid of the flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<GridSettings>,
+    /// Bodies in the flow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub body: Vec<BodySettings>,
+    /// Vortex rings in the flow at the start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ring: Vec<FlowRing>,
 }
 
 fn one() -> u64 {

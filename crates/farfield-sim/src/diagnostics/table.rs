@@ -14,14 +14,14 @@ pub struct Table {
 }
 
 impl Table {
-    /// Starts a new table.
+    /// Starts a new table; the first names are those of step, time, its length, what limited it, and seconds so far.
     ///
     /// # Errors
     /// [`Error::File`] if it cannot be written.
-    pub fn create(path: &Path, columns: &[String]) -> Result<Self, Error> {
+    pub fn create(path: &Path, first: [&str; 5], columns: &[String]) -> Result<Self, Error> {
         let failed = |cause| cannot_write(path, cause);
         let mut file = File::create(path).map_err(failed)?;
-        file.write_all(format!("step,time,dt,dt_limit,wall_seconds,{}\n", columns.join(",")).as_bytes())
+        file.write_all(format!("{},{}\n", first.join(","), columns.join(",")).as_bytes())
             .map_err(failed)?;
         Ok(Self {
             path: path.to_owned(),
@@ -134,7 +134,12 @@ mod tests {
     fn a_reopened_table_goes_on_after_the_checkpoint() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("diagnostics.csv");
-        let mut table = Table::create(&path, &["energy".to_owned()]).unwrap();
+        let mut table = Table::create(
+            &path,
+            ["step", "time", "dt", "dt_limit", "wall_seconds"],
+            &["energy".to_owned()],
+        )
+        .unwrap();
         for step in 0..5 {
             table
                 .write(step, step as f64, 1.0, "fixed", 0.0, &[2.0 * step as f64])

@@ -246,6 +246,7 @@ impl Model for GravityModel {
                 vectors: vec![("velocity", bodies.velocities)],
                 groups: bodies.groups,
             }],
+            ..Snapshot::default()
         })
     }
 

@@ -1,5 +1,6 @@
 //! Field files: points with velocities and strengths, for ParaView, PyVista and numpy.
 
+use super::blocks;
 use crate::case::Case;
 use crate::error::Error;
 use crate::model::{Cloud, Snapshot};
@@ -30,6 +31,13 @@ impl Fields {
 
     /// Writes one moment.
     pub fn write(&mut self, step: u64, time: f64, snapshot: &Snapshot) -> Result<(), Error> {
+        if let Some(blocks) = &snapshot.blocks
+            && self.vtk
+        {
+            let file = format!("blocks-{step:06}.vtu");
+            blocks::write(&self.folder.join(&file), blocks)?;
+            self.list("blocks", time, file)?;
+        }
         for cloud in &snapshot.clouds {
             let name = format!("{}-{step:06}", cloud.name);
             if self.vtk {
@@ -62,13 +70,18 @@ impl Fields {
                 .collect(),
         };
         write_vtp(self.folder.join(&file), &points, Precision::Single)?;
-        let at = match self.series.iter().position(|(known, _)| *known == cloud.name) {
+        self.list(cloud.name, time, file)
+    }
+
+    /// Adds a file to the list of its kind.
+    fn list(&mut self, kind: &'static str, time: f64, file: String) -> Result<(), Error> {
+        let at = match self.series.iter().position(|(known, _)| *known == kind) {
             Some(at) => at,
             None => {
                 // A resumed run goes on with the list, from this time on.
-                let path = self.folder.join(format!("{}.pvd", cloud.name));
+                let path = self.folder.join(format!("{kind}.pvd"));
                 let list = PvdSeries::resume(path, time.next_down())?;
-                self.series.push((cloud.name, list));
+                self.series.push((kind, list));
                 self.series.len() - 1
             }
         };

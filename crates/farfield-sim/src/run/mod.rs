@@ -2,12 +2,15 @@
 //!
 //! Schedules ([`Schedule`]: when) are apart from actions (`writer`: what); `Run::run_loop` shows the whole loop.
 
+mod blocks;
 mod fields;
+mod flow_charts;
 mod folder;
 mod observe;
 mod outcome;
 mod pictures;
 mod schedule;
+mod slices;
 mod start;
 mod summary;
 mod writer;

@@ -1,5 +1,6 @@
 //! Pictures of the tracers, elements or bodies, from several sides, and their animation.
 
+use super::slices;
 use crate::case::{Case, View};
 use crate::error::Error;
 use crate::model::{Cloud as Points, Snapshot};
@@ -68,6 +69,7 @@ impl Pictures {
 
     /// Draws one moment.
     pub fn draw(&mut self, step: u64, time: f64, snapshot: &Snapshot) -> Result<(), Error> {
+        slices::draw(&self.folder, step, time, &snapshot.slices, self.image)?;
         let Some(cloud) = snapshot.clouds.first() else {
             return Ok(());
         };
@@ -91,7 +93,12 @@ impl Pictures {
         let Some(view) = self.views.first().filter(|_| self.animated) else {
             return Ok(());
         };
-        let folder = self.folder.join(view.name());
+        let of_slices = self.folder.join(slices::FIRST);
+        let folder = if of_slices.is_dir() {
+            of_slices
+        } else {
+            self.folder.join(view.name())
+        };
         let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
             .map_err(|error| Error::Folder {
                 folder: folder.clone(),

@@ -5,6 +5,7 @@ use crate::case::Case;
 use crate::checkpoint::{Checkpoint, Found};
 use crate::diagnostics::{Table, Watch};
 use crate::error::Error;
+use crate::flow::FlowModel;
 use crate::gravity::GravityModel;
 use crate::model::{Limit, Model, Show};
 use crate::vortex::VortexModel;
@@ -14,11 +15,22 @@ use farfield::tuning::MachineProfile;
 use std::path::Path;
 
 fn model_of(case: &Case, profile: &MachineProfile) -> Result<Box<dyn Model>, Error> {
+    if case.flow.is_some() {
+        return FlowModel::new(case, profile.clone());
+    }
     Ok(if case.gravity.is_some() {
         Box::new(GravityModel::new(case, profile.clone())?)
     } else {
         Box::new(VortexModel::new(case, profile.clone())?)
     })
+}
+
+/// The names of the table's first columns.
+fn names_of(case: &Case) -> [&'static str; 5] {
+    match case.flow {
+        Some(_) => ["step", "time", "dt", "limit", "seconds"],
+        None => ["step", "time", "dt", "dt_limit", "wall_seconds"],
+    }
 }
 
 impl Run {
@@ -32,7 +44,7 @@ impl Run {
         let mut model = model_of(&case, &profile)?;
         let folder = Folder::create(folder, &case)?;
         let (columns, initial) = (model.columns(), model.snapshot(Show::Picture)?);
-        let table = Table::create(&folder.diagnostics(), &columns)?;
+        let table = Table::create(&folder.diagnostics(), names_of(&case), &columns)?;
         let mut run = Self {
             watch: Watch {
                 energy_jump: case.alarm.energy_jump,
@@ -133,7 +145,9 @@ impl Run {
             device => device,
         };
         device.check()?;
-        self.memory = Memory::of(device)?;
+        if self.model.can_stay_on_a_gpu() {
+            self.memory = Memory::of(device)?;
+        }
         self.traffic_before = self.memory.traffic();
         if self.memory.is_on_gpu() {
             self.model.stay_in(&self.memory)?;

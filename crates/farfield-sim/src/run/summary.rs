@@ -8,10 +8,10 @@ use crate::reference::{ThinRing, thin_rings, thin_rings_of};
 use farfield_plot::{Axis, ChartGrid, Color, Figure, LineChart, LineStyle, Marker, Series};
 
 /// The columns of the table by name.
-struct Columns(Vec<(String, Vec<f64>)>);
+pub(super) struct Columns(Vec<(String, Vec<f64>)>);
 
 impl Columns {
-    fn get(&self, name: &str) -> &[f64] {
+    pub(super) fn get(&self, name: &str) -> &[f64] {
         self.0
             .iter()
             .find(|(found, _)| found == name)
@@ -19,7 +19,7 @@ impl Columns {
     }
 
     /// A column against time, each value changed by `change`; values that were not measured are left out.
-    fn points(&self, name: &str, change: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+    pub(super) fn points(&self, name: &str, change: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
         let pairs = self.get("time").iter().zip(self.get(name));
         pairs
             .filter(|(_, v)| v.is_finite())
@@ -61,6 +61,7 @@ impl Columns {
 pub fn draw(case: &Case, folder: &Folder) -> Result<(), Error> {
     let columns = Columns(read_columns(&folder.diagnostics())?);
     let grid = match &case.vortex {
+        None if case.flow.is_some() => super::flow_charts::charts(&columns, case),
         Some(vortex) => vortex_charts(&columns, case, vortex),
         None => gravity_charts(&columns, case),
     };
@@ -71,14 +72,14 @@ pub fn draw(case: &Case, folder: &Folder) -> Result<(), Error> {
     )?)
 }
 
-fn line(name: &str, points: &[(f64, f64)], color: Color) -> Series {
+pub(super) fn line(name: &str, points: &[(f64, f64)], color: Color) -> Series {
     Series::new(name)
         .points(points)
         .style(LineStyle::Solid, Marker::None)
         .color(color)
 }
 
-fn dashed(name: &str, points: &[(f64, f64)]) -> Series {
+pub(super) fn dashed(name: &str, points: &[(f64, f64)]) -> Series {
     Series::new(name)
         .points(points)
         .style(LineStyle::Dashed, Marker::None)
@@ -206,7 +207,7 @@ fn gravity_charts(columns: &Columns, case: &Case) -> ChartGrid {
         .size(1200, 900)
 }
 
-fn title(case: &Case) -> String {
+pub(super) fn title(case: &Case) -> String {
     if case.title.is_empty() {
         "Diagnostics".to_owned()
     } else {

@@ -23,6 +23,7 @@ impl VortexModel {
                 vectors: Vec::new(),
                 groups,
             }],
+            ..Snapshot::default()
         })
     }
 
@@ -44,7 +45,10 @@ impl VortexModel {
             groups: self.groups.clone(),
         };
         if self.flow.tracers.is_empty() {
-            return Ok(Snapshot { clouds: vec![elements] });
+            return Ok(Snapshot {
+                clouds: vec![elements],
+                ..Snapshot::default()
+            });
         }
         let points = self.tracers()?;
         let tracers = Cloud {
@@ -59,6 +63,7 @@ impl VortexModel {
         };
         Ok(Snapshot {
             clouds: vec![tracers, elements],
+            ..Snapshot::default()
         })
     }
 

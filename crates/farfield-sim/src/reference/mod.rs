@@ -1,5 +1,7 @@
 //! What theory says about vortex rings: speeds of thin rings, and the motion of several on one axis.
 
+pub mod sphere_drag;
+
 use crate::case::{CoreName, Diffusion, Vortex};
 use crate::vec3::{add_scaled, dot, norm, sub, unit};
 use std::f64::consts::PI;

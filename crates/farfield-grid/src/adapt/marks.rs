@@ -1,0 +1,115 @@
+//! Adaptation by several channels at once, each with its own thresholds, and by what lies where.
+
+use super::AdaptReport;
+use crate::error::Error;
+use crate::forest::{BlockId, MAX_LEVEL};
+use crate::grid::Grid;
+use farfield::simd::Real;
+use std::collections::HashSet;
+
+/// The thresholds of one channel, in its own units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Threshold {
+    /// The channel.
+    pub channel: String,
+    /// A block with a larger detail is cut into eight.
+    pub refine: f64,
+    /// Eight blocks whose details are all smaller may be joined.
+    pub compress: f64,
+}
+
+/// When blocks are cut and joined.
+pub struct Rules<'a> {
+    /// Of each channel that counts.
+    pub thresholds: &'a [Threshold],
+    /// No block gets finer than this level.
+    pub max_level: u8,
+    /// The coarsest level a block may have, for instance where a body's surface is.
+    pub at_least: &'a (dyn Fn(BlockId) -> u8 + Sync),
+    /// The most blocks there may be: beyond that nothing is cut.
+    pub most_blocks: usize,
+}
+
+/// What the rules say about a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Cut,
+    Stay,
+    Join,
+}
+
+impl<T: Real> Grid<T> {
+    /// Cuts and joins blocks as the rules say, over several levels where `at_least` asks for it, and moves all channels
+    /// to the new blocks.
+    ///
+    /// # Errors
+    /// [`Error::UnknownChannel`], [`Error::Thresholds`], [`Error::Memory`].
+    pub fn adapt_by(&mut self, rules: &Rules<'_>) -> Result<AdaptReport, Error> {
+        for Threshold { refine, compress, .. } in rules.thresholds {
+            if !(refine.is_finite() && *compress > 0.0 && compress < refine) {
+                return Err(Error::Thresholds {
+                    refine: *refine,
+                    compress: *compress,
+                });
+            }
+        }
+        let mut report = AdaptReport::default();
+        let mut marks = self.marks(rules)?;
+        // What asks for several levels gets them in as many rounds; details ask for one level a round.
+        for _ in 0..MAX_LEVEL {
+            let cut: Vec<usize> = (0..marks.len()).filter(|leaf| marks[*leaf] == Mark::Cut).collect();
+            if cut.is_empty() {
+                break;
+            }
+            let forest = self.forest().refined(cut);
+            if forest.leaves().len() > rules.most_blocks {
+                report.capped = true;
+                break;
+            }
+            self.move_to(forest)?;
+            report.rounds += 1;
+            marks = self.marks(rules)?;
+        }
+        let forest = self.forest();
+        let joins = |block: &BlockId| forest.find(*block).is_some_and(|leaf| marks[leaf] == Mark::Join);
+        let parents: HashSet<BlockId> = forest
+            .leaves()
+            .iter()
+            .filter_map(|leaf| leaf.parent().filter(|parent| parent.children()[0] == *leaf))
+            .filter(|parent| parent.level >= (rules.at_least)(*parent) && parent.children().iter().all(joins))
+            .collect();
+        let coarsened = forest.coarsened(parents);
+        if coarsened != *forest {
+            self.move_to(coarsened)?;
+            report.rounds += 1;
+        }
+        Ok(report)
+    }
+
+    fn marks(&self, rules: &Rules<'_>) -> Result<Vec<Mark>, Error> {
+        let leaves = self.forest().leaves();
+        let (mut too_coarse, mut needed) = (vec![false; leaves.len()], vec![false; leaves.len()]);
+        for threshold in rules.thresholds {
+            let details = self.details(&[&threshold.channel])?;
+            for (leaf, detail) in details.into_iter().enumerate() {
+                // Not `<`: a NaN is nothing to be joined.
+                too_coarse[leaf] |= detail > threshold.refine;
+                needed[leaf] |= !(detail < threshold.compress);
+            }
+        }
+        Ok(leaves
+            .iter()
+            .enumerate()
+            .map(|(leaf, block)| {
+                let least = (rules.at_least)(*block).min(rules.max_level);
+                if block.level < least || too_coarse[leaf] && block.level < rules.max_level {
+                    Mark::Cut
+                } else if needed[leaf] && block.level <= rules.max_level || block.level <= least {
+                    Mark::Stay
+                } else {
+                    Mark::Join
+                }
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,166 @@
+//! Moving numbers with a flow: every grid point is a particle that moves, then particles are spread over the grid again.
+//!
+//! The gather form: each block takes its own particles and those of the ghost layers around it, moves them and collects
+//! what they spread on its own points. Nothing is written twice, so the result does not depend on the number of threads.
+//! On one level the numbers a particle spreads add up to its own, so their sum stays to rounding. Where levels meet,
+//! each side sees the particles of the other interpolated to its own spacing, and the sums differ by the errors of
+//! interpolation; [`Grid::remesh`] measures that and can take it back.
+
+mod gather;
+mod kernel;
+
+pub use kernel::RemeshKernel;
+
+use crate::error::Error;
+use crate::forest::BLOCK_POINTS;
+use crate::grid::{Grid, MAX_GHOSTS};
+use crate::operators::Read;
+use farfield::simd::{Real, SimdLevel};
+use rayon::prelude::*;
+
+/// What a step did to the integrals of a channel's components.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Balance {
+    /// The integral before, component by component.
+    pub before: Vec<f64>,
+    /// The integral after, before anything was taken back.
+    pub after: Vec<f64>,
+    /// The integral of the absolute values after.
+    pub absolute: Vec<f64>,
+}
+
+impl Balance {
+    /// The largest change of a component over the integral of all absolute values; zero where there is nothing.
+    pub fn lost(&self) -> f64 {
+        let absolute: f64 = self.absolute.iter().sum();
+        let changes = self.before.iter().zip(&self.after).map(|(b, a)| (a - b).abs());
+        let largest = changes.fold(0.0, f64::max);
+        if absolute > 0.0 { largest / absolute } else { 0.0 }
+    }
+}
+
+impl<T: Real> Grid<T> {
+    /// Sets channel `output` to `carried` after its points moved by `time` times `velocity`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownChannel`], [`Error::InPlace`], [`Error::Components`]; [`Error::Displacement`] if points move
+    /// farther than a ghost layer allows.
+    pub fn remesh(
+        &mut self,
+        kernel: RemeshKernel,
+        carried: &str,
+        velocity: &str,
+        time: f64,
+        output: &str,
+    ) -> Result<(), Error> {
+        self.expect_components(velocity, 3)?;
+        let components = self.channel(carried)?.components();
+        self.expect_components(carried, components.min(3))?;
+        self.expect_components(output, components)?;
+        let cells = self.most_cells(velocity, time)?;
+        let limit = MAX_GHOSTS - kernel.reach();
+        // Not `>`: a NaN must not pass.
+        if !(cells <= limit as f64) {
+            return Err(Error::Displacement { cells, limit });
+        }
+        let ghosts = kernel.reach() + cells.ceil() as usize;
+        let simd = SimdLevel::best();
+        self.sweep(
+            &[Read::new(carried, ghosts), Read::new(velocity, ghosts)],
+            output,
+            |inputs, output| gather::collect(simd, kernel, &inputs[0], &inputs[1], time, output),
+        )?;
+        Ok(())
+    }
+
+    /// The largest displacement in `time`, in spacings of the block it starts from.
+    fn most_cells(&self, velocity: &str, time: f64) -> Result<f64, Error> {
+        let channel = self.channel(velocity)?;
+        let leaves = self.forest().leaves();
+        let cells: Vec<f64> = channel
+            .values()
+            .par_chunks_exact(channel.block_len())
+            .zip(leaves)
+            .map(|(values, leaf)| {
+                let mut largest = 0.0f64;
+                for value in values {
+                    let size = value.to_f64().abs();
+                    // A NaN must not be lost, so no `max`.
+                    if size > largest || size.is_nan() {
+                        largest = size;
+                    }
+                }
+                largest * time.abs() / self.domain().spacing(leaf.level)
+            })
+            .collect();
+        Ok(cells
+            .into_iter()
+            .fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a }))
+    }
+
+    /// The integrals of a channel's components and of their absolute values.
+    ///
+    /// # Errors
+    /// [`Error::UnknownChannel`].
+    pub fn integrals(&self, channel: &str) -> Result<[Vec<f64>; 2], Error> {
+        let channel = self.channel(channel)?;
+        let components = channel.components();
+        let parts: Vec<[f64; 2]> = channel
+            .values()
+            .par_chunks_exact(BLOCK_POINTS)
+            .enumerate()
+            .map(|(k, values)| {
+                let level = self.forest().leaves()[k / components].level;
+                let volume = self.domain().spacing(level).powi(3);
+                let (mut sum, mut size) = (0.0, 0.0);
+                for value in values {
+                    sum += value.to_f64();
+                    size += value.to_f64().abs();
+                }
+                [volume * sum, volume * size]
+            })
+            .collect();
+        let mut totals = [vec![0.0; components], vec![0.0; components]];
+        for (k, part) in parts.iter().enumerate() {
+            totals[0][k % components] += part[0];
+            totals[1][k % components] += part[1];
+        }
+        Ok(totals)
+    }
+
+    /// Brings the integrals of a channel's components back to what they were `before`: what is missing goes to all
+    /// points in proportion to their size. Says how much that was.
+    ///
+    /// # Errors
+    /// [`Error::UnknownChannel`].
+    pub fn restore_integrals(&mut self, channel: &str, before: &[f64]) -> Result<Balance, Error> {
+        let [after, absolute] = self.integrals(channel)?;
+        let components = after.len();
+        let shares: Vec<f64> = (0..components)
+            .map(|c| {
+                if absolute[c] > 0.0 {
+                    (before[c] - after[c]) / absolute[c]
+                } else {
+                    0.0
+                }
+            })
+            .collect();
+        self.values_mut(channel)?
+            .par_chunks_exact_mut(BLOCK_POINTS)
+            .enumerate()
+            .for_each(|(k, values)| {
+                let share = shares[k % components];
+                if share != 0.0 {
+                    for value in values {
+                        let v = value.to_f64();
+                        *value = T::from_f64(v + share * v.abs());
+                    }
+                }
+            });
+        Ok(Balance {
+            before: before.to_vec(),
+            after,
+            absolute,
+        })
+    }
+}

@@ -1,0 +1,173 @@
+//! Remeshing: what it reproduces, what it keeps, on one level and across levels.
+
+mod polynomials;
+
+use farfield_grid::{Boundary, Domain, Error, Forest, Grid, RemeshKernel, Sampling, Wavelet};
+use polynomials::{Polynomial, domain, mixed_forest};
+use proptest::prelude::*;
+
+const SHIFT: [f64; 3] = [0.013, -0.021, 0.017];
+
+/// The largest error of a polynomial moved by [`SHIFT`], relative to its largest value.
+fn polynomial_error(kernel: RemeshKernel, forest: Forest) -> f64 {
+    let wavelet = Wavelet::AverageInterpolating5;
+    let degree = match kernel {
+        RemeshKernel::M4Prime => 2,
+        RemeshKernel::M6Prime => 4,
+    };
+    let polynomial = Polynomial { degree };
+    let builder = Grid::<f64>::builder(domain()).wavelet(wavelet).forest(forest);
+    let mut grid = builder.scalar("f").scalar("moved").vector("u").build().unwrap();
+    polynomial.fill(&mut grid, "f");
+    grid.fill_vector("u", Sampling::Point, |_| SHIFT.map(|s| s / 0.5))
+        .unwrap();
+    grid.remesh(kernel, "f", "u", 0.5, "moved").unwrap();
+    let mut error = 0.0f64;
+    for leaf in 0..grid.forest().leaves().len() {
+        let h = grid.domain().spacing(grid.forest().leaves()[leaf].level);
+        for (k, value) in grid.channel("moved").unwrap().block(leaf, 0).iter().enumerate() {
+            let x = grid.position(leaf, [k % 16, k / 16 % 16, k / 256]);
+            let from = std::array::from_fn(|axis| x[axis] - SHIFT[axis]);
+            error = error.max((value - polynomial.number(wavelet, from, h)).abs());
+        }
+    }
+    error / grid.largest("f").unwrap()
+}
+
+#[test]
+fn polynomials_move_exactly_across_levels_and_the_ends_of_the_box() {
+    for kernel in RemeshKernel::ALL {
+        let error = polynomial_error(kernel, mixed_forest());
+        assert!(error < 1e-7, "{kernel}: {error:e}");
+    }
+}
+
+fn random_forest(steps: &[Vec<prop::sample::Index>]) -> Forest {
+    let mut forest = Forest::uniform([2, 1, 1], 1);
+    for picks in steps {
+        let count = forest.leaves().len();
+        forest = forest.refined(picks.iter().map(|pick| pick.index(count)));
+    }
+    forest
+}
+
+/// A bump well inside the box that moves and turns.
+fn swirl(forest: Forest, boundary: Boundary) -> Grid<f64> {
+    let mut grid = Grid::<f64>::builder(domain())
+        .forest(forest)
+        .boundary(boundary)
+        .vector("f")
+        .vector("moved")
+        .vector("u")
+        .build()
+        .unwrap();
+    let middle = [0.5, 0.5, 0.75];
+    grid.fill_vector("f", Sampling::Exact, |x| {
+        let d: [f64; 3] = std::array::from_fn(|a| x[a] - middle[a]);
+        let bump = (-80.0 * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2])).exp();
+        [bump, -d[0] * bump, d[1] * bump]
+    })
+    .unwrap();
+    grid.fill_vector("u", Sampling::Exact, |x| {
+        [0.3 - x[1] + middle[1], 0.2 + x[0] - middle[0], 0.1 * x[2]]
+    })
+    .unwrap();
+    grid
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+    #[test]
+    fn on_random_forests_polynomials_move_exactly_and_totals_can_be_kept(
+        steps in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 1..3), 1..3),
+    ) {
+        for kernel in RemeshKernel::ALL {
+            let error = polynomial_error(kernel, random_forest(&steps));
+            prop_assert!(error < 1e-7, "{}: {:e}", kernel, error);
+            let mut grid = swirl(random_forest(&steps), Boundary::Zero);
+            let [before, _] = grid.integrals("f").unwrap();
+            grid.remesh(kernel, "f", "u", 0.05, "moved").unwrap();
+            let balance = grid.restore_integrals("moved", &before).unwrap();
+            // At level jumps, errors of interpolation.
+            prop_assert!(balance.lost() < 1e-3, "{}: lost {:e}", kernel, balance.lost());
+            let [after, absolute] = grid.integrals("moved").unwrap();
+            let size: f64 = absolute.iter().sum();
+            for c in 0..3 {
+                prop_assert!((after[c] - before[c]).abs() < 1e-12 * size, "{}: {:?} {:?}", kernel, before, after);
+            }
+        }
+    }
+}
+
+#[test]
+fn on_one_level_the_total_stays_to_rounding() {
+    for kernel in RemeshKernel::ALL {
+        let mut grid = swirl(Forest::uniform([2, 1, 1], 1), Boundary::Zero);
+        let [before, _] = grid.integrals("f").unwrap();
+        grid.remesh(kernel, "f", "u", 0.05, "moved").unwrap();
+        let [after, absolute] = grid.integrals("moved").unwrap();
+        let size: f64 = absolute.iter().sum();
+        for c in 0..3 {
+            assert!(
+                (after[c] - before[c]).abs() < 1e-14 * size,
+                "{kernel}: {before:?} {after:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_does_not_move_keeps_its_bits() {
+    for kernel in RemeshKernel::ALL {
+        let mut grid = swirl(mixed_forest(), Boundary::Zero);
+        grid.remesh(kernel, "f", "u", 0.0, "moved").unwrap();
+        assert_eq!(
+            grid.channel("f").unwrap().values(),
+            grid.channel("moved").unwrap().values()
+        );
+    }
+}
+
+#[test]
+fn moving_a_wave_converges_at_the_kernels_order() {
+    use std::f64::consts::TAU;
+    for (kernel, order) in [(RemeshKernel::M4Prime, 3.0), (RemeshKernel::M6Prime, 5.0)] {
+        let errors = [1u8, 2].map(|level| {
+            let mut grid = Grid::<f64>::builder(Domain::unit_cube())
+                .boundary(Boundary::Periodic)
+                .start_level(level)
+                .scalar("f")
+                .scalar("moved")
+                .vector("u")
+                .build()
+                .unwrap();
+            let wave = |x: [f64; 3]| (TAU * x[0]).sin() * (TAU * x[1]).cos() + (TAU * x[2]).sin();
+            grid.fill_scalar("f", Sampling::Point, wave).unwrap();
+            grid.fill_vector("u", Sampling::Point, |_| [1.0; 3]).unwrap();
+            // The same share of a spacing at either level.
+            let shift = 0.4 * grid.domain().spacing(level);
+            grid.remesh(kernel, "f", "u", shift, "moved").unwrap();
+            let mut error = 0.0f64;
+            for leaf in 0..grid.forest().leaves().len() {
+                for (k, value) in grid.channel("moved").unwrap().block(leaf, 0).iter().enumerate() {
+                    let x = grid.position(leaf, [k % 16, k / 16 % 16, k / 256]);
+                    error = error.max((value - wave(x.map(|c| c - shift))).abs());
+                }
+            }
+            error
+        });
+        let measured = (errors[0] / errors[1]).log2();
+        assert!((measured - order).abs() < 0.3, "{kernel}: {measured} {errors:?}");
+    }
+}
+
+#[test]
+fn steps_that_are_too_long_and_numbers_that_are_none_are_refused() {
+    let mut grid = swirl(mixed_forest(), Boundary::Zero);
+    let moved = grid.remesh(RemeshKernel::M6Prime, "f", "u", 10.0, "moved");
+    assert!(matches!(moved, Err(Error::Displacement { .. })), "{moved:?}");
+    grid.values_mut("u").unwrap()[77] = f64::NAN;
+    let moved = grid.remesh(RemeshKernel::M4Prime, "f", "u", 0.01, "moved");
+    assert!(matches!(moved, Err(Error::Displacement { .. })), "{moved:?}");
+    assert!(grid.remesh(RemeshKernel::M4Prime, "f", "u", 0.01, "f").is_err());
+}

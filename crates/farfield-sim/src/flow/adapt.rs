@@ -1,0 +1,48 @@
+//! The grid follows the vorticity, and is at its finest around the surfaces of bodies.
+
+use super::body::{BAND, Body};
+use super::model::{OMEGA, Solver};
+use crate::error::Error;
+use farfield_grid::poisson::Precision;
+use farfield_grid::{AdaptReport, BLOCK_SIDE, BlockId, Domain, Rules, Threshold};
+
+/// Spacings around a surface that are at the finest level.
+const MARGIN: f64 = 4.0;
+
+impl<T: Precision> Solver<T> {
+    /// One round of adaptation.
+    pub(super) fn adapt(&mut self) -> Result<AdaptReport, Error> {
+        let largest = self.grid.largest(OMEGA)?;
+        let settings = &self.setup.grid;
+        // With nothing to see, only bodies count.
+        let unit = if largest > 0.0 { largest } else { 1.0 };
+        let thresholds = [Threshold {
+            channel: OMEGA.to_owned(),
+            refine: settings.refine * unit,
+            compress: settings.compress * unit,
+        }];
+        let (domain, bodies, time) = (*self.grid.domain(), self.setup.bodies.clone(), self.time);
+        let at_least = |block: BlockId| {
+            if touches_surface(&domain, settings.level, &bodies, time, block) {
+                settings.level
+            } else {
+                0
+            }
+        };
+        let rules = Rules {
+            thresholds: &thresholds,
+            max_level: settings.level,
+            at_least: &at_least,
+            most_blocks: settings.most_blocks,
+        };
+        Ok(self.grid.adapt_by(&rules)?)
+    }
+}
+
+/// Whether a surface passes through a block or near it.
+fn touches_surface(domain: &Domain, finest: u8, bodies: &[Body], time: f64, block: BlockId) -> bool {
+    let half = 0.5 * BLOCK_SIDE as f64 * domain.spacing(block.level);
+    let middle = domain.corner(block).map(|c| c + half);
+    let reach = 3f64.sqrt() * half + (MARGIN + 0.5 * BAND) * domain.spacing(finest);
+    bodies.iter().any(|body| body.distance(middle, time).abs() < reach)
+}

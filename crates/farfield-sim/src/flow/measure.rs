@@ -1,0 +1,164 @@
+//! What can be measured of a flow: forces two ways, invariants, sizes.
+
+use super::model::{Moment, OMEGA, Solver, VELOCITY};
+use crate::error::Error;
+use crate::model::ENERGY;
+use crate::vec3::{Vec3, add, add_scaled, cross, dot, norm, sub};
+use farfield_grid::poisson::Precision;
+use farfield_grid::{BLOCK_POINTS, BLOCK_SIDE, Read};
+
+/// Forces on the bodies at a moment, for fluid of density one.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Forces {
+    /// The momentum that penalisation takes from the flow, over the step in which it came in.
+    pub penalty: Vec3,
+    /// The loss of impulse of all vorticity over the same step.
+    pub impulse: Vec3,
+    /// The moment that penalisation takes, about the middle of the first body.
+    pub torque: Vec3,
+}
+
+/// Sums over all points.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    impulse: Vec3,
+    total: Vec3,
+    absolute: f64,
+    energy: f64,
+    enstrophy: f64,
+}
+
+/// The names of what [`Solver::measure_all`] returns.
+pub(super) const COLUMNS: [&str; 27] = [
+    "T",
+    "drag",
+    "drag_penalty",
+    "drag_impulse",
+    "lift_y",
+    "lift_z",
+    "torque_x",
+    "torque_y",
+    "torque_z",
+    ENERGY,
+    "enstrophy",
+    "impulse_x",
+    "impulse_y",
+    "impulse_z",
+    "total_vorticity",
+    "divergence",
+    "lost_moving",
+    "lost_spreading",
+    "faded",
+    "wake_length",
+    "separation",
+    "max_gradient",
+    "blocks",
+    "points",
+    "sources",
+    "solve_seconds",
+    "other_seconds",
+];
+
+impl<T: Precision> Solver<T> {
+    /// The impulse of all vorticity, $\frac12\int x\times\omega$.
+    pub(super) fn impulse(&self) -> Result<Vec3, Error> {
+        Ok(self.sums()?.impulse)
+    }
+
+    /// Forces over the last step; zero before the first.
+    pub(super) fn forces(&self) -> Result<Forces, Error> {
+        if self.setup.bodies.is_empty() || self.last_step == 0.0 {
+            return Ok(Forces::default());
+        }
+        let step = self.last_step;
+        let taken = self.taken(step)?;
+        let after = sub(self.impulse()?, taken.momentum);
+        Ok(Forces {
+            penalty: taken.momentum.map(|c| c / step),
+            impulse: sub(self.impulse_after, after).map(|c| c / step),
+            torque: taken.moment.map(|c| c / step),
+        })
+    }
+
+    /// All columns of the table at a moment.
+    pub(super) fn measure_all(&self, moment: &Moment) -> Result<Vec<f64>, Error> {
+        let sums = self.sums()?;
+        let setup = &self.setup;
+        let along = |force: Vec3| setup.coefficient(dot(force, setup.along));
+        let across =
+            |force: Vec3, axis: usize| setup.coefficient(force[axis] - dot(force, setup.along) * setup.along[axis]);
+        let forces = &moment.forces;
+        let torque = forces.torque.map(|c| setup.coefficient(c) / setup.length);
+        let total = if sums.absolute > 0.0 {
+            norm(sums.total) / sums.absolute
+        } else {
+            0.0
+        };
+        let wake = self.wake()?;
+        let mut values = vec![
+            2.0 * setup.speed * self.time / setup.length,
+            along(forces.impulse),
+            along(forces.penalty),
+            along(forces.impulse),
+            across(forces.impulse, 1),
+            across(forces.impulse, 2),
+        ];
+        values.extend(torque);
+        values.extend([sums.energy, sums.enstrophy]);
+        values.extend(sums.impulse);
+        values.extend([
+            total,
+            self.divergence()?,
+            self.work.lost_moving,
+            self.work.lost_spreading,
+            self.work.faded,
+            wake.length,
+            wake.separation,
+            moment.extremes.gradient,
+            self.grid.forest().leaves().len() as f64,
+            self.grid.points() as f64,
+            moment.sources as f64,
+            self.work.solve_seconds,
+            self.work.other_seconds,
+        ]);
+        debug_assert_eq!(values.len(), COLUMNS.len());
+        Ok(values)
+    }
+
+    /// Impulse, totals, enstrophy, and the energy of the motion relative to the stream, $\int u\cdot(x\times\omega)$.
+    fn sums(&self) -> Result<Sums, Error> {
+        let (domain, offset) = (*self.grid.domain(), self.grid.wavelet().offset());
+        let stream = self.setup.flow.stream;
+        let parts = self
+            .grid
+            .look(&[Read::new(OMEGA, 0), Read::new(VELOCITY, 0)], |inputs| {
+                let mut sums = Sums::default();
+                let (h, corner) = (inputs[0].spacing(), domain.corner(inputs[0].block()));
+                for k in 0..BLOCK_POINTS {
+                    let omega = [0, 1, 2].map(|c| inputs[0].values(c)[k].to_f64());
+                    if omega == [0.0; 3] {
+                        continue;
+                    }
+                    let point = [k % BLOCK_SIDE, k / BLOCK_SIDE % BLOCK_SIDE, k / BLOCK_SIDE / BLOCK_SIDE];
+                    let x: Vec3 = std::array::from_fn(|a| corner[a] + (point[a] as f64 + offset) * h);
+                    let u: Vec3 = std::array::from_fn(|c| inputs[1].values(c)[k].to_f64() - stream[c]);
+                    let moment = cross(x, omega);
+                    sums.impulse = add(sums.impulse, moment);
+                    sums.total = add(sums.total, omega);
+                    sums.absolute += norm(omega);
+                    sums.energy += dot(u, moment);
+                    sums.enstrophy += dot(omega, omega);
+                }
+                (h * h * h, sums)
+            })?;
+        let mut all = Sums::default();
+        for (volume, part) in parts {
+            all.impulse = add_scaled(all.impulse, 0.5 * volume, part.impulse);
+            all.total = add_scaled(all.total, volume, part.total);
+            all.absolute += volume * part.absolute;
+            all.energy += volume * part.energy;
+            all.enstrophy += volume * part.enstrophy;
+        }
+        Ok(all)
+    }
+}

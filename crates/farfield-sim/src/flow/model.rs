@@ -1,0 +1,322 @@
+//! A flow as a [`Model`].
+
+use super::measure::{COLUMNS, Forces};
+use super::setup::Setup;
+use crate::case::{Case, Time};
+use crate::error::{CaseError, Error};
+use crate::model::{Limit, Model, Show, Snapshot, State, StepChoice};
+use crate::summation::Summation;
+use crate::vec3::Vec3;
+use farfield::memory::Memory;
+use farfield::tuning::MachineProfile;
+use farfield_grid::operators::Extremes;
+use farfield_grid::poisson::Precision;
+use farfield_grid::{BlockId, Boundary, Forest, Grid};
+
+/// The vorticity: the state of the flow.
+pub(super) const OMEGA: &str = "vorticity";
+/// The velocity of the present moment; during a step, of its middle.
+pub(super) const VELOCITY: &str = "velocity";
+/// The velocity one step before.
+pub(super) const PREVIOUS: &str = "previous velocity";
+/// Rates of change; the velocity by which points move.
+pub(super) const RATES: &str = "rates";
+/// Vorticity of a stage, or after it moved.
+pub(super) const CARRIED: &str = "carried";
+/// Of the vorticity, while it is cleaned.
+pub(super) const DIVERGENCE: &str = "divergence";
+/// The potential that cleans.
+pub(super) const POTENTIAL: &str = "potential";
+
+/// Points may cross this many spacings in a step.
+const MOST_CELLS: f64 = 2.0;
+/// A step may be this many times as long as the one before.
+const GROWTH: f64 = 1.25;
+
+/// What is known of a moment beyond its vorticity.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    pub extremes: Extremes,
+    pub forces: Forces,
+    pub sources: usize,
+}
+
+/// What the last step did and took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Work {
+    pub lost_moving: f64,
+    pub lost_spreading: f64,
+    pub faded: f64,
+    pub solve_seconds: f64,
+    pub other_seconds: f64,
+}
+
+/// A flow in one precision.
+pub(super) struct Solver<T> {
+    pub setup: Setup,
+    pub grid: Grid<T>,
+    pub time: f64,
+    /// The length of the last step; 0 before the first.
+    pub last_step: f64,
+    /// The impulse after the last penalisation.
+    pub impulse_after: Vec3,
+    /// Whether bodies have stopped the stream.
+    pub started: bool,
+    /// The present moment, once it was looked at.
+    pub now: Option<Moment>,
+    pub work: Work,
+    pub summation: Summation,
+    kept: Option<State>,
+}
+
+/// Flows on adapted grids.
+#[derive(Debug, Clone, Copy)]
+pub struct FlowModel;
+
+impl FlowModel {
+    /// Builds the initial state of a case with a section `[flow]`, in the precision it asks for.
+    ///
+    /// # Errors
+    /// [`Error::Case`] for a case that cannot be, [`Error::Grid`] if memory is short.
+    #[allow(clippy::new_ret_no_self, reason = "the precision decides on the type")]
+    pub fn new(case: &Case, profile: MachineProfile) -> Result<Box<dyn Model>, Error> {
+        let setup = Setup::new(case).map_err(|(key, why)| CaseError {
+            origin: "case".to_owned(),
+            line: None,
+            column: None,
+            message: format!("{key}: {why}"),
+        })?;
+        let summation = Summation::new(case.sum.clone(), profile);
+        Ok(if setup.is_single() {
+            Box::new(Solver::<f32>::new(setup, summation)?)
+        } else {
+            Box::new(Solver::<f64>::new(setup, summation)?)
+        })
+    }
+}
+
+impl<T: Precision> Solver<T> {
+    pub(super) fn new(setup: Setup, summation: Summation) -> Result<Self, Error> {
+        let mut builder = Grid::<T>::builder(setup.domain).boundary(Boundary::Extrapolate);
+        for channel in [OMEGA, VELOCITY, PREVIOUS, RATES, CARRIED] {
+            builder = builder.vector(channel);
+        }
+        let mut solver = Self {
+            grid: builder.build()?,
+            setup,
+            time: 0.0,
+            last_step: 0.0,
+            impulse_after: [0.0; 3],
+            started: false,
+            now: None,
+            work: Work::default(),
+            summation,
+            kept: None,
+        };
+        solver.fill_initial()?;
+        Ok(solver)
+    }
+
+    /// Numbers that are none, and points that move too far, mean that the solution blew up.
+    fn alarmed(&self, error: Error) -> Error {
+        use farfield_grid::Error::{Displacement, NotFinite};
+        match &error {
+            Error::Grid(cause) if matches!(**cause, NotFinite { .. } | Displacement { .. }) => Error::BlowUp {
+                step: 0,
+                time: self.time,
+                why: format!("{cause}: the step is too long for this flow"),
+            },
+            _ => error,
+        }
+    }
+
+    fn longest_step(&self, time: &Time) -> StepChoice {
+        let extremes = self.now.map_or(Extremes::default(), |moment| moment.extremes);
+        let mut choice = StepChoice {
+            dt: time.limit / extremes.gradient.max(f64::MIN_POSITIVE),
+            limit: Limit::Strain,
+            why: format!(
+                "the velocity gradient is {:.3} at ({:.3}, {:.3}, {:.3})",
+                extremes.gradient, extremes.place[0], extremes.place[1], extremes.place[2]
+            ),
+        };
+        let crossing = MOST_CELLS / extremes.crossing.max(f64::MIN_POSITIVE);
+        if crossing < choice.dt {
+            choice = StepChoice {
+                dt: crossing,
+                limit: Limit::Courant,
+                why: format!("a velocity of {:.3} crosses {MOST_CELLS} spacings", extremes.speed),
+            };
+        }
+        if self.last_step > 0.0 && GROWTH * self.last_step < choice.dt {
+            choice = StepChoice {
+                dt: GROWTH * self.last_step,
+                limit: Limit::Growth,
+                why: format!("the step before was {:.3e}", self.last_step),
+            };
+        }
+        choice
+    }
+}
+
+impl<T: Precision> Model for Solver<T> {
+    fn evaluate(&mut self) -> Result<(), Error> {
+        if self.now.is_none() {
+            let moment = self.look_at().map_err(|error| self.alarmed(error))?;
+            self.now = Some(moment);
+        }
+        Ok(())
+    }
+
+    fn columns(&self) -> Vec<String> {
+        COLUMNS.map(str::to_owned).to_vec()
+    }
+
+    fn measure(&mut self, _with_energy: bool) -> Result<Vec<f64>, Error> {
+        self.evaluate()?;
+        match &self.now {
+            Some(moment) => self.measure_all(moment),
+            None => Ok(vec![0.0; COLUMNS.len()]),
+        }
+    }
+
+    fn choose_step(&self, time: &Time) -> Result<StepChoice, Error> {
+        StepChoice::of(time, || Ok(self.longest_step(time)))
+    }
+
+    fn advance(&mut self, dt: f64, step: u64) -> Result<Vec<String>, Error> {
+        self.evaluate()?;
+        self.step(dt, step).map_err(|error| self.alarmed(error))
+    }
+
+    fn snapshot(&mut self, show: Show) -> Result<Snapshot, Error> {
+        self.view(show)
+    }
+
+    fn is_finite(&self) -> Result<bool, Error> {
+        match self.grid.check_finite(OMEGA) {
+            Ok(()) => Ok(true),
+            Err(cause) => Err(self.alarmed(cause.into())),
+        }
+    }
+
+    fn state(&mut self) -> Result<State, Error> {
+        let mut state = State::default();
+        let leaves: Vec<f64> = self
+            .grid
+            .forest()
+            .leaves()
+            .iter()
+            .flat_map(|leaf| {
+                let [x, y, z] = leaf.at.map(f64::from);
+                [f64::from(leaf.level), x, y, z]
+            })
+            .collect();
+        state.arrays.push(("leaves".to_owned(), 4, leaves));
+        for channel in [OMEGA, PREVIOUS] {
+            let values = self.grid.channel(channel)?.values();
+            state.push_numbers(channel, &values.iter().map(|v| v.to_f64()).collect::<Vec<_>>());
+        }
+        let started = if self.started { 1.0 } else { 0.0 };
+        state.push_numbers("clock", &[self.time, self.last_step, started]);
+        state.push_vectors("impulse", &[self.impulse_after]);
+        let Work {
+            lost_moving,
+            lost_spreading,
+            faded,
+            ..
+        } = self.work;
+        state.push_numbers("work", &[lost_moving, lost_spreading, faded]);
+        Ok(state)
+    }
+
+    fn keep(&mut self) -> Result<(), Error> {
+        self.kept = Some(self.state()?);
+        Ok(())
+    }
+
+    fn kept(&mut self) -> Result<Option<State>, Error> {
+        Ok(self.kept.take())
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), String> {
+        let leaves = state
+            .arrays
+            .iter()
+            .find(|(name, columns, _)| name == "leaves" && *columns == 4)
+            .ok_or("there are no leaves")?;
+        let leaves = leaves.2.as_chunks::<4>().0.iter().map(|[level, x, y, z]| BlockId {
+            level: *level as u8,
+            at: [*x as u32, *y as u32, *z as u32],
+        });
+        let forest =
+            Forest::from_leaves(self.setup.domain.roots(), leaves.collect()).map_err(|error| error.to_string())?;
+        let mut builder = Grid::<T>::builder(self.setup.domain)
+            .boundary(Boundary::Extrapolate)
+            .forest(forest);
+        for channel in [OMEGA, VELOCITY, PREVIOUS, RATES, CARRIED] {
+            builder = builder.vector(channel);
+        }
+        let mut grid = builder.build().map_err(|error| error.to_string())?;
+        for channel in [OMEGA, PREVIOUS] {
+            let numbers = state.numbers(channel)?;
+            let values = grid.values_mut(channel).map_err(|error| error.to_string())?;
+            if numbers.len() != values.len() {
+                return Err(format!(
+                    "{channel} has {} numbers, {} are needed",
+                    numbers.len(),
+                    values.len()
+                ));
+            }
+            for (value, number) in values.iter_mut().zip(numbers) {
+                *value = T::from_f64(number);
+            }
+        }
+        let clock = state.numbers("clock")?;
+        let [time, last_step, started] = clock[..].try_into().map_err(|_| "the clock has other numbers")?;
+        let work = state.numbers("work")?;
+        let [lost_moving, lost_spreading, faded] = work[..].try_into().map_err(|_| "the work has other numbers")?;
+        self.work = Work {
+            lost_moving,
+            lost_spreading,
+            faded,
+            ..Work::default()
+        };
+        self.impulse_after = *state.vectors("impulse")?.first().ok_or("there is no impulse")?;
+        (self.grid, self.time, self.last_step, self.started) = (grid, time, last_step, started != 0.0);
+        self.now = None;
+        Ok(())
+    }
+
+    fn stay_in(&mut self, _memory: &Memory<f64>) -> Result<(), Error> {
+        // The grid stays with the host; only sums may go elsewhere.
+        Ok(())
+    }
+
+    fn can_stay_on_a_gpu(&self) -> bool {
+        false
+    }
+
+    fn summation(&mut self) -> &mut Summation {
+        &mut self.summation
+    }
+
+    fn describe(&self) -> String {
+        let setup = &self.setup;
+        let reynolds = setup.speed * setup.length / setup.viscosity;
+        let mut text = format!(
+            "{} blocks, {} points, finest spacing {:.5} ({:.0} points a length), viscosity {:.4e}, Reynolds number {:.0}, {}",
+            self.grid.forest().leaves().len(),
+            self.grid.points(),
+            setup.finest(),
+            setup.length / setup.finest(),
+            setup.viscosity,
+            reynolds,
+            T::NAME
+        );
+        for warning in setup.warnings() {
+            text.push_str(&format!("\nwarning: {warning}"));
+        }
+        text
+    }
+}

@@ -1,0 +1,304 @@
+//! The numbers a flow runs with, worked out from a case and checked before any work.
+
+use super::body::Body;
+use crate::case::{Case, Flow, FlowRing, GridSettings, PrecisionName, RemeshName};
+use crate::vec3::{Vec3, norm, scale};
+use farfield_grid::{Domain, MAX_LEVEL, RemeshKernel};
+
+/// The numbers a flow runs with.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The settings as they stand in the case.
+    pub flow: Flow,
+    /// The box and its blocks.
+    pub grid: GridSettings,
+    /// The box.
+    pub domain: Domain,
+    /// The bodies.
+    pub bodies: Vec<Body>,
+    /// The rings at the start.
+    pub rings: Vec<FlowRing>,
+    /// The kinematic viscosity.
+    pub viscosity: f64,
+    /// The speed in Reynolds number and coefficients: of the stream, or else of the fastest body, or of the first ring.
+    pub speed: f64,
+    /// The length in Reynolds number and coefficients.
+    pub length: f64,
+    /// The area in coefficients.
+    pub area: f64,
+    /// The direction of the stream, or against the motion of the first body.
+    pub along: Vec3,
+    /// The kernel of remeshing.
+    pub kernel: RemeshKernel,
+    /// The rate at which bodies stop the flow.
+    pub lambda: f64,
+    /// The relative error of velocities.
+    pub tolerance: f64,
+}
+
+/// The key that is wrong, and why.
+type Wrong = (String, String);
+
+/// Checks the flow sections of a case; whether everything fits together.
+///
+/// # Errors
+/// The key that is wrong, and why.
+pub fn check(case: &Case) -> Result<(), Wrong> {
+    Setup::new(case).map(|_| ())
+}
+
+impl Setup {
+    /// From the sections `[flow]`, `[grid]`, `[[body]]` and `[[ring]]`.
+    ///
+    /// # Errors
+    /// The key that is wrong, and why.
+    pub fn new(case: &Case) -> Result<Self, Wrong> {
+        let wrong = |key: &str, why: String| (key.to_owned(), why);
+        let flow = case
+            .flow
+            .clone()
+            .ok_or_else(|| wrong("flow", "the section is missing".to_owned()))?;
+        let grid = case
+            .grid
+            .clone()
+            .ok_or_else(|| wrong("grid", "a flow needs a section [grid]".to_owned()))?;
+        check_numbers(&flow, &grid)?;
+        let domain =
+            Domain::new(grid.origin, grid.roots, grid.side).map_err(|error| wrong("grid", error.to_string()))?;
+        let mut bodies = Vec::new();
+        for (k, settings) in case.body.iter().enumerate() {
+            let body = Body::new(settings).map_err(|(key, why)| (format!("body.{k}.{key}"), why))?;
+            check_inside(&domain, &body, &format!("body.{k}.centre"))?;
+            bodies.push(body);
+        }
+        for (k, ring) in case.ring.iter().enumerate() {
+            check_ring(&domain, ring, &format!("ring.{k}"))?;
+        }
+        if bodies.is_empty() && case.ring.is_empty() {
+            return Err(wrong(
+                "body",
+                "there is nothing in the flow: give [[body]] or [[ring]]".to_owned(),
+            ));
+        }
+        let fastest = bodies.iter().map(Body::speed).fold(0.0, f64::max);
+        let ring_speed = case
+            .ring
+            .first()
+            .map_or(0.0, |ring| ring.circulation.abs() / ring.radius);
+        let speed = [norm(flow.stream), fastest, ring_speed]
+            .into_iter()
+            .find(|speed| *speed > 0.0)
+            .ok_or_else(|| {
+                wrong(
+                    "flow.stream",
+                    "nothing moves: give a stream, or a body with a velocity".to_owned(),
+                )
+            })?;
+        let along = match norm(flow.stream) {
+            stream if stream > 0.0 => scale(flow.stream, 1.0 / stream),
+            _ => [1.0, 0.0, 0.0],
+        };
+        let own_length = bodies
+            .first()
+            .map(Body::length)
+            .or(case.ring.first().map(|ring| ring.radius));
+        let length = flow.length.or(own_length).unwrap_or(1.0);
+        let viscosity = match (flow.viscosity, flow.reynolds) {
+            (Some(viscosity), None) => viscosity,
+            (None, Some(reynolds)) => speed * length / reynolds,
+            (None, None) => {
+                return Err(wrong(
+                    "flow.reynolds",
+                    "give flow.reynolds or flow.viscosity".to_owned(),
+                ));
+            }
+            (Some(_), Some(_)) => {
+                return Err(wrong(
+                    "flow.viscosity",
+                    "give either flow.reynolds or flow.viscosity".to_owned(),
+                ));
+            }
+        };
+        let area = flow
+            .area
+            .unwrap_or_else(|| bodies.iter().map(|body| body.frontal_area(along)).sum());
+        let finest = domain.spacing(grid.level);
+        if let Some(body) = bodies.iter().find(|body| body.length() < 8.0 * finest) {
+            return Err(wrong(
+                "grid.level",
+                format!(
+                    "a body {:.4} across has fewer than 8 points of the finest spacing {finest:.4}: raise the level",
+                    body.length()
+                ),
+            ));
+        }
+        Ok(Self {
+            lambda: flow.penalisation * speed / length,
+            kernel: match flow.remesh {
+                RemeshName::M4 => RemeshKernel::M4Prime,
+                RemeshName::M6 => RemeshKernel::M6Prime,
+            },
+            rings: case.ring.clone(),
+            tolerance: case.sum.tolerance,
+            flow,
+            grid,
+            domain,
+            bodies,
+            viscosity,
+            speed,
+            length,
+            area,
+            along,
+        })
+    }
+
+    /// Whether fields are stored in single precision.
+    pub fn is_single(&self) -> bool {
+        self.flow.precision == PrecisionName::F32
+    }
+
+    /// The finest spacing.
+    pub fn finest(&self) -> f64 {
+        self.domain.spacing(self.grid.level)
+    }
+
+    /// From a force to a coefficient.
+    pub fn coefficient(&self, force: f64) -> f64 {
+        if self.area > 0.0 {
+            2.0 * force / (self.speed * self.speed * self.area)
+        } else {
+            0.0
+        }
+    }
+
+    /// What a reader should know about the resolution before a run.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if !self.bodies.is_empty() && self.viscosity > 0.0 {
+            // A boundary layer that has grown for the time in which the stream passes half of the body.
+            let layer = (self.viscosity * 0.5 * self.length / self.speed).sqrt();
+            let points = layer / self.finest();
+            if points < 1.0 {
+                warnings.push(format!(
+                    "the boundary layer is {points:.2} spacings thick after half a length: forces will be wrong; raise \
+                     grid.level or lower the Reynolds number"
+                ));
+            }
+        }
+        warnings
+    }
+}
+
+fn check_numbers(flow: &Flow, grid: &GridSettings) -> Result<(), Wrong> {
+    let positive = |key: &str, value: f64| {
+        if value.is_finite() && value > 0.0 {
+            Ok(())
+        } else {
+            Err((key.to_owned(), format!("{value} is not a finite number above 0")))
+        }
+    };
+    if let Some(reynolds) = flow.reynolds {
+        positive("flow.reynolds", reynolds)?;
+    }
+    if let Some(viscosity) = flow.viscosity
+        && !(viscosity.is_finite() && viscosity >= 0.0)
+    {
+        return Err((
+            "flow.viscosity".to_owned(),
+            format!("{viscosity} is not a finite number from 0 on"),
+        ));
+    }
+    if flow.stream.iter().any(|c| !c.is_finite()) {
+        return Err((
+            "flow.stream".to_owned(),
+            format!("{:?} has a number that is not finite", flow.stream),
+        ));
+    }
+    if let Some(length) = flow.length {
+        positive("flow.length", length)?;
+    }
+    if let Some(area) = flow.area {
+        positive("flow.area", area)?;
+    }
+    positive("flow.penalisation", flow.penalisation)?;
+    if !(0.5..2.0).contains(&flow.relaxation) {
+        return Err((
+            "flow.relaxation".to_owned(),
+            format!("{} is outside 0.5 to 2", flow.relaxation),
+        ));
+    }
+    if flow.start_passes == 0 || flow.start_passes > 100 {
+        return Err((
+            "flow.start_passes".to_owned(),
+            format!("{} is outside 1 to 100", flow.start_passes),
+        ));
+    }
+    if !(0.0..1e-2).contains(&flow.source_cutoff) {
+        return Err((
+            "flow.source_cutoff".to_owned(),
+            format!("{} is outside 0 to 0.01", flow.source_cutoff),
+        ));
+    }
+    if grid.level > MAX_LEVEL.min(12) {
+        return Err(("grid.level".to_owned(), format!("{} is above 12", grid.level)));
+    }
+    if !(grid.compress > 0.0 && grid.compress < grid.refine && grid.refine < 1.0) {
+        return Err((
+            "grid.refine".to_owned(),
+            format!(
+                "refine {} and compress {} must satisfy 0 < compress < refine < 1",
+                grid.refine, grid.compress
+            ),
+        ));
+    }
+    if grid.adapt_every == 0 {
+        return Err(("grid.adapt_every".to_owned(), "0: at least 1".to_owned()));
+    }
+    Ok(())
+}
+
+fn check_inside(domain: &Domain, body: &Body, key: &str) -> Result<(), Wrong> {
+    let (centre, reach) = (body.centre(0.0), body.reach());
+    for axis in 0..3 {
+        let (low, high) = (domain.origin()[axis], domain.origin()[axis] + domain.size()[axis]);
+        let (from, to) = (centre[axis] - reach, centre[axis] + reach);
+        if !(from > low && to < high) {
+            return Err((
+                key.to_owned(),
+                format!(
+                    "the body reaches from {from:.4} to {to:.4} along {}; the box goes from {low:.4} to {high:.4}",
+                    ["x", "y", "z"][axis]
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_ring(domain: &Domain, ring: &FlowRing, key: &str) -> Result<(), Wrong> {
+    let sound = ring.radius > 0.0 && ring.core > 0.0 && ring.core < 0.6 * ring.radius && ring.radius.is_finite();
+    if !sound {
+        return Err((
+            format!("{key}.core"),
+            format!(
+                "a core of {} in a ring of radius {}: it must be positive and below 0.6 of it",
+                ring.core, ring.radius
+            ),
+        ));
+    }
+    if !(norm(ring.axis) > 1e-100) {
+        return Err((format!("{key}.axis"), "a direction cannot be zero".to_owned()));
+    }
+    for axis in 0..3 {
+        let (low, high) = (domain.origin()[axis], domain.origin()[axis] + domain.size()[axis]);
+        let extent =
+            ring.radius * (1.0 - (ring.axis[axis] / norm(ring.axis)).powi(2)).max(0.0).sqrt() + 3.5 * ring.core;
+        if !(ring.centre[axis] - extent > low && ring.centre[axis] + extent < high) {
+            return Err((
+                format!("{key}.centre"),
+                format!("the ring sticks out of the box along {}", ["x", "y", "z"][axis]),
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! Vorticity is stretched, diffuses and moves.
+
+use super::model::{CARRIED, OMEGA, PREVIOUS, RATES, Solver, VELOCITY};
+use crate::error::Error;
+use farfield_grid::Balance;
+use farfield_grid::operators::LARGEST_LAPLACIAN;
+use farfield_grid::poisson::Precision;
+
+/// The share of the stable step of diffusion that a sub-step takes.
+const DIFFUSION_SAFETY: f64 = 0.8;
+
+impl<T: Precision> Solver<T> {
+    /// Turns the velocity into that of the middle of the coming step, by what the last step changed; the present one
+    /// is kept for the next time.
+    pub(super) fn velocity_at_middle(&mut self, step: f64) -> Result<(), Error> {
+        let share = if self.last_step > 0.0 {
+            0.5 * step / self.last_step
+        } else {
+            0.0
+        };
+        let share = T::from_f64(share.min(1.0));
+        self.grid
+            .combine(RATES, [VELOCITY, PREVIOUS], |middle, [now, before]| {
+                for k in 0..middle.len() {
+                    middle[k] = now[k] + share * (now[k] - before[k]);
+                }
+            })?;
+        self.grid.swap(VELOCITY, PREVIOUS)?;
+        Ok(self.grid.swap(VELOCITY, RATES)?)
+    }
+
+    /// Stretching and diffusion over a step, by the midpoint rule, in as many sub-steps as diffusion on the finest
+    /// level needs to be stable. Returns their number.
+    pub(super) fn stretch_and_diffuse(&mut self, step: f64) -> Result<(u32, Balance), Error> {
+        let h = self.grid.finest_spacing();
+        let fourier = self.setup.viscosity * step * LARGEST_LAPLACIAN / (2.0 * h * h);
+        let parts = (fourier / DIFFUSION_SAFETY).ceil().max(1.0) as u32;
+        let part = step / f64::from(parts);
+        let [before, _] = self.grid.integrals(OMEGA)?;
+        for _ in 0..parts {
+            self.grid
+                .vorticity_rates(OMEGA, VELOCITY, self.setup.viscosity, RATES)?;
+            let half = T::from_f64(0.5 * part);
+            self.grid.combine(CARRIED, [OMEGA, RATES], |middle, [now, rates]| {
+                for k in 0..middle.len() {
+                    middle[k] = now[k] + half * rates[k];
+                }
+            })?;
+            self.grid
+                .vorticity_rates(CARRIED, VELOCITY, self.setup.viscosity, RATES)?;
+            let whole = T::from_f64(part);
+            self.grid.combine(OMEGA, [RATES], |now, [rates]| {
+                for k in 0..now.len() {
+                    now[k] += whole * rates[k];
+                }
+            })?;
+        }
+        let balance = self.grid.restore_integrals(OMEGA, &before)?;
+        Ok((parts, balance))
+    }
+
+    /// Every point moves with the flow, to second order, and is spread over the grid again.
+    pub(super) fn advect(&mut self, step: f64) -> Result<Balance, Error> {
+        let [before, _] = self.grid.integrals(OMEGA)?;
+        // Half a step on, a point has the velocity u + dt/2 (u . grad) u.
+        self.grid.convection(VELOCITY, RATES)?;
+        let half = T::from_f64(0.5 * step);
+        self.grid.combine(RATES, [VELOCITY], |values, [velocity]| {
+            for k in 0..values.len() {
+                values[k] = velocity[k] + half * values[k];
+            }
+        })?;
+        self.grid.remesh(self.setup.kernel, OMEGA, RATES, step, CARRIED)?;
+        self.grid.swap(OMEGA, CARRIED)?;
+        Ok(self.grid.restore_integrals(OMEGA, &before)?)
+    }
+}

@@ -1,0 +1,89 @@
+//! What pictures and files show of a flow.
+
+use super::model::{OMEGA, Solver, VELOCITY};
+use crate::error::Error;
+use crate::model::{Blocks, Show, Slice, Snapshot};
+use crate::vec3::norm;
+use farfield_grid::BLOCK_SIDE;
+use farfield_grid::poisson::Precision;
+
+impl<T: Precision> Solver<T> {
+    /// Slices through the middle of the flow; with everything, all points as well.
+    pub(super) fn view(&mut self, show: Show) -> Result<Snapshot, Error> {
+        let middle = match self.setup.bodies.first() {
+            Some(body) => body.centre(self.time),
+            None => {
+                let (origin, size) = (self.setup.domain.origin(), self.setup.domain.size());
+                std::array::from_fn(|axis| origin[axis] + 0.5 * size[axis])
+            }
+        };
+        let slices = vec![self.slice(2, middle[2])?, self.slice(1, middle[1])?];
+        let blocks = match show {
+            Show::Picture => None,
+            Show::Everything => Some(self.blocks()?),
+        };
+        Ok(Snapshot {
+            clouds: Vec::new(),
+            slices,
+            blocks,
+        })
+    }
+
+    /// The vorticity across a plane where one coordinate is fixed, and the outlines of the blocks it cuts.
+    fn slice(&self, axis: usize, at: f64) -> Result<Slice, Error> {
+        let (right, up) = [(1, 2), (0, 2), (0, 1)][axis];
+        let (domain, offset) = (self.setup.domain, self.grid.wavelet().offset());
+        let omega = self.grid.channel(OMEGA)?;
+        let names = ["x", "y", "z"];
+        let plane = |p: [f64; 3]| [p[right], p[up]];
+        let (origin, size) = (domain.origin(), domain.size());
+        let mut slice = Slice {
+            name: ["x", "y", "z"][axis],
+            title: format!("vorticity component {} at {} = {at:.3}", names[axis], names[axis]),
+            axes: [names[right], names[up]],
+            low: plane(origin),
+            high: plane(std::array::from_fn(|a| origin[a] + size[a])),
+            cells: Vec::new(),
+            outlines: Vec::new(),
+        };
+        for (leaf, block) in self.grid.forest().leaves().iter().enumerate() {
+            let (h, corner) = (domain.spacing(block.level), domain.corner(*block));
+            let layer = ((at - corner[axis]) / h).floor();
+            if !(0.0..BLOCK_SIDE as f64).contains(&layer) {
+                continue;
+            }
+            let side = BLOCK_SIDE as f64 * h;
+            slice.outlines.push((plane(corner), plane(corner.map(|c| c + side))));
+            let values = omega.block(leaf, axis);
+            for k in 0..BLOCK_SIDE * BLOCK_SIDE {
+                let mut point = [0; 3];
+                (point[axis], point[right], point[up]) = (layer as usize, k % BLOCK_SIDE, k / BLOCK_SIDE);
+                let value = values[(point[2] * BLOCK_SIDE + point[1]) * BLOCK_SIDE + point[0]].to_f64();
+                let low: [f64; 3] = std::array::from_fn(|a| corner[a] + (point[a] as f64 + offset - 0.5) * h);
+                // The sign tells the sense of rotation; a component of a slice that is mirrored keeps it this way.
+                let sign = if axis == 1 { -1.0 } else { 1.0 };
+                slice.cells.push((plane(low), h, (sign * value) as f32));
+            }
+        }
+        Ok(slice)
+    }
+
+    fn blocks(&self) -> Result<Blocks, Error> {
+        let (omega, velocity) = (self.grid.channel(OMEGA)?, self.grid.channel(VELOCITY)?);
+        let mut blocks = Blocks::default();
+        let points = BLOCK_SIDE.pow(3);
+        for (leaf, block) in self.grid.forest().leaves().iter().enumerate() {
+            blocks.corners.push(self.setup.domain.corner(*block));
+            blocks.spacings.push(self.setup.domain.spacing(block.level));
+            for k in 0..points {
+                let vector =
+                    |channel: &farfield_grid::Channel<T>| [0, 1, 2].map(|c| channel.block(leaf, c)[k].to_f64());
+                let w = vector(omega);
+                blocks.vorticity.push(w);
+                blocks.velocity.push(vector(velocity));
+                blocks.magnitude.push(norm(w));
+            }
+        }
+        Ok(blocks)
+    }
+}

@@ -1,0 +1,215 @@
+//! Flows on adapted grids: invariants, diffusion, rings, bodies, stopping and going on.
+
+use farfield::tuning::MachineProfile;
+use farfield_sim::case::{self, BuiltIn, Case, Override};
+use farfield_sim::flow::FlowModel;
+use farfield_sim::reference::ring_speed;
+use farfield_sim::run::{Control, Run, Silent};
+use std::path::Path;
+
+fn case_of(name: &str, set: &[&str]) -> Case {
+    let overrides: Vec<Override> = set.iter().map(|text| Override::parse(text).unwrap()).collect();
+    case::read(BuiltIn::find(name).unwrap().text, name, &overrides).unwrap()
+}
+
+fn text_case(text: &str) -> Case {
+    case::read(text, "test", &[]).unwrap()
+}
+
+/// Steps a model to the end of its case; the rows measured on the way, by name.
+struct Rows {
+    names: Vec<String>,
+    rows: Vec<(f64, Vec<f64>)>,
+}
+
+impl Rows {
+    fn column(&self, name: &str) -> Vec<(f64, f64)> {
+        let at = self.names.iter().position(|n| n == name).unwrap();
+        self.rows.iter().map(|(t, row)| (*t, row[at])).collect()
+    }
+
+    fn last(&self, name: &str) -> f64 {
+        self.column(name).last().unwrap().1
+    }
+
+    fn first(&self, name: &str) -> f64 {
+        self.column(name)[0].1
+    }
+}
+
+fn simulate(case: &Case) -> Rows {
+    let mut model = FlowModel::new(case, MachineProfile::default()).unwrap();
+    let mut rows = Rows {
+        names: model.columns(),
+        rows: Vec::new(),
+    };
+    let (mut time, mut step) = (0.0, 0);
+    loop {
+        model.evaluate().unwrap();
+        rows.rows.push((time, model.measure(true).unwrap()));
+        if time >= case.time.end {
+            return rows;
+        }
+        let dt = model.choose_step(&case.time).unwrap().dt.min(case.time.end - time);
+        step += 1;
+        model.advance(dt, step).unwrap();
+        time = if case.time.end - time - dt < 1e-9 {
+            case.time.end
+        } else {
+            time + dt
+        };
+    }
+}
+
+/// One ring of circulation one and radius 0.25 along x.
+fn ring(level: u8, core: f64, viscosity: f64, step: f64, end: f64) -> Case {
+    text_case(&format!(
+        "[time]\nend = {end}\nstep = {step}\nadaptive = false\n[sum]\ntolerance = 1e-5\n[flow]\nviscosity = {viscosity}\n\
+         precision = \"f64\"\n[grid]\norigin = [-0.6, -0.6, -0.6]\nroots = [1, 1, 1]\nside = 1.2\nlevel = {level}\n\
+         [[ring]]\nradius = 0.25\ncore = {core}\naxis = [1.0, 0.0, 0.0]\ncentre = [-0.05, 0.0, 0.0]\n"
+    ))
+}
+
+#[test]
+fn a_ring_keeps_impulse_and_total_and_loses_energy_as_viscosity_says() {
+    let viscosity = 2e-3;
+    let rows = simulate(&ring(2, 0.07, viscosity, 0.005, 0.05));
+    let impulse = rows.first("impulse_x");
+    // Gamma pi R^2, more by the core: Gamma pi (R^2 + a^2 / 2).
+    let theory = std::f64::consts::PI * (0.0625 + 0.5 * 0.07f64.powi(2));
+    assert!((impulse / theory - 1.0).abs() < 5e-3, "{impulse} {theory}");
+    assert!(
+        (rows.last("impulse_x") / impulse - 1.0).abs() < 2e-3,
+        "{impulse} {}",
+        rows.last("impulse_x")
+    );
+    assert!(rows.last("impulse_y").abs() < 1e-5 * impulse);
+    for (_, total) in rows.column("total_vorticity") {
+        assert!(total < 1e-10, "{total}");
+    }
+    // dE/dt = -nu int omega^2, by the trapezoidal rule over the run.
+    let enstrophy = rows.column("enstrophy");
+    let lost: f64 = enstrophy
+        .windows(2)
+        .map(|w| 0.5 * (w[1].0 - w[0].0) * (w[0].1 + w[1].1) * viscosity)
+        .sum();
+    let energy = rows.first("energy") - rows.last("energy");
+    assert!((energy / lost - 1.0).abs() < 0.03, "{energy} {lost}");
+}
+
+#[test]
+fn without_viscosity_the_energy_of_a_ring_stays() {
+    let rows = simulate(&ring(2, 0.08, 0.0, 0.01, 0.08));
+    let (first, last) = (rows.first("energy"), rows.last("energy"));
+    assert!((last / first - 1.0).abs() < 3e-3, "{first} {last}");
+}
+
+#[test]
+fn a_bad_case_is_refused_before_any_work() {
+    for (set, says) in [
+        ("body.0.centre=[0.7, 0.0, 0.0]", "the box goes from"),
+        ("flow.reynolds=-3", "above 0"),
+        ("flow.reynolds=nan", "above 0"),
+        ("flow.penalisation=0", "above 0"),
+        ("grid.refine=1e-9", "compress"),
+        ("grid.level=0", "fewer than 8 points"),
+        ("body.0.radius=0", "above 0"),
+        ("flow.viscosity=0.1", "either"),
+        ("body.0.shape=mesh", "needs it"),
+        ("flow.reynold=3", "did you mean `reynolds`"),
+    ] {
+        let overrides = [
+            Override::parse(set).unwrap(),
+            Override::parse("body.0.radius=0.2").unwrap(),
+        ];
+        let overrides = if set.contains("radius") {
+            &overrides[..1]
+        } else {
+            &overrides[..]
+        };
+        let text = BuiltIn::find("sphere")
+            .unwrap()
+            .text
+            .replace("roots = [3, 2, 2]", "roots = [1, 1, 1]");
+        let text = text.replacen("origin = [-1.0, -1.0, -1.0]", "origin = [-0.5, -0.5, -0.5]", 1);
+        let error = case::read(&text, "sphere", overrides).unwrap_err().to_string();
+        assert!(error.contains(says), "{set}: {error}");
+    }
+}
+
+/// Half as many points across as the tiny size: a few seconds.
+const SMALL: [&str; 6] = [
+    "grid.origin=[-0.8, -0.8, -0.8]",
+    "grid.roots=[1, 1, 1]",
+    "grid.side=1.6",
+    "grid.level=1",
+    "flow.reynolds=100",
+    "time.end=0.1",
+];
+
+#[test]
+fn a_sphere_at_reynolds_100_has_about_the_drag_of_theory_and_no_lift() {
+    let case = case_of("sphere", &SMALL);
+    let rows = simulate(&case);
+    let (penalty, impulse) = (rows.last("drag_penalty"), rows.last("drag_impulse"));
+    let theory = farfield_sim::reference::sphere_drag::early(100.0, rows.last("T"));
+    // 20 points across: the layer is one spacing thick.
+    assert!((penalty / theory - 1.0).abs() < 0.3, "{penalty} {theory}");
+    assert!((impulse / penalty - 1.0).abs() < 0.05, "{impulse} {penalty}");
+    assert!(rows.last("lift_y").abs() < 2e-3 * penalty && rows.last("lift_z").abs() < 2e-3 * penalty);
+}
+
+fn go(case: Case, folder: &Path, most_steps: Option<u64>) -> u64 {
+    let control = Control {
+        most_steps,
+        ..Control::default()
+    };
+    let run = Run::new(case, folder, MachineProfile::default()).unwrap();
+    run.go(&control, &mut Silent).unwrap().steps
+}
+
+#[test]
+fn a_stopped_run_goes_on_to_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
+    let mut set = SMALL.to_vec();
+    set.extend([
+        "output.vtk=false",
+        "output.npz=false",
+        "output.views=[]",
+        "grid.adapt_every=2",
+    ]);
+    set[5] = "time.end=0.05";
+    let case = case_of("sphere", &set);
+    let steps = go(case.clone(), &whole, None);
+    go(case, &parts, Some(steps / 2));
+    let (run, _) = Run::resume(&parts, Ok).unwrap();
+    run.go(&Control::default(), &mut Silent).unwrap();
+    let last = |folder: &Path| std::fs::read(folder.join(format!("checkpoints/checkpoint-{steps:09}.ckpt"))).unwrap();
+    assert!(last(&whole) == last(&parts), "the final checkpoints differ");
+}
+
+#[test]
+fn a_thin_ring_travels_at_its_speed() {
+    let core = 0.05;
+    let case = ring(2, core, 0.0, 0.005, 0.02);
+    let mut model = FlowModel::new(&case, MachineProfile::default()).unwrap();
+    model.evaluate().unwrap();
+    let snapshot = model.snapshot(farfield_sim::model::Show::Everything).unwrap();
+    let blocks = snapshot.blocks.unwrap();
+    // The speed of the impulse: int u . (omega part) as the mean of u weighted with the moment r omega.
+    let (mut weight, mut sum) = (0.0, 0.0);
+    for (k, omega) in blocks.vorticity.iter().enumerate() {
+        let (block, point) = (k / 4096, k % 4096);
+        let (h, corner) = (blocks.spacings[block], blocks.corners[block]);
+        let x: [f64; 3] =
+            std::array::from_fn(|a| corner[a] + ([point % 16, point / 16 % 16, point / 256][a] as f64 + 0.5) * h);
+        let radius = x[1].hypot(x[2]);
+        let around = (x[1] * omega[2] - x[2] * omega[1]) / radius.max(1e-12);
+        weight += h * h * h * around / radius.max(1e-12);
+        sum += h * h * h * around / radius.max(1e-12) * blocks.velocity[k][0];
+    }
+    let (speed, theory) = (sum / weight, ring_speed(1.0, 0.25, core, 0.558));
+    // The mean velocity of the core is the speed but for terms of order (a/R)^2.
+    assert!((speed / theory - 1.0).abs() < 0.03, "{speed} {theory}");
+}
