@@ -5,8 +5,8 @@ mod jump;
 use farfield::simd::{Real, SimdLevel};
 use farfield_grid::operators::{Curl, Order};
 use farfield_grid::poisson::{Accuracy, Kernel, LATTICE_SELF_TERM, Method, Poisson, Smoothing};
-use farfield_grid::{BLOCK_POINTS, Domain, Forest, Grid, Sampling, Wavelet};
-use jump::{erf_over, grid, one_finer_octant};
+use farfield_grid::{BLOCK_POINTS, Grid, Wavelet};
+use jump::grid;
 use std::f64::consts::PI;
 
 const KERNELS: [Kernel; 2] = [Kernel::Singular, Kernel::Regularised(Smoothing::OwnSpacing)];
@@ -146,53 +146,5 @@ fn the_treecode_converges_with_its_order() {
             );
             last = error;
         }
-    }
-}
-
-/// The relative L2 error of the velocity, by the solver and as the curl of its potential, for the vorticity
-/// $(0,0,e^{-r^2})$ in (-8, 8)^3.
-fn gaussian_errors(forest: Forest, corrected: bool) -> [f64; 2] {
-    let domain = Domain::new([-8.0; 3], [1; 3], 16.0).unwrap();
-    let builder = Grid::<f64>::builder(domain).forest(forest);
-    let builder = builder.vector("omega").vector("psi").vector("u").vector("curl");
-    let mut grid = builder.build().unwrap();
-    let r2 = |x: [f64; 3]| x.iter().map(|c| c * c).sum::<f64>();
-    grid.fill_vector("omega", Sampling::Exact, |x| [0.0, 0.0, (-r2(x)).exp()])
-        .unwrap();
-    let solver = Poisson::new(Accuracy::Tolerance(1e-8)).interface_correction(corrected);
-    solver.solve(&mut grid, "omega", "psi").unwrap();
-    solver.solve_velocity(&mut grid, "omega", "u").unwrap();
-    grid.apply(&Curl(Order::Fourth), "psi", "curl").unwrap();
-    // psi = f(r) e_z with f = sqrt(pi)/4 erf(r)/r, so u = f'(r)/r (y, -x, 0), and f' r = e^(-r^2)/2 - f.
-    let exact = |x: [f64; 3]| {
-        let r = r2(x).sqrt();
-        let slope = (0.5 * (-r * r).exp() - PI.sqrt() / 4.0 * erf_over(r)) / (r * r);
-        [slope * x[1], -slope * x[0], 0.0]
-    };
-    ["u", "curl"].map(|name| {
-        let (mut difference, mut size) = (0.0, 0.0);
-        for c in 0..3 {
-            difference += grid.integrate(name, c, |x, u| (u - exact(x)[c]).powi(2)).unwrap();
-            size += grid.integrate(name, c, |x, _| exact(x)[c].powi(2)).unwrap();
-        }
-        (difference / size).sqrt()
-    })
-}
-
-#[test]
-fn scratch() {
-    for level in 1..=3 {
-        eprintln!(
-            "uniform {level} {:?}",
-            gaussian_errors(Forest::uniform([1; 3], level), true)
-        );
-        eprintln!(
-            "jump plain {level} {:?}",
-            gaussian_errors(one_finer_octant(level), false)
-        );
-        eprintln!(
-            "jump corrected {level} {:?}",
-            gaussian_errors(one_finer_octant(level), true)
-        );
     }
 }

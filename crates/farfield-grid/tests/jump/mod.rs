@@ -45,6 +45,7 @@ pub fn grid<T: Real>(wavelet: Wavelet, components: usize) -> Grid<T> {
 }
 
 /// The blocks of a level, those of the upper octant cut once more.
+#[allow(dead_code, reason = "not every test file needs it")]
 pub fn one_finer_octant(level: u8) -> Forest {
     let forest = Forest::uniform([1; 3], level);
     let half = 1 << (level - 1);
@@ -53,6 +54,7 @@ pub fn one_finer_octant(level: u8) -> Forest {
 }
 
 /// erf(r)/r by its series near zero and by the continued fraction of erfc beyond.
+#[allow(dead_code, reason = "not every test file needs it")]
 pub fn erf_over(r: f64) -> f64 {
     if r < 2.5 {
         let (mut term, mut sum) = (2.0 / PI.sqrt(), 0.0);
