@@ -275,6 +275,23 @@ pub struct Blocks {
     pub magnitude: Vec<f64>,
 }
 
+/// The fields of a flow on all points of one level, x fastest, then y, then z.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cut {
+    /// The first point.
+    pub origin: Vec3,
+    /// The distance between points.
+    pub spacing: f64,
+    /// Points along x, y and z.
+    pub size: [usize; 3],
+    /// Of each point.
+    pub vorticity: Vec<Vec3>,
+    /// Of each point.
+    pub velocity: Vec<Vec3>,
+    /// $-\frac12\partial_iu_j\partial_ju_i$: positive where the flow turns more than it strains.
+    pub q: Vec<f64>,
+}
+
 /// What is shown of a moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snapshot {
@@ -284,4 +301,6 @@ pub struct Snapshot {
     pub slices: Vec<Slice>,
     /// All of a flow.
     pub blocks: Option<Blocks>,
+    /// All of a flow on one level.
+    pub cut: Option<Cut>,
 }

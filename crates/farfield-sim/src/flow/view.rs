@@ -2,10 +2,13 @@
 
 use super::model::{OMEGA, Solver, VELOCITY};
 use crate::error::Error;
-use crate::model::{Blocks, Show, Slice, Snapshot};
-use crate::vec3::norm;
+use crate::model::{Blocks, Cut, Show, Slice, Snapshot};
+use crate::vec3::{Vec3, norm};
 use farfield_grid::BLOCK_SIDE;
 use farfield_grid::poisson::Precision;
+
+/// The most points of a cut.
+const MOST_CUT: usize = 4_000_000;
 
 impl<T: Precision> Solver<T> {
     /// Slices through the middle of the flow; with everything, all points as well.
@@ -18,14 +21,15 @@ impl<T: Precision> Solver<T> {
             }
         };
         let slices = vec![self.slice(2, middle[2])?, self.slice(1, middle[1])?];
-        let blocks = match show {
-            Show::Picture => None,
-            Show::Everything => Some(self.blocks()?),
+        let (blocks, cut) = match show {
+            Show::Picture => (None, None),
+            Show::Everything => (Some(self.blocks()?), Some(self.cut()?)),
         };
         Ok(Snapshot {
             clouds: Vec::new(),
             slices,
             blocks,
+            cut,
         })
     }
 
@@ -68,6 +72,34 @@ impl<T: Precision> Solver<T> {
         Ok(slice)
     }
 
+    /// All points of the finest level that has no more than [`MOST_CUT`] of them.
+    fn cut(&self) -> Result<Cut, Error> {
+        let finest = self.grid.forest().finest_level();
+        let points = |level: u8| self.grid.points_of_level(level).iter().product::<usize>();
+        let level = (finest.saturating_sub(4)..=finest)
+            .rev()
+            .find(|level| points(*level) <= MOST_CUT)
+            .unwrap_or(finest.saturating_sub(4));
+        let vectors = |channel: &str| -> Result<Vec<Vec3>, Error> {
+            let parts = [0, 1, 2].map(|c| self.grid.uniform(channel, c, level));
+            let [x, y, z] = parts;
+            let (x, y, z) = (x?, y?, z?);
+            Ok((0..x.len())
+                .map(|k| [x[k].to_f64(), y[k].to_f64(), z[k].to_f64()])
+                .collect())
+        };
+        let (h, offset) = (self.setup.domain.spacing(level), self.grid.wavelet().offset());
+        let (size, velocity) = (self.grid.points_of_level(level), vectors(VELOCITY)?);
+        Ok(Cut {
+            origin: self.setup.domain.origin().map(|c| c + offset * h),
+            spacing: h,
+            size,
+            vorticity: vectors(OMEGA)?,
+            q: q_criterion(&velocity, size, h),
+            velocity,
+        })
+    }
+
     fn blocks(&self) -> Result<Blocks, Error> {
         let (omega, velocity) = (self.grid.channel(OMEGA)?, self.grid.channel(VELOCITY)?);
         let mut blocks = Blocks::default();
@@ -86,4 +118,31 @@ impl<T: Precision> Solver<T> {
         }
         Ok(blocks)
     }
+}
+
+/// $-\frac12\partial_iu_j\partial_ju_i$ by second-order differences; zero on the rim.
+fn q_criterion(u: &[Vec3], size: [usize; 3], h: f64) -> Vec<f64> {
+    let strides = [1, size[0], size[0] * size[1]];
+    let inside = |k: usize| {
+        let at = [k % size[0], k / size[0] % size[1], k / strides[2]];
+        (0..3).all(|a| at[a] > 0 && at[a] + 1 < size[a])
+    };
+    (0..u.len())
+        .map(|k| {
+            if !inside(k) {
+                return 0.0;
+            }
+            let slope = |of: usize, along: usize| {
+                let s = strides[along];
+                (u[k + s][of] - u[k - s][of]) / (2.0 * h)
+            };
+            let mut sum = 0.0;
+            for i in 0..3 {
+                for j in 0..3 {
+                    sum += slope(j, i) * slope(i, j);
+                }
+            }
+            -0.5 * sum
+        })
+        .collect()
 }

@@ -1,9 +1,9 @@
-//! All blocks of a flow as one unstructured grid, `.vtu`.
+//! A flow for viewers: all blocks as one unstructured grid, `.vtu`; all points of one level, `.vti` and arrays.
 
 use crate::error::Error;
-use crate::model::Blocks;
-use farfield_io::Precision;
-use farfield_io::vtk::{Attributes, Hexahedra, write_vtu};
+use crate::model::{Blocks, Cut};
+use farfield_io::vtk::{Attributes, Hexahedra, RegularGrid, write_vti, write_vtu};
+use farfield_io::{Array, NamedArray, Precision};
 use std::path::Path;
 
 /// Cells along a side of a block.
@@ -38,4 +38,31 @@ pub fn write(path: &Path, blocks: &Blocks) -> Result<(), Error> {
         ..Hexahedra::default()
     };
     Ok(write_vtu(path, &grid, Precision::Single)?)
+}
+
+/// Writes all points of one level with vorticity, velocity and the Q criterion.
+pub fn write_cut(path: &Path, cut: &Cut) -> Result<(), Error> {
+    let grid = RegularGrid {
+        origin: cut.origin,
+        spacing: [cut.spacing; 3],
+        points: cut.size,
+        point_data: Attributes {
+            scalars: vec![("Q", &cut.q)],
+            vectors: vec![("vorticity", &cut.vorticity), ("velocity", &cut.velocity)],
+        },
+        cell_data: Attributes::default(),
+    };
+    Ok(write_vti(path, &grid, Precision::Single)?)
+}
+
+/// The same for numpy; `size` has the points along x, y and z, x fastest in the others.
+pub fn arrays_of_cut(cut: &Cut) -> Vec<NamedArray> {
+    vec![
+        NamedArray::new("origin", Array::from_rows(&[cut.origin])),
+        NamedArray::new("spacing", Array::column(vec![cut.spacing])),
+        NamedArray::new("size", Array::from_rows(&[cut.size.map(|n| n as f64)])),
+        NamedArray::new("vorticity", Array::from_rows(&cut.vorticity)),
+        NamedArray::new("velocity", Array::from_rows(&cut.velocity)),
+        NamedArray::new("Q", Array::column(cut.q.clone())),
+    ]
 }

@@ -38,6 +38,17 @@ impl Fields {
             blocks::write(&self.folder.join(&file), blocks)?;
             self.list("blocks", time, file)?;
         }
+        if let Some(cut) = &snapshot.cut {
+            if self.vtk {
+                let file = format!("cut-{step:06}.vti");
+                blocks::write_cut(&self.folder.join(&file), cut)?;
+                self.list("cut", time, file)?;
+            }
+            if self.npz {
+                let arrays = blocks::arrays_of_cut(cut);
+                write_arrays(self.folder.join(format!("cut-{step:06}.npz")), &arrays, Precision::Single)?;
+            }
+        }
         for cloud in &snapshot.clouds {
             let name = format!("{}-{step:06}", cloud.name);
             if self.vtk {
