@@ -431,14 +431,14 @@ fn plane_sets() -> Vec<(&'static str, Vec<[f64; 2]>, Vec<f64>)> {
     let strengths = (0..n).map(|k| if k == 0 { 1e4 } else { 1.0 }).collect();
     sets.push(("annulus with a strong centre", points, strengths));
     let roots = (0..n).map(|k| at(1.0, k as f64 / n as f64)).collect();
-    let strengths = (0..n).map(|k| if k.is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
+    let strengths = (0..n).map(|k: usize| if k.is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
     sets.push(("roots of unity, alternating", roots, strengths));
     let graded: Vec<f64> = (0..n).map(|_| 10f64.powf(-6.0 * random.uniform())).collect();
     let points = graded.iter().map(|r| at(*r, random.uniform())).collect();
     sets.push(("graded quadrature", points, graded.iter().map(|r| r * r).collect()));
     let grid = |k: usize| [(k / 54) as f64, (k % 54) as f64];
     let strengths = (0..2916)
-        .map(|k| if (k / 54 + k % 54).is_multiple_of(2) { 1.0 } else { -1.0 })
+        .map(|k: usize| if (k / 54 + k % 54).is_multiple_of(2) { 1.0 } else { -1.0 })
         .collect();
     sets.push(("checkerboard", (0..2916).map(grid).collect(), strengths));
     let points: Vec<[f64; 2]> = (0..n)

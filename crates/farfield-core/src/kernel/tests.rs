@@ -31,7 +31,7 @@ fn keeps_its_tolerance<T: Real>(kernel: Kernel, method: Method, tolerance: f64) 
         strengths: &strengths,
     };
     let core = kernel.description().regularisation;
-    for error in verify(&problem, &field, 60, 1) {
+    for error in verify(&problem, &field, 60, 1).unwrap() {
         // The unbounded gradient of Hu's core has no meaningful relative error.
         if core.is_some_and(|core| core.unbounded_gradient) && error.output.derivatives() > 1 {
             continue;
