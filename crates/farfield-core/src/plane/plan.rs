@@ -9,6 +9,7 @@ use super::sum::Sum;
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::p2p::PairSums;
+use crate::parallel::for_chunks;
 use crate::plan::Parameters;
 use crate::plan::input::check_strengths;
 use crate::plan::merge::{Merge, SpreadShape};
@@ -16,6 +17,9 @@ use crate::plan::order::{by_target, for_targets, gather, ranks};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
 use std::time::Instant;
+
+/// Sums of the near field that one task adds.
+const CHUNK: usize = 4096;
 
 /// What does the summing.
 #[derive(Debug)]
@@ -234,10 +238,11 @@ impl<T: Real> Plan<T> {
                 }
                 self.order_sums();
                 if let Some(near) = &mut near {
-                    self.sums
-                        .iter_mut()
-                        .zip(near.finish()?)
-                        .for_each(|(sum, more)| *sum += *more);
+                    let more = near.finish()?;
+                    for_chunks(&mut self.sums, CHUNK, &|k, sums| {
+                        let more = &more[k * CHUNK..];
+                        sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += *more);
+                    });
                 }
                 self.write_outputs(field, vector, run);
             }
