@@ -431,7 +431,9 @@ fn plane_sets() -> Vec<(&'static str, Vec<[f64; 2]>, Vec<f64>)> {
     let strengths = (0..n).map(|k| if k == 0 { 1e4 } else { 1.0 }).collect();
     sets.push(("annulus with a strong centre", points, strengths));
     let roots = (0..n).map(|k| at(1.0, k as f64 / n as f64)).collect();
-    let strengths = (0..n).map(|k: usize| if k.is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
+    let strengths = (0..n)
+        .map(|k: usize| if k.is_multiple_of(2) { 1.0 } else { -1.0 })
+        .collect();
     sets.push(("roots of unity, alternating", roots, strengths));
     let graded: Vec<f64> = (0..n).map(|_| 10f64.powf(-6.0 * random.uniform())).collect();
     let points = graded.iter().map(|r| at(*r, random.uniform())).collect();

@@ -11,6 +11,7 @@ use crate::check::{Attempt, Check, correct};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::p2p::PairSums;
+use crate::parallel::for_chunks;
 use crate::plan::Parameters;
 use crate::plan::input::check_strengths;
 use crate::plan::merge::{Merge, SpreadShape};
@@ -18,6 +19,9 @@ use crate::plan::order::{by_target, for_targets, gather, ranks};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
 use std::time::Instant;
+
+/// Sums of the near field that one task adds.
+const CHUNK: usize = 4096;
 
 /// What does the summing.
 #[derive(Debug)]
@@ -285,10 +289,11 @@ impl<T: Real> Plan<T> {
                 }
                 self.order_sums();
                 if let Some(near) = &mut near {
-                    self.sums
-                        .iter_mut()
-                        .zip(near.finish()?)
-                        .for_each(|(sum, more)| *sum += *more);
+                    let more = near.finish()?;
+                    for_chunks(&mut self.sums, CHUNK, &|k, sums| {
+                        let more = &more[k * CHUNK..];
+                        sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += *more);
+                    });
                 }
                 self.write_outputs(field, vector, run);
             }

@@ -104,7 +104,7 @@ impl P2pBlocking {
     }
 
     /// The blocking of several vectors at once: fewer targets to a thread.
-    fn of_vectors<T: Precision>(kind: &PairKind, vectors: u32) -> Self {
+    fn of_vectors(kind: &PairKind, vectors: u32) -> Self {
         Self {
             threads: 128,
             targets: if kind.sums() as u32 * vectors <= 8 { 2 } else { 1 },
@@ -119,7 +119,7 @@ impl P2pBlocking {
     pub fn of<T: Precision>(kind: &PairKind, leaf_mean: f64, vectors: usize) -> Self {
         let at_once = Self::vectors_at_once::<T>(kind, vectors);
         if at_once > 1 {
-            return Self::of_vectors::<T>(kind, at_once);
+            return Self::of_vectors(kind, at_once);
         }
         let (large, wide) = (leaf_mean >= LARGE_LEAF, kind.source_len() == 8);
         let softened = kind.sizes != SizeKind::None;
@@ -161,7 +161,10 @@ mod tests {
                 let double = P2pBlocking::of::<f64>(&kind, LARGE_LEAF, vectors);
                 for (blocking, number) in [(single, 4), (double, 8)] {
                     let at_once = blocking.vectors as usize;
-                    assert!(at_once == 1 || at_once * number % 16 == 0, "{kind:?} {vectors}");
+                    assert!(
+                        at_once == 1 || (at_once * number).is_multiple_of(16),
+                        "{kind:?} {vectors}"
+                    );
                     assert!(at_once == 1 || at_once * kind.sums() <= 32, "{kind:?} {vectors}");
                     assert!(
                         at_once == 1 || vectors > 1 && kind.strengths() == 1,

@@ -151,13 +151,13 @@ impl<T: Precision> Plan<T> {
 /// From so many points on an FMM is taken where the method is free.
 const FEWEST_POINTS: usize = 20_000;
 
-/// Points of a leaf with which pairs on the device take about as long as everything else on the cores: 660 for an H200 and
-/// 16 virtual cores, from a million points at 1e-6, where the far field of leaves of 45 took these cores 30 ms, and pairs of
-/// leaves of 61 the device 0.75 ms. Equal machines have equal plans, whatever threads this process has.
+/// Points of a leaf with which pairs on the device take about as long as everything else on the cores: 330 for an H200 and
+/// 16 virtual cores. Of a million points at 1e-6 in leaves of 977 the far field took these cores 1.9 ms and pairs the device
+/// 9.2 ms; a quarter of that would take about 7.6 and 2.3. Equal machines have equal plans, whatever threads this process has.
 fn leaf_capacity(properties: &Properties) -> usize {
     let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
     let share = properties.multiprocessors as f64 / MEASURED_ON;
-    (660.0 * (share * 16.0 / cores).sqrt()) as usize
+    (330.0 * (share * 16.0 / cores).sqrt()) as usize
 }
 
 /// A plan's pairs on a device, ready for strengths.

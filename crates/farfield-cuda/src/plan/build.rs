@@ -188,6 +188,8 @@ fn resolve_method<T: Precision>(
     let method = match request.method {
         _ if pairs == 0.0 => Method::Direct,
         Method::Auto if direct < choice.seconds.max(near) => Method::Direct,
+        // Wide cores at the tightest tolerances ask for orders that no block has memory for.
+        Method::Auto if Fmm::<T>::check_order(device, kind, choice.orders.highest).is_err() => Method::Direct,
         Method::Auto => Method::Fmm,
         method => method,
     };
