@@ -110,7 +110,7 @@ fn sets() -> Vec<Set> {
     let points: Points = std::iter::once([0.0; 3]).chain(belt).collect();
     let masses = (0..n).map(|k| if k == 0 { 1.0 } else { 1e-9 }).collect();
     sets.push(set("a sun and its belt", points, masses));
-    let (points, charges) = lattice(14, |[i, j, k]| if (i + j + k) % 2 == 0 { 1.0 } else { -1.0 });
+    let (points, charges) = lattice(14, |[i, j, k]| if (i + j + k).is_multiple_of(2) { 1.0 } else { -1.0 });
     sets.push(set("rock salt", points, charges));
     let signs: Vec<f64> = (0..14 * 14 * 14)
         .map(|_| if random.uniform() < 0.5 { 1.0 } else { -1.0 })
@@ -129,7 +129,13 @@ fn sets() -> Vec<Set> {
         .collect();
     sets.push(set("needle", needle, vec![1.0; n]));
     let apart = |far: f64| -> Points {
-        let shift = |(k, p): (usize, [f64; 3])| if k % 2 == 0 { p } else { [p[0] + far, p[1], p[2]] };
+        let shift = |(k, p): (usize, [f64; 3])| {
+            if k.is_multiple_of(2) {
+                p
+            } else {
+                [p[0] + far, p[1], p[2]]
+            }
+        };
         cube(n, 6).into_iter().enumerate().map(shift).collect()
     };
     sets.push(set("two cubes far apart", apart(1e8), vec![1.0; n]));
@@ -155,7 +161,9 @@ fn sets() -> Vec<Set> {
         .into_iter()
         .flat_map(|p| [p, [p[0] + 1e-5, p[1], p[2]]])
         .collect();
-    let charges = (0..n).map(|k| if k % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let charges = (0..n)
+        .map(|k: usize| if k.is_multiple_of(2) { 1.0 } else { -1.0 })
+        .collect();
     sets.push(set("dipoles", dipoles, charges));
     sets
 }
@@ -425,14 +433,16 @@ fn plane_sets() -> Vec<(&'static str, Vec<[f64; 2]>, Vec<f64>)> {
     let strengths = (0..n).map(|k| if k == 0 { 1e4 } else { 1.0 }).collect();
     sets.push(("annulus with a strong centre", points, strengths));
     let roots = (0..n).map(|k| at(1.0, k as f64 / n as f64)).collect();
-    let strengths = (0..n).map(|k| if k % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let strengths = (0..n)
+        .map(|k: usize| if k.is_multiple_of(2) { 1.0 } else { -1.0 })
+        .collect();
     sets.push(("roots of unity, alternating", roots, strengths));
     let graded: Vec<f64> = (0..n).map(|_| 10f64.powf(-6.0 * random.uniform())).collect();
     let points = graded.iter().map(|r| at(*r, random.uniform())).collect();
     sets.push(("graded quadrature", points, graded.iter().map(|r| r * r).collect()));
     let grid = |k: usize| [(k / 54) as f64, (k % 54) as f64];
     let strengths = (0..2916)
-        .map(|k| if (k / 54 + k % 54) % 2 == 0 { 1.0 } else { -1.0 })
+        .map(|k: usize| if (k / 54 + k % 54).is_multiple_of(2) { 1.0 } else { -1.0 })
         .collect();
     sets.push(("checkerboard", (0..2916).map(grid).collect(), strengths));
     let points: Vec<[f64; 2]> = (0..n)

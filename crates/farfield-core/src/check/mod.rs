@@ -49,6 +49,17 @@ pub struct Check {
     pub warnings: Vec<Warning>,
 }
 
+impl Check {
+    /// Becomes like another one, in the memory it has.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.targets = other.targets;
+        self.complete = other.complete;
+        self.attempts = other.attempts;
+        self.outputs.clone_from(&other.outputs);
+        self.warnings.clone_from(&other.warnings);
+    }
+}
+
 /// Why a result is not within its tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]

@@ -128,7 +128,7 @@ mod tests {
     /// expected errors are about right.
     #[test]
     fn the_estimate_is_unbiased_and_narrow_where_errors_are_expected() {
-        let error2 = |k: usize| if k % 97 == 0 { 1.0 } else { 1e-6 };
+        let error2 = |k: usize| if k.is_multiple_of(97) { 1.0 } else { 1e-6 };
         let candidates: Vec<Candidate> = (0..3000)
             .map(|k| Candidate {
                 target: k as u32,

@@ -276,7 +276,7 @@ impl<T: Real> Plan<T> {
         let (points, inner) = &mut *merge;
         points.add_up(strengths, self.kernel.strength_components(), self.vectors);
         let summed = self.sum_and_check(&points.strengths, inner, seconds, near);
-        field.check.clone_from(&inner.check);
+        field.copy_check(inner);
         let shape = SpreadShape {
             vectors: self.vectors,
             strengths: self.kernel.strength_components(),

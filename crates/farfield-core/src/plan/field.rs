@@ -156,6 +156,14 @@ impl<T: Real, O: Copy + PartialEq> Field<T, O> {
         self.check = check;
     }
 
+    /// Takes over what was found out about another field, without new memory where there is some.
+    pub(crate) fn copy_check(&mut self, other: &Self) {
+        match (&mut self.check, &other.check) {
+            (Some(check), Some(other)) => check.copy_from(other),
+            (check, other) => check.clone_from(other),
+        }
+    }
+
     /// The values alone, one array per output.
     pub fn into_values(self) -> Vec<Vec<T>> {
         self.values

@@ -194,7 +194,7 @@ impl<T: Real> Plan<T> {
         let (merge, inner) = merge;
         merge.add_up(strengths, self.parts(), self.vectors);
         self.sum_and_check(&merge.strengths, inner, seconds);
-        field.check.clone_from(&inner.check);
+        field.copy_check(inner);
         let shape = SpreadShape {
             vectors: self.vectors,
             strengths: self.parts(),
