@@ -161,7 +161,9 @@ fn sets() -> Vec<Set> {
         .into_iter()
         .flat_map(|p| [p, [p[0] + 1e-5, p[1], p[2]]])
         .collect();
-    let charges = (0..n).map(|k| if k.is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
+    let charges = (0..n)
+        .map(|k: usize| if k.is_multiple_of(2) { 1.0 } else { -1.0 })
+        .collect();
     sets.push(set("dipoles", dipoles, charges));
     sets
 }
