@@ -11,23 +11,14 @@ use crate::fmm::operators::{LeafPoints, Placement, add_sources, add_values, work
 use crate::kernel::{Core, FarOutputs, Kernel, Side};
 use crate::p2p::{Block, PairSums, Pairs, Size2, Sources, accuracy_for};
 use crate::points::Random;
-use crate::simd::{Lanes, MAX_LANES, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
+use crate::simd::{Lanes, MAX_LANES, Real, SimdLevel, Vectorized, dispatch};
 use crate::tuning::{MachineProfile, OperatorCosts};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// One operator's rate.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OperatorRate {
-    /// Which operator, for which kernel or order.
-    pub name: String,
-    /// Nanoseconds per operation on one thread.
-    pub nanoseconds: f64,
-    /// Vector instructions on floats per operation and lane, counted from the source; a fused multiply-add is one.
-    pub instructions: f64,
-    /// The share of the instruction ceiling that was reached.
-    pub share_of_ceiling: f64,
-}
+mod list;
+
+pub use list::{OperatorRate, operators};
 
 /// Runs a block until it has taken a while, several times; seconds per run of the best.
 ///
@@ -103,10 +94,24 @@ pub enum Benchmark {
         /// Its order.
         order: usize,
     },
+    /// Seconds of one M2M translation.
+    M2m {
+        /// Its order.
+        order: usize,
+    },
+    /// Seconds of one L2L translation.
+    L2l {
+        /// Its order.
+        order: usize,
+    },
     /// Seconds per point of an operator between points and an expansion.
     Point {
         /// Which.
         operator: PointOperator,
+        /// The kernel.
+        kernel: Kernel,
+        /// How many derivatives of its potential the targets get.
+        derivatives: usize,
         /// The order of the expansion.
         order: usize,
         /// Points in the box.
@@ -130,15 +135,21 @@ impl Benchmark {
                 leaf,
                 leaves,
             } => pair_rate::<T>(level, kernel, derivatives, tolerance, leaf, leaves),
-            Benchmark::M2l { order } => dispatch::<T, _>(level, M2lLoop(order)),
+            Benchmark::M2l { order } => dispatch::<T, _>(level, TranslationLoop(Kind::M2l, order)),
+            Benchmark::M2m { order } => dispatch::<T, _>(level, TranslationLoop(Kind::M2m, order)),
+            Benchmark::L2l { order } => dispatch::<T, _>(level, TranslationLoop(Kind::L2l, order)),
             Benchmark::Point {
                 operator,
+                kernel,
+                derivatives,
                 order,
                 points,
             } => dispatch::<T, _>(
                 level,
                 PointLoop {
                     operator,
+                    kernel,
+                    derivatives,
                     order,
                     points,
                 },
@@ -160,8 +171,8 @@ fn pair_rate<T: Real>(
     let mut column = |count: usize| -> Vec<T> { (0..count).map(|_| T::from_f64(random.uniform())).collect() };
     let position: [Vec<T>; 3] = std::array::from_fn(|_| column(n));
     let strengths = column(n * kernel.strength_components());
-    let softened = kernel.description().regularisation.is_some_and(|core| core.needs_size);
-    let accuracy = accuracy_for::<T>(level, tolerance);
+    let softened = !kernel.is_singular(true);
+    let accuracy = accuracy_for::<T>(level, tolerance, derivatives);
     let pairs = Pairs {
         kernel,
         softened,
@@ -197,38 +208,55 @@ fn pair_rate<T: Real>(
     (leaf * n) as f64 / seconds
 }
 
-struct M2lLoop(usize);
+#[derive(Clone, Copy)]
+enum Kind {
+    M2m,
+    M2l,
+    L2l,
+}
 
-impl<T: Real> Vectorized<T> for M2lLoop {
+struct TranslationLoop(Kind, usize);
+
+impl<T: Real> Vectorized<T> for TranslationLoop {
     type Output = f64;
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) -> f64 {
-        let order = self.0;
+        let Self(kind, order) = self;
         let shifts = [[2, 0, 0], [0, -2, 1], [3, 1, -2], [-2, 2, 2], [1, 3, 0], [-3, -1, -3]];
-        let tables = Translations::<T>::m2l(order, &shifts);
-        let count = coefficient_count(order);
-        // As many boxes as a block of M2L work has, so that caches see what they see there.
-        let boxes = 128;
-        let sources = vec![T::ONE; 2 * boxes * count];
-        let mut targets = vec![T::ZERO; boxes * count];
-        let mut workspace = vec![V::zero(); translation::workspace_len(order)];
-        let batches = boxes / V::LANES;
-        let seconds = best_of!({
-            for direction in 0..shifts.len() {
-                for batch in 0..batches {
-                    let mut starts = [[0; MAX_LANES]; 2];
-                    for l in 0..V::LANES {
-                        starts[0][l] = ((batch * V::LANES + l) * 2 + direction % 2) * count;
-                        starts[1][l] = (batch * V::LANES + l) * count;
-                    }
-                    let (from, to) = (&starts[0][..V::LANES], &starts[1][..V::LANES]);
-                    tables.apply::<V>(direction, order, &sources, from, &mut targets, to, &mut workspace);
-                }
-            }
-            targets.fill(T::ZERO);
-        });
-        seconds / (shifts.len() * batches * V::LANES) as f64
+        let (tables, directions) = match kind {
+            // As the FMM does: full batches are as broad as this level likes them.
+            Kind::M2l => return translate::<V::Broad>(&Translations::m2l(order, &shifts), shifts.len(), order),
+            Kind::M2m => (Translations::m2m(order), 8),
+            Kind::L2l => (Translations::l2l(order), 8),
+        };
+        translate::<V>(&tables, directions, order)
     }
+}
+
+#[inline(always)]
+fn translate<V: Lanes>(tables: &Translations<V::Elem>, directions: usize, order: usize) -> f64 {
+    let count = coefficient_count(order);
+    // As many boxes as a block of M2L work has, so that caches see what they see there.
+    let boxes = 128;
+    let sources = vec![V::Elem::ONE; 2 * boxes * count];
+    let mut targets = vec![V::Elem::ZERO; boxes * count];
+    let mut workspace = vec![V::zero(); translation::workspace_len(order)];
+    let batches = boxes / V::LANES;
+    let seconds = best_of!({
+        for direction in 0..directions {
+            for batch in 0..batches {
+                let mut starts = [[0; MAX_LANES]; 2];
+                for l in 0..V::LANES {
+                    starts[0][l] = ((batch * V::LANES + l) * 2 + direction % 2) * count;
+                    starts[1][l] = (batch * V::LANES + l) * count;
+                }
+                let (from, to) = (&starts[0][..V::LANES], &starts[1][..V::LANES]);
+                tables.apply::<V>(direction, order, &sources, from, &mut targets, to, &mut workspace);
+            }
+        }
+        targets.fill(V::Elem::ZERO);
+    });
+    seconds / (directions * batches * V::LANES) as f64
 }
 
 /// The operators between points and an expansion.
@@ -236,6 +264,8 @@ impl<T: Real> Vectorized<T> for M2lLoop {
 pub enum PointOperator {
     /// Sources to a multipole.
     P2m,
+    /// Sources to a local.
+    P2l,
     /// A multipole to targets.
     M2p,
     /// A local to targets.
@@ -244,6 +274,8 @@ pub enum PointOperator {
 
 struct PointLoop {
     operator: PointOperator,
+    kernel: Kernel,
+    derivatives: usize,
     order: usize,
     points: usize,
 }
@@ -254,25 +286,28 @@ impl<T: Real> Vectorized<T> for PointLoop {
     fn run<V: Lanes<Elem = T>>(self) -> f64 {
         let Self {
             operator,
+            kernel,
+            derivatives,
             order,
             points,
         } = self;
         let mut random = Random::new(3);
-        let mut column = || -> Vec<T> { (0..points).map(|_| T::from_f64(random.uniform() - 0.5)).collect() };
-        let local = [column(), column(), column()];
+        let mut column = |count: usize| -> Vec<T> { (0..count).map(|_| T::from_f64(random.uniform() - 0.5)).collect() };
+        let local = [column(points), column(points), column(points)];
+        let (components, coefficients) = (kernel.strength_components(), coefficient_count(order));
         let leaf = LeafPoints {
             local: [&local[0], &local[1], &local[2]],
         };
-        let strengths = column();
+        let strengths = column(components * points);
         let recurrence = Recurrence::<T>::new(order + 2);
-        let mut expansion = vec![T::ONE; coefficient_count(order)];
-        let mut workspace = vec![V::zero(); workspace_len(order, 1)];
+        let mut expansion = vec![T::ONE; components * coefficients];
+        let mut workspace = vec![V::zero(); workspace_len(order, components)];
         let side = if operator == PointOperator::L2p {
             Side::Local
         } else {
             Side::Multipole
         };
-        let outputs = FarOutputs::<T>::new(Kernel::Coulomb.form(), 0, order, side);
+        let outputs = FarOutputs::<T>::new(kernel.form(), derivatives, order, side);
         let mut derived = vec![T::ZERO; outputs.derived_len()];
         let mut sums = vec![T::ZERO; outputs.sums() * points];
         let far = Placement {
@@ -293,12 +328,24 @@ impl<T: Real> Vectorized<T> for PointLoop {
                     &mut workspace,
                 );
             }),
+            PointOperator::P2l => best_of!({
+                add_sources::<V, true>(
+                    &recurrence,
+                    order,
+                    leaf,
+                    &far,
+                    &strengths,
+                    points,
+                    &mut expansion,
+                    &mut workspace,
+                );
+            }),
             PointOperator::M2p => best_of!({
-                outputs.derive(&expansion, 0, &mut derived);
+                outputs.derive(&expansion, coefficients, &mut derived);
                 add_values::<V, true>(&recurrence, &outputs, &derived, 1.0, leaf, &far, &mut sums);
             }),
             PointOperator::L2p => best_of!({
-                outputs.derive(&expansion, 0, &mut derived);
+                outputs.derive(&expansion, coefficients, &mut derived);
                 let same = &Placement::SAME;
                 add_values::<V, false>(&recurrence, &outputs, &derived, 1.0, leaf, same, &mut sums);
             }),
@@ -306,93 +353,6 @@ impl<T: Real> Vectorized<T> for PointLoop {
         black_box((&expansion, &sums));
         seconds / points as f64
     }
-}
-
-/// Vector instructions on floats of one M2L, per lane.
-fn m2l_instructions(order: usize) -> f64 {
-    let n = order as f64;
-    let rotations: f64 = (0..=order).map(|n| ((n + 1) * (n + 1) + n * n) as f64).sum();
-    let shifts: f64 = (0..=order)
-        .map(|m| ((order - m + 1).pow(2) * if m == 0 { 1 } else { 2 }) as f64)
-        .sum();
-    2.0 * rotations + shifts + 2.0 * 2.0 * n * (n + 1.0) + (n + 1.0) * (n + 1.0)
-}
-
-/// Vector instructions on floats of one pair: potential, potential and gradient.
-fn pair_instructions(derivatives: usize, accuracy: RsqrtAccuracy) -> f64 {
-    let root = match accuracy {
-        RsqrtAccuracy::Estimate => 1.0,
-        RsqrtAccuracy::Newton => 5.0,
-        RsqrtAccuracy::Cubic => 6.0,
-        RsqrtAccuracy::Full => 11.0,
-    };
-    6.0 + root + if derivatives == 0 { 1.0 } else { 7.0 }
-}
-
-/// Measures every operator in precision `T`.
-pub fn operators<T: Real>(level: SimdLevel) -> Vec<OperatorRate> {
-    let ceiling = Benchmark::FmaRate.measure::<T>(level);
-    let rate = |name: String, seconds: f64, instructions: f64| OperatorRate {
-        name,
-        nanoseconds: 1e9 * seconds,
-        instructions,
-        share_of_ceiling: instructions / seconds / ceiling,
-    };
-    let mut rates = Vec::new();
-    let tight = if T::EPSILON > 1e-10 { 1e-5 } else { 1e-9 };
-    for (leaf, leaves) in [(1024, 4), (64, 27), (32, 27)] {
-        for derivatives in [0, 1] {
-            let accuracy = accuracy_for::<T>(level, tight);
-            let kernel = Kernel::Coulomb;
-            let pairs = Benchmark::PairRate {
-                kernel,
-                derivatives,
-                tolerance: tight,
-                leaf,
-                leaves,
-            }
-            .measure::<T>(level);
-            let what = if derivatives == 0 {
-                "potential"
-            } else {
-                "potential+gradient"
-            };
-            rates.push(rate(
-                format!("p2p {what}, leaves of {leaf}"),
-                1.0 / pairs,
-                pair_instructions(derivatives, accuracy),
-            ));
-        }
-    }
-    for order in [4, 6, 8, 10, 12, 16, 20, 24] {
-        rates.push(rate(
-            format!("m2l order {order}"),
-            Benchmark::M2l { order }.measure::<T>(level),
-            m2l_instructions(order),
-        ));
-    }
-    for order in [6, 12, 20] {
-        for (name, operator) in [
-            ("p2m", PointOperator::P2m),
-            ("m2p", PointOperator::M2p),
-            ("l2p", PointOperator::L2p),
-        ] {
-            let coefficients = coefficient_count(order) as f64;
-            let seconds = Benchmark::Point {
-                operator,
-                order,
-                points: 64,
-            }
-            .measure::<T>(level);
-            // Basis: about three instructions a coefficient; then one to add or multiply.
-            rates.push(rate(
-                format!("{name} order {order}, 64 points"),
-                seconds,
-                4.0 * coefficients,
-            ));
-        }
-    }
-    rates
 }
 
 /// Measures the costs the plans are made from.
@@ -436,6 +396,8 @@ fn costs<T: Real>(level: SimdLevel, tolerance: f64) -> OperatorCosts {
     let points = [PointOperator::P2m, PointOperator::L2p].map(|operator| {
         let seconds = Benchmark::Point {
             operator,
+            kernel: Kernel::Coulomb,
+            derivatives: 0,
             order: 10,
             points: 48,
         }

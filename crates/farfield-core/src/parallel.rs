@@ -16,7 +16,7 @@ pub(crate) fn in_pool<R: Send>(worthwhile: bool, work: impl FnOnce() -> R + Send
 /// Items that take one thread longer than waking others takes.
 const MANY: usize = 1 << 18;
 
-fn is_in_pool() -> bool {
+pub(crate) fn is_in_pool() -> bool {
     rayon::current_thread_index().is_some()
 }
 

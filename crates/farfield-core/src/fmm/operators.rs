@@ -457,8 +457,15 @@ mod tests {
         for level in SimdLevel::available() {
             for kernel in kernels {
                 for order in [3, 8, 12] {
-                    dispatch::<f32, _>(level, Check { kernel, order });
                     dispatch::<f64, _>(level, Check { kernel, order });
+                    // Miri takes hours for high orders.
+                    if cfg!(miri) {
+                        break;
+                    }
+                    dispatch::<f32, _>(level, Check { kernel, order });
+                }
+                if cfg!(miri) {
+                    continue;
                 }
                 dispatch::<f64, _>(level, Check { kernel, order: 24 });
             }

@@ -373,26 +373,43 @@ impl<T: Real> Vectorized<T> for M2l<'_, T> {
             locals,
             scratch,
         } = self;
-        let workspace = as_lanes::<V>(scratch, translation::workspace_len(fmm.order));
-        let (stride, coefficients) = (fmm.box_stride(), coefficient_count(fmm.order));
         // The piece reaches up to the next block, so this also clears boxes that nothing acts on.
         locals.fill(T::ZERO);
         for (shift, pairs) in block.by_shift() {
-            let order = fmm.m2l_orders[block.level as usize][shift] as usize;
-            let direction = fmm.m2l_direction[shift] as usize;
-            for batch in pairs.chunks(V::LANES) {
-                for stream in 0..fmm.streams() {
-                    let mut starts = [[0; MAX_LANES]; 2];
-                    for (l, (target, source)) in batch.iter().enumerate() {
-                        starts[0][l] = *source as usize * stride + stream * coefficients;
-                        starts[1][l] = (*target as usize - block.targets.start) * stride + stream * coefficients;
-                    }
-                    let (sources, targets) = (&starts[0][..batch.len()], &starts[1][..batch.len()]);
-                    fmm.m2l
-                        .apply::<V>(direction, order, &fmm.multipoles, sources, locals, targets, workspace);
+            for batch in pairs.chunks(V::Broad::LANES) {
+                if batch.len() > V::LANES {
+                    m2l_batch::<V::Broad>(fmm, block, shift, batch, locals, scratch);
+                } else {
+                    m2l_batch::<V>(fmm, block, shift, batch, locals, scratch);
                 }
             }
         }
+    }
+}
+
+/// M2L of at most `LANES` pairs of boxes that share a shift.
+#[inline(always)]
+fn m2l_batch<V: Lanes>(
+    fmm: &Fmm<V::Elem>,
+    block: &M2lBlock,
+    shift: usize,
+    batch: &[(u32, u32)],
+    locals: &mut [V::Elem],
+    scratch: &mut [V::Elem],
+) {
+    let workspace = as_lanes::<V>(scratch, translation::workspace_len(fmm.order));
+    let (stride, coefficients) = (fmm.box_stride(), coefficient_count(fmm.order));
+    let order = fmm.m2l_orders[block.level as usize][shift] as usize;
+    let direction = fmm.m2l_direction[shift] as usize;
+    for stream in 0..fmm.streams() {
+        let mut starts = [[0; MAX_LANES]; 2];
+        for (l, (target, source)) in batch.iter().enumerate() {
+            starts[0][l] = *source as usize * stride + stream * coefficients;
+            starts[1][l] = (*target as usize - block.targets.start) * stride + stream * coefficients;
+        }
+        let (sources, targets) = (&starts[0][..batch.len()], &starts[1][..batch.len()]);
+        fmm.m2l
+            .apply::<V>(direction, order, &fmm.multipoles, sources, locals, targets, workspace);
     }
 }
 

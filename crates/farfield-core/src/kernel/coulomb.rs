@@ -5,7 +5,7 @@
 use super::Output;
 use super::description::{Description, Form};
 use super::pair::{Pair, inverse_distance, norm2};
-use crate::p2p::{Block, Pairs};
+use crate::p2p::{Block, FULL, Pairs};
 use crate::simd::{Lanes, Real, SimdLevel};
 
 /// The kernel.
@@ -23,7 +23,7 @@ pub(super) fn add_pairs<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &Block<T
     match pairs.derivatives {
         0 => block.with_accuracy::<CoulombPotential, 1, 1>(simd, pairs.accuracy, sums),
         1 => block.with_accuracy::<CoulombGradient, 1, 4>(simd, pairs.accuracy, sums),
-        _ => block.full::<CoulombHessian, 1, 10>(simd, sums),
+        _ => block.narrow::<CoulombHessian, 1, 10, FULL>(simd, sums),
     }
 }
 

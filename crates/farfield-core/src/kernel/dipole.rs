@@ -5,7 +5,7 @@
 use super::Output;
 use super::description::{Description, Form};
 use super::pair::{Pair, inverse_distance, norm2};
-use crate::p2p::{Block, Pairs};
+use crate::p2p::{Block, FULL, Pairs};
 use crate::simd::{Lanes, Real, SimdLevel};
 
 /// The kernel.
@@ -23,7 +23,7 @@ pub(super) fn add_pairs<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &Block<T
     match pairs.derivatives {
         0 => block.with_accuracy::<DipolePotential, 4, 1>(simd, pairs.accuracy, sums),
         1 => block.with_accuracy::<DipoleGradient, 4, 4>(simd, pairs.accuracy, sums),
-        _ => block.full::<DipoleHessian, 4, 10>(simd, sums),
+        _ => block.narrow::<DipoleHessian, 4, 10, FULL>(simd, sums),
     }
 }
 

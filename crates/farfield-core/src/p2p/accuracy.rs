@@ -1,14 +1,13 @@
 //! Pairs whose reciprocal square roots are as exact as the tolerance asks, and no more.
 
-use super::Block;
+use super::{Block, FULL};
 use crate::kernel::Pair;
 use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
 use std::marker::PhantomData;
 
-const FULL: u8 = RsqrtAccuracy::Full as u8;
-
 impl<T: Real, const D: usize> Block<'_, T, D> {
-    /// Adds the sums of pair `P`, its reciprocal square roots to `accuracy`.
+    /// Adds the sums of pair `P`, its reciprocal square roots to `accuracy`; they are of squared distances alone, or of those
+    /// and the square of a core.
     pub fn with_accuracy<P: Pair<D, S, O>, const S: usize, const O: usize>(
         &self,
         simd: SimdLevel,
@@ -19,7 +18,7 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
             RsqrtAccuracy::Estimate => self.cheaper::<P, S, O, { RsqrtAccuracy::Estimate as u8 }>(simd, sums),
             RsqrtAccuracy::Newton => self.cheaper::<P, S, O, { RsqrtAccuracy::Newton as u8 }>(simd, sums),
             RsqrtAccuracy::Cubic => self.cheaper::<P, S, O, { RsqrtAccuracy::Cubic as u8 }>(simd, sums),
-            RsqrtAccuracy::Full => self.full::<P, S, O>(simd, sums),
+            RsqrtAccuracy::Full => self.narrow::<P, S, O, FULL>(simd, sums),
         }
     }
 
@@ -56,9 +55,9 @@ impl<T: Real, P: Pair<D, S, O>, const D: usize, const S: usize, const O: usize, 
     fn run<V: Lanes<Elem = T>>(self) {
         if const { RsqrtAccuracy::is_never_chosen::<V, A>() } {
             // The exact loop is there anyway.
-            self.block.full::<P, S, O>(self.simd, self.sums);
+            self.block.narrow::<P, S, O, FULL>(self.simd, self.sums);
         } else {
-            self.block.run::<V, P, S, O, A>(self.sums);
+            self.block.run::<V::Narrow, V, P, S, O, A>(self.sums);
         }
     }
 }

@@ -76,62 +76,142 @@ pub(crate) struct Block<'a, T, const D: usize> {
     pub others: &'a [(u32, u32)],
 }
 
-/// One kernel at one accuracy: a loop of its own, compiled for every level.
-struct PairTask<'a, 'b, T, P, const D: usize, const S: usize, const O: usize, const A: u8> {
+/// One kernel at one accuracy: a loop of its own, compiled for every level. `NARROW` says that the pair takes roots of
+/// nothing but squared distances, with or without the square of a core, so that the range of singles is enough.
+struct PairTask<'a, 'b, T, P, const D: usize, const S: usize, const O: usize, const A: u8, const NARROW: bool> {
     block: &'a Block<'b, T, D>,
     sums: &'a mut [T],
     pair: PhantomData<P>,
 }
 
-impl<T: Real, P: Pair<D, S, O>, const D: usize, const S: usize, const O: usize, const A: u8> Vectorized<T>
-    for PairTask<'_, '_, T, P, D, S, O, A>
+impl<T: Real, P: Pair<D, S, O>, const D: usize, const S: usize, const O: usize, const A: u8, const NARROW: bool>
+    Vectorized<T> for PairTask<'_, '_, T, P, D, S, O, A, NARROW>
 {
     type Output = ();
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
-        self.block.run::<V, P, S, O, A>(self.sums);
+        if NARROW {
+            self.block.run::<V::Narrow, V, P, S, O, A>(self.sums);
+        } else {
+            self.block.run::<V, V, P, S, O, A>(self.sums);
+        }
+    }
+}
+
+/// Some targets of a block, one register at a time, over the whole range of numbers.
+struct WholeRangeTask<'a, 'b, T, P, const D: usize, const S: usize, const O: usize, const A: u8> {
+    block: &'a Block<'b, T, D>,
+    first: usize,
+    count: usize,
+    sums: &'a mut [T],
+    pair: PhantomData<P>,
+}
+
+impl<T: Real, P: Pair<D, S, O>, const D: usize, const S: usize, const O: usize, const A: u8> Vectorized<T>
+    for WholeRangeTask<'_, '_, T, P, D, S, O, A>
+{
+    type Output = ();
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>>(self) {
+        for at in (0..self.count).step_by(V::LANES) {
+            let count = (self.count - at).min(V::LANES);
+            self.block
+                .targets_at::<V, P, S, O, A, 1>(self.first + at, count, self.sums);
+        }
     }
 }
 
 impl<T: Real, const D: usize> Block<'_, T, D> {
     /// Adds the sums of pair `P` at the accuracy `A`, whose meaning is the pair's.
     pub fn at<P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(&self, simd: SimdLevel, sums: &mut [T]) {
-        dispatch(
-            simd,
-            PairTask::<T, P, D, S, O, A> {
-                block: self,
-                sums,
-                pair: PhantomData,
-            },
-        );
+        let (block, pair) = (self, PhantomData);
+        dispatch(simd, PairTask::<T, P, D, S, O, A, false> { block, sums, pair });
     }
 
+    /// [`Block::at`] of a pair that takes roots of squared distances alone, or of those and the square of a core.
+    pub fn narrow<P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(
+        &self,
+        simd: SimdLevel,
+        sums: &mut [T],
+    ) {
+        let (block, pair) = (self, PhantomData);
+        dispatch(simd, PairTask::<T, P, D, S, O, A, true> { block, sums, pair });
+    }
+
+    /// With vectors `N`, and where their range does not do, with vectors `V` of the same width.
     #[inline(always)]
-    pub(super) fn run<V: Lanes<Elem = T>, P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(
+    pub(super) fn run<
+        N: Lanes<Elem = T>,
+        V: Lanes<Elem = T>,
+        P: Pair<D, S, O>,
+        const S: usize,
+        const O: usize,
+        const A: u8,
+    >(
         &self,
         sums: &mut [T],
     ) {
+        if !N::WHOLE_RANGE && !self.cores_are_narrow() {
+            let (first, count) = (self.targets.start, self.targets.len());
+            return self.whole_range::<V, P, S, O, A>(first, count, sums);
+        }
         let mut first = self.targets.start;
         while first < self.targets.end {
             let left = self.targets.end - first;
-            if left > V::LANES && O <= 4 {
-                self.targets_at::<V, P, S, O, A, 2>(first, left.min(2 * V::LANES), sums);
-                first += 2 * V::LANES;
+            let (count, done) = if left > V::LANES && O <= 4 {
+                let count = left.min(2 * V::LANES);
+                (count, self.targets_at::<N, P, S, O, A, 2>(first, count, sums))
             } else {
-                self.targets_at::<V, P, S, O, A, 1>(first, left.min(V::LANES), sums);
-                first += V::LANES;
+                let count = left.min(V::LANES);
+                (count, self.targets_at::<N, P, S, O, A, 1>(first, count, sums))
+            };
+            if !done {
+                self.whole_range::<V, P, S, O, A>(first, count, sums);
+            }
+            first += count;
+        }
+    }
+
+    /// Whether every core leaves squared distances within the range of singles. Distances alone do: a plan's units see
+    /// to the large ones, and small ones show as infinities.
+    #[inline(always)]
+    fn cores_are_narrow(&self) -> bool {
+        let narrow = |size2: &T| size2.to_f64() < 1e37;
+        match self.sources.size2 {
+            Size2::Global(size2) => narrow(&size2),
+            Size2::PerSource(size2) => {
+                let mut ranges = self.own.0.iter().chain(self.others);
+                ranges.all(|(start, end)| size2[*start as usize..*end as usize].iter().all(narrow))
             }
         }
     }
 
-    /// `B` registers of targets from index `first` on, of which `count` targets are real.
+    /// Some targets with vectors that serve the whole range of numbers: the slow path, in a function of its own.
+    #[inline(always)]
+    fn whole_range<V: Lanes<Elem = T>, P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(
+        &self,
+        first: usize,
+        count: usize,
+        sums: &mut [T],
+    ) {
+        V::apart(WholeRangeTask::<T, P, D, S, O, A> {
+            block: self,
+            first,
+            count,
+            sums,
+            pair: PhantomData,
+        });
+    }
+
+    /// `B` registers of targets from index `first` on, of which `count` targets are real. False, and nothing is added,
+    /// if a sum is not finite and vectors of a larger range may do better.
     #[inline(always)]
     fn targets_at<V: Lanes<Elem = T>, P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8, const B: usize>(
         &self,
         first: usize,
         count: usize,
         sums: &mut [T],
-    ) {
+    ) -> bool {
         let mut x = [[V::zero(); D]; B];
         for b in 0..B {
             let real = count.saturating_sub(b * V::LANES).min(V::LANES);
@@ -151,6 +231,16 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
         for range in self.others {
             self.over_range::<V, P, S, O, A, B, false, false>(*range, first, &x, &mut totals);
         }
+        if !V::WHOLE_RANGE {
+            // A number minus itself is zero, unless it is infinite or none.
+            let mut rest = V::zero();
+            for total in totals.as_flattened() {
+                rest = rest + (*total - *total);
+            }
+            if rest.sum() != T::ZERO {
+                return false;
+            }
+        }
         let offset = first - self.targets.start;
         for b in 0..B {
             let real = count.saturating_sub(b * V::LANES).min(V::LANES);
@@ -160,6 +250,7 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
                 total.write_partial(out, real);
             }
         }
+        true
     }
 
     #[inline(always)]

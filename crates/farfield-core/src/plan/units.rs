@@ -37,7 +37,8 @@ impl Comfort {
             }
         } else {
             Self {
-                extent: 64,
+                // Squares of distances fit singles as well: some levels estimate roots there.
+                extent: 60,
                 strength: 200,
                 least_distance: -500,
                 largest_size: 100,

@@ -91,12 +91,17 @@ impl<V: Lanes> Columns<V> {
     pub fn scatter_add(&self, rows: &mut [V::Elem], starts: &[usize; MAX_LANES], count: usize) {
         let length = row_len::<V::Elem>(self.order);
         let mut unused = [V::Elem::ZERO; MAX_LANES * MAX_COLUMNS];
-        let mut pointers = [unused.as_mut_ptr(); MAX_LANES];
+        // One borrow of each array gives all its pointers: another one would end those before it.
+        let (row, spare) = (rows.as_mut_ptr(), unused.as_mut_ptr());
+        let mut pointers = [spare; MAX_LANES];
         for l in 0..V::LANES {
             pointers[l] = if l < count {
-                rows[starts[l]..][..length].as_mut_ptr()
+                assert!(starts[l] + length <= rows.len());
+                // SAFETY: within the slice, as just checked.
+                unsafe { row.add(starts[l]) }
             } else {
-                unused[l * MAX_COLUMNS..].as_mut_ptr()
+                // SAFETY: the array holds MAX_LANES rows of MAX_COLUMNS, which is at least `length`.
+                unsafe { spare.add(l * MAX_COLUMNS) }
             };
         }
         // SAFETY: each pointer is that of a slice of `length` values, and they are `length` apart: starts of different

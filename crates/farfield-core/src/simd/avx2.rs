@@ -1,6 +1,7 @@
 //! AVX2 with FMA: four doubles or eight singles.
 
-use super::{Lanes, MAX_LANES, Real, Vectorized, gather_rows_from, lane_operators, scatter_add_rows_from};
+use super::twice::Twice;
+use super::{Lanes, Real, Vectorized, gather_from, lane_operators, scatter_add_from};
 use std::arch::x86_64::*;
 
 /// Runs `task` with the features of this level enabled.
@@ -17,12 +18,18 @@ pub unsafe fn run<T: Real, V: Lanes<Elem = T>, W: Vectorized<T>>(task: W) -> W::
 #[repr(transparent)]
 pub struct F64x4(__m256d);
 
+/// Four doubles whose reciprocal square roots are estimated as singles, without a look at their exponents.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct F64x4Narrow(__m256d);
+
 /// Eight singles.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct F32x8(__m256);
 
 lane_operators!(F64x4, _mm256_add_pd, _mm256_sub_pd, _mm256_mul_pd);
+lane_operators!(F64x4Narrow, _mm256_add_pd, _mm256_sub_pd, _mm256_mul_pd);
 lane_operators!(F32x8, _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps);
 
 // SAFETY of every block below: the types are only named behind `dispatch`, whose level is proof that the machine has the
@@ -96,11 +103,49 @@ macro_rules! lanes {
     };
 }
 
+/// What both kinds of four doubles share beside [`lanes`].
+macro_rules! doubles {
+    () => {
+        #[inline(always)]
+        fn exponent(self) -> Self {
+            // The biased exponent, put into the mantissa of 2^52, which is then taken away.
+            // SAFETY: see above.
+            unsafe {
+                let biased = _mm256_srli_epi64::<52>(_mm256_castpd_si256(self.0));
+                let magic = _mm256_set1_pd(4_503_599_627_370_496.0);
+                let shifted = _mm256_castsi256_pd(_mm256_or_si256(biased, _mm256_castpd_si256(magic)));
+                Self(_mm256_sub_pd(
+                    _mm256_sub_pd(shifted, magic),
+                    _mm256_set1_pd(1023.0),
+                ))
+            }
+        }
+        #[inline(always)]
+        fn exp2_whole(self) -> Self {
+            // SAFETY: see above.
+            unsafe {
+                // Adding 1.5 * 2^52 leaves the whole number in the low bits of the mantissa.
+                let magic = _mm256_set1_pd(6_755_399_441_055_744.0);
+                let whole = _mm256_sub_epi64(
+                    _mm256_castpd_si256(_mm256_add_pd(self.0, magic)),
+                    _mm256_castpd_si256(magic),
+                );
+                Self(_mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_add_epi64(
+                    whole,
+                    _mm256_set1_epi64x(1023),
+                ))))
+            }
+        }
+    };
+}
+
 impl Lanes for F64x4 {
     type Elem = f64;
     const LANES: usize = 4;
     const RSQRT_ESTIMATE_ERROR: f64 = 3.67e-4; // 1.5 * 2^-12, through single precision
     const RECIPROCAL_ESTIMATE_ERROR: f64 = 0.0;
+    type Narrow = F64x4Narrow;
+    type Broad = Twice<Self>;
     lanes!(f64, splat _mm256_set1_pd, load _mm256_loadu_pd, store _mm256_storeu_pd, fma _mm256_fmadd_pd,
         fnma _mm256_fnmadd_pd, cmp _mm256_cmp_pd, and _mm256_and_pd, blend _mm256_blendv_pd, div _mm256_div_pd,
         max _mm256_max_pd);
@@ -129,40 +174,19 @@ impl Lanes for F64x4 {
             Self(_mm256_castsi256_pd(scaled))
         }
     }
-    #[inline(always)]
-    fn exponent(self) -> Self {
-        // The biased exponent, put into the mantissa of 2^52, which is then taken away.
+    doubles!();
+
+    #[inline(never)]
+    fn apart<W: Vectorized<f64>>(task: W) -> W::Output {
         // SAFETY: see above.
-        unsafe {
-            let biased = _mm256_srli_epi64::<52>(_mm256_castpd_si256(self.0));
-            let magic = _mm256_set1_pd(4_503_599_627_370_496.0);
-            let shifted = _mm256_castsi256_pd(_mm256_or_si256(biased, _mm256_castpd_si256(magic)));
-            Self(_mm256_sub_pd(_mm256_sub_pd(shifted, magic), _mm256_set1_pd(1023.0)))
-        }
-    }
-    #[inline(always)]
-    fn exp2_whole(self) -> Self {
-        // SAFETY: see above.
-        unsafe {
-            // Adding 1.5 * 2^52 leaves the whole number in the low bits of the mantissa.
-            let magic = _mm256_set1_pd(6_755_399_441_055_744.0);
-            let whole = _mm256_sub_epi64(
-                _mm256_castpd_si256(_mm256_add_pd(self.0, magic)),
-                _mm256_castpd_si256(magic),
-            );
-            Self(_mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_add_epi64(
-                whole,
-                _mm256_set1_epi64x(1023),
-            ))))
-        }
+        unsafe { run::<f64, Self, W>(task) }
     }
 
     #[inline(always)]
-    unsafe fn gather_rows(rows: &[*const f64; MAX_LANES], count: usize, columns: &mut [Self]) {
-        assert!(columns.len() >= count);
+    unsafe fn gather_strided(rows: &[*const f64], count: usize, columns: *mut f64, stride: usize) {
         let mut k = 0;
         while k + 4 <= count {
-            // SAFETY: four readable values from column k behind each of the first four rows.
+            // SAFETY: four readable values from column k behind each of the four rows, and four columns to write.
             unsafe {
                 let mut block = [_mm256_setzero_pd(); 4];
                 for l in 0..4 {
@@ -170,25 +194,24 @@ impl Lanes for F64x4 {
                 }
                 let block = transpose4(block);
                 for j in 0..4 {
-                    *columns.get_unchecked_mut(k + j) = Self(block[j]);
+                    _mm256_storeu_pd(columns.add((k + j) * stride), block[j]);
                 }
             }
             k += 4;
         }
         // SAFETY: forwarded from the caller.
-        unsafe { gather_rows_from(rows, k, count, columns) }
+        unsafe { gather_from::<Self>(rows, k, count, columns, stride) }
     }
 
     #[inline(always)]
-    unsafe fn scatter_add_rows(columns: &[Self], count: usize, rows: &[*mut f64; MAX_LANES]) {
-        assert!(columns.len() >= count);
+    unsafe fn scatter_add_strided(columns: *const f64, stride: usize, count: usize, rows: &[*mut f64]) {
         let mut k = 0;
         while k + 4 <= count {
-            // SAFETY: four writable values from column k behind each of the first four rows, none shared.
+            // SAFETY: four columns to read, and four writable values from column k behind each row, none shared.
             unsafe {
                 let mut block = [_mm256_setzero_pd(); 4];
                 for j in 0..4 {
-                    block[j] = columns.get_unchecked(k + j).0;
+                    block[j] = _mm256_loadu_pd(columns.add((k + j) * stride));
                 }
                 let block = transpose4(block);
                 for l in 0..4 {
@@ -199,8 +222,28 @@ impl Lanes for F64x4 {
             k += 4;
         }
         // SAFETY: forwarded from the caller.
-        unsafe { scatter_add_rows_from(columns, k, count, rows) }
+        unsafe { scatter_add_from::<Self>(columns, stride, k, count, rows) }
     }
+}
+
+impl Lanes for F64x4Narrow {
+    type Elem = f64;
+    const LANES: usize = 4;
+    const RSQRT_ESTIMATE_ERROR: f64 = 3.67e-4;
+    const RECIPROCAL_ESTIMATE_ERROR: f64 = 0.0;
+    const WHOLE_RANGE: bool = false;
+    type Narrow = Self;
+    type Broad = Twice<Self>;
+    lanes!(f64, splat _mm256_set1_pd, load _mm256_loadu_pd, store _mm256_storeu_pd, fma _mm256_fmadd_pd,
+        fnma _mm256_fnmadd_pd, cmp _mm256_cmp_pd, and _mm256_and_pd, blend _mm256_blendv_pd, div _mm256_div_pd,
+        max _mm256_max_pd);
+
+    #[inline(always)]
+    fn rsqrt_estimate(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps(self.0)))) }
+    }
+    doubles!();
 }
 
 impl Lanes for F32x8 {
@@ -208,6 +251,8 @@ impl Lanes for F32x8 {
     const LANES: usize = 8;
     const RSQRT_ESTIMATE_ERROR: f64 = 3.67e-4;
     const RECIPROCAL_ESTIMATE_ERROR: f64 = 0.0;
+    type Narrow = Self;
+    type Broad = Twice<Self>;
     lanes!(f32, splat _mm256_set1_ps, load _mm256_loadu_ps, store _mm256_storeu_ps, fma _mm256_fmadd_ps,
         fnma _mm256_fnmadd_ps, cmp _mm256_cmp_ps, and _mm256_and_ps, blend _mm256_blendv_ps, div _mm256_div_ps,
         max _mm256_max_ps);
@@ -239,6 +284,52 @@ impl Lanes for F32x8 {
             Self(_mm256_castsi256_ps(_mm256_slli_epi32::<23>(whole)))
         }
     }
+
+    #[inline(always)]
+    unsafe fn gather_strided(rows: &[*const f32], count: usize, columns: *mut f32, stride: usize) {
+        let mut k = 0;
+        while k + 4 <= count {
+            // SAFETY: four readable values from column k behind each of the eight rows, and four columns to write.
+            unsafe {
+                let mut block = [_mm256_setzero_ps(); 4];
+                for l in 0..4 {
+                    let (low, high) = (_mm_loadu_ps(rows[l].add(k)), _mm_loadu_ps(rows[l + 4].add(k)));
+                    block[l] = _mm256_set_m128(high, low);
+                }
+                let block = transpose_halves(block);
+                for j in 0..4 {
+                    _mm256_storeu_ps(columns.add((k + j) * stride), block[j]);
+                }
+            }
+            k += 4;
+        }
+        // SAFETY: forwarded from the caller.
+        unsafe { gather_from::<Self>(rows, k, count, columns, stride) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter_add_strided(columns: *const f32, stride: usize, count: usize, rows: &[*mut f32]) {
+        let mut k = 0;
+        while k + 4 <= count {
+            // SAFETY: four columns to read, and four writable values from column k behind each row, none shared.
+            unsafe {
+                let mut block = [_mm256_setzero_ps(); 4];
+                for j in 0..4 {
+                    block[j] = _mm256_loadu_ps(columns.add((k + j) * stride));
+                }
+                let block = transpose_halves(block);
+                for l in 0..4 {
+                    let (low, high) = (rows[l].add(k), rows[l + 4].add(k));
+                    _mm_storeu_ps(low, _mm_add_ps(_mm_loadu_ps(low), _mm256_castps256_ps128(block[l])));
+                    let upper = _mm256_extractf128_ps::<1>(block[l]);
+                    _mm_storeu_ps(high, _mm_add_ps(_mm_loadu_ps(high), upper));
+                }
+            }
+            k += 4;
+        }
+        // SAFETY: forwarded from the caller.
+        unsafe { scatter_add_from::<Self>(columns, stride, k, count, rows) }
+    }
 }
 
 /// Transposes a 4 x 4 block of doubles.
@@ -253,6 +344,22 @@ unsafe fn transpose4(r: [__m256d; 4]) -> [__m256d; 4] {
             _mm256_permute2f128_pd::<0x20>(b, d),
             _mm256_permute2f128_pd::<0x31>(a, c),
             _mm256_permute2f128_pd::<0x31>(b, d),
+        ]
+    }
+}
+
+/// Transposes the 4 x 4 blocks of singles in the lower and in the upper halves.
+#[inline(always)]
+unsafe fn transpose_halves(r: [__m256; 4]) -> [__m256; 4] {
+    // SAFETY: as the callers.
+    unsafe {
+        let (a, b) = (_mm256_unpacklo_ps(r[0], r[1]), _mm256_unpackhi_ps(r[0], r[1]));
+        let (c, d) = (_mm256_unpacklo_ps(r[2], r[3]), _mm256_unpackhi_ps(r[2], r[3]));
+        [
+            _mm256_shuffle_ps::<0x44>(a, c),
+            _mm256_shuffle_ps::<0xee>(a, c),
+            _mm256_shuffle_ps::<0x44>(b, d),
+            _mm256_shuffle_ps::<0xee>(b, d),
         ]
     }
 }

@@ -1,6 +1,6 @@
 //! AVX-512: eight doubles or sixteen singles.
 
-use super::{Lanes, MAX_LANES, Real, Vectorized, gather_rows_from, lane_operators, scatter_add_rows_from};
+use super::{Lanes, Real, Vectorized, gather_from, lane_operators, scatter_add_from};
 use std::arch::x86_64::*;
 
 /// Runs `task` with the features of this level enabled.
@@ -114,6 +114,8 @@ impl Lanes for F64x8 {
     const LANES: usize = 8;
     const RSQRT_ESTIMATE_ERROR: f64 = 6.11e-5; // 2^-14, the architecture's promise
     const RECIPROCAL_ESTIMATE_ERROR: f64 = 6.11e-5;
+    type Narrow = Self;
+    type Broad = Self;
     lanes!(F64x8, f64, 8, splat _mm512_set1_pd, load _mm512_loadu_pd, store _mm512_storeu_pd,
         fma _mm512_fmadd_pd, fnma _mm512_fnmadd_pd, rsqrt _mm512_rsqrt14_pd, rcp _mm512_rcp14_pd,
         getexp _mm512_getexp_pd, cmp _mm512_cmp_pd_mask,
@@ -121,11 +123,10 @@ impl Lanes for F64x8 {
         max _mm512_max_pd, sum _mm512_reduce_add_pd);
 
     #[inline(always)]
-    unsafe fn gather_rows(rows: &[*const f64; MAX_LANES], count: usize, columns: &mut [Self]) {
-        assert!(columns.len() >= count);
+    unsafe fn gather_strided(rows: &[*const f64], count: usize, columns: *mut f64, stride: usize) {
         let mut k = 0;
         while k + 8 <= count {
-            // SAFETY: eight readable values from column k behind each of the first eight rows.
+            // SAFETY: 8 readable values from column k behind each of the 8 rows, and 8 columns to write.
             unsafe {
                 let mut block = [_mm512_setzero_pd(); 8];
                 for l in 0..8 {
@@ -133,25 +134,24 @@ impl Lanes for F64x8 {
                 }
                 let block = transpose8(block);
                 for j in 0..8 {
-                    *columns.get_unchecked_mut(k + j) = Self(block[j]);
+                    _mm512_storeu_pd(columns.add((k + j) * stride), block[j]);
                 }
             }
             k += 8;
         }
         // SAFETY: forwarded from the caller.
-        unsafe { gather_rows_from(rows, k, count, columns) }
+        unsafe { gather_from::<Self>(rows, k, count, columns, stride) }
     }
 
     #[inline(always)]
-    unsafe fn scatter_add_rows(columns: &[Self], count: usize, rows: &[*mut f64; MAX_LANES]) {
-        assert!(columns.len() >= count);
+    unsafe fn scatter_add_strided(columns: *const f64, stride: usize, count: usize, rows: &[*mut f64]) {
         let mut k = 0;
         while k + 8 <= count {
-            // SAFETY: eight writable values from column k behind each of the first eight rows, none shared.
+            // SAFETY: 8 columns to read, and 8 writable values from column k behind each row, none shared.
             unsafe {
                 let mut block = [_mm512_setzero_pd(); 8];
                 for j in 0..8 {
-                    block[j] = columns.get_unchecked(k + j).0;
+                    block[j] = _mm512_loadu_pd(columns.add((k + j) * stride));
                 }
                 let block = transpose8(block);
                 for l in 0..8 {
@@ -162,7 +162,7 @@ impl Lanes for F64x8 {
             k += 8;
         }
         // SAFETY: forwarded from the caller.
-        unsafe { scatter_add_rows_from(columns, k, count, rows) }
+        unsafe { scatter_add_from::<Self>(columns, stride, k, count, rows) }
     }
 }
 
@@ -171,6 +171,8 @@ impl Lanes for F32x16 {
     const LANES: usize = 16;
     const RSQRT_ESTIMATE_ERROR: f64 = 6.11e-5;
     const RECIPROCAL_ESTIMATE_ERROR: f64 = 6.11e-5;
+    type Narrow = Self;
+    type Broad = Self;
     lanes!(F32x16, f32, 16, splat _mm512_set1_ps, load _mm512_loadu_ps, store _mm512_storeu_ps,
         fma _mm512_fmadd_ps, fnma _mm512_fnmadd_ps, rsqrt _mm512_rsqrt14_ps, rcp _mm512_rcp14_ps,
         getexp _mm512_getexp_ps, cmp _mm512_cmp_ps_mask,
@@ -178,11 +180,10 @@ impl Lanes for F32x16 {
         max _mm512_max_ps, sum _mm512_reduce_add_ps);
 
     #[inline(always)]
-    unsafe fn gather_rows(rows: &[*const f32; MAX_LANES], count: usize, columns: &mut [Self]) {
-        assert!(columns.len() >= count);
+    unsafe fn gather_strided(rows: &[*const f32], count: usize, columns: *mut f32, stride: usize) {
         let mut k = 0;
         while k + 16 <= count {
-            // SAFETY: sixteen readable values from column k behind each of the sixteen rows.
+            // SAFETY: 16 readable values from column k behind each of the 16 rows, and 16 columns to write.
             unsafe {
                 let mut block = [_mm512_setzero_ps(); 16];
                 for l in 0..16 {
@@ -190,25 +191,24 @@ impl Lanes for F32x16 {
                 }
                 let block = transpose16(block);
                 for j in 0..16 {
-                    *columns.get_unchecked_mut(k + j) = Self(block[j]);
+                    _mm512_storeu_ps(columns.add((k + j) * stride), block[j]);
                 }
             }
             k += 16;
         }
         // SAFETY: forwarded from the caller.
-        unsafe { gather_rows_from(rows, k, count, columns) }
+        unsafe { gather_from::<Self>(rows, k, count, columns, stride) }
     }
 
     #[inline(always)]
-    unsafe fn scatter_add_rows(columns: &[Self], count: usize, rows: &[*mut f32; MAX_LANES]) {
-        assert!(columns.len() >= count);
+    unsafe fn scatter_add_strided(columns: *const f32, stride: usize, count: usize, rows: &[*mut f32]) {
         let mut k = 0;
         while k + 16 <= count {
-            // SAFETY: sixteen writable values from column k behind each of the sixteen rows, none shared.
+            // SAFETY: 16 columns to read, and 16 writable values from column k behind each row, none shared.
             unsafe {
                 let mut block = [_mm512_setzero_ps(); 16];
                 for j in 0..16 {
-                    block[j] = columns.get_unchecked(k + j).0;
+                    block[j] = _mm512_loadu_ps(columns.add((k + j) * stride));
                 }
                 let block = transpose16(block);
                 for l in 0..16 {
@@ -219,7 +219,7 @@ impl Lanes for F32x16 {
             k += 16;
         }
         // SAFETY: forwarded from the caller.
-        unsafe { scatter_add_rows_from(columns, k, count, rows) }
+        unsafe { scatter_add_from::<Self>(columns, stride, k, count, rows) }
     }
 }
 

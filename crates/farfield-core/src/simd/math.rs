@@ -1,6 +1,8 @@
 //! Reciprocal, reciprocal square root, exponential and logarithm on vectors.
 
-use super::{Lanes, Real};
+use super::{Lanes, MAX_LANES, Real};
+use std::any::TypeId;
+use std::sync::Mutex;
 
 /// How exactly a reciprocal square root must be computed; decided once for a plan from its tolerance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,16 +18,28 @@ pub enum RsqrtAccuracy {
 }
 
 impl RsqrtAccuracy {
-    /// The cheapest accuracy whose error is at most `error` for vectors of type `V`.
+    /// The cheapest accuracy whose error is at most `error` for vectors of type `V`, by what the architecture promises.
     pub fn for_error<V: Lanes>(error: f64) -> Self {
         let e = V::RSQRT_ESTIMATE_ERROR;
-        if e == 0.0 {
+        Self::cheapest::<V>(error, [e, after_newton(e), after_cubic(e)])
+    }
+
+    /// The cheapest accuracy whose error, in the root mean square over all numbers, is at most `error` for vectors of
+    /// type `V`. The estimate is as exact as it is on this machine, which may be more than the architecture promises.
+    pub fn for_mean_error<V: Lanes>(error: f64) -> Self {
+        Self::cheapest::<V>(error, mean_errors::<V>())
+    }
+
+    /// The cheapest accuracy, given the errors of the estimate, after a Newton and after a cubic step.
+    fn cheapest<V: Lanes>(error: f64, [estimate, newton, cubic]: [f64; 3]) -> Self {
+        let least = 2.0 * V::Elem::EPSILON;
+        if V::RSQRT_ESTIMATE_ERROR == 0.0 {
             RsqrtAccuracy::Full
-        } else if e <= error {
+        } else if estimate <= error {
             RsqrtAccuracy::Estimate
-        } else if (1.5 * e * e).max(2.0 * V::Elem::EPSILON) <= error {
+        } else if newton.max(least) <= error {
             RsqrtAccuracy::Newton
-        } else if (2.5 * e * e * e).max(2.0 * V::Elem::EPSILON) <= error {
+        } else if cubic.max(least) <= error {
             RsqrtAccuracy::Cubic
         } else {
             RsqrtAccuracy::Full
@@ -42,34 +56,88 @@ impl RsqrtAccuracy {
     }
 }
 
+/// Root mean square errors over many numbers from one to four: of the estimate, after a Newton and after a cubic step.
+/// They are the same for all powers of four. Measured once.
+#[inline(always)]
+fn mean_errors<V: Lanes>() -> [f64; 3] {
+    static MEASURED: Mutex<Vec<(TypeId, [f64; 3])>> = Mutex::new(Vec::new());
+    // A thread that panicked here left whole entries.
+    let mut measured = MEASURED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let kind = TypeId::of::<V>();
+    if let Some((_, errors)) = measured.iter().find(|(other, _)| *other == kind) {
+        return *errors;
+    }
+    const STEPS: usize = if cfg!(miri) { 1 << 8 } else { 1 << 15 };
+    let mut squares = [0.0; 3];
+    let mut x = [V::Elem::ONE; MAX_LANES];
+    for first in (0..STEPS).step_by(V::LANES) {
+        for (l, x) in x.iter_mut().enumerate() {
+            // An odd fraction, so that the numbers lie anywhere between the entries of the hardware's table.
+            *x = V::Elem::from_f64(1.0 + 3.0 * ((first + l) as f64 + 0.37) / STEPS as f64);
+        }
+        let mut y = [V::Elem::ZERO; MAX_LANES];
+        V::from_slice(&x).rsqrt_estimate().write_partial(&mut y, V::LANES);
+        for l in 0..V::LANES {
+            let error = (y[l].to_f64() * x[l].to_f64().sqrt() - 1.0).abs();
+            for (sum, error) in squares.iter_mut().zip([error, after_newton(error), after_cubic(error)]) {
+                *sum += error * error / STEPS as f64;
+            }
+        }
+    }
+    let errors = squares.map(f64::sqrt);
+    measured.push((kind, errors));
+    errors
+}
+
 /// `1/sqrt(x)` to the accuracy `A` (an [`RsqrtAccuracy`] as a number, so that it is a constant of the loop).
 ///
 /// A lane whose estimate was zeroed stays zero.
 #[inline(always)]
 pub fn rsqrt<V: Lanes, const A: u8>(x: V, estimate: V) -> V {
-    let one = V::splat(V::Elem::ONE);
-    let half = V::splat(V::Elem::from_f64(0.5));
     if V::RSQRT_ESTIMATE_ERROR == 0.0 || A == RsqrtAccuracy::Estimate as u8 {
         return estimate;
     }
     if A == RsqrtAccuracy::Newton as u8 {
-        // y (3 - x y^2) / 2 = y + y (1 - x y^2) / 2
-        let residual = (x * estimate).neg_mul_add(estimate, one);
-        return (estimate * half).mul_add(residual, estimate);
+        return newton_step(x, estimate);
     }
-    let mut y = estimate;
-    let mut error = V::RSQRT_ESTIMATE_ERROR;
-    // Cubic steps: y (1 + e/2 + 3 e^2/8) with e = 1 - x y^2 leaves 5 e^3 / 16.
-    while error > V::Elem::EPSILON {
-        let residual = (x * y).neg_mul_add(y, one);
-        let series = V::splat(V::Elem::from_f64(0.375)).mul_add(residual, half);
-        y = (y * residual).mul_add(series, y);
-        if A == RsqrtAccuracy::Cubic as u8 {
-            break;
-        }
-        error = 2.5 * error * error * error;
+    if A == RsqrtAccuracy::Cubic as u8 {
+        return cubic_step(x, estimate);
     }
-    y
+    // One step, or a Newton step and another; Newton's is the cheaper. All decided by the compiler.
+    let (mut y, mut error) = (estimate, V::RSQRT_ESTIMATE_ERROR);
+    if after_cubic(error) > V::Elem::EPSILON {
+        (y, error) = (newton_step(x, y), after_newton(error));
+    }
+    if after_newton(error) > V::Elem::EPSILON {
+        cubic_step(x, y)
+    } else {
+        newton_step(x, y)
+    }
+}
+
+/// `y (1 + e/2)` with `e = 1 - x y^2`.
+#[inline(always)]
+fn newton_step<V: Lanes>(x: V, y: V) -> V {
+    let residual = (x * y).neg_mul_add(y, V::splat(V::Elem::ONE));
+    (y * V::splat(V::Elem::from_f64(0.5))).mul_add(residual, y)
+}
+
+/// The relative error that [`newton_step`] leaves of a relative error.
+const fn after_newton(error: f64) -> f64 {
+    1.5 * error * error
+}
+
+/// `y (1 + e/2 + 3 e^2/8)` with `e = 1 - x y^2`.
+#[inline(always)]
+fn cubic_step<V: Lanes>(x: V, y: V) -> V {
+    let residual = (x * y).neg_mul_add(y, V::splat(V::Elem::ONE));
+    let series = V::splat(V::Elem::from_f64(0.375)).mul_add(residual, V::splat(V::Elem::from_f64(0.5)));
+    (y * residual).mul_add(series, y)
+}
+
+/// The relative error that [`cubic_step`] leaves of a relative error.
+const fn after_cubic(error: f64) -> f64 {
+    2.5 * error * error * error
 }
 
 /// `1/x` from its estimate, to a relative error of 4e-9 or, if `FULL`, to that of the arithmetic.

@@ -18,6 +18,7 @@ mod math;
 mod neon;
 mod real;
 mod scalar;
+mod twice;
 
 pub use level::{LEVEL_VARIABLE, LevelError, SimdLevel};
 pub use math::{RsqrtAccuracy, rsqrt};
@@ -38,6 +39,17 @@ pub trait Lanes:
     const RSQRT_ESTIMATE_ERROR: f64;
     /// Relative error of [`Lanes::reciprocal_estimate`]; zero where it is as exact as the arithmetic.
     const RECIPROCAL_ESTIMATE_ERROR: f64;
+    /// Whether [`Lanes::rsqrt_estimate`] serves every positive number that is not subnormal. Where it does not, it
+    /// serves those from 1.2e-38 to 3.4e38; of smaller ones it gives infinity.
+    const WHOLE_RANGE: bool = true;
+    /// How many vectors of sums a loop that multiplies vectors with numbers keeps in registers.
+    const SUMS: usize = 12;
+
+    /// Vectors of the same width that may have a faster [`Lanes::rsqrt_estimate`], of a smaller range.
+    type Narrow: Lanes<Elem = Self::Elem>;
+    /// Vectors for loops that multiply many of them with one number: wide enough that the arithmetic of this level
+    /// takes longer than reading the number.
+    type Broad: Lanes<Elem = Self::Elem>;
 
     /// The same value in every lane.
     fn splat(value: Self::Elem) -> Self;
@@ -121,14 +133,20 @@ pub trait Lanes:
         target[..count].copy_from_slice(&all[..count]);
     }
 
+    /// Runs `task` with these vectors in a function of its own, which the caller's loops do not contain.
+    fn apart<W: Vectorized<Self::Elem>>(task: W) -> W::Output {
+        task.run::<Self>()
+    }
+
     /// Transposes blocks of rows into vectors: lane `l` of `columns[k]` is `rows[l][k]`.
     ///
     /// # Safety
     /// Each of the first `LANES` pointers must be valid for reading `count` values.
     #[inline(always)]
-    unsafe fn gather_rows(rows: &[*const Self::Elem; MAX_LANES], count: usize, columns: &mut [Self]) {
-        // SAFETY: forwarded from the caller.
-        unsafe { gather_rows_from(rows, 0, count, columns) }
+    unsafe fn gather_rows(rows: &[*const Self::Elem], count: usize, columns: &mut [Self]) {
+        assert!(columns.len() >= count && rows.len() >= Self::LANES);
+        // SAFETY: the columns are `LANES` values each, one after the other; the rows are the caller's promise.
+        unsafe { Self::gather_strided(rows, count, columns.as_mut_ptr().cast(), Self::LANES) }
     }
 
     /// The inverse of [`Lanes::gather_rows`], adding: `rows[l][k] += lane l of columns[k]`.
@@ -137,40 +155,71 @@ pub trait Lanes:
     /// Each of the first `LANES` pointers must be valid for reading and writing `count` values, and no two of them
     /// may overlap.
     #[inline(always)]
-    unsafe fn scatter_add_rows(columns: &[Self], count: usize, rows: &[*mut Self::Elem; MAX_LANES]) {
+    unsafe fn scatter_add_rows(columns: &[Self], count: usize, rows: &[*mut Self::Elem]) {
+        assert!(columns.len() >= count && rows.len() >= Self::LANES);
+        // SAFETY: as above.
+        unsafe { Self::scatter_add_strided(columns.as_ptr().cast(), Self::LANES, count, rows) }
+    }
+
+    /// [`Lanes::gather_rows`] into columns that begin `stride` values apart.
+    ///
+    /// # Safety
+    /// There are `LANES` rows, each valid for reading `count` values; `columns` is valid for writing `LANES` values
+    /// at every multiple of `stride` below `count * stride`.
+    #[inline(always)]
+    unsafe fn gather_strided(rows: &[*const Self::Elem], count: usize, columns: *mut Self::Elem, stride: usize) {
         // SAFETY: forwarded from the caller.
-        unsafe { scatter_add_rows_from(columns, 0, count, rows) }
+        unsafe { gather_from::<Self>(rows, 0, count, columns, stride) }
+    }
+
+    /// [`Lanes::scatter_add_rows`] from columns that begin `stride` values apart.
+    ///
+    /// # Safety
+    /// There are `LANES` rows, each valid for reading and writing `count` values and apart from the others; `columns`
+    /// is valid for reading `LANES` values at every multiple of `stride` below `count * stride`.
+    #[inline(always)]
+    unsafe fn scatter_add_strided(columns: *const Self::Elem, stride: usize, count: usize, rows: &[*mut Self::Elem]) {
+        // SAFETY: forwarded from the caller.
+        unsafe { scatter_add_from::<Self>(columns, stride, 0, count, rows) }
     }
 }
 
-/// The scalar tail (or whole) of [`Lanes::gather_rows`], from column `start` on.
+/// [`Lanes::gather_strided`] number by number, from column `start` on: for what is left of whole blocks.
+///
+/// # Safety
+/// That of [`Lanes::gather_strided`].
 #[inline(always)]
-unsafe fn gather_rows_from<V: Lanes>(
-    rows: &[*const V::Elem; MAX_LANES],
+unsafe fn gather_from<V: Lanes>(
+    rows: &[*const V::Elem],
     start: usize,
     count: usize,
-    columns: &mut [V],
+    columns: *mut V::Elem,
+    stride: usize,
 ) {
-    for (k, column) in columns[..count].iter_mut().enumerate().skip(start) {
-        let mut lanes = [V::Elem::ZERO; MAX_LANES];
-        for (lane, row) in lanes.iter_mut().zip(rows).take(V::LANES) {
-            // SAFETY: the caller vouches for `count` readable values behind each row.
-            *lane = unsafe { *row.add(k) };
+    for k in start..count {
+        for (l, row) in rows.iter().enumerate().take(V::LANES) {
+            // SAFETY: the caller vouches for `count` values of each row and column.
+            unsafe { *columns.add(k * stride + l) = *row.add(k) };
         }
-        *column = V::from_slice(&lanes);
     }
 }
 
-/// The scalar tail (or whole) of [`Lanes::scatter_add_rows`], from column `start` on.
+/// [`Lanes::scatter_add_strided`] number by number, from column `start` on.
+///
+/// # Safety
+/// That of [`Lanes::scatter_add_strided`].
 #[inline(always)]
-unsafe fn scatter_add_rows_from<V: Lanes>(columns: &[V], start: usize, count: usize, rows: &[*mut V::Elem; MAX_LANES]) {
-    for (k, column) in columns[..count].iter().enumerate().skip(start) {
-        let mut lanes = [V::Elem::ZERO; MAX_LANES];
-        // SAFETY: MAX_LANES is at least LANES.
-        unsafe { column.store(lanes.as_mut_ptr()) };
-        for (lane, row) in lanes.iter().zip(rows).take(V::LANES) {
-            // SAFETY: the caller vouches for `count` writable values behind each row, none shared.
-            unsafe { *row.add(k) = *row.add(k) + *lane };
+unsafe fn scatter_add_from<V: Lanes>(
+    columns: *const V::Elem,
+    stride: usize,
+    start: usize,
+    count: usize,
+    rows: &[*mut V::Elem],
+) {
+    for k in start..count {
+        for (l, row) in rows.iter().enumerate().take(V::LANES) {
+            // SAFETY: the caller vouches for `count` values of each row and column, none shared.
+            unsafe { *row.add(k) += *columns.add(k * stride + l) };
         }
     }
 }

@@ -1,5 +1,6 @@
 //! NEON: two doubles or four singles.
 
+use super::twice::Twice;
 use super::{Lanes, Real, Vectorized, lane_operators};
 use std::arch::aarch64::*;
 
@@ -102,6 +103,8 @@ impl Lanes for F64x2 {
     const LANES: usize = 2;
     const RSQRT_ESTIMATE_ERROR: f64 = 1.62e-5; // 8 bits, then one Newton step
     const RECIPROCAL_ESTIMATE_ERROR: f64 = 0.0;
+    type Narrow = Self;
+    type Broad = Twice<Self>;
     lanes!(f64, splat vdupq_n_f64, load vld1q_f64, store vst1q_f64, fma vfmaq_f64, fms vfmsq_f64,
         rsqrte vrsqrteq_f64, rsqrts vrsqrtsq_f64, mul vmulq_f64, gt vcgtq_f64, lt vcltq_f64, select vbslq_f64,
         div vdivq_f64, max vmaxq_f64, sum vaddvq_f64);
@@ -130,6 +133,8 @@ impl Lanes for F32x4 {
     const LANES: usize = 4;
     const RSQRT_ESTIMATE_ERROR: f64 = 1.62e-5; // 8 bits, then one Newton step
     const RECIPROCAL_ESTIMATE_ERROR: f64 = 0.0;
+    type Narrow = Self;
+    type Broad = Twice<Self>;
     lanes!(f32, splat vdupq_n_f32, load vld1q_f32, store vst1q_f32, fma vfmaq_f32, fms vfmsq_f32,
         rsqrte vrsqrteq_f32, rsqrts vrsqrtsq_f32, mul vmulq_f32, gt vcgtq_f32, lt vcltq_f32, select vbslq_f32,
         div vdivq_f32, max vmaxq_f32, sum vaddvq_f32);

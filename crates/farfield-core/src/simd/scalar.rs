@@ -39,6 +39,8 @@ impl<T: Real> Lanes for Scalar<T> {
     const LANES: usize = 1;
     const RSQRT_ESTIMATE_ERROR: f64 = 0.0;
     const RECIPROCAL_ESTIMATE_ERROR: f64 = 0.0;
+    type Narrow = Self;
+    type Broad = Self;
 
     #[inline(always)]
     fn splat(value: T) -> Self {

@@ -1,6 +1,6 @@
 //! A parallel, stable radix sort of (key, index) pairs: O(N) for keys of a fixed number of bits.
 
-use rayon::prelude::*;
+use crate::parallel::{for_chunks, is_in_pool, map_pieces};
 
 /// A key in the upper half, the index it belongs to in the lower.
 pub type Keyed = u64;
@@ -24,7 +24,7 @@ pub fn index_of(pair: Keyed) -> u32 {
 }
 
 /// Below this many pairs one thread sorts alone.
-const PARALLEL_FROM: usize = 1 << 15;
+const PARALLEL_FROM: usize = if cfg!(miri) { 1 << 9 } else { 1 << 15 };
 
 /// Sorts by the low `bits` bits of the key; pairs with equal keys keep their order. `scratch` is as long as `pairs`.
 pub fn sort_by_key(pairs: &mut [Keyed], scratch: &mut [Keyed], bits: u32) {
@@ -50,21 +50,20 @@ fn one_pass(from: &[Keyed], to: &mut [Keyed], shift: u32, width: u32) {
     let buckets = 1usize << width;
     let mask = buckets as u64 - 1;
     let digit = |pair: Keyed| (pair >> shift & mask) as usize;
-    let chunk = if from.len() < PARALLEL_FROM {
+    let chunk = if from.len() < PARALLEL_FROM || !is_in_pool() {
         from.len()
     } else {
-        from.len().div_ceil(4 * rayon::current_num_threads()).max(4096)
+        from.len()
+            .div_ceil(4 * rayon::current_num_threads())
+            .max(PARALLEL_FROM / 8)
     };
-    let mut counts: Vec<Vec<u32>> = from
-        .par_chunks(chunk)
-        .map(|part| {
-            let mut count = vec![0u32; buckets];
-            for pair in part {
-                count[digit(*pair)] += 1;
-            }
-            count
-        })
-        .collect();
+    let mut counts: Vec<Vec<u32>> = map_pieces(from.len(), chunk, |piece| {
+        let mut count = vec![0u32; buckets];
+        for pair in &from[piece] {
+            count[digit(*pair)] += 1;
+        }
+        count
+    });
     // Bucket by bucket, chunk by chunk: where each chunk's share of each bucket starts.
     let mut start = 0;
     for bucket in 0..buckets {
@@ -76,9 +75,9 @@ fn one_pass(from: &[Keyed], to: &mut [Keyed], shift: u32, width: u32) {
         pointer: to.as_mut_ptr(),
         length: to.len(),
     };
-    from.par_chunks(chunk).zip(counts).for_each(|(part, mut next)| {
-        for pair in part {
-            let at = &mut next[digit(*pair)];
+    for_chunks(&mut counts, 1, &|k, next| {
+        for pair in &from[k * chunk..((k + 1) * chunk).min(from.len())] {
+            let at = &mut next[0][digit(*pair)];
             // SAFETY: the counts give every pair of every chunk a place of its own.
             unsafe { target.write(*at as usize, *pair) };
             *at += 1;
@@ -112,6 +111,15 @@ mod tests {
 
     #[test]
     fn agrees_with_the_standard_stable_sort() {
+        sorts_like_the_standard_library();
+    }
+
+    #[test]
+    fn a_pool_sorts_alike() {
+        crate::parallel::in_pool(true, sorts_like_the_standard_library);
+    }
+
+    fn sorts_like_the_standard_library() {
         let mut state = 12345u64;
         let mut next = || {
             state = state
@@ -128,6 +136,9 @@ mod tests {
             (70_000, 21),
             (200_000, 12),
         ] {
+            if cfg!(miri) && count > 1000 {
+                continue;
+            }
             let mut pairs: Vec<Keyed> = (0..count).map(|i| keyed(next() & ((1 << bits) - 1), i)).collect();
             let mut want = pairs.clone();
             want.sort_by_key(|pair| key_of(*pair));

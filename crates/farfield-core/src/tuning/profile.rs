@@ -1,7 +1,8 @@
 //! How long each operator takes on a machine.
 
+use super::level_costs;
 use crate::kernel::Form;
-use crate::simd::Real;
+use crate::simd::{Real, SimdLevel};
 
 /// Nanoseconds per operation on one thread, for one precision.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,7 +97,7 @@ impl DeviceRates {
 }
 
 impl Default for PlaneCosts {
-    /// Double precision on the machine the README names.
+    /// Double precision with AVX-512 on the machine the README names.
     fn default() -> Self {
         Self {
             pair_harmonic: [0.40, 0.60],
@@ -107,7 +108,30 @@ impl Default for PlaneCosts {
     }
 }
 
+impl PlaneCosts {
+    /// All of them that many times.
+    pub(super) fn times(&self, factor: f64) -> Self {
+        Self {
+            pair_harmonic: self.pair_harmonic.map(|cost| factor * cost),
+            pair_log: self.pair_log.map(|cost| factor * cost),
+            m2l: self.m2l.map(|cost| factor * cost),
+            point_coefficient: factor * self.point_coefficient,
+        }
+    }
+}
+
 impl OperatorCosts {
+    /// All of them that many times.
+    pub(super) fn times(&self, factor: f64) -> Self {
+        Self {
+            pair_scalar: self.pair_scalar.map(|cost| factor * cost),
+            pair_vector: self.pair_vector.map(|cost| factor * cost),
+            m2l: self.m2l.map(|cost| factor * cost),
+            point_coefficient: factor * self.point_coefficient,
+            plane: self.plane.times(factor),
+        }
+    }
+
     /// One M2L translation of the given order.
     pub fn m2l(&self, order: usize) -> f64 {
         let n = (order + 1) as f64;
@@ -128,8 +152,8 @@ impl OperatorCosts {
 
 /// What is stored about a machine: the costs of the operators in both precisions, and what its graphics processor does.
 ///
-/// The default was measured on the machine the README names; `farfield bench --calibrate` writes one for yours. A
-/// profile changes which plan is fastest, never whether it meets the tolerance.
+/// The default is that of the instruction set ([`MachineProfile::for_level`]), measured on a Zen 4; `farfield bench
+/// --calibrate` writes one for your machine. A profile changes which plan is fastest, never whether it meets the tolerance.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -147,33 +171,19 @@ pub struct MachineProfile {
 }
 
 impl Default for MachineProfile {
+    /// That of [`SimdLevel::best`].
     fn default() -> Self {
-        Self {
-            f32: OperatorCosts {
-                pair_scalar: [0.162, 0.265, 0.541],
-                pair_vector: [0.34, 0.763],
-                m2l: [6.43, 0.464, 0.0294],
-                point_coefficient: 0.1,
-                plane: PlaneCosts {
-                    pair_harmonic: [0.18, 0.28],
-                    pair_log: [0.4, 0.6],
-                    m2l: [15.0, 0.8, 0.05],
-                    point_coefficient: 0.1,
-                },
-            },
-            f64: OperatorCosts {
-                pair_scalar: [0.322, 0.534, 1.37],
-                pair_vector: [0.674, 1.82],
-                m2l: [12.6, 0.768, 0.0651],
-                point_coefficient: 0.185,
-                plane: PlaneCosts::default(),
-            },
-            device: None,
-        }
+        Self::for_level(SimdLevel::best())
     }
 }
 
 impl MachineProfile {
+    /// What the operators cost with the instructions of `level`.
+    pub fn for_level(level: SimdLevel) -> Self {
+        let (f32, f64) = level_costs::of(level);
+        Self { f32, f64, device: None }
+    }
+
     /// The costs in precision `T`.
     pub fn of<T: Real>(&self) -> &OperatorCosts {
         if T::EPSILON > 1e-10 { &self.f32 } else { &self.f64 }

@@ -1,0 +1,152 @@
+use super::*;
+use crate::kernel::reference;
+use crate::points::Random;
+
+/// The potential and gradient of some points at themselves, with the cores given.
+fn sums(level: SimdLevel, points: &[Vec<f64>; 3], sizes: Size2<f64>, accuracy: RsqrtAccuracy) -> Vec<f64> {
+    let n = points[0].len();
+    let strengths: Vec<f64> = (0..n).map(|k| 1.0 + (k % 5) as f64).collect();
+    let pairs = Pairs {
+        kernel: Kernel::gravity(1.0),
+        softened: true,
+        derivatives: 1,
+        accuracy,
+    };
+    let mut sums = vec![0.0; pairs.sums() * n];
+    let own = [(0, n as u32)];
+    let block = Block {
+        positions: columns(points),
+        targets: 0..n,
+        sources: Sources {
+            position: columns(points),
+            strengths: &strengths,
+            stride: n,
+            size2: sizes,
+        },
+        own: (&own, Skip::Coincident),
+        others: &[],
+    };
+    pairs.add(level, &block, &mut sums);
+    sums
+}
+
+#[test]
+fn pairs_beyond_the_range_of_singles_are_summed_as_exactly_as_others() {
+    let n = 37;
+    let mut random = Random::new(8);
+    let unit: [Vec<f64>; 3] = std::array::from_fn(|_| (0..n).map(|_| random.uniform()).collect());
+    // Two points, coincident in the precision of singles, and both on top of a third.
+    let clustered = unit.clone().map(|column| {
+        let mut column: Vec<f64> = column.iter().map(|x| 1e-30 * x).collect();
+        column[n - 1] = 1.0;
+        column[3] = column[4];
+        column
+    });
+    let tiny = unit.clone().map(|column| column.iter().map(|x| 1e-90 * x).collect());
+    let some_huge: Vec<f64> = (0..n).map(|k| if k == 20 { 1e80 } else { 1e-4 }).collect();
+    for (points, sizes) in [
+        (&unit, Size2::Global(0.0)),
+        (&unit, Size2::Global(1e70)),
+        (&unit, Size2::PerSource(&some_huge)),
+        (&clustered, Size2::Global(0.0)),
+        (&tiny, Size2::Global(0.0)),
+        (&tiny, Size2::Global(1e-190)),
+    ] {
+        let want = sums(SimdLevel::SCALAR, points, sizes, RsqrtAccuracy::Full);
+        for level in SimdLevel::available() {
+            for (accuracy, allowed) in [(RsqrtAccuracy::Full, 1e-13), (RsqrtAccuracy::Newton, 3e-6)] {
+                let got = sums(level, points, sizes, accuracy);
+                for (k, (got, want)) in got.chunks(n).zip(want.chunks(n)).enumerate() {
+                    // Gradients are sums of terms that cancel: measured by the largest.
+                    let largest = want.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+                    for (got, want) in got.iter().zip(want) {
+                        let error = (got - want).abs() / largest;
+                        assert!(error <= allowed, "{level} {accuracy:?} sum {k}: {got} {want}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Sums over pairs of 45 points in a cube, of any kernel, against its plain formula.
+fn difference<T: Real>(pairs: &Pairs, simd: SimdLevel, sizes: &[f64]) -> f64 {
+    let n = 45;
+    let mut random = Random::new(3);
+    let mut column = |count: usize| -> Vec<T> { (0..count).map(|_| T::from_f64(random.uniform())).collect() };
+    let position: [Vec<T>; 3] = std::array::from_fn(|_| column(n));
+    let components = pairs.kernel.strength_components();
+    let strengths = column(n * components);
+    let sizes: Vec<T> = (0..n).map(|j| T::from_f64(sizes[j % sizes.len()])).collect();
+    let size2: Vec<T> = sizes.iter().map(|size| *size * *size).collect();
+    let mut sums = vec![T::ZERO; pairs.sums() * n];
+    let sources = Sources {
+        position: columns(&position),
+        strengths: &strengths,
+        stride: n,
+        size2: Size2::PerSource(&size2),
+    };
+    let block = Block {
+        positions: columns(&position),
+        targets: 0..n,
+        sources,
+        own: (&[(0, n as u32)], pairs.own_skip(true)),
+        others: &[],
+    };
+    pairs.add(simd, &block, &mut sums);
+    let (mut squares, mut norm) = (0.0, 0.0);
+    let outputs = pairs.kernel.outputs().iter();
+    for output in outputs.filter(|output| output.derivatives() <= pairs.derivatives) {
+        let first = crate::plan::first_sum(*output);
+        for i in 0..n {
+            let mut want = vec![0.0; output.components()];
+            for j in (0..n).filter(|j| *j != i) {
+                let d = std::array::from_fn(|axis| position[axis][i].to_f64() - position[axis][j].to_f64());
+                let strength: Vec<f64> = (0..components).map(|c| strengths[c * n + j].to_f64()).collect();
+                reference::add_pair(pairs.kernel, *output, d, &strength, sizes[j].to_f64(), &mut want);
+            }
+            for (c, want) in want.iter().enumerate() {
+                let got = sums[(first + c) * n + i].to_f64() * pairs.kernel.scale(*output);
+                squares += (got - want) * (got - want);
+                norm += want * want;
+            }
+        }
+    }
+    (squares / norm).sqrt()
+}
+
+#[test]
+fn loops_over_pairs_match_the_plain_formula_for_every_kernel_level_and_precision() {
+    for simd in SimdLevel::available() {
+        for kernel in Kernel::all() {
+            let most = kernel.outputs().iter().map(|output| output.derivatives()).max();
+            for derivatives in 0..=most.unwrap_or(0) {
+                if derivatives == 0 && kernel.outputs()[0].derivatives() > 0 {
+                    continue;
+                }
+                for (softened, sizes) in [(false, &[0.0][..]), (true, &[0.3]), (true, &[0.0, 0.05, 0.2, 2.0])] {
+                    if softened && !kernel.has_sizes() {
+                        continue;
+                    }
+                    for (tolerance, allowed, allowed_single) in
+                        [(1e-12, 1e-13, 1e-6), (1e-6, 3e-7, 1e-6), (1e-2, 2e-3, 2e-3)]
+                    {
+                        let what = format!("{simd} {kernel:?} {derivatives} {sizes:?} {tolerance:e}");
+                        let pairs = |accuracy| Pairs {
+                            kernel,
+                            softened,
+                            derivatives,
+                            accuracy,
+                        };
+                        let double =
+                            difference::<f64>(&pairs(accuracy_for::<f64>(simd, tolerance, derivatives)), simd, sizes);
+                        assert!(double < allowed, "{what}: {double:e}");
+                        let single =
+                            difference::<f32>(&pairs(accuracy_for::<f32>(simd, tolerance, derivatives)), simd, sizes);
+                        assert!(single < allowed_single, "{what} f32: {single:e}");
+                    }
+                }
+            }
+        }
+    }
+}
