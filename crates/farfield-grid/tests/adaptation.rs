@@ -229,7 +229,8 @@ fn single_precision_makes_the_grid_and_the_field_of_double_precision() {
     }
     let ((blocks, field), (blocks_f32, field_f32)) = (adapted::<f64>(), adapted::<f32>());
     assert!(blocks.len() > 8 && blocks.len() < 512, "{}", blocks.len());
-    assert!(blocks.iter().any(|block| block.level == 1) && blocks.iter().any(|block| block.level == 3));
+    let levels: std::collections::BTreeSet<u8> = blocks.iter().map(|block| block.level).collect();
+    assert!(levels.len() > 1, "{levels:?}");
     assert_eq!(blocks, blocks_f32);
     // The field is at most one; prediction from level to level adds a few roundings.
     let error = largest_difference(&field, &field_f32);
