@@ -1,0 +1,49 @@
+//! farfield from Python: the extension module `farfield._farfield`.
+//!
+//! The package in `python/farfield` turns what the caller has into plain arrays and names; this module turns those into a
+//! sum of the library, does it while Python goes on ([`wait`]), and hands back arrays.
+//!
+//! 1. [`numbers`]: numpy arrays as slices that keep their array alive.
+//! 2. [`request`]: a dictionary of names and arrays becomes a sum in space or in the plane.
+//! 3. [`plan`]: the planned sum, a Python class.
+//! 4. [`wait`] and [`pools`]: who computes, Ctrl-C, and what a forked process may do.
+//! 5. [`failure`]: what went wrong, as Python's own exceptions, with the caller's names.
+
+mod failure;
+mod numbers;
+mod plan;
+mod poisson;
+mod pools;
+mod request;
+mod simulation;
+mod wait;
+
+use pyo3::prelude::*;
+
+/// The fast sums behind the package `farfield`.
+#[pymodule]
+fn _farfield(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    pools::remember_process();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<plan::Plan>()?;
+    module.add_class::<simulation::Simulation>()?;
+    module.add_function(wrap_pyfunction!(simulation::run, module)?)?;
+    module.add_function(wrap_pyfunction!(simulation::cases, module)?)?;
+    module.add_function(wrap_pyfunction!(poisson::poisson, module)?)?;
+    module.add_function(wrap_pyfunction!(gpus, module)?)?;
+    module.add_function(wrap_pyfunction!(simd, module)?)?;
+    Ok(())
+}
+
+/// The names of the graphics processors there are.
+#[pyfunction]
+fn gpus() -> Vec<String> {
+    let all = farfield::Device::all_gpus().unwrap_or_default();
+    all.into_iter().map(|gpu| gpu.name).collect()
+}
+
+/// The instruction set that sums use.
+#[pyfunction]
+fn simd() -> &'static str {
+    farfield::simd::SimdLevel::best().name()
+}

@@ -1,0 +1,169 @@
+//! A planned sum as a Python class.
+
+use crate::failure::{Failure, Names};
+use crate::numbers::{AnyNumbers, Scalar, Values};
+use crate::pools::{check_device, with_threads};
+use crate::request::{Request, Requested};
+use crate::wait;
+use farfield::plane::Plane;
+use farfield::{Device, Field, PlanOf, Space};
+use pyo3::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The measured error of an output: its name, the relative L2 error, and in the plane the largest relative one.
+type MeasuredError = (&'static str, f64, Option<f64>);
+
+/// A plan of any precision, in space or in the plane.
+trait Planned: Send {
+    fn evaluate(&mut self, strengths: &AnyNumbers, name: &str) -> Result<Values, Failure>;
+    /// Evaluates and compares with a direct sum in double precision.
+    fn verify(
+        &mut self,
+        request: &Request,
+        strengths: &AnyNumbers,
+        name: &str,
+        samples: usize,
+        seed: u64,
+    ) -> Result<Vec<MeasuredError>, Failure>;
+    /// As JSON.
+    fn report(&self) -> String;
+    fn device(&self) -> &'static str;
+}
+
+impl<T: Scalar, G: Requested> Planned for PlanOf<T, G> {
+    fn evaluate(&mut self, strengths: &AnyNumbers, name: &str) -> Result<Values, Failure> {
+        let field = PlanOf::evaluate(self, strengths.slice(name)?)?;
+        Ok(T::values(field.into_values()))
+    }
+
+    fn verify(
+        &mut self,
+        request: &Request,
+        strengths: &AnyNumbers,
+        name: &str,
+        samples: usize,
+        seed: u64,
+    ) -> Result<Vec<MeasuredError>, Failure> {
+        let strengths = strengths.slice(name)?;
+        let field: Field<T, G::Output> = PlanOf::evaluate(self, strengths)?;
+        let errors = G::sum::<T>(request)?.verify(strengths, &field, samples, seed);
+        let of = |error: farfield::verify::OutputError| (error.output, error.relative_l2, error.maximum);
+        Ok(errors.into_iter().map(of).collect())
+    }
+
+    fn report(&self) -> String {
+        // A report is numbers and texts: it can always be written.
+        serde_json::to_string(&PlanOf::report(self)).unwrap_or_default()
+    }
+
+    fn device(&self) -> &'static str {
+        self.processor().device()
+    }
+}
+
+/// The plan, and the bytes it is expected to take.
+type Made = (Box<dyn Planned>, u64);
+
+fn make(request: &Request) -> Result<Made, Failure> {
+    fn of<T: Scalar, G: Requested>(request: &Request) -> Result<Made, Failure> {
+        let sum = G::sum::<T>(request)?;
+        let targets = request.has_targets().then(|| request.target_count());
+        let bytes = sum.memory_forecast(request.source_count(), targets);
+        Ok((Box::new(sum.plan()?), bytes))
+    }
+    match (&request.sources, request.dimension) {
+        (AnyNumbers::Single(_), 3) => of::<f32, Space>(request),
+        (AnyNumbers::Double(_), 3) => of::<f64, Space>(request),
+        (AnyNumbers::Single(_), 2) => of::<f32, Plane>(request),
+        (AnyNumbers::Double(_), 2) => of::<f64, Plane>(request),
+        (_, dimension) => Err(Failure::Argument(format!(
+            "sources: points have {dimension} coordinates, not 2 or 3"
+        ))),
+    }
+}
+
+/// A planned sum: `Plan(request)`, then `evaluate(strengths)` as often as wanted, from any thread.
+#[pyclass(frozen, module = "farfield._farfield")]
+pub struct Plan {
+    request: Arc<Request>,
+    plan: Arc<Mutex<Box<dyn Planned>>>,
+    names: Names,
+    memory_bytes: u64,
+}
+
+impl Plan {
+    /// Does something with the plan, one caller at a time, where the request says.
+    fn with<R: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut dyn Planned, &Request) -> Result<R, Failure> + Send + 'static,
+    ) -> PyResult<R> {
+        let (request, plan) = (self.request.clone(), self.plan.clone());
+        let work = move || {
+            with_threads(request.threads, || {
+                // What a panic left behind is overwritten by the next sum.
+                let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
+                if plan.device() != "cpu" {
+                    check_device(Device::Cuda(0))?;
+                }
+                work(plan.as_mut(), &request)
+            })?
+        };
+        let done = if self.request.is_long() {
+            wait::long(py, work)?
+        } else {
+            wait::short(py, work)
+        };
+        done.map_err(|failure| self.names.exception(&failure))
+    }
+}
+
+#[pymethods]
+impl Plan {
+    #[new]
+    fn new(py: Python<'_>, request: Request) -> PyResult<Self> {
+        let names = request.names();
+        let request = Arc::new(request);
+        let asked = request.clone();
+        let work = move || with_threads(asked.threads, || make(&asked))?;
+        let made = if request.is_long() {
+            wait::long(py, work)?
+        } else {
+            wait::short(py, work)
+        };
+        let (plan, memory_bytes) = made.map_err(|failure| names.exception(&failure))?;
+        Ok(Self {
+            request,
+            plan: Arc::new(Mutex::new(plan)),
+            names,
+            memory_bytes,
+        })
+    }
+
+    /// Sums: one flat array per output, vector by vector, target by target, component by component.
+    fn evaluate(&self, py: Python<'_>, strengths: AnyNumbers) -> PyResult<Vec<Py<PyAny>>> {
+        let name = self.names.strengths.clone();
+        let values = self.with(py, move |plan, _| plan.evaluate(&strengths, &name))?;
+        Ok(values.into_arrays(py))
+    }
+
+    /// Sums, and measures the error at random targets.
+    fn verify(&self, py: Python<'_>, strengths: AnyNumbers, samples: usize, seed: u64) -> PyResult<Vec<MeasuredError>> {
+        let name = self.names.strengths.clone();
+        self.with(py, move |plan, request| {
+            plan.verify(request, &strengths, &name, samples, seed)
+        })
+    }
+
+    /// What the plan settled on and where the time of the last evaluation went, as JSON.
+    fn report(&self, py: Python<'_>) -> String {
+        let plan = self.plan.clone();
+        py.detach(move || plan.lock().unwrap_or_else(PoisonError::into_inner).report())
+    }
+
+    /// The bytes it is expected to take.
+    #[getter]
+    fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
+    }
+}

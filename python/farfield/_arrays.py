@@ -1,0 +1,109 @@
+"""What callers pass, as the arrays the engine takes: aligned, in C order, of one precision."""
+
+from __future__ import annotations
+
+import numbers
+import sys
+from typing import Any, Optional, Tuple
+
+import numpy as np
+
+_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def array(name: str, value: Any, allow_complex: bool = False) -> np.ndarray:
+    """`value` as an array of numbers, in whatever layout it has; TypeError for other things than numbers."""
+    if not isinstance(value, np.ndarray) and hasattr(value, "__cuda_array_interface__"):
+        raise TypeError(f"{name}: the array is on a GPU; copy it to the host first")
+    try:
+        result = np.asarray(value)
+    except Exception as error:
+        raise ValueError(f"{name}: not an array of numbers: {error}") from None
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(f"{name}: some entries are masked; fill them or leave them out")
+    kind, size = result.dtype.kind, result.dtype.itemsize
+    if kind in "iu" or (kind == "f" and size in (4, 8)) or (kind == "c" and allow_complex and size in (8, 16)):
+        return result
+    complex_too = ", complex64, complex128" if allow_complex else ""
+    raise TypeError(
+        f"{name}: numbers of type {result.dtype} are not supported; use float32, float64{complex_too} or integers"
+    )
+
+
+def precision(*pairs: Tuple[Any, Optional[np.ndarray]]) -> np.dtype:
+    """float32 if some array is and none is float64, else float64. Integers, lists and scalars follow the others."""
+    found = None
+    for given, as_array in pairs:
+        if as_array is None or as_array.ndim == 0 or as_array.dtype.kind not in "fc" or not hasattr(given, "dtype"):
+            continue
+        size = as_array.dtype.itemsize // (2 if as_array.dtype.kind == "c" else 1)
+        if size == 8:
+            return _DOUBLE
+        found = _SINGLE
+    return found or _DOUBLE
+
+
+def plain(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The values in C order, aligned, in a precision: the same array where it is so already."""
+    result = np.ascontiguousarray(values, dtype)
+    return result if result.flags.aligned else result.copy()
+
+
+def points(name: str, value: Any) -> np.ndarray:
+    """Points as given: (n, 3), (n, 2), or complex numbers (n,)."""
+    result = array(name, value, allow_complex=True)
+    if result.dtype.kind == "c":
+        if result.ndim != 1:
+            raise ValueError(f"{name}: complex points have the shape (n,), not {result.shape}")
+    elif result.ndim != 2 or result.shape[1] not in (2, 3):
+        raise ValueError(f"{name}: points have the shape (n, 3), or (n, 2) in the plane, not {result.shape}")
+    return result
+
+
+def dimension(values: np.ndarray) -> int:
+    """3 in space, 2 in the plane."""
+    return 2 if values.dtype.kind == "c" else values.shape[1]
+
+
+def plain_points(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Points as (n, 2) or (n, 3)."""
+    if values.dtype.kind == "c":
+        return plain(values, complex_of(dtype)).view(dtype).reshape(-1, 2)
+    return plain(values, dtype)
+
+
+def complex_of(dtype: np.dtype) -> np.dtype:
+    """The complex numbers of a precision."""
+    return np.dtype(np.complex64 if dtype == _SINGLE else np.complex128)
+
+
+def real(name: str, value: Any) -> float:
+    """An option that is a number."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected a number, not {type(value).__name__}")
+    try:
+        result = float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: {value!r} is too large") from None
+    if not np.isfinite(result):
+        raise ValueError(f"{name}: {result} is not finite")
+    return result
+
+
+def count(name: str, value: Any, lowest: int = 1) -> int:
+    """An option that is a count."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Integral, np.integer)):
+        raise TypeError(f"{name}: expected a whole number, not {type(value).__name__}")
+    result = int(value)
+    if not lowest <= result <= sys.maxsize:
+        raise ValueError(f"{name} = {result} is outside its range {lowest} to {sys.maxsize}")
+    return result
+
+
+def text(name: str, value: Any) -> str:
+    """An option that is a name."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected a name, not {type(value).__name__}")
+    return value

@@ -1,0 +1,362 @@
+"""Simulations: whole runs in a folder, and stepping by hand."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+import tempfile
+import time as clock
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _arrays, _farfield
+
+#: Called with step, time, the time of the end, and the seconds that are left.
+Watch = Callable[[int, float, float, float], None]
+
+
+def cases() -> Dict[str, str]:
+    """The built-in cases and what they are about.
+
+    >>> "leapfrog" in ff.cases()
+    True
+    """
+    return dict(_farfield.cases())
+
+
+def _value(key: str, value: Any) -> str:
+    """A value as TOML."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return "[" + ", ".join(_value(key, item) for item in value) + "]"
+    raise TypeError(f"set: `{key}` is {type(value).__name__}; a number, a name, a truth value or a list is needed")
+
+
+def _asked(case: Any, set: Optional[Mapping[str, Any]], device: str, threads: Optional[int]) -> Dict[str, Any]:
+    name, text = os.fspath(case), None
+    if not isinstance(name, str):
+        raise TypeError("case: expected a name, a path or the text of a case")
+    if "\n" in name:
+        name, text = "case", name
+    elif name.endswith(".toml"):
+        with open(name, encoding="utf-8") as file:
+            text = file.read()
+    return {
+        "name": name,
+        "text": text,
+        "set": [f"{key}={_value(key, value)}" for key, value in (set or {}).items()],
+        "device": _arrays.text("device", device),
+        "threads": None if threads is None else _arrays.count("threads", threads),
+    }
+
+
+class RunResult:
+    """A run's folder and what is in it."""
+
+    def __init__(self, folder: str, outcome: Mapping[str, Any]) -> None:
+        #: Where everything was written.
+        self.folder = folder
+        #: Whether the end of the case was reached.
+        self.finished: bool = outcome["finished"]
+        #: Steps done in all.
+        self.steps: int = outcome["steps"]
+        #: The time reached.
+        self.time: float = outcome["time"]
+        #: Seconds it took.
+        self.seconds: float = outcome["seconds"]
+        #: What the sums settled on.
+        self.sums: str = outcome["sums"]
+        #: What is worth knowing.
+        self.remarks: List[str] = outcome["remarks"]
+
+    @property
+    def diagnostics(self) -> Dict[str, np.ndarray]:
+        """Every column of diagnostics.csv as an array; NaN where a row has no number."""
+        with open(os.path.join(self.folder, "diagnostics.csv"), newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(line for line in file if not line.startswith("#")))
+        names, rows = rows[0], rows[1:]
+        return {name: _column([row[k] for row in rows]) for k, name in enumerate(names)}
+
+    def frame(self) -> Any:
+        """The diagnostics as a pandas frame."""
+        import pandas
+
+        return pandas.DataFrame(self.diagnostics)
+
+    def _files(self, ending: str) -> List[str]:
+        found = []
+        for place, _, names in os.walk(self.folder):
+            found += [os.path.join(place, name) for name in names if name.endswith(ending)]
+        return sorted(found)
+
+    @property
+    def frames(self) -> List[str]:
+        """The pictures, in order."""
+        return self._files(".png")
+
+    @property
+    def fields(self) -> Iterator[Dict[str, np.ndarray]]:
+        """The field files, in order, each as a dict of arrays; only those the case asks for (output.fields_every)."""
+        for path in self._files(".npz"):
+            with np.load(path) as file:
+                yield {name: file[name] for name in file.files}
+
+    def resume(self, set: Optional[Mapping[str, Any]] = None, **options: Any) -> "RunResult":
+        """Goes on from the newest checkpoint; `set` changes the case, for instance ``{"time.end": 4}``."""
+        return resume(self.folder, set=set, **options)
+
+    def __repr__(self) -> str:
+        how = "finished" if self.finished else "stopped"
+        return f"<farfield run {how} at step {self.steps}, time {self.time:g}, in {self.folder}>"
+
+
+def _column(texts: List[str]) -> np.ndarray:
+    try:
+        return np.array([float(text) if text else np.nan for text in texts])
+    except ValueError:
+        return np.array(texts)
+
+
+def run(
+    case: Any,
+    *,
+    set: Optional[Mapping[str, Any]] = None,
+    folder: Union[None, str, "os.PathLike[str]"] = None,
+    device: str = "cpu",
+    threads: Optional[int] = None,
+    steps: Optional[int] = None,
+    progress: Union[bool, Watch] = True,
+) -> RunResult:
+    """Runs a simulation to its end and returns what it wrote.
+
+    Parameters
+    ----------
+    case : str
+        A built-in case (`farfield.cases`), a path that ends in .toml, or the text of a case.
+    set : mapping, optional
+        What to change in it: ``{"time.end": 2, "vortex.rings.0.radius": 0.5}``.
+    folder : path, optional
+        Where to write; a new temporary folder if not said.
+    steps : int, optional
+        Stop after so many steps.
+    progress : bool or callable
+        A line that tells how far it is, on a terminal and in notebooks; or what to call with step, time, end and the seconds
+        left.
+
+    Ctrl-C ends the run after the present step, with a checkpoint to `resume` from.
+
+    >>> result = ff.run("kepler", set={"time.end": 0.1, "output.views": []}, progress=False)
+    >>> result.finished
+    True
+    >>> result.diagnostics["time"][-1]
+    0.1
+    """
+    asked = _asked(case, set, device, threads)
+    place = tempfile.mkdtemp(prefix="farfield-") if folder is None else os.fspath(folder)
+    if folder is None:
+        place = os.path.join(place, "run")
+    return _go(asked, place, False, steps, progress)
+
+
+def resume(
+    folder: Union[str, "os.PathLike[str]"],
+    *,
+    set: Optional[Mapping[str, Any]] = None,
+    device: str = "cpu",
+    threads: Optional[int] = None,
+    steps: Optional[int] = None,
+    progress: Union[bool, Watch] = True,
+) -> RunResult:
+    """Goes on with the run in a folder from its newest checkpoint."""
+    place = os.fspath(folder)
+    return _go({**_asked("", set, device, threads), "name": place}, place, True, steps, progress)
+
+
+def _go(
+    asked: Dict[str, Any], folder: str, again: bool, steps: Optional[int], progress: Union[bool, Watch]
+) -> RunResult:
+    most = None if steps is None else _arrays.count("steps", steps, 0)
+    watch: Optional[Watch] = progress if callable(progress) else (_Line() if progress else None)
+    try:
+        outcome = _farfield.run(asked, folder, again, most, watch)
+    finally:
+        if isinstance(watch, _Line):
+            watch.end()
+    return RunResult(folder, outcome)
+
+
+class _Line:
+    """One line on stderr that is written over: a terminal and a notebook both show it."""
+
+    def __init__(self) -> None:
+        self.written = 0.0
+
+    def __call__(self, step: int, time: float, end: float, left: float) -> None:
+        now = clock.monotonic()
+        if now - self.written < 0.2:
+            return
+        self.written = now
+        share = min(max(time / end, 0.0), 1.0) if end > 0 else 1.0
+        bar = "#" * int(30 * share)
+        sys.stderr.write(f"\r[{bar:<30}] {100 * share:3.0f} %  step {step}, time {time:.4g}, {left:.0f} s left   ")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        if self.written:
+            sys.stderr.write("\n")
+
+
+class Simulation:
+    """A simulation that is stepped by hand; nothing is written.
+
+    Parameters
+    ----------
+    case, set, threads
+        As for `run`.
+    device : str
+        Where the sums are done. The state stays on the host.
+    state : mapping, optional
+        Arrays to start from instead of the case's, by the names of `state`.
+
+    >>> sim = ff.Simulation("kepler")
+    >>> sim.step(10)
+    >>> sim.steps
+    10
+    >>> sim.positions.shape
+    (2, 3)
+    """
+
+    def __init__(
+        self,
+        case: Any,
+        *,
+        set: Optional[Mapping[str, Any]] = None,
+        state: Optional[Mapping[str, Any]] = None,
+        device: str = "cpu",
+        threads: Optional[int] = None,
+    ) -> None:
+        self._simulation = _farfield.Simulation(_asked(case, set, device, threads), _rows(state or {}))
+
+    @classmethod
+    def of_bodies(
+        cls,
+        positions: Any,
+        velocities: Any,
+        masses: Any,
+        *,
+        dt: float,
+        softening: float = 0.0,
+        gravitational_constant: float = 1.0,
+        tolerance: float = 1e-5,
+        scheme: str = "leapfrog",
+        device: str = "cpu",
+        threads: Optional[int] = None,
+    ) -> "Simulation":
+        """Bodies of your own under their gravity.
+
+        >>> sim = ff.Simulation.of_bodies([[0.0, 0, 0], [1, 0, 0]], [[0, 0.0, 0], [0, 1, 0]], [1.0, 1e-3], dt=0.01)
+        >>> sim.step(5)
+        >>> round(sim.time, 12)
+        0.05
+        """
+        places = np.array(_arrays.array("positions", positions), dtype=float)
+        if places.ndim != 2 or places.shape[1:] != (3,) or len(places) == 0:
+            raise ValueError(f"positions: expected the shape (n, 3), found {places.shape}")
+        text = f"""
+[time]
+end = 1e300
+step = {_arrays.real("dt", dt)!r}
+scheme = {_value("scheme", scheme)}
+[sum]
+tolerance = {_arrays.real("tolerance", tolerance)!r}
+[gravity]
+constant = {_arrays.real("gravitational_constant", gravitational_constant)!r}
+softening = {_arrays.real("softening", softening)!r}
+[[gravity.plummer]]
+count = {len(places)}
+"""
+        weights = np.broadcast_to(np.asarray(_arrays.array("masses", masses), dtype=float), (len(places),))
+        speeds = np.broadcast_to(np.asarray(_arrays.array("velocities", velocities), dtype=float), places.shape)
+        state = {"positions": places, "velocities": speeds, "masses": weights}
+        return cls(text, state=state, device=device, threads=threads)
+
+    def step(self, steps: int = 1, *, dt: Optional[float] = None, callback: Optional[Callable[["Simulation"], Any]] = None) -> None:
+        """Goes ahead by so many steps, of the case's length if not said; `callback(self)` is called after each."""
+        length = None if dt is None else _arrays.real("dt", dt)
+        for _ in range(_arrays.count("steps", steps, 0)):
+            self._simulation.step(length)
+            if callback is not None:
+                callback(self)
+
+    @property
+    def steps(self) -> int:
+        """Steps done."""
+        return self._simulation.clock()[0]
+
+    @property
+    def time(self) -> float:
+        """The time reached."""
+        return self._simulation.clock()[1]
+
+    @property
+    def dt(self) -> float:
+        """The last step's length."""
+        return self._simulation.clock()[2]
+
+    @property
+    def state(self) -> Dict[str, np.ndarray]:
+        """Copies of the arrays that are the state; assign a mapping to replace some of them."""
+        return _arrays_of(self._simulation.state())
+
+    @state.setter
+    def state(self, arrays: Mapping[str, Any]) -> None:
+        self._simulation.restore(_rows(arrays))
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Where the vortex elements or bodies are."""
+        return self.state["positions"]
+
+    @property
+    def tracers(self) -> np.ndarray:
+        """Where the tracers of a vortex case are."""
+        state = self.state
+        if "tracers" not in state:
+            raise AttributeError("tracers: this case has none")
+        return state["tracers"]
+
+    @property
+    def clouds(self) -> Dict[str, Dict[str, np.ndarray]]:
+        """All that is known of all points, for pictures: ``clouds["bodies"]["points"]``."""
+        return {name: _arrays_of(arrays) for name, arrays in self._simulation.clouds()}
+
+    def measure(self, energy: bool = True) -> Dict[str, float]:
+        """What can be measured of the present state: invariants, energy, and more."""
+        return dict(self._simulation.measure(bool(energy)))
+
+    def __repr__(self) -> str:
+        return f"<farfield.Simulation of {self._simulation.describe()}, at time {self.time:g}>"
+
+
+def _rows(arrays: Mapping[str, Any]) -> Dict[str, Tuple[int, np.ndarray]]:
+    rows = {}
+    for name, value in arrays.items():
+        values = _arrays.array(f"state: {name}", value)
+        if values.ndim not in (1, 2):
+            raise ValueError(f"state: `{name}` has the shape {values.shape}; (n,) or (n, 3) is needed")
+        width = 1 if values.ndim == 1 else values.shape[1]
+        rows[name] = (width, _arrays.plain(values, np.dtype(np.float64)))
+    return rows
+
+
+def _arrays_of(arrays: List[Tuple[str, int, np.ndarray]]) -> Dict[str, np.ndarray]:
+    return {name: values if width == 1 else values.reshape(-1, width) for name, width, values in arrays}
