@@ -232,10 +232,10 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
             self.over_range::<V, P, S, O, A, B, false, false>(*range, first, &x, &mut totals);
         }
         if !V::WHOLE_RANGE {
-            // A number minus itself is zero, unless it is infinite or none.
+            // A number times zero is zero, unless it is infinite or none.
             let mut rest = V::zero();
             for total in totals.as_flattened() {
-                rest = rest + (*total - *total);
+                rest = total.mul_add(V::zero(), rest);
             }
             if rest.sum() != T::ZERO {
                 return false;
