@@ -423,7 +423,10 @@ fn what_cancellation_leaves_is_said() {
 }
 
 /// Points of the plane with strengths.
-fn plane_sets() -> Vec<(&'static str, Vec<[f64; 2]>, Vec<f64>)> {
+/// A name, points and strengths.
+type PlaneInput = (&'static str, Vec<[f64; 2]>, Vec<f64>);
+
+fn plane_sets() -> Vec<PlaneInput> {
     let n = 3000;
     let mut random = Random::new(2);
     let mut sets = Vec::new();

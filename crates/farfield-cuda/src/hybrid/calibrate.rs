@@ -97,7 +97,7 @@ fn speedup() -> Result<f64, Error> {
         Ok(best)
     };
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    let alone = alone.map_err(|reason| farfield_core::Error::Threads {
+    let alone = alone.map_err(|reason| Error::Threads {
         threads: 1,
         reason: reason.to_string(),
     })?;

@@ -257,7 +257,7 @@ pub(crate) fn check_point_count(count: usize) -> Result<(), Error> {
     let limit = (1 << 30) - 1;
     if count > limit {
         let array = "points";
-        return Err(farfield_core::Error::TooMany { array, count, limit }.into());
+        return Err(Error::TooMany { array, count, limit });
     }
     Ok(())
 }

@@ -157,18 +157,17 @@ fn check_length(length: usize) -> Result<(), Error> {
         return Ok(());
     }
     let (array, count) = ("numbers", length);
-    Err(farfield_core::Error::TooMany { array, count, limit }.into())
+    Err(Error::TooMany { array, count, limit })
 }
 
 fn same_length(expected: usize, found: usize) -> Result<(), Error> {
     if expected == found {
         return Ok(());
     }
-    Err(farfield_core::Error::Length {
+    Err(Error::Length {
         array: "array",
         found,
         expected,
         why: "both belong together".to_owned(),
-    }
-    .into())
+    })
 }

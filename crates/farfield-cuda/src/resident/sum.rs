@@ -127,13 +127,12 @@ impl<T: Precision> Resident<T> {
         };
         let mut value = [T::ZERO];
         self.buffers.read_at(self.own(array)?, at, &mut value)?;
-        Err(farfield_core::Error::NotFinite {
+        Err(Error::NotFinite {
             array: name,
             index: at / components,
             component: at % components,
             value: value[0].to_f64(),
-        }
-        .into())
+        })
     }
 
     /// Results must be numbers, as those of [`farfield_core::Field::from_values`].
@@ -141,15 +140,14 @@ impl<T: Precision> Resident<T> {
         let surveys = self.survey(&values.iter().collect::<Vec<_>>())?;
         for (output, survey) in outputs.iter().zip(surveys) {
             if let Some(at) = survey.not_finite() {
-                return Err(farfield_core::Error::Overflow {
+                return Err(Error::Overflow {
                     output: output.name(),
                     target: at / output.components(),
                     largest: T::LARGEST,
                     strengths,
                     precision: T::NAME,
                     hint: if T::DOUBLE { "" } else { ", or f64" },
-                }
-                .into());
+                });
             }
         }
         Ok(())

@@ -94,7 +94,7 @@ impl<T: Real> Grid<T> {
             for (leaf, detail) in details.into_iter().enumerate() {
                 // Not `<`: a NaN is nothing to be joined.
                 too_coarse[leaf] |= detail > threshold.refine;
-                needed[leaf] |= !(detail < threshold.compress);
+                needed[leaf] |= detail.is_nan() || detail >= threshold.compress;
             }
         }
         Ok(leaves

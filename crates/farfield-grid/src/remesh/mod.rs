@@ -60,7 +60,7 @@ impl<T: Real> Grid<T> {
         let cells = self.most_cells(velocity, time)?;
         let limit = MAX_GHOSTS - kernel.reach();
         // Not `>`: a NaN must not pass.
-        if !(cells <= limit as f64) {
+        if cells.is_nan() || cells > limit as f64 {
             return Err(Error::Displacement { cells, limit });
         }
         let ghosts = kernel.reach() + cells.ceil() as usize;

@@ -286,7 +286,7 @@ fn check_ring(domain: &Domain, ring: &FlowRing, key: &str) -> Result<(), Wrong> 
             ),
         ));
     }
-    if !(norm(ring.axis) > 1e-100) {
+    if norm(ring.axis).is_nan() || norm(ring.axis) <= 1e-100 {
         return Err((format!("{key}.axis"), "a direction cannot be zero".to_owned()));
     }
     for axis in 0..3 {
