@@ -1,5 +1,7 @@
 """numpy as it comes: precisions, layouts, scalars."""
 
+import re
+
 import numpy as np
 import pytest
 from conftest import relative
@@ -39,10 +41,11 @@ def test_every_layout_gives_the_same_bits(rng, dtype):
     for name, other in layouts(x).items():
         for values, truth in zip(ff.coulomb(other, q, targets=y, outputs=("potential", "gradient")), expected):
             assert values.dtype == dtype and np.array_equal(values, truth), name
+    expected = ff.coulomb(x, q, targets=y)
     for name, other in layouts(q).items():
-        assert np.array_equal(ff.coulomb(x, other, targets=y), expected[0]), name
+        assert np.array_equal(ff.coulomb(x, other, targets=y), expected), name
     for name, other in layouts(y).items():
-        assert np.array_equal(ff.coulomb(x, q, targets=other), expected[0]), name
+        assert np.array_equal(ff.coulomb(x, q, targets=other), expected), name
 
 
 @settings(max_examples=60, deadline=None)
@@ -98,7 +101,7 @@ def test_precisions_mix_as_in_numpy(rng):
 @pytest.mark.parametrize("dtype", [np.float16, np.longdouble, bool, object, "U3", "datetime64[s]"])
 def test_other_types_are_refused_by_name(rng, dtype):
     x = np.ones((5, 3))
-    with pytest.raises(TypeError, match=f"charges.*{np.dtype(dtype).name.split('[')[0][:3]}"):
+    with pytest.raises(TypeError, match=f"charges.*{re.escape(str(np.dtype(dtype)))}"):
         ff.coulomb(x, np.ones(5).astype(dtype))
     with pytest.raises(TypeError, match="sources"):
         ff.coulomb(x.astype(dtype), np.ones(5))
