@@ -3,9 +3,8 @@
 use farfield::tuning::MachineProfile;
 use farfield_sim::case::{self, BuiltIn, Case, Override};
 use farfield_sim::flow::FlowModel;
-use farfield_sim::model::Model;
-use farfield_sim::run::{Control, Run, Silent};
 use farfield_sim::reference::ring_speed;
+use farfield_sim::run::{Control, Run, Silent};
 use std::path::Path;
 
 fn case_of(name: &str, set: &[&str]) -> Case {
@@ -54,7 +53,11 @@ fn simulate(case: &Case) -> Rows {
         let dt = model.choose_step(&case.time).unwrap().dt.min(case.time.end - time);
         step += 1;
         model.advance(dt, step).unwrap();
-        time = if case.time.end - time - dt < 1e-9 { case.time.end } else { time + dt };
+        time = if case.time.end - time - dt < 1e-9 {
+            case.time.end
+        } else {
+            time + dt
+        };
     }
 }
 
@@ -75,7 +78,11 @@ fn a_ring_keeps_impulse_and_total_and_loses_energy_as_viscosity_says() {
     // Gamma pi R^2, more by the core: Gamma pi (R^2 + a^2 / 2).
     let theory = std::f64::consts::PI * (0.0625 + 0.5 * 0.07f64.powi(2));
     assert!((impulse / theory - 1.0).abs() < 5e-3, "{impulse} {theory}");
-    assert!((rows.last("impulse_x") / impulse - 1.0).abs() < 2e-3, "{impulse} {}", rows.last("impulse_x"));
+    assert!(
+        (rows.last("impulse_x") / impulse - 1.0).abs() < 2e-3,
+        "{impulse} {}",
+        rows.last("impulse_x")
+    );
     assert!(rows.last("impulse_y").abs() < 1e-5 * impulse);
     for (_, total) in rows.column("total_vorticity") {
         assert!(total < 1e-10, "{total}");
@@ -111,9 +118,19 @@ fn a_bad_case_is_refused_before_any_work() {
         ("body.0.shape=mesh", "needs it"),
         ("flow.reynold=3", "did you mean `reynolds`"),
     ] {
-        let overrides = [Override::parse(set).unwrap(), Override::parse("body.0.radius=0.2").unwrap()];
-        let overrides = if set.contains("radius") { &overrides[..1] } else { &overrides[..] };
-        let text = BuiltIn::find("sphere").unwrap().text.replace("roots = [3, 2, 2]", "roots = [1, 1, 1]");
+        let overrides = [
+            Override::parse(set).unwrap(),
+            Override::parse("body.0.radius=0.2").unwrap(),
+        ];
+        let overrides = if set.contains("radius") {
+            &overrides[..1]
+        } else {
+            &overrides[..]
+        };
+        let text = BuiltIn::find("sphere")
+            .unwrap()
+            .text
+            .replace("roots = [3, 2, 2]", "roots = [1, 1, 1]");
         let text = text.replacen("origin = [-1.0, -1.0, -1.0]", "origin = [-0.5, -0.5, -0.5]", 1);
         let error = case::read(&text, "sphere", overrides).unwrap_err().to_string();
         assert!(error.contains(says), "{set}: {error}");
@@ -156,7 +173,12 @@ fn a_stopped_run_goes_on_to_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
     let mut set = SMALL.to_vec();
-    set.extend(["output.vtk=false", "output.npz=false", "output.views=[]", "grid.adapt_every=2"]);
+    set.extend([
+        "output.vtk=false",
+        "output.npz=false",
+        "output.views=[]",
+        "grid.adapt_every=2",
+    ]);
     set[5] = "time.end=0.05";
     let case = case_of("sphere", &set);
     let steps = go(case.clone(), &whole, None);
@@ -180,7 +202,8 @@ fn a_thin_ring_travels_at_its_speed() {
     for (k, omega) in blocks.vorticity.iter().enumerate() {
         let (block, point) = (k / 4096, k % 4096);
         let (h, corner) = (blocks.spacings[block], blocks.corners[block]);
-        let x: [f64; 3] = std::array::from_fn(|a| corner[a] + ([point % 16, point / 16 % 16, point / 256][a] as f64 + 0.5) * h);
+        let x: [f64; 3] =
+            std::array::from_fn(|a| corner[a] + ([point % 16, point / 16 % 16, point / 256][a] as f64 + 0.5) * h);
         let radius = x[1].hypot(x[2]);
         let around = (x[1] * omega[2] - x[2] * omega[1]) / radius.max(1e-12);
         weight += h * h * h * around / radius.max(1e-12);

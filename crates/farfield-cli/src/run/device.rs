@@ -3,9 +3,9 @@
 use crate::args;
 use crate::failure::Failure;
 use farfield::Sum;
-use farfield_grid::poisson::Processor;
 use farfield_cuda::resident::{self, Resident};
 use farfield_cuda::{Error, Plan};
+use farfield_grid::poisson::Processor;
 use farfield_sim::device::{Array, Device, DeviceError, Evaluated, Memory, Points, StrengthLaw, Summed, Traffic};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -291,7 +291,8 @@ fn check_ring(domain: &Domain, ring: &FlowRing, key: &str) -> Result<(), Wrong> 
     }
     for axis in 0..3 {
         let (low, high) = (domain.origin()[axis], domain.origin()[axis] + domain.size()[axis]);
-        let extent = ring.radius * (1.0 - (ring.axis[axis] / norm(ring.axis)).powi(2)).max(0.0).sqrt() + 3.5 * ring.core;
+        let extent =
+            ring.radius * (1.0 - (ring.axis[axis] / norm(ring.axis)).powi(2)).max(0.0).sqrt() + 3.5 * ring.core;
         if !(ring.centre[axis] - extent > low && ring.centre[axis] + extent < high) {
             return Err((
                 format!("{key}.centre"),

@@ -10,7 +10,7 @@ use farfield_grid::{BLOCK_SIDE, BlockId};
 use std::f64::consts::PI;
 
 /// Spacings outside the wall at which the sense of its vorticity is looked at.
-const AWAY: f64 = 2.0;
+const AWAY: f64 = 1.0;
 /// Half-planes through the axis over which is averaged.
 const PLANES: usize = 8;
 /// Angles in steps of half a degree.
@@ -61,12 +61,16 @@ impl<T: Precision> Solver<T> {
 
     fn separation(&self, radius: f64, centre: Vec3) -> Result<f64, Error> {
         let along = self.setup.along;
-        let other = if along[0].abs() < 0.9 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
+        let other = if along[0].abs() < 0.9 {
+            [1.0, 0.0, 0.0]
+        } else {
+            [0.0, 1.0, 0.0]
+        };
         let across = unit(cross(along, other));
         let up = cross(along, across);
         let distance = radius + AWAY * self.setup.finest();
         let mut before: Option<f64> = None;
-        for k in ANGLES / 4..ANGLES {
+        for k in ANGLES / 3..ANGLES {
             let angle = PI * f64::from(k as u32) / f64::from(ANGLES as u32);
             let mut sum = 0.0;
             for plane in 0..PLANES {
@@ -109,7 +113,11 @@ impl<T: Precision> Solver<T> {
             return Ok(None);
         };
         let block = forest.leaves()[leaf];
-        let (h, corner, offset) = (domain.spacing(block.level), domain.corner(block), self.grid.wavelet().offset());
+        let (h, corner, offset) = (
+            domain.spacing(block.level),
+            domain.corner(block),
+            self.grid.wavelet().offset(),
+        );
         let last = (BLOCK_SIDE - 2) as f64;
         let q: Vec3 = std::array::from_fn(|a| ((x[a] - corner[a]) / h - offset).clamp(0.0, last + 1.0));
         let low = q.map(|c| c.floor().min(last));

@@ -46,7 +46,11 @@ impl Fields {
             }
             if self.npz {
                 let arrays = blocks::arrays_of_cut(cut);
-                write_arrays(self.folder.join(format!("cut-{step:06}.npz")), &arrays, Precision::Single)?;
+                write_arrays(
+                    self.folder.join(format!("cut-{step:06}.npz")),
+                    &arrays,
+                    Precision::Single,
+                )?;
             }
         }
         for cloud in &snapshot.clouds {

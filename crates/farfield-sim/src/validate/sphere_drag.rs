@@ -4,7 +4,6 @@ use super::{Claim, Validation};
 use crate::case::{self, BuiltIn, Case, Override};
 use crate::error::Error;
 use crate::flow::FlowModel;
-use crate::model::Model;
 use crate::reference::sphere_drag::{CURVE, at};
 use farfield::tuning::MachineProfile;
 use farfield_plot::{Axis, ChartGrid, Color, Figure, LineChart, LineStyle, Marker, Series};
@@ -107,7 +106,10 @@ fn largest_error(course: &Course, column: usize) -> f64 {
 fn claims(courses: &[(u32, Course)]) -> Vec<Claim> {
     let mut claims = Vec::new();
     for (column, what) in [(0, "penalisation"), (1, "impulse")] {
-        let errors: Vec<f64> = courses.iter().map(|(_, course)| largest_error(course, column)).collect();
+        let errors: Vec<f64> = courses
+            .iter()
+            .map(|(_, course)| largest_error(course, column))
+            .collect();
         if let Some(finest) = errors.last() {
             claims.push(Claim::below(
                 format!("drag from {what}, 64 points across, T from {FROM} to 3: largest relative error"),

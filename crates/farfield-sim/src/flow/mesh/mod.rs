@@ -60,7 +60,9 @@ impl Mesh {
             .map(|t| dot(points[t[0]], cross(points[t[1]], points[t[2]])) / 6.0)
             .sum();
         if volume < 0.0 {
-            return Err(format!("it is inside out: its volume is {volume:.4e}; turn its triangles around"));
+            return Err(format!(
+                "it is inside out: its volume is {volume:.4e}; turn its triangles around"
+            ));
         }
         let normals: Vec<Vec3> = triangles.iter().map(|t| unit(normal_of(&points, t))).collect();
         let (mut edges, mut corners) = (HashMap::new(), vec![[0.0; 3]; points.len()]);
@@ -241,7 +243,11 @@ pub(super) mod tests {
             let s = [0, 1, 2].map(|k| if signs >> k & 1 == 0 { 1.0 } else { -1.0 });
             let corners = [axis(0, s[0]), axis(1, s[1]), axis(2, s[2])];
             let outward = s[0] * s[1] * s[2] > 0.0;
-            faces.push(if outward { corners } else { [corners[0], corners[2], corners[1]] });
+            faces.push(if outward {
+                corners
+            } else {
+                [corners[0], corners[2], corners[1]]
+            });
         }
         for _ in 0..cuts {
             let halve = |a: Vec3, b: Vec3| unit(add(a, b));

@@ -35,7 +35,12 @@ pub(super) fn stl(bytes: &[u8]) -> Result<Vec<[Vec3; 3]>, String> {
 fn record(bytes: &[u8]) -> [Vec3; 3] {
     let number = |k: usize| {
         let at = 12 + 4 * k;
-        f64::from(f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]))
+        f64::from(f32::from_le_bytes([
+            bytes[at],
+            bytes[at + 1],
+            bytes[at + 2],
+            bytes[at + 3],
+        ]))
     };
     std::array::from_fn(|corner| std::array::from_fn(|axis| number(3 * corner + axis)))
 }
@@ -53,7 +58,8 @@ pub(super) fn obj(bytes: &[u8]) -> Result<Vec<[Vec3; 3]>, String> {
             }
             Some("f") => {
                 let corners: Option<Vec<Vec3>> = words.map(|word| corner(word, &points)).collect();
-                let corners = corners.ok_or_else(|| format!("line {number}: a face names a vertex that is not there"))?;
+                let corners =
+                    corners.ok_or_else(|| format!("line {number}: a face names a vertex that is not there"))?;
                 if corners.len() < 3 {
                     return Err(format!("line {number}: a face needs three corners"));
                 }
