@@ -46,7 +46,7 @@ impl<T: Scalar, G: Requested> Planned for PlanOf<T, G> {
     ) -> Result<Vec<MeasuredError>, Failure> {
         let strengths = strengths.slice(name)?;
         let field: Field<T, G::Output> = PlanOf::evaluate(self, strengths)?;
-        let errors = G::sum::<T>(request)?.verify(strengths, &field, samples, seed);
+        let errors = G::sum::<T>(request)?.verify(strengths, &field, samples, seed)?;
         let of = |error: farfield::verify::OutputError| (error.output, error.relative_l2, error.maximum);
         Ok(errors.into_iter().map(of).collect())
     }

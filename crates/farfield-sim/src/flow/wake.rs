@@ -10,7 +10,7 @@ use farfield_grid::{BLOCK_SIDE, BlockId};
 use std::f64::consts::PI;
 
 /// Spacings outside the wall at which the sense of its vorticity is looked at.
-const AWAY: f64 = 2.0;
+const AWAY: f64 = 1.0;
 /// Half-planes through the axis over which is averaged.
 const PLANES: usize = 8;
 /// Angles in steps of half a degree.
@@ -70,7 +70,7 @@ impl<T: Precision> Solver<T> {
         let up = cross(along, across);
         let distance = radius + AWAY * self.setup.finest();
         let mut before: Option<f64> = None;
-        for k in ANGLES / 4..ANGLES {
+        for k in ANGLES / 3..ANGLES {
             let angle = PI * f64::from(k as u32) / f64::from(ANGLES as u32);
             let mut sum = 0.0;
             for plane in 0..PLANES {
