@@ -183,7 +183,7 @@ pub(crate) mod tests {
         use farfield_core::plane::{Kernel, PlaneSet, Sum};
         let points = PlaneSet::Square.generate::<f64>(1_000_000, 1);
         let sum = || Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
-        // The CPU takes 0.22 s on two threads (docs/notes/performance.md), the H200 3 ms and the transfers (docs/gpu.md).
+        // The CPU takes 0.22 s on two threads (docs/notes/performance.md), the H200 3 ms and the transfers (docs/notes/gpu.md).
         let (device, cpu) = (device_seconds_in_plane(&h200(), &sum()), sum().expected_seconds(2));
         assert!(
             (0.002..0.02).contains(&device) && (0.1..1.0).contains(&cpu),
