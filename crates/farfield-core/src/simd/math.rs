@@ -27,7 +27,9 @@ impl RsqrtAccuracy {
     /// The cheapest accuracy whose error, in the root mean square over all numbers, is at most `error` for vectors of
     /// type `V`. The estimate is as exact as it is on this machine, which may be more than the architecture promises.
     pub fn for_mean_error<V: Lanes>(error: f64) -> Self {
-        Self::cheapest::<V>(error, mean_errors::<V>())
+        let [estimate, newton, cubic] = mean_errors::<V>();
+        // The bare estimate errs alike for numbers that are close to each other: such errors do not average out.
+        Self::cheapest::<V>(error, [5.0 * estimate, newton, cubic])
     }
 
     /// The cheapest accuracy, given the errors of the estimate, after a Newton and after a cubic step.

@@ -163,7 +163,9 @@ fn logarithm_matches_the_standard_library() {
                 for (y, x) in lanes_of(ln(V::from_slice(&x))).into_iter().zip(&x) {
                     let want = x.to_f64().ln();
                     let error = (y - want).abs() / (1.0 + want.abs());
-                    assert!(error < 3.0 * T::EPSILON, "ln({x}) = {y}, not {want}");
+                    // Miri makes the standard library's functions inexact on purpose.
+                    let allowed = if cfg!(miri) { 30.0 } else { 3.0 };
+                    assert!(error < allowed * T::EPSILON, "ln({x}) = {y}, not {want}");
                 }
             }
         }
