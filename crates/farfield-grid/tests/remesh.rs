@@ -6,7 +6,7 @@ use farfield_grid::{Boundary, Domain, Error, Forest, Grid, RemeshKernel, Samplin
 use polynomials::{Polynomial, domain, mixed_forest};
 use proptest::prelude::*;
 
-const SHIFT: [f64; 3] = [0.013, -0.021, 0.017];
+const SHIFT: [f64; 3] = [0.006, -0.011, 0.008];
 
 /// The largest error of a polynomial moved by [`SHIFT`], relative to its largest value.
 fn polynomial_error(kernel: RemeshKernel, forest: Forest) -> f64 {
@@ -64,7 +64,7 @@ fn swirl(forest: Forest, boundary: Boundary) -> Grid<f64> {
     let middle = [0.5, 0.5, 0.75];
     grid.fill_vector("f", Sampling::Exact, |x| {
         let d: [f64; 3] = std::array::from_fn(|a| x[a] - middle[a]);
-        let bump = (-80.0 * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2])).exp();
+        let bump = (-160.0 * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2])).exp();
         [bump, -d[0] * bump, d[1] * bump]
     })
     .unwrap();
@@ -76,7 +76,7 @@ fn swirl(forest: Forest, boundary: Boundary) -> Grid<f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(6))]
+    #![proptest_config(ProptestConfig::with_cases(3))]
     #[test]
     fn on_random_forests_polynomials_move_exactly_and_totals_can_be_kept(
         steps in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 1..3), 1..3),
@@ -86,7 +86,7 @@ proptest! {
             prop_assert!(error < 1e-7, "{}: {:e}", kernel, error);
             let mut grid = swirl(random_forest(&steps), Boundary::Zero);
             let [before, _] = grid.integrals("f").unwrap();
-            grid.remesh(kernel, "f", "u", 0.05, "moved").unwrap();
+            grid.remesh(kernel, "f", "u", 0.02, "moved").unwrap();
             let balance = grid.restore_integrals("moved", &before).unwrap();
             // At level jumps, errors of interpolation.
             prop_assert!(balance.lost() < 1e-3, "{}: lost {:e}", kernel, balance.lost());
@@ -104,7 +104,7 @@ fn on_one_level_the_total_stays_to_rounding() {
     for kernel in RemeshKernel::ALL {
         let mut grid = swirl(Forest::uniform([2, 1, 1], 1), Boundary::Zero);
         let [before, _] = grid.integrals("f").unwrap();
-        grid.remesh(kernel, "f", "u", 0.05, "moved").unwrap();
+        grid.remesh(kernel, "f", "u", 0.02, "moved").unwrap();
         let [after, absolute] = grid.integrals("moved").unwrap();
         let size: f64 = absolute.iter().sum();
         for c in 0..3 {
