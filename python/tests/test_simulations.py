@@ -6,7 +6,7 @@ from conftest import relative
 
 import farfield as ff
 
-SMALL = {"time.end": 0.2, "output.views": [], "vortex.around": 12, "vortex.layers": 1, "tracers.count": 50}
+SMALL = {"time.end": 0.2, "output.views": [], "vortex.around": 48, "vortex.layers": 1, "tracers.count": 50}
 
 
 def test_a_run_and_its_resumption_end_alike(tmp_path):
