@@ -168,13 +168,18 @@ pub(crate) fn measure<T: Real>(
             drawn[k].weight * sum
         };
         let mean = (0..drawn.len()).map(|k| drawn[k].times * squared_error(k)).sum::<f64>() / draws;
-        let spread: f64 = if sample.complete || draws < 2.0 {
+        if mean > 0.0 && !(mean.is_normal() && square.is_normal()) {
+            // Values whose squares are beyond ordinary numbers: nothing can be said of them.
+            continue;
+        }
+        let spread: f64 = if sample.complete || draws < 2.0 || mean == 0.0 {
             0.0
         } else {
+            // In units of the mean: the squares of squares may be beyond the largest number.
             let sum: f64 = (0..drawn.len())
-                .map(|k| drawn[k].times * (squared_error(k) - mean).powi(2))
+                .map(|k| drawn[k].times * (squared_error(k) / mean - 1.0).powi(2))
                 .sum();
-            (sum / (draws - 1.0) / draws).sqrt()
+            mean * (sum / (draws - 1.0) / draws).sqrt()
         };
         let (column, scale) = output.absolute;
         let (mut rounding, mut seen) = (0.0, 0.0);

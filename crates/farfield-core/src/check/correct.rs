@@ -95,7 +95,7 @@ pub fn correct<E>(
         let Verdict::Exceeded(excess) = check.verdict(tolerance) else {
             break;
         };
-        if again(excess / AIM, check)? == Attempt::NoBetterWay {
+        if !excess.is_finite() || again(excess / AIM, check)? == Attempt::NoBetterWay {
             break;
         }
         check.attempts += 1;

@@ -73,7 +73,7 @@ impl<'a, T: Real> Sum<'a, T> {
             derivatives: self.most_derivatives(),
             accuracy: match self.order {
                 Some(_) => RsqrtAccuracy::Full,
-                None => accuracy_for::<T>(simd, self.tolerance, self.most_derivatives()),
+                None => accuracy_for::<T>(simd, self.tolerance, self.highest_error()),
             },
         }
     }
