@@ -11,6 +11,8 @@ const POOL: usize = 1 << 12;
 /// Targets drawn, at least, where expansions are in play; and pairs worth looking at however few points there are.
 const DRAWS: usize = 64;
 const PAIRS: usize = 2_500_000;
+/// Pairs so few that all targets are looked at: a few milliseconds, and no error hides at a few of them.
+const ALL_PAIRS: usize = 1 << 24;
 /// The most that are drawn at first, and by how many times more where the first are not conclusive.
 const MOST_DRAWS: usize = 512;
 const MORE: usize = 4;
@@ -34,7 +36,9 @@ pub(crate) struct Look {
 impl Look {
     /// For a sum over so many points, by expansions or pair by pair.
     pub fn new(sources: usize, targets: usize, by_expansions: bool) -> Self {
-        let draws = if by_expansions {
+        let draws = if by_expansions && targets <= POOL && sources.saturating_mul(targets) <= ALL_PAIRS {
+            targets
+        } else if by_expansions {
             (PAIRS / sources.max(1)).clamp(DRAWS, MOST_DRAWS).min(targets)
         } else if targets <= 32 {
             targets
