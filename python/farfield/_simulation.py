@@ -273,7 +273,7 @@ class Simulation:
             raise ValueError(f"positions: expected the shape (n, 3), found {places.shape}")
         text = f"""
 [time]
-end = 1e300
+end = {1e6 * _arrays.real("dt", dt)!r}
 step = {_arrays.real("dt", dt)!r}
 scheme = {_value("scheme", scheme)}
 [sum]

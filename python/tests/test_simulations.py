@@ -36,7 +36,7 @@ def test_an_exception_in_the_watcher_ends_the_run(tmp_path):
 
 
 def test_stepping_by_hand_is_the_run(tmp_path):
-    settings = {"output.views": [], "time.end": 0.2}
+    settings = {"output.views": [], "time.end": 0.25, "time.step": 0.0625, "time.adaptive": False}
     result = ff.run("kepler", set=settings, folder=tmp_path / "run", progress=False)
     sim, times = ff.Simulation("kepler", set=settings), []
     sim.step(result.steps, callback=lambda sim: times.append(sim.time))
