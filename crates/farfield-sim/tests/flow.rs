@@ -139,9 +139,9 @@ fn a_bad_case_is_refused_before_any_work() {
 
 /// Half as many points across as the tiny size: a few seconds.
 const SMALL: [&str; 6] = [
-    "grid.origin=[-0.8, -0.8, -0.8]",
-    "grid.roots=[1, 1, 1]",
-    "grid.side=1.6",
+    "grid.origin=[-1.2, -1.2, -1.2]",
+    "grid.roots=[2, 2, 2]",
+    "grid.side=1.2",
     "grid.level=1",
     "flow.reynolds=100",
     "time.end=0.1",
@@ -150,11 +150,13 @@ const SMALL: [&str; 6] = [
 #[test]
 fn a_sphere_at_reynolds_100_has_about_the_drag_of_theory_and_no_lift() {
     let case = case_of("sphere", &SMALL);
-    let rows = simulate(&case);
+    let mut rows = simulate(&case);
+    // The last step is cut short, and a step much shorter than the one before shows too large a force.
+    rows.rows.pop();
     let (penalty, impulse) = (rows.last("drag_penalty"), rows.last("drag_impulse"));
     let theory = farfield_sim::reference::sphere_drag::early(100.0, rows.last("T"));
-    // 20 points across: the layer is one spacing thick.
-    assert!((penalty / theory - 1.0).abs() < 0.3, "{penalty} {theory}");
+    // 27 points across: the layer is one spacing thick.
+    assert!((penalty / theory - 1.0).abs() < 0.1, "{penalty} {theory}");
     assert!((impulse / penalty - 1.0).abs() < 0.05, "{impulse} {penalty}");
     assert!(rows.last("lift_y").abs() < 2e-3 * penalty && rows.last("lift_z").abs() < 2e-3 * penalty);
 }
