@@ -14,7 +14,7 @@
 //! let mut velocities = memory.store(vec![0.0; 6])?;
 //! let masses = memory.store(vec![1.0, 1.0])?;
 //! let summed = memory.sum(&ArraySum {
-//!     kernel: Kernel::Gravity { constant: 1.0 },
+//!     kernel: Kernel::gravity(1.0),
 //!     outputs: &[Output::Acceleration],
 //!     vectors: 1,
 //!     sources: &positions,
