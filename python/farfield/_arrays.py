@@ -107,3 +107,10 @@ def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name}: expected a name, not {type(value).__name__}")
     return value
+
+
+def truth(name: str, value: Any) -> bool:
+    """An option that is a truth value."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, not {type(value).__name__}")
+    return bool(value)

@@ -1,5 +1,11 @@
 """Drop-in replacements against the packages they replace, where those can be imported."""
 
+import os
+
+# The packages compared with wait for each other by spinning, which takes seconds on a busy machine.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import direct
 import numpy as np
 import pytest
 from conftest import relative
@@ -10,8 +16,10 @@ from farfield.compat import fmm3dpy as our3
 NAMES = ["pot", "grad", "hess", "pottarg", "gradtarg", "hesstarg"]
 
 
-def compare(ours, theirs, tolerance):
+def compare(ours, theirs, tolerance, without=()):
     for name in NAMES:
+        if name in without:
+            continue
         a, b = getattr(ours, name), getattr(theirs, name)
         assert (a is None) == (b is None), name
         if b is not None:
@@ -61,7 +69,17 @@ def test_fmm2d(rng, name, nd, what, pg, pgt):
         with pytest.raises(NotImplementedError, match="dipstr"):
             getattr(our2, name)(**ask)
         return
-    compare(getattr(our2, name)(**ask), getattr(theirs, name)(**ask), 1e-7)
+    # The potential of charges that fmm2d's cfmm2d gives is c log|z| near by and c log z far away: compared with its
+    # definition below.
+    without = ("pot", "pottarg") if name == "cfmm2d" and what != "dipoles" else ()
+    compare(getattr(our2, name)(**ask), getattr(theirs, name)(**ask), 1e-7, without)
+
+
+def test_cauchy_potential_of_charges_is_its_definition(rng):
+    x, q, d = rng.random((2, 300)), rng.normal(size=300) + 1j * rng.normal(size=300), rng.normal(size=300) * 1j
+    z = x[0] + 1j * x[1]
+    out = our2.cfmm2d(eps=1e-9, sources=x, charges=q, dipstr=d, pg=1)
+    assert relative(out.pot, direct.log(z, q)[0] - direct.harmonic(z, d)[0]) < 1e-9
 
 
 def test_wrong_shapes_are_value_errors(rng):

@@ -67,6 +67,9 @@ def cfmm2d(
 ) -> Output:
     r"""The sum :math:`\sum_j c_j\log|z-z_j| + d_j/(z-z_j)` of complex densities and its complex derivatives.
 
+    The potential of charges is as written; fmm2d's own has another imaginary part (and, of complex charges, real part) where
+    charges are far away, because there it is :math:`c_j\log(z-z_j)`.
+
     The "gradient" is :math:`d/dz` and the "Hessian" :math:`d^2/dz^2`, one complex number for each point.
     """
     out = Output()
