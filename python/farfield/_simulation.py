@@ -157,7 +157,7 @@ def run(
     >>> result = ff.run("kepler", set={"time.end": 0.1, "output.views": []}, progress=False)
     >>> result.finished
     True
-    >>> result.diagnostics["time"][-1]
+    >>> float(result.diagnostics["time"][-1])
     0.1
     """
     asked = _asked(case, set, device, threads)
