@@ -20,6 +20,7 @@ Watch = Callable[[int, float, float, float], None]
 def cases() -> Dict[str, str]:
     """The built-in cases and what they are about.
 
+    >>> import farfield as ff
     >>> "leapfrog" in ff.cases()
     True
     """
@@ -154,10 +155,11 @@ def run(
 
     Ctrl-C ends the run after the present step, with a checkpoint to `resume` from.
 
+    >>> import farfield as ff
     >>> result = ff.run("kepler", set={"time.end": 0.1, "output.views": []}, progress=False)
     >>> result.finished
     True
-    >>> result.diagnostics["time"][-1]
+    >>> float(result.diagnostics["time"][-1])
     0.1
     """
     asked = _asked(case, set, device, threads)
@@ -227,6 +229,7 @@ class Simulation:
     state : mapping, optional
         Arrays to start from instead of the case's, by the names of `state`.
 
+    >>> import farfield as ff
     >>> sim = ff.Simulation("kepler")
     >>> sim.step(10)
     >>> sim.steps
@@ -263,6 +266,7 @@ class Simulation:
     ) -> "Simulation":
         """Bodies of your own under their gravity.
 
+        >>> import farfield as ff
         >>> sim = ff.Simulation.of_bodies([[0.0, 0, 0], [1, 0, 0]], [[0, 0.0, 0], [0, 1, 0]], [1.0, 1e-3], dt=0.01)
         >>> sim.step(5)
         >>> round(sim.time, 12)

@@ -273,8 +273,8 @@ def harmonic(
         ``"potential"`` and ``"derivative"`` :math:`d\phi/dz = \sum_{j \ne i} \gamma_j/(z_j - z_i)^2`, complex.
 
     >>> import numpy as np, farfield as ff
-    >>> ff.harmonic(np.array([0j, 2j]), [1.0, 1.0])
-    array([0.-0.5j, 0.+0.5j])
+    >>> ff.harmonic(np.array([0j, 2j]), [1.0, 1.0]).imag
+    array([-0.5,  0.5])
 
     The options are described in `farfield._sums`: ``help(farfield._sums)``.
     """
@@ -331,7 +331,7 @@ def log(
         complex; of real strengths it is :math:`\phi_x - i\phi_y`.
 
     >>> import numpy as np, farfield as ff
-    >>> ff.log(np.array([0j, 2j, 1j]), 1.0)[2] == 0.0
+    >>> bool(ff.log(np.array([0j, 2j, 1j]), 1.0)[2] == 0.0)
     True
 
     The options are described in `farfield._sums`: ``help(farfield._sums)``.

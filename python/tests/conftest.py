@@ -3,14 +3,6 @@
 import numpy as np
 import pytest
 
-import farfield as ff
-
-
-@pytest.fixture(autouse=True)
-def _names_for_doctests(doctest_namespace):
-    doctest_namespace["ff"] = ff
-    doctest_namespace["np"] = np
-
 
 @pytest.fixture
 def rng():
