@@ -21,8 +21,8 @@
 //! Data walks through it so:
 //!
 //! 1. plans, tuning, units, checks and the device's programs ask the description, never the kernel's name;
-//! 2. P2M and P2L hand strengths to [`far::FarSources`], which makes a form's expansions of them;
-//! 3. L2P and M2P ask [`far::FarOutputs`], which makes a form's sums of expansions;
+//! 2. P2M and P2L hand strengths to `far::FarSources`, which makes a form's expansions of them;
+//! 3. L2P and M2P ask `far::FarOutputs`, which makes a form's sums of expansions;
 //! 4. P2P enters the kernel's own loops by `Kernel::add_pairs`;
 //! 5. the truth (`reference`) puts a form's sums together from the regularisation's plain formula.
 //!

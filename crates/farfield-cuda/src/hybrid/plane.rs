@@ -58,7 +58,7 @@ impl<T: Precision> Plan<T> {
     /// Checks the sum, builds pyramid and lists on the cores and brings the pairs to the device.
     ///
     /// # Errors
-    /// Any of [`Error`]; what is wrong with the sum itself is [`Error::Sum`].
+    /// Any of [`Error`].
     pub fn new(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
         let request = sum.request();
         let mut shared = sum.clone();
@@ -84,7 +84,7 @@ impl<T: Precision> Plan<T> {
     /// Sums for the given strengths, as [`farfield_core::plane::Plan::evaluate`] does.
     ///
     /// # Errors
-    /// [`Error::Sum`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
+    /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
     pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
         let mut field = self.plan.field();
         self.evaluate_into(strengths, &mut field)?;
