@@ -4,7 +4,7 @@ use crate::args::{PrecisionName, SelftestArgs, TestedDevice};
 use crate::failure::Failure;
 use crate::{device, print};
 use farfield::Device;
-use farfield::cuda::selftest::{self, Extent, Row};
+use farfield_evidence::selftest::{self, Extent, Row};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -42,8 +42,8 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
         checks.push(Check::of(row));
     };
     if args.device == TestedDevice::Cuda {
-        farfield_grid::poisson::selftest(&device, extent, &mut report)?;
-        crate::run::selftest::run(&device, &mut report)?;
+        selftest::run_poisson(&device, extent, &mut report)?;
+        selftest::run_simulations(&device, &mut report)?;
     }
     match (args.device, args.precision) {
         (TestedDevice::Cuda, None) => selftest::run(&device, extent, &mut report)?,

@@ -17,7 +17,7 @@ use crate::tree::octree::bounds;
 
 /// What was summed: the caller's own arrays.
 #[derive(Debug, Clone, Copy)]
-pub struct Problem<'a, T> {
+pub struct Inputs<'a, T> {
     /// The kernel.
     pub kernel: Kernel,
     /// The sources.
@@ -47,7 +47,7 @@ pub struct OutputError {
 /// # Errors
 /// [`Error::Length`], [`Error::NotFinite`] or [`Error::NegativeSize`] if strengths, sizes or field do not fit the points.
 pub fn verify<T: Real>(
-    problem: &Problem<T>,
+    problem: &Inputs<T>,
     field: &Field<T>,
     samples: usize,
     seed: u64,
@@ -186,7 +186,7 @@ impl CompensatedSum {
 
 /// The true sums, in units whose squares are ordinary numbers.
 struct Truth<'a, T> {
-    problem: &'a Problem<'a, T>,
+    problem: &'a Inputs<'a, T>,
     kernel: Kernel,
     pairs: Pairs,
     units: Units,
@@ -195,7 +195,7 @@ struct Truth<'a, T> {
 }
 
 impl<'a, T: Real> Truth<'a, T> {
-    fn new(problem: &'a Problem<'a, T>, outputs: &[Output]) -> Self {
+    fn new(problem: &'a Inputs<'a, T>, outputs: &[Output]) -> Self {
         let (_, extent) = bounds(&[problem.sources, problem.targets.unwrap_or(&[])]);
         let extent = extent.into_iter().fold(0.0, f64::max).min(f64::MAX);
         let largest_size = match problem.sizes {
@@ -293,7 +293,7 @@ mod tests {
             let strengths = ChargeDistribution::Signed.generate::<f64>(1300 * components, 2);
             let each: Vec<f64> = (0..1300).map(|k| 0.02 * (1 + k % 5) as f64).collect();
             for sizes in [Sizes::None, Sizes::Global(0.05), Sizes::PerSource(each)] {
-                let problem = Problem {
+                let problem = Inputs {
                     kernel,
                     sources: &sources,
                     targets: None,
@@ -341,7 +341,7 @@ mod tests {
     fn arrays_that_do_not_fit_are_errors() {
         let sources = PointSet::Cube.generate::<f64>(10, 1);
         let field = Field::from_values(&[Output::Potential], 1, 10, vec![vec![0.0; 10]], 1.0).unwrap();
-        let problem = Problem {
+        let problem = Inputs {
             kernel: Kernel::gravity(1.0),
             sources: &sources,
             targets: None,
@@ -349,15 +349,15 @@ mod tests {
             strengths: &[1.0; 10],
         };
         assert!(verify(&problem, &field, 5, 1).is_ok());
-        let short = Problem {
+        let short = Inputs {
             strengths: &[1.0; 9],
             ..problem
         };
-        let few_sizes = Problem {
+        let few_sizes = Inputs {
             sizes: &Sizes::PerSource(vec![0.1; 3]),
             ..problem
         };
-        let few_targets = Problem {
+        let few_targets = Inputs {
             targets: Some(&sources[..4]),
             ..problem
         };

@@ -1,7 +1,7 @@
 //! The seam between a plan's far field and its pairs: pairs summed by someone else, from the lists alone, give the same sums.
 
 use farfield_core::kernel::{Kernel, Output, Sizes};
-use farfield_core::plan::{NearField, NearLists, PairsElsewhere, PointOrder};
+use farfield_core::plan::{Arrangement, NearField, NearLists, PairsElsewhere};
 use farfield_core::points::{ChargeDistribution, PointSet};
 use farfield_core::{Error, Field, Method, Plan, Sum};
 use std::ops::Range;
@@ -162,7 +162,7 @@ fn pairs_summed_elsewhere_give_the_same_sums() {
 #[test]
 fn points_that_are_not_the_callers_are_said_to_be_others() {
     let strengths = vec![1.0; 2000];
-    let order = |plan: &Plan<f64>| matches!(plan.near_lists().sources.order, PointOrder::Others);
+    let order = |plan: &Plan<f64>| matches!(plan.near_lists().sources.arrangement, Arrangement::Others);
     let far_apart: Vec<[f64; 3]> = PointSet::Cube
         .generate::<f64>(2000, 1)
         .iter()

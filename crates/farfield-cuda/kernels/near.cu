@@ -1,7 +1,7 @@
 // The near field of a plan made elsewhere: tasks of targets that follow one another, each with its list of source ranges.
 // Points come in the caller's order with the plan's permutation, or in the plan's order; strengths in the plan's.
 #include "near.cuh"
-#include "order.cuh"
+#include "permute.cuh"
 
 // Sources as the inner loop reads them, one strength vector per blockIdx.y. Strengths are streams, all of one component
 // after the other; `size2` are squared core sizes, where each source has its own.

@@ -85,10 +85,10 @@ __device__ __forceinline__ void find_neighbours(Ranges &ranges, const Tree *__re
 }
 #endif
 
-// `far` is what L2P or M2P left, or null; `opening` is a treecode's; `order` maps tree order to the caller's; `pairs` counts pairs of
+// `far` is what L2P or M2P left, or null; `opening` is a treecode's; `permutation` maps tree order to the caller's; `pairs` counts pairs of
 // points. A block serves VECTORS of the `vectors` of strengths, with their `charges` where those are several.
 extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
-    p2p(const Tree *__restrict__ tree, Boxes boxes, const real *__restrict__ targets, uint target_count, const uint *__restrict__ order,
+    p2p(const Tree *__restrict__ tree, Boxes boxes, const real *__restrict__ targets, uint target_count, const uint *__restrict__ permutation,
         const Source *__restrict__ sources, uint source_count, real global_size2, const real *__restrict__ far, Output out0,
         Output out1, Output out2, uint outputs, ulong64 *__restrict__ pairs, Opening opening, uint vectors,
         const Charges *__restrict__ charges) {
@@ -130,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
         ulong64 vector = blockIdx.z * VECTORS + row / SUMS;
         if (vector >= vectors) break;
         real sum = met.add_slices(memory, at, far ? far[(vector * SUMS + k) * target_count + first + i] : real(0));
-        ulong64 place = vector * target_count + order[first + i];
+        ulong64 place = vector * target_count + permutation[first + i];
 #pragma unroll
         for (int o = 0; o < 3; ++o) {
             const Output &out = o == 0 ? out0 : o == 1 ? out1 : out2;

@@ -5,13 +5,13 @@
 
 // Packs the sources of strength vector blockIdx.y in the order given (null: as they are). Strengths have `parts` numbers,
 // of which a run takes one, or all if they are summed at once: stream = vector * runs + run.
-extern "C" __global__ void pack_sources(const complex *__restrict__ positions, const uint *__restrict__ order, uint count,
+extern "C" __global__ void pack_sources(const complex *__restrict__ positions, const uint *__restrict__ permutation, uint count,
                                         const real *__restrict__ strengths, uint parts, uint runs,
                                         const real *__restrict__ sizes, Source *__restrict__ sources) {
     uint j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j >= count) return;
     ulong64 stream = blockIdx.y, vector = stream / runs, run = stream % runs;
-    uint index = order ? order[j] : j;
+    uint index = permutation ? permutation[j] : j;
     const real *strength = strengths + (vector * count + index) * parts + run;
     complex position = positions[j];
     Source source = {position.re, position.im, strength[0], 0};
@@ -27,11 +27,11 @@ extern "C" __global__ void pack_sources(const complex *__restrict__ positions, c
 // Adds slices, joins the runs of a strength vector (blockIdx.y) and writes the outputs in the caller's order. Of a second
 // run, that of the imaginary parts, i times the sum counts.
 extern "C" __global__ void finish(const real *__restrict__ partial, uint target_count, uint slices, uint runs,
-                                  const uint *__restrict__ order, real *__restrict__ potential,
+                                  const uint *__restrict__ permutation, real *__restrict__ potential,
                                   real *__restrict__ derivative) {
     uint i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= target_count) return;
-    ulong64 vector = blockIdx.y, place = vector * target_count + (order ? order[i] : i);
+    ulong64 vector = blockIdx.y, place = vector * target_count + (permutation ? permutation[i] : i);
     real sums[2][SUMS];
     for (uint run = 0; run < 2; ++run)
 #pragma unroll

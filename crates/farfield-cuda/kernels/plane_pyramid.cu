@@ -1,19 +1,19 @@
 // The balanced pyramid, built on the device:
 //   keys -> sort_pass (several, x and y at once) -> rank_points -> pair_ranks -> (count_upper -> partition) for every cut
-//   of large boxes -> cut_in_blocks: all cuts of small ones -> [count_sources -> scan_counts] -> order_points -> circles
+//   of large boxes -> cut_in_blocks: all cuts of small ones -> [count_sources -> scan_counts] -> permute_points -> circles
 //
 // Points are sorted once along x and once along y. From then on a point is the pair of its ranks, and every box keeps its
 // points twice, in both orders: its rectangle and its median are then known, and a cut is a stable partition of
 // the order along the other axis. Cut s makes 2^(s+1) boxes from 2^s; box b of them holds the points from
 // floor(N b / 2^s) on, so all boxes hold the same number, give or take one, and their places need no memory.
 #include "plane.cuh"
-#include "ordered.cuh"
+#include "sortable.cuh"
 #include "sort.cuh"
 
 // Coordinates as integers that compare alike.
 __device__ __forceinline__ ulong64 key_of(real c) {
 #if FARFIELD_DOUBLE
-    return ordered(c);
+    return sort_key(c);
 #else
     int bits = __float_as_int(c);
     return (uint)(bits < 0 ? ~bits : bits | 0x80000000);
@@ -22,7 +22,7 @@ __device__ __forceinline__ ulong64 key_of(real c) {
 
 __device__ __forceinline__ real coordinate_of(ulong64 key) {
 #if FARFIELD_DOUBLE
-    return unordered(key);
+    return from_sort_key(key);
 #else
     uint bits = (uint)key;
     return __int_as_float(bits & 0x80000000u ? (int)(bits ^ 0x80000000u) : (int)~bits);
@@ -313,10 +313,10 @@ extern "C" __global__ void __launch_bounds__(RADIX) scan_counts(uint *counts, ui
 // Points in the pyramid's order, sources and targets apart: positions, the caller's index of each, and where each leaf
 // starts. `counts` are sources before each block, or null where the sources are the targets.
 extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
-    order_points(const ulong64 *__restrict__ keys, const uint2 *__restrict__ lists, const uint *__restrict__ indices,
+    permute_points(const ulong64 *__restrict__ keys, const uint2 *__restrict__ lists, const uint *__restrict__ indices,
                  uint count, uint source_count, uint last_cut, const uint *__restrict__ counts, complex *__restrict__ sources,
-                 uint *__restrict__ source_order, uint *__restrict__ source_start, complex *__restrict__ targets,
-                 uint *__restrict__ target_order, uint *__restrict__ target_start) {
+                 uint *__restrict__ source_permutation, uint *__restrict__ source_start, complex *__restrict__ targets,
+                 uint *__restrict__ target_permutation, uint *__restrict__ target_start) {
     __shared__ uint words[ORDER_THREADS / 32], before[ORDER_THREADS / 32];
     uint i = blockIdx.x * ORDER_THREADS + threadIdx.x;
     bool exists = i < count;
@@ -346,10 +346,10 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
     }
     if (is_source) {
         sources[sources_before] = position;
-        source_order[sources_before] = index;
+        source_permutation[sources_before] = index;
     } else {
         targets[i - sources_before] = position;
-        target_order[i - sources_before] = index - source_count;
+        target_permutation[i - sources_before] = index - source_count;
     }
 }
 

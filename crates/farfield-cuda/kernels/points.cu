@@ -2,30 +2,30 @@
 // expansion of its (scalar or vector) potential, all evaluated with one set of basis functions.
 #define FARFIELD_MULTIPOLE 0
 #include "basis.cuh"
-#include "order.cuh"
+#include "permute.cuh"
 #include "tree.cuh"
 
 // ---- points in tree order --------------------------------------------------------------------------------------------
 
 // Packs sources as the inner loops read them, in tree order; one strength vector per blockIdx.y.
 extern "C" __global__ void gather_sources(const real *__restrict__ positions, const real *__restrict__ strengths,
-                                          const real *__restrict__ sizes, const uint *__restrict__ order, uint count,
+                                          const real *__restrict__ sizes, const uint *__restrict__ permutation, uint count,
                                           Source *__restrict__ sources) {
     uint k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k >= count) return;
     ulong64 vector = blockIdx.y;
-    sources[vector * count + k] = load_source(positions, strengths, sizes, count, vector, order[k]);
+    sources[vector * count + k] = load_source(positions, strengths, sizes, count, vector, permutation[k]);
 }
 
 // The strengths of each source in `at_once` vectors side by side, group of vectors by group (blockIdx.y); zeros where there are no
 // more. Scalars only.
-extern "C" __global__ void gather_charges(const real *__restrict__ strengths, const uint *__restrict__ order, uint count, uint vectors,
+extern "C" __global__ void gather_charges(const real *__restrict__ strengths, const uint *__restrict__ permutation, uint count, uint vectors,
                                           uint at_once, real *__restrict__ charges) {
     uint k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k >= count) return;
     ulong64 first = (ulong64)blockIdx.y * at_once;
     real *to = charges + ((ulong64)blockIdx.y * count + k) * at_once;
-    for (uint v = 0; v < at_once; ++v) to[v] = first + v < vectors ? strengths[(first + v) * count + order[k]] : real(0);
+    for (uint v = 0; v < at_once; ++v) to[v] = first + v < vectors ? strengths[(first + v) * count + permutation[k]] : real(0);
 }
 
 // ---- P2M -------------------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // What the steps of a simulation do besides its sums, on arrays that stay on the device.
-#include "ordered.cuh"
+#include "sortable.cuh"
 
 // values += h rates
 extern "C" __global__ void add_scaled(real *__restrict__ values, real h, const real *__restrict__ rates, uint count) {
@@ -82,7 +82,7 @@ struct Longest {
 extern "C" __global__ void longest_square(const real *__restrict__ values, uint components, uint count, Longest *longest) {
     ulong64 most = 0;
     for (uint i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
-        most = max(most, ordered(square(values, components, i)));
+        most = max(most, sort_key(square(values, components, i)));
     for (int lane = 16; lane > 0; lane /= 2) most = max(most, __shfl_xor_sync(~0u, most, lane));
     if (threadIdx.x % 32 == 0) atomicMax(&longest->square, most);
 }
@@ -90,5 +90,5 @@ extern "C" __global__ void longest_square(const real *__restrict__ values, uint 
 extern "C" __global__ void longest_index(const real *__restrict__ values, uint components, uint count, Longest *longest) {
     ulong64 wanted = longest->square;
     for (uint i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
-        if (ordered(square(values, components, i)) == wanted) atomicMax(&longest->index, (ulong64)i);
+        if (sort_key(square(values, components, i)) == wanted) atomicMax(&longest->index, (ulong64)i);
 }

@@ -3,7 +3,7 @@
 //   -> mark_mixed
 // Every kernel's result is independent of the order in which blocks run.
 #include "tree.cuh"
-#include "ordered.cuh"
+#include "sortable.cuh"
 #include "sort.cuh"
 
 // Widens the tree's bounds (zero at first) by `count` points.
@@ -30,8 +30,8 @@ extern "C" __global__ void shape(const real *__restrict__ sources, uint source_c
     __syncthreads();
     double corner[3], largest = 0;
     for (int axis = 0; axis < 3; ++axis) {
-        corner[axis] = -unordered(tree->low[axis]);
-        largest = max(largest, unordered(tree->high[axis]) - corner[axis]);
+        corner[axis] = -from_sort_key(tree->low[axis]);
+        largest = max(largest, from_sort_key(tree->high[axis]) - corner[axis]);
     }
     ulong64 count = (ulong64)source_count + target_count, sample = min((ulong64)SAMPLE, count);
     double to_cells = largest > 0 ? 16 / (largest * (1 + 1e-12)) : 0;
@@ -238,7 +238,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     write_boxes(const ulong64 *__restrict__ keys, const uint *__restrict__ indices, uint count, uint source_count,
                 uint key_levels, uint limit, const Tree *__restrict__ tree, const uint *__restrict__ counts,
                 ulong64 *__restrict__ box_key, Range *__restrict__ box_points, uint *__restrict__ before,
-                uint *__restrict__ source_order, uint *__restrict__ target_order) {
+                uint *__restrict__ source_permutation, uint *__restrict__ target_permutation) {
     __shared__ uint in_warp[32][8];
     uint i = blockIdx.x * BLOCK + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     bool inside = i < count;
@@ -271,8 +271,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     for (uint w = 0; w < warp; ++w) rank += in_warp[w][0];
     before[i] = rank;
     if (i == count - 1) before[count] = source_count;
-    if (is_source) source_order[rank] = indices[i];
-    else target_order[i - rank] = indices[i] - source_count;
+    if (is_source) source_permutation[rank] = indices[i];
+    else target_permutation[i - rank] = indices[i] - source_count;
 }
 
 // The box of a level with the given key, or -1.

@@ -4,7 +4,7 @@ use crate::device::{Precision, Properties};
 use crate::kernel::PairKind;
 use crate::tuning::{self, Cores, Demand, Rates};
 use farfield_core::expansion::coefficient_count;
-use farfield_core::plan::Request;
+use farfield_core::plan::CheckedSum;
 use farfield_core::tuning::{CLASSES, MachineProfile, OperatorCosts, class_of, cube_orders};
 use farfield_core::{Method, Sum, plane};
 
@@ -16,38 +16,38 @@ const BUS: f64 = 2e10;
 
 /// Seconds that a sum is expected to take on an open device, from host memory to host memory.
 pub fn device_seconds<T: Precision>(properties: &Properties, sum: &Sum<T>) -> f64 {
-    let request = sum.request();
-    let kind = PairKind::of(&request);
-    let (sources, targets) = (request.sources.len(), request.target_count());
+    let checked = sum.checked();
+    let kind = PairKind::of(&checked);
+    let (sources, targets) = (checked.sources.len(), checked.target_count());
     let rates = Rates::of::<T>(properties, &kind);
-    let direct = rates.overhead + sources as f64 * targets as f64 * request.vectors as f64 / rates.pairs;
-    let demand = Demand::of(&request, &kind, sources.max(targets) as f64, Cores::default());
+    let direct = rates.overhead + sources as f64 * targets as f64 * checked.vectors as f64 / rates.pairs;
+    let demand = Demand::of(&checked, &kind, sources.max(targets) as f64, Cores::default());
     let fmm = tuning::choose(&demand, &rates).seconds;
-    let summing = match request.method {
+    let summing = match checked.method {
         Method::Direct => direct,
         Method::Auto => direct.min(fmm),
         _ => fmm,
     };
-    let results: usize = request.outputs.iter().map(|output| output.components()).sum();
-    let other_targets = if request.targets.is_some() { 3 * targets } else { 0 };
-    let numbers = 3 * sources + other_targets + request.vectors * (sources * kind.strengths() + targets * results);
+    let results: usize = checked.outputs.iter().map(|output| output.components()).sum();
+    let other_targets = if checked.targets.is_some() { 3 * targets } else { 0 };
+    let numbers = 3 * sources + other_targets + checked.vectors * (sources * kind.strengths() + targets * results);
     summing + (numbers * std::mem::size_of::<T>()) as f64 / BUS
 }
 
 /// Seconds that a sum is expected to take on so many threads of the CPU: pairs, or an FMM of points spread evenly in a
 /// cube with the best of a few leaf sizes.
 pub fn cpu_seconds<T: Precision>(profile: &MachineProfile, threads: usize, sum: &Sum<T>) -> f64 {
-    let (request, costs) = (sum.request(), profile.of::<T>());
-    let kind = PairKind::of(&request);
-    let (sources, targets) = (request.sources.len() as f64, request.target_count() as f64);
-    let pair = pair_cost(&request, &kind, costs);
-    let direct = sources * targets * request.vectors as f64 * pair;
+    let (checked, costs) = (sum.checked(), profile.of::<T>());
+    let kind = PairKind::of(&checked);
+    let (sources, targets) = (checked.sources.len() as f64, checked.target_count() as f64);
+    let pair = pair_cost(&checked, &kind, costs);
+    let direct = sources * targets * checked.vectors as f64 * pair;
     let leaves = [20.0, 40.0, 80.0, 160.0, 320.0];
     let fmm = leaves
         .iter()
-        .map(|mean| fmm_cost(&request, &kind, costs, *mean))
+        .map(|mean| fmm_cost(&checked, &kind, costs, *mean))
         .fold(f64::INFINITY, f64::min);
-    let nanoseconds = match request.method {
+    let nanoseconds = match checked.method {
         Method::Direct => direct,
         Method::Auto => direct.min(fmm),
         _ => fmm,
@@ -67,46 +67,46 @@ pub fn pays_in_plane<T: Precision>(properties: &Properties, threads: usize, sum:
 
 /// [`device_seconds`] of a sum in the plane.
 pub fn device_seconds_in_plane<T: Precision>(properties: &Properties, sum: &plane::Sum<T>) -> f64 {
-    let request = sum.request();
-    let (sources, targets) = (request.sources.len(), request.target_count());
+    let checked = sum.checked();
+    let (sources, targets) = (checked.sources.len(), checked.target_count());
     if sources == 0 || targets == 0 {
         return 0.0;
     }
-    let kind = crate::plane::kind::PairKind::of(&request);
+    let kind = crate::plane::kind::PairKind::of(&checked);
     let rates = crate::plane::tuning::Rates::of::<T>(properties, &kind);
-    let direct = rates.direct(sources as f64 * targets as f64 * request.vectors as f64);
-    let fmm = crate::plane::tuning::choose(&request, &rates).seconds;
-    let summing = match request.method {
+    let direct = rates.direct(sources as f64 * targets as f64 * checked.vectors as f64);
+    let fmm = crate::plane::tuning::choose(&checked, &rates).seconds;
+    let summing = match checked.method {
         Method::Direct => direct,
         Method::Auto => direct.min(fmm),
         _ => fmm,
     };
-    let components = |output: &plane::Output| output.components(request.kernel, request.complex);
-    let results: usize = request.outputs.iter().map(components).sum();
-    let strengths = if request.complex { 2 } else { 1 };
-    let numbers = 2 * request.point_count() + request.vectors * (sources * strengths + targets * results);
+    let components = |output: &plane::Output| output.components(checked.kernel, checked.complex);
+    let results: usize = checked.outputs.iter().map(components).sum();
+    let strengths = if checked.complex { 2 } else { 1 };
+    let numbers = 2 * checked.point_count() + checked.vectors * (sources * strengths + targets * results);
     summing + (numbers * std::mem::size_of::<T>()) as f64 / BUS
 }
 
 /// Nanoseconds of a pair of points on a thread.
-fn pair_cost<T: Precision>(request: &Request<T>, kind: &PairKind, costs: &OperatorCosts) -> f64 {
-    let kernel = request.kernel.description();
-    costs.pair(kind.form, kind.derivatives) * kernel.pair_cost(request.largest_size > 0.0)
+fn pair_cost<T: Precision>(checked: &CheckedSum<T>, kind: &PairKind, costs: &OperatorCosts) -> f64 {
+    let kernel = checked.kernel.description();
+    costs.pair(kind.form, kind.derivatives) * kernel.pair_cost(checked.largest_size > 0.0)
 }
 
 /// Nanoseconds of an FMM with so many points in a leaf.
-fn fmm_cost<T: Precision>(request: &Request<T>, kind: &PairKind, costs: &OperatorCosts, mean: f64) -> f64 {
-    let points = request.sources.len().max(request.target_count()) as f64;
-    let (vectors, streams) = (request.vectors as f64, (request.vectors * kind.expansions()) as f64);
-    let orders = match request.order {
+fn fmm_cost<T: Precision>(checked: &CheckedSum<T>, kind: &PairKind, costs: &OperatorCosts, mean: f64) -> f64 {
+    let points = checked.sources.len().max(checked.target_count()) as f64;
+    let (vectors, streams) = (checked.vectors as f64, (checked.vectors * kind.expansions()) as f64);
+    let orders = match checked.order {
         Some(order) => ([order as u8; CLASSES], order),
         None => {
             let orders = cube_orders(
                 points,
                 mean,
                 0.0,
-                &request.error_derivatives(),
-                request.tolerance,
+                &checked.error_derivatives(),
+                checked.tolerance,
                 costs,
             );
             (orders.by_level.first().copied().unwrap_or([1; CLASSES]), orders.highest)
@@ -116,7 +116,7 @@ fn fmm_cost<T: Precision>(request: &Request<T>, kind: &PairKind, costs: &Operato
         .filter_map(|k| class_of([k / 36 - 2, k / 6 % 6 - 2, k % 6 - 2]))
         .map(|class| costs.m2l(orders.0[class] as usize))
         .sum();
-    let pairs = 27.0 * mean * vectors * pair_cost(request, kind, costs);
+    let pairs = 27.0 * mean * vectors * pair_cost(checked, kind, costs);
     let expansions = 2.0 * streams * coefficient_count(orders.1) as f64 * costs.point_coefficient;
     // Coarser levels have an eighth of the boxes each.
     points * (pairs + expansions + 8.0 / 7.0 * streams * translations / mean)

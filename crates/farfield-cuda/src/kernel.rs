@@ -3,7 +3,7 @@
 use crate::compile::Program;
 use crate::device::Precision;
 use farfield_core::kernel::{Form, Kernel, Sizes};
-use farfield_core::plan::Request;
+use farfield_core::plan::CheckedSum;
 
 /// A kernel with its outputs and sizes, as literals of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,17 +32,17 @@ pub enum SizeKind {
 }
 
 impl PairKind {
-    /// What a request needs.
-    pub fn of<T>(request: &Request<T>) -> Self {
-        let softened = request.largest_size > 0.0;
-        let sizes = match request.sizes {
+    /// What a sum needs.
+    pub fn of<T>(checked: &CheckedSum<T>) -> Self {
+        let softened = checked.largest_size > 0.0;
+        let sizes = match checked.sizes {
             _ if !softened => SizeKind::None,
             Sizes::None => SizeKind::None,
             Sizes::Global(_) => SizeKind::Global,
             Sizes::PerSource(_) => SizeKind::PerSource,
         };
-        let skip_same = request.targets.is_none() && !request.kernel.is_singular(softened);
-        Self::new(request.kernel, request.most_derivatives(), sizes, skip_same)
+        let skip_same = checked.targets.is_none() && !checked.kernel.is_singular(softened);
+        Self::new(checked.kernel, checked.most_derivatives(), sizes, skip_same)
     }
 
     fn new(kernel: Kernel, derivatives: usize, sizes: SizeKind, skip_same: bool) -> Self {

@@ -28,7 +28,7 @@
 //! - [`plane`]: all of this for sums in the plane;
 //! - [`tuning`]: tolerance to orders and leaf size; [`auto`]: device or CPU;
 //! - [`resident`]: states that stay on the device between sums;
-//! - [`selftest`]: the device against the truth; [`structure`]: the tree alone, timed;
+//! - [`structure`]: the tree alone, timed or copied to the host;
 //! - [`plan`]: the front door.
 //!
 //! The sources of the device code are in `kernels/`.
@@ -45,7 +45,6 @@ pub mod kernel;
 pub mod plan;
 pub mod plane;
 pub mod resident;
-pub mod selftest;
 pub mod structure;
 pub mod tree;
 pub mod treecode;

@@ -9,7 +9,7 @@ use crate::expansion::LOW_ORDER;
 use crate::fmm::{LARGE_LEAF, P2pBlocking};
 use crate::kernel::PairKind;
 use farfield_core::expansion::coefficient_count;
-use farfield_core::plan::Request;
+use farfield_core::plan::CheckedSum;
 use farfield_core::tuning::{CLASSES, CubeOrders, MachineProfile, OperatorCosts, class_of, cube_orders};
 
 /// Multiprocessors of the device the rates were measured on.
@@ -61,9 +61,9 @@ impl Rates {
 /// What the model chose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
-    /// Points a leaf should hold on average.
+    /// DevicePoints a leaf should hold on average.
     pub leaf_mean: f64,
-    /// Points a leaf may hold.
+    /// DevicePoints a leaf may hold.
     pub leaf_capacity: usize,
     /// The order of every M2L translation.
     pub orders: CubeOrders,
@@ -114,7 +114,7 @@ impl Cores {
         }
     }
 
-    /// Points of a box as large as the cores reach, where so many fill a cube. The root is up to twice the extent, so that
+    /// DevicePoints of a box as large as the cores reach, where so many fill a cube. The root is up to twice the extent, so that
     /// boxes of any size may be as small as that.
     fn least_mean(&self, points: f64) -> f64 {
         points * self.reach.powi(3)
@@ -150,7 +150,7 @@ pub fn choose(demand: &Demand, rates: &Rates) -> Choice {
 
 /// Seconds that P2P takes at least where no box may be smaller than the cores' reach, as a share of the direct sum's.
 ///
-/// Points are taken as spread over surfaces, the root as larger than their extent by the mean factor. Boxes that hold
+/// DevicePoints are taken as spread over surfaces, the root as larger than their extent by the mean factor. Boxes that hold
 /// thousands of points keep few blocks busy: half the direct sum's rate is assumed; 60,000 bodies in eight boxes reached a
 /// third of it on an H200.
 pub fn near_share(reach: f64, extent: f64) -> f64 {
@@ -162,16 +162,16 @@ pub fn near_share(reach: f64, extent: f64) -> f64 {
 }
 
 impl Demand {
-    /// What a request asks for, between so many points.
-    pub fn of<T: Precision>(request: &Request<T>, kind: &PairKind, points: f64, cores: Cores) -> Self {
+    /// What a sum asks for, between so many points.
+    pub fn of<T: Precision>(checked: &CheckedSum<T>, kind: &PairKind, points: f64, cores: Cores) -> Self {
         Self {
             points: points.max(1.0),
-            streams: (request.vectors * kind.expansions()) as f64,
-            pair_runs: pair_runs::<T>(kind, request.vectors),
-            derivatives: request.error_derivatives(),
-            tolerance: request.tolerance,
-            order: request.order,
-            leaf_capacity: request.leaf_capacity,
+            streams: (checked.vectors * kind.expansions()) as f64,
+            pair_runs: pair_runs::<T>(kind, checked.vectors),
+            derivatives: checked.error_derivatives(),
+            tolerance: checked.tolerance,
+            order: checked.order,
+            leaf_capacity: checked.leaf_capacity,
             cores,
         }
     }

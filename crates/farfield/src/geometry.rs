@@ -108,8 +108,8 @@ macro_rules! same_words {
             sum.check().map(|_| ())
         }
         fn counts<T: Precision>(sum: &Self::Sum<'_, T>) -> PointCounts {
-            let request = sum.request();
-            (request.sources.len(), request.target_count())
+            let checked = sum.checked();
+            (checked.sources.len(), checked.target_count())
         }
         fn on_cpu<T: Precision>(sum: Self::Sum<'_, T>) -> Result<Box<dyn Engine<T, Self::Output>>, Error> {
             Ok(Box::new(sum.plan()?))
@@ -164,12 +164,12 @@ impl Geometry for Space {
         samples: usize,
         seed: u64,
     ) -> Result<Vec<OutputError>, Error> {
-        let request = sum.request();
-        let problem = verify::Problem {
-            kernel: request.kernel,
-            sources: request.sources,
-            targets: request.targets,
-            sizes: request.sizes,
+        let checked = sum.checked();
+        let problem = verify::Inputs {
+            kernel: checked.kernel,
+            sources: checked.sources,
+            targets: checked.targets,
+            sizes: checked.sizes,
             strengths,
         };
         let of = |error: verify::OutputError| OutputError {
@@ -218,14 +218,14 @@ impl Geometry for Plane {
         samples: usize,
         seed: u64,
     ) -> Result<Vec<OutputError>, Error> {
-        let request = sum.request();
-        let problem = plane::Problem {
-            kernel: request.kernel,
-            core: request.core,
-            sources: request.sources,
-            targets: request.targets,
-            sizes: request.sizes,
-            complex: request.complex,
+        let checked = sum.checked();
+        let problem = plane::Inputs {
+            kernel: checked.kernel,
+            core: checked.core,
+            sources: checked.sources,
+            targets: checked.targets,
+            sizes: checked.sizes,
+            complex: checked.complex,
             strengths,
         };
         let of = |error: plane::OutputError| OutputError {

@@ -14,7 +14,7 @@
 
 pub use crate::geometry::Plane;
 pub use farfield_core::plane::{
-    Core, Couplings, Field, Kernel, MAX_ORDER, Mesh, Output, OutputError, PlaneSet, Problem, Request, verify,
+    CheckedSum, Core, Couplings, Field, Inputs, Kernel, MAX_ORDER, Mesh, Output, OutputError, PlaneSet, verify,
 };
 
 /// A sum in the plane, to be planned.

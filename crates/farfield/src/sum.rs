@@ -28,7 +28,7 @@ impl<'a, T: Precision> SumOf<'a, T, Space> {
     }
 
     pub(crate) fn present_kernel(&self) -> Kernel {
-        self.sum.request().kernel
+        self.sum.checked().kernel
     }
 
     /// Another kernel between the same points.
@@ -70,7 +70,7 @@ impl<'a, T: Precision> SumOf<'a, T, Plane> {
     /// # Errors
     /// As [`plan`](Self::plan).
     pub fn plan_with_mesh(&self) -> Result<plane::Plan<T>, Error> {
-        self.request().plan()
+        self.checked().plan()
     }
 
     /// Strengths are complex: two numbers for each source.
@@ -184,7 +184,7 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
     }
 
     /// The sum as the engines take it.
-    pub(crate) fn request(&self) -> G::Sum<'a, T> {
+    pub(crate) fn checked(&self) -> G::Sum<'a, T> {
         G::with_options(self.sum.clone(), &self.options)
     }
 
@@ -193,7 +193,7 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
     /// # Errors
     /// Any of [`Error`], naming the value that is wrong and where it is.
     pub fn check(&self) -> Result<(), Error> {
-        G::check(&self.request())
+        G::check(&self.checked())
     }
 
     /// Checks the input, chooses device, method and parameters, and builds everything that does not depend on the
@@ -202,7 +202,7 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
     /// # Errors
     /// Any of [`Error`], naming the value that is wrong and where it is, or what is wrong with the device.
     pub fn plan(self) -> Result<PlanOf<T, G>, Error> {
-        let (sum, options) = (self.request(), self.options);
+        let (sum, options) = (self.checked(), self.options);
         let counts = G::counts(&sum);
         let (engine, note) = match options.device {
             Device::Cpu => (G::on_cpu(sum)?, None),
@@ -220,7 +220,7 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
             Device::Cuda(number) => open(number).ok(),
             _ => None,
         };
-        G::memory_forecast(&self.request(), device.as_deref(), sources, targets)
+        G::memory_forecast(&self.checked(), device.as_deref(), sources, targets)
     }
 
     /// The true error of a field that this sum gave for `strengths`, measured at random targets.
@@ -234,7 +234,7 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
         samples: usize,
         seed: u64,
     ) -> Result<Vec<OutputError>, Error> {
-        G::verify(&self.request(), strengths, field, samples, seed)
+        G::verify(&self.checked(), strengths, field, samples, seed)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The true error of a result, measured at sampled targets by a direct sum in double precision.
 
-pub use farfield_core::verify::{Problem, verify};
+pub use farfield_core::verify::{Inputs, verify};
 
 /// The measured error of one output.
 #[derive(Debug, Clone, Copy, PartialEq)]

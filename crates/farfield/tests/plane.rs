@@ -2,7 +2,7 @@
 
 use farfield::Precision;
 use farfield::kernel::Sizes;
-use farfield::plane::{Core, Field, Kernel, Output, PlaneSet, Problem, Sum, verify};
+use farfield::plane::{Core, Field, Inputs, Kernel, Output, PlaneSet, Sum, verify};
 use farfield::points::{ChargeDistribution, Random};
 use farfield::simd::SimdLevel;
 use farfield::{Error, Method};
@@ -53,7 +53,7 @@ impl<'a, T: Precision> Case<'a, T> {
     }
 
     fn worst_of(&self, what: &str, field: &Field<T>) -> f64 {
-        let problem = Problem {
+        let problem = Inputs {
             kernel: self.kernel,
             core: self.core,
             sources: self.sources,

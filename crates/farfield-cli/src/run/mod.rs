@@ -3,7 +3,6 @@
 //! name or file + `--set` -> case -> folder -> the loop of `farfield_sim`, watched here -> summary.
 
 mod progress;
-pub mod selftest;
 mod summary;
 
 use crate::args::{ResumeArgs, RunArgs};

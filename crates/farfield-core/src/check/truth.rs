@@ -39,7 +39,7 @@ pub(crate) struct SourceArrays<'a, T, const D: usize> {
     /// The strengths of one vector, a column for each component.
     pub strengths: [Column<'a, T>; MOST_STRENGTHS],
     /// Which number among the strengths each source has; `None` for its own.
-    pub strength_order: Option<&'a [u32]>,
+    pub strength_permutation: Option<&'a [u32]>,
     pub sizes: CoreSizes<'a, T>,
     /// Lengths are measured in two to this power, each component of the strengths in two to its own.
     pub units: (i32, [i32; MOST_STRENGTHS]),
@@ -77,24 +77,24 @@ impl<'a, T: Real, const D: usize> SourceArrays<'a, T, D> {
                 },
                 stride: components,
             }),
-            strength_order: None,
+            strength_permutation: None,
             sizes,
             units: (0, [0; MOST_STRENGTHS]),
         }
     }
 
-    /// An engine's columns, and the caller's strengths of one vector; `order` is the caller's number of each source.
+    /// An engine's columns, and the caller's strengths of one vector; `permutation` is the caller's number of each source.
     pub fn of_ordered(
         position: [&'a [T]; D],
         strengths: &'a [T],
         components: usize,
-        order: Option<&'a [u32]>,
+        permutation: Option<&'a [u32]>,
         sizes: CoreSizes<'a, T>,
     ) -> Self {
         Self {
             count: position[0].len(),
             position: position.map(|data| Column { data, stride: 1 }),
-            strength_order: order,
+            strength_permutation: permutation,
             ..Self::of_points(&[], strengths, components, sizes)
         }
     }
@@ -121,7 +121,7 @@ impl<'a, T: Real, const D: usize> SourceArrays<'a, T, D> {
                 },
                 stride: 1,
             }),
-            strength_order: None,
+            strength_permutation: None,
             sizes,
             units: (0, [0; MOST_STRENGTHS]),
         }
@@ -162,10 +162,10 @@ impl<const D: usize> Loaded<D> {
         }
         let columns = sources.strengths.iter().zip(strength_units).take(components);
         for (out, (column, strength)) in self.strengths.chunks_mut(BLOCK).zip(columns) {
-            match sources.strength_order {
+            match sources.strength_permutation {
                 None => fill(&mut out[..self.count], column, strength),
-                Some(order) => {
-                    for (out, at) in out[..self.count].iter_mut().zip(&order[first..]) {
+                Some(permutation) => {
+                    for (out, at) in out[..self.count].iter_mut().zip(&permutation[first..]) {
                         *out = times_two_to(column.data[*at as usize * column.stride].to_f64(), -strength);
                     }
                 }

@@ -1,6 +1,6 @@
 //! The algorithm: every group of targets meets the sources block by block.
 
-use crate::fmm::setup::OrderedSizes;
+use crate::fmm::setup::SortedSizes;
 use crate::p2p::{Block, PairSums, Sources, columns};
 use crate::parallel::for_segments;
 use crate::report::{Phase, Seconds};
@@ -24,7 +24,7 @@ pub(crate) struct Direct<T, P, const D: usize> {
     pub sources: [Vec<T>; D],
     /// `None`: the sources are the targets.
     pub targets: Option<[Vec<T>; D]>,
-    pub size2: OrderedSizes<T>,
+    pub size2: SortedSizes<T>,
 }
 
 impl<T: Real, P: PairSums<D> + Sync, const D: usize> Direct<T, P, D> {

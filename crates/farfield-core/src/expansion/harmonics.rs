@@ -46,7 +46,7 @@ impl<T: Real> Recurrence<T> {
         let r2 = x.mul_add(x, y.mul_add(y, z * z));
         self.fill(
             order,
-            Points {
+            PointLanes {
                 x: [x],
                 y: [y],
                 z: [z],
@@ -64,7 +64,7 @@ impl<T: Real> Recurrence<T> {
         let r2 = inverse_r * inverse_r;
         self.fill(
             order,
-            Points {
+            PointLanes {
                 x: [x * r2],
                 y: [y * r2],
                 z: [z * r2],
@@ -76,7 +76,7 @@ impl<T: Real> Recurrence<T> {
     }
 
     #[cfg(test)]
-    fn fill<V: Lanes<Elem = T>>(&self, order: usize, points: Points<V, 1>, out: &mut [V]) {
+    fn fill<V: Lanes<Elem = T>>(&self, order: usize, points: PointLanes<V, 1>, out: &mut [V]) {
         out[..coefficient_count(order)].fill(V::zero());
         self.accumulate(order, &points, &[[V::splat(T::ONE)]], out);
     }
@@ -85,7 +85,7 @@ impl<T: Real> Recurrence<T> {
 /// Several vectors of points, ready for either basis: `regular` at (x, y, z) with `first = 1` and `r2 = r^2`, or
 /// `irregular` at (x, y, z)/r^2 with `first = 1/r` and `r2 = 1/r^2`.
 #[derive(Clone, Copy)]
-pub struct Points<V, const B: usize> {
+pub struct PointLanes<V, const B: usize> {
     pub x: [V; B],
     pub y: [V; B],
     pub z: [V; B],
@@ -105,7 +105,7 @@ impl<T: Real> Recurrence<T> {
         &self,
         order: usize,
         expansions: [&[T]; S],
-        points: &Points<V, B>,
+        points: &PointLanes<V, B>,
     ) -> [[V; B]; S] {
         let count = coefficient_count(order);
         assert!(order <= self.order && expansions.iter().all(|expansion| expansion.len() >= count));
@@ -152,7 +152,7 @@ impl<T: Real> Recurrence<T> {
     pub fn accumulate<V: Lanes<Elem = T>, const B: usize>(
         &self,
         order: usize,
-        points: &Points<V, B>,
+        points: &PointLanes<V, B>,
         weights: &[[V; B]],
         sums: &mut [V],
     ) {
@@ -200,7 +200,7 @@ impl<T: Real> Recurrence<T> {
     fn next_azimuth<V: Lanes<Elem = T>, const B: usize>(
         &self,
         m: usize,
-        points: &Points<V, B>,
+        points: &PointLanes<V, B>,
         c: &mut [V; B],
         s: &mut [V; B],
     ) {
@@ -217,7 +217,7 @@ impl<T: Real> Recurrence<T> {
         &self,
         n: usize,
         m: usize,
-        points: &Points<V, B>,
+        points: &PointLanes<V, B>,
         q: &mut [V; B],
         before: &mut [V; B],
     ) {
@@ -250,7 +250,7 @@ mod tests {
                 let mut basis = vec![V::zero(); 144];
                 recurrence.regular(order, x[0], x[1], x[2], &mut basis);
                 let r2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
-                let points = Points {
+                let points = PointLanes {
                     x: [x[0]; 2],
                     y: [x[1]; 2],
                     z: [x[2]; 2],

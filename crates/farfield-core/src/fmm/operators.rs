@@ -1,10 +1,10 @@
 //! The operators between points and expansions of one box: P2M, P2L, M2P, L2P.
 //!
-//! Points come relative to the centre of their leaf, in units of its side ([`Placement`] moves them to another box's
+//! PointLanes come relative to the centre of their leaf, in units of its side ([`Placement`] moves them to another box's
 //! frame); a register holds several points.
 
 use crate::expansion::coefficient_count;
-use crate::expansion::harmonics::{Points, Recurrence};
+use crate::expansion::harmonics::{PointLanes, Recurrence};
 use crate::kernel::{FarOutputs, FarSources};
 use crate::simd::{Lanes, Real, RsqrtAccuracy, as_lanes, lanes_len, rsqrt};
 
@@ -23,7 +23,7 @@ impl Placement {
     };
 }
 
-/// Points of one leaf: coordinates relative to it.
+/// PointLanes of one leaf: coordinates relative to it.
 #[derive(Clone, Copy)]
 pub struct LeafPoints<'a, T> {
     pub local: [&'a [T]; 3],
@@ -40,10 +40,10 @@ impl<'a, T: Real> LeafPoints<'a, T> {
         &self,
         first: usize,
         placement: &Placement,
-    ) -> Points<V, B> {
+    ) -> PointLanes<V, B> {
         let ratio = V::splat(T::from_f64(placement.ratio));
         let zero = [V::zero(); B];
-        let mut points = Points {
+        let mut points = PointLanes {
             x: zero,
             y: zero,
             z: zero,

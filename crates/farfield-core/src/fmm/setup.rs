@@ -17,16 +17,21 @@ use std::ops::Range;
 
 /// Points in tree order.
 #[derive(Debug)]
-pub(crate) struct OrderedPoints<T> {
+pub(crate) struct SortedPoints<T> {
     /// Coordinates as given.
     pub position: [Vec<T>; 3],
     /// Coordinates relative to the leaf's centre, in units of its side.
     pub local: [Vec<T>; 3],
 }
 
-impl<T: Real> OrderedPoints<T> {
+impl<T: Real> SortedPoints<T> {
     /// Orders `points`; `range` picks a leaf's sources or targets.
-    pub fn new(points: &[[T; 3]], order: &[u32], tree: &Octree, range: impl Fn(&Node) -> Range<u32> + Sync) -> Self {
+    pub fn new(
+        points: &[[T; 3]],
+        permutation: &[u32],
+        tree: &Octree,
+        range: impl Fn(&Node) -> Range<u32> + Sync,
+    ) -> Self {
         let columns = || -> [Vec<T>; 3] { std::array::from_fn(|_| vec![T::ZERO; points.len()]) };
         let (mut position, mut local) = (columns(), columns());
         let mut leaves: Vec<&Node> = tree
@@ -42,7 +47,7 @@ impl<T: Real> OrderedPoints<T> {
         for_columns(columns, 0..leaves.len(), &start, &|k, columns: [&mut [T]; 6]| {
             let node = leaves[k];
             let (middle, inverse) = (tree.centre_from_corner(node), 1.0 / tree.side_of(node.level));
-            let from = &order[start(k)..start(k + 1)];
+            let from = &permutation[start(k)..start(k + 1)];
             for (i, at) in from.iter().enumerate() {
                 let point = points[*at as usize];
                 for axis in 0..3 {
@@ -89,11 +94,11 @@ pub(crate) struct Fmm<T: Real> {
     pub order: usize,
     /// For each level and shift, the degree up to which M2L works.
     pub m2l_orders: Vec<[u8; SHIFTS]>,
-    pub sources: OrderedPoints<T>,
+    pub sources: SortedPoints<T>,
     /// `None`: the sources are the targets.
-    pub targets: Option<OrderedPoints<T>>,
+    pub targets: Option<SortedPoints<T>>,
     /// Squared core size: one for all, or per source in tree order.
-    pub size2: OrderedSizes<T>,
+    pub size2: SortedSizes<T>,
     pub recurrence: Recurrence<T>,
     pub m2m: Translations<T>,
     pub m2l: Translations<T>,
@@ -182,22 +187,22 @@ fn by_level(
 
 /// Squared core sizes in tree order.
 #[derive(Debug)]
-pub(crate) enum OrderedSizes<T> {
+pub(crate) enum SortedSizes<T> {
     Global(T),
     PerSource(Vec<T>),
 }
 
-impl<T: Real> OrderedSizes<T> {
+impl<T: Real> SortedSizes<T> {
     /// Of sources in the given order, or in the caller's.
-    pub fn new(sizes: &Sizes<T>, order: Option<&[u32]>) -> Self {
+    pub fn new(sizes: &Sizes<T>, permutation: Option<&[u32]>) -> Self {
         const TOGETHER: usize = 1 << 13;
-        match (sizes, order) {
+        match (sizes, permutation) {
             (Sizes::None, _) => Self::Global(T::ZERO),
             (Sizes::Global(size), _) => Self::Global(*size * *size),
             (Sizes::PerSource(sizes), None) => Self::PerSource(map(sizes.len(), TOGETHER, |k| sizes[k] * sizes[k])),
-            (Sizes::PerSource(sizes), Some(order)) => {
-                let square = |k: usize| sizes[order[k] as usize] * sizes[order[k] as usize];
-                Self::PerSource(map(order.len(), TOGETHER, square))
+            (Sizes::PerSource(sizes), Some(permutation)) => {
+                let square = |k: usize| sizes[permutation[k] as usize] * sizes[permutation[k] as usize];
+                Self::PerSource(map(permutation.len(), TOGETHER, square))
             }
         }
     }
@@ -214,7 +219,7 @@ pub(crate) struct FmmInput<'a, T> {
     pub m2l_orders: Vec<[u8; SHIFTS]>,
     pub sources: &'a [[T; 3]],
     pub targets: Option<&'a [[T; 3]]>,
-    pub size2: OrderedSizes<T>,
+    pub size2: SortedSizes<T>,
 }
 
 impl<T: Real> Fmm<T> {
@@ -237,9 +242,9 @@ impl<T: Real> Fmm<T> {
             m2l_direction[*shift] = direction as u16;
         }
         let shift_vectors = m2l_shifts().iter().map(|k| shift_of(*k)).collect::<Vec<_>>();
-        let source_points = OrderedPoints::new(sources, &tree.source_order, &tree, |node| node.sources.clone());
-        let target_points =
-            targets.map(|targets| OrderedPoints::new(targets, &tree.target_order, &tree, |node| node.targets.clone()));
+        let source_points = SortedPoints::new(sources, &tree.source_permutation, &tree, |node| node.sources.clone());
+        let target_points = targets
+            .map(|targets| SortedPoints::new(targets, &tree.target_permutation, &tree, |node| node.targets.clone()));
         let ends = Ends::new(&pairs, order, streams);
         let expansions = tree.nodes.len() * streams * coefficient_count(order);
         let leaf_groups = group_leaves(&tree, &lists);
@@ -321,7 +326,7 @@ impl<T: Real> Fmm<T> {
         self.vectors * self.pairs.sums()
     }
 
-    pub fn target_points(&self) -> &OrderedPoints<T> {
+    pub fn target_points(&self) -> &SortedPoints<T> {
         self.targets.as_ref().unwrap_or(&self.sources)
     }
 

@@ -4,7 +4,7 @@ use super::{Kernel, Sizes};
 use crate::plan::{Method, Sum};
 use crate::points::{ChargeDistribution, PointSet};
 use crate::simd::Real;
-use crate::verify::{Problem, verify};
+use crate::verify::{Inputs, verify};
 
 fn keeps_its_tolerance<T: Real>(kernel: Kernel, method: Method, tolerance: f64) {
     let n = 700;
@@ -23,7 +23,7 @@ fn keeps_its_tolerance<T: Real>(kernel: Kernel, method: Method, tolerance: f64) 
     let sum = sum.method(method).leaf_capacity(12).allow_unbounded_gradient();
     let mut plan = sum.plan().unwrap();
     let field = plan.evaluate(&strengths).unwrap();
-    let problem = Problem {
+    let problem = Inputs {
         kernel,
         sources: &points,
         targets: None,

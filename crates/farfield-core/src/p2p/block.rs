@@ -4,7 +4,7 @@
 //! remainder on the source side. Targets go two registers at a time, to use each broadcast twice. The same loop serves
 //! points in space (`D = 3`) and in the plane (`D = 2`).
 
-use crate::fmm::setup::OrderedSizes;
+use crate::fmm::setup::SortedSizes;
 use crate::kernel::Pair;
 use crate::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 use std::marker::PhantomData;
@@ -27,7 +27,7 @@ impl<'a, T: Real, const D: usize> Sources<'a, T, D> {
         strengths: &'a [T],
         components: usize,
         vector: usize,
-        sizes: &'a OrderedSizes<T>,
+        sizes: &'a SortedSizes<T>,
     ) -> Self {
         let stride = position[0].len();
         Self {
@@ -35,8 +35,8 @@ impl<'a, T: Real, const D: usize> Sources<'a, T, D> {
             strengths: &strengths[vector * components * stride..],
             stride,
             size2: match sizes {
-                OrderedSizes::Global(size2) => Size2::Global(*size2),
-                OrderedSizes::PerSource(size2) => Size2::PerSource(size2),
+                SortedSizes::Global(size2) => Size2::Global(*size2),
+                SortedSizes::PerSource(size2) => Size2::PerSource(size2),
             },
         }
     }

@@ -10,7 +10,7 @@ use crate::direct::Direct;
 use crate::error::Error;
 use crate::expansion::coefficient_count;
 use crate::fmm::Fmm;
-use crate::fmm::setup::{FmmInput, OrderedSizes};
+use crate::fmm::setup::{FmmInput, SortedSizes};
 use crate::kernel::Sizes;
 use crate::p2p::{Pairs, accuracy_for};
 use crate::report::{Phase, Seconds};
@@ -263,7 +263,7 @@ impl<'a, T: Real> Sum<'a, T> {
             simd,
             pairs,
             vectors: self.vectors,
-            size2: self.squared_sizes(Some(&tree.source_order)),
+            size2: self.squared_sizes(Some(&tree.source_permutation)),
             tree,
             lists: far.lists,
             order: far.order,
@@ -320,11 +320,11 @@ impl<'a, T: Real> Sum<'a, T> {
         Ok(plan.with_merge(&self, merge, notes))
     }
 
-    fn squared_sizes(&self, order: Option<&[u32]>) -> OrderedSizes<T> {
+    fn squared_sizes(&self, permutation: Option<&[u32]>) -> SortedSizes<T> {
         if !self.kernel.has_sizes() {
-            return OrderedSizes::Global(T::ZERO);
+            return SortedSizes::Global(T::ZERO);
         }
-        OrderedSizes::new(&self.sizes, order)
+        SortedSizes::new(&self.sizes, permutation)
     }
 
     /// Whether planning takes longer than waking other threads.

@@ -9,7 +9,7 @@ use crate::check::sample::Sample;
 use crate::check::truth::{CoreSizes, SourceArrays, TrueSums, TrueTargets};
 use crate::direct::Direct;
 use crate::fmm::Fmm;
-use crate::fmm::setup::OrderedSizes;
+use crate::fmm::setup::SortedSizes;
 use crate::kernel::{Kernel, Output};
 use crate::machine::available_memory;
 use crate::p2p::{PairSums, Pairs, Skip, columns};
@@ -40,7 +40,7 @@ struct EngineView<'a, T: Real> {
     pairs: Pairs,
     sources: [&'a [T]; 3],
     targets: Option<[&'a [T]; 3]>,
-    size2: &'a OrderedSizes<T>,
+    size2: &'a SortedSizes<T>,
     tree: Option<&'a Fmm<T>>,
 }
 
@@ -103,8 +103,8 @@ impl Checker {
                 sums,
                 ..
             } = self;
-            let order = plan.target_order();
-            let target_at = |at: u32| order.map_or(at, |order| order[at as usize]);
+            let permutation = plan.target_permutation();
+            let target_at = |at: u32| permutation.map_or(at, |permutation| permutation[at as usize]);
             let expected =
                 |target: usize| tree.map_or(0.0, |fmm| expected_at(fmm, expected2, plan.engine_index(target)));
             look.find_candidates(arrays, size, &target_at, &expected);
@@ -152,7 +152,7 @@ impl Checker {
         let count = fmm.sources.position[0].len();
         self.strength2.clear();
         self.strength2.resize(nodes.len(), 0.0);
-        let strengths = plan.ordered_strengths();
+        let strengths = plan.sorted_strengths();
         for_chunks(&mut self.strength2, 64, &|k, out| {
             for (i, out) in out.iter_mut().enumerate() {
                 let node = &nodes[64 * k + i];
@@ -202,11 +202,11 @@ fn sum_truth<T: Real>(
         }
     }
     let (components, rows) = (view.pairs.strengths(), view.pairs.sums());
-    let strengths = plan.ordered_strengths();
+    let strengths = plan.sorted_strengths();
     let per_vector = components * view.sources[0].len();
     let sizes = match view.size2 {
-        OrderedSizes::Global(size2) => CoreSizes::Square(size2.to_f64()),
-        OrderedSizes::PerSource(size2) => CoreSizes::Squares(size2),
+        SortedSizes::Global(size2) => CoreSizes::Square(size2.to_f64()),
+        SortedSizes::PerSource(size2) => CoreSizes::Squares(size2),
     };
     truth.clear(plan.outputs.len(), targets.absolute);
     for vector in 0..plan.vectors {
@@ -277,10 +277,10 @@ fn expected_at<T: Real>(fmm: &Fmm<T>, expected2: &[f64], target: usize) -> f64 {
 
 impl<T: Real> Plan<T> {
     /// The caller's number of each of the engine's targets; `None` for the same order.
-    fn target_order(&self) -> Option<&[u32]> {
+    fn target_permutation(&self) -> Option<&[u32]> {
         match &self.engine {
-            Engine::Direct(_) => self.direct_orders.as_ref().map(|(_, targets)| &targets[..]),
-            Engine::Tree(fmm) => Some(fmm.tree.target_order()),
+            Engine::Direct(_) => self.direct_permutations.as_ref().map(|(_, targets)| &targets[..]),
+            Engine::Tree(fmm) => Some(fmm.tree.target_permutation()),
         }
     }
 
@@ -368,18 +368,18 @@ impl<T: Real> Plan<T> {
             vectors: fmm.vectors,
             sources,
             targets,
-            size2: std::mem::replace(&mut fmm.size2, OrderedSizes::Global(T::ZERO)),
+            size2: std::mem::replace(&mut fmm.size2, SortedSizes::Global(T::ZERO)),
         };
         let orders = (
-            std::mem::take(&mut fmm.tree.source_order),
-            std::mem::take(&mut fmm.tree.target_order),
+            std::mem::take(&mut fmm.tree.source_permutation),
+            std::mem::take(&mut fmm.tree.target_permutation),
         );
         let targets_of = if orders.1.is_empty() {
             orders.0.clone()
         } else {
             orders.1
         };
-        self.direct_orders = Some((orders.0, targets_of));
+        self.direct_permutations = Some((orders.0, targets_of));
         self.notes.push(format!(
             "direct: the {} does not keep the tolerance for these strengths",
             self.parameters.method

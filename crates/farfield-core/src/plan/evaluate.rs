@@ -6,7 +6,7 @@ use super::field::Field;
 use super::input::check_strengths;
 use super::merge::{Merge, SpreadShape};
 use super::near_field::NearField;
-use super::order::{add_to, by_target, for_targets, gather, ranks};
+use super::permutation::{add_to, by_target, for_targets, gather, ranks};
 use super::units::{Units, multiply_by_two_to};
 use super::{Method, Sum};
 use crate::check::{Attempt, correct};
@@ -88,7 +88,7 @@ pub struct Plan<T: Real> {
     /// Where each of the caller's targets is in the engine's order; empty for the same order.
     pub(super) rank: Vec<u32>,
     /// The caller's numbers of the sources and targets of an engine that became a direct sum.
-    pub(super) direct_orders: Option<(Vec<u32>, Vec<u32>)>,
+    pub(super) direct_permutations: Option<(Vec<u32>, Vec<u32>)>,
     /// What looks at the error of every evaluation.
     checker: Option<Box<Checker>>,
     /// By how much the last sum was to become more exact.
@@ -115,15 +115,15 @@ impl<T: Real> Plan<T> {
                 (Vec::new(), direct.simd)
             }
             Engine::Tree(fmm) => {
-                let order = fmm.tree.target_order();
-                (ranks(order), fmm.simd)
+                let permutation = fmm.tree.target_permutation();
+                (ranks(permutation), fmm.simd)
             }
         };
         let rows = engine.sum_rows();
         let checks = sum.check && sources > 0 && targets > 0 && !sum.outputs.is_empty();
         Self {
             checker: checks.then(|| Box::new(Checker::new(&engine))),
-            direct_orders: None,
+            direct_permutations: None,
             last_factor: 0.0,
             is_shared: sum.elsewhere.is_some(),
             memory_limit: sum.memory_limit,
@@ -332,7 +332,7 @@ impl<T: Real> Plan<T> {
     }
 
     /// Strengths, stream by stream in the engine's order.
-    pub(super) fn ordered_strengths(&self) -> &[T] {
+    pub(super) fn sorted_strengths(&self) -> &[T] {
         &self.strengths
     }
 
@@ -370,15 +370,15 @@ impl<T: Real> Plan<T> {
         if sources == 0 {
             return;
         }
-        let order: Option<&[u32]> = match &self.engine {
-            Engine::Direct(_) => self.direct_orders.as_ref().map(|(sources, _)| &sources[..]),
-            Engine::Tree(fmm) => Some(&fmm.tree.source_order),
+        let permutation: Option<&[u32]> = match &self.engine {
+            Engine::Direct(_) => self.direct_permutations.as_ref().map(|(sources, _)| &sources[..]),
+            Engine::Tree(fmm) => Some(&fmm.tree.source_permutation),
         };
         for (stream, out) in self.strengths.chunks_mut(sources).enumerate() {
             let (vector, component) = (stream / components, stream % components);
             gather(
                 out,
-                order,
+                permutation,
                 &strengths[vector * sources * components + component..],
                 components,
             );

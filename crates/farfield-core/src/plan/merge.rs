@@ -161,7 +161,7 @@ pub(crate) fn has_crowded_places<T: Real>(tree: &Octree, sources: &[[T; 3]], cap
     let overfull = |node: &&Node| node.is_leaf() && node.source_count() > capacity.max(LOOK_AT);
     tree.nodes.iter().filter(overfull).any(|leaf| {
         let step = leaf.source_count() / LOOK_AT;
-        let at = |k: usize| sources[tree.source_order[leaf.sources.start as usize + k * step] as usize];
+        let at = |k: usize| sources[tree.source_permutation[leaf.sources.start as usize + k * step] as usize];
         (1..LOOK_AT).any(|k| (0..k).any(|j| at(j) == at(k)))
     })
 }
@@ -175,7 +175,7 @@ pub(crate) struct SpreadShape {
 
 /// For each point the number of its place, and for each place its first point, in order of first appearance.
 fn distinct<T: Real, const D: usize>(points: &[[T; D]], extra: impl Fn(usize) -> u64 + Sync) -> (Vec<u32>, Vec<u32>) {
-    let mut order: Vec<u32> = (0..points.len() as u32).collect();
+    let mut permutation: Vec<u32> = (0..points.len() as u32).collect();
     // Adding zero turns -0 into 0, so that equal numbers have equal bits.
     let key = |k: &u32| {
         (
@@ -184,11 +184,11 @@ fn distinct<T: Real, const D: usize>(points: &[[T; D]], extra: impl Fn(usize) ->
             *k,
         )
     };
-    order.par_sort_unstable_by_key(key);
+    permutation.par_sort_unstable_by_key(key);
     let mut leader = vec![0u32; points.len()];
     let mut current = 0;
-    for (at, k) in order.iter().enumerate() {
-        if at == 0 || (key(k).0, key(k).1) != (key(&order[at - 1]).0, key(&order[at - 1]).1) {
+    for (at, k) in permutation.iter().enumerate() {
+        if at == 0 || (key(k).0, key(k).1) != (key(&permutation[at - 1]).0, key(&permutation[at - 1]).1) {
             current = *k;
         }
         leader[*k as usize] = current;

@@ -5,6 +5,7 @@
 
 mod build;
 mod check;
+mod checked;
 mod evaluate;
 mod extremes;
 mod far_field;
@@ -13,16 +14,15 @@ pub(crate) mod input;
 pub(crate) mod memory;
 pub(crate) mod merge;
 mod near_field;
-pub(crate) mod order;
-mod request;
+pub(crate) mod permutation;
 pub(crate) mod units;
 
+pub use checked::CheckedSum;
 pub use evaluate::{Parameters, Plan, first_sum};
 pub use field::Field;
 pub use input::{MOST_POINTS, check_strength_count, check_strengths};
 pub use memory::MemoryForecast;
-pub use near_field::{NearBlock, NearField, NearLists, NearPoints, PairsElsewhere, PointOrder};
-pub use request::Request;
+pub use near_field::{Arrangement, NearBlock, NearField, NearLists, NearPoints, PairsElsewhere};
 
 use crate::kernel::{Kernel, Output, Sizes};
 use crate::simd::{Real, SimdLevel};

@@ -7,7 +7,7 @@
 use super::Plan;
 use super::evaluate::Engine;
 use crate::error::Error;
-use crate::fmm::setup::OrderedSizes;
+use crate::fmm::setup::SortedSizes;
 use crate::p2p::{PairSums, Skip, columns};
 use crate::simd::Real;
 use std::ops::Range;
@@ -48,10 +48,10 @@ const FEWEST_BLOCKS: usize = 64;
 
 /// How a plan's points come from the caller's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PointOrder<'a> {
+pub enum Arrangement<'a> {
     /// They are the caller's, in the caller's order.
     Callers,
-    /// They are the caller's; the k-th is the caller's `order[k]`-th.
+    /// They are the caller's; the k-th is the caller's `permutation[k]`-th.
     Permuted(&'a [u32]),
     /// They are others: duplicates were merged, or lengths are in another unit.
     Others,
@@ -63,7 +63,7 @@ pub struct NearPoints<'a, T> {
     /// Coordinates, axis by axis.
     pub columns: [&'a [T]; 3],
     /// Where they come from.
-    pub order: PointOrder<'a>,
+    pub arrangement: Arrangement<'a>,
 }
 
 /// Targets that follow one another and the sources they meet in pairs.
@@ -168,32 +168,32 @@ impl<T: Real> NearLists<'_, T> {
 impl<T: Real> Plan<T> {
     /// The pairs of points of this plan.
     pub fn near_lists(&self) -> NearLists<'_, T> {
-        let others = self.merge.is_some() || self.direct_orders.is_some() || !self.units.0.are_the_callers();
-        let ordered = |order| if others { PointOrder::Others } else { order };
+        let others = self.merge.is_some() || self.direct_permutations.is_some() || !self.units.0.are_the_callers();
+        let arranged = |arrangement| if others { Arrangement::Others } else { arrangement };
         let (sources, targets, size2, skip) = match &self.engine {
             Engine::Direct(direct) => {
                 let points = |position| NearPoints {
                     columns: columns(position),
-                    order: ordered(PointOrder::Callers),
+                    arrangement: arranged(Arrangement::Callers),
                 };
                 let skip = direct.pairs.own_skip(direct.targets.is_none());
                 let targets = direct.targets.as_ref().map(points);
                 (points(&direct.sources), targets, &direct.size2, skip)
             }
             Engine::Tree(fmm) => {
-                let points = |position, order| NearPoints {
+                let points = |position, permutation| NearPoints {
                     columns: columns(position),
-                    order: ordered(PointOrder::Permuted(order)),
+                    arrangement: arranged(Arrangement::Permuted(permutation)),
                 };
                 let targets = fmm.targets.as_ref();
-                let targets = targets.map(|targets| points(&targets.position, &fmm.tree.target_order));
-                let sources = points(&fmm.sources.position, &fmm.tree.source_order);
+                let targets = targets.map(|targets| points(&targets.position, &fmm.tree.target_permutation));
+                let sources = points(&fmm.sources.position, &fmm.tree.source_permutation);
                 (sources, targets, &fmm.size2, fmm.pairs.own_skip(fmm.targets.is_none()))
             }
         };
         let (global_size2, size2) = match size2 {
-            OrderedSizes::Global(size2) => (*size2, &[][..]),
-            OrderedSizes::PerSource(size2) => (T::ZERO, &size2[..]),
+            SortedSizes::Global(size2) => (*size2, &[][..]),
+            SortedSizes::PerSource(size2) => (T::ZERO, &size2[..]),
         };
         NearLists {
             sources,

@@ -14,7 +14,7 @@ use crate::check::look::{Look, WITH_ABSOLUTE};
 use crate::check::sample::Sample;
 use crate::check::truth::{ABSOLUTE, CoreSizes, SourceArrays, TrueTargets};
 use crate::direct::Direct;
-use crate::fmm::setup::OrderedSizes;
+use crate::fmm::setup::SortedSizes;
 use crate::p2p::{PairSums, Skip, columns};
 use crate::plan::{Method, Parameters};
 use crate::simd::{Real, SimdLevel};
@@ -33,7 +33,7 @@ struct EngineView<'a, T: Real> {
     pairs: PlanePairs,
     sources: [&'a [T]; 2],
     targets: Option<[&'a [T]; 2]>,
-    size2: &'a OrderedSizes<T>,
+    size2: &'a SortedSizes<T>,
 }
 
 impl<T: Real> Engine<T> {
@@ -81,8 +81,8 @@ impl Checker {
         with_arrays(plan.kernel, field, |arrays| {
             let Self { look, targets, truth } = self;
             look.survey(arrays, size);
-            let order = plan.target_order();
-            let target_at = |at: u32| order.map_or(at, |order| order[at as usize]);
+            let permutation = plan.target_permutation();
+            let target_at = |at: u32| permutation.map_or(at, |permutation| permutation[at as usize]);
             let expected = |target: usize| match &plan.engine {
                 Engine::Direct(_) => 0.0,
                 Engine::Fmm(fmm) => expected_at(fmm, plan.engine_index(target)),
@@ -156,8 +156,8 @@ fn sum_truth<T: Real>(
         }
     }
     let sizes = match view.size2 {
-        OrderedSizes::Global(size2) => CoreSizes::Square(size2.to_f64()),
-        OrderedSizes::PerSource(size2) => CoreSizes::Squares(size2),
+        SortedSizes::Global(size2) => CoreSizes::Square(size2.to_f64()),
+        SortedSizes::PerSource(size2) => CoreSizes::Squares(size2),
     };
     let pairs = exact_pairs(plan.kernel, view.pairs.core, view.pairs.derivative);
     let parts = plan.parts();
@@ -165,7 +165,7 @@ fn sum_truth<T: Real>(
     values.clear(plan.outputs.len(), targets.absolute);
     for vector in 0..plan.vectors {
         let of_vector = &strengths[vector * per_vector..][..per_vector];
-        let sources = SourceArrays::of_ordered(view.sources, of_vector, parts, plan.source_order(), sizes);
+        let sources = SourceArrays::of_ordered(view.sources, of_vector, parts, plan.source_permutation(), sizes);
         truth.compute(view.simd, &pairs, &sources.by_part()[..parts], targets);
         for ((output, values), components) in plan.outputs.iter().zip(&mut values.values).zip(&plan.components) {
             for k in 0..sample.drawn.len() {
@@ -180,18 +180,18 @@ fn sum_truth<T: Real>(
 
 impl<T: Real> Plan<T> {
     /// The caller's number of each of the engine's sources; `None` for the same order.
-    pub(super) fn source_order(&self) -> Option<&[u32]> {
+    pub(super) fn source_permutation(&self) -> Option<&[u32]> {
         match &self.engine {
-            Engine::Direct(_) => self.direct_orders.as_ref().map(|(sources, _)| &sources[..]),
-            Engine::Fmm(fmm) => Some(&fmm.pyramid.sources.order),
+            Engine::Direct(_) => self.direct_permutations.as_ref().map(|(sources, _)| &sources[..]),
+            Engine::Fmm(fmm) => Some(&fmm.pyramid.sources.permutation),
         }
     }
 
     /// The same of its targets.
-    fn target_order(&self) -> Option<&[u32]> {
+    fn target_permutation(&self) -> Option<&[u32]> {
         match &self.engine {
-            Engine::Direct(_) => self.direct_orders.as_ref().map(|(_, targets)| &targets[..]),
-            Engine::Fmm(fmm) => Some(&fmm.pyramid.targets().order),
+            Engine::Direct(_) => self.direct_permutations.as_ref().map(|(_, targets)| &targets[..]),
+            Engine::Fmm(fmm) => Some(&fmm.pyramid.targets().permutation),
         }
     }
 
@@ -229,13 +229,13 @@ impl<T: Real> Plan<T> {
             return false;
         };
         let sources = std::mem::take(&mut fmm.pyramid.sources.position);
-        let source_order = std::mem::take(&mut fmm.pyramid.sources.order);
+        let source_permutation = std::mem::take(&mut fmm.pyramid.sources.permutation);
         let targets = fmm.pyramid.targets.as_mut();
-        let (targets, target_order) = match targets {
-            None => (None, source_order.clone()),
+        let (targets, target_permutation) = match targets {
+            None => (None, source_permutation.clone()),
             Some(targets) => (
                 Some(std::mem::take(&mut targets.position)),
-                std::mem::take(&mut targets.order),
+                std::mem::take(&mut targets.permutation),
             ),
         };
         let pairs = sources[0].len() as u64 * targets.as_ref().unwrap_or(&sources)[0].len() as u64;
@@ -248,10 +248,10 @@ impl<T: Real> Plan<T> {
             vectors: 1,
             sources,
             targets,
-            size2: std::mem::replace(&mut fmm.size2, OrderedSizes::Global(T::ZERO)),
+            size2: std::mem::replace(&mut fmm.size2, SortedSizes::Global(T::ZERO)),
         };
         self.engine = Engine::Direct(Box::new(direct));
-        self.direct_orders = Some((source_order, target_order));
+        self.direct_permutations = Some((source_permutation, target_permutation));
         self.notes
             .push("direct: the fmm does not keep the tolerance for these strengths".to_owned());
         self.parameters = Parameters {

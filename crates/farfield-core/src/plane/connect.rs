@@ -11,41 +11,7 @@
 use super::pyramid::{Pyramid, first_of_level};
 use crate::parallel::map_pieces;
 use crate::simd::Real;
-
-/// Rows of box numbers.
-#[derive(Debug, Default)]
-pub(crate) struct Rows<E> {
-    start: Vec<usize>,
-    items: Vec<E>,
-}
-
-impl<E: Copy + Send + Sync> Rows<E> {
-    pub fn row(&self, k: usize) -> &[E] {
-        &self.items[self.start[k]..self.start[k + 1]]
-    }
-
-    pub fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    /// Appends rows that were made in pieces.
-    fn extend<'a>(&mut self, pieces: impl Iterator<Item = (&'a [u32], &'a [E])>)
-    where
-        E: 'a,
-    {
-        if self.start.is_empty() {
-            self.start.push(0);
-        }
-        for (lengths, items) in pieces {
-            let mut end = self.items.len();
-            for length in lengths {
-                end += *length as usize;
-                self.start.push(end);
-            }
-            self.items.extend_from_slice(items);
-        }
-    }
-}
+use crate::tree::Rows;
 
 /// The lists of a pyramid.
 #[derive(Debug, Default)]

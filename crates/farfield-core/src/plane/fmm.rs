@@ -6,7 +6,7 @@ use super::kernel::Kernel;
 use super::operators::{AtLeaves, L2l, LeafStep, M2l, M2m, PointsToExpansions};
 use super::pairs::PlanePairs;
 use super::pyramid::{Pyramid, first_of_level};
-use crate::fmm::setup::OrderedSizes;
+use crate::fmm::setup::SortedSizes;
 use crate::p2p::{Block, MutualBlock, PairSums, Sources, columns};
 use crate::parallel::{for_chunks, for_segments};
 use crate::report::{Phase, Seconds};
@@ -20,7 +20,7 @@ pub(crate) struct PlaneFmm<T: Real> {
     pub order: usize,
     pub pyramid: Pyramid<T>,
     pub connections: Connections,
-    pub size2: OrderedSizes<T>,
+    pub size2: SortedSizes<T>,
     pub matrix: M2lMatrix<T>,
     /// Leaves that one task of P2P takes, see [`Connections::mutual`].
     pub group: usize,
@@ -40,7 +40,7 @@ impl<T: Real> PlaneFmm<T> {
         pyramid: Pyramid<T>,
         connections: Connections,
         group: usize,
-        size2: OrderedSizes<T>,
+        size2: SortedSizes<T>,
     ) -> Self {
         let coefficients = pyramid.boxes.centre.len() * row_len::<T>(order);
         Self {

@@ -18,6 +18,7 @@
 
 mod calibrate;
 mod check;
+mod checked;
 mod complex;
 mod connect;
 mod expansion;
@@ -31,7 +32,6 @@ mod pairs;
 mod plan;
 mod points;
 mod pyramid;
-mod request;
 mod special;
 mod sum;
 mod truth;
@@ -39,6 +39,7 @@ mod tuning;
 mod verify;
 
 pub(crate) use calibrate::calibrate;
+pub use checked::CheckedSum;
 pub use expansion::MAX_ORDER;
 pub use kernel::{Core, Kernel, Output};
 pub use mesh::{Couplings, Mesh};
@@ -46,9 +47,8 @@ pub use near_field::{NearBlock, NearField, NearLists};
 pub(crate) use pairs::PlanePairs;
 pub use plan::Plan;
 pub use points::PlaneSet;
-pub use request::Request;
 pub use sum::Sum;
-pub use verify::{OutputError, Problem, verify};
+pub use verify::{Inputs, OutputError, verify};
 
 /// Results in the plane.
 pub type Field<T> = crate::plan::Field<T, Output>;

@@ -7,7 +7,7 @@
 use super::Plan;
 use super::plan::Engine;
 use crate::error::Error;
-use crate::fmm::setup::OrderedSizes;
+use crate::fmm::setup::SortedSizes;
 use crate::p2p::{PairSums, Skip, columns};
 use crate::simd::Real;
 use std::ops::Range;
@@ -118,8 +118,8 @@ impl<T: Real> Plan<T> {
             }
         };
         let (global_size2, size2) = match size2 {
-            OrderedSizes::Global(size2) => (*size2, &[][..]),
-            OrderedSizes::PerSource(size2) => (T::ZERO, &size2[..]),
+            SortedSizes::Global(size2) => (*size2, &[][..]),
+            SortedSizes::PerSource(size2) => (T::ZERO, &size2[..]),
         };
         NearLists {
             sources,

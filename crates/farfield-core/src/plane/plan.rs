@@ -15,7 +15,7 @@ use crate::parallel::for_chunks;
 use crate::plan::Parameters;
 use crate::plan::input::check_strengths;
 use crate::plan::merge::{Merge, SpreadShape};
-use crate::plan::order::{by_target, for_targets, gather, ranks};
+use crate::plan::permutation::{by_target, for_targets, gather, ranks};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
 use std::time::Instant;
@@ -60,7 +60,7 @@ pub struct Plan<T: Real> {
     /// Where each of the caller's targets is in the engine's order; empty for the same order.
     pub(super) rank: Vec<u32>,
     /// The caller's numbers of the sources and targets of an engine that became a direct sum.
-    pub(super) direct_orders: Option<(Vec<u32>, Vec<u32>)>,
+    pub(super) direct_permutations: Option<(Vec<u32>, Vec<u32>)>,
     /// What looks at the error of every evaluation.
     checker: Option<Box<Checker>>,
     /// By how much the last sum was to become more exact.
@@ -77,7 +77,7 @@ impl<T: Real> Plan<T> {
         let (pairs, simd, rank) = match &engine {
             Engine::Direct(direct) => (direct.pairs, direct.simd, Vec::new()),
             Engine::Fmm(fmm) => {
-                let rank = ranks(&fmm.pyramid.targets().order);
+                let rank = ranks(&fmm.pyramid.targets().permutation);
                 (fmm.pairs, fmm.simd, rank)
             }
         };
@@ -86,7 +86,7 @@ impl<T: Real> Plan<T> {
         let checks = sum.check && sources > 0 && targets > 0 && !sum.outputs.is_empty();
         Self {
             checker: checks.then(|| Box::new(Checker::new(&engine))),
-            direct_orders: None,
+            direct_permutations: None,
             last_factor: 0.0,
             kernel: sum.kernel,
             core: sum.core,
@@ -308,7 +308,7 @@ impl<T: Real> Plan<T> {
         let sources = strengths.len() / parts;
         let mut ordered = std::mem::take(&mut self.strengths);
         for (part, out) in ordered.chunks_mut(sources.max(1)).enumerate() {
-            gather(out, self.source_order(), &strengths[part + run..], parts);
+            gather(out, self.source_permutation(), &strengths[part + run..], parts);
         }
         self.strengths = ordered;
     }

@@ -37,7 +37,7 @@ pub(crate) struct Boxes<T> {
 pub(crate) struct Sorted<T> {
     pub position: [Vec<T>; 2],
     /// The caller's number of each point.
-    pub order: Vec<u32>,
+    pub permutation: Vec<u32>,
     /// Where each leaf starts, and at last the number of points.
     pub leaf_start: Vec<u32>,
 }
@@ -94,7 +94,7 @@ impl<T: Real> Pyramid<T> {
 
     /// How many points there are, sources and targets together.
     pub fn points(&self) -> usize {
-        self.sources.order.len() + self.targets.as_ref().map_or(0, |targets| targets.order.len())
+        self.sources.permutation.len() + self.targets.as_ref().map_or(0, |targets| targets.permutation.len())
     }
 
     /// Whether a leaf holds nothing but points at one place.
@@ -125,7 +125,7 @@ impl<T: Real> Sorted<T> {
     fn all(items: &[Item<T>], starts: Vec<u32>) -> Self {
         Self {
             position: std::array::from_fn(|axis| map(items.len(), POINTS, |k| items[k].at[axis])),
-            order: map(items.len(), POINTS, |k| items[k].number),
+            permutation: map(items.len(), POINTS, |k| items[k].number),
             leaf_start: starts,
         }
     }
@@ -290,7 +290,7 @@ mod tests {
                     }
                 }
             }
-            let mut numbers = pyramid.sources.order.clone();
+            let mut numbers = pyramid.sources.permutation.clone();
             numbers.sort_unstable();
             assert!(numbers.iter().enumerate().all(|(k, n)| k == *n as usize));
         }

@@ -10,7 +10,7 @@ use super::pyramid::Pyramid;
 use super::tuning::{self, Choice};
 use crate::direct::Direct;
 use crate::error::Error;
-use crate::fmm::setup::OrderedSizes;
+use crate::fmm::setup::SortedSizes;
 use crate::kernel::Sizes;
 use crate::machine::available_memory;
 use crate::plan::input::{check_points, check_size_range, check_size_values, check_tolerance, parameter};
@@ -337,7 +337,7 @@ impl<'a, T: Real> Sum<'a, T> {
             return self.merged_plan(merge);
         }
         let group = self.group_of_leaves(&pairs, &pyramid);
-        let reach = self.request().core_reach();
+        let reach = self.checked().core_reach();
         let criterion = Criterion::new(choice.theta, reach, choice.shortcut).with_groups(group);
         let limit = self.memory_limit.or_else(available_memory).unwrap_or(u64::MAX);
         let connections = seconds.time(Phase::Connect, || Connections::within(&pyramid, &criterion, limit));
@@ -375,14 +375,14 @@ impl<'a, T: Real> Sum<'a, T> {
                 p2l: connections.p2l_pairs,
             },
         };
-        let size2 = self.squared_sizes(Some(&pyramid.sources.order));
+        let size2 = self.squared_sizes(Some(&pyramid.sources.permutation));
         let fmm = PlaneFmm::new(simd, pairs, choice.order, pyramid, connections, group, size2);
         Ok(Plan::new(&self, Engine::Fmm(Box::new(fmm)), parameters, Vec::new()))
     }
 
     /// The depth down to which boxes are larger than the cores reach: below, each is coupled to all around it.
     pub(super) fn depth_with_cores(&self, depth: usize) -> usize {
-        let reach = self.request().core_reach();
+        let reach = self.checked().core_reach();
         if reach == 0.0 {
             return depth;
         }
@@ -423,11 +423,11 @@ impl<'a, T: Real> Sum<'a, T> {
         Ok(inner.build()?.with_merge(&self, merge, note))
     }
 
-    fn squared_sizes(&self, order: Option<&[u32]>) -> OrderedSizes<T> {
+    fn squared_sizes(&self, permutation: Option<&[u32]>) -> SortedSizes<T> {
         if self.core == Core::Singular {
-            return OrderedSizes::Global(T::ZERO);
+            return SortedSizes::Global(T::ZERO);
         }
-        OrderedSizes::new(&self.sizes, order)
+        SortedSizes::new(&self.sizes, permutation)
     }
 
     /// Checks every number of the sum; the result is the extent of the points.

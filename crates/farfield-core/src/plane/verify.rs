@@ -15,7 +15,7 @@ use crate::verify::{Sample, TOGETHER, check_targets, sampled};
 
 /// What was summed: the caller's own arrays.
 #[derive(Debug, Clone, Copy)]
-pub struct Problem<'a, T> {
+pub struct Inputs<'a, T> {
     /// The kernel.
     pub kernel: Kernel,
     /// The core.
@@ -51,7 +51,7 @@ pub struct OutputError {
 /// # Errors
 /// [`Error::Length`], [`Error::NotFinite`] or [`Error::NegativeSize`] if strengths, sizes or field do not fit the points.
 pub fn verify<T: Real>(
-    problem: &Problem<T>,
+    problem: &Inputs<T>,
     field: &Field<T>,
     samples: usize,
     seed: u64,
@@ -81,7 +81,7 @@ pub fn verify<T: Real>(
 
 /// Compares the values at the chosen targets with the truth, for every vector and output.
 fn compare<T: Real>(
-    problem: &Problem<T>,
+    problem: &Inputs<T>,
     field: &Field<T>,
     chosen: &[usize],
     truth: &mut PlaneTruth,

@@ -11,6 +11,7 @@
 //! Boxes of a level are handled in blocks of neighbours on the curve; a block is also the unit of parallel M2L work.
 
 use super::octree::{Node, Octree};
+use super::rows::Rows;
 use crate::report::Interactions;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -65,57 +66,6 @@ pub struct M2lBlock {
     pub pairs: Vec<(u32, u32)>,
     /// (shift, end of its pairs); a segment starts where the one before ends.
     pub segments: Vec<(u16, u32)>,
-}
-
-/// Entries for each row, one after the other.
-#[derive(Debug, Clone)]
-pub struct Rows<E> {
-    starts: Vec<usize>,
-    entries: Vec<E>,
-}
-
-impl<E> Default for Rows<E> {
-    fn default() -> Self {
-        Self {
-            starts: vec![0],
-            entries: Vec::new(),
-        }
-    }
-}
-
-impl<E> Rows<E> {
-    fn push_row(&mut self, row: impl IntoIterator<Item = E>) {
-        self.entries.extend(row);
-        self.starts.push(self.entries.len());
-    }
-
-    /// The entries of row `k`.
-    pub fn row(&self, k: usize) -> &[E] {
-        &self.entries[self.starts[k]..self.starts[k + 1]]
-    }
-
-    /// How many entries there are in all rows.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    fn permuted(&self, order: &[u32]) -> Self
-    where
-        E: Copy,
-    {
-        let mut rows = Self::default();
-        rows.entries.reserve_exact(self.entries.len());
-        for k in order {
-            rows.push_row(self.row(*k as usize).iter().copied());
-        }
-        rows
-    }
-
-    fn append(&mut self, other: Rows<E>) {
-        let base = self.entries.len();
-        self.entries.extend(other.entries);
-        self.starts.extend(other.starts[1..].iter().map(|start| base + start));
-    }
 }
 
 /// All interactions of a tree.
@@ -230,11 +180,11 @@ impl Lists {
 
     /// Puts the leaves in Morton order, so that consecutive leaves hold consecutive targets.
     fn sort_leaves(&mut self, tree: &Octree) {
-        let mut order: Vec<u32> = (0..self.leaves.len() as u32).collect();
-        order.sort_unstable_by_key(|k| tree.nodes[self.leaves[*k as usize] as usize].targets.start);
-        self.leaves = order.iter().map(|k| self.leaves[*k as usize]).collect();
-        self.m2p = self.m2p.permuted(&order);
-        self.p2p = self.p2p.permuted(&order);
+        let mut permutation: Vec<u32> = (0..self.leaves.len() as u32).collect();
+        permutation.sort_unstable_by_key(|k| tree.nodes[self.leaves[*k as usize] as usize].targets.start);
+        self.leaves = permutation.iter().map(|k| self.leaves[*k as usize]).collect();
+        self.m2p = self.m2p.permuted(&permutation);
+        self.p2p = self.p2p.permuted(&permutation);
     }
 }
 

@@ -86,10 +86,10 @@ pub struct Octree {
     pub nodes: Vec<Node>,
     /// The boxes of each level.
     pub levels: Vec<Range<usize>>,
-    /// `source_order[k]` is the caller's index of the k-th source in tree order.
-    pub source_order: Vec<u32>,
+    /// `source_permutation[k]` is the caller's index of the k-th source in tree order.
+    pub source_permutation: Vec<u32>,
     /// The same for targets; empty when the sources are the targets.
-    pub target_order: Vec<u32>,
+    pub target_permutation: Vec<u32>,
     /// Whether some leaf is overfull because its points are all equal.
     pub has_overfull_duplicates: bool,
     /// How long keys and the first sort took.
@@ -128,13 +128,13 @@ pub fn bounds<T: Real>(sets: &[&[[T; 3]]]) -> ([f64; 3], [f64; 3]) {
 }
 
 /// One set of points on its way into tree order.
-struct Ordering<'a, T> {
+struct PointSorter<'a, T> {
     points: &'a [[T; 3]],
     pairs: Vec<Keyed>,
     scratch: Vec<Keyed>,
 }
 
-impl<'a, T: Real> Ordering<'a, T> {
+impl<'a, T: Real> PointSorter<'a, T> {
     fn new(points: &'a [[T; 3]], corner: [f64; 3], side: f64, levels: u32) -> Self {
         let inverse_side = 1.0 / side;
         let mut pairs = vec![0; points.len()];
@@ -189,15 +189,15 @@ impl<'a, T: Real> Ordering<'a, T> {
         cuts
     }
 
-    fn into_order(self) -> Vec<u32> {
+    fn into_permutation(self) -> Vec<u32> {
         self.pairs.into_par_iter().with_min_len(8192).map(index_of).collect()
     }
 }
 
 /// Sources and, where they differ, targets on their way into tree order.
 struct PointSets<'a, T> {
-    sources: Ordering<'a, T>,
-    targets: Option<Ordering<'a, T>>,
+    sources: PointSorter<'a, T>,
+    targets: Option<PointSorter<'a, T>>,
     /// Levels of the first keys.
     key_levels: u32,
 }
@@ -212,8 +212,8 @@ impl Octree {
         // have no rounding errors.
         let side = few_digits((largest * shape.root_scale * (1.0 + 1e-12)).max(f64::MIN_POSITIVE * 1e30));
         let key_levels = first_key_levels(sources.len().max(targets.map_or(0, <[_]>::len)), shape.leaf_capacity);
-        let source_set = Ordering::new(sources, corner, side, key_levels);
-        let target_set = targets.map(|targets| Ordering::new(targets, corner, side, key_levels));
+        let source_set = PointSorter::new(sources, corner, side, key_levels);
+        let target_set = targets.map(|targets| PointSorter::new(targets, corner, side, key_levels));
         let sort_seconds = start.elapsed().as_secs_f64();
 
         let (ns, nt) = (sources.len() as u32, targets.map_or(sources.len(), <[_]>::len) as u32);
@@ -233,8 +233,8 @@ impl Octree {
             nodes: vec![root],
             #[allow(clippy::single_range_in_vec_init, reason = "the root's level holds one box")]
             levels: vec![0..1],
-            source_order: Vec::new(),
-            target_order: Vec::new(),
+            source_permutation: Vec::new(),
+            target_permutation: Vec::new(),
             has_overfull_duplicates: largest == 0.0 && (ns.max(nt) as usize) > shape.leaf_capacity,
             sort_seconds,
         };
@@ -246,8 +246,8 @@ impl Octree {
         if largest > 0.0 {
             while tree.cut_deepest_level(&mut sets, shape) {}
         }
-        tree.source_order = sets.sources.into_order();
-        tree.target_order = sets.targets.map(Ordering::into_order).unwrap_or_default();
+        tree.source_permutation = sets.sources.into_permutation();
+        tree.target_permutation = sets.targets.map(PointSorter::into_permutation).unwrap_or_default();
         tree
     }
 
@@ -363,11 +363,11 @@ impl Octree {
     }
 
     /// The caller's index of each target in tree order.
-    pub fn target_order(&self) -> &[u32] {
-        if self.target_order.is_empty() {
-            &self.source_order
+    pub fn target_permutation(&self) -> &[u32] {
+        if self.target_permutation.is_empty() {
+            &self.source_permutation
         } else {
-            &self.target_order
+            &self.target_permutation
         }
     }
 }
@@ -398,7 +398,7 @@ mod tests {
     fn check(tree: &Octree, sources: &[[f64; 3]], targets: Option<&[[f64; 3]]>, shape: &TreeShape) {
         let all_targets = targets.unwrap_or(sources);
         let mut seen = vec![false; sources.len()];
-        for index in &tree.source_order {
+        for index in &tree.source_permutation {
             assert!(!std::mem::replace(&mut seen[*index as usize], true));
         }
         assert!(seen.iter().all(|s| *s));
@@ -409,12 +409,12 @@ mod tests {
             assert!(
                 node.sources
                     .clone()
-                    .all(|k| inside(sources[tree.source_order[k as usize] as usize]))
+                    .all(|k| inside(sources[tree.source_permutation[k as usize] as usize]))
             );
             assert!(
                 node.targets
                     .clone()
-                    .all(|k| inside(all_targets[tree.target_order()[k as usize] as usize]))
+                    .all(|k| inside(all_targets[tree.target_permutation()[k as usize] as usize]))
             );
             if !node.is_leaf() {
                 let children = &tree.nodes[node.children.start as usize..node.children.end as usize];

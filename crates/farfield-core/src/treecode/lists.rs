@@ -6,7 +6,7 @@
 //! $$ |\phi - \phi_p| \le \sum_j |q_j| \\, \frac{1}{r-a}\left(\frac ar\right)^{p+1} $$
 //! (van Rees et al., eq. 6). [`on_neighbour_lists`] uses the FMM's boxes instead (Yokota and Barba, figure 6).
 
-use crate::fmm::setup::OrderedPoints;
+use crate::fmm::setup::SortedPoints;
 use crate::simd::Real;
 use crate::tree::lists::{LeafLists, ancestors};
 use crate::tree::octree::Node;
@@ -14,7 +14,7 @@ use crate::tree::{Lists, Octree};
 use rayon::prelude::*;
 
 /// For every box, the distance of its farthest source from its centre.
-pub fn radii<T: Real>(tree: &Octree, sources: &OrderedPoints<T>) -> Vec<f64> {
+pub fn radii<T: Real>(tree: &Octree, sources: &SortedPoints<T>) -> Vec<f64> {
     tree.nodes
         .par_iter()
         .map(|node| {
@@ -36,7 +36,7 @@ pub fn radii<T: Real>(tree: &Octree, sources: &OrderedPoints<T>) -> Vec<f64> {
 pub fn by_opening<T: Real>(
     tree: &Octree,
     radii: &[f64],
-    targets: &OrderedPoints<T>,
+    targets: &SortedPoints<T>,
     theta: f64,
     m2p_sources: usize,
 ) -> Lists {
@@ -52,7 +52,7 @@ pub fn by_opening<T: Real>(
 pub fn expected_bytes<T: Real>(
     tree: &Octree,
     radii: &[f64],
-    targets: &OrderedPoints<T>,
+    targets: &SortedPoints<T>,
     theta: f64,
     m2p_sources: usize,
 ) -> u64 {
@@ -71,7 +71,7 @@ pub fn expected_bytes<T: Real>(
 fn open<T: Real>(
     tree: &Octree,
     radii: &[f64],
-    targets: &OrderedPoints<T>,
+    targets: &SortedPoints<T>,
     theta: f64,
     m2p_sources: usize,
     leaf: u32,
@@ -137,7 +137,7 @@ fn leaves_with_targets(tree: &Octree) -> Vec<u32> {
     leaves
 }
 
-fn bounding_box<T: Real>(leaf: &Node, targets: &OrderedPoints<T>) -> [(f64, f64); 3] {
+fn bounding_box<T: Real>(leaf: &Node, targets: &SortedPoints<T>) -> [(f64, f64); 3] {
     std::array::from_fn(|axis| {
         targets.position[axis][leaf.targets.start as usize..leaf.targets.end as usize]
             .iter()
@@ -175,7 +175,7 @@ mod tests {
                 min_side: 0.0,
             };
             let tree = Octree::build(&points, None, &shape);
-            let ordered = OrderedPoints::new(&points, &tree.source_order, &tree, |node| node.sources.clone());
+            let ordered = SortedPoints::new(&points, &tree.source_permutation, &tree, |node| node.sources.clone());
             let radii = radii(&tree, &ordered);
             for theta in [0.4, 0.7] {
                 let lists = by_opening(&tree, &radii, &ordered, theta, 0);
@@ -183,7 +183,7 @@ mod tests {
                     for at in lists.m2p.row(row) {
                         let node = &tree.nodes[*at as usize];
                         let (centre, a) = (tree.centre_of(node), radii[*at as usize]);
-                        let place = |k: u32| tree.source_order[k as usize] as usize;
+                        let place = |k: u32| tree.source_permutation[k as usize] as usize;
                         let relative = |k: u32| std::array::from_fn(|axis| points[place(k)][axis] - centre[axis]);
                         for order in [2, 6] {
                             let mut multipole = vec![0.0; (order + 1) * (order + 1)];

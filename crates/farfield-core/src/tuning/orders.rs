@@ -268,19 +268,19 @@ fn near_derivatives<T: Real>(
     /// Targets, one in each of so many leaves, and sources each of them looks at, at most.
     const SAMPLE: usize = 512;
     const MOST_SOURCES: usize = 4096;
-    let order = tree.target_order();
+    let permutation = tree.target_permutation();
     let stride = lists.leaves.len().div_ceil(SAMPLE).max(1);
     let mut sums: Vec<[f64; 3]> = (0..lists.leaves.len())
         .into_par_iter()
         .step_by(stride)
         .map(|row| {
             let leaf = &tree.nodes[lists.leaves[row] as usize];
-            let target = targets[order[leaf.targets.start as usize] as usize].map(Real::to_f64);
+            let target = targets[permutation[leaf.targets.start as usize] as usize].map(Real::to_f64);
             let others = lists.p2p.row(row).iter().map(|(start, end)| *start..*end);
             let near = std::iter::once(leaf.sources.clone()).chain(others).flatten();
             let mut sums = [0.0; 3];
             for k in near.take(MOST_SOURCES) {
-                let source = sources[tree.source_order[k as usize] as usize];
+                let source = sources[tree.source_permutation[k as usize] as usize];
                 let r2: f64 = (0..3).map(|axis| (source[axis].to_f64() - target[axis]).powi(2)).sum();
                 if r2 > 0.0 {
                     let s2 = r2 + 4.0 * core * core;

@@ -28,7 +28,7 @@ parameters! {
         epsilon2: In<T>,
         count: u32,
         bricks: In<Brick>,
-        order: In<u32>,
+        sequence: In<u32>,
         offsets: In<u32>,
         ranges: In<Range>,
         add: u32,
@@ -40,7 +40,7 @@ parameters! {
         coefficients: In<T>,
         nodes: In<Node>,
         bricks: In<Brick>,
-        order: In<u32>,
+        sequence: In<u32>,
         offsets: In<u32>,
         plan: In<u32>,
         add: u32,
@@ -73,7 +73,7 @@ pub struct BrickSum<T: Precision> {
     bricks_per_pass: usize,
 }
 
-/// Points of a brick, and bricks of a block.
+/// DevicePoints of a brick, and bricks of a block.
 const BRICK_POINTS: usize = 512;
 const BRICKS_PER_BLOCK: usize = 8;
 
@@ -204,7 +204,7 @@ impl<T: Precision> BrickSum<T> {
                 epsilon2: In::of(&self.epsilon2),
                 count: self.count,
                 bricks: In::of(&bricks),
-                order: In::of(&direct.order),
+                sequence: In::of(&direct.sequence),
                 offsets: In::of(&direct.offsets),
                 ranges: In::of(&direct.entries),
                 add: 0,
@@ -220,7 +220,7 @@ impl<T: Precision> BrickSum<T> {
                     coefficients: In::of(&far.coefficients),
                     nodes: In::of(&far.nodes),
                     bricks: In::of(&bricks),
-                    order: In::of(&indirect.order),
+                    sequence: In::of(&indirect.sequence),
                     offsets: In::of(&indirect.offsets),
                     plan: In::of(&indirect.entries),
                     add: 1,
@@ -283,7 +283,7 @@ fn indirect_function<T: Precision>(
 struct Schedule<E> {
     entries: CudaSlice<E>,
     offsets: CudaSlice<u32>,
-    order: CudaSlice<u32>,
+    sequence: CudaSlice<u32>,
 }
 
 /// What an entry costs.
@@ -309,7 +309,7 @@ impl<E: Entry> Schedule<E> {
         let entries = &entries[first as usize..last as usize];
         let offsets: Vec<u32> = offsets.iter().map(|offset| offset - first).collect();
         Ok(Self {
-            order: buffers.upload(&most_work_first(entries, &offsets))?,
+            sequence: buffers.upload(&most_work_first(entries, &offsets))?,
             entries: buffers.upload(entries)?,
             offsets: buffers.upload(&offsets)?,
         })
@@ -325,9 +325,9 @@ fn most_work_first<E: Entry>(entries: &[E], offsets: &[u32]) -> Vec<u32> {
             .sum::<u64>()
     };
     let costs: Vec<u64> = offsets.windows(2).map(cost).collect();
-    let mut order: Vec<u32> = (0..costs.len() as u32).collect();
-    order.sort_by_key(|brick| std::cmp::Reverse(costs[*brick as usize]));
-    order
+    let mut sequence: Vec<u32> = (0..costs.len() as u32).collect();
+    sequence.sort_by_key(|brick| std::cmp::Reverse(costs[*brick as usize]));
+    sequence
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod passes;
 mod setup;
 mod tasks;
 
-pub(crate) use parameters::OrderPoints;
+pub(crate) use parameters::PermutePoints;
 pub(crate) use setup::{Counter, FarField, Fmm, FmmInput};
 
 use crate::compile::Program;

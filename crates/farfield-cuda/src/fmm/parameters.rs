@@ -25,7 +25,7 @@ parameters! {
         positions: In<T>,
         strengths: In<T>,
         sizes: In<T>,
-        order: In<u32>,
+        permutation: In<u32>,
         count: u32,
         sources: Out<Source<T>>,
     }
@@ -33,15 +33,15 @@ parameters! {
     /// Of `gather_charges`.
     pub(crate) struct GatherCharges<T> {
         strengths: In<T>,
-        order: In<u32>,
+        permutation: In<u32>,
         count: u32,
         vectors: u32,
         at_once: u32,
         charges: Out<T>,
     }
 
-    /// Of `order_points`.
-    pub(crate) struct OrderPoints<T> { positions: In<T>, order: In<u32>, count: u32, ordered: Out<T> }
+    /// Of `permutation_points`.
+    pub(crate) struct PermutePoints<T> { positions: In<T>, permutation: In<u32>, count: u32, permuted: Out<T> }
 
     /// Of `p2m`.
     pub(crate) struct P2m<T> {
@@ -71,7 +71,7 @@ parameters! {
         boxes: BoxesArg,
         targets: In<T>,
         target_count: u32,
-        order: In<u32>,
+        permutation: In<u32>,
         sources: In<Source<T>>,
         source_count: u32,
         global_size2: T,
@@ -92,7 +92,7 @@ kernels! {
     pub(crate) struct PointKernels<T> {
         gather_sources: GatherSources<T>,
         gather_charges: GatherCharges<T>,
-        order_points: OrderPoints<T>,
+        permute_points: PermutePoints<T>,
         p2m: P2m<T>,
         l2p: L2p<T>,
     }

@@ -1,6 +1,6 @@
 //! Tables and memory of an FMM, made once per plan.
 
-use super::parameters::{OrderPoints, PairKernels, PointKernels};
+use super::parameters::{PairKernels, PermutePoints, PointKernels};
 use super::tasks::{batch_of, orders_by_level, tasks_of};
 use super::{P2pBlocking, l2p_vectors, p2m_warps, p2p_program, points_program};
 use crate::compile::Program;
@@ -9,7 +9,7 @@ use crate::direct::SumInput;
 use crate::error::Error;
 use crate::expansion::{AddSlices, Kind, Layout, Matrices, Steps, Task, Translate, stride, translate_program};
 use crate::kernel::PairKind;
-use crate::tree::{Octree, Points, TreeShape};
+use crate::tree::{DevicePoints, Octree, TreeShape};
 use crate::treecode::{ActingBoxes, Opening, Treecode};
 use crate::tuning::Choice;
 use cudarc::driver::CudaSlice;
@@ -280,7 +280,7 @@ impl<T: Precision> Fmm<T> {
         let building = Timeline::start(buffers.stream())?;
         let tree = Octree::build(
             &buffers,
-            &Points {
+            &DevicePoints {
                 sources: &source_positions,
                 source_count,
                 targets: caller_targets.as_ref().map(|targets| (targets, target_count)),
@@ -352,14 +352,14 @@ impl<T: Precision> Fmm<T> {
 
     fn gather_targets(&mut self, caller_targets: Option<&CudaSlice<T>>) -> Result<(), Error> {
         let from = caller_targets.unwrap_or(&self.source_positions);
-        self.kernels.points.order_points.launch(
+        self.kernels.points.permute_points.launch(
             self.buffers.stream(),
             Blocks::over(self.target_count, 256),
-            &OrderPoints {
+            &PermutePoints {
                 positions: In::of(from),
-                order: In::of(self.tree.target_order()),
+                permutation: In::of(self.tree.target_permutation()),
                 count: self.target_count,
-                ordered: Out::of(&mut self.target_positions),
+                permuted: Out::of(&mut self.target_positions),
             },
         )
     }

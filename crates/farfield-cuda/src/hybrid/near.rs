@@ -5,16 +5,16 @@ use super::tasks::{Cuts, Range, Task, Tasks};
 use super::timeline::{Clock, Span, Who};
 use crate::device::{Blocks, Buffers, Device, In, Out, Pinned, Precision, Source, forecast_fits, kernels, parameters};
 use crate::error::{DriverCall, Error};
-use crate::fmm::{LARGE_LEAF, OrderPoints, P2pBlocking};
+use crate::fmm::{LARGE_LEAF, P2pBlocking, PermutePoints};
 use crate::kernel::{PairKind, SizeKind};
 use cudarc::driver::{CudaEvent, CudaSlice};
-use farfield_core::plan::{NearField, NearLists, NearPoints, PointOrder, Request};
+use farfield_core::plan::{Arrangement, CheckedSum, NearField, NearLists, NearPoints};
 use std::sync::Arc;
 use std::time::Instant;
 
 kernels! {
     /// The kernels of a near field.
-    pub(super) struct Functions<T> { order_points: OrderPoints<T>, pack_near: PackNear<T>, near_p2p: NearP2p<T> }
+    pub(super) struct Functions<T> { permute_points: PermutePoints<T>, pack_near: PackNear<T>, near_p2p: NearP2p<T> }
 }
 
 parameters! {
@@ -72,7 +72,7 @@ impl<T: Precision> Kernels<T> {
     }
 }
 
-/// Points on the device, in the caller's order, waiting for lists.
+/// DevicePoints on the device, in the caller's order, waiting for lists.
 #[derive(Debug)]
 pub(super) struct Sent<T: Precision> {
     buffers: Buffers,
@@ -86,9 +86,9 @@ pub(super) struct Sent<T: Precision> {
 
 impl<T: Precision> Sent<T> {
     /// Sends the points and loads the kernels.
-    pub fn new(device: &Arc<Device>, request: &Request<T>) -> Result<Self, Error> {
-        let kind = PairKind::of(request);
-        forecast_fits(device, forecast(request, &kind))?;
+    pub fn new(device: &Arc<Device>, checked: &CheckedSum<T>) -> Result<Self, Error> {
+        let kind = PairKind::of(checked);
+        forecast_fits(device, forecast(checked, &kind))?;
         let buffers = Buffers::new(device)?;
         let clock = Clock::new(buffers.stream())?;
         let from = Instant::now();
@@ -101,8 +101,8 @@ impl<T: Precision> Sent<T> {
             }
             Ok(buffer)
         };
-        let sources = send(request.sources)?;
-        let targets = request.targets.map(send).transpose()?;
+        let sources = send(checked.sources)?;
+        let targets = checked.targets.map(send).transpose()?;
         buffers.wait()?;
         let span = Span {
             who: Who::Gpu,
@@ -110,7 +110,7 @@ impl<T: Precision> Sent<T> {
             from,
             to: Instant::now(),
         };
-        let sums = request.vectors * kind.sums() * request.target_count();
+        let sums = checked.vectors * kind.sums() * checked.target_count();
         Ok(Self {
             kernels: Kernels::new(device, kind)?,
             host_sums: Pinned::new(device, buffers.stream(), sums)?,
@@ -124,12 +124,12 @@ impl<T: Precision> Sent<T> {
 }
 
 /// Bytes of device memory, lists apart.
-fn forecast<T>(request: &Request<T>, kind: &PairKind) -> u64 {
-    let (sources, targets) = (request.sources.len(), request.target_count());
-    let per_source = 6 + 1 + request.vectors * (kind.strengths() + kind.source_len());
-    let own = if request.targets.is_some() { 6 } else { 0 };
-    let numbers = sources * per_source + targets * (own + request.vectors * kind.sums());
-    let orders = 4 * (sources + request.targets.map_or(0, <[_]>::len));
+fn forecast<T>(checked: &CheckedSum<T>, kind: &PairKind) -> u64 {
+    let (sources, targets) = (checked.sources.len(), checked.target_count());
+    let per_source = 6 + 1 + checked.vectors * (kind.strengths() + kind.source_len());
+    let own = if checked.targets.is_some() { 6 } else { 0 };
+    let numbers = sources * per_source + targets * (own + checked.vectors * kind.sums());
+    let orders = 4 * (sources + checked.targets.map_or(0, <[_]>::len));
     (numbers * std::mem::size_of::<T>() + orders) as u64
 }
 
@@ -190,9 +190,9 @@ impl<T: Precision> DeviceNear<T> {
         let (kind, blocking) = (kernels.kind, P2pBlocking::of::<T>(&kernels.kind, LARGE_LEAF, 1));
         let work = Tasks::new(lists, blocks, &Cuts::new(blocking.threads, blocking.targets));
         let began = clock.mark()?;
-        let sources = ordered(&buffers, &kernels, sources, &lists.sources)?;
+        let sources = permuted(&buffers, &kernels, sources, &lists.sources)?;
         let targets = match (targets, &lists.targets) {
-            (Some(targets), Some(points)) => Some(ordered(&buffers, &kernels, targets, points)?),
+            (Some(targets), Some(points)) => Some(permuted(&buffers, &kernels, targets, points)?),
             _ => None,
         };
         let (size2, tasks) = (buffers.upload(lists.size2)?, buffers.upload(&work.tasks)?);
@@ -312,31 +312,31 @@ impl<T: Precision> NearField<T> for DeviceNear<T> {
     }
 }
 
-/// Points in the plan's order, from the caller's where they are the same.
-fn ordered<T: Precision>(
+/// DevicePoints in the plan's order, from the caller's where they are the same.
+fn permuted<T: Precision>(
     buffers: &Buffers,
     kernels: &Kernels<T>,
     callers: CudaSlice<T>,
     points: &NearPoints<T>,
 ) -> Result<CudaSlice<T>, Error> {
-    match points.order {
-        PointOrder::Callers => Ok(callers),
-        PointOrder::Permuted(order) => {
-            let (count, order) = (order.len() as u32, buffers.upload(order)?);
-            let mut ordered = buffers.uninit(3 * count as usize)?;
-            kernels.functions.order_points.launch(
+    match points.arrangement {
+        Arrangement::Callers => Ok(callers),
+        Arrangement::Permuted(permutation) => {
+            let (count, permutation) = (permutation.len() as u32, buffers.upload(permutation)?);
+            let mut permuted = buffers.uninit(3 * count as usize)?;
+            kernels.functions.permute_points.launch(
                 buffers.stream(),
                 Blocks::row(count.div_ceil(256).max(1), 256),
-                &OrderPoints {
+                &PermutePoints {
                     positions: In::of(&callers),
-                    order: In::of(&order),
+                    permutation: In::of(&permutation),
                     count,
-                    ordered: Out::of(&mut ordered),
+                    permuted: Out::of(&mut permuted),
                 },
             )?;
-            Ok(ordered)
+            Ok(permuted)
         }
-        PointOrder::Others => {
+        Arrangement::Others => {
             let [x, y, z] = points.columns;
             let rows: Vec<[T; 3]> = (0..x.len()).map(|k| [x[k], y[k], z[k]]).collect();
             buffers.upload(rows.as_flattened())

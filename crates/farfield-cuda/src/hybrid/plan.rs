@@ -35,9 +35,9 @@ impl<T: Precision> Plan<T> {
     /// Any of [`Error`].
     pub fn new(device: &Arc<Device>, sum: &Sum<T>, profile: &MachineProfile) -> Result<Self, Error> {
         let began = Instant::now();
-        let elsewhere = pairs_elsewhere(device.properties(), profile, &sum.request());
+        let elsewhere = pairs_elsewhere(device.properties(), profile, &sum.checked());
         let (sent, plan, planned) = thread::scope(|scope| {
-            let sending = scope.spawn(|| Sent::new(device, &sum.request()));
+            let sending = scope.spawn(|| Sent::new(device, &sum.checked()));
             let plan = sum.clone().profile(profile.clone()).pairs_elsewhere(elsewhere).plan();
             let planned = Instant::now();
             let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

@@ -18,7 +18,7 @@ use crate::tuning::MEASURED_ON;
 use cudarc::driver::CudaSlice;
 use farfield_core::Method;
 use farfield_core::plan::Parameters;
-use farfield_core::plane::{Field, NearField, NearLists, Request, Sum};
+use farfield_core::plane::{CheckedSum, Field, NearField, NearLists, Sum};
 use farfield_core::report::{Phase, Seconds};
 use farfield_core::simd::SimdLevel;
 use std::sync::Arc;
@@ -60,19 +60,19 @@ impl<T: Precision> Plan<T> {
     /// # Errors
     /// Any of [`Error`].
     pub fn new(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
-        let request = sum.request();
+        let checked = sum.checked();
         let mut shared = sum.clone();
-        if request.leaf_capacity.is_none() {
+        if checked.leaf_capacity.is_none() {
             shared = shared.leaf_capacity(leaf_capacity(device.properties()));
         }
-        if request.method == Method::Auto && request.point_count() > FEWEST_POINTS {
+        if checked.method == Method::Auto && checked.point_count() > FEWEST_POINTS {
             shared = shared.method(Method::Fmm);
         }
         let plan = shared.plan()?;
         let lists = plan.near_lists();
         let near = match lists.pairs {
             0 => None,
-            _ => Some(DeviceNear::new(device, &request, &lists)?),
+            _ => Some(DeviceNear::new(device, &checked, &lists)?),
         };
         Ok(Self {
             plan,
@@ -151,7 +151,7 @@ impl<T: Precision> Plan<T> {
 /// From so many points on an FMM is taken where the method is free.
 const FEWEST_POINTS: usize = 20_000;
 
-/// Points of a leaf with which pairs on the device take about as long as everything else on the cores: 330 for an H200 and
+/// DevicePoints of a leaf with which pairs on the device take about as long as everything else on the cores: 330 for an H200 and
 /// 16 virtual cores. Of a million points at 1e-6 in leaves of 977 the far field took these cores 1.9 ms and pairs the device
 /// 9.2 ms; a quarter of that would take about 7.6 and 2.3. Equal machines have equal plans, whatever threads this process has.
 fn leaf_capacity(properties: &Properties) -> usize {
@@ -186,8 +186,8 @@ struct DeviceNear<T: Precision> {
 }
 
 impl<T: Precision> DeviceNear<T> {
-    fn new(device: &Arc<Device>, request: &Request<T>, lists: &NearLists<T>) -> Result<Self, Error> {
-        let sizes = match PairKind::of(request).sizes {
+    fn new(device: &Arc<Device>, checked: &CheckedSum<T>, lists: &NearLists<T>) -> Result<Self, Error> {
+        let sizes = match PairKind::of(checked).sizes {
             SizeKind::None => SizeKind::None,
             _ if lists.size2.is_empty() => SizeKind::Global,
             SizeKind::Global | SizeKind::PerSource => SizeKind::PerSource,
@@ -196,7 +196,7 @@ impl<T: Precision> DeviceNear<T> {
             sizes,
             complex: lists.parts == 2,
             skip_same: lists.skip_same,
-            ..PairKind::of(request)
+            ..PairKind::of(checked)
         };
         let source_count = lists.sources[0].len();
         let target_count = lists.targets.unwrap_or(lists.sources)[0].len();

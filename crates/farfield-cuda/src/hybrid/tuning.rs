@@ -3,7 +3,7 @@
 use crate::device::{Precision, Properties};
 use crate::kernel::PairKind;
 use crate::tuning::MEASURED_ON;
-use farfield_core::plan::{PairsElsewhere, Request};
+use farfield_core::plan::{CheckedSum, PairsElsewhere};
 use farfield_core::tuning::{DeviceRates, MachineProfile, PairRates};
 
 /// What the device's pairs and transfers of a sum cost, by the profile where it knows the device, else by what was measured
@@ -12,12 +12,12 @@ use farfield_core::tuning::{DeviceRates, MachineProfile, PairRates};
 pub fn pairs_elsewhere<T: Precision>(
     properties: &Properties,
     profile: &MachineProfile,
-    request: &Request<T>,
+    checked: &CheckedSum<T>,
 ) -> PairsElsewhere {
     let known = profile.device.as_ref().filter(|device| device.name == properties.name);
     let rates = known.cloned().unwrap_or_else(|| usual_rates(properties));
-    let kind = PairKind::of(request);
-    let bytes = request.vectors * (kind.strengths() + kind.sums()) * std::mem::size_of::<T>();
+    let kind = PairKind::of(checked);
+    let bytes = checked.vectors * (kind.strengths() + kind.sums()) * std::mem::size_of::<T>();
     PairsElsewhere {
         pair: 1e9 * rates.speedup / rates.of::<T>().of(kind.form, kind.derivatives),
         point: 1e9 * rates.speedup * bytes as f64 / rates.bus,
@@ -68,7 +68,7 @@ mod tests {
                 ..MachineProfile::default()
             };
             let sum = Sum::new(Kernel::Coulomb, &[[0.0f64; 3]]).outputs(&[Output::Potential, Output::Gradient]);
-            pairs_elsewhere(&h200(), &profile, &sum.request())
+            pairs_elsewhere(&h200(), &profile, &sum.checked())
         };
         let known = at(Some(device("H200")));
         assert!((known.pair - 1e9 * 16.0 / 2e12).abs() < 1e-12, "{known:?}");

@@ -11,7 +11,7 @@ use crate::tree::TreeShape;
 use crate::treecode::Opening;
 use crate::tuning::{self, Choice, Cores, Demand, Rates};
 use farfield_core::kernel::Sizes;
-use farfield_core::plan::{Parameters, Request};
+use farfield_core::plan::{CheckedSum, Parameters};
 use farfield_core::report::Interactions;
 use farfield_core::{Method, Sum};
 use std::sync::Arc;
@@ -36,12 +36,12 @@ impl<T: Precision> Plan<T> {
         let start = Instant::now();
         let extent = sum.check()?;
         check_extent::<T>(extent)?;
-        let request = sum.request();
+        let checked = sum.checked();
         let input = SumInput {
             most_bytes,
-            ..input_of(&request, PairKind::of(&request))
+            ..input_of(&checked, PairKind::of(&checked))
         };
-        let mut plan = Self::build(Buffers::new(device)?, &request, input, extent)?;
+        let mut plan = Self::build(Buffers::new(device)?, &checked, input, extent)?;
         plan.planning = start.elapsed().as_secs_f64();
         Ok(plan)
     }
@@ -49,23 +49,23 @@ impl<T: Precision> Plan<T> {
     /// Chooses method and parameters for checked points, which may be on the device already.
     pub(super) fn build(
         buffers: Buffers,
-        request: &Request<T>,
+        checked: &CheckedSum<T>,
         input: SumInput<T>,
         extent: f64,
     ) -> Result<Self, Error> {
         let targets = input.targets.map_or(0, |targets| targets.len());
         check_point_count((input.sources.len() + targets) / 3)?;
         let (counts, extent) = (input.counts(), Some(extent));
-        let (method, choice) = resolve_method::<T>(buffers.device(), request, &input.kind, counts, extent)?;
+        let (method, choice) = resolve_method::<T>(buffers.device(), checked, &input.kind, counts, extent)?;
         match method {
-            Method::Fmm => Self::fmm(buffers, request, input, &choice),
-            Method::Treecode | Method::TreecodeOnNeighbours => Self::treecode(buffers, request, input, method),
-            _ => Self::direct(buffers, request, input),
+            Method::Fmm => Self::fmm(buffers, checked, input, &choice),
+            Method::Treecode | Method::TreecodeOnNeighbours => Self::treecode(buffers, checked, input, method),
+            _ => Self::direct(buffers, checked, input),
         }
     }
 
-    fn fmm(buffers: Buffers, request: &Request<T>, input: SumInput<T>, choice: &Choice) -> Result<Self, Error> {
-        let (shape, far_field) = fmm_shape(request, choice);
+    fn fmm(buffers: Buffers, checked: &CheckedSum<T>, input: SumInput<T>, choice: &Choice) -> Result<Self, Error> {
+        let (shape, far_field) = fmm_shape(checked, choice);
         let orders = choice.orders.by_level.iter().flatten();
         let parameters = Parameters {
             method: Method::Fmm,
@@ -73,24 +73,24 @@ impl<T: Precision> Plan<T> {
             lowest_m2l_order: orders.min().map(|order| *order as usize),
             ..Parameters::default()
         };
-        Self::expansions(buffers, request, (input, shape, far_field), parameters)
+        Self::expansions(buffers, checked, (input, shape, far_field), parameters)
     }
 
-    fn treecode(buffers: Buffers, request: &Request<T>, input: SumInput<T>, method: Method) -> Result<Self, Error> {
-        let (shape, far_field) = treecode_shape(request, &input.kind)?;
+    fn treecode(buffers: Buffers, checked: &CheckedSum<T>, input: SumInput<T>, method: Method) -> Result<Self, Error> {
+        let (shape, far_field) = treecode_shape(checked, &input.kind)?;
         let parameters = Parameters {
             method,
             order: Some(far_field.order()),
             theta: far_field.theta(),
             ..Parameters::default()
         };
-        Self::expansions(buffers, request, (input, shape, far_field), parameters)
+        Self::expansions(buffers, checked, (input, shape, far_field), parameters)
     }
 
     /// A method with a tree and expansions.
     fn expansions(
         buffers: Buffers,
-        request: &Request<T>,
+        checked: &CheckedSum<T>,
         (sum, shape, far_field): (SumInput<T>, TreeShape, FarField),
         parameters: Parameters,
     ) -> Result<Self, Error> {
@@ -110,7 +110,7 @@ impl<T: Precision> Plan<T> {
         let engine = Engine::Fmm(Box::new(fmm));
         Ok(Self::with_engine(
             buffers,
-            request,
+            checked,
             (counts, vectors),
             (engine, parameters),
         ))
@@ -126,21 +126,21 @@ impl<T: Precision> Plan<T> {
         sources: usize,
         targets: Option<usize>,
     ) -> Result<u64, Error> {
-        let request = sum.request();
-        let (kind, counts) = (PairKind::of(&request), (sources, targets.unwrap_or(sources)));
-        let (method, choice) = resolve_method::<T>(device, &request, &kind, counts, None)?;
+        let checked = sum.checked();
+        let (kind, counts) = (PairKind::of(&checked), (sources, targets.unwrap_or(sources)));
+        let (method, choice) = resolve_method::<T>(device, &checked, &kind, counts, None)?;
         let (shape, far_field) = match method {
-            Method::Fmm => fmm_shape(&request, &choice),
-            Method::Treecode | Method::TreecodeOnNeighbours => treecode_shape(&request, &kind)?,
+            Method::Fmm => fmm_shape(&checked, &choice),
+            Method::Treecode | Method::TreecodeOnNeighbours => treecode_shape(&checked, &kind)?,
             _ => {
                 let multiprocessors = device.properties().multiprocessors;
-                return Ok(Direct::<T>::forecast(&kind, request.vectors, counts, multiprocessors));
+                return Ok(Direct::<T>::forecast(&kind, checked.vectors, counts, multiprocessors));
             }
         };
-        Ok(Fmm::<T>::forecast(&kind, request.vectors, counts, &shape, &far_field))
+        Ok(Fmm::<T>::forecast(&kind, checked.vectors, counts, &shape, &far_field))
     }
 
-    fn direct(buffers: Buffers, request: &Request<T>, input: SumInput<T>) -> Result<Self, Error> {
+    fn direct(buffers: Buffers, checked: &CheckedSum<T>, input: SumInput<T>) -> Result<Self, Error> {
         let counts = input.counts();
         let multiprocessors = buffers.device().properties().multiprocessors;
         let vectors = vectors_at_once(buffers.device(), input.vectors, input.most_bytes, |vectors| {
@@ -159,7 +159,7 @@ impl<T: Precision> Plan<T> {
         let engine = Engine::Direct(Box::new(direct));
         Ok(Self::with_engine(
             buffers,
-            request,
+            checked,
             (counts, vectors),
             (engine, parameters),
         ))
@@ -170,22 +170,22 @@ impl<T: Precision> Plan<T> {
 /// boxes are as large, and all pairs may cost less.
 fn resolve_method<T: Precision>(
     device: &Device,
-    request: &Request<T>,
+    checked: &CheckedSum<T>,
     kind: &PairKind,
     (sources, targets): (usize, usize),
     extent: Option<f64>,
 ) -> Result<(Method, Arc<Choice>), Error> {
     let (sources, targets) = (sources as f64, targets as f64);
     let rates = Rates::of::<T>(device.properties(), kind);
-    let demand = Demand::of(request, kind, sources.max(targets), cores_of(request, extent));
+    let demand = Demand::of(checked, kind, sources.max(targets), cores_of(checked, extent));
     // The model takes milliseconds, longer than many sums: equal demands share its answer.
     let choice = device.keep(format!("choice {demand:?} {rates:?}"), || {
         Ok(tuning::choose(&demand, &rates))
     })?;
-    let pairs = sources * targets * request.vectors as f64;
+    let pairs = sources * targets * checked.vectors as f64;
     let direct = pairs / rates.pairs;
-    let near = extent.map_or(0.0, |extent| direct * tuning::near_share(core_reach(request), extent));
-    let method = match request.method {
+    let near = extent.map_or(0.0, |extent| direct * tuning::near_share(core_reach(checked), extent));
+    let method = match checked.method {
         _ if pairs == 0.0 => Method::Direct,
         Method::Auto if direct < choice.seconds.max(near) => Method::Direct,
         // Wide cores at the tightest tolerances ask for orders that no block has memory for.
@@ -196,47 +196,47 @@ fn resolve_method<T: Precision>(
     Ok((method, choice))
 }
 
-/// The cores of a request as parts of the points' extent; of points that are not known yet, in a unit cube.
-fn cores_of<T: Precision>(request: &Request<T>, extent: Option<f64>) -> Cores {
-    Cores::new(request.largest_size, core_reach(request), extent.unwrap_or(1.0))
+/// The cores of a sum as parts of the points' extent; of points that are not known yet, in a unit cube.
+fn cores_of<T: Precision>(checked: &CheckedSum<T>, extent: Option<f64>) -> Cores {
+    Cores::new(checked.largest_size, core_reach(checked), extent.unwrap_or(1.0))
 }
 
 /// The distance within which cores matter.
-fn core_reach<T: Precision>(request: &Request<T>) -> f64 {
-    let tolerance = if request.order.is_some() {
+fn core_reach<T: Precision>(checked: &CheckedSum<T>) -> f64 {
+    let tolerance = if checked.order.is_some() {
         1e-12
     } else {
-        request.tolerance
+        checked.tolerance
     };
-    let derivatives = request.most_derivatives();
-    request
+    let derivatives = checked.most_derivatives();
+    checked
         .kernel
-        .core_reach(request.largest_size, 0.5 * tolerance, derivatives)
+        .core_reach(checked.largest_size, 0.5 * tolerance, derivatives)
 }
 
 /// The tree of an FMM, and its orders.
-fn fmm_shape<'a, T: Precision>(request: &Request<T>, choice: &'a Choice) -> (TreeShape, FarField<'a>) {
-    let shape = tree_shape(request, choice.leaf_capacity, choice.leaf_mean);
+fn fmm_shape<'a, T: Precision>(checked: &CheckedSum<T>, choice: &'a Choice) -> (TreeShape, FarField<'a>) {
+    let shape = tree_shape(checked, choice.leaf_capacity, choice.leaf_mean);
     (shape, FarField::Locals(choice))
 }
 
 /// The tree of a treecode, and its criterion.
 fn treecode_shape<T: Precision>(
-    request: &Request<T>,
+    checked: &CheckedSum<T>,
     kind: &PairKind,
 ) -> Result<(TreeShape, FarField<'static>), Error> {
-    let opening = Opening::of(request, kind, core_reach(request))?;
-    let mean = request.leaf_capacity.map_or(opening.leaf_mean(kind), tuning::mean_of);
-    let capacity = request.leaf_capacity.unwrap_or_else(|| tuning::capacity_of(mean));
-    Ok((tree_shape(request, capacity, mean), FarField::Multipoles(opening)))
+    let opening = Opening::of(checked, kind, core_reach(checked))?;
+    let mean = checked.leaf_capacity.map_or(opening.leaf_mean(kind), tuning::mean_of);
+    let capacity = checked.leaf_capacity.unwrap_or_else(|| tuning::capacity_of(mean));
+    Ok((tree_shape(checked, capacity, mean), FarField::Multipoles(opening)))
 }
 
-fn tree_shape<T: Precision>(request: &Request<T>, leaf_capacity: usize, leaf_mean: f64) -> TreeShape {
+fn tree_shape<T: Precision>(checked: &CheckedSum<T>, leaf_capacity: usize, leaf_mean: f64) -> TreeShape {
     TreeShape {
         leaf_capacity,
         leaf_mean,
         root_scale: None,
-        min_side: core_reach(request),
+        min_side: core_reach(checked),
     }
 }
 
@@ -263,32 +263,32 @@ pub(crate) fn check_point_count(count: usize) -> Result<(), Error> {
 }
 
 /// What is summed, as the methods take it.
-pub(super) fn input_of<'a, T: Precision>(request: &Request<'a, T>, kind: PairKind) -> SumInput<'a, T> {
+pub(super) fn input_of<'a, T: Precision>(checked: &CheckedSum<'a, T>, kind: PairKind) -> SumInput<'a, T> {
     SumInput {
-        kernel: request.kernel,
+        kernel: checked.kernel,
         kind,
-        vectors: request.vectors,
-        sources: Values::Host(request.sources.as_flattened()),
-        targets: request.targets.map(|targets| Values::Host(targets.as_flattened())),
-        sizes: Values::Host(sizes_of(request, &kind)),
-        global_size2: global_size2(request),
-        outputs: request.outputs,
+        vectors: checked.vectors,
+        sources: Values::Host(checked.sources.as_flattened()),
+        targets: checked.targets.map(|targets| Values::Host(targets.as_flattened())),
+        sizes: Values::Host(sizes_of(checked, &kind)),
+        global_size2: global_size2(checked),
+        outputs: checked.outputs,
         most_bytes: None,
     }
 }
 
 /// One size per source, where each has its own.
-fn sizes_of<'a, T>(request: &Request<'a, T>, kind: &PairKind) -> &'a [T] {
-    match request.sizes {
+fn sizes_of<'a, T>(checked: &CheckedSum<'a, T>, kind: &PairKind) -> &'a [T] {
+    match checked.sizes {
         Sizes::PerSource(sizes) if kind.sizes == SizeKind::PerSource => sizes,
         _ => &[],
     }
 }
 
 /// The squared core size of all sources; zero where there is none or each has its own.
-fn global_size2<T: Precision>(request: &Request<T>) -> T {
-    match request.sizes {
-        Sizes::Global(size) if request.largest_size > 0.0 => *size * *size,
+fn global_size2<T: Precision>(checked: &CheckedSum<T>) -> T {
+    match checked.sizes {
+        Sizes::Global(size) if checked.largest_size > 0.0 => *size * *size,
         _ => T::ZERO,
     }
 }

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::fmm::Fmm;
 use farfield_core::Field;
 use farfield_core::kernel::{Kernel, Output};
-use farfield_core::plan::{Parameters, Request, check_strength_count, check_strengths};
+use farfield_core::plan::{CheckedSum, Parameters, check_strength_count, check_strengths};
 use farfield_core::report::Seconds;
 use std::time::Instant;
 
@@ -52,18 +52,18 @@ pub struct Plan<T: Precision> {
 impl<T: Precision> Plan<T> {
     pub(super) fn with_engine(
         buffers: Buffers,
-        request: &Request<T>,
+        checked: &CheckedSum<T>,
         ((source_count, target_count), vectors_at_once): ((usize, usize), usize),
         (engine, parameters): (Engine<T>, Parameters),
     ) -> Self {
         Self {
-            kernel: request.kernel,
-            outputs: request.outputs.to_vec(),
-            vectors: request.vectors,
+            kernel: checked.kernel,
+            outputs: checked.outputs.to_vec(),
+            vectors: checked.vectors,
             vectors_at_once,
             source_count,
             target_count,
-            tolerance: request.order.is_none().then_some(request.tolerance),
+            tolerance: checked.order.is_none().then_some(checked.tolerance),
             parameters,
             buffers,
             engine,

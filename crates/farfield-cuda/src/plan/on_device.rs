@@ -27,12 +27,12 @@ impl<T: Precision> Plan<T> {
         extent: f64,
     ) -> Result<Self, Error> {
         check_extent::<T>(extent)?;
-        let request = sum.request();
-        let mut kind = PairKind::of(&request);
+        let checked = sum.checked();
+        let mut kind = PairKind::of(&checked);
         if points.sizes.is_some() && kind.sizes == SizeKind::Global {
             kind.sizes = SizeKind::PerSource;
         }
-        let input = input_of(&request, kind);
+        let input = input_of(&checked, kind);
         let global_size2 = match kind.sizes {
             SizeKind::PerSource => T::ZERO,
             _ => input.global_size2,
@@ -44,7 +44,7 @@ impl<T: Precision> Plan<T> {
             global_size2,
             ..input
         };
-        Self::build(buffers, &request, input, extent)
+        Self::build(buffers, &checked, input, extent)
     }
 
     /// Sums for strengths on the device; returns the values of each output, not waiting for them.

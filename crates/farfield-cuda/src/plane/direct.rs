@@ -7,7 +7,7 @@ use crate::device::{Blocks, Buffers, In, Out, Precision, Timeline, kernels};
 use crate::direct::{AllPairs, Blocking, slices};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
-use farfield_core::plane::{Kernel, Request};
+use farfield_core::plane::{CheckedSum, Kernel};
 use farfield_core::report::Phase;
 
 /// How the work is cut into threads.
@@ -28,7 +28,7 @@ kernels! {
     pub(super) struct Kernels<T> { direct: AllPairs<T> }
 }
 
-/// Points on the device, ready for strengths.
+/// DevicePoints on the device, ready for strengths.
 #[derive(Debug)]
 pub(super) struct Direct<T: Precision> {
     pub ends: Ends<T>,
@@ -41,23 +41,23 @@ pub(super) struct Direct<T: Precision> {
 
 impl<T: Precision> Direct<T> {
     /// Bytes of device memory.
-    pub fn forecast(request: &Request<T>, batch: usize, multiprocessors: usize) -> u64 {
-        let (slices, _) = slices_of(request, multiprocessors);
-        let positions = 2 * request.point_count() * std::mem::size_of::<T>();
-        Ends::forecast(request, batch, slices) + positions as u64
+    pub fn forecast(checked: &CheckedSum<T>, batch: usize, multiprocessors: usize) -> u64 {
+        let (slices, _) = slices_of(checked, multiprocessors);
+        let positions = 2 * checked.point_count() * std::mem::size_of::<T>();
+        Ends::forecast(checked, batch, slices) + positions as u64
     }
 
-    pub fn new(buffers: Buffers, request: &Request<T>, batch: usize) -> Result<Self, Error> {
-        let (slices, slice_length) = slices_of(request, buffers.device().properties().multiprocessors);
-        let kernels = Kernels::load(buffers.device(), &direct_program::<T>(&PairKind::of(request)))?;
+    pub fn new(buffers: Buffers, checked: &CheckedSum<T>, batch: usize) -> Result<Self, Error> {
+        let (slices, slice_length) = slices_of(checked, buffers.device().properties().multiprocessors);
+        let kernels = Kernels::load(buffers.device(), &direct_program::<T>(&PairKind::of(checked)))?;
         Ok(Self {
             slice_length,
-            sources: buffers.upload(request.sources.as_flattened())?,
-            targets: request
+            sources: buffers.upload(checked.sources.as_flattened())?,
+            targets: checked
                 .targets
                 .map(|targets| buffers.upload(targets.as_flattened()))
                 .transpose()?,
-            ends: Ends::new(buffers, request, batch, slices)?,
+            ends: Ends::new(buffers, checked, batch, slices)?,
             kernels,
         })
     }
@@ -88,12 +88,12 @@ impl<T: Precision> Direct<T> {
     }
 }
 
-fn slices_of<T: Precision>(request: &Request<T>, multiprocessors: usize) -> (u32, u32) {
-    let blocking = blocking(&PairKind::of(request));
+fn slices_of<T: Precision>(checked: &CheckedSum<T>, multiprocessors: usize) -> (u32, u32) {
+    let blocking = blocking(&PairKind::of(checked));
     slices(
         &blocking,
-        request.sources.len(),
-        request.target_count(),
+        checked.sources.len(),
+        checked.target_count(),
         multiprocessors,
     )
 }

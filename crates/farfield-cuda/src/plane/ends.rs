@@ -7,11 +7,11 @@ use crate::error::Error;
 use crate::kernel::SizeKind;
 use cudarc::driver::CudaSlice;
 use farfield_core::kernel::Sizes;
-use farfield_core::plane::{Output, Request};
+use farfield_core::plane::{CheckedSum, Output};
 use std::ops::Range;
 
 /// The order points are in: the caller's number of each, or `None` if that is the caller's.
-pub(super) type Order<'a> = Option<&'a CudaSlice<u32>>;
+pub(super) type Permutation<'a> = Option<&'a CudaSlice<u32>>;
 
 /// Strengths, packed sources, sums and outputs on the device.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ parameters! {
     /// Of `pack_sources`.
     pub(super) struct PackSources<T> {
         positions: In<Complex<T>>,
-        order: In<u32>,
+        permutation: In<u32>,
         count: u32,
         strengths: In<T>,
         parts: u32,
@@ -59,7 +59,7 @@ parameters! {
         target_count: u32,
         slices: u32,
         runs: u32,
-        order: In<u32>,
+        permutation: In<u32>,
         potential: Out<T>,
         derivative: Out<T>,
     }
@@ -75,41 +75,41 @@ const SOURCE: usize = 4;
 
 impl<T: Precision> Ends<T> {
     /// Bytes of device memory.
-    pub fn forecast(request: &Request<T>, batch: usize, slices: u32) -> u64 {
-        let kind = PairKind::of(request);
-        let (sources, targets) = (request.sources.len(), request.target_count());
-        let streams = batch * runs_of(request, &kind);
-        let per_source = 1 + batch * parts_of(request) + streams * SOURCE;
-        let per_target = streams * slices as usize * kind.sums() + request.vectors * 2 * request.outputs.len();
+    pub fn forecast(checked: &CheckedSum<T>, batch: usize, slices: u32) -> u64 {
+        let kind = PairKind::of(checked);
+        let (sources, targets) = (checked.sources.len(), checked.target_count());
+        let streams = batch * runs_of(checked, &kind);
+        let per_source = 1 + batch * parts_of(checked) + streams * SOURCE;
+        let per_target = streams * slices as usize * kind.sums() + checked.vectors * 2 * checked.outputs.len();
         ((sources * per_source + targets * per_target) * std::mem::size_of::<T>()) as u64
     }
 
-    pub fn new(buffers: Buffers, request: &Request<T>, batch: usize, slices: u32) -> Result<Self, Error> {
-        let kind = PairKind::of(request);
+    pub fn new(buffers: Buffers, checked: &CheckedSum<T>, batch: usize, slices: u32) -> Result<Self, Error> {
+        let kind = PairKind::of(checked);
         let kernels = Kernels::load(buffers.device(), &direct_program::<T>(&kind))?;
-        let (sources, targets) = (request.sources.len(), request.target_count());
-        let (parts, runs) = (parts_of(request), runs_of(request, &kind));
-        let sizes = match request.sizes {
+        let (sources, targets) = (checked.sources.len(), checked.target_count());
+        let (parts, runs) = (parts_of(checked), runs_of(checked, &kind));
+        let sizes = match checked.sizes {
             Sizes::PerSource(sizes) if kind.sizes == SizeKind::PerSource => sizes,
             _ => &[][..],
         };
-        let outputs = request
+        let outputs = checked
             .outputs
             .iter()
             .map(|output| {
-                let components = output.components(request.kernel, request.complex);
-                Ok((*output, buffers.uninit(request.vectors * targets * components)?))
+                let components = output.components(checked.kernel, checked.complex);
+                Ok((*output, buffers.uninit(checked.vectors * targets * components)?))
             })
             .collect::<Result<_, Error>>()?;
         Ok(Self {
             kind,
             source_count: sources as u32,
             target_count: targets as u32,
-            global_size2: match request.sizes {
+            global_size2: match checked.sizes {
                 Sizes::Global(size) if kind.sizes == SizeKind::Global => *size * *size,
                 _ => T::ZERO,
             },
-            vectors: request.vectors,
+            vectors: checked.vectors,
             batch,
             parts: parts as u32,
             runs: runs as u32,
@@ -143,7 +143,7 @@ impl<T: Precision> Ends<T> {
         strengths: &[T],
         vectors: &Range<usize>,
         positions: &CudaSlice<T>,
-        order: Order,
+        permutation: Permutation,
     ) -> Result<(), Error> {
         let per_vector = (self.source_count * self.parts) as usize;
         let strengths = &strengths[vectors.start * per_vector..vectors.end * per_vector];
@@ -154,7 +154,7 @@ impl<T: Precision> Ends<T> {
             Blocks::new(grid, 256),
             &PackSources {
                 positions: In::of(positions),
-                order: In::of_any(order),
+                permutation: In::of_any(permutation),
                 count: self.source_count,
                 strengths: In::of(&self.strengths),
                 parts: self.parts,
@@ -166,7 +166,7 @@ impl<T: Precision> Ends<T> {
     }
 
     /// Writes the outputs of some vectors in the caller's order.
-    pub fn finish(&mut self, vectors: &Range<usize>, order: Order) -> Result<(), Error> {
+    pub fn finish(&mut self, vectors: &Range<usize>, permutation: Permutation) -> Result<(), Error> {
         let place = |output: Output| -> Out<T> {
             let found = self.outputs.iter().find(|(known, _)| *known == output);
             found.map_or(Out::NONE, |(_, values)| {
@@ -182,7 +182,7 @@ impl<T: Precision> Ends<T> {
                 target_count: self.target_count,
                 slices: self.slices,
                 runs: self.runs,
-                order: In::of_any(order),
+                permutation: In::of_any(permutation),
                 potential: place(Output::Potential),
                 derivative: place(Output::Derivative),
             },
@@ -200,11 +200,11 @@ impl<T: Precision> Ends<T> {
 }
 
 /// Numbers of strength per source.
-pub(super) fn parts_of<T>(request: &Request<T>) -> usize {
-    1 + usize::from(request.complex)
+pub(super) fn parts_of<T>(checked: &CheckedSum<T>) -> usize {
+    1 + usize::from(checked.complex)
 }
 
 /// Runs of the engine for each vector.
-pub(super) fn runs_of<T>(request: &Request<T>, kind: &PairKind) -> usize {
-    if kind.complex { 1 } else { parts_of(request) }
+pub(super) fn runs_of<T>(checked: &CheckedSum<T>, kind: &PairKind) -> usize {
+    if kind.complex { 1 } else { parts_of(checked) }
 }

@@ -8,9 +8,9 @@ use super::tuning::{Choice, leaf_targets};
 use super::{connect_program, direct_program, expansion_program, first_of_level, leaf_program, pyramid_program};
 use crate::device::{Blocks, Buffers, Complex, In, Out, Precision, Row, Source, Timeline, kernels, parameters};
 use crate::error::Error;
-use crate::tree::Points;
+use crate::tree::DevicePoints;
 use cudarc::driver::CudaSlice;
-use farfield_core::plane::Request;
+use farfield_core::plane::CheckedSum;
 use farfield_core::report::Phase;
 use std::ops::Range;
 
@@ -116,14 +116,14 @@ parameters! {
 
 impl<T: Precision> Fmm<T> {
     /// Bytes of device memory.
-    pub fn forecast(request: &Request<T>, batch: usize, choice: &Choice) -> u64 {
-        let kind = PairKind::of(request);
+    pub fn forecast(checked: &CheckedSum<T>, batch: usize, choice: &Choice) -> u64 {
+        let kind = PairKind::of(checked);
         let (boxes, leaves) = (first_of_level(choice.depth + 1), 1 << (2 * choice.depth));
-        let streams = batch * super::ends::runs_of(request, &kind);
+        let streams = batch * super::ends::runs_of(checked, &kind);
         let expansions = 4 * boxes * streams * (choice.order + 1) * std::mem::size_of::<T>();
-        let caller_positions = 2 * request.point_count() * std::mem::size_of::<T>();
-        Ends::forecast(request, batch, 1)
-            + Pyramid::<T>::forecast(request.point_count(), choice.depth)
+        let caller_positions = 2 * checked.point_count() * std::mem::size_of::<T>();
+        Ends::forecast(checked, batch, 1)
+            + Pyramid::<T>::forecast(checked.point_count(), choice.depth)
             + Connections::forecast(boxes, leaves)
             + (expansions + caller_positions) as u64
     }
@@ -131,14 +131,14 @@ impl<T: Precision> Fmm<T> {
     /// `None` if too many points share places for lists of couplings.
     pub fn new(
         buffers: Buffers,
-        request: &Request<T>,
+        checked: &CheckedSum<T>,
         batch: usize,
         choice: &Choice,
         most_list_bytes: u64,
     ) -> Result<Option<Self>, Error> {
-        let kind = PairKind::of(request);
+        let kind = PairKind::of(checked);
         let leaves = 1usize << (2 * choice.depth);
-        let per_leaf = request.target_count().div_ceil(leaves);
+        let per_leaf = checked.target_count().div_ceil(leaves);
         let expansions = expansion_program::<T>(&kind, choice.order);
         let leaf = leaf_program::<T>(&kind, choice.order, leaf_targets(per_leaf));
         let device = buffers.device();
@@ -151,30 +151,30 @@ impl<T: Precision> Fmm<T> {
         ])?;
         let kernels = Kernels::load(device, &expansions)?;
         let leaf = LeafKernels::load(device, &leaf)?;
-        let sources = buffers.upload(request.sources.as_flattened())?;
-        let targets = request
+        let sources = buffers.upload(checked.sources.as_flattened())?;
+        let targets = checked
             .targets
             .map(|targets| buffers.upload(targets.as_flattened()))
             .transpose()?;
         let mut building = Timeline::start(buffers.stream())?;
-        let points = Points {
+        let points = DevicePoints {
             sources: &sources,
-            source_count: request.sources.len(),
-            targets: targets.as_ref().map(|targets| (targets, request.target_count())),
+            source_count: checked.sources.len(),
+            targets: targets.as_ref().map(|targets| (targets, checked.target_count())),
         };
         let pyramid = Pyramid::build(&buffers, &points, choice.depth)?;
         building.end(Phase::Sort)?;
-        let criterion = Criterion::new(choice.theta, request.core_reach(), choice.shortcut);
+        let criterion = Criterion::new(choice.theta, checked.core_reach(), choice.shortcut);
         let Some(connections) = Connections::build(&buffers, &pyramid, &criterion, most_list_bytes)? else {
             return Ok(None);
         };
         building.end(Phase::Connect)?;
-        let streams = batch * super::ends::runs_of(request, &kind);
+        let streams = batch * super::ends::runs_of(checked, &kind);
         let coefficients = 2 * pyramid.box_count() * streams * (choice.order + 1);
         Ok(Some(Self {
             multipoles: buffers.uninit(coefficients)?,
             locals: buffers.uninit(coefficients)?,
-            ends: Ends::new(buffers, request, batch, 1)?,
+            ends: Ends::new(buffers, checked, batch, 1)?,
             pyramid,
             connections,
             criterion,
@@ -201,7 +201,7 @@ impl<T: Precision> Fmm<T> {
         let streams = self.ends.streams(vectors);
         let sources = &self.pyramid.sources;
         self.ends
-            .pack(strengths, vectors, &sources.positions, Some(&sources.order))?;
+            .pack(strengths, vectors, &sources.positions, Some(&sources.permutation))?;
         timeline.end(Phase::Tree)?;
         self.p2m(streams)?; // sources into their leaf's multipole
         timeline.end(Phase::P2m)?;
@@ -214,7 +214,7 @@ impl<T: Precision> Fmm<T> {
         self.l2l(streams)?; // parents into children, from the root down
         timeline.end(Phase::L2l)?;
         self.leaves(streams)?; // locals, multipoles and sources nearby to targets
-        self.ends.finish(vectors, Some(&self.pyramid.targets().order))?;
+        self.ends.finish(vectors, Some(&self.pyramid.targets().permutation))?;
         timeline.end(Phase::P2p)
     }
 

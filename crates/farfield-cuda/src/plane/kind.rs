@@ -4,7 +4,7 @@ use crate::compile::Program;
 use crate::device::Precision;
 use crate::kernel::SizeKind;
 use farfield_core::kernel::Sizes;
-use farfield_core::plane::{Core, Kernel, Output, Request};
+use farfield_core::plane::{CheckedSum, Core, Kernel, Output};
 use farfield_core::simd::Real;
 
 /// A kernel with its outputs and sizes, as literals of a program.
@@ -25,23 +25,23 @@ pub struct PairKind {
 }
 
 impl PairKind {
-    /// What a request needs.
-    pub fn of<T: Real>(request: &Request<T>) -> Self {
-        let singular = request.core == Core::Singular;
-        let sizes = match request.sizes {
+    /// What a sum needs.
+    pub fn of<T: Real>(checked: &CheckedSum<T>) -> Self {
+        let singular = checked.core == Core::Singular;
+        let sizes = match checked.sizes {
             _ if singular => SizeKind::None,
             Sizes::None => SizeKind::None,
             Sizes::Global(_) => SizeKind::Global,
             Sizes::PerSource(_) => SizeKind::PerSource,
         };
         Self {
-            kernel: request.kernel,
-            core: request.core,
+            kernel: checked.kernel,
+            core: checked.core,
             sizes,
-            derivative: request.outputs.contains(&Output::Derivative),
+            derivative: checked.outputs.contains(&Output::Derivative),
             // The logarithm of complex strengths, or a regularised field, is summed part by part.
-            complex: request.complex && request.kernel == Kernel::Harmonic && singular,
-            skip_same: request.targets.is_none() && !singular,
+            complex: checked.complex && checked.kernel == Kernel::Harmonic && singular,
+            skip_same: checked.targets.is_none() && !singular,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::plan::check_point_count;
 use farfield_core::Method;
 use farfield_core::plan::{Parameters, check_strength_count, check_strengths};
-use farfield_core::plane::{Core, Field, Kernel, Output, Request, Sum};
+use farfield_core::plane::{CheckedSum, Core, Field, Kernel, Output, Sum};
 use farfield_core::report::{Interactions, Seconds};
 use std::sync::Arc;
 use std::time::Instant;
@@ -54,38 +54,38 @@ impl<T: Precision> Plan<T> {
     pub fn new(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
         let start = Instant::now();
         check_extent::<T>(sum.check()?)?;
-        let request = sum.request();
-        check_point_count(request.point_count())?;
-        let mut plan = Self::empty(Buffers::new(device)?, &request);
-        if request.sources.is_empty() || request.target_count() == 0 {
+        let checked = sum.checked();
+        check_point_count(checked.point_count())?;
+        let mut plan = Self::empty(Buffers::new(device)?, &checked);
+        if checked.sources.is_empty() || checked.target_count() == 0 {
             return Ok(plan);
         }
-        let rates = Rates::of::<T>(device.properties(), &PairKind::of(&request));
-        let choice = tuning::choose(&request, &rates);
-        let pairs = pairs_of_all(&request) as f64 * request.vectors as f64;
-        let direct = match request.method {
+        let rates = Rates::of::<T>(device.properties(), &PairKind::of(&checked));
+        let choice = tuning::choose(&checked, &rates);
+        let pairs = pairs_of_all(&checked) as f64 * checked.vectors as f64;
+        let direct = match checked.method {
             Method::Direct => true,
             Method::Auto => rates.direct(pairs) < choice.seconds,
             _ => false,
         };
         if direct {
-            plan.use_direct(&request)?;
+            plan.use_direct(&checked)?;
         } else {
-            plan.use_fmm(&request, &choice)?;
+            plan.use_fmm(&checked, &choice)?;
         }
         plan.planning = start.elapsed().as_secs_f64();
         Ok(plan)
     }
 
-    fn empty(buffers: Buffers, request: &Request<T>) -> Self {
+    fn empty(buffers: Buffers, checked: &CheckedSum<T>) -> Self {
         Self {
-            kernel: request.kernel,
-            complex: request.complex,
-            outputs: request.outputs.to_vec(),
-            vectors: request.vectors,
-            source_count: request.sources.len(),
-            target_count: request.target_count(),
-            tolerance: request.order.is_none().then_some(request.tolerance),
+            kernel: checked.kernel,
+            complex: checked.complex,
+            outputs: checked.outputs.to_vec(),
+            vectors: checked.vectors,
+            source_count: checked.sources.len(),
+            target_count: checked.target_count(),
+            tolerance: checked.order.is_none().then_some(checked.tolerance),
             parameters: Parameters {
                 method: Method::Direct,
                 ..Parameters::default()
@@ -99,17 +99,17 @@ impl<T: Precision> Plan<T> {
         }
     }
 
-    fn use_direct(&mut self, request: &Request<T>) -> Result<(), Error> {
+    fn use_direct(&mut self, checked: &CheckedSum<T>) -> Result<(), Error> {
         let device = self.buffers.device();
         let multiprocessors = device.properties().multiprocessors;
-        let batch = vectors_at_once(device, request.vectors.min(MOST_AT_ONCE), None, |batch| {
-            Direct::forecast(request, batch, multiprocessors)
+        let batch = vectors_at_once(device, checked.vectors.min(MOST_AT_ONCE), None, |batch| {
+            Direct::forecast(checked, batch, multiprocessors)
         })?;
-        let direct = Direct::new(self.buffers.clone(), request, batch)?;
+        let direct = Direct::new(self.buffers.clone(), checked, batch)?;
         self.parameters = Parameters {
             method: Method::Direct,
             interactions: Interactions {
-                p2p: pairs_of_all(request),
+                p2p: pairs_of_all(checked),
                 ..Interactions::default()
             },
             ..Parameters::default()
@@ -118,23 +118,23 @@ impl<T: Precision> Plan<T> {
         Ok(())
     }
 
-    fn use_fmm(&mut self, request: &Request<T>, choice: &Choice) -> Result<(), Error> {
+    fn use_fmm(&mut self, checked: &CheckedSum<T>, choice: &Choice) -> Result<(), Error> {
         let device = self.buffers.device();
         let free = device.free_memory()?;
-        let batch = vectors_at_once(device, request.vectors.min(MOST_AT_ONCE), Some(free), |batch| {
-            Fmm::forecast(request, batch, choice)
+        let batch = vectors_at_once(device, checked.vectors.min(MOST_AT_ONCE), Some(free), |batch| {
+            Fmm::forecast(checked, batch, choice)
         })?;
-        let fmm = Fmm::new(self.buffers.clone(), request, batch, choice, free / 4)?;
-        let Some(fmm) = fmm.filter(|fmm| !(request.method == Method::Auto && meets_nearly_all(fmm, request))) else {
-            let note = match request.core {
+        let fmm = Fmm::new(self.buffers.clone(), checked, batch, choice, free / 4)?;
+        let Some(fmm) = fmm.filter(|fmm| !(checked.method == Method::Auto && meets_nearly_all(fmm, checked))) else {
+            let note = match checked.core {
                 Core::Singular => "direct: cheaper than the FMM for these points".to_owned(),
                 _ => format!(
                     "direct: cores of size {:e} reach too far for a far field at this tolerance",
-                    request.largest_size
+                    checked.largest_size
                 ),
             };
             self.notes.push(note);
-            return self.use_direct(request);
+            return self.use_direct(checked);
         };
         let totals = fmm.connections.totals;
         self.parameters = Parameters {
@@ -142,7 +142,7 @@ impl<T: Precision> Plan<T> {
             order: Some(choice.order),
             lowest_m2l_order: None,
             theta: Some(choice.theta),
-            leaf_capacity: Some(request.point_count().div_ceil(fmm.pyramid.leaves())),
+            leaf_capacity: Some(checked.point_count().div_ceil(fmm.pyramid.leaves())),
             depth: Some(choice.depth),
             boxes: fmm.pyramid.box_count(),
             interactions: Interactions {
@@ -279,13 +279,13 @@ impl<T: Precision> Plan<T> {
     }
 }
 
-fn pairs_of_all<T: Precision>(request: &Request<T>) -> u64 {
-    request.sources.len() as u64 * request.target_count() as u64
+fn pairs_of_all<T: Precision>(checked: &CheckedSum<T>) -> u64 {
+    checked.sources.len() as u64 * checked.target_count() as u64
 }
 
 /// Whether an FMM would leave less than a tenth of the pairs to expansions.
-fn meets_nearly_all<T: Precision>(fmm: &Fmm<T>, request: &Request<T>) -> bool {
-    10 * u128::from(fmm.connections.totals.p2p) > 9 * u128::from(pairs_of_all(request))
+fn meets_nearly_all<T: Precision>(fmm: &Fmm<T>, checked: &CheckedSum<T>) -> bool {
+    10 * u128::from(fmm.connections.totals.p2p) > 9 * u128::from(pairs_of_all(checked))
 }
 
 /// Squares of distances must neither overflow nor be flushed to zero.
@@ -332,7 +332,7 @@ mod tests {
             shortcut: 18,
             seconds: 0.0,
         };
-        let bytes = |batch: usize, order: usize| Fmm::forecast(&sum.request(), batch, &Choice { order, ..choice });
+        let bytes = |batch: usize, order: usize| Fmm::forecast(&sum.checked(), batch, &Choice { order, ..choice });
         assert!(bytes(1, 14) < bytes(8, 14) && bytes(1, 14) < bytes(1, 30));
         // Packed sources, sums, and two expansions of 1365 boxes for every vector more.
         let per_vector = 10_000 * 8 * (1 + 4 + 2) + 4 * 1365 * 15 * 8;

@@ -8,7 +8,7 @@ use crate::device::{
     Blocks, Buffers, Complex, In, Out, Pair, Precision, Rectangle, device_struct, kernels, parameters,
 };
 use crate::error::Error;
-use crate::tree::{Points, SortPass};
+use crate::tree::{DevicePoints, SortPass};
 use cudarc::driver::CudaSlice;
 
 /// Keys of a tile of the sort: `SORT_TILE` of `kernels/sort.cuh`.
@@ -26,14 +26,14 @@ device_struct! {
     pub(crate) struct BoxOf<T> = "Box" { pub x: T, pub y: T, pub radius: T, pub scale: T }
 }
 
-/// Points, leaf by leaf.
+/// DevicePoints, leaf by leaf.
 #[derive(Debug)]
 pub(crate) struct Sorted<T> {
     pub count: u32,
     /// x and y of each.
     pub positions: CudaSlice<T>,
     /// The caller's number of each.
-    pub order: CudaSlice<u32>,
+    pub permutation: CudaSlice<u32>,
     /// Where each leaf starts, and at last the number of points.
     pub leaf_start: CudaSlice<u32>,
 }
@@ -62,7 +62,7 @@ kernels! {
         cut_in_blocks: CutInBlocks<T>,
         count_sources: CountSources,
         scan_counts: ScanCounts,
-        order_points: OrderPoints<T>,
+        permute_points: PermutePoints<T>,
         circles: Circles<T>,
     }
 }
@@ -130,8 +130,8 @@ parameters! {
     /// Of `scan_counts`.
     pub(super) struct ScanCounts { counts: Out<u32>, length: u32 }
 
-    /// Of `order_points`; without other targets there are no counts and no targets.
-    pub(super) struct OrderPoints<T> {
+    /// Of `permute_points`; without other targets there are no counts and no targets.
+    pub(super) struct PermutePoints<T> {
         keys: In<u64>,
         lists: In<Pair>,
         indices: In<u32>,
@@ -140,10 +140,10 @@ parameters! {
         last_cut: u32,
         counts: In<u32>,
         sources: Out<Complex<T>>,
-        source_order: Out<u32>,
+        source_permutation: Out<u32>,
         source_start: Out<u32>,
         targets: Out<Complex<T>>,
-        target_order: Out<u32>,
+        target_permutation: Out<u32>,
         target_start: Out<u32>,
     }
 
@@ -151,7 +151,7 @@ parameters! {
     pub(super) struct Circles<T> { rectangles: In<Rectangle<T>>, boxes: u32, out: Out<BoxOf<T>> }
 }
 
-/// Points sorted along both axes: the x axis first.
+/// DevicePoints sorted along both axes: the x axis first.
 struct Orders {
     count: u32,
     keys: CudaSlice<u64>,
@@ -168,7 +168,7 @@ impl<T: Precision> Pyramid<T> {
     }
 
     /// Cuts the plane `depth` times four.
-    pub fn build(buffers: &Buffers, points: &Points<T>, depth: usize) -> Result<Self, Error> {
+    pub fn build(buffers: &Buffers, points: &DevicePoints<T>, depth: usize) -> Result<Self, Error> {
         let kernels = Kernels::<T>::load(buffers.device(), &pyramid_program::<T>())?;
         let orders = kernels.sort(buffers, points)?;
         let mut rectangles = buffers.uninit::<T>(4 * first_of_level(depth + 1))?;
@@ -194,7 +194,7 @@ impl<T: Precision> Pyramid<T> {
 
 impl<T: Precision> Kernels<T> {
     /// Sorts the points along x and along y, both at once.
-    fn sort(&self, buffers: &Buffers, points: &Points<T>) -> Result<Orders, Error> {
+    fn sort(&self, buffers: &Buffers, points: &DevicePoints<T>) -> Result<Orders, Error> {
         let stream = buffers.stream();
         let source_count = points.source_count as u32;
         let target_count = points.targets.map_or(0, |(_, count)| count as u32);
@@ -357,11 +357,11 @@ impl<T: Precision> Kernels<T> {
         Ok(lists)
     }
 
-    /// Points in the pyramid's order, and the circles around its boxes.
+    /// DevicePoints in the pyramid's order, and the circles around its boxes.
     fn arrange(
         &self,
         buffers: &Buffers,
-        points: &Points<T>,
+        points: &DevicePoints<T>,
         orders: &Orders,
         lists: &CudaSlice<[u32; 2]>,
         rectangles: &CudaSlice<T>,
@@ -372,7 +372,7 @@ impl<T: Precision> Kernels<T> {
             Ok(Sorted {
                 count: count as u32,
                 positions: buffers.uninit(2 * count)?,
-                order: buffers.uninit(count)?,
+                permutation: buffers.uninit(count)?,
                 leaf_start: buffers.uninit((1 << (2 * depth)) + 1)?,
             })
         };
@@ -404,18 +404,18 @@ impl<T: Precision> Kernels<T> {
             )?;
         }
         let others = targets.as_mut();
-        let (target_positions, target_order, target_start) =
+        let (target_positions, target_permutation, target_start) =
             others.map_or((Out::NONE, Out::NONE, Out::NONE), |others| {
                 (
                     Out::of(&mut others.positions),
-                    Out::of(&mut others.order),
+                    Out::of(&mut others.permutation),
                     Out::of(&mut others.leaf_start),
                 )
             });
-        self.order_points.launch(
+        self.permute_points.launch(
             stream,
             points_in_blocks,
-            &OrderPoints {
+            &PermutePoints {
                 keys: In::of(&orders.keys),
                 lists: In::of(lists),
                 indices: In::of(&orders.indices),
@@ -424,10 +424,10 @@ impl<T: Precision> Kernels<T> {
                 last_cut: cuts,
                 counts: In::of_any(points.targets.map(|_| &counts)),
                 sources: Out::of(&mut sources.positions),
-                source_order: Out::of(&mut sources.order),
+                source_permutation: Out::of(&mut sources.permutation),
                 source_start: Out::of(&mut sources.leaf_start),
                 targets: target_positions,
-                target_order,
+                target_permutation,
                 target_start,
             },
         )?;

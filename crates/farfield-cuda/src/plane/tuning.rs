@@ -4,7 +4,7 @@ use super::connect::MOST_LEVELS;
 use super::kind::PairKind;
 use crate::device::{Precision, Properties};
 use crate::tuning::MEASURED_ON;
-use farfield_core::plane::{Core, Kernel, MAX_ORDER, Request};
+use farfield_core::plane::{CheckedSum, Core, Kernel, MAX_ORDER};
 
 /// What a device does in a second, and what it does in any case.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -92,20 +92,20 @@ const FEWEST_POINTS: usize = 6;
 const USUAL_POINTS: f64 = 16.0;
 
 /// Chooses order and depth for a sum that has sources and targets.
-pub fn choose<T: Precision>(request: &Request<T>, rates: &Rates) -> Choice {
-    let points = request.point_count();
+pub fn choose<T: Precision>(checked: &CheckedSum<T>, rates: &Rates) -> Choice {
+    let points = checked.point_count();
     let deepest = |fewest: usize| ((points / fewest).max(1).ilog2() as usize / 2).min(MOST_LEVELS);
-    let seconds = |depth: usize| seconds_at(request, rates, depth);
-    let depth = match request.leaf_capacity {
+    let seconds = |depth: usize| seconds_at(checked, rates, depth);
+    let depth = match checked.leaf_capacity {
         // A leaf is never empty.
-        Some(capacity) => request.depth_of_capacity(capacity).min(deepest(1)),
+        Some(capacity) => checked.depth_of_capacity(capacity).min(deepest(1)),
         None => (0..=deepest(FEWEST_POINTS))
             .min_by(|a, b| seconds(*a).total_cmp(&seconds(*b)))
             .unwrap_or(0),
     };
-    let order = order_at(request, depth);
+    let order = order_at(checked, depth);
     Choice {
-        theta: request.resolved_theta(),
+        theta: checked.resolved_theta(),
         order,
         depth,
         // An expansion costs a point about as much as so many pairs, and a look at every list.
@@ -116,29 +116,29 @@ pub fn choose<T: Precision>(request: &Request<T>, rates: &Rates) -> Choice {
 
 /// The order that keeps the tolerance. The fewer points a leaf holds, the larger is the part of the field that comes from
 /// expansions: with every halving the error doubles at most, which is what an order makes good.
-fn order_at<T: Precision>(request: &Request<T>, depth: usize) -> usize {
-    let order = request.resolved_order();
-    if request.order.is_some() || depth == 0 {
+fn order_at<T: Precision>(checked: &CheckedSum<T>, depth: usize) -> usize {
+    let order = checked.resolved_order();
+    if checked.order.is_some() || depth == 0 {
         return order;
     }
-    let per_leaf = request.point_count() as f64 / 4f64.powi(depth as i32);
-    let more = (USUAL_POINTS / per_leaf).log2() * 0.5f64.ln() / request.resolved_theta().ln();
+    let per_leaf = checked.point_count() as f64 / 4f64.powi(depth as i32);
+    let more = (USUAL_POINTS / per_leaf).log2() * 0.5f64.ln() / checked.resolved_theta().ln();
     (order + more.round().max(0.0) as usize).min(MAX_ORDER)
 }
 
-fn seconds_at<T: Precision>(request: &Request<T>, rates: &Rates, depth: usize) -> f64 {
-    let (sources, targets) = (request.sources.len() as f64, request.target_count() as f64);
+fn seconds_at<T: Precision>(checked: &CheckedSum<T>, rates: &Rates, depth: usize) -> f64 {
+    let (sources, targets) = (checked.sources.len() as f64, checked.target_count() as f64);
     let leaves = 4f64.powi(depth as i32);
     let per_leaf = (targets / leaves).ceil().max(1.0) as usize;
     let near = (STRONG / leaves).min(1.0) * sources * targets / utilisation(per_leaf, leaf_targets(per_leaf));
     // Few leaves leave most of the device idle.
     let near_seconds = (near / rates.pairs).max(near / leaves / rates.pairs_of_warp);
-    let p = order_at(request, depth) as f64;
+    let p = order_at(checked, depth) as f64;
     let far = 4.0 / 3.0 * leaves * WEAK.min(leaves) * (2.0 * p * p + 16.0 * p + 60.0);
     rates.overhead[1]
         + rates.level * depth as f64
-        + rates.point * request.point_count() as f64
-        + request.vectors as f64 * (near_seconds + far / rates.m2l + leaves * rates.leaf)
+        + rates.point * checked.point_count() as f64
+        + checked.vectors as f64 * (near_seconds + far / rates.m2l + leaves * rates.leaf)
 }
 
 /// Which part of the lanes of a warp works where a leaf has so many targets, each lane with up to `per_thread` of them.
@@ -193,7 +193,7 @@ mod tests {
         let points = PlaneSet::Square.generate::<f64>(100_000, 1);
         let at = |tolerance: f64| {
             let sum = Sum::new(Kernel::Harmonic, &points).tolerance(tolerance);
-            choose(&sum.request(), &RATES)
+            choose(&sum.checked(), &RATES)
         };
         let mut before = at(1e-2);
         for tolerance in [1e-4, 1e-6, 1e-9, 1e-12] {
@@ -210,7 +210,7 @@ mod tests {
     fn an_experts_order_and_capacity_are_kept() {
         let points = PlaneSet::Square.generate::<f64>(10_000, 1);
         let sum = Sum::new(Kernel::Log, &points).order(7).leaf_capacity(20);
-        let choice = choose(&sum.request(), &RATES);
+        let choice = choose(&sum.checked(), &RATES);
         assert_eq!((choice.order, choice.depth), (7, 5));
     }
 
@@ -219,7 +219,7 @@ mod tests {
         let points = PlaneSet::Square.generate::<f64>(1 << 14, 1);
         let at = |capacity: usize| {
             let sum = Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
-            choose(&sum.leaf_capacity(capacity).request(), &RATES).order
+            choose(&sum.leaf_capacity(capacity).checked(), &RATES).order
         };
         // 16, 4 and 1 points to a leaf
         assert_eq!([at(10), at(3), at(1)].map(|order| order - at(10)), [0, 2, 4]);
@@ -229,7 +229,7 @@ mod tests {
     fn a_thousand_points_are_not_left_to_one_warp() {
         for (n, depths) in [(100, 0..=1), (1000, 2..=3), (10_000, 3..=5)] {
             let points = PlaneSet::Square.generate::<f64>(n, 1);
-            let choice = choose(&Sum::new(Kernel::Harmonic, &points).order(17).request(), &RATES);
+            let choice = choose(&Sum::new(Kernel::Harmonic, &points).order(17).checked(), &RATES);
             assert!(depths.contains(&choice.depth), "{n}: {choice:?}");
         }
     }
@@ -238,6 +238,6 @@ mod tests {
     fn the_fmm_overtakes_the_direct_sum_before_30_000_points() {
         let points = PlaneSet::Square.generate::<f64>(30_000, 1);
         let sum = Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
-        assert!(choose(&sum.request(), &RATES).seconds < RATES.direct(9e8));
+        assert!(choose(&sum.checked(), &RATES).seconds < RATES.direct(9e8));
     }
 }

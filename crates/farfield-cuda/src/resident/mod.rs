@@ -2,14 +2,14 @@
 //!
 //! ```no_run
 //! # use farfield_core::kernel::{Kernel, Output};
-//! # use farfield_cuda::resident::{Points, Resident};
+//! # use farfield_cuda::resident::{DevicePoints, Resident};
 //! let device = farfield_cuda::Device::open(0)?;
 //! let resident = Resident::<f64>::new(&device)?;
 //! let mut positions = resident.upload(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0])?;
 //! let mut velocities = resident.upload(&[0.0; 6])?;
 //! let masses = resident.upload(&[1.0, 1.0])?;
 //! let sum = farfield_core::Sum::new(Kernel::gravity(1.0), &[]).outputs(&[Output::Acceleration]);
-//! let summed = resident.sum(&sum, &Points::of(&positions), &masses)?;
+//! let summed = resident.sum(&sum, &DevicePoints::of(&positions), &masses)?;
 //! resident.add_scaled(&mut velocities, 0.01, &summed.outputs[0])?;
 //! resident.add_scaled(&mut positions, 0.01, &velocities)?;
 //! # Ok::<(), farfield_cuda::Error>(())
@@ -23,7 +23,7 @@ mod sum;
 mod survey;
 
 pub use arithmetic::StrengthLaw;
-pub use sum::{Points, Summed};
+pub use sum::{DevicePoints, Summed};
 
 use crate::compile::Program;
 use crate::device::{Buffers, Device, Precision, kernels};

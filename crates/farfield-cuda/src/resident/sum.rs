@@ -13,7 +13,7 @@ use std::time::Instant;
 
 /// The points of a sum, three numbers each.
 #[derive(Debug, Clone, Copy)]
-pub struct Points<'a, T> {
+pub struct DevicePoints<'a, T> {
     /// The sources.
     pub sources: &'a Array<T>,
     /// The targets, where they are not the sources.
@@ -22,7 +22,7 @@ pub struct Points<'a, T> {
     pub sizes: Option<&'a Array<T>>,
 }
 
-impl<'a, T> Points<'a, T> {
+impl<'a, T> DevicePoints<'a, T> {
     /// Sources that are the targets.
     pub fn of(sources: &'a Array<T>) -> Self {
         Self {
@@ -51,19 +51,19 @@ impl<T: Precision> Resident<T> {
     /// # Errors
     /// As [`Plan::new`] and [`Plan::evaluate`]; numbers that are not finite are found on the device. Distinct points
     /// too close for their distance to have a square are not looked for: such a pair is skipped.
-    pub fn sum(&self, sum: &Sum<T>, points: &Points<T>, strengths: &Array<T>) -> Result<Summed<T>, Error> {
+    pub fn sum(&self, sum: &Sum<T>, points: &DevicePoints<T>, strengths: &Array<T>) -> Result<Summed<T>, Error> {
         let start = Instant::now();
         let mut sum = sum.clone();
         if points.targets.is_some() {
             sum = sum.targets(&[]);
         }
-        same_length(0, sum.request().sources.len())?;
+        same_length(0, sum.checked().sources.len())?;
         sum.check()?;
         let (extent, largest) = self.look_at(&sum, points, strengths)?;
         let plan = Plan::of_points_on_device(self.buffers.clone(), &sum, &self.input(points)?, extent)?;
         let parameters = *plan.parameters();
         let outputs = self.outputs(plan.evaluate_on_device(self.values(strengths)?)?, points, &sum);
-        self.check_results(sum.request().outputs, &outputs, largest)?;
+        self.check_results(sum.checked().outputs, &outputs, largest)?;
         Ok(Summed {
             outputs,
             parameters,
@@ -72,11 +72,11 @@ impl<T: Precision> Resident<T> {
     }
 
     /// Checks lengths and numbers; returns what the points extend over and the largest strength.
-    fn look_at(&self, sum: &Sum<T>, points: &Points<T>, strengths: &Array<T>) -> Result<(f64, f64), Error> {
-        let request = sum.request();
-        let components = request.kernel.strength_components();
+    fn look_at(&self, sum: &Sum<T>, points: &DevicePoints<T>, strengths: &Array<T>) -> Result<(f64, f64), Error> {
+        let checked = sum.checked();
+        let components = checked.kernel.strength_components();
         let count = points.sources.len() / 3;
-        same_length(count * components * request.vectors, strengths.len())?;
+        same_length(count * components * checked.vectors, strengths.len())?;
         if let Some(sizes) = points.sizes {
             same_length(count, sizes.len())?;
         }
@@ -89,7 +89,7 @@ impl<T: Precision> Resident<T> {
         }
         let largest = found.pop().unwrap_or_default().largest();
         let extent = found.iter().fold(Survey::default(), |all, set| all.join(set)).extent();
-        let extent = if extent > 0.0 { extent } else { request.largest_size };
+        let extent = if extent > 0.0 { extent } else { checked.largest_size };
         Ok((extent, largest))
     }
 
@@ -98,7 +98,7 @@ impl<T: Precision> Resident<T> {
         Ok(Values::on_device(self.own(array)?, array.len()))
     }
 
-    fn input<'a>(&self, points: &Points<'a, T>) -> Result<PointsOnDevice<'a, T>, Error> {
+    fn input<'a>(&self, points: &DevicePoints<'a, T>) -> Result<PointsOnDevice<'a, T>, Error> {
         let optional = |array: Option<&'a Array<T>>| array.map(|array| self.values(array)).transpose();
         Ok(PointsOnDevice {
             sources: self.values(points.sources)?,
@@ -108,11 +108,11 @@ impl<T: Precision> Resident<T> {
     }
 
     /// Results with their lengths.
-    fn outputs(&self, values: Vec<CudaSlice<T>>, points: &Points<T>, sum: &Sum<T>) -> Vec<Array<T>> {
-        let request = sum.request();
+    fn outputs(&self, values: Vec<CudaSlice<T>>, points: &DevicePoints<T>, sum: &Sum<T>) -> Vec<Array<T>> {
+        let checked = sum.checked();
         let targets = points.targets.unwrap_or(points.sources).len() / 3;
-        let length = |output: &Output| request.vectors * targets * output.components();
-        let lengths = request.outputs.iter().map(length);
+        let length = |output: &Output| checked.vectors * targets * output.components();
+        let lengths = checked.outputs.iter().map(length);
         values
             .into_iter()
             .zip(lengths)

@@ -98,9 +98,9 @@ pub struct Octree {
     pub(crate) children: CudaSlice<i32>,
     pub(crate) is_leaf: CudaSlice<u8>,
     pub(crate) neighbours: CudaSlice<i32>,
-    pub(crate) source_order: CudaSlice<u32>,
+    pub(crate) source_permutation: CudaSlice<u32>,
     /// Empty where the sources are the targets.
-    pub(crate) target_order: CudaSlice<u32>,
+    pub(crate) target_permutation: CudaSlice<u32>,
     kind: BuildKind,
 }
 
@@ -122,7 +122,7 @@ kernels! {
 }
 
 /// The points on the device, `count` times x, y, z each.
-pub(crate) struct Points<'a, T> {
+pub(crate) struct DevicePoints<'a, T> {
     pub sources: &'a CudaSlice<T>,
     pub source_count: usize,
     /// `None` where the sources are the targets.
@@ -145,7 +145,11 @@ impl Octree {
     }
 
     /// Builds the tree.
-    pub(crate) fn build<T: Precision>(buffers: &Buffers, points: &Points<T>, shape: &TreeShape) -> Result<Self, Error> {
+    pub(crate) fn build<T: Precision>(
+        buffers: &Buffers,
+        points: &DevicePoints<T>,
+        shape: &TreeShape,
+    ) -> Result<Self, Error> {
         let kernels = Kernels::<T>::load(buffers.device(), &program::<T>())?;
         let count = points.source_count + points.targets.map_or(0, |(_, count)| count);
         let (kind, limit) = match points.targets {
@@ -159,7 +163,7 @@ impl Octree {
             let mut header = [Header::ZERO];
             buffers.read(&tree, &mut header)?;
             let [header] = header;
-            // Points that crowd below the keys' resolution need all of it; what is still equal then shares a leaf.
+            // DevicePoints that crowd below the keys' resolution need all of it; what is still equal then shares a leaf.
             if header.overfull != 0 && (levels as usize) < LEVELS {
                 levels = LEVELS as u32;
                 continue;
@@ -185,10 +189,10 @@ impl Octree {
     }
 
     /// The caller's index of each target in tree order.
-    pub(crate) fn target_order(&self) -> &CudaSlice<u32> {
+    pub(crate) fn target_permutation(&self) -> &CudaSlice<u32> {
         match self.kind {
-            BuildKind::OneSet => &self.source_order,
-            BuildKind::TwoSets => &self.target_order,
+            BuildKind::OneSet => &self.source_permutation,
+            BuildKind::TwoSets => &self.target_permutation,
         }
     }
 
@@ -234,7 +238,7 @@ impl<T: Precision> Kernels<T> {
     fn sort(
         &self,
         buffers: &Buffers,
-        points: &Points<T>,
+        points: &DevicePoints<T>,
         shape: &TreeShape,
         levels: u32,
     ) -> Result<(CudaSlice<Header>, SortedKeys), Error> {
@@ -402,7 +406,7 @@ impl<T: Precision> Kernels<T> {
     fn link(
         &self,
         buffers: &Buffers,
-        points: &Points<T>,
+        points: &DevicePoints<T>,
         kind: BuildKind,
         limit: u32,
         sorted: &SortedKeys,
@@ -432,8 +436,8 @@ impl<T: Precision> Kernels<T> {
             children: buffers.uninit(8 * boxes)?,
             is_leaf: buffers.uninit(boxes)?,
             neighbours: buffers.uninit(27 * boxes)?,
-            source_order: buffers.uninit(points.source_count)?,
-            target_order: buffers.uninit(target_count)?,
+            source_permutation: buffers.uninit(points.source_count)?,
+            target_permutation: buffers.uninit(target_count)?,
             kind,
         };
         self.write_boxes.launch(
@@ -451,8 +455,8 @@ impl<T: Precision> Kernels<T> {
                 box_key: Out::of(&mut octree.key),
                 box_points: Out::of(&mut box_points),
                 before: Out::of(&mut before),
-                source_order: Out::of(&mut octree.source_order),
-                target_order: Out::of(&mut octree.target_order),
+                source_permutation: Out::of(&mut octree.source_permutation),
+                target_permutation: Out::of(&mut octree.target_permutation),
             },
         )?;
         // A warp to a box.

@@ -7,7 +7,7 @@
 mod build;
 mod parameters;
 
-pub(crate) use build::{BoxesArg, Points};
+pub(crate) use build::{BoxesArg, DevicePoints};
 pub use build::{BuildKind, Header, Octree, TreeShape};
 pub(crate) use parameters::SortPass;
 

@@ -80,8 +80,8 @@ parameters! {
         box_key: Out<u64>,
         box_points: Out<RangeOf>,
         before: Out<u32>,
-        source_order: Out<u32>,
-        target_order: Out<u32>,
+        source_permutation: Out<u32>,
+        target_permutation: Out<u32>,
     }
 
     /// Of `link_boxes`.

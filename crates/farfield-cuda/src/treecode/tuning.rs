@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::kernel::PairKind;
 use farfield_core::Method;
 use farfield_core::expansion::coefficient_count;
-use farfield_core::plan::Request;
+use farfield_core::plan::CheckedSum;
 use farfield_core::tuning::treecode_parameters;
 
 /// The treecode's criterion and order.
@@ -40,19 +40,19 @@ const PAIR_OPERATIONS: usize = 20;
 const MOST_SHARED: usize = 48 * 1024;
 
 impl Opening {
-    /// What a request asks for, as the CPU's treecode chooses it; an expert's criterion is kept to the letter.
-    pub fn of<T: Precision>(request: &Request<T>, kind: &PairKind, reach: f64) -> Result<Self, Error> {
-        let derivatives = request.error_derivatives().last().copied().unwrap_or(0);
-        let boxes = match request.method {
+    /// What a sum asks for, as the CPU's treecode chooses it; an expert's criterion is kept to the letter.
+    pub fn of<T: Precision>(checked: &CheckedSum<T>, kind: &PairKind, reach: f64) -> Result<Self, Error> {
+        let derivatives = checked.error_derivatives().last().copied().unwrap_or(0);
+        let boxes = match checked.method {
             Method::TreecodeOnNeighbours => ActingBoxes::OnNeighbours,
             _ => ActingBoxes::ByAngle,
         };
         let theta = match boxes {
-            ActingBoxes::ByAngle => request.theta,
+            ActingBoxes::ByAngle => checked.theta,
             // A box that does not touch is seen at a ratio of at most sqrt(3)/2 to 3/2.
             ActingBoxes::OnNeighbours => Some(0.58),
         };
-        let (theta, order) = treecode_parameters(request.order, theta, request.tolerance, derivatives);
+        let (theta, order) = treecode_parameters(checked.order, theta, checked.tolerance, derivatives);
         if shared_bytes::<T>(kind, order) > MOST_SHARED {
             return Err(Error::Unsupported {
                 what: format!(
@@ -63,7 +63,7 @@ impl Opening {
                 remedy: "use a lower order or a larger tolerance, --method fmm or direct, or --device cpu",
             });
         }
-        let expert = request.theta.is_some() || request.order.is_some();
+        let expert = checked.theta.is_some() || checked.order.is_some();
         let few_sources = if expert || boxes == ActingBoxes::OnNeighbours {
             0
         } else {
@@ -78,7 +78,7 @@ impl Opening {
         })
     }
 
-    /// Points that leaves should hold: so many that pairs cost about as much as the smallest boxes' multipoles.
+    /// DevicePoints that leaves should hold: so many that pairs cost about as much as the smallest boxes' multipoles.
     pub fn leaf_mean(&self, kind: &PairKind) -> f64 {
         (2 * m2p_operations(kind, self.order) / PAIR_OPERATIONS).clamp(32, 128) as f64
     }

@@ -23,7 +23,6 @@ mod precision;
 mod quadrature;
 mod report;
 mod self_term;
-mod selftest;
 mod solve;
 mod sources;
 mod tree;
@@ -36,7 +35,6 @@ pub use multipole::{Expansions, term_count};
 pub use plan::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, DirectRange, Plans};
 pub use precision::Precision;
 pub use report::{Interactions, Report, Seconds};
-pub use selftest::selftest;
 pub use sources::Sources;
 pub use tree::{Node, SourceTree};
 pub use treecode::Parts;
@@ -116,6 +114,7 @@ pub struct Poisson {
     leaf_capacity: Option<usize>,
     simd: Option<SimdLevel>,
     interface_correction: bool,
+    bricks_per_pass: Option<usize>,
 }
 
 impl Poisson {
@@ -135,12 +134,20 @@ impl Poisson {
             leaf_capacity: None,
             simd: None,
             interface_correction: true,
+            bricks_per_pass: None,
         }
     }
 
     /// The kernel.
     pub fn kernel(mut self, kernel: Kernel) -> Self {
         self.kernel = kernel;
+        self
+    }
+
+    /// How many bricks a graphics processor evaluates before the next ones travel; a few thousand unless asked otherwise. The
+    /// result does not depend on it.
+    pub fn bricks_per_pass(mut self, bricks: usize) -> Self {
+        self.bricks_per_pass = Some(bricks);
         self
     }
 

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
 use crate::grid::Grid;
 use farfield::Device;
+use farfield::cuda::bricks::BrickSum;
 use farfield::simd::{RsqrtAccuracy, SimdLevel};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -87,7 +88,7 @@ impl Poisson {
                 let (sum, parts) = device::upload_while(&gpu, pair, Some(making.parameters.order), &sources, || {
                     making.parts(sources.clone(), bricks, &mut seconds)
                 })?;
-                let values = device::evaluate(sum, &parts, Share::All, &mut seconds)?;
+                let values = device::evaluate(self.in_passes(sum), &parts, Share::All, &mut seconds)?;
                 (parts, values)
             }
             Device::Hybrid(number) => {
@@ -95,11 +96,19 @@ impl Poisson {
                 let (sum, parts) = device::upload_while(&gpu, pair, None, &sources, || {
                     making.parts(sources.clone(), bricks, &mut seconds)
                 })?;
-                let values = device::evaluate_beside(sum, &parts, &on_cores, &mut seconds)?;
+                let values = device::evaluate_beside(self.in_passes(sum), &parts, &on_cores, &mut seconds)?;
                 (parts, values)
             }
         };
         Ok((self.report_of(&parts, &making, accuracy, seconds), values))
+    }
+
+    /// A sum with so many bricks in a pass as were asked for.
+    fn in_passes<T: Precision>(&self, sum: BrickSum<T>) -> BrickSum<T> {
+        match self.bricks_per_pass {
+            Some(bricks) => sum.bricks_per_pass(bricks),
+            None => sum,
+        }
     }
 
     fn report_of<T: Precision>(

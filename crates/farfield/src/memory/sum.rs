@@ -112,7 +112,7 @@ impl<T: Precision> ArraySum<'_, T> {
             .outputs(self.outputs)
             .vectors(self.vectors)
             .allow_unbounded_gradient();
-        let points = resident::Points {
+        let points = resident::DevicePoints {
             sources: self.sources.on(gpu)?,
             targets: self.targets.map(|targets| targets.on(gpu)).transpose()?,
             sizes: each,

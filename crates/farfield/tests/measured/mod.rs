@@ -3,7 +3,7 @@
 use farfield::Precision;
 use farfield::Sum;
 use farfield::kernel::{Kernel, Sizes};
-use farfield::verify::{Problem, verify};
+use farfield::verify::{Inputs, verify};
 
 /// What is summed; how, the caller says.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ impl<'a, T: Precision> Case<'a, T> {
             sum = sum.targets(targets);
         }
         let field = wishes(sum).plan().unwrap().evaluate(self.strengths).unwrap();
-        let problem = Problem {
+        let problem = Inputs {
             kernel: self.kernel,
             sources: self.sources,
             targets: self.targets,

@@ -4,12 +4,12 @@
 #include "real.cuh"
 
 // Never zero for finite numbers.
-__device__ __forceinline__ ulong64 ordered(double x) {
+__device__ __forceinline__ ulong64 sort_key(double x) {
     long long bits = __double_as_longlong(x);
     return bits < 0 ? ~(ulong64)bits : (ulong64)bits | 0x8000000000000000ull;
 }
 
-__device__ __forceinline__ double unordered(ulong64 bits) {
+__device__ __forceinline__ double from_sort_key(ulong64 bits) {
     return __longlong_as_double(bits & 0x8000000000000000ull ? (long long)(bits ^ 0x8000000000000000ull) : (long long)~bits);
 }
 
@@ -18,8 +18,8 @@ struct Bounds {
     ulong64 high[3], low[3];
 
     __device__ __forceinline__ void include(int axis, double c) {
-        high[axis] = max(high[axis], ordered(c));
-        low[axis] = max(low[axis], ordered(-c));
+        high[axis] = max(high[axis], sort_key(c));
+        low[axis] = max(low[axis], sort_key(-c));
     }
 
     // Widens the bounds in global memory by those of all threads of the warp.

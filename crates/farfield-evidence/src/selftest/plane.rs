@@ -1,14 +1,14 @@
 //! The device against the truth in the plane: the direct sum and the FMM of every kernel and core, point sets,
 //! tolerances, orders, leaf sizes, other targets, several vectors, duplicates, small sums, and bitwise repeatability.
 
-use super::checks::Checks;
-use super::{Extent, Row};
-use crate::device::{Device, Precision};
+use super::checks::{Checks, Extent, Row};
 use crate::error::Error;
-use crate::plane::Plan;
+use farfield::cuda::Device;
+use farfield::cuda::device::Precision;
+use farfield::cuda::plane::Plan;
 use farfield_core::Method;
 use farfield_core::kernel::Sizes;
-use farfield_core::plane::{Core, Field, Kernel, Output, PlaneSet, Problem, Sum, verify};
+use farfield_core::plane::{Core, Field, Inputs, Kernel, Output, PlaneSet, Sum, verify};
 use farfield_core::points::ChargeDistribution;
 use std::sync::Arc;
 
@@ -32,12 +32,12 @@ pub(super) fn run_in<T: Precision>(
         checks.add(move |device| case.direct::<T>(device, n / 10));
         // The algebraic core's slow tail leaves no far field at a tighter tolerance.
         let tolerance = if case.core == Core::Algebraic { 1e-3 } else { usual };
-        checks.add(move |device| case.fmm::<T>(device, &Points::new(PlaneSet::Square, n), tolerance));
+        checks.add(move |device| case.fmm::<T>(device, &TestPoints::new(PlaneSet::Square, n), tolerance));
     }
-    let harmonic = Case::new(Kernel::Harmonic);
+    let harmonic = PlaneSum::new(Kernel::Harmonic);
     for kernel in Kernel::ALL {
         for set in PlaneSet::ALL {
-            checks.add(move |device| Case::new(kernel).fmm::<T>(device, &Points::new(set, n), usual));
+            checks.add(move |device| PlaneSum::new(kernel).fmm::<T>(device, &TestPoints::new(set, n), usual));
         }
     }
     for (sources, targets) in [
@@ -45,12 +45,12 @@ pub(super) fn run_in<T: Precision>(
         ((PlaneSet::Normal, n / 4), (PlaneSet::Layer, n)),
     ] {
         checks.add(move |device| {
-            let points = Points::new(sources.0, sources.1).with_targets(targets.0, targets.1);
+            let points = TestPoints::new(sources.0, sources.1).with_targets(targets.0, targets.1);
             harmonic.fmm::<T>(device, &points, usual)
         });
     }
-    let vectors = Case { vectors: 5, ..harmonic };
-    checks.add(move |device| vectors.fmm::<T>(device, &Points::new(PlaneSet::Square, n / 3), usual));
+    let vectors = PlaneSum { vectors: 5, ..harmonic };
+    checks.add(move |device| vectors.fmm::<T>(device, &TestPoints::new(PlaneSet::Square, n / 3), usual));
     let tolerances: &[f64] = match (extent, T::DOUBLE) {
         (Extent::Quick, _) => &[1e-3],
         (Extent::Full, false) => &[1e-2, 1e-3, 1e-4, 1e-5],
@@ -58,8 +58,8 @@ pub(super) fn run_in<T: Precision>(
     };
     for tolerance in tolerances {
         for kernel in Kernel::ALL {
-            let points = move || Points::new(PlaneSet::Square, 3 * n);
-            checks.add(move |device| Case::new(kernel).fmm::<T>(device, &points(), *tolerance));
+            let points = move || TestPoints::new(PlaneSet::Square, 3 * n);
+            checks.add(move |device| PlaneSum::new(kernel).fmm::<T>(device, &points(), *tolerance));
         }
     }
     for order in [1, 2, 17, 30, 45] {
@@ -81,21 +81,28 @@ pub(super) fn run_in<T: Precision>(
 pub(super) fn add_shared_checks<T: Precision>(checks: &mut Checks, n: usize, usual: f64) {
     for case in cases() {
         let tolerance = if case.core == Core::Algebraic { 1e-3 } else { usual };
-        checks.add(move |device| case.shared::<T>(device, &Points::new(PlaneSet::Square, n), Method::Fmm, tolerance));
+        checks
+            .add(move |device| case.shared::<T>(device, &TestPoints::new(PlaneSet::Square, n), Method::Fmm, tolerance));
     }
-    let harmonic = Case::new(Kernel::Harmonic);
+    let harmonic = PlaneSum::new(Kernel::Harmonic);
     for set in [PlaneSet::Normal, PlaneSet::Layer] {
-        checks.add(move |device| harmonic.shared::<T>(device, &Points::new(set, n), Method::Fmm, usual));
+        checks.add(move |device| harmonic.shared::<T>(device, &TestPoints::new(set, n), Method::Fmm, usual));
     }
     checks.add(move |device| {
-        let points = Points::new(PlaneSet::Normal, n).with_targets(PlaneSet::Circle, n / 3);
+        let points = TestPoints::new(PlaneSet::Normal, n).with_targets(PlaneSet::Circle, n / 3);
         harmonic.shared::<T>(device, &points, Method::Fmm, usual)
     });
-    let vectors = Case { vectors: 3, ..harmonic };
-    checks.add(move |device| vectors.shared::<T>(device, &Points::new(PlaneSet::Square, n), Method::Fmm, usual));
+    let vectors = PlaneSum { vectors: 3, ..harmonic };
+    checks.add(move |device| vectors.shared::<T>(device, &TestPoints::new(PlaneSet::Square, n), Method::Fmm, usual));
     checks.add(move |device| harmonic.shared::<T>(device, &harmonic.doubled(n), Method::Fmm, 1e-4));
-    checks
-        .add(move |device| harmonic.shared::<T>(device, &Points::new(PlaneSet::Square, n / 10), Method::Direct, usual));
+    checks.add(move |device| {
+        harmonic.shared::<T>(
+            device,
+            &TestPoints::new(PlaneSet::Square, n / 10),
+            Method::Direct,
+            usual,
+        )
+    });
 }
 
 /// Cores from a tenth of the points' spacing to ten times it. Where they reach across the points there is no far field, and
@@ -111,16 +118,16 @@ fn add_core_checks<T: Precision>(checks: &mut Checks, n: usize, extent: Extent) 
             for core in [Core::Gaussian, Core::Algebraic] {
                 for spacings in [0.1, 1.0, 10.0] {
                     let size = spacings / (n as f64).sqrt();
-                    let case = Case {
+                    let case = PlaneSum {
                         core,
                         size,
-                        ..Case::new(kernel)
+                        ..PlaneSum::new(kernel)
                     };
                     checks.add(move |device| {
-                        let points = Points::<T>::new(PlaneSet::Square, n);
+                        let points = TestPoints::<T>::new(PlaneSet::Square, n);
                         let sum = case.sum(&points).tolerance(*tolerance);
                         let what = format!("core of {spacings} spacings");
-                        if sum.request().core_reach() > 0.1 {
+                        if sum.checked().core_reach() > 0.1 {
                             return case.check(device, &what, &points, &sum, *tolerance);
                         }
                         case.check(
@@ -139,7 +146,7 @@ fn add_core_checks<T: Precision>(checks: &mut Checks, n: usize, extent: Extent) 
 
 /// A kernel with all its outputs and its sizes.
 #[derive(Debug, Clone, Copy)]
-struct Case {
+struct PlaneSum {
     kernel: Kernel,
     core: Core,
     /// The size, or the largest one where each source has its own.
@@ -150,13 +157,13 @@ struct Case {
 }
 
 /// Sources, and targets where they differ.
-struct Points<T> {
+struct TestPoints<T> {
     name: String,
     sources: Vec<[T; 2]>,
     targets: Option<Vec<[T; 2]>>,
 }
 
-impl<T: Precision> Points<T> {
+impl<T: Precision> TestPoints<T> {
     fn new(set: PlaneSet, n: usize) -> Self {
         Self {
             name: format!("{set} {n}"),
@@ -175,18 +182,18 @@ impl<T: Precision> Points<T> {
 }
 
 /// Every kernel with every core, real and complex strengths.
-fn cases() -> Vec<Case> {
+fn cases() -> Vec<PlaneSum> {
     let mut cases = Vec::new();
     for kernel in Kernel::ALL {
         for complex in [false, true] {
-            let case = Case {
+            let case = PlaneSum {
                 complex,
-                ..Case::new(kernel)
+                ..PlaneSum::new(kernel)
             };
             cases.push(case);
             for core in [Core::Gaussian, Core::Algebraic] {
                 for per_source in [false, true] {
-                    cases.push(Case {
+                    cases.push(PlaneSum {
                         core,
                         per_source,
                         ..case
@@ -198,7 +205,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-impl Case {
+impl PlaneSum {
     fn new(kernel: Kernel) -> Self {
         Self {
             kernel,
@@ -246,7 +253,7 @@ impl Case {
         ChargeDistribution::Signed.generate::<T>(n * parts * self.vectors, 2)
     }
 
-    fn sum<'a, T: Precision>(&self, points: &'a Points<T>) -> Sum<'a, T> {
+    fn sum<'a, T: Precision>(&self, points: &'a TestPoints<T>) -> Sum<'a, T> {
         let mut sum = Sum::new(self.kernel, &points.sources)
             .core(self.core, self.sizes(points.sources.len()))
             .outputs(self.outputs())
@@ -258,20 +265,20 @@ impl Case {
     }
 
     fn direct<T: Precision>(&self, device: &Arc<Device>, n: usize) -> Result<Row, Error> {
-        let points = Points::<T>::new(PlaneSet::Square, n);
+        let points = TestPoints::<T>::new(PlaneSet::Square, n);
         let sum = self.sum(&points).method(Method::Direct);
         let allowed = if T::DOUBLE { 1e-12 } else { 2e-5 };
         self.check(device, "direct", &points, &sum, allowed)
     }
 
-    fn fmm<T: Precision>(&self, device: &Arc<Device>, points: &Points<T>, tolerance: f64) -> Result<Row, Error> {
+    fn fmm<T: Precision>(&self, device: &Arc<Device>, points: &TestPoints<T>, tolerance: f64) -> Result<Row, Error> {
         let sum = self.sum(points).method(Method::Fmm).tolerance(tolerance);
         self.check(device, "fmm", points, &sum, tolerance)
     }
 
     /// One order for all expansions: the error falls with it until it meets the rounding.
     fn order<T: Precision>(&self, device: &Arc<Device>, n: usize, order: usize) -> Result<Row, Error> {
-        let points = Points::<T>::new(PlaneSet::Square, n);
+        let points = TestPoints::<T>::new(PlaneSet::Square, n);
         let sum = self.sum(&points).method(Method::Fmm).order(order).leaf_capacity(20);
         let rounding = if T::DOUBLE { 1e-12 } else { 1e-5 };
         let allowed = (0.2 * 10f64.powf(-0.33 * order as f64)).max(rounding);
@@ -280,7 +287,7 @@ impl Case {
 
     /// Any number of points, and of points to a leaf.
     fn capacity<T: Precision>(&self, device: &Arc<Device>, n: usize, capacity: usize) -> Result<Row, Error> {
-        let points = Points::<T>::new(PlaneSet::Normal, n);
+        let points = TestPoints::<T>::new(PlaneSet::Normal, n);
         let sum = self.sum(&points).method(Method::Fmm).order(13).leaf_capacity(capacity);
         self.check(device, "fmm, fixed leaf capacity", &points, &sum, 1e-4)
     }
@@ -290,8 +297,8 @@ impl Case {
         self.fmm(device, &self.doubled::<T>(n), 1e-4)
     }
 
-    fn doubled<T: Precision>(&self, n: usize) -> Points<T> {
-        let mut points = Points::<T>::new(PlaneSet::Square, n);
+    fn doubled<T: Precision>(&self, n: usize) -> TestPoints<T> {
+        let mut points = TestPoints::<T>::new(PlaneSet::Square, n);
         points.name = format!("duplicates {n}");
         for k in 0..n {
             let from = if k % 3 == 0 { 0 } else { k - k % 2 };
@@ -304,13 +311,13 @@ impl Case {
     fn shared<T: Precision>(
         &self,
         device: &Arc<Device>,
-        points: &Points<T>,
+        points: &TestPoints<T>,
         method: Method,
         tolerance: f64,
     ) -> Result<Row, Error> {
         let strengths = self.strengths(points.sources.len());
         let sum = self.sum(points).method(method).tolerance(tolerance);
-        let mut plan = crate::hybrid::plane::Plan::new(device, &sum)?;
+        let mut plan = farfield::cuda::hybrid::plane::Plan::new(device, &sum)?;
         let field = plan.evaluate(&strengths)?;
         let parameters = plan.parameters();
         let is_far = method == Method::Direct || parameters.interactions.m2l > 0;
@@ -337,7 +344,7 @@ impl Case {
 
     /// The number of values that differ between evaluations of two plans.
     fn repeated<T: Precision>(&self, device: &Arc<Device>, n: usize) -> Result<Row, Error> {
-        let points = Points::<T>::new(PlaneSet::Normal, n);
+        let points = TestPoints::<T>::new(PlaneSet::Normal, n);
         let strengths = self.strengths(n);
         let sum = self.sum(&points).method(Method::Fmm).tolerance(1e-4);
         let first = Plan::new(device, &sum)?.evaluate(&strengths)?;
@@ -359,7 +366,7 @@ impl Case {
         &self,
         device: &Arc<Device>,
         method: &str,
-        points: &Points<T>,
+        points: &TestPoints<T>,
         sum: &Sum<T>,
         allowed: f64,
     ) -> Result<Row, Error> {
@@ -368,14 +375,14 @@ impl Case {
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, points, &strengths);
         // An FMM that fell back to the direct sum was not tested.
-        let fell_back = sum.request().method == Method::Fmm && plan.parameters().method != Method::Fmm;
+        let fell_back = sum.checked().method == Method::Fmm && plan.parameters().method != Method::Fmm;
         let measured = if fell_back { f64::NAN } else { measured };
         Ok(self.row(&format!("plane {method}"), points, describe(&plan), measured, allowed))
     }
 
     /// The largest relative error of any output at sampled targets.
-    fn error<T: Precision>(&self, field: &Field<T>, points: &Points<T>, strengths: &[T]) -> f64 {
-        let problem = Problem {
+    fn error<T: Precision>(&self, field: &Field<T>, points: &TestPoints<T>, strengths: &[T]) -> f64 {
+        let problem = Inputs {
             kernel: self.kernel,
             core: self.core,
             sources: &points.sources,
@@ -396,7 +403,7 @@ impl Case {
     fn row<T: Precision>(
         &self,
         what: &str,
-        points: &Points<T>,
+        points: &TestPoints<T>,
         parameters: String,
         measured: f64,
         allowed: f64,

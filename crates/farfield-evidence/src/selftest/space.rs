@@ -1,115 +1,28 @@
-//! The device against the truth, in space and in the plane: trees, the direct sum of every kernel, FMM and treecode over
+//! The device against the truth in space: trees, the direct sum of every kernel, FMM and treecode over
 //! kernels, precisions, tolerances, orders and point sets, and bitwise repeatability.
-//!
-//! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
 
-mod checks;
-mod cores;
-mod hybrid;
-mod plane;
-mod tree;
-
-pub use checks::Checks;
-
-use crate::device::{Device, Precision};
+use super::checks::{Checks, Extent, Row};
+use super::{cores, hybrid, tree};
 use crate::error::Error;
-use crate::plan::Plan;
+use farfield::cuda::Device;
+use farfield::cuda::Plan;
+use farfield::cuda::device::Precision;
 use farfield_core::kernel::{Form, Kernel, Output, Sizes};
 use farfield_core::plan::Parameters;
 use farfield_core::points::{ChargeDistribution, PointSet};
 use farfield_core::report::Interactions;
-use farfield_core::verify::{Problem, verify};
+use farfield_core::verify::{Inputs, verify};
 use farfield_core::{Field, Method, Sum};
 use std::sync::Arc;
 
-/// One check and its outcome.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Row {
-    /// What was checked.
-    pub what: String,
-    /// The precision.
-    pub precision: &'static str,
-    /// The points.
-    pub points: String,
-    /// Parameters.
-    pub parameters: String,
-    /// What was measured: a relative error, or a number of differences.
-    pub measured: f64,
-    /// What is allowed.
-    pub allowed: f64,
-}
-
-impl Row {
-    /// Whether the check passed; not a number never does.
-    pub fn passed(&self) -> bool {
-        self.measured <= self.allowed
-    }
-}
-
-/// How much is checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
-    /// Small sums, for memory checkers.
-    Quick,
-    /// Everything.
-    Full,
-}
-
-impl Extent {
-    /// Points of most sums in space.
-    fn points(self) -> usize {
-        match self {
-            Extent::Quick => 1500,
-            Extent::Full => 20_000,
-        }
-    }
-}
-
-/// Runs all checks in both precisions and hands each row to `report` as it comes.
-///
-/// # Errors
-/// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
-pub fn run(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
-    run_in::<f32>(device, extent, report)?;
-    run_in::<f64>(device, extent, report)
-}
-
-/// Runs the checks of sums in the plane alone.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_in_plane(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
-    plane::run_in::<f32>(device, extent, report)?;
-    plane::run_in::<f64>(device, extent, report)
-}
-
-/// Runs the checks of sums that the device shares with the CPU's cores, in one precision.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_beside<T: Precision>(
+/// Runs all checks of sums in space, of one precision.
+pub(super) fn run_in<T: Precision>(
     device: &Arc<Device>,
     extent: Extent,
     report: &mut dyn FnMut(&Row),
 ) -> Result<(), Error> {
-    let mut checks = Checks::default();
-    hybrid::add_checks::<T>(&mut checks, extent.points());
-    plane::add_shared_checks::<T>(&mut checks, extent.points(), if T::DOUBLE { 1e-6 } else { 1e-4 });
-    checks.run(device, extent, report)
-}
-
-/// [`run`] in one precision, in space and in the plane.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
-    run_in_space::<T>(device, extent, report)?;
-    plane::run_in::<T>(device, extent, report)
-}
-
-fn run_in_space<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
     let n = extent.points();
-    let coulomb = &Case::<T>::new(Kernel::Coulomb);
+    let coulomb = &KernelSum::<T>::new(Kernel::Coulomb);
     let mut checks = Checks::default();
     for set in PointSet::ALL {
         checks.add(move |device| tree::check::<T>(device, set, n, None));
@@ -166,33 +79,33 @@ const WITH_FAR_FIELD: [Method; 3] = [Method::Fmm, Method::Treecode, Method::Tree
 
 /// A kernel with all its outputs and its sizes.
 #[derive(Debug, Clone)]
-struct Case<T> {
-    kernel: Kernel,
-    sizes: Sizes<T>,
+pub(super) struct KernelSum<T> {
+    pub kernel: Kernel,
+    pub sizes: Sizes<T>,
     /// The size, or the middle one where each source has its own.
-    size: f64,
-    per_source: bool,
+    pub size: f64,
+    pub per_source: bool,
 }
 
 /// All outputs are asked for: some take two derivatives of the potential.
-const MOST_DERIVATIVES: usize = 2;
+pub(super) const MOST_DERIVATIVES: usize = 2;
 
 /// A core size of points in a unit cube that leaves a far field: cores reach a twentieth of it.
-fn size_for(kernel: Kernel, tolerance: f64) -> f64 {
+pub(super) fn size_for(kernel: Kernel, tolerance: f64) -> f64 {
     (0.05 / kernel.core_reach(1.0, 0.5 * tolerance, MOST_DERIVATIVES)).min(0.002)
 }
 
 /// Every kernel and core, with sizes that leave a far field at this tolerance.
-fn cases<T: Precision>(tolerance: f64) -> Vec<Case<T>> {
-    let mut cases = vec![Case::new(Kernel::gravity(2.0))];
+pub(super) fn cases<T: Precision>(tolerance: f64) -> Vec<KernelSum<T>> {
+    let mut cases = vec![KernelSum::new(Kernel::gravity(2.0))];
     for kernel in Kernel::all() {
         if !kernel.has_sizes() {
-            cases.push(Case::new(kernel));
+            cases.push(KernelSum::new(kernel));
             continue;
         }
         for per_source in [false, true] {
             let size = size_for(kernel, tolerance);
-            cases.push(Case {
+            cases.push(KernelSum {
                 kernel,
                 sizes: Sizes::Global(T::from_f64(size)),
                 size,
@@ -203,8 +116,8 @@ fn cases<T: Precision>(tolerance: f64) -> Vec<Case<T>> {
     cases
 }
 
-impl<T: Precision> Case<T> {
-    fn new(kernel: Kernel) -> Self {
+impl<T: Precision> KernelSum<T> {
+    pub(super) fn new(kernel: Kernel) -> Self {
         Self {
             kernel,
             sizes: Sizes::None,
@@ -213,7 +126,7 @@ impl<T: Precision> Case<T> {
         }
     }
 
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         let core = self.kernel.description().regularisation;
         let core = core.filter(|_| self.sizes != Sizes::None);
         let core = core.map_or_else(String::new, |core| format!(" {}", core.name));
@@ -221,7 +134,7 @@ impl<T: Precision> Case<T> {
         format!("{}{core}{sizes}", self.kernel)
     }
 
-    fn sizes(&self, n: usize) -> Sizes<T> {
+    pub(super) fn sizes(&self, n: usize) -> Sizes<T> {
         if !self.per_source {
             return self.sizes.clone();
         }
@@ -229,7 +142,7 @@ impl<T: Precision> Case<T> {
         Sizes::PerSource((0..n).map(size).collect())
     }
 
-    fn strengths(&self, n: usize) -> Vec<T> {
+    pub(super) fn strengths(&self, n: usize) -> Vec<T> {
         ChargeDistribution::Signed.generate::<T>(n * self.kernel.strength_components(), 2)
     }
 
@@ -428,7 +341,7 @@ impl<T: Precision> Case<T> {
         ))
     }
 
-    fn sum<'a>(&self, sources: &'a [[T; 3]], sizes: &Sizes<T>) -> Sum<'a, T> {
+    pub(super) fn sum<'a>(&self, sources: &'a [[T; 3]], sizes: &Sizes<T>) -> Sum<'a, T> {
         Sum::new(self.kernel, sources)
             .outputs(self.kernel.outputs())
             .sizes(sizes.clone())
@@ -436,7 +349,7 @@ impl<T: Precision> Case<T> {
     }
 
     /// The largest relative error of any output at sampled targets.
-    fn error(
+    pub(super) fn error(
         &self,
         field: &Field<T>,
         sources: &[[T; 3]],
@@ -444,7 +357,7 @@ impl<T: Precision> Case<T> {
         sizes: &Sizes<T>,
         strengths: &[T],
     ) -> f64 {
-        let problem = Problem {
+        let problem = Inputs {
             kernel: self.kernel,
             sources,
             targets,
@@ -472,7 +385,7 @@ impl<T: Precision> Case<T> {
             .fold(0.0, larger)
     }
 
-    fn row(&self, method: &str, points: String, parameters: String, measured: f64, allowed: f64) -> Row {
+    pub(super) fn row(&self, method: &str, points: String, parameters: String, measured: f64, allowed: f64) -> Row {
         Row {
             what: format!("{method}: {}", self.name()),
             precision: T::NAME,
@@ -485,7 +398,7 @@ impl<T: Precision> Case<T> {
 }
 
 /// How many values of two fields differ.
-fn different_bits<T: Precision>(a: &Field<T>, b: &Field<T>) -> usize {
+pub(super) fn different_bits<T: Precision>(a: &Field<T>, b: &Field<T>) -> usize {
     let differ = |output: &Output| {
         let (a, b) = (a.get(*output).unwrap_or(&[]), b.get(*output).unwrap_or(&[]));
         let bits = |value: &T| value.to_f64().to_bits();
@@ -501,7 +414,7 @@ fn larger(a: f64, b: f64) -> f64 {
 
 /// The error of a sum that had to have a far field: not a number, which never passes, if it was summed by another method or
 /// all in pairs.
-fn far_field_error(parameters: &Parameters, method: Method, measured: f64) -> f64 {
+pub(super) fn far_field_error(parameters: &Parameters, method: Method, measured: f64) -> f64 {
     let far = match method {
         Method::Fmm => parameters.interactions.m2l,
         _ => parameters.interactions.m2p,
@@ -513,7 +426,7 @@ fn far_field_error(parameters: &Parameters, method: Method, measured: f64) -> f6
     }
 }
 
-fn describe<T: Precision>(plan: &Plan<T>, tolerance: f64) -> String {
+pub(super) fn describe<T: Precision>(plan: &Plan<T>, tolerance: f64) -> String {
     let parameters = plan.parameters();
     let Interactions { m2l, m2p, .. } = parameters.interactions;
     format!(

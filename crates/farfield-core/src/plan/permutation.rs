@@ -8,17 +8,17 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 const POINTS: usize = 1 << 12;
 
 /// One number of every source, `from[stride * source]`, into the engine's order; `None` is the caller's.
-pub(crate) fn gather<T: Real>(out: &mut [T], order: Option<&[u32]>, from: &[T], stride: usize) {
+pub(crate) fn gather<T: Real>(out: &mut [T], permutation: Option<&[u32]>, from: &[T], stride: usize) {
     for_chunks(out, POINTS, &|piece, out| {
         let first = piece * POINTS;
-        match order {
+        match permutation {
             None => {
                 for (k, out) in out.iter_mut().enumerate() {
                     *out = from[(first + k) * stride];
                 }
             }
-            Some(order) => {
-                for (out, at) in out.iter_mut().zip(&order[first..]) {
+            Some(permutation) => {
+                for (out, at) in out.iter_mut().zip(&permutation[first..]) {
                     *out = from[*at as usize * stride];
                 }
             }
@@ -27,11 +27,11 @@ pub(crate) fn gather<T: Real>(out: &mut [T], order: Option<&[u32]>, from: &[T], 
 }
 
 /// Where each of the caller's points is in the engine's order.
-pub(crate) fn ranks(order: &[u32]) -> Vec<u32> {
-    let rank: Vec<AtomicU32> = (0..order.len()).map(|_| AtomicU32::new(0)).collect();
-    map_pieces(order.len(), POINTS, |piece| {
+pub(crate) fn ranks(permutation: &[u32]) -> Vec<u32> {
+    let rank: Vec<AtomicU32> = (0..permutation.len()).map(|_| AtomicU32::new(0)).collect();
+    map_pieces(permutation.len(), POINTS, |piece| {
         for k in piece {
-            rank[order[k] as usize].store(k as u32, Relaxed);
+            rank[permutation[k] as usize].store(k as u32, Relaxed);
         }
     });
     rank.into_iter().map(AtomicU32::into_inner).collect()

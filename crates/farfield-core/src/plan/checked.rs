@@ -4,9 +4,9 @@ use super::{Method, Sum};
 use crate::kernel::{Kernel, Output, Sizes};
 use crate::simd::Real;
 
-/// Everything a [`Sum`] says, as [`Sum::request`] returns it.
+/// Everything a [`Sum`] says, as [`Sum::checked`] returns it.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a, T> {
+pub struct CheckedSum<'a, T> {
     /// The kernel.
     pub kernel: Kernel,
     /// The sources.
@@ -35,8 +35,8 @@ pub struct Request<'a, T> {
 
 impl<T: Real> Sum<'_, T> {
     /// What was asked for; [`Sum::check`] says whether it makes sense.
-    pub fn request(&self) -> Request<'_, T> {
-        Request {
+    pub fn checked(&self) -> CheckedSum<'_, T> {
+        CheckedSum {
             kernel: self.kernel,
             sources: self.sources,
             targets: self.targets,
@@ -53,7 +53,7 @@ impl<T: Real> Sum<'_, T> {
     }
 }
 
-impl<T> Request<'_, T> {
+impl<T> CheckedSum<'_, T> {
     /// How many targets there are.
     pub fn target_count(&self) -> usize {
         self.targets.map_or(self.sources.len(), <[_]>::len)

@@ -4,10 +4,12 @@
 //! chosen without looking at the core are too low. Where cores reach across the points there is no far field, and where they are
 //! wide at the tightest tolerances orders are too high for a device; then the method is the plan's own.
 
-use super::{Case, Checks, Extent, MOST_DERIVATIVES, Row, describe, far_field_error};
-use crate::device::{Device, Precision};
+use super::checks::{Checks, Extent, Row};
+use super::space::{KernelSum, MOST_DERIVATIVES, describe, far_field_error};
 use crate::error::Error;
-use crate::plan::Plan;
+use farfield::cuda::Device;
+use farfield::cuda::Plan;
+use farfield::cuda::device::Precision;
 use farfield_core::Method;
 use farfield_core::kernel::{Kernel, Sizes};
 use farfield_core::points::PointSet;
@@ -48,7 +50,7 @@ fn check<T: Precision>(
     tolerance: f64,
 ) -> Result<Row, Error> {
     let size = spacings * (n as f64).powf(-1.0 / 3.0);
-    let case = Case {
+    let case = KernelSum {
         kernel,
         sizes: Sizes::Global(T::from_f64(size)),
         size,
@@ -60,7 +62,7 @@ fn check<T: Precision>(
     let sum = case.sum(&sources, &sizes).tolerance(tolerance);
     let mut plan = match is_far.then(|| Plan::new(device, &sum.clone().method(Method::Fmm))) {
         // An order that no block has memory for: the plan's own method must do.
-        None | Some(Err(Error::Unsupported { .. })) => {
+        None | Some(Err(farfield::Error::Unsupported { .. })) => {
             is_far = false;
             Plan::new(device, &sum)?
         }

@@ -2,18 +2,13 @@
 //!
 //! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
 
-use super::device;
-use super::kernel::{Kernel, Pair, Quantity, Smoothing};
-use super::precision::Precision;
-use super::report::Seconds;
-use super::treecode::Share;
-use super::{Accuracy, Poisson};
+use super::checks::{Checks, Extent, Row};
 use crate::error::Error;
-use crate::flows::GaussianRing;
-use crate::forest::{Domain, Forest};
-use crate::grid::{Grid, Sampling};
-use farfield::cuda::selftest::{Checks, Extent, Row};
 use farfield::{Device, cuda};
+use farfield_grid::flows::GaussianRing;
+use farfield_grid::forest::{BLOCK_POINTS, Domain, Forest};
+use farfield_grid::grid::{Grid, Sampling};
+use farfield_grid::poisson::{Accuracy, Kernel, Poisson, Precision, Quantity, Smoothing};
 use std::sync::Arc;
 
 /// Compares potentials and velocities of every kernel and order, alone on the device and beside the cores, and evaluation in
@@ -21,7 +16,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
-pub fn selftest(gpu: &Arc<cuda::Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+pub fn run(gpu: &Arc<cuda::Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
     let mut checks = Checks::default();
     add_checks::<f32>(&mut checks);
     add_checks::<f64>(&mut checks);
@@ -59,7 +54,7 @@ fn grid<T: Precision>(components: usize) -> Result<Grid<T>, Error> {
         let values = grid.channel("omega")?.values().to_vec();
         grid.remove_channel("omega")?;
         grid.add_channel("omega", components)?;
-        let block = crate::forest::BLOCK_POINTS;
+        let block = BLOCK_POINTS;
         let kept = grid.values_mut("omega")?.chunks_exact_mut(components * block);
         for (kept, all) in kept.zip(values.chunks_exact(3 * block)) {
             kept.copy_from_slice(&all[..components * block]);
@@ -103,19 +98,20 @@ fn against_cores<T: Precision>(
 
 /// Evaluation in passes of a few bricks gives the same bits as in one.
 fn passes<T: Precision>(gpu: &Arc<cuda::Device>) -> Result<Row, Error> {
-    let grid = grid::<T>(1)?;
-    let solver = Poisson::new(Accuracy::Fixed { theta: 0.6, order: 6 }).leaf_capacity(50);
-    let parts = solver.parts(&grid, "omega")?;
-    let evaluate = |bricks: usize| -> Result<Vec<T>, Error> {
-        let (sum, ()) = device::upload_while(gpu, Pair::Singular, Some(6), &parts.sources, || ())?;
-        device::evaluate(sum.bricks_per_pass(bricks), &parts, Share::All, &mut Seconds::default())
+    let mut grid = grid::<T>(1)?;
+    let solver = Poisson::new(Accuracy::Fixed { theta: 0.6, order: 6 })
+        .leaf_capacity(50)
+        .device(Device::Cuda(gpu.properties().ordinal));
+    let mut solve = |solver: Poisson| -> Result<Vec<T>, Error> {
+        solver.solve(&mut grid, "omega", "result")?;
+        Ok(grid.channel("result")?.values().to_vec())
     };
-    let (one, several) = (evaluate(usize::MAX / 16)?, evaluate(24)?);
+    let (one, several) = (solve(solver.clone())?, solve(solver.bricks_per_pass(24))?);
     let differing = one.iter().zip(&several).filter(|(a, b)| a != b).count();
     Ok(Row {
         what: "bricks in passes of 24, values that differ from one pass".to_owned(),
         precision: T::NAME,
-        points: format!("{} bricks", parts.bricks.len()),
+        points: format!("{} values", one.len()),
         parameters: "theta 0.6, order 6".to_owned(),
         measured: differing as f64,
         allowed: 0.0,

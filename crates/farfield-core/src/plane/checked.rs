@@ -8,9 +8,9 @@ use crate::kernel::Sizes;
 use crate::plan::Method;
 use crate::simd::Real;
 
-/// Everything a [`Sum`] says, as [`Sum::request`] returns it.
+/// Everything a [`Sum`] says, as [`Sum::checked`] returns it.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a, T> {
+pub struct CheckedSum<'a, T> {
     /// The kernel.
     pub kernel: Kernel,
     /// The core; singular where no source has a size.
@@ -43,8 +43,8 @@ pub struct Request<'a, T> {
 
 impl<T: Real> Sum<'_, T> {
     /// What was asked for; [`Sum::check`] says whether it makes sense.
-    pub fn request(&self) -> Request<'_, T> {
-        Request {
+    pub fn checked(&self) -> CheckedSum<'_, T> {
+        CheckedSum {
             kernel: self.kernel,
             core: self.pairs().core,
             sources: self.sources,
@@ -63,7 +63,7 @@ impl<T: Real> Sum<'_, T> {
     }
 }
 
-impl<T: Real> Request<'_, T> {
+impl<T: Real> CheckedSum<'_, T> {
     /// How many targets there are.
     pub fn target_count(&self) -> usize {
         self.targets.map_or(self.sources.len(), <[_]>::len)
@@ -100,7 +100,7 @@ impl<T: Real> Request<'_, T> {
 }
 
 impl<T: Real> Field<T> {
-    /// A field of values that were summed elsewhere, one array per output of `request`, laid out as [`Field::get`]
+    /// A field of values that were summed elsewhere, one array per output of `checked`, laid out as [`Field::get`]
     /// returns them; `strengths` is the largest magnitude they came from.
     ///
     /// # Errors

@@ -1,9 +1,11 @@
 //! Sums that cores and device share, against the truth: kernels, methods, point sets, and bitwise repeatability.
 
-use super::{Case, Checks, Row, cases};
-use crate::device::{Device, Precision};
+use super::checks::{Checks, Row};
+use super::space::{KernelSum, cases, different_bits, size_for};
 use crate::error::Error;
-use crate::hybrid::Plan;
+use farfield::cuda::Device;
+use farfield::cuda::device::Precision;
+use farfield::cuda::hybrid::Plan;
 use farfield_core::kernel::{Kernel, Sizes};
 use farfield_core::points::{ChargeDistribution, PointSet};
 use farfield_core::tuning::{DeviceRates, MachineProfile, PairRates};
@@ -17,15 +19,24 @@ pub(super) fn add_checks<T: Precision>(checks: &mut Checks, n: usize) {
         checks.add(move |device| check(device, &case, PointSet::Cube, n, Method::Fmm, usual));
     }
     for set in [PointSet::Sphere, PointSet::Plummer] {
-        checks.add(move |device| check(device, &Case::<T>::new(Kernel::Coulomb), set, n, Method::Fmm, usual));
+        checks.add(move |device| {
+            check(
+                device,
+                &KernelSum::<T>::new(Kernel::Coulomb),
+                set,
+                n,
+                Method::Fmm,
+                usual,
+            )
+        });
     }
     for method in [Method::Treecode, Method::Direct] {
         let kernel = Kernel::gravity(1.0);
-        let size = super::size_for(kernel, usual);
-        let softened = Case {
+        let size = size_for(kernel, usual);
+        let softened = KernelSum {
             sizes: Sizes::Global(T::from_f64(size)),
             size,
-            ..Case::new(kernel)
+            ..KernelSum::new(kernel)
         };
         checks.add(move |device| check(device, &softened, PointSet::Plummer, n, method, usual));
     }
@@ -38,7 +49,7 @@ pub(super) fn add_checks<T: Precision>(checks: &mut Checks, n: usize) {
 /// The largest error of all outputs.
 fn check<T: Precision>(
     device: &Arc<Device>,
-    case: &Case<T>,
+    case: &KernelSum<T>,
     set: PointSet,
     n: usize,
     method: Method,
@@ -55,7 +66,7 @@ fn check<T: Precision>(
 }
 
 fn other_targets<T: Precision>(device: &Arc<Device>, n: usize, tolerance: f64) -> Result<Row, Error> {
-    let case = Case::<T>::new(Kernel::Coulomb);
+    let case = KernelSum::<T>::new(Kernel::Coulomb);
     let (sources, targets) = (
         PointSet::Cube.generate::<T>(n, 1),
         PointSet::Sphere.generate::<T>(n / 3, 3),
@@ -71,7 +82,7 @@ fn other_targets<T: Precision>(device: &Arc<Device>, n: usize, tolerance: f64) -
 
 /// A third of all points at one place: the plan's points are not the caller's.
 fn duplicates<T: Precision>(device: &Arc<Device>, n: usize) -> Result<Row, Error> {
-    let case = Case::<T>::new(Kernel::Coulomb);
+    let case = KernelSum::<T>::new(Kernel::Coulomb);
     let mut sources = PointSet::Cube.generate::<T>(n, 1);
     let place = sources[n / 2];
     sources[..n / 3].fill(place);
@@ -88,7 +99,7 @@ fn duplicates<T: Precision>(device: &Arc<Device>, n: usize) -> Result<Row, Error
 fn several_vectors_on_both<T: Precision>(device: &Arc<Device>, n: usize) -> Result<Row, Error> {
     // The fewest points whose leaves are enough for both.
     let n = n.max(6000);
-    let case = Case::<T>::new(Kernel::Coulomb);
+    let case = KernelSum::<T>::new(Kernel::Coulomb);
     let rates = PairRates {
         scalar: [3e8; 3],
         vector: [3e8; 2],
@@ -117,7 +128,7 @@ fn several_vectors_on_both<T: Precision>(device: &Arc<Device>, n: usize) -> Resu
 
 /// The number of values that differ between evaluations of two plans.
 fn repeated<T: Precision>(device: &Arc<Device>, n: usize) -> Result<Row, Error> {
-    let case = Case::<T>::new(Kernel::Coulomb);
+    let case = KernelSum::<T>::new(Kernel::Coulomb);
     let sources = PointSet::Plummer.generate::<T>(n, 1);
     let strengths = case.strengths(n);
     let sum = case.sum(&sources, &Sizes::None).method(Method::Fmm).tolerance(1e-4);
@@ -126,7 +137,7 @@ fn repeated<T: Precision>(device: &Arc<Device>, n: usize) -> Result<Row, Error> 
     let mut plan = Plan::new(device, &sum, &profile)?;
     let mut different = 0;
     for _ in 0..3 {
-        different += super::different_bits(&first, &plan.evaluate(&strengths)?);
+        different += different_bits(&first, &plan.evaluate(&strengths)?);
     }
     let (what, points) = ("hybrid, repeated: bits that differ", format!("plummer {n}"));
     Ok(case.row(what, points, describe(&plan), different as f64, 0.0))

@@ -1,8 +1,8 @@
 //! Simulations whose state stays on a device, against the same steps on the CPU.
 
-use crate::failure::Failure;
+use super::checks::Row;
+use crate::error::Error as Failure;
 use farfield::Device;
-use farfield::cuda::selftest::Row;
 use farfield::memory::Memory;
 use farfield::tuning::MachineProfile;
 use farfield_sim::Error;

@@ -1,13 +1,55 @@
 //! Checks in a row, done by several threads at once: nearly all of their time goes into compiling kernels, and plans of
 //! several threads on one device are themselves worth a check.
 
-use super::{Extent, Row};
-use crate::device::Device;
 use crate::error::Error;
+use farfield::cuda::Device;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
+
+/// One check and its outcome.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// What was checked.
+    pub what: String,
+    /// The precision.
+    pub precision: &'static str,
+    /// The points.
+    pub points: String,
+    /// Parameters.
+    pub parameters: String,
+    /// What was measured: a relative error, or a number of differences.
+    pub measured: f64,
+    /// What is allowed.
+    pub allowed: f64,
+}
+
+impl Row {
+    /// Whether the check passed; not a number never does.
+    pub fn passed(&self) -> bool {
+        self.measured <= self.allowed
+    }
+}
+
+/// How much is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Small sums, for memory checkers.
+    Quick,
+    /// Everything.
+    Full,
+}
+
+impl Extent {
+    /// Points of most sums in space.
+    pub(super) fn points(self) -> usize {
+        match self {
+            Extent::Quick => 1500,
+            Extent::Full => 20_000,
+        }
+    }
+}
 
 /// Threads that check at once, where there are as many cores.
 const MOST_THREADS: usize = 8;
@@ -145,8 +187,9 @@ mod tests {
 
     #[test]
     fn an_error_is_a_row_that_does_not_pass_and_the_outcome() {
-        let (names, outcome) = reported(vec![(0, Ok(row(0))), (1, Err(Error::NoDriver)), (2, Ok(row(2)))]);
-        assert_eq!(names, ["0", &Error::NoDriver.to_string(), "2"]);
-        assert!(matches!(outcome, Err(Error::NoDriver)) && !row_of(&Error::NoDriver).passed());
+        let lost = || Error::Data("the device is gone".to_owned());
+        let (names, outcome) = reported(vec![(0, Ok(row(0))), (1, Err(lost())), (2, Ok(row(2)))]);
+        assert_eq!(names, ["0", "the device is gone", "2"]);
+        assert!(outcome == Err(lost()) && !row_of(&lost()).passed());
     }
 }

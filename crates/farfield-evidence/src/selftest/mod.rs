@@ -1,0 +1,63 @@
+//! The device against the truth: sums in space and in the plane, the Poisson problem's bricks, simulations.
+//!
+//! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
+
+mod checks;
+mod cores;
+mod hybrid;
+mod plane;
+mod poisson;
+mod simulations;
+mod space;
+mod tree;
+
+pub use checks::{Checks, Extent, Row};
+pub use poisson::run as run_poisson;
+pub use simulations::run as run_simulations;
+
+use crate::error::Error;
+use farfield::cuda::Device;
+use farfield::cuda::device::Precision;
+use std::sync::Arc;
+
+/// Runs all checks in both precisions and hands each row to `report` as it comes.
+///
+/// # Errors
+/// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
+pub fn run(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+    run_in::<f32>(device, extent, report)?;
+    run_in::<f64>(device, extent, report)
+}
+
+/// Runs the checks of sums in the plane alone.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in_plane(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+    plane::run_in::<f32>(device, extent, report)?;
+    plane::run_in::<f64>(device, extent, report)
+}
+
+/// Runs the checks of sums that the device shares with the CPU's cores, in one precision.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_beside<T: Precision>(
+    device: &Arc<Device>,
+    extent: Extent,
+    report: &mut dyn FnMut(&Row),
+) -> Result<(), Error> {
+    let mut checks = Checks::default();
+    hybrid::add_checks::<T>(&mut checks, extent.points());
+    plane::add_shared_checks::<T>(&mut checks, extent.points(), if T::DOUBLE { 1e-6 } else { 1e-4 });
+    checks.run(device, extent, report)
+}
+
+/// [`run`] in one precision, in space and in the plane.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
+    space::run_in::<T>(device, extent, report)?;
+    plane::run_in::<T>(device, extent, report)
+}
