@@ -6,6 +6,7 @@
 
 pub mod bench;
 pub mod check;
+pub mod cost;
 pub mod expansion;
 pub mod kernel;
 pub mod machine;

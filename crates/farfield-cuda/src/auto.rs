@@ -1,58 +1,80 @@
-//! Whether a sum is done sooner on a device than on the CPU's cores, both guessed from models and nothing timed.
+//! Whether a sum is done sooner on a device than on the CPU's cores, by the model of cost ([`farfield_core::cost`]).
 
 use crate::device::{Precision, Properties};
 use crate::kernel::PairKind;
-use crate::tuning::{self, Cores, Demand, Rates};
-use farfield_core::expansion::coefficient_count;
-use farfield_core::plan::CheckedSum;
-use farfield_core::tuning::{CLASSES, MachineProfile, OperatorCosts, class_of, cube_orders};
+use crate::tuning::{self, Cores, Demand};
+use farfield_core::cost::space::EvenFmm;
+use farfield_core::cost::{MachineProfile, Rates};
+use farfield_core::tuning::{CLASSES, CubeOrders, cube_orders};
 use farfield_core::{Method, Sum, plane};
 
 /// Seconds a device must save to be opened, which takes a fraction of a second once per process.
 pub const LEAST_GAIN: f64 = 0.02;
-
-/// Bytes a second between the host and a device, both ways the same.
-const BUS: f64 = 2e10;
 
 /// Seconds that a sum is expected to take on an open device, from host memory to host memory.
 pub fn device_seconds<T: Precision>(properties: &Properties, sum: &Sum<T>) -> f64 {
     let checked = sum.checked();
     let kind = PairKind::of(&checked);
     let (sources, targets) = (checked.sources.len(), checked.target_count());
-    let rates = Rates::of::<T>(properties, &kind);
-    let direct = rates.overhead + sources as f64 * targets as f64 * checked.vectors as f64 / rates.pairs;
+    let rates = tuning::rates::<T>(properties, &kind);
+    let direct = 1e-9 * rates.direct(sources as f64 * targets as f64 * checked.vectors as f64);
     let demand = Demand::of(&checked, &kind, sources.max(targets) as f64, Cores::default());
     let fmm = tuning::choose(&demand, &rates).seconds;
-    let summing = match checked.method {
-        Method::Direct => direct,
-        Method::Auto => direct.min(fmm),
-        _ => fmm,
-    };
     let results: usize = checked.outputs.iter().map(|output| output.components()).sum();
     let other_targets = if checked.targets.is_some() { 3 * targets } else { 0 };
     let numbers = 3 * sources + other_targets + checked.vectors * (sources * kind.strengths() + targets * results);
-    summing + (numbers * std::mem::size_of::<T>()) as f64 / BUS
+    by_method(checked.method, direct, fmm) + transfer::<T>(&rates, numbers)
 }
 
 /// Seconds that a sum is expected to take on so many threads of the CPU: pairs, or an FMM of points spread evenly in a
-/// cube with the best of a few leaf sizes.
+/// cube.
 pub fn cpu_seconds<T: Precision>(profile: &MachineProfile, threads: usize, sum: &Sum<T>) -> f64 {
     let (checked, costs) = (sum.checked(), profile.of::<T>());
     let kind = PairKind::of(&checked);
+    let core = checked.kernel.description().pair_cost(checked.largest_size > 0.0);
+    let rates = costs.in_space(kind.form, kind.derivatives, core);
     let (sources, targets) = (checked.sources.len() as f64, checked.target_count() as f64);
-    let pair = pair_cost(&checked, &kind, costs);
-    let direct = sources * targets * checked.vectors as f64 * pair;
-    let leaves = [20.0, 40.0, 80.0, 160.0, 320.0];
-    let fmm = leaves
-        .iter()
-        .map(|mean| fmm_cost(&checked, &kind, costs, *mean))
-        .fold(f64::INFINITY, f64::min);
-    let nanoseconds = match checked.method {
+    let direct = rates.direct(sources * targets * checked.vectors as f64);
+    let points = sources.max(targets);
+    // Orders hardly depend on the size of the leaves.
+    let orders = match checked.order {
+        Some(order) => CubeOrders {
+            by_level: vec![[order as u8; CLASSES]],
+            highest: order,
+        },
+        None => cube_orders(
+            points,
+            60.0,
+            0.0,
+            &checked.error_derivatives(),
+            checked.tolerance,
+            costs,
+        ),
+    };
+    let fmm = EvenFmm {
+        points,
+        dimension: 3.0,
+        pair_runs: checked.vectors as f64,
+        streams: (checked.vectors * kind.expansions()) as f64,
+        orders: &orders.by_level,
+        highest: orders.highest,
+    };
+    let fmm = rates.fmm(&fmm.work(fmm.best_leaf_mean(&rates, None).clamp(4.0, 4000.0)));
+    1e-9 * by_method(checked.method, direct, fmm) / threads.max(1) as f64
+}
+
+/// The time of the method asked for, or of the faster one.
+fn by_method(method: Method, direct: f64, fmm: f64) -> f64 {
+    match method {
         Method::Direct => direct,
         Method::Auto => direct.min(fmm),
         _ => fmm,
-    };
-    1e-9 * nanoseconds / threads.max(1) as f64
+    }
+}
+
+/// Seconds that numbers are on their way.
+fn transfer<T>(rates: &Rates, numbers: usize) -> f64 {
+    1e-9 * rates.byte * (numbers * std::mem::size_of::<T>()) as f64
 }
 
 /// Whether a device is expected to do a sum so much sooner than so many threads of the CPU that opening it pays.
@@ -73,53 +95,14 @@ pub fn device_seconds_in_plane<T: Precision>(properties: &Properties, sum: &plan
         return 0.0;
     }
     let kind = crate::plane::kind::PairKind::of(&checked);
-    let rates = crate::plane::tuning::Rates::of::<T>(properties, &kind);
-    let direct = rates.direct(sources as f64 * targets as f64 * checked.vectors as f64);
+    let rates = crate::plane::tuning::rates::<T>(properties, &kind);
+    let direct = 1e-9 * rates.direct(sources as f64 * targets as f64 * checked.vectors as f64);
     let fmm = crate::plane::tuning::choose(&checked, &rates).seconds;
-    let summing = match checked.method {
-        Method::Direct => direct,
-        Method::Auto => direct.min(fmm),
-        _ => fmm,
-    };
     let components = |output: &plane::Output| output.components(checked.kernel, checked.complex);
     let results: usize = checked.outputs.iter().map(components).sum();
     let strengths = if checked.complex { 2 } else { 1 };
     let numbers = 2 * checked.point_count() + checked.vectors * (sources * strengths + targets * results);
-    summing + (numbers * std::mem::size_of::<T>()) as f64 / BUS
-}
-
-/// Nanoseconds of a pair of points on a thread.
-fn pair_cost<T: Precision>(checked: &CheckedSum<T>, kind: &PairKind, costs: &OperatorCosts) -> f64 {
-    let kernel = checked.kernel.description();
-    costs.pair(kind.form, kind.derivatives) * kernel.pair_cost(checked.largest_size > 0.0)
-}
-
-/// Nanoseconds of an FMM with so many points in a leaf.
-fn fmm_cost<T: Precision>(checked: &CheckedSum<T>, kind: &PairKind, costs: &OperatorCosts, mean: f64) -> f64 {
-    let points = checked.sources.len().max(checked.target_count()) as f64;
-    let (vectors, streams) = (checked.vectors as f64, (checked.vectors * kind.expansions()) as f64);
-    let orders = match checked.order {
-        Some(order) => ([order as u8; CLASSES], order),
-        None => {
-            let orders = cube_orders(
-                points,
-                mean,
-                0.0,
-                &checked.error_derivatives(),
-                checked.tolerance,
-                costs,
-            );
-            (orders.by_level.first().copied().unwrap_or([1; CLASSES]), orders.highest)
-        }
-    };
-    let translations: f64 = (0..216)
-        .filter_map(|k| class_of([k / 36 - 2, k / 6 % 6 - 2, k % 6 - 2]))
-        .map(|class| costs.m2l(orders.0[class] as usize))
-        .sum();
-    let pairs = 27.0 * mean * vectors * pair_cost(checked, kind, costs);
-    let expansions = 2.0 * streams * coefficient_count(orders.1) as f64 * costs.point_coefficient;
-    // Coarser levels have an eighth of the boxes each.
-    points * (pairs + expansions + 8.0 / 7.0 * streams * translations / mean)
+    by_method(checked.method, direct, fmm) + transfer::<T>(&rates, numbers)
 }
 
 #[cfg(test)]

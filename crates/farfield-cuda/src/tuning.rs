@@ -1,69 +1,28 @@
 //! From a tolerance to orders and leaf size on a device, by a cost model.
 //!
-//! The orders are the CPU's, for points spread evenly in a cube; the leaf size balances pairs against translations at
-//! the rates measured on an H200, scaled by the number of multiprocessors (docs/notes/gpu.md). Nothing is timed while planning:
-//! equal input and device give an equal plan.
+//! The orders are the CPU's, for points spread evenly in a cube; the leaf size balances pairs against translations by the
+//! model of cost ([`farfield_core::cost`]).
 
 use crate::device::{Precision, Properties};
 use crate::expansion::LOW_ORDER;
 use crate::fmm::{LARGE_LEAF, P2pBlocking};
 use crate::kernel::PairKind;
-use farfield_core::expansion::coefficient_count;
+use farfield_core::cost::space::{EvenFmm, capacity_of, mean_of};
+use farfield_core::cost::{MachineProfile, OperatorCosts, Rates};
 use farfield_core::plan::CheckedSum;
-use farfield_core::tuning::{CLASSES, CubeOrders, MachineProfile, OperatorCosts, class_of, cube_orders};
+use farfield_core::tuning::{CLASSES, CubeOrders, cube_orders};
 
-/// Multiprocessors of the device the rates were measured on.
-pub(crate) const MEASURED_ON: f64 = 132.0;
-
-/// What a device does in a second.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rates {
-    /// Pairs of points of P2P inside an FMM.
-    pub pairs: f64,
-    /// Floating-point operations of M2L, zeros of padding included.
-    pub m2l_flops: f64,
-    /// The same at low orders, which have a program of their own in single precision.
-    pub low_order_m2l_flops: f64,
-    /// Seconds that launching an FMM takes, however small.
-    pub overhead: f64,
-}
-
-impl Rates {
-    fn m2l_flops(&self, order: usize) -> f64 {
-        if order <= LOW_ORDER {
-            self.low_order_m2l_flops
-        } else {
-            self.m2l_flops
-        }
-    }
-
-    /// The rates of a device for a kernel.
-    pub fn of<T: Precision>(properties: &Properties, kind: &PairKind) -> Self {
-        let share = properties.multiprocessors as f64 / MEASURED_ON;
-        let pairs = match (T::DOUBLE, kind.sums()) {
-            (false, 1) => 2.0e12,
-            (false, 3) => 1.0e12,
-            (false, 4) => 1.25e12,
-            (false, _) => 4.0e11,
-            (true, 1) => 1.0e12,
-            (true, 3 | 4) => 7.0e11,
-            (true, _) => 2.0e11,
-        };
-        Self {
-            pairs: pairs * share,
-            m2l_flops: if T::DOUBLE { 2.6e13 } else { 1.8e13 } * share,
-            low_order_m2l_flops: if T::DOUBLE { 2.6e13 } else { 3.6e13 } * share,
-            overhead: 2.5e-4,
-        }
-    }
+/// What operations cost a device, for a kernel.
+pub fn rates<T: Precision>(properties: &Properties, kind: &PairKind) -> Rates {
+    properties.gpu().in_space(T::DOUBLE, kind.sums(), LOW_ORDER)
 }
 
 /// What the model chose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
-    /// DevicePoints a leaf should hold on average.
+    /// Points a leaf should hold on average.
     pub leaf_mean: f64,
-    /// DevicePoints a leaf may hold.
+    /// Points a leaf may hold.
     pub leaf_capacity: usize,
     /// The order of every M2L translation.
     pub orders: CubeOrders,
@@ -114,7 +73,7 @@ impl Cores {
         }
     }
 
-    /// DevicePoints of a box as large as the cores reach, where so many fill a cube. The root is up to twice the extent, so that
+    /// Points of a box as large as the cores reach, where so many fill a cube. The root is up to twice the extent, so that
     /// boxes of any size may be as small as that.
     fn least_mean(&self, points: f64) -> f64 {
         points * self.reach.powi(3)
@@ -123,34 +82,25 @@ impl Cores {
 
 /// Chooses leaf size and orders.
 pub fn choose(demand: &Demand, rates: &Rates) -> Choice {
-    let mut mean = 50.0;
-    let mut orders = demand.orders(mean);
-    let mut flops = 0.0;
+    let mut mean = demand.leaf_capacity.map_or(50.0, mean_of);
     for _ in 0..3 {
-        if let Some(capacity) = demand.leaf_capacity {
-            mean = mean_of(capacity);
-        }
-        orders = demand.orders(mean.max(demand.cores.least_mean(demand.points)));
-        // Coarser levels have an eighth of the boxes each.
-        flops = orders.by_level.first().map_or(0.0, m2l_flops) * demand.streams * 8.0 / 7.0;
+        let orders = demand.orders(mean.max(demand.cores.least_mean(demand.points)));
         if demand.leaf_capacity.is_none() {
-            // d/dmean of 27 mean / pairs + flops / (mean m2l_flops) is zero.
-            let balanced = (flops / rates.m2l_flops(orders.highest) / (27.0 * demand.pair_runs / rates.pairs)).sqrt();
-            mean = balanced.clamp(16.0, 600.0);
+            mean = demand.fmm(&orders).best_leaf_mean(rates, None).clamp(16.0, 600.0);
         }
     }
-    let per_point = 27.0 * mean * demand.pair_runs / rates.pairs + flops / mean / rates.m2l_flops(orders.highest);
+    let orders = demand.orders(mean.max(demand.cores.least_mean(demand.points)));
     Choice {
         leaf_mean: mean,
         leaf_capacity: demand.leaf_capacity.unwrap_or_else(|| capacity_of(mean)),
+        seconds: 1e-9 * rates.fmm(&demand.fmm(&orders).work(mean)),
         orders,
-        seconds: rates.overhead + demand.points * per_point,
     }
 }
 
 /// Seconds that P2P takes at least where no box may be smaller than the cores' reach, as a share of the direct sum's.
 ///
-/// DevicePoints are taken as spread over surfaces, the root as larger than their extent by the mean factor. Boxes that hold
+/// Points are taken as spread over surfaces, the root as larger than their extent by the mean factor. Boxes that hold
 /// thousands of points keep few blocks busy: half the direct sum's rate is assumed; 60,000 bodies in eight boxes reached a
 /// third of it on an H200.
 pub fn near_share(reach: f64, extent: f64) -> f64 {
@@ -173,6 +123,17 @@ impl Demand {
             order: checked.order,
             leaf_capacity: checked.leaf_capacity,
             cores,
+        }
+    }
+
+    fn fmm<'a>(&self, orders: &'a CubeOrders) -> EvenFmm<'a> {
+        EvenFmm {
+            points: self.points,
+            dimension: 3.0,
+            pair_runs: self.pair_runs,
+            streams: self.streams,
+            orders: &orders.by_level,
+            highest: orders.highest,
         }
     }
 
@@ -217,37 +178,10 @@ fn looseness(tolerance: f64) -> f64 {
     1.0 + ((tolerance / 1e-9).log10() / 3.0).clamp(0.0, 1.0)
 }
 
-/// A capacity that chance does not exceed where boxes hold `mean` points on average: five standard deviations more.
-pub(crate) fn capacity_of(mean: f64) -> usize {
-    (mean + 5.0 * mean.sqrt()).ceil() as usize
-}
-
-/// The mean that goes with a capacity.
-pub(crate) fn mean_of(capacity: usize) -> f64 {
-    let root = (6.25 + capacity as f64).sqrt() - 2.5;
-    (root * root).max(1.0)
-}
-
-/// Operations of the 189 translations into one box, padded to whole tiles.
-fn m2l_flops(orders: &[u8; CLASSES]) -> f64 {
-    (0..343)
-        .filter_map(|k| class_of([k / 49 - 3, k / 7 % 7 - 3, k % 7 - 3]).map(|class| (k, class)))
-        .map(|(k, class)| {
-            let coefficients = coefficient_count(orders[class] as usize);
-            // Shifts of three boxes occur for half of the targets along each axis.
-            let halves = [k / 49 - 3, k / 7 % 7 - 3, k % 7 - 3]
-                .iter()
-                .filter(|c| c.abs() == 3)
-                .count();
-            2.0 * (coefficients.next_multiple_of(16) * coefficients.next_multiple_of(8)) as f64
-                * 0.5f64.powi(halves as i32)
-        })
-        .sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use farfield_core::cost::Gpu;
 
     fn demand(tolerance: f64) -> Demand {
         Demand {
@@ -262,18 +196,15 @@ mod tests {
         }
     }
 
-    const RATES: Rates = Rates {
-        pairs: 1e12,
-        m2l_flops: 4e13,
-        low_order_m2l_flops: 4e13,
-        overhead: 2e-4,
-    };
+    fn rates() -> Rates {
+        Gpu::new(132).in_space(true, 1, LOW_ORDER)
+    }
 
     #[test]
     fn tighter_tolerances_take_larger_leaves_and_more_time() {
-        let mut before = choose(&demand(1e-2), &RATES);
+        let mut before = choose(&demand(1e-2), &rates());
         for tolerance in [1e-4, 1e-6, 1e-9, 1e-12] {
-            let next = choose(&demand(tolerance), &RATES);
+            let next = choose(&demand(tolerance), &rates());
             assert!(
                 next.leaf_mean >= before.leaf_mean && next.seconds > before.seconds,
                 "{tolerance}"
@@ -291,7 +222,7 @@ mod tests {
                 leaf_capacity: Some(90),
                 ..demand(1e-6)
             },
-            &RATES,
+            &rates(),
         );
         assert_eq!((choice.leaf_capacity, choice.orders.highest), (90, 7));
         assert_eq!(capacity_of(mean_of(90)), 90);
@@ -307,7 +238,7 @@ mod tests {
                     cores,
                     ..demand(1e-4)
                 },
-                &RATES,
+                &rates(),
             )
             .orders
         };
@@ -325,11 +256,5 @@ mod tests {
         assert_eq!(near_share(1.0, 0.0), 2.0);
         assert!(near_share(0.3, 1.0) > 1.0 && near_share(0.15, 1.0) < 0.3);
         assert!(near_share(0.01, 1.0) < 0.01);
-    }
-
-    #[test]
-    fn all_189_translations_are_counted() {
-        // Order 0: one tile of 16 rows and 8 columns each.
-        assert_eq!(m2l_flops(&[0; CLASSES]), 189.0 * 2.0 * 128.0);
     }
 }

@@ -40,7 +40,7 @@ pub mod verify;
 
 pub use device::{Device, open};
 pub use farfield_core::{Error, Field, Method};
-pub use farfield_core::{bench, check, expansion, kernel, machine, plan, points, simd, structure, tuning};
+pub use farfield_core::{bench, check, cost, expansion, kernel, machine, plan, points, simd, structure, tuning};
 /// The engine on NVIDIA graphics processors, for those who want its parts.
 pub use farfield_cuda as cuda;
 pub use farfield_cuda::device::Precision;

@@ -6,9 +6,9 @@ use super::memory::Counts;
 use super::merge::{Merge, has_crowded_places};
 use super::units::Units;
 use super::{Method, Sum};
+use crate::cost::Rates;
 use crate::direct::Direct;
 use crate::error::Error;
-use crate::expansion::coefficient_count;
 use crate::fmm::Fmm;
 use crate::fmm::setup::{FmmInput, SortedSizes};
 use crate::kernel::Sizes;
@@ -17,7 +17,7 @@ use crate::report::{Phase, Seconds};
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
 use crate::tree::octree::bounds;
 use crate::tree::{Lists, Octree, TreeShape};
-use crate::tuning::shape::{self, Coverage, NearCost, Proposal};
+use crate::tuning::shape::{self, Coverage, Demand, Proposal};
 use std::time::Instant;
 
 /// Points that one thread plans for before another is awake; far fewer than a tree is worth.
@@ -141,26 +141,37 @@ impl<'a, T: Real> Sum<'a, T> {
 
     /// What the model proposes for so many points.
     pub(super) fn proposal_for(&self, coverage: &Coverage, points: usize, pairs: &Pairs) -> Proposal {
-        let costs = self.profile.of::<T>();
-        let near = NearCost {
-            pair: self.pair_cost(pairs) * self.vectors as f64,
+        let pair = self.pair_cost(pairs);
+        let rates = Rates {
+            pair,
+            leaf_pair: pair,
+            ..self.rates_here(pairs)
+        };
+        let demand = Demand {
+            points,
+            derivatives: &self.error_derivatives(),
+            tolerance: if self.order.is_some() { 1e-6 } else { self.tolerance },
+            vectors: self.vectors as f64,
+            streams: self.streams() as f64,
+            rates,
             beside: self
                 .elsewhere
                 .filter(|elsewhere| elsewhere.pair < self.pair_cost_here(pairs))
                 .map(|elsewhere| elsewhere.point),
         };
-        let tolerance = if self.order.is_some() { 1e-6 } else { self.tolerance };
-        let derivatives = self.error_derivatives();
-        let streams = self.streams() as f64;
-        shape::propose(coverage, points, &derivatives, tolerance, near, streams, costs)
+        shape::propose(coverage, &demand, self.profile.of::<T>())
+    }
+
+    /// What operations cost a thread.
+    fn rates_here(&self, pairs: &Pairs) -> Rates {
+        let kernel = self.kernel.description();
+        let core = kernel.pair_cost(pairs.softened);
+        self.profile.of::<T>().in_space(kernel.form, pairs.derivatives, core)
     }
 
     /// Nanoseconds of a pair of points on a thread.
     fn pair_cost_here(&self, pairs: &Pairs) -> f64 {
-        {
-            let kernel = self.kernel.description();
-            self.profile.of::<T>().pair(kernel.form, pairs.derivatives) * kernel.pair_cost(pairs.softened)
-        }
+        self.rates_here(pairs).pair
     }
 
     /// The same where it is summed: here, or elsewhere if that is faster.
@@ -180,19 +191,10 @@ impl<'a, T: Real> Sum<'a, T> {
         if self.method == Method::Direct || ns == 0.0 || nt == 0.0 {
             return Method::Direct;
         }
-        let costs = self.profile.of::<T>();
-        let pair_cost = self.pair_cost(pairs) * self.vectors as f64;
-        let direct = ns * nt * pair_cost;
+        let direct = ns * nt * self.pair_cost(pairs) * self.vectors as f64;
         match self.method {
             Method::Auto => {
-                // Nanoseconds that even a small tree takes.
-                let tree_overhead = 5e5;
-                let n = ns.max(nt);
-                let mean = proposal.leaf_mean;
-                let near = 27.0 * mean * n * pair_cost;
-                let far = 216.0 * n / mean * proposal.m2l_cost * self.streams() as f64;
-                let points = 4.0 * n * coefficient_count(proposal.order) as f64 * costs.point_coefficient;
-                if direct < tree_overhead + near + far + points {
+                if direct < proposal.cost {
                     notes.push("direct: cheaper than the FMM for so few points".to_owned());
                     Method::Direct
                 } else {

@@ -245,7 +245,7 @@ impl<'a, T: Real> Sum<'a, T> {
         }
         let (choice, costs) = self.best_fmm(pairs, counts);
         let direct = costs.direct(counts.sources, counts.targets());
-        let fmm = costs.fmm(counts.sources, counts.targets(), choice.depth);
+        let fmm = costs.fmm(counts.sources, counts.targets(), choice.depth, 1.0);
         (self.method != Method::Auto || fmm < direct).then_some(choice)
     }
 
@@ -260,9 +260,7 @@ impl<'a, T: Real> Sum<'a, T> {
         let parts = if self.complex && !pairs.complex { 2 } else { 1 };
         let runs = (parts * self.vectors) as f64;
         let direct = runs * costs.direct(sources, targets);
-        // The pyramid serves all vectors.
-        let sort = costs.sort(sources, targets, choice.depth);
-        let fmm = runs * (costs.fmm(sources, targets, choice.depth) - sort) + sort;
+        let fmm = costs.fmm(sources, targets, choice.depth, runs);
         let nanoseconds = match self.method {
             Method::Direct => direct,
             Method::Auto => direct.min(fmm),

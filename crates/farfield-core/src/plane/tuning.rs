@@ -2,8 +2,9 @@
 
 use super::kernel::{Core, Kernel, Output};
 use super::pairs::PlanePairs;
+use crate::cost::plane::EvenFmm;
+use crate::cost::{MachineProfile, Rates};
 use crate::simd::Real;
-use crate::tuning::{MachineProfile, PlaneCosts};
 
 /// The theta of the coupling criterion, as in the paper.
 pub(super) const THETA: f64 = 0.5;
@@ -94,79 +95,40 @@ pub(super) fn depth_for(points: usize, capacity: usize) -> usize {
     levels.ceil().max(0.0) as usize
 }
 
-/// The mean number of boxes strongly coupled to one, of uniform points: at theta = 1/2 half as many again as touch it on
-/// a square of `4^level` boxes, fewer at its edges.
-fn strong(level: usize) -> f64 {
-    let touching = 3.0 - 2.0 / 2f64.powi(level as i32);
-    (1.48 * touching * touching).min(4f64.powi(level as i32))
-}
-
-/// The share of the strongly coupled leaves that meet point by point; the others pass with their radii swapped.
-const POINT_BY_POINT: f64 = 0.77;
-
-/// The mean number of boxes weakly coupled to one: children of boxes strongly coupled to its parent.
-fn weak(level: usize) -> f64 {
-    if level == 0 {
-        return 0.0;
-    }
-    4.0 * strong(level - 1) - strong(level)
-}
-
-/// Nanoseconds to cut a point off its box once, and to test a coupling.
-const CUT: f64 = 5.0;
-const TEST: f64 = 12.0;
-
-/// What operations cost a plan, in nanoseconds.
+/// What a sum in the plane costs a thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Costs {
-    pair: f64,
-    m2l: f64,
-    /// P2M and L2P of one point.
-    point: f64,
+    rates: Rates,
+    order: usize,
 }
 
 impl Costs {
     pub fn new<T: Real>(pairs: &PlanePairs, profile: &MachineProfile, order: usize) -> Self {
-        let costs: &PlaneCosts = &profile.of::<T>().plane;
-        let derivative = usize::from(pairs.derivative);
-        let pair = match pairs.kernel {
-            Kernel::Harmonic => costs.pair_harmonic[derivative],
-            Kernel::Log => costs.pair_log[derivative],
-        };
-        let p = order as f64;
+        let logarithm = pairs.kernel == Kernel::Log;
         Self {
-            pair,
-            m2l: costs.m2l[0] + p * (costs.m2l[1] + p * costs.m2l[2]),
-            point: p * costs.point_coefficient,
+            rates: profile.of::<T>().in_plane(logarithm, pairs.derivative),
+            order,
         }
     }
 
-    /// All pairs.
+    /// Nanoseconds of all pairs.
     pub fn direct(&self, sources: usize, targets: usize) -> f64 {
-        sources as f64 * targets as f64 * self.pair
+        self.rates.direct(sources as f64 * targets as f64)
     }
 
-    /// Sorting points into the boxes of a depth.
-    pub fn sort(&self, sources: usize, targets: usize, depth: usize) -> f64 {
-        CUT * (2 * depth) as f64 * (sources + targets) as f64
-    }
-
-    /// The FMM at a depth.
-    pub fn fmm(&self, sources: usize, targets: usize, depth: usize) -> f64 {
-        let boxes = |level: usize| 4f64.powi(level as i32);
-        let points = (sources + targets) as f64;
-        let sort = self.sort(sources, targets, depth);
-        let m2l: f64 = (1..=depth).map(|level| boxes(level) * weak(level)).sum();
-        let (near, leaves) = (strong(depth), boxes(depth));
-        let by_point = if depth < 2 { 1.0 } else { POINT_BY_POINT };
-        let p2p = by_point * near / leaves * self.direct(sources, targets);
-        let at_leaves = (1.0 + (1.0 - by_point) * near) * self.point * points;
-        sort + m2l * (self.m2l + TEST) + p2p + at_leaves
+    /// Nanoseconds of the FMM of so many vectors at a depth.
+    pub fn fmm(&self, sources: usize, targets: usize, depth: usize, vectors: f64) -> f64 {
+        let fmm = EvenFmm {
+            sources: sources as f64,
+            targets: targets as f64,
+            point_by_point: EvenFmm::WITH_SHORTCUTS,
+        };
+        self.rates.fmm(&fmm.work(depth, self.order).of_vectors(vectors))
     }
 
     /// From this many points on, a box's expansion is cheaper than its points.
     pub fn shortcut(&self) -> usize {
-        (self.point / self.pair) as usize + 2
+        (self.order as f64 * self.rates.point_coefficient / self.rates.pair) as usize + 2
     }
 }
 
@@ -176,7 +138,7 @@ pub(super) fn depth_at_least_cost(sources: usize, targets: usize, same: bool, co
     let deepest = points.max(1).ilog2() as usize / 2;
     (0..=deepest)
         .min_by(|a, b| {
-            let cost = |depth: usize| costs.fmm(sources, targets, depth);
+            let cost = |depth: usize| costs.fmm(sources, targets, depth, 1.0);
             cost(*a).total_cmp(&cost(*b))
         })
         .unwrap_or(0)
@@ -194,18 +156,16 @@ mod tests {
         for (n, depth) in [(1_000, 2), (1_000, 3), (30_000, 5), (100_000, 6)] {
             let pyramid = Pyramid::build(&PlaneSet::Square.generate::<f64>(n, 1), None, depth);
             let found = Connections::build(&pyramid, &Criterion::new(THETA, 0.0, 1));
-            let m2l: f64 = (1..=depth).map(|level| 4f64.powi(level as i32) * weak(level)).sum();
-            let m2l_ratio = found.weak.len() as f64 / m2l;
-            let pairs = POINT_BY_POINT * strong(depth) / 4f64.powi(depth as i32) * (n * n) as f64;
-            let pairs_ratio = found.p2p_pairs as f64 / pairs;
-            assert!(
-                (0.85..1.35).contains(&m2l_ratio),
-                "{n}, {depth}: {m2l_ratio} of the M2L"
-            );
-            assert!(
-                (0.85..1.15).contains(&pairs_ratio),
-                "{n}, {depth}: {pairs_ratio} of the pairs"
-            );
+            let fmm = EvenFmm {
+                sources: n as f64,
+                targets: n as f64,
+                point_by_point: EvenFmm::WITH_SHORTCUTS,
+            };
+            let work = fmm.work(depth, 10);
+            let m2l = found.weak.len() as f64 / work.translations[0].1;
+            let pairs = found.p2p_pairs as f64 / work.pairs;
+            assert!((0.85..1.35).contains(&m2l), "{n}, {depth}: {m2l} of the M2L");
+            assert!((0.85..1.15).contains(&pairs), "{n}, {depth}: {pairs} of the pairs");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Orders for points spread evenly in a cube, for executors that choose them before they have a tree.
 
 use super::orders::{Work, choose};
-use super::profile::OperatorCosts;
 use super::truncation::CLASSES;
+use crate::cost::OperatorCosts;
 
 /// The order of every M2L translation.
 #[derive(Debug, Clone, PartialEq, Eq)]

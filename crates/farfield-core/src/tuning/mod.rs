@@ -1,17 +1,15 @@
 //! From a tolerance to order, box size and method, by a cost model.
 //!
 //! The model knows how large the truncation error of each translation is (`truncation`), how long each operator
-//! takes on a machine (`profile`, `level_costs`), and how boxes share the error at the least cost (`orders`); `shape` chooses
+//! takes on a machine ([`crate::cost`]), and how boxes share the error at the least cost (`orders`); `shape` chooses
 //! the size of the boxes. Nothing here measures time while planning: equal input gives an equal plan.
 
 mod cube;
-mod level_costs;
 pub(crate) mod orders;
-pub(crate) mod profile;
 pub(crate) mod shape;
 pub(crate) mod truncation;
 
+pub use crate::cost::{DeviceRates, MachineProfile, OperatorCosts, PairRates, PlaneCosts};
 pub use crate::treecode::tuning::choose as treecode_parameters;
 pub use cube::{CubeOrders, cube_orders};
-pub use profile::{DeviceRates, MachineProfile, OperatorCosts, PairRates, PlaneCosts};
 pub use truncation::{CLASSES, class_of};

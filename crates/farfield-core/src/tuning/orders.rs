@@ -5,8 +5,8 @@
 //! the numbers of points involved and [`truncation_error`]. A Lagrange multiplier weighs error against cost: each
 //! (level, class) picks its order on its own, and the multiplier is raised until the total error is small enough.
 
-use super::profile::OperatorCosts;
 use super::truncation::{CLASSES, class_of, shift_of_class, truncation_error};
+use crate::cost::OperatorCosts;
 use crate::expansion::{MAX_ORDER, coefficient_count};
 use crate::simd::Real;
 use crate::tree::lists::{SHIFTS, shift_of};

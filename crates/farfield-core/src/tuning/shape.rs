@@ -1,8 +1,8 @@
 //! The size of the boxes.
 
 use super::orders::{Work, choose};
-use super::profile::OperatorCosts;
-use crate::expansion::coefficient_count;
+use crate::cost::space::{EvenFmm, capacity_of};
+use crate::cost::{OperatorCosts, Rates};
 use crate::points::Random;
 use crate::simd::Real;
 use crate::tree::morton::{self, KEY_LEVELS};
@@ -96,6 +96,8 @@ pub struct Proposal {
     pub order: usize,
     /// Nanoseconds of one M2L of one stream, on average.
     pub m2l_cost: f64,
+    /// Nanoseconds the sum is expected to take on one thread.
+    pub cost: f64,
 }
 
 impl Proposal {
@@ -108,6 +110,7 @@ impl Proposal {
         leaf_capacity: 1,
         order: 0,
         m2l_cost: 0.0,
+        cost: f64::INFINITY,
     };
 
     /// The root cube's side over the points' extent where no box may be smaller than the part `least` of the extent: boxes
@@ -121,71 +124,54 @@ impl Proposal {
     }
 }
 
-/// What pairs of points cost.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct NearCost {
-    /// Nanoseconds of one pair, all strength vectors together.
-    pub pair: f64,
-    /// Pairs are summed elsewhere while translations are done here; the nanoseconds each point takes there besides.
-    pub beside: Option<f64>,
-}
-
-impl NearCost {
-    /// Points a box should hold where it costs `per_box` nanoseconds and each of its points `per_point` besides `pairs` pairs
-    /// for every point it holds: the fewest nanoseconds together, or as many here as elsewhere.
-    fn best_mean(self, pairs: f64, per_box: f64, per_point: f64) -> f64 {
-        let pairs = pairs * self.pair;
-        match self.beside {
-            None => (per_box / pairs).sqrt(),
-            Some(point) => {
-                // pairs * mean + point = per_box / mean + per_point
-                let point = per_point - point;
-                (point + (point * point + 4.0 * pairs * per_box).sqrt()) / (2.0 * pairs)
-            }
-        }
-    }
-}
-
-/// A capacity that chance does not exceed where boxes hold `mean` points on average: five standard deviations more.
-fn capacity(mean: f64) -> usize {
-    (mean + 5.0 * mean.sqrt()).ceil() as usize
-}
-
 /// By how much a cube that is halved again and again must be larger than the points for so many boxes to cover them.
 fn scale_for(boxes_per_side: f64) -> f64 {
     let halvings = boxes_per_side.log2();
     2f64.powf(halvings.ceil() - halvings)
 }
 
+/// What the size of boxes is chosen for.
+#[derive(Debug, Clone, Copy)]
+pub struct Demand<'a> {
+    /// Points, sources or targets, whichever are more.
+    pub points: usize,
+    /// The derivatives of each output.
+    pub derivatives: &'a [usize],
+    /// The relative error allowed.
+    pub tolerance: f64,
+    /// Strength vectors.
+    pub vectors: f64,
+    /// Expansions of a box.
+    pub streams: f64,
+    /// What operations cost; of pairs, where they are summed.
+    pub rates: Rates,
+    /// Pairs are summed elsewhere while translations are done here; the nanoseconds each point takes there besides.
+    pub beside: Option<f64>,
+}
+
 /// Chooses the boxes' size for which pairs and translations together cost least, or take equally long side by side.
-pub fn propose(
-    coverage: &Coverage,
-    points: usize,
-    derivatives: &[usize],
-    tolerance: f64,
-    near: NearCost,
-    streams: f64,
-    costs: &OperatorCosts,
-) -> Proposal {
+pub fn propose(coverage: &Coverage, demand: &Demand, costs: &OperatorCosts) -> Proposal {
     let dimension = coverage.dimension();
-    let n = points as f64;
-    // Translations per box and neighbours per box of a set of this dimension; every level above adds 2^-d.
-    let translations = (6f64.powf(dimension) - 3f64.powf(dimension)) / (1.0 - 2f64.powf(-dimension));
-    let neighbours = 3f64.powf(dimension);
+    let n = demand.points as f64;
     let mut mean = 40.0;
-    let (mut order, mut m2l_cost) = (4, 100.0);
+    let (mut order, mut m2l_cost, mut cost) = (4, 100.0, f64::INFINITY);
     for _ in 0..3 {
         let work = Work::of_uniform_cube(n, ((n / mean).log2() / 3.0).clamp(2.0, 8.0), 0.0);
-        let per_coefficient = 2.0 * n * streams * costs.point_coefficient;
-        let orders = choose(&work, derivatives, tolerance, costs, per_coefficient);
+        let per_coefficient = 2.0 * n * demand.streams * costs.point_coefficient;
+        let orders = choose(&work, demand.derivatives, demand.tolerance, costs, per_coefficient);
         let count: f64 = work.levels.iter().flat_map(|level| level.translations).sum();
         order = orders.highest;
         m2l_cost = orders.cost / count.max(1.0);
-        // M2M, L2L and the ends of P2M and L2P cost each box about as much as a few translations at full order.
-        let per_box = streams * (translations * m2l_cost + 6.0 * costs.m2l(order));
-        // P2M and L2P.
-        let per_point = 2.0 * streams * coefficient_count(order) as f64 * costs.point_coefficient;
-        mean = near.best_mean(neighbours, per_box, per_point).clamp(4.0, 4000.0);
+        let fmm = EvenFmm {
+            points: n,
+            dimension,
+            pair_runs: demand.vectors,
+            streams: demand.streams,
+            orders: &orders.by_level,
+            highest: order,
+        };
+        mean = fmm.best_leaf_mean(&demand.rates, demand.beside).clamp(4.0, 4000.0);
+        cost = demand.rates.fmm(&fmm.work(mean));
     }
     let halvings = coverage.halvings((n / mean).max(1.0).log2()).max(0.0);
     // Whole numbers of boxes along the longest side leave no half-empty ones at the end.
@@ -200,9 +186,10 @@ pub fn propose(
         root_scale: scale_for(boxes_per_side),
         boxes_per_side,
         leaf_mean: mean,
-        leaf_capacity: capacity(mean),
+        leaf_capacity: capacity_of(mean),
         order,
         m2l_cost,
+        cost,
     }
 }
 
@@ -210,29 +197,6 @@ pub fn propose(
 mod tests {
     use super::*;
     use crate::points::PointSet;
-
-    #[test]
-    fn pairs_elsewhere_take_as_long_as_the_rest_here() {
-        let (pairs, per_box, per_point) = (27.0, 6000.0, 9.0);
-        let beside = NearCost {
-            pair: 0.01,
-            beside: Some(3.0),
-        };
-        let mean = beside.best_mean(pairs, per_box, per_point);
-        let (elsewhere, here) = (pairs * 0.01 * mean + 3.0, per_box / mean + per_point);
-        assert!((elsewhere / here - 1.0).abs() < 1e-12, "{elsewhere} {here}");
-        // One after the other, and with nothing but boxes and pairs, the best boxes are the same.
-        let alone = NearCost {
-            pair: 0.01,
-            beside: None,
-        };
-        let only_boxes = NearCost {
-            pair: 0.01,
-            beside: Some(0.0),
-        };
-        let [a, b] = [alone, only_boxes].map(|near| near.best_mean(pairs, per_box, 0.0));
-        assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
-    }
 
     #[test]
     fn boxes_that_cores_keep_large_are_no_larger_than_they_must_be() {

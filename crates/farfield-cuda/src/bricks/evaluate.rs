@@ -73,7 +73,7 @@ pub struct BrickSum<T: Precision> {
     bricks_per_pass: usize,
 }
 
-/// DevicePoints of a brick, and bricks of a block.
+/// Points of a brick, and bricks of a block.
 const BRICK_POINTS: usize = 512;
 const BRICKS_PER_BLOCK: usize = 8;
 

@@ -9,6 +9,7 @@ use crate::error::{DriverCall, Error, describe};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, result};
 use cudarc::nvrtc::Ptx;
+use farfield_core::cost::Gpu;
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,6 +35,13 @@ pub struct Properties {
     pub shared_bytes: u32,
     /// The CUDA version of the driver: 13000 is 13.0.
     pub driver: i32,
+}
+
+impl Properties {
+    /// What the model of cost knows of it.
+    pub fn gpu(&self) -> Gpu {
+        Gpu::new(self.multiprocessors)
+    }
 }
 
 /// An open device. Plans share it; it may be used from several threads.

@@ -94,7 +94,7 @@ parameters! {
     }
 }
 
-/// DevicePoints on the device, ready for strengths.
+/// Points on the device, ready for strengths.
 #[derive(Debug)]
 pub(crate) struct Direct<T: Precision> {
     buffers: Buffers,

@@ -10,7 +10,7 @@ use farfield_core::tuning::{DeviceRates, MachineProfile, PairRates};
 use farfield_core::{Method, Sum};
 use std::sync::Arc;
 
-/// DevicePoints summed over, and how many a leaf may hold: enough to keep every multiprocessor busy.
+/// Points summed over, and how many a leaf may hold: enough to keep every multiprocessor busy.
 const POINTS: usize = 300_000;
 const LEAF: usize = 400;
 /// Evaluations, the fastest of which counts.

@@ -72,7 +72,7 @@ impl<T: Precision> Kernels<T> {
     }
 }
 
-/// DevicePoints on the device, in the caller's order, waiting for lists.
+/// Points on the device, in the caller's order, waiting for lists.
 #[derive(Debug)]
 pub(super) struct Sent<T: Precision> {
     buffers: Buffers,
@@ -312,7 +312,7 @@ impl<T: Precision> NearField<T> for DeviceNear<T> {
     }
 }
 
-/// DevicePoints in the plan's order, from the caller's where they are the same.
+/// Points in the plan's order, from the caller's where they are the same.
 fn permuted<T: Precision>(
     buffers: &Buffers,
     kernels: &Kernels<T>,

@@ -14,7 +14,6 @@ use crate::error::Error;
 use crate::fmm::P2pBlocking;
 use crate::kernel::SizeKind;
 use crate::plane::kind::PairKind;
-use crate::tuning::MEASURED_ON;
 use cudarc::driver::CudaSlice;
 use farfield_core::Method;
 use farfield_core::plan::Parameters;
@@ -151,13 +150,11 @@ impl<T: Precision> Plan<T> {
 /// From so many points on an FMM is taken where the method is free.
 const FEWEST_POINTS: usize = 20_000;
 
-/// DevicePoints of a leaf with which pairs on the device take about as long as everything else on the cores: 330 for an H200 and
-/// 16 virtual cores. Of a million points at 1e-6 in leaves of 977 the far field took these cores 1.9 ms and pairs the device
-/// 9.2 ms; a quarter of that would take about 7.6 and 2.3. Equal machines have equal plans, whatever threads this process has.
+/// Points of a leaf with which device and cores are done together. Equal machines have equal plans, whatever threads this process
+/// has.
 fn leaf_capacity(properties: &Properties) -> usize {
     let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
-    let share = properties.multiprocessors as f64 / MEASURED_ON;
-    (330.0 * (share * 16.0 / cores).sqrt()) as usize
+    properties.gpu().plane_leaf_beside(cores)
 }
 
 /// A plan's pairs on a device, ready for strengths.

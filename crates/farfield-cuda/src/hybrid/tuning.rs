@@ -2,9 +2,8 @@
 
 use crate::device::{Precision, Properties};
 use crate::kernel::PairKind;
-use crate::tuning::MEASURED_ON;
+use farfield_core::cost::MachineProfile;
 use farfield_core::plan::{CheckedSum, PairsElsewhere};
-use farfield_core::tuning::{DeviceRates, MachineProfile, PairRates};
 
 /// What the device's pairs and transfers of a sum cost, by the profile where it knows the device, else by what was measured
 /// on an H200. All cores of the machine are meant to work beside it, not the threads this process has: equal sums have equal
@@ -15,7 +14,10 @@ pub fn pairs_elsewhere<T: Precision>(
     checked: &CheckedSum<T>,
 ) -> PairsElsewhere {
     let known = profile.device.as_ref().filter(|device| device.name == properties.name);
-    let rates = known.cloned().unwrap_or_else(|| usual_rates(properties));
+    let rates = known.cloned().unwrap_or_else(|| {
+        let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
+        properties.gpu().beside(&properties.name, cores)
+    });
     let kind = PairKind::of(checked);
     let bytes = checked.vectors * (kind.strengths() + kind.sums()) * std::mem::size_of::<T>();
     PairsElsewhere {
@@ -24,29 +26,12 @@ pub fn pairs_elsewhere<T: Precision>(
     }
 }
 
-/// As `bench --calibrate --device cuda` found them on an H200 and 16 virtual cores, by multiprocessors and cores.
-fn usual_rates(properties: &Properties) -> DeviceRates {
-    let share = properties.multiprocessors as f64 / MEASURED_ON;
-    let rates = |scalar: [f64; 3], vector: [f64; 2]| PairRates {
-        scalar: scalar.map(|rate| rate * share),
-        vector: vector.map(|rate| rate * share),
-    };
-    let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
-    DeviceRates {
-        name: properties.name.clone(),
-        // Two virtual cores are one real one.
-        speedup: (0.5 * cores).max(1.0),
-        bus: 4e10,
-        f32: rates([2.2e12, 1.4e12, 7.4e11], [9.7e11, 5.6e11]),
-        f64: rates([9.8e11, 7.2e11, 4e11], [5.4e11, 2.9e11]),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::auto::tests::h200;
     use farfield_core::Sum;
+    use farfield_core::cost::{DeviceRates, PairRates};
     use farfield_core::kernel::{Kernel, Output};
 
     #[test]

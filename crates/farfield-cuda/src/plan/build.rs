@@ -9,7 +9,8 @@ use crate::fmm::{FarField, Fmm, FmmInput};
 use crate::kernel::{PairKind, SizeKind};
 use crate::tree::TreeShape;
 use crate::treecode::Opening;
-use crate::tuning::{self, Choice, Cores, Demand, Rates};
+use crate::tuning::{self, Choice, Cores, Demand};
+use farfield_core::cost::space::{capacity_of, mean_of};
 use farfield_core::kernel::Sizes;
 use farfield_core::plan::{CheckedSum, Parameters};
 use farfield_core::report::Interactions;
@@ -176,14 +177,14 @@ fn resolve_method<T: Precision>(
     extent: Option<f64>,
 ) -> Result<(Method, Arc<Choice>), Error> {
     let (sources, targets) = (sources as f64, targets as f64);
-    let rates = Rates::of::<T>(device.properties(), kind);
+    let rates = tuning::rates::<T>(device.properties(), kind);
     let demand = Demand::of(checked, kind, sources.max(targets), cores_of(checked, extent));
     // The model takes milliseconds, longer than many sums: equal demands share its answer.
     let choice = device.keep(format!("choice {demand:?} {rates:?}"), || {
         Ok(tuning::choose(&demand, &rates))
     })?;
     let pairs = sources * targets * checked.vectors as f64;
-    let direct = pairs / rates.pairs;
+    let direct = 1e-9 * rates.direct(pairs);
     let near = extent.map_or(0.0, |extent| direct * tuning::near_share(core_reach(checked), extent));
     let method = match checked.method {
         _ if pairs == 0.0 => Method::Direct,
@@ -226,8 +227,8 @@ fn treecode_shape<T: Precision>(
     kind: &PairKind,
 ) -> Result<(TreeShape, FarField<'static>), Error> {
     let opening = Opening::of(checked, kind, core_reach(checked))?;
-    let mean = checked.leaf_capacity.map_or(opening.leaf_mean(kind), tuning::mean_of);
-    let capacity = checked.leaf_capacity.unwrap_or_else(|| tuning::capacity_of(mean));
+    let mean = checked.leaf_capacity.map_or(opening.leaf_mean(kind), mean_of);
+    let capacity = checked.leaf_capacity.unwrap_or_else(|| capacity_of(mean));
     Ok((tree_shape(checked, capacity, mean), FarField::Multipoles(opening)))
 }
 

@@ -28,7 +28,7 @@ kernels! {
     pub(super) struct Kernels<T> { direct: AllPairs<T> }
 }
 
-/// DevicePoints on the device, ready for strengths.
+/// Points on the device, ready for strengths.
 #[derive(Debug)]
 pub(super) struct Direct<T: Precision> {
     pub ends: Ends<T>,

@@ -3,7 +3,7 @@
 use super::direct::Direct;
 use super::fmm::Fmm;
 use super::kind::PairKind;
-use super::tuning::{self, Choice, Rates};
+use super::tuning::{self, Choice};
 use crate::device::{Buffers, Device, Precision, Timeline, vectors_at_once};
 use crate::error::Error;
 use crate::plan::check_point_count;
@@ -60,12 +60,12 @@ impl<T: Precision> Plan<T> {
         if checked.sources.is_empty() || checked.target_count() == 0 {
             return Ok(plan);
         }
-        let rates = Rates::of::<T>(device.properties(), &PairKind::of(&checked));
+        let rates = tuning::rates::<T>(device.properties(), &PairKind::of(&checked));
         let choice = tuning::choose(&checked, &rates);
         let pairs = pairs_of_all(&checked) as f64 * checked.vectors as f64;
         let direct = match checked.method {
             Method::Direct => true,
-            Method::Auto => rates.direct(pairs) < choice.seconds,
+            Method::Auto => 1e-9 * rates.direct(pairs) < choice.seconds,
             _ => false,
         };
         if direct {

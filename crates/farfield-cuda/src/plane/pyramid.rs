@@ -26,7 +26,7 @@ device_struct! {
     pub(crate) struct BoxOf<T> = "Box" { pub x: T, pub y: T, pub radius: T, pub scale: T }
 }
 
-/// DevicePoints, leaf by leaf.
+/// Points, leaf by leaf.
 #[derive(Debug)]
 pub(crate) struct Sorted<T> {
     pub count: u32,
@@ -151,7 +151,7 @@ parameters! {
     pub(super) struct Circles<T> { rectangles: In<Rectangle<T>>, boxes: u32, out: Out<BoxOf<T>> }
 }
 
-/// DevicePoints sorted along both axes: the x axis first.
+/// Points sorted along both axes: the x axis first.
 struct Orders {
     count: u32,
     keys: CudaSlice<u64>,
@@ -357,7 +357,7 @@ impl<T: Precision> Kernels<T> {
         Ok(lists)
     }
 
-    /// DevicePoints in the pyramid's order, and the circles around its boxes.
+    /// Points in the pyramid's order, and the circles around its boxes.
     fn arrange(
         &self,
         buffers: &Buffers,

@@ -3,68 +3,17 @@
 use super::connect::MOST_LEVELS;
 use super::kind::PairKind;
 use crate::device::{Precision, Properties};
-use crate::tuning::MEASURED_ON;
+use farfield_core::cost::Rates;
+use farfield_core::cost::plane::EvenFmm;
 use farfield_core::plane::{CheckedSum, Core, Kernel, MAX_ORDER};
 
-/// What a device does in a second, and what it does in any case.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rates {
-    /// Pairs of points, each lane of the device busy.
-    pub pairs: f64,
-    /// Pairs of points of one warp, which is what serves a leaf.
-    pub pairs_of_warp: f64,
-    /// Multiplications of M2L.
-    pub m2l: f64,
-    /// Seconds of a direct sum, and of an FMM, however small.
-    pub overhead: [f64; 2],
-    /// Seconds of an FMM for each point: sorting, packing.
-    pub point: f64,
-    /// Seconds of an FMM for each leaf: lists, local expansion.
-    pub leaf: f64,
-    /// Seconds of an FMM for each level, however few boxes it has.
-    pub level: f64,
-}
-
-/// Warps that together sum pairs as fast as all of a multiprocessor do.
-const WARPS_AT_WORK: f64 = 10.0;
-
-impl Rates {
-    /// The rates of a device for a kernel.
-    pub fn of<T: Precision>(properties: &Properties, kind: &PairKind) -> Self {
-        let share = properties.multiprocessors as f64 / MEASURED_ON;
-        let pairs = match (T::DOUBLE, kind.kernel, kind.derivative) {
-            (true, Kernel::Harmonic, false) => 1.3e12,
-            (true, Kernel::Harmonic, true) => 9e11,
-            (true, Kernel::Log, _) => 3e11,
-            (false, Kernel::Harmonic, false) => 2.6e12,
-            (false, Kernel::Harmonic, true) => 1.8e12,
-            (false, Kernel::Log, _) => 8e11,
-        };
-        let core = match (kind.core, T::DOUBLE) {
-            (Core::Gaussian, true) => 0.2,
-            (Core::Gaussian, false) => 0.4,
-            _ => 1.0,
-        };
-        let (m2l, point, leaf) = if T::DOUBLE {
-            (6.5e12, 1e-9, 6e-9)
-        } else {
-            (1.5e13, 6e-10, 3.5e-9)
-        };
-        Self {
-            pairs: pairs * core * share,
-            pairs_of_warp: pairs * core / (MEASURED_ON * WARPS_AT_WORK),
-            m2l: m2l * share,
-            overhead: [2e-5, 2.2e-4],
-            point: point / share,
-            leaf: leaf / share,
-            level: 2.5e-5,
-        }
-    }
-
-    /// Seconds of a direct sum.
-    pub fn direct(&self, pairs: f64) -> f64 {
-        self.overhead[0] + pairs / self.pairs
-    }
+/// What operations cost a device, for a kernel.
+pub fn rates<T: Precision>(properties: &Properties, kind: &PairKind) -> Rates {
+    let gaussian = kind.core == Core::Gaussian;
+    let logarithm = kind.kernel == Kernel::Log;
+    properties
+        .gpu()
+        .in_plane(T::DOUBLE, logarithm, kind.derivative, gaussian)
 }
 
 /// What an FMM is built from.
@@ -81,10 +30,6 @@ pub struct Choice {
     /// Seconds an FMM is expected to take.
     pub seconds: f64,
 }
-
-/// Boxes strongly coupled to a leaf, of uniform points, and boxes weakly coupled to a box.
-const STRONG: f64 = 17.0;
-const WEAK: f64 = 45.0;
 
 /// Leaves are not made smaller than this: the order that keeps the tolerance grows as they shrink.
 const FEWEST_POINTS: usize = 6;
@@ -128,17 +73,20 @@ fn order_at<T: Precision>(checked: &CheckedSum<T>, depth: usize) -> usize {
 
 fn seconds_at<T: Precision>(checked: &CheckedSum<T>, rates: &Rates, depth: usize) -> f64 {
     let (sources, targets) = (checked.sources.len() as f64, checked.target_count() as f64);
-    let leaves = 4f64.powi(depth as i32);
-    let per_leaf = (targets / leaves).ceil().max(1.0) as usize;
-    let near = (STRONG / leaves).min(1.0) * sources * targets / utilisation(per_leaf, leaf_targets(per_leaf));
-    // Few leaves leave most of the device idle.
-    let near_seconds = (near / rates.pairs).max(near / leaves / rates.pairs_of_warp);
-    let p = order_at(checked, depth) as f64;
-    let far = 4.0 / 3.0 * leaves * WEAK.min(leaves) * (2.0 * p * p + 16.0 * p + 60.0);
-    rates.overhead[1]
-        + rates.level * depth as f64
-        + rates.point * checked.point_count() as f64
-        + checked.vectors as f64 * (near_seconds + far / rates.m2l + leaves * rates.leaf)
+    let per_leaf = (targets / 4f64.powi(depth as i32)).ceil().max(1.0) as usize;
+    let fmm = EvenFmm {
+        sources,
+        targets,
+        point_by_point: 1.0,
+    };
+    let mut work = fmm
+        .work(depth, order_at(checked, depth))
+        .of_vectors(checked.vectors as f64);
+    // Lanes without a target wait for the others.
+    let used = utilisation(per_leaf, leaf_targets(per_leaf));
+    work.pairs /= used;
+    work.pairs_of_leaf /= used;
+    1e-9 * rates.fmm(&work)
 }
 
 /// Which part of the lanes of a warp works where a leaf has so many targets, each lane with up to `per_thread` of them.
@@ -168,17 +116,12 @@ pub fn leaf_targets(targets: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use farfield_core::cost::Gpu;
     use farfield_core::plane::{PlaneSet, Sum};
 
-    const RATES: Rates = Rates {
-        pairs: 1.3e12,
-        m2l: 6.5e12,
-        pairs_of_warp: 1e9,
-        overhead: [2e-5, 2.2e-4],
-        point: 1e-9,
-        leaf: 6e-9,
-        level: 2.5e-5,
-    };
+    fn rates() -> Rates {
+        Gpu::new(132).in_plane(true, false, false, false)
+    }
 
     #[test]
     fn lanes_are_used_well_at_every_leaf_size() {
@@ -193,7 +136,7 @@ mod tests {
         let points = PlaneSet::Square.generate::<f64>(100_000, 1);
         let at = |tolerance: f64| {
             let sum = Sum::new(Kernel::Harmonic, &points).tolerance(tolerance);
-            choose(&sum.checked(), &RATES)
+            choose(&sum.checked(), &rates())
         };
         let mut before = at(1e-2);
         for tolerance in [1e-4, 1e-6, 1e-9, 1e-12] {
@@ -210,7 +153,7 @@ mod tests {
     fn an_experts_order_and_capacity_are_kept() {
         let points = PlaneSet::Square.generate::<f64>(10_000, 1);
         let sum = Sum::new(Kernel::Log, &points).order(7).leaf_capacity(20);
-        let choice = choose(&sum.checked(), &RATES);
+        let choice = choose(&sum.checked(), &rates());
         assert_eq!((choice.order, choice.depth), (7, 5));
     }
 
@@ -219,7 +162,7 @@ mod tests {
         let points = PlaneSet::Square.generate::<f64>(1 << 14, 1);
         let at = |capacity: usize| {
             let sum = Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
-            choose(&sum.leaf_capacity(capacity).checked(), &RATES).order
+            choose(&sum.leaf_capacity(capacity).checked(), &rates()).order
         };
         // 16, 4 and 1 points to a leaf
         assert_eq!([at(10), at(3), at(1)].map(|order| order - at(10)), [0, 2, 4]);
@@ -229,7 +172,7 @@ mod tests {
     fn a_thousand_points_are_not_left_to_one_warp() {
         for (n, depths) in [(100, 0..=1), (1000, 2..=3), (10_000, 3..=5)] {
             let points = PlaneSet::Square.generate::<f64>(n, 1);
-            let choice = choose(&Sum::new(Kernel::Harmonic, &points).order(17).checked(), &RATES);
+            let choice = choose(&Sum::new(Kernel::Harmonic, &points).order(17).checked(), &rates());
             assert!(depths.contains(&choice.depth), "{n}: {choice:?}");
         }
     }
@@ -238,6 +181,6 @@ mod tests {
     fn the_fmm_overtakes_the_direct_sum_before_30_000_points() {
         let points = PlaneSet::Square.generate::<f64>(30_000, 1);
         let sum = Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
-        assert!(choose(&sum.checked(), &RATES).seconds < RATES.direct(9e8));
+        assert!(choose(&sum.checked(), &rates()).seconds < 1e-9 * rates().direct(9e8));
     }
 }

@@ -163,7 +163,7 @@ impl Octree {
             let mut header = [Header::ZERO];
             buffers.read(&tree, &mut header)?;
             let [header] = header;
-            // DevicePoints that crowd below the keys' resolution need all of it; what is still equal then shares a leaf.
+            // Points that crowd below the keys' resolution need all of it; what is still equal then shares a leaf.
             if header.overfull != 0 && (levels as usize) < LEVELS {
                 levels = LEVELS as u32;
                 continue;

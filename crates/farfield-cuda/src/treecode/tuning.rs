@@ -78,7 +78,7 @@ impl Opening {
         })
     }
 
-    /// DevicePoints that leaves should hold: so many that pairs cost about as much as the smallest boxes' multipoles.
+    /// Points that leaves should hold: so many that pairs cost about as much as the smallest boxes' multipoles.
     pub fn leaf_mean(&self, kind: &PairKind) -> f64 {
         (2 * m2p_operations(kind, self.order) / PAIR_OPERATIONS).clamp(32, 128) as f64
     }

@@ -15,6 +15,8 @@ use super::work::Work;
 use super::{Accuracy, Poisson};
 use crate::grid::Grid;
 use farfield::Device;
+use farfield::cost::Gpu;
+use farfield::cost::bricks::BrickRates;
 use farfield::simd::RsqrtAccuracy;
 use rayon::prelude::*;
 
@@ -127,7 +129,7 @@ impl Poisson {
             // Four harmonic functions with their gradients.
             Quantity::Velocity => 6.0,
         };
-        let sum = points * times.fmm_point(tolerance, streams) + FMM_OVERHEAD;
+        let sum = points * times.rates.fmm_point(tolerance, streams) + FMM_OVERHEAD;
         let clearance = self.clearance(0.5 * tolerance, quantity);
         if clearance == 0.0 || quantity == Quantity::Velocity {
             return sum;
@@ -222,10 +224,9 @@ impl Scout<'_> {
 
 /// How long things take, in nanoseconds with everything busy.
 struct Times {
-    /// One instruction on one number, on all cores.
-    instruction: f64,
-    /// A direct and, of order 6, an indirect interaction on the graphics processor, and whether it does the latter.
-    gpu: Option<([f64; 2], Share)>,
+    rates: BrickRates,
+    /// What the graphics processor does.
+    gpu: Option<Share>,
 }
 
 /// What a graphics processor evaluates.
@@ -236,19 +237,15 @@ enum Share {
 }
 
 impl Times {
-    /// Of the kind of machine: cores of two 256-bit units at 3.5 GHz at 85 % of the peak; an H200, measured by
-    /// `farfield reproduce vanrees-table-1`.
+    /// Of the kind of machine; a graphics processor is taken to be an H200.
     fn of<T: Precision>(device: Device) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let single = T::EPSILON > 1e-10;
-        let per_core = 3.0 * if single { 16.0 } else { 8.0 };
-        let gpu = if single { [2.7e-4, 1.5e-3] } else { [9e-4, 3e-3] };
         Self {
-            instruction: 1.0 / (per_core * cores as f64),
+            rates: BrickRates::of(T::EPSILON < 1e-10, cores, Gpu::new(132)),
             gpu: match device {
                 Device::Cpu | Device::Auto => None,
-                Device::Cuda(_) => Some((gpu, Share::All)),
-                Device::Hybrid(_) => Some((gpu, Share::Direct)),
+                Device::Cuda(_) => Some(Share::All),
+                Device::Hybrid(_) => Some(Share::Direct),
             },
         }
     }
@@ -263,26 +260,19 @@ impl Times {
             let one = Work::indirect(order, accuracy).instructions;
             one + more * (one - 7.0)
         };
-        let indirect_on_cores = indirect * indirect_work(order) * self.instruction;
+        let indirect_on_cores = indirect * indirect_work(order) * self.rates.instruction;
+        let [pair_time, expansion] = self.rates.gpu;
         match &self.gpu {
-            None => direct * direct_work * self.instruction + indirect_on_cores,
-            Some(([pair, _], Share::Direct)) => (direct * pair).max(indirect_on_cores),
-            Some(([pair, expansion], Share::All)) => {
-                direct * pair + indirect * expansion * indirect_work(order) / indirect_work(6)
-            }
+            None => direct * direct_work * self.rates.instruction + indirect_on_cores,
+            Some(Share::Direct) => (direct * pair_time).max(indirect_on_cores),
+            Some(Share::All) => direct * pair_time + indirect * expansion * indirect_work(order) / indirect_work(6),
         }
-    }
-
-    /// A point of the FMM, source or target: measured on two rings at 256^3 from 1e-2 to 1e-8.
-    fn fmm_point(&self, tolerance: f64, streams: f64) -> f64 {
-        let digits = -tolerance.log10();
-        self.instruction * streams.powf(0.8) * (4000.0 + 600.0 * digits * digits)
     }
 
     /// P2M, M2M and the change to polynomials, all by the cores.
     fn expansions(&self, sources: usize, nodes: usize, order: usize, components: usize) -> f64 {
         let terms = term_count(order) as f64;
         let per_node = 3.0 * terms * terms;
-        components as f64 * self.instruction * (1.5 * sources as f64 * terms + 8.0 * nodes as f64 * per_node)
+        components as f64 * self.rates.instruction * (1.5 * sources as f64 * terms + 8.0 * nodes as f64 * per_node)
     }
 }

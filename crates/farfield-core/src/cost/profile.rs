@@ -1,6 +1,7 @@
 //! How long each operator takes on a machine.
 
 use super::level_costs;
+use super::{Rates, Translation};
 use crate::kernel::Form;
 use crate::simd::{Real, SimdLevel};
 
@@ -132,10 +133,42 @@ impl OperatorCosts {
         }
     }
 
+    /// Rates in space of one thread, for strengths of a form and outputs of so many derivatives, where a pair costs `core` times as much
+    /// as a singular one.
+    pub fn in_space(&self, form: Form, derivatives: usize, core: f64) -> Rates {
+        let pair = core * self.pair(form, derivatives);
+        Rates {
+            pair,
+            leaf_pair: pair,
+            translation: Translation::InSpace(self.m2l),
+            // M2M, L2L and the ends of P2M and L2P cost each box about as much as a few translations at full order.
+            box_translations: 6.0,
+            point_coefficient: self.point_coefficient,
+            // Nanoseconds that even a small tree takes.
+            fmm_start: 5e5,
+            ..Rates::NONE
+        }
+    }
+
+    /// Rates in the plane of one thread, of the logarithm or the harmonic kernel, with its derivative or without.
+    pub fn in_plane(&self, logarithm: bool, derivative: bool) -> Rates {
+        let costs = &self.plane;
+        let pairs = if logarithm { costs.pair_log } else { costs.pair_harmonic };
+        let pair = pairs[usize::from(derivative)];
+        Rates {
+            pair,
+            leaf_pair: pair,
+            translation: Translation::InPlane(costs.m2l),
+            point_coefficient: costs.point_coefficient,
+            cut: 5.0,
+            test: 12.0,
+            ..Rates::NONE
+        }
+    }
+
     /// One M2L translation of the given order.
     pub fn m2l(&self, order: usize) -> f64 {
-        let n = (order + 1) as f64;
-        self.m2l[0] + n * n * (self.m2l[1] + n * self.m2l[2])
+        Translation::InSpace(self.m2l).of(order, order)
     }
 
     /// One pair of points with strengths of a form, singular, where outputs take so many derivatives.

@@ -1,0 +1,151 @@
+//! What operations cost on a graphics processor, by its number of multiprocessors.
+
+use super::{DeviceRates, PairRates, Rates, Translation};
+
+/// A graphics processor, as far as the model knows it: so many multiprocessors like those of an H200, on which all rates
+/// were measured (docs/notes/gpu.md).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gpu {
+    share: f64,
+}
+
+/// Multiprocessors of the H200.
+const MEASURED_ON: f64 = 132.0;
+
+/// Warps that together sum pairs as fast as all of a multiprocessor do.
+const WARPS_AT_WORK: f64 = 10.0;
+
+/// Nanoseconds of a byte between the host and the device, both ways the same.
+const BYTE: f64 = 0.05;
+
+impl Gpu {
+    /// One with so many multiprocessors.
+    pub fn new(multiprocessors: usize) -> Self {
+        Self {
+            share: multiprocessors as f64 / MEASURED_ON,
+        }
+    }
+
+    /// Rates in space, of a kernel with so many sums at each target, where orders up to `low_order` have a program of their own.
+    pub fn in_space(self, double: bool, sums: usize, low_order: usize) -> Rates {
+        let pairs = match (double, sums) {
+            (false, 1) => 2.0e12,
+            (false, 3) => 1.0e12,
+            (false, 4) => 1.25e12,
+            (false, _) => 4.0e11,
+            (true, 1) => 1.0e12,
+            (true, 3 | 4) => 7.0e11,
+            (true, _) => 2.0e11,
+        };
+        let [low, high] = if double { [2.6e13; 2] } else { [3.6e13, 1.8e13] };
+        let pair = self.nanoseconds(pairs);
+        Rates {
+            pair,
+            leaf_pair: pair,
+            translation: Translation::InTiles {
+                low: self.nanoseconds(low),
+                low_order,
+                high: self.nanoseconds(high),
+            },
+            direct_start: 2e4,
+            fmm_start: 2.5e5,
+            byte: BYTE,
+            ..Rates::NONE
+        }
+    }
+
+    /// Rates in the plane, of the logarithm or the harmonic kernel, with its derivative or without, with a Gaussian core or
+    /// none.
+    pub fn in_plane(self, double: bool, logarithm: bool, derivative: bool, gaussian: bool) -> Rates {
+        let pairs = match (double, logarithm, derivative) {
+            (true, false, false) => 1.3e12,
+            (true, false, true) => 9e11,
+            (true, true, _) => 3e11,
+            (false, false, false) => 2.6e12,
+            (false, false, true) => 1.8e12,
+            (false, true, _) => 8e11,
+        };
+        let core = match (gaussian, double) {
+            (true, true) => 0.2,
+            (true, false) => 0.4,
+            _ => 1.0,
+        };
+        let (multiplications, point, leaf) = if double {
+            (5.8e12, 0.5, 6.0)
+        } else {
+            (1.33e13, 0.3, 3.5)
+        };
+        let m2l = self.nanoseconds(multiplications);
+        let pair = self.nanoseconds(pairs * core);
+        Rates {
+            pair,
+            // Short rows of sources leave lanes idle between leaves.
+            leaf_pair: 1.28 * pair,
+            leaf_pair_alone: 1.28e9 * MEASURED_ON * WARPS_AT_WORK / (pairs * core),
+            translation: Translation::InPlane([60.0 * m2l, 16.0 * m2l, 2.0 * m2l]),
+            point: point / self.share,
+            leaf: leaf / self.share,
+            level: 2.5e4,
+            direct_start: 2e4,
+            fmm_start: 2.2e5,
+            byte: BYTE,
+            ..Rates::NONE
+        }
+    }
+
+    /// Nanoseconds of a direct interaction of the Poisson problem's bricks, and of an indirect one of order 6.
+    pub fn in_bricks(self, double: bool) -> [f64; 2] {
+        let [direct, indirect] = if double { [9e-4, 3e-3] } else { [2.7e-4, 1.5e-3] };
+        [direct / self.share, indirect / self.share]
+    }
+
+    /// What it does beside the cores of a machine that has so many virtual ones, as `bench --calibrate --device cuda` found on an
+    /// H200 and 16 of them.
+    pub fn beside(self, name: &str, cores: f64) -> DeviceRates {
+        let rates = |scalar: [f64; 3], vector: [f64; 2]| PairRates {
+            scalar: scalar.map(|rate| rate * self.share),
+            vector: vector.map(|rate| rate * self.share),
+        };
+        DeviceRates {
+            name: name.to_owned(),
+            // Two virtual cores are one real one.
+            speedup: (0.5 * cores).max(1.0),
+            bus: 4e10,
+            f32: rates([2.2e12, 1.4e12, 7.4e11], [9.7e11, 5.6e11]),
+            f64: rates([9.8e11, 7.2e11, 4e11], [5.4e11, 2.9e11]),
+        }
+    }
+
+    /// Points of a leaf in the plane with which pairs on the device take about as long as everything else on the cores: 330 for
+    /// an H200 and 16 virtual cores. Of a million points at 1e-6 in leaves of 977 the far field took these cores 1.9 ms and
+    /// pairs the device 9.2 ms; a quarter of that would take about 7.6 and 2.3.
+    pub fn plane_leaf_beside(self, cores: f64) -> usize {
+        (330.0 * (self.share * 16.0 / cores).sqrt()) as usize
+    }
+
+    /// Of an operation that an H200 does so many times a second.
+    fn nanoseconds(self, rate: f64) -> f64 {
+        1e9 / (rate * self.share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twice_the_multiprocessors_take_half_the_time_but_start_no_sooner() {
+        let (one, two) = (Gpu::new(66), Gpu::new(132));
+        let (slow, fast) = (one.in_space(true, 1, 7), two.in_space(true, 1, 7));
+        assert_eq!(slow.pair, 2.0 * fast.pair);
+        assert_eq!(slow.translation.of(8, 8), 2.0 * fast.translation.of(8, 8));
+        assert_eq!(slow.fmm_start, fast.fmm_start);
+        let (slow, fast) = (
+            one.in_plane(false, true, true, false),
+            two.in_plane(false, true, true, false),
+        );
+        assert_eq!((slow.pair, slow.leaf), (2.0 * fast.pair, 2.0 * fast.leaf));
+        assert_eq!((slow.leaf_pair_alone, slow.level), (fast.leaf_pair_alone, fast.level));
+        assert_eq!(one.in_bricks(true)[0], 2.0 * two.in_bricks(true)[0]);
+    }
+}

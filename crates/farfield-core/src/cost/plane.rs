@@ -1,0 +1,60 @@
+//! An FMM in the plane, counted: points spread evenly over a square, in a pyramid of balanced boxes.
+
+use super::Work;
+
+/// An FMM over points spread evenly, but for its depth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EvenFmm {
+    /// The number of sources.
+    pub sources: f64,
+    /// The number of targets.
+    pub targets: f64,
+    /// The share of strongly coupled leaves that meet point by point; the others pass with their radii swapped.
+    pub point_by_point: f64,
+}
+
+impl EvenFmm {
+    /// What share of the strongly coupled leaves meets point by point where the others use the expansion of the smaller one.
+    pub const WITH_SHORTCUTS: f64 = 0.77;
+
+    /// The work of one vector of strengths with `4^depth` leaves and expansions of an order.
+    pub fn work(&self, depth: usize, order: usize) -> Work {
+        let points = self.sources + self.targets;
+        let translations: f64 = (1..=depth).map(|level| boxes(level) * weak(level)).sum();
+        let (near, leaves) = (strong(depth), boxes(depth));
+        let by_point = if depth < 2 { 1.0 } else { self.point_by_point };
+        let pairs = by_point * near / leaves * self.sources * self.targets;
+        Work {
+            pairs,
+            pairs_of_leaf: pairs / leaves,
+            translations: vec![(order, translations)],
+            boxes: (order, leaves),
+            point_coefficients: (1.0 + (1.0 - by_point) * near) * order as f64 * points,
+            points,
+            cuts: (2 * depth) as f64 * points,
+            tests: translations,
+            leaves,
+            levels: depth as f64,
+            ..Work::default()
+        }
+    }
+}
+
+fn boxes(level: usize) -> f64 {
+    4f64.powi(level as i32)
+}
+
+/// The mean number of boxes strongly coupled to one, of uniform points: at theta = 1/2 half as many again as touch it on
+/// a square of `4^level` boxes, fewer at its edges.
+pub fn strong(level: usize) -> f64 {
+    let touching = 3.0 - 2.0 / 2f64.powi(level as i32);
+    (1.48 * touching * touching).min(boxes(level))
+}
+
+/// The mean number of boxes weakly coupled to one: children of boxes strongly coupled to its parent.
+pub fn weak(level: usize) -> f64 {
+    if level == 0 {
+        return 0.0;
+    }
+    4.0 * strong(level - 1) - strong(level)
+}
