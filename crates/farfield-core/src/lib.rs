@@ -23,6 +23,7 @@ mod direct;
 mod error;
 mod fmm;
 mod p2p;
+mod pages;
 mod parallel;
 mod tree;
 mod treecode;

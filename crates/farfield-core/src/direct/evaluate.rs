@@ -78,22 +78,17 @@ impl<T: Real, P: PairSums<D> + Sync, const D: usize> Direct<T, P, D> {
     fn add_group(&self, targets: Range<usize>, strengths: &[T], sums: &mut [T]) {
         let n = self.sources[0].len();
         let positions = columns(self.targets.as_ref().unwrap_or(&self.sources));
-        let components = self.pairs.strengths();
         let skip = self.pairs.own_skip(self.targets.is_none());
-        let vector_len = self.pairs.sums() * targets.len();
         for first in (0..n).step_by(SOURCES) {
-            for (vector, sums) in sums.chunks_mut(vector_len).enumerate() {
-                let sources = Sources::of_vector(&self.sources, strengths, components, vector, &self.size2);
-                let own = [(first as u32, (first + SOURCES).min(n) as u32)];
-                let block = Block {
-                    positions,
-                    targets: targets.clone(),
-                    sources,
-                    own: (&own, skip),
-                    others: &[],
-                };
-                self.pairs.add(self.simd, &block, sums);
-            }
+            let own = [(first as u32, (first + SOURCES).min(n) as u32)];
+            let block = Block {
+                positions,
+                targets: targets.clone(),
+                sources: Sources::new(&self.sources, strengths, &self.size2),
+                own: (&own, skip),
+                others: &[],
+            };
+            block.add_vectors(&self.pairs, self.simd, self.vectors, sums);
         }
     }
 }

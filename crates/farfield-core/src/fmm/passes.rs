@@ -169,9 +169,7 @@ impl<T: Real> Fmm<T> {
                     if row < elsewhere {
                         continue;
                     }
-                    for (vector, sums) in leaf_sums.chunks_mut(self.pairs.sums() * targets).enumerate() {
-                        p2p_leaf(self, at, row, vector, strengths, sums);
-                    }
+                    p2p_leaf(self, at, row, strengths, leaf_sums);
                 }
             });
         });
@@ -501,10 +499,9 @@ fn m2p_leaf<V: Lanes>(
     }
 }
 
-fn p2p_leaf<T: Real>(fmm: &Fmm<T>, at: u32, row: usize, vector: usize, strengths: &[T], sums: &mut [T]) {
+fn p2p_leaf<T: Real>(fmm: &Fmm<T>, at: u32, row: usize, strengths: &[T], sums: &mut [T]) {
     let leaf = &fmm.tree.nodes[at as usize];
-    let components = fmm.pairs.kernel.strength_components();
-    let sources = Sources::of_vector(&fmm.sources.position, strengths, components, vector, &fmm.size2);
+    let sources = Sources::new(&fmm.sources.position, strengths, &fmm.size2);
     let own = [(leaf.sources.start, leaf.sources.end)];
     let block = Block {
         positions: columns(&fmm.target_points().position),
@@ -513,5 +510,5 @@ fn p2p_leaf<T: Real>(fmm: &Fmm<T>, at: u32, row: usize, vector: usize, strengths
         own: (&own, fmm.pairs.own_skip(fmm.targets.is_none())),
         others: fmm.lists.p2p.row(row),
     };
-    fmm.pairs.add(fmm.simd, &block, sums);
+    block.add_vectors(&fmm.pairs, fmm.simd, fmm.vectors, sums);
 }

@@ -6,6 +6,7 @@ use crate::expansion::harmonics::Recurrence;
 use crate::expansion::translation::{self, Translations};
 use crate::kernel::{FarOutputs, FarSources, Side, Sizes};
 use crate::p2p::Pairs;
+use crate::pages::zeroed;
 use crate::parallel::{ScratchPool, for_columns, map};
 use crate::simd::{Real, SimdLevel, lanes_len};
 use crate::tree::lists::{SHIFTS, shift_of};
@@ -32,7 +33,7 @@ impl<T: Real> SortedPoints<T> {
         tree: &Octree,
         range: impl Fn(&Node) -> Range<u32> + Sync,
     ) -> Self {
-        let columns = || -> [Vec<T>; 3] { std::array::from_fn(|_| vec![T::ZERO; points.len()]) };
+        let columns = || -> [Vec<T>; 3] { std::array::from_fn(|_| zeroed(T::ZERO, points.len())) };
         let (mut position, mut local) = (columns(), columns());
         let mut leaves: Vec<&Node> = tree
             .nodes
@@ -268,8 +269,8 @@ impl<T: Real> Fmm<T> {
             local_sources: ends.local_sources,
             local_outputs: ends.local_outputs,
             multipole_outputs: ends.multipole_outputs,
-            multipoles: vec![T::ZERO; expansions],
-            locals: vec![T::ZERO; expansions],
+            multipoles: zeroed(T::ZERO, expansions),
+            locals: zeroed(T::ZERO, expansions),
             leaf_groups,
             scratch: ScratchPool::new(ends.scratch),
             tree,
@@ -298,8 +299,8 @@ impl<T: Real> Fmm<T> {
         self.multipole_outputs = ends.multipole_outputs;
         self.scratch = ScratchPool::new(ends.scratch);
         let expansions = self.tree.nodes.len() * self.box_stride();
-        self.multipoles = vec![T::ZERO; expansions];
-        self.locals = vec![T::ZERO; expansions];
+        self.multipoles = zeroed(T::ZERO, expansions);
+        self.locals = zeroed(T::ZERO, expansions);
     }
 
     /// Bytes more that expansions of another order would take.

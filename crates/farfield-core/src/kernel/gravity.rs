@@ -142,10 +142,10 @@ pub(super) fn add_pairs<T: Real>(
     match (softening, pairs.derivatives) {
         (Softening::Plummer, 0) => block.with_accuracy::<PlummerPotential, 1, 1>(simd, accuracy, sums),
         (Softening::Plummer, _) => block.with_accuracy::<PlummerGradient, 1, 4>(simd, accuracy, sums),
-        (Softening::Spline, 0) => block.with_accuracy::<EndedPotential<CubicSpline>, 1, 1>(simd, accuracy, sums),
-        (Softening::Spline, _) => block.with_accuracy::<EndedGradient<CubicSpline>, 1, 4>(simd, accuracy, sums),
-        (Softening::WendlandC2, 0) => block.with_accuracy::<EndedPotential<WendlandC2>, 1, 1>(simd, accuracy, sums),
-        (Softening::WendlandC2, _) => block.with_accuracy::<EndedGradient<WendlandC2>, 1, 4>(simd, accuracy, sums),
+        (Softening::Spline, 0) => block.with_one_of_two::<EndedPotential<CubicSpline>, 1, 1>(simd, accuracy, sums),
+        (Softening::Spline, _) => block.with_one_of_two::<EndedGradient<CubicSpline>, 1, 4>(simd, accuracy, sums),
+        (Softening::WendlandC2, 0) => block.with_one_of_two::<EndedPotential<WendlandC2>, 1, 1>(simd, accuracy, sums),
+        (Softening::WendlandC2, _) => block.with_one_of_two::<EndedGradient<WendlandC2>, 1, 4>(simd, accuracy, sums),
     }
 }
 

@@ -28,6 +28,7 @@
 //!
 //! Only this module knows kernels; expansions and translations do not. `docs/notes/adding-a-kernel.md` lists what to touch.
 
+mod at_once;
 mod biot_savart;
 mod coulomb;
 mod description;
@@ -192,6 +193,44 @@ impl Kernel {
             Kernel::Coulomb | Kernel::Gravity { .. } => coulomb::add_pairs(pairs, simd, block, sums),
             Kernel::CoulombDipoles => dipole::add_pairs(pairs, simd, block, sums),
             Kernel::BiotSavart { core } => biot_savart::add_pairs(core, pairs, simd, block, sums),
+        }
+    }
+
+    /// How many of so many vectors of strengths the loops over pairs take at once.
+    pub(crate) fn vectors_at_once(pairs: &Pairs, vectors: usize) -> usize {
+        if pairs.kernel.form() == Form::Charge && pairs.kernel.is_singular(pairs.softened) {
+            at_once::at_once(pairs.derivatives, vectors)
+        } else {
+            1
+        }
+    }
+
+    /// What a pair costs where all of so many vectors meet, if that of one vector alone costs one.
+    pub(crate) fn cost_of_vectors(pairs: &Pairs, vectors: usize) -> f64 {
+        let (mut left, mut cost) = (vectors, 0.0);
+        while left > 0 {
+            let at_once = Self::vectors_at_once(pairs, left);
+            cost += if at_once == 1 {
+                1.0
+            } else {
+                at_once::cost(pairs.derivatives, at_once)
+            };
+            left -= at_once;
+        }
+        cost
+    }
+
+    /// [`Kernel::add_pairs`] of [`Kernel::vectors_at_once`] vectors: strengths and sums of one after those of the other.
+    pub(crate) fn add_pairs_of<T: Real>(
+        pairs: &Pairs,
+        simd: SimdLevel,
+        block: &Block<T, 3>,
+        vectors: usize,
+        sums: &mut [T],
+    ) {
+        match vectors {
+            1 => Self::add_pairs(pairs, simd, block, sums),
+            _ => at_once::add_pairs(pairs, simd, block, vectors, sums),
         }
     }
 

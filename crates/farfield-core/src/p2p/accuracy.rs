@@ -22,6 +22,22 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
         }
     }
 
+    /// [`Block::with_accuracy`] of a pair that is compiled for two accuracies alone: one Newton step, or as exact as the precision
+    /// allows.
+    pub fn with_one_of_two<P: Pair<D, S, O>, const S: usize, const O: usize>(
+        &self,
+        simd: SimdLevel,
+        accuracy: RsqrtAccuracy,
+        sums: &mut [T],
+    ) {
+        match accuracy {
+            RsqrtAccuracy::Estimate | RsqrtAccuracy::Newton => {
+                self.cheaper::<P, S, O, { RsqrtAccuracy::Newton as u8 }>(simd, sums)
+            }
+            RsqrtAccuracy::Cubic | RsqrtAccuracy::Full => self.narrow::<P, S, O, FULL>(simd, sums),
+        }
+    }
+
     /// Adds the sums of pair `P`, as exact as the precision allows.
     pub fn full<P: Pair<D, S, O>, const S: usize, const O: usize>(&self, simd: SimdLevel, sums: &mut [T]) {
         self.at::<P, S, O, FULL>(simd, sums);

@@ -6,6 +6,7 @@
 
 use crate::fmm::setup::SortedSizes;
 use crate::kernel::Pair;
+use crate::p2p::PairSums;
 use crate::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -21,19 +22,12 @@ pub(crate) struct Sources<'a, T, const D: usize> {
 }
 
 impl<'a, T: Real, const D: usize> Sources<'a, T, D> {
-    /// All sources with the strengths of one of several vectors, each of `components` streams as long as a column.
-    pub fn of_vector(
-        position: &'a [Vec<T>; D],
-        strengths: &'a [T],
-        components: usize,
-        vector: usize,
-        sizes: &'a SortedSizes<T>,
-    ) -> Self {
-        let stride = position[0].len();
+    /// All sources, with strengths of one vector or of several, one after the other: the streams of each are as long as a column.
+    pub fn new(position: &'a [Vec<T>; D], strengths: &'a [T], sizes: &'a SortedSizes<T>) -> Self {
         Self {
             position: columns(position),
-            strengths: &strengths[vector * components * stride..],
-            stride,
+            strengths,
+            stride: position[0].len(),
             size2: match sizes {
                 SortedSizes::Global(size2) => Size2::Global(*size2),
                 SortedSizes::PerSource(size2) => Size2::PerSource(size2),
@@ -121,6 +115,19 @@ impl<T: Real, P: Pair<D, S, O>, const D: usize, const S: usize, const O: usize, 
     }
 }
 
+impl<'a, T: Real, const D: usize> Block<'a, T, D> {
+    /// Adds the sums of all vectors of strengths, vector by vector at `sums`; the block's strengths are those of all.
+    pub fn add_vectors(mut self, pairs: &impl PairSums<D>, simd: SimdLevel, vectors: usize, sums: &mut [T]) {
+        let strengths: &'a [T] = self.sources.strengths;
+        let length = pairs.sums() * self.targets.len();
+        let mut done = 0;
+        while done < vectors {
+            self.sources.strengths = &strengths[done * pairs.strengths() * self.sources.stride..];
+            done += pairs.add_some(simd, &self, vectors - done, &mut sums[done * length..]);
+        }
+    }
+}
+
 impl<T: Real, const D: usize> Block<'_, T, D> {
     /// Adds the sums of pair `P` at the accuracy `A`, whose meaning is the pair's.
     pub fn at<P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(&self, simd: SimdLevel, sums: &mut [T]) {
@@ -151,24 +158,52 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
         &self,
         sums: &mut [T],
     ) {
-        if !N::WHOLE_RANGE && !self.cores_are_narrow() {
-            let (first, count) = (self.targets.start, self.targets.len());
-            return self.whole_range::<V, P, S, O, A>(first, count, sums);
+        // Constant conditions: the slow path is compiled for narrow vectors alone.
+        if const { !N::WHOLE_RANGE } {
+            if !self.cores_are_narrow() {
+                let (first, count) = (self.targets.start, self.targets.len());
+                return self.whole_range::<V, P, S, O, A>(first, count, sums);
+            }
         }
         let mut first = self.targets.start;
         while first < self.targets.end {
             let left = self.targets.end - first;
-            let (count, done) = if left > V::LANES && O <= 4 {
-                let count = left.min(2 * V::LANES);
-                (count, self.targets_at::<N, P, S, O, A, 2>(first, count, sums))
-            } else {
-                let count = left.min(V::LANES);
-                (count, self.targets_at::<N, P, S, O, A, 1>(first, count, sums))
-            };
+            if const { V::LANES > 1 && O <= 4 } {
+                if left > V::LANES {
+                    let count = left.min(2 * V::LANES);
+                    let done = self.targets_at::<N, P, S, O, A, 2>(first, count, sums);
+                    self.again_unless::<N, V, P, S, O, A>(done, first, count, sums);
+                    first += count;
+                    continue;
+                }
+            }
+            let count = left.min(V::LANES);
+            let done = self.targets_at::<N, P, S, O, A, 1>(first, count, sums);
+            self.again_unless::<N, V, P, S, O, A>(done, first, count, sums);
+            first += count;
+        }
+    }
+
+    /// Some targets once more over the whole range of numbers, unless narrow vectors have done them.
+    #[inline(always)]
+    fn again_unless<
+        N: Lanes<Elem = T>,
+        V: Lanes<Elem = T>,
+        P: Pair<D, S, O>,
+        const S: usize,
+        const O: usize,
+        const A: u8,
+    >(
+        &self,
+        done: bool,
+        first: usize,
+        count: usize,
+        sums: &mut [T],
+    ) {
+        if const { !N::WHOLE_RANGE } {
             if !done {
                 self.whole_range::<V, P, S, O, A>(first, count, sums);
             }
-            first += count;
         }
     }
 
@@ -222,7 +257,7 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
         }
         let mut totals = [[V::zero(); O]; B];
         for range in self.own.0 {
-            if P::SINGULAR || self.own.1 == Skip::Coincident {
+            if const { P::SINGULAR } {
                 self.over_range::<V, P, S, O, A, B, true, false>(*range, first, &x, &mut totals);
             } else {
                 self.over_range::<V, P, S, O, A, B, true, true>(*range, first, &x, &mut totals);
@@ -286,8 +321,12 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
             for (b, index) in indices.iter_mut().enumerate() {
                 let mut lanes = [T::ZERO; crate::simd::MAX_LANES];
                 for (l, lane) in lanes.iter_mut().enumerate() {
-                    // Relative to the range, so that the difference is exact in single precision.
-                    *lane = T::from_f64((first + b * V::LANES + l) as f64 - range.start as f64);
+                    // Relative to the range, so that the difference is exact in single precision. Where no index is left
+                    // out, one that no source has.
+                    *lane = T::from_f64(match self.own.1 {
+                        Skip::SameIndex => (first + b * V::LANES + l) as f64 - range.start as f64,
+                        Skip::Coincident => -1.0,
+                    });
                 }
                 *index = V::from_slice(&lanes);
             }

@@ -20,6 +20,13 @@ pub(crate) trait PairSums<const D: usize> {
     fn own_skip(&self, same: bool) -> Skip;
     /// Adds to `sums[k * n + i]`, for the i-th of n targets, the sums over the sources of the block.
     fn add<T: Real>(&self, simd: SimdLevel, block: &Block<T, D>, sums: &mut [T]);
+    /// [`PairSums::add`] of the first of so many vectors of strengths, as many as one loop takes at once: how many these
+    /// were. Strengths and sums of one vector come after those of the other.
+    fn add_some<T: Real>(&self, simd: SimdLevel, block: &Block<T, D>, vectors: usize, sums: &mut [T]) -> usize {
+        let _ = vectors;
+        self.add(simd, block, sums);
+        1
+    }
 }
 
 /// A P2P task: the kernel, how many derivatives, and how exact.
@@ -61,6 +68,12 @@ impl PairSums<3> for Pairs {
     fn add<T: Real>(&self, simd: SimdLevel, block: &Block<T, 3>, sums: &mut [T]) {
         Kernel::add_pairs(self, simd, block, sums);
     }
+
+    fn add_some<T: Real>(&self, simd: SimdLevel, block: &Block<T, 3>, vectors: usize, sums: &mut [T]) -> usize {
+        let at_once = Kernel::vectors_at_once(self, vectors);
+        Kernel::add_pairs_of(self, simd, block, at_once, sums);
+        at_once
+    }
 }
 
 /// The accuracy a plan of this tolerance, with so many derivatives of the potential, uses for reciprocal square roots.
@@ -68,6 +81,7 @@ pub(crate) fn accuracy_for<T: Real>(level: SimdLevel, tolerance: f64, derivative
     struct Choose(f64);
     impl<T: Real> Vectorized<T> for Choose {
         type Output = RsqrtAccuracy;
+        #[inline(always)]
         fn run<V: Lanes<Elem = T>>(self) -> RsqrtAccuracy {
             RsqrtAccuracy::for_mean_error::<V>(self.0)
         }

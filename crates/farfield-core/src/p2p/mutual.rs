@@ -58,15 +58,19 @@ impl<T: Real, P: MutualPair<D, O>, const D: usize, const O: usize, const A: u8, 
             let mut at = first.start;
             while at < first.end {
                 let left = first.end - at;
-                if left > V::LANES && O <= 2 {
-                    self.block
-                        .meet::<V, P, O, A, 2, SKIP>(at, left.min(2 * V::LANES), &together, &mut received, sums);
-                    at += 2 * V::LANES;
-                } else {
-                    self.block
-                        .meet::<V, P, O, A, 1, SKIP>(at, left.min(V::LANES), &together, &mut received, sums);
-                    at += V::LANES;
+                // A constant condition, so that what is never called is not compiled.
+                if const { V::LANES > 1 && O <= 2 } {
+                    if left > V::LANES {
+                        let count = left.min(2 * V::LANES);
+                        self.block
+                            .meet::<V, P, O, A, 2, SKIP>(at, count, &together, &mut received, sums);
+                        at += 2 * V::LANES;
+                        continue;
+                    }
                 }
+                self.block
+                    .meet::<V, P, O, A, 1, SKIP>(at, left.min(V::LANES), &together, &mut received, sums);
+                at += V::LANES;
             }
             for j in 0..together.len() {
                 for k in 0..O {

@@ -151,3 +151,78 @@ fn loops_over_pairs_match_the_plain_formula_for_every_kernel_level_and_precision
         }
     }
 }
+
+/// Vectors that meet the targets at once give what each gives alone, in every number of them, own points and others.
+fn at_once_as_alone<T: Real>(pairs: &Pairs, simd: SimdLevel, vectors: usize, same: bool) -> f64 {
+    let n = 45;
+    let mut random = Random::new(5);
+    let mut column = |count: usize| -> Vec<T> { (0..count).map(|_| T::from_f64(random.uniform() - 0.5)).collect() };
+    let position: [Vec<T>; 3] = std::array::from_fn(|_| column(n));
+    let components = pairs.kernel.strength_components();
+    let strengths = column(vectors * components * n);
+    let length = pairs.sums() * n;
+    let ranges = [(0, 20), (20, n as u32)];
+    let block = |strengths| Block {
+        positions: columns(&position),
+        targets: 0..n,
+        sources: Sources {
+            position: columns(&position),
+            strengths,
+            stride: n,
+            size2: Size2::Global(T::from_f64(0.01)),
+        },
+        own: (&ranges, pairs.own_skip(same)),
+        others: &[],
+    };
+    let mut together = vec![T::ZERO; vectors * length];
+    block(&strengths).add_vectors(pairs, simd, vectors, &mut together);
+    let mut alone = vec![T::ZERO; vectors * length];
+    for (vector, sums) in alone.chunks_mut(length).enumerate() {
+        pairs.add(simd, &block(&strengths[vector * components * n..]), sums);
+    }
+    let size = alone.iter().fold(0.0, |a: f64, b| a.max(b.to_f64().abs()));
+    let differences = alone
+        .iter()
+        .zip(&together)
+        .map(|(a, b)| (a.to_f64() - b.to_f64()).abs());
+    differences.fold(0.0, f64::max) / size
+}
+
+#[test]
+fn several_vectors_at_once_give_what_each_gives_alone() {
+    for simd in SimdLevel::available() {
+        for kernel in Kernel::all() {
+            for (derivatives, softened) in [(0, false), (1, false), (1, true), (2, false)] {
+                let outputs = kernel.outputs().iter().map(|output| output.derivatives());
+                let (least, most) = (outputs.clone().min().unwrap(), outputs.max().unwrap());
+                if !(least..=most).contains(&derivatives) || (softened && !kernel.has_sizes()) {
+                    continue;
+                }
+                for accuracy in [RsqrtAccuracy::Newton, RsqrtAccuracy::Full] {
+                    let pairs = Pairs {
+                        kernel,
+                        softened,
+                        derivatives,
+                        accuracy,
+                    };
+                    // An estimate with one Newton step has an error of 1e-4 at most.
+                    let rounding = if accuracy == RsqrtAccuracy::Newton { 1e-4 } else { 0.0 };
+                    for vectors in [1, 2, 3, 4, 5, 7, 8, 11] {
+                        for same in [true, false] {
+                            let double = at_once_as_alone::<f64>(&pairs, simd, vectors, same);
+                            assert!(
+                                double <= 1e-14f64.max(rounding),
+                                "{simd} {pairs:?} {vectors}: {double:e}"
+                            );
+                            let single = at_once_as_alone::<f32>(&pairs, simd, vectors, same);
+                            assert!(
+                                single <= 1e-5f64.max(rounding),
+                                "{simd} {pairs:?} {vectors}: {single:e}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

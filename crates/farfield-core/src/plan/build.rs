@@ -11,17 +11,21 @@ use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
 use crate::fmm::setup::{FmmInput, SortedSizes};
-use crate::kernel::Sizes;
+use crate::kernel::{Form, Kernel, Output, Sizes};
 use crate::p2p::{Pairs, accuracy_for};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
 use crate::tree::octree::bounds;
 use crate::tree::{Lists, Octree, TreeShape};
 use crate::tuning::shape::{self, Coverage, Demand, Proposal};
+use crate::tuning::tail::Tail;
 use std::time::Instant;
 
 /// Points that one thread plans for before another is awake; far fewer than a tree is worth.
 const SMALL: usize = 1 << 10;
+
+/// Cores that reach farther than so many of their sizes have a tail.
+const LONG_TAIL: f64 = 8.0;
 
 impl<'a, T: Real> Sum<'a, T> {
     /// Checks the input, chooses method and parameters, and builds everything that does not depend on the strengths.
@@ -151,7 +155,7 @@ impl<'a, T: Real> Sum<'a, T> {
             points,
             derivatives: &self.error_derivatives(),
             tolerance: if self.order.is_some() { 1e-6 } else { self.tolerance },
-            vectors: self.vectors as f64,
+            pair_runs: self.pair_runs(pairs),
             streams: self.streams() as f64,
             rates,
             beside: self
@@ -174,7 +178,15 @@ impl<'a, T: Real> Sum<'a, T> {
         self.rates_here(pairs).pair
     }
 
-    /// The same where it is summed: here, or elsewhere if that is faster.
+    /// What pairs of all strength vectors cost, where those of one cost one.
+    fn pair_runs(&self, pairs: &Pairs) -> f64 {
+        match self.elsewhere {
+            Some(_) => self.vectors as f64,
+            None => Kernel::cost_of_vectors(pairs, self.vectors),
+        }
+    }
+
+    /// Nanoseconds of a pair where it is summed: here, or elsewhere if that is faster.
     fn pair_cost(&self, pairs: &Pairs) -> f64 {
         let here = self.pair_cost_here(pairs);
         self.elsewhere.map_or(here, |elsewhere| elsewhere.pair.min(here))
@@ -191,7 +203,7 @@ impl<'a, T: Real> Sum<'a, T> {
         if self.method == Method::Direct || ns == 0.0 || nt == 0.0 {
             return Method::Direct;
         }
-        let direct = ns * nt * self.pair_cost(pairs) * self.vectors as f64;
+        let direct = ns * nt * self.pair_cost(pairs) * self.pair_runs(pairs);
         match self.method {
             Method::Auto => {
                 if direct < proposal.cost {
@@ -220,7 +232,7 @@ impl<'a, T: Real> Sum<'a, T> {
             ..Parameters::default()
         };
         let mut plan = Plan::new(self, engine, parameters, notes);
-        plan.costs.pair = self.pair_cost_here(&pairs) * self.vectors as f64;
+        plan.costs.pair = self.pair_cost_here(&pairs) * self.pair_runs(&pairs);
         plan
     }
 
@@ -275,7 +287,7 @@ impl<'a, T: Real> Sum<'a, T> {
         });
         let mut plan = Plan::new(&self, Engine::Tree(Box::new(engine)), parameters, notes);
         plan.costs = NearAndFar {
-            pair: self.pair_cost_here(&pairs) * self.vectors as f64,
+            pair: self.pair_cost_here(&pairs) * self.pair_runs(&pairs),
             far: far_cost,
         };
         Ok(plan)
@@ -284,8 +296,7 @@ impl<'a, T: Real> Sum<'a, T> {
     /// How the tree is cut: boxes as large as the model wants them, and no smaller than the cores reach.
     fn tree_shape(&self, proposal: &Proposal) -> TreeShape {
         let core_tolerance = 0.5 * if self.order.is_some() { 1e-12 } else { self.tolerance };
-        let (kernel, size) = (self.kernel, self.largest_size());
-        let min_side = kernel.core_reach(size, core_tolerance, self.most_derivatives());
+        let min_side = self.least_side(core_tolerance);
         let root_scale = if min_side > 0.0 {
             let (_, extent) = bounds(&[self.sources, self.targets.unwrap_or(&[])]);
             proposal.root_scale_for(min_side / extent.into_iter().fold(0.0, f64::max))
@@ -296,6 +307,29 @@ impl<'a, T: Real> Sum<'a, T> {
             leaf_capacity: self.leaf_capacity.unwrap_or(proposal.leaf_capacity),
             root_scale,
             min_side,
+        }
+    }
+
+    /// The smallest side of boxes outside of which sources may be taken for points.
+    fn least_side(&self, tolerance: f64) -> f64 {
+        let (kernel, size, derivatives) = (self.kernel.description(), self.largest_size(), self.most_derivatives());
+        let worst = kernel.core_reach(size, tolerance, derivatives);
+        match kernel.regularisation {
+            Some(core) if worst > LONG_TAIL * size && kernel.form == Form::Charge && derivatives < 2 => {
+                let targets = self.targets.unwrap_or(self.sources);
+                let of_output = |output: &Output| {
+                    let tail = Tail {
+                        core,
+                        size,
+                        gradient: output.derivatives() > 0,
+                        tolerance: 2.0 * tolerance,
+                        worst,
+                    };
+                    tail.least_side(self.sources, targets)
+                };
+                self.outputs.iter().map(of_output).fold(0.0, f64::max)
+            }
+            _ => worst,
         }
     }
 

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::fmm::Fmm;
 use crate::kernel::{Kernel, Output, reference};
 use crate::p2p::Pairs;
+use crate::pages::zeroed;
 use crate::report::{Interactions, Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
 use std::time::Instant;
@@ -136,9 +137,9 @@ impl<T: Real> Plan<T> {
             simd,
             parameters,
             notes,
-            strengths: vec![T::ZERO; sum.vectors * sum.kernel.strength_components() * sources],
-            blocks: vec![T::ZERO; rows * targets],
-            sums: vec![T::ZERO; rows * targets],
+            strengths: zeroed(T::ZERO, sum.vectors * sum.kernel.strength_components() * sources),
+            blocks: zeroed(T::ZERO, rows * targets),
+            sums: zeroed(T::ZERO, rows * targets),
             rank,
             engine,
             costs: NearAndFar::default(),

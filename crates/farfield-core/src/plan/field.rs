@@ -4,6 +4,7 @@ use super::units::largest_magnitude;
 use crate::check::{Check, Warning};
 use crate::error::Error;
 use crate::kernel::Output;
+use crate::pages::zeroed;
 use crate::simd::Real;
 
 /// Results in the caller's order. `O` names the outputs: those in space, or [`crate::plane::Output`].
@@ -48,7 +49,7 @@ impl<T: Real, O: Copy + PartialEq> Field<T, O> {
     pub(crate) fn new(outputs: &[O], components: Vec<usize>, vectors: usize, targets: usize) -> Self {
         let values = components
             .iter()
-            .map(|components| vec![T::ZERO; vectors * targets * components])
+            .map(|components| zeroed(T::ZERO, vectors * targets * components))
             .collect();
         Self {
             outputs: outputs.to_vec(),

@@ -8,6 +8,7 @@ use super::pairs::PlanePairs;
 use super::pyramid::{Pyramid, first_of_level};
 use crate::fmm::setup::SortedSizes;
 use crate::p2p::{Block, MutualBlock, PairSums, Sources, columns};
+use crate::pages::zeroed;
 use crate::parallel::{for_chunks, for_segments};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel, dispatch};
@@ -52,8 +53,8 @@ impl<T: Real> PlaneFmm<T> {
             size2,
             group,
             matrix: M2lMatrix::new(order),
-            multipoles: vec![T::ZERO; coefficients],
-            locals: vec![T::ZERO; coefficients],
+            multipoles: zeroed(T::ZERO, coefficients),
+            locals: zeroed(T::ZERO, coefficients),
         }
     }
 
@@ -62,8 +63,8 @@ impl<T: Real> PlaneFmm<T> {
         let coefficients = self.pyramid.boxes.centre.len() * row_len::<T>(order);
         self.order = order;
         self.matrix = M2lMatrix::new(order);
-        self.multipoles = vec![T::ZERO; coefficients];
-        self.locals = vec![T::ZERO; coefficients];
+        self.multipoles = zeroed(T::ZERO, coefficients);
+        self.locals = zeroed(T::ZERO, coefficients);
     }
 
     /// Everything but pairs of points, for strengths in the sources' order here, one array after the other if they are
@@ -244,7 +245,7 @@ impl<T: Real> PlaneFmm<T> {
         let block = Block {
             positions: columns(&targets.position),
             targets: targets.range(leaf..leaf + 1),
-            sources: Sources::of_vector(&from.position, strengths, self.pairs.strengths(), 0, &self.size2),
+            sources: Sources::new(&from.position, strengths, &self.size2),
             own: (self.connections.touching.row(leaf), skip),
             others: self.connections.apart.row(leaf),
         };
@@ -255,7 +256,7 @@ impl<T: Real> PlaneFmm<T> {
     fn p2p_both_ways(&self, leaves: [usize; 2], touching: bool, strengths: &[T], sums: [&mut [T]; 2]) {
         let from = &self.pyramid.sources;
         let block = MutualBlock {
-            points: Sources::of_vector(&from.position, strengths, 1, 0, &self.size2),
+            points: Sources::new(&from.position, strengths, &self.size2),
             ranges: leaves.map(|leaf| from.range(leaf..leaf + 1)),
             touching,
         };

@@ -11,6 +11,7 @@ use crate::check::{Attempt, Check, correct};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::p2p::PairSums;
+use crate::pages::zeroed;
 use crate::parallel::for_chunks;
 use crate::plan::Parameters;
 use crate::plan::input::check_strengths;
@@ -103,9 +104,9 @@ impl<T: Real> Plan<T> {
             engine,
             rows,
             parts_per_run: pairs.strengths(),
-            strengths: vec![T::ZERO; pairs.strengths() * sources],
-            blocks: vec![T::ZERO; rows * targets],
-            sums: vec![T::ZERO; rows * targets],
+            strengths: zeroed(T::ZERO, pairs.strengths() * sources),
+            blocks: zeroed(T::ZERO, rows * targets),
+            sums: zeroed(T::ZERO, rows * targets),
             rank,
             merge: None,
             planning: Seconds::default(),

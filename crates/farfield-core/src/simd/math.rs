@@ -26,6 +26,7 @@ impl RsqrtAccuracy {
 
     /// The cheapest accuracy whose error, in the root mean square over all numbers, is at most `error` for vectors of
     /// type `V`. The estimate is as exact as it is on this machine, which may be more than the architecture promises.
+    #[inline(always)]
     pub fn for_mean_error<V: Lanes>(error: f64) -> Self {
         let [estimate, newton, cubic] = mean_errors::<V>();
         // The bare estimate errs alike for numbers that are close to each other: such errors do not average out.

@@ -2,6 +2,7 @@
 
 use super::morton::{self, KEY_LEVELS};
 use super::sort::{Keyed, index_of, key_of, keyed, sort_by_key};
+use crate::pages::zeroed;
 use crate::simd::Real;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -137,7 +138,7 @@ struct PointSorter<'a, T> {
 impl<'a, T: Real> PointSorter<'a, T> {
     fn new(points: &'a [[T; 3]], corner: [f64; 3], side: f64, levels: u32) -> Self {
         let inverse_side = 1.0 / side;
-        let mut pairs = vec![0; points.len()];
+        let mut pairs = zeroed(0, points.len());
         pairs
             .par_iter_mut()
             .zip(points)
@@ -149,7 +150,7 @@ impl<'a, T: Real> PointSorter<'a, T> {
                     index as u32,
                 );
             });
-        let mut scratch = vec![0; points.len()];
+        let mut scratch = zeroed(0, points.len());
         sort_by_key(&mut pairs, &mut scratch, 3 * levels);
         Self { points, pairs, scratch }
     }

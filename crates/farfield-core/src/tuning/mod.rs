@@ -2,11 +2,12 @@
 //!
 //! The model knows how large the truncation error of each translation is (`truncation`), how long each operator
 //! takes on a machine ([`crate::cost`]), and how boxes share the error at the least cost (`orders`); `shape` chooses
-//! the size of the boxes. Nothing here measures time while planning: equal input gives an equal plan.
+//! the size of the boxes, and `tail` how small they may be where cores reach far. Nothing here measures time while planning: equal input gives an equal plan.
 
 mod cube;
 pub(crate) mod orders;
 pub(crate) mod shape;
+pub(crate) mod tail;
 pub(crate) mod truncation;
 
 pub use crate::cost::{DeviceRates, MachineProfile, OperatorCosts, PairRates, PlaneCosts};

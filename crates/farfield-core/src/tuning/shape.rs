@@ -139,8 +139,8 @@ pub struct Demand<'a> {
     pub derivatives: &'a [usize],
     /// The relative error allowed.
     pub tolerance: f64,
-    /// Strength vectors.
-    pub vectors: f64,
+    /// What pairs of all strength vectors cost, where those of one cost one.
+    pub pair_runs: f64,
     /// Expansions of a box.
     pub streams: f64,
     /// What operations cost; of pairs, where they are summed.
@@ -165,7 +165,7 @@ pub fn propose(coverage: &Coverage, demand: &Demand, costs: &OperatorCosts) -> P
         let fmm = EvenFmm {
             points: n,
             dimension,
-            pair_runs: demand.vectors,
+            pair_runs: demand.pair_runs,
             streams: demand.streams,
             orders: &orders.by_level,
             highest: order,
