@@ -113,7 +113,7 @@ pub struct Poisson {
     threshold: f64,
     leaf_capacity: Option<usize>,
     simd: Option<SimdLevel>,
-    interface_correction: bool,
+    interface_correction: Option<bool>,
     bricks_per_pass: Option<usize>,
 }
 
@@ -133,7 +133,7 @@ impl Poisson {
             threshold: 1e-12,
             leaf_capacity: None,
             simd: None,
-            interface_correction: true,
+            interface_correction: None,
             bricks_per_pass: None,
         }
     }
@@ -178,11 +178,17 @@ impl Poisson {
         self
     }
 
-    /// Whether points next to a jump in level are weighted so that integrals across it are of fourth order; they are if
-    /// not called.
+    /// Whether points next to a jump in level are weighted so that integrals of smooth functions across it are of fourth order. If
+    /// not called, they are for potentials and not for velocities: next to the jump the kernel of the velocity is far from
+    /// smooth, and other weights leave larger errors there than they mend elsewhere.
     pub fn interface_correction(mut self, corrected: bool) -> Self {
-        self.interface_correction = corrected;
+        self.interface_correction = Some(corrected);
         self
+    }
+
+    /// Whether points next to a jump in level have weights of their own.
+    fn corrects_interfaces(&self, quantity: Quantity) -> bool {
+        self.interface_correction.unwrap_or(quantity == Quantity::Potential)
     }
 
     /// The instruction set to use; the machine's best by default.

@@ -60,7 +60,7 @@ impl Poisson {
         check_channels(grid, from, to)?;
         let (start, mut gathering, mut choosing) = (Instant::now(), 0.0, 0.0);
         let sources = timed(&mut gathering, || {
-            Ok::<_, Error>(Sources::gather(grid, grid.channel(from)?, self))
+            Ok::<_, Error>(Sources::gather(grid, grid.channel(from)?, self, quantity))
         })?;
         self.check_memory(grid, &sources)?;
         let way = timed(&mut choosing, || self.way(grid, &sources, quantity))?;

@@ -1,7 +1,7 @@
 //! Sources: the grid points that matter, as separate arrays, in Morton order.
 
 use super::Poisson;
-use super::kernel::{Kernel, Smoothing};
+use super::kernel::{Kernel, Quantity, Smoothing};
 use super::quadrature::factors;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
 use crate::grid::{Channel, Grid, point_coordinates};
@@ -32,7 +32,7 @@ pub(crate) fn morton_points() -> Vec<u16> {
 
 impl<T: Real> Sources<T> {
     /// The points where some component of `channel` exceeds the threshold in size.
-    pub(crate) fn gather(grid: &Grid<T>, channel: &Channel<T>, solver: &Poisson) -> Self {
+    pub(crate) fn gather(grid: &Grid<T>, channel: &Channel<T>, solver: &Poisson, quantity: Quantity) -> Self {
         let (threshold, kernel) = (solver.threshold, solver.kernel);
         let order = morton_points();
         let leaves = grid.forest().leaves();
@@ -47,7 +47,7 @@ impl<T: Real> Sources<T> {
                     Kernel::Regularised(Smoothing::FinestSpacing) => finest,
                     _ => h,
                 };
-                let factors = match solver.interface_correction {
+                let factors = match solver.corrects_interfaces(quantity) {
                     true => factors(grid.forest(), grid.wavelet(), leaf),
                     false => [[1.0; BLOCK_SIDE]; 3],
                 };

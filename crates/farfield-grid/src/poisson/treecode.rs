@@ -45,9 +45,9 @@ impl Poisson {
     pub fn parts<T: Precision>(&self, grid: &Grid<T>, source: &str) -> Result<Parts<T>, Error> {
         self.check()?;
         grid.check_finite(source)?;
-        let sources = Arc::new(Sources::gather(grid, grid.channel(source)?, self));
-        let bricks = bricks(grid);
         let quantity = Quantity::Potential;
+        let sources = Arc::new(Sources::gather(grid, grid.channel(source)?, self, quantity));
+        let bricks = bricks(grid);
         let making = Making {
             grid,
             quantity,
