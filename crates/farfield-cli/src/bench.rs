@@ -192,7 +192,7 @@ fn operators<T: Real>(simd: SimdLevel) -> Vec<Operator> {
 
 /// A method on a point set.
 #[derive(Clone)]
-struct Case<P, S> {
+struct BenchSum<P, S> {
     name: &'static str,
     single: bool,
     problem: P,
@@ -203,7 +203,7 @@ struct Case<P, S> {
     share: f64,
 }
 
-impl<P, S> Case<P, S> {
+impl<P, S> BenchSum<P, S> {
     /// An FMM in double precision.
     fn fmm(name: &'static str, problem: P, set: S, tolerance: f64) -> Self {
         Self {
@@ -224,56 +224,56 @@ fn methods(quick: bool, direct_pairs: f64, profile: &MachineProfile) -> Result<V
     Ok(results)
 }
 
-fn in_space() -> Vec<Case<Space, PointSet>> {
+fn in_space() -> Vec<BenchSum<Space, PointSet>> {
     use Output::{Gradient, Potential, Velocity};
     let (cube, sphere, plummer) = (PointSet::Cube, PointSet::Sphere, PointSet::Plummer);
     let potential = || Space::new(Kernel::Coulomb, &[Potential]);
     let gradient = Space::new(Kernel::Coulomb, &[Potential, Gradient]);
     let velocity = Space::new(Kernel::BiotSavart { core: Core::Singular }, &[Velocity]);
     vec![
-        Case {
+        BenchSum {
             method: Method::Direct,
             share: 0.05,
-            ..Case::fmm("direct f64", potential(), cube, 1e-9)
+            ..BenchSum::fmm("direct f64", potential(), cube, 1e-9)
         },
-        Case {
+        BenchSum {
             method: Method::Treecode,
             share: 0.2,
-            ..Case::fmm("treecode 1e-4 f64 cube", potential(), cube, 1e-4)
+            ..BenchSum::fmm("treecode 1e-4 f64 cube", potential(), cube, 1e-4)
         },
-        Case {
+        BenchSum {
             single: true,
-            ..Case::fmm("fmm 1e-3 f32 cube", potential(), cube, 1e-3)
+            ..BenchSum::fmm("fmm 1e-3 f32 cube", potential(), cube, 1e-3)
         },
-        Case::fmm("fmm 1e-6 f64 cube", potential(), cube, 1e-6),
-        Case::fmm("fmm 1e-9 f64 cube", potential(), cube, 1e-9),
-        Case::fmm("fmm 1e-6 f64 sphere", potential(), sphere, 1e-6),
-        Case::fmm("fmm 1e-6 f64 plummer", potential(), plummer, 1e-6),
-        Case::fmm("fmm 1e-6 f64 cube, potential+gradient", gradient, cube, 1e-6),
-        Case::fmm("fmm 1e-6 f64 cube, biot-savart velocity", velocity, cube, 1e-6),
+        BenchSum::fmm("fmm 1e-6 f64 cube", potential(), cube, 1e-6),
+        BenchSum::fmm("fmm 1e-9 f64 cube", potential(), cube, 1e-9),
+        BenchSum::fmm("fmm 1e-6 f64 sphere", potential(), sphere, 1e-6),
+        BenchSum::fmm("fmm 1e-6 f64 plummer", potential(), plummer, 1e-6),
+        BenchSum::fmm("fmm 1e-6 f64 cube, potential+gradient", gradient, cube, 1e-6),
+        BenchSum::fmm("fmm 1e-6 f64 cube, biot-savart velocity", velocity, cube, 1e-6),
     ]
 }
 
-fn in_plane() -> Vec<Case<Plane, PlaneSet>> {
+fn in_plane() -> Vec<BenchSum<Plane, PlaneSet>> {
     use plane::Kernel::{Harmonic, Log};
     let (square, normal, layer) = (PlaneSet::Square, PlaneSet::Normal, PlaneSet::Layer);
     let potential = |kernel| Plane::new(kernel, &[plane::Output::Potential]);
     vec![
-        Case {
+        BenchSum {
             method: Method::Direct,
             share: 0.05,
-            ..Case::fmm("direct f64, harmonic2d", potential(Harmonic), square, 1e-6)
+            ..BenchSum::fmm("direct f64, harmonic2d", potential(Harmonic), square, 1e-6)
         },
-        Case::fmm("fmm 1e-6 f64 square, harmonic2d", potential(Harmonic), square, 1e-6),
-        Case::fmm("fmm 1e-12 f64 square, harmonic2d", potential(Harmonic), square, 1e-12),
-        Case::fmm("fmm 1e-6 f64 normal, harmonic2d", potential(Harmonic), normal, 1e-6),
-        Case::fmm("fmm 1e-6 f64 layer, harmonic2d", potential(Harmonic), layer, 1e-6),
-        Case::fmm("fmm 1e-6 f64 square, log2d", potential(Log), square, 1e-6),
+        BenchSum::fmm("fmm 1e-6 f64 square, harmonic2d", potential(Harmonic), square, 1e-6),
+        BenchSum::fmm("fmm 1e-12 f64 square, harmonic2d", potential(Harmonic), square, 1e-12),
+        BenchSum::fmm("fmm 1e-6 f64 normal, harmonic2d", potential(Harmonic), normal, 1e-6),
+        BenchSum::fmm("fmm 1e-6 f64 layer, harmonic2d", potential(Harmonic), layer, 1e-6),
+        BenchSum::fmm("fmm 1e-6 f64 square, log2d", potential(Log), square, 1e-6),
     ]
 }
 
 fn measured<P: Problem<D>, const D: usize>(
-    cases: &[Case<P, P::Set>],
+    cases: &[BenchSum<P, P::Set>],
     quick: bool,
     direct_pairs: f64,
     profile: &MachineProfile,
@@ -303,7 +303,7 @@ fn measured<P: Problem<D>, const D: usize>(
 
 /// The best of several sums from raw points to results.
 fn time_case<P: Problem<D>, T: Precision, const D: usize>(
-    case: &Case<P, P::Set>,
+    case: &BenchSum<P, P::Set>,
     n: usize,
     repeats: usize,
     profile: &MachineProfile,

@@ -8,24 +8,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Blocks that plans gave back: pinning memory takes longer than most sums.
 #[derive(Debug, Default)]
-pub(super) struct PinnedPool(Mutex<Vec<Block>>);
+pub(super) struct PinnedPool(Mutex<Vec<Piece>>);
 
 /// Blocks that are kept.
 const KEPT: usize = 2;
 
 #[derive(Debug)]
-struct Block {
+struct Piece {
     context: Arc<CudaContext>,
     memory: *mut u8,
     bytes: usize,
 }
 
 // SAFETY: the memory belongs to this value alone and is not tied to a thread.
-unsafe impl Send for Block {}
+unsafe impl Send for Piece {}
 // SAFETY: as above; it is written to through a mutable reference or by the device only.
-unsafe impl Sync for Block {}
+unsafe impl Sync for Piece {}
 
-impl Block {
+impl Piece {
     fn new(context: &Arc<CudaContext>, bytes: usize) -> Result<Self, DriverError> {
         context.bind_to_thread()?;
         // SAFETY: freed when this value is dropped.
@@ -40,7 +40,7 @@ impl Block {
     }
 }
 
-impl Drop for Block {
+impl Drop for Piece {
     fn drop(&mut self) {
         if self.context.bind_to_thread().is_ok() {
             // SAFETY: allocated in `new`; whoever lent it waited for the device.
@@ -52,7 +52,7 @@ impl Drop for Block {
 /// Pinned memory for some numbers.
 #[derive(Debug)]
 pub(crate) struct Pinned<T> {
-    block: Option<Block>,
+    block: Option<Piece>,
     pool: Arc<PinnedPool>,
     capacity: usize,
     length: usize,
@@ -74,7 +74,7 @@ impl<T: DeviceRepr + Copy> Pinned<T> {
         drop(kept);
         let block = match block {
             Some(block) => block,
-            None => Block::new(context, bytes).map_err(Error::driver(format!("pin {bytes} bytes of host memory")))?,
+            None => Piece::new(context, bytes).map_err(Error::driver(format!("pin {bytes} bytes of host memory")))?,
         };
         Ok(Self {
             block: Some(block),
