@@ -191,3 +191,33 @@ fn rules_refine_where_bodies_are_and_compress_elsewhere() {
     }
     assert_eq!(grid.forest().leaves_per_level(), [0, 7, 7, 8]);
 }
+
+#[test]
+fn what_was_cut_for_its_details_is_not_joined_again_at_once() {
+    let mut grid = Grid::<f64>::builder(Domain::unit_cube())
+        .vector("omega")
+        .build()
+        .unwrap();
+    let bump = |x: [f64; 3]| {
+        let r2: f64 = x.iter().map(|c| (c - 0.4) * (c - 0.4)).sum();
+        [(-r2 / 0.01).exp(), 0.0, 0.0]
+    };
+    let thresholds = [Threshold {
+        channel: "omega".to_owned(),
+        refine: 1e-3,
+        compress: 1e-4,
+    }];
+    let rules = Rules {
+        thresholds: &thresholds,
+        max_level: 2,
+        at_least: &|_| 0,
+        most_blocks: 1000,
+    };
+    let mut levels = Vec::new();
+    for _ in 0..3 {
+        grid.fill_vector("omega", Sampling::Exact, bump).unwrap();
+        grid.adapt_by(&rules).unwrap();
+        levels.push(grid.forest().finest_level());
+    }
+    assert_eq!(levels, [1, 2, 2]);
+}

@@ -2,7 +2,7 @@
 
 mod polynomials;
 
-use farfield_grid::operators::{Curl, Divergence, Gradient, Laplacian, Order};
+use farfield_grid::operators::{Curl, Divergence, Gradient, Laplacian, Stencil};
 use farfield_grid::{BLOCK_POINTS, Domain, Error, Grid, Sampling, Wavelet};
 use polynomials::{domain, mixed_forest};
 
@@ -28,25 +28,25 @@ fn error(grid: &Grid<f64>, channel: &str, component: usize, want: impl Fn([f64; 
 fn differences_of_quadratics_are_exact_across_levels() {
     // Averages of quadratics are quadratics with another constant: derivatives are the same.
     for wavelet in Wavelet::ALL {
-        for order in [Order::Second, Order::Fourth] {
+        for stencil in [Stencil::Second, Stencil::Fourth] {
             let mut grid = grid(wavelet);
             let f = |x: [f64; 3]| x[0] * x[0] - 2.0 * x[0] * x[1] + 3.0 * x[2] * x[2] + x[1];
             grid.fill_scalar("s", Sampling::Exact, f).unwrap();
-            grid.apply(&Gradient(order), "s", "v").unwrap();
+            grid.apply(&Gradient(stencil), "s", "v").unwrap();
             assert!(error(&grid, "v", 0, |x| 2.0 * x[0] - 2.0 * x[1]) < 1e-9);
             assert!(error(&grid, "v", 1, |x| 1.0 - 2.0 * x[0]) < 1e-9);
             assert!(error(&grid, "v", 2, |x| 6.0 * x[2]) < 1e-9);
-            grid.apply(&Laplacian(order), "s", "t").unwrap();
+            grid.apply(&Laplacian(stencil), "s", "t").unwrap();
             assert!(error(&grid, "t", 0, |_| 8.0) < 1e-7);
-            grid.apply(&Divergence(order), "v", "t").unwrap();
+            grid.apply(&Divergence(stencil), "v", "t").unwrap();
             assert!(error(&grid, "t", 0, |_| 8.0) < 1e-7);
-            grid.apply(&Curl(order), "v", "w").unwrap();
+            grid.apply(&Curl(stencil), "v", "w").unwrap();
             for component in 0..3 {
                 assert!(error(&grid, "w", component, |_| 0.0) < 1e-7);
             }
             grid.fill_vector("v", Sampling::Exact, |x| [x[1] * x[2], x[0] * x[0], -x[0] * x[1]])
                 .unwrap();
-            grid.apply(&Curl(order), "v", "w").unwrap();
+            grid.apply(&Curl(stencil), "v", "w").unwrap();
             assert!(error(&grid, "w", 0, |x| -x[0]) < 1e-9);
             assert!(error(&grid, "w", 1, |x| 2.0 * x[1]) < 1e-9);
             assert!(error(&grid, "w", 2, |x| 2.0 * x[0] - x[2]) < 1e-9);
@@ -56,7 +56,7 @@ fn differences_of_quadratics_are_exact_across_levels() {
 
 #[test]
 fn differences_converge_at_their_order() {
-    for (order, want) in [(Order::Second, 2.0), (Order::Fourth, 4.0)] {
+    for (stencil, want) in [(Stencil::Second, 2.0), (Stencil::Fourth, 4.0)] {
         let errors = [1u8, 2].map(|level| {
             let mut grid = Grid::<f64>::builder(Domain::unit_cube())
                 // Extrapolated to fifth order, so that differences at the walls are of fourth order too.
@@ -68,18 +68,18 @@ fn differences_converge_at_their_order() {
                 .unwrap();
             grid.fill_scalar("s", Sampling::Point, |x| (3.0 * x[0]).sin() * (2.0 * x[1]).cos())
                 .unwrap();
-            grid.apply(&Gradient(order), "s", "v").unwrap();
+            grid.apply(&Gradient(stencil), "s", "v").unwrap();
             error(&grid, "v", 0, |x| 3.0 * (3.0 * x[0]).cos() * (2.0 * x[1]).cos())
         });
         let measured = (errors[0] / errors[1]).log2();
-        assert!((measured - want).abs() < 0.4, "{order:?}: {measured}");
+        assert!((measured - want).abs() < 0.4, "{stencil:?}: {measured}");
     }
 }
 
 #[test]
 fn wrong_channels_are_refused() {
     let mut grid = grid(Wavelet::AverageInterpolating5);
-    let curl = Curl(Order::Fourth);
+    let curl = Curl(Stencil::Fourth);
     assert!(matches!(grid.apply(&curl, "v", "v"), Err(Error::InPlace { .. })));
     assert!(matches!(grid.apply(&curl, "s", "v"), Err(Error::Components { .. })));
     assert!(matches!(grid.apply(&curl, "v", "x"), Err(Error::UnknownChannel { .. })));

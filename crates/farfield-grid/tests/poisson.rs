@@ -5,7 +5,7 @@ mod jump;
 use farfield::simd::{Real, SimdLevel};
 use farfield_grid::flows::CompactRing;
 use farfield_grid::poisson::{
-    Accuracy, BRICK_SIDE, Brick, Kernel, LATTICE_SELF_TERM, Method, Plans, Poisson, Smoothing,
+    Accuracy, BRICK_SIDE, Brick, BrickLists, Kernel, LATTICE_SELF_TERM, Method, Poisson, Smoothing,
 };
 use farfield_grid::{BLOCK_POINTS, Domain, Error, Forest, Grid, Sampling, Wavelet};
 use jump::{erf_over, grid, one_finer_octant};
@@ -174,11 +174,11 @@ proptest! {
         let grid = grid::<f64>(Wavelet::AverageInterpolating5, 1);
         let solver = Poisson::new(Accuracy::Fixed { theta, order }).leaf_capacity(capacity);
         let parts = solver.parts(&grid, "omega").unwrap();
-        let (sources, tree, expansions, plans): (_, _, _, &Plans) =
-            (&parts.sources, &parts.tree, &parts.expansions, &parts.plans);
+        let (sources, tree, expansions, lists): (_, _, _, &BrickLists) =
+            (&parts.sources, &parts.tree, &parts.expansions, &parts.lists);
         let mut met = 0;
         for (number, brick) in parts.bricks.iter().enumerate().step_by(3) {
-            for &node in plans.indirect(number) {
+            for &node in lists.indirect(number) {
                 met += 1;
                 let node = node as usize;
                 let at = &tree.nodes()[node];

@@ -3,7 +3,7 @@
 mod jump;
 
 use farfield::simd::{Real, SimdLevel};
-use farfield_grid::operators::{Curl, Order};
+use farfield_grid::operators::{Curl, Stencil};
 use farfield_grid::poisson::{Accuracy, Kernel, LATTICE_SELF_TERM, Method, Poisson, Smoothing};
 use farfield_grid::{BLOCK_POINTS, Grid, Wavelet};
 use jump::grid;
@@ -30,7 +30,7 @@ fn plain_velocity<T: Real>(grid: &Grid<T>, kernel: Kernel, step: usize) -> Vec<(
     }
     let mut curls = grid.clone();
     curls.add_channel("curl", 3).unwrap();
-    curls.apply(&Curl(Order::Fourth), "omega", "curl").unwrap();
+    curls.apply(&Curl(Stencil::Fourth), "omega", "curl").unwrap();
     let curl = curls.channel("curl").unwrap();
     let velocity = |leaf: usize, k: usize| {
         let x = grid.position(leaf, point(k));

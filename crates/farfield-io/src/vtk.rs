@@ -1,6 +1,7 @@
 //! VTK files for ParaView, PyVista and other viewers.
 //!
 //! * [`write_vtp`]: points with scalars and vectors, one vertex for each point.
+//! * [`write_surface`]: triangles with scalars and vectors.
 //! * [`write_vti`]: fields on a regular grid.
 //! * [`write_vtu`]: fields on hexahedra or axis-parallel voxels.
 //! * [`write_pvd`] and [`PvdSeries`]: the list of a time series' files, which a viewer opens as
@@ -37,6 +38,7 @@ mod hexahedra;
 mod point_set;
 mod regular_grid;
 mod series;
+mod triangles;
 mod xml;
 
 pub use attributes::Attributes;
@@ -45,3 +47,4 @@ pub use hexahedra::{CellShape, Hexahedra, write_vtu};
 pub use point_set::{PointSet, write_vtp};
 pub use regular_grid::{RegularGrid, write_vti};
 pub use series::{PvdSeries, read_pvd, write_pvd};
+pub use triangles::{Triangles, write_surface};

@@ -58,6 +58,7 @@ mod srgb;
 mod text;
 mod theme;
 mod ticks;
+mod volume;
 
 pub use animation::Animation;
 pub use axis::Axis;
@@ -73,3 +74,4 @@ pub use legend::LegendPosition;
 pub use line_chart::LineChart;
 pub use reference::ReferenceLine;
 pub use series::{LineStyle, Marker, Series};
+pub use volume::Volume;

@@ -288,8 +288,23 @@ pub struct Cut {
     pub vorticity: Vec<Vec3>,
     /// Of each point.
     pub velocity: Vec<Vec3>,
+    /// The value of `q` that shows vortices.
+    pub q_level: f64,
     /// $-\frac12\partial_iu_j\partial_ju_i$: positive where the flow turns more than it strains.
     pub q: Vec<f64>,
+}
+
+/// The size of a flow's vorticity on all points of one level, and where bodies are.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Glow {
+    /// Points along x, y and z.
+    pub size: [usize; 3],
+    /// Of each point, x fastest, then y, then z.
+    pub magnitude: Vec<f32>,
+    /// The distance to the nearest body in spacings, negative inside; empty without bodies.
+    pub distance: Vec<f32>,
+    /// What is shown as the brightest.
+    pub bright: f32,
 }
 
 /// What is shown of a moment.
@@ -303,4 +318,6 @@ pub struct Snapshot {
     pub blocks: Option<Blocks>,
     /// All of a flow on one level.
     pub cut: Option<Cut>,
+    /// For a picture of all of a flow.
+    pub glow: Option<Glow>,
 }

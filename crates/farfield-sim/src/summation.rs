@@ -126,7 +126,8 @@ impl Summation {
         }
     }
 
-    fn remember(&mut self, what: &'static str, parameters: Parameters, seconds: f64) {
+    /// Adds a sum that someone else asked for, for instance a Poisson problem on a grid.
+    pub fn remember(&mut self, what: &'static str, parameters: Parameters, seconds: f64) {
         match self.records.iter_mut().find(|record| record.what == what) {
             Some(record) => {
                 record.parameters = parameters;

@@ -71,7 +71,6 @@ fn ring(level: u8, core: f64, viscosity: f64, step: f64, end: f64) -> Case {
 }
 
 #[test]
-#[ignore = "rings on the flow solver lose energy too fast: docs/manual/flow.md"]
 fn a_ring_keeps_impulse_and_total_and_loses_energy_as_viscosity_says() {
     let viscosity = 2e-3;
     let rows = simulate(&ring(2, 0.07, viscosity, 0.005, 0.05));
@@ -80,7 +79,7 @@ fn a_ring_keeps_impulse_and_total_and_loses_energy_as_viscosity_says() {
     let theory = std::f64::consts::PI * (0.0625 + 0.5 * 0.07f64.powi(2));
     assert!((impulse / theory - 1.0).abs() < 5e-3, "{impulse} {theory}");
     assert!(
-        (rows.last("impulse_x") / impulse - 1.0).abs() < 2e-3,
+        (rows.last("impulse_x") / impulse - 1.0).abs() < 2e-4,
         "{impulse} {}",
         rows.last("impulse_x")
     );
@@ -95,21 +94,31 @@ fn a_ring_keeps_impulse_and_total_and_loses_energy_as_viscosity_says() {
         .map(|w| 0.5 * (w[1].0 - w[0].0) * (w[0].1 + w[1].1) * viscosity)
         .sum();
     let energy = rows.first("energy") - rows.last("energy");
-    assert!((energy / lost - 1.0).abs() < 0.03, "{energy} {lost}");
+    assert!((energy / lost - 1.0).abs() < 0.02, "{energy} {lost}");
+}
+
+/// How far the energy of a ring goes from its first value, without viscosity.
+fn energy_drift(level: u8, step: f64) -> f64 {
+    let rows = simulate(&ring(level, 0.08, 0.0, step, 0.06));
+    let first = rows.first("energy");
+    let drifts = rows.column("energy").into_iter().map(|(_, e)| (e / first - 1.0).abs());
+    drifts.fold(0.0, f64::max)
 }
 
 #[test]
-#[ignore = "rings on the flow solver lose energy too fast: docs/manual/flow.md"]
-fn without_viscosity_the_energy_of_a_ring_stays() {
-    let rows = simulate(&ring(2, 0.08, 0.0, 0.01, 0.08));
-    let (first, last) = (rows.first("energy"), rows.last("energy"));
-    assert!((last / first - 1.0).abs() < 3e-3, "{first} {last}");
+fn without_viscosity_the_energy_of_a_ring_stays_the_better_the_finer() {
+    let (coarse, fine) = (energy_drift(1, 0.012), energy_drift(2, 0.006));
+    // 32 and 64 points along the box, 2.1 and 4.3 across the core: measured 1.5e-3 and 1.1e-4.
+    assert!(fine < 5e-4, "{fine}");
+    assert!(coarse > 3.0 * fine, "{coarse} {fine}");
 }
 
 #[test]
 fn a_bad_case_is_refused_before_any_work() {
     for (set, says) in [
         ("body.0.centre=[0.7, 0.0, 0.0]", "the box goes from"),
+        ("body.0.centre=[0.25, 0.0, 0.0]", "vorticity fades within"),
+        ("body.0.velocity=[1.0, 0.0, 0.0]", "body.0.velocity"),
         ("flow.reynolds=-3", "above 0"),
         ("flow.reynolds=nan", "above 0"),
         ("flow.penalisation=0", "above 0"),
@@ -152,9 +161,7 @@ const SMALL: [&str; 6] = [
 #[test]
 fn a_sphere_at_reynolds_100_has_about_the_drag_of_theory_and_no_lift() {
     let case = case_of("sphere", &SMALL);
-    let mut rows = simulate(&case);
-    // The last step is cut short, and a step much shorter than the one before shows too large a force.
-    rows.rows.pop();
+    let rows = simulate(&case);
     let (penalty, impulse) = (rows.last("drag_penalty"), rows.last("drag_impulse"));
     let theory = farfield_sim::reference::sphere_drag::early(100.0, rows.last("T"));
     // 27 points across: the layer is one spacing thick.
@@ -193,28 +200,41 @@ fn a_stopped_run_goes_on_to_the_same_bits() {
     assert!(last(&whole) == last(&parts), "the final checkpoints differ");
 }
 
-#[test]
-#[ignore = "rings on the flow solver lose energy too fast: docs/manual/flow.md"]
-fn a_thin_ring_travels_at_its_speed() {
-    let core = 0.05;
-    let case = ring(2, core, 0.0, 0.005, 0.02);
-    let mut model = FlowModel::new(&case, MachineProfile::default()).unwrap();
-    model.evaluate().unwrap();
+/// Where the impulse of a ring along x is, on average.
+fn place_of_ring(model: &mut dyn farfield_sim::model::Model) -> f64 {
     let snapshot = model.snapshot(farfield_sim::model::Show::Everything).unwrap();
     let blocks = snapshot.blocks.unwrap();
-    // The speed of the impulse: int u . (omega part) as the mean of u weighted with the moment r omega.
     let (mut weight, mut sum) = (0.0, 0.0);
     for (k, omega) in blocks.vorticity.iter().enumerate() {
         let (block, point) = (k / 4096, k % 4096);
         let (h, corner) = (blocks.spacings[block], blocks.corners[block]);
         let x: [f64; 3] =
             std::array::from_fn(|a| corner[a] + ([point % 16, point / 16 % 16, point / 256][a] as f64 + 0.5) * h);
-        let radius = x[1].hypot(x[2]);
-        let around = (x[1] * omega[2] - x[2] * omega[1]) / radius.max(1e-12);
-        weight += h * h * h * around / radius.max(1e-12);
-        sum += h * h * h * around / radius.max(1e-12) * blocks.velocity[k][0];
+        let impulse = h * h * h * (x[1] * omega[2] - x[2] * omega[1]);
+        weight += impulse;
+        sum += impulse * x[0];
     }
-    let (speed, theory) = (sum / weight, ring_speed(1.0, 0.25, core, 0.558));
-    // The mean velocity of the core is the speed but for terms of order (a/R)^2.
-    assert!((speed / theory - 1.0).abs() < 0.03, "{speed} {theory}");
+    sum / weight
+}
+
+#[test]
+fn a_thin_ring_travels_at_its_speed() {
+    let (radius, core, end): (f64, f64, f64) = (0.25, 0.04, 0.04);
+    let case = text_case(&format!(
+        "[time]\nend = {end}\nstep = 0.004\nadaptive = false\n[sum]\ntolerance = 1e-4\n[flow]\nviscosity = 1e-4\n\
+         [grid]\norigin = [-0.3, -0.45, -0.45]\nroots = [2, 3, 3]\nside = 0.3\nlevel = 1\n\
+         [[ring]]\nradius = {radius}\ncore = {core}\naxis = [1.0, 0.0, 0.0]\ncentre = [-0.04, 0.0, 0.0]\n"
+    ));
+    let mut model = FlowModel::new(&case, MachineProfile::default()).unwrap();
+    model.evaluate().unwrap();
+    let before = place_of_ring(model.as_mut());
+    for step in 1..=10 {
+        model.advance(case.time.step, step).unwrap();
+        model.evaluate().unwrap();
+    }
+    let speed = (place_of_ring(model.as_mut()) - before) / end;
+    // Saffman's speed, and what a core that is not thin takes from it (Fukumoto and Moffatt 2008).
+    let thick = 3.671_61 * core * core / (4.0 * radius * radius);
+    let theory = ring_speed(1.0, radius, core, 0.558 + thick);
+    assert!((speed / theory - 1.0).abs() < 0.01, "{speed} {theory}");
 }

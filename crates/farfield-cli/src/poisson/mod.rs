@@ -18,7 +18,7 @@ use crate::args::{PoissonArgs, PrecisionName};
 use crate::failure::Failure;
 use crate::threads;
 use farfield::machine;
-use farfield_grid::operators::{Curl, Order};
+use farfield_grid::operators::{Curl, Stencil};
 use farfield_grid::poisson::{Precision, Report};
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ fn solve<T: Precision>(settings: &PoissonSettings, output: Option<PathBuf>, json
     if let Some(folder) = output {
         if settings.components == Components::All {
             problem.grid.add_channel("velocity", 3)?;
-            problem.grid.apply(&Curl(Order::Fourth), "psi", "velocity")?;
+            problem.grid.apply(&Curl(Stencil::Fourth), "psi", "velocity")?;
         }
         outcome.written = write::files(&folder, &problem)?;
     }

@@ -27,6 +27,7 @@ mod published;
 mod table;
 mod two_rings;
 mod vanrees;
+mod vanrees_figure_5;
 mod vanrees_scaling;
 mod yokota;
 mod yokota_figure_5;
@@ -57,7 +58,7 @@ pub struct Entry {
 }
 
 /// All tables and figures.
-pub const ENTRIES: [Entry; 25] = [
+pub const ENTRIES: [Entry; 26] = [
     Entry {
         name: "goude-figure-2-1",
         about: "the adaptive mesh in the plane, a box's couplings, and the mesh as a height field",
@@ -177,6 +178,11 @@ pub const ENTRIES: [Entry; 25] = [
         name: "vanrees-table-1",
         about: "operations per second of both beside their bounds",
         run: vanrees::table_1,
+    },
+    Entry {
+        name: "vanrees-figure-5",
+        about: "rates of direct and indirect interactions along the flow past a sphere",
+        run: vanrees_figure_5::run,
     },
     Entry {
         name: "vanrees-scaling",

@@ -27,7 +27,7 @@ pub(super) fn treecode(theta: f64) -> Poisson {
         .method(Method::Treecode)
 }
 
-/// The phases of a solution, in the order they run; they add up to the whole. Direct plans on the device run beside
+/// The phases of a solution, in the order they run; they add up to the whole. Direct lists on the device run beside
 /// indirect ones on the cores and take no time of their own: `hidden` counts them as zero.
 fn phases(report: &Report, hidden: bool) -> [(&'static str, f64); 7] {
     let seconds = report.seconds;
@@ -46,12 +46,12 @@ fn phases(report: &Report, hidden: bool) -> [(&'static str, f64); 7] {
 }
 
 /// The graphics processor, if there is one.
-fn gpu() -> Option<Arc<cuda::Device>> {
+pub(super) fn gpu() -> Option<Arc<cuda::Device>> {
     farfield::open(0).ok()
 }
 
-/// The same with direct plans on the graphics processor.
-fn beside(solver: &Poisson, gpu: &Arc<cuda::Device>) -> Poisson {
+/// The same with direct lists on the graphics processor.
+pub(super) fn beside(solver: &Poisson, gpu: &Arc<cuda::Device>) -> Poisson {
     solver.clone().device(Device::Hybrid(gpu.properties().ordinal))
 }
 
@@ -130,7 +130,7 @@ pub fn figure_3(context: &Context) -> Result<Reproduction, Error> {
     ];
     remarks.push(match &hybrid {
         Some(Report { seconds, .. }) => format!(
-            "CPU + GPU: direct plans take {:.1} ms on the device, {:.1} ms with transfers, while the cores spend {:.1} ms \
+            "CPU + GPU: direct lists take {:.1} ms on the device, {:.1} ms with transfers, while the cores spend {:.1} ms \
              on indirect ones; together {:.1} ms, {:.2} times the larger half",
             1e3 * seconds.direct,
             1e3 * (seconds.direct + seconds.transfer),

@@ -63,7 +63,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Error> {
         .subtitle("two rings, theta = 0.5, p = 6, single precision; van Rees et al.: 96.7 % on 8 cores")
         .x_axis(Axis::log("threads"))
         .y_axis(Axis::log("speedup"))
-        .series(Series::new("evaluation of plans").points(&ours))
+        .series(Series::new("evaluation of lists").points(&ours))
         .series(Series::new("plain direct sum").points(&plain))
         .series(Series::new("ideal").points(&ideal));
     Ok(Reproduction {

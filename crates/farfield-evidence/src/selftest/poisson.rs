@@ -1,4 +1,4 @@
-//! Plans on a graphics processor against the processor's cores.
+//! Lists of bricks on a graphics processor against the processor's cores.
 //!
 //! Needs a GPU, so it is not a `cargo test`: `farfield selftest --device cuda` runs it and prints the table.
 

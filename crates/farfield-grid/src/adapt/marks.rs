@@ -2,7 +2,7 @@
 
 use super::AdaptReport;
 use crate::error::Error;
-use crate::forest::{BlockId, MAX_LEVEL};
+use crate::forest::{BlockId, Cover, MAX_LEVEL};
 use crate::grid::Grid;
 use farfield::simd::Real;
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 pub struct Threshold {
     /// The channel.
     pub channel: String,
-    /// A block with a larger detail is cut into eight.
+    /// A block with a larger detail is cut into eight, and so is a coarser one beside which such a detail lies.
     pub refine: f64,
     /// Eight blocks whose details are all smaller may be joined.
     pub compress: f64,
@@ -38,6 +38,14 @@ enum Mark {
     Join,
 }
 
+/// The places around a block, and in which direction they are.
+fn neighbours(block: BlockId) -> impl Iterator<Item = ([i32; 3], BlockId)> {
+    (0..27)
+        .map(|k| [k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1])
+        .filter(|direction| *direction != [0; 3])
+        .filter_map(move |direction| Some((direction, block.shifted(direction)?)))
+}
+
 impl<T: Real> Grid<T> {
     /// Cuts and joins blocks as the rules say, over several levels where `at_least` asks for it, and moves all channels
     /// to the new blocks.
@@ -55,18 +63,22 @@ impl<T: Real> Grid<T> {
         }
         let mut report = AdaptReport::default();
         let mut marks = self.marks(rules)?;
+        // What was just cut is interpolated and has no details of its own yet: it is not joined again.
+        let mut fresh: HashSet<BlockId> = HashSet::new();
         // What asks for several levels gets them in as many rounds; details ask for one level a round.
         for _ in 0..MAX_LEVEL {
             let cut: Vec<usize> = (0..marks.len()).filter(|leaf| marks[*leaf] == Mark::Cut).collect();
             if cut.is_empty() {
                 break;
             }
+            let parents: Vec<BlockId> = cut.iter().map(|leaf| self.forest().leaves()[*leaf]).collect();
             let forest = self.forest().refined(cut);
             if forest.leaves().len() > rules.most_blocks {
                 report.capped = true;
                 break;
             }
             self.move_to(forest)?;
+            fresh.extend(parents);
             report.rounds += 1;
             marks = self.marks(rules)?;
         }
@@ -76,7 +88,8 @@ impl<T: Real> Grid<T> {
             .leaves()
             .iter()
             .filter_map(|leaf| leaf.parent().filter(|parent| parent.children()[0] == *leaf))
-            .filter(|parent| parent.level >= (rules.at_least)(*parent) && parent.children().iter().all(joins))
+            .filter(|parent| !fresh.contains(parent) && parent.level >= (rules.at_least)(*parent))
+            .filter(|parent| parent.children().iter().all(joins))
             .collect();
         let coarsened = forest.coarsened(parents);
         if coarsened != *forest {
@@ -90,11 +103,26 @@ impl<T: Real> Grid<T> {
         let leaves = self.forest().leaves();
         let (mut too_coarse, mut needed) = (vec![false; leaves.len()], vec![false; leaves.len()]);
         for threshold in rules.thresholds {
-            let details = self.details(&[&threshold.channel])?;
-            for (leaf, detail) in details.into_iter().enumerate() {
+            let details = self.details_by_zone(&[&threshold.channel])?;
+            for (leaf, zones) in details.iter().enumerate() {
+                let detail = zones.largest();
                 // Not `<`: a NaN is nothing to be joined.
                 too_coarse[leaf] |= detail > threshold.refine;
                 needed[leaf] |= detail.is_nan() || detail >= threshold.compress;
+                if detail <= threshold.refine {
+                    continue;
+                }
+                // Safety: what is about to leave the block finds one as fine beyond the face.
+                for (direction, place) in neighbours(leaves[leaf]) {
+                    if zones.beside(direction) <= threshold.refine {
+                        continue;
+                    }
+                    match self.forest().cover(place) {
+                        Some(Cover::Leaf(beyond)) => needed[beyond] = true,
+                        Some(Cover::Coarser(beyond)) => too_coarse[beyond] = true,
+                        _ => {}
+                    }
+                }
             }
         }
         Ok(leaves

@@ -58,7 +58,7 @@ impl<T: Real> Grid<T> {
 
     fn predict_into(&self, channel: &Channel<T>, block: BlockId, values: &mut [T]) {
         let low = block.at.map(|c| i64::from(c) * BLOCK_SIDE as i64);
-        let region = Region::new(self.forest(), self.boundary(), block.level, low, [BLOCK_SIDE; 3]);
+        let region = Region::new(self.forest(), channel.boundary(), block.level, low, [BLOCK_SIDE; 3]);
         for (values, patch) in values
             .chunks_exact_mut(BLOCK_POINTS)
             .zip(self.assemble(&region, channel))
@@ -70,7 +70,7 @@ impl<T: Real> Grid<T> {
     fn compress_into(&self, channel: &Channel<T>, block: BlockId, values: &mut [T]) {
         let corner = block.at.map(|c| i64::from(c) * BLOCK_SIDE as i64);
         let low = corner.map(|c| 2 * c - LIFT_MARGIN as i64);
-        let region = Region::new(self.forest(), self.boundary(), block.level + 1, low, [LIFT_SIDE; 3]);
+        let region = Region::new(self.forest(), channel.boundary(), block.level + 1, low, [LIFT_SIDE; 3]);
         for (values, patch) in values
             .chunks_exact_mut(BLOCK_POINTS)
             .zip(self.assemble(&region, channel))

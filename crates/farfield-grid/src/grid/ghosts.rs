@@ -81,7 +81,7 @@ impl<T: Real> Grid<T> {
         let block = self.leaf(leaf);
         let low = block.at.map(|c| i64::from(c) * BLOCK_SIDE as i64 - width as i64);
         let size = [BLOCK_SIDE + 2 * width; 3];
-        let region = Region::new(&self.forest, self.boundary, block.level, low, size);
+        let region = Region::new(&self.forest, channel.boundary, block.level, low, size);
         Ghosted {
             block,
             spacing: self.domain.spacing(block.level),

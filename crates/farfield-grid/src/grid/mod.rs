@@ -24,6 +24,8 @@ use farfield::simd::Real;
 pub struct Channel<T> {
     name: String,
     components: usize,
+    /// Beyond the box.
+    boundary: Boundary,
     /// Block by block, component by component, point by point; x runs fastest, then y, then z.
     values: Vec<T>,
 }
@@ -48,6 +50,11 @@ impl<T: Real> Channel<T> {
     /// The numbers of one component of one block.
     pub fn block(&self, leaf: usize, component: usize) -> &[T] {
         &self.values[(leaf * self.components + component) * BLOCK_POINTS..][..BLOCK_POINTS]
+    }
+
+    /// What lies beyond the box.
+    pub fn boundary(&self) -> Boundary {
+        self.boundary
     }
 
     /// Numbers of one block.
@@ -84,7 +91,7 @@ impl<T: Real> Grid<T> {
         self.wavelet
     }
 
-    /// What lies beyond the box.
+    /// What lies beyond the box, unless a channel says otherwise.
     pub fn boundary(&self) -> Boundary {
         self.boundary
     }
@@ -158,8 +165,19 @@ impl<T: Real> Grid<T> {
         self.channels.push(Channel {
             name: name.to_owned(),
             components,
+            boundary: self.boundary,
             values: vec![T::ZERO; blocks * components * BLOCK_POINTS],
         });
+        Ok(())
+    }
+
+    /// Says what lies beyond the box for one channel (from the start: what the grid was built with).
+    ///
+    /// # Errors
+    /// [`Error::UnknownChannel`].
+    pub fn set_boundary(&mut self, channel: &str, boundary: Boundary) -> Result<(), Error> {
+        let at = self.channel_index(channel)?;
+        self.channels[at].boundary = boundary;
         Ok(())
     }
 

@@ -5,56 +5,56 @@ use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
 use crate::grid::Ghosted;
 use farfield::simd::Real;
 
-/// The order of a difference.
+/// How many points a finite difference looks at, and with it its accuracy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// One point to each side.
+pub enum Stencil {
+    /// One point to each side: second order.
     Second,
-    /// Two points to each side.
+    /// Two points to each side: fourth order.
     Fourth,
 }
 
-impl Order {
+impl Stencil {
     fn width(self) -> usize {
         match self {
-            Order::Second => 1,
-            Order::Fourth => 2,
+            Stencil::Second => 1,
+            Stencil::Fourth => 2,
         }
     }
 
     /// Weights of the points 1, 2, ... to the right, for a first derivative; to the left they change sign.
     fn first(self) -> &'static [f64] {
         match self {
-            Order::Second => &[0.5],
-            Order::Fourth => &[2.0 / 3.0, -1.0 / 12.0],
+            Stencil::Second => &[0.5],
+            Stencil::Fourth => &[2.0 / 3.0, -1.0 / 12.0],
         }
     }
 
     /// Weights of the points 0, 1, ... to either side, for a second derivative.
     fn second(self) -> &'static [f64] {
         match self {
-            Order::Second => &[-2.0, 1.0],
-            Order::Fourth => &[-5.0 / 2.0, 4.0 / 3.0, -1.0 / 12.0],
+            Stencil::Second => &[-2.0, 1.0],
+            Stencil::Fourth => &[-5.0 / 2.0, 4.0 / 3.0, -1.0 / 12.0],
         }
     }
 }
 
 /// $\nabla f$: a scalar in, a vector out.
 #[derive(Debug, Clone, Copy)]
-pub struct Gradient(pub Order);
+pub struct Gradient(pub Stencil);
 /// $\nabla\cdot f$: a vector in, a scalar out.
 #[derive(Debug, Clone, Copy)]
-pub struct Divergence(pub Order);
+pub struct Divergence(pub Stencil);
 /// $\nabla\times f$: a vector in, a vector out.
 #[derive(Debug, Clone, Copy)]
-pub struct Curl(pub Order);
+pub struct Curl(pub Stencil);
 /// $\nabla^2 f$, component by component.
 #[derive(Debug, Clone, Copy)]
-pub struct Laplacian(pub Order);
+pub struct Laplacian(pub Stencil);
 
 /// Adds `factor` times the derivative of component `from` along `axis` to the numbers of a block.
 fn add_derivative<T: Real>(
-    order: Order,
+    stencil: Stencil,
     input: &Ghosted<T>,
     (from, axis): (usize, usize),
     factor: f64,
@@ -62,7 +62,7 @@ fn add_derivative<T: Real>(
 ) {
     let stride = input.side().pow(axis as u32);
     let values = input.values(from);
-    for (k, weight) in order.first().iter().enumerate() {
+    for (k, weight) in stencil.first().iter().enumerate() {
         let (shift, weight) = ((k + 1) * stride, T::from_f64(factor * weight / input.spacing()));
         for_lines(input, output, |at, line| {
             let (left, right) = (&values[at - shift..], &values[at + shift..]);

@@ -7,7 +7,7 @@ mod rates;
 mod sweep;
 
 pub use convection::Extremes;
-pub use differences::{Curl, Divergence, Gradient, Laplacian, Order};
+pub use differences::{Curl, Divergence, Gradient, Laplacian, Stencil};
 pub use rates::LARGEST_LAPLACIAN;
 pub use sweep::Read;
 

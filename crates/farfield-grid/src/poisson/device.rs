@@ -1,4 +1,4 @@
-//! Plans on a graphics processor, alone or beside the processor's cores.
+//! Lists of bricks on a graphics processor, alone or beside the processor's cores.
 
 use super::kernel::Pair;
 use super::multipole::unit;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-/// Where the treecode's plans are evaluated: `auto` is a graphics processor where there is one.
+/// Where the treecode's lists are evaluated: `auto` is a graphics processor where there is one.
 pub(super) fn for_treecode(device: Device) -> Device {
     match device {
         Device::Auto if Device::all_gpus().is_ok_and(|gpus| !gpus.is_empty()) => Device::Cuda(0),
@@ -64,7 +64,7 @@ fn joined<R>(thread: thread::ScopedJoinHandle<'_, R>) -> R {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The sums of the plans of `share`, ordered as a channel's numbers are.
+/// The sums of the lists of `share`, ordered as a channel's numbers are.
 pub(super) fn evaluate<T: Precision>(
     mut sum: BrickSum<T>,
     parts: &Parts<T>,
@@ -72,13 +72,13 @@ pub(super) fn evaluate<T: Precision>(
     seconds: &mut Seconds,
 ) -> Result<Vec<T>, Error> {
     let start = Instant::now();
-    let (direct, direct_offsets, indirect, indirect_offsets) = parts.plans.flat();
+    let (direct, direct_offsets, indirect, indirect_offsets) = parts.lists.flat();
     let narrow = |offsets: &[usize]| -> Vec<u32> { offsets.iter().map(|offset| *offset as u32).collect() };
-    let at = |brick: &super::plan::Brick| bricks::Brick {
+    let at = |brick: &super::lists::Brick| bricks::Brick {
         first: brick.first,
         spacing: brick.spacing,
     };
-    let range = |range: &super::plan::DirectRange| Range {
+    let range = |range: &super::lists::DirectRange| Range {
         start: range.start,
         end: range.end,
         touching: u32::from(range.touching),
@@ -115,7 +115,7 @@ pub(super) fn evaluate<T: Precision>(
     Ok(values)
 }
 
-/// Direct plans on the device and indirect ones on the cores, at the same time.
+/// Direct lists on the device and indirect ones on the cores, at the same time.
 pub(super) fn evaluate_beside<T: Precision>(
     sum: BrickSum<T>,
     parts: &Parts<T>,

@@ -1,7 +1,7 @@
 //! The sum by the library's fast multipole method, grid points being its targets.
 
 use super::kernel::{Kernel, Pair, Quantity};
-use super::plan::{Plans, bricks};
+use super::lists::{BrickLists, bricks};
 use super::precision::Precision;
 use super::report::{Interactions, Report, Seconds};
 use super::sources::Sources;
@@ -112,8 +112,8 @@ impl Poisson {
                 bricks(grid),
                 SourceTree::build(&sources, grid.domain(), CORRECTION_LEAF),
             );
-            let plans = Plans::near(&bricks, &tree, &tree.clearances(&sources, clearance));
-            Parts::without_expansions(sources, tree, bricks, plans)
+            let lists = BrickLists::near(&bricks, &tree, &tree.clearances(&sources, clearance));
+            Parts::without_expansions(sources, tree, bricks, lists)
         });
         let on_cores = OnCores {
             pair: Pair::Correction,
@@ -121,7 +121,7 @@ impl Poisson {
             accuracy: T::rsqrt_accuracy(report.simd, 0.01 * tolerance),
         };
         let correction = on_cores.evaluate(&parts, Share::Direct, &mut report.seconds);
-        report.interactions.direct += parts.plans.direct_interactions();
+        report.interactions.direct += parts.lists.direct_interactions();
         correction
     }
 }

@@ -1,8 +1,8 @@
 //! How much memory a solution takes, known before it is begun.
 
 use super::Poisson;
+use super::lists::{BRICK_POINTS, DirectRange};
 use super::multipole::term_count;
-use super::plan::{BRICK_POINTS, DirectRange};
 use super::precision::Precision;
 use super::sources::Sources;
 use super::tree::Node;
@@ -15,7 +15,7 @@ const ENTRIES_PER_BRICK: usize = 1000;
 
 impl Poisson {
     /// Bytes that a solution takes besides the grid, estimated high rather than low:
-    /// sources, tree, expansions, plans and results of the treecode, or with the FMM what the library forecasts.
+    /// sources, tree, expansions, lists and results of the treecode, or with the FMM what the library forecasts.
     pub fn memory_forecast<T: Precision>(&self, sources: usize, targets: usize, components: usize) -> u64 {
         let results = targets * components * size_of::<T>();
         let points = sources * (4 + components) * size_of::<T>();

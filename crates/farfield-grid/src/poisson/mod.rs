@@ -5,20 +5,20 @@
 //! Two methods share sources, kernels and self term:
 //!
 //! - [`Method::Treecode`] is the method of van Rees et al.: sources -> octree -> expansions (P2M, M2M) -> for each brick
-//!   of $8^3$ points a direct and an indirect *plan* -> evaluation of the plans (P2P, M2P).
+//!   of $8^3$ points a direct and an indirect *list* -> evaluation of the lists (P2P, M2P).
 //! - [`Method::Fmm`] hands the same sources and points to the fast multipole method, whose local expansions share the
 //!   far field among neighbouring points.
 //!
 //! Without a method the one expected to be faster is taken. On another [`Device`] than the cores
-//! the treecode's plans are evaluated there.
+//! the treecode's lists are evaluated there.
 
 mod bricks;
 mod device;
 mod fmm;
 mod kernel;
+mod lists;
 mod memory;
 mod multipole;
-mod plan;
 mod precision;
 mod quadrature;
 mod report;
@@ -31,8 +31,8 @@ mod tuning;
 mod work;
 
 pub use kernel::{Kernel, LATTICE_SELF_TERM, Pair, Quantity, Smoothing};
+pub use lists::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, BrickLists, DirectRange};
 pub use multipole::{Expansions, term_count};
-pub use plan::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, DirectRange, Plans};
 pub use precision::Precision;
 pub use report::{Interactions, Report, Seconds};
 pub use sources::Sources;
@@ -48,7 +48,7 @@ use std::fmt;
 /// How to sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Logical plans of direct and indirect interactions for bricks.
+    /// Lists of direct and indirect interactions for bricks.
     Treecode,
     /// Local expansions for points far from the sources.
     Fmm,
@@ -152,7 +152,7 @@ impl Poisson {
     }
 
     /// Where to sum; on the processor's cores unless asked otherwise. Of the treecode a graphics processor evaluates the
-    /// plans, which the cores make while the sources travel; `hybrid` evaluates direct plans there and indirect ones on the
+    /// lists, which the cores make while the sources travel; `hybrid` evaluates direct lists there and indirect ones on the
     /// cores. The FMM is the library's, on any device.
     pub fn device(mut self, device: Device) -> Self {
         self.device = device;

@@ -2,8 +2,8 @@
 
 use super::bricks;
 use super::kernel::Pair;
+use super::lists::{Brick, DirectRange};
 use super::multipole::{self, Expansions};
-use super::plan::{Brick, DirectRange};
 use super::sources::Sources;
 use super::tree::{Node, SourceTree};
 use farfield::simd::{RsqrtAccuracy, SimdLevel};

@@ -15,13 +15,13 @@ pub struct Seconds {
     pub tree: f64,
     /// P2M and M2M.
     pub expansions: f64,
-    /// The bricks' plans.
+    /// The bricks' lists.
     pub plan: f64,
     /// Pairs of points; on a graphics processor, of its kernels.
     pub direct: f64,
     /// Everything that uses expansions (with the FMM: M2L, L2L, L2P, M2P, P2L).
     pub indirect: f64,
-    /// Plans to a graphics processor and results back.
+    /// Lists to a graphics processor and results back.
     pub transfer: f64,
     /// Wall-clock time of the evaluation, everything side by side.
     pub evaluation: f64,

@@ -3,7 +3,7 @@
 use super::kernel::LATTICE_SELF_TERM;
 use crate::forest::BLOCK_POINTS;
 use crate::grid::{Channel, Grid};
-use crate::operators::{BlockOperator, Curl, Order};
+use crate::operators::{BlockOperator, Curl, Stencil};
 use farfield::simd::Real;
 use rayon::prelude::*;
 use std::f64::consts::PI;
@@ -32,7 +32,7 @@ pub(super) fn add_to_potential<T: Real>(grid: &Grid<T>, source: &Channel<T>, thr
 /// The share of the velocity, $\frac{2.8373}{12\pi}h^2\nabla\times\omega$: around a point, the sum over the lattice
 /// sees $\omega$ as constant plus linear, and of $y_iy_k/r^3$ it keeps a third of $1/r$ for $i=k$.
 pub(super) fn add_to_velocity<T: Real>(grid: &Grid<T>, vorticity: &Channel<T>, values: &mut [T]) {
-    let curl = Curl(Order::Fourth);
+    let curl = Curl(Stencil::Fourth);
     let width = BlockOperator::<T>::ghost_width(&curl);
     values
         .par_chunks_exact_mut(vorticity.block_len())

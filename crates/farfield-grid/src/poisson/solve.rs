@@ -2,7 +2,7 @@
 
 use super::device::for_treecode;
 use super::kernel::{Kernel, Quantity};
-use super::plan::bricks;
+use super::lists::bricks;
 use super::precision::Precision;
 use super::report::Report;
 use super::sources::Sources;

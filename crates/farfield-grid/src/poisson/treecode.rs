@@ -1,10 +1,10 @@
-//! The treecode on bricks: sources -> tree -> expansions -> plans -> evaluation.
+//! The treecode on bricks: sources -> tree -> expansions -> lists -> evaluation.
 
 use super::bricks::sum_index;
 use super::device;
 use super::kernel::{Pair, Quantity};
+use super::lists::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, BrickLists, bricks};
 use super::multipole::Expansions;
-use super::plan::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, Plans, bricks};
 use super::precision::Precision;
 use super::report::{Interactions, Report, Seconds};
 use super::sources::Sources;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// What a treecode evaluation works on; a device evaluates the same plans.
+/// What a treecode evaluation works on; a device evaluates the same lists.
 #[derive(Debug, Clone)]
 pub struct Parts<T> {
     /// The source points.
@@ -34,7 +34,7 @@ pub struct Parts<T> {
     /// The bricks of all blocks, eight for each.
     pub bricks: Vec<Brick>,
     /// What each brick meets.
-    pub plans: Plans,
+    pub lists: BrickLists,
 }
 
 impl Poisson {
@@ -57,7 +57,7 @@ impl Poisson {
         Ok(making.parts(sources, bricks, &mut Seconds::default()))
     }
 
-    /// Sources -> tree -> expansions -> plans -> evaluation.
+    /// Sources -> tree -> expansions -> lists -> evaluation.
     pub(super) fn by_treecode<T: Precision>(
         &self,
         grid: &Grid<T>,
@@ -137,8 +137,8 @@ impl Poisson {
             simd: making.simd,
             rsqrt: Some(accuracy),
             interactions: Interactions {
-                direct: parts.plans.direct_interactions(),
-                indirect: parts.plans.indirect_interactions(),
+                direct: parts.lists.direct_interactions(),
+                indirect: parts.lists.indirect_interactions(),
                 translations: 0,
             },
             seconds,
@@ -155,7 +155,7 @@ struct Making<'a, T> {
 }
 
 impl<T: Precision> Making<'_, T> {
-    /// Sources -> tree -> expansions -> plans.
+    /// Sources -> tree -> expansions -> lists.
     fn parts(&self, sources: Arc<Sources<T>>, bricks: Vec<Brick>, seconds: &mut Seconds) -> Parts<T> {
         let Parameters {
             theta,
@@ -170,34 +170,39 @@ impl<T: Precision> Making<'_, T> {
         let expansions = timed(&mut seconds.expansions, || {
             Expansions::build(&sources, &tree, order, self.quantity, self.simd)
         });
-        let plans = timed(&mut seconds.plan, || {
+        let lists = timed(&mut seconds.plan, || {
             let clearances = tree.clearances(&sources, clearance);
-            Plans::build(&bricks, &tree, theta, &clearances)
+            BrickLists::build(&bricks, &tree, theta, &clearances)
         });
         Parts {
             sources,
             tree,
             expansions,
             bricks,
-            plans,
+            lists,
         }
     }
 }
 
 impl<T: Precision> Parts<T> {
-    /// For plans that meet no expansion.
-    pub(super) fn without_expansions(sources: Sources<T>, tree: SourceTree, bricks: Vec<Brick>, plans: Plans) -> Self {
+    /// For lists that meet no expansion.
+    pub(super) fn without_expansions(
+        sources: Sources<T>,
+        tree: SourceTree,
+        bricks: Vec<Brick>,
+        lists: BrickLists,
+    ) -> Self {
         Self {
             expansions: Expansions::none(sources.components()),
             sources: Arc::new(sources),
             tree,
             bricks,
-            plans,
+            lists,
         }
     }
 }
 
-/// Which plans are evaluated.
+/// Which lists are evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Share {
     All,
@@ -205,7 +210,7 @@ pub(super) enum Share {
     Indirect,
 }
 
-/// The evaluation of plans by the processor's cores.
+/// The evaluation of lists by the processor's cores.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OnCores {
     pub pair: Pair,
@@ -255,12 +260,12 @@ impl OnCores {
         let (brick, how) = (&parts.bricks[number], (self.simd, self.accuracy));
         let start = Instant::now();
         if share != Share::Indirect {
-            let ranges = parts.plans.direct(number);
+            let ranges = parts.lists.direct(number);
             T::add_direct(how, self.pair, &parts.sources, ranges, brick, sums);
         }
         let middle = Instant::now();
         if share != Share::Direct {
-            let nodes = parts.plans.indirect(number);
+            let nodes = parts.lists.indirect(number);
             T::add_indirect(how, &parts.expansions, &parts.tree, nodes, brick, sums);
         }
         let end = Instant::now();

@@ -6,8 +6,8 @@
 
 use super::device::for_treecode;
 use super::kernel::{Kernel, Pair, Quantity};
+use super::lists::{BRICK_POINTS, Brick, Met, walk};
 use super::multipole::term_count;
-use super::plan::{BRICK_POINTS, Brick, Met, walk};
 use super::precision::Precision;
 use super::sources::Sources;
 use super::tree::SourceTree;

@@ -5,8 +5,8 @@
 //! loop cannot reach all of the bound that follows from them.
 
 use super::kernel::Pair;
+use super::lists::BRICK_SIDE;
 use super::multipole::term_count;
-use super::plan::BRICK_SIDE;
 use farfield::simd::RsqrtAccuracy;
 
 /// The work of one interaction.

@@ -33,7 +33,7 @@ mod restrict;
 
 pub(crate) use lift::{LIFT_MARGIN, LIFT_SIDE};
 pub(crate) use patch::Patch;
-pub(crate) use predict::coarse_extent;
+pub(crate) use predict::{ZONES, coarse_extent};
 
 /// How levels are related, and with it where points are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -9,6 +9,9 @@ const BETWEEN_NODES: [f64; 4] = [-1.0 / 16.0, 9.0 / 16.0, 9.0 / 16.0, -1.0 / 16.
 const LOWER_HALF: [f64; 5] = [-3.0 / 128.0, 22.0 / 128.0, 1.0, -22.0 / 128.0, 3.0 / 128.0];
 const UPPER_HALF: [f64; 5] = [3.0 / 128.0, -22.0 / 128.0, 1.0, 22.0 / 128.0, -3.0 / 128.0];
 
+/// Zones of a block: three along each axis.
+pub(crate) const ZONES: usize = 27;
+
 /// The coarse points that predicting the fine points `low..low + size` along an axis looks at: the first of them and
 /// their number.
 pub(crate) fn coarse_extent(low: i64, size: usize) -> (i64, usize) {
@@ -45,22 +48,32 @@ impl Wavelet {
         }
     }
 
-    /// The largest detail of the box `low..low + size`, whose corners are even. `fine` holds it and the four points
-    /// around it that its prediction looks at.
-    pub(crate) fn largest_detail<T: Real>(self, fine: &Patch<T>, low: [i64; 3], size: [usize; 3]) -> f64 {
+    /// The largest details of the box `low..low + size`, whose corners are even, zone by zone: along each axis the first
+    /// `rim` points, those between, and the last `rim`; x runs fastest. `fine` holds the box and the four points around
+    /// it that its prediction looks at.
+    pub(crate) fn largest_details<T: Real>(
+        self,
+        fine: &Patch<T>,
+        low: [i64; 3],
+        size: [usize; 3],
+        rim: usize,
+    ) -> [f64; ZONES] {
         let extents = [0, 1, 2].map(|axis| coarse_extent(low[axis], size[axis]));
         let coarse = self.restrict(fine, extents.map(|e| e.0), extents.map(|e| e.1));
         let predicted = self.predict(&coarse, low, size);
-        let mut largest = 0.0f64;
-        for z in 0..size[2] as i64 {
-            for y in 0..size[1] as i64 {
-                let at = fine.index([low[0], low[1] + y, low[2] + z]);
-                let line = &predicted.values[(z as usize * size[1] + y as usize) * size[0]..][..size[0]];
-                for (f, p) in fine.values[at..].iter().zip(line) {
+        let zone = |axis: usize, c: usize| usize::from(c >= rim) + usize::from(c + rim >= size[axis]);
+        let mut largest = [0.0f64; ZONES];
+        for z in 0..size[2] {
+            for y in 0..size[1] {
+                let at = fine.index([low[0], low[1] + y as i64, low[2] + z as i64]);
+                let line = &predicted.values[(z * size[1] + y) * size[0]..][..size[0]];
+                let zones = 3 * (zone(1, y) + 3 * zone(2, z));
+                for (x, (f, p)) in fine.values[at..].iter().zip(line).enumerate() {
                     // A NaN must not be lost, so no `max`.
                     let detail = (*f - *p).to_f64().abs();
-                    if detail > largest || detail.is_nan() {
-                        largest = detail;
+                    let largest = &mut largest[zones + zone(0, x)];
+                    if detail > *largest || detail.is_nan() {
+                        *largest = detail;
                     }
                 }
             }

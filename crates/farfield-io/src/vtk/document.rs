@@ -14,6 +14,7 @@ use crate::atomic::write_atomically;
 pub(super) enum Section {
     Points,
     Verts,
+    Polys,
     Cells,
     PointData,
     CellData,
@@ -24,6 +25,7 @@ impl Section {
         match self {
             Self::Points => "Points",
             Self::Verts => "Verts",
+            Self::Polys => "Polys",
             Self::Cells => "Cells",
             Self::PointData => "PointData",
             Self::CellData => "CellData",

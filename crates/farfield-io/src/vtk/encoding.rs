@@ -43,8 +43,8 @@ impl From<Precision> for Encoding {
 pub(super) enum Numbers<'a> {
     Scalars(&'a [f64]),
     Vectors(&'a [[f64; 3]]),
-    /// Point indices of cells with eight corners.
-    Corners(&'a [[usize; 8]]),
+    /// Point indices of cells, one cell after the other.
+    Corners(&'a [usize]),
     /// `first, first + step, ...`, `count` of them.
     Sequence {
         first: usize,
@@ -82,7 +82,7 @@ impl Numbers<'_> {
         match self {
             Self::Scalars(values) => values.len() * float,
             Self::Vectors(values) => values.len() * 3 * float,
-            Self::Corners(cells) => cells.len() * 8 * 8,
+            Self::Corners(corners) => corners.len() * 8,
             Self::Sequence { count, .. } => count * 8,
             Self::Bytes { count, .. } => *count,
         }
@@ -93,7 +93,7 @@ impl Numbers<'_> {
         match *self {
             Self::Scalars(values) => write_floats(values, precision, writer),
             Self::Vectors(values) => write_floats(values.as_flattened(), precision, writer),
-            Self::Corners(cells) => write_integers(cells.as_flattened().iter().copied(), writer),
+            Self::Corners(corners) => write_integers(corners.iter().copied(), writer),
             Self::Sequence { first, step, count } => write_integers((0..count).map(|i| first + i * step), writer),
             Self::Bytes { value, count } => {
                 io::copy(&mut io::Read::take(io::repeat(value), count as u64), writer).map(drop)

@@ -69,7 +69,7 @@ pub fn write_vtu(path: impl AsRef<Path>, grid: &Hexahedra<'_>, encoding: impl In
     grid.cell_data.add_to(&mut document, Section::CellData);
     document.points(grid.points);
     document.open(Section::Cells);
-    document.array("connectivity", Numbers::Corners(grid.cells));
+    document.array("connectivity", Numbers::Corners(grid.cells.as_flattened()));
     let ends = Numbers::Sequence {
         first: 8,
         step: 8,

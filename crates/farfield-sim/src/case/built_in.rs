@@ -22,7 +22,7 @@ macro_rules! built_in {
 
 impl BuiltIn {
     /// All of them.
-    pub const ALL: [BuiltIn; 10] = built_in![
+    pub const ALL: [BuiltIn; 11] = built_in![
         "leapfrog",
         "collision",
         "single-ring",
@@ -32,7 +32,8 @@ impl BuiltIn {
         "kepler",
         "sphere",
         "cylinder",
-        "ellipsoid"
+        "ellipsoid",
+        "rings-viscous"
     ];
 
     /// The case of that name; else the nearest name there is.

@@ -51,7 +51,7 @@ impl Default for Flow {
             start_passes: 6,
             remesh: RemeshName::M6,
             clean_every: 0,
-            source_cutoff: 1e-6,
+            source_cutoff: 1e-5,
             precision: PrecisionName::F32,
         }
     }

@@ -4,12 +4,32 @@ use super::body::{BAND, Body};
 use super::model::{OMEGA, Solver};
 use crate::error::Error;
 use farfield_grid::poisson::Precision;
-use farfield_grid::{AdaptReport, BLOCK_SIDE, BlockId, Domain, Rules, Threshold};
+use farfield_grid::{AdaptReport, BLOCK_POINTS, BLOCK_SIDE, BlockId, Domain, Rules, Threshold};
 
 /// Spacings around a surface that are at the finest level.
 const MARGIN: f64 = 4.0;
 
+/// The share of the memory that was free at the start that a flow may take.
+const SHARE_OF_MEMORY: f64 = 0.8;
+/// Bytes a point needs in the Poisson problem: as a source, as a target, and in lists.
+const BYTES_OF_SUM: u64 = 96;
+
 impl<T: Precision> Solver<T> {
+    /// What so many blocks need, in bytes: fields, the copy that adaptation makes, and the Poisson problem.
+    pub(super) fn memory_of(&self, blocks: usize) -> u64 {
+        let kept = 6 * size_of::<T>() as u64;
+        self.grid.memory_forecast(blocks) + blocks as u64 * BLOCK_POINTS as u64 * (BYTES_OF_SUM + kept)
+    }
+
+    /// The most blocks there may be: as many as the case says, or as fit into memory.
+    pub(super) fn most_blocks(&self) -> usize {
+        let fit = match self.free_memory {
+            Some(bytes) => (SHARE_OF_MEMORY * bytes as f64 / self.memory_of(1) as f64) as usize,
+            None => usize::MAX,
+        };
+        fit.min(self.setup.grid.most_blocks)
+    }
+
     /// One round of adaptation.
     pub(super) fn adapt(&mut self) -> Result<AdaptReport, Error> {
         let largest = self.grid.largest(OMEGA)?;
@@ -33,7 +53,7 @@ impl<T: Precision> Solver<T> {
             thresholds: &thresholds,
             max_level: settings.level,
             at_least: &at_least,
-            most_blocks: settings.most_blocks,
+            most_blocks: self.most_blocks(),
         };
         Ok(self.grid.adapt_by(&rules)?)
     }

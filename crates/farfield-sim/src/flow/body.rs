@@ -259,7 +259,14 @@ impl Shape {
 
 /// From zero at half a band outside to one at half a band inside, with a continuous second derivative.
 fn smooth_step(cells: f64) -> f64 {
-    let t = (cells / (0.5 * BAND)).clamp(-1.0, 1.0);
+    let t = cells / (0.5 * BAND);
+    // Most points are far from the surface.
+    if t <= -1.0 {
+        return 0.0;
+    }
+    if t >= 1.0 {
+        return 1.0;
+    }
     0.5 * (1.0 + t + (PI * t).sin() / PI)
 }
 

@@ -2,14 +2,14 @@
 
 use super::model::{DIVERGENCE, OMEGA, POTENTIAL, Solver};
 use crate::error::Error;
-use farfield_grid::operators::{Divergence, Order};
+use farfield_grid::operators::{Divergence, Stencil};
 use farfield_grid::poisson::Precision;
 use farfield_grid::{BLOCK_POINTS, BLOCK_SIDE, BlockId, Domain, Read};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
 /// Spacings over which vorticity fades out towards the ends of the box.
-const FADE: f64 = 6.0;
+pub(super) const FADE: f64 = 6.0;
 
 impl<T: Precision> Solver<T> {
     /// Takes the part with a divergence out of the vorticity: $\omega+\nabla\phi$ with $\nabla^2\phi=-\nabla\cdot\omega$, where
@@ -28,7 +28,7 @@ impl<T: Precision> Solver<T> {
     }
 
     fn project(&mut self, least: f64) -> Result<(), Error> {
-        self.grid.apply(&Divergence(Order::Fourth), OMEGA, DIVERGENCE)?;
+        self.grid.apply(&Divergence(Stencil::Fourth), OMEGA, DIVERGENCE)?;
         let threshold = 1e-6 * self.grid.largest(DIVERGENCE)?;
         let poisson = self.poisson().threshold(threshold);
         poisson.solve(&mut self.grid, DIVERGENCE, POTENTIAL)?;

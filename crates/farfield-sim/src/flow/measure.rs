@@ -1,11 +1,12 @@
 //! What can be measured of a flow: forces two ways, invariants, sizes.
 
 use super::model::{Moment, OMEGA, Solver, VELOCITY};
+use super::penalise::place;
 use crate::error::Error;
 use crate::model::ENERGY;
 use crate::vec3::{Vec3, add, add_scaled, cross, dot, norm, sub};
 use farfield_grid::poisson::Precision;
-use farfield_grid::{BLOCK_POINTS, BLOCK_SIDE, Read};
+use farfield_grid::{BLOCK_POINTS, Read};
 
 /// Forces on the bodies at a moment, for fluid of density one.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -20,12 +21,12 @@ pub(super) struct Forces {
 
 /// Sums over all points.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sums {
-    impulse: Vec3,
-    total: Vec3,
-    absolute: f64,
-    energy: f64,
-    enstrophy: f64,
+pub(super) struct Sums {
+    pub impulse: Vec3,
+    pub total: Vec3,
+    pub absolute: f64,
+    pub energy: f64,
+    pub enstrophy: f64,
 }
 
 /// The names of what [`Solver::measure_all`] returns.
@@ -66,13 +67,13 @@ impl<T: Precision> Solver<T> {
     }
 
     /// Forces over the last step; zero before the first.
-    pub(super) fn forces(&self) -> Result<Forces, Error> {
+    pub(super) fn forces(&self, sums: &Sums) -> Result<Forces, Error> {
         if self.setup.bodies.is_empty() || self.last_step == 0.0 {
             return Ok(Forces::default());
         }
         let step = self.last_step;
         let taken = self.taken(step)?;
-        let after = sub(self.impulse()?, taken.momentum);
+        let after = sub(sums.impulse, taken.momentum);
         Ok(Forces {
             penalty: taken.momentum.map(|c| c / step),
             impulse: sub(self.impulse_after, after).map(|c| c / step),
@@ -82,7 +83,7 @@ impl<T: Precision> Solver<T> {
 
     /// All columns of the table at a moment.
     pub(super) fn measure_all(&self, moment: &Moment) -> Result<Vec<f64>, Error> {
-        let sums = self.sums()?;
+        let sums = &moment.sums;
         let setup = &self.setup;
         let along = |force: Vec3| setup.coefficient(dot(force, setup.along));
         let across =
@@ -126,7 +127,7 @@ impl<T: Precision> Solver<T> {
     }
 
     /// Impulse, totals, enstrophy, and the energy of the motion relative to the stream, $\int u\cdot(x\times\omega)$.
-    fn sums(&self) -> Result<Sums, Error> {
+    pub(super) fn sums(&self) -> Result<Sums, Error> {
         let (domain, offset) = (*self.grid.domain(), self.grid.wavelet().offset());
         let stream = self.setup.flow.stream;
         let parts = self
@@ -134,14 +135,21 @@ impl<T: Precision> Solver<T> {
             .look(&[Read::new(OMEGA, 0), Read::new(VELOCITY, 0)], |inputs| {
                 let mut sums = Sums::default();
                 let (h, corner) = (inputs[0].spacing(), domain.corner(inputs[0].block()));
+                let (w, v) = (
+                    [inputs[0].values(0), inputs[0].values(1), inputs[0].values(2)],
+                    [inputs[1].values(0), inputs[1].values(1), inputs[1].values(2)],
+                );
                 for k in 0..BLOCK_POINTS {
-                    let omega = [0, 1, 2].map(|c| inputs[0].values(c)[k].to_f64());
+                    let omega = [w[0][k].to_f64(), w[1][k].to_f64(), w[2][k].to_f64()];
                     if omega == [0.0; 3] {
                         continue;
                     }
-                    let point = [k % BLOCK_SIDE, k / BLOCK_SIDE % BLOCK_SIDE, k / BLOCK_SIDE / BLOCK_SIDE];
-                    let x: Vec3 = std::array::from_fn(|a| corner[a] + (point[a] as f64 + offset) * h);
-                    let u: Vec3 = std::array::from_fn(|c| inputs[1].values(c)[k].to_f64() - stream[c]);
+                    let x = place(corner, h, offset, k);
+                    let u = [
+                        v[0][k].to_f64() - stream[0],
+                        v[1][k].to_f64() - stream[1],
+                        v[2][k].to_f64() - stream[2],
+                    ];
                     let moment = cross(x, omega);
                     sums.impulse = add(sums.impulse, moment);
                     sums.total = add(sums.total, omega);

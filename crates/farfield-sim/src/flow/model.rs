@@ -1,6 +1,6 @@
 //! A flow as a [`Model`].
 
-use super::measure::{COLUMNS, Forces};
+use super::measure::{COLUMNS, Forces, Sums};
 use super::setup::Setup;
 use crate::case::{Case, Time};
 use crate::error::{CaseError, Error};
@@ -33,10 +33,14 @@ const MOST_CELLS: f64 = 2.0;
 /// A step may be this many times as long as the one before.
 const GROWTH: f64 = 1.25;
 
+/// So many steps before the end are equally long.
+const LAST_STEPS: f64 = 12.0;
+
 /// What is known of a moment beyond its vorticity.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
     pub extremes: Extremes,
+    pub sums: Sums,
     pub forces: Forces,
     pub sources: usize,
 }
@@ -49,6 +53,47 @@ pub(super) struct Work {
     pub faded: f64,
     pub solve_seconds: f64,
     pub other_seconds: f64,
+}
+
+/// A state as it lies in memory.
+struct Kept<T> {
+    leaves: Vec<BlockId>,
+    omega: Vec<T>,
+    previous: Vec<T>,
+    time: f64,
+    last_step: f64,
+    started: bool,
+    impulse_after: Vec3,
+    work: Work,
+}
+
+impl<T: Precision> Kept<T> {
+    fn to_state(&self) -> State {
+        let mut state = State::default();
+        let leaves: Vec<f64> = self
+            .leaves
+            .iter()
+            .flat_map(|leaf| {
+                let [x, y, z] = leaf.at.map(f64::from);
+                [f64::from(leaf.level), x, y, z]
+            })
+            .collect();
+        state.arrays.push(("leaves".to_owned(), 4, leaves));
+        for (channel, values) in [(OMEGA, &self.omega), (PREVIOUS, &self.previous)] {
+            state.push_numbers(channel, &values.iter().map(|v| v.to_f64()).collect::<Vec<_>>());
+        }
+        let started = if self.started { 1.0 } else { 0.0 };
+        state.push_numbers("clock", &[self.time, self.last_step, started]);
+        state.push_vectors("impulse", &[self.impulse_after]);
+        let Work {
+            lost_moving,
+            lost_spreading,
+            faded,
+            ..
+        } = self.work;
+        state.push_numbers("work", &[lost_moving, lost_spreading, faded]);
+        state
+    }
 }
 
 /// A flow in one precision.
@@ -66,7 +111,9 @@ pub(super) struct Solver<T> {
     pub now: Option<Moment>,
     pub work: Work,
     pub summation: Summation,
-    kept: Option<State>,
+    /// Bytes that were free at the start.
+    pub free_memory: Option<u64>,
+    kept: Option<Kept<T>>,
 }
 
 /// Flows on adapted grids.
@@ -95,14 +142,26 @@ impl FlowModel {
     }
 }
 
+/// The grid of a flow with all its channels. Beyond the box the velocity goes on smoothly, and there is no vorticity.
+fn grid_of<T: Precision>(setup: &Setup, forest: Option<Forest>) -> Result<Grid<T>, farfield_grid::Error> {
+    let mut builder = Grid::<T>::builder(setup.domain).boundary(Boundary::Extrapolate);
+    for channel in [OMEGA, VELOCITY, PREVIOUS, RATES, CARRIED] {
+        builder = builder.vector(channel);
+    }
+    if let Some(forest) = forest {
+        builder = builder.forest(forest);
+    }
+    let mut grid = builder.build()?;
+    for channel in [OMEGA, CARRIED] {
+        grid.set_boundary(channel, Boundary::Zero)?;
+    }
+    Ok(grid)
+}
+
 impl<T: Precision> Solver<T> {
     pub(super) fn new(setup: Setup, summation: Summation) -> Result<Self, Error> {
-        let mut builder = Grid::<T>::builder(setup.domain).boundary(Boundary::Extrapolate);
-        for channel in [OMEGA, VELOCITY, PREVIOUS, RATES, CARRIED] {
-            builder = builder.vector(channel);
-        }
         let mut solver = Self {
-            grid: builder.build()?,
+            grid: grid_of(&setup, None)?,
             setup,
             time: 0.0,
             last_step: 0.0,
@@ -111,10 +170,24 @@ impl<T: Precision> Solver<T> {
             now: None,
             work: Work::default(),
             summation,
+            free_memory: farfield::machine::available_memory(),
             kept: None,
         };
         solver.fill_initial()?;
         Ok(solver)
+    }
+
+    fn as_it_is(&self) -> Result<Kept<T>, Error> {
+        Ok(Kept {
+            leaves: self.grid.forest().leaves().to_vec(),
+            omega: self.grid.channel(OMEGA)?.values().to_vec(),
+            previous: self.grid.channel(PREVIOUS)?.values().to_vec(),
+            time: self.time,
+            last_step: self.last_step,
+            started: self.started,
+            impulse_after: self.impulse_after,
+            work: self.work,
+        })
     }
 
     /// Numbers that are none, and points that move too far, mean that the solution blew up.
@@ -181,7 +254,17 @@ impl<T: Precision> Model for Solver<T> {
     }
 
     fn choose_step(&self, time: &Time) -> Result<StepChoice, Error> {
-        StepChoice::of(time, || Ok(self.longest_step(time)))
+        let mut choice = StepChoice::of(time, || Ok(self.longest_step(time)))?;
+        if time.adaptive {
+            // The last steps are equally long: one much shorter than the step before it shows too large a force, as what a
+            // pass of penalisation leaves is then divided by little.
+            let left = time.end - self.time;
+            let count = (left / choice.dt - 1e-6).ceil();
+            if (1.0..=LAST_STEPS).contains(&count) {
+                choice.dt = left / count;
+            }
+        }
+        Ok(choice)
     }
 
     fn advance(&mut self, dt: f64, step: u64) -> Result<Vec<String>, Error> {
@@ -201,42 +284,18 @@ impl<T: Precision> Model for Solver<T> {
     }
 
     fn state(&mut self) -> Result<State, Error> {
-        let mut state = State::default();
-        let leaves: Vec<f64> = self
-            .grid
-            .forest()
-            .leaves()
-            .iter()
-            .flat_map(|leaf| {
-                let [x, y, z] = leaf.at.map(f64::from);
-                [f64::from(leaf.level), x, y, z]
-            })
-            .collect();
-        state.arrays.push(("leaves".to_owned(), 4, leaves));
-        for channel in [OMEGA, PREVIOUS] {
-            let values = self.grid.channel(channel)?.values();
-            state.push_numbers(channel, &values.iter().map(|v| v.to_f64()).collect::<Vec<_>>());
-        }
-        let started = if self.started { 1.0 } else { 0.0 };
-        state.push_numbers("clock", &[self.time, self.last_step, started]);
-        state.push_vectors("impulse", &[self.impulse_after]);
-        let Work {
-            lost_moving,
-            lost_spreading,
-            faded,
-            ..
-        } = self.work;
-        state.push_numbers("work", &[lost_moving, lost_spreading, faded]);
-        Ok(state)
+        Ok(self.as_it_is()?.to_state())
     }
 
     fn keep(&mut self) -> Result<(), Error> {
-        self.kept = Some(self.state()?);
+        // Freed before the new one is made.
+        self.kept = None;
+        self.kept = Some(self.as_it_is()?);
         Ok(())
     }
 
     fn kept(&mut self) -> Result<Option<State>, Error> {
-        Ok(self.kept.take())
+        Ok(self.kept.take().map(|kept| kept.to_state()))
     }
 
     fn restore(&mut self, state: &State) -> Result<(), String> {
@@ -251,13 +310,7 @@ impl<T: Precision> Model for Solver<T> {
         });
         let forest =
             Forest::from_leaves(self.setup.domain.roots(), leaves.collect()).map_err(|error| error.to_string())?;
-        let mut builder = Grid::<T>::builder(self.setup.domain)
-            .boundary(Boundary::Extrapolate)
-            .forest(forest);
-        for channel in [OMEGA, VELOCITY, PREVIOUS, RATES, CARRIED] {
-            builder = builder.vector(channel);
-        }
-        let mut grid = builder.build().map_err(|error| error.to_string())?;
+        let mut grid = grid_of::<T>(&self.setup, Some(forest)).map_err(|error| error.to_string())?;
         for channel in [OMEGA, PREVIOUS] {
             let numbers = state.numbers(channel)?;
             let values = grid.values_mut(channel).map_err(|error| error.to_string())?;
@@ -304,10 +357,16 @@ impl<T: Precision> Model for Solver<T> {
     fn describe(&self) -> String {
         let setup = &self.setup;
         let reynolds = setup.speed * setup.length / setup.viscosity;
+        let blocks = self.grid.forest().leaves().len();
+        let mebibytes = |blocks: usize| self.memory_of(blocks) as f64 / 1024.0 / 1024.0;
         let mut text = format!(
-            "{} blocks, {} points, finest spacing {:.5} ({:.0} points a length), viscosity {:.4e}, Reynolds number {:.0}, {}",
-            self.grid.forest().leaves().len(),
+            "{} blocks, {} points, {:.0} MiB (at most {} blocks, {:.0} MiB), finest spacing {:.5} ({:.0} points a length), \
+             viscosity {:.4e}, Reynolds number {:.0}, {}",
+            blocks,
             self.grid.points(),
+            mebibytes(blocks),
+            self.most_blocks(),
+            mebibytes(self.most_blocks()),
             setup.finest(),
             setup.length / setup.finest(),
             setup.viscosity,

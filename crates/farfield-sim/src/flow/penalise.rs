@@ -65,10 +65,15 @@ impl Stopping<'_> {
         let (side, width, h) = (input.side(), input.width() as f64, input.spacing());
         let corner = domain.corner(input.block());
         let mut changes = [0, 1, 2].map(|_| vec![0.0; side * side * side]);
+        let velocity = [input.values(0), input.values(1), input.values(2)];
+        let along = |axis: usize, c: usize| corner[axis] + (c as f64 - width + offset) * h;
         for k in 0..side * side * side {
-            let point = [k % side, k / side % side, k / side / side];
-            let x: Vec3 = std::array::from_fn(|a| corner[a] + (point[a] as f64 - width + offset) * h);
-            let u = [0, 1, 2].map(|c| input.values(c)[k].to_f64());
+            let x = [along(0, k % side), along(1, k / side % side), along(2, k / side / side)];
+            let u = [
+                velocity[0][k].to_f64(),
+                velocity[1][k].to_f64(),
+                velocity[2][k].to_f64(),
+            ];
             let change = self.change(x, h, u);
             for c in 0..3 {
                 changes[c][k] = change[c];
@@ -153,9 +158,14 @@ impl<T: Precision> Solver<T> {
 }
 
 /// Where point `k` of a block is.
-fn place(corner: Vec3, h: f64, offset: f64, k: usize) -> Vec3 {
-    let point = [k % BLOCK_SIDE, k / BLOCK_SIDE % BLOCK_SIDE, k / BLOCK_SIDE / BLOCK_SIDE];
-    std::array::from_fn(|a| corner[a] + (point[a] as f64 + offset) * h)
+#[inline]
+pub(super) fn place(corner: Vec3, h: f64, offset: f64, k: usize) -> Vec3 {
+    let along = |axis: usize, c: usize| corner[axis] + (c as f64 + offset) * h;
+    [
+        along(0, k % BLOCK_SIDE),
+        along(1, k / BLOCK_SIDE % BLOCK_SIDE),
+        along(2, k / BLOCK_SIDE / BLOCK_SIDE),
+    ]
 }
 
 /// Adds `factor` times the curl of `field`, given with ghosts, of fourth order.

@@ -1,6 +1,7 @@
 //! The numbers a flow runs with, worked out from a case and checked before any work.
 
 use super::body::Body;
+use super::clean::FADE;
 use crate::case::{Case, Flow, FlowRing, GridSettings, PrecisionName, RemeshName};
 use crate::vec3::{Vec3, norm, scale};
 use farfield_grid::{Domain, MAX_LEVEL, RemeshKernel};
@@ -68,7 +69,20 @@ impl Setup {
         let mut bodies = Vec::new();
         for (k, settings) in case.body.iter().enumerate() {
             let body = Body::new(settings).map_err(|(key, why)| (format!("body.{k}.{key}"), why))?;
-            check_inside(&domain, &body, &format!("body.{k}.centre"))?;
+            let finest = domain.spacing(grid.level);
+            if body.length() < 8.0 * finest {
+                return Err(wrong(
+                    "grid.level",
+                    format!(
+                        "a body {:.4} across has fewer than 8 points of the finest spacing {finest:.4}: raise the level",
+                        body.length()
+                    ),
+                ));
+            }
+            let rim = FADE * finest;
+            check_inside(&domain, &body, [0.0, rim], &format!("body.{k}.centre"))?;
+            // It moves in a straight line, so it is inside all the time if it is at the end.
+            check_inside(&domain, &body, [case.time.end, rim], &format!("body.{k}.velocity"))?;
             bodies.push(body);
         }
         for (k, ring) in case.ring.iter().enumerate() {
@@ -122,16 +136,6 @@ impl Setup {
         let area = flow
             .area
             .unwrap_or_else(|| bodies.iter().map(|body| body.frontal_area(along)).sum());
-        let finest = domain.spacing(grid.level);
-        if let Some(body) = bodies.iter().find(|body| body.length() < 8.0 * finest) {
-            return Err(wrong(
-                "grid.level",
-                format!(
-                    "a body {:.4} across has fewer than 8 points of the finest spacing {finest:.4}: raise the level",
-                    body.length()
-                ),
-            ));
-        }
         Ok(Self {
             lambda: flow.penalisation * speed / length,
             kernel: match flow.remesh {
@@ -184,13 +188,6 @@ impl Setup {
                      grid.level or lower the Reynolds number"
                 ));
             }
-        }
-        if !self.rings.is_empty() {
-            warnings.push(
-                "rings on the flow solver are not right yet: they lose energy too fast and blow up without viscosity; \
-                 `farfield run single-ring` is right"
-                    .to_owned(),
-            );
         }
         warnings
     }
@@ -264,16 +261,18 @@ fn check_numbers(flow: &Flow, grid: &GridSettings) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn check_inside(domain: &Domain, body: &Body, key: &str) -> Result<(), Wrong> {
-    let (centre, reach) = (body.centre(0.0), body.reach());
+/// Refuses a body outside the box, or in the rim in which vorticity fades: forces would be wrong by a factor.
+fn check_inside(domain: &Domain, body: &Body, [time, rim]: [f64; 2], key: &str) -> Result<(), Wrong> {
+    let (centre, reach) = (body.centre(time), body.reach());
     for axis in 0..3 {
         let (low, high) = (domain.origin()[axis], domain.origin()[axis] + domain.size()[axis]);
         let (from, to) = (centre[axis] - reach, centre[axis] + reach);
-        if !(from > low && to < high) {
+        if !(from > low + rim && to < high - rim) {
             return Err((
                 key.to_owned(),
                 format!(
-                    "the body reaches from {from:.4} to {to:.4} along {}; the box goes from {low:.4} to {high:.4}",
+                    "at time {time} the body reaches from {from:.4} to {to:.4} along {}; the box goes from {low:.4} to {high:.4}, and \
+                     vorticity fades within {rim:.4} of its ends",
                     ["x", "y", "z"][axis]
                 ),
             ));

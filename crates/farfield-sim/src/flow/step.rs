@@ -2,7 +2,9 @@
 
 use super::model::{Moment, OMEGA, RATES, Solver, VELOCITY};
 use crate::error::Error;
-use farfield_grid::poisson::{Accuracy, Poisson, Precision};
+use farfield::plan::Parameters;
+use farfield::report::Interactions;
+use farfield_grid::poisson::{Accuracy, Method, Poisson, Precision, Report};
 use std::time::Instant;
 
 /// $\lambda\Delta t$ of the passes at an impulsive start.
@@ -17,16 +19,7 @@ impl<T: Precision> Solver<T> {
         let mut remarks = Vec::new();
         self.penalise(step)?;
         self.impulse_after = self.impulse()?;
-        self.velocity_at_middle(step)?;
-        // In turns, so that over two steps the order of both does not matter: second order in time.
-        let (moved, spread) = if number.is_multiple_of(2) {
-            let (_, spread) = self.stretch_and_diffuse(step)?;
-            (self.advect(step)?, spread)
-        } else {
-            let moved = self.advect(step)?;
-            (moved, self.stretch_and_diffuse(step)?.1)
-        };
-        (self.work.lost_moving, self.work.lost_spreading) = (moved.lost(), spread.lost());
+        [self.work.lost_moving, self.work.lost_spreading] = self.transport(step)?;
         self.work.faded = self.fade()?;
         if self.work.faded > FADED {
             let share = 100.0 * self.work.faded;
@@ -39,9 +32,14 @@ impl<T: Precision> Solver<T> {
             self.clean()?;
         }
         if number.is_multiple_of(self.setup.grid.adapt_every) && self.adapt()?.capped {
-            let most = self.setup.grid.most_blocks;
+            let (most, wanted) = (self.most_blocks(), self.setup.grid.most_blocks);
+            let why = if most < wanted {
+                "memory has room for"
+            } else {
+                "grid.most_blocks allows"
+            };
             remarks.push(format!(
-                "step {number}: not refined, as there would be more than grid.most_blocks = {most} blocks"
+                "step {number}: not refined, as there would be more than the {most} blocks that {why}"
             ));
         }
         self.time += step;
@@ -60,10 +58,12 @@ impl<T: Precision> Solver<T> {
         let sources = self.solve_velocity()?;
         let begin = Instant::now();
         let extremes = self.grid.convection(VELOCITY, RATES)?;
-        let forces = self.forces()?;
+        let sums = self.sums()?;
+        let forces = self.forces(&sums)?;
         self.work.other_seconds += begin.elapsed().as_secs_f64();
         Ok(Moment {
             extremes,
+            sums,
             forces,
             sources,
         })
@@ -83,12 +83,15 @@ impl<T: Precision> Solver<T> {
     }
 
     /// Sets the velocity to that of the vorticity and the stream; returns how many points were sources.
-    fn solve_velocity(&mut self) -> Result<usize, Error> {
+    pub(super) fn solve_velocity(&mut self) -> Result<usize, Error> {
         let begin = Instant::now();
         let largest = self.grid.largest(OMEGA)?;
         let sources = if largest > 0.0 {
             let poisson = self.poisson().threshold(self.setup.flow.source_cutoff * largest);
-            poisson.solve_velocity(&mut self.grid, OMEGA, VELOCITY)?.sources
+            let report = poisson.solve_velocity(&mut self.grid, OMEGA, VELOCITY)?;
+            let parameters = parameters_of(&report);
+            self.summation.remember("velocity", parameters, report.seconds.total);
+            report.sources
         } else {
             self.grid.values_mut(VELOCITY)?.fill(T::ZERO);
             0
@@ -108,8 +111,30 @@ impl<T: Precision> Solver<T> {
 
     /// The Poisson problem as the case wants it.
     pub(super) fn poisson(&self) -> Poisson {
-        Poisson::new(Accuracy::Tolerance(self.setup.tolerance))
+        let poisson = Poisson::new(Accuracy::Tolerance(self.setup.tolerance))
             .simd(self.summation.simd)
-            .device(self.summation.device)
+            .device(self.summation.device);
+        match farfield::Method::from(self.summation.settings.method) {
+            farfield::Method::Treecode => poisson.method(Method::Treecode),
+            farfield::Method::Fmm => poisson.method(Method::Fmm),
+            _ => poisson,
+        }
+    }
+}
+
+/// What a solution of the Poisson problem says about itself, in the words of a sum.
+fn parameters_of(report: &Report) -> Parameters {
+    Parameters {
+        method: match report.method {
+            Method::Treecode => farfield::Method::Treecode,
+            Method::Fmm => farfield::Method::Fmm,
+        },
+        order: report.order,
+        lowest_m2l_order: None,
+        theta: report.theta,
+        leaf_capacity: report.leaf_capacity,
+        depth: Some(report.depth),
+        boxes: report.boxes,
+        interactions: Interactions::default(),
     }
 }

@@ -2,7 +2,6 @@
 
 use super::model::{CARRIED, OMEGA, PREVIOUS, RATES, Solver, VELOCITY};
 use crate::error::Error;
-use farfield_grid::Balance;
 use farfield_grid::operators::LARGEST_LAPLACIAN;
 use farfield_grid::poisson::Precision;
 
@@ -10,6 +9,26 @@ use farfield_grid::poisson::Precision;
 const DIFFUSION_SAFETY: f64 = 0.8;
 
 impl<T: Precision> Solver<T> {
+    /// Before the first step there is no velocity of a step before. It is guessed from that of a step ahead: a trial step
+    /// with the present velocity is taken back again.
+    fn look_ahead(&mut self, step: f64) -> Result<(), Error> {
+        let begin = [OMEGA, VELOCITY].map(|channel| self.grid.channel(channel).map(|c| c.values().to_vec()));
+        let [omega, velocity] = begin;
+        let (omega, velocity) = (omega?, velocity?);
+        self.last_step = step;
+        self.grid.values_mut(PREVIOUS)?.copy_from_slice(&velocity);
+        self.transport(step)?;
+        self.solve_velocity()?;
+        self.grid.combine(PREVIOUS, [VELOCITY], |before, [ahead]| {
+            for k in 0..before.len() {
+                before[k] = before[k] + before[k] - ahead[k];
+            }
+        })?;
+        self.grid.values_mut(OMEGA)?.copy_from_slice(&omega);
+        self.grid.values_mut(VELOCITY)?.copy_from_slice(&velocity);
+        Ok(())
+    }
+
     /// Turns the velocity into that of the middle of the coming step, by what the last step changed; the present one
     /// is kept for the next time.
     pub(super) fn velocity_at_middle(&mut self, step: f64) -> Result<(), Error> {
@@ -29,14 +48,33 @@ impl<T: Precision> Solver<T> {
         Ok(self.grid.swap(VELOCITY, RATES)?)
     }
 
-    /// Stretching and diffusion over a step, by the midpoint rule, in as many sub-steps as diffusion on the finest
-    /// level needs to be stable. Returns their number.
-    pub(super) fn stretch_and_diffuse(&mut self, step: f64) -> Result<(u32, Balance), Error> {
+    /// Stretching and diffusion over half a step, motion over the whole, and the other half (Strang): second order in time.
+    /// Returns what was lost in motion and in the rest.
+    pub(super) fn transport(&mut self, step: f64) -> Result<[f64; 2], Error> {
+        if self.last_step == 0.0 && self.setup.bodies.is_empty() {
+            self.look_ahead(step)?;
+        }
+        self.velocity_at_middle(step)?;
+        let [before, _] = self.grid.integrals(OMEGA)?;
+        self.stretch_and_diffuse(0.5 * step)?;
+        let [spread, _] = self.grid.integrals(OMEGA)?;
+        self.advect(step)?;
+        let [moved, _] = self.grid.integrals(OMEGA)?;
+        self.stretch_and_diffuse(0.5 * step)?;
+        // What level jumps took goes back to where there is vorticity.
+        let balance = self.grid.restore_integrals(OMEGA, &before)?;
+        let moving = balance.share(&moved, &spread);
+        let spreading = balance.share(&spread, &before) + balance.share(&balance.after, &moved);
+        Ok([moving, spreading])
+    }
+
+    /// Stretching and diffusion over a time, by the midpoint rule, in as many sub-steps as diffusion on the finest level
+    /// needs to be stable.
+    fn stretch_and_diffuse(&mut self, step: f64) -> Result<(), Error> {
         let h = self.grid.finest_spacing();
         let fourier = self.setup.viscosity * step * LARGEST_LAPLACIAN / (2.0 * h * h);
         let parts = (fourier / DIFFUSION_SAFETY).ceil().max(1.0) as u32;
         let part = step / f64::from(parts);
-        let [before, _] = self.grid.integrals(OMEGA)?;
         for _ in 0..parts {
             self.grid
                 .vorticity_rates(OMEGA, VELOCITY, self.setup.viscosity, RATES)?;
@@ -55,13 +93,11 @@ impl<T: Precision> Solver<T> {
                 }
             })?;
         }
-        let balance = self.grid.restore_integrals(OMEGA, &before)?;
-        Ok((parts, balance))
+        Ok(())
     }
 
     /// Every point moves with the flow, to second order, and is spread over the grid again.
-    pub(super) fn advect(&mut self, step: f64) -> Result<Balance, Error> {
-        let [before, _] = self.grid.integrals(OMEGA)?;
+    fn advect(&mut self, step: f64) -> Result<(), Error> {
         // Half a step on, a point has the velocity u + dt/2 (u . grad) u.
         self.grid.convection(VELOCITY, RATES)?;
         let half = T::from_f64(0.5 * step);
@@ -71,7 +107,6 @@ impl<T: Precision> Solver<T> {
             }
         })?;
         self.grid.remesh(self.setup.kernel, OMEGA, RATES, step, CARRIED)?;
-        self.grid.swap(OMEGA, CARRIED)?;
-        Ok(self.grid.restore_integrals(OMEGA, &before)?)
+        Ok(self.grid.swap(OMEGA, CARRIED)?)
     }
 }

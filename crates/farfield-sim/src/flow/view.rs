@@ -2,13 +2,18 @@
 
 use super::model::{OMEGA, Solver, VELOCITY};
 use crate::error::Error;
-use crate::model::{Blocks, Cut, Show, Slice, Snapshot};
+use crate::model::{Blocks, Cut, Glow, Show, Slice, Snapshot};
 use crate::vec3::{Vec3, norm};
 use farfield_grid::BLOCK_SIDE;
 use farfield_grid::poisson::Precision;
+use rayon::prelude::*;
 
 /// The most points of a cut.
 const MOST_CUT: usize = 4_000_000;
+/// The most points of the picture of all vorticity.
+const MOST_GLOW: usize = 1_000_000;
+/// The value of the Q criterion that is shown, in squares of speed over length.
+const Q_LEVEL: f64 = 1.0;
 
 impl<T: Precision> Solver<T> {
     /// Slices through the middle of the flow; with everything, all points as well.
@@ -30,7 +35,49 @@ impl<T: Precision> Solver<T> {
             slices,
             blocks,
             cut,
+            glow: Some(self.glow()?),
         })
+    }
+
+    /// The size of the vorticity on the finest level that has no more than [`MOST_GLOW`] points.
+    fn glow(&self) -> Result<Glow, Error> {
+        let (level, domain) = (self.level_of(MOST_GLOW), self.setup.domain);
+        let [x, y, z] = [0, 1, 2].map(|c| self.grid.uniform(OMEGA, c, level));
+        let (x, y, z) = (x?, y?, z?);
+        let (size, h) = (self.grid.points_of_level(level), domain.spacing(level));
+        let first = domain.origin().map(|c| c + self.grid.wavelet().offset() * h);
+        let bodies = &self.setup.bodies;
+        let distance = |k: usize| {
+            let at = [k % size[0], k / size[0] % size[1], k / size[0] / size[1]];
+            let place = std::array::from_fn(|a| first[a] + at[a] as f64 * h);
+            let distances = bodies.iter().map(|body| body.distance(place, self.time));
+            (distances.fold(f64::INFINITY, f64::min) / h) as f32
+        };
+        let magnitude: Vec<f32> = (0..x.len())
+            .into_par_iter()
+            .map(|k| norm([x[k].to_f64(), y[k].to_f64(), z[k].to_f64()]) as f32)
+            .collect();
+        let largest = magnitude.iter().copied().fold(0.0, f32::max);
+        Ok(Glow {
+            size,
+            distance: if bodies.is_empty() {
+                Vec::new()
+            } else {
+                (0..x.len()).into_par_iter().map(distance).collect()
+            },
+            // Thin layers on walls would else hide the wake.
+            bright: (if bodies.is_empty() { 1.0 } else { 0.3 } * largest).max(f32::MIN_POSITIVE),
+            magnitude,
+        })
+    }
+
+    /// The finest level with no more than `most` points.
+    fn level_of(&self, most: usize) -> u8 {
+        let finest = self.grid.forest().finest_level();
+        let points = |level: u8| self.grid.points_of_level(level).iter().product::<usize>();
+        let levels = finest.saturating_sub(4)..=finest;
+        let fits = levels.rev().find(|level| points(*level) <= most);
+        fits.unwrap_or(finest.saturating_sub(4))
     }
 
     /// The vorticity across a plane where one coordinate is fixed, and the outlines of the blocks it cuts.
@@ -74,12 +121,7 @@ impl<T: Precision> Solver<T> {
 
     /// All points of the finest level that has no more than [`MOST_CUT`] of them.
     fn cut(&self) -> Result<Cut, Error> {
-        let finest = self.grid.forest().finest_level();
-        let points = |level: u8| self.grid.points_of_level(level).iter().product::<usize>();
-        let level = (finest.saturating_sub(4)..=finest)
-            .rev()
-            .find(|level| points(*level) <= MOST_CUT)
-            .unwrap_or(finest.saturating_sub(4));
+        let level = self.level_of(MOST_CUT);
         let vectors = |channel: &str| -> Result<Vec<Vec3>, Error> {
             let parts = [0, 1, 2].map(|c| self.grid.uniform(channel, c, level));
             let [x, y, z] = parts;
@@ -95,6 +137,7 @@ impl<T: Precision> Solver<T> {
             spacing: h,
             size,
             vorticity: vectors(OMEGA)?,
+            q_level: Q_LEVEL * (self.setup.speed / self.setup.length).powi(2),
             q: q_criterion(&velocity, size, h),
             velocity,
         })

@@ -1,8 +1,11 @@
-//! A flow for viewers: all blocks as one unstructured grid, `.vtu`; all points of one level, `.vti` and arrays.
+//! A flow for viewers: all blocks as one unstructured grid, `.vtu`; all points of one level, `.vti` and arrays; the surfaces of
+//! vortices, `.vtp`.
 
+use super::isosurface::{Lattice, surface};
 use crate::error::Error;
 use crate::model::{Blocks, Cut};
-use farfield_io::vtk::{Attributes, Hexahedra, RegularGrid, write_vti, write_vtu};
+use crate::vec3::norm;
+use farfield_io::vtk::{Attributes, Hexahedra, RegularGrid, Triangles, write_surface, write_vti, write_vtu};
 use farfield_io::{Array, NamedArray, Precision};
 use std::path::Path;
 
@@ -53,6 +56,26 @@ pub fn write_cut(path: &Path, cut: &Cut) -> Result<(), Error> {
         cell_data: Attributes::default(),
     };
     Ok(write_vti(path, &grid, Precision::Single)?)
+}
+
+/// Writes the surface on which the Q criterion has the value that shows vortices, with the size of the vorticity on it.
+pub fn write_vortices(path: &Path, cut: &Cut) -> Result<(), Error> {
+    let lattice = Lattice {
+        origin: cut.origin,
+        spacing: cut.spacing,
+        size: cut.size,
+    };
+    let magnitude: Vec<f64> = cut.vorticity.iter().map(|w| norm(*w)).collect();
+    let found = surface(&lattice, &cut.q, cut.q_level, &magnitude);
+    let triangles = Triangles {
+        points: &found.points,
+        corners: &found.triangles,
+        point_data: Attributes {
+            scalars: vec![("vorticity magnitude", &found.values)],
+            vectors: Vec::new(),
+        },
+    };
+    Ok(write_surface(path, &triangles, Precision::Single)?)
 }
 
 /// The same for numpy; `size` has the points along x, y and z, x fastest in the others.

@@ -43,6 +43,9 @@ impl Fields {
                 let file = format!("cut-{step:06}.vti");
                 blocks::write_cut(&self.folder.join(&file), cut)?;
                 self.list("cut", time, file)?;
+                let file = format!("vortices-{step:06}.vtp");
+                blocks::write_vortices(&self.folder.join(&file), cut)?;
+                self.list("vortices", time, file)?;
             }
             if self.npz {
                 let arrays = blocks::arrays_of_cut(cut);

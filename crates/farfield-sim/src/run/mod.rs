@@ -6,6 +6,7 @@ mod blocks;
 mod fields;
 mod flow_charts;
 mod folder;
+mod isosurface;
 mod observe;
 mod outcome;
 mod pictures;

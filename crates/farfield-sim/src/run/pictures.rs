@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::model::{Cloud as Points, Snapshot};
 use crate::vec3::Vec3;
 use farfield_plot::scene::{Bounds, Camera, Cloud, ColourMap, Exposure, Scene};
-use farfield_plot::{Animation, Color, Image};
+use farfield_plot::{Animation, Color, Image, Volume};
 use rayon::prelude::*;
 use std::path::PathBuf;
 
@@ -70,6 +70,24 @@ impl Pictures {
     /// Draws one moment.
     pub fn draw(&mut self, step: u64, time: f64, snapshot: &Snapshot) -> Result<(), Error> {
         slices::draw(&self.folder, step, time, &snapshot.slices, self.image)?;
+        if let Some(glow) = &snapshot.glow
+            && !self.views.is_empty()
+        {
+            let image = Volume {
+                size: glow.size,
+                values: &glow.magnitude,
+                distance: &glow.distance,
+                bright: glow.bright,
+                view: [-70.0, 18.0],
+            };
+            let folder = self.folder.join("volume");
+            std::fs::create_dir_all(&folder).map_err(|error| Error::Folder {
+                folder: folder.clone(),
+                why: format!("cannot make this folder: {error}"),
+            })?;
+            let image = image.render(self.image[0], self.image[1]);
+            image.write_png(folder.join(format!("frame-{step:06}.png")))?;
+        }
         let Some(cloud) = snapshot.clouds.first() else {
             return Ok(());
         };

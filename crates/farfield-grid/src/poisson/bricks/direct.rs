@@ -2,7 +2,7 @@
 
 use super::{LINES, LineTable};
 use crate::poisson::kernel::Pair;
-use crate::poisson::plan::{BRICK_POINTS, BRICK_SIDE, Brick, DirectRange};
+use crate::poisson::lists::{BRICK_POINTS, BRICK_SIDE, Brick, DirectRange};
 use crate::poisson::sources::Sources;
 use farfield::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch, rsqrt};
 
@@ -184,10 +184,15 @@ impl<T: Real, const PAIR: u8, const C: usize> Tile<T, PAIR, C> {
             while first < BRICK_SIDE {
                 let mut totals = [[V::zero(); X]; C];
                 for j in 0..count {
+                    // Not `map`: a closure is compiled without the instruction set and becomes a call for each source.
+                    let mut weight = [V::zero(); C];
+                    for c in 0..C {
+                        weight[c] = V::splat(self.weights[j][c]);
+                    }
                     let source = Source::<V, C> {
                         dy: y - V::splat(self.y[j]),
                         dz: z - V::splat(self.z[j]),
-                        weight: self.weights[j].map(V::splat),
+                        weight,
                         epsilon2: V::splat(self.epsilon2[j]),
                         same_place,
                     };

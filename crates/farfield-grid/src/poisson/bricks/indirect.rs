@@ -1,8 +1,8 @@
 //! Expansions (M2P).
 
 use super::{LINES, LineTable};
+use crate::poisson::lists::{BRICK_POINTS, BRICK_SIDE, Brick};
 use crate::poisson::multipole::{Expansions, term, term_count, unit};
-use crate::poisson::plan::{BRICK_POINTS, BRICK_SIDE, Brick};
 use crate::poisson::tree::SourceTree;
 use farfield::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch, rsqrt};
 

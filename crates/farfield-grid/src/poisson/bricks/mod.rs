@@ -10,7 +10,7 @@ mod indirect;
 pub(super) use direct::add_direct;
 pub(super) use indirect::add_indirect;
 
-use super::plan::{BRICK_POINTS, BRICK_SIDE};
+use super::lists::{BRICK_POINTS, BRICK_SIDE};
 use farfield::simd::{Lanes, MAX_LANES, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
 
 /// Lines along x.

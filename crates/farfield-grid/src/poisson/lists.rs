@@ -1,4 +1,4 @@
-//! Logical plans: for each brick of destination points, which sources it meets directly and which expansions.
+//! Logical lists: for each brick of destination points, which sources it meets directly and which expansions.
 
 use super::tree::SourceTree;
 use crate::forest::{BLOCK_SIDE, Domain, Forest};
@@ -69,10 +69,10 @@ pub struct DirectRange {
     pub touching: bool,
 }
 
-/// The plans of all bricks, in flat arrays: brick `b` has the entries `offsets[b]..offsets[b + 1]`. An expansion is
+/// The lists of all bricks, in flat arrays: brick `b` has the entries `offsets[b]..offsets[b + 1]`. An expansion is
 /// given by its node, which has the centre.
 #[derive(Debug, Clone, Default)]
-pub struct Plans {
+pub struct BrickLists {
     direct: Vec<DirectRange>,
     direct_offsets: Vec<usize>,
     indirect: Vec<u32>,
@@ -80,7 +80,7 @@ pub struct Plans {
     direct_sources: u64,
 }
 
-impl Plans {
+impl BrickLists {
     /// Walks the tree for every brick: a node with $a/r<\theta$ is met through its expansion, a leaf that fails this
     /// directly, and any other node is opened. `clearances` says for each node how far its sources must be away from
     /// the brick besides; the expansions are of the singular kernel.
@@ -106,10 +106,10 @@ impl Plans {
         expansions: bool,
         is_far: impl Fn(usize, f64) -> bool + Sync,
     ) -> Self {
-        let plans: Vec<(Vec<DirectRange>, Vec<u32>)> = bricks
+        let lists: Vec<(Vec<DirectRange>, Vec<u32>)> = bricks
             .par_iter()
             .map(|brick| {
-                let (direct, indirect) = plan(brick, tree, &is_far);
+                let (direct, indirect) = lists_of(brick, tree, &is_far);
                 (direct, if expansions { indirect } else { Vec::new() })
             })
             .collect();
@@ -118,7 +118,7 @@ impl Plans {
             indirect_offsets: vec![0],
             ..Self::default()
         };
-        for (direct, indirect) in plans {
+        for (direct, indirect) in lists {
             all.direct_sources += direct
                 .iter()
                 .map(|range| u64::from(range.end - range.start))
@@ -162,7 +162,7 @@ impl Plans {
     }
 }
 
-fn plan(brick: &Brick, tree: &SourceTree, is_far: impl Fn(usize, f64) -> bool) -> (Vec<DirectRange>, Vec<u32>) {
+fn lists_of(brick: &Brick, tree: &SourceTree, is_far: impl Fn(usize, f64) -> bool) -> (Vec<DirectRange>, Vec<u32>) {
     let (mut direct, mut indirect): (Vec<DirectRange>, Vec<u32>) = (Vec::new(), Vec::new());
     walk(brick, tree, 0, is_far, |number, met| match met {
         Met::Far => indirect.push(number as u32),

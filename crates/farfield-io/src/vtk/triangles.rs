@@ -1,0 +1,59 @@
+//! Surfaces of triangles: `.vtp`.
+
+use std::path::Path;
+
+use super::attributes::Attributes;
+use super::document::{Document, Section};
+use super::encoding::{Encoding, Numbers};
+use crate::Error;
+
+/// A surface of triangles, for instance where a field has one value.
+#[derive(Clone, Debug, Default)]
+pub struct Triangles<'a> {
+    /// Where the corners are. Triangles may share them.
+    pub points: &'a [[f64; 3]],
+    /// The corners of each triangle, as indices of `points`.
+    pub corners: &'a [[usize; 3]],
+    /// Fields on the points.
+    pub point_data: Attributes<'a>,
+}
+
+/// Writes a surface as a `.vtp` file (`PolyData`), completely or not at all.
+///
+/// # Errors
+///
+/// Before anything is written: [`Error::BadGrid`] for a triangle with a corner that does not exist,
+/// [`Error::RowsDiffer`] for a field with another length than the points, [`Error::BadName`] for an
+/// empty or repeated name. Afterwards [`Error::NoFolder`] and [`Error::Write`].
+pub fn write_surface(
+    path: impl AsRef<Path>,
+    surface: &Triangles<'_>,
+    encoding: impl Into<Encoding>,
+) -> Result<(), Error> {
+    let (path, points, count) = (path.as_ref(), surface.points.len(), surface.corners.len());
+    let missing = |corners: &[usize; 3]| corners.iter().any(|&corner| corner >= points);
+    if let Some(index) = surface.corners.iter().position(missing) {
+        return Err(Error::BadGrid {
+            path: path.to_owned(),
+            expected: format!("corners below {points}, the number of points"),
+            found: format!("triangle {index} with corners {:?}", surface.corners[index]),
+        });
+    }
+    surface.point_data.check(path, "points", points)?;
+    let piece = format!(
+        " NumberOfPoints=\"{points}\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" NumberOfPolys=\"{count}\""
+    );
+    let mut document = Document::new("PolyData", String::new(), piece);
+    surface.point_data.add_to(&mut document, Section::PointData);
+    document.points(surface.points);
+    document.open(Section::Polys);
+    document.array("connectivity", Numbers::Corners(surface.corners.as_flattened()));
+    let ends = Numbers::Sequence {
+        first: 3,
+        step: 3,
+        count,
+    };
+    document.array("offsets", ends);
+    document.close(Section::Polys);
+    document.write(path, encoding.into())
+}

@@ -1,0 +1,196 @@
+//! A field in space as a glowing cloud, with solid bodies in it.
+//!
+//! Rays go from the viewer through the box in equal steps. A step adds colour by the field's size there, as far as what lies
+//! before it lets it through; larger values are denser. Where a ray meets a body it ends on a lit surface.
+
+use crate::color::Color;
+use crate::image::Image;
+use crate::scene::ColourMap;
+use rayon::prelude::*;
+
+/// Numbers on a regular grid, x fastest, then y, then z, and the signed distance to bodies at the same points.
+#[derive(Debug, Clone)]
+pub struct Volume<'a> {
+    /// Points along x, y and z.
+    pub size: [usize; 3],
+    /// The field, zero or more.
+    pub values: &'a [f32],
+    /// The distance to the nearest body's surface in spacings, negative inside; empty without bodies.
+    pub distance: &'a [f32],
+    /// The value that is shown as the brightest.
+    pub bright: f32,
+    /// The direction from which is looked: degrees about z from the x axis, and above the xy plane.
+    pub view: [f64; 2],
+}
+
+/// Steps of a ray in a spacing.
+const STEPS: f32 = 2.0;
+/// How dense the brightest value is, per spacing.
+const DENSITY: f32 = 0.55;
+/// The colour of bodies.
+const BODY: [f32; 3] = [0.72, 0.74, 0.78];
+/// Where light comes from, relative to the viewer: right, up, towards.
+const LIGHT: [f32; 3] = [-0.45, 0.65, 0.61];
+
+impl Volume<'_> {
+    /// Draws it, as large as fits.
+    #[must_use]
+    pub fn render(&self, width: u32, height: u32) -> Image {
+        let (width, height) = (width.max(1) as usize, height.max(1) as usize);
+        let axes = self.axes();
+        let half = self.size.map(|n| 0.5 * (n as f32 - 1.0));
+        // The box's extent across the picture decides the scale.
+        let extent = |axis: [f32; 3]| (0..3).map(|a| axis[a].abs() * half[a]).sum::<f32>();
+        let scale = (2.0 * extent(axes[0]) / width as f32).max(2.0 * extent(axes[1]) / height as f32);
+        let depth = extent(axes[2]);
+        let background = Color::hex(0x0B_0E14);
+        let mut pixels = vec![0u8; width * height * 3];
+        pixels
+            .par_chunks_exact_mut(width * 3)
+            .enumerate()
+            .for_each(|(row, line)| {
+                for (column, pixel) in line.chunks_exact_mut(3).enumerate() {
+                    let right = (column as f32 + 0.5 - 0.5 * width as f32) * scale;
+                    let up = (0.5 * height as f32 - row as f32 - 0.5) * scale;
+                    let start: [f32; 3] =
+                        std::array::from_fn(|a| half[a] + right * axes[0][a] + up * axes[1][a] + depth * axes[2][a]);
+                    let (colour, through) = self.march(start, axes, 2.0 * depth);
+                    let behind = [background.r, background.g, background.b];
+                    for c in 0..3 {
+                        let value = colour[c] * 255.0 + through * f32::from(behind[c]);
+                        pixel[c] = value.clamp(0.0, 255.0) as u8;
+                    }
+                }
+            });
+        Image::from_pixels(width, height, pixels)
+    }
+
+    /// Right, up and towards the viewer.
+    fn axes(&self) -> [[f32; 3]; 3] {
+        let (turn, lift) = (self.view[0].to_radians(), self.view[1].to_radians());
+        let ((s, c), (sl, cl)) = (turn.sin_cos(), lift.sin_cos());
+        [
+            [-s as f32, c as f32, 0.0],
+            [(-sl * c) as f32, (-sl * s) as f32, cl as f32],
+            [(cl * c) as f32, (cl * s) as f32, sl as f32],
+        ]
+    }
+
+    /// The colour a ray collects, and how much of the background shows.
+    fn march(&self, start: [f32; 3], axes: [[f32; 3]; 3], length: f32) -> ([f32; 3], f32) {
+        let (mut colour, mut through) = ([0.0f32; 3], 1.0f32);
+        for k in 0..(length * STEPS) as usize {
+            let along = k as f32 / STEPS;
+            let at: [f32; 3] = std::array::from_fn(|a| start[a] - along * axes[2][a]);
+            let Some(value) = self.sample(self.values, at) else {
+                continue;
+            };
+            if !self.distance.is_empty() && self.sample(self.distance, at).is_some_and(|d| d < 0.0) {
+                let light = self.light(at, axes);
+                for c in 0..3 {
+                    colour[c] += through * BODY[c] * light;
+                }
+                return (colour, 0.0);
+            }
+            let share = (value / self.bright).clamp(0.0, 1.0);
+            if share < 0.02 {
+                continue;
+            }
+            let stopped = 1.0 - (-DENSITY * share * share.sqrt() / STEPS).exp();
+            let own = ColourMap::Inferno.at(0.25 + 0.75 * f64::from(share));
+            for (c, part) in [own.r, own.g, own.b].into_iter().enumerate() {
+                colour[c] += through * stopped * f32::from(part) / 255.0;
+            }
+            through *= 1.0 - stopped;
+            if through < 0.01 {
+                break;
+            }
+        }
+        (colour, through)
+    }
+
+    /// How brightly a body's surface is lit.
+    fn light(&self, at: [f32; 3], axes: [[f32; 3]; 3]) -> f32 {
+        let slope: [f32; 3] = std::array::from_fn(|a| {
+            let (mut low, mut high) = (at, at);
+            (low[a], high[a]) = (at[a] - 1.0, at[a] + 1.0);
+            self.sample(self.distance, high).unwrap_or(0.0) - self.sample(self.distance, low).unwrap_or(0.0)
+        });
+        let size = slope.iter().map(|c| c * c).sum::<f32>().sqrt().max(1e-9);
+        let toward = |axis: [f32; 3]| (0..3).map(|a| slope[a] / size * axis[a]).sum::<f32>();
+        let lit: f32 = (0..3).map(|k| LIGHT[k] * toward(axes[k])).sum();
+        0.18 + 0.82 * lit.max(0.0)
+    }
+
+    /// Linear between points; `None` outside the box.
+    fn sample(&self, values: &[f32], at: [f32; 3]) -> Option<f32> {
+        let mut low = [0usize; 3];
+        let mut share = [0.0f32; 3];
+        for a in 0..3 {
+            if !(at[a] >= 0.0 && at[a] <= self.size[a] as f32 - 1.0) || self.size[a] < 2 {
+                return None;
+            }
+            low[a] = (at[a] as usize).min(self.size[a] - 2);
+            share[a] = at[a] - low[a] as f32;
+        }
+        let (line, plane) = (self.size[0], self.size[0] * self.size[1]);
+        let first = low[2] * plane + low[1] * line + low[0];
+        let mix = |k: usize| values[k] + share[0] * (values[k + 1] - values[k]);
+        let low_plane = mix(first) + share[1] * (mix(first + line) - mix(first));
+        let high = first + plane;
+        let high_plane = mix(high) + share[1] * (mix(high + line) - mix(high));
+        Some(low_plane + share[2] * (high_plane - low_plane))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A box with a bright ball at low x and a body at high x.
+    fn picture(view: [f64; 2], with_body: bool) -> Image {
+        let n = 33usize;
+        let from = |x: f32| {
+            move |k: usize| {
+                let at = [k % n, k / n % n, k / n / n].map(|c| c as f32);
+                ((at[0] - x).powi(2) + (at[1] - 16.0).powi(2) + (at[2] - 16.0).powi(2)).sqrt()
+            }
+        };
+        let values: Vec<f32> = (0..n.pow(3))
+            .map(|k| if from(8.0)(k) < 5.0 { 1.0 } else { 0.0 })
+            .collect();
+        let distance: Vec<f32> = (0..n.pow(3)).map(|k| from(24.0)(k) - 5.0).collect();
+        let volume = Volume {
+            size: [n; 3],
+            values: &values,
+            distance: if with_body { &distance } else { &[] },
+            bright: 1.0,
+            view,
+        };
+        volume.render(66, 66)
+    }
+
+    fn brightness(image: &Image, x: usize, y: usize) -> u32 {
+        image
+            .pixel(x, y)
+            .map_or(0, |c| u32::from(c.r) + u32::from(c.g) + u32::from(c.b))
+    }
+
+    #[test]
+    fn cloud_and_body_are_where_they_are_and_hide_each_other() {
+        // From -y: x to the right.
+        let side = picture([-90.0, 0.0], true);
+        let (cloud, body, empty) = (
+            brightness(&side, 17, 33),
+            brightness(&side, 49, 33),
+            brightness(&side, 33, 5),
+        );
+        assert!(cloud > 2 * empty && body > 2 * empty, "{cloud} {body} {empty}");
+        // From +x the body is before the cloud, from -x behind it.
+        let (front, alone) = (picture([0.0, 0.0], true), picture([0.0, 0.0], false));
+        let pixel = front.pixel(33, 33).unwrap();
+        assert!(pixel.b > pixel.r / 2 + 20, "the body is grey: {pixel:?}");
+        let cloud = alone.pixel(33, 33).unwrap();
+        assert!(cloud.b < cloud.r, "the cloud is warm: {cloud:?}");
+    }
+}
