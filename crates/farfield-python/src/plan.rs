@@ -167,3 +167,21 @@ impl Plan {
         self.memory_bytes
     }
 }
+
+/// The seconds of so many sums from Rust alone, planning included: what the same sum costs without Python.
+#[pyfunction]
+pub fn seconds_on_host(py: Python<'_>, request: Request, strengths: AnyNumbers, repeats: usize) -> PyResult<Vec<f64>> {
+    let work = move || {
+        with_threads(request.threads, || {
+            let one = |_| {
+                let start = std::time::Instant::now();
+                let values = make(&request)?.0.evaluate(&strengths, "strengths")?;
+                let seconds = start.elapsed().as_secs_f64();
+                drop(values);
+                Ok(seconds)
+            };
+            (0..repeats).map(one).collect::<Result<Vec<f64>, Failure>>()
+        })?
+    };
+    Ok(wait::short(py, work)?)
+}
