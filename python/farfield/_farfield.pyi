@@ -1,11 +1,12 @@
 """The extension module: plain arrays and names in, flat arrays out."""
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, final
 
 import numpy as np
 
 __version__: str
 
+@final
 class Plan:
     def __new__(cls, request: Dict[str, Any]) -> Plan: ...
     def evaluate(self, strengths: np.ndarray) -> List[np.ndarray]: ...
@@ -14,6 +15,7 @@ class Plan:
     @property
     def memory_bytes(self) -> int: ...
 
+@final
 class Simulation:
     def __new__(cls, asked: Dict[str, Any], arrays: Dict[str, Tuple[int, np.ndarray]]) -> Simulation: ...
     def step(self, dt: Optional[float]) -> None: ...
@@ -24,6 +26,7 @@ class Simulation:
     def clouds(self) -> List[Tuple[str, List[Tuple[str, int, np.ndarray]]]]: ...
     def describe(self) -> str: ...
 
+@final
 class GpuArray:
     def __dlpack__(
         self, *, stream: Optional[int] = ..., max_version: Any = ..., dl_device: Any = ..., copy: Optional[bool] = ...

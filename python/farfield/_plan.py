@@ -238,7 +238,7 @@ class Plan:
                 raise ValueError(f"outputs: `{name}` is named twice")
         return names, isinstance(outputs, str)
 
-    def __call__(self, strengths: Any = None, *, dipoles: Any = None) -> Result:
+    def __call__(self, strengths: Any = None, *, dipoles: Any = None) -> Any:
         """Sums for these strengths: (n,), or (vectors, n); of vortices in space (n, 3), or (vectors, n, 3)."""
         numbers, single = self._strengths(strengths, dipoles)
         return self._results(self._plan.evaluate(numbers), single)
@@ -382,7 +382,8 @@ def once(
         options=options,
         **about,
     )
-    return plan(values, dipoles=moments)
+    result: Result = plan(values, dipoles=moments)
+    return result
 
 
 def _once_on_gpu(

@@ -1,4 +1,4 @@
-"""What a call from Python costs more than the same call from Rust: python/overhead.py
+"""What a call from Python costs more than the same call from Rust: python/measure/overhead.py
 
 Both do the whole sum, planning included, in turns; the least time of each counts.
 """

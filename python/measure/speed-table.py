@@ -1,4 +1,4 @@
-"""Times farfield, fmm3dpy, fmm2dpy and direct sums by numba and numpy, and prints one table: python/speed-table.py [--quick]
+"""Times farfield, fmm3dpy, fmm2dpy and direct sums by numba and numpy, and prints one table: python/measure/speed-table.py [--quick]
 
 Needs the packages to be compared: pip install farfield fmm3dpy fmm2dpy numba 'numpy<2' (fmm2dpy 0.0.5 breaks under numpy 2). What
 cannot be imported is left out and said. Every figure is the best of three, after one call that is not counted; all of them use
