@@ -8,11 +8,18 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
+#: Beyond all finite numbers.
+_HUGE = float("inf")
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def array(name: str, value: Any, allow_complex: bool = False) -> np.ndarray:
     """`value` as an array of numbers, in whatever layout it has; TypeError for other things than numbers."""
+    if type(value) is np.ndarray and value.dtype.char in "fd":
+        # The usual case, in a hurry.
+        if value.size >= _LARGE >> 3:
+            _check_room(name, value)
+        return value
     if not isinstance(value, np.ndarray) and hasattr(value, "__cuda_array_interface__"):
         raise TypeError(f"{name}: the array is on a GPU, but sources are on the host; copy one of them")
     try:
@@ -105,6 +112,8 @@ def complex_of(dtype: np.dtype) -> np.dtype:
 
 def real(name: str, value: Any) -> float:
     """An option that is a number."""
+    if type(value) is float and -_HUGE < value < _HUGE:
+        return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):

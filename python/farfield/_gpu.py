@@ -18,7 +18,7 @@ _CUDA = 2
 
 def on_gpu(value: Any) -> bool:
     """Whether it is an array on an NVIDIA GPU."""
-    if value is None or isinstance(value, (np.ndarray, np.generic, float, int, list, tuple)):
+    if type(value) is np.ndarray or value is None or isinstance(value, (np.ndarray, np.generic, float, int, list, tuple)):
         return False
     ask = getattr(value, "__dlpack_device__", None)
     if ask is not None:

@@ -1,4 +1,4 @@
-"""Times farfield, fmm3dpy, fmm2dpy and direct sums by numba and numpy, and prints one table: python/measure/speed-table.py [--quick]
+"""Times farfield, fmm3dpy, fmm2dpy and direct sums by numba and numpy, and prints one table: python/measure/speed-table.py [--quick] [--most N]
 
 Needs the packages to be compared: pip install farfield fmm3dpy fmm2dpy numba 'numpy<2' (fmm2dpy 0.0.5 breaks under numpy 2). What
 cannot be imported is left out and said. Every figure is the best of three, after one call that is not counted; all of them use
@@ -96,8 +96,10 @@ def contestants(name):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true", help="few points, one repeat: only to see that it works")
-    quick = parser.parse_args().quick
-    sizes = (2_000,) if quick else (10_000, 100_000, 1_000_000)
+    parser.add_argument("--most", type=int, default=1_000_000, help="the most points, of 10 000, 100 000 and 1 000 000")
+    arguments = parser.parse_args()
+    quick = arguments.quick
+    sizes = (2_000,) if quick else [n for n in (10_000, 100_000, 1_000_000) if n <= arguments.most]
     rows = []
     for name, dimension, truth in (("space", 3, truth_in_space), ("plane", 2, truth_in_plane)):
         calls = contestants(name)
