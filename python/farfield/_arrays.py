@@ -8,13 +8,20 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
+#: Beyond all finite numbers.
+_HUGE = float("inf")
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def array(name: str, value: Any, allow_complex: bool = False) -> np.ndarray:
     """`value` as an array of numbers, in whatever layout it has; TypeError for other things than numbers."""
+    if type(value) is np.ndarray and value.dtype.char in "fd":
+        # The usual case, in a hurry.
+        if value.size >= _LARGE >> 3:
+            _check_room(name, value)
+        return value
     if not isinstance(value, np.ndarray) and hasattr(value, "__cuda_array_interface__"):
-        raise TypeError(f"{name}: the array is on a GPU; copy it to the host first")
+        raise TypeError(f"{name}: the array is on a GPU, but sources are on the host; copy one of them")
     try:
         result = np.asarray(value)
     except Exception as error:
@@ -23,11 +30,37 @@ def array(name: str, value: Any, allow_complex: bool = False) -> np.ndarray:
         raise ValueError(f"{name}: some entries are masked; fill them or leave them out")
     kind, size = result.dtype.kind, result.dtype.itemsize
     if kind in "iu" or (kind == "f" and size in (4, 8)) or (kind == "c" and allow_complex and size in (8, 16)):
+        _check_room(name, result)
         return result
     complex_too = ", complex64, complex128" if allow_complex else ""
     raise TypeError(
         f"{name}: numbers of type {result.dtype} are not supported; use float32, float64{complex_too} or integers"
     )
+
+
+#: Copies below this many bytes are not worth a look at the memory.
+_LARGE = 1 << 30
+
+
+def _check_room(name: str, values: np.ndarray) -> None:
+    """Refuses an array whose copy in C order would not fit: a view may stand for any number of numbers."""
+    needed = 8 * values.size * (2 if values.dtype.kind == "c" else 1)
+    if needed < _LARGE or (values.flags.c_contiguous and values.flags.aligned and values.dtype.kind in "fc"):
+        return
+    available = _available()
+    if needed > available:
+        raise MemoryError(
+            f"{name}: a copy of its {values.size} numbers takes {needed / 2**30:.1f} GiB, but only "
+            f"{available / 2**30:.1f} GiB of memory are available"
+        )
+
+
+def _available() -> float:
+    try:
+        with open("/proc/meminfo") as file:
+            return next(1024.0 * int(line.split()[1]) for line in file if line.startswith("MemAvailable"))
+    except (OSError, StopIteration):
+        return float("inf")
 
 
 def precision(*pairs: Tuple[Any, Optional[np.ndarray]]) -> np.dtype:
@@ -79,6 +112,8 @@ def complex_of(dtype: np.dtype) -> np.dtype:
 
 def real(name: str, value: Any) -> float:
     """An option that is a number."""
+    if type(value) is float and -_HUGE < value < _HUGE:
+        return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):

@@ -36,7 +36,8 @@ def _complex(values: np.ndarray, _: float) -> np.ndarray:
 
 # In the plane the engine sums L = sum s log r and D = dL/dz = L_x - i L_y.
 def _minus_number(values: np.ndarray, _: float) -> np.ndarray:
-    return np.negative(values, out=values)[..., 0]
+    np.negative(values, out=values)
+    return values[..., 0]
 
 
 def _times_constant(values: np.ndarray, constant: float) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _arrays, _farfield, _kernels
+from . import _arrays, _farfield, _gpu, _kernels
 
 #: The options of every sum, with what they are if not said.
 OPTIONS: Dict[str, Any] = {
@@ -129,6 +129,8 @@ class Plan:
         keep: bool = False,
         options: Dict[str, Any],
     ) -> None:
+        if _gpu.on_gpu(sources):
+            raise TypeError("sources: a plan takes arrays of the host; the functions sum arrays on a GPU where they are")
         given = _arrays.points("sources", sources)
         dimension = _arrays.dimension(given)
         about = _kernels.find(kernel, dimension)
@@ -236,7 +238,7 @@ class Plan:
                 raise ValueError(f"outputs: `{name}` is named twice")
         return names, isinstance(outputs, str)
 
-    def __call__(self, strengths: Any = None, *, dipoles: Any = None) -> Result:
+    def __call__(self, strengths: Any = None, *, dipoles: Any = None) -> Any:
         """Sums for these strengths: (n,), or (vectors, n); of vortices in space (n, 3), or (vectors, n, 3)."""
         numbers, single = self._strengths(strengths, dipoles)
         return self._results(self._plan.evaluate(numbers), single)
@@ -359,6 +361,9 @@ def once(
     kernel: str, sources: Any, strengths: Any, *, dipoles: Any = None, options: Dict[str, Any], **about: Any
 ) -> Result:
     """One sum: plans and evaluates, without keeping anything."""
+    if _gpu.on_gpu(sources):
+        on_gpu: Result = _once_on_gpu(kernel, sources, strengths, dipoles, options, **about)
+        return on_gpu
     name = _strengths_name(kernel)
     values = None if strengths is None else _arrays.array(name, strengths, allow_complex=True)
     moments = None if dipoles is None else _arrays.array("dipoles", dipoles)
@@ -377,7 +382,46 @@ def once(
         options=options,
         **about,
     )
-    return plan(values, dipoles=moments)
+    result: Result = plan(values, dipoles=moments)
+    return result
+
+
+def _once_on_gpu(
+    kernel: str,
+    sources: Any,
+    strengths: Any,
+    dipoles: Any,
+    options: Dict[str, Any],
+    *,
+    targets: Any = None,
+    outputs: Union[None, str, Sequence[str]] = None,
+    core: Optional[str] = None,
+    core_size: Any = None,
+    softening: Any = None,
+    softening_kernel: Optional[str] = None,
+    gravitational_constant: float = 1.0,
+    allow_unbounded_gradient: bool = False,
+) -> Any:
+    """One sum of arrays on a GPU."""
+    if options["device"] not in ("cpu", "auto") and not str(options["device"]).startswith("cuda"):
+        raise ValueError(f"device: {options['device']!r}, but sources are on a GPU and summed there")
+    problem = _gpu.Problem(kernel, sources, strengths, dipoles, targets, core_size if softening is None else softening)
+    plan = Plan.__new__(Plan)
+    plan._about, plan._kernel = problem.about, kernel
+    names, one = plan._named(outputs)
+    sized = None if problem.size is None else np.zeros(())
+    plan._size(problem.about, None if core_size is None else 0.0, None if softening is None else 0.0)
+    request = {
+        "kernel": "coulomb-dipoles" if dipoles is not None else problem.about.engine,
+        "core": plan._core(problem.about, core, softening_kernel, sized),
+        "constant": _arrays.real("gravitational_constant", gravitational_constant),
+        "allow_unbounded_gradient": _arrays.truth("allow_unbounded_gradient", allow_unbounded_gradient),
+        "strengths_name": problem.about.strengths,
+        "sizes_name": problem.about.size or "core_size",
+        **_checked(dict(options, device=f"cuda:{problem.gpu}")),
+    }
+    results, _ = problem.sum(request, names)
+    return results[0] if one else tuple(results)
 
 
 def _strengths_name(kernel: str) -> str:

@@ -293,6 +293,77 @@ count = {len(places)}
         state = {"positions": places, "velocities": speeds, "masses": weights}
         return cls(text, state=state, device=device, threads=threads)
 
+    @classmethod
+    def of_vortices(
+        cls,
+        positions: Any,
+        strengths: Any,
+        *,
+        dt: float,
+        core_size: Any,
+        core: str = "gaussian",
+        tracers: Any = None,
+        stretching: str = "transpose",
+        tolerance: float = 1e-5,
+        scheme: str = "rk4",
+        device: str = "cpu",
+        threads: Optional[int] = None,
+    ) -> "Simulation":
+        """Vortex elements of your own, moved and stretched by the velocity that they induce; `tracers` go with them.
+
+        >>> import numpy as np, farfield as ff
+        >>> angle = np.linspace(0, 2 * np.pi, 64, endpoint=False)
+        >>> ring = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+        >>> along = np.stack([-np.sin(angle), np.cos(angle), 0 * angle], axis=1) * 2 * np.pi / 64
+        >>> sim = ff.Simulation.of_vortices(ring, along, dt=0.05, core_size=0.2)
+        >>> sim.step(2)
+        >>> bool((sim.positions[:, 2] > 0).all())  # it moves along its axis
+        True
+        """
+        places = np.array(_arrays.array("positions", positions), dtype=float)
+        if places.ndim != 2 or places.shape[1:] != (3,) or len(places) == 0:
+            raise ValueError(f"positions: expected the shape (n, 3), found {places.shape}")
+        n = len(places)
+        vectors = np.asarray(_arrays.array("strengths", strengths), dtype=float)
+        if vectors.shape != (n, 3):
+            raise ValueError(f"strengths: expected the shape {(n, 3)}, found {vectors.shape}")
+        sizes = np.asarray(_arrays.array("core_size", core_size), dtype=float)
+        if sizes.shape not in ((), (n,)):
+            raise ValueError(f"core_size: expected one number or one per element, not the shape {sizes.shape}")
+        if not (sizes > 0).all() or not np.isfinite(sizes).all():
+            raise ValueError("core_size: every size must be positive and finite")
+        followers = np.zeros((0, 3)) if tracers is None else np.asarray(_arrays.array("tracers", tracers), dtype=float)
+        if followers.ndim != 2 or followers.shape[1] != 3:
+            raise ValueError(f"tracers: expected the shape (m, 3), found {followers.shape}")
+        text = f"""
+[time]
+end = {1e6 * _arrays.real("dt", dt)!r}
+step = {_arrays.real("dt", dt)!r}
+scheme = {_value("scheme", scheme)}
+[sum]
+tolerance = {_arrays.real("tolerance", tolerance)!r}
+[vortex]
+core = {_value("core", core).replace("_", "-")}
+stretching = {_value("stretching", stretching)}
+around = 8
+layers = 0
+[[vortex.rings]]
+radius = 1.0
+core = 0.1
+"""
+        if len(followers):
+            text += f"[tracers]\ncount = {len(followers)}\n"
+        state = {
+            "positions": places,
+            "strengths": vectors,
+            "sizes": np.broadcast_to(sizes, (n,)),
+            "volumes": np.zeros(n),
+            "groups": np.zeros(n),
+        }
+        if len(followers):
+            state["tracers"] = followers
+        return cls(text, state=state, device=device, threads=threads)
+
     def step(self, steps: int = 1, *, dt: Optional[float] = None, callback: Optional[Callable[["Simulation"], Any]] = None) -> None:
         """Goes ahead by so many steps, of the case's length if not said; `callback(self)` is called after each."""
         length = None if dt is None else _arrays.real("dt", dt)

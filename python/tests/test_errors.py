@@ -51,6 +51,8 @@ WRONG = {
     "strengths missing": (lambda: ff.Plan("coulomb", X)(), TypeError, "charges"),
     "not a plan": (lambda: ff.verify(3, Q), TypeError, "plan"),
     "overflow": (lambda: ff.coulomb(X, Q * 1e308), ValueError, "charges"),
+    "huge view": (lambda: ff.coulomb(np.broadcast_to(0.5, (10**12, 3)), 1.0), MemoryError, "sources.*GiB"),
+    "huge strengths": (lambda: ff.coulomb(X, np.broadcast_to(0.5, (10**12, 20))), MemoryError, "charges.*GiB"),
     "masked": (lambda: ff.coulomb(np.ma.masked_less(X, 0.5), Q), ValueError, "sources"),
     "case": (lambda: ff.run("leapfrogs", progress=False), ValueError, "case.*leapfrog"),
     "setting": (lambda: ff.Simulation("kepler", set={"time.ende": 2}), ValueError, "set.*time.ende"),
@@ -68,6 +70,8 @@ def test_a_wrong_call_names_the_argument(name):
 def any_array(choose):
     shape = choose.choice([(), (0,), (3,), (5,), (0, 3), (5, 3), (5, 2), (2, 5), (2, 5, 3), (5, 4), (1, 1, 1, 1)])
     kind = choose.choice(["f8", "f8", "f8", "f4", "i4", "u8", "c16", "f2", "?", "O", "U2", ">f8"])
+    if choose.random() < 0.02:
+        return np.broadcast_to(np.float64(0.5), choose.choice([(2**40, 3), (2**40,), (2, 2**40), (2**40, 5, 3), (5, 2**40)]))
     array = np.random.default_rng(choose.randrange(2**32)).normal(size=shape)
     if choose.random() < 0.3 and array.size:
         array.flat[choose.randrange(array.size)] = choose.choice([np.nan, np.inf, 1e300, -1e300, 1e-320, 0.0])
@@ -98,7 +102,7 @@ def test_random_wrong_calls_leave_the_interpreter_alive():
     """FARFIELD_WRONG_CALLS says how many; every message names an argument."""
     choose = random.Random(int(os.environ.get("FARFIELD_SEED", "1")))
     refused = 0
-    for _ in range(int(os.environ.get("FARFIELD_WRONG_CALLS", "1500"))):
+    for _ in range(int(os.environ.get("FARFIELD_WRONG_CALLS", "10000"))):
         value = lambda: any_array(choose) if choose.random() < 0.7 else anything(choose)  # noqa: E731
         options = {}
         for name in ("targets", "outputs", "tolerance", "method", "device", "threads", "order", "theta", "leaf_capacity", "memory_limit"):

@@ -64,6 +64,22 @@ def test_bodies_of_your_own_go_round():
         sim.state = {"positions": np.array([[0, 0, 0], [np.nan, 0, 0]])}
 
 
+def test_vortices_of_your_own_move_as_their_velocities_say(rng):
+    x, gamma, y = rng.random((30, 3)), rng.normal(size=(30, 3)), rng.random((5, 3))
+    core = {"core": "gaussian", "core_size": 0.3}
+    sim = ff.Simulation.of_vortices(x, gamma, tracers=y, dt=1e-3, tolerance=1e-10, scheme="euler", **core)
+    sim.step()
+    assert relative((sim.positions - x) / 1e-3, ff.biot_savart(x, gamma, tolerance=1e-10, **core)) < 1e-8
+    assert relative((sim.tracers - y) / 1e-3, ff.biot_savart(x, gamma, targets=y, tolerance=1e-10, **core)) < 1e-8
+    gradient = ff.biot_savart(x, gamma, outputs="velocity_gradient", tolerance=1e-10, **core)
+    stretching = np.einsum("nij,ni->nj", gradient, gamma)
+    assert relative((sim.state["strengths"] - gamma) / 1e-3, stretching) < 1e-6
+    with pytest.raises(ValueError, match="strengths"):
+        ff.Simulation.of_vortices(x, gamma[:5], dt=0.1, core_size=0.1)
+    with pytest.raises(ValueError, match="core_size"):
+        ff.Simulation.of_vortices(x, gamma, dt=0.1, core_size=0.0)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_poisson_of_a_gaussian(dtype):
     from math import erf

@@ -6,10 +6,13 @@
 //! 1. [`numbers`]: numpy arrays as slices that keep their array alive.
 //! 2. [`request`]: a dictionary of names and arrays becomes a sum in space or in the plane.
 //! 3. [`plan`]: the planned sum, a Python class.
-//! 4. [`wait`] and [`pools`]: who computes, Ctrl-C, and what a forked process may do.
-//! 5. [`failure`]: what went wrong, as Python's own exceptions, with the caller's names.
+//! 4. [`gpu`] and [`dlpack`]: sums between arrays that other libraries have on a GPU.
+//! 5. [`wait`] and [`pools`]: who computes, Ctrl-C, and what a forked process may do.
+//! 6. [`failure`]: what went wrong, as Python's own exceptions, with the caller's names.
 
+mod dlpack;
 mod failure;
+mod gpu;
 mod numbers;
 mod plan;
 mod poisson;
@@ -30,6 +33,13 @@ fn _farfield(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulation::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulation::cases, module)?)?;
     module.add_function(wrap_pyfunction!(poisson::poisson, module)?)?;
+    module.add_class::<gpu::GpuArray>()?;
+    module.add_function(wrap_pyfunction!(gpu::stream, module)?)?;
+    module.add_function(wrap_pyfunction!(gpu::traffic, module)?)?;
+    module.add_function(wrap_pyfunction!(gpu::sum_on_gpu, module)?)?;
+    module.add_function(wrap_pyfunction!(gpu::seconds_on_gpu, module)?)?;
+    module.add_function(wrap_pyfunction!(gpu::round_trip, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::seconds_on_host, module)?)?;
     module.add_function(wrap_pyfunction!(gpus, module)?)?;
     module.add_function(wrap_pyfunction!(simd, module)?)?;
     Ok(())

@@ -61,25 +61,44 @@ impl<T: Scalar, G: Requested> Planned for PlanOf<T, G> {
     }
 }
 
-/// The plan, and the bytes it is expected to take.
-type Made = (Box<dyn Planned>, u64);
+/// What is done with a request in its precision and geometry.
+trait Do<R> {
+    fn of<T: Scalar, G: Requested>(request: &Request) -> Result<R, Failure>;
+}
 
-fn make(request: &Request) -> Result<Made, Failure> {
-    fn of<T: Scalar, G: Requested>(request: &Request) -> Result<Made, Failure> {
-        let sum = G::sum::<T>(request)?;
-        let targets = request.has_targets().then(|| request.target_count());
-        let bytes = sum.memory_forecast(request.source_count(), targets);
-        Ok((Box::new(sum.plan()?), bytes))
-    }
+fn in_its_kind<D: Do<R>, R>(request: &Request) -> Result<R, Failure> {
     match (&request.sources, request.dimension) {
-        (AnyNumbers::Single(_), 3) => of::<f32, Space>(request),
-        (AnyNumbers::Double(_), 3) => of::<f64, Space>(request),
-        (AnyNumbers::Single(_), 2) => of::<f32, Plane>(request),
-        (AnyNumbers::Double(_), 2) => of::<f64, Plane>(request),
+        (AnyNumbers::Single(_), 3) => D::of::<f32, Space>(request),
+        (AnyNumbers::Double(_), 3) => D::of::<f64, Space>(request),
+        (AnyNumbers::Single(_), 2) => D::of::<f32, Plane>(request),
+        (AnyNumbers::Double(_), 2) => D::of::<f64, Plane>(request),
         (_, dimension) => Err(Failure::Argument(format!(
             "sources: points have {dimension} coordinates, not 2 or 3"
         ))),
     }
+}
+
+/// Plans.
+struct Make;
+
+impl Do<Box<dyn Planned>> for Make {
+    fn of<T: Scalar, G: Requested>(request: &Request) -> Result<Box<dyn Planned>, Failure> {
+        Ok(Box::new(G::sum::<T>(request)?.plan()?))
+    }
+}
+
+/// Forecasts the bytes that a plan takes.
+struct Forecast;
+
+impl Do<u64> for Forecast {
+    fn of<T: Scalar, G: Requested>(request: &Request) -> Result<u64, Failure> {
+        let targets = request.has_targets().then(|| request.target_count());
+        Ok(G::sum::<T>(request)?.memory_forecast(request.source_count(), targets))
+    }
+}
+
+fn make(request: &Request) -> Result<Box<dyn Planned>, Failure> {
+    in_its_kind::<Make, _>(request)
 }
 
 /// A planned sum: `Plan(request)`, then `evaluate(strengths)` as often as wanted, from any thread.
@@ -88,7 +107,6 @@ pub struct Plan {
     request: Arc<Request>,
     plan: Arc<Mutex<Box<dyn Planned>>>,
     names: Names,
-    memory_bytes: u64,
 }
 
 impl Plan {
@@ -131,12 +149,11 @@ impl Plan {
         } else {
             wait::short(py, work)
         };
-        let (plan, memory_bytes) = made.map_err(|failure| names.exception(&failure))?;
+        let plan = made.map_err(|failure| names.exception(&failure))?;
         Ok(Self {
             request,
             plan: Arc::new(Mutex::new(plan)),
             names,
-            memory_bytes,
         })
     }
 
@@ -163,7 +180,26 @@ impl Plan {
 
     /// The bytes it is expected to take.
     #[getter]
-    fn memory_bytes(&self) -> u64 {
-        self.memory_bytes
+    fn memory_bytes(&self) -> PyResult<u64> {
+        let bytes = in_its_kind::<Forecast, _>(&self.request);
+        bytes.map_err(|failure| self.names.exception(&failure))
     }
+}
+
+/// The seconds of so many sums from Rust alone, planning included: what the same sum costs without Python.
+#[pyfunction]
+pub fn seconds_on_host(py: Python<'_>, request: Request, strengths: AnyNumbers, repeats: usize) -> PyResult<Vec<f64>> {
+    let work = move || {
+        with_threads(request.threads, || {
+            let one = |_| {
+                let start = std::time::Instant::now();
+                let values = make(&request)?.evaluate(&strengths, "strengths")?;
+                let seconds = start.elapsed().as_secs_f64();
+                drop(values);
+                Ok(seconds)
+            };
+            (0..repeats).map(one).collect::<Result<Vec<f64>, Failure>>()
+        })?
+    };
+    Ok(wait::short(py, work)?)
 }

@@ -85,7 +85,7 @@ impl Request {
         pairs > 2e7
     }
 
-    fn options(&self) -> Result<Options, Failure> {
+    pub fn options(&self) -> Result<Options, Failure> {
         let device: Device = self
             .device
             .parse()
@@ -102,6 +102,17 @@ impl Request {
         })
     }
 
+    /// The size of all cores, where it is one.
+    pub fn size(&self) -> Option<f64> {
+        self.size
+    }
+
+    /// What to compute in space.
+    pub fn outputs_in_space(&self) -> Result<Vec<Output>, Failure> {
+        let named = |name: &String| named("outputs", name, &Output::ALL, Output::name);
+        self.outputs.iter().map(named).collect()
+    }
+
     fn sizes<T: Scalar>(&self) -> Result<Sizes<T>, Failure> {
         Ok(match (&self.sizes, self.size) {
             (Some(sizes), _) => Sizes::PerSource(sizes.slice::<T>(&self.sizes_name)?.to_vec()),
@@ -110,7 +121,7 @@ impl Request {
         })
     }
 
-    fn kernel_in_space(&self) -> Result<Kernel, Failure> {
+    pub fn kernel_in_space(&self) -> Result<Kernel, Failure> {
         let core = self.core.as_deref();
         match self.kernel.as_str() {
             "coulomb" => Ok(Kernel::Coulomb),
@@ -154,9 +165,7 @@ pub trait Requested: Geometry {
 
 impl Requested for Space {
     fn sum<T: Scalar>(request: &Request) -> Result<SumOf<'_, T, Self>, Failure> {
-        let outputs = request.outputs.iter();
-        let outputs = outputs.map(|name| named("outputs", name, &Output::ALL, Output::name));
-        let outputs = outputs.collect::<Result<Vec<_>, _>>()?;
+        let outputs = request.outputs_in_space()?;
         let sources = request.sources.slice::<T>("sources")?.as_chunks::<3>().0;
         let mut sum = farfield::Sum::new(request.kernel_in_space()?, sources).sizes(request.sizes()?);
         if request.allow_unbounded_gradient {

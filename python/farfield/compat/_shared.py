@@ -36,7 +36,7 @@ def places(name: str, value: Any, rows: int) -> np.ndarray:
 
 def densities(name: str, value: Any, nd: int, tail: tuple, dtype: type) -> np.ndarray:
     """Densities as (nd, ...), whether or not the axis is given for one."""
-    numbers = np.asarray(value, dtype=dtype)
+    numbers: np.ndarray = np.asarray(value, dtype=dtype)
     expected = tail if nd == 1 else (nd,) + tail
     if numbers.shape != expected and not (nd == 1 and numbers.shape == (1,) + tail):
         raise ValueError(f"{name}: expected the shape {expected}, found {numbers.shape}")

@@ -19,6 +19,7 @@
 //! again by the next ones.
 
 mod arithmetic;
+mod foreign;
 mod sum;
 mod survey;
 

@@ -30,6 +30,7 @@
 //! ```
 
 mod array;
+mod foreign;
 mod strengths;
 mod sum;
 

@@ -1,0 +1,376 @@
+//! A sum described by names and numbers, before there are points.
+
+use crate::status::{Failure, farfield_status, guarded, numbers, text};
+use farfield::kernel::{Core, Kernel, Output, Sizes, Softening};
+use farfield::plane::{self, Plane};
+use farfield::{Device, Geometry, Method, Options, Precision, Space, SumOf};
+use std::ffi::c_char;
+
+/// What to sum and how. Made by farfield_sum_new, set by farfield_set_text and farfield_set_number, given back by
+/// farfield_sum_free. One thread at a time may set; any number of plans may be made of it.
+#[derive(Debug, Clone)]
+pub struct farfield_sum {
+    kernel: String,
+    outputs: Vec<String>,
+    core: Option<String>,
+    size: Option<f64>,
+    sizes: Option<Vec<f64>>,
+    constant: f64,
+    pub(crate) vectors: usize,
+    complex: bool,
+    allow_unbounded_gradient: bool,
+    pub(crate) threads: Option<usize>,
+    options: Options,
+}
+
+impl farfield_sum {
+    /// A sum of the kernel's first output, with nothing else set.
+    pub(crate) fn new(kernel: &str) -> Self {
+        Self {
+            kernel: kernel.replace('_', "-"),
+            outputs: Vec::new(),
+            core: None,
+            size: None,
+            sizes: None,
+            constant: 1.0,
+            vectors: 1,
+            complex: false,
+            allow_unbounded_gradient: false,
+            threads: None,
+            options: Options::default(),
+        }
+    }
+
+    /// Whether it is a sum in the plane.
+    pub(crate) fn is_plane(&self) -> bool {
+        plane::Kernel::ALL.iter().any(|kernel| kernel.name() == self.kernel)
+    }
+
+    pub(crate) fn set_text(&mut self, key: &str, value: &str) -> Result<(), Failure> {
+        match key {
+            "outputs" => self.outputs = value.split(',').map(|name| name.trim().replace('_', "-")).collect(),
+            "core" | "softening_kernel" => self.core = Some(value.to_owned()),
+            "method" => self.options.method = named(key, value, &Method::ALL, Method::name)?,
+            "device" => self.options.device = device(value)?,
+            _ => return Err(no_key(key, "outputs, core, softening_kernel, method, device")),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn set_number(&mut self, key: &str, value: f64) -> Result<(), Failure> {
+        let count = || whole(key, value);
+        match key {
+            "tolerance" => self.options.tolerance = Some(value),
+            "core_size" | "softening" => self.size = Some(value),
+            "gravitational_constant" => self.constant = value,
+            "theta" => self.options.theta = Some(value),
+            "order" => self.options.order = Some(count()? as usize),
+            "leaf_capacity" => self.options.leaf_capacity = Some(count()? as usize),
+            "memory_limit" => self.options.memory_limit = Some(count()?),
+            "threads" => self.threads = Some(count()? as usize),
+            "vectors" => self.vectors = count()? as usize,
+            "complex" => self.complex = value != 0.0,
+            "allow_unbounded_gradient" => self.allow_unbounded_gradient = value != 0.0,
+            _ => {
+                return Err(no_key(
+                    key,
+                    "tolerance, core_size, softening, gravitational_constant, theta, order, leaf_capacity, memory_limit, \
+                     threads, vectors, complex, allow_unbounded_gradient",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn sizes<T: Precision>(&self) -> Sizes<T> {
+        match (&self.sizes, self.size) {
+            (Some(sizes), _) => Sizes::PerSource(sizes.iter().map(|size| T::from_f64(*size)).collect()),
+            (None, Some(size)) => Sizes::Global(T::from_f64(size)),
+            (None, None) => Sizes::None,
+        }
+    }
+
+    fn kernel_in_space(&self) -> Result<Kernel, Failure> {
+        let core = self.core.as_deref();
+        match self.kernel.as_str() {
+            "coulomb" => Ok(Kernel::Coulomb),
+            "coulomb-dipoles" => Ok(Kernel::CoulombDipoles),
+            "gravity" => Ok(Kernel::Gravity {
+                constant: self.constant,
+                softening: named(
+                    "softening_kernel",
+                    core.unwrap_or("plummer"),
+                    &Softening::ALL,
+                    Softening::name,
+                )?,
+            }),
+            "biot-savart" => Ok(Kernel::BiotSavart {
+                core: named("core", core.unwrap_or("singular"), &Core::ALL, Core::name)?,
+            }),
+            other => Err(Failure::argument(format!(
+                "kernel: there is no `{other}`; there are: coulomb, coulomb-dipoles, gravity, biot-savart, and in the plane \
+                 harmonic2d, log2d"
+            ))),
+        }
+    }
+}
+
+/// A geometry, and how a described sum becomes one of the library's in it.
+pub(crate) trait Described: Geometry {
+    /// Numbers of a point.
+    const DIMENSION: usize;
+
+    /// Points from numbers.
+    fn points<T>(numbers: &[T]) -> &[Self::Point<T>]
+    where
+        T: Precision;
+
+    /// The outputs, in the order asked for.
+    fn outputs(sum: &farfield_sum) -> Result<Vec<Self::Output>, Failure>;
+
+    /// Numbers of an output at a target, and of the strength of a source.
+    fn components(sum: &farfield_sum, output: Self::Output) -> Result<usize, Failure>;
+
+    /// The sum between these points.
+    fn between<'a, T: Precision>(sum: &farfield_sum, sources: &'a [T]) -> Result<SumOf<'a, T, Self>, Failure>;
+
+    /// The whole sum.
+    fn sum<'a, T: Precision>(
+        sum: &farfield_sum,
+        sources: &'a [T],
+        targets: Option<&'a [T]>,
+    ) -> Result<SumOf<'a, T, Self>, Failure> {
+        let made = Self::between(sum, sources)?
+            .options(sum.options.clone())
+            .outputs(&Self::outputs(sum)?)
+            .vectors(sum.vectors);
+        Ok(match targets {
+            Some(targets) => made.targets(Self::points(targets)),
+            None => made,
+        })
+    }
+}
+
+impl Described for Space {
+    const DIMENSION: usize = 3;
+
+    fn points<T: Precision>(numbers: &[T]) -> &[[T; 3]] {
+        numbers.as_chunks::<3>().0
+    }
+
+    fn outputs(sum: &farfield_sum) -> Result<Vec<Output>, Failure> {
+        if sum.outputs.is_empty() {
+            return Ok(sum.kernel_in_space()?.outputs()[..1].to_vec());
+        }
+        let named = |name: &String| named("outputs", name, &Output::ALL, Output::name);
+        sum.outputs.iter().map(named).collect()
+    }
+
+    fn components(_: &farfield_sum, output: Output) -> Result<usize, Failure> {
+        Ok(output.components())
+    }
+
+    fn between<'a, T: Precision>(sum: &farfield_sum, sources: &'a [T]) -> Result<SumOf<'a, T, Self>, Failure> {
+        let made = farfield::Sum::new(sum.kernel_in_space()?, Self::points(sources)).sizes(sum.sizes());
+        Ok(match sum.allow_unbounded_gradient {
+            true => made.allow_unbounded_gradient(),
+            false => made,
+        })
+    }
+}
+
+impl farfield_sum {
+    fn kernel_in_plane(&self) -> Result<plane::Kernel, Failure> {
+        named("kernel", &self.kernel, &plane::Kernel::ALL, plane::Kernel::name)
+    }
+}
+
+impl Described for Plane {
+    const DIMENSION: usize = 2;
+
+    fn points<T: Precision>(numbers: &[T]) -> &[[T; 2]] {
+        numbers.as_chunks::<2>().0
+    }
+
+    fn outputs(sum: &farfield_sum) -> Result<Vec<plane::Output>, Failure> {
+        if sum.outputs.is_empty() {
+            return Ok(vec![plane::Output::Potential]);
+        }
+        let named = |name: &String| named("outputs", name, &plane::Output::ALL, plane::Output::name);
+        sum.outputs.iter().map(named).collect()
+    }
+
+    fn components(sum: &farfield_sum, output: plane::Output) -> Result<usize, Failure> {
+        Ok(output.components(sum.kernel_in_plane()?, sum.complex))
+    }
+
+    fn between<'a, T: Precision>(sum: &farfield_sum, sources: &'a [T]) -> Result<SumOf<'a, T, Self>, Failure> {
+        let core = sum.core.as_deref().unwrap_or("singular");
+        let core = named("core", core, &plane::Core::ALL, plane::Core::name)?;
+        let made = plane::Sum::new(sum.kernel_in_plane()?, Self::points(sources)).core(core, sum.sizes());
+        Ok(if sum.complex { made.complex() } else { made })
+    }
+}
+
+fn no_key(key: &str, keys: &str) -> Failure {
+    Failure::argument(format!("key: there is no `{key}`; there are: {keys}"))
+}
+
+fn device(name: &str) -> Result<Device, Failure> {
+    name.parse()
+        .map_err(|text| Failure::argument(format!("device: {text}")))
+}
+
+/// A number that must be a count.
+fn whole(key: &str, value: f64) -> Result<u64, Failure> {
+    // 2^53: beyond, not every whole number is a double.
+    if value.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&value) {
+        return Ok(value as u64);
+    }
+    Err(Failure::argument(format!(
+        "{key} = {value}: must be a whole number, not negative"
+    )))
+}
+
+/// The value whose name was given.
+fn named<V: Copy>(argument: &str, name: &str, all: &[V], name_of: impl Fn(V) -> &'static str) -> Result<V, Failure> {
+    let wanted = name.replace('_', "-");
+    let found = all.iter().copied().find(|value| name_of(*value) == wanted);
+    found.ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|value| name_of(*value)).collect();
+        let names = names.join(", ");
+        Failure::argument(format!("{argument}: there is no `{name}`; there are: {names}"))
+    })
+}
+
+/// A sum of the kernel "coulomb", "coulomb-dipoles", "gravity" or "biot-savart" in space, or "harmonic2d" or "log2d" in the
+/// plane. It is never NULL, unless `kernel` is: a kernel that does not exist is found when the sum is planned.
+///
+/// # Safety
+/// `kernel` is NULL or a text that ends with a zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farfield_sum_new(kernel: *const c_char) -> *mut farfield_sum {
+    let mut sum = std::ptr::null_mut();
+    guarded(|| {
+        // SAFETY: as above.
+        let kernel = unsafe { text("kernel", kernel) }?;
+        sum = Box::into_raw(Box::new(farfield_sum::new(kernel)));
+        Ok(())
+    });
+    sum
+}
+
+/// Gives a sum back. NULL is allowed.
+///
+/// # Safety
+/// `sum` is NULL, or comes from farfield_sum_new and is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farfield_sum_free(sum: *mut farfield_sum) {
+    if !sum.is_null() {
+        guarded(|| {
+            // SAFETY: it came from a box and is given back once.
+            drop(unsafe { Box::from_raw(sum) });
+            Ok(())
+        });
+    }
+}
+
+/// Sets "outputs" (names with commas between: "potential,gradient"), "core", "softening_kernel", "method" ("auto", "direct",
+/// "treecode", "treecode-on-neighbours", "fmm") or "device" ("cpu", "cuda", "cuda:1", "hybrid", "auto").
+///
+/// Outputs are "potential", "gradient" and "hessian" (xx, xy, xz, yy, yz, zz) of Coulomb, "potential" and "acceleration" of
+/// gravity, "velocity" and "velocity-gradient" of Biot-Savart, "potential" and "derivative" in the plane.
+///
+/// # Safety
+/// `sum` comes from farfield_sum_new; `key` and `value` are texts that end with a zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farfield_set_text(
+    sum: *mut farfield_sum,
+    key: *const c_char,
+    value: *const c_char,
+) -> farfield_status {
+    guarded(|| {
+        // SAFETY: as above, and nobody else uses the sum meanwhile.
+        let (sum, key, value) = unsafe { (sum.as_mut(), text("key", key)?, text("value", value)?) };
+        sum.ok_or_else(no_sum)?.set_text(key, value)
+    })
+}
+
+/// Sets "tolerance", "core_size", "softening", "gravitational_constant", "theta", "order", "leaf_capacity", "memory_limit" (in
+/// bytes), "threads", "vectors" (of strengths, summed at once), "complex" (1: strengths in the plane are complex) or
+/// "allow_unbounded_gradient" (1: accept that of the core hu-polynomial).
+///
+/// # Safety
+/// `sum` comes from farfield_sum_new; `key` is a text that ends with a zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farfield_set_number(
+    sum: *mut farfield_sum,
+    key: *const c_char,
+    value: f64,
+) -> farfield_status {
+    guarded(|| {
+        // SAFETY: as above, and nobody else uses the sum meanwhile.
+        let (sum, key) = unsafe { (sum.as_mut(), text("key", key)?) };
+        sum.ok_or_else(no_sum)?.set_number(key, value)
+    })
+}
+
+/// Sets a core size or softening length for each source. They are copied.
+///
+/// # Safety
+/// `sum` comes from farfield_sum_new; `sizes` points to `count` numbers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farfield_set_sizes(
+    sum: *mut farfield_sum,
+    sizes: *const f64,
+    count: usize,
+) -> farfield_status {
+    guarded(|| {
+        // SAFETY: as above, and nobody else uses the sum meanwhile.
+        let (sum, sizes) = unsafe { (sum.as_mut(), numbers("sizes", sizes, count)?) };
+        sum.ok_or_else(no_sum)?.sizes = Some(sizes.to_vec());
+        Ok(())
+    })
+}
+
+pub(crate) fn no_sum() -> Failure {
+    Failure::argument("sum: is NULL")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_settings_name_what_is_there() {
+        let mut sum = farfield_sum::new("coulomb");
+        let message = |done: Result<(), Failure>| format!("{:?}", done.unwrap_err());
+        assert!(message(sum.set_text("metod", "fmm")).contains("method"));
+        assert!(message(sum.set_text("method", "magic")).contains("treecode-on-neighbours"));
+        assert!(message(sum.set_text("device", "gpu")).contains("hybrid"));
+        assert!(message(sum.set_number("tol", 1.0)).contains("tolerance"));
+        for wrong in [-1.0, 0.5, f64::NAN, f64::INFINITY, 1e300] {
+            assert!(message(sum.set_number("order", wrong)).contains("order"), "{wrong}");
+        }
+        sum.set_text("outputs", "potential, gradients").unwrap();
+        let none: [f64; 0] = [];
+        assert!(format!("{:?}", Space::sum(&sum, &none, None).unwrap_err()).contains("gradients"));
+        let sum = farfield_sum::new("columb");
+        assert!(format!("{:?}", Space::sum(&sum, &none, None).unwrap_err()).contains("coulomb-dipoles"));
+    }
+
+    #[test]
+    fn names_may_have_underscores() {
+        let mut sum = farfield_sum::new("biot_savart");
+        sum.set_text("core", "winckelmans_leonard").unwrap();
+        sum.set_text("outputs", "velocity,velocity_gradient").unwrap();
+        sum.set_number("core_size", 0.1).unwrap();
+        assert_eq!(
+            Space::outputs(&sum).unwrap(),
+            [Output::Velocity, Output::VelocityGradient]
+        );
+        let points = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0];
+        assert!(Space::sum(&sum, &points, None).unwrap().check().is_ok());
+        assert!(farfield_sum::new("log2d").is_plane() && !sum.is_plane());
+    }
+}

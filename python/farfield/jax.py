@@ -1,0 +1,127 @@
+r"""Sums that JAX differentiates: with respect to strengths, sources and targets, in reverse mode.
+
+>>> import jax, jax.numpy as jnp, farfield.jax as ffj
+>>> x = jnp.array([[0.0, 0, 0], [2, 0, 0]])
+>>> energy = lambda x, q: 0.5 * (q * ffj.coulomb(x, q)).sum()
+>>> jax.grad(energy, argnums=1)(x, jnp.array([1.0, 3.0]))
+Array([1.5, 0.5], dtype=float32)
+
+Each derivative is another sum (`farfield._adjoint` has the formulas), to the same tolerance. `jax.jit` and `jax.vmap` work:
+inside them the sum is a call of the host. Outside of them an array on a GPU is summed where it is. Derivatives of
+derivatives and forward mode are not there.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Optional, Sequence, Tuple, Union
+
+import jax as _jax
+import jax.numpy as _jnp
+import numpy as _np
+
+from . import _adjoint, _gpu
+
+__all__ = ["biot_savart", "coulomb", "gravity"]
+
+Outputs = Union[None, str, Sequence[str]]
+
+
+def coulomb(sources: Any, charges: Any, *, targets: Any = None, outputs: Outputs = None, **options: Any) -> Any:
+    """As `farfield.coulomb`, of one vector of charges; outputs ``"potential"`` and ``"gradient"``."""
+    return _differentiable("coulomb", sources, charges, targets, outputs, options)
+
+
+def gravity(sources: Any, masses: Any, *, targets: Any = None, outputs: Outputs = None, **options: Any) -> Any:
+    """As `farfield.gravity`, of one vector of masses and one softening length.
+
+    The acceleration of softened masses can be differentiated with respect to the masses alone.
+    """
+    return _differentiable("gravity", sources, masses, targets, outputs, options)
+
+
+def biot_savart(sources: Any, strengths: Any, *, targets: Any = None, outputs: Outputs = None, **options: Any) -> Any:
+    """As `farfield.biot_savart`, of one vector of strengths and one core size; output ``"velocity"``.
+
+    In the plane, the velocity of vortices with a core can be differentiated with respect to the strengths alone.
+    """
+    return _differentiable("biot_savart", sources, strengths, targets, outputs, options)
+
+
+def _differentiable(kernel: str, sources: Any, strengths: Any, targets: Any, outputs: Outputs, options: Any) -> Any:
+    x = _jnp.asarray(sources)
+    s = _jnp.asarray(strengths)
+    y = None if targets is None else _jnp.asarray(targets)
+    floats = _jnp.result_type(x, s, *([] if y is None else [y]), _jnp.float32)
+    x, s, y = x.astype(floats), s.astype(floats), None if y is None else y.astype(floats)
+    _adjoint.check_arrays(kernel, x, y, s)
+    about = _adjoint.describe(kernel, x.shape[1], outputs, options)
+    results = _sum(about, x, y, s)
+    return results[0] if about.one else results
+
+
+@partial(_jax.custom_vjp, nondiff_argnums=(0,))
+def _sum(about: _adjoint.Sum, x: Any, y: Optional[Any], s: Any) -> Tuple[Any, ...]:
+    count = (x if y is None else y).shape[0]
+    widths = {"potential": (), "gradient": (x.shape[1],), "acceleration": (x.shape[1],), "velocity": (x.shape[1],)}
+    shapes = tuple(_shape((count, *widths[name]), x.dtype) for name in about.outputs)
+    return _on_host_or_gpu(lambda x, y, s: _adjoint.evaluate(about, x, y, s), shapes, x, y, s)
+
+
+def _forward(about: _adjoint.Sum, x: Any, y: Optional[Any], s: Any) -> Any:
+    return _sum(about, x, y, s), (x, y, s)
+
+
+def _backward(about: _adjoint.Sum, kept: Any, cotangents: Any) -> Any:
+    x, y, s = kept
+    wanted = (True, y is not None, True)
+    if about.softened and any(name in about.outputs for name in ("acceleration", "velocity")) and not _is_vortex(about, x):
+        # Points have no derivative here: NaN says so where someone asks for it.
+        def of_strengths(x: Any, y: Any, s: Any, *cotangents: Any) -> Any:
+            return (_adjoint.pull_back(about, x, y, s, cotangents, (False, False, True))[2],)
+
+        (found,) = _on_host_or_gpu(of_strengths, (_like(s),), x, y, s, *cotangents)
+        nothing = _jnp.full_like(x, _jnp.nan)
+        return nothing, None if y is None else _jnp.full_like(y, _jnp.nan), found
+
+    def all_of_them(x: Any, y: Any, s: Any, *cotangents: Any) -> Any:
+        parts = _adjoint.pull_back(about, x, y, s, cotangents, wanted)
+        return tuple(part for part in parts if part is not None)
+
+    shapes = tuple(_like(array) for array in (x, y, s) if array is not None)
+    found = _on_host_or_gpu(all_of_them, shapes, x, y, s, *cotangents)
+    return (found[0], None, found[1]) if y is None else found
+
+
+_sum.defvjp(_forward, _backward)
+
+
+def _is_vortex(about: _adjoint.Sum, x: Any) -> bool:
+    return about.kernel == "biot_savart" and x.shape[1] == 3
+
+
+def _shape(shape: Tuple[int, ...], dtype: Any) -> Any:
+    make: Any = _jax.ShapeDtypeStruct
+    return make(shape, dtype)
+
+
+def _like(array: Any) -> Any:
+    return _shape(array.shape, array.dtype)
+
+
+def _on_host_or_gpu(function: Any, shapes: Tuple[Any, ...], *arrays: Any) -> Tuple[Any, ...]:
+    """Calls with the arrays themselves where they are known and on a GPU, else with numpy's."""
+    present = [array for array in arrays if array is not None]
+
+    def on_host(*values: Any) -> Tuple[Any, ...]:
+        given = iter(values)
+        plain = [None if array is None else _np.asarray(next(given)) for array in arrays]
+        results = function(*plain)
+        return tuple(_np.ascontiguousarray(result, shape.dtype) for result, shape in zip(results, shapes))
+
+    if any(isinstance(array, _jax.core.Tracer) for array in present):
+        results = _jax.pure_callback(on_host, shapes, *present, vmap_method="sequential")
+        return tuple(results)
+    if present[0].shape[1] == 3 and _gpu.on_gpu(present[0]):
+        return tuple(_jnp.asarray(result) for result in function(*arrays))
+    return tuple(_jax.device_put(result, next(iter(present[0].devices()))) for result in on_host(*present))

@@ -1,0 +1,128 @@
+"""Times farfield, fmm3dpy, fmm2dpy and direct sums by numba and numpy, and prints one table: python/measure/speed-table.py [--quick] [--most N]
+
+Needs the packages to be compared: pip install farfield fmm3dpy fmm2dpy numba 'numpy<2' (fmm2dpy 0.0.5 breaks under numpy 2). What
+cannot be imported is left out and said. Every figure is the best of three, after one call that is not counted; all of them use
+the threads of OMP_NUM_THREADS, or all cores. Errors are relative, against a direct sum in double precision at 200 points.
+"""
+
+import argparse
+import os
+import platform
+import time
+
+import numpy as np
+
+import farfield as ff
+
+THREADS = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1))
+#: A call that is expected to take longer is not made.
+MOST_PAIRS = {"numba": 2e11, "numpy": 2e9}
+
+
+def best(function, repeats=3):
+    function()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = function()
+        times.append(time.perf_counter() - start)
+    return min(times), result
+
+
+def truth_in_space(x, q, at):
+    r = np.sqrt(((x[at][:, None, :] - x[None, :, :]) ** 2).sum(-1))
+    return (np.divide(1.0, r, out=np.zeros_like(r), where=r > 0) * q).sum(1)
+
+
+def truth_in_plane(x, q, at):
+    r = np.sqrt(((x[at][:, None, :] - x[None, :, :]) ** 2).sum(-1))
+    return (np.log(r, out=np.zeros_like(r), where=r > 0) * q).sum(1)
+
+
+def numpy_direct(x, q, chunk=512):
+    phi = np.empty(len(x))
+    for start in range(0, len(x), chunk):
+        r2 = ((x[start : start + chunk, None, :] - x[None, :, :]) ** 2).sum(-1)
+        phi[start : start + chunk] = np.divide(1.0, np.sqrt(r2), out=np.zeros_like(r2), where=r2 > 0) @ q
+    return phi
+
+
+def numba_direct():
+    import numba
+
+    @numba.njit(parallel=True, fastmath=True)
+    def direct(x, q):
+        phi = np.zeros(len(x))
+        for i in numba.prange(len(x)):
+            total = 0.0
+            for j in range(len(x)):
+                r2 = (x[i, 0] - x[j, 0]) ** 2 + (x[i, 1] - x[j, 1]) ** 2 + (x[i, 2] - x[j, 2]) ** 2
+                total += q[j] / np.sqrt(r2) if r2 > 0 else 0.0
+            phi[i] = total
+        return phi
+
+    numba.set_num_threads(min(THREADS, numba.config.NUMBA_NUM_THREADS))
+    return direct
+
+
+def contestants(name):
+    """What can be imported, by name."""
+    found = {}
+    if name == "space":
+        found["farfield"] = lambda x, q, eps: ff.coulomb(x, q, tolerance=eps, threads=THREADS)
+        try:
+            import fmm3dpy
+
+            found["fmm3dpy"] = lambda x, q, eps: 4 * np.pi * fmm3dpy.lfmm3d(eps=eps, sources=np.asfortranarray(x.T), charges=q, pg=1).pot
+        except ImportError as error:
+            print(f"fmm3dpy is left out: {error}")
+        try:
+            direct = numba_direct()
+            found["numba"] = lambda x, q, eps: direct(x, q)
+        except ImportError as error:
+            print(f"numba is left out: {error}")
+        found["numpy"] = lambda x, q, eps: numpy_direct(x, q)
+    else:
+        found["farfield"] = lambda x, q, eps: ff.log(x, q, tolerance=eps, threads=THREADS)
+        try:
+            import fmm2dpy
+
+            found["fmm2dpy"] = lambda x, q, eps: fmm2dpy.rfmm2d(eps=eps, sources=np.asfortranarray(x.T), charges=q, pg=1).pot
+        except ImportError as error:
+            print(f"fmm2dpy is left out: {error}")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true", help="few points, one repeat: only to see that it works")
+    parser.add_argument("--most", type=int, default=1_000_000, help="the most points, of 10 000, 100 000 and 1 000 000")
+    arguments = parser.parse_args()
+    quick = arguments.quick
+    sizes = (2_000,) if quick else [n for n in (10_000, 100_000, 1_000_000) if n <= arguments.most]
+    rows = []
+    for name, dimension, truth in (("space", 3, truth_in_space), ("plane", 2, truth_in_plane)):
+        calls = contestants(name)
+        for n in sizes:
+            rng = np.random.default_rng(1)
+            x, q = rng.random((n, dimension)), rng.normal(size=n)
+            at = rng.choice(n, 200, replace=False)
+            exact = truth(x, q, at)
+            for eps in (1e-3, 1e-6, 1e-9):
+                times = {}
+                for who, call in calls.items():
+                    if n * n > MOST_PAIRS.get(who, np.inf) or (who in MOST_PAIRS and eps != 1e-6):
+                        continue
+                    seconds, phi = best(lambda: call(x, q, eps), 1 if quick else 3)  # noqa: B023
+                    error = np.linalg.norm(phi[at] - exact) / np.linalg.norm(exact)
+                    times[who] = seconds
+                    rows.append((name, n, eps, who, seconds, times["farfield"], error))
+    print(f"\n{platform.machine()}, {THREADS} threads, {ff.simd()}; numpy {np.__version__}, farfield {ff.__version__}\n")
+    print("| sum of charges | points | tolerance | by | seconds | times farfield's | relative error |")
+    print("|---|---|---|---|---|---|---|")
+    for name, n, eps, who, seconds, ours, error in rows:
+        print(f"| {name} | {n:,} | {eps:.0e} | {who} | {seconds:.4f} | {seconds / ours:.1f} | {error:.1e} |".replace(",", " "))
+
+
+if __name__ == "__main__":
+    main()
