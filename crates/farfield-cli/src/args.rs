@@ -8,7 +8,7 @@ mod value;
 
 pub use evaluate::{EvaluateArgs, KernelName};
 pub use measure::{BenchArgs, InfoArgs, ReproduceArgs, SelftestArgs, TestedDevice};
-pub use poisson::{KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
+pub use poisson::{AxesOrder, KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
 pub use run::{ResumeArgs, RunArgs, ValidateArgs, WatchArgs};
 pub use value::PrecisionName;
 

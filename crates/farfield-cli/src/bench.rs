@@ -34,6 +34,8 @@ struct Report {
     plane: Vec<PlaneRate>,
     operators: Vec<Operator>,
     methods: Vec<MethodResult>,
+    /// Whether something beside the measurement kept the machine busy, so that rates cannot be compared.
+    disturbed: bool,
 }
 
 #[derive(Serialize)]
@@ -100,7 +102,15 @@ pub fn run(args: &BenchArgs) -> Result<String, Failure> {
     operators.extend(self::operators::<f64>(simd));
     let methods = methods(args.quick, ceilings[1].direct_pairs, &profile.costs)?;
     let threads = rayon::current_num_threads();
+    let impossible = operators.iter().any(|operator| operator.share_of_ceiling > 1.05);
+    if impossible {
+        print::progress(
+            "warning: an operator seems faster than the machine's ceiling: something else was running while that was \
+             measured. Repeat this on an idle machine",
+        );
+    }
     let report = Report {
+        disturbed: impossible,
         version: env!("CARGO_PKG_VERSION"),
         simd: simd.name(),
         threads,

@@ -12,6 +12,8 @@ pub enum Failure {
     Data(String),
     /// It was done, but a measured error exceeds the tolerance: the report goes to standard output, exit code 3.
     Exceeded(String),
+    /// A signal stopped a run after a step, with a checkpoint: the report goes to standard output, exit code 4.
+    Interrupted(String),
 }
 
 impl Failure {
@@ -38,6 +40,11 @@ impl Failure {
                 }
                 Err(failure) => failure.report(),
             },
+            Failure::Interrupted(text) => {
+                // The terminal may be gone; that the checkpoint is written counts.
+                let _ = print::result(&text);
+                ExitCode::from(4)
+            }
         }
     }
 }

@@ -81,30 +81,33 @@ fn a_killed_run_resumes_to_the_same_bits() {
     assert_eq!(last_checkpoint(&straight), last_checkpoint(&killed));
 }
 
+/// Ctrl-C, a scheduler's end of time, a closed terminal.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_writes_a_checkpoint_and_says_how_to_go_on() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run");
-    let child = run_cluster(&path, &["--set", "time.end=400"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    wait_for_step(&path, 3);
-    let sent = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(sent.expect("kill runs").success());
-    let output = child.wait_with_output().expect("it ends");
-    assert!(output.status.success(), "{}", stderr(&output));
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        said.contains("stopped") && said.contains(&format!("farfield resume {}", path.display())),
-        "{said}"
-    );
-    let output = farfield(["resume", &path.display().to_string(), "--steps", "2", "--quiet"]);
-    assert!(output.status.success(), "{}", stderr(&output));
+fn signals_finish_the_step_write_a_checkpoint_and_have_their_exit_code() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run");
+        let child = run_cluster(&path, &["--set", "time.end=400"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        wait_for_step(&path, 3);
+        let sent = std::process::Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status();
+        assert!(sent.expect("kill runs").success());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(4), "{signal}: {}", stderr(&output));
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            said.contains("stopped") && said.contains(&format!("farfield resume {}", path.display())),
+            "{signal}: {said}"
+        );
+        let output = farfield(["resume", &path.display().to_string(), "--steps", "2", "--quiet"]);
+        assert!(output.status.success(), "{signal}: {}", stderr(&output));
+    }
 }
 
 #[test]
@@ -129,6 +132,11 @@ fn a_run_reports_as_json_and_its_folder_is_not_used_twice() {
     fail(&line, 1, &["already holds a run", "farfield resume"]);
     let report = json(&format!("resume {} --quiet --json --set time.end=0.3", path.display()));
     assert_eq!(report["steps"], 6);
+    let log = std::fs::read_to_string(path.join("run.log")).expect("a log");
+    assert!(
+        log.contains("resumed from step 4") && log.contains("changed time.end: from 0.2 to 0.3"),
+        "{log}"
+    );
     fail(
         &format!("resume {} --set time.edn=0.3", path.display()),
         1,

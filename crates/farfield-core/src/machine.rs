@@ -1,8 +1,14 @@
 //! What the machine has.
 
-/// Bytes of memory that can still be used, where the system tells.
+mod limits;
+
+/// Bytes of memory that this process can still use, where the system tells: what the machine has free, or less where the
+/// process or its control group is limited.
 pub fn available_memory() -> Option<u64> {
-    read_meminfo("MemAvailable:")
+    [read_meminfo("MemAvailable:"), limits::left()]
+        .into_iter()
+        .flatten()
+        .min()
 }
 
 /// Bytes of memory in all, where the system tells.

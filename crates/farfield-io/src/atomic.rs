@@ -178,6 +178,27 @@ impl Write for AtomicFile {
     }
 }
 
+/// Removes unfinished files that programs which were killed left in a folder, and returns their paths. Those of a
+/// program that still runs on this machine are left alone.
+pub fn remove_leftovers(folder: impl AsRef<Path>) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let unfinished = entries.map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let middle = name
+            .strip_prefix(".farfield-")
+            .and_then(|rest| rest.strip_suffix(".tmp"));
+        middle
+            .and_then(|middle| middle.split_once('-')?.0.parse::<u32>().ok())
+            .is_some_and(|process| !is_running(process))
+    });
+    unfinished.filter(|path| fs::remove_file(path).is_ok()).collect()
+}
+
+/// Whether a process of that number, other than this one, is there; where the system does not tell, none is.
+fn is_running(process: u32) -> bool {
+    process != process::id() && Path::new("/proc").join(process.to_string()).exists()
+}
+
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

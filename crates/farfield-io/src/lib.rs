@@ -46,7 +46,7 @@ pub mod vtk;
 mod write;
 
 pub use array::{Array, NamedArray, Precision};
-pub use atomic::{AtomicFile, write_bytes_atomically, write_text_atomically};
+pub use atomic::{AtomicFile, remove_leftovers, write_bytes_atomically, write_text_atomically};
 pub use error::Error;
 pub use npy::NpyProblem;
 pub use points::{PointsFile, read_points, read_points_dim, read_targets, read_targets_dim};

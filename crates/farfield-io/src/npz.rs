@@ -1,7 +1,7 @@
 //! The `.npz` format: a zip archive of npy arrays, stored or deflated.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use zip::CompressionMethod;
@@ -121,7 +121,12 @@ fn broken(path: &Path, array: Option<&str>, cause: &ZipError) -> Error {
 
 /// Writes the arrays uncompressed, so that every reader can map or stream them.
 pub(crate) fn write(file: &mut BufWriter<File>, arrays: &[NamedArray], precision: Precision) -> io::Result<()> {
-    let mut zip = ZipWriter::new(file);
+    let mut out = Calm {
+        file,
+        at: 0,
+        failure: None,
+    };
+    let mut zip = ZipWriter::new(&mut out);
     for NamedArray { name, array } in arrays {
         let size = npy::written_size(array, precision);
         let options = SimpleFileOptions::default()
@@ -131,5 +136,51 @@ pub(crate) fn write(file: &mut BufWriter<File>, arrays: &[NamedArray], precision
         npy::write(&mut zip, array, precision)?;
     }
     zip.finish()?;
-    Ok(())
+    out.failure.map_or(Ok(()), Err)
+}
+
+/// A file that keeps its first failure to itself and lets everything after it pass. The archive's writer would else try
+/// to finish when it is dropped, fail again on the same full disk, and print that over the cause.
+struct Calm<'a> {
+    file: &'a mut BufWriter<File>,
+    at: u64,
+    failure: Option<io::Error>,
+}
+
+impl Calm<'_> {
+    /// Does it, unless something failed before; `otherwise` is what stands for a failure.
+    fn attempt<R>(&mut self, otherwise: R, what: impl FnOnce(&mut BufWriter<File>) -> io::Result<R>) -> R {
+        if self.failure.is_some() {
+            return otherwise;
+        }
+        what(self.file).unwrap_or_else(|error| {
+            self.failure = Some(error);
+            otherwise
+        })
+    }
+}
+
+impl Write for Calm<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.attempt(bytes.len(), |file| file.write(bytes));
+        self.at += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.attempt((), Write::flush);
+        Ok(())
+    }
+}
+
+impl Seek for Calm<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let otherwise = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::Current(change) => self.at.saturating_add_signed(change),
+            SeekFrom::End(_) => self.at,
+        };
+        self.at = self.attempt(otherwise, |file| file.seek(to));
+        Ok(self.at)
+    }
 }

@@ -4,6 +4,14 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A film could not be made.
+    #[error("{}: {reason}", .path.display())]
+    Film {
+        /// The film.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// A picture could not be read.
     #[error("{path}: cannot read this picture: {why}")]
     Decode {

@@ -5,6 +5,12 @@ use crate::text::{Align, Fonts, Style};
 use crate::theme::Theme;
 use crate::{Color, Error, Figure, Image};
 
+/// Where the plot is on the canvas, as shares of its sides.
+const LEFT: f64 = 0.09;
+const RIGHT: f64 = 0.84;
+const TOP: f64 = 0.075;
+const BOTTOM: f64 = 0.92;
+
 /// A map of a plane: rectangles coloured by a value, with outlines over them, and a colour bar.
 ///
 /// Rectangles may be of any size, so that an adapted grid is shown as it is.
@@ -70,6 +76,24 @@ impl FieldMap {
         self
     }
 
+    /// Chooses a size with the given longer side on which the extent leaves no empty canvas.
+    #[must_use]
+    pub fn fitted(mut self, longest: u32) -> Self {
+        let [width, height] = self.shape();
+        // The shares of the canvas that the plot takes.
+        let (across, up) = (RIGHT - LEFT, BOTTOM - TOP);
+        let ratio = (height / up) / (width / across);
+        let longest = f64::from(longest);
+        // Texts need some room whatever the shape.
+        let (width, height) = if ratio < 1.0 {
+            (longest, (longest * ratio).max(0.3 * longest))
+        } else {
+            ((longest / ratio).max(0.4 * longest), longest)
+        };
+        self.size = (width.round() as u32, height.round() as u32);
+        self
+    }
+
     /// The colours from the lowest to the highest value (default: black to pale yellow).
     #[must_use]
     pub fn colours(mut self, colours: ColourMap) -> Self {
@@ -125,18 +149,23 @@ impl Figure for FieldMap {
 }
 
 impl FieldMap {
-    /// The largest area of the extent's shape that leaves room for text and bar.
-    fn plot_area(&self, theme: &Theme) -> Rect {
-        let (left, right) = (theme.width * 0.09, theme.width * 0.84);
-        let (top, bottom) = (theme.height * 0.075, theme.height * 0.92);
+    /// Width and height of the extent, to some scale.
+    fn shape(&self) -> [f64; 2] {
         // An extent of no size, or of none that can be drawn, is shown as a square.
         let sides = [0, 1].map(|axis| (self.high[axis] - self.low[axis]).abs());
         let ratio = sides[1] / sides[0];
-        let shape = if (1e-3..1e3).contains(&ratio) {
+        if (1e-3..1e3).contains(&ratio) {
             [1.0, ratio]
         } else {
             [1.0; 2]
-        };
+        }
+    }
+
+    /// The largest area of the extent's shape that leaves room for text and bar.
+    fn plot_area(&self, theme: &Theme) -> Rect {
+        let (left, right) = (theme.width * LEFT, theme.width * RIGHT);
+        let (top, bottom) = (theme.height * TOP, theme.height * BOTTOM);
+        let shape = self.shape();
         let scale = ((right - left) / shape[0]).min((bottom - top) / shape[1]);
         Rect::new(left, top, left + scale * shape[0], top + scale * shape[1])
     }

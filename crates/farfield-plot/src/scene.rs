@@ -159,6 +159,7 @@ pub struct Scene<'a> {
     colour_bar: Option<String>,
     frame: Option<Bounds>,
     axes: bool,
+    scale_bar: bool,
     exposure: Option<Exposure>,
     opacity: f64,
     fog: f64,
@@ -184,6 +185,7 @@ impl<'a> Scene<'a> {
             colour_bar: None,
             frame: None,
             axes: false,
+            scale_bar: false,
             exposure: None,
             opacity: 2.5,
             fog: 0.6,
@@ -238,6 +240,13 @@ impl<'a> Scene<'a> {
     #[must_use]
     pub fn axes(mut self, shown: bool) -> Self {
         self.axes = shown;
+        self
+    }
+
+    /// Chooses whether a bar shows how long a length is at the middle of the scene; it does not if not called.
+    #[must_use]
+    pub fn scale_bar(mut self, shown: bool) -> Self {
+        self.scale_bar = shown;
         self
     }
 
@@ -388,6 +397,8 @@ impl<'a> Scene<'a> {
         let coloured = self.clouds.iter().find(|cloud| cloud.values.is_some());
         if let (Some(label), Some(cloud)) = (&self.colour_bar, coloured) {
             overlay.draw_colour_bar(label, cloud);
+        } else if self.scale_bar {
+            overlay.draw_scale_bar(view);
         }
         overlay.draw_heading(&self.title, &self.caption);
         overlay.into_image()

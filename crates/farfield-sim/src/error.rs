@@ -61,10 +61,7 @@ pub enum Error {
         why: String,
     },
     /// A file of a running simulation could not be written.
-    #[error(
-        "{cause}. The run stops at step {step}; its last checkpoint is kept: make room, then `farfield resume {}`",
-        .folder.display()
-    )]
+    #[error("{cause}. The run stops at step {step}; {}", what_is_left(.folder, *.kept))]
     Writing {
         /// What failed.
         cause: Box<Error>,
@@ -72,10 +69,48 @@ pub enum Error {
         step: u64,
         /// The run's folder.
         folder: PathBuf,
+        /// Whether a checkpoint is still there.
+        kept: bool,
+    },
+    /// What was to be simulated does not fit into memory.
+    #[error(
+        "{what} would take about {:.1} GiB, but only {:.1} GiB are free: {remedy}",
+        gib(*.needed), gib(*.available)
+    )]
+    Memory {
+        /// What it is.
+        what: String,
+        /// Bytes it takes.
+        needed: u64,
+        /// Bytes there are.
+        available: u64,
+        /// What helps.
+        remedy: &'static str,
+    },
+    /// A run cannot go on with a changed value.
+    #[error("{}: {why}", .folder.display())]
+    Unchangeable {
+        /// The run's folder.
+        folder: PathBuf,
+        /// Which value, and why not.
+        why: String,
     },
     /// The thread that writes files ended early.
     #[error("the thread that writes files and pictures stopped unexpectedly")]
     Writer,
+}
+
+fn gib(bytes: u64) -> f64 {
+    bytes as f64 / (1u64 << 30) as f64
+}
+
+fn what_is_left(folder: &std::path::Path, kept: bool) -> String {
+    let folder = folder.display();
+    if kept {
+        format!("its last checkpoint is kept: make room, then `farfield resume {folder}`")
+    } else {
+        format!("no checkpoint is left: was {folder} removed or moved?")
+    }
 }
 
 impl Error {

@@ -46,9 +46,8 @@ pub struct InfoArgs {
 /// `farfield reproduce`.
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// The table or figure; see --list
-    #[arg(value_parser = PossibleValuesParser::new(crate::reproduce::NAMES), hide_possible_values = true,
-        required_unless_present = "list")]
+    /// The table or figure [default: list them]
+    #[arg(value_parser = PossibleValuesParser::new(crate::reproduce::NAMES), hide_possible_values = true)]
     pub name: Option<String>,
     /// List the tables and figures there are
     #[arg(long, conflicts_with = "name")]

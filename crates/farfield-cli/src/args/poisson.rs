@@ -1,6 +1,6 @@
 //! `farfield poisson`, as typed.
 
-use super::value::{PrecisionName, count, simd_levels, threads};
+use super::value::{PrecisionName, count, simd_levels, threads, tolerance};
 use clap::{Args, ValueEnum};
 use farfield::Device;
 use farfield::simd::SimdLevel;
@@ -12,25 +12,32 @@ use std::path::PathBuf;
 pub struct PoissonArgs {
     /// two-rings (van Rees et al.), gaussian-ring, a case file (.toml: a box with rings, see docs/manual/poisson.md), or a file
     /// (.npz, .npy, .csv) with an array `vorticity`, `omega` or `values`: one or three numbers for each of n x n x n points of
-    /// the unit cube, x fastest, n = 16, 32, 64, ...
+    /// the unit cube, n = 16, 32, 64, ...
     #[arg(value_name = "CASE")]
     pub case: String,
+    /// Which index of a file's array belongs to which coordinate: zyx, a[k, j, i] with x fastest, or xyz, a[i, j, k] with z
+    /// fastest, as numpy's meshgrid makes it with indexing='ij' [default: zyx]
+    #[arg(long, value_enum, value_name = "ORDER", help_heading = "Grid")]
+    pub axes: Option<AxesOrder>,
     /// Component of the vorticity to solve for [default: all three at once]
     #[arg(long, value_enum, value_name = "AXIS")]
     pub component: Option<AxisName>,
 
-    /// Points along a side of the cube at the finest level: 16, 32, 64, ...
-    #[arg(long, default_value = "128", value_parser = count, value_name = "N", help_heading = "Grid")]
-    pub resolution: usize,
+    /// Points along a side of the cube at the finest level: 16, 32, 64, ... [default: 128, or what a file has]
+    #[arg(long, value_parser = count, value_name = "N", help_heading = "Grid")]
+    pub resolution: Option<usize>,
     /// What relates the levels: values at nodes or averages over cells
     #[arg(long, value_enum, default_value_t = WaveletName::AverageInterpolating5, help_heading = "Grid")]
     pub wavelet: WaveletName,
-    /// Blocks with a larger wavelet detail are refined
-    #[arg(long, default_value_t = 1e-2, value_name = "D", help_heading = "Grid")]
+    /// Blocks with a larger wavelet detail are refined, as a share of the largest vorticity
+    #[arg(long, default_value_t = 1e-5, value_name = "D", help_heading = "Grid")]
     pub refine: f64,
-    /// Blocks whose wavelet details are all smaller are joined
-    #[arg(long, default_value_t = 1e-4, value_name = "D", help_heading = "Grid")]
+    /// Blocks whose wavelet details are all smaller are joined, as a share of the largest vorticity
+    #[arg(long, default_value_t = 1e-7, value_name = "D", help_heading = "Grid")]
     pub compress: f64,
+    /// Take --refine, --compress and --threshold as they are, in the units of the vorticity
+    #[arg(long, help_heading = "Grid")]
+    pub absolute: bool,
     /// Most memory the grid may take, in MiB [default: what the machine has]
     #[arg(long, value_name = "MIB", value_parser = count, help_heading = "Grid")]
     pub memory_cap: Option<usize>,
@@ -38,8 +45,8 @@ pub struct PoissonArgs {
     /// What a source does to a point
     #[arg(long, value_enum, default_value_t = KernelChoice::Singular, help_heading = "Sum")]
     pub kernel: KernelChoice,
-    /// Relative error allowed in the sum, on top of the grid's [default: 1e-6]
-    #[arg(long, value_name = "E", conflicts_with_all = ["order", "theta"], help_heading = "Sum")]
+    /// Relative error allowed in the sum, on top of the grid's: 1e-12 to 1e-2 [default: 1e-6]
+    #[arg(long, value_name = "E", conflicts_with_all = ["order", "theta"], value_parser = tolerance, help_heading = "Sum")]
     pub tolerance: Option<f64>,
     /// For experts: degree of the treecode's expansions, 4, 6, 8, 10 or 12 [default: 6]
     #[arg(long, value_name = "P", value_parser = count, help_heading = "Sum")]
@@ -50,7 +57,7 @@ pub struct PoissonArgs {
     /// How to sum
     #[arg(long, value_enum, default_value_t = PoissonMethod::Auto, help_heading = "Sum")]
     pub method: PoissonMethod,
-    /// Points where the vorticity is larger are sources
+    /// Points where the vorticity is larger are sources, as a share of the largest vorticity
     #[arg(long, default_value_t = 1e-12, value_name = "W", help_heading = "Sum")]
     pub threshold: f64,
     /// For experts: how many sources a box may hold before it is cut
@@ -71,12 +78,25 @@ pub struct PoissonArgs {
     #[arg(long, value_name = "LEVEL", value_parser = simd_levels(), help_heading = "Execution")]
     pub simd: Option<SimdLevel>,
 
-    /// Folder to write blocks.vtu, fields.vti, fields.pvd and pictures to
+    /// Folder to write blocks.vtu, fields.vti, fields.pvd, fields.npz and pictures to
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// No progress on standard error
+    #[arg(short, long)]
+    pub quiet: bool,
     /// Print one JSON object instead of the summary
     #[arg(long)]
     pub json: bool,
+}
+
+/// Which index of an array belongs to which coordinate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum AxesOrder {
+    /// a[k, j, i]: x fastest
+    #[default]
+    Zyx,
+    /// a[i, j, k]: z fastest
+    Xyz,
 }
 
 /// The axes by name.

@@ -46,6 +46,10 @@ pub struct ResumeArgs {
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,
+    /// Machine profile of a run that was stopped before its first checkpoint; others go on with their own [default: as for
+    /// evaluate]
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
     /// Where to compute: cpu; cuda or cuda:N, a GPU in whose memory the state stays; hybrid, sums shared by a GPU and the
     /// cores; auto, a GPU where there is one
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]

@@ -65,6 +65,15 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A tolerance that every method can honour.
+pub(super) fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (1e-12..=1e-2).contains(&value) => Ok(value),
+        Ok(_) => Err("a tolerance is from 1e-12 to 1e-2".to_owned()),
+        Err(_) => Err("not a number".to_owned()),
+    }
+}
+
 /// A length: finite and not negative.
 pub(super) fn size(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

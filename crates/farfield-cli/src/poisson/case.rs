@@ -1,28 +1,30 @@
 //! Case files: a box and what is in it.
 //!
 //! ```toml
-//! [box]                        # the unit cube if left out
+//! [grid]                       # the unit cube if left out
 //! origin = [0.0, 0.0, 0.0]
 //! roots = [2, 1, 1]            # cubes along x, y and z
 //! side = 1.0                   # of a cube; --resolution counts points along it
 //!
 //! [[ring]]                     # Gaussian core: omega = circulation / (pi core^2) exp(-d^2 / core^2)
-//! center = [0.5, 0.5, 0.5]
-//! axis = "z"
+//! centre = [0.5, 0.5, 0.5]
+//! axis = [0.0, 0.0, 1.0]       # along a coordinate; or "z"
 //! radius = 0.25
 //! core = 0.05
 //! circulation = 1.0
 //!
 //! [[compact-ring]]             # the ring of van Rees et al.
-//! center = [1.5, 0.5, 0.5]
+//! centre = [1.5, 0.5, 0.5]
 //! axis = "x"
 //! radius = 0.125
 //! ```
-//! Instead of rings, `grid = "numbers.npz"` names a file with the vorticity on a uniform grid over the box.
+//! Instead of rings, `vorticity = "numbers.npz"` names a file with the vorticity on a uniform grid over the box. Keys are
+//! those of the cases of simulations. Older files, with `[box]`, `center` and `grid = "numbers.npz"`, are still read.
 
 use crate::failure::Failure;
 use farfield_grid::Domain;
 use farfield_grid::flows::{CompactRing, GaussianRing, RingFrame};
+use farfield_sim::case;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -42,13 +44,13 @@ pub struct Case {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct CaseFile {
-    #[serde(rename = "box", default)]
-    bounds: BoxTable,
+    #[serde(default)]
+    grid: BoxTable,
     #[serde(default)]
     ring: Vec<RingTable>,
     #[serde(default)]
     compact_ring: Vec<CompactRingTable>,
-    grid: Option<PathBuf>,
+    vorticity: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -69,30 +71,59 @@ impl Default for BoxTable {
     }
 }
 
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-enum Axis {
-    X,
-    Y,
-    Z,
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RingTable {
-    center: [f64; 3],
-    axis: Axis,
+    #[serde(alias = "center")]
+    centre: [f64; 3],
+    #[serde(deserialize_with = "case::direction", default = "z_axis")]
+    axis: [f64; 3],
     radius: f64,
     core: f64,
+    #[serde(default = "one")]
     circulation: f64,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CompactRingTable {
-    center: [f64; 3],
-    axis: Axis,
+    #[serde(alias = "center")]
+    centre: [f64; 3],
+    #[serde(deserialize_with = "case::direction", default = "z_axis")]
+    axis: [f64; 3],
     radius: f64,
+}
+
+fn z_axis() -> [f64; 3] {
+    [0.0, 0.0, 1.0]
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// The coordinate that a direction is along.
+fn coordinate(axis: [f64; 3]) -> Option<usize> {
+    let found = (0..3).find(|c| axis[*c] != 0.0)?;
+    (axis[found] > 0.0 && (0..3).all(|c| c == found || axis[c] == 0.0)).then_some(found)
+}
+
+/// The text with the names of older files replaced, line by line, so that positions of errors stay.
+fn with_present_names(text: &str) -> String {
+    let rename = |line: &str| {
+        let trimmed = line.trim_start();
+        if trimmed.starts_with("[box]") {
+            line.replacen("[box]", "[grid]", 1)
+        } else if trimmed
+            .strip_prefix("grid")
+            .is_some_and(|rest| rest.trim_start().starts_with("= \""))
+        {
+            line.replacen("grid", "vorticity", 1)
+        } else {
+            line.to_owned()
+        }
+    };
+    text.split_inclusive('\n').map(rename).collect()
 }
 
 impl Case {
@@ -100,45 +131,51 @@ impl Case {
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let wrong = |what: String| Failure::Data(format!("{}: {what}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
-        let file: CaseFile = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        let BoxTable { origin, roots, side } = file.bounds;
+        let file: CaseFile = case::read_table(&with_present_names(&text), &path.display().to_string())
+            .map_err(|error| Failure::Data(error.to_string()))?;
+        let BoxTable { origin, roots, side } = file.grid;
         let domain = Domain::new(origin, roots, side).map_err(|error| wrong(error.to_string()))?;
-        match (&file.grid, file.ring.len() + file.compact_ring.len()) {
+        match (&file.vorticity, file.ring.len() + file.compact_ring.len()) {
             (None, 0) => {
                 return Err(wrong(
-                    "no [[ring]], [[compact-ring]] or grid: nothing to solve for".to_owned(),
+                    "no [[ring]], [[compact-ring]] or vorticity: nothing to solve for".to_owned(),
                 ));
             }
-            (Some(_), 1..) => return Err(wrong("rings and a grid: give one or the other".to_owned())),
+            (Some(_), 1..) => return Err(wrong("rings and a file of vorticity: give one or the other".to_owned())),
             _ => {}
         }
-        let frame = |center, axis| RingFrame {
-            center,
-            axis: axis as usize,
+        let frame = |name: &str, k: usize, center, axis: [f64; 3]| match coordinate(axis) {
+            Some(axis) => Ok(RingFrame { center, axis }),
+            None => Err(wrong(format!(
+                "[[{name}]] number {}: axis = {axis:?}: the exact solutions are for rings along x, y or z",
+                k + 1
+            ))),
         };
+        let mut rings = Vec::new();
+        for (k, ring) in file.ring.iter().enumerate() {
+            rings.push(GaussianRing {
+                frame: frame("ring", k, ring.centre, ring.axis)?,
+                radius: ring.radius,
+                core: ring.core,
+                circulation: ring.circulation,
+            });
+        }
+        let mut compact_rings = Vec::new();
+        for (k, ring) in file.compact_ring.iter().enumerate() {
+            compact_rings.push(CompactRing {
+                frame: frame("compact-ring", k, ring.centre, ring.axis)?,
+                radius: ring.radius,
+                ..CompactRing::two_rings()[0]
+            });
+        }
         let case = Self {
             domain,
-            rings: file
-                .ring
-                .iter()
-                .map(|ring| GaussianRing {
-                    frame: frame(ring.center, ring.axis),
-                    radius: ring.radius,
-                    core: ring.core,
-                    circulation: ring.circulation,
-                })
-                .collect(),
-            compact_rings: file
-                .compact_ring
-                .iter()
-                .map(|ring| CompactRing {
-                    frame: frame(ring.center, ring.axis),
-                    radius: ring.radius,
-                    ..CompactRing::two_rings()[0]
-                })
-                .collect(),
+            rings,
+            compact_rings,
             // Beside the case file.
-            grid: file.grid.map(|grid| path.parent().unwrap_or(Path::new("")).join(grid)),
+            grid: file
+                .vorticity
+                .map(|grid| path.parent().unwrap_or(Path::new("")).join(grid)),
         };
         case.check().map_err(wrong)?;
         Ok(case)

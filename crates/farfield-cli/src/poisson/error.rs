@@ -28,6 +28,8 @@ pub fn measure<T: Real>(problem: &FieldOnGrid<T>) -> Result<Option<Measured>, Fa
     let axes: Vec<usize> = match problem.components {
         Components::All => vec![0, 1, 2],
         Components::One(axis) => vec![axis],
+        // Numbers from a file: there is nothing exact.
+        Components::Scalar => return Ok(None),
     };
     let grid = &problem.grid;
     let (mut difference, mut size, mut samples) = (0.0, 0.0, grid.points());

@@ -1,12 +1,12 @@
 //! A vorticity field on a grid adapted to it, and its solution.
 
 use super::case::Case;
-use super::settings::{Components, PoissonSettings, level_of};
+use super::numbers::Numbers;
+use super::settings::{Components, DEFAULT_RESOLUTION, PoissonSettings, level_of};
 use crate::failure::Failure;
 use farfield_grid::flows::{CompactRing, GaussianRing};
 use farfield_grid::poisson::{Precision, Report};
 use farfield_grid::{AdaptReport, Adaptation, Domain, Error, Grid, Sampling};
-use farfield_io::read_table;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -44,7 +44,7 @@ impl VorticitySource {
     }
 
     /// The box.
-    fn domain(&self) -> Domain {
+    pub fn domain(&self) -> Domain {
         match self {
             VorticitySource::Case(_, case) => case.domain(),
             _ => Domain::unit_cube(),
@@ -64,7 +64,7 @@ impl VorticitySource {
     }
 
     /// The file of numbers; an error for fields given by a formula.
-    fn numbers(&self) -> Option<&Path> {
+    pub fn numbers(&self) -> Option<&Path> {
         match self {
             VorticitySource::File(path) => Some(path),
             VorticitySource::Case(_, case) => case.grid.as_deref(),
@@ -103,6 +103,10 @@ pub struct FieldOnGrid<T> {
     pub resolution: usize,
     /// Seconds the adaptation took.
     pub adaptation_seconds: f64,
+    /// The largest size of the vorticity's components.
+    pub largest: f64,
+    /// What should be said about the field.
+    pub warnings: Vec<String>,
 }
 
 /// The coarsest grid adaptation starts from: 64 points along a side see every feature of the flows here.
@@ -112,27 +116,19 @@ impl<T: Precision> FieldOnGrid<T> {
     /// Puts the field on a grid and adapts it.
     pub fn new(settings: &PoissonSettings) -> Result<Self, Failure> {
         let start = Instant::now();
-        let (grid, adapted, resolution) = match (settings.field.vorticity(), settings.field.numbers()) {
-            (Some(vorticity), _) => {
-                let (grid, adapted) = from_function(settings, &vorticity)?;
-                (grid, adapted, settings.resolution)
-            }
+        let mut problem = match (settings.field.vorticity(), settings.field.numbers()) {
+            (Some(vorticity), _) => from_function(settings, &vorticity)?,
             (None, Some(path)) => from_file(settings, path)?,
             (None, None) => return Err(Failure::Data("this field has neither formula nor numbers".to_owned())),
         };
-        Ok(Self {
-            grid,
-            field: settings.field.clone(),
-            components: settings.components,
-            adapted,
-            resolution,
-            adaptation_seconds: start.elapsed().as_secs_f64(),
-        })
+        problem.adaptation_seconds = start.elapsed().as_secs_f64();
+        Ok(problem)
     }
 
     /// Solves for channel `psi`.
     pub fn solve(&mut self, settings: &PoissonSettings) -> Result<Report, Failure> {
-        Ok(settings.solver().solve(&mut self.grid, "omega", "psi")?)
+        let solver = settings.solver(self.largest)?;
+        Ok(solver.solve(&mut self.grid, "omega", "psi")?)
     }
 }
 
@@ -147,86 +143,94 @@ fn empty_grid<T: Precision>(settings: &PoissonSettings, level: u8) -> Result<Gri
 }
 
 /// Adapts to all components of the vorticity, then keeps the ones asked for.
-fn from_function<T: Precision>(
-    settings: &PoissonSettings,
-    vorticity: &Formula<'_>,
-) -> Result<(Grid<T>, AdaptReport), Failure> {
-    let adaptation = &settings.adaptation;
-    let mut grid = empty_grid(settings, START_LEVEL.min(adaptation.max_level))?;
+fn from_function<T: Precision>(settings: &PoissonSettings, vorticity: &Formula<'_>) -> Result<FieldOnGrid<T>, Failure> {
+    let max_level = settings.adaptation.max_level;
+    let mut grid = empty_grid(settings, START_LEVEL.min(max_level))?;
     grid.add_channel("omega", 3)?;
-    let adapted = grid.adapt_to(&["omega"], adaptation, |grid| {
-        grid.fill_vector("omega", Sampling::Point, vorticity)
-    })?;
+    let fill = |grid: &mut Grid<T>| grid.fill_vector("omega", Sampling::Point, vorticity);
+    fill(&mut grid)?;
+    let largest = grid.largest("omega")?;
+    let adaptation = settings.adaptation(largest)?;
+    let mut adapted = AdaptReport::default();
+    // Level by level: what the next one takes is known before it is made.
+    for level in START_LEVEL.min(max_level)..=max_level {
+        let reach = Adaptation {
+            max_level: level,
+            ..adaptation
+        };
+        let step = grid.adapt_to(&["omega"], &reach, fill)?;
+        adapted.rounds += step.rounds;
+        adapted.unresolved = step.unresolved;
+        if step.unresolved == 0 {
+            break;
+        }
+        if level < max_level {
+            settings.progress.say(&format!(
+                "level {level}: {} blocks, {} of them to be cut",
+                grid.forest().leaves().len(),
+                step.unresolved
+            ));
+            super::forecast::check(settings, &grid, step.unresolved, largest)?;
+        }
+    }
     if let Components::One(axis) = settings.components {
         grid.remove_channel("omega")?;
         grid.add_channel("omega", 1)?;
         grid.fill_scalar("omega", Sampling::Point, |x| vorticity(x)[axis])?;
     }
     grid.add_channel("psi", settings.components.count())?;
-    Ok((grid, adapted))
+    Ok(FieldOnGrid {
+        grid,
+        field: settings.field.clone(),
+        components: settings.components,
+        adapted,
+        resolution: settings.resolution.unwrap_or(DEFAULT_RESOLUTION),
+        adaptation_seconds: 0.0,
+        largest,
+        warnings: Vec::new(),
+    })
 }
 
-/// Reads numbers on a uniform grid over the box, x fastest, one or three for each point, and compresses them.
-fn from_file<T: Precision>(settings: &PoissonSettings, path: &Path) -> Result<(Grid<T>, AdaptReport, usize), Failure> {
-    let table = read_table(path)?;
-    let found = ["vorticity", "omega", "values"].iter().find_map(|name| table.get(name));
-    let data = found.ok_or_else(|| {
-        let names: Vec<&str> = table.names().collect();
-        Failure::Data(format!(
-            "{}: no array `vorticity`, `omega` or `values` in it; there are: {}",
-            path.display(),
-            names.join(", ")
-        ))
-    })?;
-    let wrong = |what: String| Failure::Data(format!("{}: {what}", path.display()));
-    let roots = settings.field.domain().roots().map(|count| count as usize);
-    let side = (data.rows as f64 / roots.iter().product::<usize>() as f64)
-        .cbrt()
-        .round() as usize;
-    if roots.iter().product::<usize>() * side.pow(3) != data.rows || level_of(side).is_err() {
-        let [x, y, z] = roots.map(|count| {
-            if count == 1 {
-                "n".to_owned()
-            } else {
-                format!("{count} n")
-            }
-        });
-        return Err(wrong(format!(
-            "{} points are not {x} x {y} x {z} with n = 16, 32, 64, ...",
-            data.rows
-        )));
-    }
-    let wanted: Vec<usize> = match (settings.components, data.columns) {
-        (Components::All, 3) => vec![0, 1, 2],
-        (Components::One(axis), 3) => vec![axis],
-        (_, 1) => vec![0],
-        (_, columns) => return Err(wrong(format!("{columns} numbers for each point, 1 or 3 are needed"))),
-    };
+/// Reads numbers on a uniform grid over the box, one or three for each point, and compresses them.
+fn from_file<T: Precision>(settings: &PoissonSettings, path: &Path) -> Result<FieldOnGrid<T>, Failure> {
+    let Numbers {
+        components,
+        side,
+        values,
+        warnings,
+    } = Numbers::read(settings, path)?;
     let level = level_of(side)?;
     let mut grid = empty_grid(settings, level)?;
-    grid.add_channel("omega", wanted.len())?;
-    let numbers: Vec<T> = wanted
-        .iter()
-        .flat_map(|column| data.values.iter().skip(*column).step_by(data.columns))
-        .map(|value| T::from_f64(*value))
-        .collect();
+    grid.add_channel("omega", components.count())?;
+    let numbers: Vec<T> = values.iter().map(|value| T::from_f64(*value)).collect();
     grid.set_uniform("omega", &numbers)?;
+    grid.check_finite("omega")?;
+    let largest = grid.largest("omega")?;
     let adaptation = Adaptation {
         max_level: level,
-        ..settings.adaptation
+        ..settings.adaptation(largest)?
     };
-    let mut report = AdaptReport::default();
+    let mut adapted = AdaptReport::default();
     loop {
         let step = grid.adapt(&["omega"], &adaptation)?;
-        report.unresolved = step.unresolved;
+        adapted.unresolved = step.unresolved;
         if step.rounds == 0 {
             break;
         }
-        report.rounds += step.rounds;
-        if report.rounds > 2 * usize::from(level) + 2 {
+        adapted.rounds += step.rounds;
+        if adapted.rounds > 2 * usize::from(level) + 2 {
             break;
         }
     }
-    grid.add_channel("psi", wanted.len())?;
-    Ok((grid, report, side))
+    grid.add_channel("psi", components.count())?;
+    Ok(FieldOnGrid {
+        grid,
+        field: settings.field.clone(),
+        components,
+        adapted,
+        resolution: side,
+        adaptation_seconds: 0.0,
+        largest,
+        warnings,
+    })
 }

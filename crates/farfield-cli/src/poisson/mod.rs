@@ -5,6 +5,8 @@
 mod case;
 mod error;
 mod field_on_grid;
+mod forecast;
+mod numbers;
 mod record;
 mod settings;
 mod summary;
@@ -16,7 +18,7 @@ use settings::{Components, PoissonSettings};
 
 use crate::args::{PoissonArgs, PrecisionName};
 use crate::failure::Failure;
-use crate::threads;
+use crate::{print, threads};
 use farfield::machine;
 use farfield_grid::operators::{Curl, Stencil};
 use farfield_grid::poisson::{Precision, Report};
@@ -27,6 +29,9 @@ pub fn run(args: PoissonArgs) -> Result<String, Failure> {
     let (precision, json, output, how_many) = (args.precision, args.json, args.output.clone(), args.threads);
     let settings = PoissonSettings::new(args)?;
     threads::start(how_many)?;
+    if let Some(folder) = &output {
+        write::prepare(folder)?;
+    }
     match precision {
         PrecisionName::F32 => solve::<f32>(&settings, output, json),
         PrecisionName::F64 => solve::<f64>(&settings, output, json),
@@ -43,7 +48,16 @@ struct Outcome {
 
 fn solve<T: Precision>(settings: &PoissonSettings, output: Option<PathBuf>, json: bool) -> Result<String, Failure> {
     let mut problem = FieldOnGrid::<T>::new(settings)?;
+    for warning in &problem.warnings {
+        print::progress(&format!("warning: {warning}"));
+    }
+    settings.progress.say(&format!(
+        "solving on {} blocks, {} points",
+        problem.grid.forest().leaves().len(),
+        problem.grid.points()
+    ));
     let report = problem.solve(settings)?;
+    settings.progress.say("comparing and writing");
     let mut outcome = Outcome {
         report,
         error: error::measure(&problem)?,
@@ -51,7 +65,7 @@ fn solve<T: Precision>(settings: &PoissonSettings, output: Option<PathBuf>, json
         memory: machine::peak_memory(),
     };
     if let Some(folder) = output {
-        if settings.components == Components::All {
+        if problem.components == Components::All {
             problem.grid.add_channel("velocity", 3)?;
             problem.grid.apply(&Curl(Stencil::Fourth), "psi", "velocity")?;
         }

@@ -39,6 +39,10 @@ struct Record {
     memory_bytes: Option<u64>,
     error: Option<ErrorRecord>,
     files: Vec<String>,
+    /// Whether thresholds are in the units of the vorticity, or shares of its largest value.
+    thresholds: &'static str,
+    largest_vorticity: f64,
+    warnings: Vec<String>,
 }
 
 /// `total` is the solution alone, from the channel to the result; `adaptation` comes before it.
@@ -81,7 +85,7 @@ pub fn json<T: Real>(
         version: env!("CARGO_PKG_VERSION"),
         case: settings.field.name(),
         resolution: problem.resolution,
-        component: settings.components.name(),
+        component: problem.components.name(),
         wavelet: settings.wavelet.name(),
         refine: settings.adaptation.refine,
         compress: settings.adaptation.compress,
@@ -127,6 +131,9 @@ pub fn json<T: Real>(
             psi: relative_l2,
             samples,
         }),
+        thresholds: if settings.absolute { "absolute" } else { "relative" },
+        largest_vorticity: problem.largest,
+        warnings: problem.warnings.clone(),
         files: outcome.written.iter().map(|path| path.display().to_string()).collect(),
     };
     let text = serde_json::to_string_pretty(&record).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;

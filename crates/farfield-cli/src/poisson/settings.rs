@@ -1,9 +1,9 @@
 //! What is asked for, checked.
 
 use super::field_on_grid::VorticitySource;
-use crate::args::{KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
-use crate::device;
+use crate::args::{AxesOrder, KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
 use crate::failure::Failure;
+use crate::{device, print};
 use farfield::Device;
 use farfield::simd::SimdLevel;
 use farfield_grid::poisson::{Accuracy, Kernel, Method, Poisson, Smoothing};
@@ -16,6 +16,8 @@ pub enum Components {
     All,
     /// One of them, as in van Rees et al.
     One(usize),
+    /// The only number that a file has for each point.
+    Scalar,
 }
 
 impl Components {
@@ -23,7 +25,7 @@ impl Components {
     pub fn count(self) -> usize {
         match self {
             Components::All => 3,
-            Components::One(_) => 1,
+            Components::One(_) | Components::Scalar => 1,
         }
     }
 
@@ -32,6 +34,7 @@ impl Components {
         match self {
             Components::All => "all",
             Components::One(axis) => ["x", "y", "z"][axis.min(2)],
+            Components::Scalar => "scalar",
         }
     }
 }
@@ -40,7 +43,11 @@ impl Components {
 #[derive(Debug, Clone)]
 pub struct PoissonSettings {
     pub field: VorticitySource,
-    pub resolution: usize,
+    /// Points along a side of the cube, where they were asked for.
+    pub resolution: Option<usize>,
+    pub axes: AxesOrder,
+    /// Whether thresholds are in the units of the vorticity; else they are shares of the largest.
+    pub absolute: bool,
     pub components: Components,
     pub wavelet: Wavelet,
     pub adaptation: Adaptation,
@@ -52,12 +59,28 @@ pub struct PoissonSettings {
     pub leaf_capacity: Option<usize>,
     pub simd: Option<SimdLevel>,
     pub device: Device,
+    pub progress: Progress,
+}
+
+/// Whether progress is said on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    quiet: bool,
+}
+
+impl Progress {
+    /// A line, unless nothing is to be said.
+    pub fn say(self, line: &str) {
+        if !self.quiet {
+            print::progress(line);
+        }
+    }
 }
 
 impl PoissonSettings {
     /// Checks the command line.
     pub fn new(args: PoissonArgs) -> Result<Self, Failure> {
-        let max_level = level_of(args.resolution)?;
+        let max_level = level_of(args.resolution.unwrap_or(DEFAULT_RESOLUTION))?;
         let accuracy = match (args.tolerance, args.theta, args.order) {
             (Some(tolerance), ..) => Accuracy::Tolerance(tolerance),
             (None, None, None) => Accuracy::Tolerance(1e-6),
@@ -68,9 +91,25 @@ impl PoissonSettings {
         };
         // A missing device is known before any work.
         device::check(args.device)?;
+        let field = VorticitySource::named(&args.case)?;
+        if args.axes.is_some() && field.numbers().is_none() {
+            return Err(Failure::Usage(format!(
+                "--axes: {} is a formula, which has no order of indices",
+                field.name()
+            )));
+        }
+        if !(args.refine.is_finite() && args.compress > 0.0 && args.compress < args.refine) {
+            return Err(farfield_grid::Error::Thresholds {
+                refine: args.refine,
+                compress: args.compress,
+            }
+            .into());
+        }
         Ok(Self {
-            field: VorticitySource::named(&args.case)?,
+            field,
             resolution: args.resolution,
+            axes: args.axes.unwrap_or_default(),
+            absolute: args.absolute,
             components: match args.component {
                 Some(component) => Components::One(component as usize),
                 None => Components::All,
@@ -96,15 +135,40 @@ impl PoissonSettings {
             leaf_capacity: args.leaf_capacity,
             simd: args.simd,
             device: args.device,
+            progress: Progress {
+                quiet: args.quiet || args.json,
+            },
         })
     }
 
-    /// The solver.
-    pub fn solver(&self) -> Poisson {
+    /// What a share of the largest vorticity stands for; 1 where thresholds are absolute.
+    pub fn unit(&self, largest: f64) -> Result<f64, Failure> {
+        if largest > 0.0 {
+            return Ok(if self.absolute { 1.0 } else { largest });
+        }
+        Err(Failure::Data(format!(
+            "{}: the vorticity is zero everywhere: there is nothing to solve for",
+            self.field.name()
+        )))
+    }
+
+    /// The thresholds of the grid in units of the vorticity, whose largest value is given.
+    pub fn adaptation(&self, largest: f64) -> Result<Adaptation, Failure> {
+        let unit = self.unit(largest)?;
+        let Adaptation {
+            refine,
+            compress,
+            max_level,
+        } = self.adaptation;
+        Ok(Adaptation::new(unit * refine, unit * compress, max_level))
+    }
+
+    /// The solver, for a field with this largest value.
+    pub fn solver(&self, largest: f64) -> Result<Poisson, Failure> {
         let mut solver = Poisson::new(self.accuracy)
             .kernel(self.kernel)
             .device(self.device)
-            .threshold(self.threshold);
+            .threshold(self.unit(largest)? * self.threshold);
         if let Some(method) = self.method {
             solver = solver.method(method);
         }
@@ -114,9 +178,12 @@ impl PoissonSettings {
         if let Some(simd) = self.simd {
             solver = solver.simd(simd);
         }
-        solver
+        Ok(solver)
     }
 }
+
+/// Points along a side of the cube, where nothing else is asked for.
+pub const DEFAULT_RESOLUTION: usize = 128;
 
 /// The level at which the unit cube has the given number of points along a side.
 pub fn level_of(resolution: usize) -> Result<u8, Failure> {

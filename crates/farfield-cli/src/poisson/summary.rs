@@ -21,7 +21,7 @@ pub fn text<T: Real>(settings: &PoissonSettings, problem: &FieldOnGrid<T>, outco
         format!(
             "{}, component {}, {} kernel, {}",
             settings.field.name(),
-            settings.components.name(),
+            problem.components.name(),
             settings.kernel.name(),
             T::NAME
         ),
@@ -45,10 +45,15 @@ pub fn text<T: Real>(settings: &PoissonSettings, problem: &FieldOnGrid<T>, outco
     line(
         "wavelet",
         format!(
-            "{}, refine above {:e}, compress below {:e}",
+            "{}, refine above {:e}, compress below {:e}{}",
             settings.wavelet.name(),
             settings.adaptation.refine,
-            settings.adaptation.compress
+            settings.adaptation.compress,
+            if settings.absolute {
+                ""
+            } else {
+                " of the largest vorticity"
+            }
         ),
     );
     if problem.adapted.unresolved > 0 {
@@ -62,7 +67,12 @@ pub fn text<T: Real>(settings: &PoissonSettings, problem: &FieldOnGrid<T>, outco
     }
     line(
         "sources",
-        format!("{} points above {:e}", count(report.sources), settings.threshold),
+        format!(
+            "{} points above {:e}{}",
+            count(report.sources),
+            settings.threshold,
+            if settings.absolute { "" } else { " of the largest" }
+        ),
     );
     let mut method = report.method.to_string();
     for (name, value) in [

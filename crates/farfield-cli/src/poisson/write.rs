@@ -4,19 +4,26 @@ use super::field_on_grid::FieldOnGrid;
 use crate::failure::Failure;
 use farfield::simd::Real;
 use farfield_grid::{BLOCK_POINTS, BLOCK_SIDE, Grid};
-use farfield_io::Precision;
 use farfield_io::vtk::{Attributes, Hexahedra, RegularGrid, write_pvd, write_vti, write_vtu};
 use farfield_io::write_bytes_atomically;
+use farfield_io::{Array, AtomicFile, NamedArray, Precision, write_arrays};
 use farfield_plot::{FieldMap, Figure};
 use std::path::{Path, PathBuf};
 
 /// Fields are written on at most this many points along a side.
 const MOST_POINTS: usize = 128;
 
-/// Writes `blocks.vtu`, `fields.vti`, `fields.pvd` and a picture of each channel, and returns their names.
-pub fn files<T: Real>(folder: &Path, problem: &FieldOnGrid<T>) -> Result<Vec<PathBuf>, Failure> {
+/// Makes the folder and writes to it, so that a folder that cannot be used is known before the work.
+pub fn prepare(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::Data(format!("{}: cannot make this folder: {error}", folder.display())))?;
+    // The trial is never finished, so it leaves no file.
+    AtomicFile::create(folder.join("fields.vti"))?;
+    Ok(())
+}
+
+/// Writes `blocks.vtu`, `fields.vti`, `fields.pvd`, `fields.npz` and a picture of each channel, and returns their names.
+pub fn files<T: Real>(folder: &Path, problem: &FieldOnGrid<T>) -> Result<Vec<PathBuf>, Failure> {
     let grid = &problem.grid;
     let mut written = Vec::new();
     let mut next = |name: &str| {
@@ -24,7 +31,9 @@ pub fn files<T: Real>(folder: &Path, problem: &FieldOnGrid<T>) -> Result<Vec<Pat
         folder.join(name)
     };
     write_blocks(&next("blocks.vtu"), grid)?;
-    write_fields(&next("fields.vti"), grid)?;
+    let fields = Fields::of(grid)?;
+    fields.write_vti(&next("fields.vti"))?;
+    fields.write_npz(&next("fields.npz"))?;
     write_pvd(next("fields.pvd"), &[(0.0, "fields.vti")])?;
     for channel in ["omega", "psi", "velocity"] {
         if grid.channel(channel).is_ok() {
@@ -72,49 +81,90 @@ fn size<T: Real>(channel: &farfield_grid::Channel<T>, leaf: usize, point: usize)
 }
 
 /// All channels on the points of one level.
-fn write_fields<T: Real>(path: &Path, grid: &Grid<T>) -> Result<(), Failure> {
-    let mut level = grid.forest().finest_level();
-    while level > 0 && grid.points_of_level(level).iter().any(|n| *n > MOST_POINTS) {
-        level -= 1;
-    }
-    let mut scalars: Vec<(&str, Vec<f64>)> = Vec::new();
-    let mut vectors: Vec<(&str, Vec<[f64; 3]>)> = Vec::new();
-    for channel in grid.channels() {
-        let mut components = Vec::new();
-        for component in 0..channel.components() {
-            components.push(grid.uniform(channel.name(), component, level)?);
-        }
-        match &components[..] {
-            [x, y, z] => {
-                let rows = x.iter().zip(y).zip(z).map(|((x, y), z)| [x, y, z].map(|c| c.to_f64()));
-                vectors.push((channel.name(), rows.collect()));
-            }
-            [one, ..] => scalars.push((channel.name(), one.iter().map(|c| c.to_f64()).collect())),
-            [] => {}
-        }
-    }
-    let h = grid.domain().spacing(level);
-    let fields = RegularGrid {
-        origin: grid.domain().origin().map(|c| c + grid.wavelet().offset() * h),
-        spacing: [h; 3],
-        points: grid.points_of_level(level),
-        point_data: Attributes {
-            scalars: scalars.iter().map(|(name, values)| (*name, &values[..])).collect(),
-            vectors: vectors.iter().map(|(name, values)| (*name, &values[..])).collect(),
-        },
-        cell_data: Attributes::default(),
-    };
-    Ok(write_vti(path, &fields, Precision::Single)?)
+struct Fields<'a> {
+    scalars: Vec<(&'a str, Vec<f64>)>,
+    vectors: Vec<(&'a str, Vec<[f64; 3]>)>,
+    origin: [f64; 3],
+    spacing: f64,
+    points: [usize; 3],
 }
 
-/// The size of a channel in the plane across y where the vorticity is largest, with the outlines of the blocks.
+impl<'a> Fields<'a> {
+    fn of<T: Real>(grid: &'a Grid<T>) -> Result<Self, Failure> {
+        let mut level = grid.forest().finest_level();
+        while level > 0 && grid.points_of_level(level).iter().any(|n| *n > MOST_POINTS) {
+            level -= 1;
+        }
+        let mut scalars: Vec<(&str, Vec<f64>)> = Vec::new();
+        let mut vectors: Vec<(&str, Vec<[f64; 3]>)> = Vec::new();
+        for channel in grid.channels() {
+            let mut components = Vec::new();
+            for component in 0..channel.components() {
+                components.push(grid.uniform(channel.name(), component, level)?);
+            }
+            match &components[..] {
+                [x, y, z] => {
+                    let rows = x.iter().zip(y).zip(z).map(|((x, y), z)| [x, y, z].map(|c| c.to_f64()));
+                    vectors.push((channel.name(), rows.collect()));
+                }
+                [one, ..] => scalars.push((channel.name(), one.iter().map(|c| c.to_f64()).collect())),
+                [] => {}
+            }
+        }
+        let h = grid.domain().spacing(level);
+        Ok(Self {
+            scalars,
+            vectors,
+            origin: grid.domain().origin().map(|c| c + grid.wavelet().offset() * h),
+            spacing: h,
+            points: grid.points_of_level(level),
+        })
+    }
+
+    fn write_vti(&self, path: &Path) -> Result<(), Failure> {
+        let fields = RegularGrid {
+            origin: self.origin,
+            spacing: [self.spacing; 3],
+            points: self.points,
+            point_data: Attributes {
+                scalars: self.scalars.iter().map(|(name, values)| (*name, &values[..])).collect(),
+                vectors: self.vectors.iter().map(|(name, values)| (*name, &values[..])).collect(),
+            },
+            cell_data: Attributes::default(),
+        };
+        Ok(write_vti(path, &fields, Precision::Single)?)
+    }
+
+    /// The same for numpy: a row for each point, x fastest, and `size`, `origin`, `spacing`.
+    fn write_npz(&self, path: &Path) -> Result<(), Failure> {
+        let scalars = self
+            .scalars
+            .iter()
+            .map(|(name, values)| NamedArray::new(*name, Array::column(values.clone())));
+        let vectors = self
+            .vectors
+            .iter()
+            .map(|(name, values)| NamedArray::new(*name, Array::from_rows(values)));
+        let place = [
+            ("size", self.points.map(|n| n as f64).to_vec()),
+            ("origin", self.origin.to_vec()),
+            ("spacing", vec![self.spacing]),
+        ];
+        let place = place.map(|(name, values)| NamedArray::new(name, Array::column(values)));
+        let arrays: Vec<NamedArray> = scalars.chain(vectors).chain(place).collect();
+        Ok(write_arrays(path, &arrays, Precision::Double)?)
+    }
+}
+
+/// The size of a channel in the plane across y through the middle of the vorticity, with the outlines of the blocks.
 fn picture<T: Real>(grid: &Grid<T>, channel: &str) -> Result<Vec<u8>, Failure> {
     let y = plane(grid)?;
     let channel = grid.channel(channel)?;
     let (low, size_of_box) = (grid.domain().origin(), grid.domain().size());
     let mut map = FieldMap::new(format!("|{}| and the blocks at y = {y:.4}", channel.name()))
         .axes("x", "z")
-        .extent([low[0], low[2]], [low[0] + size_of_box[0], low[2] + size_of_box[2]]);
+        .extent([low[0], low[2]], [low[0] + size_of_box[0], low[2] + size_of_box[2]])
+        .fitted(1180);
     for (leaf, block) in grid.forest().leaves().iter().enumerate() {
         let (corner, h) = (grid.domain().corner(*block), grid.domain().spacing(block.level));
         let row = ((y - corner[1]) / h).floor();
@@ -133,17 +183,18 @@ fn picture<T: Real>(grid: &Grid<T>, channel: &str) -> Result<Vec<u8>, Failure> {
     Ok(map.to_png()?)
 }
 
-/// The y of the point with the largest vorticity.
+/// The y of the middle of the vorticity: the plane through a ring's centre, not along its rim.
 fn plane<T: Real>(grid: &Grid<T>) -> Result<f64, Failure> {
     let omega = grid.channel("omega")?;
-    let (mut best, mut at) = (-1.0, (0, 0));
-    for leaf in 0..grid.forest().leaves().len() {
+    let (mut weight, mut sum) = (0.0, 0.0);
+    for (leaf, block) in grid.forest().leaves().iter().enumerate() {
+        let volume = grid.domain().spacing(block.level).powi(3);
         for point in 0..BLOCK_POINTS {
-            let value = size(omega, leaf, point);
-            if value > best {
-                (best, at) = (value, (leaf, point));
-            }
+            let share = size(omega, leaf, point) * volume;
+            weight += share;
+            sum += share * grid.position(leaf, [0, point / BLOCK_SIDE % BLOCK_SIDE, 0])[1];
         }
     }
-    Ok(grid.position(at.0, [0, at.1 / BLOCK_SIDE % BLOCK_SIDE, 0])[1])
+    let (low, length) = (grid.domain().origin()[1], grid.domain().size()[1]);
+    Ok(if weight > 0.0 { sum / weight } else { low + 0.5 * length })
 }

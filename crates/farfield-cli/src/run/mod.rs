@@ -52,7 +52,9 @@ pub fn resume(args: &ResumeArgs) -> Result<String, Failure> {
         Ok(case::read(&text, &origin, &overrides)?)
     };
     device::check(args.device)?;
-    let (mut run, mut remarks) = Run::resume(&args.folder, change)?;
+    // For a run that was killed before its first checkpoint; any other goes on with the profile it was started with.
+    let profile = Profile::load(args.profile.as_deref())?;
+    let (mut run, mut remarks) = Run::resume_with(&args.folder, profile.costs, change)?;
     remarks.extend(run.compute_on(args.device)?);
     if !args.watch.quiet {
         remarks.iter().for_each(|remark| print::progress(remark));
@@ -71,7 +73,11 @@ fn go(run: Run, watch: &crate::args::WatchArgs) -> Result<String, Failure> {
     watcher.start(&run);
     let outcome = run.go(&control, &mut watcher)?;
     watcher.end();
-    report(&case, &folder, &outcome, watch.json)
+    let text = report(&case, &folder, &outcome, watch.json)?;
+    if !outcome.finished && control.stop.load(Ordering::Relaxed) {
+        return Err(Failure::Interrupted(text));
+    }
+    Ok(text)
 }
 
 fn report(case: &Case, folder: &Path, outcome: &Outcome, json: bool) -> Result<String, Failure> {
@@ -82,7 +88,8 @@ fn report(case: &Case, folder: &Path, outcome: &Outcome, json: bool) -> Result<S
     }
 }
 
-/// Ctrl-C asks for a stop; a second one ends the program at once.
+/// Ctrl-C, and the signals of schedulers (SIGTERM) and closed terminals (SIGHUP), ask for a stop; a second one ends the
+/// program at once.
 fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = stop.clone();
@@ -90,9 +97,9 @@ fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
         if asked.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        print::progress("\nstopping after this step (press Ctrl-C again to end at once)");
+        print::progress("\nstopping after this step, with a checkpoint (once more to end at once)");
     })
-    .map_err(|error| Failure::Data(format!("cannot listen for Ctrl-C: {error}")))?;
+    .map_err(|error| Failure::Data(format!("cannot listen for signals: {error}")))?;
     Ok(stop)
 }
 

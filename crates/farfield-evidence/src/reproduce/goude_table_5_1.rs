@@ -25,7 +25,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Error> {
         measured.map(|measured| (n, measured))
     });
     let (few, same, many) = (few?, same?, many?);
-    context.step("on the GPU");
+    context.step_on_gpu("on the GPU");
     let gpu = Vortices::new(PlaneSet::Square, same.0)
         .fmm_with(GOUDE_ORDER, per_box)
         .measure_on_gpu(context, SAMPLES)?

@@ -74,7 +74,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Error> {
 
 fn measure<T: Precision>(context: &Context, n: usize, paper: f64) -> Result<Row, Error> {
     let particles = Particles::<T>::new(Column::BiotSavart, n);
-    context.step(format_args!("N = {n}, {} on the GPU", T::NAME));
+    context.step_on_gpu(format_args!("N = {n}, {} on the GPU", T::NAME));
     let gpu = particles.fmm().measure_on_gpu(context, HU_ERROR_SAMPLES)?;
     context.step(format_args!("N = {n}, {} on the CPU", T::NAME));
     let cpu = particles.fmm().measure(context, HU_ERROR_SAMPLES)?;

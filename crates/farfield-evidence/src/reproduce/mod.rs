@@ -246,6 +246,13 @@ impl Context<'_> {
         (self.progress)(&format!("{seconds:7.1} s  {}: {what}", self.name));
     }
 
+    /// Says what is next on a graphics processor, where there is one.
+    fn step_on_gpu(&self, what: impl std::fmt::Display) {
+        if farfield::Device::all_gpus().is_ok_and(|gpus| !gpus.is_empty()) {
+            self.step(what);
+        }
+    }
+
     /// The size of something that has one size: the paper's, unless smaller ones are wanted.
     fn size(&self, paper: usize, quick: usize) -> usize {
         if self.quick { quick } else { paper }.min(self.largest)

@@ -51,7 +51,7 @@ pub fn run(context: &Context) -> Result<Reproduction, Error> {
         on_cpu.push((method.to_string(), phases::seconds(&measured)));
     }
     for method in [Method::Treecode, Method::Fmm] {
-        context.step(format_args!("N = {n}, {method} on the GPU"));
+        context.step_on_gpu(format_args!("N = {n}, {method} on the GPU"));
         if let Some(measured) = bodies.case(method).measure_on_gpu(context, SAMPLES)? {
             table.row(row(format!("{method} (GPU)"), &measured));
             on_gpu.push((method.to_string(), phases::seconds(&measured)));

@@ -196,6 +196,11 @@ impl View {
         })
     }
 
+    /// Pixels per unit of length, at the middle of the scene.
+    pub(crate) fn pixels_per_length(&self) -> f64 {
+        self.focal / self.distance
+    }
+
     /// A direction on the image: its parts to the right, downwards and away from the eye.
     pub(crate) fn turn(&self, direction: [f64; 3]) -> [f64; 3] {
         self.axes.map(|axis| dot(axis, direction))

@@ -34,19 +34,17 @@ impl Exposure {
     /// around half as bright.
     pub(super) fn measure(splats: &[Splat], (width, height): (usize, usize)) -> Self {
         let columns = width.div_ceil(CELL);
+        let per_pixel = 1.0 / (CELL * CELL) as f64;
         let mut cells = vec![0.0_f64; columns * height.div_ceil(CELL)];
         for splat in splats {
             let (x, y) = (splat.x as i64, splat.y as i64);
             if (0..width as i64).contains(&x) && (0..height as i64).contains(&y) {
-                cells[y as usize / CELL * columns + x as usize / CELL] += f64::from(splat.flux);
+                // A footprint wider than the cell leaves most of its light outside.
+                let light = (f64::from(splat.flux) * per_pixel).min(f64::from(splat.peak()));
+                cells[y as usize / CELL * columns + x as usize / CELL] += light;
             }
         }
-        let per_pixel = 1.0 / (CELL * CELL) as f64;
-        let mut lit: Vec<f64> = cells
-            .into_iter()
-            .filter(|light| *light > 0.0)
-            .map(|light| light * per_pixel)
-            .collect();
+        let mut lit: Vec<f64> = cells.into_iter().filter(|light| *light > 0.0).collect();
         let mut peaks: Vec<f64> = splats
             .iter()
             .step_by(splats.len() / 1000 + 1)

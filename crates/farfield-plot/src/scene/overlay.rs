@@ -135,6 +135,30 @@ impl<'a> Overlay<'a> {
         self.fonts.draw(&mut self.canvas, label, middle, Align::Center, style);
     }
 
+    /// A bar as long as a round length at the middle of the scene, in the lower right corner.
+    pub(super) fn draw_scale_bar(&mut self, view: &View) {
+        let area = self.canvas.area();
+        let per_length = view.pixels_per_length();
+        let length = round_below(area.width() * 0.22 / per_length);
+        let pixels = length * per_length;
+        if !(pixels.is_finite() && pixels >= 8.0) {
+            return;
+        }
+        let style = Style::new(self.text * 0.85, self.faint);
+        let (right, bottom) = (area.x1 - self.edge(), area.y1 - self.edge() - style.size * 1.3);
+        let (left, tick) = (right - pixels, self.text * 0.35);
+        let lines = [
+            ((left, bottom), (right, bottom)),
+            ((left, bottom - tick), (left, bottom + tick)),
+            ((right, bottom - tick), (right, bottom + tick)),
+        ];
+        self.canvas
+            .stroke(&lines, (self.text / 9.0).max(1.5), self.faint, &area);
+        let middle = ((left + right) / 2.0, bottom + style.size * 1.25);
+        self.fonts
+            .draw(&mut self.canvas, &short_number(length, 3), middle, Align::Center, style);
+    }
+
     fn draw_ramp(&mut self, bar: &Rect, colours: ColourMap) {
         let mut x = bar.x0;
         while x < bar.x1 {
@@ -147,11 +171,31 @@ impl<'a> Overlay<'a> {
     }
 }
 
+/// The largest of 1, 2 and 5 times a power of ten that is not larger.
+fn round_below(length: f64) -> f64 {
+    let power = 10f64.powf(length.log10().floor());
+    let step = [5.0, 2.0, 1.0].into_iter().find(|step| step * power <= length);
+    step.unwrap_or(1.0) * power
+}
+
 fn mix(a: Color, b: Color, t: f64) -> Color {
     let channel = |a: u8, b: u8| (f64::from(a) + t * (f64::from(b) - f64::from(a)) + 0.5) as u8;
     Color {
         r: channel(a.r, b.r),
         g: channel(a.g, b.g),
         b: channel(a.b, b.b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::round_below;
+
+    #[test]
+    fn scale_bars_have_round_lengths() {
+        for (length, bar) in [(0.73, 0.5), (1.0, 1.0), (4.9, 2.0), (5.1e-4, 5e-4), (9.9e6, 5e6)] {
+            let got = round_below(length);
+            assert!((got / bar - 1.0).abs() < 1e-9, "{length}: {got}");
+        }
     }
 }

@@ -125,6 +125,44 @@ impl Output {
                 return wrong("output.image", format!("{side} pixels are outside 64 to 8192"));
             }
         }
+        for (k, view) in self.view.iter().enumerate() {
+            let at = format!("output.view.{k}");
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+            if view.name.is_empty() || !view.name.chars().all(plain) {
+                return wrong(
+                    &format!("{at}.name"),
+                    format!("{:?} is not a name of letters, digits, - and _", view.name),
+                );
+            }
+            let taken = self
+                .views
+                .iter()
+                .map(|view| view.name())
+                .chain(self.view[..k].iter().map(|v| &v.name[..]));
+            if taken.into_iter().any(|name| name == view.name) || view.name.starts_with("slice-") {
+                return wrong(&format!("{at}.name"), format!("there is another view `{}`", view.name));
+            }
+            place(&format!("{at}.eye"), view.eye)?;
+            place(&format!("{at}.target"), view.target)?;
+            direction(&format!("{at}.up"), view.up)?;
+            positive(&format!("{at}.scale"), view.scale)?;
+            finite(&format!("{at}.turn"), view.turn)?;
+            for (j, point) in view.path.iter().enumerate() {
+                let at = format!("{at}.path.{j}");
+                finite(&format!("{at}.time"), point.time)?;
+                place(&format!("{at}.eye"), point.eye)?;
+                place(&format!("{at}.target"), point.target)?;
+                if j > 0 && point.time <= view.path[j - 1].time {
+                    return wrong(
+                        &format!("{at}.time"),
+                        format!("{} is not after the one before", point.time),
+                    );
+                }
+            }
+        }
+        if self.trails > 1000 {
+            return wrong("output.trails", format!("{} pictures are more than 1000", self.trails));
+        }
         for (key, value) in [
             ("output.diagnostics_every", self.diagnostics_every),
             ("output.energy_every", self.energy_every),

@@ -70,6 +70,7 @@ pub struct Body {
 #[serde(deny_unknown_fields)]
 pub struct Plummer {
     /// How many stars.
+    #[serde(deserialize_with = "super::value::count")]
     pub count: usize,
     /// The mass of all.
     #[serde(default = "super::settings::unit_value")]
@@ -90,6 +91,7 @@ pub struct Plummer {
 #[serde(deny_unknown_fields)]
 pub struct Disk {
     /// How many stars.
+    #[serde(deserialize_with = "super::value::count")]
     pub count: usize,
     /// The mass of all stars.
     pub mass: f64,
@@ -107,7 +109,7 @@ pub struct Disk {
     #[serde(default)]
     pub velocity: Vec3,
     /// The axis the stars turn about, right-handed.
-    #[serde(default = "super::settings::z_axis")]
+    #[serde(default = "super::settings::z_axis", deserialize_with = "super::value::direction")]
     pub axis: Vec3,
 }
 

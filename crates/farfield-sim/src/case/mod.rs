@@ -10,11 +10,13 @@ mod gravity;
 mod nearest;
 mod read;
 mod settings;
+mod value;
 mod vortex;
 
 pub use built_in::{BuiltIn, SCHEMA};
 pub use flow::{BodySettings, Flow, FlowRing, GridSettings, PrecisionName, RemeshName, ShapeName};
 pub use gravity::{Body, Disk, Gravity, Plummer};
-pub use read::{Override, read};
-pub use settings::{Alarm, Case, MethodName, Output, Scheme, SumSettings, Time, View};
+pub use read::{Override, read, read_table};
+pub use settings::{Alarm, Case, FilmName, MethodName, Output, OwnView, Scheme, SumSettings, Time, View, Waypoint};
+pub use value::direction;
 pub use vortex::{CoreName, Diffusion, Knot, Ring, Stretching, Tracers, Vortex};

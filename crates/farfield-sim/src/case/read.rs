@@ -42,7 +42,7 @@ impl Override {
             return Err(failed("no value after `=`"));
         }
         let value = match toml::from_str::<Table>(&format!("value = {value}")) {
-            Ok(mut table) => table.remove("value").unwrap_or(Value::String(value.to_owned())),
+            Ok(mut table) => table.remove("value").map_or(Value::String(value.to_owned()), whole),
             Err(_) => Value::String(value.to_owned()),
         };
         Ok(Self {
@@ -55,6 +55,12 @@ impl Override {
     /// Whether it sets this key.
     pub fn sets(&self, key: &str) -> bool {
         self.path.join(".") == key
+    }
+
+    /// Whether it sets this key, a part of it, or what it is part of.
+    fn touches(&self, key: &str) -> bool {
+        let wanted: Vec<&str> = key.split('.').collect();
+        self.path.iter().zip(wanted).all(|(own, wanted)| own == wanted)
     }
 
     fn failure(&self, message: String) -> CaseError {
@@ -78,6 +84,14 @@ impl Override {
         place
             .set(last, self.value.clone())
             .map_err(|message| self.failure(message))
+    }
+}
+
+/// `1e6` is a float in TOML; people who count write it, and every key that takes a float takes a whole number too.
+fn whole(value: Value) -> Value {
+    match value {
+        Value::Float(number) if number.fract() == 0.0 && number.abs() < 9e15 => Value::Integer(number as i64),
+        other => other,
     }
 }
 
@@ -165,38 +179,50 @@ pub fn read(text: &str, origin: &str, overrides: &[Override]) -> Result<Case, Ca
     let mut value = table;
     for change in overrides.iter().filter(|o| !o.sets("size")) {
         change.apply(&mut value)?;
-        // One by one, so that a wrong one is named.
+        // One by one, so that a wrong one is named; what is missing may still come.
         if let Err(error) = Case::deserialize(Value::Table(value.clone()))
-            && mentions_unknown(error.message())
+            && !is_missing(error.message())
         {
             return Err(change.failure(explain(error.message())));
         }
     }
     let case = Case::deserialize(Value::Table(value)).map_err(|error| CaseError {
-        origin: match overrides {
-            [] => origin.to_owned(),
-            [only] => format!("{origin} with --set {}", only.text),
-            _ => format!("{origin} with --set options"),
-        },
+        origin: origin.to_owned(),
         line: None,
         column: None,
         message: explain(error.message()),
     })?;
     case.check().map_err(|(key, message)| {
+        let message = format!("{key}: {message}");
+        if let Some(change) = overrides.iter().rfind(|change| change.touches(&key)) {
+            return change.failure(message);
+        }
         let place = key_position(text, &key);
         CaseError {
             origin: origin.to_owned(),
             line: place.map(|p| p.0),
             column: place.map(|p| p.1),
-            message: format!("{key}: {message}"),
+            message,
         }
     })?;
     Ok(case)
 }
 
+/// Reads any table of a case's kind, with errors that have line, column and the nearest known name.
+///
+/// # Errors
+/// [`CaseError`]
+pub fn read_table<T: for<'a> Deserialize<'a>>(text: &str, origin: &str) -> Result<T, CaseError> {
+    toml::from_str(text).map_err(|error| located(&error, text, origin))
+}
+
 /// A missing key may come from an override.
 fn overrides_may_mend(error: &toml::de::Error, overrides: &[Override]) -> bool {
-    !overrides.is_empty() && error.message().starts_with("missing field")
+    !overrides.is_empty() && is_missing(error.message())
+}
+
+fn is_missing(message: &str) -> bool {
+    message.starts_with("missing field")
 }
 
 /// The text with `size` and `[sizes...]` blanked out, line by line, so that positions stay.
@@ -300,8 +326,11 @@ fn mentions_unknown(message: &str) -> bool {
 /// The parser's message, with the nearest known name where one is unknown.
 fn explain(message: &str) -> String {
     let message = message.trim().replace('\n', " ");
+    if let Some(key) = message.strip_prefix("missing field ") {
+        return format!("{key} is missing");
+    }
     if !mentions_unknown(&message) {
-        return message;
+        return in_plain_words(&message);
     }
     let mut quoted = message.split('`').skip(1).step_by(2);
     let Some(unknown) = quoted.next() else { return message };
@@ -314,6 +343,37 @@ fn explain(message: &str) -> String {
     let hint =
         nearest(unknown, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     format!("unknown {kind} `{unknown}`{hint} (known here: {})", known.join(", "))
+}
+
+/// The parser's words for kinds of values, as people say them.
+fn in_plain_words(message: &str) -> String {
+    let Some((found, expected)) = message
+        .strip_prefix("invalid type: ")
+        .or_else(|| message.strip_prefix("invalid value: "))
+        .and_then(|rest| rest.rsplit_once(", expected "))
+    else {
+        return message.to_owned();
+    };
+    let value = found.split('`').nth(1).or_else(|| found.split('"').nth(1));
+    let found = match (value, found) {
+        (Some(value), _) if found.starts_with("string") => format!("the text \"{value}\""),
+        (Some(value), _) => value.to_owned(),
+        (None, "sequence") => "a list".to_owned(),
+        (None, "map") => "a section".to_owned(),
+        (None, other) => other.to_owned(),
+    };
+    let bare = expected.trim_start_matches("an ").trim_start_matches("a ");
+    let expected = match bare.split_whitespace().next().unwrap_or("") {
+        "usize" | "u64" | "u32" | "u16" | "u8" => "a whole number that is not negative".to_owned(),
+        "i64" | "i32" => "a whole number".to_owned(),
+        "f64" | "f32" => "a number".to_owned(),
+        "boolean" | "bool" => "true or false".to_owned(),
+        "struct" | "map" => "a section with keys of its own".to_owned(),
+        "sequence" => "a list".to_owned(),
+        "array" => format!("a list of {}", expected.rsplit(' ').next().unwrap_or("numbers")),
+        _ => expected.to_owned(),
+    };
+    format!("{found} is not {expected}")
 }
 
 /// Where a dotted key such as `vortex.rings.1.radius` is set in the text, as well as a line-by-line look can tell.
@@ -418,6 +478,24 @@ mod tests {
             let error = read(TEXT, "two.toml", &set(&[text])).unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");
         }
+        for (text, says) in [
+            ("vortex.around=20.5", "20.5 is not a whole number"),
+            ("vortex.around=-3", "-3 is not a whole number"),
+            ("time.end=late", "the text \"late\" is not a number"),
+            ("output.vtk=7", "7 is not true or false"),
+            ("vortex.rings.0.centre=5", "5 is not a list of 3"),
+            ("vortex.around=2", "vortex.around: 2 elements"),
+            ("vortex=5", "5 is not a section"),
+        ] {
+            let error = read(TEXT, "two.toml", &set(&["seed=4", text])).unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+            assert!(error.starts_with(&format!("--set {text}: ")), "{error}");
+            for leaked in ["usize", "f64", "struct", "invalid"] {
+                assert!(!error.contains(leaked), "{error}");
+            }
+        }
+        let counted = read(TEXT, "two.toml", &set(&["vortex.around=1e3", "time.end=1e2"])).unwrap();
+        assert_eq!((counted.vortex.unwrap().around, counted.time.end), (1000, 100.0));
         assert!(Override::parse("time.end").is_err());
         assert!(Override::parse("=5").is_err());
         assert!(Override::parse("time.end=").is_err());

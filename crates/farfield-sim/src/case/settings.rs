@@ -184,6 +184,14 @@ pub struct Output {
     pub energy_every: u64,
     /// From where the pictures look; the animation is made of the first. None: no pictures.
     pub views: Vec<View>,
+    /// Own views, beside those by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub view: Vec<OwnView>,
+    /// How many of the last pictures' points are drawn behind the present ones, as trails; 0 for none.
+    pub trails: usize,
+    /// Make a film, `film.mp4` or `film.webm`, of all pictures of the first view; needs the program ffmpeg.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub film: Option<FilmName>,
     /// Width and height of the pictures, in pixels.
     pub image: [u32; 2],
     /// Pictures show at least this far from their middle along x, y and z; so what grows is seen to grow.
@@ -205,6 +213,9 @@ impl Default for Output {
             diagnostics_every: 1,
             energy_every: 1,
             views: vec![View::Oblique, View::Side, View::Axis],
+            view: Vec::new(),
+            trails: 0,
+            film: None,
             image: [800, 600],
             reach: [0.0; 3],
             animation: true,
@@ -233,6 +244,67 @@ impl View {
             View::Oblique => "oblique",
             View::Side => "side",
             View::Axis => "axis",
+        }
+    }
+}
+
+/// A view of one's own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnView {
+    /// The name of its folder.
+    pub name: String,
+    /// Where the camera is.
+    pub eye: Vec3,
+    /// What it has in the middle of the picture.
+    #[serde(default)]
+    pub target: Vec3,
+    /// What points to the top of the picture.
+    #[serde(default = "z_axis", deserialize_with = "super::value::direction")]
+    pub up: Vec3,
+    /// Everything is shown this many times as large.
+    #[serde(default = "unit_value")]
+    pub scale: f64,
+    /// Whether eye and target are counted from the middle of the points, so that the camera moves with them.
+    #[serde(default)]
+    pub follow: bool,
+    /// Degrees by which the camera turns about the target in a unit of time, around `up`.
+    #[serde(default)]
+    pub turn: f64,
+    /// Where the camera is at later times; it moves smoothly in between.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<Waypoint>,
+}
+
+/// Where a camera is at a time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Waypoint {
+    /// When.
+    pub time: f64,
+    /// Where the camera is then.
+    pub eye: Vec3,
+    /// What it has in the middle then.
+    #[serde(default)]
+    pub target: Vec3,
+}
+
+/// The films by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FilmName {
+    /// H.264 in MP4.
+    Mp4,
+    /// VP9 in WebM.
+    Webm,
+}
+
+impl FilmName {
+    /// The extension of its file.
+    pub fn extension(self) -> &'static str {
+        match self {
+            FilmName::Mp4 => "mp4",
+            FilmName::Webm => "webm",
         }
     }
 }

@@ -129,7 +129,7 @@ pub struct Ring {
     #[serde(default)]
     pub centre: Vec3,
     /// The direction it moves in.
-    #[serde(default = "super::settings::z_axis")]
+    #[serde(default = "super::settings::z_axis", deserialize_with = "super::value::direction")]
     pub axis: Vec3,
     /// The amplitude of a wave on the radius, as a share of it.
     #[serde(default)]
@@ -179,6 +179,7 @@ fn three() -> u32 {
 #[serde(deny_unknown_fields)]
 pub struct Tracers {
     /// How many, shared evenly among rings and knots.
+    #[serde(deserialize_with = "super::value::count")]
     pub count: usize,
     /// They fill a tube around each centre line, this many core radii thick.
     #[serde(default = "default_thickness")]

@@ -35,17 +35,19 @@ impl Table {
     /// # Errors
     /// [`Error::Folder`] if it has fewer rows or cannot be read, [`Error::File`] if it cannot be written.
     pub fn reopen(path: &Path, rows: u64) -> Result<Self, Error> {
-        let text = std::fs::read_to_string(path).map_err(|cause| Error::Folder {
+        // Bytes, because a damaged file need not be text.
+        let text = std::fs::read(path).map_err(|cause| Error::Folder {
             folder: path.to_owned(),
             why: format!("cannot read the diagnostics: {cause}"),
         })?;
         let mut kept = 0;
         let mut lines = 0;
-        for line in text.split_inclusive('\n').take(rows as usize + 1) {
+        let most = usize::try_from(rows).unwrap_or(usize::MAX).saturating_add(1);
+        for line in text.split_inclusive(|byte| *byte == b'\n').take(most) {
             kept += line.len();
-            lines += u64::from(line.ends_with('\n'));
+            lines += u64::from(line.ends_with(b"\n"));
         }
-        if lines != rows + 1 {
+        if lines != rows.saturating_add(1) {
             return Err(Error::Folder {
                 folder: path.to_owned(),
                 why: format!(
@@ -111,15 +113,17 @@ fn cannot_write(path: &Path, cause: std::io::Error) -> Error {
 /// # Errors
 /// [`Error::Folder`] if the file cannot be read.
 pub fn read_columns(path: &Path) -> Result<Vec<(String, Vec<f64>)>, Error> {
-    let text = std::fs::read_to_string(path).map_err(|cause| Error::Folder {
+    let bytes = std::fs::read(path).map_err(|cause| Error::Folder {
         folder: path.to_owned(),
         why: format!("cannot read the diagnostics: {cause}"),
     })?;
+    // Columns of equal length, whatever is in the file: damaged numbers are NaN, and a row that is cut short is filled.
+    let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
     let names = lines.next().unwrap_or("").split(',').map(str::to_owned);
     let mut columns: Vec<(String, Vec<f64>)> = names.map(|name| (name, Vec::new())).collect();
     for line in lines {
-        for ((_, values), field) in columns.iter_mut().zip(line.split(',')) {
+        for ((_, values), field) in columns.iter_mut().zip(line.split(',').chain(std::iter::repeat(""))) {
             values.push(field.parse().unwrap_or(f64::NAN));
         }
     }

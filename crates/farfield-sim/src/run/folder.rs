@@ -28,7 +28,24 @@ impl Folder {
     /// # Errors
     /// [`Error::Folder`] if it holds a run already, if another program writes to it, or if it cannot be written.
     pub fn create(path: &Path, case: &Case) -> Result<Self, Error> {
-        if path.join("case.toml").exists() || path.join("checkpoints").exists() {
+        // A run that was killed before its first checkpoint has nothing to lose, and its folder is used again.
+        let began = path.join("checkpoints").is_dir();
+        if !began && path.join("case.toml").exists() {
+            return Err(refused(
+                path,
+                "this folder has a file case.toml, which a run would replace: choose another with -o DIR".to_owned(),
+            ));
+        }
+        let folder = if began {
+            Self::open(path)?
+        } else {
+            make_parts(path)?;
+            Self {
+                _lock: lock(path)?,
+                path: path.to_owned(),
+            }
+        };
+        if folder.store().holds_any() {
             return Err(refused(
                 path,
                 format!(
@@ -37,19 +54,6 @@ impl Folder {
                 ),
             ));
         }
-        for part in ["checkpoints", "frames", "fields"] {
-            let folder = path.join(part);
-            std::fs::create_dir_all(&folder).map_err(|error| {
-                refused(
-                    path,
-                    format!("cannot make the folder {part}: {error}; choose another with -o DIR"),
-                )
-            })?;
-        }
-        let folder = Self {
-            _lock: lock(path)?,
-            path: path.to_owned(),
-        };
         folder.keep_case(case)?;
         let about = format!(
             "version = \"{}\"\nseed = {}\nsimd = \"{}\"\nthreads = {}\n",
@@ -73,10 +77,54 @@ impl Folder {
                 "this folder holds no run: start one with farfield run NAME -o DIR".to_owned(),
             ));
         }
+        let lock = lock(path)?;
+        // Parts that were deleted meanwhile are made again.
+        make_parts(path)?;
         Ok(Self {
-            _lock: lock(path)?,
+            _lock: lock,
             path: path.to_owned(),
         })
+    }
+
+    /// The case that was kept, of a run that was killed before its first checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Folder`] if there is none, [`Error::Case`] if it cannot be read.
+    pub(super) fn kept_case(&self) -> Result<Case, Error> {
+        let path = self.path.join("case.toml");
+        let text = std::fs::read_to_string(&path).map_err(|_| {
+            refused(
+                &self.path,
+                "the run was stopped before it had begun: start it again with farfield run NAME -o DIR".to_owned(),
+            )
+        })?;
+        Ok(crate::case::read(&text, &path.display().to_string(), &[])?)
+    }
+
+    /// Removes what interrupted writes left behind, in the folder and its parts.
+    pub(super) fn remove_leftovers(&self) -> Vec<String> {
+        let frames = self.path.join("frames");
+        let views = std::fs::read_dir(&frames).into_iter().flatten().flatten();
+        let mut folders = vec![
+            self.path.clone(),
+            self.path.join("checkpoints"),
+            self.path.join("fields"),
+        ];
+        folders.extend(views.map(|entry| entry.path()).filter(|path| path.is_dir()));
+        folders.push(frames);
+        let _ = std::fs::remove_file(self.path.join(PROBE));
+        let removed = folders.iter().flat_map(farfield_io::remove_leftovers);
+        removed
+            .map(|path| {
+                let name = path.strip_prefix(&self.path).unwrap_or(&path).display().to_string();
+                format!("{name}: removed, an interrupted write left it behind")
+            })
+            .collect()
+    }
+
+    /// Whether a checkpoint can still be found here: not if somebody removed the folder.
+    pub(super) fn holds_a_checkpoint(&self) -> bool {
+        self.store().holds_any()
     }
 
     /// Writes the resolved case.
@@ -93,7 +141,7 @@ impl Folder {
     /// # Errors
     /// [`Error::Folder`] if not.
     pub fn probe(&self, bytes: usize) -> Result<(), Error> {
-        let path = self.path.join(".probe");
+        let path = self.path.join(PROBE);
         let written = File::create(&path).and_then(|mut file| {
             let block = vec![0x5a; (1 << 20).min(bytes)];
             let mut left = bytes;
@@ -147,6 +195,21 @@ impl Folder {
 /// [`Error::Folder`] if it cannot be written as TOML.
 pub fn case_text(case: &Case, folder: &Path) -> Result<String, Error> {
     toml::to_string(case).map_err(|error| refused(folder, format!("cannot write the case: {error}")))
+}
+
+/// The file of the trial write.
+const PROBE: &str = ".probe";
+
+fn make_parts(path: &Path) -> Result<(), Error> {
+    for part in ["checkpoints", "frames", "fields"] {
+        std::fs::create_dir_all(path.join(part)).map_err(|error| {
+            refused(
+                path,
+                format!("cannot make the folder {part}: {error}; choose another with -o DIR"),
+            )
+        })?;
+    }
+    Ok(())
 }
 
 fn lock(path: &Path) -> Result<File, Error> {

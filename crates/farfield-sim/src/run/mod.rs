@@ -3,9 +3,11 @@
 //! Schedules ([`Schedule`]: when) are apart from actions (`writer`: what); `Run::run_loop` shows the whole loop.
 
 mod blocks;
+mod change;
 mod fields;
 mod flow_charts;
 mod folder;
+mod forecast;
 mod isosurface;
 mod observe;
 mod outcome;
@@ -14,6 +16,8 @@ mod schedule;
 mod slices;
 mod start;
 mod summary;
+mod trails;
+mod views;
 mod writer;
 
 pub use folder::{Folder, case_text};
@@ -29,6 +33,7 @@ use crate::model::{ENERGY, Limit, Model, Show, Snapshot};
 use farfield::Device;
 use farfield::memory::{Memory, Traffic};
 use farfield::tuning::MachineProfile;
+use farfield_plot::Film;
 use outcome::Report;
 use pictures::Pictures;
 use std::sync::Arc;
@@ -115,6 +120,11 @@ impl Run {
         };
         let mut writer = Writer::start(&self.case, &self.folder, pictures, threads);
         let mut report = Report::default();
+        if self.case.output.film.is_some() && !Film::is_possible() {
+            let remark = "there will be no film: the program ffmpeg is not installed";
+            self.folder.log(remark);
+            observer.remark(remark);
+        }
         let finished = loop {
             let working = Instant::now();
             let measured = self.look(begin).map_err(|error| self.keep_sound(error))?;
@@ -180,7 +190,7 @@ impl Run {
     fn write_due(&mut self, writer: &mut Writer, at_end: bool) -> Result<(), Error> {
         let output = &self.case.output;
         let due = |every| Schedule::every(every).is_due(self.step) || at_end;
-        let frame = !output.views.is_empty() && due(output.frames_every);
+        let frame = !(output.views.is_empty() && output.view.is_empty()) && due(output.frames_every);
         let fields = (output.vtk || output.npz) && due(output.fields_every);
         if frame || fields {
             let show = if fields { Show::Everything } else { Show::Picture };
@@ -214,6 +224,7 @@ impl Run {
             cause: Box::new(cause),
             step: self.step,
             folder: self.folder.path().to_owned(),
+            kept: self.folder.holds_a_checkpoint(),
         };
         self.folder.log(&error.to_string());
         error

@@ -1,14 +1,16 @@
 //! Pictures of the tracers, elements or bodies, from several sides, and their animation.
 
 use super::slices;
-use crate::case::{Case, View};
+use super::trails::Trails;
+use super::views::Viewpoint;
+use crate::case::{Case, FilmName};
 use crate::error::Error;
 use crate::model::{Cloud as Points, Snapshot};
-use crate::vec3::Vec3;
-use farfield_plot::scene::{Bounds, Camera, Cloud, ColourMap, Exposure, Scene};
-use farfield_plot::{Animation, Color, Image, Volume};
+use crate::vec3::{self, Vec3};
+use farfield_plot::scene::{Bounds, Cloud, ColourMap, Exposure, Scene};
+use farfield_plot::{Animation, Color, Film, FilmKind, Image, Volume};
 use rayon::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Colours of the parts: rings, knots, galaxies.
 const PARTS: [Color; 6] = [
@@ -27,9 +29,10 @@ const FEW: usize = 60;
 /// Draws the pictures of a run: `frames/oblique/frame-000100.png` and so on.
 pub struct Pictures {
     title: String,
-    views: Vec<View>,
+    views: Vec<Viewpoint>,
     image: [u32; 2],
     animated: bool,
+    film: Option<FilmName>,
     folder: PathBuf,
     /// Vortices travel along z, so pictures have z to the right; disks lie in the xy plane.
     travelling: bool,
@@ -38,6 +41,7 @@ pub struct Pictures {
     /// The box around the initial state.
     home: Bounds,
     exposures: Vec<Exposure>,
+    trails: Trails,
 }
 
 impl Pictures {
@@ -45,24 +49,35 @@ impl Pictures {
     ///
     /// # Errors
     /// [`Error::Plot`] if the initial state cannot be drawn.
-    pub fn new(case: &Case, folder: &std::path::Path, initial: &Snapshot) -> Result<Self, Error> {
+    pub fn new(case: &Case, folder: &Path, initial: &Snapshot) -> Result<Self, Error> {
         let points: &[Vec3] = initial.clouds.first().map_or(&[], |cloud| &cloud.points);
+        let output = &case.output;
+        let named = output.views.iter().map(|view| Viewpoint::Named(*view));
         let mut pictures = Self {
             title: case.title.clone(),
-            views: case.output.views.clone(),
-            image: case.output.image,
-            animated: case.output.animation,
+            views: named.chain(output.view.iter().cloned().map(Viewpoint::Own)).collect(),
+            image: output.image,
+            animated: output.animation,
+            film: output.film,
             folder: folder.join("frames"),
             travelling: case.vortex.is_some(),
-            reach: case.output.reach,
+            reach: output.reach,
             home: Bounds::of_most(points, 0.995),
             exposures: Vec::new(),
+            trails: Trails::new(output.trails),
         };
         if let Some(cloud) = initial.clouds.first() {
             let parts = parts_of(cloud);
             let frame = pictures.frame(&cloud.points);
-            let measure = |view: &View| pictures.scene(&parts, "").measure(&pictures.camera(*view, frame));
-            pictures.exposures = pictures.views.par_iter().map(measure).collect::<Result<_, _>>()?;
+            let few = cloud.points.len() <= FEW;
+            let measure = |view: &Viewpoint| {
+                let camera = view.camera(frame, 0.0, pictures.travelling);
+                let exposure = pictures.scene(&parts, &[], "").measure(&camera)?;
+                // Of a few bodies each is to be seen well; of many, what they form.
+                Ok(if few { exposure.brighter(2.0) } else { exposure })
+            };
+            let measured: Result<Vec<Exposure>, Error> = pictures.views.par_iter().map(measure).collect();
+            pictures.exposures = measured?;
         }
         Ok(pictures)
     }
@@ -93,9 +108,11 @@ impl Pictures {
         };
         let parts = parts_of(cloud);
         let frame = self.frame(&cloud.points);
-        let draw = |(view, exposure): (&View, &Exposure)| -> Result<(), Error> {
-            let scene = self.scene(&parts, &format!("t = {time:.2}")).exposure(*exposure);
-            let image = scene.render(&self.camera(*view, frame))?;
+        let trails = self.trails.behind(&parts, cloud.points.len() <= FEW);
+        let draw = |(view, exposure): (&Viewpoint, &Exposure)| -> Result<(), Error> {
+            let caption = self.caption(view, time, &frame);
+            let scene = self.scene(&parts, &trails, &caption).exposure(*exposure);
+            let image = scene.render(&view.camera(frame, time, self.travelling))?;
             let folder = self.folder.join(view.name());
             std::fs::create_dir_all(&folder).map_err(|error| Error::Folder {
                 folder: folder.clone(),
@@ -103,12 +120,27 @@ impl Pictures {
             })?;
             Ok(image.write_png(folder.join(format!("frame-{step:06}.png")))?)
         };
-        self.views.par_iter().zip(&self.exposures).try_for_each(draw)
+        self.views.par_iter().zip(&self.exposures).try_for_each(draw)?;
+        self.trails.keep(parts);
+        Ok(())
+    }
+
+    /// The time; and where the picture is, if it moves with the points: else they would seem to stay.
+    fn caption(&self, view: &Viewpoint, time: f64, frame: &Bounds) -> String {
+        let (start, now) = (self.home.center(), frame.center());
+        let moved = vec3::norm(vec3::sub(now, start)) > 0.02 * vec3::norm(vec3::sub(frame.max, frame.min));
+        if !(view.follows() && moved) {
+            return format!("t = {time:.2}");
+        }
+        let far = (0..3).max_by(|&i, &j| (now[i] - start[i]).abs().total_cmp(&(now[j] - start[j]).abs()));
+        let axis = far.unwrap_or(2);
+        format!("middle at {} = {:.2}, t = {time:.2}", ["x", "y", "z"][axis], now[axis])
     }
 
     /// Puts all pictures of the first view one after the other, those of earlier sessions included.
     pub fn animate(&mut self) -> Result<(), Error> {
-        let Some(view) = self.views.first().filter(|_| self.animated) else {
+        let film = self.film.filter(|_| Film::is_possible());
+        let Some(view) = self.views.first().filter(|_| self.animated || film.is_some()) else {
             return Ok(());
         };
         let of_slices = self.folder.join(slices::FIRST);
@@ -117,41 +149,51 @@ impl Pictures {
         } else {
             self.folder.join(view.name())
         };
-        let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
-            .map_err(|error| Error::Folder {
-                folder: folder.clone(),
-                why: format!("cannot look for pictures: {error}"),
-            })?
-            .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "png"))
-            .collect();
-        files.sort();
+        let files = frames_in(&folder)?;
         if files.len() < 2 {
             return Ok(());
         }
         let run = self.folder.parent().unwrap_or(&self.folder);
-        let mut animation = Animation::create(run.join("animation.gif"), FRAMES_PER_SECOND)?;
-        for file in files {
-            animation.push(&Image::read_png(&file)?)?;
+        if self.animated {
+            let mut animation = Animation::create(run.join("animation.gif"), FRAMES_PER_SECOND)?;
+            for file in &files {
+                animation.push(&Image::read_png(file)?)?;
+            }
+            animation.finish()?;
         }
-        Ok(animation.finish()?)
+        if let Some(kind) = film {
+            let path = run.join(format!("film.{}", kind.extension()));
+            let kind = match kind {
+                FilmName::Mp4 => FilmKind::Mp4,
+                FilmName::Webm => FilmKind::Webm,
+            };
+            let mut film = Film::new(path, kind, FRAMES_PER_SECOND);
+            for file in &files {
+                film.push(&Image::read_png(file)?)?;
+            }
+            film.finish()?;
+        }
+        Ok(())
     }
 
-    fn scene<'a>(&self, parts: &'a [Vec<Vec3>], caption: &str) -> Scene<'a> {
+    fn scene<'a>(&self, parts: &'a [Vec<Vec3>], trails: &'a [Vec<Vec3>], caption: &str) -> Scene<'a> {
         let few = parts.iter().map(Vec::len).sum::<usize>() <= FEW;
         let mut scene = Scene::new(self.image[0], self.image[1])
             .title(self.title.clone())
             .caption(caption)
-            .axes(true);
+            .axes(true)
+            .scale_bar(true);
+        let colours = |k: usize| match (parts.len(), few) {
+            (1, false) => ColourMap::Inferno,
+            _ => ColourMap::Shades(PARTS[k % PARTS.len()]),
+        };
+        for (k, points) in trails.iter().enumerate() {
+            let (size, weight) = if few { (2.5, 0.02) } else { (1.5, 0.12) };
+            scene = scene.cloud(Cloud::new(points).colours(colours(k)).point_size(size).weight(weight));
+        }
         for (k, points) in parts.iter().enumerate() {
-            let colours = if parts.len() == 1 {
-                ColourMap::Inferno
-            } else {
-                ColourMap::Shades(PARTS[k % PARTS.len()])
-            };
             let size = if few { 14.0 } else { 2.0 };
-            scene = scene.cloud(Cloud::new(points).colours(colours).point_size(size));
+            scene = scene.cloud(Cloud::new(points).colours(colours(k)).point_size(size));
         }
         scene
     }
@@ -175,17 +217,20 @@ impl Pictures {
             max: std::array::from_fn(|axis| centre[axis] + half[axis]),
         }
     }
+}
 
-    fn camera(&self, view: View, bounds: Bounds) -> Camera {
-        let z_to_the_right = [1.0, 0.0, 0.0];
-        match (view, self.travelling) {
-            (View::Oblique, true) => Camera::framing(bounds, 65.0, 28.0).up(z_to_the_right),
-            (View::Oblique, false) => Camera::framing(bounds, -60.0, 35.0),
-            (View::Side, true) => Camera::framing(bounds, 90.0, 0.0).up(z_to_the_right),
-            (View::Side, false) => Camera::framing(bounds, -90.0, 2.0),
-            (View::Axis, _) => Camera::framing(bounds, -90.0, 89.9),
-        }
-    }
+/// The pictures in a folder, in the order of their steps.
+fn frames_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let entries = std::fs::read_dir(folder).map_err(|error| Error::Folder {
+        folder: folder.to_owned(),
+        why: format!("cannot look for pictures: {error}"),
+    })?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "png"))
+        .collect();
+    files.sort();
+    Ok(files)
 }
 
 /// The points of each part.

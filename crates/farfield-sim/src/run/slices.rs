@@ -19,7 +19,7 @@ pub fn draw(frames: &Path, step: u64, time: f64, slices: &[Slice], image: [u32; 
             folder: folder.clone(),
             why: format!("cannot make this folder: {error}"),
         })?;
-        let map = picture(slice, time).size(image[0], image[1]);
+        let map = picture(slice, time).fitted(image[0].max(image[1]).max(200));
         map.to_image()?.write_png(folder.join(format!("frame-{step:06}.png")))?;
     }
     Ok(())

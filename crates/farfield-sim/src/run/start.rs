@@ -1,5 +1,6 @@
 //! How a run begins: anew or from a checkpoint, on the CPU or on a device.
 
+use super::change::changes;
 use super::{Folder, Run};
 use crate::case::Case;
 use crate::checkpoint::{Checkpoint, Found};
@@ -41,8 +42,14 @@ impl Run {
     /// [`Error::Case`] for a case that cannot be built, [`Error::Folder`] for a folder that holds a run or cannot be
     /// written, [`Error::File`] if the disk is full.
     pub fn new(case: Case, folder: &Path, profile: MachineProfile) -> Result<Self, Error> {
-        let mut model = model_of(&case, &profile)?;
+        super::forecast::check(&case)?;
+        let model = model_of(&case, &profile)?;
         let folder = Folder::create(folder, &case)?;
+        Self::begin(case, model, folder, profile)
+    }
+
+    /// A new run in its folder.
+    fn begin(case: Case, mut model: Box<dyn Model>, folder: Folder, profile: MachineProfile) -> Result<Self, Error> {
         let (columns, initial) = (model.columns(), model.snapshot(Show::Picture)?);
         let table = Table::create(&folder.diagnostics(), names_of(&case), &columns)?;
         let mut run = Self {
@@ -74,16 +81,50 @@ impl Run {
     }
 
     /// Prepares to go on with a run from its newest sound checkpoint; `change` may alter the case, for instance its
-    /// end. Remarks say what was found.
+    /// end. Remarks say what was found; they and every change go into the log. A run that was killed before its first
+    /// checkpoint begins anew.
     ///
     /// # Errors
-    /// [`Error::Folder`] or [`Error::Checkpoint`] if there is nothing to go on from, and what `change` fails with.
+    /// [`Error::Folder`] or [`Error::Checkpoint`] if there is nothing to go on from, [`Error::Unchangeable`] if a change
+    /// would change nothing or the past, and what `change` fails with.
     pub fn resume(
         folder: &Path,
         change: impl FnOnce(Case) -> Result<Case, Error>,
     ) -> Result<(Self, Vec<String>), Error> {
+        Self::resume_with(folder, MachineProfile::default(), change)
+    }
+
+    /// [`resume`](Self::resume), with the machine profile for a run that begins anew.
+    ///
+    /// # Errors
+    /// As [`resume`](Self::resume).
+    pub fn resume_with(
+        folder: &Path,
+        profile: MachineProfile,
+        change: impl FnOnce(Case) -> Result<Case, Error>,
+    ) -> Result<(Self, Vec<String>), Error> {
         let folder = Folder::open(folder)?;
-        let mut remarks = folder.store().remove_leftovers();
+        let leftovers = folder.remove_leftovers();
+        leftovers.iter().for_each(|remark| folder.log(remark));
+        if folder.store().holds_any() {
+            return Self::go_on(folder, leftovers, change);
+        }
+        let case = change(folder.kept_case()?)?;
+        super::forecast::check(&case)?;
+        folder.keep_case(&case)?;
+        let remark = "the run was stopped before its first checkpoint: it begins anew".to_owned();
+        folder.log(&remark);
+        let run = Self::begin(case.clone(), model_of(&case, &profile)?, folder, profile)?;
+        Ok((run, vec![remark]))
+    }
+
+    /// Goes on from the newest sound checkpoint.
+    fn go_on(
+        folder: Folder,
+        mut remarks: Vec<String>,
+        change: impl FnOnce(Case) -> Result<Case, Error>,
+    ) -> Result<(Self, Vec<String>), Error> {
+        let logged = remarks.len();
         let Found {
             checkpoint,
             path,
@@ -101,18 +142,36 @@ impl Run {
             ));
         }
         let case = change(header.case.clone())?;
+        let changed = changes(&header.case, &case, header.time, folder.path())?;
+        super::forecast::check(&case)?;
         let mut model = model_of(&case, &header.profile)?;
         let initial = model.snapshot(Show::Picture)?;
         model.restore(&state).map_err(|why| Error::Checkpoint { path, why })?;
         model.summation().simd = simd;
-        let table = Table::reopen(&folder.diagnostics(), header.rows)?;
+        let columns = model.columns();
+        let table = if folder.diagnostics().exists() {
+            Table::reopen(&folder.diagnostics(), header.rows)?
+        } else {
+            remarks.push("diagnostics.csv is gone: a new one begins here".to_owned());
+            Table::create(&folder.diagnostics(), names_of(&case), &columns)?
+        };
         folder.keep_case(&case)?;
+        let resumed = format!(
+            "resumed from step {}, time {}, with version {}",
+            header.step,
+            header.time,
+            env!("CARGO_PKG_VERSION")
+        );
+        let lines = remarks[logged..].iter().chain([&resumed]);
+        lines.for_each(|line| folder.log(line));
+        changed.iter().for_each(|line| folder.log(&format!("changed {line}")));
         let run = Self {
             watch: Watch {
                 energy_jump: case.alarm.energy_jump,
                 last_energy: header.last_energy,
             },
-            columns: model.columns(),
+            rows_before: table.rows(),
+            columns,
             case,
             model,
             folder,
@@ -122,7 +181,6 @@ impl Run {
             time: header.time,
             dt: header.dt,
             limit: header.limit,
-            rows_before: header.rows,
             initial,
             sound: None,
             started_on: Some(header.device),

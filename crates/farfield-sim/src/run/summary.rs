@@ -43,12 +43,16 @@ impl Columns {
 
     /// The length of a vector's change since the beginning, over `scale`.
     fn vector_drift(&self, name: &str, scale: f64) -> Vec<(f64, f64)> {
-        let parts: Vec<Vec<(f64, f64)>> = ["x", "y", "z"]
-            .iter()
-            .map(|axis| self.drift(&format!("{name}_{axis}"), scale))
-            .collect();
-        let length = |k: usize| parts.iter().map(|part| part[k].1.powi(2)).sum::<f64>().sqrt();
-        (0..parts[0].len()).map(|k| (parts[0][k].0, length(k))).collect()
+        let names = ["x", "y", "z"].map(|axis| format!("{name}_{axis}"));
+        let first = names.each_ref().map(|name| self.first(name));
+        let [x, y, z] = names.each_ref().map(|name| self.get(name));
+        let rows = self.get("time").iter().zip(x).zip(y).zip(z);
+        // A row in which one of the numbers cannot be read is left out whole.
+        let length = |(((t, x), y), z): (((&f64, &f64), &f64), &f64)| {
+            let change = [x - first[0], y - first[1], z - first[2]];
+            (*t, change.iter().map(|c| c * c).sum::<f64>().sqrt() / scale)
+        };
+        rows.map(length).filter(|(_, length)| length.is_finite()).collect()
     }
 
     fn length(&self, name: &str) -> f64 {
@@ -141,17 +145,25 @@ fn vortex_charts(columns: &Columns, case: &Case, vortex: &Vortex) -> ChartGrid {
         .map(|(gamma, r)| std::f64::consts::PI * gamma.abs() * r * r)
         .sum();
     let relative = |name: &str| columns.vector_drift(name, impulse.max(f64::MIN_POSITIVE));
-    let drifts = chart("Drift of what should stay", "relative")
-        .series(line("energy", &columns.drift("energy", energy), Color::PALETTE[0]))
+    let mut drifts = chart("Drift of what should stay", "relative");
+    // Viscosity takes energy away, as it should.
+    if vortex.viscosity == 0.0 {
+        drifts = drifts.series(line("energy", &columns.drift("energy", energy), Color::PALETTE[0]));
+    }
+    let drifts = drifts
         .series(line("impulse", &relative("impulse"), Color::PALETTE[1]))
         .series(line("angular impulse", &relative("angular_impulse"), Color::PALETTE[2]))
         .series(line("total vorticity", &relative("total_vorticity"), Color::PALETTE[3]));
     let enstrophy = columns.first("enstrophy").abs().max(f64::MIN_POSITIVE);
-    let growth = chart("Enstrophy", "over its first value").series(line(
-        "",
-        &columns.points("enstrophy", |value| value / enstrophy),
-        Color::PALETTE[4],
-    ));
+    let of_enstrophy = columns.points("enstrophy", |value| value / enstrophy);
+    let growth = if vortex.viscosity == 0.0 {
+        chart("Enstrophy", "over its first value").series(line("", &of_enstrophy, Color::PALETTE[4]))
+    } else {
+        let of_energy = columns.points("energy", |value| value / energy);
+        chart("Energy and enstrophy", "over their first values")
+            .series(line("energy", &of_energy, Color::PALETTE[0]))
+            .series(line("enstrophy", &of_enstrophy, Color::PALETTE[4]))
+    };
     ChartGrid::new(title(case))
         .columns(2)
         .chart(place)

@@ -1,0 +1,134 @@
+//! Whether what a case asks for fits into memory, said before anything is made.
+
+use crate::case::{Case, Gravity, Vortex};
+use crate::error::Error;
+use farfield::Sum;
+use farfield::kernel::{Kernel, Output};
+
+/// Refuses a case whose points cannot fit.
+///
+/// # Errors
+/// [`Error::Memory`]
+pub(super) fn check(case: &Case) -> Result<(), Error> {
+    let Some(available) = farfield::machine::available_memory() else {
+        return Ok(());
+    };
+    let Forecast { what, bytes, remedy } = forecast(case);
+    if bytes <= available {
+        return Ok(());
+    }
+    Err(Error::Memory {
+        what,
+        needed: bytes,
+        available,
+        remedy,
+    })
+}
+
+/// What a case will take.
+struct Forecast {
+    what: String,
+    bytes: u64,
+    remedy: &'static str,
+}
+
+fn forecast(case: &Case) -> Forecast {
+    if let Some(vortex) = &case.vortex {
+        of_vortices(case, vortex)
+    } else if let Some(gravity) = &case.gravity {
+        of_bodies(case, gravity)
+    } else {
+        // The grid of a flow grows and watches its memory itself.
+        Forecast {
+            what: String::new(),
+            bytes: 0,
+            remedy: "",
+        }
+    }
+}
+
+/// Bytes that each point takes beside the sum: the state, the stages and rates of a step, the last sound state, what
+/// pictures, files and checkpoints are made from. Measured as the peak of runs of a million points, and rounded up.
+const EACH_ELEMENT: u64 = 1100;
+const EACH_TRACER: u64 = 520;
+const EACH_BODY: u64 = 560;
+
+fn of_vortices(case: &Case, vortex: &Vortex) -> Forecast {
+    let filaments = 1 + 3 * vortex.layers * (vortex.layers + 1);
+    let elements = (vortex.rings.len() + vortex.knots.len())
+        .saturating_mul(vortex.around)
+        .saturating_mul(filaments);
+    let tracers = case.tracers.as_ref().map_or(0, |tracers| tracers.count);
+    let kernel = Kernel::BiotSavart {
+        core: vortex.core.into(),
+    };
+    let sum = |outputs: &[Output], targets| sum_bytes(case, kernel, outputs, elements, targets);
+    let of_elements = sum(&[Output::Velocity, Output::VelocityGradient], None);
+    let of_tracers = if tracers > 0 {
+        sum(&[Output::Velocity], Some(tracers))
+    } else {
+        0
+    };
+    Forecast {
+        what: format!("{elements} vortex elements and {tracers} tracers"),
+        bytes: total(
+            &[(elements, EACH_ELEMENT), (tracers, EACH_TRACER)],
+            of_elements.max(of_tracers),
+        ),
+        remedy: "use fewer tracers (tracers.count) or elements (vortex.around, vortex.layers)",
+    }
+}
+
+fn of_bodies(case: &Case, gravity: &Gravity) -> Forecast {
+    let plummer = gravity.plummer.iter().map(|cluster| cluster.count);
+    let disks = gravity.disks.iter().map(|disk| disk.count);
+    let bodies = plummer.chain(disks).fold(gravity.bodies.len(), usize::saturating_add);
+    let kernel = Kernel::Gravity {
+        constant: gravity.constant,
+        softening: gravity.softening_kernel.into(),
+    };
+    let sum = sum_bytes(case, kernel, &[Output::Potential, Output::Acceleration], bodies, None);
+    Forecast {
+        what: format!("{bodies} bodies"),
+        bytes: total(&[(bodies, EACH_BODY)], sum),
+        remedy: "use fewer bodies (count)",
+    }
+}
+
+fn total(points: &[(usize, u64)], sum: u64) -> u64 {
+    let each = points
+        .iter()
+        .map(|(count, bytes)| (*count as u64).saturating_mul(*bytes));
+    each.fold(sum, u64::saturating_add)
+}
+
+fn sum_bytes(case: &Case, kernel: Kernel, outputs: &[Output], sources: usize, targets: Option<usize>) -> u64 {
+    let sum = Sum::<f64>::new(kernel, &[])
+        .outputs(outputs)
+        .tolerance(case.sum.tolerance)
+        .method(case.sum.method.into())
+        .allow_unbounded_gradient();
+    sum.memory_forecast(sources, targets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::{BuiltIn, Override, read};
+
+    fn bytes(name: &str, set: &str) -> u64 {
+        let text = BuiltIn::find(name).unwrap().text;
+        forecast(&read(text, name, &[Override::parse(set).unwrap()]).unwrap()).bytes
+    }
+
+    #[test]
+    fn more_points_take_more_memory_and_none_overflows() {
+        for (name, key) in [("leapfrog", "tracers.count"), ("plummer", "gravity.plummer.0.count")] {
+            let of = |count: u64| bytes(name, &format!("{key}={count}"));
+            assert!(of(1_000_000) > 400_000_000, "{name}: {}", of(1_000_000));
+            assert!(of(10_000_000) > 8 * of(1_000_000), "{name}");
+            assert!(of(1 << 30) > 1 << 38, "{name}");
+        }
+        assert!(bytes("leapfrog", "vortex.around=1048576") > 1 << 30);
+    }
+}
