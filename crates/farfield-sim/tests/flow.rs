@@ -170,6 +170,69 @@ fn a_sphere_at_reynolds_100_has_about_the_drag_of_theory_and_no_lift() {
     assert!(rows.last("lift_y").abs() < 2e-3 * penalty && rows.last("lift_z").abs() < 2e-3 * penalty);
 }
 
+/// The drag of the sphere of [`SMALL`] after some steps, with changes.
+fn small_drag(changes: &[&str]) -> [f64; 2] {
+    let mut set = SMALL.to_vec();
+    set[5] = "time.end=0.06";
+    set.extend(changes);
+    let rows = simulate(&case_of("sphere", &set));
+    [rows.last("drag_penalty"), rows.last("drag_impulse")]
+}
+
+#[test]
+fn a_sphere_that_moves_and_one_made_of_triangles_have_the_same_drag() {
+    let at_rest = small_drag(&[]);
+    let moving = small_drag(&[
+        "flow.stream=[0.0, 0.0, 0.0]",
+        "body.0.velocity=[-1.0, 0.0, 0.0]",
+        "body.0.centre=[0.03, 0.0, 0.0]",
+        "body.0.turning=[0.0, 0.0, 0.0]",
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ball.obj");
+    std::fs::write(&file, ball_of_triangles(24, 0.5)).unwrap();
+    let file = format!("body.0.file={}", file.display());
+    let mesh = small_drag(&["body.0.shape=mesh", &file]);
+    for (other, allowed) in [(moving, 0.04), (mesh, 0.03)] {
+        for k in 0..2 {
+            assert!((other[k] / at_rest[k] - 1.0).abs() < allowed, "{at_rest:?} {other:?}");
+        }
+    }
+}
+
+/// A sphere as an OBJ file: so many rings of twice as many corners.
+fn ball_of_triangles(rings: usize, radius: f64) -> String {
+    use std::f64::consts::PI;
+    let (mut text, around) = (String::new(), 2 * rings);
+    // Slightly larger, so that its volume is that of the sphere.
+    let r = radius * (1.0 + 0.8 / (rings * rings) as f64);
+    text.push_str(&format!("v 0 0 {r}\nv 0 0 {}\n", -r));
+    for i in 1..rings {
+        for j in 0..around {
+            let (theta, phi) = (PI * i as f64 / rings as f64, 2.0 * PI * j as f64 / around as f64);
+            let (x, y, z) = (theta.sin() * phi.cos(), theta.sin() * phi.sin(), theta.cos());
+            text.push_str(&format!("v {} {} {}\n", r * x, r * y, r * z));
+        }
+    }
+    let corner = |i: usize, j: usize| match i {
+        0 => 1,
+        i if i == rings => 2,
+        i => 3 + (i - 1) * around + j % around,
+    };
+    for i in 0..rings {
+        for j in 0..around {
+            let [a, b, c, d] = [corner(i, j), corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1)];
+            if i + 1 < rings {
+                text.push_str(&format!("f {a} {b} {c}\n"));
+            }
+            if i > 0 {
+                text.push_str(&format!("f {a} {c} {d}\n"));
+            }
+        }
+    }
+    text
+}
+
 fn go(case: Case, folder: &Path, most_steps: Option<u64>) -> u64 {
     let control = Control {
         most_steps,
@@ -237,4 +300,43 @@ fn a_thin_ring_travels_at_its_speed() {
     let thick = 3.671_61 * core * core / (4.0 * radius * radius);
     let theory = ring_speed(1.0, radius, core, 0.558 + thick);
     assert!((speed / theory - 1.0).abs() < 0.01, "{speed} {theory}");
+}
+
+#[test]
+fn where_levels_jump_does_not_matter() {
+    let run = |thresholds: &str| {
+        let case = text_case(&format!(
+            "[time]\nend = 0.03\nstep = 0.01\nadaptive = false\n[sum]\ntolerance = 1e-4\n[flow]\nviscosity = 1e-3\n\
+             precision = \"f64\"\n[grid]\norigin = [-1.0, -1.0, -1.0]\nroots = [1, 1, 1]\nside = 2.0\nlevel = 2\n\
+             adapt_every = 2\n{thresholds}\n\
+             [[ring]]\nradius = 0.25\ncore = 0.08\naxis = [1.0, 0.0, 0.0]\ncentre = [-0.4, -0.35, -0.35]\n"
+        ));
+        let mut model = FlowModel::new(&case, MachineProfile::default()).unwrap();
+        for step in 1..=3 {
+            model.evaluate().unwrap();
+            model.advance(case.time.step, step).unwrap();
+        }
+        model.evaluate().unwrap();
+        let snapshot = model.snapshot(farfield_sim::model::Show::Everything).unwrap();
+        (snapshot.blocks.unwrap().corners.len(), snapshot.cut.unwrap())
+    };
+    let (blocks, cut) = run("");
+    let (more, tighter) = run("refine = 5e-4\ncompress = 2.5e-5");
+    let (most, uniform) = run("refine = 1e-12\ncompress = 1e-13");
+    assert!(blocks < most && blocks <= more && most == 64, "{blocks} {more} {most}");
+    let difference = |one: &[[f64; 3]], other: &[[f64; 3]]| {
+        let pairs = || one.iter().flatten().zip(other.iter().flatten());
+        let size: f64 = other.iter().flatten().map(|v| v * v).sum();
+        (pairs().map(|(a, b)| (a - b) * (a - b)).sum::<f64>() / size).sqrt()
+    };
+    for other in [&tighter, &uniform] {
+        let (omega, velocity) = (
+            difference(&cut.vorticity, &other.vorticity),
+            difference(&cut.velocity, &other.velocity),
+        );
+        assert!(
+            omega < 5e-3 && velocity < 1e-3,
+            "{blocks} {more} {most}: {omega} {velocity}"
+        );
+    }
 }
