@@ -5,12 +5,14 @@ mod measure;
 mod poisson;
 mod run;
 mod value;
+mod view;
 
 pub use evaluate::{EvaluateArgs, KernelName};
 pub use measure::{BenchArgs, InfoArgs, ReproduceArgs, SelftestArgs, TestedDevice};
 pub use poisson::{AxesOrder, KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
 pub use run::{ResumeArgs, RunArgs, ValidateArgs, WatchArgs};
 pub use value::PrecisionName;
+pub use view::{LiveArgs, ViewArgs};
 
 use clap::{Parser, Subcommand};
 
@@ -30,6 +32,8 @@ pub enum Command {
     Run(RunArgs),
     /// Go on with a run that was stopped
     Resume(ResumeArgs),
+    /// Watch a simulation in the browser as it runs: a case; or look at a run's folder, or a file of points
+    View(ViewArgs),
     /// Print the schema of case files: every key, its default and its meaning
     Schema,
     /// Check the simulations against theory and write tables and figures

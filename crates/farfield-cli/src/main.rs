@@ -21,6 +21,7 @@ mod run;
 mod selftest;
 mod threads;
 mod validate;
+mod view;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -44,6 +45,7 @@ fn execute(cli: Cli) -> Result<String, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => run::resume(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Schema => Ok(run::schema()),
         Command::Evaluate(args) => evaluate::run(*args),
         Command::Poisson(args) => poisson::run(*args),

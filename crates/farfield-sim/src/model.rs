@@ -1,11 +1,12 @@
 //! What every simulated system can do, so that one loop runs them all.
 
-use crate::case::Time;
+use crate::case::{Case, Time};
 use crate::error::Error;
 use crate::summation::Summation;
 use crate::vec3::Vec3;
-use farfield::memory::Memory;
+use farfield::memory::{Array, Memory};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// A simulated system: its state, its rates of change, and what can be measured of it.
 ///
@@ -92,6 +93,70 @@ pub trait Model: Send {
 
     /// One line about the size of the system.
     fn describe(&self) -> String;
+
+    /// The points there are, where they lie; the first are drawn.
+    fn shown(&self) -> Vec<Shown<'_>> {
+        Vec::new()
+    }
+
+    /// What [`volume`](Self::volume) can be asked for.
+    fn volumes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// One number at the points of a regular grid, of which there are at most `most`; `None` if there is no such number.
+    ///
+    /// # Errors
+    /// [`Error::Grid`] if memory is short.
+    fn volume(&self, _what: &str, _most: usize) -> Result<Option<Volume>, Error> {
+        Ok(None)
+    }
+
+    /// Takes over what may change while it runs: how sums are done, the viscosity. Rates are then unknown.
+    ///
+    /// # Errors
+    /// A sentence about what cannot be taken over; then nothing is.
+    fn change(&mut self, case: &Case) -> Result<(), String>;
+
+    /// More points to carry along, if the system has such: then how many there are.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if they do not fit into a device's memory.
+    fn add_tracers(&mut self, _points: &[Vec3]) -> Result<Option<usize>, Error> {
+        Ok(None)
+    }
+}
+
+/// Points of the present state where they lie, without a copy.
+#[derive(Debug)]
+pub struct Shown<'a> {
+    /// `elements`, `tracers` or `bodies`.
+    pub name: &'static str,
+    /// Where they are.
+    pub points: &'a Array<f64>,
+    /// Which ring, knot or galaxy each belongs to.
+    pub groups: Cow<'a, [u32]>,
+    /// Vectors by name, those that are known.
+    pub vectors: Vec<(&'static str, &'a Array<f64>)>,
+    /// Numbers by name.
+    pub numbers: Vec<(&'static str, &'a Array<f64>)>,
+}
+
+/// One number at the points of a regular grid, x fastest, then y, then z.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Volume {
+    /// The first point.
+    pub origin: Vec3,
+    /// The distance between points.
+    pub spacing: f64,
+    /// Points along x, y and z.
+    pub size: [usize; 3],
+    /// At each point.
+    pub values: Vec<f32>,
+    /// How much of each point is inside a body, from 0 to 1; empty without bodies.
+    pub inside: Vec<f32>,
+    /// The blocks of the grid: lower corner, side and level.
+    pub blocks: Vec<(Vec3, f64, u8)>,
 }
 
 /// A time step and what limited it.

@@ -1,6 +1,7 @@
 //! `farfield run`, `resume` and `validate`, as typed.
 
 use super::value::threads;
+use super::view::LiveArgs;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use farfield::Device;
@@ -59,6 +60,12 @@ pub struct ResumeArgs {
 /// How a run is watched.
 #[derive(Debug, Args)]
 pub struct WatchArgs {
+    /// Serve a page on which the run can be watched while it runs
+    #[arg(long)]
+    pub live: bool,
+    /// How the page is served.
+    #[command(flatten)]
+    pub page: LiveArgs,
     /// Stop after K steps with a checkpoint, as Ctrl-C does
     #[arg(long, value_name = "K")]
     pub steps: Option<u64>,

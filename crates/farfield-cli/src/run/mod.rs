@@ -2,12 +2,13 @@
 //!
 //! name or file + `--set` -> case -> folder -> the loop of `farfield_sim`, watched here -> summary.
 
-mod progress;
+pub mod progress;
 mod summary;
 
 use crate::args::{ResumeArgs, RunArgs};
 use crate::failure::Failure;
 use crate::profile::Profile;
+use crate::view::Page;
 use crate::{device, print, threads};
 use farfield_sim::case::{self, BuiltIn, Case, Override, SCHEMA};
 use farfield_sim::run::{Control, Outcome, Run};
@@ -23,9 +24,14 @@ pub fn schema() -> String {
 
 /// `farfield run`.
 pub fn run(args: &RunArgs) -> Result<String, Failure> {
-    let Some(name) = &args.case else {
-        return Ok(list());
-    };
+    match &args.case {
+        Some(name) => go(prepare(name, args)?, &args.watch),
+        None => Ok(list()),
+    }
+}
+
+/// The run that the command line asks for.
+pub fn prepare(name: &str, args: &RunArgs) -> Result<Run, Failure> {
     let profile = Profile::load(args.profile.as_deref())?;
     let overrides = overrides(&args.set)?;
     let (label, text) = find(name)?;
@@ -36,7 +42,7 @@ pub fn run(args: &RunArgs) -> Result<String, Failure> {
     device::check(args.device)?;
     let mut run = Run::new(case, &folder, profile.costs)?;
     run.compute_on(args.device)?;
-    go(run, &args.watch)
+    Ok(run)
 }
 
 /// `farfield resume`.
@@ -71,7 +77,12 @@ fn go(run: Run, watch: &crate::args::WatchArgs) -> Result<String, Failure> {
     let folder = run.folder().path().to_owned();
     let mut watcher = Watcher::new(watch.quiet);
     watcher.start(&run);
-    let outcome = run.go(&control, &mut watcher)?;
+    let outcome = if watch.live {
+        let page = Page::open(&watch.page)?;
+        page.watch(run, &control, &mut watcher, page.manner(false))?
+    } else {
+        run.go(&control, &mut watcher)?
+    };
     watcher.end();
     let text = report(&case, &folder, &outcome, watch.json)?;
     if !outcome.finished && control.stop.load(Ordering::Relaxed) {
@@ -80,7 +91,7 @@ fn go(run: Run, watch: &crate::args::WatchArgs) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn report(case: &Case, folder: &Path, outcome: &Outcome, json: bool) -> Result<String, Failure> {
+pub fn report(case: &Case, folder: &Path, outcome: &Outcome, json: bool) -> Result<String, Failure> {
     if json {
         summary::json(case, folder, outcome)
     } else {
@@ -90,7 +101,7 @@ fn report(case: &Case, folder: &Path, outcome: &Outcome, json: bool) -> Result<S
 
 /// Ctrl-C, and the signals of schedulers (SIGTERM) and closed terminals (SIGHUP), ask for a stop; a second one ends the
 /// program at once.
-fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
+pub fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = stop.clone();
     ctrlc::set_handler(move || {
@@ -135,7 +146,7 @@ fn default_folder(label: &str) -> PathBuf {
     Path::new("runs").join(&*stem)
 }
 
-fn list() -> String {
+pub fn list() -> String {
     let mut text = String::new();
     for case in BuiltIn::ALL {
         text.push_str(&format!("{:14}{}\n", case.name, case.about()));

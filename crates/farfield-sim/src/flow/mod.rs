@@ -19,6 +19,7 @@ mod setup;
 mod step;
 mod transport;
 mod view;
+mod volume;
 mod wake;
 
 pub use body::{BAND, Body, INSET};

@@ -4,7 +4,7 @@ use super::measure::{COLUMNS, Forces, Sums};
 use super::setup::Setup;
 use crate::case::{Case, Time};
 use crate::error::{CaseError, Error};
-use crate::model::{Limit, Model, Show, Snapshot, State, StepChoice};
+use crate::model::{Limit, Model, Show, Snapshot, State, StepChoice, Volume};
 use crate::summation::Summation;
 use crate::vec3::Vec3;
 use farfield::memory::Memory;
@@ -377,5 +377,22 @@ impl<T: Precision> Model for Solver<T> {
             text.push_str(&format!("\nwarning: {warning}"));
         }
         text
+    }
+
+    fn volumes(&self) -> &'static [&'static str] {
+        &super::volume::NAMES
+    }
+
+    fn volume(&self, what: &str, most: usize) -> Result<Option<Volume>, Error> {
+        self.volume_of(what, most)
+    }
+
+    fn change(&mut self, case: &Case) -> Result<(), String> {
+        let setup = Setup::new(case).map_err(|(key, why)| format!("{key}: {why}"))?;
+        (self.setup.viscosity, self.setup.tolerance) = (setup.viscosity, setup.tolerance);
+        self.setup.flow.viscosity = setup.flow.viscosity;
+        self.summation.settings = case.sum.clone();
+        self.now = None;
+        Ok(())
     }
 }

@@ -4,12 +4,13 @@ use super::{Bodies, initial};
 use crate::case::{Case, Gravity, Scheme, Time};
 use crate::error::{CaseError, Error};
 use crate::integrate::composition;
-use crate::model::{Cloud, ENERGY, Limit, Model, Show, Snapshot, State, StepChoice};
+use crate::model::{Cloud, ENERGY, Limit, Model, Show, Shown, Snapshot, State, StepChoice};
 use crate::summation::{SumRequest, Summation};
 use crate::vec3::{Vec3, add_scaled, cross, dot, norm};
 use farfield::kernel::{Kernel, Output};
 use farfield::memory::{Array, ArraySizes, Memory};
 use farfield::tuning::MachineProfile;
+use std::borrow::Cow;
 
 /// Bodies and the forces between them.
 #[derive(Debug)]
@@ -294,5 +295,21 @@ impl Model for GravityModel {
 
     fn describe(&self) -> String {
         format!("{} bodies, softening {}", self.groups.len(), self.settings.softening)
+    }
+
+    fn shown(&self) -> Vec<Shown<'_>> {
+        vec![Shown {
+            name: "bodies",
+            points: &self.positions,
+            groups: Cow::Borrowed(&self.groups),
+            vectors: vec![("velocity", &self.velocities)],
+            numbers: vec![("mass", &self.masses)],
+        }]
+    }
+
+    fn change(&mut self, case: &Case) -> Result<(), String> {
+        self.summation.settings = case.sum.clone();
+        self.forces = None;
+        Ok(())
     }
 }

@@ -101,7 +101,7 @@ fn millions(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 }
 
 /// What is known about the drag of a single sphere that starts at once.
-fn known_drag(case: &Case, from: f64, end: f64) -> Vec<(&'static str, Vec<(f64, f64)>)> {
+pub(super) fn known_drag(case: &Case, from: f64, end: f64) -> Vec<(&'static str, Vec<(f64, f64)>)> {
     let (Ok(setup), [body]) = (Setup::new(case), &case.body[..]) else {
         return Vec::new();
     };

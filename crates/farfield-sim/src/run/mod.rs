@@ -9,9 +9,11 @@ mod flow_charts;
 mod folder;
 mod forecast;
 mod isosurface;
+mod moment;
 mod observe;
 mod outcome;
 mod pictures;
+mod references;
 mod schedule;
 mod slices;
 mod start;
@@ -21,8 +23,10 @@ mod views;
 mod writer;
 
 pub use folder::{Folder, case_text};
+pub use moment::{CHANGEABLE, Moment};
 pub use observe::{Observer, Progress, Silent};
 pub use outcome::{DeviceUse, Outcome};
+pub use references::{Reference, references};
 pub use schedule::Schedule;
 
 use crate::case::Case;
@@ -128,11 +132,21 @@ impl Run {
         let finished = loop {
             let working = Instant::now();
             let measured = self.look(begin).map_err(|error| self.keep_sound(error))?;
+            let is_measured = measured.is_some();
             report.rows(measured);
             report.stepping_seconds += working.elapsed().as_secs_f64();
             let at_end = self.at_end();
             self.write_due(&mut writer, at_end)
                 .map_err(|error| self.writing_failed(error))?;
+            let mut moment = Moment {
+                run: &mut self,
+                report: &report,
+                is_measured,
+                is_last: at_end,
+                begin,
+                stop: &control.stop,
+            };
+            observer.moment(&mut moment).map_err(|error| self.keep_sound(error))?;
             let session_steps = report.session_steps;
             let stopped =
                 control.stop.load(Ordering::Relaxed) || control.most_steps.is_some_and(|most| session_steps >= most);

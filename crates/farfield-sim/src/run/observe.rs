@@ -1,5 +1,8 @@
 //! Telling whoever watches how a run goes.
 
+use super::Moment;
+use crate::error::Error;
+
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
@@ -25,6 +28,13 @@ pub trait Observer: Send {
     fn progress(&mut self, progress: &Progress);
     /// Something worth knowing happened.
     fn remark(&mut self, remark: &str);
+    /// At every state, the first and the last included, before the next step. The run goes on when this returns.
+    ///
+    /// # Errors
+    /// What looking at the state or changing the run fails with; it stops the run.
+    fn moment(&mut self, _moment: &mut Moment<'_>) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// Nobody.

@@ -8,7 +8,7 @@ use super::tube::build;
 use crate::case::{Case, Scheme, Time, Vortex};
 use crate::error::{CaseError, Error};
 use crate::integrate::{System, runge_kutta};
-use crate::model::{ENERGY, Limit, Model, Show, Snapshot, State, StepChoice};
+use crate::model::{ENERGY, Limit, Model, Show, Shown, Snapshot, State, StepChoice};
 use crate::summation::Summation;
 use crate::vec3::{Vec3, unit};
 use farfield::kernel::Core;
@@ -134,6 +134,13 @@ impl VortexModel {
         let volumes = std::mem::take(&mut self.cores.volumes);
         self.cores = Cores::new(&self.memory, sizes, volumes)?;
         Ok(())
+    }
+
+    /// Tracers added while the case ran are a part of their own, after all others.
+    fn group_added_tracers(&mut self, count: usize) {
+        let added = self.parts.len() as u32;
+        self.tracer_groups.extend(std::iter::repeat_n(added, count));
+        self.tracer_places.extend(std::iter::repeat_n(0.0, count));
     }
 
     fn remesh(&mut self) -> Result<String, Error> {
@@ -264,10 +271,11 @@ impl Model for VortexModel {
         if [strengths.len(), sizes.len(), volumes.len(), groups.len()] != [n; 4] {
             return Err(format!("the arrays of {n} elements have different lengths"));
         }
-        if tracers.len() != self.tracer_groups.len() {
-            let (found, expected) = (tracers.len(), self.tracer_groups.len());
+        let (found, expected) = (tracers.len(), self.tracer_groups.len());
+        if found < expected {
             return Err(format!("it has {found} tracers where the case has {expected}"));
         }
+        self.group_added_tracers(found - expected);
         let said = |error: Error| error.to_string();
         self.flow = Flow::new(&self.memory, &positions, &strengths, &tracers).map_err(said)?;
         self.cores = Cores::new(&self.memory, sizes, volumes).map_err(said)?;
@@ -287,6 +295,28 @@ impl Model for VortexModel {
             self.cores.sizes.first().copied().unwrap_or(0.0),
             self.flow.tracers.len() / 3
         )
+    }
+
+    fn shown(&self) -> Vec<Shown<'_>> {
+        self.points()
+    }
+
+    fn change(&mut self, case: &Case) -> Result<(), String> {
+        let vortex = case.vortex.as_ref().ok_or("the section [vortex] is missing")?;
+        self.motion.viscosity = vortex.viscosity;
+        self.settings.viscosity = vortex.viscosity;
+        self.summation.settings = case.sum.clone();
+        self.evaluated = None;
+        Ok(())
+    }
+
+    fn add_tracers(&mut self, points: &[Vec3]) -> Result<Option<usize>, Error> {
+        let mut all = self.flow.tracers.values()?.to_vec();
+        all.extend_from_slice(points.as_flattened());
+        self.flow.tracers = self.memory.store(all)?;
+        self.group_added_tracers(points.len());
+        self.evaluated = None;
+        Ok(Some(self.tracer_groups.len()))
     }
 }
 

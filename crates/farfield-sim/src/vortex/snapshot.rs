@@ -3,9 +3,10 @@
 use super::VortexModel;
 use super::motion::Flow;
 use crate::error::Error;
-use crate::model::{Cloud, Snapshot};
+use crate::model::{Cloud, Shown, Snapshot};
 use crate::vec3::Vec3;
 use farfield::memory::Array;
+use std::borrow::Cow;
 
 impl VortexModel {
     /// What is drawn: the tracers, or the elements where there are none.
@@ -65,6 +66,34 @@ impl VortexModel {
             clouds: vec![tracers, elements],
             ..Snapshot::default()
         })
+    }
+
+    /// Tracers and elements where they lie, with what is known about them.
+    pub(super) fn points(&self) -> Vec<Shown<'_>> {
+        let rates = self.evaluated.as_ref().map(|evaluated| &evaluated.rates);
+        let velocities = |of: fn(&Flow) -> &Array<f64>| rates.map(|rates| ("velocity", of(rates)));
+        let elements = Shown {
+            name: "elements",
+            points: &self.flow.positions,
+            groups: Cow::Borrowed(&self.groups),
+            vectors: [
+                Some(("strength", &self.flow.strengths)),
+                velocities(|rates| &rates.positions),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
+            numbers: Vec::new(),
+        };
+        let tracers = Shown {
+            name: "tracers",
+            points: &self.flow.tracers,
+            groups: Cow::Owned(self.colour_groups()),
+            vectors: velocities(|rates| &rates.tracers).into_iter().collect(),
+            numbers: Vec::new(),
+        };
+        let all = [tracers, elements].into_iter();
+        all.filter(|shown| !shown.points.is_empty()).collect()
     }
 
     /// Velocities of `n` points; zero while they are not known.

@@ -1,0 +1,471 @@
+// The page: frames come in, the newest is drawn, and what someone does goes back.
+
+import { Camera } from "./camera.js";
+import { Charts, short } from "./charts.js";
+import { Connection } from "./connection.js";
+import { boxOf, middleOf, readFrame } from "./frame.js";
+import { listening, pointing } from "./input.js";
+import { Panel, count, element, input, select } from "./panel.js";
+import { Picture } from "./picture.js";
+import { Film, picture as pictureOf, savePicture } from "./saving.js";
+import { DEFAULTS, readSettings, writeFragment } from "./settings.js";
+
+/** @typedef {import("./frame.js").Frame} Frame */
+
+/** Bytes of frames that are kept to scrub through. */
+const MOST_HISTORY = 384 * 2 ** 20;
+/** Points of a grid that are asked for. */
+const VOXELS = 2 ** 21;
+/** A drawing that takes longer, in seconds, is done with fewer points. */
+const SLOW = 0.12;
+
+const canvas = /** @type {HTMLCanvasElement} */ (element("picture"));
+const settings = { ...DEFAULTS };
+const camera = new Camera();
+/** @type {Picture} */ let picture;
+const charts = new Charts(element("charts"));
+const film = new Film();
+
+const state = {
+  /** @type {any} */ about: null,
+  /** @type {any} */ status: null,
+  /** The frame on show. @type {Frame | null} */ frame: null,
+  /** Messages of frames seen. @type {{ step: number, time: number, buffer: ArrayBuffer }[]} */ history: [],
+  historyBytes: 0,
+  /** The place in the history or the recording; -1 for the newest. */ at: -1,
+  /** Moments of a recording: step and time. @type {[number, number][]} */ moments: [],
+  open: false,
+  /** Whether the program was there before. */ known: false,
+  dirty: true,
+  /** Whether all is drawn but for the exposure. */ settling: false,
+  /** Frames that were drawn and not yet said so. */ owed: 0,
+  /** When frames came, and their bytes, in the last seconds. @type {[number, number][]} */ arrivals: [],
+  drawSeconds: 0,
+  /** Share of the chosen points that this browser manages. */ share: 1,
+  frames: 0,
+  /** Drawings so far. */ drawings: 0,
+};
+
+const isRecording = () => state.about?.source === "recording";
+
+const connection = new Connection({
+  open(open) {
+    state.open = open;
+    if (open) {
+      if (state.known) [state.history, state.historyBytes, state.owed] = [[], 0, 0];
+      say(state.known ? "the program is back" : "", 2000);
+      state.known = true;
+    } else if (state.known) {
+      say("the program has ended, or the network has; looking for it again");
+    }
+    showState();
+  },
+  frame(frame, buffer) {
+    state.frames += 1;
+    state.owed += 1;
+    state.arrivals.push([performance.now(), buffer.byteLength]);
+    if (!isRecording()) remember(frame, buffer);
+    if (isRecording() || state.at < 0) show(frame);
+    else connectionReady();
+  },
+  text(kind, message) {
+    if (kind === "about") takeAbout(message);
+    else if (kind === "status") state.status = message;
+    else if (kind === "rows") charts.add(message.restart, message.rows);
+    else if (kind === "moments") takeMoments(message.moments);
+    else if (kind === "refused") say(message.why, 5000);
+    showState();
+  },
+});
+
+/** @param {any} about */
+function takeAbout(about) {
+  const first = state.about === null || state.about.title !== about.title || state.about.kind !== about.kind;
+  state.about = about;
+  document.title = about.title ? `${about.title} - farfield` : "farfield";
+  element("name").textContent = about.title || "farfield";
+  panel.offer(about.values, about.volumes, about.kind !== "flow" && about.kind !== "file");
+  charts.describe(about.columns, about.references);
+  element("change").hidden = about.changeable.length === 0;
+  const keys = select("key"), chosen = keys.value;
+  keys.replaceChildren(...about.changeable.map((/** @type {any} */ { key }) => new Option(key, key)));
+  if (about.changeable.some((/** @type {any} */ { key }) => key === chosen)) keys.value = chosen;
+  showChangeable();
+  for (const id of ["pause", "step"]) element(id).hidden = about.source === "recording";
+  if (first && !camera.moved) camera.preset("oblique", about.kind === "gravity" || about.kind === "file");
+  if (first && about.kind === "gravity" && !location.hash.includes("glow=")) settings.glow = true;
+  panel.show();
+  ask();
+}
+
+function showChangeable() {
+  const found = state.about?.changeable.find((/** @type {any} */ { key }) => key === select("key").value);
+  input("new-value").value = found ? String(found.value) : "";
+}
+
+/** @param {[number, number][]} moments */
+function takeMoments(moments) {
+  state.moments = moments;
+  if (isRecording() && state.at < 0) connection.send({ do: "show", moment: Math.max(0, moments.length - 1) });
+}
+
+/** @param {Frame} frame @param {ArrayBuffer} buffer */
+function remember(frame, buffer) {
+  const last = state.history[state.history.length - 1];
+  // The same moment again, with other values.
+  if (last && last.step === frame.step) {
+    state.historyBytes -= last.buffer.byteLength;
+    state.history.pop();
+  }
+  state.history.push({ step: frame.step, time: frame.time, buffer });
+  state.historyBytes += buffer.byteLength;
+  while (state.historyBytes > MOST_HISTORY && state.history.length > 2) {
+    const gone = state.history.shift();
+    state.historyBytes -= gone?.buffer.byteLength ?? 0;
+    if (state.at > 0) state.at -= 1;
+  }
+}
+
+/** @param {Frame} frame */
+function show(frame) {
+  state.frame = frame;
+  picture.take(frame);
+  follow(frame);
+  state.dirty = true;
+}
+
+/** Keeps the picture on what is there, until someone moves it. @param {Frame} frame */
+function follow(frame) {
+  const part = frame.parts.find((candidate) => candidate.count > 0);
+  if (!part) {
+    const box = boxOf(frame);
+    if (box && !camera.moved) camera.frame(...box);
+    return;
+  }
+  const { centre, half } = middleOf(part);
+  if (!camera.moved) {
+    const wanted = 1.25 * Math.hypot(...half);
+    const known = camera.reach === 1 ? wanted : camera.reach;
+    // What grows is followed, what shrinks is not, or nothing would be seen to shrink.
+    camera.reach = Math.max(wanted, Math.min(known, 1.5 * wanted));
+  }
+  if (camera.follows) camera.centre = centre;
+}
+
+function connectionReady() {
+  for (; state.owed > 0; state.owed -= 1) connection.ready();
+}
+
+/** Says what is to come in frames. */
+function ask() {
+  const special = ["part", "density", "none"].includes(settings.value);
+  const has = (state.about?.volumes ?? []).length > 0;
+  const wanted = has && (settings.cloud || settings.slice || settings.blocks);
+  connection.ask({
+    do: "want", points: Math.round(2 ** settings.points * state.share), value: special ? "" : settings.value,
+    elements: settings.arrows, volume: wanted || has ? settings.volume : "", voxels: has ? VOXELS : 0,
+  });
+}
+
+function changed() {
+  state.dirty = true;
+  picture.settled = false;
+  ask();
+  writeAddress();
+}
+
+let addressTimer = 0;
+function writeAddress() {
+  clearTimeout(addressTimer);
+  addressTimer = setTimeout(() => history.replaceState(null, "", writeFragment(settings, camera.toText())), 200);
+}
+
+function moved() {
+  state.dirty = true;
+  picture.settled = false;
+  writeAddress();
+}
+
+/** @param {string} words @param {number} [milliseconds] */
+function say(words, milliseconds = 0) {
+  const message = element("message");
+  message.hidden = words === "";
+  message.textContent = words;
+  if (milliseconds > 0) setTimeout(() => { if (message.textContent === words) message.hidden = true; }, milliseconds);
+}
+
+// Time.
+
+function places() { return isRecording() ? state.moments.length : state.history.length; }
+
+/** Goes to a place in the history or the recording; -1 for the newest. @param {number} at */
+function goTo(at) {
+  const last = places() - 1;
+  state.at = at >= last || at < 0 ? -1 : at;
+  const place = state.at < 0 ? last : state.at;
+  if (isRecording()) {
+    connection.send({ do: "show", moment: Math.max(0, place) });
+  } else if (state.history[place]) {
+    show(readFrame(state.history[place].buffer));
+  }
+  showState();
+}
+
+/** @param {number} by */
+function scrub(by) {
+  const last = places() - 1;
+  const from = state.at < 0 ? last : state.at;
+  goTo(Math.max(0, Math.min(last, from + by)));
+}
+
+function pauseOrGo() {
+  if (isRecording()) return;
+  const paused = state.status?.paused;
+  connection.send({ do: paused ? "go" : "pause" });
+}
+
+function oneStep() {
+  if (isRecording()) { scrub(1); return; }
+  state.at = -1;
+  connection.send({ do: "step", count: 1 });
+}
+
+/** Drops tracers under a point of the picture. @param {number} x @param {number} y */
+function drop(x, y) {
+  if (!state.about?.tracers) { say("nothing carries tracers here", 3000); return; }
+  const at = camera.place(x, y, canvas.width / canvas.height);
+  connection.send({ do: "drop", at, radius: 0.06 * camera.reach, count: 1000 });
+}
+
+async function save() {
+  const draw = () => picture.draw(camera, settings, true);
+  const blob = await pictureOf(canvas, select("picture-size").value, draw);
+  savePicture(blob, state.frame?.step ?? 0);
+}
+
+function record() {
+  film.toggle(canvas);
+  element("save-film").classList.toggle("active", film.running);
+  element("save-film").textContent = film.running ? "end film (v)" : "record film (v)";
+}
+
+function fullScreen() {
+  if (document.fullscreenElement) void document.exitFullscreen();
+  else void document.documentElement.requestFullscreen();
+}
+
+function help() {
+  const dialog = /** @type {HTMLDialogElement} */ (element("help"));
+  if (dialog.open) dialog.close();
+  else dialog.showModal();
+}
+
+// What is shown beside the picture.
+
+function showState() {
+  const { status, about } = state;
+  const words = [];
+  if (!state.open) words.push(state.known ? "not connected" : "connecting");
+  if (status && !isRecording()) {
+    words.push(`step ${status.step}, time ${short(status.time)}${about?.end ? ` of ${short(about.end)}` : ""}`);
+    if (status.finished) words.push("finished");
+    else if (status.paused) words.push("paused");
+    if (status.remark) words.push(status.remark);
+  }
+  if (isRecording()) words.push(`${state.moments.length} moment${state.moments.length === 1 ? "" : "s"}`);
+  element("state").textContent = words.join("; ");
+  element("pause").textContent = status?.paused ? "go on" : "pause";
+  const slider = input("scrub"), last = Math.max(0, places() - 1);
+  slider.max = String(last);
+  slider.value = String(state.at < 0 ? last : state.at);
+  slider.disabled = last === 0;
+  const frame = state.frame;
+  element("when").textContent = frame ? `step ${frame.step}, time ${short(frame.time)}${state.at < 0 ? "" : " (not the newest)"}` : "";
+}
+
+function showFigures() {
+  const now = performance.now();
+  state.arrivals = state.arrivals.filter(([when]) => now - when < 2000);
+  const rate = state.arrivals.length / 2, bytes = state.arrivals.reduce((sum, [, size]) => sum + size, 0) / 2;
+  const { status, frame, about } = state;
+  /** @type {[string, string][]} */ const figures = [];
+  if (status?.dt) figures.push(["dt", `${short(status.dt)} (${status.limit})`]);
+  if (status?.seconds?.elapsed > 0 && status.steps > 0) {
+    const { elapsed, stepping, sums, showing } = status.seconds;
+    const share = (/** @type {number} */ part) => `${Math.round((100 * part) / elapsed)} %`;
+    figures.push(["steps a second", short(Number((status.steps / elapsed).toPrecision(3)))]);
+    figures.push(["sums", share(sums)], ["rest of steps", share(Math.max(0, stepping - sums))], ["showing", share(showing)]);
+  }
+  figures.push(["frames a second", rate.toFixed(1)], ["transfer", `${(bytes / 1e6).toFixed(1)} MB/s`]);
+  figures.push(["drawing", `${(1000 * state.drawSeconds).toFixed(1)} ms`]);
+  const part = frame?.parts[0];
+  if (part) figures.push([part.name, part.count < part.total ? `${count(part.count)} of ${count(part.total)}` : count(part.total)]);
+  const volume = frame?.volumes[0];
+  if (volume) figures.push(["grid", volume.size.join(" x ")], ["blocks", String(volume.blocks.length / 5)]);
+  if (status?.viewers > 1) figures.push(["viewers", String(status.viewers)]);
+  if (about?.device) figures.push(["on", about.device]);
+  panel.figures(figures);
+  const isValue = !["part", "density", "none"].includes(settings.value);
+  if (volume) panel.legend(volume.name, volume.range);
+  else if (part && isValue && part.value === settings.value) panel.legend(part.value, part.range);
+  else panel.legend("", null);
+}
+
+// The loop: draws when there is something new to see.
+
+function size() {
+  const ratio = Math.min(window.devicePixelRatio || 1, 2);
+  const [width, height] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
+  if (width > 0 && height > 0 && (canvas.width !== width || canvas.height !== height)) {
+    [canvas.width, canvas.height] = [width, height];
+    state.dirty = true;
+    picture.settled = false;
+  }
+}
+
+function loop() {
+  size();
+  if (state.dirty || (state.settling && picture.due)) {
+    const begin = performance.now();
+    state.settling = picture.draw(camera, settings);
+    state.dirty = false;
+    state.drawings += 1;
+    state.drawSeconds += 0.2 * ((performance.now() - begin) / 1000 - state.drawSeconds);
+    adaptPoints();
+    showState();
+  }
+  connectionReady();
+  requestAnimationFrame(loop);
+}
+
+/** Fewer points where drawing is slow, more again where there is time. */
+function adaptPoints() {
+  const before = state.share;
+  if (state.drawSeconds > SLOW && state.share > 1 / 64) state.share /= 2;
+  else if (state.drawSeconds < SLOW / 8 && state.share < 1) state.share *= 2;
+  if (state.share !== before) {
+    state.drawSeconds = SLOW / 3;
+    ask();
+  }
+}
+
+function start() {
+  try {
+    picture = new Picture(canvas);
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+    return;
+  }
+  const camera0 = new URLSearchParams(location.hash.replace(/^#/, "")).get("camera");
+  if (camera0) camera.fromText(camera0);
+  setInterval(showFigures, 500);
+  canvas.focus();
+  loop();
+}
+
+readSettings(location.hash, settings);
+const panel = new Panel(settings, changed);
+pointing(canvas, camera, moved, drop);
+addEventListener("hashchange", () => {
+  readSettings(location.hash, settings);
+  const text = new URLSearchParams(location.hash.replace(/^#/, "")).get("camera");
+  if (text) camera.fromText(text);
+  panel.show();
+  state.dirty = true;
+  picture.settled = false;
+  ask();
+});
+
+element("pause").onclick = pauseOrGo;
+element("step").onclick = oneStep;
+element("newest").onclick = () => goTo(-1);
+input("scrub").oninput = () => goTo(Number(input("scrub").value));
+element("save-picture").onclick = () => void save();
+element("save-film").onclick = record;
+element("help-button").onclick = help;
+element("help-close").onclick = help;
+select("key").oninput = showChangeable;
+element("change-form").onsubmit = (event) => {
+  event.preventDefault();
+  connection.send({ do: "change", key: select("key").value, value: input("new-value").value.trim() });
+};
+input("rate").onchange = () => connection.send({ do: "limit", rate: Math.max(0, Number(input("rate").value) || 0) });
+
+const TURN = 0.08, SHIFT = 0.04;
+/** @param {number} x @param {number} y */
+const arrow = (x, y) => (/** @type {KeyboardEvent} */ event) => {
+  if (event.shiftKey) camera.pan(-SHIFT * x, SHIFT * y);
+  else camera.orbit(TURN * x, -TURN * y);
+  moved();
+};
+/** @param {"oblique" | "side" | "axis" | "front"} name */
+const look = (name) => () => {
+  camera.preset(name, state.about?.kind === "gravity" || state.about?.kind === "file");
+  camera.moved = true;
+  moved();
+};
+/** @param {"arrows" | "glow" | "light" | "cloud" | "slice" | "blocks" | "bare"} name */
+const flip = (name) => () => panel.set(name, !settings[name]);
+/** @param {"size" | "exposure" | "points" | "place" | "depth"} name @param {number} by */
+const more = (name, by) => () => {
+  const slider = input(name);
+  panel.set(name, Math.min(Number(slider.max), Math.max(Number(slider.min), settings[name] + by)));
+};
+
+listening([
+  { keys: [" "], words: "pause, go on", action: pauseOrGo },
+  { keys: ["."], words: "one step", action: oneStep },
+  { keys: ["["], words: "back through what was seen or recorded", action: () => scrub(-1) },
+  { keys: ["]"], words: "forward", action: () => scrub(1) },
+  { keys: ["Home"], words: "to the first moment", action: () => goTo(0) },
+  { keys: ["End"], words: "to the newest moment", action: () => goTo(-1) },
+  { keys: ["ArrowLeft"], words: "turn left; with Shift, shift", action: arrow(-1, 0) },
+  { keys: ["ArrowRight"], words: "turn right", action: arrow(1, 0) },
+  { keys: ["ArrowUp"], words: "turn up", action: arrow(0, 1) },
+  { keys: ["ArrowDown"], words: "turn down", action: arrow(0, -1) },
+  { keys: ["q"], words: "roll left", action: () => { camera.roll(TURN); moved(); } },
+  { keys: ["e"], words: "roll right", action: () => { camera.roll(-TURN); moved(); } },
+  { keys: ["+", "="], words: "nearer", action: () => { camera.zoom(1.1); moved(); } },
+  { keys: ["-"], words: "farther", action: () => { camera.zoom(1 / 1.1); moved(); } },
+  { keys: ["1"], words: "look from above, at an angle", action: look("oblique") },
+  { keys: ["2"], words: "look from the side", action: look("side") },
+  { keys: ["3"], words: "look along the axis", action: look("axis") },
+  { keys: ["4"], words: "look from the front", action: look("front") },
+  { keys: ["r"], words: "follow what is there again", action: () => { [camera.moved, camera.follows, camera.reach] = [false, true, 1]; if (state.frame) follow(state.frame); moved(); } },
+  { keys: ["c"], words: "next colouring", action: () => panel.next("value") },
+  { keys: ["m"], words: "next colour map", action: () => panel.next("map") },
+  { keys: ["u"], words: "next field of a flow", action: () => panel.next("volume") },
+  { keys: ["a"], words: "elements as arrows", action: flip("arrows") },
+  { keys: ["g"], words: "glow", action: flip("glow") },
+  { keys: ["l"], words: "light or dark", action: flip("light") },
+  { keys: ["w"], words: "volume of a flow", action: flip("cloud") },
+  { keys: ["x"], words: "slice of a flow", action: flip("slice") },
+  { keys: ["z"], words: "slice across the next axis", action: () => panel.set("axis", (settings.axis + 1) % 4) },
+  { keys: [","], words: "slice back", action: more("place", -0.01) },
+  { keys: [";"], words: "slice forward", action: more("place", 0.01) },
+  { keys: ["b"], words: "blocks of a grid", action: flip("blocks") },
+  { keys: ["{"], words: "smaller points", action: more("size", -0.2) },
+  { keys: ["}"], words: "larger points", action: more("size", 0.2) },
+  { keys: ["o"], words: "darker", action: more("exposure", -0.25) },
+  { keys: ["O"], words: "brighter", action: more("exposure", 0.25) },
+  { keys: ["t"], words: "drop tracers in the middle", action: () => drop(0, 0) },
+  { keys: ["s"], words: "save the picture", action: () => void save() },
+  { keys: ["v"], words: "record a film, end and save it", action: record },
+  { keys: ["f"], words: "full screen", action: fullScreen },
+  { keys: ["p"], words: "panels away, and back", action: flip("bare") },
+  { keys: ["h", "?"], words: "this help", action: help },
+]);
+
+start();
+
+/** For scripts that drive the page: what it knows, and what it has drawn. */
+Object.assign(globalThis, {
+  farfield: {
+    state,
+    settings,
+    camera,
+    connection,
+    density: (/** @type {number} */ cells) => { picture.draw(camera, settings); return picture.density(cells); },
+    picture: (/** @type {string} */ wanted) => pictureOf(canvas, wanted, () => picture.draw(camera, settings, true)),
+  },
+});

@@ -1,0 +1,296 @@
+//! Moments that viewers choose from: the last one of a run, those of a run's folder, one file.
+
+use crate::Error;
+use crate::files::{self, grid_of, read_cloud};
+use crate::frame::{Encoder, Frame, Want};
+use crate::hub::Hub;
+use crate::still::Still;
+use farfield_sim::case::{self, Case};
+use farfield_sim::diagnostics::read_columns;
+use farfield_sim::run::references;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Moments read from files that are kept.
+const KEPT: usize = 4;
+/// How often a folder is looked at for new files.
+const PAUSE: Duration = Duration::from_millis(500);
+/// The clouds that field files may hold; the first that is there is drawn.
+const CLOUDS: [&str; 3] = ["tracers", "bodies", "elements"];
+/// The name of a flow's fields on one level.
+const CUT: &str = "cut";
+
+/// Moments to choose from.
+pub trait Moments: Send + Sync {
+    /// Step and time of each.
+    fn list(&self) -> Vec<(u64, f64)>;
+    /// One of them as a viewer wants it; a number beyond the last means the last.
+    ///
+    /// # Errors
+    /// A sentence about what cannot be read.
+    fn frame(&self, moment: usize, want: &Want, encoder: &mut Encoder) -> Result<Frame, String>;
+}
+
+/// One moment that is in memory.
+pub struct OneMoment {
+    still: Still,
+}
+
+impl OneMoment {
+    /// This one.
+    pub fn new(still: Still) -> Self {
+        Self { still }
+    }
+}
+
+impl Moments for OneMoment {
+    fn list(&self) -> Vec<(u64, f64)> {
+        vec![(self.still.step, self.still.time)]
+    }
+
+    fn frame(&self, _moment: usize, want: &Want, encoder: &mut Encoder) -> Result<Frame, String> {
+        self.still.frame(encoder, want).map_err(|error| error.to_string())
+    }
+}
+
+/// The field files of a run's folder, as they are now and as they become more.
+pub struct Recording {
+    folder: PathBuf,
+    /// Time and files of each step that has all of its files.
+    steps: Mutex<BTreeMap<u64, f64>>,
+    kept: Mutex<Vec<Arc<Still>>>,
+}
+
+impl Recording {
+    /// The run in a folder.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it holds no run.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        if !folder.join("case.toml").is_file() {
+            return Err(Error::File {
+                path: folder.to_owned(),
+                why: "there is no case.toml, so this is not the folder of a run".to_owned(),
+            });
+        }
+        let recording = Self {
+            folder: folder.to_owned(),
+            steps: Mutex::default(),
+            kept: Mutex::default(),
+        };
+        recording.look();
+        Ok(recording)
+    }
+
+    /// Looks for steps that came; whether there are any.
+    fn look(&self) -> bool {
+        let times = self.times();
+        let mut found = BTreeMap::new();
+        for name in names(&self.folder.join("fields")) {
+            let Some((kind, step)) = step_of(&name) else { continue };
+            // Files are written whole and then named, the drawn cloud first.
+            if CLOUDS.contains(&kind) || kind == CUT {
+                let time = times.get(&step).copied().unwrap_or(step as f64);
+                found.insert(step, time);
+            }
+        }
+        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = *steps != found;
+        *steps = found;
+        is_new
+    }
+
+    /// The time of every step in the diagnostics.
+    fn times(&self) -> BTreeMap<u64, f64> {
+        let columns = read_columns(&self.folder.join("diagnostics.csv")).unwrap_or_default();
+        let column = |name: &str| {
+            columns
+                .iter()
+                .find(|(found, _)| found == name)
+                .map_or(&[][..], |(_, v)| v)
+        };
+        column("step")
+            .iter()
+            .zip(column("time"))
+            .map(|(step, time)| (*step as u64, *time))
+            .collect()
+    }
+
+    fn case(&self) -> Option<Case> {
+        let text = std::fs::read_to_string(self.folder.join("case.toml")).ok()?;
+        case::read(&text, "case.toml", &[]).ok()
+    }
+
+    /// The moment of a step, from its files.
+    fn load(&self, step: u64, time: f64) -> Result<Arc<Still>, String> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(still) = kept.iter().find(|still| still.step == step) {
+            return Ok(still.clone());
+        }
+        let fields = self.folder.join("fields");
+        let mut still = Still {
+            step,
+            time,
+            ..Still::default()
+        };
+        for kind in CLOUDS {
+            let path = ["npz", "vtp"]
+                .iter()
+                .map(|extension| fields.join(format!("{kind}-{step:06}.{extension}")))
+                .find(|path| path.is_file());
+            if let Some(path) = path {
+                still
+                    .clouds
+                    .push(read_cloud(&path, kind).map_err(|error| error.to_string())?);
+            }
+        }
+        let cut = fields.join(format!("{CUT}-{step:06}.npz"));
+        if cut.is_file() {
+            still.volumes = grid_of(&cut).map_err(|error| error.to_string())?;
+        }
+        if still.clouds.is_empty() && still.volumes.is_empty() {
+            return Err(format!(
+                "the files of step {step} cannot be shown: `output.npz = true` writes such that can"
+            ));
+        }
+        if kept.len() >= KEPT {
+            kept.remove(0);
+        }
+        let still = Arc::new(still);
+        kept.push(still.clone());
+        Ok(still)
+    }
+
+    /// Tells the hub what there is to know about the run.
+    fn tell(&self, hub: &Hub) {
+        let columns = read_columns(&self.folder.join("diagnostics.csv")).unwrap_or_default();
+        let measured = columns.get(5..).unwrap_or_default();
+        let names: Vec<&String> = measured.iter().map(|(name, _)| name).collect();
+        let last = self.list().last().copied();
+        let still = last
+            .and_then(|(step, time)| self.load(step, time).ok())
+            .unwrap_or_default();
+        let case = self.case();
+        let kind = match &case {
+            Some(case) if case.flow.is_some() => "flow",
+            Some(case) if case.gravity.is_some() => "gravity",
+            _ => "vortex",
+        };
+        let curves = case
+            .iter()
+            .flat_map(references)
+            .map(|curve| json!({ "column": curve.column, "label": curve.label, "points": curve.points }));
+        hub.set_about(json!({
+            "title": case.as_ref().map_or("", |case| &case.title),
+            "kind": kind,
+            "source": "recording",
+            "end": case.as_ref().map_or(0.0, |case| case.time.end),
+            "device": self.folder.display().to_string(),
+            "columns": names,
+            "values": still.value_names(),
+            "volumes": still.volumes.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            "tracers": false,
+            "references": curves.collect::<Vec<_>>(),
+            "changeable": [],
+            "version": env!("CARGO_PKG_VERSION"),
+        }));
+        let count = columns.first().map_or(0, |(_, steps)| steps.len());
+        hub.set_rows((0..count).map(|k| {
+            let at = |(_, values): &(String, Vec<f64>)| values.get(k).copied().unwrap_or(f64::NAN);
+            columns[..2].iter().chain(measured).map(at).collect()
+        }));
+        let (step, time) = last.unwrap_or_default();
+        let is_finished = case.is_some_and(|case| time >= case.time.end);
+        hub.set_status(json!({ "step": step, "time": time, "finished": is_finished, "remark": "" }));
+    }
+
+    /// Shows the folder through a hub, and what another program still writes to it, until `stop`.
+    pub fn follow(self: &Arc<Self>, hub: &Arc<Hub>, stop: &AtomicBool) {
+        self.tell(hub);
+        hub.set_moments(self.clone());
+        while !stop.load(Ordering::Relaxed) {
+            hub.wait(PAUSE);
+            if self.look() {
+                self.tell(hub);
+                hub.moments_changed();
+            }
+        }
+    }
+}
+
+impl Moments for Recording {
+    fn list(&self) -> Vec<(u64, f64)> {
+        let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        steps.iter().map(|(step, time)| (*step, *time)).collect()
+    }
+
+    fn frame(&self, moment: usize, want: &Want, encoder: &mut Encoder) -> Result<Frame, String> {
+        let list = self.list();
+        let at = moment.min(list.len().saturating_sub(1));
+        let (step, time) = *list
+            .get(at)
+            .ok_or("there are no field files yet: output.fields_every says how often")?;
+        let still = self.load(step, time)?;
+        still.frame(encoder, want).map_err(|error| error.to_string())
+    }
+}
+
+/// Shows one file of points through a hub.
+///
+/// # Errors
+/// [`Error::File`] if it holds no points, or is of an unknown kind.
+pub fn show_file(path: &Path, hub: &Hub) -> Result<(), Error> {
+    let still = files::read_file(path)?;
+    let name = path
+        .file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    hub.set_about(json!({
+        "title": name,
+        "kind": "file",
+        "source": "recording",
+        "end": 0.0,
+        "device": path.display().to_string(),
+        "columns": [],
+        "values": still.value_names(),
+        "volumes": still.volumes.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+        "tracers": false,
+        "references": [],
+        "changeable": [],
+        "version": env!("CARGO_PKG_VERSION"),
+    }));
+    hub.set_status(json!({ "step": 0, "time": 0.0, "finished": true, "remark": "" }));
+    hub.set_moments(Arc::new(OneMoment::new(still)));
+    Ok(())
+}
+
+/// `tracers` and 100 of `tracers-000100.npz`.
+fn step_of(name: &str) -> Option<(&str, u64)> {
+    let stem = name.strip_suffix(".npz").or_else(|| name.strip_suffix(".vtp"))?;
+    let (kind, step) = stem.rsplit_once('-')?;
+    Some((kind, step.parse().ok()?))
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn field_files_are_known_by_their_names() {
+        assert_eq!(step_of("tracers-000100.npz"), Some(("tracers", 100)));
+        assert_eq!(step_of("elements-1234567.vtp"), Some(("elements", 1_234_567)));
+        for name in ["tracers.pvd", "tracers-.npz", ".tracers-000100.npz.tmp", "a"] {
+            assert_eq!(step_of(name), None);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Points of one moment, borrowed from a run or kept by ourselves.
+
+use crate::frame::{Encoder, Frame, Values, Want};
+use farfield_sim::Error;
+use farfield_sim::model::{Shown, Volume};
+use farfield_sim::vec3::Vec3;
+use std::borrow::Cow;
+use std::time::Instant;
+
+/// Points wherever they lie.
+pub struct CloudView<'a> {
+    /// `tracers`, `elements`, `bodies` or `points`.
+    pub name: &'a str,
+    /// Which ring, knot or galaxy each belongs to.
+    pub groups: Cow<'a, [u32]>,
+    data: Data<'a>,
+}
+
+enum Data<'a> {
+    Run(Shown<'a>),
+    Kept(&'a StillCloud),
+}
+
+/// Points we keep.
+#[derive(Debug, Clone, Default)]
+pub struct StillCloud {
+    /// `tracers`, `elements`, `bodies` or `points`.
+    pub name: String,
+    /// Where they are.
+    pub points: Vec<Vec3>,
+    /// Which ring, knot or galaxy each belongs to.
+    pub groups: Vec<u32>,
+    /// Vectors by name.
+    pub vectors: Vec<(String, Vec<Vec3>)>,
+    /// Numbers by name.
+    pub numbers: Vec<(String, Vec<f64>)>,
+}
+
+/// One moment we keep: the end of a run, or what a file holds.
+#[derive(Debug, Clone, Default)]
+pub struct Still {
+    /// Steps done.
+    pub step: u64,
+    /// The time.
+    pub time: f64,
+    /// Points; the first are drawn.
+    pub clouds: Vec<StillCloud>,
+    /// Numbers on grids, by name.
+    pub volumes: Vec<(String, Volume)>,
+}
+
+/// The vector whose length a value is, and whether that value is one.
+fn vector_of(value: &str) -> &str {
+    match value {
+        "speed" => "velocity",
+        other => other,
+    }
+}
+
+impl<'a> CloudView<'a> {
+    /// Points of a run, where they lie.
+    pub fn of_run(mut shown: Shown<'a>) -> Self {
+        Self {
+            name: shown.name,
+            groups: std::mem::take(&mut shown.groups),
+            data: Data::Run(shown),
+        }
+    }
+
+    /// Points we keep.
+    pub fn of_still(cloud: &'a StillCloud) -> Self {
+        Self {
+            name: &cloud.name,
+            groups: Cow::Borrowed(&cloud.groups),
+            data: Data::Kept(cloud),
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match &self.data {
+            Data::Run(shown) => shown.points.len() / 3,
+            Data::Kept(cloud) => cloud.points.len(),
+        }
+    }
+
+    /// Where they are.
+    ///
+    /// # Errors
+    /// What fetching them from a device fails with.
+    pub fn points(&self) -> Result<&[Vec3], Error> {
+        match &self.data {
+            Data::Run(shown) => Ok(shown.points.vectors()?),
+            Data::Kept(cloud) => Ok(&cloud.points),
+        }
+    }
+
+    fn vectors(&self, name: &str) -> Result<Option<&[Vec3]>, Error> {
+        Ok(match &self.data {
+            Data::Run(shown) => match shown.vectors.iter().find(|(found, _)| *found == name) {
+                Some((_, array)) => Some(array.vectors()?),
+                None => None,
+            },
+            Data::Kept(cloud) => cloud
+                .vectors
+                .iter()
+                .find(|(found, _)| found == name)
+                .map(|(_, v)| &v[..]),
+        })
+    }
+
+    /// The numbers of that name, or the lengths of the vectors of that name; `speed` is the length of `velocity`.
+    ///
+    /// # Errors
+    /// What fetching them from a device fails with.
+    pub fn values(&self, name: &str) -> Result<Option<Values<'_>>, Error> {
+        if let Some(vectors) = self.vectors(vector_of(name))? {
+            return Ok(Some(Values::Lengths(vectors)));
+        }
+        let numbers = match &self.data {
+            Data::Run(shown) => match shown.numbers.iter().find(|(found, _)| *found == name) {
+                Some((_, array)) => Some(array.values()?),
+                None => None,
+            },
+            Data::Kept(cloud) => cloud
+                .numbers
+                .iter()
+                .find(|(found, _)| found == name)
+                .map(|(_, v)| &v[..]),
+        };
+        Ok(numbers.map(Values::Numbers))
+    }
+
+    /// The directions of elements.
+    ///
+    /// # Errors
+    /// What fetching them from a device fails with.
+    pub fn directions(&self) -> Result<Option<&[Vec3]>, Error> {
+        self.vectors("strength")
+    }
+
+    /// What can colour them.
+    pub fn value_names(&self) -> Vec<String> {
+        let name_of = |vector: &str| {
+            if vector == "velocity" {
+                "speed".to_owned()
+            } else {
+                vector.to_owned()
+            }
+        };
+        match &self.data {
+            Data::Run(shown) => {
+                let vectors = shown.vectors.iter().map(|(name, _)| name_of(name));
+                vectors
+                    .chain(shown.numbers.iter().map(|(name, _)| (*name).to_owned()))
+                    .collect()
+            }
+            Data::Kept(cloud) => {
+                let vectors = cloud.vectors.iter().map(|(name, _)| name_of(name));
+                vectors
+                    .chain(cloud.numbers.iter().map(|(name, _)| name.clone()))
+                    .collect()
+            }
+        }
+    }
+
+    /// A copy for ourselves.
+    ///
+    /// # Errors
+    /// What fetching them from a device fails with.
+    pub fn kept(&self) -> Result<StillCloud, Error> {
+        Ok(match &self.data {
+            Data::Kept(cloud) => (*cloud).clone(),
+            Data::Run(shown) => StillCloud {
+                name: shown.name.to_owned(),
+                points: shown.points.vectors()?.to_vec(),
+                groups: self.groups.to_vec(),
+                vectors: shown
+                    .vectors
+                    .iter()
+                    .map(|(name, array)| Ok(((*name).to_owned(), array.vectors()?.to_vec())))
+                    .collect::<Result<_, Error>>()?,
+                numbers: shown
+                    .numbers
+                    .iter()
+                    .map(|(name, array)| Ok(((*name).to_owned(), array.values()?.to_vec())))
+                    .collect::<Result<_, Error>>()?,
+            },
+        })
+    }
+}
+
+impl Still {
+    /// The frame for one viewer.
+    ///
+    /// # Errors
+    /// None: all of it is on the host.
+    pub fn frame(&self, encoder: &mut Encoder, want: &Want) -> Result<Frame, Error> {
+        let begin = Instant::now();
+        let mut frame = Frame::new(self.step, self.time, vec![want.clone()]);
+        let clouds: Vec<CloudView<'_>> = self.clouds.iter().map(CloudView::of_still).collect();
+        encoder.parts(&mut frame, &clouds, std::slice::from_ref(want))?;
+        if let Some((_, volume)) = self.volumes.iter().find(|(name, _)| *name == want.volume) {
+            frame.push_volume(&want.volume, want.voxels, volume);
+        }
+        frame.seconds = begin.elapsed().as_secs_f64();
+        Ok(frame)
+    }
+
+    /// What can colour points of any cloud.
+    pub fn value_names(&self) -> Vec<String> {
+        names_of(&self.clouds.iter().map(CloudView::of_still).collect::<Vec<_>>())
+    }
+}
+
+/// What can colour points of any of these clouds, each name once.
+pub fn names_of(clouds: &[CloudView<'_>]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in clouds.iter().flat_map(CloudView::value_names) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}

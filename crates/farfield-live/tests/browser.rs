@@ -1,0 +1,315 @@
+//! The page in a real browser: what it draws, what its keys do, what it does when the program goes and comes back.
+
+mod harness;
+
+use farfield_live::command::Command;
+use farfield_live::recording::{Recording, show_file};
+use farfield_live::{Access, Hub, Manner, Server};
+use harness::browser::Browser;
+use harness::{RINGS, Shown, loopback, run, server};
+use serde_json::Value;
+use std::f64::consts::PI;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Two rings that go on for long.
+fn long_run(folder: &std::path::Path) -> Shown {
+    let changes = [&RINGS[..], &["time.end=1000", "alarm.energy_jump=0"]].concat();
+    let shown = Shown::start(run("leapfrog", &changes, folder), Manner::default());
+    // The browser draws on the same cores.
+    let viewer = shown.hub.enter();
+    shown.hub.hear(viewer, Command::Limit { rate: 8.0 });
+    shown.hub.leave(viewer);
+    shown
+}
+
+/// Points on a spiral in the plane z = 0, the more the farther right, so that no two cells need be alike.
+fn spiral() -> Vec<[f64; 3]> {
+    (0..6000)
+        .map(|k| {
+            let share = f64::from(k) / 6000.0;
+            let (radius, angle) = (0.2 + 1.2 * share, 0.4 + 9.0 * PI * share * share);
+            [radius * angle.cos(), 0.7 * radius * angle.sin(), 0.3 * share]
+        })
+        .collect()
+}
+
+#[test]
+fn density_is_where_the_points_are() {
+    let Some(browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("spiral.csv");
+    let points = spiral();
+    let lines = points.iter().map(|[x, y, z]| format!("{x},{y},{z}\n"));
+    std::fs::write(&path, format!("x,y,z\n{}", lines.collect::<String>())).unwrap();
+    let hub = Arc::new(Hub::default());
+    show_file(&path, &hub).unwrap();
+    let server = server(&hub);
+    // Along the z axis, 1.6 up and down at z = 0; no depth cue, so that every point counts as one.
+    let mut page = browser.open(&format!("{}#camera=0,0,0,1,1.6,0,0,0&depth=0&value=none", server.url()));
+    page.wait_for_frame();
+    const CELLS: usize = 8;
+    let found = page.value(&format!("farfield.density({CELLS})"));
+    let found: Vec<f64> = found.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
+    let aspect = page.value("innerWidth / innerHeight").as_f64().unwrap();
+    let mut expected = vec![0.0; CELLS * CELLS];
+    let f = 1.0 / (17.5_f64).to_radians().tan();
+    for [x, y, z] in &points {
+        let ahead = 1.6 * f - z;
+        let cell = |at: f64| ((0.5 + 0.5 * at) * CELLS as f64).floor() as usize;
+        expected[cell(f * y / ahead) * CELLS + cell(f / aspect * x / ahead)] += 1.0;
+    }
+    let total: f64 = found.iter().sum();
+    assert!((total / 6000.0 - 1.0).abs() < 0.02, "{total} points were drawn of 6000");
+    let difference: f64 = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).sum();
+    assert!(
+        difference < 0.05 * 6000.0,
+        "{difference} of 6000 points are elsewhere: {found:.0?} {expected:.0?}"
+    );
+    // What is on the screen is brighter where points are.
+    let pixels = "(async () => {
+        const image = await createImageBitmap(await farfield.picture('1'));
+        const pen = new OffscreenCanvas(image.width, image.height).getContext('2d');
+        pen.drawImage(image, 0, 0);
+        const { data } = pen.getImageData(0, 0, image.width, image.height);
+        const cells = new Array(64).fill(0);
+        for (let y = 0; y < image.height; y++) for (let x = 0; x < image.width; x++)
+            cells[(7 - Math.floor(8 * y / image.height)) * 8 + Math.floor(8 * x / image.width)] += data[4 * (y * image.width + x) + 1];
+        return cells.map((sum) => sum * 64 / image.width / image.height);
+    })()";
+    let bright: Vec<f64> = page
+        .value(pixels)
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| v.as_f64().unwrap())
+        .collect();
+    for cell in 0..CELLS * CELLS {
+        if expected[cell] == 0.0 && found[cell] < 0.5 {
+            // The background alone is 7.
+            assert!(
+                bright[cell] < 7.2,
+                "cell {cell} is empty but has brightness {}",
+                bright[cell]
+            );
+        } else if expected[cell] > 60.0 {
+            assert!(
+                bright[cell] > 7.6,
+                "cell {cell} has {} points and brightness {}",
+                expected[cell],
+                bright[cell]
+            );
+        }
+    }
+    assert!(page.complaints.is_empty(), "{:?}", page.complaints);
+}
+
+#[test]
+fn a_run_can_be_held_stepped_and_changed() {
+    let Some(browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let shown = long_run(&folder.path().join("run"));
+    let server = server(&shown.hub);
+    let mut page = browser.open(&server.url());
+    page.wait_for_frame();
+    page.wait_for("farfield.state.frame.step > 0");
+    page.press(" ");
+    page.wait_for("farfield.state.status.paused && farfield.state.frame.step === farfield.state.status.step");
+    let step = page.value("farfield.state.frame.step").as_u64().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(page.value("farfield.state.frame.step"), step);
+    page.press(".");
+    page.wait_for(&format!("farfield.state.frame.step === {}", step + 1));
+    // Back through what was seen, and forward again.
+    page.press("[");
+    assert_eq!(page.value("farfield.state.frame.step"), step);
+    page.press("End");
+    assert_eq!(page.value("farfield.state.frame.step"), step + 1);
+    // Another colouring of the same moment comes while the run is held.
+    page.value("document.getElementById('value').value = 'speed'; document.getElementById('value').oninput()");
+    page.wait_for("farfield.state.frame.parts[0].value === 'speed'");
+    assert_eq!(page.value("farfield.state.frame.step"), step + 1);
+    page.value(
+        "document.getElementById('key').value = 'time.step'; document.getElementById('new-value').value = '0.01'",
+    );
+    page.value("document.getElementById('change-form').requestSubmit()");
+    page.wait_for("document.getElementById('state').textContent.includes('time.step = 0.01')");
+    let tracers = page.value("farfield.state.frame.parts[0].total").as_u64().unwrap();
+    page.press("t");
+    page.wait_for(&format!("farfield.state.frame.parts[0].total === {}", tracers + 1000));
+    page.press(".");
+    page.wait_for("farfield.state.status.dt === 0.01");
+    page.press(" ");
+    page.wait_for(&format!(
+        "!farfield.state.status.paused && farfield.state.frame.step > {}",
+        step + 3
+    ));
+    assert!(page.complaints.is_empty(), "{:?}", page.complaints);
+    drop(shown.stop());
+    let log = std::fs::read_to_string(folder.path().join("run/run.log")).unwrap();
+    assert!(
+        log.contains("changed time.step=0.01") && log.contains("dropped 1000 tracers"),
+        "{log}"
+    );
+}
+
+#[test]
+fn keys_and_the_mouse_move_the_camera_and_the_address_keeps_it() {
+    let Some(browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let shown = long_run(&folder.path().join("run"));
+    let server = server(&shown.hub);
+    let mut page = browser.open(&server.url());
+    page.wait_for_frame();
+    let camera = "farfield.camera.attitude.concat(farfield.camera.reach, farfield.camera.centre).join()";
+    let mut before = page.value(camera);
+    for key in ["ArrowLeft", "ArrowUp", "+", "-", "q", "2", "3", "1", "r"] {
+        page.press(key);
+        let after = page.value(camera);
+        assert_ne!(before, after, "{key}");
+        before = after;
+    }
+    page.drag([400.0, 300.0], [500.0, 340.0]);
+    assert_ne!(page.value(camera), before);
+    for (key, setting) in [
+        ("l", "light"),
+        ("g", "glow"),
+        ("a", "arrows"),
+        ("p", "bare"),
+        ("p", "bare"),
+    ] {
+        let was = page.value(&format!("farfield.settings.{setting}"));
+        page.press(key);
+        assert_ne!(page.value(&format!("farfield.settings.{setting}")), was, "{key}");
+    }
+    page.press("m");
+    page.wait_for("location.hash.includes('camera=') && location.hash.includes('map=viridis') && location.hash.includes('arrows=1')");
+    page.press("h");
+    assert_eq!(page.value("document.getElementById('help').open"), true);
+    assert!(
+        page.value("document.getElementById('keys').rows.length")
+            .as_u64()
+            .unwrap()
+            > 30
+    );
+    page.press("h");
+    assert_eq!(page.value("document.getElementById('help').open"), false);
+    // Another viewer with this address sees the same.
+    let address = page.value("location.href");
+    let settings = page.value("JSON.stringify(farfield.settings)");
+    let attitude = page.value("farfield.camera.attitude.map((c) => c.toFixed(4)).join()");
+    let mut other = browser.open(address.as_str().unwrap());
+    other.wait_for_frame();
+    assert_eq!(other.value("JSON.stringify(farfield.settings)"), settings);
+    assert_eq!(
+        other.value("farfield.camera.attitude.map((c) => c.toFixed(4)).join()"),
+        attitude
+    );
+    assert!(
+        page.complaints.is_empty() && other.complaints.is_empty(),
+        "{:?} {:?}",
+        page.complaints,
+        other.complaints
+    );
+}
+
+#[test]
+fn two_viewers_see_the_same_frame() {
+    let Some(browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let shown = long_run(&folder.path().join("run"));
+    let server = server(&shown.hub);
+    let (mut one, mut two) = (browser.open(&server.url()), browser.open(&server.url()));
+    one.wait_for_frame();
+    two.wait_for_frame();
+    one.value("farfield.connection.send({ do: 'pause' })");
+    let held = "farfield.state.status.paused && farfield.state.frame.step === farfield.state.status.step";
+    one.wait_for(held);
+    two.wait_for(held);
+    let sum = "farfield.state.frame.parts[0].records.reduce((sum, byte) => (sum * 31 + byte) % 1000003, 0)";
+    assert_eq!(
+        one.value("farfield.state.frame.step"),
+        two.value("farfield.state.frame.step")
+    );
+    assert_eq!(one.value(sum), two.value(sum));
+    one.wait_for("farfield.state.status.viewers === 2");
+}
+
+#[test]
+fn a_program_that_is_gone_is_missed_and_found_again() {
+    let Some(browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let shown = long_run(&folder.path().join("first"));
+    let first = server(&shown.hub);
+    let address = first.address();
+    let mut page = browser.open(&first.url());
+    page.wait_for_frame();
+    drop(first);
+    drop(shown.stop());
+    page.wait_for("document.getElementById('message').textContent.includes('has ended')");
+    assert_eq!(page.value("document.getElementById('message').hidden"), false);
+    let again = long_run(&folder.path().join("second"));
+    let before = page.value("farfield.state.frames").as_u64().unwrap();
+    let _second = Server::start(loopback(address.port()), Access::default(), again.hub.clone()).unwrap();
+    page.wait_for(&format!("farfield.state.open && farfield.state.frames > {before}"));
+}
+
+#[test]
+fn a_folder_is_replayed_and_scrubbed() {
+    let Some(browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let changes = [&RINGS[..4], &["time.end=0.5", "output.fields_every=2"]].concat();
+    let outcome = Shown::start(run("leapfrog", &changes, &path), Manner::default()).end();
+    assert_eq!(outcome.steps, 10);
+    let (hub, stop) = (Arc::new(Hub::default()), Arc::new(AtomicBool::new(false)));
+    let recording = Arc::new(Recording::open(&path).unwrap());
+    let follower = {
+        let (hub, stop) = (hub.clone(), stop.clone());
+        std::thread::spawn(move || recording.follow(&hub, &stop))
+    };
+    let server = server(&hub);
+    let mut page = browser.open(&server.url());
+    page.wait_for_frame();
+    page.wait_for("farfield.state.frame.step === 10");
+    assert_eq!(
+        page.value("farfield.state.moments.map((m) => m[0]).join()"),
+        "0,2,4,6,8,10"
+    );
+    page.press("Home");
+    page.wait_for("farfield.state.frame.step === 0");
+    page.press("]");
+    page.wait_for("farfield.state.frame.step === 2");
+    page.value("document.getElementById('scrub').value = 3; document.getElementById('scrub').oninput()");
+    page.wait_for("farfield.state.frame.step === 6");
+    assert_eq!(
+        page.value("document.querySelectorAll('#charts figure').length"),
+        Value::from(4)
+    );
+    assert!(page.complaints.is_empty(), "{:?}", page.complaints);
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    drop(server);
+    follower.join().unwrap();
+}
+
+#[test]
+fn a_quarter_of_a_million_points_leave_the_page_responsive() {
+    let Some(browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cloud.npy");
+    let points = farfield::points::PointSet::Plummer.generate::<f64>(1 << 18, 1);
+    let array = farfield_io::NamedArray::new("points", farfield_io::Array::from_rows(&points));
+    farfield_io::write_arrays(&path, &[array], farfield_io::Precision::Single).unwrap();
+    let hub = Arc::new(Hub::default());
+    show_file(&path, &hub).unwrap();
+    let server = server(&hub);
+    let mut page = browser.open(&server.url());
+    page.wait_for_frame();
+    // While it turns, every frame is drawn and keys are answered in turn.
+    for _ in 0..20 {
+        page.press("ArrowLeft");
+    }
+    println!("drawing {} ms", page.value("1000 * farfield.state.drawSeconds"));
+    assert!(page.value("farfield.state.frame.parts[0].count").as_u64().unwrap() > 0);
+    assert!(page.complaints.is_empty(), "{:?}", page.complaints);
+}

@@ -1,0 +1,85 @@
+//! What the tests share: short runs that are shown, a viewer without a browser, and a browser.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+pub mod browser;
+pub mod viewer;
+
+use farfield_live::{Access, Hub, Live, Manner, Server};
+use farfield_sim::case::{BuiltIn, Override, read};
+use farfield_sim::run::{Control, Outcome, Run, Silent};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+
+/// A run that nobody looks at yet.
+pub fn run(name: &str, changes: &[&str], folder: &Path) -> Run {
+    let changes: Vec<Override> = changes.iter().map(|text| Override::parse(text).unwrap()).collect();
+    let case = read(BuiltIn::find(name).unwrap().text, name, &changes).unwrap();
+    Run::new(case, folder, farfield::tuning::MachineProfile::default()).unwrap()
+}
+
+/// Two rings with few elements and 2000 tracers, without pictures; nothing is written but diagnostics and checkpoints.
+pub const RINGS: [&str; 6] = [
+    "vortex.around=24",
+    "vortex.layers=0",
+    "tracers.count=2000",
+    "output.views=[]",
+    "output.vtk=false",
+    "output.npz=false",
+];
+
+/// A server on a free port.
+pub fn server(hub: &Arc<Hub>) -> Server {
+    Server::start(loopback(0), Access::default(), hub.clone()).unwrap()
+}
+
+/// An address of this machine.
+pub fn loopback(port: u16) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], port))
+}
+
+/// A run on a thread of its own, shown through a hub.
+pub struct Shown {
+    pub hub: Arc<Hub>,
+    pub control: Control,
+    thread: Option<JoinHandle<Outcome>>,
+}
+
+impl Shown {
+    pub fn start(run: Run, manner: Manner) -> Self {
+        Self::start_with(run, manner, Control::default())
+    }
+
+    pub fn start_with(run: Run, manner: Manner, control: Control) -> Self {
+        let hub = Arc::new(Hub::default());
+        let thread = {
+            let (hub, control) = (hub.clone(), control.clone());
+            std::thread::spawn(move || run.go(&control, &mut Live::new(hub, manner, &mut Silent)).unwrap())
+        };
+        Self {
+            hub,
+            control,
+            thread: Some(thread),
+        }
+    }
+
+    /// Waits for the end of the run.
+    pub fn end(mut self) -> Outcome {
+        self.thread.take().unwrap().join().unwrap()
+    }
+
+    /// Asks it to stop, and waits for that.
+    pub fn stop(self) -> Outcome {
+        self.control.stop.store(true, Ordering::Relaxed);
+        self.end()
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        self.control.stop.store(true, Ordering::Relaxed);
+    }
+}
