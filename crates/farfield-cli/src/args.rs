@@ -1,11 +1,13 @@
 //! The command line as typed: options, their ranges and their help, a file for each group of commands.
 
+mod after;
 mod evaluate;
 mod measure;
 mod poisson;
 mod run;
 mod value;
 
+pub use after::{CompletionsArgs, ManArgs, PlotArgs, SampleArgs, SweepArgs};
 pub use evaluate::{EvaluateArgs, KernelName};
 pub use measure::{BenchArgs, InfoArgs, ReproduceArgs, SelftestArgs, TestedDevice};
 pub use poisson::{AxesOrder, KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
@@ -16,12 +18,22 @@ use clap::{Parser, Subcommand};
 
 /// Fast sums of long-range interactions: direct, treecode and FMM, to a tolerance you choose.
 #[derive(Debug, Parser)]
-#[command(name = "farfield", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "farfield", version, max_term_width = 100, arg_required_else_help = true, after_help = VARIABLES)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
+
+/// The variables of the environment that the program looks at.
+const VARIABLES: &str = "\
+Environment:
+  FARFIELD_PROFILE     the machine profile, where --profile is not given
+  FARFIELD_SIMD        a lower instruction set than the machine's best: scalar, avx2, avx512, neon
+  FARFIELD_CACHE       where compiled device code is kept
+  FARFIELD_NVRTC       the library that compiles device code (a path)
+  NO_COLOR             no colours in messages and help
+  XDG_CONFIG_HOME      where farfield/profile.toml is looked for";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -30,6 +42,12 @@ pub enum Command {
     Run(RunArgs),
     /// Go on with a run that was stopped
     Resume(ResumeArgs),
+    /// Sample velocity, vorticity, Q and lambda-2 of a run on a grid or a slice
+    Sample(SampleArgs),
+    /// Draw the diagnostics of a run again, or compare several runs
+    Plot(PlotArgs),
+    /// Run every combination of some values of a case, and draw what came out
+    Sweep(SweepArgs),
     /// Print the schema of case files: every key, its default and its meaning
     Schema,
     /// Check the simulations against theory and write tables and figures
@@ -40,12 +58,16 @@ pub enum Command {
     Poisson(Box<PoissonArgs>),
     /// Measure the machine's ceilings and what share of them operators and methods reach
     Bench(BenchArgs),
-    /// Say what this machine has and what this build uses of it
+    /// Say what this machine has and what this build uses of it; or, of a run's folder, what it holds and how far it got
     Info(InfoArgs),
     /// Measure what a paper measured and put the numbers side by side
     Reproduce(ReproduceArgs),
     /// Compare every operator and method of a device with the truth
     Selftest(SelftestArgs),
+    /// Print what a shell needs to complete commands and options
+    Completions(CompletionsArgs),
+    /// Write manual pages
+    Man(ManArgs),
 }
 
 #[cfg(test)]

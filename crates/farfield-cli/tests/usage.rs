@@ -105,7 +105,10 @@ fn wrong_options_are_usage_errors() {
         fail(&format!("evaluate --kernel harmonic2d {options}"), 2, &says);
     }
     fail("dance", 2, &["dance"]);
-    assert!(succeed("reproduce").contains("goude-table-5-1"), "alone it lists what there is");
+    assert!(
+        succeed("reproduce").contains("goude-table-5-1"),
+        "alone it lists what there is"
+    );
     fail("reproduce nothing", 2, &["nothing"]);
 }
 

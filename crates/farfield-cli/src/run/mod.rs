@@ -2,6 +2,7 @@
 //!
 //! name or file + `--set` -> case -> folder -> the loop of `farfield_sim`, watched here -> summary.
 
+pub mod folder_info;
 mod progress;
 pub mod selftest;
 mod summary;
@@ -29,8 +30,9 @@ pub fn run(args: &RunArgs) -> Result<String, Failure> {
     };
     let profile = Profile::load(args.profile.as_deref())?;
     let overrides = overrides(&args.set)?;
-    let (label, text) = find(name)?;
+    let (label, text, base) = find(name)?;
     let case = case::read(&text, &label, &overrides).map_err(|error| Failure::Data(error.to_string()))?;
+    let case = case.located_in(&base);
     threads::start(args.threads)?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&label));
     // A missing device is known before anything is written.
@@ -91,7 +93,7 @@ fn report(case: &Case, folder: &Path, outcome: &Outcome, json: bool) -> Result<S
 
 /// Ctrl-C, and the signals of schedulers (SIGTERM) and closed terminals (SIGHUP), ask for a stop; a second one ends the
 /// program at once.
-fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
+pub fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = stop.clone();
     ctrlc::set_handler(move || {
@@ -109,12 +111,12 @@ fn overrides(texts: &[String]) -> Result<Vec<Override>, Failure> {
     texts.iter().map(parse).collect()
 }
 
-/// The name of a case and its text: a built-in one by name, else a file.
-fn find(name: &str) -> Result<(String, String), Failure> {
+/// The name of a case, its text, and the folder that files it names are counted from: a built-in one by name, else a file.
+pub fn find(name: &str) -> Result<(String, String, PathBuf), Failure> {
     let looks_like_a_file = name.ends_with(".toml") || name.contains(std::path::MAIN_SEPARATOR);
     if !looks_like_a_file {
         return match BuiltIn::find(name) {
-            Ok(found) => Ok((found.name.to_owned(), found.text.to_owned())),
+            Ok(found) => Ok((found.name.to_owned(), found.text.to_owned(), PathBuf::new())),
             Err(near) => {
                 let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
                 let names: Vec<&str> = BuiltIn::ALL.iter().map(|case| case.name).collect();
@@ -126,7 +128,8 @@ fn find(name: &str) -> Result<(String, String), Failure> {
         };
     }
     let text = std::fs::read_to_string(name).map_err(|error| Failure::Data(format!("{name}: cannot read: {error}")))?;
-    Ok((name.to_owned(), text))
+    let base = Path::new(name).parent().unwrap_or(Path::new("")).to_owned();
+    Ok((name.to_owned(), text, base))
 }
 
 fn default_folder(label: &str) -> PathBuf {
