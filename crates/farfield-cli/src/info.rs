@@ -53,6 +53,9 @@ struct Lanes {
 
 /// Runs the command.
 pub fn run(args: &InfoArgs) -> Result<String, Failure> {
+    if let Some(folder) = &args.folder {
+        return crate::run::folder_info::run(folder, args.json);
+    }
     let profile = Profile::load(args.profile.as_deref())?;
     let simd = SimdLevel::best();
     let info = Info {

@@ -12,13 +12,17 @@ mod device;
 mod evaluate;
 mod failure;
 mod info;
+mod plot;
 mod poisson;
 mod print;
 mod problem;
 mod profile;
 mod reproduce;
 mod run;
+mod sample;
 mod selftest;
+mod shell;
+mod sweep;
 mod threads;
 mod validate;
 mod view;
@@ -44,6 +48,11 @@ fn execute(cli: Cli) -> Result<String, Failure> {
     match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => run::resume(&args),
+        Command::Sample(args) => sample::run(&args),
+        Command::Plot(args) => plot::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
         Command::Validate(args) => validate::run(&args),
         Command::View(args) => view::run(&args),
         Command::Schema => Ok(run::schema()),

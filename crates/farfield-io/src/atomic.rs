@@ -178,7 +178,7 @@ impl Write for AtomicFile {
     }
 }
 
-/// Removes unfinished files that programs which were killed left in a folder, and returns their paths. Those of a
+/// Removes unfinished files that killed programs left in a folder, and returns their paths. Those of a process of this
 /// program that still runs on this machine are left alone.
 pub fn remove_leftovers(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -194,9 +194,10 @@ pub fn remove_leftovers(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     unfinished.filter(|path| fs::remove_file(path).is_ok()).collect()
 }
 
-/// Whether a process of that number, other than this one, is there; where the system does not tell, none is.
+/// Whether another process of this program has that number; where the system does not tell, none has.
 fn is_running(process: u32) -> bool {
-    process != process::id() && Path::new("/proc").join(process.to_string()).exists()
+    let name = |process: &str| fs::read(Path::new("/proc").join(process).join("comm")).ok();
+    process != process::id() && name(&process.to_string()).is_some_and(|other| Some(other) == name("self"))
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -42,6 +42,14 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A `.vtp` file is not as the format asks, or of a kind that cannot be read.
+    #[error("{path}: {reason}")]
+    Vtk {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// The array does not fit into memory.
     #[error("{path}: no memory for {bytes} bytes of numbers")]
     OutOfMemory {

@@ -1,9 +1,10 @@
-//! Simulations on top of farfield's sums: vortex rings with passive tracers, gravity, and flow past bodies.
+//! Simulations on top of farfield's sums: vortex rings with passive tracers, vortices in the plane,
+//! gravity, and flow past bodies.
 //!
 //! How a run walks through this crate:
 //!
 //! 1. [`case`]: a TOML text and overrides become a checked [`case::Case`].
-//! 2. [`vortex`], [`gravity`] or [`flow`] builds the initial state and becomes a [`model::Model`].
+//! 2. [`vortex`], [`plane`], [`gravity`] or [`flow`] builds the initial state and becomes a [`model::Model`].
 //! 3. [`run`](mod@run) repeats observe -> record -> write -> step until the end, a stop or an alarm, with
 //!    [`integrate`] doing the step, [`diagnostics`] the measuring and [`checkpoint`] the keeping.
 //! 4. A second thread writes files and pictures while the next step computes.
@@ -19,8 +20,11 @@ pub mod flow;
 pub mod gravity;
 pub mod integrate;
 pub mod model;
+pub mod particles;
+pub mod plane;
 pub mod reference;
 pub mod run;
+pub mod sample;
 pub mod summation;
 pub mod vec3;
 pub mod vortex;

@@ -2,6 +2,7 @@
 
 use crate::case::{Case, Time};
 use crate::error::Error;
+use crate::sample::FlowAt;
 use crate::summation::Summation;
 use crate::vec3::Vec3;
 use farfield::memory::{Array, Memory};
@@ -46,6 +47,14 @@ pub trait Model: Send {
     /// # Errors
     /// [`Error::Device`] if the state is on a device that fails.
     fn snapshot(&mut self, show: Show) -> Result<Snapshot, Error>;
+
+    /// The velocity of the flow at points, and its gradient where it is known; `None` for a model without such.
+    ///
+    /// # Errors
+    /// [`Error::Sum`] if the engine refuses.
+    fn flow_at(&mut self, _points: &[Vec3]) -> Result<Option<FlowAt>, Error> {
+        Ok(None)
+    }
 
     /// Whether every number of the state is finite.
     ///
@@ -239,6 +248,10 @@ impl Limit {
 /// The name of the column that the alarm and the summary look for.
 pub const ENERGY: &str = "energy";
 
+/// The name of the column of vortices in the plane that stands for the energy. It may have any sign, so no alarm looks for
+/// jumps of it.
+pub const HAMILTONIAN: &str = "hamiltonian";
+
 /// Arrays by name: the state of a system.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
@@ -255,6 +268,19 @@ impl State {
     /// Adds numbers.
     pub fn push_numbers(&mut self, name: &str, numbers: &[f64]) {
         self.arrays.push((name.to_owned(), 1, numbers.to_vec()));
+    }
+
+    /// Adds points of the plane.
+    pub fn push_pairs(&mut self, name: &str, pairs: &[[f64; 2]]) {
+        self.arrays.push((name.to_owned(), 2, pairs.as_flattened().to_vec()));
+    }
+
+    /// The points of the plane of that name.
+    ///
+    /// # Errors
+    /// A sentence if there are none.
+    pub fn pairs(&self, name: &str) -> Result<Vec<[f64; 2]>, String> {
+        self.find(name, 2).map(|values| values.as_chunks().0.to_vec())
     }
 
     /// The vectors of that name.

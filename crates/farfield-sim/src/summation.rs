@@ -2,9 +2,10 @@
 
 use crate::case::SumSettings;
 use crate::error::Error;
-use farfield::kernel::{Kernel, Output};
+use farfield::kernel::{Kernel, Output, Sizes};
 use farfield::memory::{Array, ArraySizes, ArraySum};
 use farfield::plan::Parameters;
+use farfield::plane;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
 use farfield::{Device, Method, Options};
@@ -64,6 +65,29 @@ pub struct SumRequest<'a> {
     pub tolerance: Option<f64>,
 }
 
+/// One sum to do in the plane, between points on the host.
+#[derive(Debug, Clone)]
+pub struct PlaneRequest<'a> {
+    /// What it is for, in error messages and reports.
+    pub what: &'static str,
+    /// The kernel.
+    pub kernel: plane::Kernel,
+    /// The core of the sources.
+    pub core: plane::Core,
+    /// The sources.
+    pub sources: &'a [[f64; 2]],
+    /// Their core sizes.
+    pub sizes: &'a Sizes<f64>,
+    /// Their strengths.
+    pub strengths: &'a [f64],
+    /// The targets; `None` for the sources.
+    pub targets: Option<&'a [[f64; 2]]>,
+    /// What to compute.
+    pub output: plane::Output,
+    /// The tolerance, where it is not the run's.
+    pub tolerance: Option<f64>,
+}
+
 impl Summation {
     /// Sums as the case asks, with this machine's best instruction set.
     pub fn new(settings: SumSettings, profile: MachineProfile) -> Self {
@@ -109,6 +133,25 @@ impl Summation {
                 },
             )
         })
+    }
+
+    /// Plans and evaluates a sum in the plane: the values at the targets, component by component.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn evaluate_plane(&mut self, request: &PlaneRequest<'_>) -> Result<Vec<f64>, Error> {
+        let failed = |error| Error::during(request.what, error);
+        let mut sum = plane::Sum::new(request.kernel, request.sources)
+            .core(request.core, request.sizes.clone())
+            .outputs(&[request.output])
+            .options(self.options(request.tolerance));
+        if let Some(targets) = request.targets {
+            sum = sum.targets(targets);
+        }
+        let mut plan = sum.plan().map_err(failed)?;
+        let field = plan.evaluate(request.strengths).map_err(failed)?;
+        self.remember(request.what, *plan.parameters(), plan.seconds().total);
+        Ok(field.into_values().into_iter().next().unwrap_or_default())
     }
 
     fn options(&self, tolerance: Option<f64>) -> Options {

@@ -35,6 +35,9 @@ pub struct BenchArgs {
 /// `farfield info`.
 #[derive(Debug, Args)]
 pub struct InfoArgs {
+    /// The folder of a run [default: say what this machine has]
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
     /// Machine profile to look at
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,

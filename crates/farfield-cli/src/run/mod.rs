@@ -2,6 +2,7 @@
 //!
 //! name or file + `--set` -> case -> folder -> the loop of `farfield_sim`, watched here -> summary.
 
+pub mod folder_info;
 pub mod progress;
 mod summary;
 
@@ -34,8 +35,9 @@ pub fn run(args: &RunArgs) -> Result<String, Failure> {
 pub fn prepare(name: &str, args: &RunArgs) -> Result<Run, Failure> {
     let profile = Profile::load(args.profile.as_deref())?;
     let overrides = overrides(&args.set)?;
-    let (label, text) = find(name)?;
+    let (label, text, base) = find(name)?;
     let case = case::read(&text, &label, &overrides).map_err(|error| Failure::Data(error.to_string()))?;
+    let case = case.located_in(&base);
     threads::start(args.threads)?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&label));
     // A missing device is known before anything is written.
@@ -119,12 +121,12 @@ fn overrides(texts: &[String]) -> Result<Vec<Override>, Failure> {
     texts.iter().map(parse).collect()
 }
 
-/// The name of a case and its text: a built-in one by name, else a file.
-fn find(name: &str) -> Result<(String, String), Failure> {
+/// The name of a case, its text, and the folder that files it names are counted from: a built-in one by name, else a file.
+pub fn find(name: &str) -> Result<(String, String, PathBuf), Failure> {
     let looks_like_a_file = name.ends_with(".toml") || name.contains(std::path::MAIN_SEPARATOR);
     if !looks_like_a_file {
         return match BuiltIn::find(name) {
-            Ok(found) => Ok((found.name.to_owned(), found.text.to_owned())),
+            Ok(found) => Ok((found.name.to_owned(), found.text.to_owned(), PathBuf::new())),
             Err(near) => {
                 let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
                 let names: Vec<&str> = BuiltIn::ALL.iter().map(|case| case.name).collect();
@@ -136,7 +138,8 @@ fn find(name: &str) -> Result<(String, String), Failure> {
         };
     }
     let text = std::fs::read_to_string(name).map_err(|error| Failure::Data(format!("{name}: cannot read: {error}")))?;
-    Ok((name.to_owned(), text))
+    let base = Path::new(name).parent().unwrap_or(Path::new("")).to_owned();
+    Ok((name.to_owned(), text, base))
 }
 
 fn default_folder(label: &str) -> PathBuf {

@@ -22,7 +22,7 @@ macro_rules! built_in {
 
 impl BuiltIn {
     /// All of them.
-    pub const ALL: [BuiltIn; 11] = built_in![
+    pub const ALL: [BuiltIn; 14] = built_in![
         "leapfrog",
         "collision",
         "single-ring",
@@ -33,7 +33,10 @@ impl BuiltIn {
         "sphere",
         "cylinder",
         "ellipsoid",
-        "rings-viscous"
+        "rings-viscous",
+        "point-vortices",
+        "vortex-sheet",
+        "patches"
     ];
 
     /// The case of that name; else the nearest name there is.
@@ -84,7 +87,12 @@ mod tests {
     }
 
     /// The sections of each model.
-    const MODELS: [&[&str]; 3] = [&["vortex", "tracers"], &["gravity"], &["flow", "grid", "body", "ring"]];
+    const MODELS: [&[&str]; 4] = [
+        &["vortex", "tracers"],
+        &["gravity"],
+        &["flow", "grid", "body", "ring"],
+        &["plane"],
+    ];
 
     /// The schema is one text for all models: the part of one, as a case.
     fn part(model: &[&str]) -> String {

@@ -1,8 +1,10 @@
 //! Whether the values of a case make sense; which values can is the schema's part.
 
 use super::gravity::{Disk, Gravity, Plummer};
+use super::plane::{Plane, PlaneCoreName, PlaneDiffusion};
 use super::settings::{Case, Output, Scheme, Time};
 use super::vortex::{CoreName, Diffusion, Knot, Ring, Vortex};
+use crate::particles::ParticleFile;
 use crate::vec3::{Vec3, norm};
 
 /// The key that is wrong, and why.
@@ -23,6 +25,33 @@ impl Case {
                 "[grid], [[body]] and [[ring]] belong to a section [flow]".to_owned(),
             );
         }
+        if let Some(plane) = &self.plane {
+            if self.vortex.is_some() || self.gravity.is_some() || self.flow.is_some() {
+                return wrong(
+                    "plane",
+                    "a case has one of [vortex], [plane], [gravity] and [flow]".to_owned(),
+                );
+            }
+            plane.check()?;
+            vortex_scheme(&self.time)?;
+            if self.time.adaptive && plane.core == PlaneCoreName::Singular {
+                return wrong(
+                    "time.adaptive",
+                    "adaptive steps need cores; point vortices have none".to_owned(),
+                );
+            }
+            if self
+                .tracers
+                .as_ref()
+                .is_some_and(|t| t.count == 0 && t.particles.is_empty())
+            {
+                return wrong(
+                    "tracers.count",
+                    "0 tracers: give a count, or [[tracers.particles]]".to_owned(),
+                );
+            }
+            return self.check_tracers_and_tolerance();
+        }
         match (&self.vortex, &self.gravity) {
             (None, None) if self.flow.is_some() => {
                 crate::flow::check(self)?;
@@ -38,10 +67,22 @@ impl Case {
             }
             (Some(vortex), None) => {
                 vortex.check()?;
-                if matches!(self.time.scheme, Scheme::Leapfrog | Scheme::Yoshida4) {
+                vortex_scheme(&self.time)?;
+                let tubes = vortex.rings.len() + vortex.knots.len();
+                if let Some(tracers) = &self.tracers
+                    && tracers.count == 0
+                    && tracers.particles.is_empty()
+                {
                     return wrong(
-                        "time.scheme",
-                        format!("`{}` is for gravity; use euler, rk2 or rk4", self.time.scheme.name()),
+                        "tracers.count",
+                        "0 tracers: give a count, or [[tracers.particles]]".to_owned(),
+                    );
+                }
+                if tubes == 0 && self.tracers.as_ref().is_some_and(|tracers| tracers.count > 0) {
+                    return wrong(
+                        "tracers.count",
+                        "tracers fill the tubes of rings and knots, and there are none: use [[tracers.particles]]"
+                            .to_owned(),
                     );
                 }
             }
@@ -78,12 +119,18 @@ impl Case {
             (None, None) => {
                 return wrong(
                     "vortex",
-                    "a case needs a section [vortex], [gravity] or [flow]".to_owned(),
+                    "a case needs a section [vortex], [plane], [gravity] or [flow]".to_owned(),
                 );
             }
         }
+        self.check_tracers_and_tolerance()
+    }
+
+    fn check_tracers_and_tolerance(&self) -> Result<(), Wrong> {
         if let Some(tracers) = &self.tracers {
-            count("tracers.count", tracers.count)?;
+            if tracers.count > MOST {
+                return wrong("tracers.count", format!("{} is more than {MOST}", tracers.count));
+            }
             positive("tracers.thickness", tracers.thickness)?;
             if let Some(tolerance) = tracers.tolerance {
                 tolerance_in_range("tracers.tolerance", tolerance)?;
@@ -91,6 +138,101 @@ impl Case {
         }
         tolerance_in_range("sum.tolerance", self.sum.tolerance)
     }
+}
+
+/// Vortices are stepped by Runge-Kutta schemes.
+fn vortex_scheme(time: &Time) -> Result<(), Wrong> {
+    if matches!(time.scheme, Scheme::Leapfrog | Scheme::Yoshida4) {
+        return wrong(
+            "time.scheme",
+            format!("`{}` is for gravity; use euler, rk2 or rk4", time.scheme.name()),
+        );
+    }
+    Ok(())
+}
+
+impl Plane {
+    fn check(&self) -> Result<(), Wrong> {
+        not_negative("plane.viscosity", self.viscosity)?;
+        if (self.viscosity > 0.0) != (self.diffusion != PlaneDiffusion::None) {
+            return wrong(
+                "plane.viscosity",
+                "viscosity and plane.diffusion (\"core-spreading\" or \"random-walk\") go together".to_owned(),
+            );
+        }
+        if self.diffusion == PlaneDiffusion::CoreSpreading && self.core != PlaneCoreName::Gaussian {
+            return wrong(
+                "plane.diffusion",
+                "core-spreading is exact for the gaussian core only; set plane.core = \"gaussian\"".to_owned(),
+            );
+        }
+        let parts = [
+            self.vortices.len(),
+            self.sheets.len(),
+            self.patches.len(),
+            self.clouds.len(),
+        ];
+        if parts.iter().sum::<usize>() + self.particles.len() == 0 {
+            return wrong(
+                "plane.vortices",
+                "there is nothing to move: give [[plane.vortices]], [[plane.sheets]], [[plane.patches]], \
+                 [[plane.clouds]] or [[plane.particles]]"
+                    .to_owned(),
+            );
+        }
+        for (k, vortex) in self.vortices.iter().enumerate() {
+            let at = format!("plane.vortices.{k}");
+            finite(&format!("{at}.circulation"), vortex.circulation)?;
+            not_negative(&format!("{at}.core"), vortex.core)?;
+            point(&format!("{at}.position"), vortex.position)?;
+        }
+        for (k, sheet) in self.sheets.iter().enumerate() {
+            let at = format!("plane.sheets.{k}");
+            count(&format!("{at}.count"), sheet.count)?;
+            finite(&format!("{at}.circulation"), sheet.circulation)?;
+            not_negative(&format!("{at}.core"), sheet.core)?;
+            point(&format!("{at}.from"), sheet.from)?;
+            point(&format!("{at}.to"), sheet.to)?;
+            not_negative(&format!("{at}.ripple"), sheet.ripple)?;
+            if sheet.from == sheet.to {
+                return wrong(&format!("{at}.to"), "a sheet has two ends".to_owned());
+            }
+        }
+        for (k, patch) in self.patches.iter().enumerate() {
+            let at = format!("plane.patches.{k}");
+            count(&format!("{at}.count"), patch.count)?;
+            point(&format!("{at}.centre"), patch.centre)?;
+            for axis in patch.axes {
+                positive(&format!("{at}.axes"), axis)?;
+            }
+            finite(&format!("{at}.angle"), patch.angle)?;
+            finite(&format!("{at}.vorticity"), patch.vorticity)?;
+            not_negative(&format!("{at}.overlap"), patch.overlap)?;
+        }
+        for (k, cloud) in self.clouds.iter().enumerate() {
+            let at = format!("plane.clouds.{k}");
+            count(&format!("{at}.count"), cloud.count)?;
+            point(&format!("{at}.centre"), cloud.centre)?;
+            positive(&format!("{at}.radius"), cloud.radius)?;
+            finite(&format!("{at}.circulation"), cloud.circulation)?;
+            not_negative(&format!("{at}.core"), cloud.core)?;
+        }
+        files("plane", &self.particles)
+    }
+}
+
+/// Core sizes given for files.
+fn files(section: &str, particles: &[ParticleFile]) -> Result<(), Wrong> {
+    for (k, file) in particles.iter().enumerate() {
+        if let Some(core) = file.core {
+            positive(&format!("{section}.particles.{k}.core"), core)?;
+        }
+    }
+    Ok(())
+}
+
+fn point(key: &str, value: [f64; 2]) -> Result<(), Wrong> {
+    place(key, [value[0], value[1], 0.0])
 }
 
 impl Time {
@@ -158,6 +300,17 @@ impl Output {
                         format!("{} is not after the one before", point.time),
                     );
                 }
+            }
+        }
+        for (k, sample) in self.sample.iter().enumerate() {
+            let at = format!("output.sample.{k}");
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+            if sample.name.is_empty() || !sample.name.chars().all(plain) {
+                let why = format!("{:?} is not a name of letters, digits, - and _", sample.name);
+                return wrong(&format!("{at}.name"), why);
+            }
+            if let Err(why) = sample.region() {
+                return wrong(&format!("{at}.high"), why);
             }
         }
         if self.trails > 1000 {
@@ -230,12 +383,13 @@ impl Vortex {
                 "a single filament cannot be remeshed: use vortex.layers of 1 or more".to_owned(),
             );
         }
-        if self.rings.is_empty() && self.knots.is_empty() {
+        if self.rings.is_empty() && self.knots.is_empty() && self.particles.is_empty() {
             return wrong(
                 "vortex.rings",
-                "there is nothing to move: give [[vortex.rings]] or [[vortex.knots]]".to_owned(),
+                "there is nothing to move: give [[vortex.rings]], [[vortex.knots]] or [[vortex.particles]]".to_owned(),
             );
         }
+        files("vortex", &self.particles)?;
         for (k, ring) in self.rings.iter().enumerate() {
             ring.check(&format!("vortex.rings.{k}"))?;
         }
@@ -331,10 +485,17 @@ impl Gravity {
         for (k, disk) in self.disks.iter().enumerate() {
             disk.check(&format!("gravity.disks.{k}"))?;
         }
-        if self.bodies.is_empty() && self.plummer.is_empty() && self.disks.is_empty() {
+        let parts = [
+            self.bodies.len(),
+            self.plummer.len(),
+            self.disks.len(),
+            self.particles.len(),
+        ];
+        if parts.iter().sum::<usize>() == 0 {
             return wrong(
                 "gravity.bodies",
-                "there is nothing to move: give [[gravity.bodies]], [[gravity.plummer]] or [[gravity.disks]]"
+                "there is nothing to move: give [[gravity.bodies]], [[gravity.plummer]], [[gravity.disks]] or \
+                 [[gravity.particles]]"
                     .to_owned(),
             );
         }

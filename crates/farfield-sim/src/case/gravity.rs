@@ -1,5 +1,6 @@
 //! The settings of bodies that attract each other.
 
+use crate::particles::ParticleFile;
 use crate::vec3::Vec3;
 use farfield::kernel::Softening;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,9 @@ pub struct Gravity {
     /// Galaxies: a heavy centre and a disk of light stars around it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disks: Vec<Disk>,
+    /// Bodies from files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub particles: Vec<ParticleFile>,
 }
 
 /// The softenings by name.

@@ -8,6 +8,7 @@ mod check;
 mod flow;
 mod gravity;
 mod nearest;
+mod plane;
 mod read;
 mod settings;
 mod value;
@@ -16,7 +17,10 @@ mod vortex;
 pub use built_in::{BuiltIn, SCHEMA};
 pub use flow::{BodySettings, Flow, FlowRing, GridSettings, PrecisionName, RemeshName, ShapeName};
 pub use gravity::{Body, Disk, Gravity, Plummer};
+pub use plane::{Patch, Plane, PlaneCoreName, PlaneDiffusion, PointVortex, Sheet, SheetProfile, VortexCloud};
 pub use read::{Override, read, read_table};
-pub use settings::{Alarm, Case, FilmName, MethodName, Output, OwnView, Scheme, SumSettings, Time, View, Waypoint};
+pub use settings::{
+    Alarm, Case, FilmName, MethodName, Output, OwnView, SampleSettings, Scheme, SumSettings, Time, View, Waypoint,
+};
 pub use value::direction;
 pub use vortex::{CoreName, Diffusion, Knot, Ring, Stretching, Tracers, Vortex};

@@ -2,12 +2,15 @@
 
 use super::flow::{BodySettings, Flow, FlowRing, GridSettings};
 use super::gravity::Gravity;
+use super::plane::Plane;
 use super::vortex::{Tracers, Vortex};
+use crate::sample::{Quantity, Region};
 use crate::vec3::Vec3;
 use farfield::Method;
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
-/// A simulation: exactly one of `vortex`, `gravity` and `flow` is there.
+/// A simulation: exactly one of `vortex`, `plane`, `gravity` and `flow` is there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -31,6 +34,9 @@ pub struct Case {
     /// Vortex elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vortex: Option<Vortex>,
+    /// Vortices in the plane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plane: Option<Plane>,
     /// Passive points that move with the flow of the vortices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracers: Option<Tracers>,
@@ -49,6 +55,32 @@ pub struct Case {
     /// Vortex rings in the flow at the start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ring: Vec<FlowRing>,
+}
+
+impl Case {
+    /// The files that points come from, and the sections that name them.
+    pub(crate) fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
+        let vortex = self.vortex.iter_mut().flat_map(|vortex| &mut vortex.particles);
+        let plane = self.plane.iter_mut().flat_map(|plane| &mut plane.particles);
+        let tracers = self.tracers.iter_mut().flat_map(|tracers| &mut tracers.particles);
+        let gravity = self.gravity.iter_mut().flat_map(|gravity| &mut gravity.particles);
+        let vortex = vortex.map(|file| ("vortex", &mut file.file));
+        let plane = plane.map(|file| ("plane", &mut file.file));
+        let tracers = tracers.map(|file| ("tracers", &mut file.file));
+        let gravity = gravity.map(|file| ("gravity", &mut file.file));
+        vortex.chain(plane).chain(tracers).chain(gravity).collect()
+    }
+
+    /// The same case with relative paths counted from a folder.
+    #[must_use]
+    pub fn located_in(mut self, folder: &Path) -> Self {
+        for (_, file) in self.files_mut() {
+            if file.is_relative() {
+                *file = folder.join(&*file);
+            }
+        }
+        self
+    }
 }
 
 fn one() -> u64 {
@@ -187,6 +219,9 @@ pub struct Output {
     /// Own views, beside those by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub view: Vec<OwnView>,
+    /// Fields sampled on grids and slices, as often as field files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sample: Vec<SampleSettings>,
     /// How many of the last pictures' points are drawn behind the present ones, as trails; 0 for none.
     pub trails: usize,
     /// Make a film, `film.mp4` or `film.webm`, of all pictures of the first view; needs the program ffmpeg.
@@ -214,6 +249,7 @@ impl Default for Output {
             energy_every: 1,
             views: vec![View::Oblique, View::Side, View::Axis],
             view: Vec::new(),
+            sample: Vec::new(),
             trails: 0,
             film: None,
             image: [800, 600],
@@ -245,6 +281,42 @@ impl View {
             View::Side => "side",
             View::Axis => "axis",
         }
+    }
+}
+
+/// A grid or slice on which the flow is sampled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampleSettings {
+    /// The name of its files.
+    pub name: String,
+    /// The lower corner of the box.
+    pub low: Vec3,
+    /// Its upper corner; a side of no length makes a slice.
+    pub high: Vec3,
+    /// Points along the longest side.
+    #[serde(default = "default_sample_resolution")]
+    pub resolution: usize,
+    /// What is sampled.
+    #[serde(default = "default_quantities")]
+    pub quantities: Vec<Quantity>,
+}
+
+fn default_sample_resolution() -> usize {
+    128
+}
+
+fn default_quantities() -> Vec<Quantity> {
+    vec![Quantity::Velocity, Quantity::Vorticity]
+}
+
+impl SampleSettings {
+    /// Its points.
+    ///
+    /// # Errors
+    /// A sentence on what is wrong with the box.
+    pub fn region(&self) -> Result<Region, String> {
+        Region::new(self.low, self.high, self.resolution)
     }
 }
 

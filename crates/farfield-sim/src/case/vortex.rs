@@ -1,5 +1,6 @@
 //! The settings of vortices and tracers.
 
+use crate::particles::ParticleFile;
 use crate::vec3::Vec3;
 use farfield::kernel::Core;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,9 @@ pub struct Vortex {
     /// Torus knots.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub knots: Vec<Knot>,
+    /// Elements from files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub particles: Vec<ParticleFile>,
 }
 
 fn gaussian() -> CoreName {
@@ -178,9 +182,12 @@ fn three() -> u32 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tracers {
-    /// How many, shared evenly among rings and knots.
-    #[serde(deserialize_with = "super::value::count")]
+    /// How many, shared evenly among rings and knots; in the plane, at random in the box around the vortices.
+    #[serde(default, deserialize_with = "super::value::count")]
     pub count: usize,
+    /// Tracers from files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub particles: Vec<ParticleFile>,
     /// They fill a tube around each centre line, this many core radii thick.
     #[serde(default = "default_thickness")]
     pub thickness: f64,

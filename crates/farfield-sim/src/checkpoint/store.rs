@@ -89,6 +89,38 @@ impl Store {
         })
     }
 
+    /// The checkpoint of a step, or the newest that is sound.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] or [`Error::Folder`] if there is none.
+    pub fn of_step(&self, step: Option<u64>) -> Result<Found, Error> {
+        let Some(step) = step else {
+            return self.newest();
+        };
+        let path = self.path_of(step);
+        let read = std::fs::read(&path).map_err(|_| {
+            let steps: Vec<String> = self.steps().iter().map(u64::to_string).collect();
+            Error::Folder {
+                folder: self.folder.clone(),
+                why: format!("there is no checkpoint of step {step}, only of {}", steps.join(", ")),
+            }
+        })?;
+        match Checkpoint::from_bytes(&read) {
+            Ok(checkpoint) => Ok(Found {
+                checkpoint,
+                path,
+                remarks: Vec::new(),
+            }),
+            Err(why) => Err(Error::Checkpoint { path, why }),
+        }
+    }
+
+    /// The steps of all checkpoints, oldest first.
+    pub fn steps(&self) -> Vec<u64> {
+        let files = self.files().unwrap_or_default();
+        files.into_iter().map(|(step, _)| step).collect()
+    }
+
     /// Whether there is any checkpoint, sound or not.
     pub fn holds_any(&self) -> bool {
         self.files().is_ok_and(|files| !files.is_empty())

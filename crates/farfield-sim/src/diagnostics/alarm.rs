@@ -27,7 +27,8 @@ impl Watch {
             );
         }
         for (name, value) in columns.iter().zip(values) {
-            if value.is_infinite() || (value.is_nan() && (name != crate::model::ENERGY || energy.is_some())) {
+            let costs_a_sum = [crate::model::ENERGY, crate::model::HAMILTONIAN].contains(&name.as_str());
+            if value.is_infinite() || (value.is_nan() && (!costs_a_sum || energy.is_some())) {
                 return Err(format!("{name} is {value}: the step is too long for this flow"));
             }
         }

@@ -3,7 +3,7 @@
 use super::model::{OMEGA, Solver, VELOCITY};
 use crate::error::Error;
 use crate::model::{Blocks, Cut, Glow, Show, Slice, Snapshot};
-use crate::vec3::{Vec3, norm};
+use crate::vec3::{Vec3, add_scaled, norm};
 use farfield_grid::BLOCK_SIDE;
 use farfield_grid::poisson::Precision;
 use rayon::prelude::*;
@@ -20,10 +20,7 @@ impl<T: Precision> Solver<T> {
     pub(super) fn view(&mut self, show: Show) -> Result<Snapshot, Error> {
         let middle = match self.setup.bodies.first() {
             Some(body) => body.centre(self.time),
-            None => {
-                let (origin, size) = (self.setup.domain.origin(), self.setup.domain.size());
-                std::array::from_fn(|axis| origin[axis] + 0.5 * size[axis])
-            }
+            None => self.middle_of_vorticity()?,
         };
         let slices = vec![self.slice(2, middle[2])?, self.slice(1, middle[1])?];
         let (blocks, cut) = match show {
@@ -78,6 +75,26 @@ impl<T: Precision> Solver<T> {
         let levels = finest.saturating_sub(4)..=finest;
         let fits = levels.rev().find(|level| points(*level) <= most);
         fits.unwrap_or(finest.saturating_sub(4))
+    }
+
+    /// The mean place of the vorticity, weighted with its size: the centre of a ring, wherever it went.
+    fn middle_of_vorticity(&self) -> Result<Vec3, Error> {
+        let omega = self.grid.channel(OMEGA)?;
+        let (mut weight, mut sum) = (0.0, [0.0; 3]);
+        for (leaf, block) in self.grid.forest().leaves().iter().enumerate() {
+            let volume = self.setup.domain.spacing(block.level).powi(3);
+            for k in 0..BLOCK_SIDE.pow(3) {
+                let share = volume * norm([0, 1, 2].map(|c| omega.block(leaf, c)[k].to_f64()));
+                let point = [k % BLOCK_SIDE, k / BLOCK_SIDE % BLOCK_SIDE, k / BLOCK_SIDE / BLOCK_SIDE];
+                weight += share;
+                sum = add_scaled(sum, share, self.grid.position(leaf, point));
+            }
+        }
+        let (origin, size) = (self.setup.domain.origin(), self.setup.domain.size());
+        Ok(std::array::from_fn(|axis| match weight > 0.0 {
+            true => sum[axis] / weight,
+            false => origin[axis] + 0.5 * size[axis],
+        }))
     }
 
     /// The vorticity across a plane where one coordinate is fixed, and the outlines of the blocks it cuts.

@@ -2,12 +2,17 @@
 
 use super::Bodies;
 use crate::case::{Disk, Gravity, Plummer};
+use crate::error::CaseError;
+use crate::particles::{MASSES, Particles, VELOCITIES};
 use crate::vec3::{Vec3, add, add_scaled, frame_across, scale, sum, unit};
 use farfield::points::Random;
 use std::f64::consts::PI;
 
-/// All bodies of a case, in the order bodies, plummer, disks; each cluster and disk is a group of its own.
-pub fn bodies(gravity: &Gravity, seed: u64) -> Bodies {
+/// All bodies of a case, in the order bodies, plummer, disks, particles; each cluster and disk is a group of its own.
+///
+/// # Errors
+/// [`CaseError`] if a file cannot be read.
+pub fn bodies(gravity: &Gravity, seed: u64) -> Result<Bodies, CaseError> {
     let mut random = Random::new(seed);
     let mut all = Bodies::default();
     let mut group = 0;
@@ -23,7 +28,19 @@ pub fn bodies(gravity: &Gravity, seed: u64) -> Bodies {
         add_disk(disk, gravity, group, &mut random, &mut all);
         group += 1;
     }
-    all
+    for (k, file) in gravity.particles.iter().enumerate() {
+        let particles = Particles::read(file, &format!("gravity.particles.{k}"))?;
+        let (groups, count) = particles.parts()?;
+        let (points, velocities) = (particles.points()?, particles.vectors(&VELOCITIES)?);
+        let bodies = points
+            .iter()
+            .zip(velocities)
+            .zip(particles.numbers(&MASSES)?)
+            .zip(groups);
+        bodies.for_each(|(((position, velocity), mass), part)| all.push(*position, velocity, mass, group + part));
+        group += count;
+    }
+    Ok(all)
 }
 
 fn direction(random: &mut Random) -> Vec3 {
@@ -110,7 +127,8 @@ mod tests {
         let bodies = bodies(
             &case("[[gravity.plummer]]\ncount = 4000\nmass = 2.0\nradius = 0.5\ncentre = [1.0, 2.0, 3.0]"),
             1,
-        );
+        )
+        .unwrap();
         let centre = scale(sum(bodies.positions.iter().copied()), 1.0 / 4000.0);
         assert!(norm([centre[0] - 1.0, centre[1] - 2.0, centre[2] - 3.0]) < 1e-12);
         assert!(norm(sum(bodies.velocities.iter().copied())) < 1e-10);
@@ -129,7 +147,7 @@ mod tests {
     fn stars_of_a_disk_turn_about_its_axis() {
         let text =
             "[[gravity.disks]]\ncount = 500\nmass = 0.1\ncentral_mass = 1.0\nradius = 1.0\naxis = [1.0, 0.0, 1.0]";
-        let bodies = bodies(&case(text), 1);
+        let bodies = bodies(&case(text), 1).unwrap();
         assert_eq!(bodies.len(), 501);
         let axis = unit([1.0, 0.0, 1.0]);
         for k in 1..501 {

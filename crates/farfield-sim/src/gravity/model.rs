@@ -48,7 +48,7 @@ impl GravityModel {
             column: None,
             message: "the section [gravity] is missing".to_owned(),
         })?;
-        let bodies = initial::bodies(&settings, case.seed);
+        let bodies = initial::bodies(&settings, case.seed)?;
         let mut model = Self {
             settings,
             scheme: case.time.scheme,

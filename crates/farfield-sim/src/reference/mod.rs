@@ -166,7 +166,7 @@ pub fn thin_rings(initial: &[ThinRing], end: f64, steps: usize) -> Vec<(f64, Vec
 /// Places are along the first ring's axis, from the origin.
 pub fn thin_rings_of(vortex: &Vortex) -> Option<Vec<ThinRing>> {
     let first = vortex.rings.first()?;
-    if !vortex.knots.is_empty() || vortex.diffusion != Diffusion::None {
+    if !vortex.knots.is_empty() || !vortex.particles.is_empty() || vortex.diffusion != Diffusion::None {
         return None;
     }
     let axis = unit(first.axis);

@@ -7,7 +7,7 @@ use std::path::Path;
 use toml::Value;
 
 /// Keys, or with a dot at the end sections, that take effect from the next step on.
-const CHANGEABLE: [&str; 26] = [
+const CHANGEABLE: [&str; 28] = [
     "title",
     "time.",
     "sum.",
@@ -21,6 +21,8 @@ const CHANGEABLE: [&str; 26] = [
     "vortex.remesh_every",
     "vortex.remesh_cutoff",
     "vortex.overlap",
+    "plane.viscosity",
+    "plane.diffusion",
     "gravity.constant",
     "gravity.softening",
     "gravity.softening_kernel",

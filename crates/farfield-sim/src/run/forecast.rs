@@ -1,9 +1,10 @@
 //! Whether what a case asks for fits into memory, said before anything is made.
 
-use crate::case::{Case, Gravity, Vortex};
+use crate::case::{Case, Gravity, Plane, Vortex};
 use crate::error::Error;
 use farfield::Sum;
 use farfield::kernel::{Kernel, Output};
+use farfield::plane;
 
 /// Refuses a case whose points cannot fit.
 ///
@@ -35,6 +36,8 @@ struct Forecast {
 fn forecast(case: &Case) -> Forecast {
     if let Some(vortex) = &case.vortex {
         of_vortices(case, vortex)
+    } else if let Some(plane) = &case.plane {
+        of_plane(case, plane)
     } else if let Some(gravity) = &case.gravity {
         of_bodies(case, gravity)
     } else {
@@ -52,6 +55,7 @@ fn forecast(case: &Case) -> Forecast {
 const EACH_ELEMENT: u64 = 1100;
 const EACH_TRACER: u64 = 520;
 const EACH_BODY: u64 = 560;
+const EACH_VORTEX: u64 = 500;
 
 fn of_vortices(case: &Case, vortex: &Vortex) -> Forecast {
     let filaments = 1 + 3 * vortex.layers * (vortex.layers + 1);
@@ -76,6 +80,24 @@ fn of_vortices(case: &Case, vortex: &Vortex) -> Forecast {
             of_elements.max(of_tracers),
         ),
         remedy: "use fewer tracers (tracers.count) or elements (vortex.around, vortex.layers)",
+    }
+}
+
+fn of_plane(case: &Case, of: &Plane) -> Forecast {
+    let sheets = of.sheets.iter().map(|sheet| sheet.count);
+    let patches = of.patches.iter().map(|patch| patch.count);
+    let clouds = of.clouds.iter().map(|cloud| cloud.count);
+    let parts = sheets.chain(patches).chain(clouds);
+    let vortices = parts.fold(of.vortices.len(), usize::saturating_add);
+    let tracers = case.tracers.as_ref().map_or(0, |tracers| tracers.count);
+    let sum = plane::Sum::<f64>::new(plane::Kernel::Log, &[])
+        .outputs(&[plane::Output::Derivative])
+        .tolerance(case.sum.tolerance)
+        .memory_forecast(vortices, (tracers > 0).then_some(tracers));
+    Forecast {
+        what: format!("{vortices} vortices and {tracers} tracers"),
+        bytes: total(&[(vortices, EACH_VORTEX), (tracers, EACH_TRACER)], sum),
+        remedy: "use fewer of them (count)",
     }
 }
 

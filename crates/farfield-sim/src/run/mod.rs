@@ -28,12 +28,15 @@ pub use observe::{Observer, Progress, Silent};
 pub use outcome::{DeviceUse, Outcome};
 pub use references::{Reference, references};
 pub use schedule::Schedule;
+pub use start::MomentOfRun;
+pub use summary::{Chart, draw_diagnostics};
 
 use crate::case::Case;
 use crate::checkpoint::{Checkpoint, Header, PlanRecord};
 use crate::diagnostics::{Table, Watch};
 use crate::error::Error;
 use crate::model::{ENERGY, Limit, Model, Show, Snapshot};
+use crate::sample::{Sampled, sample};
 use farfield::Device;
 use farfield::memory::{Memory, Traffic};
 use farfield::tuning::MachineProfile;
@@ -163,7 +166,8 @@ impl Run {
         let frames = self
             .finish(writer, finished)
             .map_err(|error| self.writing_failed(error))?;
-        summary::draw(&self.case, &self.folder)?;
+        let folder = self.folder.path();
+        draw_diagnostics(&self.case, folder, &folder.join("diagnostics.png"))?;
         Ok(self.outcome(finished, report, frames, begin))
     }
 
@@ -216,11 +220,31 @@ impl Run {
                 writer.submit(Job::Fields(self.step, self.time, snapshot))?;
             }
         }
+        if !output.sample.is_empty() && due(output.fields_every) {
+            let samples = self.samples()?;
+            writer.submit(Job::Samples(self.step, self.time, samples))?;
+        }
+        let output = &self.case.output;
+        let due = |every| Schedule::every(every).is_due(self.step) || at_end;
         if output.checkpoint_every > 0 && self.step > 0 && due(output.checkpoint_every) && !at_end {
             let checkpoint = self.checkpoint()?;
             writer.submit(Job::Checkpoint(Box::new(checkpoint)))?;
         }
         Ok(())
+    }
+
+    /// The flow on the grids and slices of the case, by name.
+    fn samples(&mut self) -> Result<Vec<(String, Sampled)>, Error> {
+        let mut samples = Vec::new();
+        for wanted in &self.case.output.sample {
+            let region = wanted.region().map_err(|why| Error::Folder {
+                folder: self.folder.path().to_owned(),
+                why,
+            })?;
+            let sampled = sample(&mut *self.model, region, &wanted.quantities)?;
+            samples.push((wanted.name.clone(), sampled));
+        }
+        Ok(samples)
     }
 
     /// The last checkpoint, the animation, and everything that is still waiting to be written.

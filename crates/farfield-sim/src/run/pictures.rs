@@ -74,7 +74,7 @@ impl Pictures {
                 let camera = view.camera(frame, 0.0, pictures.travelling);
                 let exposure = pictures.scene(&parts, &[], "").measure(&camera)?;
                 // Of a few bodies each is to be seen well; of many, what they form.
-                Ok(if few { exposure.brighter(2.0) } else { exposure })
+                Ok(if few { exposure.brighter(1.0) } else { exposure })
             };
             let measured: Result<Vec<Exposure>, Error> = pictures.views.par_iter().map(measure).collect();
             pictures.exposures = measured?;
@@ -188,7 +188,7 @@ impl Pictures {
             _ => ColourMap::Shades(PARTS[k % PARTS.len()]),
         };
         for (k, points) in trails.iter().enumerate() {
-            let (size, weight) = if few { (2.5, 0.02) } else { (1.5, 0.12) };
+            let (size, weight) = if few { (2.0, 0.006) } else { (1.5, 0.12) };
             scene = scene.cloud(Cloud::new(points).colours(colours(k)).point_size(size).weight(weight));
         }
         for (k, points) in parts.iter().enumerate() {

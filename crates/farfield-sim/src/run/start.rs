@@ -3,12 +3,14 @@
 use super::change::changes;
 use super::{Folder, Run};
 use crate::case::Case;
-use crate::checkpoint::{Checkpoint, Found};
+use crate::checkpoint::{Checkpoint, Found, Store};
 use crate::diagnostics::{Table, Watch};
 use crate::error::Error;
 use crate::flow::FlowModel;
 use crate::gravity::GravityModel;
 use crate::model::{Limit, Model, Show};
+use crate::particles::import;
+use crate::plane::PlaneModel;
 use crate::vortex::VortexModel;
 use farfield::Device;
 use farfield::memory::{Memory, Traffic};
@@ -19,11 +21,26 @@ fn model_of(case: &Case, profile: &MachineProfile) -> Result<Box<dyn Model>, Err
     if case.flow.is_some() {
         return FlowModel::new(case, profile.clone());
     }
+    if case.plane.is_some() {
+        return Ok(Box::new(PlaneModel::new(case, profile.clone())?));
+    }
     Ok(if case.gravity.is_some() {
         Box::new(GravityModel::new(case, profile.clone())?)
     } else {
         Box::new(VortexModel::new(case, profile.clone())?)
     })
+}
+
+/// The state of a run at a step.
+pub struct MomentOfRun {
+    /// The state.
+    pub model: Box<dyn Model>,
+    /// The case.
+    pub case: Case,
+    /// The step.
+    pub step: u64,
+    /// The time.
+    pub time: f64,
 }
 
 /// The names of the table's first columns.
@@ -48,8 +65,39 @@ impl Run {
         Self::begin(case, model, folder, profile)
     }
 
+    /// The state of a run as a model, without its folder being locked: that of a checkpoint's step, or the newest.
+    ///
+    /// # Errors
+    /// [`Error::Folder`] or [`Error::Checkpoint`] if there is no such state.
+    pub fn state_of(folder: &Path, step: Option<u64>) -> Result<MomentOfRun, Error> {
+        let store = Store::new(folder.join("checkpoints"));
+        let Checkpoint { header, state } = store.of_step(step)?.checkpoint;
+        let mut model = model_of(&header.case.clone().located_in(folder), &header.profile)?;
+        model.restore(&state).map_err(|why| Error::Folder {
+            folder: folder.to_owned(),
+            why,
+        })?;
+        Ok(MomentOfRun {
+            model,
+            case: header.case,
+            step: header.step,
+            time: header.time,
+        })
+    }
+
     /// A new run in its folder.
-    fn begin(case: Case, mut model: Box<dyn Model>, folder: Folder, profile: MachineProfile) -> Result<Self, Error> {
+    fn begin(
+        mut case: Case,
+        mut model: Box<dyn Model>,
+        folder: Folder,
+        profile: MachineProfile,
+    ) -> Result<Self, Error> {
+        let files = case.files_mut();
+        if !files.is_empty() {
+            // The run has copies of its own, so that its folder can be moved and resumed alone.
+            import(files, folder.path())?;
+            folder.keep_case(&case)?;
+        }
         let (columns, initial) = (model.columns(), model.snapshot(Show::Picture)?);
         let table = Table::create(&folder.diagnostics(), names_of(&case), &columns)?;
         let mut run = Self {
@@ -114,7 +162,8 @@ impl Run {
         folder.keep_case(&case)?;
         let remark = "the run was stopped before its first checkpoint: it begins anew".to_owned();
         folder.log(&remark);
-        let run = Self::begin(case.clone(), model_of(&case, &profile)?, folder, profile)?;
+        let model = model_of(&case.clone().located_in(folder.path()), &profile)?;
+        let run = Self::begin(case, model, folder, profile)?;
         Ok((run, vec![remark]))
     }
 
@@ -144,7 +193,7 @@ impl Run {
         let case = change(header.case.clone())?;
         let changed = changes(&header.case, &case, header.time, folder.path())?;
         super::forecast::check(&case)?;
-        let mut model = model_of(&case, &header.profile)?;
+        let mut model = model_of(&case.clone().located_in(folder.path()), &header.profile)?;
         let initial = model.snapshot(Show::Picture)?;
         model.restore(&state).map_err(|why| Error::Checkpoint { path, why })?;
         model.summation().simd = simd;

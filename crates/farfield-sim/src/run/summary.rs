@@ -1,11 +1,11 @@
 //! `diagnostics.png`: the diagnostics drawn, with what theory says as dashed lines.
 
-use super::folder::Folder;
 use crate::case::{Case, Vortex};
 use crate::diagnostics::read_columns;
 use crate::error::Error;
 use crate::reference::{ThinRing, thin_rings, thin_rings_of};
 use farfield_plot::{Axis, ChartGrid, Color, Figure, LineChart, LineStyle, Marker, Series};
+use std::path::Path;
 
 /// The columns of the table by name.
 pub(super) struct Columns(Vec<(String, Vec<f64>)>);
@@ -25,6 +25,11 @@ impl Columns {
             .filter(|(_, v)| v.is_finite())
             .map(|(t, v)| (*t, change(*v)))
             .collect()
+    }
+
+    /// The names of the rings, knots or other parts that have columns of their own.
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|(name, _)| name.strip_suffix("_radius"))
     }
 
     fn first(&self, name: &str) -> f64 {
@@ -61,19 +66,138 @@ impl Columns {
     }
 }
 
-/// Draws the diagnostics of a run so far.
-pub fn draw(case: &Case, folder: &Folder) -> Result<(), Error> {
-    let columns = Columns(read_columns(&folder.diagnostics())?);
+/// Draws the diagnostics of a run so far, in its folder; also while it runs.
+///
+/// # Errors
+/// [`Error::Folder`] if the table cannot be read, [`Error::Plot`] or [`Error::File`] if the chart cannot be made.
+pub fn draw_diagnostics(case: &Case, folder: &Path, to: &Path) -> Result<(), Error> {
+    let columns = Columns(read_columns(&folder.join("diagnostics.csv"))?);
     let grid = match &case.vortex {
         None if case.flow.is_some() => super::flow_charts::charts(&columns, case),
+        None if case.plane.is_some() => plane_charts(&columns, case),
         Some(vortex) => vortex_charts(&columns, case, vortex),
         None => gravity_charts(&columns, case),
     };
     let bytes = grid.to_png()?;
-    Ok(farfield_io::write_bytes_atomically(
-        folder.path().join("diagnostics.png"),
-        &bytes,
-    )?)
+    Ok(farfield_io::write_bytes_atomically(to, &bytes)?)
+}
+
+/// The values of a column against time.
+type Line = (String, Vec<(f64, f64)>);
+
+/// A chart of chosen columns of one or several runs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Chart {
+    /// Name of a run, and its columns.
+    runs: Vec<(String, Vec<Line>)>,
+}
+
+impl Chart {
+    /// Adds the columns of a run.
+    ///
+    /// # Errors
+    /// [`Error::Folder`] if the table cannot be read or has no such column.
+    pub fn add(&mut self, name: String, folder: &Path, wanted: &[String]) -> Result<(), Error> {
+        let columns = Columns(read_columns(&folder.join("diagnostics.csv"))?);
+        let mut found = Vec::new();
+        for column in wanted {
+            if !columns.0.iter().any(|(name, _)| name == column) {
+                let names: Vec<&str> = columns.0.iter().map(|(name, _)| name.as_str()).collect();
+                return Err(Error::Folder {
+                    folder: folder.to_owned(),
+                    why: format!("diagnostics.csv has no column `{column}`, only {}", names.join(", ")),
+                });
+            }
+            found.push((column.clone(), columns.points(column, |value| value)));
+        }
+        self.runs.push((name, found));
+        Ok(())
+    }
+
+    /// The chart: one for each column, a line for each run.
+    pub fn grid(&self, title: &str) -> ChartGrid {
+        let columns = self.runs.first().map_or(0, |(_, columns)| columns.len());
+        let mut grid = ChartGrid::new(title).columns(if columns > 1 { 2 } else { 1 });
+        for k in 0..columns {
+            let label = &self.runs[0].1[k].0;
+            let mut chart = chart(label, label);
+            for (j, (name, columns)) in self.runs.iter().enumerate() {
+                let name = if self.runs.len() == 1 { "" } else { name.as_str() };
+                chart = chart.series(line(name, &columns[k].1, Color::PALETTE[j % Color::PALETTE.len()]));
+            }
+            grid = grid.chart(chart);
+        }
+        let rows = columns.div_ceil(2).max(1) as u32;
+        grid.size(1200, if columns > 1 { (450 * rows).min(8000) } else { 700 })
+    }
+
+    /// The same as a table: run, time and the columns.
+    pub fn table(&self) -> String {
+        let mut text = String::from("run,time");
+        for (column, _) in self.runs.first().map_or(&[][..], |(_, columns)| columns) {
+            text.push_str(&format!(",{column}"));
+        }
+        text.push('\n');
+        for (name, columns) in &self.runs {
+            let mut times: Vec<f64> = columns
+                .iter()
+                .flat_map(|(_, points)| points.iter().map(|p| p.0))
+                .collect();
+            times.sort_by(f64::total_cmp);
+            times.dedup();
+            for time in times {
+                text.push_str(&format!("{name},{time}"));
+                for (_, points) in columns {
+                    let value = points.iter().find(|point| point.0 == time);
+                    text.push_str(&value.map_or_else(|| ",".to_owned(), |point| format!(",{:?}", point.1)));
+                }
+                text.push('\n');
+            }
+        }
+        text
+    }
+}
+
+fn plane_charts(columns: &Columns, case: &Case) -> ChartGrid {
+    let viscous = case.plane.as_ref().is_some_and(|plane| plane.viscosity > 0.0);
+    let mut place = chart("Paths of the parts", "y").x_axis(Axis::linear("x"));
+    let mut radius = chart("Radius", "root mean square");
+    for (k, part) in columns.parts().take(8).enumerate() {
+        let color = Color::PALETTE[k % Color::PALETTE.len()];
+        let (x, y) = (columns.get(&format!("{part}_x")), columns.get(&format!("{part}_y")));
+        let points = x.iter().zip(y).map(|(x, y)| (*x, *y));
+        let path: Vec<(f64, f64)> = points.filter(|p| p.0.is_finite() && p.1.is_finite()).collect();
+        place = place.series(line(&label_of(part), &path, color));
+        let radii = columns.points(&format!("{part}_radius"), |v| v);
+        radius = radius.series(line(&label_of(part), &radii, color));
+    }
+    let mut kept = vec![("circulation", 3), ("impulse_x", 1), ("impulse_y", 2)];
+    if !viscous {
+        kept.extend([("angular_impulse", 4), ("hamiltonian", 0)]);
+    }
+    let mut drifts = chart("Drift of what should stay", "change");
+    for (name, color) in kept {
+        let label = name.replace('_', " ");
+        drifts = drifts.series(line(&label, &columns.drift(name, 1.0), Color::PALETTE[color]));
+    }
+    let angular = chart("Angular impulse", "angular impulse").series(line(
+        "",
+        &columns.points("angular_impulse", |value| value),
+        Color::PALETTE[4],
+    ));
+    ChartGrid::new(title(case))
+        .columns(2)
+        .chart(place)
+        .chart(radius)
+        .chart(drifts)
+        .chart(angular)
+        .size(1200, 900)
+}
+
+/// `ring1` as people write it.
+fn label_of(name: &str) -> String {
+    let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
+    format!("{} {}", &name[..digits], &name[digits..]).trim().to_owned()
 }
 
 pub(super) fn line(name: &str, points: &[(f64, f64)], color: Color) -> Series {
@@ -113,13 +237,9 @@ fn vortex_charts(columns: &Columns, case: &Case, vortex: &Vortex) -> ChartGrid {
         .unwrap_or(2);
     let letter = ["x", "y", "z"][main];
     let (mut place, mut radius) = (chart("Position along the axis", letter), chart("Radius", "radius"));
-    let names: Vec<String> = (1..=vortex.rings.len())
-        .map(|k| format!("ring{k}"))
-        .chain((1..=vortex.knots.len()).map(|k| format!("knot{k}")))
-        .collect();
-    for (k, name) in names.iter().enumerate() {
+    for (k, name) in columns.parts().take(12).enumerate() {
         let color = Color::PALETTE[k % Color::PALETTE.len()];
-        let label = format!("{} {}", &name[..4], &name[4..]);
+        let label = label_of(name);
         place = place.series(line(&label, &columns.points(&format!("{name}_{letter}"), |v| v), color));
         radius = radius.series(line(&label, &columns.points(&format!("{name}_radius"), |v| v), color));
     }

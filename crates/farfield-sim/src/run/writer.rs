@@ -3,10 +3,13 @@
 use super::fields::Fields;
 use super::folder::Folder;
 use super::pictures::Pictures;
+use super::summary::draw_diagnostics;
 use crate::case::Case;
 use crate::checkpoint::{Checkpoint, Store};
 use crate::error::Error;
 use crate::model::Snapshot;
+use crate::sample::Sampled;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -19,6 +22,8 @@ pub enum Job {
     Fields(u64, f64, Arc<Snapshot>),
     /// A checkpoint.
     Checkpoint(Box<Checkpoint>),
+    /// Sampled fields of a step and its time, by name.
+    Samples(u64, f64, Vec<(String, Sampled)>),
     /// The animation of all pictures.
     Animation,
 }
@@ -42,6 +47,8 @@ impl Writer {
             pictures,
             fields: Fields::new(case, folder.path()),
             store: folder.store(),
+            case: case.clone(),
+            folder: folder.path().to_owned(),
             failure: failure.clone(),
             frames: 0,
         };
@@ -106,6 +113,8 @@ struct Work {
     pictures: Pictures,
     fields: Fields,
     store: Store,
+    case: Case,
+    folder: PathBuf,
     failure: Arc<Mutex<Option<Error>>>,
     frames: u64,
 }
@@ -133,7 +142,18 @@ impl Work {
                 self.pictures.draw(step, time, &snapshot)
             }
             Job::Fields(step, time, snapshot) => self.fields.write(step, time, &snapshot),
-            Job::Checkpoint(checkpoint) => self.store.write(&checkpoint).map(|_| ()),
+            Job::Checkpoint(checkpoint) => {
+                self.store.write(&checkpoint)?;
+                // So that the chart of a long run can be looked at. One that cannot be drawn yet stops nothing.
+                let _ = draw_diagnostics(&self.case, &self.folder, &self.folder.join("diagnostics.png"));
+                Ok(())
+            }
+            Job::Samples(step, time, samples) => {
+                for (name, sampled) in samples {
+                    sampled.write(&self.folder.join(format!("fields/{name}-{step:06}")), time)?;
+                }
+                Ok(())
+            }
             Job::Animation => self.pictures.animate(),
         }
     }

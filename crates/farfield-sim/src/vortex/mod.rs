@@ -11,6 +11,7 @@
 
 mod diffusion;
 mod energy;
+mod files;
 mod measure;
 mod model;
 mod motion;

@@ -9,6 +9,7 @@ use crate::case::{Case, Scheme, Time, Vortex};
 use crate::error::{CaseError, Error};
 use crate::integrate::{System, runge_kutta};
 use crate::model::{ENERGY, Limit, Model, Show, Shown, Snapshot, State, StepChoice};
+use crate::sample::FlowAt;
 use crate::summation::Summation;
 use crate::vec3::{Vec3, unit};
 use farfield::kernel::Core;
@@ -54,11 +55,15 @@ impl VortexModel {
             .vortex
             .clone()
             .ok_or_else(|| wrong(("vortex".to_owned(), "the section is missing".to_owned())))?;
-        let (lines, elements) = build(&settings).map_err(wrong)?;
-        let tracers = match &case.tracers {
+        let (lines, mut elements) = build(&settings).map_err(wrong)?;
+        let mut tracers = match &case.tracers {
             Some(tracers) => place_tracers(&lines, tracers.count, tracers.thickness, case.seed),
             None => Tracers::default(),
         };
+        let from_files = super::files::add_elements(&settings, lines.len(), &mut elements)?;
+        if let Some(settings) = &case.tracers {
+            super::files::add_tracers(settings, lines.len(), &mut tracers)?;
+        }
         let motion = Motion {
             core: Core::from(settings.core),
             stretching: settings.stretching,
@@ -72,6 +77,7 @@ impl VortexModel {
         let parts = rings
             .map(|(k, ring)| (format!("ring{}", k + 1), unit(ring.axis)))
             .chain(knots.map(|(k, _)| (format!("knot{}", k + 1), [0.0, 0.0, 1.0])))
+            .chain((1..=from_files).map(|k| (format!("particles{k}"), [0.0, 0.0, 1.0])))
             .collect();
         let memory = Memory::host();
         let stored = Flow::new(&memory, &elements.positions, &elements.strengths, &tracers.positions);
@@ -237,6 +243,17 @@ impl Model for VortexModel {
         }
     }
 
+    fn flow_at(&mut self, points: &[Vec3]) -> Result<Option<FlowAt>, Error> {
+        let targets = self.memory.store(points.as_flattened().to_vec())?;
+        let [velocities, gradients] = self
+            .motion
+            .flow_at(&self.flow, &self.cores, &targets, &mut self.summation)?;
+        Ok(Some(FlowAt {
+            velocities: velocities.vectors()?.to_vec(),
+            gradients: Some(gradients.vectors()?.to_vec()),
+        }))
+    }
+
     fn is_finite(&self) -> Result<bool, Error> {
         let mut numbers = self.cores.sizes.iter().chain(&self.cores.volumes);
         Ok(numbers.all(|value| value.is_finite()) && self.flow.is_finite()?)
@@ -289,7 +306,7 @@ impl Model for VortexModel {
 
     fn describe(&self) -> String {
         format!(
-            "{} vortex elements in {} ring(s) or knot(s), core size {:.4}, {} tracers",
+            "{} vortex elements in {} part(s), core size {:.4}, {} tracers",
             self.element_count(),
             self.parts.len(),
             self.cores.sizes.first().copied().unwrap_or(0.0),

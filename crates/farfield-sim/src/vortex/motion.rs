@@ -171,6 +171,30 @@ impl Motion {
         Ok(Evaluated { rates, gradients })
     }
 
+    /// Velocity and its gradient at targets in the memory of the flow.
+    ///
+    /// # Errors
+    /// As [`rates`](Self::rates).
+    pub fn flow_at(
+        &self,
+        flow: &Flow,
+        cores: &Cores,
+        targets: &Array<f64>,
+        summation: &mut Summation,
+    ) -> Result<[Array<f64>; 2], Error> {
+        summation.evaluate(&SumRequest {
+            what: "samples",
+            kernel: Kernel::BiotSavart { core: self.core },
+            sources: &flow.positions,
+            sizes: cores.of_sum(),
+            strengths: &flow.strengths,
+            vectors: 1,
+            targets: Some(targets),
+            outputs: &[Output::Velocity, Output::VelocityGradient],
+            tolerance: None,
+        })
+    }
+
     fn strength_rates(&self, flow: &Flow, cores: &Cores, gradients: &Array<f64>) -> Result<Array<f64>, Error> {
         let law = self.strength_law(cores.largest);
         let mut rates = law.rates(&flow.strengths, gradients, cores.each.as_ref())?;

@@ -108,7 +108,7 @@ impl VortexModel {
     /// can be told apart.
     fn colour_groups(&self) -> Vec<u32> {
         match (&self.settings.rings[..], &self.settings.knots[..]) {
-            ([], [knot]) => {
+            ([], [knot]) if self.tracer_groups.iter().all(|group| *group == 0) => {
                 let arc = |along: &f64| (along * f64::from(knot.turns_through)) as u32;
                 self.tracer_places.iter().map(arc).collect()
             }
