@@ -35,7 +35,6 @@ impl EvenFmm {
             tests: translations,
             leaves,
             levels: depth as f64,
-            ..Work::default()
         }
     }
 }

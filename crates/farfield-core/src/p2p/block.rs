@@ -4,6 +4,11 @@
 //! remainder on the source side. Targets go two registers at a time, to use each broadcast twice. The same loop serves
 //! points in space (`D = 3`) and in the plane (`D = 2`).
 
+#![allow(
+    clippy::collapsible_if,
+    reason = "a constant condition of its own leaves out what is never called"
+)]
+
 use crate::fmm::setup::SortedSizes;
 use crate::kernel::Pair;
 use crate::p2p::PairSums;

@@ -1,5 +1,10 @@
 //! Pairs of points that act on each other, each met once: what one does to the other gives what the other does to it.
 
+#![allow(
+    clippy::collapsible_if,
+    reason = "a constant condition of its own leaves out what is never called"
+)]
+
 use super::Size2;
 use super::block::Sources;
 use crate::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
