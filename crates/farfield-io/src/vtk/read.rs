@@ -405,7 +405,7 @@ mod tests {
         };
         write_vtp(&path, &set, encoding).unwrap();
         let table = read_vtp(&path).unwrap();
-        assert_eq!(table.names().collect::<Vec<_>>(), ["points", "core_size", "strength"]);
+        assert_eq!(table.names().collect::<Vec<_>>(), ["core_size", "strength", "points"]);
         let back: Vec<[f64; 3]> = table.get("points").unwrap().to_rows().unwrap();
         for (a, b) in back.iter().flatten().zip(points.iter().flatten()) {
             assert!((a - b).abs() <= 1e-7 * b.abs(), "{a} {b}");
