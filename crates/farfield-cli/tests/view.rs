@@ -61,8 +61,8 @@ fn cases_folders_and_files_have_a_page() {
     let run = folder.path().join("run");
     let (child, address) = start(&[&["view", "leapfrog", "-o", text(&run)], &SMALL[..]].concat());
     assert!(get(&address).starts_with("HTTP/1.1 200"));
-    // It stays after the end; then the folder has something to replay.
-    while !run.join("fields/tracers-000004.npz").exists() {
+    // It stays after the end. This is the last field file.
+    while !run.join("fields/elements-000004.npz").exists() {
         std::thread::yield_now();
     }
     end(child);

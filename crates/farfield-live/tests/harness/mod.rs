@@ -81,5 +81,9 @@ impl Shown {
 impl Drop for Shown {
     fn drop(&mut self) {
         self.control.stop.store(true, Ordering::Relaxed);
+        // Its folder goes when it has ended; what it ended with is not asked for.
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
