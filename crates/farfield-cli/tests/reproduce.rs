@@ -13,6 +13,9 @@ fn listed_names() -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
+/// What can be reproduced and has not been yet: the record must say so.
+const NOT_MEASURED: [&str; 1] = ["vanrees-figure-5"];
+
 #[test]
 fn everything_listed_is_in_the_record_and_everything_in_the_record_is_listed() {
     let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/papers");
@@ -23,12 +26,17 @@ fn everything_listed_is_in_the_record_and_everything_in_the_record_is_listed() {
     let names = listed_names();
     for name in &names {
         for file in [format!("{name}.csv"), format!("{name}.png")] {
-            assert!(recorded.contains(&file), "{file} is not in the record");
+            let expected = !NOT_MEASURED.contains(&name.as_str());
+            assert_eq!(recorded.contains(&file), expected, "{file}: in the record, or not?");
         }
     }
     let text = std::fs::read_to_string(papers.join("README.md")).expect("the record's text");
     for name in &names {
         assert!(text.contains(name), "the record's text does not speak of {name}");
+    }
+    for name in NOT_MEASURED {
+        let line = text.lines().find(|line| line.contains(name)).unwrap_or_default();
+        assert!(line.contains("not measured yet"), "{name}: {line}");
     }
     for file in recorded
         .iter()
