@@ -339,12 +339,13 @@ mod tests {
 
     #[test]
     fn q_and_lambda2_of_known_flows() {
+        // Two equal eigenvalues come with half of the digits.
         // Solid rotation about z with angular velocity 1: Q = 1, and S^2 + Omega^2 = diag(-1, -1, 0).
         let turning = [0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-        assert!((q(&turning) - 1.0).abs() < 1e-14 && (lambda2(&turning) + 1.0).abs() < 1e-12);
+        assert!((q(&turning) - 1.0).abs() < 1e-14 && (lambda2(&turning) + 1.0).abs() < 1e-7);
         // A straining flow: Q = -1, the squares 1, 1, 0.
         let straining = [1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0];
-        assert!((q(&straining) + 1.0).abs() < 1e-14 && (lambda2(&straining) - 1.0).abs() < 1e-12);
+        assert!((q(&straining) + 1.0).abs() < 1e-14 && (lambda2(&straining) - 1.0).abs() < 1e-7);
         assert_eq!(lambda2(&[0.0; 9]), 0.0);
     }
 
