@@ -4,13 +4,13 @@
 //!
 //! 1. [`Live`] is an observer of the run. Between two steps it looks whether a viewer waits for a frame; if so it writes the
 //!    points, quantised, straight from the model's arrays into one [`Frame`](frame::Frame) for all viewers.
-//! 2. The [`Hub`](hub::Hub) holds that frame and lets go of the one before: there is no queue anywhere. It also holds what
+//! 2. The [`Hub`] holds that frame and lets go of the one before: there is no queue anywhere. It also holds what
 //!    viewers ask for, until the run looks at it between two steps.
 //! 3. Each viewer has a thread that sends the newest frame as soon as its browser has drawn the one before, cut to the
 //!    number of points it can take. A slow viewer misses frames; the run does not wait.
 //! 4. The page (`page/`, inside the program) draws with WebGL2.
 //!
-//! A finished run, a folder and a file are shown through the same [`Hub`](hub::Hub) as [`Moments`](recording::Moments).
+//! A finished run, a folder and a file are shown through the same [`Hub`] as [`Moments`](recording::Moments).
 
 pub mod command;
 mod connection;
