@@ -5,7 +5,7 @@ use crate::kernel::PairKind;
 use crate::tuning::{self, Cores, Demand};
 use farfield_core::cost::space::EvenFmm;
 use farfield_core::cost::{MachineProfile, Rates};
-use farfield_core::tuning::{CLASSES, CubeOrders, cube_orders};
+use farfield_core::tuning::{CubeOrders, cube_orders};
 use farfield_core::{Method, Sum, plane};
 
 /// Seconds a device must save to be opened, which takes a fraction of a second once per process.
@@ -38,10 +38,7 @@ pub fn cpu_seconds<T: Precision>(profile: &MachineProfile, threads: usize, sum: 
     let points = sources.max(targets);
     // Orders hardly depend on the size of the leaves.
     let orders = match checked.order {
-        Some(order) => CubeOrders {
-            by_level: vec![[order as u8; CLASSES]],
-            highest: order,
-        },
+        Some(order) => CubeOrders::constant(order),
         None => cube_orders(
             points,
             60.0,

@@ -10,7 +10,7 @@ use crate::kernel::PairKind;
 use farfield_core::cost::space::{EvenFmm, capacity_of, mean_of};
 use farfield_core::cost::{MachineProfile, OperatorCosts, Rates};
 use farfield_core::plan::CheckedSum;
-use farfield_core::tuning::{CLASSES, CubeOrders, cube_orders};
+use farfield_core::tuning::{CubeOrders, cube_orders};
 
 /// What operations cost a device, for a kernel.
 pub fn rates<T: Precision>(properties: &Properties, kind: &PairKind) -> Rates {
@@ -139,10 +139,7 @@ impl Demand {
 
     fn orders(&self, mean: f64) -> CubeOrders {
         if let Some(order) = self.order {
-            return CubeOrders {
-                by_level: vec![[order as u8; CLASSES]],
-                highest: order,
-            };
+            return CubeOrders::constant(order);
         }
         // Only ratios matter: a translation of order p grows like p^4, a point's share like p^2.
         let costs = OperatorCosts {

@@ -1,5 +1,8 @@
 //! True sums at a few targets: every source, in double precision, vectorised, with compensated totals.
 
+use super::look::WITH_ABSOLUTE;
+use super::sample::Sample;
+use crate::fmm::setup::SortedSizes;
 use crate::p2p::{Block, PairSums, Size2, Skip, Sources};
 use crate::parallel::for_chunks;
 use crate::plan::units::times_two_to;
@@ -18,6 +21,16 @@ pub(crate) trait ExactPairs<const D: usize>: PairSums<D> + Sync {
 pub(crate) struct Column<'a, T> {
     pub data: &'a [T],
     pub stride: usize,
+}
+
+impl<'a, T: Real> CoreSizes<'a, T> {
+    /// An engine's.
+    pub fn of(sorted: &'a SortedSizes<T>) -> Self {
+        match sorted {
+            SortedSizes::Global(size2) => Self::Square(size2.to_f64()),
+            SortedSizes::PerSource(size2) => Self::Squares(size2),
+        }
+    }
 }
 
 /// Squares of core sizes, or what they are made from.
@@ -228,6 +241,29 @@ pub(crate) struct TrueTargets<const D: usize> {
     pub own: Vec<u32>,
     /// At how many of them, from the first on, absolute contributions are summed.
     pub absolute: usize,
+}
+
+impl<const D: usize> TrueTargets<D> {
+    /// The drawn targets of a sample: `index` is where an engine has each, `positions` its columns. Where a target counts itself,
+    /// it is named as the source it is.
+    pub fn set<T: Real>(
+        &mut self,
+        sample: &Sample,
+        positions: [&[T]; D],
+        counts_itself: bool,
+        index: impl Fn(usize) -> usize,
+    ) {
+        self.position.clear();
+        self.own.clear();
+        self.absolute = WITH_ABSOLUTE.min(sample.drawn.len());
+        for drawn in &sample.drawn {
+            let at = index(drawn.target as usize);
+            self.position.push(positions.map(|column| column[at].to_f64()));
+            if counts_itself {
+                self.own.push(at as u32);
+            }
+        }
+    }
 }
 
 /// Memory for true sums, kept from evaluation to evaluation.

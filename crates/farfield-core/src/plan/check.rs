@@ -4,7 +4,7 @@ use super::evaluate::{Engine, Plan, first_sum};
 use super::{Field, Method};
 use crate::check::Check;
 use crate::check::compare::{OutputArray, TrueValues};
-use crate::check::look::{Look, WITH_ABSOLUTE};
+use crate::check::look::Look;
 use crate::check::sample::Sample;
 use crate::check::truth::{CoreSizes, SourceArrays, TrueSums, TrueTargets};
 use crate::direct::Direct;
@@ -190,24 +190,12 @@ fn sum_truth<T: Real>(
 ) {
     let view = plan.engine.view();
     let positions = view.targets.unwrap_or(view.sources);
-    targets.position.clear();
-    targets.own.clear();
-    targets.absolute = WITH_ABSOLUTE.min(sample.drawn.len());
     let counts_itself = view.pairs.own_skip(view.targets.is_none()) == Skip::SameIndex;
-    for drawn in &sample.drawn {
-        let at = plan.engine_index(drawn.target as usize);
-        targets.position.push(positions.map(|column| column[at].to_f64()));
-        if counts_itself {
-            targets.own.push(at as u32);
-        }
-    }
+    targets.set(sample, positions, counts_itself, |target| plan.engine_index(target));
     let (components, rows) = (view.pairs.strengths(), view.pairs.sums());
     let strengths = plan.sorted_strengths();
     let per_vector = components * view.sources[0].len();
-    let sizes = match view.size2 {
-        SortedSizes::Global(size2) => CoreSizes::Square(size2.to_f64()),
-        SortedSizes::PerSource(size2) => CoreSizes::Squares(size2),
-    };
+    let sizes = CoreSizes::of(view.size2);
     truth.clear(plan.outputs.len(), targets.absolute);
     for vector in 0..plan.vectors {
         let of_vector = &strengths[vector * per_vector..][..per_vector];

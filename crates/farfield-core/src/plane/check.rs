@@ -10,7 +10,7 @@ use super::pyramid::first_of_level;
 use super::truth::{PlaneTruth, absolute_column, exact_pairs};
 use crate::check::Check;
 use crate::check::compare::{OutputArray, TrueValues};
-use crate::check::look::{Look, WITH_ABSOLUTE};
+use crate::check::look::Look;
 use crate::check::sample::Sample;
 use crate::check::truth::{ABSOLUTE, CoreSizes, SourceArrays, TrueTargets};
 use crate::direct::Direct;
@@ -144,21 +144,9 @@ fn sum_truth<T: Real>(
 ) {
     let view = plan.engine.view();
     let positions = view.targets.unwrap_or(view.sources);
-    targets.position.clear();
-    targets.own.clear();
-    targets.absolute = WITH_ABSOLUTE.min(sample.drawn.len());
     let counts_itself = view.pairs.own_skip(view.targets.is_none()) == Skip::SameIndex;
-    for drawn in &sample.drawn {
-        let at = plan.engine_index(drawn.target as usize);
-        targets.position.push(positions.map(|column| column[at].to_f64()));
-        if counts_itself {
-            targets.own.push(at as u32);
-        }
-    }
-    let sizes = match view.size2 {
-        SortedSizes::Global(size2) => CoreSizes::Square(size2.to_f64()),
-        SortedSizes::PerSource(size2) => CoreSizes::Squares(size2),
-    };
+    targets.set(sample, positions, counts_itself, |target| plan.engine_index(target));
+    let sizes = CoreSizes::of(view.size2);
     let pairs = exact_pairs(plan.kernel, view.pairs.core, view.pairs.derivative);
     let parts = plan.parts();
     let per_vector = view.sources[0].len() * parts;

@@ -45,6 +45,15 @@ impl Random {
         random
     }
 
+    /// Indices of an array of `length` entries, one at random from each of `most` stretches of it; all of them if they are no more.
+    pub(crate) fn one_of_each_stretch(mut self, length: usize, most: usize) -> impl Iterator<Item = usize> {
+        let count = length.min(most);
+        (0..count).map(move |k| {
+            let (low, high) = (k * length / count, (k + 1) * length / count);
+            low + (self.next_u64() % (high - low) as u64) as usize
+        })
+    }
+
     /// The next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {

@@ -13,6 +13,16 @@ pub struct CubeOrders {
     pub highest: usize,
 }
 
+impl CubeOrders {
+    /// One order for everything.
+    pub fn constant(order: usize) -> Self {
+        Self {
+            by_level: vec![[order as u8; CLASSES]],
+            highest: order,
+        }
+    }
+}
+
 /// The cheapest orders with which `points` spread evenly in a unit cube, `leaf_mean` to a leaf, meet `tolerance` in every
 /// output (given by its number of derivatives). Cores of size `core` take from the nearest pairs what they add to a sum, so
 /// that the others must be more exact.

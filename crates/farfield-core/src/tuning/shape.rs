@@ -25,13 +25,10 @@ impl Coverage {
         if side == 0.0 {
             return Self { boxes: vec![0.0, 0.0] };
         }
-        let mut random = Random::new(0);
         let count = points.len().min(SAMPLE);
-        let mut keys: Vec<u32> = (0..count)
-            .map(|k| {
-                // One point from each stretch of the array.
-                let (low, high) = (k * points.len() / count, (k + 1) * points.len() / count);
-                let at = low + (random.next_u64() % (high - low) as u64) as usize;
+        let mut keys: Vec<u32> = Random::new(0)
+            .one_of_each_stretch(points.len(), SAMPLE)
+            .map(|at| {
                 morton::key(
                     points[at].map(Real::to_f64),
                     corner,

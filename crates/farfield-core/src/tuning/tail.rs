@@ -6,6 +6,7 @@
 //! a sample of the points themselves, for strengths of one sign, whose sums add up, and of random signs, which do not.
 
 use crate::kernel::Regularisation;
+use crate::parallel::map;
 use crate::points::Random;
 use crate::simd::Real;
 
@@ -39,23 +40,7 @@ impl Tail<'_> {
     pub fn least_side<T: Real>(&self, sources: &[[T; 3]], targets: &[[T; 3]]) -> f64 {
         let (sources, targets) = (sample(sources, SOURCES, 1), sample(targets, TARGETS, 2));
         let mut errors = [Errors::default(); HALVINGS + 1];
-        for target in &targets {
-            let mut shells = [Shell::default(); HALVINGS + 1];
-            let mut all = Shell::default();
-            for source in &sources {
-                let d: [f64; 3] = std::array::from_fn(|axis| target[axis] - source[axis]);
-                let r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-                if r2 == 0.0 {
-                    continue;
-                }
-                let r = r2.sqrt();
-                let (potential, slope) = (self.core.profile)(r2, self.size);
-                all.add(d, self.gradient, potential, slope);
-                let shell = (self.worst / r).log2().ceil().max(0.0) as usize;
-                if let Some(shell) = shells.get_mut(shell) {
-                    shell.add(d, self.gradient, potential - 1.0 / r, slope - 1.0 / (r2 * r));
-                }
-            }
+        for (shells, all) in map(targets.len(), 1, |k| self.at_target(targets[k], &sources)) {
             // What lies within shell k besides everything farther out is far where boxes are halved k times.
             let mut far = Shell::default();
             for (shell, errors) in shells.iter().zip(&mut errors) {
@@ -68,6 +53,27 @@ impl Tail<'_> {
             .take_while(|errors| errors.largest() <= BUDGET * self.tolerance)
             .count();
         self.worst * 0.5f64.powi(kept.saturating_sub(1) as i32)
+    }
+
+    /// The errors of the sources in each shell around a target, and the sum over all of them.
+    fn at_target(&self, target: [f64; 3], sources: &[[f64; 3]]) -> ([Shell; HALVINGS + 1], Shell) {
+        let mut shells = [Shell::default(); HALVINGS + 1];
+        let mut all = Shell::default();
+        for source in sources {
+            let d: [f64; 3] = std::array::from_fn(|axis| target[axis] - source[axis]);
+            let r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+            if r2 == 0.0 {
+                continue;
+            }
+            let r = r2.sqrt();
+            let (potential, slope) = (self.core.profile)(r2, self.size);
+            all.add(d, self.gradient, potential, slope);
+            let shell = (self.worst / r).log2().ceil().max(0.0) as usize;
+            if let Some(shell) = shells.get_mut(shell) {
+                shell.add(d, self.gradient, potential - 1.0 / r, slope - 1.0 / (r2 * r));
+            }
+        }
+        (shells, all)
     }
 }
 
@@ -122,17 +128,10 @@ impl Errors {
     }
 }
 
-/// So many of the points, one from each stretch of the array.
+/// So many of the points.
 fn sample<T: Real>(points: &[[T; 3]], most: usize, seed: u64) -> Vec<[f64; 3]> {
-    let mut random = Random::new(seed);
-    let count = points.len().min(most);
-    (0..count)
-        .map(|k| {
-            let (low, high) = (k * points.len() / count, (k + 1) * points.len() / count);
-            let at = low + (random.next_u64() % (high - low) as u64) as usize;
-            points[at].map(Real::to_f64)
-        })
-        .collect()
+    let chosen = Random::new(seed).one_of_each_stretch(points.len(), most);
+    chosen.map(|at| points[at].map(Real::to_f64)).collect()
 }
 
 #[cfg(test)]

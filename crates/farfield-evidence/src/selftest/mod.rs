@@ -29,15 +29,6 @@ pub fn run(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -
     run_in::<f64>(device, extent, report)
 }
 
-/// Runs the checks of sums in the plane alone.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_in_plane(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
-    plane::run_in::<f32>(device, extent, report)?;
-    plane::run_in::<f64>(device, extent, report)
-}
-
 /// Runs the checks of sums that the device shares with the CPU's cores, in one precision.
 ///
 /// # Errors
