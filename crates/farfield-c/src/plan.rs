@@ -153,7 +153,7 @@ where
     PlanOf<T, G>: Send,
 {
     let plan = G::sum(sum, sources, targets)?.plan()?;
-    let count = targets.unwrap_or(sources).len() / G::DIMENSION;
+    let count = targets.unwrap_or(sources).len() / G::COORDINATES;
     let length = |output| Ok(sum.vectors * count * G::components(sum, output)?);
     let lengths = G::outputs(sum)?
         .into_iter()

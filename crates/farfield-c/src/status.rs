@@ -1,6 +1,7 @@
 //! What went wrong: a code, and a sentence for the thread that asked.
 
 use farfield::Error;
+use farfield::names::UnknownName;
 use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
@@ -46,6 +47,12 @@ impl Failure {
             status: FARFIELD_DEVICE,
             message: message.into(),
         }
+    }
+}
+
+impl From<UnknownName> for Failure {
+    fn from(unknown: UnknownName) -> Self {
+        Self::argument(unknown.to_string())
     }
 }
 

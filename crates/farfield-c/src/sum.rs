@@ -1,9 +1,10 @@
 //! A sum described by names and numbers, before there are points.
 
 use crate::status::{Failure, farfield_status, guarded, numbers, text};
-use farfield::kernel::{Core, Kernel, Output, Sizes, Softening};
+use farfield::kernel::{Kernel, Output, Sizes};
+use farfield::names::{self, UnknownName};
 use farfield::plane::{self, Plane};
-use farfield::{Device, Geometry, Method, Options, Precision, Space, SumOf};
+use farfield::{Device, Geometry, Options, Precision, Space, SumOf};
 use std::ffi::c_char;
 
 /// What to sum and how. Made by farfield_sum_new, set by farfield_set_text and farfield_set_number, given back by
@@ -48,9 +49,9 @@ impl farfield_sum {
 
     pub(crate) fn set_text(&mut self, key: &str, value: &str) -> Result<(), Failure> {
         match key {
-            "outputs" => self.outputs = value.split(',').map(|name| name.trim().replace('_', "-")).collect(),
+            "outputs" => self.outputs = value.split(',').map(|name| name.trim().to_owned()).collect(),
             "core" | "softening_kernel" => self.core = Some(value.to_owned()),
-            "method" => self.options.method = named(key, value, &Method::ALL, Method::name)?,
+            "method" => self.options.method = names::method(value)?,
             "device" => self.options.device = device(value)?,
             _ => return Err(no_key(key, "outputs, core, softening_kernel, method, device")),
         }
@@ -91,35 +92,22 @@ impl farfield_sum {
     }
 
     fn kernel_in_space(&self) -> Result<Kernel, Failure> {
-        let core = self.core.as_deref();
-        match self.kernel.as_str() {
-            "coulomb" => Ok(Kernel::Coulomb),
-            "coulomb-dipoles" => Ok(Kernel::CoulombDipoles),
-            "gravity" => Ok(Kernel::Gravity {
-                constant: self.constant,
-                softening: named(
-                    "softening_kernel",
-                    core.unwrap_or("plummer"),
-                    &Softening::ALL,
-                    Softening::name,
-                )?,
-            }),
-            "biot-savart" => Ok(Kernel::BiotSavart {
-                core: named("core", core.unwrap_or("singular"), &Core::ALL, Core::name)?,
-            }),
-            other => Err(Failure::argument(format!(
-                "kernel: there is no `{other}`; there are: coulomb, coulomb-dipoles, gravity, biot-savart, and in the plane \
-                 harmonic2d, log2d"
-            ))),
-        }
+        let of_either = |mut unknown: UnknownName| {
+            if unknown.what == "kernel" {
+                unknown.known.extend(plane::Kernel::ALL.map(plane::Kernel::name));
+            }
+            unknown
+        };
+        Ok(names::kernel(&self.kernel, self.core.as_deref(), self.constant).map_err(of_either)?)
+    }
+
+    fn kernel_in_plane(&self) -> Result<plane::Kernel, Failure> {
+        Ok(names::kernel_in_plane(&self.kernel)?)
     }
 }
 
 /// A geometry, and how a described sum becomes one of the library's in it.
 pub(crate) trait Described: Geometry {
-    /// Numbers of a point.
-    const DIMENSION: usize;
-
     /// Points from numbers.
     fn points<T>(numbers: &[T]) -> &[Self::Point<T>]
     where
@@ -152,8 +140,6 @@ pub(crate) trait Described: Geometry {
 }
 
 impl Described for Space {
-    const DIMENSION: usize = 3;
-
     fn points<T: Precision>(numbers: &[T]) -> &[[T; 3]] {
         numbers.as_chunks::<3>().0
     }
@@ -162,8 +148,7 @@ impl Described for Space {
         if sum.outputs.is_empty() {
             return Ok(sum.kernel_in_space()?.outputs()[..1].to_vec());
         }
-        let named = |name: &String| named("outputs", name, &Output::ALL, Output::name);
-        sum.outputs.iter().map(named).collect()
+        Ok(names::outputs(&sum.outputs)?)
     }
 
     fn components(_: &farfield_sum, output: Output) -> Result<usize, Failure> {
@@ -179,15 +164,7 @@ impl Described for Space {
     }
 }
 
-impl farfield_sum {
-    fn kernel_in_plane(&self) -> Result<plane::Kernel, Failure> {
-        named("kernel", &self.kernel, &plane::Kernel::ALL, plane::Kernel::name)
-    }
-}
-
 impl Described for Plane {
-    const DIMENSION: usize = 2;
-
     fn points<T: Precision>(numbers: &[T]) -> &[[T; 2]] {
         numbers.as_chunks::<2>().0
     }
@@ -196,8 +173,7 @@ impl Described for Plane {
         if sum.outputs.is_empty() {
             return Ok(vec![plane::Output::Potential]);
         }
-        let named = |name: &String| named("outputs", name, &plane::Output::ALL, plane::Output::name);
-        sum.outputs.iter().map(named).collect()
+        Ok(names::outputs_in_plane(&sum.outputs)?)
     }
 
     fn components(sum: &farfield_sum, output: plane::Output) -> Result<usize, Failure> {
@@ -205,8 +181,7 @@ impl Described for Plane {
     }
 
     fn between<'a, T: Precision>(sum: &farfield_sum, sources: &'a [T]) -> Result<SumOf<'a, T, Self>, Failure> {
-        let core = sum.core.as_deref().unwrap_or("singular");
-        let core = named("core", core, &plane::Core::ALL, plane::Core::name)?;
+        let core = names::core_in_plane(sum.core.as_deref())?;
         let made = plane::Sum::new(sum.kernel_in_plane()?, Self::points(sources)).core(core, sum.sizes());
         Ok(if sum.complex { made.complex() } else { made })
     }
@@ -230,17 +205,6 @@ fn whole(key: &str, value: f64) -> Result<u64, Failure> {
     Err(Failure::argument(format!(
         "{key} = {value}: must be a whole number, not negative"
     )))
-}
-
-/// The value whose name was given.
-fn named<V: Copy>(argument: &str, name: &str, all: &[V], name_of: impl Fn(V) -> &'static str) -> Result<V, Failure> {
-    let wanted = name.replace('_', "-");
-    let found = all.iter().copied().find(|value| name_of(*value) == wanted);
-    found.ok_or_else(|| {
-        let names: Vec<_> = all.iter().map(|value| name_of(*value)).collect();
-        let names = names.join(", ");
-        Failure::argument(format!("{argument}: there is no `{name}`; there are: {names}"))
-    })
 }
 
 /// A sum of the kernel "coulomb", "coulomb-dipoles", "gravity" or "biot-savart" in space, or "harmonic2d" or "log2d" in the

@@ -94,7 +94,7 @@ pub fn device_seconds_in_plane<T: Precision>(properties: &Properties, sum: &plan
     let kind = crate::plane::kind::PairKind::of(&checked);
     let rates = crate::plane::tuning::rates::<T>(properties, &kind);
     let direct = 1e-9 * rates.direct(sources as f64 * targets as f64 * checked.vectors as f64);
-    let fmm = crate::plane::tuning::choose(&checked, &rates).seconds;
+    let fmm = crate::plane::tuning::choose(&checked, crate::plane::Counts::of(&checked), &rates).seconds;
     let components = |output: &plane::Output| output.components(checked.kernel, checked.complex);
     let results: usize = checked.outputs.iter().map(components).sum();
     let strengths = if checked.complex { 2 } else { 1 };

@@ -1,6 +1,7 @@
 //! What went wrong, as Python's own exceptions.
 
 use farfield::Error;
+use farfield::names::UnknownName;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 
@@ -15,6 +16,15 @@ pub enum Failure {
     Machine(String),
     /// A defect of the library.
     Panic(String),
+}
+
+impl From<UnknownName> for Failure {
+    fn from(mut unknown: UnknownName) -> Self {
+        // As Python writes names.
+        let known: Vec<String> = unknown.known.drain(..).map(|name| name.replace('-', "_")).collect();
+        let UnknownName { what, name, .. } = unknown;
+        Failure::Argument(format!("{what}: there is no `{name}`; there are: {}", known.join(", ")))
+    }
 }
 
 impl From<Error> for Failure {

@@ -3,9 +3,9 @@
 use crate::failure::{Failure, Names};
 use crate::numbers::{AnyNumbers, Scalar};
 use crate::pools::check_device;
-use farfield::kernel::{Core, Kernel, Output, Sizes, Softening};
+use farfield::kernel::{Kernel, Output, Sizes};
 use farfield::plane::Plane;
-use farfield::{Device, Geometry, Method, Options, Space, SumOf, plane};
+use farfield::{Device, Geometry, Options, Space, SumOf, names, plane};
 use pyo3::prelude::*;
 
 /// A sum as the package describes it: a dictionary with these keys. All arrays are aligned, in C order and of one precision.
@@ -36,21 +36,6 @@ pub struct Request {
     pub threads: Option<usize>,
     strengths_name: String,
     sizes_name: String,
-}
-
-/// The value whose name was given.
-fn named<V: Copy>(argument: &str, name: &str, all: &[V], name_of: impl Fn(V) -> &'static str) -> Result<V, Failure> {
-    let wanted = name.replace('_', "-");
-    all.iter()
-        .copied()
-        .find(|value| name_of(*value) == wanted)
-        .ok_or_else(|| {
-            let names: Vec<_> = all.iter().map(|value| name_of(*value).replace('-', "_")).collect();
-            Failure::Argument(format!(
-                "{argument}: there is no `{name}`; there are: {}",
-                names.join(", ")
-            ))
-        })
 }
 
 impl Request {
@@ -92,7 +77,7 @@ impl Request {
             .map_err(|text| Failure::Argument(format!("device: {text}")))?;
         Ok(Options {
             tolerance: self.tolerance,
-            method: named("method", &self.method, &Method::ALL, Method::name)?,
+            method: names::method(&self.method)?,
             device: check_device(device)?,
             order: self.order,
             theta: self.theta,
@@ -109,8 +94,7 @@ impl Request {
 
     /// What to compute in space.
     pub fn outputs_in_space(&self) -> Result<Vec<Output>, Failure> {
-        let named = |name: &String| named("outputs", name, &Output::ALL, Output::name);
-        self.outputs.iter().map(named).collect()
+        Ok(names::outputs(&self.outputs)?)
     }
 
     fn sizes<T: Scalar>(&self) -> Result<Sizes<T>, Failure> {
@@ -122,24 +106,7 @@ impl Request {
     }
 
     pub fn kernel_in_space(&self) -> Result<Kernel, Failure> {
-        let core = self.core.as_deref();
-        match self.kernel.as_str() {
-            "coulomb" => Ok(Kernel::Coulomb),
-            "coulomb-dipoles" => Ok(Kernel::CoulombDipoles),
-            "gravity" => Ok(Kernel::Gravity {
-                constant: self.constant,
-                softening: named(
-                    "softening_kernel",
-                    core.unwrap_or("plummer"),
-                    &Softening::ALL,
-                    Softening::name,
-                )?,
-            }),
-            "biot-savart" => Ok(Kernel::BiotSavart {
-                core: named("core", core.unwrap_or("singular"), &Core::ALL, Core::name)?,
-            }),
-            other => Err(Failure::Argument(format!("kernel: there is no `{other}` in space"))),
-        }
+        Ok(names::kernel(&self.kernel, self.core.as_deref(), self.constant)?)
     }
 
     /// What all sums have.
@@ -177,12 +144,9 @@ impl Requested for Space {
 
 impl Requested for Plane {
     fn sum<T: Scalar>(request: &Request) -> Result<SumOf<'_, T, Self>, Failure> {
-        let kernel = named("kernel", &request.kernel, &plane::Kernel::ALL, plane::Kernel::name)?;
-        let core = request.core.as_deref().unwrap_or("singular");
-        let core = named("core", core, &plane::Core::ALL, plane::Core::name)?;
-        let outputs = request.outputs.iter();
-        let outputs = outputs.map(|name| named("outputs", name, &plane::Output::ALL, plane::Output::name));
-        let outputs = outputs.collect::<Result<Vec<_>, _>>()?;
+        let kernel = names::kernel_in_plane(&request.kernel)?;
+        let core = names::core_in_plane(request.core.as_deref())?;
+        let outputs = names::outputs_in_plane(&request.outputs)?;
         let sources = request.sources.slice::<T>("sources")?.as_chunks::<2>().0;
         let mut sum = plane::Sum::new(kernel, sources).core(core, request.sizes()?);
         if request.complex {

@@ -1,11 +1,13 @@
 //! What sums: the plans of the engines behind one interface.
 
+use crate::memory::not_between_arrays;
 use crate::report::{Processor, Shared};
 use crate::{Error, Field};
 use farfield_core::plan::Parameters;
 use farfield_core::report::Seconds;
 use farfield_cuda::Device;
 use farfield_cuda::device::Precision;
+use farfield_cuda::resident::{Array, Resident};
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,6 +19,11 @@ pub trait Engine<T: Precision, O>: fmt::Debug + Send {
     fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, O>, Error>;
     /// Sums. After an error the field keeps its shape.
     fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T, O>) -> Result<(), Error>;
+    /// Sums for strengths on the device, if its points were there.
+    fn evaluate_array(&mut self, resident: &Resident<T>, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
+        let _ = (resident, strengths);
+        Err(not_between_arrays(self))
+    }
     /// What the plan settled on.
     fn parameters(&self) -> &Parameters;
     /// The tolerance; `None` where an expert fixed the order.
@@ -68,7 +75,7 @@ macro_rules! same_methods {
 }
 
 macro_rules! engines {
-    ($Output:ty, $Cpu:ty, $Cuda:ty) => {
+    ($Output:ty, $Cpu:ty, $Cuda:ty, $evaluate:ident) => {
         impl<T: Precision> Engine<T, $Output> for $Cpu {
             same_methods!(self => self, T, $Output);
             fn processor(&self) -> Processor {
@@ -78,6 +85,9 @@ macro_rules! engines {
 
         impl<T: Precision> Engine<T, $Output> for OnDevice<$Cuda> {
             same_methods!(self => self.plan, T, $Output);
+            fn evaluate_array(&mut self, resident: &Resident<T>, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
+                resident.$evaluate(&mut self.plan, strengths)
+            }
             fn processor(&self) -> Processor {
                 Processor::Cuda(self.device.properties().clone())
             }
@@ -88,12 +98,14 @@ macro_rules! engines {
 engines!(
     farfield_core::kernel::Output,
     farfield_core::Plan<T>,
-    farfield_cuda::Plan<T>
+    farfield_cuda::Plan<T>,
+    evaluate
 );
 engines!(
     farfield_core::plane::Output,
     farfield_core::plane::Plan<T>,
-    farfield_cuda::plane::Plan<T>
+    farfield_cuda::plane::Plan<T>,
+    evaluate_in_plane
 );
 
 impl<T: Precision> Engine<T, farfield_core::kernel::Output> for OnDevice<farfield_cuda::hybrid::Plan<T>> {

@@ -7,6 +7,7 @@ use crate::{Error, Field};
 use farfield_core::simd::Real;
 use farfield_core::{kernel, plane, verify};
 use farfield_cuda::device::{Precision, Properties};
+use farfield_cuda::resident::{DevicePoints, Resident};
 use farfield_cuda::{Device, auto, hybrid};
 use std::fmt;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ pub type PointCounts = (usize, usize);
 
 /// Three dimensions, or the plane. Implemented by [`Space`] and [`Plane`] alone.
 pub trait Geometry: sealed::Sealed + fmt::Debug + Copy + Send + Sync + 'static {
+    /// Numbers of a point.
+    const COORDINATES: usize;
     /// A point.
     type Point<T: Precision>: Copy + fmt::Debug + Send + Sync;
     /// What can be computed.
@@ -59,6 +62,14 @@ pub trait Geometry: sealed::Sealed + fmt::Debug + Copy + Send + Sync + 'static {
     fn on_gpu<T: Precision>(
         device: Arc<Device>,
         sum: &Self::Sum<'_, T>,
+    ) -> Result<Box<dyn Engine<T, Self::Output>>, Error>;
+    /// A plan on a graphics processor for points that are there.
+    #[doc(hidden)]
+    fn on_arrays<T: Precision>(
+        device: &Arc<Device>,
+        resident: &Resident<T>,
+        sum: &Self::Sum<'_, T>,
+        points: &DevicePoints<'_, T>,
     ) -> Result<Box<dyn Engine<T, Self::Output>>, Error>;
     /// A plan that both share.
     #[doc(hidden)]
@@ -91,7 +102,7 @@ pub trait Geometry: sealed::Sealed + fmt::Debug + Copy + Send + Sync + 'static {
 
 /// What both geometries do by the same words.
 macro_rules! same_words {
-    ($Cuda:path) => {
+    ($Cuda:path, $plan:ident) => {
         fn with_targets<'a, T: Precision>(sum: Self::Sum<'a, T>, targets: &'a [Self::Point<T>]) -> Self::Sum<'a, T> {
             sum.targets(targets)
         }
@@ -122,15 +133,25 @@ macro_rules! same_words {
             let plan = OnGpu::new(&device, sum)?;
             Ok(Box::new(OnDevice { plan, device }))
         }
+        fn on_arrays<T: Precision>(
+            device: &Arc<Device>,
+            resident: &Resident<T>,
+            sum: &Self::Sum<'_, T>,
+            points: &DevicePoints<'_, T>,
+        ) -> Result<Box<dyn Engine<T, Self::Output>>, Error> {
+            let (plan, device) = (resident.$plan(sum, points)?, device.clone());
+            Ok(Box::new(OnDevice { plan, device }))
+        }
     };
 }
 
 impl Geometry for Space {
+    const COORDINATES: usize = 3;
     type Point<T: Precision> = [T; 3];
     type Output = kernel::Output;
     type Sum<'a, T: Precision> = farfield_core::Sum<'a, T>;
 
-    same_words!(farfield_cuda::Plan);
+    same_words!(farfield_cuda::Plan, plan);
 
     fn on_both<T: Precision>(
         device: Arc<Device>,
@@ -183,11 +204,12 @@ impl Geometry for Space {
 }
 
 impl Geometry for Plane {
+    const COORDINATES: usize = 2;
     type Point<T: Precision> = [T; 2];
     type Output = plane::Output;
     type Sum<'a, T: Precision> = plane::Sum<'a, T>;
 
-    same_words!(farfield_cuda::plane::Plan);
+    same_words!(farfield_cuda::plane::Plan, plan_in_plane);
 
     fn on_both<T: Precision>(
         device: Arc<Device>,

@@ -34,6 +34,7 @@ mod plan_of;
 mod sum;
 
 pub mod memory;
+pub mod names;
 pub mod plane;
 pub mod report;
 pub mod verify;

@@ -21,6 +21,10 @@ impl<T: Precision, G: Geometry> PlanOf<T, G> {
         Self { engine, counts, note }
     }
 
+    pub(crate) fn engine(&mut self) -> &mut dyn Engine<T, G::Output> {
+        self.engine.as_mut()
+    }
+
     /// Sums for the given strengths: `strengths[(vector * sources + source) * components + component]`.
     ///
     /// # Errors

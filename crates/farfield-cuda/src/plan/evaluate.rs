@@ -45,8 +45,8 @@ pub struct Plan<T: Precision> {
     pub(super) buffers: Buffers,
     pub(super) engine: Engine<T>,
     pub(super) planning: f64,
-    seconds: Seconds,
-    evaluated: bool,
+    pub(super) seconds: Seconds,
+    pub(super) evaluated: bool,
 }
 
 impl<T: Precision> Plan<T> {
@@ -173,7 +173,7 @@ impl<T: Precision> Plan<T> {
     }
 
     /// What only the first evaluation adds: the time to build the tree, and the counts.
-    fn add_building(&mut self, seconds: &mut Seconds) -> Result<(), Error> {
+    pub(super) fn add_building(&mut self, seconds: &mut Seconds) -> Result<(), Error> {
         if let Engine::Fmm(fmm) = &self.engine
             && !self.evaluated
         {

@@ -6,4 +6,4 @@ mod on_device;
 
 pub(crate) use build::check_point_count;
 pub use evaluate::Plan;
-pub(crate) use on_device::PointsOnDevice;
+pub(crate) use on_device::{EvaluatedOnDevice, PointsOnDevice};

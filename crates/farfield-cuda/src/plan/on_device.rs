@@ -3,19 +3,39 @@
 use super::Plan;
 use super::build::{check_extent, input_of};
 use super::evaluate::Engine;
-use crate::device::{Buffers, Precision, Values};
+use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::direct::SumInput;
 use crate::error::Error;
 use crate::kernel::{PairKind, SizeKind};
 use cudarc::driver::CudaSlice;
 use farfield_core::Sum;
+use farfield_core::report::Seconds;
+use std::time::Instant;
 
-/// Checked points on the device, three numbers each.
+/// Checked points on the device, three numbers each; in the plane two.
 pub(crate) struct PointsOnDevice<'a, T> {
     pub sources: Values<'a, T>,
     pub targets: Option<Values<'a, T>>,
     /// Core sizes, where each source has its own.
     pub sizes: Option<Values<'a, T>>,
+}
+
+/// A plan in space or in the plane that sums strengths on the device to results on the device.
+pub(crate) trait EvaluatedOnDevice<T: Precision> {
+    /// Where its work is done.
+    fn buffers(&self) -> &Buffers;
+    /// How many strengths there are, and the numbers of one.
+    fn strengths(&self) -> (usize, usize);
+    /// The name of each output, and its numbers at a target.
+    fn outputs(&self) -> Vec<(&'static str, usize)>;
+    /// How many targets all vectors have together.
+    fn result_rows(&self) -> usize;
+    /// Starts to sum.
+    fn launch_on_device(&mut self, strengths: Values<T>) -> Result<Timeline, Error>;
+    /// The values of each output, which the next evaluation overwrites; `None` without sources or targets.
+    fn results(&self) -> Option<Vec<&CudaSlice<T>>>;
+    /// Notes where the time of an evaluation went, once the device is done.
+    fn note_times(&mut self, timeline: &Timeline, total: f64) -> Result<(), Error>;
 }
 
 impl<T: Precision> Plan<T> {
@@ -26,6 +46,7 @@ impl<T: Precision> Plan<T> {
         points: &PointsOnDevice<T>,
         extent: f64,
     ) -> Result<Self, Error> {
+        let start = Instant::now();
         check_extent::<T>(extent)?;
         let checked = sum.checked();
         let mut kind = PairKind::of(&checked);
@@ -44,14 +65,46 @@ impl<T: Precision> Plan<T> {
             global_size2,
             ..input
         };
-        Self::build(buffers, &checked, input, extent)
+        let mut plan = Self::build(buffers, &checked, input, extent)?;
+        plan.planning = start.elapsed().as_secs_f64();
+        Ok(plan)
     }
 
     /// Sums for strengths on the device; returns the values of each output, not waiting for them.
     pub(crate) fn evaluate_on_device(mut self, strengths: Values<T>) -> Result<Vec<CudaSlice<T>>, Error> {
-        if self.source_count == 0 || self.target_count == 0 {
+        if self.results().is_none() {
             let zeros = |components: usize| self.buffers.zeros(self.vectors * self.target_count * components);
             return self.outputs.iter().map(|output| zeros(output.components())).collect();
+        }
+        self.launch_on_device(strengths)?;
+        Ok(match self.engine {
+            Engine::Direct(direct) => direct.into_outputs(),
+            Engine::Fmm(fmm) => fmm.into_outputs(),
+        })
+    }
+}
+
+impl<T: Precision> EvaluatedOnDevice<T> for Plan<T> {
+    fn buffers(&self) -> &Buffers {
+        &self.buffers
+    }
+
+    fn strengths(&self) -> (usize, usize) {
+        (self.vectors * self.source_count, self.kernel.strength_components())
+    }
+
+    fn outputs(&self) -> Vec<(&'static str, usize)> {
+        let about = |output: &farfield_core::kernel::Output| (output.name(), output.components());
+        self.outputs.iter().map(about).collect()
+    }
+
+    fn result_rows(&self) -> usize {
+        self.vectors * self.target_count
+    }
+
+    fn launch_on_device(&mut self, strengths: Values<T>) -> Result<Timeline, Error> {
+        if self.results().is_none() {
+            return Timeline::start(self.buffers.stream());
         }
         if self.has_passes() {
             return Err(Error::Unsupported {
@@ -62,10 +115,25 @@ impl<T: Precision> Plan<T> {
                 remedy: "sum fewer vectors at once",
             });
         }
-        self.engine.evaluate(&self.buffers, strengths)?;
-        Ok(match self.engine {
-            Engine::Direct(direct) => direct.into_outputs(),
-            Engine::Fmm(fmm) => fmm.into_outputs(),
+        self.engine.evaluate(&self.buffers, strengths)
+    }
+
+    fn results(&self) -> Option<Vec<&CudaSlice<T>>> {
+        if self.source_count == 0 || self.target_count == 0 {
+            return None;
+        }
+        Some(match &self.engine {
+            Engine::Direct(direct) => direct.outputs().collect(),
+            Engine::Fmm(fmm) => fmm.outputs().collect(),
         })
+    }
+
+    fn note_times(&mut self, timeline: &Timeline, total: f64) -> Result<(), Error> {
+        let mut seconds = Seconds::default();
+        timeline.add_to(&mut seconds)?;
+        self.add_building(&mut seconds)?;
+        seconds.total = total + if self.evaluated { 0.0 } else { self.planning };
+        (self.seconds, self.evaluated) = (seconds, true);
+        Ok(())
     }
 }

@@ -2,12 +2,13 @@
 
 use super::direct_program;
 use super::ends::Ends;
+use super::input::SumInput;
 use super::kind::PairKind;
-use crate::device::{Blocks, Buffers, In, Out, Precision, Timeline, kernels};
+use crate::device::{Blocks, Buffers, In, Out, Precision, Timeline, Values, kernels};
 use crate::direct::{AllPairs, Blocking, slices};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
-use farfield_core::plane::{CheckedSum, Kernel};
+use farfield_core::plane::Kernel;
 use farfield_core::report::Phase;
 
 /// How the work is cut into threads.
@@ -41,29 +42,26 @@ pub(super) struct Direct<T: Precision> {
 
 impl<T: Precision> Direct<T> {
     /// Bytes of device memory.
-    pub fn forecast(checked: &CheckedSum<T>, batch: usize, multiprocessors: usize) -> u64 {
-        let (slices, _) = slices_of(checked, multiprocessors);
-        let positions = 2 * checked.point_count() * std::mem::size_of::<T>();
-        Ends::forecast(checked, batch, slices) + positions as u64
+    pub fn forecast(input: &SumInput<T>, batch: usize, multiprocessors: usize) -> u64 {
+        let (slices, _) = slices_of(input, multiprocessors);
+        let positions = 2 * input.counts().points() * std::mem::size_of::<T>();
+        Ends::forecast(input, batch, slices) + positions as u64
     }
 
-    pub fn new(buffers: Buffers, checked: &CheckedSum<T>, batch: usize) -> Result<Self, Error> {
-        let (slices, slice_length) = slices_of(checked, buffers.device().properties().multiprocessors);
-        let kernels = Kernels::load(buffers.device(), &direct_program::<T>(&PairKind::of(checked)))?;
+    pub fn new(buffers: Buffers, input: &SumInput<T>, batch: usize) -> Result<Self, Error> {
+        let (slices, slice_length) = slices_of(input, buffers.device().properties().multiprocessors);
+        let kernels = Kernels::load(buffers.device(), &direct_program::<T>(&input.kind))?;
         Ok(Self {
             slice_length,
-            sources: buffers.upload(checked.sources.as_flattened())?,
-            targets: checked
-                .targets
-                .map(|targets| buffers.upload(targets.as_flattened()))
-                .transpose()?,
-            ends: Ends::new(buffers, checked, batch, slices)?,
+            sources: buffers.place(input.sources)?,
+            targets: input.targets.map(|targets| buffers.place(targets)).transpose()?,
+            ends: Ends::new(buffers, input, batch, slices)?,
             kernels,
         })
     }
 
     /// Sums for the given strengths.
-    pub fn evaluate(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
+    pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
         for vectors in self.ends.batches() {
             self.ends.pack(strengths, &vectors, &self.sources, None)?;
             let blocking = blocking(&self.ends.kind);
@@ -88,12 +86,12 @@ impl<T: Precision> Direct<T> {
     }
 }
 
-fn slices_of<T: Precision>(checked: &CheckedSum<T>, multiprocessors: usize) -> (u32, u32) {
-    let blocking = blocking(&PairKind::of(checked));
+fn slices_of<T: Precision>(input: &SumInput<T>, multiprocessors: usize) -> (u32, u32) {
+    let counts = input.counts();
     slices(
-        &blocking,
-        checked.sources.len(),
-        checked.target_count(),
+        &blocking(&input.kind),
+        counts.sources,
+        counts.targets(),
         multiprocessors,
     )
 }

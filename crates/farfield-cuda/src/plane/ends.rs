@@ -1,13 +1,12 @@
 //! What the direct sum and the FMM begin and end with: sources are packed with their strengths, sums become outputs.
 
 use super::direct_program;
+use super::input::SumInput;
 use super::kind::PairKind;
-use crate::device::{Blocks, Buffers, Complex, In, Out, Precision, Source, kernels, parameters};
+use crate::device::{Blocks, Buffers, Complex, In, Out, Precision, Source, Values, kernels, parameters};
 use crate::error::Error;
-use crate::kernel::SizeKind;
 use cudarc::driver::CudaSlice;
-use farfield_core::kernel::Sizes;
-use farfield_core::plane::{CheckedSum, Output};
+use farfield_core::plane::Output;
 use std::ops::Range;
 
 /// The order points are in: the caller's number of each, or `None` if that is the caller's.
@@ -75,24 +74,20 @@ const SOURCE: usize = 4;
 
 impl<T: Precision> Ends<T> {
     /// Bytes of device memory.
-    pub fn forecast(checked: &CheckedSum<T>, batch: usize, slices: u32) -> u64 {
-        let kind = PairKind::of(checked);
-        let (sources, targets) = (checked.sources.len(), checked.target_count());
-        let streams = batch * runs_of(checked, &kind);
-        let per_source = 1 + batch * parts_of(checked) + streams * SOURCE;
-        let per_target = streams * slices as usize * kind.sums() + checked.vectors * 2 * checked.outputs.len();
+    pub fn forecast(input: &SumInput<T>, batch: usize, slices: u32) -> u64 {
+        let (sources, targets) = (input.counts().sources, input.counts().targets());
+        let streams = batch * input.runs();
+        let per_source = 1 + batch * input.parts() + streams * SOURCE;
+        let results = input.checked.vectors * 2 * input.checked.outputs.len();
+        let per_target = streams * slices as usize * input.kind.sums() + results;
         ((sources * per_source + targets * per_target) * std::mem::size_of::<T>()) as u64
     }
 
-    pub fn new(buffers: Buffers, checked: &CheckedSum<T>, batch: usize, slices: u32) -> Result<Self, Error> {
-        let kind = PairKind::of(checked);
+    pub fn new(buffers: Buffers, input: &SumInput<T>, batch: usize, slices: u32) -> Result<Self, Error> {
+        let (checked, kind) = (&input.checked, input.kind);
         let kernels = Kernels::load(buffers.device(), &direct_program::<T>(&kind))?;
-        let (sources, targets) = (checked.sources.len(), checked.target_count());
-        let (parts, runs) = (parts_of(checked), runs_of(checked, &kind));
-        let sizes = match checked.sizes {
-            Sizes::PerSource(sizes) if kind.sizes == SizeKind::PerSource => sizes,
-            _ => &[][..],
-        };
+        let (sources, targets) = (input.counts().sources, input.counts().targets());
+        let (parts, runs) = (input.parts(), input.runs());
         let outputs = checked
             .outputs
             .iter()
@@ -105,16 +100,13 @@ impl<T: Precision> Ends<T> {
             kind,
             source_count: sources as u32,
             target_count: targets as u32,
-            global_size2: match checked.sizes {
-                Sizes::Global(size) if kind.sizes == SizeKind::Global => *size * *size,
-                _ => T::ZERO,
-            },
+            global_size2: input.global_size2(),
             vectors: checked.vectors,
             batch,
             parts: parts as u32,
             runs: runs as u32,
             slices,
-            sizes: buffers.upload(sizes)?,
+            sizes: buffers.place(input.sizes)?,
             strengths: buffers.uninit(batch * parts * sources)?,
             packed: buffers.uninit(batch * runs * SOURCE * sources)?,
             sums: buffers.uninit(batch * runs * slices as usize * kind.sums() * targets)?,
@@ -140,14 +132,14 @@ impl<T: Precision> Ends<T> {
     /// Packs the sources of some vectors, whose positions are in the engine's order.
     pub fn pack(
         &mut self,
-        strengths: &[T],
+        strengths: Values<T>,
         vectors: &Range<usize>,
         positions: &CudaSlice<T>,
         permutation: Permutation,
     ) -> Result<(), Error> {
         let per_vector = (self.source_count * self.parts) as usize;
-        let strengths = &strengths[vectors.start * per_vector..vectors.end * per_vector];
-        self.buffers.write(strengths, &mut self.strengths)?;
+        let strengths = strengths.part(vectors.start * per_vector..vectors.end * per_vector);
+        self.buffers.put(strengths, &mut self.strengths)?;
         let grid = (self.source_count.div_ceil(256), self.streams(vectors), 1);
         self.kernels.pack_sources.launch(
             self.buffers.stream(),
@@ -189,6 +181,11 @@ impl<T: Precision> Ends<T> {
         )
     }
 
+    /// The values of each output, on the device.
+    pub fn outputs(&self) -> impl Iterator<Item = &CudaSlice<T>> {
+        self.outputs.iter().map(|(_, values)| values)
+    }
+
     /// Brings the values of each output to the host, into memory that `values` has if it has any.
     pub fn read_outputs(&self, values: &mut [Vec<T>]) -> Result<(), Error> {
         for ((_, on_device), values) in self.outputs.iter().zip(values) {
@@ -197,14 +194,4 @@ impl<T: Precision> Ends<T> {
         }
         Ok(())
     }
-}
-
-/// Numbers of strength per source.
-pub(super) fn parts_of<T>(checked: &CheckedSum<T>) -> usize {
-    1 + usize::from(checked.complex)
-}
-
-/// Runs of the engine for each vector.
-pub(super) fn runs_of<T>(checked: &CheckedSum<T>, kind: &PairKind) -> usize {
-    if kind.complex { 1 } else { parts_of(checked) }
 }

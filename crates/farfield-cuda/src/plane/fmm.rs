@@ -2,15 +2,14 @@
 
 use super::connect::{Connections, Criterion};
 use super::ends::Ends;
-use super::kind::PairKind;
+use super::input::SumInput;
 use super::pyramid::{BoxOf, Pyramid};
 use super::tuning::{Choice, leaf_targets};
 use super::{connect_program, direct_program, expansion_program, first_of_level, leaf_program, pyramid_program};
-use crate::device::{Blocks, Buffers, Complex, In, Out, Precision, Row, Source, Timeline, kernels, parameters};
+use crate::device::{Blocks, Buffers, Complex, In, Out, Precision, Row, Source, Timeline, Values, kernels, parameters};
 use crate::error::Error;
 use crate::tree::DevicePoints;
 use cudarc::driver::CudaSlice;
-use farfield_core::plane::CheckedSum;
 use farfield_core::report::Phase;
 use std::ops::Range;
 
@@ -116,14 +115,14 @@ parameters! {
 
 impl<T: Precision> Fmm<T> {
     /// Bytes of device memory.
-    pub fn forecast(checked: &CheckedSum<T>, batch: usize, choice: &Choice) -> u64 {
-        let kind = PairKind::of(checked);
+    pub fn forecast(input: &SumInput<T>, batch: usize, choice: &Choice) -> u64 {
+        let points = input.counts().points();
         let (boxes, leaves) = (first_of_level(choice.depth + 1), 1 << (2 * choice.depth));
-        let streams = batch * super::ends::runs_of(checked, &kind);
+        let streams = batch * input.runs();
         let expansions = 4 * boxes * streams * (choice.order + 1) * std::mem::size_of::<T>();
-        let caller_positions = 2 * checked.point_count() * std::mem::size_of::<T>();
-        Ends::forecast(checked, batch, 1)
-            + Pyramid::<T>::forecast(checked.point_count(), choice.depth)
+        let caller_positions = 2 * points * std::mem::size_of::<T>();
+        Ends::forecast(input, batch, 1)
+            + Pyramid::<T>::forecast(points, choice.depth)
             + Connections::forecast(boxes, leaves)
             + (expansions + caller_positions) as u64
     }
@@ -131,14 +130,14 @@ impl<T: Precision> Fmm<T> {
     /// `None` if too many points share places for lists of couplings.
     pub fn new(
         buffers: Buffers,
-        checked: &CheckedSum<T>,
+        input: &SumInput<T>,
         batch: usize,
         choice: &Choice,
         most_list_bytes: u64,
     ) -> Result<Option<Self>, Error> {
-        let kind = PairKind::of(checked);
+        let (counts, kind) = (input.counts(), input.kind);
         let leaves = 1usize << (2 * choice.depth);
-        let per_leaf = checked.target_count().div_ceil(leaves);
+        let per_leaf = counts.targets().div_ceil(leaves);
         let expansions = expansion_program::<T>(&kind, choice.order);
         let leaf = leaf_program::<T>(&kind, choice.order, leaf_targets(per_leaf));
         let device = buffers.device();
@@ -151,30 +150,27 @@ impl<T: Precision> Fmm<T> {
         ])?;
         let kernels = Kernels::load(device, &expansions)?;
         let leaf = LeafKernels::load(device, &leaf)?;
-        let sources = buffers.upload(checked.sources.as_flattened())?;
-        let targets = checked
-            .targets
-            .map(|targets| buffers.upload(targets.as_flattened()))
-            .transpose()?;
+        let sources = buffers.place(input.sources)?;
+        let targets = input.targets.map(|targets| buffers.place(targets)).transpose()?;
         let mut building = Timeline::start(buffers.stream())?;
         let points = DevicePoints {
             sources: &sources,
-            source_count: checked.sources.len(),
-            targets: targets.as_ref().map(|targets| (targets, checked.target_count())),
+            source_count: counts.sources,
+            targets: targets.as_ref().map(|targets| (targets, counts.targets())),
         };
         let pyramid = Pyramid::build(&buffers, &points, choice.depth)?;
         building.end(Phase::Sort)?;
-        let criterion = Criterion::new(choice.theta, checked.core_reach(), choice.shortcut);
+        let criterion = Criterion::new(choice.theta, input.checked.core_reach(), choice.shortcut);
         let Some(connections) = Connections::build(&buffers, &pyramid, &criterion, most_list_bytes)? else {
             return Ok(None);
         };
         building.end(Phase::Connect)?;
-        let streams = batch * super::ends::runs_of(checked, &kind);
+        let streams = batch * input.runs();
         let coefficients = 2 * pyramid.box_count() * streams * (choice.order + 1);
         Ok(Some(Self {
             multipoles: buffers.uninit(coefficients)?,
             locals: buffers.uninit(coefficients)?,
-            ends: Ends::new(buffers, checked, batch, 1)?,
+            ends: Ends::new(buffers, input, batch, 1)?,
             pyramid,
             connections,
             criterion,
@@ -185,7 +181,7 @@ impl<T: Precision> Fmm<T> {
     }
 
     /// Sums for the given strengths (as the caller orders them) into the outputs on the device.
-    pub fn evaluate(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
+    pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
         for vectors in self.ends.batches() {
             self.evaluate_vectors(strengths, &vectors, timeline)?;
         }
@@ -194,7 +190,7 @@ impl<T: Precision> Fmm<T> {
 
     fn evaluate_vectors(
         &mut self,
-        strengths: &[T],
+        strengths: Values<T>,
         vectors: &Range<usize>,
         timeline: &mut Timeline,
     ) -> Result<(), Error> {

@@ -15,7 +15,7 @@
 //! - `pyramid`: the median-split pyramid, sorted on the device;
 //! - `connect`: who acts on whom, by the theta criterion;
 //! - `fmm`: the algorithm on one screen; `direct`: every pair;
-//! - `ends`: what both begin and end with;
+//! - `input`: what is summed, with points of the host or of the device; `ends`: what both begin and end with;
 //! - [`kind`]: what the code is specialised for; [`tuning`]: tolerance to order and depth;
 //! - [`Plan`]: the front door.
 
@@ -23,11 +23,14 @@ mod connect;
 mod direct;
 mod ends;
 mod fmm;
+mod input;
 pub mod kind;
+mod on_device;
 mod plan;
 mod pyramid;
 pub mod tuning;
 
+pub use input::Counts;
 pub use plan::Plan;
 
 use crate::compile::Program;

@@ -2,14 +2,14 @@
 
 use super::direct::Direct;
 use super::fmm::Fmm;
-use super::kind::PairKind;
+use super::input::SumInput;
 use super::tuning::{self, Choice};
-use crate::device::{Buffers, Device, Precision, Timeline, vectors_at_once};
+use crate::device::{Buffers, Device, Precision, Timeline, Values, vectors_at_once};
 use crate::error::Error;
 use crate::plan::check_point_count;
 use farfield_core::Method;
 use farfield_core::plan::{Parameters, check_strength_count, check_strengths};
-use farfield_core::plane::{CheckedSum, Core, Field, Kernel, Output, Sum};
+use farfield_core::plane::{Core, Field, Kernel, Output, Sum};
 use farfield_core::report::{Interactions, Seconds};
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,7 +19,7 @@ const MOST_AT_ONCE: usize = 16;
 
 /// What does the summing.
 #[derive(Debug)]
-enum Engine<T: Precision> {
+pub(super) enum Engine<T: Precision> {
     Direct(Box<Direct<T>>),
     Fmm(Box<Fmm<T>>),
 }
@@ -28,21 +28,21 @@ enum Engine<T: Precision> {
 /// nothing else.
 #[derive(Debug)]
 pub struct Plan<T: Precision> {
-    kernel: Kernel,
-    complex: bool,
-    outputs: Vec<Output>,
-    vectors: usize,
-    source_count: usize,
-    target_count: usize,
+    pub(super) kernel: Kernel,
+    pub(super) complex: bool,
+    pub(super) outputs: Vec<Output>,
+    pub(super) vectors: usize,
+    pub(super) source_count: usize,
+    pub(super) target_count: usize,
     tolerance: Option<f64>,
     parameters: Parameters,
     notes: Vec<String>,
-    buffers: Buffers,
+    pub(super) buffers: Buffers,
     /// `None` without sources or targets.
-    engine: Option<Engine<T>>,
-    planning: f64,
-    seconds: Seconds,
-    evaluated: bool,
+    pub(super) engine: Option<Engine<T>>,
+    pub(super) planning: f64,
+    pub(super) seconds: Seconds,
+    pub(super) evaluated: bool,
 }
 
 impl<T: Precision> Plan<T> {
@@ -54,37 +54,43 @@ impl<T: Precision> Plan<T> {
     pub fn new(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
         let start = Instant::now();
         check_extent::<T>(sum.check()?)?;
-        let checked = sum.checked();
-        check_point_count(checked.point_count())?;
-        let mut plan = Self::empty(Buffers::new(device)?, &checked);
-        if checked.sources.is_empty() || checked.target_count() == 0 {
+        Self::build(Buffers::new(device)?, &SumInput::of(&sum.checked()), start)
+    }
+
+    /// Chooses method and parameters for a checked sum, whose points may be on the device already.
+    pub(super) fn build(buffers: Buffers, input: &SumInput<T>, start: Instant) -> Result<Self, Error> {
+        let (checked, counts) = (&input.checked, input.counts());
+        check_point_count(counts.points())?;
+        let rates = tuning::rates::<T>(buffers.device().properties(), &input.kind);
+        let mut plan = Self::empty(buffers, input);
+        if counts.pairs() == 0 {
             return Ok(plan);
         }
-        let rates = tuning::rates::<T>(device.properties(), &PairKind::of(&checked));
-        let choice = tuning::choose(&checked, &rates);
-        let pairs = pairs_of_all(&checked) as f64 * checked.vectors as f64;
+        let choice = tuning::choose(checked, counts, &rates);
+        let pairs = counts.pairs() as f64 * checked.vectors as f64;
         let direct = match checked.method {
             Method::Direct => true,
             Method::Auto => 1e-9 * rates.direct(pairs) < choice.seconds,
             _ => false,
         };
         if direct {
-            plan.use_direct(&checked)?;
+            plan.use_direct(input)?;
         } else {
-            plan.use_fmm(&checked, &choice)?;
+            plan.use_fmm(input, &choice)?;
         }
         plan.planning = start.elapsed().as_secs_f64();
         Ok(plan)
     }
 
-    fn empty(buffers: Buffers, checked: &CheckedSum<T>) -> Self {
+    fn empty(buffers: Buffers, input: &SumInput<T>) -> Self {
+        let (checked, counts) = (&input.checked, input.counts());
         Self {
             kernel: checked.kernel,
             complex: checked.complex,
             outputs: checked.outputs.to_vec(),
             vectors: checked.vectors,
-            source_count: checked.sources.len(),
-            target_count: checked.target_count(),
+            source_count: counts.sources,
+            target_count: counts.targets(),
             tolerance: checked.order.is_none().then_some(checked.tolerance),
             parameters: Parameters {
                 method: Method::Direct,
@@ -99,17 +105,17 @@ impl<T: Precision> Plan<T> {
         }
     }
 
-    fn use_direct(&mut self, checked: &CheckedSum<T>) -> Result<(), Error> {
+    fn use_direct(&mut self, input: &SumInput<T>) -> Result<(), Error> {
         let device = self.buffers.device();
         let multiprocessors = device.properties().multiprocessors;
-        let batch = vectors_at_once(device, checked.vectors.min(MOST_AT_ONCE), None, |batch| {
-            Direct::forecast(checked, batch, multiprocessors)
+        let batch = vectors_at_once(device, self.vectors.min(MOST_AT_ONCE), None, |batch| {
+            Direct::forecast(input, batch, multiprocessors)
         })?;
-        let direct = Direct::new(self.buffers.clone(), checked, batch)?;
+        let direct = Direct::new(self.buffers.clone(), input, batch)?;
         self.parameters = Parameters {
             method: Method::Direct,
             interactions: Interactions {
-                p2p: pairs_of_all(checked),
+                p2p: input.counts().pairs(),
                 ..Interactions::default()
             },
             ..Parameters::default()
@@ -118,14 +124,17 @@ impl<T: Precision> Plan<T> {
         Ok(())
     }
 
-    fn use_fmm(&mut self, checked: &CheckedSum<T>, choice: &Choice) -> Result<(), Error> {
+    fn use_fmm(&mut self, input: &SumInput<T>, choice: &Choice) -> Result<(), Error> {
+        let checked = &input.checked;
         let device = self.buffers.device();
         let free = device.free_memory()?;
         let batch = vectors_at_once(device, checked.vectors.min(MOST_AT_ONCE), Some(free), |batch| {
-            Fmm::forecast(checked, batch, choice)
+            Fmm::forecast(input, batch, choice)
         })?;
-        let fmm = Fmm::new(self.buffers.clone(), checked, batch, choice, free / 4)?;
-        let Some(fmm) = fmm.filter(|fmm| !(checked.method == Method::Auto && meets_nearly_all(fmm, checked))) else {
+        let fmm = Fmm::new(self.buffers.clone(), input, batch, choice, free / 4)?;
+        let Some(fmm) =
+            fmm.filter(|fmm| !(checked.method == Method::Auto && meets_nearly_all(fmm, input.counts().pairs())))
+        else {
             let note = match checked.core {
                 Core::Singular => "direct: cheaper than the FMM for these points".to_owned(),
                 _ => format!(
@@ -134,7 +143,7 @@ impl<T: Precision> Plan<T> {
                 ),
             };
             self.notes.push(note);
-            return self.use_direct(checked);
+            return self.use_direct(input);
         };
         let totals = fmm.connections.totals;
         self.parameters = Parameters {
@@ -142,7 +151,7 @@ impl<T: Precision> Plan<T> {
             order: Some(choice.order),
             lowest_m2l_order: None,
             theta: Some(choice.theta),
-            leaf_capacity: Some(checked.point_count().div_ceil(fmm.pyramid.leaves())),
+            leaf_capacity: Some(input.counts().points().div_ceil(fmm.pyramid.leaves())),
             depth: Some(choice.depth),
             boxes: fmm.pyramid.box_count(),
             interactions: Interactions {
@@ -208,7 +217,7 @@ impl<T: Precision> Plan<T> {
         let parts = 1 + usize::from(self.complex);
         check_strength_count(strengths.len(), self.source_count, parts, self.vectors)?;
         let mut timeline = Timeline::start(self.buffers.stream())?;
-        self.launch(strengths, &mut timeline)?;
+        self.launch(Values::Host(strengths), &mut timeline)?;
         // Looked at while the device works.
         let largest = check_strengths(strengths, self.source_count, parts, self.vectors)?;
         self.fetch(values)?;
@@ -217,7 +226,7 @@ impl<T: Precision> Plan<T> {
     }
 
     /// Starts all of an evaluation's work on the device.
-    fn launch(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
+    pub(super) fn launch(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
         match &mut self.engine {
             None => Ok(()),
             Some(Engine::Direct(direct)) => direct.evaluate(strengths, timeline),
@@ -239,7 +248,7 @@ impl<T: Precision> Plan<T> {
     }
 
     /// Where the device's time went, once it is done.
-    fn add_times(&self, timeline: &Timeline, seconds: &mut Seconds) -> Result<(), Error> {
+    pub(super) fn add_times(&self, timeline: &Timeline, seconds: &mut Seconds) -> Result<(), Error> {
         timeline.add_to(seconds)?;
         match &self.engine {
             Some(Engine::Fmm(fmm)) if !self.evaluated => fmm.building.add_to(seconds),
@@ -279,17 +288,13 @@ impl<T: Precision> Plan<T> {
     }
 }
 
-fn pairs_of_all<T: Precision>(checked: &CheckedSum<T>) -> u64 {
-    checked.sources.len() as u64 * checked.target_count() as u64
-}
-
 /// Whether an FMM would leave less than a tenth of the pairs to expansions.
-fn meets_nearly_all<T: Precision>(fmm: &Fmm<T>, checked: &CheckedSum<T>) -> bool {
-    10 * u128::from(fmm.connections.totals.p2p) > 9 * u128::from(pairs_of_all(checked))
+fn meets_nearly_all<T: Precision>(fmm: &Fmm<T>, pairs: u64) -> bool {
+    10 * u128::from(fmm.connections.totals.p2p) > 9 * u128::from(pairs)
 }
 
 /// Squares of distances must neither overflow nor be flushed to zero.
-fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
+pub(super) fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
     let range = if T::DOUBLE {
         0.0..=f64::INFINITY
     } else {
@@ -332,7 +337,9 @@ mod tests {
             shortcut: 18,
             seconds: 0.0,
         };
-        let bytes = |batch: usize, order: usize| Fmm::forecast(&sum.checked(), batch, &Choice { order, ..choice });
+        let bytes = |batch: usize, order: usize| {
+            Fmm::forecast(&SumInput::of(&sum.checked()), batch, &Choice { order, ..choice })
+        };
         assert!(bytes(1, 14) < bytes(8, 14) && bytes(1, 14) < bytes(1, 30));
         // Packed sources, sums, and two expansions of 1365 boxes for every vector more.
         let per_vector = 10_000 * 8 * (1 + 4 + 2) + 4 * 1365 * 15 * 8;

@@ -1,6 +1,7 @@
 //! From the tolerance to depth, for a device.
 
 use super::connect::MOST_LEVELS;
+use super::input::Counts;
 use super::kind::PairKind;
 use crate::device::{Precision, Properties};
 use farfield_core::cost::Rates;
@@ -36,11 +37,11 @@ const FEWEST_POINTS: usize = 6;
 /// The leaves that the table of orders was measured with.
 const USUAL_POINTS: f64 = 16.0;
 
-/// Chooses order and depth for a sum that has sources and targets.
-pub fn choose<T: Precision>(checked: &CheckedSum<T>, rates: &Rates) -> Choice {
-    let points = checked.point_count();
+/// Chooses order and depth for a sum over so many sources and targets, of which there are some.
+pub fn choose<T: Precision>(checked: &CheckedSum<T>, counts: Counts, rates: &Rates) -> Choice {
+    let points = counts.points();
     let deepest = |fewest: usize| ((points / fewest).max(1).ilog2() as usize / 2).min(MOST_LEVELS);
-    let seconds = |depth: usize| seconds_at(checked, rates, depth);
+    let seconds = |depth: usize| seconds_at(checked, counts, rates, depth);
     let depth = match checked.leaf_capacity {
         // A leaf is never empty.
         Some(capacity) => checked.depth_of_capacity(capacity).min(deepest(1)),
@@ -48,7 +49,7 @@ pub fn choose<T: Precision>(checked: &CheckedSum<T>, rates: &Rates) -> Choice {
             .min_by(|a, b| seconds(*a).total_cmp(&seconds(*b)))
             .unwrap_or(0),
     };
-    let order = order_at(checked, depth);
+    let order = order_at(checked, counts, depth);
     Choice {
         theta: checked.resolved_theta(),
         order,
@@ -61,18 +62,18 @@ pub fn choose<T: Precision>(checked: &CheckedSum<T>, rates: &Rates) -> Choice {
 
 /// The order that keeps the tolerance. The fewer points a leaf holds, the larger is the part of the field that comes from
 /// expansions: with every halving the error doubles at most, which is what an order makes good.
-fn order_at<T: Precision>(checked: &CheckedSum<T>, depth: usize) -> usize {
+fn order_at<T: Precision>(checked: &CheckedSum<T>, counts: Counts, depth: usize) -> usize {
     let order = checked.resolved_order();
     if checked.order.is_some() || depth == 0 {
         return order;
     }
-    let per_leaf = checked.point_count() as f64 / 4f64.powi(depth as i32);
+    let per_leaf = counts.points() as f64 / 4f64.powi(depth as i32);
     let more = (USUAL_POINTS / per_leaf).log2() * 0.5f64.ln() / checked.resolved_theta().ln();
     (order + more.round().max(0.0) as usize).min(MAX_ORDER)
 }
 
-fn seconds_at<T: Precision>(checked: &CheckedSum<T>, rates: &Rates, depth: usize) -> f64 {
-    let (sources, targets) = (checked.sources.len() as f64, checked.target_count() as f64);
+fn seconds_at<T: Precision>(checked: &CheckedSum<T>, counts: Counts, rates: &Rates, depth: usize) -> f64 {
+    let (sources, targets) = (counts.sources as f64, counts.targets() as f64);
     let per_leaf = (targets / 4f64.powi(depth as i32)).ceil().max(1.0) as usize;
     let fmm = EvenFmm {
         sources,
@@ -80,7 +81,7 @@ fn seconds_at<T: Precision>(checked: &CheckedSum<T>, rates: &Rates, depth: usize
         point_by_point: 1.0,
     };
     let mut work = fmm
-        .work(depth, order_at(checked, depth))
+        .work(depth, order_at(checked, counts, depth))
         .of_vectors(checked.vectors as f64);
     // Lanes without a target wait for the others.
     let used = utilisation(per_leaf, leaf_targets(per_leaf));
@@ -123,6 +124,11 @@ mod tests {
         Gpu::new(132).in_plane(true, false, false, false)
     }
 
+    fn chosen(sum: &Sum<f64>) -> Choice {
+        let checked = sum.checked();
+        choose(&checked, Counts::of(&checked), &rates())
+    }
+
     #[test]
     fn lanes_are_used_well_at_every_leaf_size() {
         for targets in 1..=200 {
@@ -136,7 +142,7 @@ mod tests {
         let points = PlaneSet::Square.generate::<f64>(100_000, 1);
         let at = |tolerance: f64| {
             let sum = Sum::new(Kernel::Harmonic, &points).tolerance(tolerance);
-            choose(&sum.checked(), &rates())
+            chosen(&sum)
         };
         let mut before = at(1e-2);
         for tolerance in [1e-4, 1e-6, 1e-9, 1e-12] {
@@ -153,7 +159,7 @@ mod tests {
     fn an_experts_order_and_capacity_are_kept() {
         let points = PlaneSet::Square.generate::<f64>(10_000, 1);
         let sum = Sum::new(Kernel::Log, &points).order(7).leaf_capacity(20);
-        let choice = choose(&sum.checked(), &rates());
+        let choice = chosen(&sum);
         assert_eq!((choice.order, choice.depth), (7, 5));
     }
 
@@ -162,7 +168,7 @@ mod tests {
         let points = PlaneSet::Square.generate::<f64>(1 << 14, 1);
         let at = |capacity: usize| {
             let sum = Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
-            choose(&sum.leaf_capacity(capacity).checked(), &rates()).order
+            chosen(&sum.leaf_capacity(capacity)).order
         };
         // 16, 4 and 1 points to a leaf
         assert_eq!([at(10), at(3), at(1)].map(|order| order - at(10)), [0, 2, 4]);
@@ -172,7 +178,7 @@ mod tests {
     fn a_thousand_points_are_not_left_to_one_warp() {
         for (n, depths) in [(100, 0..=1), (1000, 2..=3), (10_000, 3..=5)] {
             let points = PlaneSet::Square.generate::<f64>(n, 1);
-            let choice = choose(&Sum::new(Kernel::Harmonic, &points).order(17).checked(), &rates());
+            let choice = chosen(&Sum::new(Kernel::Harmonic, &points).order(17));
             assert!(depths.contains(&choice.depth), "{n}: {choice:?}");
         }
     }
@@ -181,6 +187,6 @@ mod tests {
     fn the_fmm_overtakes_the_direct_sum_before_30_000_points() {
         let points = PlaneSet::Square.generate::<f64>(30_000, 1);
         let sum = Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
-        assert!(choose(&sum.checked(), &rates()).seconds < 1e-9 * rates().direct(9e8));
+        assert!(chosen(&sum).seconds < 1e-9 * rates().direct(9e8));
     }
 }

@@ -20,6 +20,7 @@
 
 mod arithmetic;
 mod foreign;
+mod plan;
 mod sum;
 mod survey;
 

@@ -11,7 +11,7 @@ use farfield_core::kernel::Output;
 use farfield_core::plan::Parameters;
 use std::time::Instant;
 
-/// The points of a sum, three numbers each.
+/// The points of a sum, three numbers each; in the plane two.
 #[derive(Debug, Clone, Copy)]
 pub struct DevicePoints<'a, T> {
     /// The sources.
@@ -59,11 +59,20 @@ impl<T: Precision> Resident<T> {
         }
         same_length(0, sum.checked().sources.len())?;
         sum.check()?;
-        let (extent, largest) = self.look_at(&sum, points, strengths)?;
+        let (count, components) = (points.sources.len() / 3, sum.checked().kernel.strength_components());
+        same_length(count * components * sum.checked().vectors, strengths.len())?;
+        let (extent, largest) = self.look_at(points, 3, Some((strengths, components)))?;
+        let extent = if extent > 0.0 {
+            extent
+        } else {
+            sum.checked().largest_size
+        };
         let plan = Plan::of_points_on_device(self.buffers.clone(), &sum, &self.input(points)?, extent)?;
         let parameters = *plan.parameters();
         let outputs = self.outputs(plan.evaluate_on_device(self.values(strengths)?)?, points, &sum);
-        self.check_results(sum.checked().outputs, &outputs, largest)?;
+        let about = |output: &Output| (output.name(), output.components());
+        let named: Vec<_> = sum.checked().outputs.iter().map(about).collect();
+        self.check_results(&named, &outputs, largest)?;
         Ok(Summed {
             outputs,
             parameters,
@@ -71,34 +80,41 @@ impl<T: Precision> Resident<T> {
         })
     }
 
-    /// Checks lengths and numbers; returns what the points extend over and the largest strength.
-    fn look_at(&self, sum: &Sum<T>, points: &DevicePoints<T>, strengths: &Array<T>) -> Result<(f64, f64), Error> {
-        let checked = sum.checked();
-        let components = checked.kernel.strength_components();
-        let count = points.sources.len() / 3;
-        same_length(count * components * checked.vectors, strengths.len())?;
+    /// Checks the numbers of points of so many coordinates, and of strengths with their components; returns what the points
+    /// extend over and the largest strength. The extent of points of the plane may come out as that between x and y.
+    pub(super) fn look_at(
+        &self,
+        points: &DevicePoints<T>,
+        coordinates: usize,
+        strengths: Option<(&Array<T>, usize)>,
+    ) -> Result<(f64, f64), Error> {
         if let Some(sizes) = points.sizes {
-            same_length(count, sizes.len())?;
+            same_length(points.sources.len() / coordinates, sizes.len())?;
         }
-        let mut arrays = vec![("sources", points.sources, 3)];
-        arrays.extend(points.targets.map(|targets| ("targets", targets, 3)));
-        arrays.push(("strengths", strengths, components));
-        let mut found = self.survey(&arrays.iter().map(|(_, array, _)| *array).collect::<Vec<_>>())?;
-        for ((name, array, components), survey) in arrays.iter().zip(&found) {
-            self.refuse(name, array, *components, survey)?;
-        }
-        let largest = found.pop().unwrap_or_default().largest();
+        let mut arrays = vec![("sources", points.sources, coordinates)];
+        arrays.extend(points.targets.map(|targets| ("targets", targets, coordinates)));
+        arrays.extend(strengths.map(|(strengths, components)| ("strengths", strengths, components)));
+        let mut found = self.finite(&arrays)?;
+        let largest = strengths.and_then(|_| found.pop()).unwrap_or_default().largest();
         let extent = found.iter().fold(Survey::default(), |all, set| all.join(set)).extent();
-        let extent = if extent > 0.0 { extent } else { checked.largest_size };
         Ok((extent, largest))
     }
 
+    /// Looks at arrays, each with its name and the numbers of a row; refuses what is not finite.
+    pub(super) fn finite(&self, arrays: &[(&'static str, &Array<T>, usize)]) -> Result<Vec<Survey>, Error> {
+        let found = self.survey(&arrays.iter().map(|(_, array, _)| *array).collect::<Vec<_>>())?;
+        for ((name, array, components), survey) in arrays.iter().zip(&found) {
+            self.refuse(name, array, *components, survey)?;
+        }
+        Ok(found)
+    }
+
     /// An array as plans take it.
-    fn values<'a>(&self, array: &'a Array<T>) -> Result<Values<'a, T>, Error> {
+    pub(super) fn values<'a>(&self, array: &'a Array<T>) -> Result<Values<'a, T>, Error> {
         Ok(Values::on_device(self.own(array)?, array.len()))
     }
 
-    fn input<'a>(&self, points: &DevicePoints<'a, T>) -> Result<PointsOnDevice<'a, T>, Error> {
+    pub(super) fn input<'a>(&self, points: &DevicePoints<'a, T>) -> Result<PointsOnDevice<'a, T>, Error> {
         let optional = |array: Option<&'a Array<T>>| array.map(|array| self.values(array)).transpose();
         Ok(PointsOnDevice {
             sources: self.values(points.sources)?,
@@ -135,14 +151,19 @@ impl<T: Precision> Resident<T> {
         })
     }
 
-    /// Results must be numbers, as those of [`farfield_core::Field::from_values`].
-    fn check_results(&self, outputs: &[Output], values: &[Array<T>], strengths: f64) -> Result<(), Error> {
+    /// Results must be numbers, as those of [`farfield_core::Field::from_values`]: each with its name and its numbers at a target.
+    pub(super) fn check_results(
+        &self,
+        outputs: &[(&'static str, usize)],
+        values: &[Array<T>],
+        strengths: f64,
+    ) -> Result<(), Error> {
         let surveys = self.survey(&values.iter().collect::<Vec<_>>())?;
-        for (output, survey) in outputs.iter().zip(surveys) {
+        for ((output, components), survey) in outputs.iter().zip(surveys) {
             if let Some(at) = survey.not_finite() {
                 return Err(Error::Overflow {
-                    output: output.name(),
-                    target: at / output.components(),
+                    output,
+                    target: at / components,
                     largest: T::LARGEST,
                     strengths,
                     precision: T::NAME,

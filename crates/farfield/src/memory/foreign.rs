@@ -6,7 +6,7 @@ use crate::{Error, Precision};
 use std::sync::Arc;
 
 impl<T: Precision> Memory<T> {
-    fn gpu(&self) -> Result<&Arc<GpuMemory<T>>, Error> {
+    pub(super) fn gpu(&self) -> Result<&Arc<GpuMemory<T>>, Error> {
         self.gpu.as_ref().ok_or_else(|| Error::Unsupported {
             what: "streams and addresses of a graphics processor in the host's memory".to_owned(),
             remedy: "use the memory of a graphics processor, `Memory::of(Device::Cuda(0))`",

@@ -31,10 +31,13 @@
 
 mod array;
 mod foreign;
+mod plan;
 mod strengths;
 mod sum;
 
 pub use array::Array;
+pub use plan::ArrayPoints;
+pub(crate) use plan::not_between_arrays;
 pub use strengths::StrengthLaw;
 pub use sum::{ArraySizes, ArraySum, Summed};
 

@@ -1,0 +1,87 @@
+//! Plans of the plane for points that are on the device, whose results stay there.
+
+use super::input::SumInput;
+use super::kind::PairKind;
+use super::plan::{Engine, Plan, check_extent};
+use crate::device::{Buffers, Precision, Timeline, Values};
+use crate::error::Error;
+use crate::kernel::SizeKind;
+use crate::plan::{EvaluatedOnDevice, PointsOnDevice};
+use cudarc::driver::CudaSlice;
+use farfield_core::plane::Sum;
+use farfield_core::report::Seconds;
+use std::time::Instant;
+
+impl<T: Precision> Plan<T> {
+    /// As [`Plan::new`], for points that extend over `extent` and were written by work on the stream of `buffers`.
+    pub(crate) fn of_points_on_device(
+        buffers: Buffers,
+        sum: &Sum<T>,
+        points: &PointsOnDevice<T>,
+        extent: f64,
+    ) -> Result<Self, Error> {
+        let start = Instant::now();
+        check_extent::<T>(extent)?;
+        let checked = sum.checked();
+        if checked.leaf_capacity.is_some() {
+            return Err(Error::Unsupported {
+                what: "a leaf capacity for points of the plane that are on the device".to_owned(),
+                remedy: "leave it out, or plan for points of the host",
+            });
+        }
+        let mut kind = PairKind::of(&checked);
+        if points.sizes.is_some() && kind.sizes == SizeKind::Global {
+            kind.sizes = SizeKind::PerSource;
+        }
+        let input = SumInput {
+            checked,
+            kind,
+            sources: points.sources,
+            targets: points.targets,
+            sizes: points.sizes.unwrap_or(Values::Host(&[])),
+        };
+        Self::build(buffers, &input, start)
+    }
+}
+
+impl<T: Precision> EvaluatedOnDevice<T> for Plan<T> {
+    fn buffers(&self) -> &Buffers {
+        &self.buffers
+    }
+
+    fn strengths(&self) -> (usize, usize) {
+        (self.vectors * self.source_count, 1 + usize::from(self.complex))
+    }
+
+    fn outputs(&self) -> Vec<(&'static str, usize)> {
+        let about =
+            |output: &farfield_core::plane::Output| (output.name(), output.components(self.kernel, self.complex));
+        self.outputs.iter().map(about).collect()
+    }
+
+    fn result_rows(&self) -> usize {
+        self.vectors * self.target_count
+    }
+
+    fn launch_on_device(&mut self, strengths: Values<T>) -> Result<Timeline, Error> {
+        let mut timeline = Timeline::start(self.buffers.stream())?;
+        self.launch(strengths, &mut timeline)?;
+        Ok(timeline)
+    }
+
+    fn results(&self) -> Option<Vec<&CudaSlice<T>>> {
+        let ends = match self.engine.as_ref()? {
+            Engine::Direct(direct) => &direct.ends,
+            Engine::Fmm(fmm) => &fmm.ends,
+        };
+        Some(ends.outputs().collect())
+    }
+
+    fn note_times(&mut self, timeline: &Timeline, total: f64) -> Result<(), Error> {
+        let mut seconds = Seconds::default();
+        self.add_times(timeline, &mut seconds)?;
+        seconds.total = total + if self.evaluated { 0.0 } else { self.planning };
+        (self.seconds, self.evaluated) = (seconds, true);
+        Ok(())
+    }
+}

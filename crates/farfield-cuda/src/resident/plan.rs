@@ -1,0 +1,102 @@
+//! Plans for points that are on the device: strengths change, and results stay there.
+
+use super::{Array, DevicePoints, Resident, same_length};
+use crate::device::Precision;
+use crate::error::Error;
+use crate::plan::{EvaluatedOnDevice, Plan};
+use crate::plane;
+use farfield_core::Sum;
+use std::sync::Arc;
+use std::time::Instant;
+
+impl<T: Precision> Resident<T> {
+    /// A plan for points on the device, which need not stay. Kernel, outputs, sizes and wishes are those of `sum`, which has
+    /// no points of its own; where each source has its own size, the size of `sum` is the largest.
+    ///
+    /// # Errors
+    /// As [`Resident::sum`].
+    pub fn plan(&self, sum: &Sum<T>, points: &DevicePoints<T>) -> Result<Plan<T>, Error> {
+        let mut sum = sum.clone();
+        if points.targets.is_some() {
+            sum = sum.targets(&[]);
+        }
+        same_length(0, sum.checked().sources.len())?;
+        sum.check()?;
+        let (extent, _) = self.look_at(points, 3, None)?;
+        let extent = if extent > 0.0 {
+            extent
+        } else {
+            sum.checked().largest_size
+        };
+        Plan::of_points_on_device(self.buffers.clone(), &sum, &self.input(points)?, extent)
+    }
+
+    /// As [`plan`](Self::plan), for points of the plane, two numbers each.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), and [`Error::Unsupported`] for a leaf capacity.
+    pub fn plan_in_plane(
+        &self,
+        sum: &farfield_core::plane::Sum<T>,
+        points: &DevicePoints<T>,
+    ) -> Result<plane::Plan<T>, Error> {
+        let mut sum = sum.clone();
+        if points.targets.is_some() {
+            sum = sum.targets(&[]);
+        }
+        same_length(0, sum.checked().sources.len())?;
+        sum.check()?;
+        let (extent, _) = self.look_at(points, 2, None)?;
+        plane::Plan::of_points_on_device(self.buffers.clone(), &sum, &self.input(points)?, extent)
+    }
+
+    /// Sums for strengths on the device: the values of each output, in the caller's order, in arrays of their own.
+    ///
+    /// # Errors
+    /// As [`Plan::evaluate`], and [`Error::Unsupported`] for a plan of another resident state.
+    pub fn evaluate(&self, plan: &mut Plan<T>, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
+        self.evaluate_any(plan, strengths)
+    }
+
+    /// As [`evaluate`](Self::evaluate), in the plane.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn evaluate_in_plane(&self, plan: &mut plane::Plan<T>, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
+        self.evaluate_any(plan, strengths)
+    }
+
+    fn evaluate_any(&self, plan: &mut impl EvaluatedOnDevice<T>, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
+        let start = Instant::now();
+        if !Arc::ptr_eq(plan.buffers().stream(), self.buffers.stream()) {
+            return Err(Error::Unsupported {
+                what: "a plan of another resident state".to_owned(),
+                remedy: "plan and evaluate by the same one",
+            });
+        }
+        let (count, components) = plan.strengths();
+        same_length(count * components, strengths.len())?;
+        let largest = self.finite(&[("strengths", strengths, components)])?[0].largest();
+        let timeline = plan.launch_on_device(self.values(strengths)?)?;
+        let outputs = self.copies_of_results(plan)?;
+        self.check_results(&plan.outputs(), &outputs, largest)?;
+        plan.note_times(&timeline, start.elapsed().as_secs_f64())?;
+        Ok(outputs)
+    }
+
+    /// The results of a plan in arrays that its next evaluation leaves alone.
+    fn copies_of_results(&self, plan: &impl EvaluatedOnDevice<T>) -> Result<Vec<Array<T>>, Error> {
+        let (rows, results) = (plan.result_rows(), plan.results());
+        let copy = |(k, (_, components)): (usize, (&'static str, usize))| {
+            let length = rows * components;
+            let values = match &results {
+                Some(results) => self
+                    .buffers
+                    .place(crate::device::Values::on_device(results[k], length))?,
+                None => self.buffers.zeros(length)?,
+            };
+            Ok(Array { values, length })
+        };
+        plan.outputs().into_iter().enumerate().map(copy).collect()
+    }
+}

@@ -1,0 +1,85 @@
+//! Plans between arrays: points are fixed, strengths change, and results stay where they are computed.
+
+use super::array::Place;
+use super::{Array, Memory};
+use crate::{Error, Geometry, PlanOf, Precision, SumOf};
+use farfield_cuda::resident;
+
+/// The points of a plan, with as many numbers each as the geometry has coordinates.
+#[derive(Debug, Clone, Copy)]
+pub struct ArrayPoints<'a, T: Precision> {
+    /// The sources.
+    pub sources: &'a Array<T>,
+    /// The targets, where they are not the sources.
+    pub targets: Option<&'a Array<T>>,
+    /// Core sizes or softening lengths, where each source has its own: the size of the sum is then the largest.
+    pub sizes: Option<&'a Array<T>>,
+}
+
+impl<T: Precision> Memory<T> {
+    /// A plan on the graphics processor that this memory belongs to, for points in it. What is summed and how well is said by
+    /// `sum`, which has no points of its own. The plan keeps what it needs of the arrays.
+    ///
+    /// It is evaluated for an array of strengths by [`PlanOf::evaluate_array`], or as every plan from the host.
+    ///
+    /// # Errors
+    /// As [`SumOf::plan`]; [`Error::Unsupported`] on the host, where [`SumOf::plan`] plans, and for arrays in another memory.
+    pub fn plan<G: Geometry>(&self, sum: &SumOf<'_, T, G>, points: &ArrayPoints<'_, T>) -> Result<PlanOf<T, G>, Error> {
+        let gpu = self.gpu()?;
+        let points = resident::DevicePoints {
+            sources: points.sources.on(gpu)?,
+            targets: points.targets.map(|targets| targets.on(gpu)).transpose()?,
+            sizes: points.sizes.map(|sizes| sizes.on(gpu)).transpose()?,
+        };
+        let sources = points.sources.len() / G::COORDINATES;
+        let targets = points.targets.map_or(sources, |targets| targets.len() / G::COORDINATES);
+        let engine = G::on_arrays(&gpu.device, &gpu.resident, &sum.checked(), &points)?;
+        Ok(PlanOf::new(engine, (sources, targets), None))
+    }
+}
+
+impl<T: Precision, G: Geometry> PlanOf<T, G> {
+    /// Sums for strengths that lie in the memory it was planned in; the results stay there, one array per output.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate); [`Error::Unsupported`] for a plan that was not made by [`Memory::plan`] of the same
+    /// memory.
+    pub fn evaluate_array(&mut self, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
+        let memory = strengths.memory();
+        let gpu = memory.gpu()?;
+        let outputs = self.engine().evaluate_array(&gpu.resident, strengths.on(gpu)?)?;
+        let array = |array| Array {
+            place: Place::gpu(gpu, array),
+        };
+        Ok(outputs.into_iter().map(array).collect())
+    }
+}
+
+/// What engines say that do not sum between arrays.
+pub(crate) fn not_between_arrays<E: ?Sized>(_: &E) -> Error {
+    Error::Unsupported {
+        what: "strengths in a graphics processor's memory for a plan of the host's points".to_owned(),
+        remedy: "plan with `Memory::plan`, or evaluate strengths of the host",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Kernel;
+
+    #[test]
+    fn plans_between_arrays_are_a_graphics_processors() {
+        let memory = Memory::<f64>::host();
+        let array = memory.store(vec![0.0; 6]).unwrap();
+        let points = ArrayPoints {
+            sources: &array,
+            targets: None,
+            sizes: None,
+        };
+        let made = memory.plan(&crate::Sum::new(Kernel::Coulomb, &[]), &points);
+        assert!(matches!(made, Err(Error::Unsupported { .. })));
+        let mut plan = crate::Sum::new(Kernel::Coulomb, &[[0.0; 3]]).plan().unwrap();
+        assert!(matches!(plan.evaluate_array(&array), Err(Error::Unsupported { .. })));
+    }
+}
