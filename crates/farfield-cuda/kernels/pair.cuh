@@ -301,7 +301,8 @@ __device__ __forceinline__ void add_pair(real dx, real dy, real dz, const Source
 struct Target {
     real x, y, z;
 
-    __device__ __forceinline__ void load(const real *__restrict__ positions, ulong64 i) {
+    // From positions in any precision.
+    template <class Number> __device__ __forceinline__ void load(const Number *__restrict__ positions, ulong64 i) {
         x = positions[3 * i];
         y = positions[3 * i + 1];
         z = positions[3 * i + 2];

@@ -157,7 +157,8 @@ __device__ __forceinline__ void add_pair(real dx, real dy, const Source &source,
 struct Target {
     real x, y;
 
-    __device__ __forceinline__ void load(const real *__restrict__ positions, ulong64 i) {
+    // From positions in any precision.
+    template <class Number> __device__ __forceinline__ void load(const Number *__restrict__ positions, ulong64 i) {
         x = positions[2 * i];
         y = positions[2 * i + 1];
     }

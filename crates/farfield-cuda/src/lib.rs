@@ -35,6 +35,7 @@
 
 pub mod auto;
 pub mod bricks;
+pub mod check;
 pub mod compile;
 pub mod device;
 pub mod direct;

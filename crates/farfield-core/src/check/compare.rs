@@ -6,13 +6,21 @@ use super::{Check, Measured};
 use crate::parallel::for_chunks;
 use crate::simd::Real;
 
-/// An output as it came out: `values[(vector * targets + target) * components + component]`.
+/// What a measurement knows of an output.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OutputArray<'a, T> {
+pub struct OutputKind {
+    /// Its name.
     pub name: &'static str,
+    /// Numbers a target.
     pub components: usize,
     /// Which column of absolute contributions belongs to it, and what they are multiplied with.
     pub absolute: (usize, f64),
+}
+
+/// An output as it came out: `values[(vector * targets + target) * components + component]`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OutputArray<'a, T> {
+    pub kind: OutputKind,
     pub values: &'a [T],
 }
 
@@ -99,7 +107,8 @@ impl Survey {
 
 /// The square of the value at `at = vector * targets + target`.
 fn square_of<T: Real>(output: &OutputArray<T>, at: usize) -> f64 {
-    output.values[at * output.components..][..output.components]
+    let components = output.kind.components;
+    output.values[at * components..][..components]
         .iter()
         .map(|value| value.to_f64() * value.to_f64())
         .sum()
@@ -121,48 +130,71 @@ pub(crate) fn relative_square<T: Real>(
     outputs.iter().zip(squares).map(of).sum()
 }
 
-/// True values at the drawn targets.
+/// What came out at the drawn targets, and what should have.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct TrueValues {
-    /// For each output `values[(vector * drawn + k) * components + component]`.
-    pub values: Vec<Vec<f64>>,
+pub struct AtDrawn {
+    /// For each output `found[(vector * drawn + k) * components + component]`.
+    pub found: Vec<Vec<f64>>,
+    /// The true values, in the same order.
+    pub truth: Vec<Vec<f64>>,
     /// `absolute[k * ABSOLUTE + column]` for the first few, over all vectors: the root of the sum of squares.
     pub absolute: Vec<f64>,
 }
 
-impl TrueValues {
+impl AtDrawn {
     /// Nothing yet, for so many outputs and so many targets with absolute contributions.
     pub fn clear(&mut self, outputs: usize, with_absolute: usize) {
-        self.values.resize_with(outputs, Vec::new);
-        self.values.iter_mut().for_each(Vec::clear);
+        for values in [&mut self.found, &mut self.truth] {
+            values.resize_with(outputs, Vec::new);
+            values.iter_mut().for_each(Vec::clear);
+        }
         self.absolute.clear();
         self.absolute.resize(ABSOLUTE * with_absolute, 0.0);
     }
+
+    /// Takes what was found from arrays over all targets.
+    pub(crate) fn find<T: Real>(
+        &mut self,
+        outputs: &[OutputArray<T>],
+        (vectors, targets): (usize, usize),
+        sample: &Sample,
+    ) {
+        for (output, found) in outputs.iter().zip(&mut self.found) {
+            let components = output.kind.components;
+            for vector in 0..vectors {
+                for drawn in &sample.drawn {
+                    let at = (vector * targets + drawn.target as usize) * components;
+                    found.extend(output.values[at..at + components].iter().map(|value| value.to_f64()));
+                }
+            }
+        }
+    }
 }
 
-/// The error over all targets, from that at the drawn ones.
-pub(crate) fn measure<T: Real>(
-    outputs: &[OutputArray<T>],
+/// The error over all targets, from that at the drawn ones; `squares` are the sums of squares of each output over all
+/// targets, `epsilon` is the precision's.
+pub(crate) fn measure(
+    outputs: impl Iterator<Item = OutputKind>,
     squares: &[f64],
-    (vectors, targets): (usize, usize),
+    (vectors, epsilon): (usize, f64),
     sample: &Sample,
-    truth: &TrueValues,
+    values: &AtDrawn,
     check: &mut Check,
 ) {
     check.targets = sample.drawn.len();
     check.complete = sample.complete;
     check.outputs.clear();
     let (drawn, draws) = (&sample.drawn, sample.draws.max(1) as f64);
-    let with_absolute = truth.absolute.len() / ABSOLUTE;
-    for ((output, square), true_values) in outputs.iter().zip(squares).zip(&truth.values) {
+    let with_absolute = values.absolute.len() / ABSOLUTE;
+    let at_drawn = values.found.iter().zip(&values.truth);
+    for ((output, square), (found, truth)) in outputs.zip(squares).zip(at_drawn) {
         let components = output.components;
         let squared_error = |k: usize| {
             let mut sum = 0.0;
             for vector in 0..vectors {
-                let at = (vector * targets + drawn[k].target as usize) * components;
-                let exact = &true_values[(vector * drawn.len() + k) * components..][..components];
-                for (value, exact) in output.values[at..at + components].iter().zip(exact) {
-                    sum += (value.to_f64() - exact) * (value.to_f64() - exact);
+                let range = (vector * drawn.len() + k) * components..(vector * drawn.len() + k + 1) * components;
+                for (value, exact) in found[range.clone()].iter().zip(&truth[range]) {
+                    sum += (value - exact) * (value - exact);
                 }
             }
             drawn[k].weight * sum
@@ -184,7 +216,7 @@ pub(crate) fn measure<T: Real>(
         let (column, scale) = output.absolute;
         let (mut rounding, mut seen) = (0.0, 0.0);
         for k in 0..with_absolute.min(drawn.len()) {
-            let absolute = T::EPSILON * scale * truth.absolute[k * ABSOLUTE + column];
+            let absolute = epsilon * scale * values.absolute[k * ABSOLUTE + column];
             rounding += drawn[k].times * drawn[k].weight * absolute * absolute;
             seen += drawn[k].times;
         }

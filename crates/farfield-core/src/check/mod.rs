@@ -17,7 +17,11 @@ pub(crate) mod look;
 pub(crate) mod sample;
 pub(crate) mod truth;
 
+pub use compare::{AtDrawn, OutputKind};
 pub use correct::{Attempt, Verdict, correct};
+pub use look::{Effort, Look, WITH_ABSOLUTE};
+pub use sample::{Candidate, Drawn, Sample};
+pub use truth::ABSOLUTE;
 
 use std::fmt;
 

@@ -9,7 +9,7 @@ use crate::points::Random;
 
 /// A target that may be drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Candidate {
+pub struct Candidate {
     /// The target.
     pub target: u32,
     /// How many targets it stands for.
@@ -26,7 +26,7 @@ const BY_VALUE: f64 = 0.25;
 
 /// A target that was drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Drawn {
+pub struct Drawn {
     /// The target.
     pub target: u32,
     /// What its squared error counts for, in the sum over all targets.
@@ -37,7 +37,8 @@ pub(crate) struct Drawn {
 
 /// Targets that were drawn.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Sample {
+pub struct Sample {
+    /// Each once, whatever its times.
     pub drawn: Vec<Drawn>,
     /// How many draws there were.
     pub draws: usize,
@@ -47,7 +48,7 @@ pub(crate) struct Sample {
 
 impl Sample {
     /// All candidates, which are all targets.
-    pub fn take_all(&mut self, candidates: &[Candidate]) {
+    pub(crate) fn take_all(&mut self, candidates: &[Candidate]) {
         self.drawn.clear();
         self.draws = candidates.len();
         self.complete = true;
@@ -59,7 +60,7 @@ impl Sample {
     }
 
     /// Draws so many; `round` makes the draws others than those of another round.
-    pub fn draw(&mut self, candidates: &[Candidate], draws: usize, round: u64) {
+    pub(crate) fn draw(&mut self, candidates: &[Candidate], draws: usize, round: u64) {
         self.drawn.clear();
         self.draws = draws;
         self.complete = false;
@@ -98,7 +99,7 @@ impl Sample {
     }
 
     /// Puts a few that are far apart first.
-    pub fn spread_first(&mut self, few: usize) {
+    pub(crate) fn spread_first(&mut self, few: usize) {
         let count = self.drawn.len();
         for k in 0..few.min(count) {
             self.drawn.swap(k, (k * count / few).max(k));

@@ -63,7 +63,7 @@ pub(crate) const MOST_STRENGTHS: usize = 6;
 /// Sums a target may have.
 const MOST_SUMS: usize = 16;
 /// Numbers of derivatives whose absolute contributions are summed.
-pub(crate) const ABSOLUTE: usize = 3;
+pub const ABSOLUTE: usize = 3;
 
 /// Sources whose sum is rounded once.
 const BLOCK: usize = 512;

@@ -3,8 +3,8 @@
 use super::evaluate::{Engine, Plan, first_sum};
 use super::{Field, Method};
 use crate::check::Check;
-use crate::check::compare::{OutputArray, TrueValues};
-use crate::check::look::Look;
+use crate::check::compare::{AtDrawn, OutputArray, OutputKind};
+use crate::check::look::{Effort, Look};
 use crate::check::sample::Sample;
 use crate::check::truth::{CoreSizes, SourceArrays, TrueSums, TrueTargets};
 use crate::direct::Direct;
@@ -73,7 +73,7 @@ impl Checker {
         let view = engine.view();
         let (sources, targets) = (view.sources[0].len(), view.targets.unwrap_or(view.sources)[0].len());
         Self {
-            look: Look::new(sources, targets, view.tree.is_some()),
+            look: Look::new((sources, targets), view.tree.is_some(), Effort::CPU),
             strength2: Vec::new(),
             expected2: Vec::new(),
             targets: TrueTargets::default(),
@@ -108,8 +108,8 @@ impl Checker {
             let expected =
                 |target: usize| tree.map_or(0.0, |fmm| expected_at(fmm, expected2, plan.engine_index(target)));
             look.find_candidates(arrays, size, &target_at, &expected);
-            look.measure(arrays, size, tolerance, check, |sample, truth| {
-                sum_truth(plan, sample, targets, sums, truth);
+            look.measure_arrays(arrays, size, tolerance, check, |sample, values| {
+                sum_truth(plan, sample, targets, sums, values);
             });
         });
     }
@@ -186,7 +186,7 @@ fn sum_truth<T: Real>(
     sample: &Sample,
     targets: &mut TrueTargets<3>,
     sums: &mut TrueSums,
-    truth: &mut TrueValues,
+    values: &mut AtDrawn,
 ) {
     let view = plan.engine.view();
     let positions = view.targets.unwrap_or(view.sources);
@@ -196,29 +196,35 @@ fn sum_truth<T: Real>(
     let strengths = plan.sorted_strengths();
     let per_vector = components * view.sources[0].len();
     let sizes = CoreSizes::of(view.size2);
-    truth.clear(plan.outputs.len(), targets.absolute);
     for vector in 0..plan.vectors {
         let of_vector = &strengths[vector * per_vector..][..per_vector];
         let sources = SourceArrays::of_columns(view.sources, of_vector, components, sizes);
         sums.compute(view.simd, &view.pairs, &sources, targets);
-        for (output, values) in plan.outputs.iter().zip(&mut truth.values) {
+        for (output, truth) in plan.outputs.iter().zip(&mut values.truth) {
             let (scale, from) = (plan.kernel.scale(*output), first_sum(*output));
             for sums in sums.sums.chunks(rows) {
-                values.extend(sums[from..from + output.components()].iter().map(|sum| scale * sum));
+                truth.extend(sums[from..from + output.components()].iter().map(|sum| scale * sum));
             }
         }
-        for (all, of_vector) in truth.absolute.iter_mut().zip(&sums.absolute) {
+        for (all, of_vector) in values.absolute.iter_mut().zip(&sums.absolute) {
             *all = all.hypot(*of_vector);
         }
+    }
+}
+
+/// What a measurement knows of an output.
+pub fn output_kind(kernel: Kernel, output: Output) -> OutputKind {
+    OutputKind {
+        name: output.name(),
+        components: output.components(),
+        absolute: (output.derivatives(), kernel.scale(output).abs()),
     }
 }
 
 /// Calls `work` with the outputs of a field as plain arrays; there are at most as many as kernels have.
 fn with_arrays<T: Real, R>(kernel: Kernel, field: &Field<T>, work: impl FnOnce(&[OutputArray<T>]) -> R) -> R {
     let of = |output: Output| OutputArray {
-        name: output.name(),
-        components: output.components(),
-        absolute: (output.derivatives(), kernel.scale(output).abs()),
+        kind: output_kind(kernel, output),
         values: field.get(output).unwrap_or(&[]),
     };
     match *field.outputs() {

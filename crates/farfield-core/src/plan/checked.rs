@@ -31,6 +31,8 @@ pub struct CheckedSum<'a, T> {
     pub leaf_capacity: Option<usize>,
     /// The largest core size; zero if there is none or the kernel ignores it.
     pub largest_size: f64,
+    /// Whether evaluations measure their error.
+    pub check: bool,
 }
 
 impl<T: Real> Sum<'_, T> {
@@ -49,6 +51,7 @@ impl<T: Real> Sum<'_, T> {
             theta: self.theta,
             leaf_capacity: self.leaf_capacity,
             largest_size: self.largest_size(),
+            check: self.check,
         }
     }
 }

@@ -17,6 +17,7 @@ mod near_field;
 pub(crate) mod permutation;
 pub(crate) mod units;
 
+pub use check::output_kind;
 pub use checked::CheckedSum;
 pub use evaluate::{Parameters, Plan, first_sum};
 pub use field::Field;

@@ -9,8 +9,8 @@ use super::plan::{Engine, Plan};
 use super::pyramid::first_of_level;
 use super::truth::{PlaneTruth, absolute_column, exact_pairs};
 use crate::check::Check;
-use crate::check::compare::{OutputArray, TrueValues};
-use crate::check::look::Look;
+use crate::check::compare::{AtDrawn, OutputArray, OutputKind};
+use crate::check::look::{Effort, Look};
 use crate::check::sample::Sample;
 use crate::check::truth::{ABSOLUTE, CoreSizes, SourceArrays, TrueTargets};
 use crate::direct::Direct;
@@ -63,7 +63,7 @@ impl Checker {
         let view = engine.view();
         let (sources, targets) = (view.sources[0].len(), view.targets.unwrap_or(view.sources)[0].len());
         Self {
-            look: Look::new(sources, targets, matches!(engine, Engine::Fmm(_))),
+            look: Look::new((sources, targets), matches!(engine, Engine::Fmm(_)), Effort::CPU),
             targets: TrueTargets::default(),
             truth: PlaneTruth::default(),
         }
@@ -88,19 +88,26 @@ impl Checker {
                 Engine::Fmm(fmm) => expected_at(fmm, plan.engine_index(target)),
             };
             look.find_candidates(arrays, size, &target_at, &expected);
-            look.measure(arrays, size, plan.tolerance, check, |sample, values| {
+            look.measure_arrays(arrays, size, plan.tolerance, check, |sample, values| {
                 sum_truth(plan, strengths, sample, targets, truth, values);
             });
         });
     }
 }
 
+/// What a measurement knows of an output with so many numbers a target.
+pub fn output_kind(kernel: Kernel, output: Output, components: usize) -> OutputKind {
+    OutputKind {
+        name: output.name(),
+        components,
+        absolute: (absolute_column(kernel, output), 1.0),
+    }
+}
+
 /// Calls `work` with the outputs of a field as plain arrays.
 fn with_arrays<T: Real, R>(kernel: Kernel, field: &Field<T>, work: impl FnOnce(&[OutputArray<T>]) -> R) -> R {
     let of = |output: Output| OutputArray {
-        name: output.name(),
-        components: field.components(output).unwrap_or(0),
-        absolute: (absolute_column(kernel, output), 1.0),
+        kind: output_kind(kernel, output, field.components(output).unwrap_or(0)),
         values: field.get(output).unwrap_or(&[]),
     };
     match *field.outputs() {
@@ -140,7 +147,7 @@ fn sum_truth<T: Real>(
     sample: &Sample,
     targets: &mut TrueTargets<2>,
     truth: &mut PlaneTruth,
-    values: &mut TrueValues,
+    values: &mut AtDrawn,
 ) {
     let view = plan.engine.view();
     let positions = view.targets.unwrap_or(view.sources);
@@ -150,12 +157,11 @@ fn sum_truth<T: Real>(
     let pairs = exact_pairs(plan.kernel, view.pairs.core, view.pairs.derivative);
     let parts = plan.parts();
     let per_vector = view.sources[0].len() * parts;
-    values.clear(plan.outputs.len(), targets.absolute);
     for vector in 0..plan.vectors {
         let of_vector = &strengths[vector * per_vector..][..per_vector];
         let sources = SourceArrays::of_ordered(view.sources, of_vector, parts, plan.source_permutation(), sizes);
         truth.compute(view.simd, &pairs, &sources.by_part()[..parts], targets);
-        for ((output, values), components) in plan.outputs.iter().zip(&mut values.values).zip(&plan.components) {
+        for ((output, values), components) in plan.outputs.iter().zip(&mut values.truth).zip(&plan.components) {
             for k in 0..sample.drawn.len() {
                 values.extend(&truth.value(plan.kernel, *output, k)[..*components]);
             }

@@ -23,6 +23,8 @@ pub struct CheckedSum<'a, T> {
     pub sizes: &'a Sizes<T>,
     /// The largest of them; zero if there is none.
     pub largest_size: f64,
+    /// Whether evaluations measure their error.
+    pub check: bool,
     /// What to compute.
     pub outputs: &'a [Output],
     /// Whether strengths are complex.
@@ -51,6 +53,7 @@ impl<T: Real> Sum<'_, T> {
             targets: self.targets,
             sizes: &self.sizes,
             largest_size: self.largest_size(),
+            check: self.check,
             outputs: &self.outputs,
             complex: self.complex,
             tolerance: self.tolerance,

@@ -39,6 +39,7 @@ mod tuning;
 mod verify;
 
 pub(crate) use calibrate::calibrate;
+pub use check::output_kind;
 pub use checked::CheckedSum;
 pub use expansion::MAX_ORDER;
 pub use kernel::{Core, Kernel, Output};

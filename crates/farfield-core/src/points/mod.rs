@@ -13,6 +13,7 @@
 //! ```
 
 mod random;
+pub mod structured;
 
 pub use random::Random;
 

@@ -11,6 +11,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("copy.cuh", include_str!("../../kernels/copy.cuh")),
     ("pair.cuh", include_str!("../../kernels/pair.cuh")),
     ("all_pairs.cuh", include_str!("../../kernels/all_pairs.cuh")),
+    ("truth.cuh", include_str!("../../kernels/truth.cuh")),
     ("permute.cuh", include_str!("../../kernels/permute.cuh")),
     ("sortable.cuh", include_str!("../../kernels/sortable.cuh")),
     ("sort.cuh", include_str!("../../kernels/sort.cuh")),

@@ -13,8 +13,8 @@ pub(crate) use memory::{Buffers, forecast_fits, vectors_at_once};
 pub use open::{Device, Properties};
 pub use parameters::DeviceType;
 pub(crate) use parameters::{
-    ASSERTIONS, Blocks, Changing, Charges, Complex, Function, In, Member, Out, Pair, Parameters, RangeOf, Rectangle,
-    Row, Source, device_struct, kernels, layout_checks, parameters, signature_checks,
+    ASSERTIONS, Blocks, Changing, Charges, Complex, Function, In, Member, Out, PackedSource, Pair, Parameters, RangeOf,
+    Rectangle, Row, Source, device_struct, kernels, layout_checks, parameters, signature_checks,
 };
 pub(crate) use pinned::Pinned;
 pub(crate) use timeline::Timeline;

@@ -97,6 +97,8 @@ macro_rules! made_of_numbers {
 made_of_numbers! {
     /// A packed source.
     Source = "Source";
+    /// A packed source in the precision of the sum, where the program has another.
+    PackedSource = "PackedSource";
     /// The strengths of a source in several vectors.
     Charges = "Charges";
     /// A complex number, or a point of the plane.

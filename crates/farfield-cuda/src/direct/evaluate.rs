@@ -105,13 +105,13 @@ pub(crate) struct Direct<T: Precision> {
     target_count: u32,
     slices: u32,
     slice_length: u32,
-    global_size2: T,
+    pub(crate) global_size2: T,
     sources: CudaSlice<T>,
     /// `None`: the sources are the targets.
     targets: Option<CudaSlice<T>>,
     sizes: CudaSlice<T>,
     strengths: CudaSlice<T>,
-    packed: CudaSlice<T>,
+    pub(crate) packed: CudaSlice<T>,
     partial: CudaSlice<T>,
     outputs: Vec<(Output, T, CudaSlice<T>)>,
     kernels: Kernels<T>,
@@ -131,6 +131,8 @@ pub(crate) struct SumInput<'a, T> {
     pub outputs: &'a [Output],
     /// Memory of the device that may be used, if not all that is free.
     pub most_bytes: Option<u64>,
+    /// Whether targets are kept as the caller orders them, to plan the sum again.
+    pub keeps_targets: bool,
 }
 
 impl<T: Copy> SumInput<'_, T> {
@@ -211,6 +213,11 @@ impl<T: Precision> Direct<T> {
         timeline.end(Phase::P2p)
     }
 
+    /// The targets, which may be the sources.
+    pub fn target_positions(&self) -> &CudaSlice<T> {
+        self.targets.as_ref().unwrap_or(&self.sources)
+    }
+
     /// The values of each output, on the device.
     pub fn outputs(&self) -> impl Iterator<Item = &CudaSlice<T>> {
         self.outputs.iter().map(|(_, _, values)| values)
@@ -242,7 +249,7 @@ impl<T: Precision> Direct<T> {
             self.buffers.stream(),
             Blocks::new(grid, self.blocking.threads),
             &AllPairs {
-                targets: In::of(self.targets.as_ref().unwrap_or(&self.sources)),
+                targets: In::of(self.target_positions()),
                 target_count: self.target_count,
                 sources: In::of(&self.packed),
                 source_count: self.source_count,

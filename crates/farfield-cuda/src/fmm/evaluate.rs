@@ -11,6 +11,7 @@ impl<T: Precision> Fmm<T> {
     /// there is room for, or fewer.
     pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
         for vectors in self.batches(strengths.len()) {
+            self.buffers.clear(&mut self.counters)?;
             if self.treecode.is_some() {
                 self.evaluate_treecode(strengths, vectors, timeline)?;
             } else {

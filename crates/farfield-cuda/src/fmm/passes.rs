@@ -28,7 +28,6 @@ impl<T: Precision> Fmm<T> {
         let per_vector = self.source_count as usize * self.kind.strengths();
         let strengths = strengths.part(vectors.start * per_vector..vectors.end * per_vector);
         self.buffers.put(strengths, &mut self.strengths)?;
-        self.buffers.clear(&mut self.counters)?;
         let grid = (self.source_count.div_ceil(256), vectors.len() as u32, 1);
         self.kernels.points.gather_sources.launch(
             self.buffers.stream(),

@@ -30,10 +30,12 @@ pub(crate) struct Fmm<T: Precision> {
     pub tree: Octree,
     pub(super) source_count: u32,
     pub(crate) target_count: u32,
-    pub(super) global_size2: T,
+    pub(crate) global_size2: T,
     /// As the caller orders them.
-    pub(super) source_positions: CudaSlice<T>,
-    pub(super) sizes: CudaSlice<T>,
+    pub(crate) source_positions: CudaSlice<T>,
+    /// The same of targets that are not the sources, where the sum may have to be planned again.
+    pub(crate) caller_targets: Option<CudaSlice<T>>,
+    pub(crate) sizes: CudaSlice<T>,
     pub(super) strengths: CudaSlice<T>,
     /// Sources with strengths, in tree order.
     pub(crate) packed: CudaSlice<T>,
@@ -257,6 +259,7 @@ impl<T: Precision> Fmm<T> {
             sizes,
             global_size2,
             outputs,
+            keeps_targets,
             ..
         } = sum;
         let (source_count, target_count) = sum.counts();
@@ -342,10 +345,12 @@ impl<T: Precision> Fmm<T> {
             l2p_vectors: at_leaves,
             building,
             source_positions,
+            caller_targets: None,
             tree,
             buffers,
         };
         fmm.gather_targets(caller_targets.as_ref())?;
+        fmm.caller_targets = caller_targets.filter(|_| keeps_targets);
         fmm.building.end(Phase::Tree)?;
         Ok(fmm)
     }
@@ -366,7 +371,11 @@ impl<T: Precision> Fmm<T> {
 
     /// The vectors of so many strengths that are summed at once, one range after the other.
     pub(super) fn batches(&self, strengths: usize) -> Vec<Range<usize>> {
-        let vectors = strengths / (self.source_count as usize * self.kind.strengths());
+        self.batches_of(strengths / (self.source_count as usize * self.kind.strengths()))
+    }
+
+    /// The same of so many vectors.
+    pub(crate) fn batches_of(&self, vectors: usize) -> Vec<Range<usize>> {
         (0..vectors)
             .step_by(self.batch)
             .map(|first| first..(first + self.batch).min(vectors))

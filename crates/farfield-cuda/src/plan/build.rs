@@ -1,6 +1,7 @@
 //! From a [`farfield_core::Sum`] to a [`Plan`]: check, choose, upload.
 
 use super::Plan;
+use super::check::Wishes;
 use super::evaluate::Engine;
 use crate::device::{Buffers, Device, Precision, Values, vectors_at_once};
 use crate::direct::{Direct, SumInput};
@@ -17,6 +18,9 @@ use farfield_core::report::Interactions;
 use farfield_core::{Method, Sum};
 use std::sync::Arc;
 use std::time::Instant;
+
+/// What is summed, and what its points extend over.
+type Input<'a, T> = (SumInput<'a, T>, f64);
 
 impl<T: Precision> Plan<T> {
     /// Checks the sum, chooses method and parameters, and brings everything that does not depend on the strengths to
@@ -56,16 +60,18 @@ impl<T: Precision> Plan<T> {
     ) -> Result<Self, Error> {
         let targets = input.targets.map_or(0, |targets| targets.len());
         check_point_count((input.sources.len() + targets) / 3)?;
-        let (counts, extent) = (input.counts(), Some(extent));
-        let (method, choice) = resolve_method::<T>(buffers.device(), checked, &input.kind, counts, extent)?;
+        let (counts, known) = (input.counts(), Some(extent));
+        let (method, choice) = resolve_method::<T>(buffers.device(), checked, &input.kind, counts, known)?;
         match method {
-            Method::Fmm => Self::fmm(buffers, checked, input, &choice),
-            Method::Treecode | Method::TreecodeOnNeighbours => Self::treecode(buffers, checked, input, method),
-            _ => Self::direct(buffers, checked, input),
+            Method::Fmm => Self::fmm(buffers, checked, (input, extent), &choice),
+            Method::Treecode | Method::TreecodeOnNeighbours => {
+                Self::treecode(buffers, checked, (input, extent), method)
+            }
+            _ => Self::direct(buffers, checked, (input, extent)),
         }
     }
 
-    fn fmm(buffers: Buffers, checked: &CheckedSum<T>, input: SumInput<T>, choice: &Choice) -> Result<Self, Error> {
+    fn fmm(buffers: Buffers, checked: &CheckedSum<T>, input: Input<T>, choice: &Choice) -> Result<Self, Error> {
         let (shape, far_field) = fmm_shape(checked, choice);
         let orders = choice.orders.by_level.iter().flatten();
         let parameters = Parameters {
@@ -77,8 +83,8 @@ impl<T: Precision> Plan<T> {
         Self::expansions(buffers, checked, (input, shape, far_field), parameters)
     }
 
-    fn treecode(buffers: Buffers, checked: &CheckedSum<T>, input: SumInput<T>, method: Method) -> Result<Self, Error> {
-        let (shape, far_field) = treecode_shape(checked, &input.kind)?;
+    fn treecode(buffers: Buffers, checked: &CheckedSum<T>, input: Input<T>, method: Method) -> Result<Self, Error> {
+        let (shape, far_field) = treecode_shape(checked, &input.0.kind)?;
         let parameters = Parameters {
             method,
             order: Some(far_field.order()),
@@ -92,10 +98,10 @@ impl<T: Precision> Plan<T> {
     fn expansions(
         buffers: Buffers,
         checked: &CheckedSum<T>,
-        (sum, shape, far_field): (SumInput<T>, TreeShape, FarField),
+        ((sum, extent), shape, far_field): (Input<T>, TreeShape, FarField),
         parameters: Parameters,
     ) -> Result<Self, Error> {
-        let counts = sum.counts();
+        let (counts, wishes) = (sum.counts(), Wishes::of(checked, &sum, extent));
         Fmm::<T>::check_order(buffers.device(), &sum.kind, far_field.order())?;
         let vectors = vectors_at_once(buffers.device(), sum.vectors, sum.most_bytes, |vectors| {
             Fmm::<T>::forecast(&sum.kind, vectors, counts, &shape, &far_field)
@@ -114,6 +120,7 @@ impl<T: Precision> Plan<T> {
             checked,
             (counts, vectors),
             (engine, parameters),
+            wishes,
         ))
     }
 
@@ -141,8 +148,8 @@ impl<T: Precision> Plan<T> {
         Ok(Fmm::<T>::forecast(&kind, checked.vectors, counts, &shape, &far_field))
     }
 
-    fn direct(buffers: Buffers, checked: &CheckedSum<T>, input: SumInput<T>) -> Result<Self, Error> {
-        let counts = input.counts();
+    fn direct(buffers: Buffers, checked: &CheckedSum<T>, (input, extent): Input<T>) -> Result<Self, Error> {
+        let (counts, wishes) = (input.counts(), Wishes::of(checked, &input, extent));
         let multiprocessors = buffers.device().properties().multiprocessors;
         let vectors = vectors_at_once(buffers.device(), input.vectors, input.most_bytes, |vectors| {
             Direct::<T>::forecast(&input.kind, vectors, counts, multiprocessors)
@@ -163,13 +170,14 @@ impl<T: Precision> Plan<T> {
             checked,
             (counts, vectors),
             (engine, parameters),
+            wishes,
         ))
     }
 }
 
 /// The method, and what the model chose for an FMM. Where cores are wide against the points' extent, if that is known,
 /// boxes are as large, and all pairs may cost less.
-fn resolve_method<T: Precision>(
+pub(super) fn resolve_method<T: Precision>(
     device: &Device,
     checked: &CheckedSum<T>,
     kind: &PairKind,
@@ -275,6 +283,7 @@ pub(super) fn input_of<'a, T: Precision>(checked: &CheckedSum<'a, T>, kind: Pair
         global_size2: global_size2(checked),
         outputs: checked.outputs,
         most_bytes: None,
+        keeps_targets: checked.check,
     }
 }
 

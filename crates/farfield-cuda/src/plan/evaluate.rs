@@ -1,10 +1,13 @@
 //! A plan on a device and its evaluation.
 
+use super::check::Wishes;
+use crate::check::Checker;
 use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
 use farfield_core::Field;
+use farfield_core::check::Check;
 use farfield_core::kernel::{Kernel, Output};
 use farfield_core::plan::{CheckedSum, Parameters, check_strength_count, check_strengths};
 use farfield_core::report::Seconds;
@@ -37,10 +40,17 @@ pub struct Plan<T: Precision> {
     pub(super) outputs: Vec<Output>,
     pub(super) vectors: usize,
     /// Vectors whose results are on the device at once.
-    vectors_at_once: usize,
+    pub(super) vectors_at_once: usize,
     pub(super) source_count: usize,
     pub(super) target_count: usize,
-    tolerance: Option<f64>,
+    pub(super) tolerance: Option<f64>,
+    /// What else was asked for.
+    pub(super) wishes: Wishes<T>,
+    /// Whether evaluations look at their error.
+    pub(super) checks: bool,
+    pub(super) checker: Option<Box<Checker<T>>>,
+    pub(super) last_check: Option<Check>,
+    pub(super) notes: Vec<String>,
     pub(super) parameters: Parameters,
     pub(super) buffers: Buffers,
     pub(super) engine: Engine<T>,
@@ -55,6 +65,7 @@ impl<T: Precision> Plan<T> {
         checked: &CheckedSum<T>,
         ((source_count, target_count), vectors_at_once): ((usize, usize), usize),
         (engine, parameters): (Engine<T>, Parameters),
+        wishes: Wishes<T>,
     ) -> Self {
         Self {
             kernel: checked.kernel,
@@ -64,6 +75,11 @@ impl<T: Precision> Plan<T> {
             source_count,
             target_count,
             tolerance: checked.order.is_none().then_some(checked.tolerance),
+            wishes,
+            checks: checked.check && source_count > 0 && target_count > 0 && !checked.outputs.is_empty(),
+            checker: None,
+            last_check: None,
+            notes: Vec::new(),
             parameters,
             buffers,
             engine,
@@ -114,7 +130,12 @@ impl<T: Precision> Plan<T> {
     fn evaluate_to(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         let start = Instant::now();
         let mut seconds = Seconds::default();
-        field.refill(Output::name, |values| self.sum_to(strengths, &mut seconds, values))?;
+        let mut check = None;
+        field.refill(Output::name, |values| {
+            self.sum_to(strengths, &mut seconds, values, &mut check)
+        })?;
+        self.last_check.clone_from(&check);
+        field.set_check(check);
         seconds.total = start.elapsed().as_secs_f64();
         if !self.evaluated {
             seconds.total += self.planning;
@@ -125,11 +146,17 @@ impl<T: Precision> Plan<T> {
     }
 
     /// The values of each output in place of those that were there; returns the largest strength.
-    fn sum_to(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<f64, Error> {
+    fn sum_to(
+        &mut self,
+        strengths: &[T],
+        seconds: &mut Seconds,
+        values: &mut [Vec<T>],
+        check: &mut Option<Check>,
+    ) -> Result<f64, Error> {
         let components = self.kernel.strength_components();
         check_strength_count(strengths.len(), self.source_count, components, self.vectors)?;
         if self.source_count > 0 && self.target_count > 0 {
-            return self.sum(strengths, seconds, values);
+            return self.sum(strengths, seconds, values, check);
         }
         let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
         // The results of no sources; the field takes care of their number.
@@ -138,7 +165,13 @@ impl<T: Precision> Plan<T> {
     }
 
     /// Sums pass by pass, checks the strengths while the device works, and returns the largest.
-    fn sum(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<f64, Error> {
+    fn sum(
+        &mut self,
+        strengths: &[T],
+        seconds: &mut Seconds,
+        values: &mut [Vec<T>],
+        check: &mut Option<Check>,
+    ) -> Result<f64, Error> {
         let components = self.kernel.strength_components();
         let per_vector = self.source_count * components;
         let mut largest = None;
@@ -149,6 +182,8 @@ impl<T: Precision> Plan<T> {
                 largest = Some(check_strengths(strengths, self.source_count, components, self.vectors)?);
                 values.iter_mut().for_each(Vec::clear);
             }
+            let checked = self.check_and_correct(Values::Host(pass), seconds)?;
+            *check = worse(check.take(), checked);
             self.fetch(pass.len() / per_vector, values)?;
             timeline.add_to(seconds)?;
         }
@@ -193,9 +228,14 @@ impl<T: Precision> Plan<T> {
         self.tolerance
     }
 
-    /// Remarks on choices the caller may want to know of: there are none yet.
+    /// What the last evaluation found out about its error; `None` where it was told not to look.
+    pub fn last_check(&self) -> Option<&Check> {
+        self.last_check.as_ref()
+    }
+
+    /// Remarks on choices the caller may want to know of.
     pub fn notes(&self) -> &[String] {
-        &[]
+        &self.notes
     }
 
     /// Where the time of the last evaluation went; the first includes the planning. Phases are device time, the total
@@ -213,4 +253,20 @@ impl<T: Precision> Plan<T> {
     pub fn target_count(&self) -> usize {
         self.target_count
     }
+}
+
+/// What two passes found out about the error, taken together: the worse of each output.
+fn worse(one: Option<Check>, other: Option<Check>) -> Option<Check> {
+    let (Some(mut one), Some(other)) = (one.clone(), other.clone()) else {
+        return one.or(other);
+    };
+    for (one, other) in one.outputs.iter_mut().zip(other.outputs) {
+        if other.upper > one.upper {
+            *one = other;
+        }
+    }
+    one.attempts = one.attempts.max(other.attempts);
+    one.complete &= other.complete;
+    one.warnings.extend(other.warnings);
+    Some(one)
 }

@@ -1,6 +1,7 @@
 //! Sums planned and evaluated on a device: the GPU's counterpart of [`farfield_core::Plan`].
 
 mod build;
+mod check;
 mod evaluate;
 mod on_device;
 

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::kernel::{PairKind, SizeKind};
 use cudarc::driver::CudaSlice;
 use farfield_core::Sum;
+use farfield_core::check::Check;
 use farfield_core::report::Seconds;
 use std::time::Instant;
 
@@ -37,6 +38,9 @@ pub(crate) trait EvaluatedOnDevice<T: Precision> {
     /// Notes where the time of an evaluation went, once the device is done.
     fn note_times(&mut self, timeline: &Timeline, total: f64) -> Result<(), Error>;
 }
+
+/// Values of each output, and what was found out about their error.
+type OnDevice<T> = (Vec<CudaSlice<T>>, Option<Check>);
 
 impl<T: Precision> Plan<T> {
     /// As [`Plan::new`], for points that extend over `extent` and were written by work on the stream of `buffers`.
@@ -70,17 +74,19 @@ impl<T: Precision> Plan<T> {
         Ok(plan)
     }
 
-    /// Sums for strengths on the device; returns the values of each output, not waiting for them.
-    pub(crate) fn evaluate_on_device(mut self, strengths: Values<T>) -> Result<Vec<CudaSlice<T>>, Error> {
+    /// Sums for strengths on the device; returns the values of each output and what was found out about their error.
+    pub(crate) fn evaluate_on_device(mut self, strengths: Values<T>) -> Result<OnDevice<T>, Error> {
         if self.results().is_none() {
             let zeros = |components: usize| self.buffers.zeros(self.vectors * self.target_count * components);
-            return self.outputs.iter().map(|output| zeros(output.components())).collect();
+            let zeros = self.outputs.iter().map(|output| zeros(output.components()));
+            return Ok((zeros.collect::<Result<_, Error>>()?, None));
         }
         self.launch_on_device(strengths)?;
-        Ok(match self.engine {
+        let outputs = match self.engine {
             Engine::Direct(direct) => direct.into_outputs(),
             Engine::Fmm(fmm) => fmm.into_outputs(),
-        })
+        };
+        Ok((outputs, self.last_check))
     }
 }
 
@@ -115,7 +121,9 @@ impl<T: Precision> EvaluatedOnDevice<T> for Plan<T> {
                 remedy: "sum fewer vectors at once",
             });
         }
-        self.engine.evaluate(&self.buffers, strengths)
+        let timeline = self.engine.evaluate(&self.buffers, strengths)?;
+        self.last_check = self.check_and_correct(strengths, &mut Seconds::default())?;
+        Ok(timeline)
     }
 
     fn results(&self) -> Option<Vec<&CudaSlice<T>>> {

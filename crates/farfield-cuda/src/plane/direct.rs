@@ -1,7 +1,8 @@
 //! The direct sum in the plane: every pair.
 
 use super::direct_program;
-use super::ends::Ends;
+use super::ends::{Ends, Permutation};
+use super::fmm::Fmm;
 use super::input::SumInput;
 use super::kind::PairKind;
 use crate::device::{Blocks, Buffers, In, Out, Precision, Timeline, Values, kernels};
@@ -10,6 +11,7 @@ use crate::error::Error;
 use cudarc::driver::CudaSlice;
 use farfield_core::plane::Kernel;
 use farfield_core::report::Phase;
+use std::ops::Range;
 
 /// How the work is cut into threads.
 pub(super) fn blocking(kind: &PairKind) -> Blocking {
@@ -37,8 +39,13 @@ pub(super) struct Direct<T: Precision> {
     sources: CudaSlice<T>,
     /// `None`: the sources are the targets.
     targets: Option<CudaSlice<T>>,
+    /// The caller's number of each source and target, where they are in another order.
+    sorted: Option<SortedAs>,
     kernels: Kernels<T>,
 }
+
+/// The caller's number of each source, and of each target that is no source.
+type SortedAs = (CudaSlice<u32>, Option<CudaSlice<u32>>);
 
 impl<T: Precision> Direct<T> {
     /// Bytes of device memory.
@@ -56,14 +63,58 @@ impl<T: Precision> Direct<T> {
             sources: buffers.place(input.sources)?,
             targets: input.targets.map(|targets| buffers.place(targets)).transpose()?,
             ends: Ends::new(buffers, input, batch, slices)?,
+            sorted: None,
             kernels,
         })
+    }
+
+    /// Over the points of an FMM, in their order there.
+    pub fn of_sorted_points(fmm: Fmm<T>) -> Result<Self, Error> {
+        let (mut ends, sources, targets) = fmm.into_points();
+        let device = ends.buffers.device().clone();
+        let (slices, slice_length) = slices(
+            &blocking(&ends.kind),
+            ends.source_count as usize,
+            ends.target_count as usize,
+            device.properties().multiprocessors,
+        );
+        ends.set_slices(slices)?;
+        let (target_positions, target_permutation) = targets.map_or((None, None), |targets| {
+            (Some(targets.positions), Some(targets.permutation))
+        });
+        Ok(Self {
+            slice_length,
+            sources: sources.positions,
+            targets: target_positions,
+            sorted: Some((sources.permutation, target_permutation)),
+            kernels: Kernels::load(&device, &direct_program::<T>(&ends.kind))?,
+            ends,
+        })
+    }
+
+    /// The targets, which may be the sources.
+    pub fn target_positions(&self) -> &CudaSlice<T> {
+        self.targets.as_ref().unwrap_or(&self.sources)
+    }
+
+    /// The caller's number of each source and of each target; `None` for the caller's order.
+    pub fn permutations(&self) -> (Permutation<'_>, Permutation<'_>) {
+        match &self.sorted {
+            None => (None, None),
+            Some((sources, targets)) => (Some(sources), Some(targets.as_ref().unwrap_or(sources))),
+        }
+    }
+
+    /// Packs the sources with some of the strengths.
+    pub fn pack(&mut self, strengths: Values<T>, vectors: &Range<usize>) -> Result<(), Error> {
+        let permutation = self.sorted.as_ref().map(|(sources, _)| sources);
+        self.ends.pack(strengths, vectors, &self.sources, permutation)
     }
 
     /// Sums for the given strengths.
     pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
         for vectors in self.ends.batches() {
-            self.ends.pack(strengths, &vectors, &self.sources, None)?;
+            self.pack(strengths, &vectors)?;
             let blocking = blocking(&self.ends.kind);
             let groups = blocking.groups(self.ends.target_count);
             let grid = (groups, self.ends.slices, self.ends.streams(&vectors));
@@ -71,7 +122,7 @@ impl<T: Precision> Direct<T> {
                 self.ends.buffers.stream(),
                 Blocks::new(grid, blocking.threads),
                 &AllPairs {
-                    targets: In::of(self.targets.as_ref().unwrap_or(&self.sources)),
+                    targets: In::of(self.target_positions()),
                     target_count: self.ends.target_count,
                     sources: In::of(&self.ends.packed),
                     source_count: self.ends.source_count,
@@ -80,7 +131,11 @@ impl<T: Precision> Direct<T> {
                     partial: Out::of(&mut self.ends.sums),
                 },
             )?;
-            self.ends.finish(&vectors, None)?;
+            let targets = self
+                .sorted
+                .as_ref()
+                .map(|(sources, targets)| targets.as_ref().unwrap_or(sources));
+            self.ends.finish(&vectors, targets)?;
         }
         timeline.end(Phase::P2p)
     }

@@ -116,6 +116,24 @@ impl<T: Precision> Ends<T> {
         })
     }
 
+    /// Runs per vector.
+    pub fn runs(&self) -> usize {
+        self.runs as usize
+    }
+
+    /// Runs of all vectors that are summed at once.
+    pub fn most_streams(&self) -> usize {
+        self.batch * self.runs as usize
+    }
+
+    /// Makes room for so many sets of sums.
+    pub fn set_slices(&mut self, slices: u32) -> Result<(), Error> {
+        let of_slice = self.most_streams() * self.kind.sums() * self.target_count as usize;
+        self.sums = self.buffers.uninit(slices as usize * of_slice)?;
+        self.slices = slices;
+        Ok(())
+    }
+
     /// The strength vectors that are summed at once, one range after the other.
     pub fn batches(&self) -> impl Iterator<Item = Range<usize>> + use<T> {
         let (vectors, batch) = (self.vectors, self.batch);

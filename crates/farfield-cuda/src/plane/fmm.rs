@@ -3,7 +3,7 @@
 use super::connect::{Connections, Criterion};
 use super::ends::Ends;
 use super::input::SumInput;
-use super::pyramid::{BoxOf, Pyramid};
+use super::pyramid::{BoxOf, Pyramid, Sorted};
 use super::tuning::{Choice, leaf_targets};
 use super::{connect_program, direct_program, expansion_program, first_of_level, leaf_program, pyramid_program};
 use crate::device::{Blocks, Buffers, Complex, In, Out, Precision, Row, Source, Timeline, Values, kernels, parameters};
@@ -35,6 +35,7 @@ pub(super) struct Fmm<T: Precision> {
     locals: CudaSlice<T>,
     kernels: Kernels<T>,
     leaf: LeafKernels<T>,
+    choice: Choice,
     /// The device's time to build pyramid and lists.
     pub building: Timeline,
 }
@@ -176,8 +177,48 @@ impl<T: Precision> Fmm<T> {
             criterion,
             kernels,
             leaf,
+            choice: *choice,
             building,
         }))
+    }
+
+    /// The order of the expansions.
+    pub fn order(&self) -> usize {
+        self.choice.order
+    }
+
+    /// The criterion of the couplings.
+    pub fn theta(&self) -> f64 {
+        self.choice.theta
+    }
+
+    /// Sums with expansions of another order from now on.
+    pub fn set_order(&mut self, order: usize) -> Result<(), Error> {
+        let kind = &self.ends.kind;
+        let per_leaf = (self.ends.target_count as usize).div_ceil(self.pyramid.leaves());
+        let expansions = expansion_program::<T>(kind, order);
+        let leaf = leaf_program::<T>(kind, order, leaf_targets(per_leaf));
+        let (device, buffers) = (self.ends.buffers.device(), &self.ends.buffers);
+        device.load(&[&expansions, &leaf])?;
+        let coefficients = 2 * self.pyramid.box_count() * self.ends.most_streams() * (order + 1);
+        let (multipoles, locals) = (buffers.uninit(coefficients)?, buffers.uninit(coefficients)?);
+        self.kernels = Kernels::load(device, &expansions)?;
+        self.leaf = LeafKernels::load(device, &leaf)?;
+        (self.multipoles, self.locals) = (multipoles, locals);
+        self.choice.order = order;
+        Ok(())
+    }
+
+    /// Its points in the pyramid's order, sources and targets that are none.
+    pub fn into_points(self) -> (Ends<T>, Sorted<T>, Option<Sorted<T>>) {
+        (self.ends, self.pyramid.sources, self.pyramid.targets)
+    }
+
+    /// Packs the sources with some of the strengths.
+    pub fn pack(&mut self, strengths: Values<T>, vectors: &Range<usize>) -> Result<(), Error> {
+        let sources = &self.pyramid.sources;
+        self.ends
+            .pack(strengths, vectors, &sources.positions, Some(&sources.permutation))
     }
 
     /// Sums for the given strengths (as the caller orders them) into the outputs on the device.
@@ -195,9 +236,7 @@ impl<T: Precision> Fmm<T> {
         timeline: &mut Timeline,
     ) -> Result<(), Error> {
         let streams = self.ends.streams(vectors);
-        let sources = &self.pyramid.sources;
-        self.ends
-            .pack(strengths, vectors, &sources.positions, Some(&sources.permutation))?;
+        self.pack(strengths, vectors)?;
         timeline.end(Phase::Tree)?;
         self.p2m(streams)?; // sources into their leaf's multipole
         timeline.end(Phase::P2m)?;

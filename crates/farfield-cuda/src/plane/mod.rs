@@ -19,6 +19,7 @@
 //! - [`kind`]: what the code is specialised for; [`tuning`]: tolerance to order and depth;
 //! - [`Plan`]: the front door.
 
+mod check;
 mod connect;
 mod direct;
 mod ends;

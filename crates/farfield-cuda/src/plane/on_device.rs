@@ -66,6 +66,7 @@ impl<T: Precision> EvaluatedOnDevice<T> for Plan<T> {
     fn launch_on_device(&mut self, strengths: Values<T>) -> Result<Timeline, Error> {
         let mut timeline = Timeline::start(self.buffers.stream())?;
         self.launch(strengths, &mut timeline)?;
+        self.last_check = self.check_and_correct(strengths, &mut Seconds::default())?;
         Ok(timeline)
     }
 

@@ -4,10 +4,12 @@ use super::direct::Direct;
 use super::fmm::Fmm;
 use super::input::SumInput;
 use super::tuning::{self, Choice};
+use crate::check::Checker;
 use crate::device::{Buffers, Device, Precision, Timeline, Values, vectors_at_once};
 use crate::error::Error;
 use crate::plan::check_point_count;
 use farfield_core::Method;
+use farfield_core::check::Check;
 use farfield_core::plan::{Parameters, check_strength_count, check_strengths};
 use farfield_core::plane::{Core, Field, Kernel, Output, Sum};
 use farfield_core::report::{Interactions, Seconds};
@@ -34,9 +36,15 @@ pub struct Plan<T: Precision> {
     pub(super) vectors: usize,
     pub(super) source_count: usize,
     pub(super) target_count: usize,
-    tolerance: Option<f64>,
-    parameters: Parameters,
-    notes: Vec<String>,
+    pub(super) tolerance: Option<f64>,
+    pub(super) parameters: Parameters,
+    pub(super) notes: Vec<String>,
+    /// Whether evaluations look at their error.
+    pub(super) checks: bool,
+    pub(super) checker: Option<Box<Checker<T>>>,
+    pub(super) last_check: Option<Check>,
+    /// By how much the error was to shrink last.
+    pub(super) last_factor: f64,
     pub(super) buffers: Buffers,
     /// `None` without sources or targets.
     pub(super) engine: Option<Engine<T>>,
@@ -97,6 +105,10 @@ impl<T: Precision> Plan<T> {
                 ..Parameters::default()
             },
             notes: Vec::new(),
+            checks: checked.check && !checked.outputs.is_empty(),
+            checker: None,
+            last_check: None,
+            last_factor: 1.0,
             buffers,
             engine: None,
             planning: 0.0,
@@ -203,6 +215,7 @@ impl<T: Precision> Plan<T> {
         let start = Instant::now();
         let mut seconds = Seconds::default();
         field.refill(Output::name, |values| self.sum_to(strengths, &mut seconds, values))?;
+        field.set_check(self.last_check.clone());
         seconds.total = start.elapsed().as_secs_f64();
         if !self.evaluated {
             seconds.total += self.planning;
@@ -220,6 +233,7 @@ impl<T: Precision> Plan<T> {
         self.launch(Values::Host(strengths), &mut timeline)?;
         // Looked at while the device works.
         let largest = check_strengths(strengths, self.source_count, parts, self.vectors)?;
+        self.last_check = self.check_and_correct(Values::Host(strengths), seconds)?;
         self.fetch(values)?;
         self.add_times(&timeline, seconds)?;
         Ok(largest)
@@ -264,6 +278,11 @@ impl<T: Precision> Plan<T> {
     /// The tolerance; `None` where an expert fixed the order.
     pub fn tolerance(&self) -> Option<f64> {
         self.tolerance
+    }
+
+    /// What the last evaluation found out about its error; `None` where it was told not to look.
+    pub fn last_check(&self) -> Option<&Check> {
+        self.last_check.as_ref()
     }
 
     /// Remarks on choices the caller may want to know of.

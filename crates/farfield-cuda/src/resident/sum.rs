@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::plan::{Plan, PointsOnDevice};
 use cudarc::driver::CudaSlice;
 use farfield_core::Sum;
+use farfield_core::check::Check;
 use farfield_core::kernel::Output;
 use farfield_core::plan::Parameters;
 use std::time::Instant;
@@ -38,8 +39,10 @@ impl<'a, T> DevicePoints<'a, T> {
 pub struct Summed<T> {
     /// The values of each output, in the caller's order.
     pub outputs: Vec<Array<T>>,
-    /// What the plan settled on.
+    /// What the plan settled on at first.
     pub parameters: Parameters,
+    /// The error that was measured; `None` where it was told not to.
+    pub check: Option<Check>,
     /// Seconds from the call to the last kernel's end.
     pub seconds: f64,
 }
@@ -69,13 +72,15 @@ impl<T: Precision> Resident<T> {
         };
         let plan = Plan::of_points_on_device(self.buffers.clone(), &sum, &self.input(points)?, extent)?;
         let parameters = *plan.parameters();
-        let outputs = self.outputs(plan.evaluate_on_device(self.values(strengths)?)?, points, &sum);
+        let (values, check) = plan.evaluate_on_device(self.values(strengths)?)?;
+        let outputs = self.outputs(values, points, &sum);
         let about = |output: &Output| (output.name(), output.components());
         let named: Vec<_> = sum.checked().outputs.iter().map(about).collect();
         self.check_results(&named, &outputs, largest)?;
         Ok(Summed {
             outputs,
             parameters,
+            check,
             seconds: start.elapsed().as_secs_f64(),
         })
     }

@@ -9,6 +9,7 @@ mod plane;
 mod poisson;
 mod simulations;
 mod space;
+mod structured;
 mod tree;
 
 pub use checks::{Checks, Extent, Row};
@@ -50,5 +51,8 @@ pub fn run_beside<T: Precision>(
 /// As [`run`].
 pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
     space::run_in::<T>(device, extent, report)?;
-    plane::run_in::<T>(device, extent, report)
+    plane::run_in::<T>(device, extent, report)?;
+    let mut checks = Checks::default();
+    structured::add_checks::<T>(&mut checks, extent);
+    checks.run(device, extent, report)
 }

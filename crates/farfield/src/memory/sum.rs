@@ -4,6 +4,7 @@ use super::array::{Array, Place};
 use super::{GpuMemory, Memory};
 use crate::options::apply;
 use crate::{Error, Options, Precision, Sum};
+use farfield_core::check::Check;
 use farfield_core::kernel::{Kernel, Output, Sizes};
 use farfield_core::plan::Parameters;
 use farfield_cuda::resident;
@@ -53,6 +54,8 @@ pub struct Summed<T: Precision> {
     pub outputs: Vec<Array<T>>,
     /// What the plan settled on.
     pub parameters: Parameters,
+    /// The error that was measured; `None` where it was told not to.
+    pub check: Option<Check>,
     /// Seconds it took, planning included.
     pub seconds: f64,
 }
@@ -89,6 +92,7 @@ impl<T: Precision> ArraySum<'_, T> {
         let mut plan = sum.plan()?;
         let field = plan.evaluate(self.strengths.on_host()?)?;
         let host = Memory::host();
+        let check = field.check().cloned();
         Ok(Summed {
             outputs: field
                 .into_values()
@@ -96,6 +100,7 @@ impl<T: Precision> ArraySum<'_, T> {
                 .map(|values| host.store(values))
                 .collect::<Result<_, _>>()?,
             parameters: *plan.parameters(),
+            check,
             seconds: plan.seconds().total,
         })
     }
@@ -126,6 +131,7 @@ impl<T: Precision> ArraySum<'_, T> {
         Ok(Summed {
             outputs: outputs.collect(),
             parameters: summed.parameters,
+            check: summed.check,
             seconds: summed.seconds,
         })
     }

@@ -1,0 +1,219 @@
+//! A plan of the plane looks at its own error, and sums more exactly where the tolerance is exceeded.
+
+use super::direct::Direct;
+use super::fmm::Fmm;
+use super::kind::PairKind;
+use super::plan::{Engine, Plan};
+use crate::check::{self, Checker, Meaning, Summed};
+use crate::device::{Precision, Timeline, Values};
+use crate::error::Error;
+use cudarc::driver::CudaSlice;
+use farfield_core::Method;
+use farfield_core::check::{Attempt, Check, OutputKind, correct};
+use farfield_core::plan::Parameters;
+use farfield_core::plane::{Kernel, MAX_ORDER, Output, output_kind};
+use farfield_core::report::{Interactions, Phase, Seconds};
+use std::ops::Range;
+use std::time::Instant;
+
+/// A kernel's outputs from its sums, as `finish` of `kernels/plane_direct.cu` makes them.
+#[derive(Debug)]
+struct InPlane {
+    kind: PairKind,
+    runs: usize,
+    outputs: Vec<Output>,
+    kinds: Vec<OutputKind>,
+}
+
+impl Meaning for InPlane {
+    fn outputs(&self) -> &[OutputKind] {
+        &self.kinds
+    }
+
+    fn sums(&self) -> usize {
+        self.kind.sums()
+    }
+
+    fn runs(&self) -> usize {
+        self.runs
+    }
+
+    fn append(&self, output: usize, sum: &dyn Fn(usize, usize) -> f64, values: &mut Vec<f64>) {
+        // Of the second run, that of the imaginary parts, i times the sum counts.
+        let second = |k: usize| if self.runs == 2 { sum(1, k) } else { 0.0 };
+        let value = match (self.kind.kernel, self.outputs[output]) {
+            (Kernel::Log, Output::Potential) => [sum(0, 0), second(0)],
+            (Kernel::Log, Output::Derivative) => [sum(0, 1) - second(2), sum(0, 2) + second(1)],
+            (Kernel::Harmonic, Output::Potential) => [second(1) - sum(0, 0), -sum(0, 1) - second(0)],
+            (Kernel::Harmonic, Output::Derivative) => [sum(0, 2), sum(0, 3)],
+        };
+        values.extend(&value[..self.kinds[output].components]);
+    }
+}
+
+impl<T: Precision> Summed<T> for Direct<T> {
+    fn targets(&self) -> &CudaSlice<T> {
+        self.target_positions()
+    }
+
+    fn target_permutation(&self) -> Option<&CudaSlice<u32>> {
+        self.permutations().1
+    }
+
+    fn packed(&self) -> &CudaSlice<T> {
+        &self.ends.packed
+    }
+
+    fn global_size2(&self) -> T {
+        self.ends.global_size2
+    }
+
+    fn outputs(&self) -> Vec<&CudaSlice<T>> {
+        self.ends.outputs().collect()
+    }
+
+    fn batches(&self, _: usize) -> Vec<Range<usize>> {
+        self.ends.batches().collect()
+    }
+
+    fn pack_again(&mut self, strengths: Values<T>, vectors: &Range<usize>) -> Result<(), Error> {
+        self.pack(strengths, vectors)
+    }
+}
+
+impl<T: Precision> Summed<T> for Fmm<T> {
+    fn targets(&self) -> &CudaSlice<T> {
+        &self.pyramid.targets().positions
+    }
+
+    fn target_permutation(&self) -> Option<&CudaSlice<u32>> {
+        Some(&self.pyramid.targets().permutation)
+    }
+
+    fn packed(&self) -> &CudaSlice<T> {
+        &self.ends.packed
+    }
+
+    fn global_size2(&self) -> T {
+        self.ends.global_size2
+    }
+
+    fn outputs(&self) -> Vec<&CudaSlice<T>> {
+        self.ends.outputs().collect()
+    }
+
+    fn batches(&self, _: usize) -> Vec<Range<usize>> {
+        self.ends.batches().collect()
+    }
+
+    fn pack_again(&mut self, strengths: Values<T>, vectors: &Range<usize>) -> Result<(), Error> {
+        self.pack(strengths, vectors)
+    }
+}
+
+impl<T: Precision> Engine<T> {
+    fn summed(&mut self) -> &mut dyn Summed<T> {
+        match self {
+            Engine::Direct(direct) => &mut **direct,
+            Engine::Fmm(fmm) => &mut **fmm,
+        }
+    }
+}
+
+impl<T: Precision> Plan<T> {
+    /// Looks at the error of what was just summed, and sums again more exactly while it exceeds the tolerance. `None` where
+    /// nobody wants to know.
+    pub(super) fn check_and_correct(
+        &mut self,
+        strengths: Values<T>,
+        seconds: &mut Seconds,
+    ) -> Result<Option<Check>, Error> {
+        if !self.checks || self.engine.is_none() {
+            return Ok(None);
+        }
+        // The sum itself is not part of its check.
+        self.buffers.wait()?;
+        let start = Instant::now();
+        let mut check = Check::default();
+        self.measure(strengths, &mut check)?;
+        check.attempts = 1;
+        if let Some(tolerance) = self.tolerance {
+            correct(tolerance, &mut check, |factor, check| {
+                if !self.become_more_exact(factor, check)? {
+                    return Ok::<_, Error>(Attempt::NoBetterWay);
+                }
+                let mut timeline = Timeline::start(self.buffers.stream())?;
+                self.launch(strengths, &mut timeline)?;
+                self.measure(strengths, check)?;
+                Ok(Attempt::Done)
+            })?;
+        }
+        seconds.add(Phase::Check, start.elapsed().as_secs_f64());
+        Ok(Some(check))
+    }
+
+    fn measure(&mut self, strengths: Values<T>, check: &mut Check) -> Result<(), Error> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(());
+        };
+        let (ends, by_expansions) = match engine {
+            Engine::Direct(direct) => (&direct.ends, false),
+            Engine::Fmm(fmm) => (&fmm.ends, true),
+        };
+        let checker = match &mut self.checker {
+            Some(checker) => checker,
+            none => {
+                let components = |output: Output| output.components(self.kernel, self.complex);
+                let about = |output: &Output| output_kind(self.kernel, *output, components(*output));
+                let meaning = InPlane {
+                    kind: ends.kind,
+                    runs: ends.runs(),
+                    kinds: self.outputs.iter().map(about).collect(),
+                    outputs: self.outputs.clone(),
+                };
+                none.insert(Box::new(Checker::new(
+                    self.buffers.clone(),
+                    &check::plane_program::<T>(&ends.kind),
+                    Box::new(meaning),
+                    (self.source_count, self.target_count),
+                    by_expansions,
+                )?))
+            }
+        };
+        checker.measure(engine.summed(), (strengths, self.vectors), self.tolerance, check)
+    }
+
+    /// Makes the next sum more exact by `factor`; says whether it did.
+    fn become_more_exact(&mut self, factor: f64, check: &Check) -> Result<bool, Error> {
+        // Higher orders did not help: the error is not that of truncation.
+        let in_vain = check.attempts > 1 && factor > 0.3 * self.last_factor;
+        self.last_factor = factor;
+        let Some(Engine::Fmm(fmm)) = &mut self.engine else {
+            return Ok(false);
+        };
+        if !in_vain && fmm.order() < MAX_ORDER {
+            let more = (factor.ln() / -fmm.theta().ln()).ceil().max(1.0) as usize;
+            fmm.set_order((fmm.order() + more).min(MAX_ORDER))?;
+            self.parameters.order = Some(fmm.order());
+            return Ok(true);
+        }
+        let pairs = self.source_count as u64 * self.target_count as u64;
+        // A tenth of a second, or not much longer than what was there.
+        let affordable = pairs < 100_000_000_000 || pairs < 20 * self.parameters.interactions.p2p;
+        let Some(Engine::Fmm(fmm)) = self.engine.take_if(|_| affordable) else {
+            return Ok(false);
+        };
+        self.engine = Some(Engine::Direct(Box::new(Direct::of_sorted_points(*fmm)?)));
+        self.parameters = Parameters {
+            method: Method::Direct,
+            interactions: Interactions {
+                p2p: pairs,
+                ..Interactions::default()
+            },
+            ..Parameters::default()
+        };
+        self.notes
+            .push("direct: the fmm does not keep the tolerance for these strengths".to_owned());
+        Ok(true)
+    }
+}
