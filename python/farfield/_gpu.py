@@ -5,12 +5,11 @@ that the library names.
 
 from __future__ import annotations
 
-import importlib
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from . import _arrays, _farfield, _kernels
+from . import _arrays, _farfield, _kernels, _libraries
 
 #: DLPack's number for CUDA.
 _CUDA = 2
@@ -29,18 +28,34 @@ def on_gpu(value: Any) -> bool:
     return hasattr(value, "__cuda_array_interface__")
 
 
-def _library(array: Any) -> str:
-    return type(array).__module__.partition(".")[0]
+#: The precision of each type, and whether it is complex.
+_TYPES: Dict[str, Tuple[np.dtype, bool]] = {
+    "float32": (np.dtype(np.float32), False),
+    "float64": (np.dtype(np.float64), False),
+    "complex64": (np.dtype(np.float32), True),
+    "complex128": (np.dtype(np.float64), True),
+}
 
 
-def _shape_and_type(name: str, array: Any) -> Tuple[Tuple[int, ...], np.dtype]:
+class _Found(NamedTuple):
+    """What an array on a GPU looks like."""
+
+    shape: Tuple[int, ...]
+    #: Of its real parts.
+    dtype: np.dtype
+    complex: bool
+
+
+def _look(name: str, array: Any, allow_complex: bool = False) -> _Found:
     text = str(getattr(array, "dtype", "")).rpartition(".")[2]
     if not text and hasattr(array, "__cuda_array_interface__"):
         text = np.dtype(array.__cuda_array_interface__["typestr"]).name
-    if text not in ("float32", "float64"):
-        raise TypeError(f"{name}: numbers of type {text} on a GPU are not supported; use float32 or float64")
+    known = _TYPES.get(text)
+    if known is None or (known[1] and not allow_complex):
+        complex_too = ", complex64 or complex128" if allow_complex else ""
+        raise TypeError(f"{name}: numbers of type {text} on a GPU are not supported; use float32 or float64{complex_too}")
     shape = array.shape if hasattr(array, "shape") else array.__cuda_array_interface__["shape"]
-    return tuple(int(side) for side in shape), np.dtype(text)
+    return _Found(tuple(map(int, shape)), *known)
 
 
 def _gpu_number(array: Any) -> int:
@@ -50,162 +65,192 @@ def _gpu_number(array: Any) -> int:
     return 0
 
 
-def _contiguous(array: Any) -> Any:
-    """In C order, by the library's own means."""
-    library = _library(array)
-    if library == "torch":
-        return array.detach().contiguous()
-    if library == "cupy":
-        return importlib.import_module("cupy").ascontiguousarray(array)
-    return array
+class Points:
+    """The points of a sum, and their core sizes, checked. Those that are not on the GPU are sent there."""
 
-
-def _operand(name: str, array: Any, gpu: int, dtype: np.dtype) -> Any:
-    """An array as the engine takes it, its own stream waiting for what writes the array."""
-    if not on_gpu(array):
-        return _arrays.plain(np.asarray(array), dtype)
-    array = _contiguous(array)
-    double = dtype == np.float64
-    stream = _farfield.stream(gpu, double)
-    if hasattr(array, "__dlpack__"):
-        return array.__dlpack__(stream=stream)
-    about = array.__cuda_array_interface__
-    shape = tuple(about["shape"])
-    strides = about.get("strides")
-    item = dtype.itemsize
-    packed = tuple(item * int(np.prod(shape[k + 1 :], dtype=np.int64)) for k in range(len(shape)))
-    if strides is not None and tuple(strides) != packed:
-        raise ValueError(f"{name}: an array on a GPU must be in C order")
-    # Without a stream the array is ready; the legacy default stream comes after all that may write it.
-    return array, int(about["data"][0]), gpu, list(shape), double, int(about.get("stream") or 1)
-
-
-def _as(sample: Any, result: Any) -> Any:
-    """A result as an array of the library that the sources are of."""
-    library = _library(sample)
-    if library in ("jax", "jaxlib"):
-        return importlib.import_module("jax.dlpack").from_dlpack(result)
-    if library in ("torch", "cupy"):
-        return importlib.import_module(library).from_dlpack(result)
-    namespace = getattr(sample, "__array_namespace__", None)
-    return namespace().from_dlpack(result) if namespace is not None else result
-
-
-#: Numbers per target of each output of the engine.
-_WIDTHS = {"potential": (), "hessian": (6,), "velocity-gradient": (3, 3)}
-
-
-class Problem:
-    """A sum of arrays on a GPU, checked: what one call makes of its arguments."""
-
-    def __init__(self, kernel: str, sources: Any, strengths: Any, dipoles: Any, targets: Any, size: Any) -> None:
-        shape, self.dtype = _shape_and_type("sources", sources)
-        if len(shape) != 2 or shape[1] != 3:
-            raise ValueError(f"sources: points on a GPU have the shape (n, 3), not {shape}; those of the plane must be on the host")
-        self.kernel, self.sources, self.targets = kernel, sources, targets
-        self.about = _kernels.find(kernel, 3)
+    def __init__(self, kernel: str, sources: Any, targets: Any, size: Any) -> None:
+        found = _look("sources", sources)
+        shape, self.dtype = found.shape, found.dtype
+        if len(shape) != 2 or shape[1] not in (2, 3):
+            raise ValueError(f"sources: points on a GPU have the shape (n, 3), or (n, 2) in the plane, not {shape}")
+        self.kernel, self.dimension = kernel, shape[1]
+        self.about = _kernels.find(kernel, self.dimension)
+        self.library = _libraries.of(sources)
         self.gpu = _gpu_number(sources)
         self.count = self.target_count = shape[0]
+        self.sources, self.targets = sources, targets
         if targets is not None:
-            found = self._same("targets", targets) if on_gpu(targets) else np.shape(targets)
-            if len(found) != 2 or found[1] != 3:
-                raise ValueError(f"targets: expected the shape (m, 3), found {found}")
-            self.target_count = found[0]
-        self.strengths, self.vectors, self.one_vector = self._strengths(strengths, dipoles)
-        self.size = self._size(size)
+            there = self._same("targets", targets) if on_gpu(targets) else np.shape(targets)
+            if len(there) != 2 or there[1] != self.dimension:
+                raise ValueError(f"targets: expected the shape (m, {self.dimension}), found {there}")
+            self.target_count = there[0]
+        self.size, self.sizes = self._size(size)
 
     def _same(self, name: str, array: Any) -> Tuple[int, ...]:
-        shape, dtype = _shape_and_type(name, array)
-        if dtype != self.dtype:
-            raise TypeError(f"{name}: is {dtype}, but sources are {self.dtype}; on a GPU all arrays are of one precision")
-        return shape
+        found = _look(name, array)
+        if found.dtype != self.dtype:
+            raise TypeError(f"{name}: is {found.dtype}, but sources are {self.dtype}; on a GPU all arrays are of one precision")
+        return found.shape
 
-    def _strengths(self, strengths: Any, dipoles: Any) -> Tuple[Any, int, bool]:
-        name, width = self.about.strengths, self.about.width
-        if dipoles is not None:
-            if self.kernel != "coulomb":
-                raise ValueError(f"dipoles: the {self.kernel} kernel has none; coulomb has")
-            return self._with_dipoles(strengths, dipoles), 1, True
-        if strengths is None:
-            raise TypeError(f"{name}: missing")
-        tail = () if width == 1 else (width,)
-        if on_gpu(strengths):
-            shape = self._same(name, strengths)
-        else:
-            strengths = _arrays.array(name, strengths)
-            if strengths.shape in ((), tail):
-                strengths = np.broadcast_to(strengths, (self.count, *tail))
-            shape = strengths.shape
-        vectors = shape[0] if len(shape) == 2 + len(tail) else 1
-        expected = (self.count, *tail) if len(shape) < 2 + len(tail) else (vectors, self.count, *tail)
-        if shape != expected or vectors == 0:
-            raise ValueError(f"{name}: expected the shape {expected}, found {shape}")
-        return strengths, vectors, len(shape) == 1 + len(tail)
-
-    def _with_dipoles(self, charges: Any, dipoles: Any) -> Any:
-        """Four numbers for each source, by the caller's own library."""
-        library = _library(self.sources)
-        if library not in ("jax", "jaxlib", "torch", "cupy"):
-            raise ValueError("dipoles: of arrays on a GPU only those of JAX, PyTorch and CuPy")
-        given = {"dipoles": (dipoles, (self.count, 3)), self.about.strengths: (charges, (self.count,))}
-        for name, (array, expected) in given.items():
-            if array is None:
-                continue
-            if not on_gpu(array):
-                raise TypeError(f"{name}: is not on the GPU, but sources are")
-            if self._same(name, array) != expected:
-                raise ValueError(f"{name}: expected the shape {expected}, found {tuple(array.shape)}")
-        first = dipoles[:, :1] * 0 if charges is None else charges[:, None]
-        if library == "torch":
-            return importlib.import_module("torch").cat([first, dipoles], 1)
-        numpy_like = importlib.import_module("cupy" if library == "cupy" else "jax.numpy")
-        return numpy_like.concatenate([first, dipoles], axis=1)
-
-    def _size(self, size: Any) -> Any:
-        if size is None or not (on_gpu(size) or np.ndim(size)):
-            return size
+    def _size(self, size: Any) -> Tuple[Optional[float], Any]:
+        """One size for all, or one for each source."""
         name = self.about.size or "core_size"
-        shape = self._same(name, size) if on_gpu(size) else np.shape(size)
+        if size is None:
+            return None, None
+        there = on_gpu(size)
+        if not there and not np.ndim(size):
+            return _arrays.real(name, size), None
+        shape = self._same(name, size) if there else np.shape(size)
         if shape != (self.count,):
             raise ValueError(f"{name}: expected one number or one per source, not the shape {shape}")
-        smallest = float(size.min())
+        smallest = float(size.min()) if there else float(np.min(size, initial=0.0))
         if not smallest >= 0.0:
             raise ValueError(f"{name}: its least number is {smallest}; none may be negative")
-        return size
+        return None, size
 
-    def shapes(self, outputs: List[str]) -> List[Tuple[int, ...]]:
-        """The shapes of the engine's outputs."""
-        lead = (self.target_count,) if self.one_vector else (self.vectors, self.target_count)
-        return [lead + _WIDTHS.get(name, (3,)) for name in outputs]
+    def operand(self, name: str, array: Any) -> Any:
+        """An array as the engine takes it, its own stream waiting for what writes the array."""
+        if not on_gpu(array):
+            return _arrays.plain(np.asarray(array), self.dtype)
+        array = _libraries.of(array).contiguous(array)
+        double = self.dtype.itemsize == 8
+        if hasattr(array, "__dlpack__"):
+            return array.__dlpack__(stream=_farfield.stream(self.gpu, double))
+        about = array.__cuda_array_interface__
+        shape = tuple(about["shape"])
+        strides = about.get("strides")
+        item = self.dtype.itemsize
+        packed = tuple(item * int(np.prod(shape[k + 1 :], dtype=np.int64)) for k in range(len(shape)))
+        if strides is not None and tuple(strides) != packed:
+            raise ValueError(f"{name}: an array on a GPU must be in C order")
+        # Without a stream the array is ready; the legacy default stream comes after all that may write it.
+        return array, int(about["data"][0]), self.gpu, list(shape), double, int(about.get("stream") or 1)
 
-    def sum(self, request: Dict[str, Any], names: List[str]) -> Tuple[List[Any], float]:
-        """The results, as arrays of the caller's library, and the seconds that the engine took."""
-        size = self.size
-        per_source = size is not None and (on_gpu(size) or np.ndim(size) > 0)
-        outputs = [self.about.outputs[name][0] for name in names]
-        empty = np.zeros((0, 3), self.dtype)
-        request = dict(
+    def operands(self) -> Dict[str, Any]:
+        """Points and sizes as the engine takes them."""
+        return {
+            "sources": self.operand("sources", self.sources),
+            "targets": None if self.targets is None else self.operand("targets", self.targets),
+            "sizes": None if self.sizes is None else self.operand(self.about.size or "core_size", self.sizes),
+        }
+
+
+class Strengths(NamedTuple):
+    """Strengths as the engine takes them, and what they are."""
+
+    operand: Any
+    vectors: int
+    #: Whether there is no axis for several vectors.
+    single: bool
+    complex: bool
+
+
+def strengths(points: Points, given: Any, dipoles: Any, allow_complex: bool) -> Strengths:
+    """Checks strengths against the points."""
+    name, width, count = points.about.strengths, points.about.width, points.count
+    if dipoles is not None:
+        both = points.operand("dipoles", _with_dipoles(points, given, dipoles))
+        return Strengths(both, 1, True, False)
+    if given is None:
+        raise TypeError(f"{name}: missing")
+    tail = () if width == 1 else (width,)
+    there = on_gpu(given)
+    if there:
+        found = _look(name, given, allow_complex)
+        if found.dtype != points.dtype:
+            raise TypeError(f"{name}: is {found.dtype}, but sources are {points.dtype}; on a GPU all arrays are of one precision")
+        shape, is_complex = found.shape, found.complex
+    else:
+        given = _arrays.array(name, given, allow_complex=allow_complex)
+        if given.shape in ((), tail):
+            given = np.broadcast_to(given, (count, *tail))
+        shape, is_complex = given.shape, given.dtype.kind == "c"
+    vectors = shape[0] if len(shape) == 2 + len(tail) else 1
+    expected = (count, *tail) if len(shape) < 2 + len(tail) else (vectors, count, *tail)
+    if shape != expected or vectors == 0:
+        raise ValueError(f"{name}: expected the shape {expected}, found {shape}")
+    if is_complex and there:
+        given = _libraries.of(given).parts(name, given)
+    elif is_complex:
+        given = np.stack([given.real, given.imag], axis=-1)
+    return Strengths(points.operand(name, given), vectors, len(shape) == 1 + len(tail), is_complex)
+
+
+def _with_dipoles(points: Points, charges: Any, dipoles: Any) -> Any:
+    """Four numbers for each source, by the caller's own library."""
+    if points.about.engine != "coulomb":
+        raise ValueError(f"dipoles: the {points.kernel} kernel has none here; coulomb in space has")
+    given = {"dipoles": (dipoles, (points.count, 3)), points.about.strengths: (charges, (points.count,))}
+    for name, (array, expected) in given.items():
+        if array is None:
+            continue
+        if not on_gpu(array):
+            raise TypeError(f"{name}: is not on the GPU, but sources are")
+        if points._same(name, array) != expected:
+            raise ValueError(f"{name}: expected the shape {expected}, found {tuple(array.shape)}")
+    first = dipoles[:, :1] * 0 if charges is None else charges[:, None]
+    return points.library.beside("dipoles", first, dipoles)
+
+
+class Sum:
+    """What is summed over points on a GPU: the engine's request, and the shapes of its results."""
+
+    def __init__(self, points: Points, outputs: List[str], request: Dict[str, Any], vectors: int, complex: bool) -> None:
+        self.points, self.names, self.vectors, self.complex = points, outputs, vectors, complex
+        self.outputs = [points.about.outputs[name] for name in outputs]
+        self.constant = request["constant"]
+        self.request = dict(
             request,
-            sources=empty,
+            sources=np.zeros((0, points.dimension), points.dtype),
             targets=None,
             sizes=None,
-            size=None if size is None or per_source else _arrays.real(self.about.size or "core_size", size),
-            outputs=outputs,
-            vectors=self.vectors,
-            dimension=3,
-            complex=False,
+            size=points.size,
+            outputs=[output.engine for output in self.outputs],
+            vectors=vectors,
+            dimension=points.dimension,
+            complex=complex,
         )
-        ready: Dict[str, Optional[Any]] = {
-            "sources": _operand("sources", self.sources, self.gpu, self.dtype),
-            "targets": None if self.targets is None else _operand("targets", self.targets, self.gpu, self.dtype),
-            "sizes": _operand("sizes", size, self.gpu, self.dtype) if per_source else None,
-            "strengths": _operand(self.about.strengths, self.strengths, self.gpu, self.dtype),
-        }
-        arrays, seconds = _farfield.sum_on_gpu(request, self.gpu, ready, [list(shape) for shape in self.shapes(outputs)])
+
+    def _shapes(self, single: bool) -> List[List[int]]:
+        lead = [self.points.target_count] if single else [self.vectors, self.points.target_count]
+        engine = self.points.about.engine
+
+        def tail(output: _kernels.Output) -> List[int]:
+            width = output.width(engine, self.complex)
+            return [3, 3] if output.form == "matrix" else [width] if width > 1 else []
+
+        return [lead + tail(output) for output in self.outputs]
+
+    def _results(self, arrays: List[Any]) -> List[Any]:
+        """The results as arrays of the caller's library."""
+        library, sample = self.points.library, self.points.sources
         results = []
-        for name, array in zip(names, arrays):
-            result = _as(self.sources, array)
-            if name == "hessian":
-                result = result[..., [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(tuple(result.shape[:-1]) + (3, 3))
+        for name, output, array in zip(self.names, self.outputs, arrays):
+            result = library.take(sample, array)
+            shape = tuple(array.shape)
+            if output.form == "hessian":
+                result = result[..., _kernels.HESSIAN].reshape(shape[:-1] + (3, 3))
+            if output.turned:
+                result = result[..., [1, 0]]
+            factors = output.factors(self.constant, self.points.dtype)
+            if factors is not None:
+                result = library.times(name, result, factors)
+            if output.form == "complex" and output.width(self.points.about.engine, self.complex) == 2:
+                result = library.complex(name, result)
             results.append(result)
-        return results, seconds
+        return results
+
+    def once(self, given: Strengths) -> List[Any]:
+        """Plans and sums."""
+        arrays, _ = _farfield.sum_on_gpu(
+            self.request, self.points.gpu, self.points.operands(), given.operand, self._shapes(given.single)
+        )
+        return self._results(arrays)
+
+    def plan(self) -> _farfield.GpuPlan:
+        """The engine's plan, which keeps copies of the points."""
+        return _farfield.GpuPlan(self.request, self.points.gpu, self.points.operands())
+
+    def evaluate(self, plan: _farfield.GpuPlan, given: Strengths) -> List[Any]:
+        """Sums by a plan."""
+        return self._results(plan.evaluate(given.operand, self._shapes(given.single)))

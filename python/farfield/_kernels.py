@@ -2,63 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-#: From the engine's array (..., targets, components) and Newton's constant to the caller's.
-Shape = Callable[[np.ndarray, float], np.ndarray]
-
-_HESSIAN = np.array([0, 1, 2, 1, 3, 4, 2, 4, 5])
+#: From xx, xy, xz, yy, yz, zz to a matrix.
+HESSIAN = np.array([0, 1, 2, 1, 3, 4, 2, 4, 5])
 
 
-def _number(values: np.ndarray, _: float) -> np.ndarray:
-    return values[..., 0]
+class Output(NamedTuple):
+    """An output, and how the engine's sums become it."""
 
+    engine: str
+    #: "number", "vector", "hessian", "matrix", or "complex": a complex number of two parts, a real one of one.
+    form: str
+    #: What the components are multiplied by.
+    signs: Tuple[float, ...] = ()
+    #: Whether they are multiplied by Newton's constant too.
+    by_constant: bool = False
+    #: Whether the two components change places, first of all.
+    turned: bool = False
 
-def _vector(values: np.ndarray, _: float) -> np.ndarray:
-    return values
+    def factors(self, constant: float, dtype: np.dtype) -> Optional[np.ndarray]:
+        """What the components are multiplied by; None for nothing."""
+        if not self.signs:
+            return None
+        constant = constant if self.by_constant else 1.0
+        return np.array([constant * sign for sign in self.signs], dtype)
 
+    def width(self, engine: str, complex: bool) -> int:
+        """How many numbers the kernel of that name sums at a target."""
+        if self.form == "complex":
+            return 2 if complex or engine == "harmonic2d" or self.engine == "derivative" else 1
+        if self.engine == "derivative":
+            return 2
+        return {"number": 1, "vector": 3, "hessian": 6, "matrix": 9}[self.form]
 
-def _hessian(values: np.ndarray, _: float) -> np.ndarray:
-    return values[..., _HESSIAN].reshape(values.shape[:-1] + (3, 3))
-
-
-def _matrix(values: np.ndarray, _: float) -> np.ndarray:
-    return values.reshape(values.shape[:-1] + (3, 3))
-
-
-def _complex(values: np.ndarray, _: float) -> np.ndarray:
-    if values.shape[-1] == 1:
+    def finish(self, values: np.ndarray, constant: float) -> np.ndarray:
+        """The caller's array from the engine's (..., targets, components), in place where that can be."""
+        if self.turned:
+            values = values[..., ::-1].copy()
+        factors = self.factors(constant, values.dtype)
+        if factors is not None:
+            values *= factors
+        if self.form == "vector":
+            return values
+        if self.form == "hessian":
+            values = values[..., HESSIAN]
+        if self.form in ("hessian", "matrix"):
+            return values.reshape(values.shape[:-1] + (3, 3))
+        if values.shape[-1] == 2:
+            values = values.view(np.complex64 if values.dtype == np.float32 else np.complex128)
         return values[..., 0]
-    return values.view(np.complex64 if values.dtype == np.float32 else np.complex128)[..., 0]
-
-
-# In the plane the engine sums L = sum s log r and D = dL/dz = L_x - i L_y.
-def _minus_number(values: np.ndarray, _: float) -> np.ndarray:
-    np.negative(values, out=values)
-    return values[..., 0]
-
-
-def _times_constant(values: np.ndarray, constant: float) -> np.ndarray:
-    values *= values.dtype.type(constant)
-    return values[..., 0]
-
-
-def _minus_gradient(values: np.ndarray, _: float) -> np.ndarray:
-    np.negative(values[..., 0], out=values[..., 0])
-    return values
-
-
-def _acceleration(values: np.ndarray, constant: float) -> np.ndarray:
-    values *= values.dtype.type(constant)
-    return _minus_gradient(values, 1.0)
-
-
-def _velocity(values: np.ndarray, _: float) -> np.ndarray:
-    result = values[..., ::-1].copy()
-    result *= values.dtype.type(0.5 / np.pi)
-    return result
 
 
 class Kernel(NamedTuple):
@@ -69,8 +64,7 @@ class Kernel(NamedTuple):
     strengths: str
     #: Numbers per source.
     width: int
-    #: Names of outputs, with the engine's output and the shape of the result.
-    outputs: Dict[str, Tuple[str, Shape]]
+    outputs: Dict[str, Output]
     default: str
     #: Core or softening, where it has one: the argument for the size.
     size: Optional[str] = None
@@ -84,9 +78,9 @@ IN_SPACE = {
         "charges",
         1,
         {
-            "potential": ("potential", _number),
-            "gradient": ("gradient", _vector),
-            "hessian": ("hessian", _hessian),
+            "potential": Output("potential", "number"),
+            "gradient": Output("gradient", "vector"),
+            "hessian": Output("hessian", "hessian"),
         },
         "potential",
     ),
@@ -94,7 +88,7 @@ IN_SPACE = {
         "gravity",
         "masses",
         1,
-        {"potential": ("potential", _number), "acceleration": ("acceleration", _vector)},
+        {"potential": Output("potential", "number"), "acceleration": Output("acceleration", "vector")},
         "acceleration",
         "softening",
     ),
@@ -102,47 +96,46 @@ IN_SPACE = {
         "biot-savart",
         "strengths",
         3,
-        {"velocity": ("velocity", _vector), "velocity_gradient": ("velocity-gradient", _matrix)},
+        {"velocity": Output("velocity", "vector"), "velocity_gradient": Output("velocity-gradient", "matrix")},
         "velocity",
         "core_size",
     ),
 }
 
+# In the plane the engine sums L = sum s log r and D = dL/dz = L_x - i L_y.
+_COMPLEX = {"potential": Output("potential", "complex"), "derivative": Output("derivative", "complex")}
 IN_PLANE = {
     "coulomb": Kernel(
         "log2d",
         "charges",
         1,
-        {"potential": ("potential", _minus_number), "gradient": ("derivative", _minus_gradient)},
+        {
+            "potential": Output("potential", "number", (-1.0,)),
+            "gradient": Output("derivative", "vector", (-1.0, 1.0)),
+        },
         "potential",
     ),
     "gravity": Kernel(
         "log2d",
         "masses",
         1,
-        {"potential": ("potential", _times_constant), "acceleration": ("derivative", _acceleration)},
+        {
+            "potential": Output("potential", "number", (1.0,), by_constant=True),
+            "acceleration": Output("derivative", "vector", (-1.0, 1.0), by_constant=True),
+        },
         "acceleration",
         "softening",
     ),
-    "biot_savart": Kernel("log2d", "strengths", 1, {"velocity": ("derivative", _velocity)}, "velocity", "core_size"),
-    "harmonic": Kernel(
-        "harmonic2d",
-        "strengths",
-        1,
-        {"potential": ("potential", _complex), "derivative": ("derivative", _complex)},
-        "potential",
-        "core_size",
-        True,
-    ),
-    "log": Kernel(
+    "biot_savart": Kernel(
         "log2d",
         "strengths",
         1,
-        {"potential": ("potential", _complex), "derivative": ("derivative", _complex)},
-        "potential",
+        {"velocity": Output("derivative", "vector", (0.5 / np.pi, 0.5 / np.pi), turned=True)},
+        "velocity",
         "core_size",
-        True,
     ),
+    "harmonic": Kernel("harmonic2d", "strengths", 1, _COMPLEX, "potential", "core_size", True),
+    "log": Kernel("log2d", "strengths", 1, _COMPLEX, "potential", "core_size", True),
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _arrays, _farfield, _gpu, _kernels
+from . import _arrays, _farfield, _gpu, _kernels, _request
 
 #: The options of every sum, with what they are if not said.
 OPTIONS: Dict[str, Any] = {
@@ -57,6 +57,11 @@ class Plan:
            [-0.25,  0.  ,  0.  ]])
     """
 
+    #: As measured by `verify`.
+    _error: Optional[Dict[str, float]] = None
+    #: What is summed where the points are on a GPU.
+    _on_gpu: Optional[_gpu.Sum] = None
+
     def __init__(
         self,
         kernel: str,
@@ -82,7 +87,8 @@ class Plan:
         leaf_capacity: Optional[int] = None,
         memory_limit: Optional[int] = None,
     ) -> None:
-        self._prepare(
+        prepare = self._prepare_on_gpu if _gpu.on_gpu(sources) else self._prepare
+        request = prepare(
             _arrays.text("kernel", kernel),
             sources,
             targets=targets,
@@ -108,6 +114,7 @@ class Plan:
                 "memory_limit": memory_limit,
             },
         )
+        self._plan: Any = _farfield.Plan(request) if self._on_gpu is None else self._on_gpu.plan()
 
     def _prepare(
         self,
@@ -128,36 +135,28 @@ class Plan:
         allow_unbounded_gradient: bool = False,
         keep: bool = False,
         options: Dict[str, Any],
-    ) -> None:
-        if _gpu.on_gpu(sources):
-            raise TypeError("sources: a plan takes arrays of the host; the functions sum arrays on a GPU where they are")
+    ) -> Dict[str, Any]:
+        """Checks everything, and makes the engine's request of it."""
         given = _arrays.points("sources", sources)
         dimension = _arrays.dimension(given)
         about = _kernels.find(kernel, dimension)
         places = None if targets is None else _arrays.points("targets", targets)
         if places is not None and _arrays.dimension(places) != dimension:
             raise ValueError(f"targets: have {_arrays.dimension(places)} coordinates, but sources have {dimension}")
-        if dipoles and about.engine != "coulomb":
-            raise ValueError(f"dipoles: the {kernel} kernel has none here; coulomb in space has")
-        if complex and not about.complex:
-            raise TypeError(f"{about.strengths}: complex numbers are for the kernels harmonic and log, not for {kernel}")
-        size = self._size(about, core_size, softening)
+        self._about, self._kernel, self._dipoles, self._complex = about, kernel, dipoles, complex
+        self._check_strengths()
+        size = _request.size(about, core_size, softening)
         dtype = _arrays.precision(
             (sources, given), (targets, places), (size, size), strengths or (None, None)
         )
         shape = places if places is not None else given
-        self._about = about
-        self._kernel = kernel
         self._dtype = dtype
-        self._dipoles = dipoles
-        self._complex = complex
         self._vectors = vectors
         self._sources = len(given)
         self._targets = len(shape)
         self._fortran = shape.ndim == 2 and shape.flags.f_contiguous and not shape.flags.c_contiguous
         self._constant = _arrays.real("gravitational_constant", gravitational_constant)
-        self._outputs, self._one = self._named(outputs)
-        self._error: Optional[Dict[str, float]] = None
+        self._outputs, self._one = _request.output_names(kernel, self._about, outputs)
         points = _arrays.plain_points(given, dtype)
         if places is not None:
             places = _arrays.plain_points(places, dtype)
@@ -172,10 +171,10 @@ class Plan:
             "dimension": dimension,
             "sources": points,
             "targets": places,
-            "outputs": [about.outputs[name][0] for name in self._outputs],
+            "outputs": [about.outputs[name].engine for name in self._outputs],
             "vectors": vectors,
             "complex": complex,
-            "core": self._core(about, core, softening_kernel, size),
+            "core": _request.core_name(about, core, softening_kernel, size),
             "size": None if size is None or size.ndim else float(size),
             "sizes": per_source,
             "constant": self._constant,
@@ -183,73 +182,80 @@ class Plan:
             "strengths_name": about.strengths,
             "sizes_name": about.size or ("core_size" if softening is None else "softening"),
         }
-        request.update(_checked(options))
-        self._plan = _farfield.Plan(request)
+        request.update(_request.checked(options))
+        return request
 
-    def _size(self, about: _kernels.Kernel, core_size: Any, softening: Any) -> Optional[np.ndarray]:
-        for name, value in (("core_size", core_size), ("softening", softening)):
-            if value is not None and about.size != name:
-                instead = f"; it has {about.size}" if about.size else ""
-                raise ValueError(f"{name}: this kernel has none{instead}")
-        value = core_size if softening is None else softening
-        if value is None:
-            return None
-        name = about.size or "core_size"
-        size = _arrays.array(name, value)
-        if size.ndim > 1:
-            raise ValueError(f"{name}: expected one number or one per source, not the shape {size.shape}")
-        return size
+    def _prepare_on_gpu(
+        self,
+        kernel: str,
+        sources: Any,
+        *,
+        targets: Any = None,
+        outputs: Union[None, str, Sequence[str]] = None,
+        dipoles: bool = False,
+        vectors: int = 1,
+        complex: bool = False,
+        core: Optional[str] = None,
+        core_size: Any = None,
+        softening: Any = None,
+        softening_kernel: Optional[str] = None,
+        gravitational_constant: float = 1.0,
+        allow_unbounded_gradient: bool = False,
+        keep: bool = False,
+        options: Dict[str, Any],
+    ) -> Dict[str, Any]:
+        """As `_prepare`, of points on a GPU."""
+        if options["device"] not in ("cpu", "auto") and not str(options["device"]).startswith("cuda"):
+            raise ValueError(f"device: {options['device']!r}, but sources are on a GPU and summed there")
+        points = _gpu.Points(kernel, sources, targets, core_size if softening is None else softening)
+        self._about, self._kernel, self._dtype = points.about, kernel, points.dtype
+        self._dipoles, self._complex, self._vectors = dipoles, complex, vectors
+        self._sources, self._targets = points.count, points.target_count
+        self._outputs, self._one = _request.output_names(kernel, self._about, outputs)
+        self._check_strengths()
+        if dipoles and vectors > 1:
+            raise ValueError(f"vectors = {vectors}: dipoles of arrays on a GPU are one vector")
+        _request.size(points.about, None if core_size is None else 0.0, None if softening is None else 0.0)
+        sized = None if points.size is None and points.sizes is None else np.zeros(())
+        request = {
+            "kernel": "coulomb-dipoles" if dipoles else points.about.engine,
+            "core": _request.core_name(points.about, core, softening_kernel, sized),
+            "constant": _arrays.real("gravitational_constant", gravitational_constant),
+            "allow_unbounded_gradient": _arrays.truth("allow_unbounded_gradient", allow_unbounded_gradient),
+            "strengths_name": points.about.strengths,
+            "sizes_name": points.about.size or "core_size",
+            **_request.checked(dict(options, device=f"cuda:{points.gpu}")),
+        }
+        self._on_gpu = _gpu.Sum(points, self._outputs, request, vectors, complex)
+        return request
 
-    def _core(
-        self, about: _kernels.Kernel, core: Optional[str], softening_kernel: Optional[str], size: Optional[np.ndarray]
-    ) -> Optional[str]:
-        for name, value, owner in (("core", core, "core_size"), ("softening_kernel", softening_kernel, "softening")):
-            if value is not None:
-                _arrays.text(name, value)
-                if about.size != owner:
-                    raise ValueError(f"{name}: this kernel has none")
-        if about.engine == "log2d" and about.size == "softening":
-            if softening_kernel not in (None, "plummer"):
-                raise ValueError(f"softening_kernel: there is no `{softening_kernel}` in the plane; there are: plummer")
-            return None if size is None else "algebraic"
-        if core is None and softening_kernel is None and size is not None and about.size == "core_size":
-            raise ValueError("core_size: a size needs a core; choose one by core=")
-        return core or softening_kernel
-
-    def _named(self, outputs: Union[None, str, Sequence[str]]) -> Tuple[List[str], bool]:
-        if outputs is None:
-            return [self._about.default], True
-        if isinstance(outputs, str):
-            names = [outputs]
-        else:
-            try:
-                names = list(outputs)
-            except TypeError:
-                raise TypeError(f"outputs: expected names, not {type(outputs).__name__}") from None
-        if not names:
-            raise ValueError(f"outputs: none named; there are: {', '.join(self._about.outputs)}")
-        names = [_arrays.text("outputs", name).replace("-", "_") for name in names]
-        for at, name in enumerate(names):
-            if name not in self._about.outputs:
-                raise ValueError(
-                    f"outputs: the {self._kernel} kernel has no `{name}`; it has: {', '.join(self._about.outputs)}"
-                )
-            if name in names[:at]:
-                raise ValueError(f"outputs: `{name}` is named twice")
-        return names, isinstance(outputs, str)
+    def _check_strengths(self) -> None:
+        """Refuses strengths that this kernel does not know."""
+        if self._dipoles and self._about.engine != "coulomb":
+            raise ValueError(f"dipoles: the {self._kernel} kernel has none here; coulomb in space has")
+        if self._complex and not self._about.complex:
+            raise TypeError(
+                f"{self._about.strengths}: complex numbers are for the kernels harmonic and log, not for {self._kernel}"
+            )
 
     def __call__(self, strengths: Any = None, *, dipoles: Any = None) -> Any:
         """Sums for these strengths: (n,), or (vectors, n); of vortices in space (n, 3), or (vectors, n, 3)."""
+        if self._on_gpu is not None:
+            return self._chosen(self._on_gpu.evaluate(self._plan, self._strengths_on_gpu(strengths, dipoles)))
         numbers, single = self._strengths(strengths, dipoles)
         return self._results(self._plan.evaluate(numbers), single)
 
     def verify(self, strengths: Any = None, *, dipoles: Any = None, targets: int = 200, seed: int = 1) -> Dict[str, float]:
         """Sums, and measures the relative L2 error of each output at random targets by a direct sum in double precision."""
-        numbers, _ = self._strengths(strengths, dipoles)
         targets, seed = _arrays.count("targets", targets), _arrays.count("seed", seed, 0)
+        if self._on_gpu is not None:
+            numbers = self._strengths_on_gpu(strengths, dipoles).operand
+        else:
+            numbers, _ = self._strengths(strengths, dipoles)
         found = self._plan.verify(numbers, targets, seed)
-        self._error = {name: error for name, (_, error, _) in zip(self._outputs, found)}
-        return dict(self._error)
+        error: Dict[str, float] = {name: value for name, (_, value, _) in zip(self._outputs, found)}
+        self._error = error
+        return dict(error)
 
     @property
     def report(self) -> Dict[str, Any]:
@@ -279,13 +285,40 @@ class Plan:
         where = "" if self._targets == self._sources else f" at {self._targets} targets"
         return f"<farfield.Plan {self._kernel} of {self._sources} sources{where}, {', '.join(self._outputs)}, {self._dtype}>"
 
+    def _once_on_gpu(
+        self, kernel: str, sources: Any, strengths: Any, dipoles: Any, options: Dict[str, Any], about: Dict[str, Any]
+    ) -> Any:
+        """One sum of arrays on a GPU."""
+        request = self._prepare_on_gpu(kernel, sources, dipoles=dipoles is not None, options=options, **about)
+        assert self._on_gpu is not None
+        points = self._on_gpu.points
+        given = _gpu.strengths(points, strengths, dipoles, self._about.complex)
+        return self._chosen(_gpu.Sum(points, self._outputs, request, given.vectors, given.complex).once(given))
+
+    def _strengths_on_gpu(self, strengths: Any, dipoles: Any) -> _gpu.Strengths:
+        assert self._on_gpu is not None
+        self._expect_dipoles(dipoles)
+        given = _gpu.strengths(self._on_gpu.points, strengths, dipoles, self._complex)
+        if given.vectors != self._vectors:
+            raise ValueError(
+                f"{self._about.strengths}: {given.vectors} vectors, but the plan is for {self._vectors}: see vectors="
+            )
+        if self._complex and not given.complex:
+            raise TypeError(f"{self._about.strengths}: must be complex, as the plan was made for")
+        return given
+
+    def _expect_dipoles(self, dipoles: Any) -> None:
+        if self._dipoles and dipoles is None:
+            raise TypeError("dipoles: missing; this plan has them")
+        if not self._dipoles and dipoles is not None:
+            raise ValueError("dipoles: this plan has none; say dipoles=True when planning")
+
     def _strengths(self, strengths: Any, dipoles: Any) -> Tuple[np.ndarray, bool]:
         """Strengths as the engine takes them, and whether the caller gave one vector without an axis for it."""
-        name, width, n = self._about.strengths, self._about.width, self._sources
+        name, width = self._about.strengths, self._about.width
+        self._expect_dipoles(dipoles)
         if self._dipoles:
             return self._with_dipoles(strengths, dipoles)
-        if dipoles is not None:
-            raise ValueError("dipoles: this plan has none; say dipoles=True when planning")
         if strengths is None:
             raise TypeError(f"{name}: missing")
         values = _arrays.array(name, strengths, allow_complex=True)
@@ -299,8 +332,6 @@ class Plan:
         return _arrays.plain(values, self._dtype), single
 
     def _with_dipoles(self, charges: Any, dipoles: Any) -> Tuple[np.ndarray, bool]:
-        if dipoles is None:
-            raise TypeError("dipoles: missing; this plan has them")
         moments, single = self._broadcast("dipoles", _arrays.array("dipoles", dipoles), 3)
         both = np.zeros((self._vectors, self._sources, 4), self._dtype)
         both[..., 1:] = moments
@@ -329,50 +360,42 @@ class Plan:
     def _results(self, arrays: List[np.ndarray], single: bool) -> Result:
         results = []
         for name, values in zip(self._outputs, arrays):
-            values = values.reshape(self._vectors, self._targets, -1) if values.size else self._empty(name)
-            values = self._about.outputs[name][1](values, self._constant)
+            output = self._about.outputs[name]
+            if values.size:
+                values = values.reshape(self._vectors, self._targets, -1)
+            else:
+                width = output.width(self._about.engine, self._complex)
+                values = np.zeros((self._vectors, self._targets, width), self._dtype)
+            values = output.finish(values, self._constant)
             if single and self._vectors == 1:
                 values = values[0]
             if self._fortran and values.ndim > 1:
                 values = np.asfortranarray(values)
             results.append(values)
+        chosen: Result = self._chosen(results)
+        return chosen
+
+    def _chosen(self, results: List[Any]) -> Any:
+        """An array if one output was asked for by its name, else a tuple."""
         return results[0] if self._one else tuple(results)
-
-    def _empty(self, name: str) -> np.ndarray:
-        width = {"potential": 1, "hessian": 6, "velocity_gradient": 9, "derivative": 2}.get(name, 3)
-        return np.zeros((self._vectors, self._targets, width), self._dtype)
-
-
-def _checked(options: Dict[str, Any]) -> Dict[str, Any]:
-    """The options every sum has, each of the right type."""
-    result = dict(options)
-    for name in ("tolerance", "theta"):
-        if options[name] is not None:
-            result[name] = _arrays.real(name, options[name])
-    for name in ("order", "leaf_capacity", "memory_limit", "threads"):
-        if options[name] is not None:
-            result[name] = _arrays.count(name, options[name], 1 if name == "threads" else 0)
-    for name in ("method", "device"):
-        _arrays.text(name, options[name])
-    return result
 
 
 def once(
     kernel: str, sources: Any, strengths: Any, *, dipoles: Any = None, options: Dict[str, Any], **about: Any
 ) -> Result:
     """One sum: plans and evaluates, without keeping anything."""
+    plan = Plan.__new__(Plan)
     if _gpu.on_gpu(sources):
-        on_gpu: Result = _once_on_gpu(kernel, sources, strengths, dipoles, options, **about)
+        on_gpu: Result = plan._once_on_gpu(kernel, sources, strengths, dipoles, options, about)
         return on_gpu
-    name = _strengths_name(kernel)
+    name = _request.strengths_name(kernel)
     values = None if strengths is None else _arrays.array(name, strengths, allow_complex=True)
     moments = None if dipoles is None else _arrays.array("dipoles", dipoles)
     given = _arrays.points("sources", sources)
     width = 1 if _arrays.dimension(given) == 2 or kernel != "biot_savart" else 3
-    vectors = _vector_count(name, values, 2 if width == 1 else 3)
-    vectors = _vector_count("dipoles", moments, 3) if moments is not None and vectors == 1 else vectors
-    plan = Plan.__new__(Plan)
-    plan._prepare(
+    vectors = _request.vector_count(name, values, 2 if width == 1 else 3)
+    vectors = _request.vector_count("dipoles", moments, 3) if moments is not None and vectors == 1 else vectors
+    request = plan._prepare(
         kernel,
         sources,
         strengths=(strengths, values) if values is not None else (dipoles, moments),
@@ -382,57 +405,5 @@ def once(
         options=options,
         **about,
     )
-    result: Result = plan(values, dipoles=moments)
-    return result
-
-
-def _once_on_gpu(
-    kernel: str,
-    sources: Any,
-    strengths: Any,
-    dipoles: Any,
-    options: Dict[str, Any],
-    *,
-    targets: Any = None,
-    outputs: Union[None, str, Sequence[str]] = None,
-    core: Optional[str] = None,
-    core_size: Any = None,
-    softening: Any = None,
-    softening_kernel: Optional[str] = None,
-    gravitational_constant: float = 1.0,
-    allow_unbounded_gradient: bool = False,
-) -> Any:
-    """One sum of arrays on a GPU."""
-    if options["device"] not in ("cpu", "auto") and not str(options["device"]).startswith("cuda"):
-        raise ValueError(f"device: {options['device']!r}, but sources are on a GPU and summed there")
-    problem = _gpu.Problem(kernel, sources, strengths, dipoles, targets, core_size if softening is None else softening)
-    plan = Plan.__new__(Plan)
-    plan._about, plan._kernel = problem.about, kernel
-    names, one = plan._named(outputs)
-    sized = None if problem.size is None else np.zeros(())
-    plan._size(problem.about, None if core_size is None else 0.0, None if softening is None else 0.0)
-    request = {
-        "kernel": "coulomb-dipoles" if dipoles is not None else problem.about.engine,
-        "core": plan._core(problem.about, core, softening_kernel, sized),
-        "constant": _arrays.real("gravitational_constant", gravitational_constant),
-        "allow_unbounded_gradient": _arrays.truth("allow_unbounded_gradient", allow_unbounded_gradient),
-        "strengths_name": problem.about.strengths,
-        "sizes_name": problem.about.size or "core_size",
-        **_checked(dict(options, device=f"cuda:{problem.gpu}")),
-    }
-    results, _ = problem.sum(request, names)
-    return results[0] if one else tuple(results)
-
-
-def _strengths_name(kernel: str) -> str:
-    return {"coulomb": "charges", "gravity": "masses"}.get(kernel, "strengths")
-
-
-def _vector_count(name: str, values: Optional[np.ndarray], with_axis: int) -> int:
-    if values is None or values.ndim < with_axis:
-        return 1
-    if values.ndim > with_axis:
-        raise ValueError(f"{name}: has {values.ndim} axes, {with_axis} at most make sense")
-    if values.shape[0] == 0:
-        raise ValueError(f"{name}: has no vector in the shape {values.shape}")
-    return int(values.shape[0])
+    numbers, single = plan._strengths(values, moments)
+    return plan._results(_farfield.sum_on_host(request, numbers), single)

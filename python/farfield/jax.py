@@ -14,57 +14,27 @@ derivatives and forward mode are not there.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Tuple
 
 import jax as _jax
 import jax.numpy as _jnp
 import numpy as _np
 
-from . import _adjoint, _gpu
+from . import _adjoint, _differentiable, _gpu
 
 __all__ = ["biot_savart", "coulomb", "gravity"]
 
-Outputs = Union[None, str, Sequence[str]]
 
-
-def coulomb(sources: Any, charges: Any, *, targets: Any = None, outputs: Outputs = None, **options: Any) -> Any:
-    """As `farfield.coulomb`, of one vector of charges; outputs ``"potential"`` and ``"gradient"``."""
-    return _differentiable("coulomb", sources, charges, targets, outputs, options)
-
-
-def gravity(sources: Any, masses: Any, *, targets: Any = None, outputs: Outputs = None, **options: Any) -> Any:
-    """As `farfield.gravity`, of one vector of masses and one softening length.
-
-    The acceleration of softened masses can be differentiated with respect to the masses alone.
-    """
-    return _differentiable("gravity", sources, masses, targets, outputs, options)
-
-
-def biot_savart(sources: Any, strengths: Any, *, targets: Any = None, outputs: Outputs = None, **options: Any) -> Any:
-    """As `farfield.biot_savart`, of one vector of strengths and one core size; output ``"velocity"``.
-
-    In the plane, the velocity of vortices with a core can be differentiated with respect to the strengths alone.
-    """
-    return _differentiable("biot_savart", sources, strengths, targets, outputs, options)
-
-
-def _differentiable(kernel: str, sources: Any, strengths: Any, targets: Any, outputs: Outputs, options: Any) -> Any:
-    x = _jnp.asarray(sources)
-    s = _jnp.asarray(strengths)
+def _arrays(sources: Any, strengths: Any, targets: Any) -> Tuple[Any, Any, Any]:
+    x, s = _jnp.asarray(sources), _jnp.asarray(strengths)
     y = None if targets is None else _jnp.asarray(targets)
     floats = _jnp.result_type(x, s, *([] if y is None else [y]), _jnp.float32)
-    x, s, y = x.astype(floats), s.astype(floats), None if y is None else y.astype(floats)
-    _adjoint.check_arrays(kernel, x, y, s)
-    about = _adjoint.describe(kernel, x.shape[1], outputs, options)
-    results = _sum(about, x, y, s)
-    return results[0] if about.one else results
+    return x.astype(floats), s.astype(floats), None if y is None else y.astype(floats)
 
 
 @partial(_jax.custom_vjp, nondiff_argnums=(0,))
 def _sum(about: _adjoint.Sum, x: Any, y: Optional[Any], s: Any) -> Tuple[Any, ...]:
-    count = (x if y is None else y).shape[0]
-    widths = {"potential": (), "gradient": (x.shape[1],), "acceleration": (x.shape[1],), "velocity": (x.shape[1],)}
-    shapes = tuple(_shape((count, *widths[name]), x.dtype) for name in about.outputs)
+    shapes = tuple(_shape(shape, x.dtype) for shape in _differentiable.results_shape(about, x, y))
     return _on_host_or_gpu(lambda x, y, s: _adjoint.evaluate(about, x, y, s), shapes, x, y, s)
 
 
@@ -94,6 +64,7 @@ def _backward(about: _adjoint.Sum, kept: Any, cotangents: Any) -> Any:
 
 
 _sum.defvjp(_forward, _backward)
+coulomb, gravity, biot_savart = _differentiable.functions(__name__, _arrays, _sum)
 
 
 def _is_vortex(about: _adjoint.Sum, x: Any) -> bool:

@@ -6,39 +6,16 @@ computed. Tensors on a GPU are summed where they are. Derivatives of derivatives
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Tuple
 
 import torch as _torch
 
-from . import _adjoint
+from . import _adjoint, _differentiable
 
 __all__ = ["biot_savart", "coulomb", "gravity"]
 
-Outputs = Union[None, str, Sequence[str]]
 
-
-def coulomb(sources: Any, charges: Any, *, targets: Any = None, outputs: Outputs = None, **options: Any) -> Any:
-    """As `farfield.coulomb`, of one vector of charges; outputs ``"potential"`` and ``"gradient"``."""
-    return _differentiable("coulomb", sources, charges, targets, outputs, options)
-
-
-def gravity(sources: Any, masses: Any, *, targets: Any = None, outputs: Outputs = None, **options: Any) -> Any:
-    """As `farfield.gravity`, of one vector of masses and one softening length.
-
-    The acceleration of softened masses can be differentiated with respect to the masses alone.
-    """
-    return _differentiable("gravity", sources, masses, targets, outputs, options)
-
-
-def biot_savart(sources: Any, strengths: Any, *, targets: Any = None, outputs: Outputs = None, **options: Any) -> Any:
-    """As `farfield.biot_savart`, of one vector of strengths and one core size; output ``"velocity"``.
-
-    In the plane, the velocity of vortices with a core can be differentiated with respect to the strengths alone.
-    """
-    return _differentiable("biot_savart", sources, strengths, targets, outputs, options)
-
-
-def _differentiable(kernel: str, sources: Any, strengths: Any, targets: Any, outputs: Outputs, options: Any) -> Any:
+def _arrays(sources: Any, strengths: Any, targets: Any) -> Tuple[Any, Any, Any]:
     given = {"sources": sources, "strengths": strengths, "targets": targets}
     for name, value in given.items():
         if value is not None and not isinstance(value, _torch.Tensor):
@@ -46,12 +23,7 @@ def _differentiable(kernel: str, sources: Any, strengths: Any, targets: Any, out
     dtype = _torch.promote_types(sources.dtype, strengths.dtype)
     if targets is not None:
         dtype = _torch.promote_types(dtype, targets.dtype)
-    x, s = sources.to(dtype), strengths.to(dtype)
-    y = None if targets is None else targets.to(dtype)
-    _adjoint.check_arrays(kernel, x, y, s)
-    about = _adjoint.describe(kernel, x.shape[1], outputs, options)
-    results = _Sum.apply(about, x, y, s)
-    return results[0] if about.one else results
+    return sources.to(dtype), strengths.to(dtype), None if targets is None else targets.to(dtype)
 
 
 class _Sum(_torch.autograd.Function):  # type: ignore[misc, unused-ignore]
@@ -82,3 +54,6 @@ def _outside(tensor: Optional[Any], points: Any) -> Any:
 
 def _inside(array: Any, like: Any) -> Any:
     return _torch.as_tensor(array, dtype=like.dtype, device=like.device)
+
+
+coulomb, gravity, biot_savart = _differentiable.functions(__name__, _arrays, _Sum.apply)

@@ -173,6 +173,17 @@ def test_torch(rng, name, apart):
     check(found, scalar(kernel, weights, outputs, options), (x, y, s), rng)
 
 
+@pytest.mark.parametrize("name", ["coulomb", "coulomb in the plane", "biot_savart, gaussian"])
+def test_torch_agrees_with_torchs_own_check(rng, name):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    import farfield.torch as fft
+
+    kernel, x, y, s, outputs, options = problem(name, rng, True)
+    x, y, s = (torch.tensor(array[:8], requires_grad=True) for array in (x, y, s))
+    function = lambda x, y, s: getattr(fft, kernel)(x, s, targets=y, outputs=outputs, **options)  # noqa: E731
+    assert torch.autograd.gradcheck(function, (x, y, s), eps=1e-6, atol=1e-4, rtol=1e-4)
+
+
 def test_torch_computes_what_is_needed_alone(rng):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     import farfield.torch as fft

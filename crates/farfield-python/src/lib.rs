@@ -33,12 +33,14 @@ fn _farfield(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulation::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulation::cases, module)?)?;
     module.add_function(wrap_pyfunction!(poisson::poisson, module)?)?;
-    module.add_class::<gpu::GpuArray>()?;
+    module.add_class::<gpu::array::GpuArray>()?;
+    module.add_class::<gpu::plan::GpuPlan>()?;
     module.add_function(wrap_pyfunction!(gpu::stream, module)?)?;
     module.add_function(wrap_pyfunction!(gpu::traffic, module)?)?;
-    module.add_function(wrap_pyfunction!(gpu::sum_on_gpu, module)?)?;
-    module.add_function(wrap_pyfunction!(gpu::seconds_on_gpu, module)?)?;
-    module.add_function(wrap_pyfunction!(gpu::round_trip, module)?)?;
+    module.add_function(wrap_pyfunction!(gpu::sum::sum_on_gpu, module)?)?;
+    module.add_function(wrap_pyfunction!(gpu::sum::seconds_on_gpu, module)?)?;
+    module.add_function(wrap_pyfunction!(gpu::array::round_trip, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::sum_on_host, module)?)?;
     module.add_function(wrap_pyfunction!(plan::seconds_on_host, module)?)?;
     module.add_function(wrap_pyfunction!(gpus, module)?)?;
     module.add_function(wrap_pyfunction!(simd, module)?)?;

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The measured error of an output: its name, the relative L2 error, and in the plane the largest relative one.
-type MeasuredError = (&'static str, f64, Option<f64>);
+pub type MeasuredError = (&'static str, f64, Option<f64>);
 
 /// A plan of any precision, in space or in the plane.
 trait Planned: Send {
@@ -184,6 +184,26 @@ impl Plan {
         let bytes = in_its_kind::<Forecast, _>(&self.request);
         bytes.map_err(|failure| self.names.exception(&failure))
     }
+}
+
+/// Plans and sums in one go, keeping nothing: one flat array per output, as [`Plan::evaluate`].
+#[pyfunction]
+pub fn sum_on_host(py: Python<'_>, request: Request, strengths: AnyNumbers) -> PyResult<Vec<Py<PyAny>>> {
+    let (names, long) = (request.names(), request.is_long());
+    let name = names.strengths.clone();
+    let work = move || {
+        with_threads(request.threads, || {
+            let mut plan = make(&request)?;
+            plan.evaluate(&strengths, &name)
+        })?
+    };
+    let done = if long {
+        wait::long(py, work)?
+    } else {
+        wait::short(py, work)
+    };
+    let values = done.map_err(|failure| names.exception(&failure))?;
+    Ok(values.into_arrays(py))
 }
 
 /// The seconds of so many sums from Rust alone, planning included: what the same sum costs without Python.

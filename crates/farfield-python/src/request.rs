@@ -97,6 +97,11 @@ impl Request {
         Ok(names::outputs(&self.outputs)?)
     }
 
+    /// Of sizes that lie elsewhere, one for each source, the largest.
+    pub fn set_largest_size(&mut self, size: f64) {
+        self.size = Some(size);
+    }
+
     fn sizes<T: Scalar>(&self) -> Result<Sizes<T>, Failure> {
         Ok(match (&self.sizes, self.size) {
             (Some(sizes), _) => Sizes::PerSource(sizes.slice::<T>(&self.sizes_name)?.to_vec()),
@@ -111,47 +116,69 @@ impl Request {
 
     /// What all sums have.
     fn finish<'a, T: Scalar, G: Geometry>(
-        &'a self,
+        &self,
         sum: SumOf<'a, T, G>,
-        points: impl Fn(&'a [T]) -> &'a [G::Point<T>],
+        targets: Option<&'a [G::Point<T>]>,
         outputs: &[G::Output],
     ) -> Result<SumOf<'a, T, G>, Failure> {
-        let mut sum = sum.options(self.options()?).outputs(outputs).vectors(self.vectors);
-        if let Some(targets) = &self.targets {
-            sum = sum.targets(points(targets.slice("targets")?));
-        }
-        Ok(sum)
+        let sum = sum.options(self.options()?).outputs(outputs).vectors(self.vectors);
+        Ok(match targets {
+            Some(targets) => sum.targets(targets),
+            None => sum,
+        })
     }
 }
 
 /// A geometry, and how a request becomes a sum in it.
 pub trait Requested: Geometry {
-    /// The sum.
-    fn sum<T: Scalar>(request: &Request) -> Result<SumOf<'_, T, Self>, Failure>;
+    /// The sum between the points of the request.
+    fn sum<T: Scalar>(request: &Request) -> Result<SumOf<'_, T, Self>, Failure> {
+        let targets = request.targets.as_ref().map(|targets| targets.slice("targets"));
+        let (sources, targets) = (request.sources.slice("sources")?, targets.transpose()?);
+        Self::sum_of(request, sources, targets, request.sizes()?)
+    }
+
+    /// The sum between other points.
+    fn sum_of<'a, T: Scalar>(
+        request: &Request,
+        sources: &'a [T],
+        targets: Option<&'a [T]>,
+        sizes: Sizes<T>,
+    ) -> Result<SumOf<'a, T, Self>, Failure>;
 }
 
 impl Requested for Space {
-    fn sum<T: Scalar>(request: &Request) -> Result<SumOf<'_, T, Self>, Failure> {
+    fn sum_of<'a, T: Scalar>(
+        request: &Request,
+        sources: &'a [T],
+        targets: Option<&'a [T]>,
+        sizes: Sizes<T>,
+    ) -> Result<SumOf<'a, T, Self>, Failure> {
         let outputs = request.outputs_in_space()?;
-        let sources = request.sources.slice::<T>("sources")?.as_chunks::<3>().0;
-        let mut sum = farfield::Sum::new(request.kernel_in_space()?, sources).sizes(request.sizes()?);
+        let points = |numbers: &'a [T]| numbers.as_chunks::<3>().0;
+        let mut sum = farfield::Sum::new(request.kernel_in_space()?, points(sources)).sizes(sizes);
         if request.allow_unbounded_gradient {
             sum = sum.allow_unbounded_gradient();
         }
-        request.finish(sum, |numbers| numbers.as_chunks::<3>().0, &outputs)
+        request.finish(sum, targets.map(points), &outputs)
     }
 }
 
 impl Requested for Plane {
-    fn sum<T: Scalar>(request: &Request) -> Result<SumOf<'_, T, Self>, Failure> {
+    fn sum_of<'a, T: Scalar>(
+        request: &Request,
+        sources: &'a [T],
+        targets: Option<&'a [T]>,
+        sizes: Sizes<T>,
+    ) -> Result<SumOf<'a, T, Self>, Failure> {
         let kernel = names::kernel_in_plane(&request.kernel)?;
         let core = names::core_in_plane(request.core.as_deref())?;
         let outputs = names::outputs_in_plane(&request.outputs)?;
-        let sources = request.sources.slice::<T>("sources")?.as_chunks::<2>().0;
-        let mut sum = plane::Sum::new(kernel, sources).core(core, request.sizes()?);
+        let points = |numbers: &'a [T]| numbers.as_chunks::<2>().0;
+        let mut sum = plane::Sum::new(kernel, points(sources)).core(core, sizes);
         if request.complex {
             sum = sum.complex();
         }
-        request.finish(sum, |numbers| numbers.as_chunks::<2>().0, &outputs)
+        request.finish(sum, targets.map(points), &outputs)
     }
 }

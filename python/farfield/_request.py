@@ -1,0 +1,97 @@
+"""What callers say about a sum, checked, as the engine takes it."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _arrays, _kernels
+
+
+def size(about: _kernels.Kernel, core_size: Any, softening: Any) -> Optional[np.ndarray]:
+    """The core size or softening that was given, for a kernel that has one."""
+    for name, value in (("core_size", core_size), ("softening", softening)):
+        if value is not None and about.size != name:
+            instead = f"; it has {about.size}" if about.size else ""
+            raise ValueError(f"{name}: this kernel has none{instead}")
+    value = core_size if softening is None else softening
+    if value is None:
+        return None
+    name = about.size or "core_size"
+    found = _arrays.array(name, value)
+    if found.ndim > 1:
+        raise ValueError(f"{name}: expected one number or one per source, not the shape {found.shape}")
+    return found
+
+
+def core_name(
+    about: _kernels.Kernel, core: Optional[str], softening_kernel: Optional[str], size: Optional[np.ndarray]
+) -> Optional[str]:
+    """The core or softening by the engine's name."""
+    for name, value, owner in (("core", core, "core_size"), ("softening_kernel", softening_kernel, "softening")):
+        if value is not None:
+            _arrays.text(name, value)
+            if about.size != owner:
+                raise ValueError(f"{name}: this kernel has none")
+    if about.engine == "log2d" and about.size == "softening":
+        if softening_kernel not in (None, "plummer"):
+            raise ValueError(f"softening_kernel: there is no `{softening_kernel}` in the plane; there are: plummer")
+        return None if size is None else "algebraic"
+    if core is None and softening_kernel is None and size is not None and about.size == "core_size":
+        raise ValueError("core_size: a size needs a core; choose one by core=")
+    return core or softening_kernel
+
+
+def output_names(kernel: str, about: _kernels.Kernel, outputs: Union[None, str, Sequence[str]]) -> Tuple[List[str], bool]:
+    """The outputs that were asked for, and whether it was by one name, for an array and not a tuple."""
+    if outputs is None:
+        return [about.default], True
+    if isinstance(outputs, str):
+        names = [outputs]
+    else:
+        try:
+            names = list(outputs)
+        except TypeError:
+            raise TypeError(f"outputs: expected names, not {type(outputs).__name__}") from None
+    if not names:
+        raise ValueError(f"outputs: none named; there are: {', '.join(about.outputs)}")
+    names = [_arrays.text("outputs", name).replace("-", "_") for name in names]
+    for at, name in enumerate(names):
+        if name not in about.outputs:
+            raise ValueError(
+                f"outputs: the {kernel} kernel has no `{name}`; it has: {', '.join(about.outputs)}"
+            )
+        if name in names[:at]:
+            raise ValueError(f"outputs: `{name}` is named twice")
+    return names, isinstance(outputs, str)
+
+
+def checked(options: Dict[str, Any]) -> Dict[str, Any]:
+    """The options every sum has, each of the right type."""
+    result = dict(options)
+    for name in ("tolerance", "theta"):
+        if options[name] is not None:
+            result[name] = _arrays.real(name, options[name])
+    for name in ("order", "leaf_capacity", "memory_limit", "threads"):
+        if options[name] is not None:
+            result[name] = _arrays.count(name, options[name], 1 if name == "threads" else 0)
+    for name in ("method", "device"):
+        _arrays.text(name, options[name])
+    return result
+
+
+def strengths_name(kernel: str) -> str:
+    """What the strengths of a kernel are called."""
+    return {"coulomb": "charges", "gravity": "masses"}.get(kernel, "strengths")
+
+
+def vector_count(name: str, values: Optional[np.ndarray], with_axis: int) -> int:
+    """How many vectors there are; with an axis for them, strengths have `with_axis` axes."""
+    if values is None or values.ndim < with_axis:
+        return 1
+    if values.ndim > with_axis:
+        raise ValueError(f"{name}: has {values.ndim} axes, {with_axis} at most make sense")
+    if values.shape[0] == 0:
+        raise ValueError(f"{name}: has no vector in the shape {values.shape}")
+    return int(values.shape[0])
