@@ -116,6 +116,7 @@ impl<T: Real> GridBuilder<T> {
             channels: Vec::new(),
             boundary: self.boundary,
             memory_cap: self.memory_cap,
+            regions: Default::default(),
         };
         for (name, components) in self.channels {
             grid.add_channel(&name, components)?;

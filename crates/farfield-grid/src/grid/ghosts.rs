@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::forest::{BLOCK_SIDE, BlockId};
 use crate::wavelet::Patch;
 use farfield::simd::Real;
+use rayon::prelude::*;
 
 /// The widest ghost layer: half a block. All leaves it reaches touch the block, so they differ from it by one level
 /// at most.
@@ -79,15 +80,34 @@ impl<T: Real> Grid<T> {
     /// [`Grid::ghosted`] for a channel and width that are known to be there.
     pub(crate) fn with_ghosts(&self, channel: &Channel<T>, leaf: usize, width: usize) -> Ghosted<T> {
         let block = self.leaf(leaf);
-        let low = block.at.map(|c| i64::from(c) * BLOCK_SIDE as i64 - width as i64);
-        let size = [BLOCK_SIDE + 2 * width; 3];
-        let region = Region::new(&self.forest, channel.boundary, block.level, low, size);
         Ghosted {
             block,
             spacing: self.domain.spacing(block.level),
             width,
-            components: self.assemble(&region, channel),
+            components: self
+                .regions
+                .with(&self.forest, channel.boundary, (leaf, width), |region| {
+                    self.assemble(region, channel)
+                }),
         }
+    }
+
+    /// Which blocks, or ghosts of theirs, have a number of this channel that is not zero.
+    pub(crate) fn nonzero_leaves(&self, channel: &Channel<T>, width: usize) -> Vec<bool> {
+        let values = channel.values.par_chunks_exact(channel.block_len());
+        let own: Vec<bool> = values
+            .map(|values| values.iter().any(|value| *value != T::ZERO))
+            .collect();
+        (0..own.len())
+            .into_par_iter()
+            .map(|leaf| {
+                let place = (leaf, width);
+                own[leaf]
+                    || self
+                        .regions
+                        .with(&self.forest, channel.boundary, place, |region| region.has_leaf(&own))
+            })
+            .collect()
     }
 
     /// The numbers of a region, component by component.

@@ -5,6 +5,7 @@ mod fill;
 mod ghosts;
 mod moments;
 mod region;
+mod regions;
 
 pub use build::GridBuilder;
 pub use fill::Sampling;
@@ -13,6 +14,8 @@ pub use region::Boundary;
 
 pub(crate) use fill::point_coordinates;
 pub(crate) use region::Region;
+
+use regions::Regions;
 
 use crate::error::Error;
 use crate::forest::{BLOCK_POINTS, BlockId, Domain, Forest};
@@ -73,6 +76,8 @@ pub struct Grid<T> {
     /// Beyond the box.
     boundary: Boundary,
     memory_cap: Option<u64>,
+    /// Of this forest.
+    regions: Regions,
 }
 
 impl<T: Real> Grid<T> {
@@ -236,6 +241,7 @@ impl<T: Real> Grid<T> {
             channel.values = values;
         }
         self.forest = forest;
+        self.regions.clear();
     }
 
     /// Refuses a forest that would not fit.

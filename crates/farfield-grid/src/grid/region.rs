@@ -150,6 +150,16 @@ impl Region {
         }
     }
 
+    /// Whether any leaf that numbers come from is one of those.
+    pub fn has_leaf(&self, among: &[bool]) -> bool {
+        let coarser = || {
+            self.predicted
+                .as_ref()
+                .is_some_and(|(_, coarse)| coarse.has_leaf(among))
+        };
+        self.pieces.iter().any(|piece| among[piece.leaf]) || coarser()
+    }
+
     /// The numbers; `block` gives those of a leaf.
     pub fn assemble<'a, T: Real>(&self, wavelet: Wavelet, block: &impl Fn(usize) -> &'a [T]) -> Patch<T> {
         let mut patch = Patch::zeros(self.low, self.size);
@@ -188,27 +198,48 @@ impl Region {
     }
 
     fn copy_piece<T: Real>(&self, wavelet: Wavelet, piece: &Piece, block: &[T], patch: &mut Patch<T>) {
-        let Span { from, to } = piece.span;
-        let rows = to[1] - from[1];
-        let mut line = 0;
-        self.for_lines(&piece.span, |_, at, count| {
-            let (y, z) = (line % rows, line / rows);
-            let start = [
-                piece.start[0],
-                piece.start[1] + (y << piece.finer),
-                piece.start[2] + (z << piece.finer),
-            ];
-            let first = (start[2] * BLOCK_SIDE + start[1]) * BLOCK_SIDE + start[0];
-            let target = &mut patch.values[at..at + count];
-            if piece.finer == 0 {
-                target.copy_from_slice(&block[first..first + count]);
-            } else {
-                for (x, value) in target.iter_mut().enumerate() {
-                    *value = wavelet.restrict_point(block, first + (x << piece.finer), BLOCK_SIDE, piece.finer);
+        let Piece { span, finer, start, .. } = *piece;
+        let count = span.to[0] - span.from[0];
+        for z in span.from[2]..span.to[2] {
+            for y in span.from[1]..span.to[1] {
+                let at = (z * self.size[1] + y) * self.size[0] + span.from[0];
+                let target = &mut patch.values[at..at + count];
+                let (y, z) = (
+                    start[1] + ((y - span.from[1]) << finer),
+                    start[2] + ((z - span.from[2]) << finer),
+                );
+                let first = (z * BLOCK_SIDE + y) * BLOCK_SIDE + start[0];
+                if finer == 0 {
+                    copy_line(&block[first..first + count], target);
+                } else {
+                    for x in 0..count {
+                        target[x] = wavelet.restrict_point(block, first + (x << finer), BLOCK_SIDE, finer);
+                    }
                 }
             }
-            line += 1;
-        });
+        }
+    }
+}
+
+/// Copies a line. Nearly all are as long as a block or as a layer of ghosts is wide: too short for a call.
+#[inline(always)]
+fn copy_line<T: Copy>(from: &[T], to: &mut [T]) {
+    match from.len() {
+        BLOCK_SIDE => copy::<T, BLOCK_SIDE>(from, to),
+        1 => copy::<T, 1>(from, to),
+        2 => copy::<T, 2>(from, to),
+        3 => copy::<T, 3>(from, to),
+        4 => copy::<T, 4>(from, to),
+        5 => copy::<T, 5>(from, to),
+        6 => copy::<T, 6>(from, to),
+        _ => to.copy_from_slice(from),
+    }
+}
+
+#[inline(always)]
+fn copy<T: Copy, const N: usize>(from: &[T], to: &mut [T]) {
+    if let (Some(from), Some(to)) = (from.first_chunk::<N>(), to.first_chunk_mut::<N>()) {
+        *to = *from;
     }
 }
 

@@ -37,7 +37,7 @@ impl<T: Real> Grid<T> {
             self.expect_components(name, 3)?;
         }
         let simd = SimdLevel::best();
-        self.sweep(
+        self.sweep_linear(
             &[Read::new(vorticity, REACH), Read::new(velocity, REACH)],
             rates,
             |inputs, output| {
@@ -49,8 +49,7 @@ impl<T: Real> Grid<T> {
                 };
                 dispatch(simd, task);
             },
-        )?;
-        Ok(())
+        )
     }
 
     /// Refuses a channel with another number of components.

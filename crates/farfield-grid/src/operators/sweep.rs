@@ -68,6 +68,34 @@ impl<T: Real> Grid<T> {
         Ok(results)
     }
 
+    /// [`Grid::sweep`] with work that is linear in the first input: where that is zero, ghosts included, the output is set to
+    /// zero without any.
+    ///
+    /// # Errors
+    /// As [`Grid::sweep`].
+    pub fn sweep_linear(
+        &mut self,
+        inputs: &[Read<'_>],
+        output: &str,
+        work: impl Fn(&[Ghosted<T>], &mut [T]) + Sync,
+    ) -> Result<(), Error> {
+        let nonzero = match self.reads(inputs)?.first() {
+            Some((channel, ghosts)) => self.nonzero_leaves(channel, *ghosts),
+            None => return Ok(()),
+        };
+        let length = self.channel(output)?.block_len();
+        let blocks = self.values_mut(output)?.par_chunks_exact_mut(length);
+        blocks.zip(&nonzero).for_each(|(values, nonzero)| {
+            if !nonzero {
+                values.fill(T::ZERO);
+            }
+        });
+        let forest = self.forest().clone();
+        let chosen = |block: BlockId| forest.find(block).is_some_and(|leaf| nonzero[leaf]);
+        self.sweep_where(inputs, output, chosen, work)?;
+        Ok(())
+    }
+
     /// [`Grid::sweep`] that changes nothing.
     ///
     /// # Errors

@@ -69,12 +69,11 @@ impl<T: Real> Grid<T> {
         }
         let ghosts = kernel.reach() + cells.ceil() as usize;
         let simd = SimdLevel::best();
-        self.sweep(
+        self.sweep_linear(
             &[Read::new(carried, ghosts), Read::new(velocity, ghosts)],
             output,
             |inputs, output| gather::collect(simd, kernel, &inputs[0], &inputs[1], time, output),
-        )?;
-        Ok(())
+        )
     }
 
     /// The largest displacement in `time`, in spacings of the block it starts from.

@@ -1,6 +1,6 @@
 //! A box of numbers of one level.
 
-use farfield::simd::Real;
+use farfield::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 
 /// Numbers at a box of points of one level. `low` counts points of that level from the corner of the domain.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,22 +45,105 @@ impl<T: Real> Patch<T> {
         // [outer][axis][inner], in both patches.
         let inner: usize = self.size[..axis].iter().product();
         let outer: usize = self.size[axis + 1..].iter().product();
-        let (from, to) = (inner * self.size[axis], inner * rows.len());
-        out.values = vec![T::ZERO; outer * to];
-        if to == 0 {
-            return out;
+        out.values = vec![T::ZERO; outer * inner * rows.len()];
+        let mut weights = Vec::new();
+        let rows: Vec<Line> = rows.iter().map(|row| Line::of(row, &mut weights)).collect();
+        let task = Combine {
+            from: &self.values,
+            to: &mut out.values,
+            length: self.size[axis],
+            inner,
+            rows: &rows,
+            weights: &weights,
+        };
+        dispatch(SimdLevel::best(), task);
+        out
+    }
+}
+
+/// A [`Row`] without zeros at its ends: where it starts, and where its weights are among all.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    start: usize,
+    first: usize,
+    count: usize,
+}
+
+impl Line {
+    fn of<T: Real>(row: &Row, weights: &mut Vec<T>) -> Self {
+        let zeros = row.weights.iter().take_while(|weight| **weight == 0.0).count();
+        let last = row.weights.iter().rposition(|weight| *weight != 0.0);
+        let used = &row.weights[zeros..last.map_or(zeros, |last| last + 1)];
+        let first = weights.len();
+        weights.extend(used.iter().map(|weight| T::from_f64(*weight)));
+        Self {
+            start: row.start + zeros,
+            first,
+            count: used.len(),
         }
-        for (lines, target) in self.values.chunks_exact(from).zip(out.values.chunks_exact_mut(to)) {
-            for (row, target) in rows.iter().zip(target.chunks_exact_mut(inner)) {
-                let sources = lines[row.start * inner..].chunks_exact(inner);
-                for (weight, source) in row.weights.iter().zip(sources) {
-                    let weight = T::from_f64(*weight);
-                    for (t, s) in target.iter_mut().zip(source) {
-                        *t += weight * *s;
+    }
+}
+
+/// Lines of one array combined to those of another.
+struct Combine<'a, T> {
+    from: &'a [T],
+    to: &'a mut [T],
+    /// Of a line in `from`.
+    length: usize,
+    /// Lines side by side.
+    inner: usize,
+    rows: &'a [Line],
+    weights: &'a [T],
+}
+
+impl<T: Real> Vectorized<T> for Combine<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>>(self) {
+        let (from, to) = (self.inner * self.length, self.inner * self.rows.len());
+        if from == 0 || to == 0 {
+            return;
+        }
+        for outer in 0..self.to.len() / to {
+            let lines = &self.from[outer * from..][..from];
+            for k in 0..self.rows.len() {
+                let Line { start, first, count } = self.rows[k];
+                let weights = &self.weights[first..first + count];
+                let sources = &lines[start * self.inner..][..count * self.inner];
+                let target = &mut self.to[outer * to + k * self.inner..][..self.inner];
+                // The usual numbers of weights are known to the compiler.
+                match count {
+                    1 => combine::<T, 1>(weights, sources, target),
+                    2 => combine::<T, 2>(weights, sources, target),
+                    4 => combine::<T, 4>(weights, sources, target),
+                    5 => combine::<T, 5>(weights, sources, target),
+                    _ => {
+                        for w in 0..count {
+                            let source = &sources[w * target.len()..][..target.len()];
+                            for x in 0..target.len() {
+                                target[x] += weights[w] * source[x];
+                            }
+                        }
                     }
                 }
             }
         }
-        out
+    }
+}
+
+/// `target[x]` is the sum of `weights[w] * sources[w][x]`.
+#[inline(always)]
+fn combine<T: Real, const W: usize>(weights: &[T], sources: &[T], target: &mut [T]) {
+    let inner = target.len();
+    let mut lines = [sources; W];
+    for w in 0..W {
+        lines[w] = &sources[w * inner..][..inner];
+    }
+    for x in 0..inner {
+        let mut sum = weights[0] * lines[0][x];
+        for w in 1..W {
+            sum += weights[w] * lines[w][x];
+        }
+        target[x] = sum;
     }
 }

@@ -11,6 +11,9 @@ use std::f64::consts::PI;
 /// Spacings over which vorticity fades out towards the ends of the box.
 pub(super) const FADE: f64 = 6.0;
 
+/// Vorticity below so much of what induces no velocity is nothing.
+const NOTHING: f64 = 1e-3;
+
 impl<T: Precision> Solver<T> {
     /// Takes the part with a divergence out of the vorticity: $\omega+\nabla\phi$ with $\nabla^2\phi=-\nabla\cdot\omega$, where
     /// there is vorticity. Two scalar channels are there for as long.
@@ -78,18 +81,30 @@ impl<T: Precision> Solver<T> {
         Ok(if size > 0.0 { divergence / size } else { 0.0 })
     }
 
-    /// Lets vorticity that comes to the end of the box fade; returns the share of all vorticity that this took.
+    /// Lets vorticity that comes to the end of the box fade, and forgets traces; returns the share of all vorticity that this
+    /// took.
     pub(super) fn fade(&mut self) -> Result<f64, Error> {
         let domain = *self.grid.domain();
         let offset = self.grid.wavelet().offset();
         let leaves = self.grid.forest().leaves().to_vec();
         let [_, absolute] = self.grid.integrals(OMEGA)?;
+        let least = T::from_f64(NOTHING * self.setup.flow.source_cutoff * self.grid.largest(OMEGA)?);
         let taken: Vec<f64> = self
             .grid
             .values_mut(OMEGA)?
             .par_chunks_exact_mut(3 * BLOCK_POINTS)
             .zip(&leaves)
-            .map(|(values, block)| fade_block(&domain, offset, *block, values))
+            .map(|(values, block)| {
+                // Differences carry traces outwards, ever weaker and without end: blocks of nothing else cost nothing.
+                let mut traces = 0.0;
+                for value in values.iter_mut() {
+                    if *value < least && *value > -least {
+                        traces += value.to_f64().abs();
+                        *value = T::ZERO;
+                    }
+                }
+                traces * domain.spacing(block.level).powi(3) + fade_block(&domain, offset, *block, values)
+            })
             .collect();
         let (taken, size): (f64, f64) = (taken.iter().sum(), absolute.iter().sum());
         Ok(if size > 0.0 { taken / size } else { 0.0 })
