@@ -47,7 +47,7 @@ impl Default for Flow {
             length: None,
             area: None,
             penalisation: 1e4,
-            relaxation: 4.0 / 3.0,
+            relaxation: 1.8,
             start_passes: 6,
             remesh: RemeshName::M6,
             clean_every: 0,
