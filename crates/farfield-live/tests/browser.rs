@@ -295,8 +295,8 @@ fn pictures_have_the_chosen_size_and_films_play() {
     let shown = long_run(&folder.path().join("run"));
     let server = server(&shown.hub);
     let mut page = browser.open(&server.url());
-    page.save_into(&files);
     page.wait_for_frame();
+    page.save_into(&files);
     page.value("document.getElementById('picture-size').value = '2048x2048'");
     page.press("s");
     let png = saved(&files, &["png"]);

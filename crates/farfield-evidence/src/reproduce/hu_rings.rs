@@ -263,7 +263,7 @@ fn draw(rings: &Rings, tracers: &[[f64; 3]], time: f64, exposure: &mut Option<Ex
     let middle = Bounds::of_most(tracers, 0.9).center();
     let r = HU_RING_RADIUS;
     let reach = if rings.collide {
-        [2.4 * r, 2.4 * r, 1.2 * r]
+        [2.7 * r, 2.7 * r, 1.2 * r]
     } else {
         [1.5 * r, 1.5 * r, 1.2 * r]
     };

@@ -35,6 +35,7 @@ mod strengths;
 mod sum;
 
 pub use array::Array;
+pub use farfield_cuda::resident::ShrunkPoints;
 pub use strengths::StrengthLaw;
 pub use sum::{ArraySizes, ArraySum, Summed};
 
