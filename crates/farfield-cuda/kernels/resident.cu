@@ -92,3 +92,30 @@ extern "C" __global__ void longest_index(const real *__restrict__ values, uint c
     for (uint i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
         if (sort_key(square(values, components, i)) == wanted) atomicMax(&longest->index, (ulong64)i);
 }
+
+// The box that points are counted in, and steps in a unit of length along each axis.
+struct CountedBox {
+    double low[3], steps[3];
+};
+
+// Points as numbers of steps from the lower corner.
+extern "C" __global__ void shrink_points(const real *__restrict__ points, CountedBox counted, uint count,
+                                         unsigned short *__restrict__ numbers) {
+    uint i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    for (int axis = 0; axis < 3; ++axis) {
+        ulong64 at = 3 * (ulong64)i + axis;
+        double number = ((double)points[at] - counted.low[axis]) * counted.steps[axis] + 0.5;
+        numbers[at] = (unsigned short)fmin(fmax(number, 0.0), 65535.0);
+    }
+}
+
+// Lengths of vectors as numbers of steps.
+extern "C" __global__ void shrink_lengths(const real *__restrict__ vectors, double steps, uint count,
+                                          unsigned char *__restrict__ numbers) {
+    uint i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    const real *v = vectors + 3 * (ulong64)i;
+    double length = sqrt((double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2]);
+    numbers[i] = (unsigned char)fmin(length * steps + 0.5, 255.0);
+}

@@ -18,6 +18,8 @@ const MOST_HISTORY = 384 * 2 ** 20;
 const VOXELS = 2 ** 21;
 /** A drawing that takes longer, in seconds, is done with fewer points. */
 const SLOW = 0.12;
+/** A frame that takes longer to come, in seconds, has fewer points. */
+const LONG = 0.4;
 
 const canvas = /** @type {HTMLCanvasElement} */ (element("picture"));
 const settings = { ...DEFAULTS };
@@ -41,7 +43,11 @@ const state = {
   /** Frames that were drawn and not yet said so. */ owed: 0,
   /** When frames came, and their bytes, in the last seconds. @type {[number, number][]} */ arrivals: [],
   drawSeconds: 0,
-  /** Share of the chosen points that this browser manages. */ share: 1,
+  /** When the next frame was announced, and how long frames take from then on. */
+  announced: 0,
+  transferSeconds: 0,
+  /** Whether a drawing is not done yet. */ drawing: false,
+  /** Share of the chosen points that this browser and its network manage. */ share: 1,
   frames: 0,
   /** Drawings so far. */ drawings: 0,
 };
@@ -64,11 +70,13 @@ const connection = new Connection({
     state.frames += 1;
     state.owed += 1;
     state.arrivals.push([performance.now(), buffer.byteLength]);
+    state.transferSeconds += 0.5 * ((performance.now() - state.announced) / 1000 - state.transferSeconds);
     if (!isRecording()) remember(frame, buffer);
     if (isRecording() || state.at < 0) show(frame);
     else connectionReady();
   },
   text(kind, message) {
+    if (kind === "coming") { state.announced = performance.now(); return; }
     if (kind === "about") takeAbout(message);
     else if (kind === "status") state.status = message;
     else if (kind === "rows") charts.add(message.restart, message.rows);
@@ -325,26 +333,37 @@ function size() {
 
 function loop() {
   size();
-  if (state.dirty || (state.settling && picture.due)) {
-    const begin = performance.now();
-    state.settling = picture.draw(camera, settings);
-    state.dirty = false;
-    state.drawings += 1;
-    state.drawSeconds += 0.2 * ((performance.now() - begin) / 1000 - state.drawSeconds);
+  const was = state.drawing;
+  state.drawing = picture.busy;
+  if (was && !state.drawing) {
+    state.drawSeconds += 0.2 * (picture.seconds - state.drawSeconds);
     adaptPoints();
-    showState();
   }
-  connectionReady();
+  // One drawing at a time: a slow graphics processor must not keep keys waiting behind a queue.
+  if (!state.drawing) {
+    if (state.dirty || (state.settling && picture.due)) draw();
+    connectionReady();
+  }
   requestAnimationFrame(loop);
 }
 
-/** Fewer points where drawing is slow, more again where there is time. */
+function draw() {
+  state.settling = picture.draw(camera, settings);
+  state.dirty = false;
+  state.drawing = true;
+  state.drawings += 1;
+  showState();
+}
+
+/** Fewer points where drawing or the network is slow, more again where there is time. */
 function adaptPoints() {
   const before = state.share;
-  if (state.drawSeconds > SLOW && state.share > 1 / 64) state.share /= 2;
-  else if (state.drawSeconds < SLOW / 8 && state.share < 1) state.share *= 2;
+  const isSlow = state.drawSeconds > SLOW || state.transferSeconds > LONG;
+  const isFast = state.drawSeconds < SLOW / 3 && state.transferSeconds < LONG / 3;
+  if (isSlow && state.share > 1 / 64) state.share /= 2;
+  else if (isFast && state.share < 1) state.share *= 2;
   if (state.share !== before) {
-    state.drawSeconds = SLOW / 3;
+    [state.drawSeconds, state.transferSeconds] = [SLOW / 2, LONG / 2];
     ask();
   }
 }
@@ -358,6 +377,7 @@ function start() {
   }
   const camera0 = new URLSearchParams(location.hash.replace(/^#/, "")).get("camera");
   if (camera0) camera.fromText(camera0);
+  canvas.addEventListener("webglcontextlost", () => say("the browser has lost its graphics; load the page again"));
   setInterval(showFigures, 500);
   canvas.focus();
   loop();
@@ -465,6 +485,7 @@ Object.assign(globalThis, {
     settings,
     camera,
     connection,
+    film,
     density: (/** @type {number} */ cells) => { picture.draw(camera, settings); return picture.density(cells); },
     picture: (/** @type {string} */ wanted) => pictureOf(canvas, wanted, () => picture.draw(camera, settings, true)),
   },

@@ -172,8 +172,11 @@ export class Picture {
     this.exposure = 0;
     this.settled = true;
     this.metered = -Infinity;
-    /** Seconds the last drawing took to be asked for. */
+    /** Seconds the last drawing took, until the graphics processor had done it. */
     this.seconds = 0;
+    /** When the last drawing began, and what says that it is done. */
+    this.begun = 0;
+    /** @type {WebGLSync | null} */ this.fence = null;
     this.mapName = "";
   }
 
@@ -292,8 +295,22 @@ export class Picture {
     gl.drawArrays(gl.TRIANGLES, 0, 3);
     if (this.volume.draw(camera, settings, this.map, [width, height], matrix)) settled = false;
     if (settings.arrows) this.drawArrows(settings, matrix, source, aspect);
-    this.seconds = (performance.now() - begin) / 1000;
+    this.begun = begin;
+    gl.deleteSync(this.fence);
+    this.fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    gl.flush();
     return !settled;
+  }
+
+  /** Whether the graphics processor still works on the last drawing. */
+  get busy() {
+    const gl = this.gl;
+    if (!this.fence) return false;
+    if (gl.getSyncParameter(this.fence, gl.SYNC_STATUS) !== gl.SIGNALED && !gl.isContextLost()) return true;
+    gl.deleteSync(this.fence);
+    this.fence = null;
+    this.seconds = (performance.now() - this.begun) / 1000;
+    return false;
   }
 
   /**

@@ -9,6 +9,9 @@ use std::sync::Arc;
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Message, WebSocket};
 
+/// Goes ahead of every frame.
+const COMING: &str = r#"{"type":"coming"}"#;
+
 /// What is read is read from the stream; answers of the protocol itself are not written, as the other thread may be in the
 /// middle of a message. Browsers send no pings, and after their goodbye the stream is closed.
 struct Listening<'a>(&'a TcpStream);
@@ -83,6 +86,10 @@ fn send(stream: &TcpStream, hub: &Hub, viewer: u64) {
             },
             Next::End => return,
         };
+        // What is small arrives at once; the page then sees how long a frame takes, and asks for fewer points if that is long.
+        if message.is_binary() && socket.send(Message::text(COMING)).is_err() {
+            return;
+        }
         if socket.send(message).is_err() {
             return;
         }

@@ -5,7 +5,7 @@ use crate::still::{Still, StillCloud};
 use crate::vtp;
 use farfield_io::{Array, read_points, read_table};
 use farfield_sim::model::Volume;
-use farfield_sim::vec3::norm;
+use farfield_sim::vec3::{Vec3, norm};
 use std::path::Path;
 
 fn failed(path: &Path, why: impl std::fmt::Display) -> Error {
@@ -128,54 +128,118 @@ fn is_grid(path: &Path) -> Result<bool, Error> {
         .all(|needed| names.contains(needed)))
 }
 
-/// The fields of a flow on one level, as runs write them: lengths and components of its vectors, and its numbers.
+/// Fields on a regular grid, as runs of flows and `farfield poisson` write them: lengths and components of vectors, and
+/// numbers. With the blocks, where a `blocks.vtu` lies beside.
 ///
 /// # Errors
 /// [`Error::File`] if the arrays do not fit together.
 pub fn grid_of(path: &Path) -> Result<Vec<(String, Volume)>, Error> {
     let table = read_table(path).map_err(|error| failed(path, error))?;
-    let get = |name: &str| {
-        table
-            .get(name)
-            .ok_or_else(|| failed(path, format!("there is no array `{name}`")))
+    let numbers = |name: &str| {
+        let array = table.get(name);
+        array.ok_or_else(|| failed(path, format!("there is no array `{name}`")))
     };
-    let origin = get("origin")?.to_rows::<3>().and_then(|rows| rows.first().copied());
-    let size = get("size")?.to_rows::<3>().and_then(|rows| rows.first().copied());
-    let spacing = get("spacing")?.to_rows::<1>().and_then(|rows| rows.first().copied());
-    let (Some(origin), Some(size), Some([spacing])) = (origin, size, spacing) else {
+    let (origin, size, spacing) = (numbers("origin")?, numbers("size")?, numbers("spacing")?);
+    let (&[x, y, z], &[nx, ny, nz], &[spacing]) = (&origin.values[..], &size.values[..], &spacing.values[..]) else {
         return Err(failed(path, "origin, size or spacing have another shape"));
     };
-    let size = size.map(|n| n as usize);
-    let count: usize = size.iter().product();
+    let size = [nx, ny, nz].map(|n| n as usize);
+    let count: usize = size.iter().try_fold(1_usize, |all, n| all.checked_mul(*n)).unwrap_or(0);
+    let blocks = blocks_of(&path.with_file_name("blocks.vtu"));
     let volume = |values: Vec<f32>| Volume {
-        origin,
+        origin: [x, y, z],
         spacing,
         size,
         values,
+        blocks: blocks.clone(),
         ..Volume::default()
     };
     let mut volumes = Vec::new();
-    for name in ["vorticity", "velocity"] {
-        let Some(vectors) = table.get(name).and_then(|array| array.to_rows::<3>()) else {
+    for (name, array) in table.names().filter_map(|name| Some((name, table.get(name)?))) {
+        if ["origin", "size", "spacing"].contains(&name) {
             continue;
-        };
-        if vectors.len() != count {
-            return Err(failed(
-                path,
-                format!("`{name}` has {} rows; the grid has {count} points", vectors.len()),
+        }
+        if array.rows != count || count == 0 {
+            let why = format!("`{name}` has {} rows; the grid has {count} points", array.rows);
+            return Err(failed(path, why));
+        }
+        if let Some(vectors) = array.to_rows::<3>() {
+            let lengths = vectors.iter().map(|v| norm(*v) as f32).collect();
+            volumes.push((name.to_owned(), volume(lengths)));
+            for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
+                let component = vectors.iter().map(|v| v[axis] as f32).collect();
+                volumes.push((format!("{name}_{letter}"), volume(component)));
+            }
+        } else if array.columns == 1 {
+            volumes.push((
+                name.to_owned(),
+                volume(array.values.iter().map(|v| *v as f32).collect()),
             ));
         }
-        volumes.push((
-            name.to_owned(),
-            volume(vectors.iter().map(|v| norm(*v) as f32).collect()),
-        ));
-        for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
-            let component = vectors.iter().map(|v| v[axis] as f32).collect();
-            volumes.push((format!("{name}_{letter}"), volume(component)));
-        }
     }
+    // Vorticity, of whatever name, before all else.
+    volumes.sort_by_key(|(name, _)| !(name.starts_with("vorticity") || name.starts_with("omega")));
     if volumes.is_empty() {
-        return Err(failed(path, "neither `vorticity` nor `velocity` is in it"));
+        return Err(failed(path, "there is no field in it"));
     }
     Ok(volumes)
+}
+
+/// Corner, side and level of the blocks in a file of boxes; none if there is no such file.
+fn blocks_of(path: &Path) -> Vec<(Vec3, f64, u8)> {
+    let arrays = vtp::read(path).unwrap_or_default();
+    let get = |name: &str| arrays.iter().find(|(found, _)| found == name).map(|(_, array)| array);
+    let points = get("Points").and_then(Array::to_rows::<3>).unwrap_or_default();
+    let levels = get("level").map_or(&[][..], |array| &array.values);
+    let corners = points.as_chunks::<8>().0.iter().zip(levels);
+    corners
+        .map(|([low, along_x, ..], level)| (*low, along_x[0] - low[0], *level as u8))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use farfield_io::vtk::{Attributes, Hexahedra, write_vtu};
+    use farfield_io::{NamedArray, Precision, write_arrays};
+
+    #[test]
+    fn a_grid_with_any_fields_and_blocks_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fields.npz");
+        let numbers = |count: usize| (0..count).map(|k| k as f64).collect::<Vec<f64>>();
+        let write = |psi: usize| {
+            let arrays = [
+                NamedArray::new("psi", Array::column(numbers(psi))),
+                NamedArray::new("omega", Array::from_rows(&[[3.0, 0.0, 4.0]; 24])),
+                NamedArray::new("size", Array::column(vec![2.0, 3.0, 4.0])),
+                NamedArray::new("origin", Array::column(vec![-1.0, 0.0, 1.0])),
+                NamedArray::new("spacing", Array::column(vec![0.5])),
+            ];
+            write_arrays(&path, &arrays, Precision::Double).unwrap();
+        };
+        write(24);
+        let corners: Vec<[f64; 3]> = (0..8)
+            .map(|k| [0, 1, 2].map(|axis| 2.0 * f64::from(k >> axis & 1)))
+            .collect();
+        let boxes = Hexahedra {
+            points: &corners,
+            cells: &[std::array::from_fn(|k| k)],
+            cell_data: Attributes {
+                scalars: vec![("level", &[3.0])],
+                vectors: Vec::new(),
+            },
+            ..Hexahedra::default()
+        };
+        write_vtu(folder.path().join("blocks.vtu"), &boxes, Precision::Double).unwrap();
+        let volumes = grid_of(&path).unwrap();
+        let names: Vec<&str> = volumes.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["omega", "omega_x", "omega_y", "omega_z", "psi"]);
+        assert!(volumes[0].1.values.iter().all(|length| *length == 5.0));
+        assert_eq!(volumes[4].1.values[7], 7.0);
+        assert_eq!(volumes[0].1.blocks, [([0.0; 3], 2.0, 3)]);
+        assert_eq!(volumes[0].1.size, [2, 3, 4]);
+        write(23);
+        assert!(grid_of(&path).unwrap_err().to_string().contains("`psi` has 23 rows"));
+    }
 }

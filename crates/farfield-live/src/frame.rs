@@ -8,6 +8,7 @@
 //! Points come in a fixed random order, so the first k of them are a fair sample that stays the same from frame to frame.
 
 use crate::still::CloudView;
+use farfield::memory::ShrunkPoints;
 use farfield::points::Random;
 use farfield_sim::Error;
 use farfield_sim::model::Volume;
@@ -183,19 +184,9 @@ fn shuffled(count: usize) -> Arc<[u32]> {
 }
 
 fn part(cloud: &CloudView<'_>, value: &str, order: &[u32]) -> Result<Part, Error> {
-    let points = cloud.points()?;
-    let (low, high) = bounds(points);
-    let scale: Vec3 = std::array::from_fn(|axis| {
-        let extent = high[axis] - low[axis];
-        if extent > 0.0 { 65535.0 / extent } else { 0.0 }
-    });
-    let numbers = cloud.values(value)?;
-    let range = range_of(numbers.as_ref());
-    let per_range = if range[1] > range[0] {
-        255.0 / (range[1] - range[0])
-    } else {
-        0.0
-    };
+    let places = Places::of(cloud)?;
+    let (low, high) = places.corners();
+    let colours = Colours::of(cloud, value)?;
     let directions = cloud.directions()?;
     let longest = directions.map_or(0.0, |vectors| {
         vectors.par_iter().map(|v| norm(*v)).reduce(|| 0.0, f64::max)
@@ -213,13 +204,10 @@ fn part(cloud: &CloudView<'_>, value: &str, order: &[u32]) -> Result<Part, Error
     pieces.for_each(|(records, order)| {
         for (bytes, &at) in records.chunks_exact_mut(record).zip(order) {
             let at = at as usize;
-            for axis in 0..3 {
-                let number = ((points[at][axis] - low[axis]) * scale[axis] + 0.5) as u16;
+            for (axis, number) in places.at(at).into_iter().enumerate() {
                 bytes[2 * axis..2 * axis + 2].copy_from_slice(&number.to_le_bytes());
             }
-            bytes[6] = numbers
-                .as_ref()
-                .map_or(0, |numbers| ((numbers.at(at) - range[0]) * per_range + 0.5) as u8);
+            bytes[6] = colours.at(at);
             bytes[7] = cloud.groups.get(at).map_or(0, |group| (*group).min(255) as u8);
             if let Some(vectors) = directions {
                 for axis in 0..3 {
@@ -233,11 +221,98 @@ fn part(cloud: &CloudView<'_>, value: &str, order: &[u32]) -> Result<Part, Error
         value: value.to_owned(),
         low,
         high,
-        range,
+        range: colours.range,
         longest,
         record,
         records,
     })
+}
+
+/// Where points are, as they travel.
+enum Places<'a> {
+    /// To be rounded in their box, with steps in a unit of length.
+    Host {
+        points: &'a [Vec3],
+        low: Vec3,
+        high: Vec3,
+        steps: Vec3,
+    },
+    /// Rounded where they lie.
+    Gpu(ShrunkPoints),
+}
+
+impl<'a> Places<'a> {
+    fn of(cloud: &'a CloudView<'_>) -> Result<Self, Error> {
+        if let Some(shrunk) = cloud.shrunk_points()? {
+            return Ok(Places::Gpu(shrunk));
+        }
+        let points = cloud.points()?;
+        let (low, high) = bounds(points);
+        Ok(Places::Host {
+            points,
+            low,
+            high,
+            steps: std::array::from_fn(|axis| steps(65535.0, high[axis] - low[axis])),
+        })
+    }
+
+    fn corners(&self) -> (Vec3, Vec3) {
+        match self {
+            Places::Host { low, high, .. } => (*low, *high),
+            Places::Gpu(shrunk) => (shrunk.low, shrunk.high),
+        }
+    }
+
+    fn at(&self, k: usize) -> [u16; 3] {
+        match self {
+            Places::Host { points, low, steps, .. } => {
+                std::array::from_fn(|axis| ((points[k][axis] - low[axis]) * steps[axis] + 0.5) as u16)
+            }
+            Places::Gpu(shrunk) => shrunk.numbers[k],
+        }
+    }
+}
+
+/// The values of points, as they travel.
+struct Colours<'a> {
+    range: [f64; 2],
+    steps: f64,
+    numbers: Option<Values<'a>>,
+    /// Rounded where they lie.
+    shrunk: Vec<u8>,
+}
+
+impl<'a> Colours<'a> {
+    fn of(cloud: &'a CloudView<'_>, value: &str) -> Result<Self, Error> {
+        if let Some((longest, shrunk)) = cloud.shrunk_lengths(value)? {
+            return Ok(Self {
+                range: [0.0, longest],
+                steps: 0.0,
+                numbers: None,
+                shrunk,
+            });
+        }
+        let numbers = cloud.values(value)?;
+        let range = range_of(numbers.as_ref());
+        Ok(Self {
+            range,
+            steps: steps(255.0, range[1] - range[0]),
+            numbers,
+            shrunk: Vec::new(),
+        })
+    }
+
+    fn at(&self, k: usize) -> u8 {
+        match &self.numbers {
+            Some(numbers) => ((numbers.at(k) - self.range[0]) * self.steps + 0.5) as u8,
+            None => self.shrunk.get(k).copied().unwrap_or(0),
+        }
+    }
+}
+
+/// Numbers in a unit of `extent` if `most` of them span it.
+fn steps(most: f64, extent: f64) -> f64 {
+    if extent > 0.0 { most / extent } else { 0.0 }
 }
 
 /// The box around points; a point at zero if there are none.

@@ -1,6 +1,7 @@
 //! Points of one moment, borrowed from a run or kept by ourselves.
 
 use crate::frame::{Encoder, Frame, Values, Want};
+use farfield::memory::ShrunkPoints;
 use farfield_sim::Error;
 use farfield_sim::model::{Shown, Volume};
 use farfield_sim::vec3::Vec3;
@@ -92,6 +93,31 @@ impl<'a> CloudView<'a> {
         match &self.data {
             Data::Run(shown) => Ok(shown.points.vectors()?),
             Data::Kept(cloud) => Ok(&cloud.points),
+        }
+    }
+
+    /// Where they are, rounded to 16 bits by the graphics processor whose memory they are in; `None` elsewhere.
+    ///
+    /// # Errors
+    /// What rounding or fetching them fails with.
+    pub fn shrunk_points(&self) -> Result<Option<ShrunkPoints>, Error> {
+        match &self.data {
+            Data::Run(shown) => Ok(shown.points.shrunk_points()?),
+            Data::Kept(_) => Ok(None),
+        }
+    }
+
+    /// The longest of the vectors that a value is the length of, and all lengths in 8 bits; `None` as for the points, and for
+    /// values that are no lengths.
+    ///
+    /// # Errors
+    /// What rounding or fetching them fails with.
+    pub fn shrunk_lengths(&self, name: &str) -> Result<Option<(f64, Vec<u8>)>, Error> {
+        let Data::Run(shown) = &self.data else { return Ok(None) };
+        let found = shown.vectors.iter().find(|(found, _)| *found == vector_of(name));
+        match found {
+            Some((_, array)) => Ok(array.shrunk_lengths()?),
+            None => Ok(None),
         }
     }
 

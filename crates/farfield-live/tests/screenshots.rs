@@ -15,13 +15,13 @@ fn pictures() -> PathBuf {
     folder
 }
 
-/// Runs a case to its end, which is the last change, shows it with these settings, and takes its picture.
-fn take(name: &str, case: &str, end: &str, settings: &str) {
+/// Runs a case with changes, the end among them, and takes pictures of its last moment, each with its settings.
+fn take(case: &str, changes: &[&str], pictures_of: &[(&str, &str)]) {
     let Some(browser) = Browser::start_with_window(1280, 800) else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let changes = ["output.views=[]", "output.vtk=false", "output.npz=false", end];
+    let changes = [&["output.views=[]", "output.vtk=false", "output.npz=false"], changes].concat();
     let run = run(case, &changes, &folder.path().join("run"));
     let manner = Manner {
         sync: false,
@@ -30,36 +30,64 @@ fn take(name: &str, case: &str, end: &str, settings: &str) {
     let shown = Shown::start(run, manner);
     let server = server(&shown.hub);
     drop(shown.end());
-    let mut page = browser.open(&format!("{}#{settings}", server.url()));
-    page.wait_for_frame();
-    page.wait_for("!farfield.state.dirty && !farfield.state.settling");
-    // The figures beside the picture are written every half second.
-    std::thread::sleep(Duration::from_millis(700));
-    page.screenshot(&pictures().join(format!("{name}.png")));
-    assert!(page.complaints.is_empty(), "{:?}", page.complaints);
+    for (name, settings) in pictures_of {
+        let mut page = browser.open(&format!("{}#{settings}", server.url()));
+        page.wait_for_frame();
+        page.wait_for("!farfield.state.dirty && !farfield.state.settling && !farfield.state.drawing");
+        // The figures beside the picture are written every half second.
+        std::thread::sleep(Duration::from_millis(700));
+        page.screenshot(&pictures().join(format!("{name}.png")));
+        assert!(page.complaints.is_empty(), "{:?}", page.complaints);
+        page.close();
+    }
 }
 
 #[test]
 #[ignore = "writes pictures"]
 fn leapfrog() {
-    take("live-leapfrog", "leapfrog", "time.end=4.5", "size=1.8");
+    take(
+        "leapfrog",
+        &["time.end=4.5"],
+        &[
+            ("live-leapfrog", "size=1.8"),
+            ("live-leapfrog-density", "value=density"),
+        ],
+    );
 }
 
 #[test]
 #[ignore = "writes pictures"]
-fn leapfrog_light_speed() {
+fn leapfrog_light() {
     let settings = "light=1&value=speed&map=viridis&arrows=1";
-    take("live-leapfrog-light", "leapfrog", "time.end=2", settings);
+    let arrows = "value=strength&arrows=1";
+    take(
+        "leapfrog",
+        &["time.end=2"],
+        &[("live-leapfrog-light", settings), ("live-leapfrog-arrows", arrows)],
+    );
 }
 
 #[test]
 #[ignore = "writes pictures"]
 fn galaxies() {
-    take("live-galaxies", "galaxies", "time.end=0.1", "");
+    take(
+        "galaxies",
+        &["time.end=0.1"],
+        &[("live-galaxies", ""), ("live-galaxies-light", "light=1&glow=0")],
+    );
 }
 
 #[test]
 #[ignore = "writes pictures"]
 fn sphere() {
-    take("live-sphere", "sphere", "time.end=0.02", "blocks=1&slice=1&axis=2");
+    let pictures = [
+        ("live-sphere", ""),
+        ("live-sphere-slice", "blocks=1&slice=1&axis=2&cloud=0"),
+        (
+            "live-sphere-component",
+            "volume=vorticity_z&map=diverging&slice=1&axis=3&cloud=0&place=0.5",
+        ),
+        ("live-sphere-light", "light=1&map=viridis&blocks=1"),
+    ];
+    take("sphere", &["size=tiny"], &pictures);
 }

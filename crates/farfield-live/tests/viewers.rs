@@ -2,6 +2,7 @@
 
 mod harness;
 
+use farfield_live::command::Command;
 use farfield_live::frame::{Encoder, Frame, Want};
 use farfield_live::recording::OneMoment;
 use farfield_live::{Access, Hub, Live, Manner, Server, Still, StillCloud};
@@ -13,6 +14,8 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use tungstenite::Message;
 
 /// A cloud of points with numbers.
@@ -296,6 +299,103 @@ fn fifty_viewers_watch_a_run() {
         .collect();
     viewers.into_iter().for_each(|viewer| viewer.join().unwrap());
     drop(shown.stop());
+}
+
+/// All at once for a minute; what it measures goes into docs/notes/live.md.
+#[test]
+#[ignore = "takes a minute"]
+fn a_minute_of_everything_leaves_the_run_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (alone, watched) = (folder.path().join("alone"), folder.path().join("watched"));
+    let changes = [&RINGS[..], &["time.end=6", "tracers.count=20000"]].concat();
+    run("leapfrog", &changes, &alone)
+        .go(&Control::default(), &mut Silent)
+        .unwrap();
+    let prepared = run("leapfrog", &changes, &watched);
+    let hub = Arc::new(Hub::default());
+    let server = server(&hub);
+    let address = server.address();
+    let mut silent: Vec<Viewer> = (0..5).map(|_| Viewer::connect(address)).collect();
+    for viewer in &mut silent {
+        viewer.want(usize::MAX, "");
+        viewer.ready();
+        viewer.ready();
+    }
+    let viewers: Vec<_> = (0..50)
+        .map(|k| std::thread::spawn(move || watch(address, ["", "speed", "strength"][k % 3])))
+        .collect();
+    while hub.viewers() < 55 {
+        std::thread::yield_now();
+    }
+    let is_over = Arc::new(AtomicBool::new(false));
+    let restless: Vec<_> = (0..4)
+        .map(|_| {
+            let is_over = is_over.clone();
+            std::thread::spawn(move || {
+                let mut connections = 0;
+                while connections < 250 || !is_over.load(Ordering::Relaxed) {
+                    let Ok(stream) = TcpStream::connect(address) else { break };
+                    let Ok((mut socket, _)) = tungstenite::client(format!("ws://{address}/socket"), stream) else {
+                        break;
+                    };
+                    let _ = socket.send(Message::text(r#"{"do":"ready"}"#));
+                    connections += 1;
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+                connections
+            })
+        })
+        .collect();
+    let attacker = {
+        let is_over = is_over.clone();
+        std::thread::spawn(move || {
+            while !is_over.load(Ordering::Relaxed) {
+                attack(address);
+                std::thread::sleep(Duration::from_millis(500));
+            }
+        })
+    };
+    // 120 steps, two a second.
+    let pace = hub.enter();
+    hub.hear(pace, Command::Limit { rate: 2.0 });
+    hub.leave(pace);
+    let begin = Instant::now();
+    let sampler = {
+        let is_over = is_over.clone();
+        std::thread::spawn(move || {
+            let mut sizes = Vec::new();
+            while !is_over.load(Ordering::Relaxed) {
+                sizes.push(resident());
+                std::thread::sleep(Duration::from_millis(500));
+            }
+            sizes
+        })
+    };
+    let outcome = prepared
+        .go(
+            &Control::default(),
+            &mut Live::new(hub.clone(), Manner::default(), &mut Silent),
+        )
+        .unwrap();
+    assert!(outcome.finished);
+    let seconds = begin.elapsed().as_secs_f64();
+    is_over.store(true, Ordering::Relaxed);
+    let connections: usize = restless.into_iter().map(|thread| thread.join().unwrap()).sum();
+    attacker.join().unwrap();
+    drop(server);
+    let frames: usize = viewers.into_iter().map(|viewer| viewer.join().unwrap()).sum();
+    let sizes = sampler.join().unwrap();
+    let (middle, most) = (sizes[sizes.len() / 4], sizes.iter().copied().max().unwrap());
+    println!(
+        "{seconds:.0} s, {} steps, {frames} frames to 50 viewers, {connections} connections came and went; memory {} MB after a \
+         quarter, at most {} MB",
+        outcome.steps,
+        middle / 1_000_000,
+        most / 1_000_000
+    );
+    assert!(connections >= 1000);
+    assert!(most < middle + 100_000_000, "memory grew from {middle} to {most}");
+    assert_eq!(results(&alone), results(&watched));
 }
 
 #[test]

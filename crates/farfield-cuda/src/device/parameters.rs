@@ -71,6 +71,7 @@ numbers! {
     f32 = "float";
     f64 = "double";
     u8 = "unsigned char";
+    u16 = "unsigned short";
     i32 = "int";
     u32 = "unsigned int";
     u64 = "unsigned long long";

@@ -21,10 +21,12 @@
 mod arithmetic;
 mod foreign;
 mod plan;
+mod shrink;
 mod sum;
 mod survey;
 
 pub use arithmetic::StrengthLaw;
+pub use shrink::ShrunkPoints;
 pub use sum::{DevicePoints, Summed};
 
 use crate::compile::Program;
@@ -32,6 +34,7 @@ use crate::device::{Buffers, Device, Precision, kernels};
 use crate::error::Error;
 use arithmetic::{AddScaled, StrengthRates};
 use cudarc::driver::CudaSlice;
+use shrink::{ShrinkLengths, ShrinkPoints};
 use std::sync::Arc;
 use survey::{FindLongest, TakeSurvey};
 
@@ -63,6 +66,8 @@ kernels! {
         survey: TakeSurvey<T>,
         longest_square: FindLongest<T>,
         longest_index: FindLongest<T>,
+        shrink_points: ShrinkPoints<T>,
+        shrink_lengths: ShrinkLengths<T>,
     }
 }
 

@@ -52,6 +52,15 @@ impl Survey {
         }
     }
 
+    /// The corners of the box around points; zeros where there are none.
+    pub fn corners(&self) -> [[f64; 3]; 2] {
+        let end = |ends: &[u64; 3], axis: usize| if ends[axis] == 0 { 0.0 } else { from_ordered(ends[axis]) };
+        [
+            std::array::from_fn(|axis| -end(&self.low, axis)),
+            std::array::from_fn(|axis| end(&self.high, axis)),
+        ]
+    }
+
     /// The largest extent along an axis.
     pub fn extent(&self) -> f64 {
         let along = |axis: usize| from_ordered(self.high[axis]) + from_ordered(self.low[axis]);
@@ -157,6 +166,8 @@ mod tests {
     fn extents_and_magnitudes_come_from_the_ends() {
         let survey = of(&[[-3.0, 0.5, 1.0], [-1.0, 0.25, 1.0]]);
         assert_eq!((survey.extent(), survey.largest()), (2.0, 3.0));
+        assert_eq!(survey.corners(), [[-3.0, 0.25, 1.0], [-1.0, 0.5, 1.0]]);
+        assert_eq!(Survey::default().corners(), [[0.0; 3]; 2]);
         let both = survey.join(&of(&[[0.0, 9.5, 0.0]]));
         assert_eq!((both.extent(), both.largest()), (9.25, 9.5));
         assert_eq!((Survey::default().extent(), Survey::default().largest()), (0.0, 0.0));

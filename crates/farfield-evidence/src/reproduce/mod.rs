@@ -17,6 +17,7 @@ mod hu;
 mod hu_errors;
 mod hu_figure_a4;
 mod hu_figure_a5;
+mod hu_rings;
 mod hu_table_a1;
 mod hu_table_a2;
 mod hu_ten_million;
@@ -58,7 +59,7 @@ pub struct Entry {
 }
 
 /// All tables and figures.
-pub const ENTRIES: [Entry; 26] = [
+pub const ENTRIES: [Entry; 31] = [
     Entry {
         name: "goude-figure-2-1",
         about: "the adaptive mesh in the plane, a box's couplings, and the mesh as a height field",
@@ -115,6 +116,11 @@ pub const ENTRIES: [Entry; 26] = [
         run: goude_figure_5_9::run,
     },
     Entry {
+        name: "hu-figure-a1",
+        about: "two vortex rings pass through each other twice, 2^12 elements and 2^18 particles",
+        run: hu_rings::figure_a1,
+    },
+    Entry {
         name: "hu-table-a1",
         about: "time to build the data structures, by depth of the tree",
         run: hu_table_a1::run,
@@ -143,6 +149,26 @@ pub const ENTRIES: [Entry; 26] = [
         name: "hu-figure-a7",
         about: "error against the number of points for several orders, double precision",
         run: hu_errors::double,
+    },
+    Entry {
+        name: "hu-figure-a8",
+        about: "two vortex rings collide, 2^12 elements and 2^18 particles",
+        run: hu_rings::figure_a8,
+    },
+    Entry {
+        name: "hu-figure-a9",
+        about: "two vortex rings pass through each other twice, 2^15 elements, 2^15 of 2^18 particles drawn",
+        run: hu_rings::figure_a9,
+    },
+    Entry {
+        name: "hu-figure-a10",
+        about: "the same with all of 2^18 particles drawn",
+        run: hu_rings::figure_a10,
+    },
+    Entry {
+        name: "hu-figure-a11",
+        about: "the same with 2^20 particles",
+        run: hu_rings::figure_a11,
     },
     Entry {
         name: "hu-ten-million",

@@ -211,7 +211,47 @@ impl Page {
         self.call("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key }));
     }
 
-    /// Drags the mouse, or turns its wheel where `wheel` is not zero.
+    /// Turns the mouse's wheel, downwards where positive.
+    pub fn turn_wheel(&mut self, at: [f64; 2], by: f64) {
+        let event = json!({ "type": "mouseWheel", "x": at[0], "y": at[1], "deltaX": 0, "deltaY": by });
+        self.call("Input.dispatchMouseEvent", event);
+    }
+
+    /// Clicks twice.
+    pub fn double_click(&mut self, at: [f64; 2]) {
+        for count in 1..=2 {
+            for kind in ["mousePressed", "mouseReleased"] {
+                let event = json!({ "type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": count });
+                self.call("Input.dispatchMouseEvent", event);
+            }
+        }
+    }
+
+    /// Moves fingers: each goes from its first place to its second.
+    pub fn touch(&mut self, fingers: &[[[f64; 2]; 2]]) {
+        let points = |share: f64| -> Vec<Value> {
+            let place = |[from, to]: &[[f64; 2]; 2]| [0, 1].map(|axis| from[axis] + share * (to[axis] - from[axis]));
+            let point = |(id, [x, y]): (usize, [f64; 2])| json!({ "id": id, "x": x, "y": y });
+            fingers.iter().map(place).enumerate().map(point).collect()
+        };
+        let event = |kind: &str, points: Vec<Value>| json!({ "type": kind, "touchPoints": points });
+        self.call("Input.dispatchTouchEvent", event("touchStart", points(0.0)));
+        for k in 1..=4 {
+            self.call(
+                "Input.dispatchTouchEvent",
+                event("touchMove", points(f64::from(k) / 4.0)),
+            );
+        }
+        self.call("Input.dispatchTouchEvent", event("touchEnd", Vec::new()));
+    }
+
+    /// Has files that the page saves put into a folder.
+    pub fn save_into(&mut self, folder: &Path) {
+        let parameters = json!({ "behavior": "allow", "downloadPath": folder.display().to_string() });
+        self.call("Page.setDownloadBehavior", parameters);
+    }
+
+    /// Drags the mouse.
     pub fn drag(&mut self, from: [f64; 2], to: [f64; 2]) {
         let event = |kind: &str, at: [f64; 2], buttons: u8| json!({ "type": kind, "x": at[0], "y": at[1], "button": "left", "buttons": buttons, "clickCount": 1 });
         self.call("Input.dispatchMouseEvent", event("mousePressed", from, 1));
@@ -221,6 +261,11 @@ impl Page {
             self.call("Input.dispatchMouseEvent", event("mouseMoved", at, 1));
         }
         self.call("Input.dispatchMouseEvent", event("mouseReleased", to, 0));
+    }
+
+    /// Closes the tab, so that it draws no more.
+    pub fn close(mut self) {
+        self.call("Page.close", json!({}));
     }
 
     /// What is on the screen, as a PNG file.

@@ -2,7 +2,7 @@
 
 use super::{GpuMemory, Memory};
 use crate::{Error, Precision};
-use farfield_cuda::resident;
+use farfield_cuda::resident::{self, ShrunkPoints};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
@@ -93,6 +93,34 @@ impl<T: Precision> Array<T> {
     /// As [`values`](Self::values).
     pub fn vectors<const N: usize>(&self) -> Result<&[[T; N]], Error> {
         Ok(self.values()?.as_chunks().0)
+    }
+
+    /// Points that lie in a graphics processor's memory, rounded there to 16 bits, so that a quarter of the bytes travels.
+    /// `None` for those of the host, or whose numbers the host has already.
+    ///
+    /// # Errors
+    /// [`Error::DeviceMemory`] or [`Error::Driver`].
+    pub fn shrunk_points(&self) -> Result<Option<ShrunkPoints>, Error> {
+        match &self.place {
+            Place::Gpu { memory, array, copy } if copy.get().is_none() => {
+                memory.timed(|resident| resident.shrunk_points(array)).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The longest vector of three components that lies in a graphics processor's memory, and the lengths of all in units of
+    /// a 255th of it, rounded there. `None` as for [`shrunk_points`](Self::shrunk_points).
+    ///
+    /// # Errors
+    /// [`Error::DeviceMemory`] or [`Error::Driver`].
+    pub fn shrunk_lengths(&self) -> Result<Option<(f64, Vec<u8>)>, Error> {
+        match &self.place {
+            Place::Gpu { memory, array, copy } if copy.get().is_none() => {
+                memory.timed(|resident| resident.shrunk_lengths(array)).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// A second array with the same numbers, in the same memory.

@@ -38,6 +38,7 @@ mod sum;
 pub use array::Array;
 pub use plan::ArrayPoints;
 pub(crate) use plan::not_between_arrays;
+pub use farfield_cuda::resident::ShrunkPoints;
 pub use strengths::StrengthLaw;
 pub use sum::{ArraySizes, ArraySum, Summed};
 
