@@ -83,6 +83,109 @@ def sums(gpu, rng):
         check(relative(ff.coulomb(there["x"], 1.0), ff.coulomb(x, 1.0)) < 4e-4, f"a number for all charges, {name}")
 
 
+def plane(gpu, rng):
+    """Sums of the plane, of real and complex strengths, in one call and by a plan."""
+    for dtype, tolerance in ((np.float32, 1e-4), (np.float64, 1e-6)):
+        name = np.dtype(dtype).name
+        x, y = rng.random((20_000, 2)).astype(dtype), rng.random((3_000, 2)).astype(dtype)
+        s = rng.normal(size=20_000).astype(dtype)
+        z = (s + 1j * s[::-1]).astype(np.result_type(dtype, 1j))
+        cases = {
+            "coulomb": (s, {"outputs": ["potential", "gradient"]}),
+            "gravity": (s, {"outputs": ["potential", "acceleration"], "gravitational_constant": 2.0, "softening": 0.01}),
+            "biot_savart": (s, {"outputs": ["velocity"], "core": "gaussian", "core_size": 0.01}),
+            "harmonic": (z, {"outputs": ["potential", "derivative"]}),
+            "log": (z, {"outputs": ["potential", "derivative"]}),
+        }
+        for kernel, (strengths, options) in cases.items():
+            function = getattr(ff, kernel)
+            for targets in (None, y):
+                wide = lambda a: None if a is None else a.astype(np.result_type(a.dtype, np.float64))  # noqa: E731
+                truth = function(wide(x), wide(strengths), targets=wide(targets), method="direct", **options)
+                there = None if targets is None else jax.device_put(targets, gpu)
+                points, put = jax.device_put(x, gpu), jax.device_put(strengths, gpu)
+                plan = ff.Plan(kernel, points, targets=there, complex=strengths is z, tolerance=tolerance, **options)
+                once = function(points, put, targets=there, tolerance=tolerance, **options)
+                for how, found in (("one call", once), ("a plan", plan(put)), ("the plan again", plan(put))):
+                    errors = [difference(a, b) for a, b in zip(found, truth)]
+                    same = all(isinstance(a, jax.Array) and a.shape == b.shape and a.devices() == {gpu} for a, b in zip(found, truth))
+                    where = "at targets" if targets is not None else "at the sources"
+                    check(
+                        same and max(errors) < 4 * tolerance,
+                        f"{kernel} of the plane {where}, {how}, {name}: errors {', '.join(f'{e:.1e}' for e in errors)}",
+                    )
+
+
+def difference(found, expected):
+    """The relative L2 error of real or complex numbers."""
+    found = np.asarray(found)
+    return np.linalg.norm((found - expected).ravel()) / np.linalg.norm(expected.ravel())
+
+
+def plans(gpu, rng):
+    """Plans of points on the GPU: the same bits as one call, other strengths, reports, errors measured."""
+    x, y = rng.random((50_000, 3)), rng.random((5_000, 3))
+    m, size = rng.random((2, 50_000)), 0.02 * rng.random(50_000)
+    for dtype, tolerance in ((np.float32, 1e-4), (np.float64, 1e-6)):
+        name = np.dtype(dtype).name
+        put = lambda a: jax.device_put(a.astype(dtype), gpu)  # noqa: B023, E731
+        for title, options in (
+            ("at the sources", {"softening": 0.01}),
+            ("at targets", {"softening": 0.01, "targets": put(y)}),
+            ("of sizes of their own", {"softening": put(size)}),
+        ):
+            plan = ff.Plan("gravity", put(x), tolerance=tolerance, outputs=["potential", "acceleration"], **options)
+            same = True
+            for masses in m:
+                one = ff.gravity(put(x), put(masses), tolerance=tolerance, outputs=["potential", "acceleration"], **options)
+                same = same and all(difference(a, np.asarray(b)) < 1e-3 * tolerance for a, b in zip(plan(put(masses)), one))
+            error = ff.verify(plan, put(m[0]))
+            check(same, f"a plan of masses {title}, {name}: as one call")
+            check(max(error.values()) < 2 * tolerance, f"its errors measured: {error}")
+        report = plan.report
+        check(report["device"].startswith("cuda") and report["seconds"]["total"] > 0, f"its report: {report['method']}, {report['device']}")
+        both = ff.Plan("coulomb", put(x), vectors=2)(put(m))
+        check(both.shape == (2, 50_000), f"two vectors at once, {name}")
+
+
+def where_time_goes(gpu, rng):
+    """What a call from JAX does besides the sum: figures, no checks."""
+    n = 1_000_000
+    x, q = rng.random((n, 3)).astype(np.float32), rng.normal(size=n).astype(np.float32)
+    x, q = jax.device_put(x, gpu), jax.device_put(q, gpu)
+    outputs = ["potential", "gradient"]
+    best = {}
+
+    def note(what, start):
+        now = time.perf_counter()
+        best[what] = min(best.get(what, 1e9), now - start)
+        return now
+
+    from farfield import _gpu
+    from farfield._plan import OPTIONS
+
+    about = dict(strengths_name="charges", sizes_name="core_size", constant=1.0, core=None, kernel="coulomb", allow_unbounded_gradient=False)
+    for _ in range(30):
+        start = time.perf_counter()
+        points = _gpu.Points("coulomb", x, None, None)
+        given = _gpu.strengths(points, q, None, False)
+        request = {**about, **OPTIONS, "device": "cuda:0", "tolerance": 1e-3}
+        summing = _gpu.Sum(points, outputs, request, 1, False)
+        operands = points.operands()
+        now = note("arguments, capsules of the inputs", start)
+        arrays, seconds = _farfield.sum_on_gpu(summing.request, 0, operands, given.operand, summing._shapes(True))
+        now = note("the extension's call", now)
+        best["of it the sum itself"] = min(best.get("of it the sum itself", 1e9), seconds)
+        results = summing._results(arrays)
+        now = note("results as JAX arrays", now)
+        jax.block_until_ready(results)
+        now = note("waiting for them", now)
+        del results, arrays, operands
+        note("giving them back", now)
+    for what, seconds in best.items():
+        print(f"        {1e6 * seconds:8.1f} us  {what}")
+
+
 def order_of_streams(gpu, rng):
     """Points are written right before, and results read right after: without waiting, old numbers would be summed."""
     x = jax.device_put(rng.random((200_000, 3)).astype(np.float32), gpu)
@@ -148,7 +251,7 @@ def speed(gpu, rng):
                 "sizes_name": "core_size",
             }  # fmt: skip
             python, rust = [], []
-            for _ in range(5):
+            for _ in range(8):
                 python += [once() for _ in range(6)]
                 rust += _farfield.seconds_on_gpu(request, 0, x, q, 6)
             python, rust = min(python), min(rust)
@@ -196,7 +299,7 @@ def main():
     print(f"jax {jax.__version__}, farfield {ff.__version__}, {gpus}, {ff.gpus()}")
     check(bool(gpus) and bool(ff.gpus()), "there is a GPU")
     if not failures:
-        for part in (sums, refusals, order_of_streams, memory_and_traffic, gradients, speed):
+        for part in (sums, plane, plans, refusals, order_of_streams, memory_and_traffic, gradients, where_time_goes, speed):
             try:
                 part(gpus[0], np.random.default_rng(1))
             except Exception as error:  # the other parts are worth seeing too

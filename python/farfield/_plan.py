@@ -134,18 +134,20 @@ class Plan:
         gravitational_constant: float = 1.0,
         allow_unbounded_gradient: bool = False,
         keep: bool = False,
+        given: Optional[np.ndarray] = None,
         options: Dict[str, Any],
     ) -> Dict[str, Any]:
-        """Checks everything, and makes the engine's request of it."""
-        given = _arrays.points("sources", sources)
+        """Checks everything, and makes the engine's request of it. `given` are the sources as an array, if they are known."""
+        given = _arrays.points("sources", sources) if given is None else given
         dimension = _arrays.dimension(given)
         about = _kernels.find(kernel, dimension)
         places = None if targets is None else _arrays.points("targets", targets)
         if places is not None and _arrays.dimension(places) != dimension:
             raise ValueError(f"targets: have {_arrays.dimension(places)} coordinates, but sources have {dimension}")
         self._about, self._kernel, self._dipoles, self._complex = about, kernel, dipoles, complex
-        self._check_strengths()
-        size = _request.size(about, core_size, softening)
+        if dipoles or complex:
+            self._check_strengths()
+        size = None if core_size is None and softening is None else _request.size(about, core_size, softening)
         dtype = _arrays.precision(
             (sources, given), (targets, places), (size, size), strengths or (None, None)
         )
@@ -182,7 +184,8 @@ class Plan:
             "strengths_name": about.strengths,
             "sizes_name": about.size or ("core_size" if softening is None else "softening"),
         }
-        request.update(_request.checked(options))
+        _request.check(options)
+        request.update(options)
         return request
 
     def _prepare_on_gpu(
@@ -205,6 +208,7 @@ class Plan:
         options: Dict[str, Any],
     ) -> Dict[str, Any]:
         """As `_prepare`, of points on a GPU."""
+        _request.check(options)
         if options["device"] not in ("cpu", "auto") and not str(options["device"]).startswith("cuda"):
             raise ValueError(f"device: {options['device']!r}, but sources are on a GPU and summed there")
         points = _gpu.Points(kernel, sources, targets, core_size if softening is None else softening)
@@ -224,7 +228,8 @@ class Plan:
             "allow_unbounded_gradient": _arrays.truth("allow_unbounded_gradient", allow_unbounded_gradient),
             "strengths_name": points.about.strengths,
             "sizes_name": points.about.size or "core_size",
-            **_request.checked(dict(options, device=f"cuda:{points.gpu}")),
+            **options,
+            "device": f"cuda:{points.gpu}",
         }
         self._on_gpu = _gpu.Sum(points, self._outputs, request, vectors, complex)
         return request
@@ -316,8 +321,8 @@ class Plan:
     def _strengths(self, strengths: Any, dipoles: Any) -> Tuple[np.ndarray, bool]:
         """Strengths as the engine takes them, and whether the caller gave one vector without an axis for it."""
         name, width = self._about.strengths, self._about.width
-        self._expect_dipoles(dipoles)
-        if self._dipoles:
+        if self._dipoles or dipoles is not None:
+            self._expect_dipoles(dipoles)
             return self._with_dipoles(strengths, dipoles)
         if strengths is None:
             raise TypeError(f"{name}: missing")
@@ -361,6 +366,9 @@ class Plan:
         results = []
         for name, values in zip(self._outputs, arrays):
             output = self._about.outputs[name]
+            if output.form == "number" and not output.signs and single and self._vectors == 1 and values.size:
+                results.append(values)
+                continue
             if values.size:
                 values = values.reshape(self._vectors, self._targets, -1)
             else:
@@ -402,6 +410,7 @@ def once(
         dipoles=dipoles is not None,
         vectors=vectors,
         complex=values is not None and values.dtype.kind == "c",
+        given=given,
         options=options,
         **about,
     )

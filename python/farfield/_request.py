@@ -29,6 +29,8 @@ def core_name(
     about: _kernels.Kernel, core: Optional[str], softening_kernel: Optional[str], size: Optional[np.ndarray]
 ) -> Optional[str]:
     """The core or softening by the engine's name."""
+    if core is None and softening_kernel is None and size is None:
+        return None
     for name, value, owner in (("core", core, "core_size"), ("softening_kernel", softening_kernel, "softening")):
         if value is not None:
             _arrays.text(name, value)
@@ -67,18 +69,17 @@ def output_names(kernel: str, about: _kernels.Kernel, outputs: Union[None, str, 
     return names, isinstance(outputs, str)
 
 
-def checked(options: Dict[str, Any]) -> Dict[str, Any]:
-    """The options every sum has, each of the right type."""
-    result = dict(options)
-    for name in ("tolerance", "theta"):
-        if options[name] is not None:
-            result[name] = _arrays.real(name, options[name])
-    for name in ("order", "leaf_capacity", "memory_limit", "threads"):
-        if options[name] is not None:
-            result[name] = _arrays.count(name, options[name], 1 if name == "threads" else 0)
-    for name in ("method", "device"):
-        _arrays.text(name, options[name])
-    return result
+def check(options: Dict[str, Any]) -> None:
+    """Makes each of the options that every sum has of the right type, or refuses it."""
+    for name, value in options.items():
+        if name == "method" or name == "device":
+            _arrays.text(name, value)
+        elif value is None:
+            continue
+        elif name == "tolerance" or name == "theta":
+            options[name] = _arrays.real(name, value)
+        else:
+            options[name] = _arrays.count(name, value, 1 if name == "threads" else 0)
 
 
 def strengths_name(kernel: str) -> str:
