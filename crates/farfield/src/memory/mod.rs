@@ -36,9 +36,9 @@ mod strengths;
 mod sum;
 
 pub use array::Array;
+pub use farfield_cuda::resident::ShrunkPoints;
 pub use plan::ArrayPoints;
 pub(crate) use plan::not_between_arrays;
-pub use farfield_cuda::resident::ShrunkPoints;
 pub use strengths::StrengthLaw;
 pub use sum::{ArraySizes, ArraySum, Summed};
 
