@@ -3,7 +3,8 @@
 use super::direct_program;
 use super::ends::Ends;
 use super::kind::PairKind;
-use crate::device::{Blocks, Buffers, In, Out, Precision, Timeline, kernels};
+use super::points::PointsInPlane;
+use crate::device::{Blocks, Buffers, In, Out, Precision, Timeline, Values, kernels};
 use crate::direct::{AllPairs, Blocking, slices};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
@@ -47,23 +48,25 @@ impl<T: Precision> Direct<T> {
         Ends::forecast(checked, batch, slices) + positions as u64
     }
 
-    pub fn new(buffers: Buffers, checked: &CheckedSum<T>, batch: usize) -> Result<Self, Error> {
+    pub fn new(
+        buffers: Buffers,
+        checked: &CheckedSum<T>,
+        points: &PointsInPlane<T>,
+        batch: usize,
+    ) -> Result<Self, Error> {
         let (slices, slice_length) = slices_of(checked, buffers.device().properties().multiprocessors);
         let kernels = Kernels::load(buffers.device(), &direct_program::<T>(&PairKind::of(checked)))?;
         Ok(Self {
             slice_length,
-            sources: buffers.upload(checked.sources.as_flattened())?,
-            targets: checked
-                .targets
-                .map(|targets| buffers.upload(targets.as_flattened()))
-                .transpose()?,
-            ends: Ends::new(buffers, checked, batch, slices)?,
+            sources: buffers.place(points.sources)?,
+            targets: points.targets.map(|targets| buffers.place(targets)).transpose()?,
+            ends: Ends::new(buffers, checked, points, batch, slices)?,
             kernels,
         })
     }
 
     /// Sums for the given strengths.
-    pub fn evaluate(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
+    pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
         for vectors in self.ends.batches() {
             self.ends.pack(strengths, &vectors, &self.sources, None)?;
             let blocking = blocking(&self.ends.kind);

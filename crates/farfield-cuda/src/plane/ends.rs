@@ -2,7 +2,8 @@
 
 use super::direct_program;
 use super::kind::PairKind;
-use crate::device::{Blocks, Buffers, Complex, In, Out, Precision, Source, kernels, parameters};
+use super::points::PointsInPlane;
+use crate::device::{Blocks, Buffers, Complex, In, Out, Precision, Source, Values, kernels, parameters};
 use crate::error::Error;
 use crate::kernel::SizeKind;
 use cudarc::driver::CudaSlice;
@@ -84,15 +85,17 @@ impl<T: Precision> Ends<T> {
         ((sources * per_source + targets * per_target) * std::mem::size_of::<T>()) as u64
     }
 
-    pub fn new(buffers: Buffers, checked: &CheckedSum<T>, batch: usize, slices: u32) -> Result<Self, Error> {
+    pub fn new(
+        buffers: Buffers,
+        checked: &CheckedSum<T>,
+        points: &PointsInPlane<T>,
+        batch: usize,
+        slices: u32,
+    ) -> Result<Self, Error> {
         let kind = PairKind::of(checked);
         let kernels = Kernels::load(buffers.device(), &direct_program::<T>(&kind))?;
         let (sources, targets) = (checked.sources.len(), checked.target_count());
         let (parts, runs) = (parts_of(checked), runs_of(checked, &kind));
-        let sizes = match checked.sizes {
-            Sizes::PerSource(sizes) if kind.sizes == SizeKind::PerSource => sizes,
-            _ => &[][..],
-        };
         let outputs = checked
             .outputs
             .iter()
@@ -114,7 +117,7 @@ impl<T: Precision> Ends<T> {
             parts: parts as u32,
             runs: runs as u32,
             slices,
-            sizes: buffers.upload(sizes)?,
+            sizes: buffers.place(points.sizes)?,
             strengths: buffers.uninit(batch * parts * sources)?,
             packed: buffers.uninit(batch * runs * SOURCE * sources)?,
             sums: buffers.uninit(batch * runs * slices as usize * kind.sums() * targets)?,
@@ -140,14 +143,14 @@ impl<T: Precision> Ends<T> {
     /// Packs the sources of some vectors, whose positions are in the engine's order.
     pub fn pack(
         &mut self,
-        strengths: &[T],
+        strengths: Values<T>,
         vectors: &Range<usize>,
         positions: &CudaSlice<T>,
         permutation: Permutation,
     ) -> Result<(), Error> {
         let per_vector = (self.source_count * self.parts) as usize;
-        let strengths = &strengths[vectors.start * per_vector..vectors.end * per_vector];
-        self.buffers.write(strengths, &mut self.strengths)?;
+        let strengths = strengths.part(vectors.start * per_vector..vectors.end * per_vector);
+        self.buffers.put(strengths, &mut self.strengths)?;
         let grid = (self.source_count.div_ceil(256), self.streams(vectors), 1);
         self.kernels.pack_sources.launch(
             self.buffers.stream(),
@@ -187,6 +190,11 @@ impl<T: Precision> Ends<T> {
                 derivative: place(Output::Derivative),
             },
         )
+    }
+
+    /// The values of each output, where they are.
+    pub fn into_outputs(self) -> Vec<CudaSlice<T>> {
+        self.outputs.into_iter().map(|(_, values)| values).collect()
     }
 
     /// Brings the values of each output to the host, into memory that `values` has if it has any.

@@ -3,10 +3,11 @@
 use super::connect::{Connections, Criterion};
 use super::ends::Ends;
 use super::kind::PairKind;
+use super::points::PointsInPlane;
 use super::pyramid::{BoxOf, Pyramid};
 use super::tuning::{Choice, leaf_targets};
 use super::{connect_program, direct_program, expansion_program, first_of_level, leaf_program, pyramid_program};
-use crate::device::{Blocks, Buffers, Complex, In, Out, Precision, Row, Source, Timeline, kernels, parameters};
+use crate::device::{Blocks, Buffers, Complex, In, Out, Precision, Row, Source, Timeline, Values, kernels, parameters};
 use crate::error::Error;
 use crate::tree::DevicePoints;
 use cudarc::driver::CudaSlice;
@@ -132,6 +133,7 @@ impl<T: Precision> Fmm<T> {
     pub fn new(
         buffers: Buffers,
         checked: &CheckedSum<T>,
+        points: &PointsInPlane<T>,
         batch: usize,
         choice: &Choice,
         most_list_bytes: u64,
@@ -151,18 +153,15 @@ impl<T: Precision> Fmm<T> {
         ])?;
         let kernels = Kernels::load(device, &expansions)?;
         let leaf = LeafKernels::load(device, &leaf)?;
-        let sources = buffers.upload(checked.sources.as_flattened())?;
-        let targets = checked
-            .targets
-            .map(|targets| buffers.upload(targets.as_flattened()))
-            .transpose()?;
+        let sources = buffers.place(points.sources)?;
+        let targets = points.targets.map(|targets| buffers.place(targets)).transpose()?;
         let mut building = Timeline::start(buffers.stream())?;
-        let points = DevicePoints {
+        let placed = DevicePoints {
             sources: &sources,
             source_count: checked.sources.len(),
             targets: targets.as_ref().map(|targets| (targets, checked.target_count())),
         };
-        let pyramid = Pyramid::build(&buffers, &points, choice.depth)?;
+        let pyramid = Pyramid::build(&buffers, &placed, choice.depth)?;
         building.end(Phase::Sort)?;
         let criterion = Criterion::new(choice.theta, checked.core_reach(), choice.shortcut);
         let Some(connections) = Connections::build(&buffers, &pyramid, &criterion, most_list_bytes)? else {
@@ -174,7 +173,7 @@ impl<T: Precision> Fmm<T> {
         Ok(Some(Self {
             multipoles: buffers.uninit(coefficients)?,
             locals: buffers.uninit(coefficients)?,
-            ends: Ends::new(buffers, checked, batch, 1)?,
+            ends: Ends::new(buffers, checked, points, batch, 1)?,
             pyramid,
             connections,
             criterion,
@@ -185,7 +184,7 @@ impl<T: Precision> Fmm<T> {
     }
 
     /// Sums for the given strengths (as the caller orders them) into the outputs on the device.
-    pub fn evaluate(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
+    pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
         for vectors in self.ends.batches() {
             self.evaluate_vectors(strengths, &vectors, timeline)?;
         }
@@ -194,7 +193,7 @@ impl<T: Precision> Fmm<T> {
 
     fn evaluate_vectors(
         &mut self,
-        strengths: &[T],
+        strengths: Values<T>,
         vectors: &Range<usize>,
         timeline: &mut Timeline,
     ) -> Result<(), Error> {

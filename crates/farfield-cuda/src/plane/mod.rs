@@ -25,10 +25,12 @@ mod ends;
 mod fmm;
 pub mod kind;
 mod plan;
+mod points;
 mod pyramid;
 pub mod tuning;
 
 pub use plan::Plan;
+pub(crate) use points::PointsInPlane;
 
 use crate::compile::Program;
 use crate::device::Precision;

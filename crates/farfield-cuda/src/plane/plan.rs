@@ -3,10 +3,12 @@
 use super::direct::Direct;
 use super::fmm::Fmm;
 use super::kind::PairKind;
+use super::points::PointsInPlane;
 use super::tuning::{self, Choice};
-use crate::device::{Buffers, Device, Precision, Timeline, vectors_at_once};
+use crate::device::{Buffers, Device, Precision, Timeline, Values, vectors_at_once};
 use crate::error::Error;
 use crate::plan::check_point_count;
+use cudarc::driver::CudaSlice;
 use farfield_core::Method;
 use farfield_core::plan::{Parameters, check_strength_count, check_strengths};
 use farfield_core::plane::{CheckedSum, Core, Field, Kernel, Output, Sum};
@@ -55,25 +57,31 @@ impl<T: Precision> Plan<T> {
         let start = Instant::now();
         check_extent::<T>(sum.check()?)?;
         let checked = sum.checked();
+        let mut plan = Self::build(Buffers::new(device)?, &checked, &PointsInPlane::of(&checked))?;
+        plan.planning = start.elapsed().as_secs_f64();
+        Ok(plan)
+    }
+
+    /// Chooses method and parameters, and does what does not depend on the strengths.
+    pub(super) fn build(buffers: Buffers, checked: &CheckedSum<T>, points: &PointsInPlane<T>) -> Result<Self, Error> {
         check_point_count(checked.point_count())?;
-        let mut plan = Self::empty(Buffers::new(device)?, &checked);
+        let mut plan = Self::empty(buffers, checked);
         if checked.sources.is_empty() || checked.target_count() == 0 {
             return Ok(plan);
         }
-        let rates = tuning::rates::<T>(device.properties(), &PairKind::of(&checked));
-        let choice = tuning::choose(&checked, &rates);
-        let pairs = pairs_of_all(&checked) as f64 * checked.vectors as f64;
+        let rates = tuning::rates::<T>(plan.buffers.device().properties(), &PairKind::of(checked));
+        let choice = tuning::choose(checked, &rates);
+        let pairs = pairs_of_all(checked) as f64 * checked.vectors as f64;
         let direct = match checked.method {
             Method::Direct => true,
             Method::Auto => 1e-9 * rates.direct(pairs) < choice.seconds,
             _ => false,
         };
         if direct {
-            plan.use_direct(&checked)?;
+            plan.use_direct(checked, points)?;
         } else {
-            plan.use_fmm(&checked, &choice)?;
+            plan.use_fmm(checked, points, &choice)?;
         }
-        plan.planning = start.elapsed().as_secs_f64();
         Ok(plan)
     }
 
@@ -99,13 +107,13 @@ impl<T: Precision> Plan<T> {
         }
     }
 
-    fn use_direct(&mut self, checked: &CheckedSum<T>) -> Result<(), Error> {
+    fn use_direct(&mut self, checked: &CheckedSum<T>, points: &PointsInPlane<T>) -> Result<(), Error> {
         let device = self.buffers.device();
         let multiprocessors = device.properties().multiprocessors;
         let batch = vectors_at_once(device, checked.vectors.min(MOST_AT_ONCE), None, |batch| {
             Direct::forecast(checked, batch, multiprocessors)
         })?;
-        let direct = Direct::new(self.buffers.clone(), checked, batch)?;
+        let direct = Direct::new(self.buffers.clone(), checked, points, batch)?;
         self.parameters = Parameters {
             method: Method::Direct,
             interactions: Interactions {
@@ -118,13 +126,13 @@ impl<T: Precision> Plan<T> {
         Ok(())
     }
 
-    fn use_fmm(&mut self, checked: &CheckedSum<T>, choice: &Choice) -> Result<(), Error> {
+    fn use_fmm(&mut self, checked: &CheckedSum<T>, points: &PointsInPlane<T>, choice: &Choice) -> Result<(), Error> {
         let device = self.buffers.device();
         let free = device.free_memory()?;
         let batch = vectors_at_once(device, checked.vectors.min(MOST_AT_ONCE), Some(free), |batch| {
             Fmm::forecast(checked, batch, choice)
         })?;
-        let fmm = Fmm::new(self.buffers.clone(), checked, batch, choice, free / 4)?;
+        let fmm = Fmm::new(self.buffers.clone(), checked, points, batch, choice, free / 4)?;
         let Some(fmm) = fmm.filter(|fmm| !(checked.method == Method::Auto && meets_nearly_all(fmm, checked))) else {
             let note = match checked.core {
                 Core::Singular => "direct: cheaper than the FMM for these points".to_owned(),
@@ -134,7 +142,7 @@ impl<T: Precision> Plan<T> {
                 ),
             };
             self.notes.push(note);
-            return self.use_direct(checked);
+            return self.use_direct(checked, points);
         };
         let totals = fmm.connections.totals;
         self.parameters = Parameters {
@@ -208,7 +216,7 @@ impl<T: Precision> Plan<T> {
         let parts = 1 + usize::from(self.complex);
         check_strength_count(strengths.len(), self.source_count, parts, self.vectors)?;
         let mut timeline = Timeline::start(self.buffers.stream())?;
-        self.launch(strengths, &mut timeline)?;
+        self.launch(Values::Host(strengths), &mut timeline)?;
         // Looked at while the device works.
         let largest = check_strengths(strengths, self.source_count, parts, self.vectors)?;
         self.fetch(values)?;
@@ -217,11 +225,30 @@ impl<T: Precision> Plan<T> {
     }
 
     /// Starts all of an evaluation's work on the device.
-    fn launch(&mut self, strengths: &[T], timeline: &mut Timeline) -> Result<(), Error> {
+    fn launch(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
         match &mut self.engine {
             None => Ok(()),
             Some(Engine::Direct(direct)) => direct.evaluate(strengths, timeline),
             Some(Engine::Fmm(fmm)) => fmm.evaluate(strengths, timeline),
+        }
+    }
+
+    /// [`launch`](Self::launch), not timed.
+    pub(super) fn launch_all(&mut self, strengths: Values<T>) -> Result<(), Error> {
+        let mut timeline = Timeline::start(self.buffers.stream())?;
+        self.launch(strengths, &mut timeline)
+    }
+
+    /// The values of each output on the device; zeros where nothing acts.
+    pub(super) fn into_outputs(self) -> Result<Vec<CudaSlice<T>>, Error> {
+        match self.engine {
+            Some(Engine::Direct(direct)) => Ok(direct.ends.into_outputs()),
+            Some(Engine::Fmm(fmm)) => Ok(fmm.ends.into_outputs()),
+            None => {
+                let length = |output: &Output| output.components(self.kernel, self.complex) * self.target_count;
+                let zeros = |output| self.buffers.zeros(self.vectors * length(output));
+                self.outputs.iter().map(zeros).collect()
+            }
         }
     }
 

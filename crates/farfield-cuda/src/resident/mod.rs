@@ -20,6 +20,7 @@
 
 mod arithmetic;
 mod foreign;
+mod plane;
 mod sum;
 mod survey;
 
@@ -29,7 +30,7 @@ pub use sum::{DevicePoints, Summed};
 use crate::compile::Program;
 use crate::device::{Buffers, Device, Precision, kernels};
 use crate::error::Error;
-use arithmetic::{AddScaled, StrengthRates};
+use arithmetic::{AddScaled, StrengthRates, Turn};
 use cudarc::driver::CudaSlice;
 use std::sync::Arc;
 use survey::{FindLongest, TakeSurvey};
@@ -62,6 +63,7 @@ kernels! {
         survey: TakeSurvey<T>,
         longest_square: FindLongest<T>,
         longest_index: FindLongest<T>,
+        turn: Turn<T>,
     }
 }
 

@@ -94,7 +94,7 @@ impl<T: Precision> Resident<T> {
     }
 
     /// An array as plans take it.
-    fn values<'a>(&self, array: &'a Array<T>) -> Result<Values<'a, T>, Error> {
+    pub(super) fn values<'a>(&self, array: &'a Array<T>) -> Result<Values<'a, T>, Error> {
         Ok(Values::on_device(self.own(array)?, array.len()))
     }
 
@@ -121,7 +121,13 @@ impl<T: Precision> Resident<T> {
     }
 
     /// Names the first number of an array that is not finite.
-    fn refuse(&self, name: &'static str, array: &Array<T>, components: usize, survey: &Survey) -> Result<(), Error> {
+    pub(super) fn refuse(
+        &self,
+        name: &'static str,
+        array: &Array<T>,
+        components: usize,
+        survey: &Survey,
+    ) -> Result<(), Error> {
         let Some(at) = survey.not_finite() else {
             return Ok(());
         };

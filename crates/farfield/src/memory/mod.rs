@@ -31,10 +31,12 @@
 
 mod array;
 mod foreign;
+mod plane;
 mod strengths;
 mod sum;
 
 pub use array::Array;
+pub use plane::PlaneArraySum;
 pub use strengths::StrengthLaw;
 pub use sum::{ArraySizes, ArraySum, Summed};
 
