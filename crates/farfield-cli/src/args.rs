@@ -35,6 +35,7 @@ Environment:
   FARFIELD_CACHE       where compiled device code is kept
   FARFIELD_NVRTC       the library that compiles device code (a path)
   NO_COLOR             no colours in messages and help
+  COLUMNS              how wide reports may be, where it is not the terminal's width
   XDG_CONFIG_HOME      where farfield/profile.toml is looked for";
 
 /// The commands.
@@ -82,5 +83,31 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn no_option_answers_in_words_of_the_language_it_is_written_in() {
+        let mut asked = 0;
+        for command in Cli::command().get_subcommands() {
+            let options = command
+                .get_arguments()
+                .filter(|option| option.get_action().takes_values());
+            for option in options.filter_map(|option| option.get_long()) {
+                for value in ["x?", "1.5.2", "-3", ""] {
+                    let line = ["farfield", command.get_name(), &format!("--{option}={value}")];
+                    let Err(error) = Cli::try_parse_from(line) else {
+                        continue;
+                    };
+                    asked += 1;
+                    let message = error.to_string();
+                    for word in [
+                        "digit", "literal", "usize", "u64", "u16", "f64 ", "parse", "ParseInt", "string",
+                    ] {
+                        assert!(!message.contains(word), "{line:?}: {message}");
+                    }
+                }
+            }
+        }
+        assert!(asked > 100, "{asked}");
     }
 }

@@ -12,7 +12,7 @@ use crate::args::BenchArgs;
 use crate::failure::Failure;
 use crate::problem::{Data, Plane, Problem, Space};
 use crate::profile::Profile;
-use crate::{device, print, threads};
+use crate::{device, layout, print, threads};
 use farfield::bench::{self, Benchmark, OperatorRate};
 use farfield::kernel::{Core, Kernel, Output};
 use farfield::plane::{self, PlaneSet};
@@ -21,9 +21,8 @@ use farfield::report::Phase;
 use farfield::simd::{Real, SimdLevel};
 use farfield::tuning::MachineProfile;
 use farfield::{Device, Method, Options, Precision};
-use farfield_io::units;
+use farfield_io::{columns, units};
 use serde::Serialize;
-use std::fmt::Write;
 
 #[derive(Serialize)]
 struct Report {
@@ -341,55 +340,83 @@ fn time_case<P: Problem<D>, T: Precision, const D: usize>(
 }
 
 fn summary(report: &Report) -> String {
-    let mut text = String::new();
-    let _ = writeln!(text, "SIMD {}, {} threads", report.simd, report.threads);
-    let _ = writeln!(
-        text,
-        "\nceilings           FMA (1 thread)    direct (1 thread)    direct (all threads)"
+    let pairs = |rate: f64| format!("{} pairs/s", units::with_prefix(rate));
+    let mut text = format!("SIMD {}, {} threads\n", report.simd, report.threads);
+    let mut section = |head: [&str; 4], rows: Vec<[String; 4]>| {
+        let head = head.map(str::to_owned);
+        let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).map(Vec::from).collect();
+        text.push('\n');
+        text.push_str(&columns::aligned(&rows, true, layout::width()));
+    };
+    section(
+        [
+            "ceilings",
+            "FMA, one thread",
+            "direct, one thread",
+            "direct, all threads",
+        ],
+        report.ceilings.iter().map(Ceiling::row).collect(),
     );
-    for c in &report.ceilings {
-        let (one, all) = (
-            units::with_prefix(c.direct_pairs_one_thread),
-            units::with_prefix(c.direct_pairs),
-        );
-        let _ = writeln!(
-            text,
-            "  {:<14}{:>9.1} GFLOP/s{:>12} pairs/s{:>16} pairs/s",
-            c.precision, c.fma_gflops, one, all
+    section(
+        ["direct in the plane, all threads", "potential", "with derivative", ""],
+        report
+            .plane
+            .iter()
+            .map(|p| {
+                let name = format!("{} {}", p.precision, p.kernel);
+                [name, pairs(p.pairs), pairs(p.pairs_with_derivative), String::new()]
+            })
+            .collect(),
+    );
+    for precision in ["f32", "f64"] {
+        let of_precision = report
+            .operators
+            .iter()
+            .filter(|operator| operator.precision == precision);
+        section(
+            [
+                &format!("operators, one thread, {precision}"),
+                "leaf",
+                "time",
+                "of bound",
+            ],
+            of_precision.map(Operator::row).collect(),
         );
     }
-    let _ = writeln!(
-        text,
-        "\nthe plane, direct, all threads         potential          with derivative"
+    section(
+        ["methods, raw points to results", "N", "seconds", "work (pairs/point)"],
+        report
+            .methods
+            .iter()
+            .map(|m| {
+                let (n, seconds, work) = (m.n.to_string(), format!("{:.3}", m.seconds), format!("{:.0}", m.work));
+                [m.case.clone(), n, seconds, work]
+            })
+            .collect(),
     );
-    for p in &report.plane {
-        let (alone, both) = (units::with_prefix(p.pairs), units::with_prefix(p.pairs_with_derivative));
-        let _ = writeln!(
-            text,
-            "  {} {:<22}{alone:>14} pairs/s{both:>16} pairs/s",
-            p.precision, p.kernel
-        );
-    }
-    let _ = writeln!(
-        text,
-        "\noperators, one thread                          time      of the ceiling"
-    );
-    for o in &report.operators {
-        let _ = writeln!(
-            text,
-            "  {} {:<38}{:>9.2} ns{:>12.0} %",
-            o.precision,
-            o.name,
-            o.nanoseconds,
-            100.0 * o.share_of_ceiling
-        );
-    }
-    let _ = writeln!(
-        text,
-        "\nmethods, raw points to results                       N      seconds        work (pairs per point)"
-    );
-    for m in &report.methods {
-        let _ = writeln!(text, "  {:<42}{:>10}{:>11.3} s{:>16.0}", m.case, m.n, m.seconds, m.work);
-    }
     text
+}
+
+impl Ceiling {
+    fn row(&self) -> [String; 4] {
+        let pairs = |rate: f64| format!("{} pairs/s", units::with_prefix(rate));
+        [
+            self.precision.to_owned(),
+            format!("{:.1} GFLOP/s", self.fma_gflops),
+            pairs(self.direct_pairs_one_thread),
+            pairs(self.direct_pairs),
+        ]
+    }
+}
+
+impl Operator {
+    fn row(&self) -> [String; 4] {
+        let (name, leaf) = self.name.split_once(", leaves of ").unwrap_or((&self.name, ""));
+        [
+            name.to_owned(),
+            leaf.to_owned(),
+            format!("{:.2} ns", self.nanoseconds),
+            format!("{:.0} %", 100.0 * self.share_of_ceiling),
+        ]
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::args::InfoArgs;
 use crate::failure::Failure;
+use crate::layout;
 use crate::profile::{self, Profile};
 use farfield::machine;
 use farfield::simd::SimdLevel;
@@ -79,7 +80,7 @@ pub fn run(args: &InfoArgs) -> Result<String, Failure> {
         let text = serde_json::to_string_pretty(&info).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
         return Ok(text + "\n");
     }
-    Ok(info.text(&profile))
+    Ok(layout::fit(info.text(&profile)))
 }
 
 impl Info {

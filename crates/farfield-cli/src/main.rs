@@ -12,6 +12,9 @@ mod device;
 mod evaluate;
 mod failure;
 mod info;
+mod layout;
+#[cfg(test)]
+mod mutations;
 mod plot;
 mod poisson;
 mod print;

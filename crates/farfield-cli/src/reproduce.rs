@@ -3,7 +3,7 @@
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::profile::Profile;
-use crate::{print, threads};
+use crate::{layout, print, threads};
 use farfield_evidence::reproduce::{self, ENTRIES, Wishes};
 use std::path::PathBuf;
 
@@ -21,8 +21,9 @@ pub const NAMES: [&str; ENTRIES.len()] = {
 /// Runs the command.
 pub fn run(args: &ReproduceArgs) -> Result<String, Failure> {
     let Some(name) = &args.name else {
-        let line = |entry: &reproduce::Entry| format!("{:18}{}\n", entry.name, entry.about);
-        return Ok(ENTRIES.iter().map(line).collect());
+        return Ok(layout::list(
+            ENTRIES.iter().map(|entry| (entry.name, entry.about.to_owned())),
+        ));
     };
     let profile = Profile::load(args.profile.as_deref())?;
     threads::start(args.threads)?;
@@ -36,6 +37,7 @@ pub fn run(args: &ReproduceArgs) -> Result<String, Failure> {
         seconds: args.seconds,
         profile: profile.costs,
         progress: &print::progress,
+        width: layout::width(),
     };
     Ok(reproduce::run(name, &folder, &wishes)?)
 }

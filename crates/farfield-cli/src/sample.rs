@@ -2,7 +2,7 @@
 
 use crate::args::SampleArgs;
 use crate::failure::Failure;
-use crate::threads;
+use crate::{layout, threads};
 use farfield_sim::model::{Model, Show};
 use farfield_sim::run::{MomentOfRun, Run};
 use farfield_sim::sample::{Quantity, Region, sample};
@@ -47,11 +47,11 @@ pub fn run(args: &SampleArgs) -> Result<String, Failure> {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "written       {}", path.display());
     }
-    Ok(text)
+    Ok(layout::fit(text))
 }
 
 /// `z=0` as axis and place.
-fn parse_slice(text: &str) -> Result<(usize, f64), Failure> {
+pub fn parse_slice(text: &str) -> Result<(usize, f64), Failure> {
     let wrong = || Failure::Usage(format!("--slice {text}: write x=0, y=0.5 or z=-1"));
     let (axis, place) = text.split_once('=').ok_or_else(wrong)?;
     let axis = ["x", "y", "z"]

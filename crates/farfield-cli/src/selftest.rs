@@ -2,9 +2,10 @@
 
 use crate::args::{PrecisionName, SelftestArgs, TestedDevice};
 use crate::failure::Failure;
-use crate::{device, print};
+use crate::{device, layout, print};
 use farfield::Device;
 use farfield_evidence::selftest::{self, Extent, Row};
+use farfield_io::columns;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -37,8 +38,10 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
     let device = farfield::open(0).map_err(|error| device::failure(asked, &error))?;
     let extent = if args.quick { Extent::Quick } else { Extent::Full };
     let mut checks = Vec::new();
+    let width = layout::width_of_progress();
     let mut report = |row: &Row| {
-        print::progress(&line(row));
+        let line = line(row);
+        print::progress(&width.map_or(line.clone(), |width| columns::folded(&line, width)));
         checks.push(Check::of(row));
     };
     if args.device == TestedDevice::Cuda {
@@ -100,7 +103,7 @@ impl Check {
 fn line(row: &Row) -> String {
     let mark = if row.passed() { "ok  " } else { "FAIL" };
     format!(
-        "{mark} {:10.2e} <= {:7.1e}  {}  {:56} {:28} {}",
+        "{mark}{:9.2e} <={:8.1e} {}  {}; {}; {}",
         row.measured, row.allowed, row.precision, row.what, row.points, row.parameters
     )
 }

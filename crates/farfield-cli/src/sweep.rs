@@ -5,16 +5,16 @@ use crate::failure::Failure;
 use crate::plot::write_chart;
 use crate::profile::Profile;
 use crate::run::{find, stop_on_signal};
-use crate::{print, threads};
+use crate::{layout, print, threads};
 use farfield::tuning::MachineProfile;
-use farfield_io::write_text_atomically;
+use farfield_io::{columns, write_text_atomically};
 use farfield_sim::case::{self, Override};
 use farfield_sim::run::{Chart, Control, Outcome, Run, Silent};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 /// One run of a sweep.
-struct Point {
+pub struct Point {
     /// The values that differ between runs, as typed: `time.step=0.1`.
     varied: Vec<String>,
     overrides: Vec<Override>,
@@ -57,19 +57,17 @@ pub fn run(args: &SweepArgs) -> Result<String, Failure> {
     }
     let (csv, png) = (folder.join("sweep.csv"), folder.join("sweep.png"));
     let rows = rows(&table, &args.plot);
-    write_text_atomically(&csv, &rows)?;
+    let lines: Vec<String> = rows.iter().map(|row| row.join(",") + "\n").collect();
+    write_text_atomically(&csv, &lines.concat())?;
     write_chart(&chart, &format!("{}: {}", label, args.plot.join(", ")), &png)?;
-    Ok(format!(
-        "{rows}\nwritten       {}\nwritten       {}\n",
-        csv.display(),
-        png.display()
-    ))
+    let files = format!("\nwritten       {}\nwritten       {}\n", csv.display(), png.display());
+    Ok(columns::aligned(&rows, false, layout::width()) + &files)
 }
 
-/// Does one run, or goes on with it where an earlier sweep stopped.
+/// Does one run, or goes on with it where an earlier sweep stopped; what that cannot change is refused by name.
 fn one(case: case::Case, folder: &Path, profile: MachineProfile, control: &Control) -> Result<Outcome, Failure> {
     let run = if folder.join("checkpoints").is_dir() {
-        Run::resume_with(folder, profile, Ok)?.0
+        Run::resume_with(folder, profile, |kept| Ok(case.with_files_of(&kept)))?.0
     } else {
         Run::new(case, folder, profile)?
     };
@@ -77,7 +75,7 @@ fn one(case: case::Case, folder: &Path, profile: MachineProfile, control: &Contr
 }
 
 /// Every combination of the values, in the order of the options; the last option varies fastest.
-fn combinations(set: &[String], most: usize) -> Result<Vec<Point>, Failure> {
+pub fn combinations(set: &[String], most: usize) -> Result<Vec<Point>, Failure> {
     let mut all = vec![Point {
         varied: Vec::new(),
         overrides: Vec::new(),
@@ -149,10 +147,10 @@ fn name_of(point: &Point, k: usize) -> String {
     }
 }
 
-/// A row for each run: its values, whether it ended, and the last values of the columns.
-fn rows(table: &[(&Point, Outcome)], columns: &[String]) -> String {
+/// The names, then a row for each run: its values, how far it got, and the last values of the columns.
+fn rows(table: &[(&Point, Outcome)], columns: &[String]) -> Vec<Vec<String>> {
     let Some((first, outcome)) = table.first() else {
-        return String::new();
+        return Vec::new();
     };
     let keys = first
         .varied
@@ -161,7 +159,7 @@ fn rows(table: &[(&Point, Outcome)], columns: &[String]) -> String {
     let head = keys
         .chain(["steps", "time"].map(str::to_owned))
         .chain(columns.iter().cloned());
-    let mut text = head.collect::<Vec<String>>().join(",") + "\n";
+    let mut rows = vec![head.collect()];
     let at: Vec<Option<usize>> = columns
         .iter()
         .map(|name| outcome.columns.iter().position(|c| c == name))
@@ -178,9 +176,9 @@ fn rows(table: &[(&Point, Outcome)], columns: &[String]) -> String {
         let row = values
             .chain([outcome.steps.to_string(), outcome.time.to_string()])
             .chain(last);
-        text += &(row.collect::<Vec<String>>().join(",") + "\n");
+        rows.push(row.collect());
     }
-    text
+    rows
 }
 
 fn default_folder(label: &str) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use crate::args::ValidateArgs;
 use crate::failure::Failure;
-use crate::{print, threads};
+use crate::{layout, print, threads};
 use farfield_evidence::validate::{ALL, Entry};
 use farfield_io::write_text_atomically;
 use std::fmt::Write;
@@ -22,10 +22,9 @@ pub const NAMES: [&str; ALL.len() + 1] = {
 /// Runs the command.
 pub fn run(args: &ValidateArgs) -> Result<String, Failure> {
     let Some(name) = &args.name else {
-        return Ok(ALL
-            .iter()
-            .map(|entry| format!("{:20}{}\n", entry.name, entry.about))
-            .collect());
+        return Ok(layout::list(
+            ALL.iter().map(|entry| (entry.name, entry.about.to_owned())),
+        ));
     };
     threads::start(args.threads)?;
     std::fs::create_dir_all(&args.output)
@@ -38,7 +37,7 @@ pub fn run(args: &ValidateArgs) -> Result<String, Failure> {
     if failed > 0 {
         return Err(Failure::Data(format!("{text}{failed} claim(s) do not hold")));
     }
-    Ok(text)
+    Ok(layout::fit(text))
 }
 
 /// Does one, writes its files, adds to the report, and returns how many claims do not hold.

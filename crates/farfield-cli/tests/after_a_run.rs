@@ -88,13 +88,30 @@ fn a_sweep_makes_a_table_and_a_chart() {
         out.display()
     );
     let text = succeed(&line);
-    assert!(text.starts_with("time.step,steps,time,energy\n0.05,10,0.5,"), "{text}");
+    assert!(text.starts_with("time.step  steps  time "), "{text}");
+    let table = std::fs::read_to_string(out.join("sweep.csv")).expect("a table");
+    assert!(
+        table.starts_with("time.step,steps,time,energy\n0.05,10,0.5,"),
+        "{table}"
+    );
     assert_eq!(
         files(&out),
         ["sweep.csv", "sweep.png", "time.step=0.025", "time.step=0.05"]
     );
     // The same again finds everything done.
     assert_eq!(succeed(&line), text);
+    // Another case does not go on where this one ended, though its folders have the same names.
+    let other = |set: &str| {
+        format!(
+            "sweep kepler -q -o {} --set {set} --set time.step=0.05,0.025 --set output.views=[] --plot energy",
+            out.display()
+        )
+    };
+    let refused = other("gravity.bodies.0.mass=2 --set time.end=0.5");
+    fail(&refused, 1, &["gravity.bodies.0.mass", "start a new run"]);
+    // A later end goes on.
+    let longer = succeed(&other("time.end=0.6"));
+    assert!(longer.contains("0.6"), "{longer}");
     fail("sweep kepler --set time.step=1,2,3 --most 2", 2, &["more than 2 runs"]);
 }
 
@@ -143,5 +160,31 @@ fn bodies_and_vortices_are_seen_in_pictures() {
         let mean = brightness(&frames.join(last));
         // The background alone has 5 + 7 + 13 = 25.
         assert!(mean > 26.0, "{name}: {mean}");
+    }
+}
+
+#[test]
+fn own_views_show_the_points_from_wherever_they_look() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let case = folder.path().join("case.toml");
+    let text = "title = \"views\"\n[time]\nend = 0.2\nstep = 0.1\n[output]\nviews = []\nimage = [240, 180]\nframes_every = 1\n\
+        trails = 2\nanimation = false\n\
+        [[output.view]]\nname = \"fixed\"\neye = [4.0, 0.0, 1.0]\n\
+        [[output.view]]\nname = \"follow\"\neye = [4.0, 0.0, 1.0]\nscale = 1.5\nfollow = true\n\
+        [[output.view]]\nname = \"turn\"\neye = [4.0, 0.0, 1.0]\nturn = 90.0\n\
+        [[output.view]]\nname = \"path\"\neye = [4.0, 0.0, 1.0]\npath = [{ time = 0.2, eye = [0.5, 0.5, 4.0] }]\n\
+        [vortex]\naround = 64\nlayers = 1\n[[vortex.rings]]\nradius = 1.0\ncore = 0.15\n[tracers]\ncount = 400\n";
+    std::fs::write(&case, text).expect("written");
+    let out = folder.path().join("out");
+    succeed(&format!("run {} -q -o {}", case.display(), out.display()));
+    let shown = |view: &str, frame: &str| out.join("frames").join(view).join(frame);
+    for view in ["fixed", "follow", "turn", "path"] {
+        for frame in ["frame-000000.png", "frame-000002.png"] {
+            let mean = brightness(&shown(view, frame));
+            assert!(mean > 26.0, "{view}, {frame}: {mean}");
+        }
+        // Cameras that move see something else at the end.
+        let [first, last] = ["frame-000000.png", "frame-000002.png"].map(|frame| std::fs::read(shown(view, frame)));
+        assert_ne!(first.expect("a picture"), last.expect("a picture"), "{view}");
     }
 }

@@ -3,6 +3,7 @@
 
 mod program;
 
+use farfield_damage::{Dice, WORDS, bytes};
 use program::{command, farfield, files, stderr};
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -13,21 +14,6 @@ fn size() -> usize {
         .ok()
         .and_then(|text| text.parse().ok())
         .unwrap_or(1)
-}
-
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
 }
 
 /// A run of vortices with everything that writes: checkpoints, fields, pictures.
@@ -91,7 +77,7 @@ fn kills_at_random_moments_end_with_the_same_bits_and_nothing_left() {
     assert!(busy_run(&straight).output().expect("it runs").status.success());
     let usual = start.elapsed();
     let expected = final_checkpoint(&straight);
-    let mut dice = Dice(0x1234_5678_9abc_def1);
+    let mut dice = Dice::new(11);
     let mut killed = 0;
     for k in 0..3 * size() {
         let run = folder.path().join(format!("killed-{k}"));
@@ -133,7 +119,7 @@ fn damaged_checkpoints_are_refused_or_give_way_and_never_resume_wrongly() {
         .map(|name| run.join("checkpoints").join(name))
         .map(|path| (path.clone(), std::fs::read(&path).expect("a checkpoint")))
         .collect();
-    let mut dice = Dice(77);
+    let mut dice = Dice::new(77);
     for k in 0..8 * size() {
         for (path, bytes) in &kept {
             std::fs::write(path, bytes).expect("written");
@@ -184,39 +170,17 @@ fn mutated_arguments_and_files_end_with_a_message() {
             &["evaluate", "--n", "100", "--profile", "FILE", "--json"],
         ),
     ];
-    let words = [
-        "nan",
-        "1e400",
-        "-1",
-        "",
-        "99999999999999999999",
-        "=",
-        "[",
-        "\"",
-        "x",
-        "1e6",
-    ];
-    let mut dice = Dice(4242);
+    let mut dice = Dice::new(42);
     for k in 0..24 * size() {
         let (name, text, line) = seeds[k % seeds.len()];
         let mut damaged: Vec<u8> = text.bytes().collect();
         let mut line: Vec<String> = line.iter().map(|word| (*word).to_owned()).collect();
-        let word = words[dice.below(words.len())];
-        match dice.below(4) {
-            0 => {
-                let at = dice.below(damaged.len());
-                damaged.splice(at..at, word.bytes()).for_each(drop);
-            }
-            1 => damaged.truncate(dice.below(damaged.len())),
-            2 => {
-                let at = dice.below(damaged.len());
-                damaged[at] = dice.next() as u8;
-            }
-            _ => {
-                let at = 1 + dice.below(line.len() - 1);
-                if line[at] != "OUT" {
-                    line[at] = word.to_owned();
-                }
+        if dice.below(4) > 0 {
+            damaged = bytes(&damaged, &mut dice);
+        } else {
+            let at = 1 + dice.below(line.len() - 1);
+            if line[at] != "OUT" {
+                line[at] = (*dice.pick(&WORDS)).to_owned();
             }
         }
         let path = folder.path().join(name);

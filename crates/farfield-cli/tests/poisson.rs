@@ -286,3 +286,24 @@ fn a_scalar_field_is_solved_and_written() {
     std::fs::write(&path, format!("values\n{}", "0\n".repeat(4096))).expect("written");
     fail(&format!("poisson {}", path.display()), 1, &["zero everywhere"]);
 }
+
+#[test]
+fn pictures_cut_the_rings_also_where_there_are_two() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for field in ["two-rings", "gaussian-ring"] {
+        let out = folder.path().join(field);
+        succeed(&format!("poisson {field} --resolution 32 -q -o {}", out.display()));
+        let image = farfield_plot::Image::read_png(out.join("omega.png")).expect("a picture");
+        // The map, left of its scale: black, strong vorticity yellow; outlines are grey, what is around it white.
+        let (width, height) = (image.width(), image.height());
+        let map = (0..height).flat_map(|y| (0..width * 83 / 100).map(move |x| (x, y)));
+        let bright = map
+            .filter_map(|(x, y)| image.pixel(x, y))
+            .filter(|p| p.r > 180 && p.b < 140)
+            .count();
+        assert!(
+            bright > width * height / 2000,
+            "{field}: {bright} of {width} x {height}"
+        );
+    }
+}

@@ -21,7 +21,7 @@ fn wrong_options_are_usage_errors() {
         ("--tolerance 1e-20", vec!["--tolerance", "1e-20", "1e-12"]),
         ("--tolerance 0.5", vec!["--tolerance", "5e-1", "1e-2"]),
         ("--tolerance -1", vec!["--tolerance", "-1"]),
-        ("--tolerance nan", vec!["--tolerance", "NaN"]),
+        ("--tolerance nan", vec!["--tolerance", "nan", "finite"]),
         (
             "--tolerance 1e-7 --precision f32",
             vec!["--tolerance", "1e-7", "1e-5", "f32"],
@@ -41,7 +41,7 @@ fn wrong_options_are_usage_errors() {
         ("--kernel gravity --softening -1", vec!["--softening", "negative"]),
         (
             "--kernel gravity --gravitational-constant inf",
-            vec!["gravitational constant"],
+            vec!["gravitational-constant", "finite"],
         ),
         ("--kernel biot-savart --core gaussian", vec!["gaussian", "--core-size"]),
         ("--kernel biot-savart --core-size 1", vec!["--core"]),
@@ -268,4 +268,56 @@ fn the_environment_lowers_the_instruction_set_and_a_wrong_name_is_refused() {
         message.contains("FARFIELD_SIMD=avx1024") && message.contains("scalar"),
         "{message}"
     );
+}
+
+/// What the program prints at a terminal of 80 columns.
+fn at_80_columns(line: &str, folder: &std::path::Path) -> String {
+    let mut command = program::command(program::words(line));
+    let output = command
+        .env("COLUMNS", "80")
+        .current_dir(folder)
+        .output()
+        .expect("it starts");
+    assert!(output.status.success(), "{line}: {}", program::stderr(&output));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn every_table_fits_a_terminal_and_is_whole_in_a_pipe() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let quick_run = "--set vortex.around=64 --set vortex.layers=1 --set tracers.count=10 --set output.views=[] -q";
+    for line in [
+        "run",
+        "validate",
+        "reproduce",
+        "info",
+        "evaluate --n 2000 --outputs potential,gradient,hessian --verify 20",
+        "evaluate --kernel biot-savart --core gaussian --core-size 0.01 --n 500 --outputs velocity,velocity-gradient --verify 9",
+        "evaluate --kernel harmonic2d --n 2000 --complex --verify 20",
+        "poisson gaussian-ring --resolution 32 --tolerance 1e-3 -q -o solved",
+        "poisson gaussian-ring --resolution 32 -q",
+        &format!("run single-ring --steps 1 {quick_run} -o ran"),
+        "info ran",
+        "sample ran --slice z=0 --resolution 8",
+        &format!(
+            "sweep single-ring --set time.end=0.05,0.1 {quick_run} -o swept --plot energy,impulse_z,ring1_z,ring1_radius"
+        ),
+        "validate kepler -o validated",
+        "reproduce goude-table-5-1 --quick -o reproduced",
+    ] {
+        let text = at_80_columns(line, folder.path());
+        assert!(!text.is_empty(), "{line}");
+        for row in text.lines() {
+            assert!(row.chars().count() <= 80, "{line}: {row:?}");
+            assert_eq!(row.trim_end(), row, "{line}: spaces at the end");
+        }
+    }
+    // A figure of small sizes says so on yellow ground.
+    let figure =
+        farfield_plot::Image::read_png(folder.path().join("reproduced/goude-table-5-1.png")).expect("a figure");
+    assert_eq!(figure.pixel(1, 1), Some(farfield_plot::Color::hex(0xFF_E45C)));
+    // A pipe gets every entry on a line of its own.
+    let whole = program::succeed("validate");
+    assert!(whole.lines().any(|row| row.len() > 80), "{whole}");
+    assert!(whole.lines().all(|row| !row.starts_with(' ')), "{whole}");
 }

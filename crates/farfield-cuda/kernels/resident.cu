@@ -7,6 +7,15 @@ extern "C" __global__ void add_scaled(real *__restrict__ values, real h, const r
     if (i < count) values[i] = fma(h, rates[i], values[i]);
 }
 
+// turned = factor (y, x) of every (x, y)
+extern "C" __global__ void turn(const real *__restrict__ values, real factor, uint count, real *__restrict__ turned) {
+    uint i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    real x = values[2 * (ulong64)i], y = values[2 * (ulong64)i + 1];
+    turned[2 * (ulong64)i] = factor * y;
+    turned[2 * (ulong64)i + 1] = factor * x;
+}
+
 // How the strengths of vortex elements change: (classical G + transpose G^T) s, with G the velocity gradient, and
 // relaxation towards the vorticity, the element's own part (own_vorticity / size^3) s of it included.
 struct StrengthLaw {

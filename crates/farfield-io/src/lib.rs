@@ -33,6 +33,7 @@
 mod array;
 mod atomic;
 mod column_names;
+pub mod columns;
 mod csv;
 mod error;
 mod file_format;

@@ -79,7 +79,7 @@ pub fn read_request(stream: &mut TcpStream) -> Result<Request, String> {
 }
 
 /// The request, once its head is complete.
-fn parse(head: &[u8]) -> Result<Option<Request>, String> {
+pub fn parse(head: &[u8]) -> Result<Option<Request>, String> {
     let mut headers = [httparse::EMPTY_HEADER; 64];
     let mut request = httparse::Request::new(&mut headers);
     if request.parse(head).map_err(|error| error.to_string())?.is_partial() {

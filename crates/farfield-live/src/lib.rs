@@ -19,6 +19,8 @@ pub mod frame;
 mod http;
 pub mod hub;
 mod live;
+#[cfg(test)]
+mod mutations;
 pub mod recording;
 mod rows;
 mod server;

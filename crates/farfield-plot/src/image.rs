@@ -1,6 +1,8 @@
 use std::path::Path;
 
+use crate::canvas::Canvas;
 use crate::srgb;
+use crate::text::{Align, CAP_HEIGHT, Fonts, Style};
 use crate::theme::MAX_SIDE;
 use crate::{Color, Error};
 
@@ -193,27 +195,40 @@ impl Image {
     /// [`Error::Decode`] if there is no such file at the path.
     pub fn read_png(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let failed = |why: String| Error::Decode {
+        let bytes = std::fs::read(path).map_err(|error| error.to_string());
+        bytes.and_then(|bytes| decoded(&bytes)).map_err(|why| Error::Decode {
             path: path.to_owned(),
             why,
-        };
-        let file = std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;
-        let decoder = png::Decoder::new(std::io::BufReader::new(file));
-        let mut reader = decoder.read_info().map_err(|error| failed(error.to_string()))?;
-        let size = reader
-            .output_buffer_size()
-            .ok_or_else(|| failed("it is too large".to_owned()))?;
-        let mut pixels = vec![0; size];
-        let info = reader
-            .next_frame(&mut pixels)
-            .map_err(|error| failed(error.to_string()))?;
-        if (info.color_type, info.bit_depth) != (png::ColorType::Rgb, png::BitDepth::Eight) {
-            return Err(failed(
-                "its pixels are not red, green and blue of eight bits".to_owned(),
-            ));
-        }
-        pixels.truncate(info.buffer_size());
-        Ok(Self::from_pixels(info.width as usize, info.height as usize, pixels))
+        })
+    }
+
+    /// The picture in the bytes of such a file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Decode`], without a path, if there is none.
+    pub fn from_png(bytes: &[u8]) -> Result<Self, Error> {
+        decoded(bytes).map_err(|why| Error::Decode {
+            path: "a picture".into(),
+            why,
+        })
+    }
+
+    /// This picture below a line of text on yellow ground.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Font`] if the font cannot be used.
+    pub fn under_banner(&self, text: &str) -> Result<Self, Error> {
+        let fonts = Fonts::load()?;
+        let (width, size) = (self.width as f64, (0.018 * self.width as f64).max(11.0));
+        let height = (2.0 * size).round();
+        let banner = Self::new(self.width as u32, height as u32, Color::hex(0xFF_E45C));
+        let mut canvas = Canvas::over(banner);
+        let style = fonts.fitted(text, Style::new(size, Color::INK).bold(), 0.94 * width);
+        let at = (0.5 * width, 0.5 * (height + CAP_HEIGHT * style.size));
+        fonts.draw(&mut canvas, text, at, Align::Center, style);
+        Ok(canvas.into_image().above(self, 0))
     }
 
     /// Writes a PNG file, completely or not at all. A file already there is replaced.
@@ -224,6 +239,23 @@ impl Image {
     pub fn write_png(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         Ok(farfield_io::write_bytes_atomically(path, &self.to_png()?)?)
     }
+}
+
+/// Pixels of opaque colours with eight bits each, or why there are none.
+fn decoded(bytes: &[u8]) -> Result<Image, String> {
+    let decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+    let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
+    let size = reader.output_buffer_size().ok_or("it is too large")?;
+    // A damaged header may ask for any size.
+    let mut pixels = Vec::new();
+    pixels.try_reserve_exact(size).map_err(|_| "it is too large")?;
+    pixels.resize(size, 0);
+    let info = reader.next_frame(&mut pixels).map_err(|error| error.to_string())?;
+    if (info.color_type, info.bit_depth) != (png::ColorType::Rgb, png::BitDepth::Eight) {
+        return Err("its pixels are not red, green and blue of eight bits".to_owned());
+    }
+    pixels.truncate(info.buffer_size());
+    Ok(Image::from_pixels(info.width as usize, info.height as usize, pixels))
 }
 
 /// The old pixels that one new pixel covers, along one axis.

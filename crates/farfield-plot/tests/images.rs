@@ -212,3 +212,24 @@ fn a_grid_of_charts_has_each_in_its_place() {
     assert!(matches!(crowded.to_image(), Err(Error::Size { .. })));
     assert!(ChartGrid::new("nothing").to_png().is_ok());
 }
+
+#[test]
+fn a_banner_stands_above_the_picture_and_changes_nothing_below() {
+    let picture = Image::new(300, 200, Color::hex(0x10_2030));
+    let marked = Image::from_png(&picture.to_png().unwrap())
+        .unwrap()
+        .under_banner("A quick look")
+        .unwrap();
+    let height = marked.height() - picture.height();
+    assert_eq!(marked.width(), 300);
+    assert!((15..60).contains(&height), "{height}");
+    // Yellow with letters in it.
+    assert_eq!(marked.pixel(2, 2), Some(Color::hex(0xFF_E45C)));
+    let dark = marked.pixels()[..3 * 300 * height]
+        .chunks(3)
+        .filter(|p| p[0] < 100)
+        .count();
+    assert!(dark > 50, "{dark}");
+    assert_eq!(&marked.pixels()[3 * 300 * height..], picture.pixels());
+    assert!(Image::from_png(b"no picture").is_err());
+}

@@ -268,15 +268,19 @@ impl Sampled {
         vectors.chain(scalars).chain(place).collect()
     }
 
-    /// What a slice's pictures show: of vorticity the component across, of velocity its size, scalars as they are.
+    /// What a slice's pictures show: of vorticity the component across where there is one, else as of velocity its size;
+    /// scalars as they are.
     fn shown(&self, axis: usize) -> Vec<(&'static str, String, Vec<f64>)> {
         let letter = ["x", "y", "z"][axis];
+        let largest = |values: &[f64]| values.iter().map(|value| value.abs()).fold(0.0, f64::max);
         let vectors = self.vectors.iter().map(|(name, values)| {
-            if *name == Quantity::Vorticity.name() {
-                let component = values.iter().map(|v| v[axis]).collect();
-                (*name, format!("vorticity component {letter}"), component)
+            let across: Vec<f64> = values.iter().map(|v| v[axis]).collect();
+            let sizes: Vec<f64> = values.iter().map(|v| norm(*v)).collect();
+            // Vorticity along the slice, as of a ring cut through its plane, leaves but noise across it.
+            if *name == Quantity::Vorticity.name() && largest(&across) >= 1e-2 * largest(&sizes) {
+                (*name, format!("vorticity component {letter}"), across)
             } else {
-                (*name, format!("|{name}|"), values.iter().map(|v| norm(*v)).collect())
+                (*name, format!("|{name}|"), sizes)
             }
         });
         let scalars = self
@@ -347,6 +351,22 @@ mod tests {
         let straining = [1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0];
         assert!((q(&straining) + 1.0).abs() < 1e-14 && (lambda2(&straining) - 1.0).abs() < 1e-7);
         assert_eq!(lambda2(&[0.0; 9]), 0.0);
+    }
+
+    #[test]
+    fn a_slice_shows_what_crosses_it_or_else_how_strong_it_is() {
+        let region = Region::new([0.0; 3], [1.0; 3], 4).unwrap().slice(2, 0.0);
+        let shown = |vorticity: Vec3| {
+            let sampled = Sampled {
+                region,
+                vectors: vec![(Quantity::Vorticity.name(), vec![vorticity; 16])],
+                scalars: Vec::new(),
+            };
+            let (_, label, values) = sampled.shown(2).remove(0);
+            (label, values[0])
+        };
+        assert_eq!(shown([1.0, 0.0, -2.0]), ("vorticity component z".to_owned(), -2.0));
+        assert_eq!(shown([3.0, 4.0, 1e-9]), ("|vorticity|".to_owned(), 5.0));
     }
 
     #[test]

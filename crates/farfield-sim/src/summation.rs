@@ -2,8 +2,8 @@
 
 use crate::case::SumSettings;
 use crate::error::Error;
-use farfield::kernel::{Kernel, Output, Sizes};
-use farfield::memory::{Array, ArraySizes, ArraySum};
+use farfield::kernel::{Kernel, Output};
+use farfield::memory::{Array, ArraySizes, ArraySum, PlaneArraySum};
 use farfield::plan::Parameters;
 use farfield::plane;
 use farfield::simd::SimdLevel;
@@ -65,7 +65,7 @@ pub struct SumRequest<'a> {
     pub tolerance: Option<f64>,
 }
 
-/// One sum to do in the plane, between points on the host.
+/// One sum to do in the plane, of the potential, between arrays that lie in one memory.
 #[derive(Debug, Clone)]
 pub struct PlaneRequest<'a> {
     /// What it is for, in error messages and reports.
@@ -75,15 +75,13 @@ pub struct PlaneRequest<'a> {
     /// The core of the sources.
     pub core: plane::Core,
     /// The sources.
-    pub sources: &'a [[f64; 2]],
+    pub sources: &'a Array<f64>,
     /// Their core sizes.
-    pub sizes: &'a Sizes<f64>,
+    pub sizes: ArraySizes<'a, f64>,
     /// Their strengths.
-    pub strengths: &'a [f64],
+    pub strengths: &'a Array<f64>,
     /// The targets; `None` for the sources.
-    pub targets: Option<&'a [[f64; 2]]>,
-    /// What to compute.
-    pub output: plane::Output,
+    pub targets: Option<&'a Array<f64>>,
     /// The tolerance, where it is not the run's.
     pub tolerance: Option<f64>,
 }
@@ -135,23 +133,25 @@ impl Summation {
         })
     }
 
-    /// Plans and evaluates a sum in the plane: the values at the targets, component by component.
+    /// Plans and evaluates a sum in the plane: the values at the targets, in the memory of the points.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
-    pub fn evaluate_plane(&mut self, request: &PlaneRequest<'_>) -> Result<Vec<f64>, Error> {
-        let failed = |error| Error::during(request.what, error);
-        let mut sum = plane::Sum::new(request.kernel, request.sources)
-            .core(request.core, request.sizes.clone())
-            .outputs(&[request.output])
-            .options(self.options(request.tolerance));
-        if let Some(targets) = request.targets {
-            sum = sum.targets(targets);
-        }
-        let mut plan = sum.plan().map_err(failed)?;
-        let field = plan.evaluate(request.strengths).map_err(failed)?;
-        self.remember(request.what, *plan.parameters(), plan.seconds().total);
-        Ok(field.into_values().into_iter().next().unwrap_or_default())
+    pub fn evaluate_plane(&mut self, request: &PlaneRequest<'_>) -> Result<Array<f64>, Error> {
+        let options = self.options(request.tolerance);
+        let summed = request.sources.memory().sum_in_plane(&PlaneArraySum {
+            kernel: request.kernel,
+            core: request.core,
+            outputs: &[plane::Output::Potential],
+            sources: request.sources,
+            targets: request.targets,
+            sizes: request.sizes,
+            strengths: request.strengths,
+            options: &options,
+        });
+        let summed = summed.map_err(|error| Error::during(request.what, error))?;
+        self.remember(request.what, summed.parameters, summed.seconds);
+        Ok(summed.outputs.into_iter().next().unwrap_or_default())
     }
 
     fn options(&self, tolerance: Option<f64>) -> Options {

@@ -1,102 +1,37 @@
-//! The readers of cases and checkpoints, fed with damaged ones: they may refuse, they must not panic.
-//! `FARFIELD_FUZZ_SECONDS` makes each target run that long instead of a fixed number of times.
+//! The readers of cases, checkpoints, tables, particles, meshes and pictures, fed with damaged ones: they may refuse, they must
+//! not panic.
 
+use farfield_damage::{Dice, feed, feed_bytes, feed_text, text};
+use farfield_io::{Array, NamedArray, Precision, write_arrays};
+use farfield_plot::{Color, Image};
 use farfield_sim::case::{self, BuiltIn, Override, SCHEMA};
 use farfield_sim::checkpoint::Checkpoint;
+use farfield_sim::diagnostics::{Table, read_columns};
+use farfield_sim::gravity::GravityModel;
 use farfield_sim::run::{Control, Run, Silent};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
-struct Dice(u64);
+const ROUNDS: u64 = 1500;
 
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
+/// Around a tetrahedron of side one.
+const FLOW: &str = "[time]\nend = 0.1\nstep = 0.05\n[flow]\nreynolds = 100.0\nstream = [1.0, 0.0, 0.0]\n\
+                    [grid]\norigin = [-2.0, -2.0, -2.0]\nroots = [1, 1, 1]\nside = 5.0\nlevel = 3\n";
 
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-}
-
-const WORDS: [&str; 16] = [
-    "nan",
-    "inf",
-    "-1",
-    "1e400",
-    "18446744073709551616",
-    "0",
-    "\n",
-    "[",
-    "]",
-    "=",
-    "\"",
-    "true",
-    "{}",
-    "[[]]",
-    "1e6",
-    "#",
-];
-
-/// A few changes to a text, at places where a character begins.
-fn mutate(text: &str, dice: &mut Dice) -> String {
-    let mut chars: Vec<char> = text.chars().collect();
-    for _ in 0..=dice.below(3) {
-        let at = dice.below(chars.len() + 1);
-        let end = (at + 1 + dice.below(20)).min(chars.len());
-        match dice.below(5) {
-            0 => chars
-                .splice(at..at, WORDS[dice.below(WORDS.len())].chars())
-                .for_each(drop),
-            1 if at < end => chars.drain(at..end).for_each(drop),
-            2 if at < end => {
-                let piece = chars[at..end].to_vec();
-                let to = dice.below(chars.len());
-                chars.splice(to..to, piece).for_each(drop);
-            }
-            3 if at < chars.len() => chars[at] = char::from(32 + dice.below(95) as u8),
-            _ => {
-                // A number becomes another.
-                if let Some(digit) = (at..chars.len()).find(|k| chars[*k].is_ascii_digit()) {
-                    chars.splice(digit..=digit, WORDS[dice.below(6)].chars()).for_each(drop);
-                }
-            }
-        }
-    }
-    chars.into_iter().collect()
-}
-
-fn fuzz(name: &str, mut once: impl FnMut(&mut Dice) -> bool) {
-    let seconds = std::env::var("FARFIELD_FUZZ_SECONDS")
-        .ok()
-        .and_then(|text| text.parse::<u64>().ok());
-    let (start, mut dice) = (Instant::now(), Dice(0x9e37_79b9_7f4a_7c15));
-    let (mut fed, mut fine) = (0u64, 0u64);
-    loop {
-        let enough = match seconds {
-            Some(seconds) => start.elapsed() > Duration::from_secs(seconds),
-            None => fed >= 1500,
-        };
-        if enough {
-            break;
-        }
-        fed += 1;
-        fine += u64::from(once(&mut dice));
-    }
-    println!("{name}: {fed} damaged inputs, {fine} of them read, none panicked");
-    assert!(fed > 0 && fine < fed, "damage must be seen now and then");
+/// Feeds a reader of files.
+fn fuzz_file(name: &str, file: &str, rounds: u64, seeds: &[Vec<u8>], mut read: impl FnMut(&Path) -> bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(file);
+    feed_bytes(name, rounds, seeds, |bytes| {
+        std::fs::write(&path, bytes).unwrap();
+        read(&path)
+    });
 }
 
 #[test]
 fn damaged_cases() {
     let mut seeds: Vec<&str> = BuiltIn::ALL.iter().map(|case| case.text).collect();
     seeds.push(SCHEMA);
-    fuzz("cases", |dice| {
-        let seed = seeds[dice.below(seeds.len())];
-        case::read(&mutate(seed, dice), "damaged", &[]).is_ok()
-    });
+    feed_text("cases", ROUNDS, &seeds, |text| case::read(text, "damaged", &[]).is_ok());
 }
 
 #[test]
@@ -109,9 +44,8 @@ fn damaged_overrides() {
         "tracers.count=1e6",
     ];
     let text = BuiltIn::find("leapfrog").unwrap().text;
-    fuzz("overrides", |dice| {
-        let changed = mutate(keys[dice.below(keys.len())], dice);
-        Override::parse(&changed).is_ok_and(|change| case::read(text, "leapfrog", &[change]).is_ok())
+    feed_text("overrides", ROUNDS, &keys, |changed| {
+        Override::parse(changed).is_ok_and(|change| case::read(text, "leapfrog", &[change]).is_ok())
     });
 }
 
@@ -123,20 +57,119 @@ fn damaged_checkpoints_with_sound_checksums() {
     let run = Run::new(case, folder.path(), farfield::tuning::MachineProfile::default()).unwrap();
     run.go(&Control::default(), &mut Silent).unwrap();
     let seed = std::fs::read(folder.path().join("checkpoints/checkpoint-000000002.ckpt")).unwrap();
-    fuzz("checkpoints", |dice| {
-        let mut bytes = seed[..seed.len() - 4].to_vec();
-        for _ in 0..=dice.below(3) {
-            let at = dice.below(bytes.len());
-            match dice.below(3) {
-                0 => bytes[at] = dice.next() as u8,
-                1 => bytes.truncate(at.max(20)),
-                _ => bytes.insert(at, dice.next() as u8),
-            }
-        }
+    let body = seed[..seed.len() - 4].to_vec();
+    let make = |dice: &mut Dice| {
+        let mut bytes = farfield_damage::bytes(&body, dice);
         // The checksum is made right, or it alone would be tested.
         if dice.below(4) > 0 {
             bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         }
-        Checkpoint::from_bytes(&bytes).is_ok()
+        bytes
+    };
+    let show = |bytes: &Vec<u8>| bytes.escape_ascii().to_string();
+    feed("checkpoints", ROUNDS, make, show, |bytes| {
+        Checkpoint::from_bytes(bytes).is_ok()
     });
+}
+
+#[test]
+fn damaged_diagnostics() {
+    let seed =
+        b"step,time,dt,dt_limit,wall_seconds,energy\n0,0,0.1,fixed,0,1\n1,0.1,0.1,fixed,0.2,1\n2,0.2,0.1,end,0.3,\n";
+    fuzz_file("diagnostics", "diagnostics.csv", ROUNDS / 3, &[seed.to_vec()], |path| {
+        if let Ok(columns) = read_columns(path) {
+            assert!(columns.iter().all(|(_, values)| values.len() == columns[0].1.len()));
+        }
+        Table::reopen(path, 2).is_ok()
+    });
+}
+
+#[test]
+fn damaged_files_of_particles() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: Vec<[f64; 3]> = (0..5).map(|k| [f64::from(k), 0.5, -1.0]).collect();
+    let arrays = [
+        NamedArray::new("points", Array::from_rows(&rows)),
+        NamedArray::new("velocity", Array::from_rows(&rows)),
+        NamedArray::new("mass", Array::column(vec![1.0; 5])),
+    ];
+    for extension in ["npz", "csv"] {
+        let file = format!("bodies.{extension}");
+        let seed = folder.path().join(&file);
+        write_arrays(&seed, &arrays, Precision::Double).unwrap();
+        let seeds = [std::fs::read(&seed).unwrap()];
+        fuzz_file(
+            &format!("particles in {extension}"),
+            &file,
+            ROUNDS / 3,
+            &seeds,
+            |path| {
+                let text = format!(
+                    "[time]\nend = 1.0\nstep = 0.1\nscheme = \"leapfrog\"\n[[gravity.particles]]\nfile = {:?}\n",
+                    path.display().to_string()
+                );
+                let case = case::read(&text, "test", &[]);
+                case.is_ok_and(|case| GravityModel::new(&case, farfield::tuning::MachineProfile::default()).is_ok())
+            },
+        );
+    }
+}
+
+#[test]
+fn damaged_meshes() {
+    let corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]];
+    let faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+    let (mut stl, mut obj, mut binary) = ("solid t\n".to_owned(), String::new(), vec![b' '; 80]);
+    binary.extend(4u32.to_le_bytes());
+    for [x, y, z] in corners {
+        obj.push_str(&format!("v {x} {y} {z}\n"));
+    }
+    for face in faces {
+        stl.push_str("facet normal 0 0 0\nouter loop\n");
+        binary.extend([0; 12]);
+        for [x, y, z] in face.map(|corner| corners[corner]) {
+            stl.push_str(&format!("vertex {x} {y} {z}\n"));
+            binary.extend([x, y, z].map(|c| (c as f32).to_le_bytes()).concat());
+        }
+        stl.push_str("endloop\nendfacet\n");
+        binary.extend([0, 0]);
+        obj.push_str(&format!("f {} {} {}\n", face[0] + 1, face[1] + 1, face[2] + 1));
+    }
+    stl.push_str("endsolid t\n");
+    for (name, file, seeds) in [
+        ("stl", "mesh.stl", vec![stl.into_bytes(), binary]),
+        ("obj", "mesh.obj", vec![obj.into_bytes()]),
+    ] {
+        let mut read = 0;
+        // What is accepted is measured, which takes time.
+        fuzz_file(name, file, ROUNDS / 15, &seeds, |path| {
+            let file = path.display().to_string();
+            let text = format!("{FLOW}[[body]]\nshape = \"mesh\"\nfile = {file:?}\n");
+            let accepted = case::read(&text, "test", &[]).is_ok();
+            read += u64::from(accepted);
+            accepted
+        });
+        assert!(read > 0, "{name}: the undamaged mesh must be one");
+    }
+}
+
+#[test]
+fn damaged_pictures() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seed.png");
+    let (dark, light) = (Image::new(9, 7, Color::hex(0)), Image::new(5, 7, Color::WHITE));
+    dark.beside(&light, 2).write_png(&path).unwrap();
+    let seeds = [std::fs::read(&path).unwrap()];
+    fuzz_file("png", "frame.png", ROUNDS / 3, &seeds, |path| {
+        Image::read_png(path).is_ok()
+    });
+}
+
+#[test]
+fn mutated_texts_are_not_all_refused() {
+    // A mutator that only ever breaks the syntax would test the syntax alone.
+    let mut dice = Dice::new(5);
+    let seed = BuiltIn::find("kepler").unwrap().text;
+    let read = (0..300).filter(|_| case::read(&text(seed, &mut dice), "damaged", &[]).is_ok());
+    assert!(read.count() > 30);
 }

@@ -1,6 +1,6 @@
 //! What looks at runs and makes tables of them, as typed: `farfield sample`, `plot` and `sweep`; and what shells need.
 
-use super::value::{at_least_one, count, threads};
+use super::value::{at_least_one, count, number, threads, whole};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use farfield_sim::sample::Quantity;
@@ -23,13 +23,13 @@ pub struct SampleArgs {
     #[arg(long, value_name = "N", default_value = "200", value_parser = at_least_one)]
     pub resolution: usize,
     /// The lower corner of the box, three numbers separated by commas [default: around the vortices]
-    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', num_args = 1, requires = "high")]
+    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', num_args = 1, requires = "high", value_parser = number)]
     pub low: Vec<f64>,
     /// Its upper corner
-    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', num_args = 1, requires = "low")]
+    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', num_args = 1, requires = "low", value_parser = number)]
     pub high: Vec<f64>,
     /// The step of a checkpoint [default: the newest]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = whole)]
     pub step: Option<u64>,
     /// Names of the files to write, without extension: .vti, .npz, and .png of a slice [default: DIR/sample-STEP]
     #[arg(short, long, value_name = "STEM")]

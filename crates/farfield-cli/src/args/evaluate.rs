@@ -1,6 +1,8 @@
 //! `farfield evaluate`, as typed.
 
-use super::value::{PrecisionName, at_least_one, count, distributions, methods, simd_levels, size, threads};
+use super::value::{
+    PrecisionName, at_least_one, count, distributions, methods, number, simd_levels, size, threads, whole,
+};
 use crate::problem::Named;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -37,7 +39,7 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "NAME", value_parser = softenings(), requires = "softening", help_heading = "Kernel")]
     pub softening_kernel: Option<String>,
     /// Newton's constant (gravity) [default: 1]
-    #[arg(long, value_name = "G", help_heading = "Kernel")]
+    #[arg(long, value_name = "G", value_parser = number, help_heading = "Kernel")]
     pub gravitational_constant: Option<f64>,
     /// Strengths are complex: two numbers each, real and imaginary part (harmonic2d, log2d)
     #[arg(long, help_heading = "Kernel")]
@@ -51,7 +53,7 @@ pub struct EvaluateArgs {
     #[arg(long, value_parser = count, conflicts_with = "sources", help_heading = "Points")]
     pub n: Option<usize>,
     /// Seed of points, charges and sampled targets
-    #[arg(long, default_value_t = 1, value_name = "S", help_heading = "Points")]
+    #[arg(long, default_value_t = 1, value_name = "S", value_parser = whole, help_heading = "Points")]
     pub seed: u64,
     /// Distribution of made-up charges, masses or vortex strengths [default: signed]
     #[arg(long, value_parser = distributions(), value_name = "NAME", conflicts_with = "charges",
@@ -78,7 +80,7 @@ pub struct EvaluateArgs {
     pub output: Option<PathBuf>,
 
     /// Relative error allowed in each output: 1e-12 to 1e-2 (f32: from 1e-5) [default: 1e-6, f32: 1e-4]
-    #[arg(long, value_name = "E", help_heading = "Accuracy")]
+    #[arg(long, value_name = "E", value_parser = number, help_heading = "Accuracy")]
     pub tolerance: Option<f64>,
     /// Precision of points, charges and results
     #[arg(long, value_enum, default_value_t = PrecisionName::F64, help_heading = "Accuracy")]
@@ -93,7 +95,7 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "P", value_parser = count, help_heading = "Accuracy")]
     pub order: Option<usize>,
     /// For experts: the treecode's opening criterion; in the plane, what couples boxes
-    #[arg(long, help_heading = "Accuracy")]
+    #[arg(long, value_parser = number, help_heading = "Accuracy")]
     pub theta: Option<f64>,
 
     /// How to sum

@@ -1,6 +1,6 @@
 //! `farfield poisson`, as typed.
 
-use super::value::{PrecisionName, count, simd_levels, threads, tolerance};
+use super::value::{PrecisionName, count, number, simd_levels, threads, tolerance};
 use clap::{Args, ValueEnum};
 use farfield::Device;
 use farfield::simd::SimdLevel;
@@ -30,10 +30,10 @@ pub struct PoissonArgs {
     #[arg(long, value_enum, default_value_t = WaveletName::AverageInterpolating5, help_heading = "Grid")]
     pub wavelet: WaveletName,
     /// Blocks with a larger wavelet detail are refined, as a share of the largest vorticity
-    #[arg(long, default_value_t = 1e-5, value_name = "D", help_heading = "Grid")]
+    #[arg(long, default_value_t = 1e-5, value_name = "D", value_parser = number, help_heading = "Grid")]
     pub refine: f64,
     /// Blocks whose wavelet details are all smaller are joined, as a share of the largest vorticity
-    #[arg(long, default_value_t = 1e-7, value_name = "D", help_heading = "Grid")]
+    #[arg(long, default_value_t = 1e-7, value_name = "D", value_parser = number, help_heading = "Grid")]
     pub compress: f64,
     /// Take --refine, --compress and --threshold as they are, in the units of the vorticity
     #[arg(long, help_heading = "Grid")]
@@ -52,13 +52,13 @@ pub struct PoissonArgs {
     #[arg(long, value_name = "P", value_parser = count, help_heading = "Sum")]
     pub order: Option<usize>,
     /// For experts: the treecode's opening criterion a/r < T; 0 sums all pairs [default: 0.5]
-    #[arg(long, value_name = "T", help_heading = "Sum")]
+    #[arg(long, value_name = "T", value_parser = number, help_heading = "Sum")]
     pub theta: Option<f64>,
     /// How to sum
     #[arg(long, value_enum, default_value_t = PoissonMethod::Auto, help_heading = "Sum")]
     pub method: PoissonMethod,
     /// Points where the vorticity is larger are sources, as a share of the largest vorticity
-    #[arg(long, default_value_t = 1e-12, value_name = "W", help_heading = "Sum")]
+    #[arg(long, default_value_t = 1e-12, value_name = "W", value_parser = number, help_heading = "Sum")]
     pub threshold: f64,
     /// For experts: how many sources a box may hold before it is cut
     #[arg(long, value_name = "COUNT", value_parser = count, help_heading = "Sum")]

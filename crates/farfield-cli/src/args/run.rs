@@ -1,6 +1,6 @@
 //! `farfield run`, `resume` and `validate`, as typed.
 
-use super::value::threads;
+use super::value::{threads, whole};
 use super::view::LiveArgs;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -67,7 +67,7 @@ pub struct WatchArgs {
     #[command(flatten)]
     pub page: LiveArgs,
     /// Stop after K steps with a checkpoint, as Ctrl-C does
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = whole)]
     pub steps: Option<u64>,
     /// No progress on standard error
     #[arg(short, long)]

@@ -38,15 +38,33 @@ pub(super) fn simd_levels() -> impl TypedValueParser<Value = SimdLevel> {
 }
 
 /// A whole number: `1000000`, `1_000_000` or `1e6`.
-pub(super) fn count(text: &str) -> Result<usize, String> {
+pub(super) fn whole(text: &str) -> Result<u64, String> {
     let plain = text.replace('_', "");
     if let Ok(number) = plain.parse() {
         return Ok(number);
     }
     match plain.parse::<f64>() {
-        Ok(value) if value >= 0.0 && value.fract() == 0.0 && value < usize::MAX as f64 => Ok(value as usize),
-        Ok(value) if value >= usize::MAX as f64 => Err("too large to be counted".to_owned()),
+        Ok(value) if value >= 0.0 && value.fract() == 0.0 && value < u64::MAX as f64 => Ok(value as u64),
+        Ok(value) if value >= u64::MAX as f64 => Err("too large to be counted".to_owned()),
         _ => Err("not a whole number".to_owned()),
+    }
+}
+
+/// How many.
+pub(super) fn count(text: &str) -> Result<usize, String> {
+    usize::try_from(whole(text)?).map_err(|_| "too large to be counted".to_owned())
+}
+
+/// A port of the network.
+pub(super) fn port(text: &str) -> Result<u16, String> {
+    u16::try_from(whole(text)?).map_err(|_| "a port is at most 65535".to_owned())
+}
+
+/// Any finite number.
+pub(super) fn number(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err("not a finite number".to_owned()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `farfield view`, and the options of `farfield run --live`, as typed.
 
 use super::run::RunArgs;
+use super::value::port;
 use clap::Args;
 use std::net::IpAddr;
 
@@ -20,7 +21,7 @@ pub struct LiveArgs {
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<IpAddr>,
     /// The page's port [default: 7878, or any that is free]
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = port)]
     pub port: Option<u16>,
     /// Do not open a browser
     #[arg(long)]

@@ -1,13 +1,13 @@
 //! `farfield bench --device cuda`: what a graphics processor does, and how much of its bounds that is.
 
 use crate::failure::Failure;
-use crate::print;
+use crate::{layout, print};
 use farfield::cuda::device::Properties;
 use farfield::kernel::{Kernel, Output};
 use farfield::points::{ChargeDistribution, PointSet};
 use farfield::report::Phase;
 use farfield::{Device, Method, Precision, Sum};
-use farfield_io::units;
+use farfield_io::{columns, units};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -181,43 +181,46 @@ fn name(outputs: &[Output]) -> &'static str {
 }
 
 fn summary(report: &Report) -> String {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
-        "{}\n\nall pairs                                  pairs/s     of the bound",
-        report.device
-    );
+    let width = layout::width();
+    let table = |rows: Vec<Vec<String>>| columns::aligned(&rows, true, width);
+    let words = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
+    let mut rows = vec![words(&["all pairs", "N", "pairs/s", "of the bound"])];
     for a in &report.all_pairs {
-        let (pairs, share) = (units::with_prefix(a.pairs), 100.0 * a.pairs / a.bound);
-        let _ = writeln!(
-            text,
-            "  {} {:<22}{:>10}{pairs:>12}{share:>12.0} %",
-            a.precision, a.outputs, a.n
-        );
+        rows.push(vec![
+            format!("{} {}", a.precision, a.outputs),
+            a.n.to_string(),
+            units::with_prefix(a.pairs),
+            format!("{:.0} %", 100.0 * a.pairs / a.bound),
+        ]);
     }
-    let _ = writeln!(
-        text,
-        "\nFMM                                               N  host to host      device     P2P, of all pairs         M2L"
-    );
+    let mut text = format!("{}\n\n{}", report.device, table(rows));
+    let mut rows = vec![words(&["FMM", "N", "host to host", "device"])];
     for f in &report.fmm {
-        let _ = writeln!(
-            text,
-            "  {:<38}{:>10}{:>11.2} ms{:>9.2} ms{:>12} pairs/s{:>4.0} %{:>10}/s",
-            f.case,
-            f.n,
-            1e3 * f.seconds,
-            1e3 * f.device_seconds,
-            units::with_prefix(f.p2p_pairs),
-            100.0 * f.p2p_share,
-            units::with_prefix(f.m2l)
-        );
-        let phases: Vec<String> = f
+        rows.push(vec![
+            f.case.clone(),
+            f.n.to_string(),
+            format!("{:.2} ms", 1e3 * f.seconds),
+            format!("{:.2} ms", 1e3 * f.device_seconds),
+        ]);
+    }
+    text.push('\n');
+    text.push_str(&table(rows));
+    text.push_str("\nFMM by phase, in ms on the device\n");
+    for f in &report.fmm {
+        let phases = f
             .phases
             .iter()
-            .map(|(name, seconds)| format!("{name} {:.3}", 1e3 * seconds))
-            .collect();
-        let _ = writeln!(text, "      {}", phases.join(", "));
+            .map(|(name, seconds)| format!("{name} {:.3}", 1e3 * seconds));
+        let (pairs, share) = (units::with_prefix(f.p2p_pairs), 100.0 * f.p2p_share);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{}, {}\n    {}\n    P2P {pairs} pairs/s, {share:.0} % of all pairs; M2L {}/s",
+            f.case,
+            f.n,
+            phases.collect::<Vec<_>>().join(", "),
+            units::with_prefix(f.m2l)
+        );
     }
-    text
+    layout::fit(text)
 }

@@ -2,7 +2,7 @@
 
 use crate::args::BenchArgs;
 use crate::failure::Failure;
-use crate::{device, print};
+use crate::{device, layout, print};
 use farfield::Device;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
@@ -99,7 +99,7 @@ fn report(outcome: Outcome, tracers: usize, json: bool) -> Result<String, Failur
         let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
         return Ok(text + "\n");
     }
-    Ok(format!(
+    Ok(layout::fit(format!(
         "leapfrog      {} elements, {} tracers, Euler steps, {} threads, {}{}\n\
          sums          {}\n\
          step          {}: {:.3} x its sums ({})\n\
@@ -115,5 +115,5 @@ fn report(outcome: Outcome, tracers: usize, json: bool) -> Result<String, Failur
         report.cost_over_sums,
         units::seconds(report.sum_seconds_per_step),
         units::seconds(report.seconds_per_step_with_files),
-    ))
+    )))
 }

@@ -85,7 +85,7 @@ fn evaluate<P: Problem<D>, T: Precision, const D: usize>(
     let text = if settings.json {
         record::json(problem, settings, &input, &outcome)?
     } else {
-        summary::text(problem, settings, &input, &outcome)
+        crate::layout::fit(summary::text(problem, settings, &input, &outcome))
     };
     if outcome.is_exceeded() {
         return Err(Failure::Exceeded(text));

@@ -12,13 +12,16 @@ mod settings;
 mod summary;
 mod write;
 
+#[cfg(test)]
+pub use {case::Case, numbers::Numbers, settings::PoissonSettings as Settings};
+
 use error::Measured;
 use field_on_grid::FieldOnGrid;
 use settings::{Components, PoissonSettings};
 
 use crate::args::{PoissonArgs, PrecisionName};
 use crate::failure::Failure;
-use crate::{print, threads};
+use crate::{layout, print, threads};
 use farfield::machine;
 use farfield_grid::operators::{Curl, Stencil};
 use farfield_grid::poisson::{Precision, Report};
@@ -74,6 +77,6 @@ fn solve<T: Precision>(settings: &PoissonSettings, output: Option<PathBuf>, json
     if json {
         record::json(settings, &problem, &outcome)
     } else {
-        Ok(summary::text(settings, &problem, &outcome))
+        Ok(layout::fit(summary::text(settings, &problem, &outcome)))
     }
 }

@@ -13,7 +13,7 @@ pub fn text<T: Real>(settings: &PoissonSettings, problem: &FieldOnGrid<T>, outco
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<14}{value}");
+        let _ = writeln!(text, "{}", format!("{name:<14}{value}").trim_end());
     };
     let count = |number: usize| units::count(number as u64);
     line(

@@ -183,18 +183,56 @@ fn picture<T: Real>(grid: &Grid<T>, channel: &str) -> Result<Vec<u8>, Failure> {
     Ok(map.to_png()?)
 }
 
-/// The y of the middle of the vorticity: the plane through a ring's centre, not along its rim.
+/// The y of the middle of the vorticity: the plane through a ring's centre, not along its rim. Of several rings that no plane
+/// cuts together, that of the strongest.
 fn plane<T: Real>(grid: &Grid<T>) -> Result<f64, Failure> {
     let omega = grid.channel("omega")?;
-    let (mut weight, mut sum) = (0.0, 0.0);
+    let (low, length) = (grid.domain().origin()[1], grid.domain().size()[1]);
+    let h = grid.domain().spacing(grid.forest().finest_level());
+    let mut layers = vec![0.0; (length / h).round().max(1.0) as usize];
     for (leaf, block) in grid.forest().leaves().iter().enumerate() {
-        let volume = grid.domain().spacing(block.level).powi(3);
+        let spacing = grid.domain().spacing(block.level);
         for point in 0..BLOCK_POINTS {
-            let share = size(omega, leaf, point) * volume;
-            weight += share;
-            sum += share * grid.position(leaf, [0, point / BLOCK_SIDE % BLOCK_SIDE, 0])[1];
+            let y = grid.position(leaf, [0, point / BLOCK_SIDE % BLOCK_SIDE, 0])[1];
+            // A coarse point stands for several layers.
+            let first = (((y - 0.5 * spacing - low) / h).round().max(0.0) as usize).min(layers.len() - 1);
+            let last = (first + (spacing / h).round() as usize).clamp(first + 1, layers.len());
+            let share = size(omega, leaf, point) * spacing.powi(3) / (last - first) as f64;
+            layers[first..last].iter_mut().for_each(|layer| *layer += share);
         }
     }
-    let (low, length) = (grid.domain().origin()[1], grid.domain().size()[1]);
-    Ok(if weight > 0.0 { sum / weight } else { low + 0.5 * length })
+    Ok(low + h * heaviest_middle(&layers).unwrap_or(0.5 * layers.len() as f64))
+}
+
+/// The middle of the heaviest run of layers without a gap.
+fn heaviest_middle(layers: &[f64]) -> Option<f64> {
+    let most = layers.iter().copied().fold(0.0, f64::max);
+    let runs = layers.iter().enumerate();
+    let mut heaviest = (0.0, 0.0);
+    let mut run = (0.0, 0.0);
+    for (k, weight) in runs {
+        // Weak layers are a gap: rings end smoothly.
+        run = if *weight > 1e-3 * most {
+            (run.0 + weight, run.1 + weight * (k as f64 + 0.5))
+        } else {
+            (0.0, 0.0)
+        };
+        if run.0 > heaviest.0 {
+            heaviest = run;
+        }
+    }
+    (heaviest.0 > 0.0).then(|| heaviest.1 / heaviest.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::heaviest_middle;
+
+    #[test]
+    fn the_plane_goes_through_the_middle_of_the_heaviest_part() {
+        assert_eq!(heaviest_middle(&[0.0; 4]), None);
+        assert_eq!(heaviest_middle(&[0.0, 1.0, 2.0, 1.0, 0.0]), Some(2.5));
+        // Two rings: the middle between them shows neither.
+        assert_eq!(heaviest_middle(&[1.0, 1.0, 0.0, 3.0, 3.0, 3.0]), Some(4.5));
+    }
 }

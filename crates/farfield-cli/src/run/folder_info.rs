@@ -1,6 +1,7 @@
 //! `farfield info DIR`: what a run's folder holds and how far it got.
 
 use crate::failure::Failure;
+use crate::layout;
 use crate::plot::case_of;
 use farfield_io::units;
 use farfield_sim::checkpoint::Store;
@@ -69,7 +70,7 @@ pub fn run(folder: &Path, json: bool) -> Result<String, Failure> {
         let text = serde_json::to_string_pretty(&info).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
         return Ok(text + "\n");
     }
-    Ok(info.text(folder))
+    Ok(layout::fit(info.text(folder)))
 }
 
 impl FolderInfo {

@@ -10,7 +10,7 @@ use crate::args::{ResumeArgs, RunArgs};
 use crate::failure::Failure;
 use crate::profile::Profile;
 use crate::view::Page;
-use crate::{device, print, threads};
+use crate::{device, layout, print, threads};
 use farfield_sim::case::{self, BuiltIn, Case, Override, SCHEMA};
 use farfield_sim::run::{Control, Outcome, Run};
 use progress::Watcher;
@@ -97,7 +97,7 @@ pub fn report(case: &Case, folder: &Path, outcome: &Outcome, json: bool) -> Resu
     if json {
         summary::json(case, folder, outcome)
     } else {
-        Ok(summary::text(case, folder, outcome))
+        Ok(layout::fit(summary::text(case, folder, outcome)))
     }
 }
 
@@ -128,7 +128,7 @@ pub fn find(name: &str) -> Result<(String, String, PathBuf), Failure> {
         return match BuiltIn::find(name) {
             Ok(found) => Ok((found.name.to_owned(), found.text.to_owned(), PathBuf::new())),
             Err(near) => {
-                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                let hint = near.map_or(".".to_owned(), |near| format!("; did you mean `{near}`?"));
                 let names: Vec<&str> = BuiltIn::ALL.iter().map(|case| case.name).collect();
                 Err(Failure::Usage(format!(
                     "there is no case `{name}`{hint} Cases: {}; or a file that ends in .toml",
@@ -150,15 +150,12 @@ fn default_folder(label: &str) -> PathBuf {
 }
 
 pub fn list() -> String {
-    let mut text = String::new();
-    for case in BuiltIn::ALL {
-        text.push_str(&format!("{:14}{}\n", case.name, case.about()));
+    let lines = BuiltIn::ALL.iter().flat_map(|case| {
         let sizes = case.sizes();
-        if !sizes.is_empty() {
-            text.push_str(&format!("{:14}other sizes: --set size={}\n", "", sizes.join("|")));
-        }
-    }
-    text
+        let others = (!sizes.is_empty()).then(|| ("", format!("other sizes: --set size={}", sizes.join("|"))));
+        std::iter::once((case.name, case.about().to_owned())).chain(others)
+    });
+    layout::list(lines)
 }
 
 impl From<farfield_sim::Error> for Failure {

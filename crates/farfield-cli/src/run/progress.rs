@@ -1,5 +1,6 @@
 //! How a run goes, on standard error.
 
+use crate::layout::width_of_progress;
 use crate::print;
 use farfield_sim::run::{Observer, Progress, Run};
 use std::io::{IsTerminal, Write};
@@ -77,11 +78,8 @@ impl Observer for Watcher {
             duration(progress.seconds_left)
         );
         if self.terminal {
-            const WIDTH: usize = 24;
-            let done = (share * WIDTH as f64).round() as usize;
-            let bar: String = (0..WIDTH).map(|k| if k < done { '#' } else { '.' }).collect();
             let mut out = std::io::stderr().lock();
-            let _ = write!(out, "\r\x1b[2K{bar} {line}");
+            let _ = write!(out, "\r\x1b[2K{}", on_one_line(share, &line, width_of_progress()));
             let _ = out.flush();
         } else {
             print::progress(&line);
@@ -97,6 +95,21 @@ impl Observer for Watcher {
     }
 }
 
+/// A bar and the line, as much of both as a terminal has room for: what does not fit would not be written over.
+fn on_one_line(share: f64, line: &str, width: Option<usize>) -> String {
+    let room = width.map_or(usize::MAX, |width| width - 1);
+    let bar = room.saturating_sub(line.len() + 1).min(24);
+    // A few characters tell nothing.
+    let bar = if bar < 8 { 0 } else { bar };
+    let done = (share * bar as f64).round() as usize;
+    let mut text: String = (0..bar).map(|k| if k < done { '#' } else { '.' }).collect();
+    if bar > 0 {
+        text.push(' ');
+    }
+    text.push_str(line);
+    text.chars().take(room).collect()
+}
+
 /// `2 h 05 min`, `3 min 20 s`, `12 s`.
 fn duration(seconds: f64) -> String {
     let whole = seconds.min(1e9).round() as u64;
@@ -109,7 +122,18 @@ fn duration(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::duration;
+    use super::{duration, on_one_line};
+
+    #[test]
+    fn progress_stays_on_one_line() {
+        let line = "50 %  step 10  time 1.0000  dt 1.000e-1 (fixed)  0.552 s/step  5 s left";
+        for width in 20..130 {
+            let shown = on_one_line(0.5, line, Some(width));
+            assert!(shown.len() < width && shown.contains("50 %"), "{width}: {shown}");
+        }
+        assert!(on_one_line(0.5, line, None).starts_with("############............ 50 %"));
+        assert!(on_one_line(0.5, line, Some(120)).starts_with("############............ 50 %"));
+    }
 
     #[test]
     fn durations_read_well() {

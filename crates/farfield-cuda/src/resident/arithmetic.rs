@@ -25,6 +25,9 @@ parameters! {
     /// Of `add_scaled`.
     pub(super) struct AddScaled<T> { values: Out<T>, h: T, rates: In<T>, count: u32 }
 
+    /// Of `turn`.
+    pub(super) struct Turn<T> { values: In<T>, factor: T, count: u32, turned: Out<T> }
+
     /// Of `strength_rates`.
     pub(super) struct StrengthRates<T> {
         strengths: In<T>,
@@ -59,6 +62,28 @@ impl<T: Precision> Resident<T> {
             )?;
         }
         Ok(())
+    }
+
+    /// `factor (y, x)` of every `(x, y)`: from a harmonic field of the plane to velocities.
+    ///
+    /// # Errors
+    /// [`Error::DeviceMemory`] or [`Error::Driver`].
+    pub fn turned(&self, values: &Array<T>, factor: f64) -> Result<Array<T>, Error> {
+        let (from, count) = (self.own(values)?, (values.len() / 2) as u32);
+        let mut turned = self.uninit(values.len())?;
+        if count > 0 {
+            self.kernels.turn.launch(
+                self.buffers.stream(),
+                Blocks::over(count, 256),
+                &Turn {
+                    values: In::of(from),
+                    factor: T::from_f64(factor),
+                    count,
+                    turned: Out::of(&mut turned.values),
+                },
+            )?;
+        }
+        Ok(turned)
     }
 
     /// The rates of change of strengths, from the velocity gradients at their elements, row by row. `sizes` where each

@@ -21,6 +21,7 @@
 mod arithmetic;
 mod foreign;
 mod plan;
+mod plane;
 mod shrink;
 mod sum;
 mod survey;
@@ -32,7 +33,7 @@ pub use sum::{DevicePoints, Summed};
 use crate::compile::Program;
 use crate::device::{Buffers, Device, Precision, kernels};
 use crate::error::Error;
-use arithmetic::{AddScaled, StrengthRates};
+use arithmetic::{AddScaled, StrengthRates, Turn};
 use cudarc::driver::CudaSlice;
 use shrink::{ShrinkLengths, ShrinkPoints};
 use std::sync::Arc;
@@ -68,6 +69,7 @@ kernels! {
         longest_index: FindLongest<T>,
         shrink_points: ShrinkPoints<T>,
         shrink_lengths: ShrinkLengths<T>,
+        turn: Turn<T>,
     }
 }
 

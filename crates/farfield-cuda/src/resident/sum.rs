@@ -142,7 +142,13 @@ impl<T: Precision> Resident<T> {
     }
 
     /// Names the first number of an array that is not finite.
-    fn refuse(&self, name: &'static str, array: &Array<T>, components: usize, survey: &Survey) -> Result<(), Error> {
+    pub(super) fn refuse(
+        &self,
+        name: &'static str,
+        array: &Array<T>,
+        components: usize,
+        survey: &Survey,
+    ) -> Result<(), Error> {
         let Some(at) = survey.not_finite() else {
             return Ok(());
         };

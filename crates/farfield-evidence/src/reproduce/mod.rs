@@ -41,7 +41,8 @@ use farfield::cuda::Device;
 use farfield::machine;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
-use farfield_io::{units, write_bytes_atomically, write_text_atomically};
+use farfield_io::{columns, units, write_bytes_atomically, write_text_atomically};
+use farfield_plot::Image;
 use published::Hardware;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -217,6 +218,8 @@ pub const ENTRIES: [Entry; 31] = [
     },
 ];
 
+/// What figures with small sizes say.
+const QUICK_BANNER: &str = "A quick look: sizes are too small to compare with the paper";
 /// How long sums are repeated at most in a quick look, in seconds.
 const QUICK: f64 = 0.02;
 
@@ -246,6 +249,8 @@ pub struct Wishes<'a> {
     pub profile: MachineProfile,
     /// Is told what is measured now.
     pub progress: &'a (dyn Fn(&str) + Sync),
+    /// Columns that the report has room for; `None` for any number.
+    pub width: Option<usize>,
 }
 
 /// Settings of every reproduction.
@@ -333,10 +338,22 @@ pub fn run(name: &str, folder: &Path, wishes: &Wishes<'_>) -> Result<String, Err
         profile: wishes.profile.clone(),
         gpu: farfield::open(0).ok(),
     };
-    let reproduction = (entry.run)(&context)?;
+    let mut reproduction = (entry.run)(&context)?;
+    if wishes.quick {
+        reproduction.png = marked_as_quick(&reproduction.png)?;
+    }
     let written = write(folder, entry.name, &reproduction)?;
     context.step("done");
-    Ok(report(&reproduction, wishes, &written))
+    let text = report(&reproduction, wishes, &written);
+    Ok(match wishes.width {
+        Some(width) => columns::folded(&text, width),
+        None => text,
+    })
+}
+
+/// The figure below a line that nobody overlooks.
+fn marked_as_quick(png: &[u8]) -> Result<Vec<u8>, Error> {
+    Ok(Image::from_png(png)?.under_banner(QUICK_BANNER)?.to_png()?)
 }
 
 fn make_folder(folder: &Path) -> Result<(), Error> {
@@ -378,7 +395,7 @@ fn report(reproduction: &Reproduction, wishes: &Wishes<'_>, written: &[PathBuf])
         .iter()
         .filter(|(_, table)| table.rows() <= LONGEST_TABLE)
     {
-        let _ = write!(text, "\n{}", table.text());
+        let _ = write!(text, "\n{}", table.text(wishes.width));
     }
     if !reproduction.remarks.is_empty() {
         text.push('\n');

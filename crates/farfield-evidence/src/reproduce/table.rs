@@ -1,6 +1,6 @@
 //! Tables, for reading and as CSV.
 
-use farfield_io::units;
+use farfield_io::{columns, units};
 
 /// A value in a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,40 +88,19 @@ impl Table {
         self.rows.len()
     }
 
-    /// Aligned columns.
-    pub fn text(&self) -> String {
-        let mut lines = vec![
-            self.columns
-                .iter()
-                .map(|(_, heading)| heading.clone())
-                .collect::<Vec<_>>(),
-        ];
-        for row in &self.rows {
-            lines.push(
-                (0..self.columns.len())
-                    .map(|k| row.get(k).unwrap_or(&Cell::Missing).text())
-                    .collect(),
-            );
-        }
-        let widths: Vec<usize> = (0..self.columns.len())
-            .map(|k| lines.iter().map(|line| line[k].chars().count()).max().unwrap_or(0))
-            .collect();
-        let mut text = String::new();
-        for (number, line) in lines.iter().enumerate() {
-            let cells: Vec<String> = line
-                .iter()
-                .zip(&widths)
-                .map(|(cell, width)| format!("{cell:>width$}"))
-                .collect();
-            text.push_str(&cells.join("  "));
-            text.push('\n');
-            if number == 0 {
-                let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
-                text.push_str(&rule.join("  "));
-                text.push('\n');
-            }
-        }
-        text
+    /// Aligned columns; in groups below each other where they are wider than `width`.
+    pub fn text(&self, width: Option<usize>) -> String {
+        let heading = self.columns.iter().map(|(_, heading)| heading.clone()).collect();
+        let cells = |row: &Vec<Cell>| -> Vec<String> {
+            (0..self.columns.len())
+                .map(|k| row.get(k).unwrap_or(&Cell::Missing).text())
+                .collect()
+        };
+        let mut lines: Vec<Vec<String>> = vec![heading];
+        lines.extend(self.rows.iter().map(cells));
+        let rule = columns::widths(&lines).iter().map(|width| "-".repeat(*width)).collect();
+        lines.insert(1, rule);
+        columns::aligned(&lines, false, width)
     }
 
     /// Comma-separated values with a line of names.
@@ -149,12 +128,15 @@ mod tests {
         table.row([Cell::Count(1024), Cell::milliseconds(0.0123456)]);
         table.row([Cell::Text("a, b".to_owned()), Cell::Small(f64::NAN), Some(2.0).into()]);
         assert_eq!(
-            table.text(),
+            table.text(None),
             "    N  time (ms)  GPU (ms)\n\
              -----  ---------  --------\n\
              1 024      12.35         -\n \
              a, b        NaN     2.000\n"
         );
+        let narrow = table.text(Some(20));
+        assert!(narrow.lines().all(|line| line.chars().count() <= 20), "{narrow}");
+        assert_eq!(narrow.matches("1 024").count(), 2);
         assert_eq!(table.csv(), "n,time_ms,gpu_ms\n1024,12.3456,\n\"a, b\",,2\n");
     }
 }

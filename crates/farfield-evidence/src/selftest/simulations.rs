@@ -9,6 +9,7 @@ use farfield_sim::Error;
 use farfield_sim::case::{self, BuiltIn, Case, Override};
 use farfield_sim::gravity::GravityModel;
 use farfield_sim::model::{Model, State};
+use farfield_sim::plane::PlaneModel;
 use farfield_sim::vortex::VortexModel;
 use std::sync::Arc;
 
@@ -96,6 +97,45 @@ const GRAVITY: [Check; 3] = [
     ),
 ];
 
+/// Two clouds in the plane whose blobs differ in size, and 200 tracers.
+const CLOUDS: &str = "[time]\nend = 1.0\nstep = 0.02\n[sum]\nmethod = \"direct\"\ntolerance = 1e-12\n[plane]\n\
+    [[plane.clouds]]\ncount = 400\nradius = 1.0\ncore = 0.05\nboth_signs = true\n\
+    [[plane.clouds]]\ncount = 300\nradius = 0.5\ncore = 0.08\n[tracers]\ncount = 200\n";
+
+const PLANE: [Check; 6] = [
+    ("rk4, Gaussian blobs of two sizes", &[], 1e-9),
+    ("rk4, Gaussian blobs of one size", &["plane.clouds.1.core=0.05"], 1e-9),
+    (
+        "rk2, algebraic blobs",
+        &["plane.core=algebraic", "time.scheme=rk2"],
+        1e-9,
+    ),
+    (
+        "rk4, core spreading",
+        &["plane.viscosity=0.01", "plane.diffusion=core-spreading"],
+        1e-9,
+    ),
+    (
+        "euler, random walk",
+        &[
+            "plane.viscosity=0.01",
+            "plane.diffusion=random-walk",
+            "time.scheme=euler",
+        ],
+        1e-9,
+    ),
+    ("rk4, FMM", &FMM_IN_PLANE, 1e-5),
+];
+
+const FMM_IN_PLANE: [&str; 6] = [
+    "plane.clouds.0.count=20000",
+    "plane.clouds.1.count=10000",
+    "plane.clouds.0.core=0.005",
+    "plane.clouds.1.core=0.008",
+    "sum.method=\"fmm\"",
+    "sum.tolerance=1e-6",
+];
+
 /// A core whose far field begins early, so that an FMM has levels.
 const FMM: [&str; 4] = [
     "vortex.core=hu-polynomial",
@@ -113,16 +153,35 @@ pub fn run(device: &Arc<farfield::cuda::Device>, report: &mut dyn FnMut(&Row)) -
     for (what, set, allowed) in GRAVITY {
         report(&against_cpu(what, &read("plummer", &CLUSTER, set)?, device, allowed)?);
     }
-    report(&restored(&read("leapfrog", &RINGS, &FMM)?, device)?);
-    report(&not_a_number(&read("leapfrog", &RINGS, &[])?, device)?);
+    for (what, set, allowed) in PLANE {
+        report(&against_cpu(
+            what,
+            &read_text(CLOUDS, "clouds", &[], set)?,
+            device,
+            allowed,
+        )?);
+    }
+    for (fmm, direct) in [
+        (read("leapfrog", &RINGS, &FMM)?, read("leapfrog", &RINGS, &[])?),
+        (
+            read_text(CLOUDS, "clouds", &[], &FMM_IN_PLANE)?,
+            read_text(CLOUDS, "clouds", &[], &[])?,
+        ),
+    ] {
+        report(&restored(&fmm, device)?);
+        report(&not_a_number(&direct, device)?);
+    }
     Ok(())
 }
 
 fn read(name: &str, size: &[&str], set: &[&str]) -> Result<Case, Failure> {
+    let built_in = BuiltIn::ALL.iter().find(|case| case.name == name);
+    read_text(built_in.map_or("", |case| case.text), name, size, set)
+}
+
+fn read_text(text: &str, name: &str, size: &[&str], set: &[&str]) -> Result<Case, Failure> {
     let texts = size.iter().chain(set).map(|text| Override::parse(text));
     let overrides = texts.collect::<Result<Vec<_>, _>>().map_err(Failure::data)?;
-    let built_in = BuiltIn::ALL.iter().find(|case| case.name == name);
-    let text = built_in.map_or("", |case| case.text);
     case::read(text, name, &overrides).map_err(Failure::data)
 }
 
@@ -130,6 +189,8 @@ fn model(case: &Case) -> Result<Box<dyn Model>, Error> {
     let profile = MachineProfile::default();
     Ok(if case.gravity.is_some() {
         Box::new(GravityModel::new(case, profile)?)
+    } else if case.plane.is_some() {
+        Box::new(PlaneModel::new(case, profile)?)
     } else {
         Box::new(VortexModel::new(case, profile)?)
     })
@@ -170,7 +231,11 @@ fn against_cpu(what: &str, case: &Case, device: Device, allowed: f64) -> Result<
     place(&mut *there, device)?;
     let here = steps(&mut *here, case, 0..STEPS)?;
     let there = steps(&mut *there, case, 0..STEPS)?;
-    let system = if case.gravity.is_some() { "gravity" } else { "vortices" };
+    let system = match (&case.gravity, &case.plane) {
+        (Some(_), _) => "gravity",
+        (_, Some(_)) => "the plane",
+        _ => "vortices",
+    };
     let what = format!("steps on the device: {system}, {what}");
     Ok(row(&what, case, difference(&here, &there), allowed))
 }
@@ -216,9 +281,10 @@ fn not_a_number(case: &Case, device: Device) -> Result<Row, Failure> {
 }
 
 fn row(what: &str, case: &Case, measured: f64, allowed: f64) -> Row {
-    let points = match &case.tracers {
-        Some(tracers) => format!("rings, {} tracers", tracers.count),
-        None => "plummer".to_owned(),
+    let points = match (&case.tracers, &case.plane) {
+        (Some(tracers), Some(_)) => format!("clouds, {} tracers", tracers.count),
+        (Some(tracers), None) => format!("rings, {} tracers", tracers.count),
+        (None, _) => "plummer".to_owned(),
     };
     Row {
         what: what.to_owned(),
@@ -238,7 +304,12 @@ mod tests {
     fn every_case_of_the_self_test_can_be_read_and_built() {
         let vortex = VORTEX.iter().map(|(_, set, _)| read("leapfrog", &RINGS, set));
         let gravity = GRAVITY.iter().map(|(_, set, _)| read("plummer", &CLUSTER, set));
-        for case in vortex.chain(gravity).chain([read("leapfrog", &RINGS, &FMM)]) {
+        let plane = PLANE.iter().map(|(_, set, _)| read_text(CLOUDS, "clouds", &[], set));
+        for case in vortex
+            .chain(gravity)
+            .chain(plane)
+            .chain([read("leapfrog", &RINGS, &FMM)])
+        {
             assert!(model(&case.unwrap()).is_ok());
         }
     }

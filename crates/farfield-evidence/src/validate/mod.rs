@@ -7,6 +7,7 @@ mod convergence;
 mod fmm_against_direct;
 mod kepler;
 mod leapfrog;
+mod plane;
 mod plummer;
 mod ring_speed;
 mod sphere_drag;
@@ -28,7 +29,7 @@ pub struct Entry {
 }
 
 /// All validations.
-pub const ALL: [Entry; 9] = [
+pub const ALL: [Entry; 13] = [
     Entry {
         name: "ring-speed",
         about: "speed of single rings against the thin-ring formula, for every core",
@@ -68,6 +69,26 @@ pub const ALL: [Entry; 9] = [
         name: "plummer",
         about: "energy and virial ratio of a star cluster over ten crossing times",
         run: plummer::run,
+    },
+    Entry {
+        name: "two-vortices",
+        about: "in the plane, two vortices turn with the exact period",
+        run: plane::two_vortices::run,
+    },
+    Entry {
+        name: "three-vortices",
+        about: "in the plane, three vortices turn rigidly or collapse as theory says",
+        run: plane::three_vortices::run,
+    },
+    Entry {
+        name: "kirchhoff",
+        about: "in the plane, elliptic patches turn at Kirchhoff's rate",
+        run: plane::kirchhoff::run,
+    },
+    Entry {
+        name: "lamb-oseen",
+        about: "in the plane, a viscous vortex spreads as 4 nu t, by both ways of diffusion",
+        run: plane::lamb_oseen::run,
     },
     Entry {
         name: "sphere-drag",
@@ -218,5 +239,25 @@ mod tests {
     #[test]
     fn a_star_cluster_keeps_its_energy_and_stays_virial() {
         holds("plummer");
+    }
+
+    #[test]
+    fn two_vortices_turn_with_the_exact_period() {
+        holds("two-vortices");
+    }
+
+    #[test]
+    fn three_vortices_move_as_is_known() {
+        holds("three-vortices");
+    }
+
+    #[test]
+    fn elliptic_patches_turn_at_the_rate_of_kirchhoff() {
+        holds("kirchhoff");
+    }
+
+    #[test]
+    fn a_viscous_vortex_spreads_as_it_must() {
+        holds("lamb-oseen");
     }
 }

@@ -12,6 +12,12 @@ const PIECE: usize = 1 << 14;
 const LEAST_REACH: f32 = 1.25;
 /// The largest half-width of a footprint in pixels.
 const MOST_REACH: f32 = 200.0;
+/// Footprints of more than this half-width are Gaussian, so that they are round: a product of other profiles is not.
+const LARGE: f32 = 4.0;
+/// Of u^2 in their exponent: little is left at the rim.
+const STEEPNESS: f32 = 6.0;
+/// The integral of exp(-6 u^2) from -1 to 1.
+const LARGE_INTEGRAL: f32 = 0.723_2;
 
 /// A point's footprint on the image.
 #[derive(Debug, Clone, Copy, Default)]
@@ -66,8 +72,12 @@ pub(super) fn splats(clouds: &[Cloud<'_>], view: &View, depth: &Depth, (width, h
 impl Splat {
     /// The value of the footprint in its middle.
     pub(super) fn peak(&self) -> f32 {
-        // The integral of (1 - u^2)^2 from -1 to 1 is 16/15.
-        self.flux * (15.0 / (16.0 * self.reach)).powi(2)
+        let integral = if self.reach > LARGE {
+            LARGE_INTEGRAL
+        } else {
+            16.0 / 15.0
+        };
+        self.flux / (integral * self.reach).powi(2)
     }
 
     /// The pixels that the footprint covers along an axis of an image with `count` pixels.
@@ -77,7 +87,7 @@ impl Splat {
     }
 }
 
-/// The profile of a footprint along one axis: (1 - u^2)^2, scaled so that its sum over all pixels
+/// The profile of a footprint along one axis: (1 - u^2)^2, of large ones Gaussian, scaled so that its sum over all pixels
 /// is one wherever between pixels the point is.
 #[derive(Debug, Default)]
 pub(super) struct Profile {
@@ -95,7 +105,11 @@ impl Profile {
         let shape = |pixel: i32| {
             let u = (pixel as f32 + 0.5 - at) * inverse;
             let v = (1.0 - u * u).max(0.0);
-            v * v
+            if reach > LARGE {
+                (-STEEPNESS * u * u).exp()
+            } else {
+                v * v
+            }
         };
         self.parts.extend((from..to).map(shape));
         let sum: f32 = self.parts.iter().sum();

@@ -244,7 +244,7 @@ impl Time {
             return wrong(
                 "time.step",
                 format!(
-                    "{} steps of {} up to {} are too many",
+                    "{:.1e} steps of {:e} up to {:e} are too many",
                     self.end / self.step,
                     self.step,
                     self.end

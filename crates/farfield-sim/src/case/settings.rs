@@ -71,6 +71,19 @@ impl Case {
         vortex.chain(plane).chain(tracers).chain(gravity).collect()
     }
 
+    /// The same case with the files of another, where both have as many: a run has copies of those it was started from.
+    #[must_use]
+    pub fn with_files_of(mut self, other: &Self) -> Self {
+        let mut other = other.clone();
+        let (files, kept) = (self.files_mut(), other.files_mut());
+        if files.len() == kept.len() {
+            for ((_, file), (_, kept)) in files.into_iter().zip(kept) {
+                file.clone_from(kept);
+            }
+        }
+        self
+    }
+
     /// The same case with relative paths counted from a folder.
     #[must_use]
     pub fn located_in(mut self, folder: &Path) -> Self {

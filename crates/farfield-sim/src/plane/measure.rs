@@ -4,7 +4,7 @@ use super::PlaneModel;
 use crate::case::PlaneCoreName;
 use crate::error::Error;
 use crate::model::{HAMILTONIAN, Model};
-use farfield::plane::Output;
+use crate::summation::ENERGY_SUM;
 use std::f64::consts::PI;
 
 impl PlaneModel {
@@ -32,16 +32,19 @@ impl PlaneModel {
         self.evaluate()?;
         let hamiltonian = if with_energy { self.hamiltonian()? } else { f64::NAN };
         let (mut circulation, mut impulse, mut angular) = (0.0, [0.0; 2], 0.0);
-        for ((z, gamma), size) in self.flow.positions.iter().zip(&self.circulations).zip(&self.sizes) {
+        let (positions, circulations, sizes) = self.vortices()?;
+        for ((z, gamma), size) in positions.iter().zip(circulations).zip(sizes) {
             circulation += gamma;
             impulse[0] += gamma * z[1];
             impulse[1] -= gamma * z[0];
             angular -= 0.5 * gamma * (z[0] * z[0] + z[1] * z[1] + self.own_moment(*size));
         }
-        let velocities = self.evaluated.as_ref().map_or(&[][..], |rates| &rates.positions);
-        let fastest = velocities.iter().map(|u| u[0].hypot(u[1])).fold(0.0, f64::max);
+        let fastest = match &self.evaluated {
+            Some(rates) => rates.positions.longest(2)?.0,
+            None => 0.0,
+        };
         let mut values = vec![
-            self.circulations.len() as f64,
+            circulations.len() as f64,
             circulation,
             impulse[0],
             impulse[1],
@@ -49,9 +52,7 @@ impl PlaneModel {
             hamiltonian,
             fastest,
         ];
-        for group in 0..self.parts.len() as u32 {
-            values.extend(self.part(group));
-        }
+        values.extend(self.parts_measured()?);
         Ok(values)
     }
 
@@ -64,39 +65,61 @@ impl PlaneModel {
         }
     }
 
-    /// Centre, root mean square radius and direction of the longer axis of a part, weighted with the size of circulations.
-    fn part(&self, group: u32) -> [f64; 4] {
-        let members = || (0..self.groups.len()).filter(|k| self.groups[*k] == group);
-        let total: f64 = members().map(|k| self.circulations[k].abs()).sum();
-        if total == 0.0 {
-            return [0.0; 4];
+    /// Centre, root mean square radius and direction of the longer axis of each part, weighted with the size of circulations.
+    fn parts_measured(&self) -> Result<Vec<f64>, Error> {
+        let (positions, circulations, sizes) = self.vortices()?;
+        let mut parts = vec![Moments::default(); self.parts.len()];
+        let members = || self.groups.iter().zip(positions).zip(circulations);
+        for ((group, z), gamma) in members() {
+            let part = &mut parts[*group as usize];
+            part.total += gamma.abs();
+            part.centre[0] += gamma.abs() * z[0];
+            part.centre[1] += gamma.abs() * z[1];
         }
-        let mut centre = [0.0; 2];
-        for k in members() {
-            let share = self.circulations[k].abs() / total;
-            centre[0] += share * self.flow.positions[k][0];
-            centre[1] += share * self.flow.positions[k][1];
+        for part in parts.iter_mut().filter(|part| part.total > 0.0) {
+            part.centre = part.centre.map(|sum| sum / part.total);
         }
-        let (mut xx, mut xy, mut yy, mut own) = (0.0, 0.0, 0.0, 0.0);
-        for k in members() {
-            let share = self.circulations[k].abs() / total;
-            let d = [
-                self.flow.positions[k][0] - centre[0],
-                self.flow.positions[k][1] - centre[1],
-            ];
-            xx += share * d[0] * d[0];
-            xy += share * d[0] * d[1];
-            yy += share * d[1] * d[1];
-            own += share * self.own_moment(self.sizes[k]);
+        for (((group, z), gamma), size) in members().zip(sizes) {
+            let part = &mut parts[*group as usize];
+            let d = [z[0] - part.centre[0], z[1] - part.centre[1]];
+            part.xx += gamma.abs() * d[0] * d[0];
+            part.xy += gamma.abs() * d[0] * d[1];
+            part.yy += gamma.abs() * d[1] * d[1];
+            part.own += gamma.abs() * self.own_moment(*size);
         }
-        let angle = 0.5 * (2.0 * xy).atan2(xx - yy);
-        [centre[0], centre[1], (xx + yy + own).sqrt(), angle]
+        Ok(parts.iter().flat_map(Moments::values).collect())
     }
 
     /// $-\frac1{4\pi}\sum_{i\ne j}\Gamma_i\Gamma_jg_{\sigma_j}(r_{ij})$, by a sum of its own.
     fn hamiltonian(&mut self) -> Result<f64, Error> {
-        let potentials = self.sum(crate::summation::ENERGY_SUM, None, Output::Potential)?;
-        let pairs = potentials.iter().zip(&self.circulations);
+        let motion = self.motion();
+        let potentials = motion.potentials(ENERGY_SUM, &self.flow, &self.blobs, &mut self.summation)?;
+        let pairs = potentials.values()?.iter().zip(&self.blobs.circulations);
         Ok(-pairs.map(|(phi, gamma)| phi * gamma).sum::<f64>() / (4.0 * PI))
+    }
+}
+
+/// Sums over the vortices of a part.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moments {
+    total: f64,
+    /// At first a sum, then the centre.
+    centre: [f64; 2],
+    xx: f64,
+    xy: f64,
+    yy: f64,
+    /// Of the blobs themselves.
+    own: f64,
+}
+
+impl Moments {
+    /// Centre, root mean square radius, direction of the longer axis; zeros for a part without circulation.
+    fn values(&self) -> [f64; 4] {
+        if self.total == 0.0 {
+            return [0.0; 4];
+        }
+        let angle = 0.5 * (2.0 * self.xy).atan2(self.xx - self.yy);
+        let square = (self.xx + self.yy + self.own) / self.total;
+        [self.centre[0], self.centre[1], square.sqrt(), angle]
     }
 }

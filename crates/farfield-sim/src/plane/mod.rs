@@ -10,6 +10,7 @@
 mod initial;
 mod measure;
 mod model;
+mod motion;
 
 pub use initial::{Vortices, vortices};
 pub use model::PlaneModel;

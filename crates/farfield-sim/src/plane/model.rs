@@ -1,5 +1,6 @@
 //! Vortices of the plane as a [`Model`].
 
+use super::motion::{Blobs, Motion, PlaneFlow};
 use super::{Vec2, vortices};
 use crate::case::{Case, Plane, PlaneCoreName, PlaneDiffusion, Scheme, Time};
 use crate::error::{CaseError, Error};
@@ -7,15 +8,11 @@ use crate::integrate::{System, runge_kutta};
 use crate::model::{Cloud, Limit, Model, Show, Snapshot, State, StepChoice};
 use crate::particles::Particles;
 use crate::sample::FlowAt;
-use crate::summation::{PlaneRequest, Summation};
+use crate::summation::Summation;
 use crate::vec3::Vec3;
-use farfield::kernel::Sizes;
-use farfield::memory::Memory;
-use farfield::plane::{Core, Kernel, Output};
+use farfield::memory::{Array, Memory};
 use farfield::points::Random;
 use farfield::tuning::MachineProfile;
-use rayon::prelude::*;
-use std::f64::consts::PI;
 
 /// Vortices and the tracers they carry along.
 #[derive(Debug)]
@@ -24,8 +21,7 @@ pub struct PlaneModel {
     scheme: Scheme,
     seed: u64,
     pub(super) flow: PlaneFlow,
-    pub(super) circulations: Vec<f64>,
-    pub(super) sizes: Vec<f64>,
+    pub(super) blobs: Blobs,
     pub(super) groups: Vec<u32>,
     pub(super) parts: Vec<String>,
     tracer_tolerance: Option<f64>,
@@ -33,38 +29,7 @@ pub struct PlaneModel {
     pub(super) evaluated: Option<PlaneFlow>,
     /// Positions and core sizes of the last state that was found sound.
     kept: Option<(PlaneFlow, Vec<f64>)>,
-    summation: Summation,
-}
-
-/// What changes in time; also its rate of change.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct PlaneFlow {
-    /// Positions of the vortices; as a rate, their velocities.
-    pub positions: Vec<Vec2>,
-    /// Positions of the tracers; as a rate, their velocities.
-    pub tracers: Vec<Vec2>,
-}
-
-impl System for PlaneFlow {
-    type Error = Error;
-
-    fn copy(&self) -> Result<Self, Error> {
-        Ok(self.clone())
-    }
-
-    fn add_scaled(&mut self, h: f64, rates: &Self) -> Result<(), Error> {
-        for (values, rates) in [
-            (&mut self.positions, &rates.positions),
-            (&mut self.tracers, &rates.tracers),
-        ] {
-            let pairs = values.par_iter_mut().zip(rates).with_min_len(1 << 14);
-            pairs.for_each(|(value, rate)| {
-                value[0] += h * rate[0];
-                value[1] += h * rate[1];
-            });
-        }
-        Ok(())
-    }
+    pub(super) summation: Summation,
 }
 
 impl PlaneModel {
@@ -80,15 +45,12 @@ impl PlaneModel {
             message: "the section [plane] is missing".to_owned(),
         })?;
         let vortices = vortices(&settings, case.seed)?;
+        let tracers = tracers(case, &vortices.positions)?;
         Ok(Self {
             scheme: case.time.scheme,
             seed: case.seed,
-            flow: PlaneFlow {
-                tracers: tracers(case, &vortices.positions)?,
-                positions: vortices.positions,
-            },
-            circulations: vortices.circulations,
-            sizes: vortices.sizes,
+            flow: PlaneFlow::new(vortices.positions, tracers),
+            blobs: Blobs::new(vortices.circulations, vortices.sizes),
             groups: vortices.groups,
             parts: vortices.parts,
             tracer_tolerance: case.tracers.as_ref().and_then(|tracers| tracers.tolerance),
@@ -100,106 +62,31 @@ impl PlaneModel {
     }
 
     /// The vortices as they are now: positions, circulations and core sizes.
-    pub fn vortices(&self) -> (&[Vec2], &[f64], &[f64]) {
-        (&self.flow.positions, &self.circulations, &self.sizes)
-    }
-
-    /// A sum over all vortices: at themselves or at targets.
-    pub(super) fn sum(
-        &mut self,
-        what: &'static str,
-        targets: Option<&[Vec2]>,
-        output: Output,
-    ) -> Result<Vec<f64>, Error> {
-        // Of a core without a size, the sum would complain.
-        let sizes = match self.settings.core {
-            PlaneCoreName::Singular => Sizes::None,
-            _ => of_sum(&self.sizes),
-        };
-        let request = PlaneRequest {
-            what,
-            kernel: Kernel::Log,
-            core: core_of(self.settings.core, &sizes),
-            sources: &self.flow.positions,
-            sizes: &sizes,
-            strengths: &self.circulations,
-            targets,
-            output,
-            tolerance: None,
-        };
-        self.summation.evaluate_plane(&request)
+    ///
+    /// # Errors
+    /// [`Error::Device`] if they are on a device that fails.
+    pub fn vortices(&self) -> Result<(&[Vec2], &[f64], &[f64]), Error> {
+        Ok((
+            self.flow.positions.vectors()?,
+            &self.blobs.circulations,
+            &self.blobs.sizes,
+        ))
     }
 
     /// The walk of a step: the same for the same seed and step, whatever happened before.
-    fn walk(&mut self, dt: f64, step: u64) {
+    fn walk(&mut self, dt: f64, step: u64) -> Result<(), Error> {
         let length = (2.0 * self.settings.viscosity * dt).sqrt();
         let mut random = Random::new(self.seed ^ step.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        for position in &mut self.flow.positions {
-            position[0] += length * random.normal();
-            position[1] += length * random.normal();
+        let steps: Vec<f64> = (0..self.flow.positions.len()).map(|_| random.normal()).collect();
+        let steps = self.flow.positions.memory().store(steps)?;
+        Ok(self.flow.positions.add_scaled(length, &steps)?)
+    }
+
+    pub(super) fn motion(&self) -> Motion {
+        Motion {
+            core: self.settings.core,
+            tracer_tolerance: self.tracer_tolerance,
         }
-    }
-}
-
-/// The velocities of a flow whose vortices have these circulations and core sizes.
-fn rates(
-    flow: &PlaneFlow,
-    (circulations, sizes): (&[f64], &[f64]),
-    core: PlaneCoreName,
-    tracer_tolerance: Option<f64>,
-    summation: &mut Summation,
-) -> Result<PlaneFlow, Error> {
-    let sizes = match core {
-        PlaneCoreName::Singular => Sizes::None,
-        _ => of_sum(sizes),
-    };
-    let request = PlaneRequest {
-        what: "vortices",
-        kernel: Kernel::Log,
-        core: core_of(core, &sizes),
-        sources: &flow.positions,
-        sizes: &sizes,
-        strengths: circulations,
-        targets: None,
-        output: Output::Derivative,
-        tolerance: None,
-    };
-    let positions = velocities(summation.evaluate_plane(&request)?);
-    let tracers = if flow.tracers.is_empty() {
-        Vec::new()
-    } else {
-        velocities(summation.evaluate_plane(&PlaneRequest {
-            what: "tracers",
-            targets: Some(&flow.tracers),
-            tolerance: tracer_tolerance,
-            ..request
-        })?)
-    };
-    Ok(PlaneFlow { positions, tracers })
-}
-
-/// From the derivative of the potential: $u-iv=\phi'/2\pi i$.
-fn velocities(derivatives: Vec<f64>) -> Vec<Vec2> {
-    let pairs = derivatives.as_chunks::<2>().0.par_iter().with_min_len(1 << 14);
-    pairs
-        .map(|[real, imaginary]| [imaginary / (2.0 * PI), real / (2.0 * PI)])
-        .collect()
-}
-
-/// The engine is faster with one size for all.
-fn of_sum(sizes: &[f64]) -> Sizes<f64> {
-    match sizes.first() {
-        Some(first) if *first > 0.0 && sizes.iter().all(|size| size == first) => Sizes::Global(*first),
-        Some(_) if sizes.iter().any(|size| *size > 0.0) => Sizes::PerSource(sizes.to_vec()),
-        _ => Sizes::None,
-    }
-}
-
-/// Blobs of no size are points.
-fn core_of(name: PlaneCoreName, sizes: &Sizes<f64>) -> Core {
-    match sizes {
-        Sizes::None => Core::Singular,
-        _ => name.into(),
     }
 }
 
@@ -233,15 +120,8 @@ fn tracers(case: &Case, vortices: &[Vec2]) -> Result<Vec<Vec2>, CaseError> {
 impl Model for PlaneModel {
     fn evaluate(&mut self) -> Result<(), Error> {
         if self.evaluated.is_none() {
-            let core = self.settings.core;
-            let vortices = (&self.circulations[..], &self.sizes[..]);
-            self.evaluated = Some(rates(
-                &self.flow,
-                vortices,
-                core,
-                self.tracer_tolerance,
-                &mut self.summation,
-            )?);
+            let motion = self.motion();
+            self.evaluated = Some(motion.rates(&self.flow, &self.blobs, &mut self.summation)?);
         }
         Ok(())
     }
@@ -264,9 +144,11 @@ impl Model for PlaneModel {
 
     fn choose_step(&self, time: &Time) -> Result<StepChoice, Error> {
         StepChoice::of(time, || {
-            let velocities = self.evaluated.as_ref().map_or(&[][..], |rates| &rates.positions);
-            let fastest = velocities.iter().map(|u| u[0].hypot(u[1])).fold(0.0, f64::max);
-            let core = self.sizes.iter().copied().fold(f64::INFINITY, f64::min);
+            let fastest = match &self.evaluated {
+                Some(rates) => rates.positions.longest(2)?.0,
+                None => 0.0,
+            };
+            let core = self.blobs.sizes.iter().copied().fold(f64::INFINITY, f64::min);
             Ok(StepChoice {
                 dt: time.limit * core / fastest,
                 limit: Limit::Courant,
@@ -282,24 +164,19 @@ impl Model for PlaneModel {
         };
         let spreads = self.settings.diffusion == PlaneDiffusion::CoreSpreading;
         let viscosity = self.settings.viscosity;
-        let later = |sizes: &[f64], time: f64| -> Vec<f64> {
-            sizes
-                .iter()
-                .map(|size| (size * size + 4.0 * viscosity * time).sqrt())
-                .collect()
-        };
-        let (core, tolerance) = (self.settings.core, self.tracer_tolerance);
-        let (circulations, sizes, summation) = (&self.circulations, &self.sizes, &mut self.summation);
+        let (motion, blobs, summation) = (self.motion(), &self.blobs, &mut self.summation);
         self.flow = runge_kutta(self.scheme, &self.flow, &first, dt, |stage, time| {
-            let grown = if spreads { later(sizes, time) } else { Vec::new() };
-            let sizes = if spreads { &grown[..] } else { &sizes[..] };
-            rates(stage, (&circulations[..], sizes), core, tolerance, summation)
+            if spreads {
+                motion.rates(stage, &blobs.spread(viscosity * time)?, summation)
+            } else {
+                motion.rates(stage, blobs, summation)
+            }
         })?;
         if spreads {
-            self.sizes = later(&self.sizes, dt);
+            self.blobs = self.blobs.spread(viscosity * dt)?;
         }
         if self.settings.diffusion == PlaneDiffusion::RandomWalk {
-            self.walk(dt, step);
+            self.walk(dt, step)?;
         }
         Ok(Vec::new())
     }
@@ -307,32 +184,35 @@ impl Model for PlaneModel {
     fn snapshot(&mut self, show: Show) -> Result<Snapshot, Error> {
         let in_space = |points: &[Vec2]| -> Vec<Vec3> { points.iter().map(|p| [p[0], p[1], 0.0]).collect() };
         let everything = show == Show::Everything;
-        let velocity = |of: fn(&PlaneFlow) -> &Vec<Vec2>, count: usize| -> Vec<(&'static str, Vec<Vec3>)> {
+        let velocity = |of: fn(&PlaneFlow) -> &Array<f64>| -> Result<Vec<(&'static str, Vec<Vec3>)>, Error> {
             if !everything {
-                return Vec::new();
+                return Ok(Vec::new());
             }
-            let known = self.evaluated.as_ref().map(|rates| in_space(of(rates)));
-            vec![("velocity", known.unwrap_or_else(|| vec![[0.0; 3]; count]))]
+            let known = match &self.evaluated {
+                Some(rates) => in_space(of(rates).vectors()?),
+                None => vec![[0.0; 3]; of(&self.flow).len() / 2],
+            };
+            Ok(vec![("velocity", known)])
         };
         let vortices = Cloud {
             name: "vortices",
-            points: in_space(&self.flow.positions),
+            points: in_space(self.flow.positions.vectors()?),
             scalars: vec![
-                ("circulation", self.circulations.clone()),
-                ("core_size", self.sizes.clone()),
+                ("circulation", self.blobs.circulations.clone()),
+                ("core_size", self.blobs.sizes.clone()),
                 ("part", self.groups.iter().map(|g| f64::from(*g)).collect()),
             ],
-            vectors: velocity(|rates| &rates.positions, self.flow.positions.len()),
+            vectors: velocity(|rates| &rates.positions)?,
             groups: self.colour_groups(),
         };
         let mut clouds = vec![vortices];
         if !self.flow.tracers.is_empty() && everything {
             clouds.push(Cloud {
                 name: "tracers",
-                points: in_space(&self.flow.tracers),
+                points: in_space(self.flow.tracers.vectors()?),
                 scalars: Vec::new(),
-                vectors: velocity(|rates| &rates.tracers, self.flow.tracers.len()),
-                groups: vec![0; self.flow.tracers.len()],
+                vectors: velocity(|rates| &rates.tracers)?,
+                groups: vec![0; self.flow.tracers.len() / 2],
             });
         }
         Ok(Snapshot {
@@ -342,55 +222,59 @@ impl Model for PlaneModel {
     }
 
     fn flow_at(&mut self, points: &[Vec3]) -> Result<Option<FlowAt>, Error> {
-        let targets: Vec<Vec2> = points.iter().map(|p| [p[0], p[1]]).collect();
-        let found = velocities(self.sum("samples", Some(&targets), Output::Derivative)?);
+        let targets = points.iter().flat_map(|p| [p[0], p[1]]).collect();
+        let targets = self.flow.positions.memory().store(targets)?;
+        let motion = self.motion();
+        let found = motion.velocities_at("samples", &self.flow, &self.blobs, &targets, &mut self.summation)?;
         Ok(Some(FlowAt {
-            velocities: found.iter().map(|u| [u[0], u[1], 0.0]).collect(),
+            velocities: found.vectors()?.iter().map(|[u, v]| [*u, *v, 0.0]).collect(),
             gradients: None,
         }))
     }
 
     fn is_finite(&self) -> Result<bool, Error> {
-        let positions = self.flow.positions.iter().chain(&self.flow.tracers).flatten();
-        Ok(positions.chain(&self.sizes).all(|value| value.is_finite()))
+        let sizes = self.blobs.sizes.iter().all(|size| size.is_finite());
+        Ok(sizes && self.flow.is_finite()?)
     }
 
     fn state(&mut self) -> Result<State, Error> {
-        Ok(self.state_of(&self.flow, &self.sizes))
+        state_of(&self.flow, &self.blobs.sizes)
     }
 
     fn keep(&mut self) -> Result<(), Error> {
-        self.kept = Some((self.flow.clone(), self.sizes.clone()));
+        self.kept = Some((self.flow.copy()?, self.blobs.sizes.clone()));
         Ok(())
     }
 
     fn kept(&mut self) -> Result<Option<State>, Error> {
         let kept = self.kept.take();
-        Ok(kept.map(|(flow, sizes)| self.state_of(&flow, &sizes)))
+        kept.map(|(flow, sizes)| state_of(&flow, &sizes)).transpose()
     }
 
     fn restore(&mut self, state: &State) -> Result<(), String> {
         let (positions, tracers) = (state.pairs("positions")?, state.pairs("tracers")?);
         let sizes = state.numbers("sizes")?;
-        let (found, expected) = (positions.len(), self.circulations.len());
+        let (found, expected) = (positions.len(), self.blobs.circulations.len());
         if found != expected || sizes.len() != expected {
             return Err(format!("it has {found} vortices where the case has {expected}"));
         }
-        if tracers.len() != self.flow.tracers.len() {
-            let (found, expected) = (tracers.len(), self.flow.tracers.len());
+        if 2 * tracers.len() != self.flow.tracers.len() {
+            let (found, expected) = (tracers.len(), self.flow.tracers.len() / 2);
             return Err(format!("it has {found} tracers where the case has {expected}"));
         }
-        self.flow = PlaneFlow { positions, tracers };
-        (self.sizes, self.evaluated) = (sizes, None);
+        let memory = self.flow.positions.memory();
+        let moved = PlaneFlow::new(positions, tracers).moved_to(&memory);
+        self.flow = moved.map_err(|error| error.to_string())?;
+        self.blobs = self.blobs.with_sizes(sizes).map_err(|error| error.to_string())?;
+        self.evaluated = None;
         Ok(())
     }
 
-    fn stay_in(&mut self, _memory: &Memory<f64>) -> Result<(), Error> {
+    fn stay_in(&mut self, memory: &Memory<f64>) -> Result<(), Error> {
+        self.flow = self.flow.moved_to(memory)?;
+        self.blobs = self.blobs.moved_to(memory)?;
+        (self.evaluated, self.kept) = (None, None);
         Ok(())
-    }
-
-    fn can_stay_on_a_gpu(&self) -> bool {
-        false
     }
 
     fn summation(&mut self) -> &mut Summation {
@@ -405,9 +289,9 @@ impl Model for PlaneModel {
         };
         format!(
             "{} {core} in {} part(s) of the plane, {} tracers",
-            self.circulations.len(),
+            self.blobs.circulations.len(),
             self.parts.len(),
-            self.flow.tracers.len()
+            self.flow.tracers.len() / 2
         )
     }
 }
@@ -418,15 +302,16 @@ impl PlaneModel {
         if self.parts.len() > 1 {
             return self.groups.clone();
         }
-        self.circulations.iter().map(|gamma| u32::from(*gamma < 0.0)).collect()
+        let circulations = self.blobs.circulations.iter();
+        circulations.map(|gamma| u32::from(*gamma < 0.0)).collect()
     }
+}
 
-    /// The arrays of a checkpoint.
-    fn state_of(&self, flow: &PlaneFlow, sizes: &[f64]) -> State {
-        let mut state = State::default();
-        state.push_pairs("positions", &flow.positions);
-        state.push_numbers("sizes", sizes);
-        state.push_pairs("tracers", &flow.tracers);
-        state
-    }
+/// The arrays of a checkpoint.
+fn state_of(flow: &PlaneFlow, sizes: &[f64]) -> Result<State, Error> {
+    let mut state = State::default();
+    state.push_pairs("positions", flow.positions.vectors()?);
+    state.push_numbers("sizes", sizes);
+    state.push_pairs("tracers", flow.tracers.vectors()?);
+    Ok(state)
 }

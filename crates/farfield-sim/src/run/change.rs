@@ -7,7 +7,7 @@ use std::path::Path;
 use toml::Value;
 
 /// Keys, or with a dot at the end sections, that take effect from the next step on.
-const CHANGEABLE: [&str; 28] = [
+const CHANGEABLE: [&str; 29] = [
     "title",
     "time.",
     "sum.",
@@ -36,6 +36,7 @@ const CHANGEABLE: [&str; 28] = [
     "grid.refine",
     "grid.compress",
     "grid.adapt_every",
+    "grid.most_blocks",
 ];
 
 /// The changes between two cases, in words for the log; an error for the first that a run at this time cannot make.

@@ -46,6 +46,13 @@ impl<T: Precision> Default for Array<T> {
 }
 
 impl<T: Precision> Array<T> {
+    /// These numbers, on the host.
+    pub fn of(values: Vec<T>) -> Self {
+        Self {
+            place: Place::Host(values),
+        }
+    }
+
     /// How many numbers there are.
     pub fn len(&self) -> usize {
         match &self.place {
@@ -168,6 +175,28 @@ impl<T: Precision> Array<T> {
         }
     }
 
+    /// `factor (y, x)` of every `(x, y)`, in the same memory: from a harmonic field of the plane to velocities.
+    ///
+    /// # Errors
+    /// [`Error::DeviceMemory`] or [`Error::Driver`]; on the host none.
+    pub fn turned(&self, factor: f64) -> Result<Self, Error> {
+        let place = match &self.place {
+            Place::Host(values) => {
+                let factor = T::from_f64(factor);
+                let mut turned = vec![T::ZERO; values.len()];
+                let pieces = turned.par_chunks_mut(TOGETHER).zip(values.par_chunks(TOGETHER));
+                pieces.for_each(|(turned, values)| {
+                    for (turned, [x, y]) in turned.as_chunks_mut().0.iter_mut().zip(values.as_chunks().0) {
+                        *turned = [factor * *y, factor * *x];
+                    }
+                });
+                Place::Host(turned)
+            }
+            Place::Gpu { memory, array, .. } => Place::gpu(memory, memory.resident.turned(array, factor)?),
+        };
+        Ok(Self { place })
+    }
+
     /// The length of the longest vector of so many components, and the last index that has it.
     ///
     /// # Errors
@@ -244,6 +273,12 @@ mod tests {
                 ..
             })
         ));
+    }
+
+    #[test]
+    fn pairs_are_turned() {
+        let turned = array(&[1.0, 2.0, 3.0, 4.0]).turned(-2.0).unwrap();
+        assert_eq!(turned.values(), Ok(&[-4.0, -2.0, -8.0, -6.0][..]));
     }
 
     #[test]

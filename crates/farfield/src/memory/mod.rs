@@ -32,6 +32,7 @@
 mod array;
 mod foreign;
 mod plan;
+mod plane;
 mod strengths;
 mod sum;
 
@@ -39,6 +40,7 @@ pub use array::Array;
 pub use farfield_cuda::resident::ShrunkPoints;
 pub use plan::ArrayPoints;
 pub(crate) use plan::not_between_arrays;
+pub use plane::PlaneArraySum;
 pub use strengths::StrengthLaw;
 pub use sum::{ArraySizes, ArraySum, Summed};
 

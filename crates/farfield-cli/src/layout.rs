@@ -1,0 +1,42 @@
+//! Texts that fit the terminal. Into a pipe or a file lines stay whole, for programs that read them.
+
+use farfield_io::columns;
+use std::io::IsTerminal;
+
+/// The columns that standard output has room for; `None` if it is no terminal. `$COLUMNS` says otherwise.
+pub fn width() -> Option<usize> {
+    columns_of(std::io::stdout())
+}
+
+/// The same of standard error.
+pub fn width_of_progress() -> Option<usize> {
+    columns_of(std::io::stderr())
+}
+
+fn columns_of(stream: impl IsTerminal) -> Option<usize> {
+    let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let found = || {
+        let size = terminal_size::terminal_size().filter(|_| stream.is_terminal());
+        size.map(|(width, _)| usize::from(width.0))
+    };
+    // A terminal of no width is one that does not know it.
+    asked.or_else(found).filter(|width| *width >= 20)
+}
+
+/// A report, its lines folded where they are longer than the terminal is wide.
+pub fn fit(text: String) -> String {
+    match width() {
+        Some(width) => columns::folded(&text, width),
+        None => text,
+    }
+}
+
+/// Names and what they stand for, one below the other.
+pub fn list<'a>(entries: impl IntoIterator<Item = (&'a str, String)>) -> String {
+    let rows: Vec<(&str, String)> = entries.into_iter().collect();
+    let longest = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    fit(rows
+        .iter()
+        .map(|(name, about)| format!("{name:longest$}  {about}\n"))
+        .collect())
+}

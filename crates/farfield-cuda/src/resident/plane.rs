@@ -1,0 +1,30 @@
+//! Sums in the plane between points that are on the device; results stay there.
+
+use super::{Array, DevicePoints, Resident, Summed};
+use crate::device::Precision;
+use crate::error::Error;
+use farfield_core::plane::Sum;
+use std::time::Instant;
+
+impl<T: Precision> Resident<T> {
+    /// Plans and evaluates a sum in the plane, as [`sum`](Self::sum) does in space; points have two numbers each.
+    ///
+    /// # Errors
+    /// As [`plan_in_plane`](Self::plan_in_plane) and [`evaluate_in_plane`](Self::evaluate_in_plane).
+    pub fn sum_in_plane(
+        &self,
+        sum: &Sum<T>,
+        points: &DevicePoints<T>,
+        strengths: &Array<T>,
+    ) -> Result<Summed<T>, Error> {
+        let start = Instant::now();
+        let mut plan = self.plan_in_plane(sum, points)?;
+        let outputs = self.evaluate_in_plane(&mut plan, strengths)?;
+        Ok(Summed {
+            outputs,
+            parameters: *plan.parameters(),
+            check: plan.last_check().cloned(),
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+}

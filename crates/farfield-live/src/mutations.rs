@@ -1,0 +1,58 @@
+//! What comes from viewers and files, damaged: it may be refused, it must not panic.
+
+use crate::command::Command;
+use crate::{http, vtp};
+use farfield_damage::{feed_bytes, feed_text};
+use farfield_io::vtk::{Compression, Encoding, PointSet, write_vtp};
+
+const ROUNDS: u64 = 1000;
+
+#[test]
+fn damaged_requests() {
+    let seeds = [
+        b"GET /?token=abc HTTP/1.1\r\nHost: localhost:7878\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+          Sec-WebSocket-Key: dGhlIHNhbXBsZQ==\r\nOrigin: http://localhost:7878\r\n\r\n"
+            .to_vec(),
+        b"GET /page.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".to_vec(),
+    ];
+    feed_bytes("requests", ROUNDS, &seeds, |bytes| {
+        http::parse(bytes).is_ok_and(|request| request.is_some())
+    });
+}
+
+#[test]
+fn damaged_commands() {
+    let seeds = [
+        r#"{"do":"ready"}"#,
+        r#"{"do":"step","count":3}"#,
+        r#"{"do":"want","points":1000,"value":"speed","elements":true,"volume":"","voxels":0}"#,
+        r#"{"do":"change","key":"time.step","value":"0.01"}"#,
+        r#"{"do":"drop","at":[0.0,1.0,2.0],"radius":0.5,"count":100}"#,
+        r#"{"do":"limit","rate":5.0}"#,
+    ];
+    feed_text("commands", ROUNDS, &seeds, |text| Command::parse(text).is_ok());
+}
+
+#[test]
+fn damaged_vtp_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("points.vtp");
+    let points: Vec<[f64; 3]> = (0..9).map(|k| [f64::from(k), 1.0, 2.0]).collect();
+    let set = PointSet {
+        points: &points,
+        scalars: vec![("core_size", &[0.5; 9])],
+        vectors: vec![("strength", &points)],
+    };
+    let seeds = [Compression::None, Compression::Zlib].map(|compression| {
+        let encoding = Encoding {
+            precision: farfield_io::Precision::Double,
+            compression,
+        };
+        write_vtp(&path, &set, encoding).expect("written");
+        std::fs::read(&path).expect("read")
+    });
+    feed_bytes("vtp, live", ROUNDS / 2, &seeds, |bytes| {
+        std::fs::write(&path, bytes).expect("written");
+        vtp::read(&path).is_ok()
+    });
+}

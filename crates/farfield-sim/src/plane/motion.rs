@@ -1,0 +1,210 @@
+//! How vortices and tracers of the plane move: the right-hand side, in the memory of the host or of a graphics processor.
+
+use super::Vec2;
+use crate::case::PlaneCoreName;
+use crate::error::Error;
+use crate::integrate::System;
+use crate::summation::{PlaneRequest, Summation};
+use farfield::memory::{Array, ArraySizes, Memory};
+use farfield::plane::{Core, Kernel};
+use std::f64::consts::PI;
+
+/// What changes in time; also its rate of change. Both lie in one memory, two numbers for each point.
+#[derive(Debug, Default)]
+pub(super) struct PlaneFlow {
+    /// Positions of the vortices; as a rate, their velocities.
+    pub positions: Array<f64>,
+    /// Positions of the tracers; as a rate, their velocities.
+    pub tracers: Array<f64>,
+}
+
+impl PlaneFlow {
+    /// On the host.
+    pub fn new(positions: Vec<Vec2>, tracers: Vec<Vec2>) -> Self {
+        Self {
+            positions: Array::of(positions.into_flattened()),
+            tracers: Array::of(tracers.into_flattened()),
+        }
+    }
+
+    /// The same flow in another memory.
+    pub fn moved_to(&self, memory: &Memory<f64>) -> Result<Self, Error> {
+        Ok(Self {
+            positions: self.positions.moved_to(memory)?,
+            tracers: self.tracers.moved_to(memory)?,
+        })
+    }
+
+    /// Whether all numbers are finite.
+    pub fn is_finite(&self) -> Result<bool, Error> {
+        Ok(self.positions.memory().all_finite(&[&self.positions, &self.tracers])?)
+    }
+}
+
+impl System for PlaneFlow {
+    type Error = Error;
+
+    fn copy(&self) -> Result<Self, Error> {
+        Ok(Self {
+            positions: self.positions.copy()?,
+            tracers: self.tracers.copy()?,
+        })
+    }
+
+    fn add_scaled(&mut self, h: f64, rates: &Self) -> Result<(), Error> {
+        self.positions.add_scaled(h, &rates.positions)?;
+        Ok(self.tracers.add_scaled(h, &rates.tracers)?)
+    }
+}
+
+/// What vortices have besides their places: circulations, which they keep, and core sizes.
+#[derive(Debug)]
+pub(super) struct Blobs {
+    /// The circulation of each.
+    pub circulations: Vec<f64>,
+    /// The core size of each.
+    pub sizes: Vec<f64>,
+    /// The circulations in the memory of the flow.
+    strengths: Array<f64>,
+    /// The sizes in the memory of the flow, where they differ: the engine is faster with one size for all.
+    each: Option<Array<f64>>,
+    largest: f64,
+}
+
+impl Blobs {
+    /// Of a flow on the host.
+    pub fn new(circulations: Vec<f64>, sizes: Vec<f64>) -> Self {
+        let differ = sizes.windows(2).any(|pair| pair[0] != pair[1]);
+        Self {
+            strengths: Array::of(circulations.clone()),
+            each: differ.then(|| Array::of(sizes.clone())),
+            largest: sizes.iter().copied().fold(0.0, f64::max),
+            circulations,
+            sizes,
+        }
+    }
+
+    /// The same of a flow in another memory.
+    pub fn moved_to(&self, memory: &Memory<f64>) -> Result<Self, Error> {
+        Ok(Self {
+            circulations: self.circulations.clone(),
+            sizes: self.sizes.clone(),
+            strengths: self.strengths.moved_to(memory)?,
+            each: self.each.as_ref().map(|each| each.moved_to(memory)).transpose()?,
+            largest: self.largest,
+        })
+    }
+
+    /// The same vortices with other sizes.
+    pub fn with_sizes(&self, sizes: Vec<f64>) -> Result<Self, Error> {
+        let other = Self::new(self.circulations.clone(), sizes);
+        let memory = self.strengths.memory();
+        if memory.is_on_gpu() {
+            other.moved_to(&memory)
+        } else {
+            Ok(other)
+        }
+    }
+
+    /// After a time over which the product of viscosity and time is `spreading`: $\sigma^2$ grows by four times that.
+    pub fn spread(&self, spreading: f64) -> Result<Self, Error> {
+        let later = |size: &f64| (size * size + 4.0 * spreading).sqrt();
+        self.with_sizes(self.sizes.iter().map(later).collect())
+    }
+
+    fn of_sum(&self) -> ArraySizes<'_, f64> {
+        match &self.each {
+            _ if self.largest == 0.0 => ArraySizes::None,
+            Some(each) => ArraySizes::PerSource {
+                each,
+                largest: self.largest,
+            },
+            None => ArraySizes::Global(self.largest),
+        }
+    }
+}
+
+/// The laws of motion of a case.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Motion {
+    /// The core of the vortices.
+    pub core: PlaneCoreName,
+    /// The tolerance of the tracers' velocities, where it is not the run's.
+    pub tracer_tolerance: Option<f64>,
+}
+
+impl Motion {
+    /// The velocities of vortices and tracers, in their memory.
+    pub fn rates(&self, flow: &PlaneFlow, blobs: &Blobs, summation: &mut Summation) -> Result<PlaneFlow, Error> {
+        let request = self.request("vortices", Kernel::Harmonic, flow, blobs);
+        let positions = velocities(&summation.evaluate_plane(&request)?)?;
+        let tracers = if flow.tracers.is_empty() {
+            flow.tracers.copy()?
+        } else {
+            velocities(&summation.evaluate_plane(&PlaneRequest {
+                what: "tracers",
+                targets: Some(&flow.tracers),
+                tolerance: self.tracer_tolerance,
+                ..request
+            })?)?
+        };
+        Ok(PlaneFlow { positions, tracers })
+    }
+
+    /// The velocities at targets in the memory of the flow.
+    pub fn velocities_at(
+        &self,
+        what: &'static str,
+        flow: &PlaneFlow,
+        blobs: &Blobs,
+        targets: &Array<f64>,
+        summation: &mut Summation,
+    ) -> Result<Array<f64>, Error> {
+        let request = PlaneRequest {
+            targets: Some(targets),
+            ..self.request(what, Kernel::Harmonic, flow, blobs)
+        };
+        velocities(&summation.evaluate_plane(&request)?)
+    }
+
+    /// $\sum_j\Gamma_jg_{\sigma_j}(r_{ij})$ at every vortex.
+    pub fn potentials(
+        &self,
+        what: &'static str,
+        flow: &PlaneFlow,
+        blobs: &Blobs,
+        summation: &mut Summation,
+    ) -> Result<Array<f64>, Error> {
+        summation.evaluate_plane(&self.request(what, Kernel::Log, flow, blobs))
+    }
+
+    fn request<'a>(
+        &self,
+        what: &'static str,
+        kernel: Kernel,
+        flow: &'a PlaneFlow,
+        blobs: &'a Blobs,
+    ) -> PlaneRequest<'a> {
+        // Blobs of no size are points, and of points with a size the sum would complain.
+        let (core, sizes) = match (self.core, blobs.of_sum()) {
+            (PlaneCoreName::Singular, _) | (_, ArraySizes::None) => (Core::Singular, ArraySizes::None),
+            (core, sizes) => (core.into(), sizes),
+        };
+        PlaneRequest {
+            what,
+            kernel,
+            core,
+            sources: &flow.positions,
+            sizes,
+            strengths: &blobs.strengths,
+            targets: None,
+            tolerance: None,
+        }
+    }
+}
+
+/// From the harmonic field $h=\sum_j\Gamma_jf/(z_j-z_i)$: $u-iv=-h/2\pi i$. The derivative of the logarithmic kernel is the same
+/// field, but is summed with its potential, which for Gaussian blobs takes an exponential integral.
+fn velocities(field: &Array<f64>) -> Result<Array<f64>, Error> {
+    Ok(field.turned(-0.5 / PI)?)
+}
