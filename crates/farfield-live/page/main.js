@@ -53,6 +53,8 @@ const state = {
 };
 
 const isRecording = () => state.about?.source === "recording";
+/** Whether z points up; vortices travel along z, so for them it points right. */
+const isUpright = () => state.about?.kind !== "vortex";
 
 const connection = new Connection({
   open(open) {
@@ -100,7 +102,7 @@ function takeAbout(about) {
   if (about.changeable.some((/** @type {any} */ { key }) => key === chosen)) keys.value = chosen;
   showChangeable();
   for (const id of ["pause", "step"]) element(id).hidden = about.source === "recording";
-  if (first && !camera.moved) camera.preset("oblique", about.kind === "gravity" || about.kind === "file");
+  if (first && !camera.moved) camera.preset("oblique", isUpright());
   if (first && about.kind === "gravity" && !location.hash.includes("glow=")) settings.glow = true;
   panel.show();
   ask();
@@ -314,8 +316,9 @@ function showFigures() {
   if (about?.device) figures.push(["on", about.device]);
   panel.figures(figures);
   const isValue = !["part", "density", "none"].includes(settings.value);
+  const scaled = frame?.parts.find(({ value, range }) => value === settings.value && range[1] > range[0]);
   if (volume) panel.legend(volume.name, volume.range);
-  else if (part && isValue && part.value === settings.value) panel.legend(part.value, part.range);
+  else if (isValue && scaled) panel.legend(scaled.value, scaled.range);
   else panel.legend("", null);
 }
 
@@ -420,7 +423,7 @@ const arrow = (x, y) => (/** @type {KeyboardEvent} */ event) => {
 };
 /** @param {"oblique" | "side" | "axis" | "front"} name */
 const look = (name) => () => {
-  camera.preset(name, state.about?.kind === "gravity" || state.about?.kind === "file");
+  camera.preset(name, isUpright());
   camera.moved = true;
   moved();
 };

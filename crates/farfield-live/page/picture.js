@@ -245,6 +245,11 @@ export class Picture {
     return SOURCES.value;
   }
 
+  /** Where the colours of these points come from: those that lack the value have none. @param {number} source @param {Part | undefined} part */
+  sourceFor(source, part) {
+    return source === SOURCES.value && part && !(part.range[1] > part.range[0]) ? SOURCES.none : source;
+  }
+
   /** @param {Settings} settings */
   takeColours(settings) {
     const name = `${settings.map} ${settings.light}`;
@@ -269,7 +274,7 @@ export class Picture {
     const { width, height } = this.canvas;
     const aspect = width / height;
     const matrix = camera.matrix(aspect);
-    const source = this.sourceOf(settings);
+    const wanted = this.sourceOf(settings), source = this.sourceFor(wanted, this.clouds[0]?.part);
     this.takeColours(settings);
     this.sums.resize(width, height);
     this.addUp(camera, settings, matrix, source);
@@ -294,7 +299,7 @@ export class Picture {
     gl.disable(gl.BLEND);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
     if (this.volume.draw(camera, settings, this.map, [width, height], matrix)) settled = false;
-    if (settings.arrows) this.drawArrows(settings, matrix, source, aspect);
+    if (settings.arrows) this.drawArrows(settings, matrix, wanted, aspect);
     this.begun = begin;
     gl.deleteSync(this.fence);
     this.fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
@@ -359,7 +364,7 @@ export class Picture {
       const extent = [high[0] - low[0], high[1] - low[1], high[2] - low[2]];
       const span = 0.08 * Math.hypot(extent[0], extent[1], extent[2]);
       this.arrows.use({
-        matrix, low, extent, span, source, aspect, light: settings.light ? 1 : 0, map: { unit: 0 }, parts: { unit: 1 },
+        matrix, low, extent, span, source: this.sourceFor(source, part), aspect, light: settings.light ? 1 : 0, map: { unit: 0 }, parts: { unit: 1 },
       });
       gl.bindVertexArray(arrows);
       gl.drawArraysInstanced(gl.LINES, 0, 6, part.count);

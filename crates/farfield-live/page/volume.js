@@ -98,7 +98,7 @@ void main() {
   vec3 at = corner + side * vec3(end & 1, (end >> 1) & 1, (end >> 2) & 1);
   gl_Position = matrix * vec4(at, 1.0);
   float share = finest > 0.0 ? level / finest : 1.0;
-  colour = vec4(texture(map, vec2(0.25 + 0.7 * share, 0.5)).rgb, mix(0.1, 0.35, share));
+  colour = vec4(texture(map, vec2(0.4 + 0.55 * share, 0.5)).rgb, mix(0.22, 0.35, share));
 }`;
 
 const BLOCK_FRAGMENT = `

@@ -341,13 +341,27 @@ pub enum Values<'a> {
     Numbers(&'a [f64]),
     /// The lengths of vectors.
     Lengths(&'a [Vec3]),
+    /// For how long each is there.
+    Ages {
+        /// From which point on, and since when.
+        births: &'a [(usize, f64)],
+        /// The time now.
+        now: f64,
+        /// How many points there are.
+        count: usize,
+    },
 }
 
 impl Values<'_> {
-    fn at(&self, k: usize) -> f64 {
+    /// Of one point.
+    pub fn at(&self, k: usize) -> f64 {
         match self {
             Values::Numbers(numbers) => numbers[k],
             Values::Lengths(vectors) => norm(vectors[k]),
+            Values::Ages { births, now, .. } => {
+                let after = births.partition_point(|(from, _)| *from <= k);
+                now - births[..after].last().map_or(*now, |(_, since)| *since)
+            }
         }
     }
 
@@ -355,6 +369,7 @@ impl Values<'_> {
         match self {
             Values::Numbers(numbers) => numbers.len(),
             Values::Lengths(vectors) => vectors.len(),
+            Values::Ages { count, .. } => *count,
         }
     }
 }
@@ -370,7 +385,7 @@ fn range_of(values: Option<&Values<'_>>) -> [f64; 2] {
         |a, b| (a.0.min(b.0), a.1.max(b.1)),
     );
     match values {
-        Values::Numbers(_) => [low, high],
+        Values::Numbers(_) | Values::Ages { .. } => [low, high],
         Values::Lengths(_) => [0.0, high],
     }
 }

@@ -6,6 +6,7 @@ use crate::hub::{Hub, Order};
 use crate::recording::OneMoment;
 use crate::still::{CloudView, Still, names_of};
 use farfield_sim::Error;
+use farfield_sim::model::Shown;
 use farfield_sim::run::{CHANGEABLE, Moment, Observer, Progress, references};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub struct Live<'a> {
     /// The step that was told last, and when.
     told: Option<(u64, Instant)>,
     remark: String,
+    /// From which tracer on they are there since when.
+    births: Vec<(usize, f64)>,
 }
 
 impl<'a> Live<'a> {
@@ -53,12 +56,13 @@ impl<'a> Live<'a> {
             said_about: false,
             told: None,
             remark: String::new(),
+            births: Vec::new(),
         }
     }
 
     /// What does not change.
     fn tell_about(&mut self, moment: &mut Moment<'_>) {
-        let values = names_of(&clouds_of(moment));
+        let values = names_of(&clouds_of(moment, &self.births));
         let device = moment.device();
         let case = moment.case();
         let curves = references(case)
@@ -133,7 +137,8 @@ impl<'a> Live<'a> {
         }
         let begin = Instant::now();
         let mut frame = Frame::new(moment.step(), moment.time(), wants.clone());
-        self.encoder.parts(&mut frame, &clouds_of(moment), &wants)?;
+        self.encoder
+            .parts(&mut frame, &clouds_of(moment, &self.births), &wants)?;
         let mut volumes: Vec<(&str, usize)> = Vec::new();
         for want in wants.iter().filter(|want| !want.volume.is_empty()) {
             let asked = (&want.volume[..], want.voxels);
@@ -160,7 +165,10 @@ impl<'a> Live<'a> {
                 Err(other) => return Err(other),
             },
             Command::Drop { at, radius, count } => match moment.drop_tracers(at, radius, count)? {
-                Some(total) => self.remark = format!("step {}: {total} tracers", moment.step()),
+                Some(total) => {
+                    self.births.push((total.saturating_sub(count), moment.time()));
+                    self.remark = format!("step {}: {total} tracers", moment.step());
+                }
                 None => self.hub.refuse(viewer, "nothing carries tracers here".to_owned()),
             },
             _ => {}
@@ -178,7 +186,7 @@ impl<'a> Live<'a> {
             time: moment.time(),
             ..Still::default()
         };
-        for cloud in clouds_of(moment) {
+        for cloud in clouds_of(moment, &self.births) {
             still.clouds.push(cloud.kept()?);
         }
         for name in moment.volumes() {
@@ -204,6 +212,7 @@ impl Observer for Live<'_> {
     fn moment(&mut self, moment: &mut Moment<'_>) -> Result<(), Error> {
         self.other.moment(moment)?;
         if !self.said_about {
+            self.births = vec![(0, moment.time())];
             self.tell_about(moment);
         }
         self.arrive(moment);
@@ -235,6 +244,10 @@ impl Observer for Live<'_> {
     }
 }
 
-fn clouds_of<'m>(moment: &'m Moment<'_>) -> Vec<CloudView<'m>> {
-    moment.shown().into_iter().map(CloudView::of_run).collect()
+fn clouds_of<'m>(moment: &'m Moment<'_>, births: &'m [(usize, f64)]) -> Vec<CloudView<'m>> {
+    let view = |shown: Shown<'m>| match shown.name {
+        "tracers" => CloudView::of_run(shown).born(births, moment.time()),
+        _ => CloudView::of_run(shown),
+    };
+    moment.shown().into_iter().map(view).collect()
 }

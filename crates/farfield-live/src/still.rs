@@ -14,8 +14,14 @@ pub struct CloudView<'a> {
     pub name: &'a str,
     /// Which ring, knot or galaxy each belongs to.
     pub groups: Cow<'a, [u32]>,
+    /// From which point on they are there since when, and the time now: none where nobody knows.
+    births: &'a [(usize, f64)],
+    now: f64,
     data: Data<'a>,
 }
+
+/// The value that says for how long points are there.
+const AGE: &str = "age";
 
 enum Data<'a> {
     Run(Shown<'a>),
@@ -64,8 +70,15 @@ impl<'a> CloudView<'a> {
         Self {
             name: shown.name,
             groups: std::mem::take(&mut shown.groups),
+            births: &[],
+            now: 0.0,
             data: Data::Run(shown),
         }
+    }
+
+    /// The same, of points that came at several times: from which one on, and when.
+    pub fn born(self, births: &'a [(usize, f64)], now: f64) -> Self {
+        Self { births, now, ..self }
     }
 
     /// Points we keep.
@@ -73,6 +86,8 @@ impl<'a> CloudView<'a> {
         Self {
             name: &cloud.name,
             groups: Cow::Borrowed(&cloud.groups),
+            births: &[],
+            now: 0.0,
             data: Data::Kept(cloud),
         }
     }
@@ -143,6 +158,13 @@ impl<'a> CloudView<'a> {
         if let Some(vectors) = self.vectors(vector_of(name))? {
             return Ok(Some(Values::Lengths(vectors)));
         }
+        if name == AGE && !self.births.is_empty() {
+            return Ok(Some(Values::Ages {
+                births: self.births,
+                now: self.now,
+                count: self.len(),
+            }));
+        }
         let numbers = match &self.data {
             Data::Run(shown) => match shown.numbers.iter().find(|(found, _)| *found == name) {
                 Some((_, array)) => Some(array.values()?),
@@ -174,9 +196,10 @@ impl<'a> CloudView<'a> {
                 vector.to_owned()
             }
         };
+        let age = (!self.births.is_empty()).then(|| AGE.to_owned());
         match &self.data {
             Data::Run(shown) => {
-                let vectors = shown.vectors.iter().map(|(name, _)| name_of(name));
+                let vectors = shown.vectors.iter().map(|(name, _)| name_of(name)).chain(age);
                 vectors
                     .chain(shown.numbers.iter().map(|(name, _)| (*name).to_owned()))
                     .collect()
@@ -195,6 +218,10 @@ impl<'a> CloudView<'a> {
     /// # Errors
     /// What fetching them from a device fails with.
     pub fn kept(&self) -> Result<StillCloud, Error> {
+        let ages = self.values(AGE)?.map(|ages| {
+            let numbers = (0..self.len()).map(|k| ages.at(k)).collect();
+            (AGE.to_owned(), numbers)
+        });
         Ok(match &self.data {
             Data::Kept(cloud) => (*cloud).clone(),
             Data::Run(shown) => StillCloud {
@@ -210,6 +237,7 @@ impl<'a> CloudView<'a> {
                     .numbers
                     .iter()
                     .map(|(name, array)| Ok(((*name).to_owned(), array.values()?.to_vec())))
+                    .chain(ages.map(Ok))
                     .collect::<Result<_, Error>>()?,
             },
         })

@@ -155,6 +155,14 @@ fn a_run_can_be_held_stepped_and_changed() {
     page.wait_for(&format!("farfield.state.frame.parts[0].total === {}", tracers + 2000));
     page.press(".");
     page.wait_for("farfield.state.status.dt === 0.01");
+    // Those that were dropped are younger.
+    page.value("document.getElementById('value').value = 'age'; document.getElementById('value').oninput()");
+    page.wait_for("farfield.state.frame.parts[0].value === 'age'");
+    let ages = page.value("farfield.state.frame.parts[0].range");
+    assert!(
+        (ages[0].as_f64().unwrap() - 0.01).abs() < 1e-9 && ages[1].as_f64().unwrap() > 0.04,
+        "{ages}"
+    );
     page.press(" ");
     page.wait_for(&format!(
         "!farfield.state.status.paused && farfield.state.frame.step > {}",

@@ -171,6 +171,7 @@ pub fn run(device: &Arc<farfield::cuda::Device>, report: &mut dyn FnMut(&Row)) -
         report(&restored(&fmm, device)?);
         report(&not_a_number(&direct, device)?);
     }
+    report(&shrunk(&read("leapfrog", &RINGS, &FMM)?, device)?);
     Ok(())
 }
 
@@ -278,6 +279,37 @@ fn not_a_number(case: &Case, device: Device) -> Result<Row, Failure> {
     let named = !here.is_empty() && here == there;
     let what = "steps on the device: a number that is not finite is reported";
     Ok(row(what, case, f64::from(u8::from(!named)), 0.0))
+}
+
+/// How far points and lengths that the device rounded for a picture are from their own, in roundings.
+fn shrunk(case: &Case, device: Device) -> Result<Row, Failure> {
+    let mut model = model(case)?;
+    place(&mut *model, device)?;
+    model.evaluate()?;
+    let mut farthest: f64 = 0.0;
+    for cloud in model.shown() {
+        // Rounded before the host has them, or it would not be asked for.
+        let missing = || Failure::Data(format!("the {} are not on the device", cloud.name));
+        let rounded = cloud.points.shrunk_points()?.ok_or_else(missing)?;
+        for (number, point) in rounded.numbers.iter().zip(cloud.points.vectors::<3>()?) {
+            for axis in 0..3 {
+                let step = (rounded.high[axis] - rounded.low[axis]) / 65535.0;
+                let place = rounded.low[axis] + step * f64::from(number[axis]);
+                farthest = farthest.max((place - point[axis]).abs() / step);
+            }
+        }
+        for (_, vectors) in &cloud.vectors {
+            let Some((longest, numbers)) = vectors.shrunk_lengths()? else {
+                continue;
+            };
+            for (number, [x, y, z]) in numbers.iter().zip(vectors.vectors::<3>()?) {
+                let length = (x * x + y * y + z * z).sqrt();
+                farthest = farthest.max((length / longest * 255.0 - f64::from(*number)).abs());
+            }
+        }
+    }
+    let what = "points and lengths rounded on the device for a picture";
+    Ok(row(what, case, farthest, 0.501))
 }
 
 fn row(what: &str, case: &Case, measured: f64, allowed: f64) -> Row {
