@@ -99,3 +99,12 @@ def test_poisson_of_a_gaussian(dtype):
     assert solved.shape == vector.shape and relative(solved[..., 2], expected) < 1e-3
     u = ff.poisson(vector, h, output="velocity", tolerance=1e-5)
     assert u.shape == vector.shape and np.abs(u[..., 2]).max() < 1e-6
+
+
+@pytest.mark.parametrize("case, clouds", [("point-vortices", 1), ("vortex-sheet", 1), ("kepler", 1), ("rings-viscous", 0)])
+def test_cases_of_every_kind_are_stepped_by_hand(case, clouds):
+    sim = ff.Simulation(case)
+    seen = []
+    sim.step(1, callback=lambda sim: seen.append(sim.time))
+    assert seen == [sim.time] and sim.time > 0.0
+    assert len(sim.clouds) == clouds and all(np.isfinite(cloud["points"]).all() for cloud in sim.clouds.values())

@@ -7,10 +7,8 @@ use crate::wait;
 use farfield::Device;
 use farfield::tuning::MachineProfile;
 use farfield_sim::case::{self, BuiltIn, Case, Override};
-use farfield_sim::gravity::GravityModel;
 use farfield_sim::model::{Model, Show, State};
-use farfield_sim::run::{Control, Observer, Outcome, Progress, Run, case_text};
-use farfield_sim::vortex::VortexModel;
+use farfield_sim::run::{Control, Observer, Outcome, Progress, Run, case_text, model_of};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -206,12 +204,7 @@ struct Inner {
 impl Inner {
     fn new(asked: &Asked, arrays: BTreeMap<String, (usize, AnyNumbers)>) -> Result<Self, Failure> {
         let case = asked.case()?;
-        let profile = MachineProfile::default();
-        let mut model: Box<dyn Model> = if case.gravity.is_some() {
-            Box::new(GravityModel::new(&case, profile)?)
-        } else {
-            Box::new(VortexModel::new(&case, profile)?)
-        };
+        let mut model = model_of(&case, &MachineProfile::default())?;
         if !arrays.is_empty() {
             let state = replaced(model.state()?, arrays)?;
             model

@@ -28,7 +28,7 @@ pub use observe::{Observer, Progress, Silent};
 pub use outcome::{DeviceUse, Outcome};
 pub use references::{Reference, references};
 pub use schedule::Schedule;
-pub use start::MomentOfRun;
+pub use start::{MomentOfRun, model_of};
 pub use summary::{Chart, draw_diagnostics};
 
 use crate::case::Case;

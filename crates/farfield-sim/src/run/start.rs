@@ -17,7 +17,11 @@ use farfield::memory::{Memory, Traffic};
 use farfield::tuning::MachineProfile;
 use std::path::Path;
 
-fn model_of(case: &Case, profile: &MachineProfile) -> Result<Box<dyn Model>, Error> {
+/// The model that a case describes, in its initial state.
+///
+/// # Errors
+/// [`Error::Case`] for a case that cannot be, or what its first state takes that is not there.
+pub fn model_of(case: &Case, profile: &MachineProfile) -> Result<Box<dyn Model>, Error> {
     if case.flow.is_some() {
         return FlowModel::new(case, profile.clone());
     }
