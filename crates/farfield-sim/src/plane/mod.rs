@@ -13,7 +13,7 @@ mod model;
 mod motion;
 
 pub use initial::{Vortices, vortices};
-pub use model::PlaneModel;
+pub use model::{PlaneModel, VortexArrays};
 
 /// A point of the plane.
 pub type Vec2 = [f64; 2];

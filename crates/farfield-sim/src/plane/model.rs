@@ -14,6 +14,9 @@ use farfield::memory::{Array, Memory};
 use farfield::points::Random;
 use farfield::tuning::MachineProfile;
 
+/// Positions, circulations and core sizes of vortices.
+pub type VortexArrays<'a> = (&'a [Vec2], &'a [f64], &'a [f64]);
+
 /// Vortices and the tracers they carry along.
 #[derive(Debug)]
 pub struct PlaneModel {
@@ -65,7 +68,7 @@ impl PlaneModel {
     ///
     /// # Errors
     /// [`Error::Device`] if they are on a device that fails.
-    pub fn vortices(&self) -> Result<(&[Vec2], &[f64], &[f64]), Error> {
+    pub fn vortices(&self) -> Result<VortexArrays<'_>, Error> {
         Ok((
             self.flow.positions.vectors()?,
             &self.blobs.circulations,

@@ -108,10 +108,9 @@ pub fn run() -> Result<Validation, Error> {
             spread.velocity,
             velocity_limit,
         ));
-        let few: Vec<(f64, f64)> = spread.squares.iter().copied().collect();
         chart = chart.series(
             Series::new(label)
-                .points(&few)
+                .points(&spread.squares)
                 .style(LineStyle::None, [Marker::Circle, Marker::Square, Marker::Circle][k])
                 .color(Color::PALETTE[k + 1]),
         );
