@@ -335,7 +335,7 @@ mod tests {
             NamedArray::new("size", Array::from_rows(&[[9.0; 3]])),
             NamedArray::new("vorticity", Array::from_rows(&[[0.0, 0.0, 1.0]; 729])),
         ];
-        write_arrays(&fields.join("cut-000004.npz"), &arrays, Precision::Double).unwrap();
+        write_arrays(fields.join("cut-000004.npz"), &arrays, Precision::Double).unwrap();
         let recording = Recording::open(folder.path()).unwrap();
         let still = recording.load(4, 0.1).unwrap();
         let inside = &still.volumes[0].1.inside;
