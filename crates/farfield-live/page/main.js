@@ -285,6 +285,7 @@ function showState() {
   if (isRecording()) words.push(`${state.moments.length} moment${state.moments.length === 1 ? "" : "s"}`);
   element("state").textContent = words.join("; ");
   element("pause").textContent = status?.paused ? "go on" : "pause";
+  if (status?.rate !== undefined && document.activeElement !== input("rate")) input("rate").value = String(status.rate);
   const slider = input("scrub"), last = Math.max(0, places() - 1);
   slider.max = String(last);
   slider.value = String(state.at < 0 ? last : state.at);

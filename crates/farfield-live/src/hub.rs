@@ -345,7 +345,11 @@ impl State {
                 self.orders.paused = true;
                 self.orders.steps += count;
             }
-            Command::Limit { rate } => self.orders.rate = rate,
+            Command::Limit { rate } => {
+                self.orders.rate = rate;
+                // All viewers see it.
+                self.status_version += 1;
+            }
             Command::Change { .. } | Command::Drop { .. } if self.moments.is_some() => {
                 viewer.refused = Some("this is a recording: nothing can change".to_owned());
             }

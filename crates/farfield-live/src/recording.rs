@@ -7,7 +7,9 @@ use crate::hub::Hub;
 use crate::still::Still;
 use farfield_sim::case::{self, Case};
 use farfield_sim::diagnostics::read_columns;
+use farfield_sim::flow::Setup;
 use farfield_sim::run::references;
+use rayon::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -151,6 +153,7 @@ impl Recording {
         let cut = fields.join(format!("{CUT}-{step:06}.npz"));
         if cut.is_file() {
             still.volumes = grid_of(&cut).map_err(|error| error.to_string())?;
+            self.add_bodies(&mut still);
         }
         if still.clouds.is_empty() && still.volumes.is_empty() {
             return Err(format!(
@@ -163,6 +166,29 @@ impl Recording {
         let still = Arc::new(still);
         kept.push(still.clone());
         Ok(still)
+    }
+
+    /// Field files do not say where bodies are, but the case does.
+    fn add_bodies(&self, still: &mut Still) {
+        let bodies = self
+            .case()
+            .and_then(|case| Setup::new(&case).ok())
+            .map(|setup| setup.bodies);
+        let (Some(bodies), Some((_, first))) = (bodies.filter(|bodies| !bodies.is_empty()), still.volumes.first())
+        else {
+            return;
+        };
+        let (origin, spacing, size, time) = (first.origin, first.spacing, first.size, still.time);
+        let inside = |k: usize| {
+            let at = [k % size[0], k / size[0] % size[1], k / size[0] / size[1]];
+            let x = std::array::from_fn(|axis| origin[axis] + at[axis] as f64 * spacing);
+            let shares = bodies.iter().map(|body| body.inside(x, time, spacing) as f32);
+            shares.fold(0.0, f32::max)
+        };
+        let inside: Vec<f32> = (0..first.values.len()).into_par_iter().map(inside).collect();
+        for (_, volume) in &mut still.volumes {
+            volume.inside.clone_from(&inside);
+        }
     }
 
     /// Tells the hub what there is to know about the run.
@@ -292,5 +318,28 @@ mod tests {
         for name in ["tracers.pvd", "tracers-.npz", ".tracers-000100.npz.tmp", "a"] {
             assert_eq!(step_of(name), None);
         }
+    }
+
+    #[test]
+    fn the_body_of_a_flow_is_where_its_case_says() {
+        use farfield_io::{Array, NamedArray, Precision, write_arrays};
+        let folder = tempfile::tempdir().unwrap();
+        let fields = folder.path().join("fields");
+        std::fs::create_dir(&fields).unwrap();
+        let sphere = case::BuiltIn::find("sphere").unwrap();
+        std::fs::write(folder.path().join("case.toml"), sphere.text).unwrap();
+        // 9 points along each axis from -1 to 1; the sphere of radius 1/2 is in the middle.
+        let arrays = [
+            NamedArray::new("origin", Array::from_rows(&[[-1.0; 3]])),
+            NamedArray::new("spacing", Array::column(vec![0.25])),
+            NamedArray::new("size", Array::from_rows(&[[9.0; 3]])),
+            NamedArray::new("vorticity", Array::from_rows(&[[0.0, 0.0, 1.0]; 729])),
+        ];
+        write_arrays(fields.join("cut-000004.npz"), &arrays, Precision::Double).unwrap();
+        let recording = Recording::open(folder.path()).unwrap();
+        let still = recording.load(4, 0.1).unwrap();
+        let inside = &still.volumes[0].1.inside;
+        assert_eq!((inside.len(), inside[0], inside[364]), (729, 0.0, 1.0));
+        assert_eq!(recording.list(), [(4, 4.0)]);
     }
 }

@@ -129,6 +129,8 @@ fn a_run_can_be_held_stepped_and_changed() {
     assert_eq!(page.value("farfield.state.frame.step"), step);
     page.press("End");
     assert_eq!(page.value("farfield.state.frame.step"), step + 1);
+    page.value("document.getElementById('rate').value = '7'; document.getElementById('rate').onchange()");
+    page.wait_for("farfield.state.status.rate === 7");
     // Another colouring of the same moment comes while the run is held.
     page.value("document.getElementById('value').value = 'speed'; document.getElementById('value').oninput()");
     page.wait_for("farfield.state.frame.parts[0].value === 'speed'");
@@ -217,6 +219,10 @@ fn keys_and_the_mouse_move_the_camera_and_the_address_keeps_it() {
     }
     page.press("m");
     page.wait_for("location.hash.includes('camera=') && location.hash.includes('map=viridis') && location.hash.includes('arrows=1')");
+    page.press("f");
+    page.wait_for("document.fullscreenElement !== null");
+    page.press("f");
+    page.wait_for("document.fullscreenElement === null");
     page.press("h");
     assert_eq!(page.value("document.getElementById('help').open"), true);
     assert!(
