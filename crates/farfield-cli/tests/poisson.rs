@@ -299,7 +299,7 @@ fn pictures_cut_the_rings_also_where_there_are_two() {
         let map = (0..height).flat_map(|y| (0..width * 83 / 100).map(move |x| (x, y)));
         let bright = map
             .filter_map(|(x, y)| image.pixel(x, y))
-            .filter(|p| p.r > 180 && p.b < 140)
+            .filter(|p| p.r > 180 && u16::from(p.b) + 50 < u16::from(p.r))
             .count();
         assert!(
             bright > width * height / 2000,
