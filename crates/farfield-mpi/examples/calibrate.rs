@@ -54,6 +54,7 @@ fn errors<P: Problem<D>, const D: usize>(
     let options = Options {
         method: Method::Direct,
         no_check: true,
+        tolerance: Some(1e-12),
         ..Options::default()
     };
     let mut truth = problem.sum(Points::new(points), 1, &options).plan().expect("a plan");

@@ -165,6 +165,8 @@ fn true_sums<P: Problem<D>, T: Precision, const D: usize>(
     let options = Options {
         method: Method::Direct,
         no_check: true,
+        // Direct sums take roots as exactly as the tolerance asks.
+        tolerance: Some(1e-12),
         simd: sum.options.simd,
         profile: sum.options.profile.clone(),
         ..Options::default()

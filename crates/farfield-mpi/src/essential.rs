@@ -91,19 +91,16 @@ pub struct Imported<'a, T, const D: usize> {
 }
 
 impl Essential {
-    /// Sends positions and receives those of the other ranks. Called by all ranks together.
+    /// Sends positions and receives those of the ranks `senders`. Called by all ranks together; no parcel is empty, and every rank knows
+    /// who sends to it.
     pub fn new<T: Real, const D: usize>(
         ranks: &(impl Communicator + ?Sized),
         traffic: &mut Traffic,
-        parcels: Vec<Parcel>,
+        (parcels, senders): (Vec<Parcel>, &[usize]),
         (tree, sphere): (&Tree<D>, &Sphere<D>),
         own: Imported<'_, T, D>,
     ) -> Self {
         let Imported { points, mut sizes } = own;
-        let parcels: Vec<Parcel> = parcels
-            .into_iter()
-            .filter(|parcel| !(parcel.points.is_empty() && parcel.places.is_empty() && parcel.boxes.is_empty()))
-            .collect();
         let first_of = |node: &usize| tree.points_of(*node)[0];
         let pack = |parcel: &Parcel| {
             let mut writer = Writer::default();
@@ -134,10 +131,11 @@ impl Essential {
             (parcel.rank, writer.finish())
         };
         let outgoing: Vec<Message> = parcels.iter().map(pack).collect();
-        traffic.count(&outgoing, &[]);
-        let incoming = ranks.send(outgoing);
-        let lengths: Vec<(usize, usize)> = incoming.iter().map(|(rank, bytes)| (*rank, bytes.len())).collect();
-        traffic.count(&[], &lengths);
+        let length = |(rank, bytes): &Message| (*rank, (bytes.len() as u64).to_ne_bytes().to_vec());
+        let announced = senders.iter().map(|rank| (*rank, size_of::<u64>())).collect();
+        let lengths = deliver(ranks, traffic, outgoing.iter().map(length).collect(), announced);
+        let expected = lengths.iter().map(|(rank, bytes)| (*rank, Reader::new(bytes).count()));
+        let incoming = deliver(ranks, traffic, outgoing, expected.collect());
         let mut arrivals = Vec::with_capacity(incoming.len());
         for (rank, bytes) in &incoming {
             let mut reader = Reader::new(bytes);
@@ -175,7 +173,7 @@ impl Essential {
     }
 
     /// Sends strengths, those of boxes from `equivalents`, and receives the other ranks'. What arrives is appended to this rank's own
-    /// in each vector. Called by all ranks together.
+    /// in each vector, and after it `of_segments`, those of segments of ranks. Called by all ranks together.
     pub fn strengths<T: Real, const D: usize>(
         &self,
         ranks: &(impl Communicator + ?Sized),
@@ -183,6 +181,7 @@ impl Essential {
         (tree, sphere): (&Tree<D>, usize),
         own: Sources<'_, T, D>,
         equivalents: &BTreeMap<usize, Vec<f64>>,
+        of_segments: &[f64],
     ) -> Vec<T> {
         let (vectors, carried) = (own.vectors, own.carried);
         let (components, of_equivalent) = (carried.of_source(), carried.of_equivalent());
@@ -220,7 +219,8 @@ impl Essential {
             .map(|arrival| (arrival.rank, numbers(arrival) * size_of::<T>()));
         let incoming = deliver(ranks, traffic, outgoing, expected.collect());
         let (points, equivalent) = self.arriving(sphere);
-        let total = count + points + equivalent;
+        let in_segments = of_segments.len() / (vectors * of_equivalent);
+        let total = count + points + equivalent + in_segments;
         let mut all = vec![T::ZERO; vectors * total * components];
         for vector in 0..vectors {
             let from = &own.strengths[vector * count * components..][..count * components];
@@ -242,35 +242,47 @@ impl Essential {
                 first += rows;
             }
         }
+        for (row, values) in of_segments.chunks_exact(vectors * of_equivalent).enumerate() {
+            for (vector, values) in values.chunks_exact(of_equivalent).enumerate() {
+                let place = &mut all[(vector * total + first + row) * components..][..of_equivalent];
+                place
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(place, value)| *place = T::from_f64(*value));
+            }
+        }
         all
     }
 }
 
-/// What a rank tells of its targets: as many numbers for every rank.
-pub fn describe<const D: usize>(boxes: &[Extent<D>]) -> Vec<u8> {
+/// Tells the ranks that must know this rank's targets where these are, and hears of those whose targets must know this rank's sources.
+/// Called by all ranks together.
+pub fn tell<const D: usize>(
+    ranks: &(impl Communicator + ?Sized),
+    traffic: &mut Traffic,
+    boxes: &[Extent<D>],
+    (to, from): (&[usize], &[usize]),
+) -> Vec<(usize, Vec<Extent<D>>)> {
     let mut writer = Writer::default();
-    writer.count(boxes.len());
     for k in 0..BOXES {
         let extent = boxes.get(k).unwrap_or(&Extent::EMPTY);
         writer.values(extent.low.into_iter());
         writer.values(extent.high.into_iter());
     }
-    writer.finish()
-}
-
-/// What all ranks told.
-pub fn understand<const D: usize>(all: &[u8]) -> Vec<Vec<Extent<D>>> {
-    let understand_one = |bytes: &[u8]| {
-        let mut reader = Reader::new(bytes);
-        let count = reader.count();
-        let mut numbers = reader.values::<f64>(2 * D * BOXES);
+    let bytes = writer.finish();
+    let outgoing = to.iter().map(|rank| (*rank, bytes.clone())).collect();
+    let expected = from.iter().map(|rank| (*rank, bytes.len())).collect();
+    let understand = |(rank, bytes): &Message| {
+        let mut numbers = Reader::new(bytes).values::<f64>(2 * D * BOXES);
         let mut corner = || std::array::from_fn(|_| numbers.next().unwrap_or(0.0));
-        (0..count)
-            .map(|_| Extent {
-                low: corner(),
-                high: corner(),
-            })
-            .collect()
+        let extents = (0..BOXES).map(|_| Extent {
+            low: corner(),
+            high: corner(),
+        });
+        (*rank, extents.filter(|extent| !extent.is_empty()).collect())
     };
-    all.chunks_exact(8 + 16 * D * BOXES).map(understand_one).collect()
+    deliver(ranks, traffic, outgoing, expected)
+        .iter()
+        .map(understand)
+        .collect()
 }

@@ -1,17 +1,20 @@
 //! One rank's part of a sum: own sources, what it received of the others', and the engine that sums over both at own targets.
 
 use crate::communicator::Communicator;
-use crate::equivalent::{Carried, Sources, Sphere, Wanted, equivalents};
+use crate::equivalent::{Carried, Moments, SPHERE, Sources, Sphere, Wanted, equivalents, stands_for_many};
 use crate::error::{Error, agree};
-use crate::essential::{BOXES, Essential, Imported, describe, understand, walk};
+use crate::essential::{BOXES, Essential, Imported, tell, walk};
 use crate::problem::{Points, Problem};
+use crate::segments::{Facts, Segments};
 use crate::sum::Sum;
+use crate::top::Top;
 use crate::traffic::Traffic;
-use crate::tree::{Tree, cover};
+use crate::tree::{Extent, Tree, cover};
 use crate::tuning::Far;
 use farfield::kernel::Sizes;
 use farfield::{Field, PlanOf, Precision};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// The points whose piece of the curve this rank has.
@@ -51,6 +54,8 @@ pub struct Local<P: Problem<D>, T: Precision, const D: usize> {
     sphere: Sphere<D>,
     wanted: Wanted,
     essential: Essential,
+    /// `None` where no segment of ranks is far enough from any other.
+    top: Option<Top<D>>,
     /// `None` where there are no targets or no sources.
     engine: Option<PlanOf<T, P::Geometry>>,
     /// How many sources the engine has.
@@ -78,6 +83,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
             tree: Tree::default(),
             wanted: Wanted::default(),
             essential: Essential::default(),
+            top: None,
             engine: None,
             sources: 0,
             seconds: (0.0, 0.0),
@@ -128,24 +134,51 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
             &own.keys[0]
         };
         let boxes = cover(own.targets(), target_keys, BOXES);
-        let all_boxes = understand(&ranks.all_gather(&describe(&boxes)));
-        let (far, tree) = (self.far, &self.tree);
+        let far = self.far;
         let reach = |size: f64| problem.reach(size, far.core_tolerance);
-        let walk_for = |(rank, there): (usize, &Vec<_>)| {
-            let mut parcel = walk(tree, there, &far, count, reach);
+
+        // Who must know whom: segments of ranks as a whole, near ranks box by box.
+        let facts = Facts {
+            sources: Extent::of(own.sources.iter().copied()),
+            targets: boxes.iter().fold(Extent::EMPTY, |all, extent| all.join(extent)),
+            core: self.tree.nodes.first().map_or(0.0, |root| root.core),
+            count: own.sources.len(),
+        };
+        let segments = Segments::new(&facts.of_all(ranks));
+        let lists = segments.lists(ranks.rank(), &far, count, reach);
+        let there = tell(ranks, traffic, &boxes, (&lists.near_from, &lists.near_to));
+
+        let tree = &self.tree;
+        let parcel = |(rank, there): (usize, Vec<Extent<D>>)| {
+            let mut parcel = walk(tree, &there, &far, count, reach);
             parcel.rank = rank;
             parcel
         };
-        let own_rank = ranks.rank();
-        let others = all_boxes.par_iter().enumerate().filter(|(rank, _)| *rank != own_rank);
-        let parcels = others.map(walk_for).collect();
-        let sizes = match sizes {
+        let parcels = there.into_par_iter().map(parcel).collect();
+        let mut sizes = match sizes {
             Sizes::PerSource(sizes) => Some(sizes),
             _ => None,
         };
-        let imported = Imported { points, sizes };
-        self.essential = Essential::new(ranks, traffic, parcels, (&self.tree, &self.sphere), imported);
-        self.wanted = Wanted::new(&self.tree, self.essential.boxes(), count);
+        let imported = Imported {
+            points,
+            sizes: sizes.as_deref_mut(),
+        };
+        let near = (parcels, &lists.near_from[..]);
+        self.essential = Essential::new(ranks, traffic, near, (&self.tree, &self.sphere), imported);
+
+        let mut used = [lists.far.len() as u64];
+        ranks.sum_all(&mut used);
+        if used[0] > 0 {
+            let top = Top::new(segments, &lists, ranks.rank());
+            points.extend(top.places(&self.sphere).map(|place| place.map(T::from_f64)));
+            if let Some(sizes) = sizes {
+                sizes.resize(points.len(), T::ZERO);
+            }
+            self.top = Some(top);
+        }
+        let many = !self.tree.nodes.is_empty() && stands_for_many(&self.tree, 0, count);
+        let root = (self.top.is_some() && many).then_some(0);
+        self.wanted = Wanted::new(&self.tree, self.essential.boxes().chain(root), count);
     }
 
     /// Own strengths and those of the other ranks' essential sources. Called by all ranks together.
@@ -166,8 +199,35 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
             vectors,
         };
         let equivalents = equivalents(&self.tree, &self.sphere, &self.wanted, sources);
+        let columns = vectors * carried.of_equivalent();
+        let of_segments = match &self.top {
+            Some(top) => {
+                let own = self.as_a_whole(top, sources, &equivalents, columns);
+                top.strengths(ranks, traffic, &self.sphere, own, columns)
+            }
+            None => Vec::new(),
+        };
         let of_tree = (&self.tree, self.sphere.count());
-        self.essential.strengths(ranks, traffic, of_tree, sources, &equivalents)
+        self.essential
+            .strengths(ranks, traffic, of_tree, sources, &equivalents, &of_segments)
+    }
+
+    /// The equivalent sources of all of this rank's sources together.
+    fn as_a_whole(
+        &self,
+        top: &Top<D>,
+        sources: Sources<'_, T, D>,
+        equivalents: &BTreeMap<usize, Vec<f64>>,
+        columns: usize,
+    ) -> Vec<f64> {
+        let (centre, radius) = top.own();
+        let mut moments = Moments::new(&self.sphere, centre, SPHERE * radius, columns);
+        match (equivalents.get(&0), self.tree.nodes.first()) {
+            (Some(strengths), Some(root)) => moments.add_equivalents(root.centre, root.radius, strengths),
+            (None, Some(_)) => moments.add_sources(self.tree.points_of(0), sources),
+            _ => {}
+        }
+        moments.strengths()
     }
 
     /// The engine's sum over all strengths; `None` where there is nothing to sum.
@@ -181,9 +241,22 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
             .transpose()
     }
 
+    /// Nanoseconds of one thread that the engine's sum is expected to take.
+    pub fn work(&self, sum: &Sum<P>, own: &Own<T, D>) -> f64 {
+        let Some(engine) = &self.engine else {
+            return 0.0;
+        };
+        let profile = sum.options.profile.clone().unwrap_or_default();
+        let points = self.sources + own.targets().len();
+        let has_sizes = own.sizes != Sizes::None;
+        sum.problem.work::<T>(engine.parameters(), points, has_sizes, &profile)
+    }
+
     /// Sources received as they are, and equivalent ones.
     pub fn arriving(&self) -> (usize, usize) {
-        self.essential.arriving(self.sphere.count())
+        let (points, equivalent) = self.essential.arriving(self.sphere.count());
+        let of_segments = self.top.as_ref().map_or(0, Top::arriving) * self.sphere.count();
+        (points, equivalent + of_segments)
     }
 
     /// What is far.

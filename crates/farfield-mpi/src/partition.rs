@@ -18,16 +18,16 @@ pub struct Sorted {
 }
 
 impl Sorted {
-    /// Sorts points by their keys. Points of equal keys stay in their sequence. `weight` says what point k weighs.
-    pub fn new(keys: Vec<u64>, weight: impl Fn(usize) -> u64) -> Self {
+    /// Sorts points by their keys. Points of equal keys stay in their sequence. `weight` says what a point of a key weighs.
+    pub fn new(keys: Vec<u64>, weight: impl Fn(u64) -> u64) -> Self {
         use rayon::slice::ParallelSliceMut;
         let mut entries: Vec<(u64, u32)> = keys.into_iter().zip(0..).collect();
         entries.par_sort_unstable();
         let mut weight_before = Vec::with_capacity(entries.len() + 1);
         let mut sum = 0;
-        for (_, point) in &entries {
+        for (key, _) in &entries {
             weight_before.push(sum);
-            sum += weight(*point as usize);
+            sum += weight(*key);
         }
         weight_before.push(sum);
         let (keys, permutation) = entries.into_iter().unzip();
@@ -51,6 +51,71 @@ impl Sorted {
         let own = (rank as u64) << 32;
         let numbers = &self.permutation[first..first + same];
         first + numbers.partition_point(|number| own + u64::from(*number) < at)
+    }
+}
+
+/// What points weigh: the work that a point takes, by the piece of the curve it is on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    /// The first key of each piece, and what a point of it weighs.
+    pieces: Vec<(u64, u64)>,
+}
+
+/// What a point of mean work weighs.
+const MEAN_WEIGHT: f64 = 1e4;
+/// Work that differs by more than this from the mean is worth another cut.
+const UNEVEN: f64 = 0.05;
+
+impl Weights {
+    /// All points take the same work.
+    pub fn equal() -> Self {
+        Self { pieces: Vec::new() }
+    }
+
+    /// What a point of a key weighs.
+    pub fn of(&self, key: u64) -> u64 {
+        let piece = self.pieces.partition_point(|(first, _)| *first <= key);
+        match piece.checked_sub(1) {
+            Some(piece) => self.pieces[piece].1,
+            None => self.pieces.first().map_or(MEAN_WEIGHT as u64, |(_, weight)| *weight),
+        }
+    }
+
+    /// The weights that follow from the work of each rank with the points it has; `None` where that is even already. `keys` are those of
+    /// this rank's sources and targets. Called by all ranks together.
+    pub fn measured(&self, ranks: &(impl Communicator + ?Sized), keys: &[Vec<u64>; 2], work: f64) -> Option<Self> {
+        let first = keys.iter().flatten().copied().min().unwrap_or(u64::MAX);
+        let points = keys.iter().map(Vec::len).sum::<usize>();
+        let own = [first, points as u64, work.to_bits()];
+        let all = ranks.all_gather(own.map(u64::to_ne_bytes).as_flattened());
+        let numbers: Vec<u64> = all
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| u64::from_ne_bytes(*bytes))
+            .collect();
+        let ranks: Vec<(u64, f64, f64)> = numbers
+            .as_chunks::<3>()
+            .0
+            .iter()
+            .map(|[first, points, work]| (*first, *points as f64, f64::from_bits(*work)))
+            .filter(|(_, points, _)| *points > 0.0)
+            .collect();
+        let total: f64 = ranks.iter().map(|(_, _, work)| work).sum();
+        let count: f64 = ranks.iter().map(|(_, points, _)| points).sum();
+        let mean = total / numbers.len().div_ceil(3).max(1) as f64;
+        let uneven = ranks.iter().any(|(_, _, work)| *work > (1.0 + UNEVEN) * mean);
+        // A few points are as even as they can be.
+        if !uneven || count < 1000.0 * ranks.len() as f64 {
+            return None;
+        }
+        let weight = |(first, points, work): &(u64, f64, f64)| {
+            let relative = (work / points) / (total / count);
+            (*first, (MEAN_WEIGHT * relative.clamp(0.01, 100.0)) as u64)
+        };
+        Some(Self {
+            pieces: ranks.iter().map(weight).collect(),
+        })
     }
 }
 
@@ -160,6 +225,40 @@ mod tests {
         let pieces = pieces(5, |rank| if rank == 3 { vec![5, 9] } else { vec![] }, 1);
         assert_eq!(pieces.iter().map(Vec::len).sum::<usize>(), 2);
         assert!(self::pieces(3, |_| vec![], 1).iter().all(Vec::is_empty));
+    }
+
+    #[test]
+    fn weights_even_out_the_work() {
+        // Points of the upper half of the curve take five times the work.
+        let shares = Threads::run(4, |ranks| {
+            let keys: Vec<u64> = (0..4000).map(|k| k * 1000 + ranks.rank() as u64).collect();
+            let take = |key: &u64| if *key < 2_000_000 { 1.0 } else { 5.0 };
+            let mut weights = Weights::equal();
+            let mut works = Vec::new();
+            for _ in 0..3 {
+                let sorted = Sorted::new(keys.clone(), |key| weights.of(key));
+                let [cuts] = cut(ranks, [&sorted], 0.01);
+                let route = crate::route::Route::new(ranks, sorted, cuts);
+                let numbers: Vec<f64> = keys.iter().map(|key| *key as f64).collect();
+                let own = route.forward(ranks, &mut crate::traffic::Traffic::default(), &numbers, (1, 1));
+                let own: Vec<u64> = own.into_iter().map(|key| key as u64).collect();
+                let work: f64 = own.iter().map(take).sum();
+                works.push(work);
+                match weights.measured(ranks, &[own, vec![]], work) {
+                    Some(better) => weights = better,
+                    None => break,
+                }
+            }
+            works
+        });
+        let mean = 4.0 * (2000.0 + 5.0 * 2000.0) / 4.0;
+        let worst = |round: usize| {
+            shares
+                .iter()
+                .map(|works| works[round.min(works.len() - 1)] / mean)
+                .fold(0.0, f64::max)
+        };
+        assert!(worst(0) > 1.5 && worst(9) < 1.06, "{} then {}", worst(0), worst(9));
     }
 
     #[test]

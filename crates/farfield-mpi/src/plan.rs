@@ -5,15 +5,17 @@ use crate::communicator::Communicator;
 use crate::curve::Root;
 use crate::error::{Error, agree};
 use crate::local::{Local, Own};
-use crate::partition::{Sorted, cut};
+use crate::partition::{Sorted, Weights, cut};
 use crate::problem::{Points, Problem};
 use crate::report::{RankReport, Seconds};
 use crate::route::Route;
 use crate::sum::Sum;
 use crate::traffic::Traffic;
 use crate::tuning::{self, Far};
-use farfield::check::Check;
+use crate::wire::{Reader, Writer};
+use farfield::check::{Check, Measured};
 use farfield::kernel::Sizes;
+use farfield::verify::OutputError;
 use farfield::{Field, Precision};
 use rayon::prelude::*;
 use std::time::Instant;
@@ -46,15 +48,27 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         let tolerance = sum.options.order.is_none().then_some(usual);
         let far = match sum.options.order {
             Some(order) => Far::of_order(order),
-            None => Far::new::<D>(usual, sum.problem.derivatives()),
+            None => Far::new::<D>(usual, sum.problem.derivatives(), points.targets.is_some()),
         };
         if ranks.size() > 1 {
             sum.options.tolerance = Some(tuning::of_engine::<T>(usual));
         }
         let mut traffic = Traffic::default();
-        let (routes, own) = partition(ranks, &mut traffic, points);
-        let partition = start.elapsed().as_secs_f64();
-        let local = Local::new(ranks, &mut traffic, (&sum, far), &own)?;
+        let mut weights = Weights::equal();
+        let (mut routes, mut own) = partition(ranks, &mut traffic, &points, &weights);
+        let mut partition_seconds = start.elapsed().as_secs_f64();
+        let mut local = Local::new(ranks, &mut traffic, (&sum, far), &own)?;
+        for _ in 0..REPARTITIONS {
+            let Some(better) = weights.measured(ranks, &own.keys, local.work(&sum, &own)) else {
+                break;
+            };
+            weights = better;
+            let again = Instant::now();
+            drop(local);
+            (routes, own) = partition(ranks, &mut traffic, &points, &weights);
+            partition_seconds += again.elapsed().as_secs_f64();
+            local = Local::new(ranks, &mut traffic, (&sum, far), &own)?;
+        }
         let mut plan = Self {
             ranks,
             sum,
@@ -67,7 +81,7 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         };
         plan.report.planning = traffic;
         plan.report.seconds = Seconds {
-            partition,
+            partition: partition_seconds,
             essential: plan.local.seconds.0,
             plan: plan.local.seconds.1,
             total: start.elapsed().as_secs_f64(),
@@ -194,7 +208,7 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         farfield::check::correct(tolerance, &mut found, |factor, found| {
             wanted /= factor;
             let engine = tuning::of_engine::<T>(wanted);
-            let far = Far::new::<D>(wanted, self.sum.problem.derivatives());
+            let far = Far::new::<D>(wanted, self.sum.problem.derivatives(), self.own.targets.is_some());
             if far.order == self.local.far().order && self.sum.options.tolerance == Some(engine) {
                 return Ok(farfield::check::Attempt::NoBetterWay);
             }
@@ -224,6 +238,89 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         )
     }
 
+    /// The true error of a field that this plan gave for `strengths`, measured at random targets of all ranks. Called by all ranks
+    /// together.
+    ///
+    /// # Errors
+    /// [`Error::OnRank`] if strengths or field do not fit the plan.
+    pub fn verify(
+        &self,
+        strengths: &[T],
+        field: &Field<T, P::Output>,
+        samples: usize,
+        seed: u64,
+    ) -> Result<Vec<OutputError>, Error> {
+        let (problem, vectors) = (&self.sum.problem, self.sum.vectors);
+        agree(self.ranks, self.check_strengths(strengths))?;
+        agree(
+            self.ranks,
+            field.check_shape(problem.outputs(), vectors, self.routes[1].leaving()),
+        )?;
+        let mut traffic = Traffic::default();
+        let moved = self.routes[0].forward(
+            self.ranks,
+            &mut traffic,
+            strengths,
+            (vectors, problem.carried().of_source()),
+        );
+        let mut values = Vec::with_capacity(problem.outputs().len());
+        for output in problem.outputs() {
+            let own = field.get(*output).unwrap_or(&[]);
+            values.push(self.routes[1].forward(self.ranks, &mut traffic, own, (vectors, problem.components(*output))));
+        }
+        let samples = Samples::draw(self.ranks, self.own.targets().len(), samples, seed);
+        let check = samples.compare(self.ranks, &self.sum, &self.own, (&moved, &values), Vec::new())?;
+        let of_output = |measured: &Measured| OutputError {
+            output: measured.output,
+            relative_l2: measured.relative_l2,
+            maximum: None,
+        };
+        Ok(check.outputs.iter().map(of_output).collect())
+    }
+
+    /// The values of all ranks' fields on the first rank, output by output: in each vector, those of one rank after those of the ranks
+    /// before it. `None` on all other ranks. Called by all ranks together.
+    ///
+    /// # Errors
+    /// [`Error::OnRank`] if a field does not fit the plan.
+    pub fn gather(&self, field: &Field<T, P::Output>) -> Result<Option<Vec<Vec<T>>>, Error> {
+        let (problem, vectors) = (&self.sum.problem, self.sum.vectors);
+        agree(
+            self.ranks,
+            field.check_shape(problem.outputs(), vectors, self.routes[1].leaving()),
+        )?;
+        let mut writer = Writer::default();
+        writer.count(field.targets());
+        for output in problem.outputs() {
+            writer.values(field.get(*output).unwrap_or(&[]).iter().copied());
+        }
+        let parts = self.ranks.send(vec![(0, writer.finish())]);
+        if self.ranks.rank() != 0 {
+            return Ok(None);
+        }
+        let mut readers: Vec<(usize, Reader<'_>)> = Vec::with_capacity(parts.len());
+        for (_, bytes) in &parts {
+            let mut reader = Reader::new(bytes);
+            readers.push((reader.count(), reader));
+        }
+        let mut all = Vec::with_capacity(problem.outputs().len());
+        for output in problem.outputs() {
+            let width = problem.components(*output);
+            let of_ranks: Vec<Vec<T>> = readers
+                .iter_mut()
+                .map(|(targets, reader)| reader.values(vectors * *targets * width).collect())
+                .collect();
+            let of_vector = |vector: usize| {
+                of_ranks.iter().flat_map(move |values| {
+                    let length = values.len() / vectors;
+                    values[vector * length..(vector + 1) * length].iter().copied()
+                })
+            };
+            all.push((0..vectors).flat_map(of_vector).collect());
+        }
+        Ok(Some(all))
+    }
+
     /// What this rank had and did. The work of the engine is what its cost model expects.
     pub fn report(&self) -> RankReport {
         let (received, equivalent) = self.local.arriving();
@@ -235,6 +332,7 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
             equivalent,
             order: far.order,
             theta: far.theta,
+            work: self.local.work(&self.sum, &self.own),
             ..self.report
         }
     }
@@ -250,11 +348,15 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
     }
 }
 
+/// How often the curve is cut again where the work of ranks differs.
+const REPARTITIONS: usize = 2;
+
 /// Moves points to the ranks that sum at them. Called by all ranks together.
 fn partition<C: Communicator + ?Sized, T: Precision, const D: usize>(
     ranks: &C,
     traffic: &mut Traffic,
-    points: Points<'_, T, D>,
+    points: &Points<'_, T, D>,
+    weights: &Weights,
 ) -> ([Route; 2], Own<T, D>) {
     /// Pieces differ by less than this part of their weight.
     const SLACK: f64 = 0.01;
@@ -264,8 +366,8 @@ fn partition<C: Communicator + ?Sized, T: Precision, const D: usize>(
     let routes = if ranks.size() == 1 {
         [points.sources, targets].map(|set| Route::stay(set.len()))
     } else {
-        let sources = Sorted::new(keys(points.sources), |_| 1);
-        let targets = Sorted::new(keys(targets), |_| 1);
+        let sources = Sorted::new(keys(points.sources), |key| weights.of(key));
+        let targets = Sorted::new(keys(targets), |key| weights.of(key));
         let [of_sources, of_targets] = cut(ranks, [&sources, &targets], SLACK);
         [
             Route::new(ranks, sources, of_sources),

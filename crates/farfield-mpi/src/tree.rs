@@ -32,6 +32,25 @@ impl<const D: usize> Extent<D> {
         extent
     }
 
+    /// Whether it is around nothing.
+    pub fn is_empty(&self) -> bool {
+        (0..D).any(|axis| self.low[axis] > self.high[axis])
+    }
+
+    /// Around both.
+    pub fn join(&self, other: &Self) -> Self {
+        Self {
+            low: std::array::from_fn(|axis| self.low[axis].min(other.low[axis])),
+            high: std::array::from_fn(|axis| self.high[axis].max(other.high[axis])),
+        }
+    }
+
+    /// Half of the diagonal; zero of nothing.
+    pub fn half_diagonal(&self) -> f64 {
+        let square = |axis: usize| (0.5 * self.high[axis] - 0.5 * self.low[axis]).max(0.0).powi(2);
+        (0..D).map(square).sum::<f64>().sqrt()
+    }
+
     /// The centre.
     pub fn centre(&self) -> [f64; D] {
         std::array::from_fn(|axis| 0.5 * self.low[axis] + 0.5 * self.high[axis])

@@ -4,9 +4,11 @@ use farfield::Precision;
 
 /// The part of the tolerance that the engine of each rank gets; equivalent sources get [`FAR_SHARE`] of it. Both errors are
 /// independent, so their squares add up to less than one.
-const ENGINE_SHARE: f64 = 0.9;
+const ENGINE_SHARE: f64 = 0.85;
 /// See [`ENGINE_SHARE`].
-const FAR_SHARE: f64 = 0.4;
+const FAR_SHARE: f64 = 0.5;
+/// So many orders more for targets that are not the sources: near sources, which the errors are measured against, may be missing.
+const APART: usize = 2;
 /// The highest order of equivalent sources.
 pub const MAX_ORDER: usize = 40;
 /// The radius of a far box over its distance from targets, at most. The sources that must be sent as they are lie in a layer whose
@@ -85,8 +87,8 @@ pub struct Far {
 
 impl Far {
     /// What keeps the relative error of outputs within the tolerance; `derivatives` is how many derivatives of the potential they take,
-    /// at least.
-    pub fn new<const D: usize>(tolerance: f64, derivatives: usize) -> Self {
+    /// at least, `apart` whether the targets are not the sources.
+    pub fn new<const D: usize>(tolerance: f64, derivatives: usize, apart: bool) -> Self {
         let error = FAR_SHARE * tolerance;
         let errors = match D {
             3 => &IN_SPACE[derivatives.min(1)],
@@ -94,7 +96,7 @@ impl Far {
         };
         Self {
             theta: THETA,
-            order: errors.order(error),
+            order: (errors.order(error) + if apart { APART } else { 0 }).min(MAX_ORDER),
             core_tolerance: error,
         }
     }

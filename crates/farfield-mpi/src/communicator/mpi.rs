@@ -52,10 +52,9 @@ impl Mpi {
             let before = farfield_mpi_start();
             (before == 0, farfield_mpi_world())
         };
-        Self {
-            started,
-            ..Self::copy_of(world)
-        }
+        let mut ranks = Self::copy_of(world);
+        ranks.started = started;
+        ranks
     }
 
     /// The ranks of a communicator that somebody else made, by the number that `MPI_Comm_c2f` gives for it. Called by all its ranks

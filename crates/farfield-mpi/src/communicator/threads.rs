@@ -3,14 +3,21 @@
 use super::{Communicator, Message};
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A message on its way: from, to, and the how-manieth call it belongs to.
 type Address = (usize, usize, u64);
 
 #[derive(Debug, Default)]
+struct Letters {
+    waiting: HashMap<Address, Vec<u8>>,
+    /// A rank panicked: nobody may wait for it.
+    broken: bool,
+}
+
+#[derive(Debug, Default)]
 struct Post {
-    letters: Mutex<HashMap<Address, Vec<u8>>>,
+    letters: Mutex<Letters>,
     arrived: Condvar,
 }
 
@@ -47,18 +54,23 @@ impl Threads {
         })
     }
 
+    fn letters(&self) -> MutexGuard<'_, Letters> {
+        self.post.letters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn put(&self, to: usize, bytes: Vec<u8>) {
-        let mut letters = self.post.letters.lock().unwrap_or_else(PoisonError::into_inner);
-        letters.insert((self.rank, to, self.calls.get()), bytes);
+        let address = (self.rank, to, self.calls.get());
+        self.letters().waiting.insert(address, bytes);
         self.post.arrived.notify_all();
     }
 
     fn take(&self, from: usize) -> Vec<u8> {
         let address = (from, self.rank, self.calls.get());
-        let mut letters = self.post.letters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut letters = self.letters();
         loop {
-            match letters.remove(&address) {
+            match letters.waiting.remove(&address) {
                 Some(bytes) => return bytes,
+                None if letters.broken => panic!("rank {from} will not answer: a rank panicked"),
                 None => letters = self.post.arrived.wait(letters).unwrap_or_else(PoisonError::into_inner),
             }
         }
@@ -87,6 +99,15 @@ impl Threads {
         for (k, value) in values.iter_mut().enumerate() {
             let theirs = all.iter().map(|bytes| from_bytes(bytes.as_chunks::<B>().0[k]));
             *value = theirs.reduce(join).unwrap_or(*value);
+        }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.letters().broken = true;
+            self.post.arrived.notify_all();
         }
     }
 }
@@ -139,6 +160,15 @@ impl Communicator for Threads {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[should_panic(expected = "a rank panicked")]
+    fn nobody_waits_for_a_rank_that_panicked() {
+        Threads::run(3, |ranks| {
+            assert!(ranks.rank() != 2, "on purpose");
+            ranks.sum_all(&mut [1]);
+        });
+    }
 
     #[test]
     fn ranks_hear_each_other_in_order() {

@@ -8,6 +8,8 @@ pub use space::Space;
 
 use crate::equivalent::Carried;
 use farfield::kernel::Sizes;
+use farfield::plan::Parameters;
+use farfield::tuning::MachineProfile;
 use farfield::{Error, Field, Geometry, Options, Precision, SumOf};
 use std::fmt;
 
@@ -83,6 +85,9 @@ pub trait Problem<const D: usize>: Clone + fmt::Debug + Send + Sync {
 
     /// What a source of this strength and size adds to an output at its own place, where that counts: components into `value`.
     fn at_itself(&self, output: Self::Output, strength: &[f64], size: f64, value: &mut [f64]);
+
+    /// Nanoseconds of one thread that a plan of these parameters over so many sources and targets is expected to take.
+    fn work<T: Precision>(&self, plan: &Parameters, points: usize, has_sizes: bool, profile: &MachineProfile) -> f64;
 
     /// Values as a field, output by output.
     ///

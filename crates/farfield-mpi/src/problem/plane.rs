@@ -2,7 +2,9 @@
 
 use super::{Points, Problem};
 use crate::equivalent::Carried;
+use farfield::plan::Parameters;
 use farfield::plane::{Core, Field, Kernel, Output, Sum};
+use farfield::tuning::MachineProfile;
 use farfield::{Error, Options, Precision};
 
 /// A kernel in the plane.
@@ -92,6 +94,23 @@ impl Problem<2> for Plane {
             .iter_mut()
             .zip(strength)
             .for_each(|(value, strength)| *value = strength * log);
+    }
+
+    fn work<T: Precision>(&self, plan: &Parameters, points: usize, _: bool, profile: &MachineProfile) -> f64 {
+        let costs = &profile.of::<T>().plane;
+        let pairs = match self.kernel {
+            Kernel::Harmonic => costs.pair_harmonic,
+            Kernel::Log => costs.pair_log,
+        };
+        let pair = pairs[usize::from(self.outputs.contains(&Output::Derivative))];
+        let counts = &plan.interactions;
+        let Some(order) = plan.order else {
+            return counts.p2p as f64 * pair;
+        };
+        let p = order as f64;
+        let m2l = costs.m2l[0] + p * (costs.m2l[1] + p * costs.m2l[2]);
+        let at_points = (points as u64 + counts.m2p + counts.p2l) as f64 * p * costs.point_coefficient;
+        counts.p2p as f64 * pair + counts.m2l as f64 * m2l + at_points
     }
 
     fn field<T: Precision>(&self, vectors: usize, targets: usize, values: Vec<Vec<T>>) -> Result<Field<T>, Error> {

@@ -3,6 +3,8 @@
 use super::{Points, Problem};
 use crate::equivalent::Carried;
 use farfield::kernel::{Form, Kernel, Output};
+use farfield::plan::Parameters;
+use farfield::tuning::MachineProfile;
 use farfield::{Error, Field, Options, Precision, Sum};
 
 /// A kernel in space.
@@ -109,6 +111,27 @@ impl Problem<3> for Space {
             // All others are odd in r.
             _ => {}
         }
+    }
+
+    fn work<T: Precision>(&self, plan: &Parameters, points: usize, has_sizes: bool, profile: &MachineProfile) -> f64 {
+        let costs = profile.of::<T>();
+        let form = self.kernel.form();
+        let derivatives = self
+            .outputs
+            .iter()
+            .map(|output| output.derivatives())
+            .max()
+            .unwrap_or(0);
+        let pair = costs.pair(form, derivatives) * self.kernel.description().pair_cost(has_sizes);
+        let counts = &plan.interactions;
+        let Some(order) = plan.order else {
+            return counts.p2p as f64 * pair;
+        };
+        let mean_order = (order + plan.lowest_m2l_order.unwrap_or(order)) / 2;
+        let coefficients = ((order + 1) * (order + 1)) as f64 * costs.point_coefficient;
+        let expansions = form.expansions() as f64;
+        let at_points = (points as u64 + counts.m2p + counts.p2l) as f64 * coefficients;
+        counts.p2p as f64 * pair + expansions * (counts.m2l as f64 * costs.m2l(mean_order) + at_points)
     }
 
     fn field<T: Precision>(&self, vectors: usize, targets: usize, values: Vec<Vec<T>>) -> Result<Field<T>, Error> {
