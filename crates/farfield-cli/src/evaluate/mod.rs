@@ -3,12 +3,12 @@
 //! settings -> checked -> device -> points and charges -> plan and evaluate (the fastest of several) -> error -> results
 //! to a file -> report.
 
-mod input;
-mod kernel;
+pub mod input;
+pub mod kernel;
 mod record;
-mod settings;
+pub mod settings;
 mod summary;
-mod write;
+pub mod write;
 
 use crate::args::{EvaluateArgs, PrecisionName};
 use crate::failure::Failure;

@@ -1,0 +1,94 @@
+//! The program `farfield`: fast sums of long-range interactions from the command line.
+//!
+//! `main` parses, [`execute`] picks the command, the command does the work and hands back one text for standard output.
+//! Results go to standard output, progress and errors to standard error. The exit code is 0 for success, 2 for a
+//! command line that asks for something impossible, 1 for anything wrong with the data or the machine, 3 for a sum that
+//! was done but whose measured error exceeds its tolerance, and 4 for a run that a signal stopped after a step, with a
+//! checkpoint.
+//!
+//! It is a library only so that `farfield-mpi` can share options and how they become sums: no interface for others.
+
+#[doc(hidden)]
+pub mod args;
+mod bench;
+#[doc(hidden)]
+pub mod device;
+#[doc(hidden)]
+pub mod evaluate;
+#[doc(hidden)]
+pub mod failure;
+mod info;
+#[doc(hidden)]
+pub mod layout;
+#[cfg(test)]
+mod mutations;
+mod plot;
+mod poisson;
+#[doc(hidden)]
+pub mod print;
+#[doc(hidden)]
+pub mod problem;
+#[doc(hidden)]
+pub mod profile;
+mod reproduce;
+mod run;
+mod sample;
+mod selftest;
+mod shell;
+mod sweep;
+#[doc(hidden)]
+pub mod threads;
+mod validate;
+mod view;
+
+use args::{Cli, Command};
+use clap::Parser;
+use failure::Failure;
+use farfield::simd::{LEVEL_VARIABLE, SimdLevel};
+use std::process::ExitCode;
+
+/// The program.
+pub fn main() -> ExitCode {
+    // A wrong command line ends here, with exit code 2; so do `--help` and `--version`, with 0.
+    let cli = Cli::parse();
+    match execute(cli).and_then(|text| print::result(&text)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+/// Does what was asked and returns what it has to say on standard output.
+fn execute(cli: Cli) -> Result<String, Failure> {
+    check_level_variable()?;
+    match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Resume(args) => run::resume(&args),
+        Command::Sample(args) => sample::run(&args),
+        Command::Plot(args) => plot::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
+        Command::Validate(args) => validate::run(&args),
+        Command::View(args) => view::run(&args),
+        Command::Schema => Ok(run::schema()),
+        Command::Evaluate(args) => evaluate::run(*args),
+        Command::Poisson(args) => poisson::run(*args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
+        Command::Selftest(args) => selftest::run(&args),
+    }
+}
+
+/// Refuses an instruction set from the environment that does not exist or that this machine lacks.
+fn check_level_variable() -> Result<(), Failure> {
+    let available = SimdLevel::available().into_iter().map(SimdLevel::name);
+    match SimdLevel::asked_for() {
+        Some(Err(reason)) => Err(Failure::Usage(format!(
+            "{LEVEL_VARIABLE}={}: {reason}; this machine has {}",
+            reason.name(),
+            available.collect::<Vec<_>>().join(", ")
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,232 @@
+//! The true error of a sum over ranks, measured at some targets: every rank sums all its sources at them, and these sums add up.
+
+use crate::communicator::Communicator;
+use crate::error::{Error, agree};
+use crate::local::Own;
+use crate::problem::{Points, Problem};
+use crate::sum::Sum;
+use crate::wire::{Reader, Writer};
+use farfield::check::{Check, Measured};
+use farfield::kernel::Sizes;
+use farfield::points::Random;
+use farfield::{Method, Options, Precision};
+
+/// At how many targets of all ranks every evaluation looks.
+pub const SAMPLES: usize = 64;
+
+/// Targets drawn from those of all ranks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Samples {
+    /// How many there are on all ranks.
+    count: usize,
+    /// Whether these are all targets there are.
+    complete: bool,
+    /// Those that this rank has: which sample, which of its targets.
+    own: Vec<(usize, usize)>,
+}
+
+impl Samples {
+    /// Draws `most` of the targets of all ranks, of which this rank has `targets`. Called by all ranks together.
+    pub fn draw(ranks: &(impl Communicator + ?Sized), targets: usize, most: usize, seed: u64) -> Self {
+        let counts = ranks.all_gather(&(targets as u64).to_ne_bytes());
+        let counts = counts
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| u64::from_ne_bytes(*bytes) as usize);
+        let (mut all, mut first) = (0, 0);
+        for (rank, count) in counts.enumerate() {
+            if rank == ranks.rank() {
+                first = all;
+            }
+            all += count;
+        }
+        // One at random from each of equal stretches of all targets, which are in the order of the curve.
+        let count = all.min(most);
+        let mut random = Random::new(seed);
+        let mut own = Vec::new();
+        for sample in 0..count {
+            let (low, high) = (sample * all / count, (sample + 1) * all / count);
+            let target = low + (random.next_u64() % (high - low) as u64) as usize;
+            if (first..first + targets).contains(&target) {
+                own.push((sample, target - first));
+            }
+        }
+        Self {
+            count,
+            complete: count == all,
+            own,
+        }
+    }
+
+    /// Compares values at own targets with the true sums over all ranks. `rounding` is what rounding alone may leave of each output,
+    /// as this rank's engine found. Called by all ranks together.
+    ///
+    /// # Errors
+    /// [`Error::OnRank`] if a rank could not sum.
+    pub fn compare<P: Problem<D>, T: Precision, const D: usize>(
+        &self,
+        ranks: &(impl Communicator + ?Sized),
+        sum: &Sum<P>,
+        own: &Own<T, D>,
+        (strengths, values): (&[T], &[Vec<T>]),
+        rounding: Vec<f64>,
+    ) -> Result<Check, Error> {
+        let places = self.places(ranks, own);
+        let sums = agree(ranks, true_sums(sum, own, strengths, &places))?;
+        let truth = add_up(ranks, &sums);
+        let mut measured = Vec::new();
+        let mut offset = 0;
+        for (k, output) in sum.problem.outputs().iter().enumerate() {
+            let rows = sum.vectors * self.count;
+            let width = sum.problem.components(*output);
+            let truth = &truth[offset..offset + rows * width];
+            offset += rows * width;
+            let mut squares = vec![0.0; 2 * rows];
+            let (errors, norms) = squares.split_at_mut(rows);
+            for (sample, target) in &self.own {
+                for vector in 0..sum.vectors {
+                    let row = vector * self.count + sample;
+                    let value = &values[k][(vector * own.targets().len() + target) * width..][..width];
+                    let itself = self.at_itself(sum, own, strengths, (vector, *target), *output);
+                    for c in 0..width {
+                        let truth = truth[row * width + c] - itself.get(c).unwrap_or(&0.0);
+                        errors[row] += (value[c].to_f64() - truth).powi(2);
+                        norms[row] += truth * truth;
+                    }
+                }
+            }
+            // Each sample is one rank's: all others have zeros, and the largest is its value.
+            ranks.max_all(&mut squares);
+            let mut worst = [rounding.get(k).copied().unwrap_or(0.0)];
+            ranks.max_all(&mut worst);
+            measured.push(estimate(P::name(*output), &squares, worst[0], self.complete));
+        }
+        Ok(Check {
+            targets: self.count,
+            complete: self.complete,
+            attempts: 1,
+            outputs: measured,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// The places of all samples, on every rank.
+    fn places<T: Precision, const D: usize>(
+        &self,
+        ranks: &(impl Communicator + ?Sized),
+        own: &Own<T, D>,
+    ) -> Vec<[f64; D]> {
+        // Each place is one rank's: the sum of its bits and of zeros is its bits.
+        let mut bits = vec![0; D * self.count];
+        for (sample, target) in &self.own {
+            for axis in 0..D {
+                bits[D * sample + axis] = own.targets()[*target][axis].to_f64().to_bits();
+            }
+        }
+        ranks.sum_all(&mut bits);
+        let numbers: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
+        numbers.as_chunks::<D>().0.to_vec()
+    }
+
+    /// What a target that is a source adds to itself, which does not count.
+    fn at_itself<P: Problem<D>, T: Precision, const D: usize>(
+        &self,
+        sum: &Sum<P>,
+        own: &Own<T, D>,
+        strengths: &[T],
+        (vector, target): (usize, usize),
+        output: P::Output,
+    ) -> Vec<f64> {
+        if own.targets.is_some() || sum.problem.counts_self() {
+            return Vec::new();
+        }
+        let numbers = sum.problem.carried().of_source();
+        let row = &strengths[(vector * own.sources.len() + target) * numbers..][..numbers];
+        let strength: Vec<f64> = row.iter().map(|s| s.to_f64()).collect();
+        let mut value = vec![0.0; sum.problem.components(output)];
+        sum.problem.at_itself(output, &strength, own.size(target), &mut value);
+        value
+    }
+}
+
+/// The sums over this rank's sources at given places, in double precision, output by output.
+fn true_sums<P: Problem<D>, T: Precision, const D: usize>(
+    sum: &Sum<P>,
+    own: &Own<T, D>,
+    strengths: &[T],
+    places: &[[f64; D]],
+) -> Result<Vec<f64>, farfield::Error> {
+    /// Sources are converted so many at a time.
+    const PIECE: usize = 1 << 16;
+    let problem = &sum.problem;
+    let lengths: usize = problem.outputs().iter().map(|output| problem.components(*output)).sum();
+    let mut sums = vec![0.0; lengths * sum.vectors * places.len()];
+    let options = Options {
+        method: Method::Direct,
+        no_check: true,
+        // Direct sums take roots as exactly as the tolerance asks.
+        tolerance: Some(1e-12),
+        simd: sum.options.simd,
+        profile: sum.options.profile.clone(),
+        ..Options::default()
+    };
+    let (all, numbers) = (own.sources.len(), problem.carried().of_source());
+    for first in (0..all).step_by(PIECE) {
+        let last = (first + PIECE).min(all);
+        let points: Vec<[f64; D]> = own.sources[first..last]
+            .iter()
+            .map(|point| point.map(T::to_f64))
+            .collect();
+        let sizes = match &own.sizes {
+            Sizes::None => Sizes::None,
+            Sizes::Global(size) => Sizes::Global(size.to_f64()),
+            Sizes::PerSource(sizes) => Sizes::PerSource(sizes[first..last].iter().map(|size| size.to_f64()).collect()),
+        };
+        let of_vector = |vector: usize| &strengths[(vector * all + first) * numbers..(vector * all + last) * numbers];
+        let strengths: Vec<f64> = (0..sum.vectors).flat_map(of_vector).map(|s| s.to_f64()).collect();
+        let points = Points::new(&points).targets(places).sizes(sizes);
+        let field = problem
+            .sum(points, sum.vectors, &options)
+            .plan()?
+            .evaluate(&strengths)?;
+        let values = field.into_values().into_iter().flatten();
+        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+    }
+    Ok(sums)
+}
+
+/// The sum of every rank's numbers, in the order of ranks: the same bits on all of them.
+fn add_up(ranks: &(impl Communicator + ?Sized), own: &[f64]) -> Vec<f64> {
+    let mut writer = Writer::default();
+    writer.values(own.iter().copied());
+    let all = ranks.all_gather(&writer.finish());
+    let mut sums = vec![0.0; own.len()];
+    let mut reader = Reader::new(&all);
+    for _ in 0..ranks.size() {
+        sums.iter_mut()
+            .zip(reader.values::<f64>(own.len()))
+            .for_each(|(sum, value)| *sum += value);
+    }
+    sums
+}
+
+/// The relative error over all targets from squared errors and squared values at some, and what it hardly exceeds.
+fn estimate(output: &'static str, squares: &[f64], rounding: f64, complete: bool) -> Measured {
+    let (errors, norms) = squares.split_at(squares.len() / 2);
+    let count = errors.len().max(1) as f64;
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / count;
+    let (error, norm) = (mean(errors), mean(norms));
+    let variance = errors.iter().map(|square| (square - error).powi(2)).sum::<f64>() / count;
+    let spread = if complete { 0.0 } else { 2.0 * (variance / count).sqrt() };
+    let relative = |square: f64| match (square, norm) {
+        (0.0, _) => 0.0,
+        (square, norm) => (square / norm.max(f64::MIN_POSITIVE)).sqrt(),
+    };
+    Measured {
+        output,
+        relative_l2: relative(error),
+        upper: relative(error + spread),
+        rounding,
+    }
+}

@@ -1,0 +1,266 @@
+//! Regular harmonics in space and in the plane: the functions whose sums over sources are their moments.
+//!
+//! In space these are the real solid harmonics $R_n^m$, in Schmidt's normalisation, so that
+//! $\sum_m R_n^m(x) R_n^m(y) = |x|^n |y|^n P_n(\cos\gamma)$. In the plane they are the real and imaginary parts of $z^n$.
+//! Both are numbered by degree, and both come from recurrences that know no angles.
+
+/// The degree of each harmonic up to degree `order`, in their sequence.
+pub fn degrees<const D: usize>(order: usize) -> Vec<usize> {
+    (0..=order)
+        .flat_map(|degree| std::iter::repeat_n(degree, width::<D>(degree)))
+        .collect()
+}
+
+/// How many harmonics there are up to degree `order`.
+pub fn count<const D: usize>(order: usize) -> usize {
+    match D {
+        3 => (order + 1) * (order + 1),
+        _ => 2 * order + 1,
+    }
+}
+
+fn width<const D: usize>(degree: usize) -> usize {
+    match (D, degree) {
+        (3, _) => 2 * degree + 1,
+        (_, 0) => 1,
+        _ => 2,
+    }
+}
+
+/// How many points the recurrences take at once, so that the compiler can use vector registers.
+pub const LANES: usize = 8;
+
+/// A number for each of [`LANES`] points.
+pub type Lanes = [f64; LANES];
+
+/// Recurrences of harmonics up to one order, with their constants.
+#[derive(Debug, Clone)]
+pub struct Recurrence {
+    order: usize,
+    /// In space, of degree n and m below it: what z times the harmonic one degree lower, and r^2 times that two degrees lower, are
+    /// multiplied with.
+    factors: Vec<[f64; 2]>,
+    /// In space, of m: what the harmonic of degree m is multiplied with.
+    diagonal: Vec<f64>,
+}
+
+impl Recurrence {
+    /// Recurrences up to degree `order`.
+    pub fn new(order: usize) -> Self {
+        let root = |value: usize| (value as f64).sqrt();
+        let factors = (0..=order).flat_map(|n| {
+            (0..n).map(move |m| {
+                let norm = root(n * n - m * m);
+                let below = if n >= m + 2 {
+                    root((n - 1) * (n - 1) - m * m)
+                } else {
+                    0.0
+                };
+                [(2 * n - 1) as f64 / norm, below / norm]
+            })
+        });
+        let diagonal = (0..=order).map(|m| match m {
+            0 | 1 => 1.0,
+            _ => root(2 * m - 1) / root(2 * m),
+        });
+        Self {
+            order,
+            factors: factors.collect(),
+            diagonal: diagonal.collect(),
+        }
+    }
+
+    /// The highest degree.
+    pub fn order(&self) -> usize {
+        self.order
+    }
+
+    /// The harmonics at some points, one after the other into `values`.
+    pub fn evaluate<const D: usize>(&self, points: &[Lanes; D], values: &mut [Lanes]) {
+        match D {
+            3 => self.in_space([&points[0], &points[1], &points[D - 1]], values),
+            _ => self.in_plane([&points[0], &points[D - 1]], values),
+        }
+    }
+
+    fn in_plane(&self, [x, y]: [&Lanes; 2], values: &mut [Lanes]) {
+        values[0] = [1.0; LANES];
+        let mut power = ([1.0; LANES], [0.0; LANES]);
+        for pair in values[1..].chunks_exact_mut(2) {
+            power = times(&power, x, y);
+            (pair[0], pair[1]) = power;
+        }
+    }
+
+    fn in_space(&self, [x, y, z]: [&Lanes; 3], values: &mut [Lanes]) {
+        let r2: Lanes = std::array::from_fn(|l| x[l] * x[l] + y[l] * y[l] + z[l] * z[l]);
+        // Harmonic m >= 0 of degree n is at n^2 + 2 m - 1 with its sine after it; that of m = 0 is at n^2.
+        let at = |n: usize, m: usize| if m == 0 { n * n } else { n * n + 2 * m - 1 };
+        values[0] = [1.0; LANES];
+        let mut power = ([1.0; LANES], [0.0; LANES]);
+        for n in 1..=self.order {
+            power = times(&power, x, y);
+            for part in [&mut power.0, &mut power.1] {
+                part.iter_mut().for_each(|value| *value *= self.diagonal[n]);
+            }
+            (values[at(n, n)], values[at(n, n) + 1]) = power;
+            let factors = &self.factors[n * (n - 1) / 2..][..n];
+            for (m, [up, below]) in factors.iter().enumerate() {
+                for part in 0..=usize::from(m > 0) {
+                    let lower = values[at(n - 1, m) + part];
+                    let lowest = if n >= m + 2 {
+                        values[at(n - 2, m) + part]
+                    } else {
+                        [0.0; LANES]
+                    };
+                    values[at(n, m) + part] = std::array::from_fn(|l| up * z[l] * lower[l] - below * r2[l] * lowest[l]);
+                }
+            }
+        }
+    }
+
+    /// The harmonics at a point and their derivatives along `direction` there.
+    pub fn along<const D: usize>(&self, point: [f64; D], direction: [f64; D], values: &mut [[f64; 2]]) {
+        // Harmonics are polynomials of degree `order`: the derivative of their interpolant over `order + 1` steps is exact, but
+        // the derivative of the recurrences is exact without steps. Lane 0 is the value, lane 1 the derivative.
+        match D {
+            3 => self.along_in_space(
+                [point[0], point[1], point[D - 1]],
+                [direction[0], direction[1], direction[D - 1]],
+                values,
+            ),
+            _ => self.along_in_plane([point[0], point[D - 1]], [direction[0], direction[D - 1]], values),
+        }
+    }
+
+    fn along_in_plane(&self, x: [f64; 2], d: [f64; 2], values: &mut [[f64; 2]]) {
+        values[0] = [1.0, 0.0];
+        let mut power = ([1.0, 0.0], [0.0, 0.0]);
+        for pair in values[1..].chunks_exact_mut(2) {
+            power = dual_times(power, [x[0], d[0]], [x[1], d[1]]);
+            (pair[0], pair[1]) = power;
+        }
+    }
+
+    fn along_in_space(&self, x: [f64; 3], d: [f64; 3], values: &mut [[f64; 2]]) {
+        let at = |n: usize, m: usize| if m == 0 { n * n } else { n * n + 2 * m - 1 };
+        let r2 = [
+            x.iter().map(|c| c * c).sum::<f64>(),
+            2.0 * x.iter().zip(d).map(|(c, d)| c * d).sum::<f64>(),
+        ];
+        values[0] = [1.0, 0.0];
+        let mut power = ([1.0, 0.0], [0.0, 0.0]);
+        for n in 1..=self.order {
+            power = dual_times(power, [x[0], d[0]], [x[1], d[1]]);
+            power = (
+                power.0.map(|v| v * self.diagonal[n]),
+                power.1.map(|v| v * self.diagonal[n]),
+            );
+            (values[at(n, n)], values[at(n, n) + 1]) = power;
+            let factors = &self.factors[n * (n - 1) / 2..][..n];
+            for (m, [up, below]) in factors.iter().enumerate() {
+                for part in 0..=usize::from(m > 0) {
+                    let lower = dual([x[2], d[2]], values[at(n - 1, m) + part]);
+                    let lowest = if n >= m + 2 {
+                        dual(r2, values[at(n - 2, m) + part])
+                    } else {
+                        [0.0; 2]
+                    };
+                    values[at(n, m) + part] = [up * lower[0] - below * lowest[0], up * lower[1] - below * lowest[1]];
+                }
+            }
+        }
+    }
+}
+
+/// A complex number for each lane, times x + iy.
+fn times((re, im): &(Lanes, Lanes), x: &Lanes, y: &Lanes) -> (Lanes, Lanes) {
+    (
+        std::array::from_fn(|l| re[l] * x[l] - im[l] * y[l]),
+        std::array::from_fn(|l| re[l] * y[l] + im[l] * x[l]),
+    )
+}
+
+/// The product of two numbers that carry a derivative.
+fn dual(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+    [a[0] * b[0], a[0] * b[1] + a[1] * b[0]]
+}
+
+/// [`times`] of numbers that carry a derivative.
+fn dual_times((re, im): ([f64; 2], [f64; 2]), x: [f64; 2], y: [f64; 2]) -> ([f64; 2], [f64; 2]) {
+    let (a, b, c, d) = (dual(re, x), dual(im, y), dual(re, y), dual(im, x));
+    ([a[0] - b[0], a[1] - b[1]], [c[0] + d[0], c[1] + d[1]])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn legendre(order: usize, t: f64) -> Vec<f64> {
+        let mut p = vec![1.0, t];
+        for n in 2..=order {
+            let n_ = n as f64;
+            p.push(((2.0 * n_ - 1.0) * t * p[n - 1] - (n_ - 1.0) * p[n - 2]) / n_);
+        }
+        p
+    }
+
+    fn at<const D: usize>(recurrence: &Recurrence, point: [f64; D]) -> Vec<f64> {
+        let mut values = vec![[0.0; LANES]; count::<D>(recurrence.order())];
+        recurrence.evaluate(&point.map(|c| [c; LANES]), &mut values);
+        values.iter().map(|lanes| lanes[3]).collect()
+    }
+
+    #[test]
+    fn harmonics_of_two_points_add_up_to_legendre_polynomials() {
+        let (order, x, y) = (12, [0.3, -0.7, 0.45], [-0.2, 0.5, 0.9]);
+        let recurrence = Recurrence::new(order);
+        let (a, b) = (at(&recurrence, x), at(&recurrence, y));
+        let norm = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
+        let cosine = (0..3).map(|k| x[k] * y[k]).sum::<f64>() / (norm(x) * norm(y));
+        let expected = legendre(order, cosine);
+        for n in 0..=order {
+            let sum: f64 = (n * n..(n + 1) * (n + 1)).map(|k| a[k] * b[k]).sum();
+            let radii = (norm(x) * norm(y)).powi(n as i32);
+            assert!(
+                (sum - radii * expected[n]).abs() < 1e-13,
+                "degree {n}: {sum} against {}",
+                radii * expected[n]
+            );
+        }
+        assert_eq!(degrees::<3>(2), [0, 1, 1, 1, 2, 2, 2, 2, 2]);
+    }
+
+    #[test]
+    fn harmonics_of_the_plane_are_powers() {
+        let values = at(&Recurrence::new(3), [0.5, 2.0]);
+        // (1/2 + 2i)^2 and its cube.
+        let expected = [1.0, 0.5, 2.0, -3.75, 2.0, -5.875, -6.5];
+        assert!(
+            values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-14),
+            "{values:?}"
+        );
+        assert_eq!(degrees::<2>(2), [0, 1, 1, 2, 2]);
+    }
+
+    #[test]
+    fn derivatives_are_those_of_the_harmonics() {
+        fn check<const D: usize>(point: [f64; D], direction: [f64; D]) {
+            let recurrence = Recurrence::new(9);
+            let mut values = vec![[0.0; 2]; count::<D>(9)];
+            recurrence.along(point, direction, &mut values);
+            let step = 1e-6;
+            let shifted = |s: f64| at::<D>(&recurrence, std::array::from_fn(|k| point[k] + s * direction[k]));
+            let (up, down, here) = (shifted(step), shifted(-step), shifted(0.0));
+            for (k, [value, derivative]) in values.iter().enumerate() {
+                assert!((value - here[k]).abs() < 1e-14);
+                assert!(
+                    (derivative - (up[k] - down[k]) / (2.0 * step)).abs() < 1e-8,
+                    "harmonic {k}"
+                );
+            }
+        }
+        check([0.3, -0.7, 0.45], [0.1, 0.8, -0.5]);
+        check([0.3, -0.7], [0.1, 0.8]);
+    }
+}

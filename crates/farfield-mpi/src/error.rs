@@ -1,0 +1,128 @@
+//! What can go wrong on a rank, known to all of them.
+
+use crate::communicator::Communicator;
+
+/// Why a sum over ranks failed. Every rank gets the same.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A rank could not do its part: its input is wrong, or its machine does not allow it.
+    #[error("rank {rank}: {message}")]
+    OnRank {
+        /// The first rank that failed.
+        rank: usize,
+        /// What it said.
+        message: String,
+        /// Whether an option is the cause, not the data or the machine.
+        of_options: bool,
+    },
+    /// There is no MPI in this build.
+    #[error(
+        "built without MPI: install it (libopenmpi-dev, or a module of the cluster), so that mpicc is found, and build again"
+    )]
+    NoMpi,
+}
+
+/// A step that may fail on some ranks: either all go on, or all end with the first rank's error. Called by all ranks together.
+///
+/// # Errors
+/// [`Error::OnRank`] if a rank failed.
+pub fn agree<C: Communicator + ?Sized, R>(ranks: &C, own: Result<R, farfield::Error>) -> Result<R, Error> {
+    let words = own
+        .as_ref()
+        .err()
+        .map(|error| (error.to_string(), is_of_options(error)));
+    match (agree_on(ranks, words), own) {
+        (Some(error), _) => Err(error),
+        (None, Ok(result)) => Ok(result),
+        // Cannot be: a rank that fails says so.
+        (None, Err(error)) => Err(Error::OnRank {
+            rank: ranks.rank(),
+            message: error.to_string(),
+            of_options: is_of_options(&error),
+        }),
+    }
+}
+
+/// The error of the first rank that has one: what it says, and whether an option is the cause. Called by all ranks together.
+pub fn agree_on<C: Communicator + ?Sized>(ranks: &C, own: Option<(String, bool)>) -> Option<Error> {
+    let mut failed = [own.is_some().into()];
+    ranks.sum_all(&mut failed);
+    if failed[0] == 0 {
+        return None;
+    }
+    let statuses = ranks.all_gather(&[match &own {
+        None => 0,
+        Some((_, false)) => 1,
+        Some((_, true)) => 2,
+    }]);
+    let rank = statuses.iter().position(|status| *status > 0)?;
+    let own = own.map(|(message, _)| message).filter(|_| ranks.rank() == rank);
+    let outgoing = match &own {
+        Some(message) => (0..ranks.size()).map(|to| (to, message.clone().into_bytes())).collect(),
+        None => Vec::new(),
+    };
+    let received = ranks.send(outgoing);
+    let message = received
+        .first()
+        .map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned());
+    Some(Error::OnRank {
+        rank,
+        message: message.unwrap_or_default(),
+        of_options: statuses[rank] == 2,
+    })
+}
+
+/// Whether the error is about options, which all ranks share.
+fn is_of_options(error: &farfield::Error) -> bool {
+    use farfield::Error as E;
+    matches!(
+        error,
+        E::Tolerance { .. }
+            | E::Output { .. }
+            | E::MissingSize { .. }
+            | E::UselessSizes { .. }
+            | E::UnboundedGradient
+            | E::MethodInPlane { .. }
+            | E::NotAnalytic { .. }
+            | E::Parameter { .. }
+            | E::NegativeSize { .. }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::communicator::Threads;
+
+    #[test]
+    fn every_rank_gets_the_first_error() {
+        let results = Threads::run(4, |ranks| {
+            let own = match ranks.rank() {
+                1 | 3 => Err(farfield::Error::NegativeSize {
+                    index: ranks.rank(),
+                    value: -1.0,
+                }),
+                _ => Ok(()),
+            };
+            agree(ranks, own)
+        });
+        for result in results {
+            let Err(Error::OnRank {
+                rank,
+                message,
+                of_options,
+            }) = result
+            else {
+                panic!("no error");
+            };
+            assert_eq!((rank, of_options), (1, true));
+            assert!(message.contains("source 1"), "{message}");
+        }
+        assert!(
+            Threads::run(3, |ranks| agree(ranks, Ok(ranks.rank())))
+                .iter()
+                .all(Result::is_ok)
+        );
+    }
+}

@@ -1,0 +1,288 @@
+//! The locally essential sources: what a rank must know of the others' sources to sum at its own targets.
+//!
+//! Every rank describes where its targets are by a few boxes. For each other rank, the owner of sources walks its own tree: a box that is
+//! far from those targets and has many sources is sent as equivalent sources, any other leaf as it is. Who
+//! receives that sums over it as over its own; all of it together acts at its targets as all sources of all ranks do.
+
+use crate::communicator::{Communicator, Message};
+use crate::equivalent::{SPHERE, Sources, Sphere, stands_for_many};
+use crate::route::deliver;
+use crate::traffic::Traffic;
+use crate::tree::{Extent, Tree};
+use crate::tuning::Far;
+use crate::wire::{Reader, Writer};
+use farfield::simd::Real;
+use std::collections::BTreeMap;
+
+/// Where a rank's targets are is told in so many boxes.
+pub const BOXES: usize = 32;
+
+/// What this rank sends to another one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Parcel {
+    /// To whom.
+    pub rank: usize,
+    /// Sources as they are, in the order of the curve.
+    pub points: Vec<u32>,
+    /// Boxes of sources that are all at one place: one source with the sum of their strengths.
+    pub places: Vec<usize>,
+    /// Boxes sent as equivalent sources.
+    pub boxes: Vec<usize>,
+}
+
+/// Walks the tree for targets in the boxes of `there`. `reach` says how far cores of a size reach.
+pub fn walk<const D: usize>(
+    tree: &Tree<D>,
+    there: &[Extent<D>],
+    far: &Far,
+    equivalents: usize,
+    reach: impl Fn(f64) -> f64,
+) -> Parcel {
+    let mut parcel = Parcel::default();
+    if there.is_empty() || tree.nodes.is_empty() {
+        return parcel;
+    }
+    let mut open = vec![0];
+    while let Some(k) = open.pop() {
+        let node = &tree.nodes[k];
+        let distance = there
+            .iter()
+            .map(|extent| extent.distance(node.centre))
+            .fold(f64::INFINITY, f64::min);
+        let is_far = node.radius <= far.theta * distance && distance > node.radius + reach(node.core);
+        if is_far && stands_for_many(tree, k, equivalents) {
+            parcel.boxes.push(k);
+        } else if is_far && node.radius == 0.0 {
+            parcel.places.push(k);
+        } else if node.is_leaf() {
+            parcel.points.extend(tree.points_of(k));
+        } else {
+            // Children in their order: the last pushed is taken first.
+            open.extend((node.children.0..node.children.1).rev());
+        }
+    }
+    parcel
+}
+
+/// What arrives from another rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    rank: usize,
+    /// Sources as they are, those of one place merged.
+    points: usize,
+    /// Boxes of equivalent sources.
+    boxes: usize,
+}
+
+/// The ways of essential sources: what is sent, what arrives.
+#[derive(Debug, Clone, Default)]
+pub struct Essential {
+    parcels: Vec<Parcel>,
+    arrivals: Vec<Arrival>,
+}
+
+/// Points that arrive, with the sizes of their cores where sources have their own.
+#[derive(Debug)]
+pub struct Imported<'a, T, const D: usize> {
+    /// Appended to this rank's own sources.
+    pub points: &'a mut Vec<[T; D]>,
+    /// Appended to the sizes of these, where each has its own; equivalent sources have none.
+    pub sizes: Option<&'a mut Vec<T>>,
+}
+
+impl Essential {
+    /// Sends positions and receives those of the ranks `senders`. Called by all ranks together; no parcel is empty, and every rank knows
+    /// who sends to it.
+    pub fn new<T: Real, const D: usize>(
+        ranks: &(impl Communicator + ?Sized),
+        traffic: &mut Traffic,
+        (parcels, senders): (Vec<Parcel>, &[usize]),
+        (tree, sphere): (&Tree<D>, &Sphere<D>),
+        own: Imported<'_, T, D>,
+    ) -> Self {
+        let Imported { points, mut sizes } = own;
+        let first_of = |node: &usize| tree.points_of(*node)[0];
+        let pack = |parcel: &Parcel| {
+            let mut writer = Writer::default();
+            writer.count(parcel.points.len() + parcel.places.len());
+            writer.count(parcel.boxes.len());
+            let sent: Vec<u32> = parcel
+                .points
+                .iter()
+                .copied()
+                .chain(parcel.places.iter().map(first_of))
+                .collect();
+            for index in &sent {
+                writer.values(points[*index as usize].into_iter());
+            }
+            if let Some(sizes) = &sizes {
+                let of_points = sent
+                    .iter()
+                    .take(parcel.points.len())
+                    .map(|index| sizes[*index as usize]);
+                let of_places = parcel.places.iter().map(|node| T::from_f64(tree.nodes[*node].core));
+                writer.values(of_points.chain(of_places).collect::<Vec<T>>().into_iter());
+            }
+            for node in &parcel.boxes {
+                let node = &tree.nodes[*node];
+                writer.values(node.centre.into_iter());
+                writer.values([node.radius].into_iter());
+            }
+            (parcel.rank, writer.finish())
+        };
+        let outgoing: Vec<Message> = parcels.iter().map(pack).collect();
+        let length = |(rank, bytes): &Message| (*rank, (bytes.len() as u64).to_ne_bytes().to_vec());
+        let announced = senders.iter().map(|rank| (*rank, size_of::<u64>())).collect();
+        let lengths = deliver(ranks, traffic, outgoing.iter().map(length).collect(), announced);
+        let expected = lengths.iter().map(|(rank, bytes)| (*rank, Reader::new(bytes).count()));
+        let incoming = deliver(ranks, traffic, outgoing, expected.collect());
+        let mut arrivals = Vec::with_capacity(incoming.len());
+        for (rank, bytes) in &incoming {
+            let mut reader = Reader::new(bytes);
+            let arrival = Arrival {
+                rank: *rank,
+                points: reader.count(),
+                boxes: reader.count(),
+            };
+            reader.points(arrival.points, points);
+            if let Some(sizes) = &mut sizes {
+                sizes.extend(reader.values::<T>(arrival.points));
+                sizes.extend(std::iter::repeat_n(T::ZERO, arrival.boxes * sphere.count()));
+            }
+            for _ in 0..arrival.boxes {
+                let mut numbers = reader.values::<f64>(D + 1);
+                let centre = std::array::from_fn(|_| numbers.next().unwrap_or(0.0));
+                let radius = SPHERE * numbers.next().unwrap_or(0.0);
+                points.extend((0..sphere.count()).map(|k| sphere.place(k, centre, radius).map(T::from_f64)));
+            }
+            arrivals.push(arrival);
+        }
+        Self { parcels, arrivals }
+    }
+
+    /// The boxes whose equivalent sources are sent to anyone.
+    pub fn boxes(&self) -> impl Iterator<Item = usize> + '_ {
+        self.parcels.iter().flat_map(|parcel| parcel.boxes.iter().copied())
+    }
+
+    /// Sources that arrive: as they are, and equivalent ones.
+    pub fn arriving(&self, sphere: usize) -> (usize, usize) {
+        let points = self.arrivals.iter().map(|arrival| arrival.points).sum();
+        let boxes: usize = self.arrivals.iter().map(|arrival| arrival.boxes).sum();
+        (points, boxes * sphere)
+    }
+
+    /// Sends strengths, those of boxes from `equivalents`, and receives the other ranks'. What arrives is appended to this rank's own
+    /// in each vector, and after it `of_segments`, those of segments of ranks. Called by all ranks together.
+    pub fn strengths<T: Real, const D: usize>(
+        &self,
+        ranks: &(impl Communicator + ?Sized),
+        traffic: &mut Traffic,
+        (tree, sphere): (&Tree<D>, usize),
+        own: Sources<'_, T, D>,
+        equivalents: &BTreeMap<usize, Vec<f64>>,
+        of_segments: &[f64],
+    ) -> Vec<T> {
+        let (vectors, carried) = (own.vectors, own.carried);
+        let (components, of_equivalent) = (carried.of_source(), carried.of_equivalent());
+        let count = own.points.len();
+        let row = |index: usize| {
+            (0..vectors).flat_map(move |vector| (0..components).map(move |c| (vector * count + index) * components + c))
+        };
+        let pack = |parcel: &Parcel| {
+            let mut writer = Writer::default();
+            for index in &parcel.points {
+                let numbers: Vec<T> = row(*index as usize).map(|at| own.strengths[at]).collect();
+                writer.values(numbers.into_iter());
+            }
+            for node in &parcel.places {
+                let mut sums = vec![0.0; vectors * components];
+                for index in tree.points_of(*node) {
+                    row(*index as usize)
+                        .zip(&mut sums)
+                        .for_each(|(at, sum)| *sum += own.strengths[at].to_f64());
+                }
+                writer.values(sums.into_iter().map(T::from_f64).collect::<Vec<T>>().into_iter());
+            }
+            for node in &parcel.boxes {
+                let strengths = equivalents.get(node).map_or(&[][..], |strengths| strengths);
+                writer.values(strengths.iter().map(|value| T::from_f64(*value)));
+            }
+            (parcel.rank, writer.finish())
+        };
+        let outgoing: Vec<Message> = self.parcels.iter().map(pack).collect();
+        let numbers =
+            |arrival: &Arrival| vectors * (arrival.points * components + arrival.boxes * sphere * of_equivalent);
+        let expected = self
+            .arrivals
+            .iter()
+            .map(|arrival| (arrival.rank, numbers(arrival) * size_of::<T>()));
+        let incoming = deliver(ranks, traffic, outgoing, expected.collect());
+        let (points, equivalent) = self.arriving(sphere);
+        let in_segments = of_segments.len() / (vectors * of_equivalent);
+        let total = count + points + equivalent + in_segments;
+        let mut all = vec![T::ZERO; vectors * total * components];
+        for vector in 0..vectors {
+            let from = &own.strengths[vector * count * components..][..count * components];
+            all[vector * total * components..][..count * components].copy_from_slice(from);
+        }
+        let mut first = count;
+        for (arrival, (_, bytes)) in self.arrivals.iter().zip(&incoming) {
+            let mut reader = Reader::new(bytes);
+            for (rows, width) in [(arrival.points, components), (arrival.boxes * sphere, of_equivalent)] {
+                let mut values = reader.values::<T>(rows * vectors * width);
+                for source in first..first + rows {
+                    for vector in 0..vectors {
+                        let place = &mut all[(vector * total + source) * components..][..width];
+                        place
+                            .iter_mut()
+                            .for_each(|place| *place = values.next().unwrap_or(T::ZERO));
+                    }
+                }
+                first += rows;
+            }
+        }
+        for (row, values) in of_segments.chunks_exact(vectors * of_equivalent).enumerate() {
+            for (vector, values) in values.chunks_exact(of_equivalent).enumerate() {
+                let place = &mut all[(vector * total + first + row) * components..][..of_equivalent];
+                place
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(place, value)| *place = T::from_f64(*value));
+            }
+        }
+        all
+    }
+}
+
+/// Tells the ranks that must know this rank's targets where these are, and hears of those whose targets must know this rank's sources.
+/// Called by all ranks together.
+pub fn tell<const D: usize>(
+    ranks: &(impl Communicator + ?Sized),
+    traffic: &mut Traffic,
+    boxes: &[Extent<D>],
+    (to, from): (&[usize], &[usize]),
+) -> Vec<(usize, Vec<Extent<D>>)> {
+    let mut writer = Writer::default();
+    for k in 0..BOXES {
+        let extent = boxes.get(k).unwrap_or(&Extent::EMPTY);
+        writer.values(extent.low.into_iter());
+        writer.values(extent.high.into_iter());
+    }
+    let bytes = writer.finish();
+    let outgoing = to.iter().map(|rank| (*rank, bytes.clone())).collect();
+    let expected = from.iter().map(|rank| (*rank, bytes.len())).collect();
+    let understand = |(rank, bytes): &Message| {
+        let mut numbers = Reader::new(bytes).values::<f64>(2 * D * BOXES);
+        let mut corner = || std::array::from_fn(|_| numbers.next().unwrap_or(0.0));
+        let extents = (0..BOXES).map(|_| Extent {
+            low: corner(),
+            high: corner(),
+        });
+        (*rank, extents.filter(|extent| !extent.is_empty()).collect())
+    };
+    deliver(ranks, traffic, outgoing, expected)
+        .iter()
+        .map(understand)
+        .collect()
+}

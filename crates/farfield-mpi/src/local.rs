@@ -1,0 +1,271 @@
+//! One rank's part of a sum: own sources, what it received of the others', and the engine that sums over both at own targets.
+
+use crate::communicator::Communicator;
+use crate::equivalent::{Carried, Moments, SPHERE, Sources, Sphere, Wanted, equivalents, stands_for_many};
+use crate::error::{Error, agree};
+use crate::essential::{BOXES, Essential, Imported, tell, walk};
+use crate::problem::{Points, Problem};
+use crate::segments::{Facts, Segments};
+use crate::sum::Sum;
+use crate::top::Top;
+use crate::traffic::Traffic;
+use crate::tree::{Extent, Tree, cover};
+use crate::tuning::Far;
+use farfield::kernel::Sizes;
+use farfield::{Field, PlanOf, Precision};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// The points whose piece of the curve this rank has.
+#[derive(Debug, Clone)]
+pub struct Own<T, const D: usize> {
+    /// Sources.
+    pub sources: Vec<[T; D]>,
+    /// Targets; `None` if they are the sources.
+    pub targets: Option<Vec<[T; D]>>,
+    /// Sizes of the sources' cores.
+    pub sizes: Sizes<T>,
+    /// Places on the curve, of sources and of targets.
+    pub keys: [Vec<u64>; 2],
+}
+
+impl<T: Precision, const D: usize> Own<T, D> {
+    /// The targets.
+    pub fn targets(&self) -> &[[T; D]] {
+        self.targets.as_deref().unwrap_or(&self.sources)
+    }
+
+    /// The size of a source's core.
+    pub fn size(&self, source: usize) -> f64 {
+        match &self.sizes {
+            Sizes::None => 0.0,
+            Sizes::Global(size) => size.to_f64(),
+            Sizes::PerSource(sizes) => sizes.get(source).map_or(0.0, |size| size.to_f64()),
+        }
+    }
+}
+
+/// What a rank has planned.
+#[derive(Debug)]
+pub struct Local<P: Problem<D>, T: Precision, const D: usize> {
+    far: Far,
+    tree: Tree<D>,
+    sphere: Sphere<D>,
+    wanted: Wanted,
+    essential: Essential,
+    /// `None` where no segment of ranks is far enough from any other.
+    top: Option<Top<D>>,
+    /// `None` where there are no targets or no sources.
+    engine: Option<PlanOf<T, P::Geometry>>,
+    /// How many sources the engine has.
+    sources: usize,
+    /// Seconds up to the engine's plan, and of it.
+    pub seconds: (f64, f64),
+}
+
+impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
+    /// Exchanges essential sources and plans. Called by all ranks together.
+    ///
+    /// # Errors
+    /// [`Error::OnRank`] if an engine could not plan.
+    pub fn new(
+        ranks: &(impl Communicator + ?Sized),
+        traffic: &mut Traffic,
+        (sum, far): (&Sum<P>, Far),
+        own: &Own<T, D>,
+    ) -> Result<Self, Error> {
+        let start = Instant::now();
+        let alone = ranks.size() == 1;
+        let sphere = Sphere::<D>::new(if alone { 0 } else { far.order });
+        let mut local = Self {
+            far,
+            tree: Tree::default(),
+            wanted: Wanted::default(),
+            essential: Essential::default(),
+            top: None,
+            engine: None,
+            sources: 0,
+            seconds: (0.0, 0.0),
+            sphere,
+        };
+        let mut all = own.sources.clone();
+        let mut sizes = own.sizes.clone();
+        if !alone {
+            local.exchange(ranks, traffic, &sum.problem, own, (&mut all, &mut sizes));
+        }
+        local.seconds.0 = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        local.sources = all.len();
+        // A source that is a target keeps its number: own sources come first. Alone, the engine knows that they are the same.
+        let targets = match &own.targets {
+            Some(targets) => Some(&targets[..]),
+            None if alone => None,
+            None => Some(&all[..own.sources.len()]),
+        };
+        let nothing_to_do = all.is_empty() || own.targets().is_empty();
+        let points = Points {
+            sources: &all,
+            targets,
+            sizes,
+        };
+        let plan = || {
+            let plan = sum.problem.sum(points, sum.vectors, &sum.options).plan();
+            plan.map(Some)
+        };
+        local.engine = agree(ranks, if nothing_to_do { Ok(None) } else { plan() })?;
+        local.seconds.1 = start.elapsed().as_secs_f64();
+        Ok(local)
+    }
+
+    fn exchange(
+        &mut self,
+        ranks: &(impl Communicator + ?Sized),
+        traffic: &mut Traffic,
+        problem: &P,
+        own: &Own<T, D>,
+        (points, sizes): (&mut Vec<[T; D]>, &mut Sizes<T>),
+    ) {
+        let count = self.sphere.count();
+        self.tree = Tree::new(&own.sources, &own.keys[0], |source| own.size(source), count);
+        let target_keys = if own.targets.is_some() {
+            &own.keys[1]
+        } else {
+            &own.keys[0]
+        };
+        let boxes = cover(own.targets(), target_keys, BOXES);
+        let far = self.far;
+        let reach = |size: f64| problem.reach(size, far.core_tolerance);
+
+        // Who must know whom: segments of ranks as a whole, near ranks box by box.
+        let facts = Facts {
+            sources: Extent::of(own.sources.iter().copied()),
+            targets: boxes.iter().fold(Extent::EMPTY, |all, extent| all.join(extent)),
+            core: self.tree.nodes.first().map_or(0.0, |root| root.core),
+            count: own.sources.len(),
+        };
+        let segments = Segments::new(&facts.of_all(ranks));
+        let lists = segments.lists(ranks.rank(), &far, count, reach);
+        let there = tell(ranks, traffic, &boxes, (&lists.near_from, &lists.near_to));
+
+        let tree = &self.tree;
+        let parcel = |(rank, there): (usize, Vec<Extent<D>>)| {
+            let mut parcel = walk(tree, &there, &far, count, reach);
+            parcel.rank = rank;
+            parcel
+        };
+        let parcels = there.into_par_iter().map(parcel).collect();
+        let mut sizes = match sizes {
+            Sizes::PerSource(sizes) => Some(sizes),
+            _ => None,
+        };
+        let imported = Imported {
+            points,
+            sizes: sizes.as_deref_mut(),
+        };
+        let near = (parcels, &lists.near_from[..]);
+        self.essential = Essential::new(ranks, traffic, near, (&self.tree, &self.sphere), imported);
+
+        let mut used = [lists.far.len() as u64];
+        ranks.sum_all(&mut used);
+        if used[0] > 0 {
+            let top = Top::new(segments, &lists, ranks.rank());
+            points.extend(top.places(&self.sphere).map(|place| place.map(T::from_f64)));
+            if let Some(sizes) = sizes {
+                sizes.resize(points.len(), T::ZERO);
+            }
+            self.top = Some(top);
+        }
+        let many = !self.tree.nodes.is_empty() && stands_for_many(&self.tree, 0, count);
+        let root = (self.top.is_some() && many).then_some(0);
+        self.wanted = Wanted::new(&self.tree, self.essential.boxes().chain(root), count);
+    }
+
+    /// Own strengths and those of the other ranks' essential sources. Called by all ranks together.
+    pub fn strengths(
+        &self,
+        ranks: &(impl Communicator + ?Sized),
+        traffic: &mut Traffic,
+        own: &Own<T, D>,
+        (strengths, carried, vectors): (Vec<T>, Carried, usize),
+    ) -> Vec<T> {
+        if ranks.size() == 1 {
+            return strengths;
+        }
+        let sources = Sources {
+            points: &own.sources,
+            strengths: &strengths,
+            carried,
+            vectors,
+        };
+        let equivalents = equivalents(&self.tree, &self.sphere, &self.wanted, sources);
+        let columns = vectors * carried.of_equivalent();
+        let of_segments = match &self.top {
+            Some(top) => {
+                let own = self.as_a_whole(top, sources, &equivalents, columns);
+                top.strengths(ranks, traffic, &self.sphere, own, columns)
+            }
+            None => Vec::new(),
+        };
+        let of_tree = (&self.tree, self.sphere.count());
+        self.essential
+            .strengths(ranks, traffic, of_tree, sources, &equivalents, &of_segments)
+    }
+
+    /// The equivalent sources of all of this rank's sources together.
+    fn as_a_whole(
+        &self,
+        top: &Top<D>,
+        sources: Sources<'_, T, D>,
+        equivalents: &BTreeMap<usize, Vec<f64>>,
+        columns: usize,
+    ) -> Vec<f64> {
+        let (centre, radius) = top.own();
+        let mut moments = Moments::new(&self.sphere, centre, SPHERE * radius, columns);
+        match (equivalents.get(&0), self.tree.nodes.first()) {
+            (Some(strengths), Some(root)) => moments.add_equivalents(root.centre, root.radius, strengths),
+            (None, Some(_)) => moments.add_sources(self.tree.points_of(0), sources),
+            _ => {}
+        }
+        moments.strengths()
+    }
+
+    /// The engine's sum over all strengths; `None` where there is nothing to sum.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Option<Field<T, P::Output>>, farfield::Error> {
+        self.engine
+            .as_mut()
+            .map(|engine| engine.evaluate(strengths))
+            .transpose()
+    }
+
+    /// Nanoseconds of one thread that the engine's sum is expected to take.
+    pub fn work(&self, sum: &Sum<P>, own: &Own<T, D>) -> f64 {
+        let Some(engine) = &self.engine else {
+            return 0.0;
+        };
+        let profile = sum.options.profile.clone().unwrap_or_default();
+        let points = self.sources + own.targets().len();
+        let has_sizes = own.sizes != Sizes::None;
+        sum.problem.work::<T>(engine.parameters(), points, has_sizes, &profile)
+    }
+
+    /// Sources received as they are, and equivalent ones.
+    pub fn arriving(&self) -> (usize, usize) {
+        let (points, equivalent) = self.essential.arriving(self.sphere.count());
+        let of_segments = self.top.as_ref().map_or(0, Top::arriving) * self.sphere.count();
+        (points, equivalent + of_segments)
+    }
+
+    /// What is far.
+    pub fn far(&self) -> Far {
+        self.far
+    }
+
+    /// The engine's plan.
+    pub fn engine(&self) -> Option<&PlanOf<T, P::Geometry>> {
+        self.engine.as_ref()
+    }
+}

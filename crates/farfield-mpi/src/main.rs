@@ -1,0 +1,63 @@
+//! The program `farfield-mpi`: the sums of `farfield evaluate` over the ranks of MPI, and a model of how they scale.
+//!
+//! Every rank runs the same; the first one speaks. Exit codes are those of `farfield`, the same on every rank.
+
+#[cfg(farfield_has_mpi)]
+mod program {
+    pub mod args;
+    pub mod evaluate;
+    pub mod input;
+    pub mod model;
+    pub mod over_ranks;
+    pub mod record;
+}
+#[cfg(not(farfield_has_mpi))]
+mod program {
+    pub mod args;
+    pub mod model;
+}
+
+use clap::Parser;
+use program::args::{Cli, Command};
+use std::process::ExitCode;
+
+#[cfg(farfield_has_mpi)]
+fn main() -> ExitCode {
+    use farfield_cli::print;
+    use farfield_mpi::{Communicator, Mpi};
+    let ranks = Mpi::world();
+    let speaks = ranks.rank() == 0;
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            if speaks {
+                // Help goes to standard output, what is wrong to standard error.
+                let _ = error.print();
+            }
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let result = match cli.command {
+        Command::Evaluate(args) => program::evaluate::run(&ranks, *args),
+        Command::Model(args) => program::model::run(&args),
+    };
+    match result.and_then(|text| if speaks { print::result(&text) } else { Ok(()) }) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if speaks => failure.report(),
+        Err(failure) => program::evaluate::exit_code(&failure),
+    }
+}
+
+#[cfg(not(farfield_has_mpi))]
+fn main() -> ExitCode {
+    use farfield_cli::failure::Failure;
+    use farfield_cli::print;
+    let result = match Cli::parse().command {
+        Command::Evaluate(_) => Err(Failure::data(farfield_mpi::Error::NoMpi)),
+        Command::Model(args) => program::model::run(&args),
+    };
+    match result.and_then(|text| print::result(&text)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,146 @@
+//! How a sum over ranks scales: work, bytes and messages of a rank, from the geometry of pieces of a uniform cube.
+//!
+//! A rank has $n=N/P$ points in a cube, the unit of length here; all ranks' are a cube of side $P^{1/3}$. The smallest boxes with more points than
+//! equivalent sources, $K$, are those of the deepest level $l$ with $N/8^l>K$. A box of side $s$ is far if its centre is $\sqrt3 s/(2\theta)$ from
+//! the rank's cube, so sources arrive as they are from a layer of that thickness, and equivalent ones from layers twice as thick for each level
+//! above, up to the cube of all ranks. A rank in the middle is meant; those at the sides receive less.
+
+use crate::equivalent::Sphere;
+use crate::tuning::Far;
+
+/// The network and the ranks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Machine {
+    /// Seconds that one rank takes for a million points of its own, without others.
+    pub seconds_per_million: f64,
+    /// What a received source costs, over an own point.
+    pub received_cost: f64,
+    /// Seconds until a message has arrived, however short.
+    pub latency: f64,
+    /// Bytes in a second from one rank.
+    pub bandwidth: f64,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self {
+            // A core of a Zen 4 with AVX-512, tolerance 1e-6, double precision; eight ranks of 200,000 points each.
+            seconds_per_million: 2.4,
+            received_cost: 1.0,
+            latency: 2e-6,
+            bandwidth: 1e10,
+        }
+    }
+}
+
+/// What one rank does and sends, for one evaluation from raw points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Forecast {
+    /// How many ranks there are.
+    pub ranks: f64,
+    /// Its own points.
+    pub own: f64,
+    /// Sources received as they are.
+    pub received: f64,
+    /// Equivalent sources received.
+    pub equivalent: f64,
+    /// Bytes received.
+    pub bytes: f64,
+    /// Messages received.
+    pub messages: f64,
+    /// Seconds of the engine.
+    pub engine: f64,
+    /// Seconds of messages.
+    pub network: f64,
+}
+
+impl Forecast {
+    /// Of a sum over `n` points in a cube on so many ranks.
+    pub fn new(n: f64, ranks: f64, tolerance: f64, machine: &Machine) -> Self {
+        let far = Far::new::<3>(tolerance, 0, false);
+        let count = Sphere::<3>::count_of(far.order) as f64;
+        let own = n / ranks;
+        // Radius over side of a box, over theta: from where on it is far.
+        let apart = 0.5 * 3f64.sqrt() / far.theta;
+        let across = ranks.cbrt();
+        let level = (n / count).ln().max(0.0) / 8f64.ln();
+        let side = across / 2f64.powf(level.ceil() - 1.0).max(1.0);
+        // The volume within a distance of the rank's cube that other ranks have.
+        let within = |distance: f64| (1.0 + distance * (across - 1.0).min(2.0)).min(across).powi(3) - 1.0;
+        let received = own * within(apart * side);
+        let mut equivalent = 0.0;
+        let mut boxes_side = side;
+        let mut segments = 0.0;
+        while within(apart * boxes_side) < (ranks - 1.0) * (1.0 - 1e-9) {
+            let boxes = (within(2.0 * apart * boxes_side) - within(apart * boxes_side)) / boxes_side.powi(3);
+            equivalent += count * boxes;
+            if boxes_side > 1.0 {
+                segments += boxes;
+            }
+            boxes_side *= 2.0;
+        }
+        // Ranks that touch, and those a segment apart; halvings up, across, and down.
+        let near = within(apart).min(ranks - 1.0);
+        let halvings = ranks.log2().ceil();
+        let messages = near + segments + 2.0 * halvings;
+        // Strengths there, results back, and the strengths of received sources; positions once, of points and of boxes.
+        let bytes = 8.0 * (2.0 * own + received + equivalent) + 24.0 * (own + received) + 32.0 * equivalent / count;
+        let rate = machine.seconds_per_million * 1e-6;
+        let all_know = 112.0 * ranks / machine.bandwidth + 60.0 * halvings * machine.latency;
+        Self {
+            ranks,
+            own,
+            received,
+            equivalent,
+            bytes,
+            messages,
+            engine: rate * (own + machine.received_cost * (received + equivalent)),
+            network: bytes / machine.bandwidth + 4.0 * messages * machine.latency + all_know,
+        }
+    }
+
+    /// Seconds from raw points to results.
+    pub fn seconds(&self) -> f64 {
+        self.engine + self.network
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_of_a_rank_grow_like_its_surface_and_messages_like_the_logarithm() {
+        let machine = Machine::default();
+        let of = |n: f64, ranks: f64| Forecast::new(n, ranks, 1e-6, &machine);
+        // Eight times the points on as many ranks: own eight times, layers four times.
+        let (few, many) = (of(1e9, 512.0), of(8e9, 512.0));
+        let growth = (many.received + many.equivalent) / (few.received + few.equivalent);
+        assert!((3.0..5.0).contains(&growth), "{growth}");
+        // Eight times the ranks, as many points each.
+        let steps: Vec<f64> = [64.0, 512.0, 4096.0, 32768.0]
+            .iter()
+            .map(|p| of(1e6 * p, *p).messages)
+            .collect();
+        assert!(steps[3] - steps[2] < 1.5 * (steps[2] - steps[1]) + 10.0, "{steps:?}");
+    }
+
+    #[test]
+    fn layers_are_as_thick_as_measured() {
+        // What eight ranks with 200,000 points each received on average: sources as they are, and far boxes.
+        let forecast = Forecast::new(1.6e6, 8.0, 1e-6, &Machine::default());
+        assert!(
+            (forecast.received / 177_500.0 - 1.0).abs() < 0.2,
+            "{}",
+            forecast.received
+        );
+        let boxes = forecast.equivalent / Sphere::<3>::count_of(Far::new::<3>(1e-6, 0, false).order) as f64;
+        assert!((boxes / 913.0 - 1.0).abs() < 0.2, "{boxes}");
+    }
+
+    #[test]
+    fn one_rank_receives_nothing() {
+        let alone = Forecast::new(1e6, 1.0, 1e-6, &Machine::default());
+        assert_eq!((alone.received, alone.equivalent, alone.messages), (0.0, 0.0, 0.0));
+    }
+}

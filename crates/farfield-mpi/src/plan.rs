@@ -1,0 +1,398 @@
+//! A planned sum over ranks.
+
+use crate::check::{self, Samples};
+use crate::communicator::Communicator;
+use crate::curve::Root;
+use crate::error::{Error, agree};
+use crate::local::{Local, Own};
+use crate::partition::{Sorted, Weights, cut};
+use crate::problem::{Points, Problem};
+use crate::report::{RankReport, Seconds};
+use crate::route::Route;
+use crate::sum::Sum;
+use crate::traffic::Traffic;
+use crate::tuning::{self, Far};
+use crate::wire::{Reader, Writer};
+use farfield::check::{Check, Measured};
+use farfield::kernel::Sizes;
+use farfield::verify::OutputError;
+use farfield::{Field, Precision};
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// A planned sum: points where they are summed, ways between the ranks, and each rank's own plan. Evaluating it again
+/// exchanges strengths and results, no structure.
+#[derive(Debug)]
+pub struct Plan<'c, C: ?Sized, P: Problem<D>, T: Precision, const D: usize> {
+    ranks: &'c C,
+    /// With the tolerance of the engine in its options.
+    sum: Sum<P>,
+    /// The tolerance asked for; `None` where an expert fixed the order.
+    tolerance: Option<f64>,
+    /// The ways of sources and targets; those of targets that are the sources are the same.
+    routes: [Route; 2],
+    own: Own<T, D>,
+    local: Local<P, T, D>,
+    report: RankReport,
+    check: Option<Check>,
+}
+
+impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> Plan<'c, C, P, T, D> {
+    pub(crate) fn new(ranks: &'c C, mut sum: Sum<P>, points: Points<'_, T, D>) -> Result<Self, Error> {
+        let start = Instant::now();
+        agree(
+            ranks,
+            sum.problem.sum(points.clone(), sum.vectors, &sum.options).check(),
+        )?;
+        let usual = sum.options.tolerance.unwrap_or(tuning::usual_tolerance::<T>());
+        let tolerance = sum.options.order.is_none().then_some(usual);
+        let far = match sum.options.order {
+            Some(order) => Far::of_order(order),
+            None => Far::new::<D>(usual, sum.problem.derivatives(), points.targets.is_some()),
+        };
+        if ranks.size() > 1 {
+            sum.options.tolerance = Some(tuning::of_engine::<T>(usual));
+        }
+        let mut traffic = Traffic::default();
+        let mut weights = Weights::equal();
+        let (mut routes, mut own) = partition(ranks, &mut traffic, &points, &weights);
+        let mut partition_seconds = start.elapsed().as_secs_f64();
+        let mut local = Local::new(ranks, &mut traffic, (&sum, far), &own)?;
+        for _ in 0..REPARTITIONS {
+            let Some(better) = weights.measured(ranks, &own.keys, local.work(&sum, &own)) else {
+                break;
+            };
+            weights = better;
+            let again = Instant::now();
+            drop(local);
+            (routes, own) = partition(ranks, &mut traffic, &points, &weights);
+            partition_seconds += again.elapsed().as_secs_f64();
+            local = Local::new(ranks, &mut traffic, (&sum, far), &own)?;
+        }
+        let mut plan = Self {
+            ranks,
+            sum,
+            tolerance,
+            routes,
+            own,
+            local,
+            report: RankReport::default(),
+            check: None,
+        };
+        plan.report.planning = traffic;
+        plan.report.seconds = Seconds {
+            partition: partition_seconds,
+            essential: plan.local.seconds.0,
+            plan: plan.local.seconds.1,
+            total: start.elapsed().as_secs_f64(),
+            ..Seconds::default()
+        };
+        Ok(plan)
+    }
+
+    /// Sums for the strengths of this rank's own sources: `strengths[(vector * sources + source) * components + component]`. The results
+    /// are those at this rank's own targets, in their order. Called by all ranks together.
+    ///
+    /// # Errors
+    /// [`Error::OnRank`], the same on all ranks, if strengths do not fit, a result is beyond the largest number, or an engine failed.
+    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, P::Output>, Error> {
+        let start = Instant::now();
+        let first = self.report.evaluation == Traffic::default() && self.report.seconds.engine == 0.0;
+        let mut seconds = if first { self.report.seconds } else { Seconds::default() };
+        let mut traffic = Traffic::default();
+        let (carried, vectors) = (self.sum.problem.carried(), self.sum.vectors);
+        agree(self.ranks, self.check_strengths(strengths))?;
+
+        let moved = self.routes[0].forward(self.ranks, &mut traffic, strengths, (vectors, carried.of_source()));
+        seconds.moving += start.elapsed().as_secs_f64();
+
+        let mut values = self.sum_of_rank(&mut traffic, &mut seconds, &moved)?;
+        self.check = self.measure(&mut traffic, &mut seconds, &moved, &mut values)?;
+
+        let back = Instant::now();
+        let outputs = self.sum.problem.outputs().iter();
+        let rows = outputs.map(|output| self.sum.problem.components(*output));
+        let returned = rows
+            .zip(&values)
+            .map(|(columns, values)| self.routes[1].back(self.ranks, &mut traffic, values, (vectors, columns)))
+            .collect();
+        let targets = self.routes[1].leaving();
+        let field = self.sum.problem.field(vectors, targets, returned);
+        let mut field = agree(self.ranks, field)?;
+        field.set_check(self.check.clone());
+        seconds.moving += back.elapsed().as_secs_f64();
+        seconds.total += start.elapsed().as_secs_f64();
+        self.report.evaluation = traffic;
+        self.report.seconds = seconds;
+        Ok(field)
+    }
+
+    fn check_strengths(&self, strengths: &[T]) -> Result<(), farfield::Error> {
+        let components = self.sum.problem.carried().of_source();
+        farfield::plan::check_strengths(strengths, self.routes[0].leaving(), components, self.sum.vectors).map(|_| ())
+    }
+
+    /// The sums at this rank's own targets, output by output.
+    fn sum_of_rank(&mut self, traffic: &mut Traffic, seconds: &mut Seconds, moved: &[T]) -> Result<Vec<Vec<T>>, Error> {
+        let start = Instant::now();
+        let (carried, vectors) = (self.sum.problem.carried(), self.sum.vectors);
+        let all = self
+            .local
+            .strengths(self.ranks, traffic, &self.own, (moved.to_vec(), carried, vectors));
+        let exchanged = Instant::now();
+        seconds.exchange += (exchanged - start).as_secs_f64();
+        let field = self.local.evaluate(&all);
+        let summed = Instant::now();
+        seconds.engine += (summed - exchanged).as_secs_f64();
+        let field = agree(self.ranks, field)?;
+        seconds.waiting += summed.elapsed().as_secs_f64();
+        let of_engine = field.as_ref().and_then(|field| field.check().cloned());
+        self.check = of_engine;
+        let targets = self.own.targets().len();
+        let mut values = match field {
+            Some(field) => field.into_values(),
+            None => {
+                let outputs = self.sum.problem.outputs().iter();
+                let zeros = |output| vec![T::ZERO; vectors * targets * self.sum.problem.components(output)];
+                outputs.map(|output| zeros(*output)).collect()
+            }
+        };
+        self.take_out_self(moved, &mut values);
+        Ok(values)
+    }
+
+    /// Sources that are targets do not act on themselves; the engine, which has targets apart from sources, let them.
+    fn take_out_self(&self, strengths: &[T], values: &mut [Vec<T>]) {
+        let problem = &self.sum.problem;
+        let acted = self.own.targets.is_none() && self.ranks.size() > 1 && !problem.counts_self();
+        if !acted || self.own.sizes == Sizes::None {
+            return;
+        }
+        let (own, sources, numbers) = (&self.own, self.own.sources.len(), problem.carried().of_source());
+        for (output, values) in problem.outputs().iter().zip(values) {
+            let components = problem.components(*output);
+            values
+                .par_chunks_exact_mut(components)
+                .enumerate()
+                .for_each(|(row, value)| {
+                    let strength: Vec<f64> = strengths[row * numbers..][..numbers]
+                        .iter()
+                        .map(|s| s.to_f64())
+                        .collect();
+                    let mut itself = vec![0.0; components];
+                    problem.at_itself(*output, &strength, own.size(row % sources), &mut itself);
+                    for (value, itself) in value.iter_mut().zip(itself) {
+                        *value = T::from_f64(value.to_f64() - itself);
+                    }
+                });
+        }
+    }
+
+    /// Measures the error against the true sum over all ranks, and sums again more exactly where the tolerance is exceeded.
+    fn measure(
+        &mut self,
+        traffic: &mut Traffic,
+        seconds: &mut Seconds,
+        moved: &[T],
+        values: &mut Vec<Vec<T>>,
+    ) -> Result<Option<Check>, Error> {
+        let tolerance = match self.tolerance {
+            Some(tolerance) if !self.sum.options.no_check && self.ranks.size() > 1 => tolerance,
+            _ => return Ok(self.check.clone()),
+        };
+        let start = Instant::now();
+        let samples = Samples::draw(self.ranks, self.own.targets().len(), check::SAMPLES, 0);
+        let mut found = self.look(&samples, moved, values)?;
+        seconds.check += start.elapsed().as_secs_f64();
+        let mut wanted = tolerance;
+        farfield::check::correct(tolerance, &mut found, |factor, found| {
+            wanted /= factor;
+            let engine = tuning::of_engine::<T>(wanted);
+            let far = Far::new::<D>(wanted, self.sum.problem.derivatives(), self.own.targets.is_some());
+            if far.order == self.local.far().order && self.sum.options.tolerance == Some(engine) {
+                return Ok(farfield::check::Attempt::NoBetterWay);
+            }
+            self.sum.options.tolerance = Some(engine);
+            self.local = Local::new(self.ranks, traffic, (&self.sum, far), &self.own)?;
+            *values = self.sum_of_rank(traffic, seconds, moved)?;
+            *found = Check {
+                attempts: found.attempts,
+                ..self.look(&samples, moved, values)?
+            };
+            Ok(farfield::check::Attempt::Done)
+        })?;
+        Ok(Some(found))
+    }
+
+    fn look(&self, samples: &Samples, moved: &[T], values: &[Vec<T>]) -> Result<Check, Error> {
+        let rounding = self
+            .check
+            .as_ref()
+            .map(|check| check.outputs.iter().map(|output| output.rounding).collect());
+        samples.compare(
+            self.ranks,
+            &self.sum,
+            &self.own,
+            (moved, values),
+            rounding.unwrap_or_default(),
+        )
+    }
+
+    /// The true error of a field that this plan gave for `strengths`, measured at random targets of all ranks. Called by all ranks
+    /// together.
+    ///
+    /// # Errors
+    /// [`Error::OnRank`] if strengths or field do not fit the plan.
+    pub fn verify(
+        &self,
+        strengths: &[T],
+        field: &Field<T, P::Output>,
+        samples: usize,
+        seed: u64,
+    ) -> Result<Vec<OutputError>, Error> {
+        let (problem, vectors) = (&self.sum.problem, self.sum.vectors);
+        agree(self.ranks, self.check_strengths(strengths))?;
+        agree(
+            self.ranks,
+            field.check_shape(problem.outputs(), vectors, self.routes[1].leaving()),
+        )?;
+        let mut traffic = Traffic::default();
+        let moved = self.routes[0].forward(
+            self.ranks,
+            &mut traffic,
+            strengths,
+            (vectors, problem.carried().of_source()),
+        );
+        let mut values = Vec::with_capacity(problem.outputs().len());
+        for output in problem.outputs() {
+            let own = field.get(*output).unwrap_or(&[]);
+            values.push(self.routes[1].forward(self.ranks, &mut traffic, own, (vectors, problem.components(*output))));
+        }
+        let samples = Samples::draw(self.ranks, self.own.targets().len(), samples, seed);
+        let check = samples.compare(self.ranks, &self.sum, &self.own, (&moved, &values), Vec::new())?;
+        let of_output = |measured: &Measured| OutputError {
+            output: measured.output,
+            relative_l2: measured.relative_l2,
+            maximum: None,
+        };
+        Ok(check.outputs.iter().map(of_output).collect())
+    }
+
+    /// The values of all ranks' fields on the first rank, output by output: in each vector, those of one rank after those of the ranks
+    /// before it. `None` on all other ranks. Called by all ranks together.
+    ///
+    /// # Errors
+    /// [`Error::OnRank`] if a field does not fit the plan.
+    pub fn gather(&self, field: &Field<T, P::Output>) -> Result<Option<Vec<Vec<T>>>, Error> {
+        let (problem, vectors) = (&self.sum.problem, self.sum.vectors);
+        agree(
+            self.ranks,
+            field.check_shape(problem.outputs(), vectors, self.routes[1].leaving()),
+        )?;
+        let mut writer = Writer::default();
+        writer.count(field.targets());
+        for output in problem.outputs() {
+            writer.values(field.get(*output).unwrap_or(&[]).iter().copied());
+        }
+        let parts = self.ranks.send(vec![(0, writer.finish())]);
+        if self.ranks.rank() != 0 {
+            return Ok(None);
+        }
+        let mut readers: Vec<(usize, Reader<'_>)> = Vec::with_capacity(parts.len());
+        for (_, bytes) in &parts {
+            let mut reader = Reader::new(bytes);
+            readers.push((reader.count(), reader));
+        }
+        let mut all = Vec::with_capacity(problem.outputs().len());
+        for output in problem.outputs() {
+            let width = problem.components(*output);
+            let of_ranks: Vec<Vec<T>> = readers
+                .iter_mut()
+                .map(|(targets, reader)| reader.values(vectors * *targets * width).collect())
+                .collect();
+            let of_vector = |vector: usize| {
+                of_ranks.iter().flat_map(move |values| {
+                    let length = values.len() / vectors;
+                    values[vector * length..(vector + 1) * length].iter().copied()
+                })
+            };
+            all.push((0..vectors).flat_map(of_vector).collect());
+        }
+        Ok(Some(all))
+    }
+
+    /// What this rank had and did. The work of the engine is what its cost model expects.
+    pub fn report(&self) -> RankReport {
+        let (received, equivalent) = self.local.arriving();
+        let far = self.local.far();
+        RankReport {
+            sources: self.own.sources.len(),
+            targets: self.own.targets().len(),
+            received,
+            equivalent,
+            order: far.order,
+            theta: far.theta,
+            work: self.local.work(&self.sum, &self.own),
+            ..self.report
+        }
+    }
+
+    /// The report of this rank's engine; `None` where it had nothing to sum.
+    pub fn engine_report(&self) -> Option<farfield::report::Report> {
+        self.local.engine().map(|engine| engine.report())
+    }
+
+    /// The tolerance; `None` where an expert fixed the order.
+    pub fn tolerance(&self) -> Option<f64> {
+        self.tolerance
+    }
+}
+
+/// How often the curve is cut again where the work of ranks differs.
+const REPARTITIONS: usize = 2;
+
+/// Moves points to the ranks that sum at them. Called by all ranks together.
+fn partition<C: Communicator + ?Sized, T: Precision, const D: usize>(
+    ranks: &C,
+    traffic: &mut Traffic,
+    points: &Points<'_, T, D>,
+    weights: &Weights,
+) -> ([Route; 2], Own<T, D>) {
+    /// Pieces differ by less than this part of their weight.
+    const SLACK: f64 = 0.01;
+    let targets = points.targets.unwrap_or(&[]);
+    let root = Root::of_all(ranks, [points.sources, targets]);
+    let keys = |points: &[[T; D]]| -> Vec<u64> { points.par_iter().map(|point| root.key(*point)).collect() };
+    let routes = if ranks.size() == 1 {
+        [points.sources, targets].map(|set| Route::stay(set.len()))
+    } else {
+        let sources = Sorted::new(keys(points.sources), |key| weights.of(key));
+        let targets = Sorted::new(keys(targets), |key| weights.of(key));
+        let [of_sources, of_targets] = cut(ranks, [&sources, &targets], SLACK);
+        [
+            Route::new(ranks, sources, of_sources),
+            Route::new(ranks, targets, of_targets),
+        ]
+    };
+    let [sources, targets] = [(&routes[0], points.sources), (&routes[1], targets)].map(|(route, set)| {
+        let moved = route.forward(ranks, traffic, set.as_flattened(), (1, D));
+        moved.as_chunks::<D>().0.to_vec()
+    });
+    let sizes = match &points.sizes {
+        Sizes::PerSource(sizes) => Sizes::PerSource(routes[0].forward(ranks, traffic, sizes, (1, 1))),
+        other => other.clone(),
+    };
+    let own = Own {
+        keys: [keys(&sources), keys(&targets)],
+        sources,
+        targets: points.targets.is_some().then_some(targets),
+        sizes,
+    };
+    let [of_sources, of_targets] = routes;
+    let of_targets = if own.targets.is_some() {
+        of_targets
+    } else {
+        of_sources.clone()
+    };
+    ([of_sources, of_targets], own)
+}

@@ -1,0 +1,152 @@
+//! `farfield-mpi evaluate`: one sum over ranks, timed, and its error measured.
+
+use super::input::OwnInput;
+use super::over_ranks::OverRanks;
+use super::record::{self, Outcome};
+use farfield::{Device, Precision, machine};
+use farfield_cli::args::{EvaluateArgs, PrecisionName};
+use farfield_cli::evaluate::kernel::AnyKernel;
+use farfield_cli::evaluate::settings::EvaluateSettings;
+use farfield_cli::evaluate::write;
+use farfield_cli::failure::Failure;
+use farfield_cli::profile::Profile;
+use farfield_cli::threads;
+use farfield_mpi::{Communicator, Error, Mpi, Points, Problem as _, Sum, agree_on};
+use std::process::ExitCode;
+
+/// Runs the command on every rank; the text is the same on all of them, or empty.
+pub fn run(ranks: &Mpi, args: EvaluateArgs) -> Result<String, Failure> {
+    let profile = together(ranks, Profile::load(args.profile.as_deref()))?;
+    match together(ranks, AnyKernel::new(&args))? {
+        AnyKernel::Space(problem) => start(ranks, &problem, args, profile),
+        AnyKernel::Plane(problem) => start(ranks, &problem, args, profile),
+    }
+}
+
+/// The exit code of a failure, for a rank that does not speak.
+pub fn exit_code(failure: &Failure) -> ExitCode {
+    ExitCode::from(match failure {
+        Failure::Usage(_) => 2,
+        Failure::Data(_) => 1,
+        Failure::Exceeded(_) => 3,
+        Failure::Interrupted(_) => 4,
+    })
+}
+
+/// What a rank failed at, known to all: they end with the same message and code.
+fn together<R>(ranks: &Mpi, own: Result<R, Failure>) -> Result<R, Failure> {
+    let words = own.as_ref().err().map(|failure| match failure {
+        Failure::Usage(message) => (message.clone(), true),
+        Failure::Data(message) | Failure::Exceeded(message) | Failure::Interrupted(message) => (message.clone(), false),
+    });
+    match (agree_on(ranks, words), own) {
+        (Some(error), _) => Err(failure(error)),
+        (None, own) => own,
+    }
+}
+
+/// The failure that an error of all ranks means. What is wrong with an option is wrong on every rank, so none is named.
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::OnRank {
+            message,
+            of_options: true,
+            ..
+        } => Failure::Usage(message),
+        error => Failure::data(error),
+    }
+}
+
+fn start<P: OverRanks<D>, const D: usize>(
+    ranks: &Mpi,
+    problem: &P,
+    args: EvaluateArgs,
+    profile: Profile,
+) -> Result<String, Failure> {
+    let (on_machine, of_machine) = ranks.on_machine();
+    let cores = std::thread::available_parallelism().map_or(1, |count| count.get());
+    let threads = args.threads.unwrap_or((cores / of_machine).max(1));
+    let mut settings = together(ranks, EvaluateSettings::new(args, profile, P::SETS))?;
+    together(ranks, threads::start(Some(threads)))?;
+    settings.options.device = own_device(settings.options.device, on_machine);
+    // Ranks of one machine share its memory.
+    settings.options.memory_limit = machine::available_memory().map(|bytes| bytes / of_machine as u64);
+    match settings.precision {
+        PrecisionName::F32 => evaluate::<P, f32, D>(ranks, problem, settings),
+        PrecisionName::F64 => evaluate::<P, f64, D>(ranks, problem, settings),
+    }
+}
+
+/// The graphics processor of a rank where its machine has several and none is named.
+fn own_device(asked: Device, on_machine: usize) -> Device {
+    let count = Device::all_gpus().map_or(0, |gpus| gpus.len());
+    match asked {
+        Device::Cuda(0) if count > 1 => Device::Cuda(on_machine % count),
+        Device::Hybrid(0) if count > 1 => Device::Hybrid(on_machine % count),
+        asked => asked,
+    }
+}
+
+fn evaluate<P: OverRanks<D>, T: Precision, const D: usize>(
+    ranks: &Mpi,
+    problem: &P,
+    settings: EvaluateSettings<P::Set>,
+) -> Result<String, Failure> {
+    together(ranks, settings.check_options::<P, T, D>(problem))?;
+    together(ranks, farfield_cli::device::check(settings.options.device))?;
+    let input = OwnInput::<T, D>::load(problem, &settings, (ranks.rank(), ranks.size()));
+    let OwnInput { own, counts } = together(ranks, input)?;
+    let sum = Sum::of(problem.over_ranks())
+        .vectors(own.vectors)
+        .options(settings.options.clone());
+    let points = || {
+        let points = Points::new(&own.sources).sizes(problem.sizes::<T>());
+        match &own.targets {
+            Some(targets) => points.targets(targets),
+            None => points,
+        }
+    };
+    let mut best: Option<Outcome> = None;
+    for run in 1..=settings.repeat {
+        let mut plan = sum.plan(ranks, points()).map_err(failure)?;
+        let mut field = plan.evaluate(&own.strengths).map_err(failure)?;
+        let mut outcome = Outcome::new(ranks, &plan, &field, own.notes.clone());
+        if best.as_ref().is_none_or(|best| outcome.slowest < best.slowest) {
+            best = Some(outcome.clone());
+        }
+        if run < settings.repeat {
+            continue;
+        }
+        for _ in 0..settings.reuse {
+            field = plan.evaluate(&own.strengths).map_err(failure)?;
+            outcome.reused(ranks, &plan);
+        }
+        let samples = settings.verify.min(counts.1);
+        let errors = match samples {
+            0 => Vec::new(),
+            samples => {
+                let verified = plan.verify(&own.strengths, &field, samples, settings.seed);
+                verified.map_err(failure)?
+            }
+        };
+        if let Some(best) = &mut best {
+            (best.reuse, best.samples, best.errors) = (outcome.reuse, samples, errors);
+        }
+        if let Some(path) = &settings.output {
+            let all = plan.gather(&field).map_err(failure)?;
+            let written = all.map_or(Ok(()), |values| {
+                let field = problem.over_ranks().field(own.vectors, counts.1, values)?;
+                write::results(path, &field)
+            });
+            together(ranks, written)?;
+        }
+    }
+    let Some(outcome) = best else {
+        return Err(Failure::Usage("--repeat: at least 1 is needed".to_owned()));
+    };
+    let text = record::text(ranks, problem, &settings, counts, own.vectors, &outcome)?;
+    if outcome.is_exceeded() {
+        return Err(Failure::Exceeded(text));
+    }
+    Ok(text)
+}

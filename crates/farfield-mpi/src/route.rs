@@ -1,0 +1,215 @@
+//! The way of points, strengths and results between the ranks that the caller has them on and those that sum.
+
+use crate::communicator::{Communicator, Message};
+use crate::partition::Sorted;
+use crate::traffic::Traffic;
+use crate::wire::{Reader, Writer};
+use farfield::simd::Real;
+
+/// Where one kind of points (sources or targets) went, and where this rank's own come from.
+#[derive(Debug, Clone, Default)]
+pub struct Route {
+    /// This rank's points in the order of the curve: those of each destination are together.
+    permutation: Vec<u32>,
+    /// Where the points for each rank begin in it.
+    cuts: Vec<usize>,
+    /// Which ranks sent how many points, in ascending order.
+    origins: Vec<(usize, usize)>,
+}
+
+impl Route {
+    /// Learns who sends how many. Called by all ranks together.
+    pub fn new(ranks: &(impl Communicator + ?Sized), sorted: Sorted, cuts: Vec<usize>) -> Self {
+        let counts: Vec<u64> = cuts.windows(2).map(|pair| (pair[1] - pair[0]) as u64).collect();
+        let origins = ranks.transpose(&counts).into_iter().enumerate();
+        Self {
+            permutation: sorted.permutation,
+            cuts,
+            origins: origins
+                .filter(|(_, count)| *count > 0)
+                .map(|(rank, count)| (rank, count as usize))
+                .collect(),
+        }
+    }
+
+    /// The way of so many points that stay where they are: for one rank.
+    pub fn stay(points: usize) -> Self {
+        Self {
+            permutation: (0..points as u32).collect(),
+            cuts: vec![0, points],
+            origins: if points > 0 { vec![(0, points)] } else { Vec::new() },
+        }
+    }
+
+    /// How many points the caller has here.
+    pub fn leaving(&self) -> usize {
+        self.permutation.len()
+    }
+
+    /// How many points arrive here.
+    pub fn arriving(&self) -> usize {
+        self.origins.iter().map(|(_, count)| count).sum()
+    }
+
+    fn destinations(&self) -> impl Iterator<Item = (usize, &[u32])> {
+        let pieces = self.cuts.windows(2).enumerate();
+        pieces
+            .map(|(rank, pair)| (rank, &self.permutation[pair[0]..pair[1]]))
+            .filter(|(_, points)| !points.is_empty())
+    }
+
+    /// Sends rows of `columns` numbers, one for each of this rank's points, to where the points went; returns the rows of the points
+    /// that arrived here, those of each origin in the order of the curve. Row `k` of block `b` is at `(b * points + k) * columns`,
+    /// here and there. Called by all ranks together.
+    pub fn forward<T: Real>(
+        &self,
+        ranks: &(impl Communicator + ?Sized),
+        traffic: &mut Traffic,
+        values: &[T],
+        (blocks, columns): (usize, usize),
+    ) -> Vec<T> {
+        let points = self.permutation.len();
+        let pack = |(rank, picked): (usize, &[u32])| {
+            let mut writer = Writer::default();
+            for block in 0..blocks {
+                for point in picked {
+                    let row = &values[(block * points + *point as usize) * columns..][..columns];
+                    writer.values(row.iter().copied());
+                }
+            }
+            (rank, writer.finish())
+        };
+        let outgoing = self.destinations().map(pack).collect();
+        let incoming = deliver(
+            ranks,
+            traffic,
+            outgoing,
+            self.lengths(&self.origins, blocks * columns * size_of::<T>()),
+        );
+        let arriving = self.arriving();
+        let mut arrived = vec![T::ZERO; blocks * arriving * columns];
+        let mut first = 0;
+        for ((_, count), (_, bytes)) in self.origins.iter().zip(&incoming) {
+            let mut reader = Reader::new(bytes);
+            for block in 0..blocks {
+                let rows = &mut arrived[(block * arriving + first) * columns..][..count * columns];
+                rows.iter_mut()
+                    .zip(reader.values(count * columns))
+                    .for_each(|(place, value)| *place = value);
+            }
+            first += count;
+        }
+        arrived
+    }
+
+    /// Sends rows the way back: from the points that arrived here to the ranks that have them, in these ranks' own sequence. The
+    /// reverse of [`forward`](Self::forward).
+    pub fn back<T: Real>(
+        &self,
+        ranks: &(impl Communicator + ?Sized),
+        traffic: &mut Traffic,
+        values: &[T],
+        (blocks, columns): (usize, usize),
+    ) -> Vec<T> {
+        let arriving = self.arriving();
+        let mut outgoing: Vec<Message> = Vec::with_capacity(self.origins.len());
+        let mut first = 0;
+        for (rank, count) in &self.origins {
+            let mut writer = Writer::default();
+            for block in 0..blocks {
+                let rows = &values[(block * arriving + first) * columns..][..count * columns];
+                writer.values(rows.iter().copied());
+            }
+            outgoing.push((*rank, writer.finish()));
+            first += count;
+        }
+        let destinations: Vec<(usize, usize)> =
+            self.destinations().map(|(rank, points)| (rank, points.len())).collect();
+        let incoming = deliver(
+            ranks,
+            traffic,
+            outgoing,
+            self.lengths(&destinations, blocks * columns * size_of::<T>()),
+        );
+        let points = self.permutation.len();
+        let mut returned = vec![T::ZERO; blocks * points * columns];
+        for ((_, picked), (_, bytes)) in self.destinations().zip(&incoming) {
+            let mut reader = Reader::new(bytes);
+            for block in 0..blocks {
+                for point in picked {
+                    let row = &mut returned[(block * points + *point as usize) * columns..][..columns];
+                    row.iter_mut()
+                        .zip(reader.values(columns))
+                        .for_each(|(place, value)| *place = value);
+                }
+            }
+        }
+        returned
+    }
+
+    fn lengths(&self, counts: &[(usize, usize)], bytes: usize) -> Vec<(usize, usize)> {
+        counts.iter().map(|(rank, count)| (*rank, count * bytes)).collect()
+    }
+}
+
+/// Sends messages to ranks that expect them. Both lists are in ascending order of ranks; what a rank has for itself stays here.
+pub fn deliver(
+    ranks: &(impl Communicator + ?Sized),
+    traffic: &mut Traffic,
+    mut outgoing: Vec<Message>,
+    mut expected: Vec<(usize, usize)>,
+) -> Vec<Message> {
+    let own = outgoing.iter().position(|(rank, _)| *rank == ranks.rank());
+    let own = own.map(|at| outgoing.remove(at));
+    outgoing.retain(|(_, bytes)| !bytes.is_empty());
+    expected.retain(|(rank, bytes)| *rank != ranks.rank() && *bytes > 0);
+    traffic.count(&outgoing, &expected);
+    let received = ranks.exchange(&outgoing, &expected);
+    let mut incoming: Vec<Message> = expected.iter().map(|(rank, _)| *rank).zip(received).collect();
+    incoming.extend(own);
+    incoming.sort_by_key(|(rank, _)| *rank);
+    incoming
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::communicator::Threads;
+    use crate::partition::cut;
+
+    #[test]
+    fn what_goes_forward_comes_back_to_its_place() {
+        for size in [1, 2, 3, 6] {
+            Threads::run(size, |ranks| {
+                let own = if ranks.rank() == 1 { 0 } else { 50 + 7 * ranks.rank() };
+                let keys: Vec<u64> = (0..own).map(|k| (k * 2654435761 % 1000) as u64).collect();
+                let sorted = Sorted::new(keys.clone(), |_| 1);
+                let [cuts] = cut(ranks, [&sorted], 0.0);
+                let route = Route::new(ranks, sorted, cuts);
+                let mut traffic = Traffic::default();
+                // Two blocks of two columns: the key, and which block it is.
+                let values: Vec<f64> = (0..2)
+                    .flat_map(|block| keys.iter().flat_map(move |key| [*key as f64, block as f64]))
+                    .collect();
+                let there = route.forward(ranks, &mut traffic, &values, (2, 2));
+                assert_eq!(there.len(), 4 * route.arriving());
+                let (first, second) = there.as_chunks::<2>().0.split_at(route.arriving());
+                assert!(
+                    first
+                        .iter()
+                        .zip(second)
+                        .all(|(a, b)| a[0] == b[0] && a[1] == 0.0 && b[1] == 1.0)
+                );
+                let keys_there = first.iter().map(|row| row[0]);
+                let extremes = [
+                    -keys_there.clone().fold(f64::MAX, f64::min),
+                    keys_there.fold(f64::MIN, f64::max),
+                ];
+                assert_eq!(route.back(ranks, &mut traffic, &there, (2, 2)), values);
+                extremes
+            })
+            .windows(2)
+            .for_each(|pair| assert!(pair[0][1] <= -pair[1][0], "pieces of the curve in the order of ranks"));
+        }
+    }
+}
