@@ -6,7 +6,7 @@ use farfield::Precision;
 /// independent, so their squares add up to less than one.
 const ENGINE_SHARE: f64 = 0.85;
 /// See [`ENGINE_SHARE`].
-const FAR_SHARE: f64 = 0.5;
+const FAR_SHARE: f64 = 0.25;
 /// So many orders more for targets that are not the sources: near sources, which the errors are measured against, may be missing.
 const APART: usize = 2;
 /// The highest order of equivalent sources.
