@@ -1,6 +1,6 @@
 //! The program `farfield`: fast sums of long-range interactions from the command line.
 //!
-//! `main` parses, [`execute`] picks the command, the command does the work and hands back one text for standard output.
+//! `main` parses, `execute` picks the command, the command does the work and hands back one text for standard output.
 //! Results go to standard output, progress and errors to standard error. The exit code is 0 for success, 2 for a
 //! command line that asks for something impossible, 1 for anything wrong with the data or the machine, 3 for a sum that
 //! was done but whose measured error exceeds its tolerance, and 4 for a run that a signal stopped after a step, with a
