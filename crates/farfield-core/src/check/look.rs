@@ -2,8 +2,9 @@
 
 use super::Check;
 use super::compare::{AtDrawn, OutputArray, OutputKind, Survey, measure, relative_square};
-use super::sample::{Candidate, Sample, stratified};
+use super::sample::{Candidate, Sample};
 use crate::parallel::for_chunks;
+use crate::points::Random;
 use crate::simd::Real;
 use std::convert::Infallible;
 
@@ -70,7 +71,10 @@ impl Look {
     pub fn new((sources, targets): (usize, usize), by_expansions: bool, effort: Effort) -> Self {
         let draws = effort.draws(sources, targets, by_expansions);
         Self {
-            pool: stratified(targets, effort.pool.max(draws), 1),
+            pool: Random::new(1)
+                .one_of_each_stretch(targets, effort.pool.max(draws))
+                .map(|target| target as u32)
+                .collect(),
             draws,
             ..Self::default()
         }

@@ -107,20 +107,6 @@ impl Sample {
     }
 }
 
-/// So many numbers below `count`, one from each of equal stretches.
-pub(crate) fn stratified(count: usize, wanted: usize, seed: u64) -> Vec<u32> {
-    if count <= wanted {
-        return (0..count as u32).collect();
-    }
-    let mut random = Random::new(seed);
-    (0..wanted)
-        .map(|k| {
-            let (low, high) = (k * count / wanted, (k + 1) * count / wanted);
-            (low + (random.next_u64() % (high - low) as u64) as usize) as u32
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,12 +155,5 @@ mod tests {
         sample.take_all(&candidates);
         let sum: f64 = sample.drawn.iter().map(|d| d.weight).sum::<f64>() / sample.draws as f64;
         assert!(sample.complete && sum == 15.0);
-    }
-
-    #[test]
-    fn strata_cover_everything_in_order() {
-        let few = stratified(100_000, 100, 1);
-        assert!(few.iter().enumerate().all(|(k, at)| *at as usize / 1000 == k));
-        assert_eq!(stratified(5, 100, 1), [0, 1, 2, 3, 4]);
     }
 }

@@ -274,4 +274,11 @@ mod tests {
         assert!((within_one as f64 / n - 0.682_689).abs() < 5e-3);
         assert!((product / n).abs() < 0.01);
     }
+
+    #[test]
+    fn strata_cover_everything_in_order() {
+        let few = Random::new(1).one_of_each_stretch(100_000, 100).collect::<Vec<_>>();
+        assert!(few.iter().enumerate().all(|(k, at)| *at / 1000 == k));
+        assert!(Random::new(1).one_of_each_stretch(5, 100).eq(0..5));
+    }
 }

@@ -3,9 +3,11 @@
 //! Values stay where they are. The device finds norms and large values, the host draws targets, the device sums the truth
 //! at them in double precision from the engine's own packed sources, and some kilobytes come back.
 
+mod correct;
 mod device;
 mod space;
 
+pub(crate) use correct::{SelfChecked, check_and_correct};
 pub(crate) use device::{Checker, Meaning, Summed};
 pub(crate) use space::InSpace;
 

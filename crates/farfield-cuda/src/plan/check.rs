@@ -3,18 +3,16 @@
 use super::Plan;
 use super::build::resolve_method;
 use super::evaluate::Engine;
-use crate::check::{self, Checker, InSpace, Summed};
-use crate::device::{Precision, Values};
+use crate::check::{self, Checker, InSpace, SelfChecked, Summed};
+use crate::device::{Buffers, Precision, Values};
 use crate::direct::SumInput;
 use crate::error::Error;
 use crate::kernel::{PairKind, SizeKind};
 use crate::tuning;
 use farfield_core::Method;
-use farfield_core::check::{Attempt, Check, correct};
+use farfield_core::check::Check;
 use farfield_core::kernel::Sizes;
 use farfield_core::plan::CheckedSum;
-use farfield_core::report::{Phase, Seconds};
-use std::time::Instant;
 
 /// What a plan was asked for apart from its points: enough to plan again.
 #[derive(Debug)]
@@ -62,35 +60,22 @@ impl<T: Precision> Engine<T> {
     }
 }
 
-impl<T: Precision> Plan<T> {
-    /// Looks at the error of what was just summed, and sums again more exactly while it exceeds the tolerance. `None` where
-    /// nobody wants to know.
-    pub(super) fn check_and_correct(
-        &mut self,
-        strengths: Values<T>,
-        seconds: &mut Seconds,
-    ) -> Result<Option<Check>, Error> {
-        if !self.checks {
-            return Ok(None);
-        }
-        // The sum itself is not part of its check.
-        self.buffers.wait()?;
-        let start = Instant::now();
-        let mut check = Check::default();
-        self.measure(strengths, &mut check)?;
-        check.attempts = 1;
-        if let Some(tolerance) = self.tolerance {
-            correct(tolerance, &mut check, |factor, check| {
-                if !self.become_more_exact(factor, check)? {
-                    return Ok::<_, Error>(Attempt::NoBetterWay);
-                }
-                self.engine.evaluate(&self.buffers, strengths)?;
-                self.measure(strengths, check)?;
-                Ok(Attempt::Done)
-            })?;
-        }
-        seconds.add(Phase::Check, start.elapsed().as_secs_f64());
-        Ok(Some(check))
+impl<T: Precision> SelfChecked<T> for Plan<T> {
+    fn checks(&self) -> bool {
+        self.checks
+    }
+
+    fn buffers(&self) -> &Buffers {
+        &self.buffers
+    }
+
+    fn tolerance(&self) -> Option<f64> {
+        self.tolerance
+    }
+
+    fn sum_again(&mut self, strengths: Values<T>) -> Result<(), Error> {
+        self.engine.evaluate(&self.buffers, strengths)?;
+        Ok(())
     }
 
     fn measure(&mut self, strengths: Values<T>, check: &mut Check) -> Result<(), Error> {
@@ -113,7 +98,6 @@ impl<T: Precision> Plan<T> {
         checker.measure(self.engine.summed(), (strengths, vectors), self.tolerance, check)
     }
 
-    /// Plans for an error smaller by `factor`; says whether it did.
     fn become_more_exact(&mut self, factor: f64, check: &Check) -> Result<bool, Error> {
         if matches!(self.engine, Engine::Direct(_)) {
             return Ok(false);
@@ -135,7 +119,9 @@ impl<T: Precision> Plan<T> {
         }
         Ok(direct)
     }
+}
 
+impl<T: Precision> Plan<T> {
     /// Whether all pairs do not take so much longer than expected that nobody would want them.
     fn is_direct_affordable(&self) -> Result<bool, Error> {
         let device = self.buffers.device();

@@ -1,7 +1,7 @@
 //! A plan on a device and its evaluation.
 
 use super::check::Wishes;
-use crate::check::Checker;
+use crate::check::{Checker, check_and_correct};
 use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::direct::Direct;
 use crate::error::Error;
@@ -182,7 +182,7 @@ impl<T: Precision> Plan<T> {
                 largest = Some(check_strengths(strengths, self.source_count, components, self.vectors)?);
                 values.iter_mut().for_each(Vec::clear);
             }
-            let checked = self.check_and_correct(Values::Host(pass), seconds)?;
+            let checked = check_and_correct(self, Values::Host(pass), seconds)?;
             *check = worse(check.take(), checked);
             self.fetch(pass.len() / per_vector, values)?;
             timeline.add_to(seconds)?;
@@ -257,8 +257,9 @@ impl<T: Precision> Plan<T> {
 
 /// What two passes found out about the error, taken together: the worse of each output.
 fn worse(one: Option<Check>, other: Option<Check>) -> Option<Check> {
-    let (Some(mut one), Some(other)) = (one.clone(), other.clone()) else {
-        return one.or(other);
+    let (mut one, other) = match (one, other) {
+        (Some(one), Some(other)) => (one, other),
+        (one, other) => return one.or(other),
     };
     for (one, other) in one.outputs.iter_mut().zip(other.outputs) {
         if other.upper > one.upper {

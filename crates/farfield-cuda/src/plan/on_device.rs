@@ -3,6 +3,7 @@
 use super::Plan;
 use super::build::{check_extent, input_of};
 use super::evaluate::Engine;
+use crate::check::check_and_correct;
 use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::direct::SumInput;
 use crate::error::Error;
@@ -122,7 +123,7 @@ impl<T: Precision> EvaluatedOnDevice<T> for Plan<T> {
             });
         }
         let timeline = self.engine.evaluate(&self.buffers, strengths)?;
-        self.last_check = self.check_and_correct(strengths, &mut Seconds::default())?;
+        self.last_check = check_and_correct(self, strengths, &mut Seconds::default())?;
         Ok(timeline)
     }
 

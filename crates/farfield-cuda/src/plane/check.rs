@@ -1,20 +1,18 @@
 //! A plan of the plane looks at its own error, and sums more exactly where the tolerance is exceeded.
 
 use super::direct::Direct;
-use super::fmm::Fmm;
 use super::kind::PairKind;
 use super::plan::{Engine, Plan};
-use crate::check::{self, Checker, Meaning, Summed};
-use crate::device::{Precision, Timeline, Values};
+use crate::check::{self, Checker, Meaning, SelfChecked, Summed};
+use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
 use farfield_core::Method;
-use farfield_core::check::{Attempt, Check, OutputKind, correct};
+use farfield_core::check::{Check, OutputKind};
 use farfield_core::plan::Parameters;
 use farfield_core::plane::{Kernel, MAX_ORDER, Output, output_kind};
-use farfield_core::report::{Interactions, Phase, Seconds};
+use farfield_core::report::Interactions;
 use std::ops::Range;
-use std::time::Instant;
 
 /// A kernel's outputs from its sums, as `finish` of `kernels/plane_direct.cu` makes them.
 #[derive(Debug)]
@@ -51,115 +49,68 @@ impl Meaning for InPlane {
     }
 }
 
-impl<T: Precision> Summed<T> for Direct<T> {
+impl<T: Precision> Summed<T> for Engine<T> {
     fn targets(&self) -> &CudaSlice<T> {
-        self.target_positions()
-    }
-
-    fn target_permutation(&self) -> Option<&CudaSlice<u32>> {
-        self.permutations().1
-    }
-
-    fn packed(&self) -> &CudaSlice<T> {
-        &self.ends.packed
-    }
-
-    fn global_size2(&self) -> T {
-        self.ends.global_size2
-    }
-
-    fn outputs(&self) -> Vec<&CudaSlice<T>> {
-        self.ends.outputs().collect()
-    }
-
-    fn batches(&self, _: usize) -> Vec<Range<usize>> {
-        self.ends.batches().collect()
-    }
-
-    fn pack_again(&mut self, strengths: Values<T>, vectors: &Range<usize>) -> Result<(), Error> {
-        self.pack(strengths, vectors)
-    }
-}
-
-impl<T: Precision> Summed<T> for Fmm<T> {
-    fn targets(&self) -> &CudaSlice<T> {
-        &self.pyramid.targets().positions
-    }
-
-    fn target_permutation(&self) -> Option<&CudaSlice<u32>> {
-        Some(&self.pyramid.targets().permutation)
-    }
-
-    fn packed(&self) -> &CudaSlice<T> {
-        &self.ends.packed
-    }
-
-    fn global_size2(&self) -> T {
-        self.ends.global_size2
-    }
-
-    fn outputs(&self) -> Vec<&CudaSlice<T>> {
-        self.ends.outputs().collect()
-    }
-
-    fn batches(&self, _: usize) -> Vec<Range<usize>> {
-        self.ends.batches().collect()
-    }
-
-    fn pack_again(&mut self, strengths: Values<T>, vectors: &Range<usize>) -> Result<(), Error> {
-        self.pack(strengths, vectors)
-    }
-}
-
-impl<T: Precision> Engine<T> {
-    fn summed(&mut self) -> &mut dyn Summed<T> {
         match self {
-            Engine::Direct(direct) => &mut **direct,
-            Engine::Fmm(fmm) => &mut **fmm,
+            Engine::Direct(direct) => direct.target_positions(),
+            Engine::Fmm(fmm) => &fmm.pyramid.targets().positions,
+        }
+    }
+
+    fn target_permutation(&self) -> Option<&CudaSlice<u32>> {
+        match self {
+            Engine::Direct(direct) => direct.target_permutation(),
+            Engine::Fmm(fmm) => Some(&fmm.pyramid.targets().permutation),
+        }
+    }
+
+    fn packed(&self) -> &CudaSlice<T> {
+        &self.ends().packed
+    }
+
+    fn global_size2(&self) -> T {
+        self.ends().global_size2
+    }
+
+    fn outputs(&self) -> Vec<&CudaSlice<T>> {
+        self.ends().outputs().collect()
+    }
+
+    fn batches(&self, _: usize) -> Vec<Range<usize>> {
+        self.ends().batches().collect()
+    }
+
+    fn pack_again(&mut self, strengths: Values<T>, vectors: &Range<usize>) -> Result<(), Error> {
+        match self {
+            Engine::Direct(direct) => direct.pack(strengths, vectors),
+            Engine::Fmm(fmm) => fmm.pack(strengths, vectors),
         }
     }
 }
 
-impl<T: Precision> Plan<T> {
-    /// Looks at the error of what was just summed, and sums again more exactly while it exceeds the tolerance. `None` where
-    /// nobody wants to know.
-    pub(super) fn check_and_correct(
-        &mut self,
-        strengths: Values<T>,
-        seconds: &mut Seconds,
-    ) -> Result<Option<Check>, Error> {
-        if !self.checks || self.engine.is_none() {
-            return Ok(None);
-        }
-        // The sum itself is not part of its check.
-        self.buffers.wait()?;
-        let start = Instant::now();
-        let mut check = Check::default();
-        self.measure(strengths, &mut check)?;
-        check.attempts = 1;
-        if let Some(tolerance) = self.tolerance {
-            correct(tolerance, &mut check, |factor, check| {
-                if !self.become_more_exact(factor, check)? {
-                    return Ok::<_, Error>(Attempt::NoBetterWay);
-                }
-                let mut timeline = Timeline::start(self.buffers.stream())?;
-                self.launch(strengths, &mut timeline)?;
-                self.measure(strengths, check)?;
-                Ok(Attempt::Done)
-            })?;
-        }
-        seconds.add(Phase::Check, start.elapsed().as_secs_f64());
-        Ok(Some(check))
+impl<T: Precision> SelfChecked<T> for Plan<T> {
+    fn checks(&self) -> bool {
+        self.checks && self.engine.is_some()
+    }
+
+    fn buffers(&self) -> &Buffers {
+        &self.buffers
+    }
+
+    fn tolerance(&self) -> Option<f64> {
+        self.tolerance
+    }
+
+    fn sum_again(&mut self, strengths: Values<T>) -> Result<(), Error> {
+        let mut timeline = Timeline::start(self.buffers.stream())?;
+        self.launch(strengths, &mut timeline)
     }
 
     fn measure(&mut self, strengths: Values<T>, check: &mut Check) -> Result<(), Error> {
         let Some(engine) = &mut self.engine else {
             return Ok(());
         };
-        let (ends, by_expansions) = match engine {
-            Engine::Direct(direct) => (&direct.ends, false),
-            Engine::Fmm(fmm) => (&fmm.ends, true),
-        };
+        let (ends, by_expansions) = (engine.ends(), matches!(engine, Engine::Fmm(_)));
         let checker = match &mut self.checker {
             Some(checker) => checker,
             none => {
@@ -180,10 +131,9 @@ impl<T: Precision> Plan<T> {
                 )?))
             }
         };
-        checker.measure(engine.summed(), (strengths, self.vectors), self.tolerance, check)
+        checker.measure(engine, (strengths, self.vectors), self.tolerance, check)
     }
 
-    /// Makes the next sum more exact by `factor`; says whether it did.
     fn become_more_exact(&mut self, factor: f64, check: &Check) -> Result<bool, Error> {
         // Higher orders did not help: the error is not that of truncation.
         let in_vain = check.attempts > 1 && factor > 0.3 * self.last_factor;

@@ -97,12 +97,10 @@ impl<T: Precision> Direct<T> {
         self.targets.as_ref().unwrap_or(&self.sources)
     }
 
-    /// The caller's number of each source and of each target; `None` for the caller's order.
-    pub fn permutations(&self) -> (Permutation<'_>, Permutation<'_>) {
-        match &self.sorted {
-            None => (None, None),
-            Some((sources, targets)) => (Some(sources), Some(targets.as_ref().unwrap_or(sources))),
-        }
+    /// The caller's number of each target; `None` for the caller's order.
+    pub fn target_permutation(&self) -> Permutation<'_> {
+        let (sources, targets) = self.sorted.as_ref()?;
+        Some(targets.as_ref().unwrap_or(sources))
     }
 
     /// Packs the sources with some of the strengths.

@@ -2,7 +2,8 @@
 
 use super::input::SumInput;
 use super::kind::PairKind;
-use super::plan::{Engine, Plan, check_extent};
+use super::plan::{Plan, check_extent};
+use crate::check::check_and_correct;
 use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::error::Error;
 use crate::kernel::SizeKind;
@@ -66,16 +67,12 @@ impl<T: Precision> EvaluatedOnDevice<T> for Plan<T> {
     fn launch_on_device(&mut self, strengths: Values<T>) -> Result<Timeline, Error> {
         let mut timeline = Timeline::start(self.buffers.stream())?;
         self.launch(strengths, &mut timeline)?;
-        self.last_check = self.check_and_correct(strengths, &mut Seconds::default())?;
+        self.last_check = check_and_correct(self, strengths, &mut Seconds::default())?;
         Ok(timeline)
     }
 
     fn results(&self) -> Option<Vec<&CudaSlice<T>>> {
-        let ends = match self.engine.as_ref()? {
-            Engine::Direct(direct) => &direct.ends,
-            Engine::Fmm(fmm) => &fmm.ends,
-        };
-        Some(ends.outputs().collect())
+        Some(self.engine.as_ref()?.ends().outputs().collect())
     }
 
     fn note_times(&mut self, timeline: &Timeline, total: f64) -> Result<(), Error> {

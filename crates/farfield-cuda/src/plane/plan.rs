@@ -1,10 +1,11 @@
 //! From a [`farfield_core::plane::Sum`] to a plan on a device, and its evaluation.
 
 use super::direct::Direct;
+use super::ends::Ends;
 use super::fmm::Fmm;
 use super::input::SumInput;
 use super::tuning::{self, Choice};
-use crate::check::Checker;
+use crate::check::{Checker, check_and_correct};
 use crate::device::{Buffers, Device, Precision, Timeline, Values, vectors_at_once};
 use crate::error::Error;
 use crate::plan::check_point_count;
@@ -24,6 +25,16 @@ const MOST_AT_ONCE: usize = 16;
 pub(super) enum Engine<T: Precision> {
     Direct(Box<Direct<T>>),
     Fmm(Box<Fmm<T>>),
+}
+
+impl<T: Precision> Engine<T> {
+    /// What it begins and ends with.
+    pub fn ends(&self) -> &Ends<T> {
+        match self {
+            Engine::Direct(direct) => &direct.ends,
+            Engine::Fmm(fmm) => &fmm.ends,
+        }
+    }
 }
 
 /// A planned sum in the plane whose points are on the device. Evaluating it again sends strengths and fetches results,
@@ -233,7 +244,7 @@ impl<T: Precision> Plan<T> {
         self.launch(Values::Host(strengths), &mut timeline)?;
         // Looked at while the device works.
         let largest = check_strengths(strengths, self.source_count, parts, self.vectors)?;
-        self.last_check = self.check_and_correct(Values::Host(strengths), seconds)?;
+        self.last_check = check_and_correct(self, Values::Host(strengths), seconds)?;
         self.fetch(values)?;
         self.add_times(&timeline, seconds)?;
         Ok(largest)
@@ -256,8 +267,7 @@ impl<T: Precision> Plan<T> {
                 values.iter_mut().for_each(Vec::clear);
                 Ok(())
             }
-            Some(Engine::Direct(direct)) => direct.ends.read_outputs(values),
-            Some(Engine::Fmm(fmm)) => fmm.ends.read_outputs(values),
+            Some(engine) => engine.ends().read_outputs(values),
         }
     }
 

@@ -35,7 +35,7 @@ impl<T: Real> Grid<T> {
         output: &str,
         work: impl Fn(&[Ghosted<T>], &mut [T]) -> R + Sync,
     ) -> Result<Vec<R>, Error> {
-        let results = self.sweep_where(inputs, output, |_| true, work)?;
+        let results = self.sweep_leaves(inputs, output, |_| true, work)?;
         Ok(results.into_iter().flatten().collect())
     }
 
@@ -50,6 +50,18 @@ impl<T: Real> Grid<T> {
         chosen: impl Fn(BlockId) -> bool + Sync,
         work: impl Fn(&[Ghosted<T>], &mut [T]) -> R + Sync,
     ) -> Result<Vec<Option<R>>, Error> {
+        let chosen: Vec<bool> = self.forest().leaves().par_iter().map(|block| chosen(*block)).collect();
+        self.sweep_leaves(inputs, output, |leaf| chosen[leaf], work)
+    }
+
+    /// [`Grid::sweep`] over those leaves that are `chosen` by their numbers.
+    fn sweep_leaves<R: Send>(
+        &mut self,
+        inputs: &[Read<'_>],
+        output: &str,
+        chosen: impl Fn(usize) -> bool + Sync,
+        work: impl Fn(&[Ghosted<T>], &mut [T]) -> R + Sync,
+    ) -> Result<Vec<Option<R>>, Error> {
         if inputs.iter().any(|input| input.channel == output) {
             return Err(Error::InPlace {
                 name: output.to_owned(),
@@ -62,7 +74,7 @@ impl<T: Real> Grid<T> {
         let results = values
             .par_chunks_exact_mut(length)
             .enumerate()
-            .map(|(leaf, values)| chosen(self.leaf(leaf)).then(|| work(&self.ghosted_channels(&reads, leaf), values)))
+            .map(|(leaf, values)| chosen(leaf).then(|| work(&self.ghosted_channels(&reads, leaf), values)))
             .collect();
         *self.values_vec_mut(output)? = values;
         Ok(results)
@@ -90,9 +102,7 @@ impl<T: Real> Grid<T> {
                 values.fill(T::ZERO);
             }
         });
-        let forest = self.forest().clone();
-        let chosen = |block: BlockId| forest.find(block).is_some_and(|leaf| nonzero[leaf]);
-        self.sweep_where(inputs, output, chosen, work)?;
+        self.sweep_leaves(inputs, output, |leaf| nonzero[leaf], work)?;
         Ok(())
     }
 

@@ -1,11 +1,10 @@
 //! Sums in the plane between arrays.
 
-use super::array::{Array, Place};
-use super::sum::{ArraySizes, Summed};
+use super::array::Array;
+use super::sum::{ArraySizes, Summed, points};
 use super::{GpuMemory, Memory};
 use crate::options::apply;
 use crate::{Error, Options, Precision};
-use farfield_core::kernel::Sizes;
 use farfield_core::plane::{Core, Kernel, Output};
 use farfield_cuda::resident;
 use std::sync::Arc;
@@ -46,13 +45,8 @@ impl<T: Precision> Memory<T> {
 
 impl<T: Precision> PlaneArraySum<'_, T> {
     fn on_host(&self) -> Result<Summed<T>, Error> {
-        let sizes = match self.sizes {
-            ArraySizes::None => Sizes::None,
-            ArraySizes::Global(size) => Sizes::Global(size),
-            ArraySizes::PerSource { each, .. } => Sizes::PerSource(each.on_host()?.to_vec()),
-        };
         let mut sum = crate::plane::Sum::new(self.kernel, points(self.sources)?)
-            .core(self.core, sizes)
+            .core(self.core, self.sizes.on_host()?)
             .outputs(self.outputs)
             .options(self.options.clone());
         if let Some(targets) = self.targets {
@@ -60,27 +54,11 @@ impl<T: Precision> PlaneArraySum<'_, T> {
         }
         let mut plan = sum.plan()?;
         let field = plan.evaluate(self.strengths.on_host()?)?;
-        let host = Memory::host();
-        let check = field.check().cloned();
-        Ok(Summed {
-            outputs: field
-                .into_values()
-                .into_iter()
-                .map(|values| host.store(values))
-                .collect::<Result<_, _>>()?,
-            parameters: *plan.parameters(),
-            check,
-            seconds: plan.seconds().total,
-        })
+        Ok(Summed::on_host(field, &plan))
     }
 
     fn on_gpu(&self, gpu: &Arc<GpuMemory<T>>) -> Result<Summed<T>, Error> {
-        // The device's own plan takes the largest size from the sum and each source's from the array.
-        let (sizes, each) = match self.sizes {
-            ArraySizes::None => (Sizes::None, None),
-            ArraySizes::Global(size) => (Sizes::Global(size), None),
-            ArraySizes::PerSource { each, largest } => (Sizes::Global(largest), Some(each.on(gpu)?)),
-        };
+        let (sizes, each) = self.sizes.on_gpu(gpu)?;
         let points = resident::DevicePoints {
             sources: self.sources.on(gpu)?,
             targets: self.targets.map(|targets| targets.on(gpu)).transpose()?,
@@ -92,21 +70,8 @@ impl<T: Precision> PlaneArraySum<'_, T> {
         let summed = gpu
             .resident
             .sum_in_plane(&apply!(sum, self.options), &points, self.strengths.on(gpu)?)?;
-        let outputs = summed.outputs.into_iter().map(|array| Array {
-            place: Place::gpu(gpu, array),
-        });
-        Ok(Summed {
-            outputs: outputs.collect(),
-            parameters: summed.parameters,
-            check: summed.check,
-            seconds: summed.seconds,
-        })
+        Ok(Summed::on_gpu(summed, gpu))
     }
-}
-
-/// The points of an array that lies on the host.
-fn points<T: Precision>(array: &Array<T>) -> Result<&[[T; 2]], Error> {
-    Ok(array.on_host()?.as_chunks().0)
 }
 
 #[cfg(test)]

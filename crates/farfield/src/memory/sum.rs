@@ -2,8 +2,10 @@
 
 use super::array::{Array, Place};
 use super::{GpuMemory, Memory};
+use crate::geometry::Geometry;
 use crate::options::apply;
-use crate::{Error, Options, Precision, Sum};
+use crate::plan_of::PlanOf;
+use crate::{Error, Field, Options, Precision, Sum};
 use farfield_core::check::Check;
 use farfield_core::kernel::{Kernel, Output, Sizes};
 use farfield_core::plan::Parameters;
@@ -75,13 +77,8 @@ impl<T: Precision> Memory<T> {
 
 impl<T: Precision> ArraySum<'_, T> {
     fn on_host(&self) -> Result<Summed<T>, Error> {
-        let sizes = match self.sizes {
-            ArraySizes::None => Sizes::None,
-            ArraySizes::Global(size) => Sizes::Global(size),
-            ArraySizes::PerSource { each, .. } => Sizes::PerSource(each.on_host()?.to_vec()),
-        };
         let mut sum = Sum::new(self.kernel, points(self.sources)?)
-            .sizes(sizes)
+            .sizes(self.sizes.on_host()?)
             .outputs(self.outputs)
             .vectors(self.vectors)
             .options(self.options.clone())
@@ -91,27 +88,11 @@ impl<T: Precision> ArraySum<'_, T> {
         }
         let mut plan = sum.plan()?;
         let field = plan.evaluate(self.strengths.on_host()?)?;
-        let host = Memory::host();
-        let check = field.check().cloned();
-        Ok(Summed {
-            outputs: field
-                .into_values()
-                .into_iter()
-                .map(|values| host.store(values))
-                .collect::<Result<_, _>>()?,
-            parameters: *plan.parameters(),
-            check,
-            seconds: plan.seconds().total,
-        })
+        Ok(Summed::on_host(field, &plan))
     }
 
     fn on_gpu(&self, gpu: &Arc<GpuMemory<T>>) -> Result<Summed<T>, Error> {
-        // The device's own plan takes the largest size from the sum and each source's from the array.
-        let (sizes, each) = match self.sizes {
-            ArraySizes::None => (Sizes::None, None),
-            ArraySizes::Global(size) => (Sizes::Global(size), None),
-            ArraySizes::PerSource { each, largest } => (Sizes::Global(largest), Some(each.on(gpu)?)),
-        };
+        let (sizes, each) = self.sizes.on_gpu(gpu)?;
         let wishes = farfield_core::Sum::new(self.kernel, &[])
             .sizes(sizes)
             .outputs(self.outputs)
@@ -125,19 +106,57 @@ impl<T: Precision> ArraySum<'_, T> {
         let summed = gpu
             .resident
             .sum(&apply!(wishes, self.options), &points, self.strengths.on(gpu)?)?;
-        let outputs = summed.outputs.into_iter().map(|array| Array {
-            place: Place::gpu(gpu, array),
-        });
-        Ok(Summed {
-            outputs: outputs.collect(),
-            parameters: summed.parameters,
-            check: summed.check,
-            seconds: summed.seconds,
+        Ok(Summed::on_gpu(summed, gpu))
+    }
+}
+
+impl<'a, T: Precision> ArraySizes<'a, T> {
+    /// Those of a sum on the host.
+    pub(super) fn on_host(&self) -> Result<Sizes<T>, Error> {
+        Ok(match self {
+            ArraySizes::None => Sizes::None,
+            ArraySizes::Global(size) => Sizes::Global(*size),
+            ArraySizes::PerSource { each, .. } => Sizes::PerSource(each.on_host()?.to_vec()),
+        })
+    }
+
+    /// The device's own plan takes the largest size from the sum and each source's from the array.
+    pub(super) fn on_gpu(&self, gpu: &Arc<GpuMemory<T>>) -> Result<(Sizes<T>, Option<&'a resident::Array<T>>), Error> {
+        Ok(match *self {
+            ArraySizes::None => (Sizes::None, None),
+            ArraySizes::Global(size) => (Sizes::Global(size), None),
+            ArraySizes::PerSource { each, largest } => (Sizes::Global(largest), Some(each.on(gpu)?)),
         })
     }
 }
 
+impl<T: Precision> Summed<T> {
+    /// What a plan summed on the host.
+    pub(super) fn on_host<G: Geometry>(field: Field<T, G::Output>, plan: &PlanOf<T, G>) -> Self {
+        let check = field.check().cloned();
+        Self {
+            outputs: field.into_values().into_iter().map(Array::of).collect(),
+            parameters: *plan.parameters(),
+            check,
+            seconds: plan.seconds().total,
+        }
+    }
+
+    /// What a device summed in its own memory.
+    pub(super) fn on_gpu(summed: resident::Summed<T>, gpu: &Arc<GpuMemory<T>>) -> Self {
+        let outputs = summed.outputs.into_iter().map(|array| Array {
+            place: Place::gpu(gpu, array),
+        });
+        Self {
+            outputs: outputs.collect(),
+            parameters: summed.parameters,
+            check: summed.check,
+            seconds: summed.seconds,
+        }
+    }
+}
+
 /// The points of an array that lies on the host.
-fn points<T: Precision>(array: &Array<T>) -> Result<&[[T; 3]], Error> {
+pub(super) fn points<T: Precision, const D: usize>(array: &Array<T>) -> Result<&[[T; D]], Error> {
     Ok(array.on_host()?.as_chunks().0)
 }
