@@ -99,9 +99,13 @@ fn damaged_arrays_of_vorticity() {
 }
 
 #[test]
-fn damaged_slices_and_values_of_sweeps() {
+fn damaged_slices() {
     let slices = ["z=0", "x=-1.5", "y=1e-3"];
     feed_text("slices", ROUNDS, &slices, |text| parse_slice(text).is_ok());
+}
+
+#[test]
+fn damaged_values_of_sweeps() {
     let values = [
         "time.step=0.1,0.05",
         "output.views=[],[\"side\"]",

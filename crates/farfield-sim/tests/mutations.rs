@@ -85,7 +85,16 @@ fn damaged_diagnostics() {
 }
 
 #[test]
-fn damaged_files_of_particles() {
+fn damaged_particles_in_npz() {
+    fuzz_particles("npz");
+}
+
+#[test]
+fn damaged_particles_in_csv() {
+    fuzz_particles("csv");
+}
+
+fn fuzz_particles(extension: &str) {
     let folder = tempfile::tempdir().unwrap();
     let rows: Vec<[f64; 3]> = (0..5).map(|k| [f64::from(k), 0.5, -1.0]).collect();
     let arrays = [
@@ -93,64 +102,66 @@ fn damaged_files_of_particles() {
         NamedArray::new("velocity", Array::from_rows(&rows)),
         NamedArray::new("mass", Array::column(vec![1.0; 5])),
     ];
-    for extension in ["npz", "csv"] {
-        let file = format!("bodies.{extension}");
-        let seed = folder.path().join(&file);
-        write_arrays(&seed, &arrays, Precision::Double).unwrap();
-        let seeds = [std::fs::read(&seed).unwrap()];
-        fuzz_file(
-            &format!("particles in {extension}"),
-            &file,
-            ROUNDS / 3,
-            &seeds,
-            |path| {
-                let text = format!(
-                    "[time]\nend = 1.0\nstep = 0.1\nscheme = \"leapfrog\"\n[[gravity.particles]]\nfile = {:?}\n",
-                    path.display().to_string()
-                );
-                let case = case::read(&text, "test", &[]);
-                case.is_ok_and(|case| GravityModel::new(&case, farfield::tuning::MachineProfile::default()).is_ok())
-            },
-        );
+    let file = format!("bodies.{extension}");
+    let seed = folder.path().join(&file);
+    write_arrays(&seed, &arrays, Precision::Double).unwrap();
+    let seeds = [std::fs::read(&seed).unwrap()];
+    fuzz_file(
+        &format!("particles in {extension}"),
+        &file,
+        ROUNDS / 3,
+        &seeds,
+        |path| {
+            let text = format!(
+                "[time]\nend = 1.0\nstep = 0.1\nscheme = \"leapfrog\"\n[[gravity.particles]]\nfile = {:?}\n",
+                path.display().to_string()
+            );
+            let case = case::read(&text, "test", &[]);
+            case.is_ok_and(|case| GravityModel::new(&case, farfield::tuning::MachineProfile::default()).is_ok())
+        },
+    );
+}
+
+/// A tetrahedron: corners and outward faces.
+const CORNERS: [[u8; 3]; 4] = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]];
+const FACES: [[usize; 3]; 4] = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+
+#[test]
+fn damaged_stl_meshes() {
+    let (mut text, mut binary) = ("solid t\n".to_owned(), vec![b' '; 80]);
+    binary.extend(4u32.to_le_bytes());
+    for face in FACES {
+        text.push_str("facet normal 0 0 0\nouter loop\n");
+        binary.extend([0; 12]);
+        for [x, y, z] in face.map(|corner| CORNERS[corner]) {
+            text.push_str(&format!("vertex {x} {y} {z}\n"));
+            binary.extend([x, y, z].map(|c| f32::from(c).to_le_bytes()).concat());
+        }
+        text.push_str("endloop\nendfacet\n");
+        binary.extend([0, 0]);
     }
+    text.push_str("endsolid t\n");
+    fuzz_mesh("stl", &[text.into_bytes(), binary]);
 }
 
 #[test]
-fn damaged_meshes() {
-    let corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]];
-    let faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
-    let (mut stl, mut obj, mut binary) = ("solid t\n".to_owned(), String::new(), vec![b' '; 80]);
-    binary.extend(4u32.to_le_bytes());
-    for [x, y, z] in corners {
-        obj.push_str(&format!("v {x} {y} {z}\n"));
-    }
-    for face in faces {
-        stl.push_str("facet normal 0 0 0\nouter loop\n");
-        binary.extend([0; 12]);
-        for [x, y, z] in face.map(|corner| corners[corner]) {
-            stl.push_str(&format!("vertex {x} {y} {z}\n"));
-            binary.extend([x, y, z].map(|c| (c as f32).to_le_bytes()).concat());
-        }
-        stl.push_str("endloop\nendfacet\n");
-        binary.extend([0, 0]);
-        obj.push_str(&format!("f {} {} {}\n", face[0] + 1, face[1] + 1, face[2] + 1));
-    }
-    stl.push_str("endsolid t\n");
-    for (name, file, seeds) in [
-        ("stl", "mesh.stl", vec![stl.into_bytes(), binary]),
-        ("obj", "mesh.obj", vec![obj.into_bytes()]),
-    ] {
-        let mut read = 0;
-        // What is accepted is measured, which takes time.
-        fuzz_file(name, file, ROUNDS / 15, &seeds, |path| {
-            let file = path.display().to_string();
-            let text = format!("{FLOW}[[body]]\nshape = \"mesh\"\nfile = {file:?}\n");
-            let accepted = case::read(&text, "test", &[]).is_ok();
-            read += u64::from(accepted);
-            accepted
-        });
-        assert!(read > 0, "{name}: the undamaged mesh must be one");
-    }
+fn damaged_obj_meshes() {
+    let corners = CORNERS.map(|[x, y, z]| format!("v {x} {y} {z}\n"));
+    let faces = FACES.map(|face| format!("f {} {} {}\n", face[0] + 1, face[1] + 1, face[2] + 1));
+    fuzz_mesh("obj", &[(corners.concat() + &faces.concat()).into_bytes()]);
+}
+
+fn fuzz_mesh(extension: &str, seeds: &[Vec<u8>]) {
+    let mut read = 0;
+    // What is accepted is measured, which takes time.
+    fuzz_file(extension, &format!("mesh.{extension}"), ROUNDS / 15, seeds, |path| {
+        let file = path.display().to_string();
+        let text = format!("{FLOW}[[body]]\nshape = \"mesh\"\nfile = {file:?}\n");
+        let accepted = case::read(&text, "test", &[]).is_ok();
+        read += u64::from(accepted);
+        accepted
+    });
+    assert!(read > 0, "{extension}: the undamaged mesh must be one");
 }
 
 #[test]
