@@ -22,9 +22,13 @@ use std::time::Instant;
 const UNIT: f64 = HU_RING_RADIUS * HU_RING_RADIUS;
 /// Steps whose time is taken together; what is measured after them waits until they are done.
 const TOGETHER: u64 = 10;
-/// Pictures, in rows of this many.
-const PICTURES: u64 = 9;
+/// Pictures of a whole run, of which so many are shown, in rows of this many: where it ends is not known before.
+const DRAWN: u64 = 36;
+const SHOWN: usize = 9;
 const COLUMNS: usize = 3;
+/// Leapfrogging ends this long after the second pass. Elements that are stretched without remeshing or viscosity, by Euler's
+/// steps, are soon too far apart to be a ring: at 2^15 of them nothing is left half a unit later.
+const AFTERWARDS: f64 = 0.2 * UNIT;
 /// Each of so many pixels.
 const SIZE: [u32; 2] = [480, 400];
 /// The colours of the rings.
@@ -154,7 +158,7 @@ fn reproduce(context: &Context, rings: Rings) -> Result<Reproduction, Error> {
         model.summation().device = Device::Cuda(0);
     }
     let watched = watch(context, &rings, &case, &mut model)?;
-    let images: Vec<&Image> = watched.images.iter().collect();
+    let images: Vec<&Image> = watched.moments.iter().map(|moment| &moment.image).collect();
     let count = units::count(elements(rings.around, rings.layers) as u64);
     let what = if rings.collide { "collision" } else { "leapfrogging" };
     Ok(Reproduction {
@@ -175,8 +179,9 @@ fn reproduce(context: &Context, rings: Rings) -> Result<Reproduction, Error> {
 struct Moment {
     step: u64,
     time: f64,
-    /// Seconds of a step since the moment before: their mean, and that of the slowest steps.
-    mean: f64,
+    image: Image,
+    /// Seconds of all steps since the moment before, and of one among the slowest.
+    seconds: f64,
     slowest: f64,
     drawing: f64,
     /// Place and radius of each ring.
@@ -186,7 +191,6 @@ struct Moment {
 /// A simulation from its begin to its end.
 struct Watched {
     moments: Vec<Moment>,
-    images: Vec<Image>,
     passes: Vec<f64>,
     /// The smallest distance of the rings.
     nearest: f64,
@@ -196,11 +200,11 @@ struct Watched {
 fn watch(context: &Context, rings: &Rings, case: &Case, model: &mut VortexModel) -> Result<Watched, Error> {
     let steps = (case.time.end / case.time.step).ceil() as u64;
     let (mut times, mut places) = (Vec::new(), [Vec::new(), Vec::new()]);
-    let (mut moments, mut images): (Vec<Moment>, Vec<Image>) = (Vec::new(), Vec::new());
+    let mut moments: Vec<Moment> = Vec::new();
     let (mut exposure, mut step, mut is_finite) = (None, 0, true);
     // The first step compiles kernels and allocates; what it takes is not the time of a frame.
     model.evaluate()?;
-    let (mut seconds, mut slowest, mut since) = (0.0, 0.0_f64, 0);
+    let (mut seconds, mut slowest) = (0.0, 0.0_f64);
     loop {
         is_finite = is_finite && model.is_finite()?;
         if !is_finite {
@@ -211,22 +215,24 @@ fn watch(context: &Context, rings: &Rings, case: &Case, model: &mut VortexModel)
         let now = [0, 1].map(|k| [measured[k].centre[2], measured[k].radius]);
         times.push(time);
         (0..2).for_each(|k| places[k].push(now[k][0]));
-        if step >= steps * images.len() as u64 / (PICTURES - 1) {
-            context.step(format_args!("step {step} of {steps}"));
+        let passed = passes(&times, &places[0], &places[1]);
+        let is_over = !rings.collide && passed.get(1).is_some_and(|second| time >= second + AFTERWARDS);
+        let is_last = is_over || step >= steps;
+        if is_last || step >= steps * moments.len() as u64 / DRAWN {
+            context.step(format_args!("step {step} of at most {steps}"));
             let begin = Instant::now();
-            images.push(draw(rings, model.tracers()?, time, &mut exposure)?);
-            let per_step = |sum: f64| if since > 0 { sum / since as f64 } else { f64::NAN };
             moments.push(Moment {
                 step,
                 time,
-                mean: per_step(seconds),
-                slowest: if since > 0 { slowest } else { f64::NAN },
+                image: draw(rings, model.tracers()?, time, &mut exposure)?,
+                seconds,
+                slowest,
                 drawing: begin.elapsed().as_secs_f64(),
                 rings: now,
             });
-            (seconds, slowest, since) = (0.0, 0.0, 0);
+            (seconds, slowest) = (0.0, 0.0);
         }
-        if step >= steps {
+        if is_last {
             break;
         }
         let begin = Instant::now();
@@ -238,7 +244,7 @@ fn watch(context: &Context, rings: &Rings, case: &Case, model: &mut VortexModel)
         }
         let took = begin.elapsed().as_secs_f64();
         slowest = slowest.max(took / many as f64);
-        (seconds, since) = (seconds + took, since + many);
+        seconds += took;
     }
     let nearest = places[0]
         .iter()
@@ -247,11 +253,30 @@ fn watch(context: &Context, rings: &Rings, case: &Case, model: &mut VortexModel)
         .fold(f64::INFINITY, f64::min);
     Ok(Watched {
         passes: passes(&times, &places[0], &places[1]),
-        moments,
-        images,
+        moments: evenly(moments),
         nearest,
         is_finite,
     })
+}
+
+/// As many moments as are shown, evenly over the run; what steps took between them is joined.
+fn evenly(moments: Vec<Moment>) -> Vec<Moment> {
+    let last = moments.len().saturating_sub(1);
+    let shown: Vec<usize> = (0..SHOWN).map(|k| k * last / (SHOWN - 1)).collect();
+    let (mut kept, mut seconds, mut slowest) = (Vec::new(), 0.0, 0.0_f64);
+    for (k, moment) in moments.into_iter().enumerate() {
+        seconds += moment.seconds;
+        slowest = slowest.max(moment.slowest);
+        if shown.contains(&k) {
+            kept.push(Moment {
+                seconds,
+                slowest,
+                ..moment
+            });
+            (seconds, slowest) = (0.0, 0.0);
+        }
+    }
+    kept
 }
 
 /// A picture of some of the particles, as bright as the first.
@@ -298,19 +323,20 @@ fn table(watched: &Watched) -> Table {
         ("ring2_z", "ring 2 z"),
         ("ring2_radius", "radius"),
     ]);
+    let mut before = 0;
     for moment in &watched.moments {
-        let seconds = |value: f64| {
-            if value.is_nan() {
-                Cell::Missing
-            } else {
-                Cell::Number(value)
-            }
+        // The first moment has no steps before it.
+        let steps = moment.step - before;
+        before = moment.step;
+        let of_steps = |seconds: f64| match steps {
+            0 => Cell::Missing,
+            _ => Cell::Number(seconds),
         };
         let mut row = vec![
             Cell::Count(moment.step),
             Cell::Number(moment.time),
-            seconds(moment.mean),
-            seconds(moment.slowest),
+            of_steps(moment.seconds / steps as f64),
+            of_steps(moment.slowest),
             Cell::Number(HU_FRAME_S.0),
             Cell::Number(HU_FRAME_S.1),
             Cell::Number(moment.drawing),
