@@ -2,6 +2,7 @@
 
 use crate::communicator::Communicator;
 use farfield::simd::Real;
+use rayon::prelude::*;
 
 /// The cube (in the plane, the square) around all points of all ranks: the root of every rank's tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,14 +23,14 @@ pub const fn levels<const D: usize>() -> u32 {
 impl<const D: usize> Root<D> {
     /// The root of the points of all ranks. Called by all ranks together.
     pub fn of_all<T: Real>(ranks: &(impl Communicator + ?Sized), sets: [&[[T; D]]; 2]) -> Self {
-        let mut extremes = vec![f64::NEG_INFINITY; 2 * D];
-        for point in sets.into_iter().flatten() {
-            for axis in 0..D {
-                let c = point[axis].to_f64();
-                extremes[axis] = extremes[axis].max(-c);
-                extremes[D + axis] = extremes[D + axis].max(c);
-            }
-        }
+        // Of each axis the largest number and the largest of what is below zero, its sign turned.
+        let none = || [[f64::NEG_INFINITY; D]; 2];
+        let wider = |[low, high]: [[f64; D]; 2], [other_low, other_high]: [[f64; D]; 2]| {
+            [(low, other_low), (high, other_high)].map(|(a, b)| std::array::from_fn(|axis| a[axis].max(b[axis])))
+        };
+        let of_point = |point: &[T; D]| [point.map(|c| -c.to_f64()), point.map(T::to_f64)];
+        let of_set = |set: &[[T; D]]| set.par_iter().map(of_point).reduce(none, wider);
+        let mut extremes = sets.map(of_set).into_iter().fold(none(), wider).as_flattened().to_vec();
         ranks.max_all(&mut extremes);
         let low = std::array::from_fn(|axis| {
             if extremes[axis].is_finite() {

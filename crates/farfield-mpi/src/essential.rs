@@ -191,9 +191,15 @@ impl Essential {
         };
         let pack = |parcel: &Parcel| {
             let mut writer = Writer::default();
-            for index in &parcel.points {
-                let numbers: Vec<T> = row(*index as usize).map(|at| own.strengths[at]).collect();
-                writer.values(numbers.into_iter());
+            if vectors == 1 {
+                writer.rows(own.strengths, components, &parcel.points);
+            } else {
+                let numbers: Vec<T> = parcel
+                    .points
+                    .iter()
+                    .flat_map(|index| row(*index as usize).map(|at| own.strengths[at]))
+                    .collect();
+                writer.consecutive(&numbers);
             }
             for node in &parcel.places {
                 let mut sums = vec![0.0; vectors * components];

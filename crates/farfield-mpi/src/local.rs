@@ -14,6 +14,7 @@ use crate::tuning::Far;
 use farfield::kernel::Sizes;
 use farfield::{Field, PlanOf, Precision};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -182,19 +183,19 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
     }
 
     /// Own strengths and those of the other ranks' essential sources. Called by all ranks together.
-    pub fn strengths(
+    pub fn strengths<'s>(
         &self,
         ranks: &(impl Communicator + ?Sized),
         traffic: &mut Traffic,
         own: &Own<T, D>,
-        (strengths, carried, vectors): (Vec<T>, Carried, usize),
-    ) -> Vec<T> {
+        (strengths, carried, vectors): (&'s [T], Carried, usize),
+    ) -> Cow<'s, [T]> {
         if ranks.size() == 1 {
-            return strengths;
+            return Cow::Borrowed(strengths);
         }
         let sources = Sources {
             points: &own.sources,
-            strengths: &strengths,
+            strengths,
             carried,
             vectors,
         };
@@ -208,8 +209,10 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
             None => Vec::new(),
         };
         let of_tree = (&self.tree, self.sphere.count());
-        self.essential
-            .strengths(ranks, traffic, of_tree, sources, &equivalents, &of_segments)
+        let all = self
+            .essential
+            .strengths(ranks, traffic, of_tree, sources, &equivalents, &of_segments);
+        Cow::Owned(all)
     }
 
     /// The equivalent sources of all of this rank's sources together.

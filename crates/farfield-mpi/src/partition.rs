@@ -5,6 +5,7 @@
 //! each counts the weight of its points before every place, the sums over all ranks say in which half to look on.
 
 use crate::communicator::Communicator;
+use rayon::prelude::*;
 
 /// The points of one kind (sources or targets) that a rank has, in the order of the curve.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,18 +20,18 @@ pub struct Sorted {
 
 impl Sorted {
     /// Sorts points by their keys. Points of equal keys stay in their sequence. `weight` says what a point of a key weighs.
-    pub fn new(keys: Vec<u64>, weight: impl Fn(u64) -> u64) -> Self {
-        use rayon::slice::ParallelSliceMut;
-        let mut entries: Vec<(u64, u32)> = keys.into_iter().zip(0..).collect();
+    pub fn new(keys: Vec<u64>, weight: impl Fn(u64) -> u64 + Sync) -> Self {
+        let mut entries: Vec<(u64, u32)> = keys.into_par_iter().zip(0..u32::MAX).collect();
         entries.par_sort_unstable();
+        let weights: Vec<u64> = entries.par_iter().map(|(key, _)| weight(*key)).collect();
         let mut weight_before = Vec::with_capacity(entries.len() + 1);
         let mut sum = 0;
-        for (key, _) in &entries {
+        for weight in weights {
             weight_before.push(sum);
-            sum += weight(*key);
+            sum += weight;
         }
         weight_before.push(sum);
-        let (keys, permutation) = entries.into_iter().unzip();
+        let (keys, permutation) = entries.into_par_iter().unzip();
         Self {
             keys,
             permutation,

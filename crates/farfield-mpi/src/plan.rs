@@ -113,7 +113,7 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         let outputs = self.sum.problem.outputs().iter();
         let rows = outputs.map(|output| self.sum.problem.components(*output));
         let returned = rows
-            .zip(&values)
+            .zip(values)
             .map(|(columns, values)| self.routes[1].back(self.ranks, &mut traffic, values, (vectors, columns)))
             .collect();
         let targets = self.routes[1].leaving();
@@ -138,7 +138,7 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         let (carried, vectors) = (self.sum.problem.carried(), self.sum.vectors);
         let all = self
             .local
-            .strengths(self.ranks, traffic, &self.own, (moved.to_vec(), carried, vectors));
+            .strengths(self.ranks, traffic, &self.own, (moved, carried, vectors));
         let exchanged = Instant::now();
         seconds.exchange += (exchanged - start).as_secs_f64();
         let field = self.local.evaluate(&all);
@@ -362,7 +362,11 @@ fn partition<C: Communicator + ?Sized, T: Precision, const D: usize>(
     const SLACK: f64 = 0.01;
     let targets = points.targets.unwrap_or(&[]);
     let root = Root::of_all(ranks, [points.sources, targets]);
-    let keys = |points: &[[T; D]]| -> Vec<u64> { points.par_iter().map(|point| root.key(*point)).collect() };
+    // One rank needs no places on the curve.
+    let keys = |points: &[[T; D]]| -> Vec<u64> {
+        let all = if ranks.size() > 1 { points } else { &[] };
+        all.par_iter().map(|point| root.key(*point)).collect()
+    };
     let routes = if ranks.size() == 1 {
         [points.sources, targets].map(|set| Route::stay(set.len()))
     } else {

@@ -3,14 +3,17 @@
 use crate::communicator::{Communicator, Message};
 use crate::partition::Sorted;
 use crate::traffic::Traffic;
-use crate::wire::{Reader, Writer};
+use crate::wire::{Numbers, Reader, Writer};
 use farfield::simd::Real;
+use rayon::prelude::*;
 
 /// Where one kind of points (sources or targets) went, and where this rank's own come from.
 #[derive(Debug, Clone, Default)]
 pub struct Route {
     /// This rank's points in the order of the curve: those of each destination are together.
     permutation: Vec<u32>,
+    /// Where each of them is in that order.
+    places: Vec<u32>,
     /// Where the points for each rank begin in it.
     cuts: Vec<usize>,
     /// Which ranks sent how many points, in ascending order.
@@ -22,8 +25,13 @@ impl Route {
     pub fn new(ranks: &(impl Communicator + ?Sized), sorted: Sorted, cuts: Vec<usize>) -> Self {
         let counts: Vec<u64> = cuts.windows(2).map(|pair| (pair[1] - pair[0]) as u64).collect();
         let origins = ranks.transpose(&counts).into_iter().enumerate();
+        let mut places = vec![0; sorted.permutation.len()];
+        for (place, point) in sorted.permutation.iter().zip(0..) {
+            places[*place as usize] = point;
+        }
         Self {
             permutation: sorted.permutation,
+            places,
             cuts,
             origins: origins
                 .filter(|(_, count)| *count > 0)
@@ -35,15 +43,20 @@ impl Route {
     /// The way of so many points that stay where they are: for one rank.
     pub fn stay(points: usize) -> Self {
         Self {
-            permutation: (0..points as u32).collect(),
             cuts: vec![0, points],
-            origins: if points > 0 { vec![(0, points)] } else { Vec::new() },
+            origins: vec![(0, points)],
+            ..Self::default()
         }
+    }
+
+    /// Whether the points stay where they are, in their sequence.
+    fn stays(&self) -> bool {
+        self.cuts.len() == 2
     }
 
     /// How many points the caller has here.
     pub fn leaving(&self) -> usize {
-        self.permutation.len()
+        self.cuts.last().copied().unwrap_or(0)
     }
 
     /// How many points arrive here.
@@ -68,14 +81,14 @@ impl Route {
         values: &[T],
         (blocks, columns): (usize, usize),
     ) -> Vec<T> {
-        let points = self.permutation.len();
+        if self.stays() {
+            return values.to_vec();
+        }
+        let points = self.leaving();
         let pack = |(rank, picked): (usize, &[u32])| {
             let mut writer = Writer::default();
             for block in 0..blocks {
-                for point in picked {
-                    let row = &values[(block * points + *point as usize) * columns..][..columns];
-                    writer.values(row.iter().copied());
-                }
+                writer.rows(&values[block * points * columns..], columns, picked);
             }
             (rank, writer.finish())
         };
@@ -92,10 +105,7 @@ impl Route {
         for ((_, count), (_, bytes)) in self.origins.iter().zip(&incoming) {
             let mut reader = Reader::new(bytes);
             for block in 0..blocks {
-                let rows = &mut arrived[(block * arriving + first) * columns..][..count * columns];
-                rows.iter_mut()
-                    .zip(reader.values(count * columns))
-                    .for_each(|(place, value)| *place = value);
+                reader.fill(&mut arrived[(block * arriving + first) * columns..][..count * columns]);
             }
             first += count;
         }
@@ -108,17 +118,19 @@ impl Route {
         &self,
         ranks: &(impl Communicator + ?Sized),
         traffic: &mut Traffic,
-        values: &[T],
+        values: Vec<T>,
         (blocks, columns): (usize, usize),
     ) -> Vec<T> {
+        if self.stays() {
+            return values;
+        }
         let arriving = self.arriving();
         let mut outgoing: Vec<Message> = Vec::with_capacity(self.origins.len());
         let mut first = 0;
         for (rank, count) in &self.origins {
             let mut writer = Writer::default();
             for block in 0..blocks {
-                let rows = &values[(block * arriving + first) * columns..][..count * columns];
-                writer.values(rows.iter().copied());
+                writer.consecutive(&values[(block * arriving + first) * columns..][..count * columns]);
             }
             outgoing.push((*rank, writer.finish()));
             first += count;
@@ -131,19 +143,25 @@ impl Route {
             outgoing,
             self.lengths(&destinations, blocks * columns * size_of::<T>()),
         );
-        let points = self.permutation.len();
+        // What comes from each rank, and where its points are in the order of the curve.
+        let mut first = 0;
+        let pieces: Vec<(usize, usize, Numbers)> = destinations
+            .iter()
+            .zip(&incoming)
+            .map(|((_, count), (_, bytes))| {
+                first += count;
+                (first - count, *count, Reader::new(bytes).rest())
+            })
+            .collect();
+        let points = self.leaving();
         let mut returned = vec![T::ZERO; blocks * points * columns];
-        for ((_, picked), (_, bytes)) in self.destinations().zip(&incoming) {
-            let mut reader = Reader::new(bytes);
-            for block in 0..blocks {
-                for point in picked {
-                    let row = &mut returned[(block * points + *point as usize) * columns..][..columns];
-                    row.iter_mut()
-                        .zip(reader.values(columns))
-                        .for_each(|(place, value)| *place = value);
-                }
-            }
-        }
+        let rows = returned.par_chunks_exact_mut(columns).with_min_len(1 << 12);
+        rows.enumerate().for_each(|(row, numbers)| {
+            let (block, place) = (row / points, self.places[row % points] as usize);
+            let piece = pieces.partition_point(|(first, ..)| *first <= place) - 1;
+            let (first, count, message) = &pieces[piece];
+            message.row((block * count + place - first) * columns, numbers);
+        });
         returned
     }
 
@@ -205,7 +223,7 @@ mod tests {
                     -keys_there.clone().fold(f64::MAX, f64::min),
                     keys_there.fold(f64::MIN, f64::max),
                 ];
-                assert_eq!(route.back(ranks, &mut traffic, &there, (2, 2)), values);
+                assert_eq!(route.back(ranks, &mut traffic, there, (2, 2)), values);
                 extremes
             })
             .windows(2)

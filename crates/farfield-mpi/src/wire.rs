@@ -1,6 +1,7 @@
 //! Numbers as bytes, for messages.
 
 use farfield::simd::Real;
+use rayon::prelude::*;
 
 /// Writes numbers into a message.
 #[derive(Debug, Default)]
@@ -24,18 +25,80 @@ impl Writer {
     pub fn values<T: Real>(&mut self, values: impl ExactSizeIterator<Item = T>) {
         let (width, start) = (size_of::<T>(), self.bytes.len());
         self.bytes.resize(start + width * values.len(), 0);
-        for (place, value) in self.bytes[start..].chunks_exact_mut(width).zip(values) {
-            if width == 4 {
-                place.copy_from_slice(&(value.to_f64() as f32).to_ne_bytes());
-            } else {
-                place.copy_from_slice(&value.to_f64().to_ne_bytes());
+        let places = self.bytes[start..].chunks_exact_mut(width);
+        places.zip(values).for_each(|(place, value)| put(place, value));
+    }
+
+    /// Numbers that lie one after the other.
+    pub fn consecutive<T: Real>(&mut self, values: &[T]) {
+        let (width, start) = (size_of::<T>(), self.bytes.len());
+        self.bytes.resize(start + width * values.len(), 0);
+        let pieces = self.bytes[start..]
+            .par_chunks_mut(width * ROWS)
+            .zip(values.par_chunks(ROWS));
+        pieces.for_each(|(places, values)| {
+            let places = places.chunks_exact_mut(width);
+            places.zip(values).for_each(|(place, value)| put(place, *value));
+        });
+    }
+
+    /// Rows of `columns` numbers: those of `values` that `picked` names, in its sequence.
+    pub fn rows<T: Real>(&mut self, values: &[T], columns: usize, picked: &[u32]) {
+        let (width, start) = (columns * size_of::<T>(), self.bytes.len());
+        self.bytes.resize(start + width * picked.len(), 0);
+        let pieces = self.bytes[start..]
+            .par_chunks_mut(width * ROWS)
+            .zip(picked.par_chunks(ROWS));
+        pieces.for_each(|(places, picked)| {
+            for (places, row) in places.chunks_exact_mut(width).zip(picked) {
+                let row = &values[*row as usize * columns..][..columns];
+                let places = places.chunks_exact_mut(size_of::<T>());
+                places.zip(row).for_each(|(place, value)| put(place, *value));
             }
-        }
+        });
     }
 
     /// The message.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
+    }
+}
+
+/// Rows that a thread takes at once.
+const ROWS: usize = 1 << 13;
+
+fn put<T: Real>(place: &mut [u8], value: T) {
+    if size_of::<T>() == 4 {
+        place.copy_from_slice(&(value.to_f64() as f32).to_ne_bytes());
+    } else {
+        place.copy_from_slice(&value.to_f64().to_ne_bytes());
+    }
+}
+
+fn get<T: Real>(bytes: &[u8]) -> T {
+    match bytes {
+        [a, b, c, d] => T::from_f64(f32::from_ne_bytes([*a, *b, *c, *d]).into()),
+        _ => {
+            let bytes = bytes.as_chunks().0.first();
+            T::from_f64(bytes.map_or(0.0, |bytes| f64::from_ne_bytes(*bytes)))
+        }
+    }
+}
+
+/// Numbers that lie in a message.
+#[derive(Debug, Clone, Copy)]
+pub struct Numbers<'a> {
+    bytes: &'a [u8],
+}
+
+impl Numbers<'_> {
+    /// A row of numbers, from number `first` on.
+    pub fn row<T: Real>(&self, first: usize, row: &mut [T]) {
+        let width = size_of::<T>();
+        let bytes = self.bytes.get(first * width..).unwrap_or(&[]);
+        row.iter_mut()
+            .zip(bytes.chunks_exact(width))
+            .for_each(|(place, bytes)| *place = get(bytes));
     }
 }
 
@@ -57,18 +120,20 @@ impl<'a> Reader<'a> {
     /// So many numbers.
     pub fn values<T: Real>(&mut self, count: usize) -> impl Iterator<Item = T> + use<'a, T> {
         let width = size_of::<T>();
-        self.take(count * width)
-            .chunks_exact(width)
-            .map(move |bytes| match bytes {
-                [a, b, c, d] => T::from_f64(f32::from_ne_bytes([*a, *b, *c, *d]).into()),
-                _ => T::from_f64(
-                    bytes
-                        .as_chunks()
-                        .0
-                        .first()
-                        .map_or(0.0, |bytes| f64::from_ne_bytes(*bytes)),
-                ),
-            })
+        self.take(count * width).chunks_exact(width).map(get)
+    }
+
+    /// So many numbers, into places that wait for them.
+    pub fn fill<T: Real>(&mut self, places: &mut [T]) {
+        let width = size_of::<T>();
+        let bytes = self.take(size_of_val(places));
+        let pieces = places.par_chunks_mut(ROWS).zip(bytes.par_chunks(ROWS * width));
+        pieces.for_each(|(places, bytes)| Numbers { bytes }.row(0, places));
+    }
+
+    /// All that is left, as numbers in any sequence.
+    pub fn rest(&self) -> Numbers<'a> {
+        Numbers { bytes: self.bytes }
     }
 
     /// So many points.

@@ -75,7 +75,8 @@ impl Recurrence {
         self.order
     }
 
-    /// The harmonics at some points, one after the other into `values`.
+    /// The harmonics at some points, one after the other into `values`. Inlined, so that it is compiled for the caller's vectors.
+    #[inline(always)]
     pub fn evaluate<const D: usize>(&self, points: &[Lanes; D], values: &mut [Lanes]) {
         match D {
             3 => self.in_space([&points[0], &points[1], &points[D - 1]], values),
@@ -83,6 +84,7 @@ impl Recurrence {
         }
     }
 
+    #[inline(always)]
     fn in_plane(&self, [x, y]: [&Lanes; 2], values: &mut [Lanes]) {
         values[0] = [1.0; LANES];
         let mut power = ([1.0; LANES], [0.0; LANES]);
@@ -92,6 +94,7 @@ impl Recurrence {
         }
     }
 
+    #[inline(always)]
     fn in_space(&self, [x, y, z]: [&Lanes; 3], values: &mut [Lanes]) {
         let r2: Lanes = std::array::from_fn(|l| x[l] * x[l] + y[l] * y[l] + z[l] * z[l]);
         // Harmonic m >= 0 of degree n is at n^2 + 2 m - 1 with its sine after it; that of m = 0 is at n^2.
@@ -174,6 +177,7 @@ impl Recurrence {
 }
 
 /// A complex number for each lane, times x + iy.
+#[inline(always)]
 fn times((re, im): &(Lanes, Lanes), x: &Lanes, y: &Lanes) -> (Lanes, Lanes) {
     (
         std::array::from_fn(|l| re[l] * x[l] - im[l] * y[l]),

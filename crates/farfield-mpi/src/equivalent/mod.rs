@@ -15,7 +15,7 @@ mod sphere;
 pub use sphere::Sphere;
 
 use crate::tree::Tree;
-use farfield::simd::Real;
+use farfield::simd::{self, Real, SimdLevel, Vectorized};
 use harmonics::LANES;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -149,9 +149,37 @@ pub struct Moments<'a, const D: usize> {
     centre: [f64; D],
     radius: f64,
     columns: usize,
-    /// Column by column.
-    values: Vec<f64>,
+    /// Column by column; what the lanes hold is added in the end.
+    values: Vec<harmonics::Lanes>,
     harmonics: Vec<harmonics::Lanes>,
+    /// The charges that are being added, column by column.
+    charges: Vec<harmonics::Lanes>,
+    simd: SimdLevel,
+}
+
+/// Adds the moments of up to [`LANES`] charges, with the machine's vectors.
+struct Add<'a, const D: usize> {
+    recurrence: &'a harmonics::Recurrence,
+    points: &'a [harmonics::Lanes; D],
+    charges: &'a [harmonics::Lanes],
+    harmonics: &'a mut [harmonics::Lanes],
+    moments: &'a mut [harmonics::Lanes],
+}
+
+impl<const D: usize> Vectorized<f64> for Add<'_, D> {
+    type Output = ();
+    #[inline(always)]
+    fn run<V: simd::Lanes<Elem = f64>>(self) {
+        self.recurrence.evaluate(self.points, self.harmonics);
+        let columns = self.moments.chunks_exact_mut(self.harmonics.len());
+        for (moments, charges) in columns.zip(self.charges) {
+            for (moment, harmonic) in moments.iter_mut().zip(&*self.harmonics) {
+                for lane in 0..LANES {
+                    moment[lane] += harmonic[lane] * charges[lane];
+                }
+            }
+        }
+    }
 }
 
 impl<'a, const D: usize> Moments<'a, D> {
@@ -163,8 +191,10 @@ impl<'a, const D: usize> Moments<'a, D> {
             centre,
             radius,
             columns,
-            values: vec![0.0; count * columns],
+            values: vec![[0.0; LANES]; count * columns],
             harmonics: vec![[0.0; LANES]; count],
+            charges: vec![[0.0; LANES]; columns],
+            simd: SimdLevel::best(),
         }
     }
 
@@ -176,14 +206,17 @@ impl<'a, const D: usize> Moments<'a, D> {
                 lanes[axis][lane] = (point[axis] - self.centre[axis]) / self.radius;
             }
         }
-        self.sphere.recurrence.evaluate(&lanes, &mut self.harmonics);
-        for (column, moments) in self.values.chunks_exact_mut(self.harmonics.len()).enumerate() {
-            let charges: harmonics::Lanes =
-                std::array::from_fn(|lane| if lane < points.len() { charge(lane, column) } else { 0.0 });
-            for (moment, harmonic) in moments.iter_mut().zip(&self.harmonics) {
-                *moment += harmonic.iter().zip(charges).map(|(h, q)| h * q).sum::<f64>();
-            }
+        for (column, charges) in self.charges.iter_mut().enumerate() {
+            *charges = std::array::from_fn(|lane| if lane < points.len() { charge(lane, column) } else { 0.0 });
         }
+        let add = Add {
+            recurrence: &self.sphere.recurrence,
+            points: &lanes,
+            charges: &self.charges,
+            harmonics: &mut self.harmonics,
+            moments: &mut self.values,
+        };
+        simd::dispatch(self.simd, add);
     }
 
     /// Adds sources.
@@ -218,7 +251,7 @@ impl<'a, const D: usize> Moments<'a, D> {
                 moments
                     .iter_mut()
                     .zip(&values)
-                    .for_each(|(moment, [_, along])| *moment += along);
+                    .for_each(|(moment, [_, along])| moment[0] += along);
             }
         }
     }
@@ -240,7 +273,8 @@ impl<'a, const D: usize> Moments<'a, D> {
     pub fn strengths(&self) -> Vec<f64> {
         let mut strengths = vec![0.0; self.sphere.count() * self.columns];
         for (column, moments) in self.values.chunks_exact(self.harmonics.len()).enumerate() {
-            self.sphere.strengths(moments, &mut strengths, (column, self.columns));
+            let moments: Vec<f64> = moments.iter().map(|lanes| lanes.iter().sum()).collect();
+            self.sphere.strengths(&moments, &mut strengths, (column, self.columns));
         }
         strengths
     }

@@ -1,6 +1,7 @@
 //! Points on the unit sphere (in the plane, on the unit circle), and the strengths there that have given moments.
 
 use super::harmonics::{self, LANES, Recurrence};
+use farfield::simd::{self, SimdLevel, Vectorized};
 
 /// Points around a box that stand for the sources in it: positions on the unit sphere, and the map from moments to strengths.
 #[derive(Debug, Clone)]
@@ -9,7 +10,7 @@ pub struct Sphere<const D: usize> {
     pub recurrence: Recurrence,
     /// The points, on the unit sphere.
     pub points: Vec<[f64; D]>,
-    /// Row by row for each point: what moments about the centre of the unit sphere are multiplied with.
+    /// For each moment about the centre of the unit sphere, what it adds to the strength of each point.
     map: Vec<f64>,
 }
 
@@ -48,10 +49,12 @@ impl<const D: usize> Sphere<D> {
         for row in map.chunks_exact_mut(norms.len()) {
             row.iter_mut().zip(&norms).for_each(|(value, norm)| *value *= of(*norm));
         }
+        let (moments, count) = (norms.len(), points.len());
+        let by_moment = (0..moments).flat_map(|l| (0..count).map(move |k| k * moments + l));
         Self {
             recurrence,
+            map: by_moment.map(|at| map[at]).collect(),
             points,
-            map,
         }
     }
 
@@ -98,9 +101,34 @@ impl<const D: usize> Sphere<D> {
 
     /// The strengths at the points of the unit sphere that have the given moments; the `column`-th of `columns` beside each other.
     pub fn strengths(&self, moments: &[f64], strengths: &mut [f64], (column, columns): (usize, usize)) {
-        let rows = self.map.chunks_exact(moments.len());
-        for (row, out) in rows.zip(strengths.chunks_exact_mut(columns)) {
-            out[column] = row.iter().zip(moments).map(|(a, b)| a * b).sum();
+        let mut sums = vec![0.0; self.points.len()];
+        let product = Product {
+            map: &self.map,
+            moments,
+            sums: &mut sums,
+        };
+        simd::dispatch(SimdLevel::best(), product);
+        for (sum, out) in sums.into_iter().zip(strengths.chunks_exact_mut(columns)) {
+            out[column] = sum;
+        }
+    }
+}
+
+/// Adds to each sum what the moments have for it, with the machine's vectors.
+struct Product<'a> {
+    map: &'a [f64],
+    moments: &'a [f64],
+    sums: &'a mut [f64],
+}
+
+impl Vectorized<f64> for Product<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<V: simd::Lanes<Elem = f64>>(self) {
+        for (moment, row) in self.moments.iter().zip(self.map.chunks_exact(self.sums.len())) {
+            for (sum, factor) in self.sums.iter_mut().zip(row) {
+                *sum += factor * moment;
+            }
         }
     }
 }
