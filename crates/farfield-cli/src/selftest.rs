@@ -1,10 +1,10 @@
 //! `farfield selftest`: a device against the truth, as a table.
 
-use crate::args::{PrecisionName, SelftestArgs, TestedDevice};
+use crate::args::{PrecisionName, SelftestArgs, TestedDevice, TestedPart};
 use crate::failure::Failure;
 use crate::{device, layout, print};
 use farfield::Device;
-use farfield_evidence::selftest::{self, Extent, Row};
+use farfield_evidence::selftest::{self, Extent, Row, Sums};
 use farfield_io::columns;
 use serde::Serialize;
 use std::fmt::Write;
@@ -44,20 +44,36 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
         print::progress(&width.map_or(line.clone(), |width| columns::folded(&line, width)));
         checks.push(Check::of(row));
     };
-    if args.device == TestedDevice::Cuda {
-        selftest::run_poisson(&device, extent, &mut report)?;
-        selftest::run_simulations(&device, &mut report)?;
-    }
-    match (args.device, args.precision) {
-        (TestedDevice::Cuda, None) => selftest::run(&device, extent, &mut report)?,
-        (TestedDevice::Cuda, Some(PrecisionName::F32)) => selftest::run_in::<f32>(&device, extent, &mut report)?,
-        (TestedDevice::Cuda, Some(PrecisionName::F64)) => selftest::run_in::<f64>(&device, extent, &mut report)?,
-        (TestedDevice::Hybrid, asked) => {
-            if asked != Some(PrecisionName::F64) {
-                selftest::run_beside::<f32>(&device, extent, &mut report)?;
+    let wants = |part: TestedPart| args.part.is_none_or(|asked| asked == part);
+    let (single, double) = (
+        args.precision != Some(PrecisionName::F64),
+        args.precision != Some(PrecisionName::F32),
+    );
+    if args.device == TestedDevice::Hybrid {
+        if args.part.is_some() {
+            return Err(Failure::Usage(
+                "--part: the sums of --device hybrid have no parts".to_owned(),
+            ));
+        }
+        if single {
+            selftest::run_beside::<f32>(&device, extent, &mut report)?;
+        }
+        if double {
+            selftest::run_beside::<f64>(&device, extent, &mut report)?;
+        }
+    } else {
+        if wants(TestedPart::Poisson) {
+            selftest::run_poisson(&device, extent, &mut report)?;
+        }
+        if wants(TestedPart::Simulations) {
+            selftest::run_simulations(&device, &mut report)?;
+        }
+        for (sums, part) in Sums::ALL.into_iter().zip(TestedPart::SUMS) {
+            if wants(part) && single {
+                selftest::run_in::<f32>(&device, sums, extent, &mut report)?;
             }
-            if asked != Some(PrecisionName::F32) {
-                selftest::run_beside::<f64>(&device, extent, &mut report)?;
+            if wants(part) && double {
+                selftest::run_in::<f64>(&device, sums, extent, &mut report)?;
             }
         }
     }

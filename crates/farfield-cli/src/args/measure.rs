@@ -84,12 +84,35 @@ pub struct SelftestArgs {
     /// One precision alone [default: both]
     #[arg(long, value_enum)]
     pub precision: Option<PrecisionName>,
+    /// One part alone [default: all]
+    #[arg(long, value_enum)]
+    pub part: Option<TestedPart>,
     /// Small sums only, for a memory checker
     #[arg(long)]
     pub quick: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// What a device is tested with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TestedPart {
+    /// The bricks of the Poisson problem
+    Poisson,
+    /// States that stay in the GPU's memory
+    Simulations,
+    /// Operators, kernels, cores and methods in space
+    Space,
+    /// The same in the plane
+    Plane,
+    /// Points and strengths with structure
+    Structured,
+}
+
+impl TestedPart {
+    /// The kinds of sums.
+    pub const SUMS: [TestedPart; 3] = [TestedPart::Space, TestedPart::Plane, TestedPart::Structured];
 }
 
 /// Devices that test themselves; the CPU engine's tests are `cargo test`.

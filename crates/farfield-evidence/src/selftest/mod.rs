@@ -21,19 +21,26 @@ use farfield::cuda::Device;
 use farfield::cuda::device::Precision;
 use std::sync::Arc;
 
-/// Runs all checks in both precisions and hands each row to `report` as it comes.
-///
-/// # Errors
-/// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
-pub fn run(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
-    run_in::<f32>(device, extent, report)?;
-    run_in::<f64>(device, extent, report)
+/// A kind of sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sums {
+    /// Operators, kernels, cores and methods in space.
+    Space,
+    /// The same in the plane.
+    Plane,
+    /// Points and strengths with structure.
+    Structured,
+}
+
+impl Sums {
+    /// All kinds.
+    pub const ALL: [Sums; 3] = [Sums::Space, Sums::Plane, Sums::Structured];
 }
 
 /// Runs the checks of sums that the device shares with the CPU's cores, in one precision.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run_in`].
 pub fn run_beside<T: Precision>(
     device: &Arc<Device>,
     extent: Extent,
@@ -45,14 +52,23 @@ pub fn run_beside<T: Precision>(
     checks.run(device, extent, report)
 }
 
-/// [`run`] in one precision, in space and in the plane.
+/// Runs the checks of one kind of sums in one precision, and hands each row to `report` as it comes.
 ///
 /// # Errors
-/// As [`run`].
-pub fn run_in<T: Precision>(device: &Arc<Device>, extent: Extent, report: &mut dyn FnMut(&Row)) -> Result<(), Error> {
-    space::run_in::<T>(device, extent, report)?;
-    plane::run_in::<T>(device, extent, report)?;
-    let mut checks = Checks::default();
-    structured::add_checks::<T>(&mut checks, extent);
-    checks.run(device, extent, report)
+/// Any of [`Error`]: a device that fails ends the test; a wrong result is a row.
+pub fn run_in<T: Precision>(
+    device: &Arc<Device>,
+    sums: Sums,
+    extent: Extent,
+    report: &mut dyn FnMut(&Row),
+) -> Result<(), Error> {
+    match sums {
+        Sums::Space => space::run_in::<T>(device, extent, report),
+        Sums::Plane => plane::run_in::<T>(device, extent, report),
+        Sums::Structured => {
+            let mut checks = Checks::default();
+            structured::add_checks::<T>(&mut checks, extent);
+            checks.run(device, extent, report)
+        }
+    }
 }
