@@ -96,7 +96,10 @@ impl Recurrence {
 
     #[inline(always)]
     fn in_space(&self, [x, y, z]: [&Lanes; 3], values: &mut [Lanes]) {
-        let r2: Lanes = std::array::from_fn(|l| x[l] * x[l] + y[l] * y[l] + z[l] * z[l]);
+        let mut r2 = [0.0; LANES];
+        for l in 0..LANES {
+            r2[l] = x[l] * x[l] + y[l] * y[l] + z[l] * z[l];
+        }
         // Harmonic m >= 0 of degree n is at n^2 + 2 m - 1 with its sine after it; that of m = 0 is at n^2.
         let at = |n: usize, m: usize| if m == 0 { n * n } else { n * n + 2 * m - 1 };
         values[0] = [1.0; LANES];
@@ -104,7 +107,9 @@ impl Recurrence {
         for n in 1..=self.order {
             power = times(&power, x, y);
             for part in [&mut power.0, &mut power.1] {
-                part.iter_mut().for_each(|value| *value *= self.diagonal[n]);
+                for value in part {
+                    *value *= self.diagonal[n];
+                }
             }
             (values[at(n, n)], values[at(n, n) + 1]) = power;
             let factors = &self.factors[n * (n - 1) / 2..][..n];
@@ -116,7 +121,11 @@ impl Recurrence {
                     } else {
                         [0.0; LANES]
                     };
-                    values[at(n, m) + part] = std::array::from_fn(|l| up * z[l] * lower[l] - below * r2[l] * lowest[l]);
+                    // A plain loop: closures would be compiled without the caller's vectors.
+                    let value = &mut values[at(n, m) + part];
+                    for l in 0..LANES {
+                        value[l] = up * z[l] * lower[l] - below * r2[l] * lowest[l];
+                    }
                 }
             }
         }
@@ -179,10 +188,12 @@ impl Recurrence {
 /// A complex number for each lane, times x + iy.
 #[inline(always)]
 fn times((re, im): &(Lanes, Lanes), x: &Lanes, y: &Lanes) -> (Lanes, Lanes) {
-    (
-        std::array::from_fn(|l| re[l] * x[l] - im[l] * y[l]),
-        std::array::from_fn(|l| re[l] * y[l] + im[l] * x[l]),
-    )
+    let (mut real, mut imaginary) = ([0.0; LANES], [0.0; LANES]);
+    for l in 0..LANES {
+        real[l] = re[l] * x[l] - im[l] * y[l];
+        imaginary[l] = re[l] * y[l] + im[l] * x[l];
+    }
+    (real, imaginary)
 }
 
 /// The product of two numbers that carry a derivative.
