@@ -20,7 +20,7 @@
 //! The engine of each rank is `farfield`, on the CPU or on a GPU, and knows nothing of ranks. A plan
 //!
 //! 1. orders all points of all ranks along one curve (`curve`) and cuts it into pieces of equal work (`partition`),
-//! 2. moves points to the rank that has their piece (`route`),
+//! 2. moves points to the rank that has their piece (`route`), and cuts again by the work that ranks then have (`deal`),
 //! 3. builds a light tree over each rank's sources (`tree`), and sends to every other rank what it must know of them
 //!    (`essential`): sources near its targets as they are, far boxes as a few equivalent sources (`equivalent`),
 //! 4. has the engine plan a sum over own, received and equivalent sources at own targets.
@@ -32,6 +32,7 @@
 mod check;
 mod communicator;
 mod curve;
+mod deal;
 mod equivalent;
 mod error;
 mod essential;

@@ -64,8 +64,6 @@ pub struct Weights {
 
 /// What a point of mean work weighs.
 const MEAN_WEIGHT: f64 = 1e4;
-/// Work that differs by more than this from the mean is worth another cut.
-const UNEVEN: f64 = 0.05;
 
 impl Weights {
     /// All points take the same work.
@@ -81,10 +79,17 @@ impl Weights {
             None => self.pieces.first().map_or(MEAN_WEIGHT as u64, |(_, weight)| *weight),
         }
     }
+}
 
-    /// The weights that follow from the work of each rank with the points it has; `None` where that is even already. `keys` are those of
-    /// this rank's sources and targets. Called by all ranks together.
-    pub fn measured(&self, ranks: &(impl Communicator + ?Sized), keys: &[Vec<u64>; 2], work: f64) -> Option<Self> {
+/// What each rank has to do: its first key, points, and work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Works {
+    ranks: Vec<(u64, f64, f64)>,
+}
+
+impl Works {
+    /// `keys` are those of this rank's sources and targets. Called by all ranks together.
+    pub fn of_all(ranks: &(impl Communicator + ?Sized), keys: &[Vec<u64>; 2], work: f64) -> Self {
         let first = keys.iter().flatten().copied().min().unwrap_or(u64::MAX);
         let points = keys.iter().map(Vec::len).sum::<usize>();
         let own = [first, points as u64, work.to_bits()];
@@ -95,28 +100,41 @@ impl Weights {
             .iter()
             .map(|bytes| u64::from_ne_bytes(*bytes))
             .collect();
-        let ranks: Vec<(u64, f64, f64)> = numbers
-            .as_chunks::<3>()
-            .0
-            .iter()
-            .map(|[first, points, work]| (*first, *points as f64, f64::from_bits(*work)))
-            .filter(|(_, points, _)| *points > 0.0)
-            .collect();
-        let total: f64 = ranks.iter().map(|(_, _, work)| work).sum();
-        let count: f64 = ranks.iter().map(|(_, points, _)| points).sum();
-        let mean = total / numbers.len().div_ceil(3).max(1) as f64;
-        let uneven = ranks.iter().any(|(_, _, work)| *work > (1.0 + UNEVEN) * mean);
-        // A few points are as even as they can be.
-        if !uneven || count < 1000.0 * ranks.len() as f64 {
-            return None;
+        let of_rank = |[first, points, work]: &[u64; 3]| (*first, *points as f64, f64::from_bits(*work));
+        Self {
+            ranks: numbers.as_chunks::<3>().0.iter().map(of_rank).collect(),
         }
+    }
+
+    fn total(&self) -> f64 {
+        self.ranks.iter().map(|(_, _, work)| work).sum()
+    }
+
+    fn points(&self) -> f64 {
+        self.ranks.iter().map(|(_, points, _)| points).sum()
+    }
+
+    /// The mean over the ranks.
+    pub fn mean(&self) -> f64 {
+        self.total() / self.ranks.len() as f64
+    }
+
+    /// Whether a rank has more to do than `most`; a few points are as even as they can be.
+    pub fn exceed(&self, most: f64) -> bool {
+        self.points() >= 1000.0 * self.ranks.len() as f64 && self.ranks.iter().any(|(_, _, work)| *work > most)
+    }
+
+    /// What points weigh by this work, where each rank has a piece of the curve.
+    pub fn weights(&self) -> Weights {
+        let (total, count) = (self.total(), self.points());
         let weight = |(first, points, work): &(u64, f64, f64)| {
             let relative = (work / points) / (total / count);
             (*first, (MEAN_WEIGHT * relative.clamp(0.01, 100.0)) as u64)
         };
-        Some(Self {
-            pieces: ranks.iter().map(weight).collect(),
-        })
+        let pieces = self.ranks.iter().filter(|(_, points, _)| *points > 0.0);
+        Weights {
+            pieces: pieces.map(weight).collect(),
+        }
     }
 }
 
@@ -245,10 +263,11 @@ mod tests {
                 let own: Vec<u64> = own.into_iter().map(|key| key as u64).collect();
                 let work: f64 = own.iter().map(take).sum();
                 works.push(work);
-                match weights.measured(ranks, &[own, vec![]], work) {
-                    Some(better) => weights = better,
-                    None => break,
+                let found = Works::of_all(ranks, &[own, vec![]], work);
+                if !found.exceed(1.05 * found.mean()) {
+                    break;
                 }
+                weights = found.weights();
             }
             works
         });

@@ -3,9 +3,10 @@
 use crate::check::{self, Samples};
 use crate::communicator::Communicator;
 use crate::curve::Root;
+use crate::deal::{Dealt, arrive};
 use crate::error::{Error, agree};
 use crate::local::{Local, Own};
-use crate::partition::{Sorted, Weights, cut};
+use crate::partition::Works;
 use crate::problem::{Points, Problem};
 use crate::report::{RankReport, Seconds};
 use crate::route::Route;
@@ -33,6 +34,8 @@ pub struct Plan<'c, C: ?Sized, P: Problem<D>, T: Precision, const D: usize> {
     routes: [Route; 2],
     own: Own<T, D>,
     local: Local<P, T, D>,
+    /// What a rank had to do in the mean when the points were dealt.
+    mean_work: f64,
     report: RankReport,
     check: Option<Check>,
 }
@@ -54,40 +57,94 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
             sum.options.tolerance = Some(tuning::of_engine::<T>(usual));
         }
         let mut traffic = Traffic::default();
-        let mut weights = Weights::equal();
-        let (mut routes, mut own) = partition(ranks, &mut traffic, &points, &weights);
-        let mut partition_seconds = start.elapsed().as_secs_f64();
-        let mut local = Local::new(ranks, &mut traffic, (&sum, far), &own)?;
-        for _ in 0..REPARTITIONS {
-            let Some(better) = weights.measured(ranks, &own.keys, local.work(&sum, &own)) else {
-                break;
-            };
-            weights = better;
-            let again = Instant::now();
-            drop(local);
-            (routes, own) = partition(ranks, &mut traffic, &points, &weights);
-            partition_seconds += again.elapsed().as_secs_f64();
-            local = Local::new(ranks, &mut traffic, (&sum, far), &own)?;
-        }
+        let dealt = Dealt::evenly(ranks, &mut traffic, (&sum, far), &points)?;
         let mut plan = Self {
             ranks,
             sum,
             tolerance,
-            routes,
-            own,
-            local,
+            routes: dealt.routes,
+            own: dealt.own,
+            local: dealt.local,
+            mean_work: dealt.mean_work,
             report: RankReport::default(),
             check: None,
         };
-        plan.report.planning = traffic;
-        plan.report.seconds = Seconds {
-            partition: partition_seconds,
-            essential: plan.local.seconds.0,
-            plan: plan.local.seconds.1,
-            total: start.elapsed().as_secs_f64(),
-            ..Seconds::default()
-        };
+        plan.begin_report(start, traffic, dealt.seconds);
         Ok(plan)
+    }
+
+    /// Follows points that have moved: as many as before, each rank's in the sequence it gave them in. They stay with the ranks that sum
+    /// at them, until one has a fifth more to do than the mean was when they were dealt; then they are dealt anew. Returns whether they
+    /// were. Called by all ranks together.
+    ///
+    /// # Errors
+    /// [`Error::OnRank`], the same on all ranks, if points do not fit the plan or an engine could not plan; the plan then is as it was.
+    pub fn move_to(&mut self, points: Points<'_, T, D>) -> Result<bool, Error> {
+        /// More work than this is worth dealing anew.
+        const DRIFTED: f64 = 1.2;
+        let start = Instant::now();
+        let (ranks, far) = (self.ranks, self.local.far());
+        let sum = self
+            .sum
+            .problem
+            .sum(points.clone(), self.sum.vectors, &self.sum.options);
+        agree(ranks, self.check_counts(&points).and_then(|()| sum.check()))?;
+        let mut traffic = Traffic::default();
+        let root = Root::of_all(ranks, [points.sources, points.targets.unwrap_or(&[])]);
+        let own = arrive(ranks, &mut traffic, &self.routes, &points, &root);
+        let mut seconds = start.elapsed().as_secs_f64();
+        let local = Local::new(ranks, &mut traffic, (&self.sum, far), &own)?;
+        let works = Works::of_all(ranks, &own.keys, local.work(&self.sum, &own));
+        let has_drifted = works.exceed(DRIFTED * self.mean_work);
+        if has_drifted {
+            drop((own, local));
+            let dealt = Dealt::evenly(ranks, &mut traffic, (&self.sum, far), &points)?;
+            seconds += dealt.seconds;
+            (self.routes, self.own, self.local) = (dealt.routes, dealt.own, dealt.local);
+            self.mean_work = dealt.mean_work;
+        } else {
+            (self.own, self.local) = (own, local);
+        }
+        self.begin_report(start, traffic, seconds);
+        Ok(has_drifted)
+    }
+
+    fn check_counts(&self, points: &Points<'_, T, D>) -> Result<(), farfield::Error> {
+        let counts = [
+            ("sources", points.sources.len(), self.routes[0].leaving()),
+            (
+                "targets",
+                points.targets.map_or(0, <[_]>::len),
+                match &self.own.targets {
+                    Some(_) => self.routes[1].leaving(),
+                    None => 0,
+                },
+            ),
+        ];
+        match counts.into_iter().find(|(_, found, expected)| found != expected) {
+            None => Ok(()),
+            Some((array, found, expected)) => Err(farfield::Error::Length {
+                array,
+                found,
+                expected,
+                why: "as many as the plan was made for".to_owned(),
+            }),
+        }
+    }
+
+    /// A report of planning alone.
+    fn begin_report(&mut self, start: Instant, planning: Traffic, partition: f64) {
+        self.report = RankReport {
+            planning,
+            seconds: Seconds {
+                partition,
+                essential: self.local.seconds.0,
+                plan: self.local.seconds.1,
+                total: start.elapsed().as_secs_f64(),
+                ..Seconds::default()
+            },
+            ..RankReport::default()
+        };
     }
 
     /// Sums for the strengths of this rank's own sources: `strengths[(vector * sources + source) * components + component]`. The results
@@ -346,57 +403,4 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
     pub fn tolerance(&self) -> Option<f64> {
         self.tolerance
     }
-}
-
-/// How often the curve is cut again where the work of ranks differs.
-const REPARTITIONS: usize = 2;
-
-/// Moves points to the ranks that sum at them. Called by all ranks together.
-fn partition<C: Communicator + ?Sized, T: Precision, const D: usize>(
-    ranks: &C,
-    traffic: &mut Traffic,
-    points: &Points<'_, T, D>,
-    weights: &Weights,
-) -> ([Route; 2], Own<T, D>) {
-    /// Pieces differ by less than this part of their weight.
-    const SLACK: f64 = 0.01;
-    let targets = points.targets.unwrap_or(&[]);
-    let root = Root::of_all(ranks, [points.sources, targets]);
-    // One rank needs no places on the curve.
-    let keys = |points: &[[T; D]]| -> Vec<u64> {
-        let all = if ranks.size() > 1 { points } else { &[] };
-        all.par_iter().map(|point| root.key(*point)).collect()
-    };
-    let routes = if ranks.size() == 1 {
-        [points.sources, targets].map(|set| Route::stay(set.len()))
-    } else {
-        let sources = Sorted::new(keys(points.sources), |key| weights.of(key));
-        let targets = Sorted::new(keys(targets), |key| weights.of(key));
-        let [of_sources, of_targets] = cut(ranks, [&sources, &targets], SLACK);
-        [
-            Route::new(ranks, sources, of_sources),
-            Route::new(ranks, targets, of_targets),
-        ]
-    };
-    let [sources, targets] = [(&routes[0], points.sources), (&routes[1], targets)].map(|(route, set)| {
-        let moved = route.forward(ranks, traffic, set.as_flattened(), (1, D));
-        moved.as_chunks::<D>().0.to_vec()
-    });
-    let sizes = match &points.sizes {
-        Sizes::PerSource(sizes) => Sizes::PerSource(routes[0].forward(ranks, traffic, sizes, (1, 1))),
-        other => other.clone(),
-    };
-    let own = Own {
-        keys: [keys(&sources), keys(&targets)],
-        sources,
-        targets: points.targets.is_some().then_some(targets),
-        sizes,
-    };
-    let [of_sources, of_targets] = routes;
-    let of_targets = if own.targets.is_some() {
-        of_targets
-    } else {
-        of_sources.clone()
-    };
-    ([of_sources, of_targets], own)
 }

@@ -14,7 +14,7 @@ pub type Ranks<'a> = &'a dyn Communicator;
 pub type Case = (&'static str, fn(Ranks));
 
 /// All of them.
-pub const ALL: [Case; 13] = [
+pub const ALL: [Case; 14] = [
     ("every_kernel_in_space", every_kernel_in_space),
     ("every_kernel_in_the_plane", every_kernel_in_the_plane),
     (
@@ -37,6 +37,7 @@ pub const ALL: [Case; 13] = [
     ),
     ("structured_charges", structured_charges),
     ("the_same_bits_again", the_same_bits_again),
+    ("points_that_move_are_followed", points_that_move_are_followed),
     (
         "a_wrong_number_on_one_rank_is_known_to_all",
         a_wrong_number_on_one_rank_is_known_to_all,
@@ -191,7 +192,18 @@ fn check<P: Problem<D>, T: Precision, const D: usize>(
     input: &Input<T, D>,
 ) {
     let sum = Sum::of(problem.clone()).tolerance(tolerance);
-    let (targets, values) = over_ranks(ranks, deal, &sum, problem, input, 1);
+    let found = over_ranks(ranks, deal, &sum, problem, input, 1);
+    compare(ranks, found, tolerance, problem, input);
+}
+
+/// Compares this rank's results with the direct sum.
+fn compare<P: Problem<D>, T: Precision, const D: usize>(
+    ranks: Ranks,
+    (targets, values): (Vec<usize>, Vec<Vec<T>>),
+    tolerance: f64,
+    problem: &P,
+    input: &Input<T, D>,
+) {
     let truth = shared(ranks, || direct(problem, input));
     for (k, output) in problem.outputs().iter().enumerate() {
         let c = problem.components(*output);
@@ -379,6 +391,42 @@ fn the_same_bits_again(ranks: Ranks) {
         over_ranks(ranks, TURNS, &sum, &problem, &input, 3),
         "the same plan again"
     );
+}
+
+fn points_that_move_are_followed(ranks: Ranks) {
+    let problem = Space::new(Kernel::Coulomb, &[Output::Potential, Output::Gradient]);
+    let mut input = Input::new(&problem, PointSet::Plummer.generate::<f64>(12_000, 1));
+    let mine: Vec<usize> = (0..input.sources.len())
+        .filter(|k| TURNS(*k, 0, ranks.size()) == ranks.rank())
+        .collect();
+    let strengths = picked(&input.strengths, 1, &mine);
+    let own = picked(&input.sources, 1, &mine);
+    let sum = Sum::of(problem.clone()).tolerance(1e-6);
+    let mut plan = sum.plan(ranks, Points::new(&own)).unwrap();
+    plan.evaluate(&strengths).unwrap();
+    // A little: they stay where they are summed. Each to where another was: they are dealt anew, or every rank would need all.
+    let little: Vec<[f64; 3]> = input
+        .sources
+        .iter()
+        .map(|p| p.map(|c| c + 0.01 * (40.0 * c).sin()))
+        .collect();
+    let far = (0..little.len()).map(|k| little[k * 4999 % little.len()]).collect();
+    for (moved, is_much) in [(little, false), (far, true)] {
+        input.sources = moved;
+        let own = picked(&input.sources, 1, &mine);
+        let dealt_anew = plan.move_to(Points::new(&own)).unwrap();
+        // Two ranks that need all of each other have little more to do than before.
+        if !is_much || ranks.size() != 2 {
+            assert_eq!(dealt_anew, is_much && ranks.size() > 1, "{} ranks", ranks.size());
+        }
+        let field = plan.evaluate(&strengths).unwrap();
+        compare(ranks, (mine.clone(), field.into_values()), 1e-6, &problem, &input);
+    }
+    // A point less on the last rank is said on all, and the plan is as it was.
+    let fewer = own.len() - usize::from(ranks.rank() + 1 == ranks.size());
+    let message = plan.move_to(Points::new(&own[..fewer])).unwrap_err().to_string();
+    assert!(message.contains("sources has"), "{message}");
+    assert!(plan.evaluate(&strengths).is_ok());
 }
 
 fn a_wrong_number_on_one_rank_is_known_to_all(ranks: Ranks) {
