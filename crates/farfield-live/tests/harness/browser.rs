@@ -79,7 +79,10 @@ impl Browser {
         let start = |name: &&str| {
             let mut command = Command::new(name);
             command.args(["--headless=new", "--no-sandbox", "--hide-scrollbars", "--no-first-run"]);
+            // WebGL by SwiftShader, and nothing else: its threads pass work on by yielding, so on a busy machine each
+            // piece waits for its turn. Debian has the whole page drawn by it; then pages stood still for minutes.
             command.args(["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]);
+            command.args(["--disable-gpu-compositing", "--disable-gpu-rasterization"]);
             command.args([
                 "--disable-renderer-backgrounding",
                 "--disable-backgrounding-occluded-windows",
