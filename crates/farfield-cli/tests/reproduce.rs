@@ -34,6 +34,14 @@ fn everything_listed_is_in_the_record_and_everything_in_the_record_is_listed() {
     for name in &names {
         assert!(text.contains(name), "the record's text does not speak of {name}");
     }
+    // Each row of its tables, by what it links to, once: an older copy would say something else of the same figure.
+    let rows = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| [")?.split([')', ']']).nth(1));
+    let mut seen = BTreeSet::new();
+    for link in rows {
+        assert!(seen.insert(link), "two rows of the record's text are about {link}");
+    }
     for name in NOT_MEASURED {
         let line = text.lines().find(|line| line.contains(name)).unwrap_or_default();
         assert!(line.contains("not measured yet"), "{name}: {line}");

@@ -6,8 +6,9 @@
 //! * [`write_vtu`]: fields on hexahedra or axis-parallel voxels.
 //! * [`write_pvd`] and [`PvdSeries`]: the list of a time series' files, which a viewer opens as
 //!   one data set.
+//! * [`read_vtp`], [`read_vtu`] and [`read_pvd`]: back from such files, and from those that others write.
 //!
-//! All are the XML formats with the numbers appended as raw little-endian bytes, each array after
+//! All written are the XML formats with the numbers appended as raw little-endian bytes, each array after
 //! a 64-bit length. Coordinates and fields are 32- or 64-bit floats and may hold NaN. An
 //! [`Encoding`] chooses the width, and zlib compression if wanted.
 //!
@@ -46,7 +47,7 @@ pub use attributes::Attributes;
 pub use encoding::{Compression, Encoding};
 pub use hexahedra::{CellShape, Hexahedra, write_vtu};
 pub use point_set::{PointSet, write_vtp};
-pub use read::read_vtp;
+pub use read::{Mesh, read_vtp, read_vtu};
 pub use regular_grid::{RegularGrid, write_vti};
 pub use series::{PvdSeries, read_pvd, write_pvd};
 pub use triangles::{Triangles, write_surface};

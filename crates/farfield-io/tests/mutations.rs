@@ -2,9 +2,13 @@
 //! file cannot fill.
 
 use farfield_damage::feed_bytes;
-use farfield_io::vtk::{Compression, Encoding, PointSet, PvdSeries, read_pvd, read_vtp, write_vtp};
+use farfield_io::vtk::{
+    Attributes, Compression, Encoding, Hexahedra, PointSet, PvdSeries, read_pvd, read_vtp, read_vtu, write_vtp,
+    write_vtu,
+};
 use farfield_io::{
-    Array, NamedArray, Precision, read_points, read_points_dim, read_strengths, read_table, read_targets, write_arrays,
+    Array, Error, NamedArray, Precision, read_points, read_points_dim, read_strengths, read_table, read_targets,
+    write_arrays,
 };
 use std::path::Path;
 
@@ -64,6 +68,15 @@ fn damaged_csv_files() {
     fuzz("csv", &written("csv"), read_all);
 }
 
+/// A file as it is written plain and compressed.
+fn in_each_encoding(path: &Path, write: impl Fn(Encoding) -> Result<(), Error>) -> [Vec<u8>; 2] {
+    [Compression::None, Compression::Zlib].map(|compression| {
+        let precision = Precision::Double;
+        write(Encoding { precision, compression }).unwrap();
+        std::fs::read(path).unwrap()
+    })
+}
+
 #[test]
 fn damaged_vtp_files() {
     let folder = tempfile::tempdir().unwrap();
@@ -74,15 +87,26 @@ fn damaged_vtp_files() {
         scalars: vec![("core_size", &[0.5; 9])],
         vectors: vec![("strength", &points)],
     };
-    let seeds = [Compression::None, Compression::Zlib].map(|compression| {
-        let encoding = Encoding {
-            precision: Precision::Double,
-            compression,
-        };
-        write_vtp(&path, &set, encoding).unwrap();
-        std::fs::read(&path).unwrap()
-    });
+    let seeds = in_each_encoding(&path, |encoding| write_vtp(&path, &set, encoding));
     fuzz("vtp", &seeds, |path| read_vtp(path).is_ok());
+}
+
+#[test]
+fn damaged_vtu_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seed.vtu");
+    let corners: Vec<[f64; 3]> = (0..8).map(|k| [0, 1, 2].map(|axis| f64::from(k >> axis & 1))).collect();
+    let boxes = Hexahedra {
+        points: &corners,
+        cells: &[std::array::from_fn(|k| k)],
+        cell_data: Attributes {
+            scalars: vec![("level", &[3.0])],
+            vectors: Vec::new(),
+        },
+        ..Hexahedra::default()
+    };
+    let seeds = in_each_encoding(&path, |encoding| write_vtu(&path, &boxes, encoding));
+    fuzz("vtu", &seeds, |path| read_vtu(path).is_ok());
 }
 
 #[test]

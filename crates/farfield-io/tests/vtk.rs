@@ -11,8 +11,8 @@ use std::process::Command;
 
 use farfield_io::Precision::{Double, Single};
 use farfield_io::vtk::{
-    Attributes, CellShape, Compression, Encoding, Hexahedra, PointSet, PvdSeries, RegularGrid, read_pvd, write_pvd,
-    write_vti, write_vtp, write_vtu,
+    Attributes, CellShape, Compression, Encoding, Hexahedra, PointSet, PvdSeries, RegularGrid, read_pvd, read_vtp,
+    read_vtu, write_pvd, write_vti, write_vtp, write_vtu,
 };
 use farfield_io::{Error, Precision};
 use proptest::prelude::*;
@@ -348,6 +348,20 @@ fn cells_read_back() {
             assert_eq!(file.array("Points", "Points").2, CORNERS.as_flattened());
             assert_eq!(file.array("PointData", "height").2, heights);
             assert_eq!(file.array("CellData", "level").2, [3.0, 4.0]);
+            // And with what the crate itself reads.
+            let mesh = read_vtu(&path).unwrap();
+            let points = mesh.points.names().collect::<Vec<_>>();
+            assert_eq!(points, ["height", "place", "points"]);
+            assert_eq!(mesh.points.get("points").unwrap().values, CORNERS.as_flattened());
+            assert_eq!(mesh.points.get("height").unwrap().values, heights);
+            assert_eq!(mesh.cells.names().collect::<Vec<_>>(), ["level"]);
+            assert_eq!(mesh.cells.get("level").unwrap().values, [3.0, 4.0]);
+            assert!(
+                read_vtp(&path)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("UnstructuredGrid, not PolyData")
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! A viewer that draws nothing: takes frames for some seconds and says how many came, for measurements without a browser.
+//! A viewer that draws nothing: takes frames for some seconds, or until the program ends, and says how many came, for
+//! measurements without a browser.
 //!
 //! ```sh
 //! farfield view leapfrog --set size=paper --set time.end=10 --no-open --port 7900 &
@@ -6,7 +7,7 @@
 //! ```
 
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tungstenite::Message;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -23,45 +24,72 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..2 {
         socket.send(say(json!({ "do": "ready" })))?;
     }
-    let (mut begin, mut frames, mut bytes, mut status) = (None, 0_u64, 0_usize, Value::Null);
-    let mut first = 0;
-    loop {
-        match socket.read()? {
+    let mut count = Count::default();
+    // A connection that ends is a program that has ended.
+    while let Ok(message) = socket.read() {
+        match message {
             Message::Binary(message) => {
-                socket.send(say(json!({ "do": "ready" })))?;
-                let length = u32::from_le_bytes(message[4..8].try_into()?) as usize;
-                let header: Value = serde_json::from_slice(&message[8..8 + length])?;
-                let step = header["step"].as_u64().unwrap_or(0);
-                let points = header["parts"][0]["count"].as_u64().unwrap_or(0);
-                let Some(begin) = begin else {
-                    // Counting starts with the first frame.
-                    (begin, first) = (Some(Instant::now()), step);
-                    continue;
-                };
-                (frames, bytes) = (frames + 1, bytes + message.len());
-                let elapsed: Duration = Instant::elapsed(&begin);
-                if elapsed.as_secs_f64() >= seconds {
-                    let rate = frames as f64 / elapsed.as_secs_f64();
-                    println!(
-                        "{}",
-                        json!({
-                            "frames_per_second": rate,
-                            "steps_per_second": (step - first) as f64 / elapsed.as_secs_f64(),
-                            "points": points,
-                            "megabytes_per_second": 1e-6 * bytes as f64 / elapsed.as_secs_f64(),
-                            "run": status["seconds"],
-                        })
-                    );
-                    return Ok(());
+                count.take(&message)?;
+                if count.elapsed() >= seconds || socket.send(say(json!({ "do": "ready" }))).is_err() {
+                    break;
                 }
             }
             Message::Text(text) => {
                 let message: Value = serde_json::from_str(&text)?;
                 if message["type"] == "status" {
-                    status = message;
+                    count.status = message;
                 }
             }
             _ => {}
         }
+    }
+    println!("{}", count.report());
+    Ok(())
+}
+
+/// What came after the first frame.
+#[derive(Default)]
+struct Count {
+    /// When the first and the last frame came, and their steps.
+    first: Option<(Instant, u64)>,
+    last: Option<(Instant, u64)>,
+    frames: u64,
+    bytes: usize,
+    points: u64,
+    status: Value,
+}
+
+impl Count {
+    fn take(&mut self, message: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
+        let length = u32::from_le_bytes(message[4..8].try_into()?) as usize;
+        let header: Value = serde_json::from_slice(&message[8..8 + length])?;
+        let now = (Instant::now(), header["step"].as_u64().unwrap_or(0));
+        self.points = header["parts"][0]["count"].as_u64().unwrap_or(0);
+        if self.first.is_none() {
+            self.first = Some(now);
+        } else {
+            self.frames += 1;
+            self.bytes += message.len();
+        }
+        self.last = Some(now);
+        Ok(())
+    }
+
+    fn elapsed(&self) -> f64 {
+        let span = self.first.zip(self.last);
+        span.map_or(0.0, |(first, last)| (last.0 - first.0).as_secs_f64())
+    }
+
+    fn report(&self) -> Value {
+        let steps = self.first.zip(self.last).map_or(0, |(first, last)| last.1 - first.1);
+        let elapsed = self.elapsed();
+        json!({
+            "frames": self.frames,
+            "frames_per_second": self.frames as f64 / elapsed,
+            "steps_per_second": steps as f64 / elapsed,
+            "points": self.points,
+            "megabytes_per_second": 1e-6 * self.bytes as f64 / elapsed,
+            "run": self.status["seconds"],
+        })
     }
 }

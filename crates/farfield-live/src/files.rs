@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::still::{Still, StillCloud};
-use crate::vtp;
+use farfield_io::vtk::{read_vtp, read_vtu};
 use farfield_io::{Array, read_points, read_table};
 use farfield_sim::model::Volume;
 use farfield_sim::vec3::{Vec3, norm};
@@ -18,7 +18,7 @@ fn failed(path: &Path, why: impl std::fmt::Display) -> Error {
 /// What a file holds that can be shown.
 ///
 /// # Errors
-/// [`Error::File`] if it is of an unknown kind, cannot be read, or holds neither points nor a grid.
+/// [`Error::Read`] if it cannot be read, [`Error::File`] if it is of an unknown kind or holds neither points nor a grid.
 pub fn read_file(path: &Path) -> Result<Still, Error> {
     let mut still = Still::default();
     let extension = path
@@ -36,13 +36,12 @@ pub fn read_file(path: &Path) -> Result<Still, Error> {
 /// Points with what is known about them, from an `.npz` or `.vtp`.
 ///
 /// # Errors
-/// [`Error::File`] if there are none.
+/// [`Error::Read`] if it cannot be read, [`Error::File`] if there are none.
 pub fn read_cloud(path: &Path, name: &str) -> Result<StillCloud, Error> {
-    if path.extension().is_some_and(|extension| extension == "vtp") {
-        let arrays = vtp::read(path)?;
-        return cloud_of(name, arrays).map_err(|why| failed(path, why));
-    }
-    let table = read_table(path).map_err(|error| failed(path, error))?;
+    let is_vtp = path
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("vtp"));
+    let table = if is_vtp { read_vtp(path)? } else { read_table(path)? };
     let known = ["points", "sources", "positions", "targets"];
     let Some((at, points)) = known.iter().find_map(|name| Some((*name, table.get(name)?))) else {
         return table_of_points(path);
@@ -56,7 +55,7 @@ pub fn read_cloud(path: &Path, name: &str) -> Result<StillCloud, Error> {
 
 /// Points and strengths from any table that `farfield evaluate` reads.
 fn table_of_points(path: &Path) -> Result<StillCloud, Error> {
-    let file = read_points(path).map_err(|error| failed(path, error))?;
+    let file = read_points(path)?;
     let mut cloud = StillCloud {
         name: "points".to_owned(),
         groups: vec![0; file.points.len()],
@@ -121,7 +120,7 @@ fn check(cloud: StillCloud) -> Result<StillCloud, String> {
 }
 
 fn is_grid(path: &Path) -> Result<bool, Error> {
-    let table = read_table(path).map_err(|error| failed(path, error))?;
+    let table = read_table(path)?;
     let names: Vec<&str> = table.names().collect();
     Ok(["origin", "spacing", "size"]
         .iter()
@@ -132,9 +131,9 @@ fn is_grid(path: &Path) -> Result<bool, Error> {
 /// numbers. With the blocks, where a `blocks.vtu` lies beside.
 ///
 /// # Errors
-/// [`Error::File`] if the arrays do not fit together.
+/// [`Error::Read`] if it cannot be read, [`Error::File`] if the arrays do not fit together.
 pub fn grid_of(path: &Path) -> Result<Vec<(String, Volume)>, Error> {
-    let table = read_table(path).map_err(|error| failed(path, error))?;
+    let table = read_table(path)?;
     let numbers = |name: &str| {
         let array = table.get(name);
         array.ok_or_else(|| failed(path, format!("there is no array `{name}`")))
@@ -187,11 +186,11 @@ pub fn grid_of(path: &Path) -> Result<Vec<(String, Volume)>, Error> {
 
 /// Corner, side and level of the blocks in a file of boxes; none if there is no such file.
 fn blocks_of(path: &Path) -> Vec<(Vec3, f64, u8)> {
-    let arrays = vtp::read(path).unwrap_or_default();
-    let get = |name: &str| arrays.iter().find(|(found, _)| found == name).map(|(_, array)| array);
-    let points = get("Points").and_then(Array::to_rows::<3>).unwrap_or_default();
-    let levels = get("level").map_or(&[][..], |array| &array.values);
-    let corners = points.as_chunks::<8>().0.iter().zip(levels);
+    let boxes = read_vtu(path).unwrap_or_default();
+    let points = boxes.points.get("points").and_then(|array| array.to_rows::<3>());
+    let points = points.unwrap_or_default();
+    let levels = boxes.cells.get("level").unwrap_or_default().values;
+    let corners = points.as_chunks::<8>().0.iter().zip(&levels);
     corners
         .map(|([low, along_x, ..], level)| (*low, along_x[0] - low[0], *level as u8))
         .collect()

@@ -25,7 +25,6 @@ pub mod recording;
 mod rows;
 mod server;
 mod still;
-mod vtp;
 
 pub use hub::Hub;
 pub use live::{Live, Manner};
@@ -44,7 +43,10 @@ pub enum Error {
         /// What the system said.
         cause: std::io::Error,
     },
-    /// A file cannot be shown.
+    /// A file cannot be read.
+    #[error(transparent)]
+    Read(#[from] farfield_io::Error),
+    /// A file was read but cannot be shown.
     #[error("{}: {why}", .path.display())]
     File {
         /// The file.

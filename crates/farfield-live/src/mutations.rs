@@ -1,9 +1,8 @@
-//! What comes from viewers and files, damaged: it may be refused, it must not panic.
+//! What comes from viewers, damaged: it may be refused, it must not panic.
 
 use crate::command::Command;
-use crate::{http, vtp};
+use crate::http;
 use farfield_damage::{feed_bytes, feed_text};
-use farfield_io::vtk::{Compression, Encoding, PointSet, write_vtp};
 
 const ROUNDS: u64 = 1000;
 
@@ -31,28 +30,4 @@ fn damaged_commands() {
         r#"{"do":"limit","rate":5.0}"#,
     ];
     feed_text("commands", ROUNDS, &seeds, |text| Command::parse(text).is_ok());
-}
-
-#[test]
-fn damaged_vtp_files() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("points.vtp");
-    let points: Vec<[f64; 3]> = (0..9).map(|k| [f64::from(k), 1.0, 2.0]).collect();
-    let set = PointSet {
-        points: &points,
-        scalars: vec![("core_size", &[0.5; 9])],
-        vectors: vec![("strength", &points)],
-    };
-    let seeds = [Compression::None, Compression::Zlib].map(|compression| {
-        let encoding = Encoding {
-            precision: farfield_io::Precision::Double,
-            compression,
-        };
-        write_vtp(&path, &set, encoding).expect("written");
-        std::fs::read(&path).expect("read")
-    });
-    feed_bytes("vtp, live", ROUNDS / 2, &seeds, |bytes| {
-        std::fs::write(&path, bytes).expect("written");
-        vtp::read(&path).is_ok()
-    });
 }

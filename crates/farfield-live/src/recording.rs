@@ -268,7 +268,7 @@ impl Moments for Recording {
 /// Shows one file of points through a hub.
 ///
 /// # Errors
-/// [`Error::File`] if it holds no points, or is of an unknown kind.
+/// As [`files::read_file`].
 pub fn show_file(path: &Path, hub: &Hub) -> Result<(), Error> {
     let still = files::read_file(path)?;
     let name = path

@@ -3,18 +3,15 @@
 mod harness;
 
 use farfield_live::command::Command;
-use farfield_live::recording::{Recording, show_file};
-use farfield_live::{Access, Hub, Manner, Server};
-use harness::browser::Browser;
-use harness::{RINGS, Shown, loopback, run, server};
+use farfield_live::{Access, Manner, Server};
+use harness::browser::{Hang, PATIENCE, in_browser};
+use harness::{Followed, RINGS, Shown, loopback, run, server, shown_file};
 use serde_json::{Value, json};
 use std::f64::consts::PI;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Two rings that go on for long.
 fn long_run(folder: &Path) -> Shown {
@@ -40,38 +37,36 @@ fn spiral() -> Vec<[f64; 3]> {
 
 #[test]
 fn density_is_where_the_points_are() {
-    let Some(browser) = Browser::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("spiral.csv");
-    let points = spiral();
-    let lines = points.iter().map(|[x, y, z]| format!("{x},{y},{z}\n"));
-    std::fs::write(&path, format!("x,y,z\n{}", lines.collect::<String>())).unwrap();
-    let hub = Arc::new(Hub::default());
-    show_file(&path, &hub).unwrap();
-    let server = server(&hub);
-    // Along the z axis, 1.6 up and down at z = 0; no depth cue, so that every point counts as one.
-    let mut page = browser.open(&format!("{}#camera=0,0,0,1,1.6,0,0,0&depth=0&value=none", server.url()));
-    page.wait_for_frame();
-    const CELLS: usize = 8;
-    let found = page.value(&format!("farfield.density({CELLS})"));
-    let found: Vec<f64> = found.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
-    let aspect = page.value("innerWidth / innerHeight").as_f64().unwrap();
-    let mut expected = vec![0.0; CELLS * CELLS];
-    let f = 1.0 / (17.5_f64).to_radians().tan();
-    for [x, y, z] in &points {
-        let ahead = 1.6 * f - z;
-        let cell = |at: f64| ((0.5 + 0.5 * at) * CELLS as f64).floor() as usize;
-        expected[cell(f * y / ahead) * CELLS + cell(f / aspect * x / ahead)] += 1.0;
-    }
-    let total: f64 = found.iter().sum();
-    assert!((total / 6000.0 - 1.0).abs() < 0.02, "{total} points were drawn of 6000");
-    let difference: f64 = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).sum();
-    assert!(
-        difference < 0.05 * 6000.0,
-        "{difference} of 6000 points are elsewhere: {found:.0?} {expected:.0?}"
-    );
-    // What is on the screen is brighter where points are.
-    let pixels = "(async () => {
+    in_browser(|browser| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("spiral.csv");
+        let points = spiral();
+        let lines = points.iter().map(|[x, y, z]| format!("{x},{y},{z}\n"));
+        std::fs::write(&path, format!("x,y,z\n{}", lines.collect::<String>())).unwrap();
+        let server = shown_file(&path);
+        // Along the z axis, 1.6 up and down at z = 0; no depth cue, so that every point counts as one.
+        let mut page = browser.open(&format!("{}#camera=0,0,0,1,1.6,0,0,0&depth=0&value=none", server.url()));
+        page.wait_for_frame();
+        const CELLS: usize = 8;
+        let found = page.value(&format!("farfield.density({CELLS})"));
+        let found: Vec<f64> = found.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
+        let aspect = page.value("innerWidth / innerHeight").as_f64().unwrap();
+        let mut expected = vec![0.0; CELLS * CELLS];
+        let f = 1.0 / (17.5_f64).to_radians().tan();
+        for [x, y, z] in &points {
+            let ahead = 1.6 * f - z;
+            let cell = |at: f64| ((0.5 + 0.5 * at) * CELLS as f64).floor() as usize;
+            expected[cell(f * y / ahead) * CELLS + cell(f / aspect * x / ahead)] += 1.0;
+        }
+        let total: f64 = found.iter().sum();
+        assert!((total / 6000.0 - 1.0).abs() < 0.02, "{total} points were drawn of 6000");
+        let difference: f64 = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).sum();
+        assert!(
+            difference < 0.05 * 6000.0,
+            "{difference} of 6000 points are elsewhere: {found:.0?} {expected:.0?}"
+        );
+        // What is on the screen is brighter where points are.
+        let pixels = "(async () => {
         const image = await createImageBitmap(await farfield.picture('1'));
         const pen = new OffscreenCanvas(image.width, image.height).getContext('2d');
         pen.drawImage(image, 0, 0);
@@ -81,211 +76,211 @@ fn density_is_where_the_points_are() {
             cells[(7 - Math.floor(8 * y / image.height)) * 8 + Math.floor(8 * x / image.width)] += data[4 * (y * image.width + x) + 1];
         return cells.map((sum) => sum * 64 / image.width / image.height);
     })()";
-    let bright: Vec<f64> = page
-        .value(pixels)
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|v| v.as_f64().unwrap())
-        .collect();
-    for cell in 0..CELLS * CELLS {
-        if expected[cell] == 0.0 && found[cell] < 0.5 {
-            // The background alone is 7.
-            assert!(
-                bright[cell] < 7.2,
-                "cell {cell} is empty but has brightness {}",
-                bright[cell]
-            );
-        } else if expected[cell] > 60.0 {
-            assert!(
-                bright[cell] > 7.6,
-                "cell {cell} has {} points and brightness {}",
-                expected[cell],
-                bright[cell]
-            );
+        let bright: Vec<f64> = page
+            .value(pixels)
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|v| v.as_f64().unwrap())
+            .collect();
+        for cell in 0..CELLS * CELLS {
+            if expected[cell] == 0.0 && found[cell] < 0.5 {
+                // The background alone is 7.
+                assert!(
+                    bright[cell] < 7.2,
+                    "cell {cell} is empty but has brightness {}",
+                    bright[cell]
+                );
+            } else if expected[cell] > 60.0 {
+                assert!(
+                    bright[cell] > 7.6,
+                    "cell {cell} has {} points and brightness {}",
+                    expected[cell],
+                    bright[cell]
+                );
+            }
         }
-    }
-    assert!(page.complaints.is_empty(), "{:?}", page.complaints);
+        page.expect_no_complaints();
+    });
 }
 
 #[test]
 fn a_run_can_be_held_stepped_and_changed() {
-    let Some(browser) = Browser::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let shown = long_run(&folder.path().join("run"));
-    let server = server(&shown.hub);
-    let mut page = browser.open(&server.url());
-    page.wait_for_frame();
-    page.wait_for("farfield.state.frame.step > 0");
-    page.press(" ");
-    page.wait_for("farfield.state.status.paused && farfield.state.frame.step === farfield.state.status.step");
-    let step = page.value("farfield.state.frame.step").as_u64().unwrap();
-    std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(page.value("farfield.state.frame.step"), step);
-    page.press(".");
-    page.wait_for(&format!("farfield.state.frame.step === {}", step + 1));
-    // Back through what was seen, and forward again.
-    page.press("[");
-    assert_eq!(page.value("farfield.state.frame.step"), step);
-    page.press("End");
-    assert_eq!(page.value("farfield.state.frame.step"), step + 1);
-    page.value("document.getElementById('rate').value = '7'; document.getElementById('rate').onchange()");
-    page.wait_for("farfield.state.status.rate === 7");
-    // Another colouring of the same moment comes while the run is held.
-    page.value("document.getElementById('value').value = 'speed'; document.getElementById('value').oninput()");
-    page.wait_for("farfield.state.frame.parts[0].value === 'speed'");
-    assert_eq!(page.value("farfield.state.frame.step"), step + 1);
-    page.value(
-        "document.getElementById('key').value = 'time.step'; document.getElementById('new-value').value = '0.01'",
-    );
-    page.value("document.getElementById('change-form').requestSubmit()");
-    page.wait_for("document.getElementById('state').textContent.includes('time.step = 0.01')");
-    page.value(
+    in_browser(|browser| {
+        let folder = tempfile::tempdir().unwrap();
+        let shown = long_run(&folder.path().join("run"));
+        let server = server(&shown.hub);
+        let mut page = browser.open(&server.url());
+        page.wait_for_frame();
+        page.wait_for("farfield.state.frame.step > 0");
+        page.press(" ");
+        page.wait_for("farfield.state.status.paused && farfield.state.frame.step === farfield.state.status.step");
+        let step = page.value("farfield.state.frame.step").as_u64().unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(page.value("farfield.state.frame.step"), step);
+        page.press(".");
+        page.wait_for(&format!("farfield.state.frame.step === {}", step + 1));
+        // Back through what was seen, and forward again.
+        page.press("[");
+        assert_eq!(page.value("farfield.state.frame.step"), step);
+        page.press("End");
+        assert_eq!(page.value("farfield.state.frame.step"), step + 1);
+        page.value("document.getElementById('rate').value = '7'; document.getElementById('rate').onchange()");
+        page.wait_for("farfield.state.status.rate === 7");
+        // Another colouring of the same moment comes while the run is held.
+        page.value("document.getElementById('value').value = 'speed'; document.getElementById('value').oninput()");
+        page.wait_for("farfield.state.frame.parts[0].value === 'speed'");
+        assert_eq!(page.value("farfield.state.frame.step"), step + 1);
+        page.value(
+            "document.getElementById('key').value = 'time.step'; document.getElementById('new-value').value = '0.01'",
+        );
+        page.value("document.getElementById('change-form').requestSubmit()");
+        page.wait_for("document.getElementById('state').textContent.includes('time.step = 0.01')");
+        page.value(
         "document.getElementById('key').value = 'sum.tolerance'; document.getElementById('new-value').value = '1e-5'",
     );
-    page.value("document.getElementById('change-form').requestSubmit()");
-    page.wait_for("document.getElementById('state').textContent.includes('sum.tolerance = 1e-5')");
-    let tracers = page.value("farfield.state.frame.parts[0].total").as_u64().unwrap();
-    page.press("t");
-    page.wait_for(&format!("farfield.state.frame.parts[0].total === {}", tracers + 1000));
-    // Tracers where one points: a double click left of the middle drops them there.
-    let at = page
-        .value("farfield.camera.place(2 * 100 / innerWidth - 1, 1 - 2 * 80 / innerHeight, innerWidth / innerHeight)");
-    // The panels lie over a small picture.
-    page.press("p");
-    page.double_click([100.0, 80.0]);
-    page.wait_for(&format!("farfield.state.frame.parts[0].total === {}", tracers + 2000));
-    page.press(".");
-    page.wait_for("farfield.state.status.dt === 0.01");
-    // Those that were dropped are younger.
-    page.value("document.getElementById('value').value = 'age'; document.getElementById('value').oninput()");
-    page.wait_for("farfield.state.frame.parts[0].value === 'age'");
-    let ages = page.value("farfield.state.frame.parts[0].range");
-    assert!(
-        (ages[0].as_f64().unwrap() - 0.01).abs() < 1e-9 && ages[1].as_f64().unwrap() > 0.04,
-        "{ages}"
-    );
-    page.press(" ");
-    page.wait_for(&format!(
-        "!farfield.state.status.paused && farfield.state.frame.step > {}",
-        step + 3
-    ));
-    assert!(page.complaints.is_empty(), "{:?}", page.complaints);
-    drop(shown.stop());
-    let log = std::fs::read_to_string(folder.path().join("run/run.log")).unwrap();
-    assert!(
-        log.contains("changed time.step=0.01") && log.contains("changed sum.tolerance=1e-5"),
-        "{log}"
-    );
-    assert_eq!(log.matches("dropped 1000 tracers").count(), 2, "{log}");
-    let at: [f64; 3] = std::array::from_fn(|axis| at[axis].as_f64().unwrap());
-    assert!(log.contains(&format!("of {at:?}")), "{at:?} {log}");
+        page.value("document.getElementById('change-form').requestSubmit()");
+        page.wait_for("document.getElementById('state').textContent.includes('sum.tolerance = 1e-5')");
+        let tracers = page.value("farfield.state.frame.parts[0].total").as_u64().unwrap();
+        page.press("t");
+        page.wait_for(&format!("farfield.state.frame.parts[0].total === {}", tracers + 1000));
+        // Tracers where one points: a double click left of the middle drops them there.
+        let at = page.value(
+            "farfield.camera.place(2 * 100 / innerWidth - 1, 1 - 2 * 80 / innerHeight, innerWidth / innerHeight)",
+        );
+        // The panels lie over a small picture.
+        page.press("p");
+        page.double_click([100.0, 80.0]);
+        page.wait_for(&format!("farfield.state.frame.parts[0].total === {}", tracers + 2000));
+        page.press(".");
+        page.wait_for("farfield.state.status.dt === 0.01");
+        // Those that were dropped are younger.
+        page.value("document.getElementById('value').value = 'age'; document.getElementById('value').oninput()");
+        page.wait_for("farfield.state.frame.parts[0].value === 'age'");
+        let ages = page.value("farfield.state.frame.parts[0].range");
+        assert!(
+            (ages[0].as_f64().unwrap() - 0.01).abs() < 1e-9 && ages[1].as_f64().unwrap() > 0.04,
+            "{ages}"
+        );
+        page.press(" ");
+        page.wait_for(&format!(
+            "!farfield.state.status.paused && farfield.state.frame.step > {}",
+            step + 3
+        ));
+        page.expect_no_complaints();
+        drop(shown.stop());
+        let log = std::fs::read_to_string(folder.path().join("run/run.log")).unwrap();
+        assert!(
+            log.contains("changed time.step=0.01") && log.contains("changed sum.tolerance=1e-5"),
+            "{log}"
+        );
+        assert_eq!(log.matches("dropped 1000 tracers").count(), 2, "{log}");
+        let at: [f64; 3] = std::array::from_fn(|axis| at[axis].as_f64().unwrap());
+        assert!(log.contains(&format!("of {at:?}")), "{at:?} {log}");
+    });
 }
 
 #[test]
 fn keys_and_the_mouse_move_the_camera_and_the_address_keeps_it() {
-    let Some(browser) = Browser::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let shown = long_run(&folder.path().join("run"));
-    let server = server(&shown.hub);
-    let mut page = browser.open(&server.url());
-    page.wait_for_frame();
-    // Not the centre: that goes along with the rings.
-    let camera = "farfield.camera.attitude.concat(farfield.camera.reach).join()";
-    let mut before = page.value(camera);
-    // A reset undoes the zoom; after "1" alone there would be nothing to undo.
-    for key in ["ArrowLeft", "ArrowUp", "+", "-", "q", "2", "3", "1", "+", "r"] {
-        page.press(key);
-        let after = page.value(camera);
-        assert_ne!(before, after, "{key}");
-        before = after;
-    }
-    page.press("p");
-    page.drag([60.0, 70.0], [110.0, 90.0]);
-    assert_ne!(page.value(camera), before, "dragging turns");
-    before = page.value(camera);
-    page.turn_wheel([60.0, 70.0], -120.0);
-    assert_ne!(page.value(camera), before, "the wheel zooms");
-    for (key, setting) in [
-        ("l", "light"),
-        ("g", "glow"),
-        ("a", "arrows"),
-        ("p", "bare"),
-        ("p", "bare"),
-    ] {
-        let was = page.value(&format!("farfield.settings.{setting}"));
-        page.press(key);
-        assert_ne!(page.value(&format!("farfield.settings.{setting}")), was, "{key}");
-    }
-    page.press("m");
-    page.wait_for("location.hash.includes('camera=') && location.hash.includes('map=viridis') && location.hash.includes('arrows=1')");
-    page.press("f");
-    page.wait_for("document.fullscreenElement !== null");
-    page.press("f");
-    page.wait_for("document.fullscreenElement === null");
-    page.press("h");
-    assert_eq!(page.value("document.getElementById('help').open"), true);
-    assert!(
-        page.value("document.getElementById('keys').rows.length")
-            .as_u64()
-            .unwrap()
-            > 30
-    );
-    page.press("h");
-    assert_eq!(page.value("document.getElementById('help').open"), false);
-    // Another viewer with this address sees the same.
-    let address = page.value("location.href");
-    let settings = page.value("JSON.stringify(farfield.settings)");
-    let attitude = page.value("farfield.camera.attitude.map((c) => c.toFixed(4)).join()");
-    let mut other = browser.open(address.as_str().unwrap());
-    other.wait_for_frame();
-    assert_eq!(other.value("JSON.stringify(farfield.settings)"), settings);
-    assert_eq!(
-        other.value("farfield.camera.attitude.map((c) => c.toFixed(4)).join()"),
-        attitude
-    );
-    assert!(
-        page.complaints.is_empty() && other.complaints.is_empty(),
-        "{:?} {:?}",
-        page.complaints,
-        other.complaints
-    );
+    in_browser(|browser| {
+        let folder = tempfile::tempdir().unwrap();
+        let shown = long_run(&folder.path().join("run"));
+        let server = server(&shown.hub);
+        let mut page = browser.open(&server.url());
+        page.wait_for_frame();
+        // Not the centre: that goes along with the rings.
+        let camera = "farfield.camera.attitude.concat(farfield.camera.reach).join()";
+        let mut before = page.value(camera);
+        // A reset undoes the zoom; after "1" alone there would be nothing to undo.
+        for key in ["ArrowLeft", "ArrowUp", "+", "-", "q", "2", "3", "1", "+", "r"] {
+            page.press(key);
+            let after = page.value(camera);
+            assert_ne!(before, after, "{key}");
+            before = after;
+        }
+        page.press("p");
+        page.drag([60.0, 70.0], [110.0, 90.0]);
+        assert_ne!(page.value(camera), before, "dragging turns");
+        before = page.value(camera);
+        page.turn_wheel([60.0, 70.0], -120.0);
+        assert_ne!(page.value(camera), before, "the wheel zooms");
+        for (key, setting) in [
+            ("l", "light"),
+            ("g", "glow"),
+            ("a", "arrows"),
+            ("p", "bare"),
+            ("p", "bare"),
+        ] {
+            let was = page.value(&format!("farfield.settings.{setting}"));
+            page.press(key);
+            assert_ne!(page.value(&format!("farfield.settings.{setting}")), was, "{key}");
+        }
+        page.press("m");
+        page.wait_for("location.hash.includes('camera=') && location.hash.includes('map=viridis') && location.hash.includes('arrows=1')");
+        page.press("f");
+        page.wait_for("document.fullscreenElement !== null");
+        page.press("f");
+        page.wait_for("document.fullscreenElement === null");
+        page.press("h");
+        assert_eq!(page.value("document.getElementById('help').open"), true);
+        assert!(
+            page.value("document.getElementById('keys').rows.length")
+                .as_u64()
+                .unwrap()
+                > 30
+        );
+        page.press("h");
+        assert_eq!(page.value("document.getElementById('help').open"), false);
+        // Another viewer with this address sees the same.
+        let address = page.value("location.href");
+        let settings = page.value("JSON.stringify(farfield.settings)");
+        let attitude = page.value("farfield.camera.attitude.map((c) => c.toFixed(4)).join()");
+        let mut other = browser.open(address.as_str().unwrap());
+        other.wait_for_frame();
+        assert_eq!(other.value("JSON.stringify(farfield.settings)"), settings);
+        assert_eq!(
+            other.value("farfield.camera.attitude.map((c) => c.toFixed(4)).join()"),
+            attitude
+        );
+        page.expect_no_complaints();
+        other.expect_no_complaints();
+    });
 }
 
 #[test]
 fn one_finger_turns_and_two_shift_and_zoom() {
-    let Some(browser) = Browser::start() else { return };
-    let hub = Arc::new(Hub::default());
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("points.csv");
-    std::fs::write(&path, "x,y,z\n0,0,0\n1,2,3\n2,1,0\n").unwrap();
-    show_file(&path, &hub).unwrap();
-    let server = server(&hub);
-    let mut page = browser.open(&server.url());
-    page.wait_for_frame();
-    page.press("p");
-    let attitude = "farfield.camera.attitude.join()";
-    let rest = "farfield.camera.centre.concat(farfield.camera.reach)";
-    let (before, kept) = (page.value(attitude), page.value(rest));
-    page.touch(&[[[200.0, 150.0], [260.0, 150.0]]]);
-    assert_ne!(page.value(attitude), before);
-    assert_eq!(page.value(rest), kept);
-    // Apart by twice as much: twice as near; to the right by as much as the middle moved.
-    let before = page.value(attitude);
-    page.touch(&[[[150.0, 150.0], [120.0, 150.0]], [[210.0, 150.0], [240.0, 150.0]]]);
-    assert_eq!(page.value(attitude), before);
-    let reach = page.value("farfield.camera.reach").as_f64().unwrap();
-    assert!((reach / kept[3].as_f64().unwrap() - 0.5).abs() < 0.02, "{reach} {kept}");
-    let held = page.value("farfield.camera.centre");
-    page.touch(&[[[150.0, 150.0], [190.0, 160.0]], [[210.0, 150.0], [250.0, 160.0]]]);
-    assert_ne!(page.value("farfield.camera.centre"), held);
-    assert!((page.value("farfield.camera.reach").as_f64().unwrap() / reach - 1.0).abs() < 0.1);
-    assert!(page.complaints.is_empty(), "{:?}", page.complaints);
+    in_browser(|browser| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("points.csv");
+        std::fs::write(&path, "x,y,z\n0,0,0\n1,2,3\n2,1,0\n").unwrap();
+        let server = shown_file(&path);
+        let mut page = browser.open(&server.url());
+        page.wait_for_frame();
+        page.press("p");
+        let attitude = "farfield.camera.attitude.join()";
+        let rest = "farfield.camera.centre.concat(farfield.camera.reach)";
+        let (before, kept) = (page.value(attitude), page.value(rest));
+        page.touch(&[[[200.0, 150.0], [260.0, 150.0]]]);
+        assert_ne!(page.value(attitude), before);
+        assert_eq!(page.value(rest), kept);
+        // Apart by twice as much: twice as near; to the right by as much as the middle moved.
+        let before = page.value(attitude);
+        page.touch(&[[[150.0, 150.0], [120.0, 150.0]], [[210.0, 150.0], [240.0, 150.0]]]);
+        assert_eq!(page.value(attitude), before);
+        let reach = page.value("farfield.camera.reach").as_f64().unwrap();
+        assert!((reach / kept[3].as_f64().unwrap() - 0.5).abs() < 0.02, "{reach} {kept}");
+        let held = page.value("farfield.camera.centre");
+        page.touch(&[[[150.0, 150.0], [190.0, 160.0]], [[210.0, 150.0], [250.0, 160.0]]]);
+        assert_ne!(page.value("farfield.camera.centre"), held);
+        assert!((page.value("farfield.camera.reach").as_f64().unwrap() / reach - 1.0).abs() < 0.1);
+        page.expect_no_complaints();
+    });
 }
 
 /// The first file with such an ending that comes into a folder and is whole.
 fn saved(folder: &Path, endings: &[&str]) -> Vec<u8> {
-    loop {
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE {
         let found = std::fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().path())
@@ -298,38 +293,39 @@ fn saved(folder: &Path, endings: &[&str]) -> Vec<u8> {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
+    Hang::throw(format!("no file {endings:?} is saved"))
 }
 
 #[test]
 fn pictures_have_the_chosen_size_and_films_play() {
-    let Some(browser) = Browser::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let files = folder.path().join("files");
-    std::fs::create_dir(&files).unwrap();
-    let shown = long_run(&folder.path().join("run"));
-    let server = server(&shown.hub);
-    let mut page = browser.open(&server.url());
-    page.wait_for_frame();
-    page.save_into(&files);
-    page.value("document.getElementById('picture-size').value = '2048x2048'");
-    page.press("s");
-    let png = saved(&files, &["png"]);
-    assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000);
-    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
-    assert_eq!((number(16), number(20)), (2048, 2048));
-    assert_eq!(page.value("document.getElementById('picture').width"), 400);
-    page.press("v");
-    page.wait_for("farfield.film.running");
-    let first = page.value("farfield.state.frame.step").as_u64().unwrap();
-    page.wait_for(&format!("farfield.state.frame.step > {}", first + 6));
-    page.press("v");
-    page.wait_for("!farfield.film.running && farfield.film.last");
-    let film = saved(&files, &["mp4", "webm"]);
-    assert_eq!(page.value("farfield.film.last.size"), film.len());
-    // A page of another origin plays it: this one may load nothing.
-    let mut cinema = browser.open("about:blank");
-    let text: String = film.iter().map(|byte| format!("{byte:02x}")).collect();
-    let size = cinema.value(&format!(
+    in_browser(|browser| {
+        let folder = tempfile::tempdir().unwrap();
+        let files = folder.path().join("files");
+        std::fs::create_dir(&files).unwrap();
+        let shown = long_run(&folder.path().join("run"));
+        let server = server(&shown.hub);
+        let mut page = browser.open(&server.url());
+        page.wait_for_frame();
+        page.save_into(&files);
+        page.value("document.getElementById('picture-size').value = '2048x2048'");
+        page.press("s");
+        let png = saved(&files, &["png"]);
+        assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000);
+        let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+        assert_eq!((number(16), number(20)), (2048, 2048));
+        assert_eq!(page.value("document.getElementById('picture').width"), 400);
+        page.press("v");
+        page.wait_for("farfield.film.running");
+        let first = page.value("farfield.state.frame.step").as_u64().unwrap();
+        page.wait_for(&format!("farfield.state.frame.step > {}", first + 6));
+        page.press("v");
+        page.wait_for("!farfield.film.running && farfield.film.last");
+        let film = saved(&files, &["mp4", "webm"]);
+        assert_eq!(page.value("farfield.film.last.size"), film.len());
+        // A page of another origin plays it: this one may load nothing.
+        let mut cinema = browser.open("about:blank");
+        let text: String = film.iter().map(|byte| format!("{byte:02x}")).collect();
+        let size = cinema.value(&format!(
         "(async () => {{
             const bytes = Uint8Array.from('{text}'.match(/../g), (two) => parseInt(two, 16));
             const video = document.createElement('video');
@@ -339,8 +335,9 @@ fn pictures_have_the_chosen_size_and_films_play() {
             return [video.videoWidth, video.videoHeight];
         }})()"
     ));
-    assert_eq!(size, json!([400, 300]));
-    assert!(page.complaints.is_empty(), "{:?}", page.complaints);
+        assert_eq!(size, json!([400, 300]));
+        page.expect_no_complaints();
+    });
 }
 
 /// Passes on what comes and goes between a browser and a server, so many bytes a second towards the browser.
@@ -370,196 +367,179 @@ fn slow_line(server: SocketAddr, bytes_a_second: usize) -> SocketAddr {
 
 #[test]
 fn a_slow_line_gets_fewer_points() {
-    let Some(browser) = Browser::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("cloud.npz");
-    let points = farfield::points::PointSet::Cube.generate::<f64>(100_000, 1);
-    let array = farfield_io::NamedArray::new("points", farfield_io::Array::from_rows(&points));
-    farfield_io::write_arrays(&path, &[array], farfield_io::Precision::Single).unwrap();
-    let hub = Arc::new(Hub::default());
-    show_file(&path, &hub).unwrap();
-    let server = server(&hub);
-    // All would take four seconds; a tenth of them comes soon enough.
-    let line = slow_line(server.address(), 200_000);
-    let mut page = browser.open(&format!("http://{line}/#points=17"));
-    page.wait_for_frame();
-    page.wait_for("farfield.state.frame.parts[0].count < 40000");
-    // Those that come are the first of those that came before.
-    assert_eq!(page.value("farfield.state.frame.parts[0].total"), 100_000);
-    assert!(page.value("farfield.state.share").as_f64().unwrap() < 0.5);
-    assert!(page.complaints.is_empty(), "{:?}", page.complaints);
+    in_browser(|browser| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cloud.npz");
+        let points = farfield::points::PointSet::Cube.generate::<f64>(100_000, 1);
+        let array = farfield_io::NamedArray::new("points", farfield_io::Array::from_rows(&points));
+        farfield_io::write_arrays(&path, &[array], farfield_io::Precision::Single).unwrap();
+        let server = shown_file(&path);
+        // All would take four seconds; a tenth of them comes soon enough.
+        let line = slow_line(server.address(), 200_000);
+        let mut page = browser.open(&format!("http://{line}/#points=17"));
+        page.wait_for_frame();
+        page.wait_for("farfield.state.frame.parts[0].count < 40000");
+        // Those that come are the first of those that came before.
+        assert_eq!(page.value("farfield.state.frame.parts[0].total"), 100_000);
+        assert!(page.value("farfield.state.share").as_f64().unwrap() < 0.5);
+        page.expect_no_complaints();
+    });
 }
 
 #[test]
 fn files_of_points_are_coloured_by_their_values() {
-    let Some(browser) = Browser::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run");
-    let changes = [&RINGS[..4], &["time.end=0.1", "output.fields_every=2"]].concat();
-    drop(Shown::start(run("leapfrog", &changes, &path), Manner::default()).end());
-    let csv = folder.path().join("masses.csv");
-    std::fs::write(&csv, "x,y,z,mass\n0,0,0,1\n1,2,3,2\n2,1,0,5\n").unwrap();
-    let fields = path.join("fields");
-    for (path, value) in [
-        (csv, "mass"),
-        (fields.join("tracers-000002.npz"), "speed"),
-        (fields.join("elements-000002.vtp"), "strength"),
-    ] {
-        let hub = Arc::new(Hub::default());
-        show_file(&path, &hub).unwrap();
-        let server = server(&hub);
-        let mut page = browser.open(&format!("{}#value={value}", server.url()));
-        page.wait_for_frame();
-        page.wait_for(&format!("farfield.state.frame.parts[0].value === '{value}'"));
-        page.wait_for(&format!(
-            "document.getElementById('scale-name').textContent === '{value}'"
-        ));
-        let range = page.value("farfield.state.frame.parts[0].range");
-        assert!(range[1].as_f64() > range[0].as_f64(), "{}: {range}", path.display());
-        let total: f64 = page.value("farfield.density(1)")[0].as_f64().unwrap();
-        assert!(total > 0.0, "{}", path.display());
-        assert!(page.complaints.is_empty(), "{:?}", page.complaints);
-    }
+    in_browser(|browser| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        let changes = [&RINGS[..4], &["time.end=0.1", "output.fields_every=2"]].concat();
+        drop(Shown::start(run("leapfrog", &changes, &path), Manner::default()).end());
+        let csv = folder.path().join("masses.csv");
+        std::fs::write(&csv, "x,y,z,mass\n0,0,0,1\n1,2,3,2\n2,1,0,5\n").unwrap();
+        let fields = path.join("fields");
+        for (path, value) in [
+            (csv, "mass"),
+            (fields.join("tracers-000002.npz"), "speed"),
+            (fields.join("elements-000002.vtp"), "strength"),
+        ] {
+            let server = shown_file(&path);
+            let mut page = browser.open(&format!("{}#value={value}", server.url()));
+            page.wait_for_frame();
+            page.wait_for(&format!("farfield.state.frame.parts[0].value === '{value}'"));
+            page.wait_for(&format!(
+                "document.getElementById('scale-name').textContent === '{value}'"
+            ));
+            let range = page.value("farfield.state.frame.parts[0].range");
+            assert!(range[1].as_f64() > range[0].as_f64(), "{}: {range}", path.display());
+            let total: f64 = page.value("farfield.density(1)")[0].as_f64().unwrap();
+            assert!(total > 0.0, "{}", path.display());
+            page.expect_no_complaints();
+        }
+    });
 }
 
 #[test]
 fn two_viewers_see_the_same_frame() {
-    let Some(browser) = Browser::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let shown = long_run(&folder.path().join("run"));
-    let server = server(&shown.hub);
-    let (mut one, mut two) = (browser.open(&server.url()), browser.open(&server.url()));
-    one.wait_for_frame();
-    two.wait_for_frame();
-    one.value("farfield.connection.send({ do: 'pause' })");
-    let held = "farfield.state.status.paused && farfield.state.frame.step === farfield.state.status.step";
-    one.wait_for(held);
-    two.wait_for(held);
-    let sum = "farfield.state.frame.parts[0].records.reduce((sum, byte) => (sum * 31 + byte) % 1000003, 0)";
-    assert_eq!(
-        one.value("farfield.state.frame.step"),
-        two.value("farfield.state.frame.step")
-    );
-    assert_eq!(one.value(sum), two.value(sum));
-    one.wait_for("farfield.state.status.viewers === 2");
+    in_browser(|browser| {
+        let folder = tempfile::tempdir().unwrap();
+        let shown = long_run(&folder.path().join("run"));
+        let server = server(&shown.hub);
+        let (mut one, mut two) = (browser.open(&server.url()), browser.open(&server.url()));
+        one.wait_for_frame();
+        two.wait_for_frame();
+        one.value("farfield.connection.send({ do: 'pause' })");
+        let held = "farfield.state.status.paused && farfield.state.frame.step === farfield.state.status.step";
+        one.wait_for(held);
+        two.wait_for(held);
+        let sum = "farfield.state.frame.parts[0].records.reduce((sum, byte) => (sum * 31 + byte) % 1000003, 0)";
+        assert_eq!(
+            one.value("farfield.state.frame.step"),
+            two.value("farfield.state.frame.step")
+        );
+        assert_eq!(one.value(sum), two.value(sum));
+        one.wait_for("farfield.state.status.viewers === 2");
+    });
 }
 
 #[test]
 fn a_program_that_is_gone_is_missed_and_found_again() {
-    let Some(browser) = Browser::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let shown = long_run(&folder.path().join("first"));
-    let first = server(&shown.hub);
-    let address = first.address();
-    let mut page = browser.open(&first.url());
-    page.wait_for_frame();
-    drop(first);
-    drop(shown.stop());
-    page.wait_for("document.getElementById('message').textContent.includes('has ended')");
-    assert_eq!(page.value("document.getElementById('message').hidden"), false);
-    let again = long_run(&folder.path().join("second"));
-    let before = page.value("farfield.state.frames").as_u64().unwrap();
-    let _second = Server::start(loopback(address.port()), Access::default(), again.hub.clone()).unwrap();
-    page.wait_for(&format!("farfield.state.open && farfield.state.frames > {before}"));
+    in_browser(|browser| {
+        let folder = tempfile::tempdir().unwrap();
+        let shown = long_run(&folder.path().join("first"));
+        let first = server(&shown.hub);
+        let address = first.address();
+        let mut page = browser.open(&first.url());
+        page.wait_for_frame();
+        drop(first);
+        drop(shown.stop());
+        page.wait_for("document.getElementById('message').textContent.includes('has ended')");
+        assert_eq!(page.value("document.getElementById('message').hidden"), false);
+        let again = long_run(&folder.path().join("second"));
+        let before = page.value("farfield.state.frames").as_u64().unwrap();
+        let _second = Server::start(loopback(address.port()), Access::default(), again.hub.clone()).unwrap();
+        page.wait_for(&format!("farfield.state.open && farfield.state.frames > {before}"));
+    });
 }
 
 #[test]
 fn a_folder_is_replayed_and_scrubbed() {
-    let Some(browser) = Browser::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run");
-    let changes = [&RINGS[..4], &["time.end=0.5", "output.fields_every=2"]].concat();
-    let outcome = Shown::start(run("leapfrog", &changes, &path), Manner::default()).end();
-    assert_eq!(outcome.steps, 10);
-    let (hub, stop) = (Arc::new(Hub::default()), Arc::new(AtomicBool::new(false)));
-    let recording = Arc::new(Recording::open(&path).unwrap());
-    let follower = {
-        let (hub, stop) = (hub.clone(), stop.clone());
-        std::thread::spawn(move || recording.follow(&hub, &stop))
-    };
-    let server = server(&hub);
-    let mut page = browser.open(&server.url());
-    page.wait_for_frame();
-    page.wait_for("farfield.state.frame.step === 10");
-    assert_eq!(
-        page.value("farfield.state.moments.map((m) => m[0]).join()"),
-        "0,2,4,6,8,10"
-    );
-    page.press("Home");
-    page.wait_for("farfield.state.frame.step === 0");
-    page.press("]");
-    page.wait_for("farfield.state.frame.step === 2");
-    page.value("document.getElementById('scrub').value = 3; document.getElementById('scrub').oninput()");
-    page.wait_for("farfield.state.frame.step === 6");
-    assert_eq!(
-        page.value("document.querySelectorAll('#charts figure').length"),
-        Value::from(4)
-    );
-    assert!(page.complaints.is_empty(), "{:?}", page.complaints);
-    stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    drop(server);
-    follower.join().unwrap();
+    in_browser(|browser| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        let changes = [&RINGS[..4], &["time.end=0.5", "output.fields_every=2"]].concat();
+        let outcome = Shown::start(run("leapfrog", &changes, &path), Manner::default()).end();
+        assert_eq!(outcome.steps, 10);
+        let followed = Followed::start(&path);
+        let mut page = browser.open(&followed.server.url());
+        page.wait_for_frame();
+        page.wait_for("farfield.state.frame.step === 10");
+        assert_eq!(
+            page.value("farfield.state.moments.map((m) => m[0]).join()"),
+            "0,2,4,6,8,10"
+        );
+        page.press("Home");
+        page.wait_for("farfield.state.frame.step === 0");
+        page.press("]");
+        page.wait_for("farfield.state.frame.step === 2");
+        page.value("document.getElementById('scrub').value = 3; document.getElementById('scrub').oninput()");
+        page.wait_for("farfield.state.frame.step === 6");
+        assert_eq!(
+            page.value("document.querySelectorAll('#charts figure').length"),
+            Value::from(4)
+        );
+        page.expect_no_complaints();
+    });
 }
 
 #[test]
 fn a_run_that_is_still_written_is_followed() {
-    let Some(browser) = Browser::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run");
-    let changes = [
-        &RINGS[..4],
-        &["time.end=1000", "alarm.energy_jump=0", "output.fields_every=1"],
-    ]
-    .concat();
-    let shown = Shown::start(run("leapfrog", &changes, &path), Manner::default());
-    let one = shown.hub.enter();
-    shown.hub.hear(one, Command::Limit { rate: 4.0 });
-    while !path.join("fields/tracers-000001.npz").exists() {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let (hub, stop) = (Arc::new(Hub::default()), Arc::new(AtomicBool::new(false)));
-    let recording = Arc::new(Recording::open(&path).unwrap());
-    let follower = {
-        let (hub, stop) = (hub.clone(), stop.clone());
-        std::thread::spawn(move || recording.follow(&hub, &stop))
-    };
-    let server = server(&hub);
-    let mut page = browser.open(&server.url());
-    page.wait_for_frame();
-    let first = page.value("farfield.state.frame.step").as_u64().unwrap();
-    // The newest is shown as it comes, until one goes back.
-    page.wait_for(&format!("farfield.state.frame.step > {}", first + 2));
-    page.press("Home");
-    page.wait_for("farfield.state.frame.step === 0");
-    let known = page.value("farfield.state.moments.length").as_u64().unwrap();
-    page.wait_for(&format!("farfield.state.moments.length > {}", known + 1));
-    assert_eq!(page.value("farfield.state.frame.step"), 0);
-    page.press("End");
-    page.wait_for(&format!("farfield.state.frame.step > {}", first + 4));
-    assert!(page.complaints.is_empty(), "{:?}", page.complaints);
-    stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    drop(server);
-    follower.join().unwrap();
+    in_browser(|browser| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        let changes = [
+            &RINGS[..4],
+            &["time.end=1000", "alarm.energy_jump=0", "output.fields_every=1"],
+        ]
+        .concat();
+        let shown = Shown::start(run("leapfrog", &changes, &path), Manner::default());
+        let one = shown.hub.enter();
+        shown.hub.hear(one, Command::Limit { rate: 4.0 });
+        while !path.join("fields/tracers-000001.npz").exists() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let followed = Followed::start(&path);
+        let mut page = browser.open(&followed.server.url());
+        page.wait_for_frame();
+        let first = page.value("farfield.state.frame.step").as_u64().unwrap();
+        // The newest is shown as it comes, until one goes back.
+        page.wait_for(&format!("farfield.state.frame.step > {}", first + 2));
+        page.press("Home");
+        page.wait_for("farfield.state.frame.step === 0");
+        let known = page.value("farfield.state.moments.length").as_u64().unwrap();
+        page.wait_for(&format!("farfield.state.moments.length > {}", known + 1));
+        assert_eq!(page.value("farfield.state.frame.step"), 0);
+        page.press("End");
+        page.wait_for(&format!("farfield.state.frame.step > {}", first + 4));
+        page.expect_no_complaints();
+    });
 }
 
 #[test]
 fn a_quarter_of_a_million_points_leave_the_page_responsive() {
-    let Some(browser) = Browser::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("cloud.npy");
-    let points = farfield::points::PointSet::Plummer.generate::<f64>(1 << 18, 1);
-    let array = farfield_io::NamedArray::new("points", farfield_io::Array::from_rows(&points));
-    farfield_io::write_arrays(&path, &[array], farfield_io::Precision::Single).unwrap();
-    let hub = Arc::new(Hub::default());
-    show_file(&path, &hub).unwrap();
-    let server = server(&hub);
-    let mut page = browser.open(&server.url());
-    page.wait_for_frame();
-    // While it turns, every frame is drawn and keys are answered in turn.
-    for _ in 0..20 {
-        page.press("ArrowLeft");
-    }
-    println!("drawing {} ms", page.value("1000 * farfield.state.drawSeconds"));
-    assert!(page.value("farfield.state.frame.parts[0].count").as_u64().unwrap() > 0);
-    assert!(page.complaints.is_empty(), "{:?}", page.complaints);
+    in_browser(|browser| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cloud.npy");
+        let points = farfield::points::PointSet::Plummer.generate::<f64>(1 << 18, 1);
+        let array = farfield_io::NamedArray::new("points", farfield_io::Array::from_rows(&points));
+        farfield_io::write_arrays(&path, &[array], farfield_io::Precision::Single).unwrap();
+        let server = shown_file(&path);
+        let mut page = browser.open(&server.url());
+        page.wait_for_frame();
+        // While it turns, every frame is drawn and keys are answered in turn.
+        for _ in 0..20 {
+            page.press("ArrowLeft");
+        }
+        println!("drawing {} ms", page.value("1000 * farfield.state.drawSeconds"));
+        assert!(page.value("farfield.state.frame.parts[0].count").as_u64().unwrap() > 0);
+        page.expect_no_complaints();
+    });
 }

@@ -4,7 +4,7 @@
 mod harness;
 
 use farfield_live::Manner;
-use harness::browser::Browser;
+use harness::browser::in_window;
 use harness::{Shown, run, server};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,29 +17,28 @@ fn pictures() -> PathBuf {
 
 /// Runs a case with changes, the end among them, and takes pictures of its last moment, each with its settings.
 fn take(case: &str, changes: &[&str], pictures_of: &[(&str, &str)]) {
-    let Some(browser) = Browser::start_with_window(1280, 800) else {
-        return;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let changes = [&["output.views=[]", "output.vtk=false", "output.npz=false"], changes].concat();
-    let run = run(case, &changes, &folder.path().join("run"));
-    let manner = Manner {
-        sync: false,
-        stay: true,
-    };
-    let shown = Shown::start(run, manner);
-    let server = server(&shown.hub);
-    drop(shown.end());
-    for (name, settings) in pictures_of {
-        let mut page = browser.open(&format!("{}#{settings}", server.url()));
-        page.wait_for_frame();
-        page.wait_for("!farfield.state.dirty && !farfield.state.settling && !farfield.state.drawing");
-        // The figures beside the picture are written every half second.
-        std::thread::sleep(Duration::from_millis(700));
-        page.screenshot(&pictures().join(format!("{name}.png")));
-        assert!(page.complaints.is_empty(), "{:?}", page.complaints);
-        page.close();
-    }
+    in_window([1280, 800], |browser| {
+        let folder = tempfile::tempdir().unwrap();
+        let changes = [&["output.views=[]", "output.vtk=false", "output.npz=false"], changes].concat();
+        let run = run(case, &changes, &folder.path().join("run"));
+        let manner = Manner {
+            sync: false,
+            stay: true,
+        };
+        let shown = Shown::start(run, manner);
+        let server = server(&shown.hub);
+        drop(shown.end());
+        for (name, settings) in pictures_of {
+            let mut page = browser.open(&format!("{}#{settings}", server.url()));
+            page.wait_for_frame();
+            page.wait_for("!farfield.state.dirty && !farfield.state.settling && !farfield.state.drawing");
+            // The figures beside the picture are written every half second.
+            std::thread::sleep(Duration::from_millis(700));
+            page.screenshot(&pictures().join(format!("{name}.png")));
+            page.expect_no_complaints();
+            page.close();
+        }
+    });
 }
 
 #[test]

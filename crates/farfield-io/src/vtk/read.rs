@@ -1,4 +1,4 @@
-//! Reading `.vtp` files: the points of one piece and what is known about them.
+//! Reading `.vtp` and `.vtu` files: the points of one piece and what is known about them, and about its cells.
 //!
 //! Arrays may be appended (raw or base64), inline text or inline base64, plain or compressed with zlib: what VTK,
 //! ParaView and PyVista write, and this crate.
@@ -16,12 +16,38 @@ use crate::{Array, Error, NamedArray, Table};
 ///
 /// [`Error::Read`] if the file cannot be read, [`Error::Vtk`] if it is not a file of points of a kind that is known.
 pub fn read_vtp(path: impl AsRef<Path>) -> Result<Table, Error> {
-    let path = path.as_ref();
+    Ok(read(path.as_ref(), POINTS)?.points)
+}
+
+/// What is known about the points and the cells of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mesh {
+    /// The array `points`, and every array of numbers at them.
+    pub points: Table,
+    /// Every array of numbers at the cells.
+    pub cells: Table,
+}
+
+/// Reads the points of a `.vtu` file, every array of numbers at them and every one at its cells. Which points make up
+/// a cell is left out.
+///
+/// # Errors
+///
+/// As [`read_vtp`].
+pub fn read_vtu(path: impl AsRef<Path>) -> Result<Mesh, Error> {
+    read(path.as_ref(), CELLS)
+}
+
+/// The kinds of data sets, as files name them.
+const POINTS: &str = "PolyData";
+const CELLS: &str = "UnstructuredGrid";
+
+fn read(path: &Path, kind: &str) -> Result<Mesh, Error> {
     let bytes = std::fs::read(path).map_err(|cause| Error::Read {
         path: path.to_owned(),
         cause,
     })?;
-    parse(&bytes).map_err(|reason| Error::Vtk {
+    parse(&bytes, kind).map_err(|reason| Error::Vtk {
         path: path.to_owned(),
         reason,
     })
@@ -41,7 +67,7 @@ struct Appended<'a> {
     base64: bool,
 }
 
-fn parse(bytes: &[u8]) -> Result<Table, String> {
+fn parse(bytes: &[u8], kind: &str) -> Result<Mesh, String> {
     let marker = b"<AppendedData";
     let at = bytes.windows(marker.len()).position(|window| window == marker);
     let (elements, appended) = match at {
@@ -52,9 +78,9 @@ fn parse(bytes: &[u8]) -> Result<Table, String> {
     let mut rest = text;
     let mut format = None;
     let mut pieces = 0;
-    let mut count = 0usize;
-    let mut section = String::new();
-    let mut arrays = Vec::new();
+    let (mut point_count, mut cell_count) = (0, 0);
+    let mut section = "";
+    let mut mesh = Mesh::default();
     while let Some(open) = rest.find('<') {
         rest = &rest[open + 1..];
         let end = end_of_tag(rest).ok_or("an element does not end")?;
@@ -62,15 +88,24 @@ fn parse(bytes: &[u8]) -> Result<Table, String> {
         rest = after;
         let name = tag.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or("");
         match name {
-            "VTKFile" => format = Some(file_format(tag)?),
+            "VTKFile" => format = Some(file_format(tag, kind)?),
             "Piece" => {
                 pieces += 1;
-                count = attribute(tag, "NumberOfPoints")
-                    .and_then(|n| n.parse().ok())
-                    .ok_or("a piece does not say how many points it has")?;
+                let count = |what: &str| attribute(tag, what).and_then(|n| n.parse().ok());
+                point_count = count("NumberOfPoints").ok_or("a piece does not say how many points it has")?;
+                if kind == CELLS {
+                    cell_count = count("NumberOfCells").ok_or("a piece does not say how many cells it has")?;
+                }
             }
-            "Points" | "PointData" | "CellData" | "Verts" | "Lines" | "Strips" | "Polys" => section = name.to_owned(),
-            "DataArray" if section == "Points" || section == "PointData" => {
+            "Points" | "PointData" | "CellData" | "Cells" | "Verts" | "Lines" | "Strips" | "Polys" => section = name,
+            "DataArray" => {
+                let (name, count, into) = match section {
+                    "Points" => (Some("points"), point_count, &mut mesh.points),
+                    "PointData" => (None, point_count, &mut mesh.points),
+                    "CellData" if kind == CELLS => (None, cell_count, &mut mesh.cells),
+                    _ => continue,
+                };
+                let name = name.or_else(|| attribute(tag, "Name")).unwrap_or("values");
                 let format = format.as_ref().ok_or("it is not a VTK file")?;
                 let content = if tag.ends_with('/') {
                     ""
@@ -78,14 +113,8 @@ fn parse(bytes: &[u8]) -> Result<Table, String> {
                     let close = rest.find("</DataArray").ok_or("an array does not end")?;
                     &rest[..close]
                 };
-                arrays.extend(array(
-                    tag,
-                    content,
-                    format,
-                    appended.as_ref(),
-                    count,
-                    section == "Points",
-                )?);
+                let array = array(tag, content, format, appended.as_ref(), name, count)?;
+                into.arrays.extend(array);
             }
             _ => {}
         }
@@ -93,10 +122,10 @@ fn parse(bytes: &[u8]) -> Result<Table, String> {
     if pieces != 1 {
         return Err(format!("it has {pieces} pieces; files of one piece can be read"));
     }
-    if !arrays.iter().any(|array| array.name == "points") {
+    if !mesh.points.names().any(|name| name == "points") {
         return Err("it has no points".to_owned());
     }
-    Ok(Table { arrays })
+    Ok(mesh)
 }
 
 /// Where a tag ends: the first `>` outside quotes.
@@ -129,10 +158,10 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     None
 }
 
-fn file_format(tag: &str) -> Result<Format, String> {
+fn file_format(tag: &str, kind: &str) -> Result<Format, String> {
     match attribute(tag, "type") {
-        Some("PolyData") => {}
-        other => return Err(format!("its kind is {}, not PolyData", other.unwrap_or("not said"))),
+        Some(found) if found == kind => {}
+        other => return Err(format!("its kind is {}, not {kind}", other.unwrap_or("not said"))),
     }
     Ok(Format {
         header: match attribute(tag, "header_type") {
@@ -173,14 +202,9 @@ fn array(
     content: &str,
     format: &Format,
     appended: Option<&Appended<'_>>,
+    name: &str,
     count: usize,
-    points: bool,
 ) -> Result<Option<NamedArray>, String> {
-    let name = if points {
-        "points"
-    } else {
-        attribute(tag, "Name").unwrap_or("values")
-    };
     let kind = attribute(tag, "type").ok_or("an array does not say its type")?;
     let Some(number) = Number::named(kind) else {
         return Ok(None);
@@ -435,11 +459,15 @@ mod tests {
         let binary =
             "<DataArray type='Float32' NumberOfComponents='3' format='binary'>DAAAAAAAgD8AAABAAABAQA==</DataArray>";
         for array in [text, binary] {
-            let table = parse(file(array).as_bytes()).unwrap();
+            let table = parse(file(array).as_bytes(), POINTS).unwrap().points;
             assert_eq!(table.get("points").unwrap().values, [1.0, 2.0, 3.0]);
         }
         let short = file(&text.replace("3 <", "<"));
-        assert!(parse(short.as_bytes()).unwrap_err().contains("2 numbers where 3"));
+        assert!(
+            parse(short.as_bytes(), POINTS)
+                .unwrap_err()
+                .contains("2 numbers where 3")
+        );
     }
 
     proptest! {
@@ -451,8 +479,8 @@ mod tests {
             let mut bytes = written(Encoding { precision: Precision::Single, compression });
             let place = at.index(bytes.len());
             bytes[place] = byte;
-            let _ = parse(&bytes);
-            let _ = parse(&bytes[..cut.index(bytes.len())]);
+            let _ = parse(&bytes, POINTS);
+            let _ = parse(&bytes[..cut.index(bytes.len())], POINTS);
         }
     }
 }

@@ -3,15 +3,17 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod browser;
+pub mod page;
 pub mod viewer;
 
+use farfield_live::recording::{Recording, show_file};
 use farfield_live::{Access, Hub, Live, Manner, Server};
 use farfield_sim::case::{BuiltIn, Override, read};
 use farfield_sim::run::{Control, Outcome, Run, Silent};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 /// A run that nobody looks at yet.
@@ -82,6 +84,46 @@ impl Drop for Shown {
     fn drop(&mut self) {
         self.control.stop.store(true, Ordering::Relaxed);
         // Its folder goes when it has ended; what it ended with is not asked for.
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A file that is shown.
+pub fn shown_file(path: &Path) -> Server {
+    let hub = Arc::new(Hub::default());
+    show_file(path, &hub).unwrap();
+    server(&hub)
+}
+
+/// A run's folder that is shown, and what is still written to it; no longer when dropped.
+pub struct Followed {
+    pub server: Server,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Followed {
+    pub fn start(folder: &Path) -> Self {
+        let (hub, stop) = (Arc::new(Hub::default()), Arc::new(AtomicBool::new(false)));
+        let recording = Arc::new(Recording::open(folder).unwrap());
+        let server = server(&hub);
+        let thread = {
+            let stop = stop.clone();
+            std::thread::spawn(move || recording.follow(&hub, &stop))
+        };
+        Self {
+            server,
+            stop,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
