@@ -94,8 +94,8 @@ def plane(gpu, rng):
             "coulomb": (s, {"outputs": ["potential", "gradient"]}),
             "gravity": (s, {"outputs": ["potential", "acceleration"], "gravitational_constant": 2.0, "softening": 0.01}),
             "biot_savart": (s, {"outputs": ["velocity"], "core": "gaussian", "core_size": 0.01}),
-            "harmonic": (z, {"outputs": ["potential", "derivative"]}),
-            "log": (z, {"outputs": ["potential", "derivative"]}),
+            "harmonic": (z, {"outputs": ["potential", "derivative", "second_derivative"]}),
+            "log": (z, {"outputs": ["potential", "derivative", "second_derivative"]}),
         }
         for kernel, (strengths, options) in cases.items():
             function = getattr(ff, kernel)

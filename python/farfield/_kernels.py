@@ -33,7 +33,7 @@ class Output(NamedTuple):
     def width(self, engine: str, complex: bool) -> int:
         """How many numbers the kernel of that name sums at a target."""
         if self.form == "complex":
-            return 2 if complex or engine == "harmonic2d" or self.engine == "derivative" else 1
+            return 2 if complex or engine == "harmonic2d" or self.engine != "potential" else 1
         if self.engine == "derivative":
             return 2
         return {"number": 1, "vector": 3, "hessian": 6, "matrix": 9}[self.form]
@@ -103,7 +103,11 @@ IN_SPACE = {
 }
 
 # In the plane the engine sums L = sum s log r and D = dL/dz = L_x - i L_y.
-_COMPLEX = {"potential": Output("potential", "complex"), "derivative": Output("derivative", "complex")}
+_COMPLEX = {
+    "potential": Output("potential", "complex"),
+    "derivative": Output("derivative", "complex"),
+    "second_derivative": Output("second-derivative", "complex"),
+}
 IN_PLANE = {
     "coulomb": Kernel(
         "log2d",

@@ -270,7 +270,8 @@ def harmonic(
         ``"singular"``, ``"gaussian"`` or ``"algebraic"``.
     core_size : number or array_like (n,), optional
     outputs
-        ``"potential"`` and ``"derivative"`` :math:`d\phi/dz = \sum_{j \ne i} \gamma_j/(z_j - z_i)^2`, complex.
+        ``"potential"``, and of the singular core ``"derivative"`` :math:`d\phi/dz = \sum_{j \ne i} \gamma_j/(z_j - z_i)^2` and
+        ``"second_derivative"`` :math:`d^2\phi/dz^2 = \sum_{j \ne i} 2\gamma_j/(z_j - z_i)^3`, all complex.
 
     >>> import numpy as np, farfield as ff
     >>> ff.harmonic(np.array([0j, 2j]), [1.0, 1.0]).imag
@@ -327,8 +328,10 @@ def log(
         ``"singular"``, ``"gaussian"`` or ``"algebraic"``.
     core_size : number or array_like (n,), optional
     outputs
-        ``"potential"``, real for real strengths, and ``"derivative"`` :math:`d\phi/dz = \sum_{j \ne i} \gamma_j/(z_i - z_j)`,
-        complex; of real strengths it is :math:`\phi_x - i\phi_y`.
+        ``"potential"``, real for real strengths, ``"derivative"`` :math:`d\phi/dz = \sum_{j \ne i} \gamma_j/(z_i - z_j)`,
+        complex, which of real strengths is :math:`\phi_x - i\phi_y`, and, of the singular core, ``"second_derivative"``
+        :math:`d^2\phi/dz^2 = -\sum_{j \ne i} \gamma_j/(z_i - z_j)^2`, which of real strengths is
+        :math:`\phi_{xx} - i\phi_{xy}`.
 
     >>> import numpy as np, farfield as ff
     >>> bool(ff.log(np.array([0j, 2j, 1j]), 1.0)[2] == 0.0)

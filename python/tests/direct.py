@@ -57,15 +57,16 @@ def winckelmans_leonard(x, g, size):
 
 
 def harmonic(z, s, targets=None):
-    """Potential and derivative."""
+    """Potential, derivative, second derivative."""
     d = z[None, :] - (z if targets is None else targets)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         i = np.where(d == 0, 0, 1 / d)
-    return i @ s, (i * i) @ s
+    return i @ s, (i * i) @ s, (2 * i * i * i) @ s
 
 
 def log(z, s, targets=None):
-    """Potential and derivative."""
+    """Potential, derivative, second derivative."""
     d = (z if targets is None else targets)[:, None] - z[None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(d == 0, 0, np.log(abs(d))) @ s, np.where(d == 0, 0, 1 / d) @ s
+        i = np.where(d == 0, 0, 1 / d)
+        return np.where(d == 0, 0, np.log(abs(d))) @ s, i @ s, -(i * i) @ s

@@ -45,6 +45,11 @@ WRONG = {
     "no output": (lambda: ff.coulomb(X, Q, outputs=[]), ValueError, "outputs"),
     "core": (lambda: ff.biot_savart(X, X, core="apple", core_size=1.0), ValueError, "core.*apple.*gaussian"),
     "core without size": (lambda: ff.biot_savart(X, X, core="gaussian"), ValueError, "core_size"),
+    "not analytic": (
+        lambda: ff.log(X[:, :2], Q, core="gaussian", core_size=0.1, outputs="second_derivative"),
+        ValueError,
+        "outputs.*gaussian.*no second-derivative.*potential, derivative",
+    ),
     "size without core": (lambda: ff.biot_savart(X, X, core_size=0.1), ValueError, "core_size"),
     "kernel": (lambda: ff.Plan("magic", X), ValueError, "kernel.*magic.*coulomb"),
     "kernel of the plane": (lambda: ff.Plan("log", X), ValueError, "kernel.*log"),

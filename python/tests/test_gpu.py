@@ -145,6 +145,8 @@ SUMS = {
     "vortices of the plane": ("biot_savart", 2, {}),
     "harmonic": ("harmonic", 2, {"outputs": ["potential", "derivative"]}),
     "logarithm": ("log", 2, {"outputs": ["potential", "derivative"]}),
+    "harmonic, second derivative": ("harmonic", 2, {"outputs": ["second_derivative", "potential", "derivative"]}),
+    "logarithm, second derivative": ("log", 2, {"outputs": ["potential", "second_derivative"]}),
 }
 
 

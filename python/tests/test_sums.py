@@ -95,9 +95,15 @@ def test_kernels_of_the_plane(rng, kernel, strengths):
     for method in ("direct", "fmm"):
         for targets in (None, y):
             found = getattr(ff, kernel)(
-                z, s, targets=targets, outputs=("potential", "derivative"), tolerance=1e-8, method=method
+                z,
+                s,
+                targets=targets,
+                outputs=("potential", "derivative", "second_derivative"),
+                tolerance=1e-8,
+                method=method,
             )
             expected = getattr(direct, kernel)(z, s, targets)
+            assert len(found) == len(expected)
             for values, truth in zip(found, expected):
                 assert values.dtype == truth.dtype
                 assert relative(values, truth) < 1e-8

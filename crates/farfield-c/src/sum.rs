@@ -243,7 +243,7 @@ pub unsafe extern "C" fn farfield_sum_free(sum: *mut farfield_sum) {
 /// "treecode", "treecode-on-neighbours", "fmm") or "device" ("cpu", "cuda", "cuda:1", "hybrid", "auto").
 ///
 /// Outputs are "potential", "gradient" and "hessian" (xx, xy, xz, yy, yz, zz) of Coulomb, "potential" and "acceleration" of
-/// gravity, "velocity" and "velocity-gradient" of Biot-Savart, "potential" and "derivative" in the plane.
+/// gravity, "velocity" and "velocity-gradient" of Biot-Savart, "potential", "derivative" and "second-derivative" in the plane.
 ///
 /// # Safety
 /// `sum` comes from farfield_sum_new; `key` and `value` are texts that end with a zero.

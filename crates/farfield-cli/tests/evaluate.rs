@@ -96,8 +96,8 @@ fn error_is_below_the_tolerance_for_each_kernel_method_and_precision() {
 #[test]
 fn the_plane_has_the_same_keys_and_its_own() {
     let report = json(
-        "evaluate --kernel harmonic2d --points normal --n 5000 --outputs potential,derivative --method fmm --complex \
-         --charge-vectors 2 --verify 50 --json",
+        "evaluate --kernel harmonic2d --points normal --n 5000 --outputs potential,derivative,second-derivative --method fmm \
+         --complex --charge-vectors 2 --verify 50 --json",
     );
     assert_eq!(report["kernel"], "harmonic2d");
     assert_eq!(report["points"], "normal");
@@ -125,7 +125,7 @@ fn the_plane_has_the_same_keys_and_its_own() {
     for kind in ["p2p", "m2l", "m2p", "p2l"] {
         assert!(report["interactions"][kind].is_u64(), "no {kind} in {report}");
     }
-    for output in ["potential", "derivative"] {
+    for output in ["potential", "derivative", "second-derivative"] {
         let of = |key: &str| report[key][output].as_f64().unwrap_or(f64::INFINITY);
         assert!(of("error") > 0.0 && of("error") <= 1e-6, "{report}");
         // At the worst target, so rather more than over all.
@@ -142,6 +142,8 @@ fn error_is_below_the_tolerance_in_the_plane() {
     for kernel in [
         "harmonic2d --outputs potential,derivative",
         "log2d --outputs potential,derivative --complex",
+        "harmonic2d --outputs second-derivative --complex",
+        "log2d --outputs potential,derivative,second-derivative",
         "log2d --core gaussian --core-size 1e-3 --outputs potential,derivative",
         "harmonic2d --core algebraic --core-size 1e-5 --complex",
     ] {
@@ -376,7 +378,7 @@ fn help_names_every_option() {
         "harmonic2d",
         "log2d",
         "layer",
-        "derivative",
+        "second-derivative",
         "algebraic",
     ] {
         assert!(help.contains(name), "no {name} in\n{help}");

@@ -203,23 +203,25 @@ fn in_plane() -> (Vec<[f64; 2]>, Vec<[f64; 2]>) {
     (PlaneSet::Normal.generate(N, 1), strengths)
 }
 
-/// The potential and the derivative of the harmonic kernel at targets.
-fn harmonic(targets: &[[f64; 2]]) -> [Vec<f64>; 2] {
+/// The potential and the derivatives of the harmonic kernel at targets.
+fn harmonic(targets: &[[f64; 2]]) -> [Vec<f64>; 3] {
     let (sources, strengths) = in_plane();
     let times = |a: [f64; 2], b: [f64; 2]| [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]];
-    let mut sums = [Vec::new(), Vec::new()];
+    let mut sums = [Vec::new(), Vec::new(), Vec::new()];
     for target in targets {
-        let mut both = [[0.0; 2]; 2];
+        let mut all = [[0.0; 2]; 3];
         for (source, gamma) in sources.iter().zip(&strengths).filter(|(source, _)| *source != target) {
             let d = [source[0] - target[0], source[1] - target[1]];
             let r2 = d[0] * d[0] + d[1] * d[1];
             let inverse = [d[0] / r2, -d[1] / r2];
-            for (sum, factor) in both.iter_mut().zip([inverse, times(inverse, inverse)]) {
+            let square = times(inverse, inverse);
+            let cube = times([2.0, 0.0], times(square, inverse));
+            for (sum, factor) in all.iter_mut().zip([inverse, square, cube]) {
                 let term = times(*gamma, factor);
                 *sum = [sum[0] + term[0], sum[1] + term[1]];
             }
         }
-        for (sums, sum) in sums.iter_mut().zip(both) {
+        for (sums, sum) in sums.iter_mut().zip(all) {
             sums.extend(sum);
         }
     }
@@ -231,7 +233,7 @@ fn results_in_the_plane_equal_a_direct_sum_in_every_format() {
     let files = Files::new();
     let targets = PlaneSet::Square.generate::<f64>(55, 3);
     let (points, strengths) = in_plane();
-    let [potential, derivative] = harmonic(&targets);
+    let outputs = harmonic(&targets);
     for format in ["npy", "npz", "csv"] {
         let name = |part: &str| format!("{part}.{format}");
         let sources = files.arrays(&name("sources"), &[("points", Array::from_rows(&points))]);
@@ -240,25 +242,23 @@ fn results_in_the_plane_equal_a_direct_sum_in_every_format() {
         let output = files.path(&name("result"));
         let report = json(&format!(
             "evaluate --kernel harmonic2d --complex --sources {sources} --charges {charges} --targets {targets} \
-             --outputs potential,derivative --tolerance 1e-9 --method fmm --output {output} --json"
+             --outputs potential,derivative,second-derivative --tolerance 1e-9 --method fmm --output {output} --json"
         ));
         assert_eq!((&report["n_sources"], &report["n_targets"]), (&N.into(), &55.into()));
         assert_eq!(report["charge_vectors"], 1);
         if format == "npy" {
-            // Both outputs side by side.
+            // All outputs side by side.
             let got = read(&output, "values");
-            assert_eq!((got.rows, got.columns), (55, 4));
-            let column = |k: usize| got.values.iter().skip(k).step_by(4).copied().collect::<Vec<_>>();
+            assert_eq!((got.rows, got.columns), (55, 6));
+            let column = |k: usize| got.values.iter().skip(k).step_by(6).copied().collect::<Vec<_>>();
             let part = |values: &[f64], k: usize| values.iter().skip(k).step_by(2).copied().collect::<Vec<_>>();
-            for (k, expected) in [&potential, &potential, &derivative, &derivative]
-                .into_iter()
-                .enumerate()
-            {
-                close(&column(k), &part(expected, k % 2));
+            for k in 0..6 {
+                close(&column(k), &part(&outputs[k / 2], k % 2));
             }
         } else {
-            close(&read(&output, "potential").values, &potential);
-            close(&read(&output, "derivative").values, &derivative);
+            for (name, expected) in ["potential", "derivative", "second-derivative"].iter().zip(&outputs) {
+                close(&read(&output, name).values, expected);
+            }
         }
     }
 }

@@ -104,6 +104,20 @@ fn wrong_options_are_usage_errors() {
     ] {
         fail(&format!("evaluate --kernel harmonic2d {options}"), 2, &says);
     }
+    for core in ["gaussian", "algebraic"] {
+        fail(
+            &format!("evaluate --kernel log2d --core {core} --core-size 1 --outputs derivative,second-derivative"),
+            2,
+            &[
+                "--outputs",
+                "log2d",
+                core,
+                "no second-derivative",
+                "potential, derivative",
+                "singular",
+            ],
+        );
+    }
     fail("dance", 2, &["dance"]);
     assert!(
         succeed("reproduce").contains("goude-table-5-1"),

@@ -165,12 +165,17 @@ pub enum Error {
     },
     /// The derivative of a regularised planar field, which is not analytic.
     #[error(
-        "the harmonic2d field of the {core} core has no complex derivative; ask for its potential alone, or use the \
-         singular core"
+        "the {kernel} field of the {core} core is not analytic and has no {output}; it has: {known} (the singular core has all)"
     )]
     NotAnalytic {
+        /// The kernel.
+        kernel: &'static str,
         /// The core.
         core: &'static str,
+        /// The output that was asked for.
+        output: &'static str,
+        /// Those there are.
+        known: String,
     },
     /// A method the plane does not have.
     #[error("in the plane there is no method `{method}`; there are: auto, direct, fmm")]

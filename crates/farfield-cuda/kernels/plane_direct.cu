@@ -28,7 +28,7 @@ extern "C" __global__ void pack_sources(const complex *__restrict__ positions, c
 // run, that of the imaginary parts, i times the sum counts.
 extern "C" __global__ void finish(const real *__restrict__ partial, uint target_count, uint slices, uint runs,
                                   const uint *__restrict__ permutation, real *__restrict__ potential,
-                                  real *__restrict__ derivative) {
+                                  real *__restrict__ derivative, real *__restrict__ second_derivative) {
     uint i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= target_count) return;
     ulong64 vector = blockIdx.y, place = vector * target_count + (permutation ? permutation[i] : i);
@@ -42,28 +42,23 @@ extern "C" __global__ void finish(const real *__restrict__ partial, uint target_
                     sum += partial[(((vector * runs + run) * slices + slice) * SUMS + k) * target_count + i];
             sums[run][k] = sum;
         }
+    // The sums are those of powers of 1/(z_i - z_j): factors as `Output::of_sums` of the CPU has them.
 #if FARFIELD_LOG
     if (potential) {
         potential[place * runs] = sums[0][0];
         if (runs == 2) potential[2 * place + 1] = sums[1][0];
     }
-#if FARFIELD_DERIVATIVE
-    if (derivative) {
-        derivative[2 * place] = sums[0][1] - sums[1][2];
-        derivative[2 * place + 1] = sums[0][2] + sums[1][1];
-    }
-#endif
+    real *const outputs[] = {derivative, second_derivative};
+    const real factors[] = {1, -1};
 #else
-    // The sums are those of 1/(z_i - z_j).
-    if (potential) {
-        potential[2 * place] = sums[1][1] - sums[0][0];
-        potential[2 * place + 1] = -sums[0][1] - sums[1][0];
-    }
-#if FARFIELD_DERIVATIVE
-    if (derivative) {
-        derivative[2 * place] = sums[0][2];
-        derivative[2 * place + 1] = sums[0][3];
-    }
+    real *const outputs[] = {potential, derivative, second_derivative};
+    const real factors[] = {-1, 1, -2};
 #endif
-#endif
+#pragma unroll
+    for (int k = 0; k < POWERS; ++k)
+        if (outputs[k]) {
+            const int at = FIRST_POWER + 2 * k;
+            outputs[k][2 * place] = factors[k] * (sums[0][at] - sums[1][at + 1]);
+            outputs[k][2 * place + 1] = factors[k] * (sums[0][at + 1] + sums[1][at]);
+        }
 }

@@ -10,60 +10,70 @@
 #define WARPS 4
 #define TILE 64
 // Blocks that registers should leave room for on a multiprocessor: as many as the sums allow without spilling.
-#define BLOCKS (TARGETS * SUMS * (1 + FARFIELD_DOUBLE) <= 8 ? 8 : 5)
+#define SUM_REGISTERS (TARGETS * SUMS * (1 + FARFIELD_DOUBLE))
+#define BLOCKS (SUM_REGISTERS <= 8 ? 8 : SUM_REGISTERS <= 32 ? 5 : 4)
 
-// The value and, if asked for, the derivative of sum c_k w^k.
-__device__ __forceinline__ void polynomial(const complex *__restrict__ row, complex w, complex &value, complex &derivative) {
-    value = row[ORDER];
-    derivative = {0, 0};
+// An expansion's value and derivatives, as far as they are asked for.
+struct Values {
+    complex value, first, second;
+};
+
+// Those of sum c_k w^k by w.
+__device__ __forceinline__ Values polynomial(const complex *__restrict__ row, complex w) {
+    complex value = row[ORDER], first = {0, 0}, half_second = {0, 0};
 #pragma unroll 8
     for (int k = ORDER - 1; k >= 0; --k) {
-#if FARFIELD_DERIVATIVE
-        derivative = times_plus(derivative, w, value);
+#if FARFIELD_DERIVATIVES > 1
+        half_second = times_plus(half_second, w, first);
+#endif
+#if FARFIELD_DERIVATIVES > 0
+        first = times_plus(first, w, value);
 #endif
         value = times_plus(value, w, row[k]);
     }
+    return {value, first, half_second + half_second};
 }
 
-// Adds an expansion's value and derivative to the sums.
-__device__ __forceinline__ void add_expansion(complex value, complex derivative, real (&sums)[SUMS]) {
-    sums[0] += value.re;
+// Adds an expansion's value and derivatives to the sums: with w = 1/(z - z_j), the derivatives of log are w and -w^2, those of w
+// are -w^2 and 2 w^3.
+__device__ __forceinline__ void add_expansion(const Values &of, real (&sums)[SUMS]) {
 #if FARFIELD_LOG
-#if FARFIELD_DERIVATIVE
-    sums[1] += derivative.re;
-    sums[2] += derivative.im;
-#endif
+    sums[0] += of.value.re;
+    const complex powers[] = {of.first, real(-1) * of.second};
 #else
-    sums[1] += value.im;
-#if FARFIELD_DERIVATIVE
-    // The second sum is that of 1/(z - z_j)^2 = -d/dz 1/(z - z_j).
-    sums[2] -= derivative.re;
-    sums[3] -= derivative.im;
+    const complex powers[] = {of.value, real(-1) * of.first, real(0.5) * of.second};
 #endif
-#endif
+#pragma unroll
+    for (int k = 0; k < POWERS; ++k) {
+        sums[FIRST_POWER + 2 * k] += powers[k].re;
+        sums[FIRST_POWER + 2 * k + 1] += powers[k].im;
+    }
 }
 
 __device__ __forceinline__ void add_local(const complex *__restrict__ row, const Box &box, complex z, real (&sums)[SUMS]) {
     real inverse_scale = real(1) / box.scale;
-    complex value, derivative;
-    polynomial(row, {(z.re - box.x) * inverse_scale, (z.im - box.y) * inverse_scale}, value, derivative);
-    add_expansion(value, inverse_scale * derivative, sums);
+    Values of = polynomial(row, {(z.re - box.x) * inverse_scale, (z.im - box.y) * inverse_scale});
+    of.first = inverse_scale * of.first;
+    of.second = inverse_scale * (inverse_scale * of.second);
+    add_expansion(of, sums);
 }
 
 __device__ __forceinline__ void add_multipole(const complex *__restrict__ row, const Box &box, complex z, real (&sums)[SUMS]) {
     complex offset = {z.re - box.x, z.im - box.y};
     real inverse_scale = real(1) / box.scale;
-    // sum a_k u^k with u = rho/(z - c); du/dz = -u^2/rho
-    complex u = inverse(inverse_scale * offset), value, derivative;
-    polynomial(row, u, value, derivative);
-    derivative = -inverse_scale * (derivative * (u * u));
+    // sum a_k u^k with u = rho/(z - c); du/dz = -u^2/rho, so that d^2/dz^2 is (u^4 d^2/du^2 + 2 u^3 d/du)/rho^2
+    complex u = inverse(inverse_scale * offset), square = u * u;
+    Values of = polynomial(row, u);
+    of.second = inverse_scale * (inverse_scale * (times_plus(of.second, u, real(2) * of.first) * (square * u)));
+    of.first = -inverse_scale * (of.first * square);
 #if FARFIELD_LOG
     // The row's a_0 belongs to the logarithm.
     complex charge = row[0];
-    value = value + (real(0.5) * log(norm2(offset)) - real(1)) * charge;
-    derivative = derivative + inverse_scale * (charge * u);
+    of.value = of.value + (real(0.5) * log(norm2(offset)) - real(1)) * charge;
+    of.first = of.first + inverse_scale * (charge * u);
+    of.second = of.second + -inverse_scale * (inverse_scale * (charge * square));
 #endif
-    add_expansion(value, derivative, sums);
+    add_expansion(of, sums);
 }
 
 // sums[(stream * SUMS + k) * target_count + i], in the pyramid's order.

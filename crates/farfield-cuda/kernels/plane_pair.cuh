@@ -1,19 +1,19 @@
 // What one source of the plane adds to the sums at one target, d = target - source. The sums and their order are those of
 // the CPU:
-//   harmonic:  sum gamma f/d (re, im) | sum gamma/d^2 (re, im)
-//   log:       sum gamma g | sum gamma f/d (re, im)
+//   harmonic:  sum gamma f/d (re, im) | sum gamma/d^2 (re, im) | sum gamma/d^3 (re, im)
+//   log:       sum gamma g | sum gamma f/d (re, im) | sum gamma/d^2 (re, im)
 //
-// Constants: FARFIELD_LOG (0 harmonic, 1 logarithm), FARFIELD_DERIVATIVE (1: with the second sums), FARFIELD_COMPLEX (1:
-// strengths of two numbers; singular harmonic alone), FARFIELD_CORE (0 singular, 1 Gaussian, 2 algebraic), FARFIELD_SIZES
-// (0 none, 1 one for all, 2 one per source), FARFIELD_SKIP_SAME (1: the pair of a point with itself is skipped by its index).
+// Constants: FARFIELD_LOG (0 harmonic, 1 logarithm), FARFIELD_DERIVATIVES (0, 1, 2: the most that an output takes),
+// FARFIELD_COMPLEX (1: strengths of two numbers; singular harmonic alone), FARFIELD_CORE (0 singular, 1 Gaussian, 2 algebraic),
+// FARFIELD_SIZES (0 none, 1 one for all, 2 one per source), FARFIELD_SKIP_SAME (1: the pair of a point with itself is skipped by
+// its index).
 #pragma once
 #include "plane.cuh"
 
-#if FARFIELD_LOG
-#define SUMS (FARFIELD_DERIVATIVE ? 3 : 1)
-#else
-#define SUMS (FARFIELD_DERIVATIVE ? 4 : 2)
-#endif
+// Powers of 1/d that are summed, and where they start among the sums.
+#define POWERS (FARFIELD_DERIVATIVES + !FARFIELD_LOG)
+#define FIRST_POWER FARFIELD_LOG
+#define SUMS (FIRST_POWER + 2 * POWERS)
 
 // Position, strength, and the strength's imaginary part or the squared core size: they never occur together.
 struct __align__(16) Source {
@@ -136,20 +136,20 @@ __device__ __forceinline__ void add_pair(real dx, real dy, const Source &source,
 #if FARFIELD_LOG
     real logarithm = logarithm_of(r2, size2);
     if (counts) sums[0] = fma(strength.re, logarithm, sums[0]);
-#if FARFIELD_DERIVATIVE
-    real weight = weight_of(r2, size2);
-    if (counts) add_conjugate(dx, dy, weight * strength, sums[1], sums[2]);
 #endif
-#elif FARFIELD_DERIVATIVE
-    real weight = weight_of(r2, size2), ix = dx * weight, iy = dy * weight;
-    if (counts) {
-        add_conjugate(ix, iy, strength, sums[0], sums[1]);
-        // conj(w)^2 with w = (dx + i dy)/r^2
-        add_conjugate(fma(-iy, iy, ix * ix), (ix + ix) * iy, strength, sums[2], sums[3]);
-    }
-#else
+#if POWERS == 1
     real weight = weight_of(r2, size2);
-    if (counts) add_conjugate(dx, dy, weight * strength, sums[0], sums[1]);
+    if (counts) add_conjugate(dx, dy, weight * strength, sums[FIRST_POWER], sums[FIRST_POWER + 1]);
+#elif POWERS > 1
+    real weight = weight_of(r2, size2);
+    // The conjugate of 1/d, and its powers.
+    complex conjugate = {dx * weight, dy * weight}, power = conjugate;
+    if (counts)
+#pragma unroll
+        for (int k = 0; k < POWERS; ++k) {
+            if (k > 0) power = power * conjugate;
+            add_conjugate(power.re, power.im, strength, sums[FIRST_POWER + 2 * k], sums[FIRST_POWER + 2 * k + 1]);
+        }
 #endif
 }
 

@@ -19,7 +19,7 @@ __device__ __forceinline__ double magnitude(const Source &source) {
     return sqrt(fma(strength.re, strength.re, strength.im * strength.im));
 }
 
-// w |log s|, w/s, w/s^2 with s^2 = r^2 + size^2, as on the CPU.
+// w/s, w/s^2, w/s^3, or, of the logarithm, w |log s| before the first two, with s^2 = r^2 + size^2, as on the CPU.
 __device__ __forceinline__ void add_absolute(const Target &target, const Source &source, double global_size2, double w,
                                              double (&sums)[3]) {
     double dx = target.x - source.x, dy = target.y - source.y;
@@ -27,10 +27,15 @@ __device__ __forceinline__ void add_absolute(const Target &target, const Source 
     double s2 = fma(dx, dx, fma(dy, dy, size2));
     bool counts = is_positive(s2);
     double inverse = counts ? inverse_sqrt(s2) : 0;
+#if FARFIELD_LOG
     sums[0] = fma(w, counts ? fabs(0.5 * log(s2)) : 0, sums[0]);
+#endif
     double term = w * inverse;
-    sums[1] += term;
-    sums[2] = fma(term, inverse, sums[2]);
+#pragma unroll
+    for (int k = FIRST_POWER; k < 3; ++k) {
+        sums[k] += term;
+        term *= inverse;
+    }
 }
 
 #include "truth.cuh"

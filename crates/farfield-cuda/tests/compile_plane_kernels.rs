@@ -11,17 +11,22 @@ use farfield_cuda::plane::kind::PairKind;
 use farfield_cuda::plane::{connect_program, direct_program, expansion_program, leaf_program, pyramid_program};
 
 /// Cores, sizes and skipping are in the pair alone, which the direct sum compiles for every kind: of the FMM the kinds
-/// that differ far away, and every fifth at the leaves, will do. Each precision compiles half of them; the full sweep is below.
+/// that differ far away will do, and at the leaves every fifth and those with second derivatives. Each precision compiles half
+/// of them; the full sweep is below.
 fn programs<T: Precision>(orders: &[usize]) -> Vec<Program> {
     let kinds = PairKind::all();
+    let some = |every: usize| {
+        let chosen = move |(k, kind): &(usize, &PairKind)| k.is_multiple_of(every) || kind.derivatives == 2;
+        kinds.iter().enumerate().filter(chosen).map(|(_, kind)| kind)
+    };
     let mut programs = vec![pyramid_program::<T>(), connect_program::<T>()];
     programs.extend(kinds.iter().map(direct_program::<T>));
-    programs.extend(kinds.iter().step_by(3).map(check::plane_program::<T>));
-    programs.extend(kinds.iter().step_by(4).map(hybrid::plane::program::<T>));
+    programs.extend(some(3).map(check::plane_program::<T>));
+    programs.extend(some(4).map(hybrid::plane::program::<T>));
     for order in orders {
         let far = kinds.iter().filter(|kind| **kind == kind.far());
         programs.extend(far.map(|kind| expansion_program::<T>(kind, *order)));
-        for (targets, kind) in (1..=4).cycle().zip(kinds.iter().step_by(5)) {
+        for (targets, kind) in (1..=4).cycle().zip(some(5)) {
             programs.push(leaf_program::<T>(kind, *order, targets));
         }
     }

@@ -80,7 +80,9 @@ impl<'a, T: Precision> Case<'a, T> {
     }
 }
 
-const BOTH: [Output; 2] = [Output::Potential, Output::Derivative];
+/// The potential with its derivative, and with both derivatives: pairs have loops of their own for each.
+const BOTH: &[Output] = &[Output::Potential, Output::Derivative];
+const ALL: &[Output] = &Output::ALL;
 
 #[test]
 fn tolerance_is_kept_over_its_whole_range() {
@@ -93,9 +95,12 @@ fn tolerance_is_kept_over_its_whole_range() {
                 for digits in 2..=12 {
                     let case = Case::new(kernel, &points, &strengths, 10f64.powi(-digits));
                     case.worst(&format!("{set} {distribution}"), |sum| sum.method(Method::Fmm));
+                    case.worst(&format!("{set} {distribution} all outputs"), |sum| {
+                        sum.method(Method::Fmm).outputs(ALL)
+                    });
                     if digits % 5 == 2 {
                         case.worst(&format!("{set} {distribution} derivative"), |sum| {
-                            sum.method(Method::Fmm).outputs(&BOTH)
+                            sum.method(Method::Fmm).outputs(BOTH)
                         });
                     }
                 }
@@ -126,7 +131,10 @@ fn tolerance_is_kept_in_single_precision() {
             for kernel in Kernel::ALL {
                 for digits in 2..=5 {
                     let case = Case::new(kernel, &points, &strengths, 10f64.powi(-digits));
-                    case.worst(&format!("{set} {distribution}"), |sum| sum.method(Method::Fmm));
+                    for outputs in [&ALL[..1], ALL] {
+                        let what = format!("{set} {distribution} {} outputs", outputs.len());
+                        case.worst(&what, |sum| sum.method(Method::Fmm).outputs(outputs));
+                    }
                 }
             }
         }
@@ -144,7 +152,9 @@ fn tolerance_is_kept_for_any_number_of_points() {
                     continue;
                 }
                 let case = Case::new(kernel, &points, &strengths, 1e-8);
-                case.worst(&format!("n = {n}, {method}"), |sum| sum.method(method).outputs(&BOTH));
+                for outputs in [BOTH, ALL] {
+                    case.worst(&format!("n = {n}, {method}"), |sum| sum.method(method).outputs(outputs));
+                }
             }
         }
     }
@@ -163,7 +173,9 @@ fn complex_strengths_targets_and_several_vectors() {
                 case.complex = true;
                 case.targets = targets;
                 let what = format!("{method}, own targets: {}", targets.is_none());
-                case.worst(&what, |sum| sum.method(method).outputs(&BOTH).vectors(vectors));
+                for outputs in [BOTH, ALL] {
+                    case.worst(&what, |sum| sum.method(method).outputs(outputs).vectors(vectors));
+                }
             }
         }
     }
@@ -179,9 +191,11 @@ fn targets_may_lie_far_from_the_sources() {
         .map(|p| [p[0] + 40.0, 9.0 * p[1]])
         .collect();
     for kernel in Kernel::ALL {
-        let mut case = Case::new(kernel, &sources, &strengths, 1e-9);
-        case.targets = Some(&targets);
-        case.worst("far", |sum| sum.method(Method::Fmm).outputs(&BOTH));
+        for tolerance in [1e-3, 1e-6, 1e-9, 1e-12] {
+            let mut case = Case::new(kernel, &sources, &strengths, tolerance);
+            case.targets = Some(&targets);
+            case.worst("far", |sum| sum.method(Method::Fmm).outputs(ALL));
+        }
     }
 }
 
@@ -201,8 +215,9 @@ fn cores_are_felt_as_far_as_they_reach() {
                     for method in [Method::Auto, Method::Fmm] {
                         let mut case = Case::new(kernel, &points, &strengths, tolerance);
                         (case.core, case.sizes) = (core, sizes.clone());
-                        let outputs = if kernel == Kernel::Log { &BOTH[..] } else { &BOTH[..1] };
-                        case.worst(&format!("{core} {method}"), |sum| sum.method(method).outputs(outputs));
+                        case.worst(&format!("{core} {method}"), |sum| {
+                            sum.method(method).outputs(kernel.outputs(core))
+                        });
                     }
                 }
             }
@@ -214,7 +229,7 @@ fn cores_are_felt_as_far_as_they_reach() {
     for core in [Core::Gaussian, Core::Algebraic] {
         let mut case = Case::new(Kernel::Log, &points, &strengths, 1e-4);
         (case.core, case.sizes) = (core, small.clone());
-        case.worst(core.name(), |sum| sum.method(Method::Fmm).outputs(&BOTH));
+        case.worst(core.name(), |sum| sum.method(Method::Fmm).outputs(BOTH));
     }
 }
 
@@ -227,10 +242,8 @@ fn pairs_met_once_count_for_both_points() {
         let strengths = ChargeDistribution::Signed.generate::<T>(n, 4);
         for kernel in [Kernel::Harmonic, Kernel::Log] {
             for core in [Core::Singular, Core::Gaussian, Core::Algebraic] {
-                for outputs in [&[Output::Potential][..], &[Output::Potential, Output::Derivative]] {
-                    if kernel == Kernel::Harmonic && core != Core::Singular && outputs.len() == 2 {
-                        continue;
-                    }
+                let known = kernel.outputs(core);
+                for outputs in (1..=known.len()).map(|count| &known[..count]) {
                     let mut case = Case::new(kernel, &sources, &strengths, tolerance);
                     case.core = core;
                     if core != Core::Singular {
@@ -270,10 +283,10 @@ fn duplicates_stay_fast_and_right() {
     ] {
         for kernel in Kernel::ALL {
             let case = Case::new(kernel, points, &strengths, 1e-7);
-            case.worst(what, |sum| sum.method(Method::Fmm).outputs(&BOTH));
+            case.worst(what, |sum| sum.method(Method::Fmm).outputs(ALL));
             let mut case = Case::new(Kernel::Log, points, &strengths, 1e-5);
             (case.core, case.sizes) = (Core::Algebraic, Sizes::Global(1e-6));
-            case.worst(what, |sum| sum.outputs(&BOTH));
+            case.worst(what, |sum| sum.outputs(BOTH));
         }
     }
 }
@@ -294,10 +307,153 @@ fn a_hopeless_cluster_stays_right() {
 fn scales_from_tiny_to_huge() {
     let unit = PlaneSet::Normal.generate::<f64>(3000, 11);
     let strengths = ChargeDistribution::Signed.generate::<f64>(3000, 11);
-    for scale in [1e-100, 1e-9, 1e9, 1e100] {
-        let points: Vec<[f64; 2]> = unit.iter().map(|p| p.map(|c| c * scale)).collect();
-        Case::new(Kernel::Harmonic, &points, &strengths, 1e-10)
-            .worst(&format!("{scale:e}"), |sum| sum.method(Method::Fmm));
+    // Errors are squared: those of a cube of the distance leave less room.
+    for (outputs, scales) in [(&ALL[..1], [1e-100, 1e-9, 1e9, 1e100]), (ALL, [1e-40, 1e-9, 1e9, 1e40])] {
+        for scale in scales {
+            let points: Vec<[f64; 2]> = unit.iter().map(|p| p.map(|c| c * scale)).collect();
+            Case::new(Kernel::Harmonic, &points, &strengths, 1e-10)
+                .worst(&format!("{scale:e}"), |sum| sum.method(Method::Fmm).outputs(outputs));
+        }
+    }
+}
+
+type Complex = (f64, f64);
+
+fn times(a: Complex, b: Complex) -> Complex {
+    (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
+}
+
+/// The outputs of a kernel at a target, by their definitions, without the source at its own place.
+fn defined(kernel: Kernel, sources: &[[f64; 2]], strengths: &[Complex], z: [f64; 2]) -> [Complex; 3] {
+    let mut sums = [(0.0, 0.0); 3];
+    for (source, strength) in sources.iter().zip(strengths) {
+        let d = (z[0] - source[0], z[1] - source[1]);
+        let r2 = d.0 * d.0 + d.1 * d.1;
+        if r2 == 0.0 {
+            continue;
+        }
+        // 1/(z_i - z_j)
+        let w = (d.0 / r2, -d.1 / r2);
+        let (square, minus) = (times(w, w), (-1.0, 0.0));
+        let terms = match kernel {
+            Kernel::Harmonic => [times(minus, w), square, times((-2.0, 0.0), times(square, w))],
+            Kernel::Log => [(0.5 * r2.ln(), 0.0), w, times(minus, square)],
+        };
+        for (sum, term) in sums.iter_mut().zip(terms) {
+            let term = times(*strength, term);
+            *sum = (sum.0 + term.0, sum.1 + term.1);
+        }
+    }
+    sums
+}
+
+#[test]
+fn every_output_is_its_definition_at_every_target() {
+    fn check<T: Precision>(tolerances: &[f64]) {
+        let (n, m) = (1500, 400);
+        let points = PlaneSet::Layer.generate::<T>(n, 16);
+        let others = PlaneSet::Normal.generate::<T>(m, 17);
+        let numbers = ChargeDistribution::Signed.generate::<T>(2 * n, 18);
+        let wide = |points: &[[T; 2]]| points.iter().map(|p| p.map(|c| c.to_f64())).collect::<Vec<_>>();
+        for (kernel, complex) in Kernel::ALL
+            .into_iter()
+            .flat_map(|kernel| [(kernel, false), (kernel, true)])
+        {
+            let strengths = &numbers[..n * (1 + usize::from(complex))];
+            let as_complex: Vec<Complex> = match complex {
+                true => strengths.chunks(2).map(|c| (c[0].to_f64(), c[1].to_f64())).collect(),
+                false => strengths.iter().map(|re| (re.to_f64(), 0.0)).collect(),
+            };
+            for targets in [None, Some(&others[..])] {
+                let at = wide(targets.unwrap_or(&points));
+                let truth: Vec<_> = at
+                    .iter()
+                    .map(|z| defined(kernel, &wide(&points), &as_complex, *z))
+                    .collect();
+                for level in SimdLevel::available() {
+                    for (method, tolerance) in [Method::Fmm, Method::Direct]
+                        .into_iter()
+                        .flat_map(|method| tolerances.iter().map(move |tolerance| (method, *tolerance)))
+                    {
+                        let mut case = Case::new(kernel, &points, strengths, tolerance);
+                        case.targets = targets;
+                        let sum = case.sum().method(method).simd(level).outputs(ALL).check_errors(false);
+                        let field = sum.plan().unwrap().evaluate(strengths).unwrap();
+                        for output in Output::ALL {
+                            let components = output.components(kernel, complex);
+                            let (mut difference, mut norm) = (0.0, 0.0);
+                            for (value, truth) in field.get(output).unwrap().chunks(components).zip(&truth) {
+                                let truth = truth[output.derivatives()];
+                                for (value, truth) in value.iter().zip([truth.0, truth.1]) {
+                                    difference += (value.to_f64() - truth).powi(2);
+                                    norm += truth * truth;
+                                }
+                            }
+                            let error = (difference / norm).sqrt();
+                            assert!(
+                                error <= tolerance,
+                                "{kernel} {} {level} {method}, complex: {complex}, own targets: {}: {output} is {error:e}, asked {tolerance:e}",
+                                T::NAME,
+                                targets.is_none()
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+    check::<f64>(&[1e-3, 1e-7, 1e-12]);
+    check::<f32>(&[1e-2, 1e-5]);
+}
+
+#[test]
+fn each_derivative_is_the_slope_of_the_one_before() {
+    // No source is near: the fourth power of the step is the error of these differences.
+    let (n, m, step) = (200, 40, 1e-3);
+    let sources = PlaneSet::Circle.generate::<f64>(n, 19);
+    let strengths = ChargeDistribution::Signed.generate::<f64>(2 * n, 19);
+    let targets: Vec<[f64; 2]> = PlaneSet::Square
+        .generate::<f64>(m, 20)
+        .iter()
+        .map(|p| p.map(|c| 0.4 + 0.2 * c))
+        .collect();
+    for kernel in Kernel::ALL {
+        let outputs = |shift: Complex| {
+            let moved: Vec<[f64; 2]> = targets.iter().map(|z| [z[0] + shift.0, z[1] + shift.1]).collect();
+            let sum = Sum::new(kernel, &sources).targets(&moved).complex().outputs(ALL);
+            sum.tolerance(1e-12).plan().unwrap().evaluate(&strengths).unwrap()
+        };
+        // Along x and along y; 1/i = -i.
+        for (direction, inverse) in [((1.0, 0.0), (1.0, 0.0)), ((0.0, 1.0), (0.0, -1.0))] {
+            let at = |steps: f64| outputs((steps * step * direction.0, steps * step * direction.1));
+            let fields = [at(-2.0), at(-1.0), at(1.0), at(2.0)];
+            let here = at(0.0);
+            // The logarithm's potential is not analytic: its derivative is half of that along x less i times that along y.
+            let first = if kernel == Kernel::Log { 1 } else { 0 };
+            for pair in Output::ALL[first..].windows(2) {
+                let of = |field: &Field<f64>, k: usize| {
+                    let values = field.get(pair[0]).unwrap();
+                    (values[2 * k], values[2 * k + 1])
+                };
+                let (mut difference, mut norm) = (0.0, 0.0);
+                for k in 0..m {
+                    let mut slope = (0.0, 0.0);
+                    for (field, weight) in fields.iter().zip([1.0, -8.0, 8.0, -1.0]) {
+                        let term = times((weight / (12.0 * step), 0.0), times(inverse, of(field, k)));
+                        slope = (slope.0 + term.0, slope.1 + term.1);
+                    }
+                    let value = &here.get(pair[1]).unwrap()[2 * k..2 * k + 2];
+                    difference += (value[0] - slope.0).powi(2) + (value[1] - slope.1).powi(2);
+                    norm += value[0].powi(2) + value[1].powi(2);
+                }
+                let error = (difference / norm).sqrt();
+                assert!(
+                    error < 1e-7,
+                    "{kernel}: {} along {direction:?} is off by {error:e}",
+                    pair[1]
+                );
+            }
+        }
     }
 }
 
@@ -310,7 +466,7 @@ fn evaluate<T: Precision>(threads: usize, kernel: Kernel, method: Method, level:
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
         let mut sum = Sum::new(kernel, &points)
-            .outputs(&BOTH)
+            .outputs(ALL)
             .method(method)
             .simd(level)
             .leaf_capacity(50)
@@ -343,7 +499,7 @@ fn a_small_sum_is_the_same_on_the_callers_thread_and_in_a_pool() {
     let strengths = ChargeDistribution::Signed.generate::<f64>(1500, 2);
     for method in [Method::Fmm, Method::Direct, Method::Auto] {
         let evaluate = || {
-            let sum = Sum::new(Kernel::Log, &points).outputs(&BOTH).method(method);
+            let sum = Sum::new(Kernel::Log, &points).outputs(ALL).method(method);
             sum.plan().unwrap().evaluate(&strengths).unwrap()
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -357,7 +513,7 @@ fn every_simd_level_agrees_to_the_tolerance() {
         let reference = evaluate::<T>(2, kernel, Method::Fmm, SimdLevel::SCALAR);
         for level in SimdLevel::available() {
             let field = evaluate::<T>(2, kernel, Method::Fmm, level);
-            for output in BOTH {
+            for output in Output::ALL {
                 let (a, b) = (reference.get(output).unwrap(), field.get(output).unwrap());
                 let size: f64 = a.iter().map(|x| x.to_f64().powi(2)).sum();
                 let difference: f64 = a.iter().zip(b).map(|(x, y)| (x.to_f64() - y.to_f64()).powi(2)).sum();
@@ -387,7 +543,7 @@ fn point_vortices_turn_around_each_other() {
     // Two vortices of circulation 2 pi at distance 2 move with speed 1/2, at right angles to the line between them.
     let points = [[-1.0, 0.0], [1.0, 0.0]];
     let circulation = [std::f64::consts::TAU; 2];
-    let mut plan = Sum::new(Kernel::Log, &points).outputs(&BOTH).plan().unwrap();
+    let mut plan = Sum::new(Kernel::Log, &points).outputs(BOTH).plan().unwrap();
     let field = plan.evaluate(&circulation).unwrap();
     let derivative = field.get(Output::Derivative).unwrap();
     // u - i v = phi'/(2 pi i)
@@ -460,8 +616,25 @@ fn bad_input_is_named() {
         sum().core(Core::Gaussian, Sizes::None).plan(),
         Err(Error::MissingSize { .. })
     ));
-    let with_derivative = sum().core(Core::Gaussian, Sizes::Global(0.1)).outputs(&BOTH);
-    assert!(matches!(with_derivative.plan(), Err(Error::NotAnalytic { .. })));
+    for kernel in Kernel::ALL {
+        for core in [Core::Gaussian, Core::Algebraic] {
+            for output in Output::ALL {
+                let sum = Sum::new(kernel, &points)
+                    .core(core, Sizes::Global(0.1))
+                    .outputs(&[output]);
+                if kernel.outputs(core).contains(&output) {
+                    assert!(sum.plan().is_ok(), "{kernel} {core} {output}");
+                    continue;
+                }
+                let error = sum.plan().unwrap_err();
+                assert!(matches!(error, Error::NotAnalytic { .. }), "{error}");
+                let text = error.to_string();
+                for name in [kernel.name(), core.name(), output.name(), "it has: potential"] {
+                    assert!(text.contains(name), "{text}");
+                }
+            }
+        }
+    }
     let negative = sum().core(Core::Algebraic, Sizes::PerSource(vec![0.1, -0.1]));
     assert!(matches!(negative.plan(), Err(Error::NegativeSize { index: 1, .. })));
     assert!(matches!(sum().memory_limit(10).plan(), Err(Error::Memory { .. })));
@@ -488,6 +661,11 @@ fn bad_input_is_named() {
         Sum::new(Kernel::Log, &huge).plan(),
         Err(Error::Extent { extent: 1e200, .. })
     ));
+    // The cube of this one would overflow.
+    let large = [[0.0, 0.0], [1e110, 0.0]];
+    let sum = |outputs: &[Output]| Sum::new(Kernel::Harmonic, &large).outputs(outputs).plan();
+    assert!(sum(BOTH).is_ok());
+    assert!(matches!(sum(ALL), Err(Error::Extent { extent: 1e110, .. })));
 }
 
 #[test]

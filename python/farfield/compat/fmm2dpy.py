@@ -1,7 +1,4 @@
-"""fmm2d's Laplace and Cauchy interface, by farfield.
-
-The third derivatives of dipoles (`pg=3` with `dipstr`) are not there: they raise NotImplementedError.
-"""
+"""fmm2d's Laplace and Cauchy interface, by farfield."""
 
 from __future__ import annotations
 
@@ -16,6 +13,9 @@ from ._shared import Output, densities, finished, flags, places, tolerance
 __all__ = ["Output", "cfmm2d", "lfmm2d", "rfmm2d"]
 
 Results = List[Optional[np.ndarray]]
+
+#: What the levels of `pg` and `pgt` ask for.
+_OUTPUTS = ["potential", "derivative", "second_derivative"]
 
 
 def rfmm2d(
@@ -80,19 +80,15 @@ def cfmm2d(
     n = len(points)
     c = None if charges is None else densities("charges", charges, nd, (n,), complex)
     d = None if dipstr is None else densities("dipstr", dipstr, nd, (n,), complex)
-    _check(c, d, pg, pgt)
+    _check(c, d)
 
     def at(where: Optional[np.ndarray], level: int) -> Results:
-        parts: List[Any] = [0, 0, 0]
+        parts: List[Any] = [0] * level
         if c is not None:
-            found = _log(points, where, c, min(level, 2), eps)
-            if level == 3:
-                found.append(-_harmonic(points, where, c, "derivative", eps)[0])
-            parts = [a + b for a, b in zip(parts, found + [0] * 3)]
+            parts = [a + b for a, b in zip(parts, _log(points, where, c, level, eps))]
         if d is not None:
-            found = [-values for values in _harmonic(points, where, d, ["potential", "derivative"][:level], eps)]
-            parts = [a + b for a, b in zip(parts, found + [0] * 3)]
-        return [finished(values, nd) if k < level else None for k, values in enumerate(parts)]
+            parts = [a - b for a, b in zip(parts, _harmonic(points, where, d, level, eps))]
+        return [finished(values, nd) for values in parts] + [None] * (3 - level)
 
     if pg:
         out.pot, out.grad, out.hess = at(None, pg)
@@ -108,21 +104,17 @@ def _nothing(pg: int, pgt: int) -> bool:
     return False
 
 
-def _check(c: Any, d: Any, pg: int, pgt: int) -> None:
+def _check(c: Any, d: Any) -> None:
     if c is None and d is None:
         raise ValueError("charges: missing, and so are dipoles (dipstr)")
-    if d is not None and 3 in (pg, pgt):
-        raise NotImplementedError("dipstr: farfield has no third derivatives of the logarithm; use pg and pgt up to 2")
 
 
 def _log(points: np.ndarray, where: Optional[np.ndarray], s: np.ndarray, level: int, eps: float) -> List[Any]:
-    outputs = ["potential", "derivative"][:level]
-    return list(farfield.log(points, s, targets=where, outputs=outputs, tolerance=tolerance(eps)))
+    return list(farfield.log(points, s, targets=where, outputs=_OUTPUTS[:level], tolerance=tolerance(eps)))
 
 
-def _harmonic(points: np.ndarray, where: Optional[np.ndarray], s: np.ndarray, outputs: Any, eps: float) -> List[Any]:
-    outputs = [outputs] if isinstance(outputs, str) else outputs
-    return list(farfield.harmonic(points, s, targets=where, outputs=outputs, tolerance=tolerance(eps)))
+def _harmonic(points: np.ndarray, where: Optional[np.ndarray], s: np.ndarray, level: int, eps: float) -> List[Any]:
+    return list(farfield.harmonic(points, s, targets=where, outputs=_OUTPUTS[:level], tolerance=tolerance(eps)))
 
 
 def _laplace(
@@ -145,7 +137,7 @@ def _laplace(
     n = len(points)
     c = None if charges is None else densities("charges", charges, nd, (n,), kind)
     d = None if dipstr is None else densities("dipstr", dipstr, nd, (n,), kind)
-    _check(c, d, pg, pgt)
+    _check(c, d)
     v = None
     if d is not None:
         if dipvec is None:
@@ -155,20 +147,15 @@ def _laplace(
     def at(where: Optional[np.ndarray], level: int) -> Results:
         # Real and imaginary parts are summed as vectors of their own: gradients of complex densities are not one
         # complex derivative.
-        parts: List[Any] = [0, 0, 0]
+        parts: List[Any] = [0] * level
         if c is not None:
-            found = _log(points, where, _apart(c), min(level, 2), eps)
-            real = [found[0]] + [_vector(values) for values in found[1:]]
-            if level == 3:
-                second = -_harmonic(points, where, _apart(c), "derivative", eps)[0]
-                real.append(np.stack([second.real, -second.imag, -second.real], axis=1))
-            parts = [a + _together(b, kind, nd) for a, b in zip(parts, real)] + [0] * (3 - level)
+            found = _log(points, where, _apart(c), level, eps)
+            parts = [a + _together(b, kind, nd) for a, b in zip(parts, _real(found))]
         if d is not None and v is not None:
             moments = _apart(d) * np.tile(v[:, 0] + 1j * v[:, 1], (len(_apart(d)) // nd, 1))
-            found = _harmonic(points, where, moments, ["potential", "derivative"][:level], eps)
-            real = [found[0].real] + [_vector(values) for values in found[1:]]
-            parts = [a + _together(b, kind, nd) for a, b in zip(parts, real)] + [0] * (3 - level)
-        return [finished(values, nd) if k < level else None for k, values in enumerate(parts)]
+            found = _harmonic(points, where, moments, level, eps)
+            parts = [a + _together(b, kind, nd) for a, b in zip(parts, _real(found))]
+        return [finished(values, nd) for values in parts] + [None] * (3 - level)
 
     if pg:
         out.pot, out.grad, out.hess = at(None, pg)
@@ -187,6 +174,10 @@ def _together(values: np.ndarray, kind: type, nd: int) -> np.ndarray:
     return values[:nd] + 1j * values[nd:] if kind is complex else values
 
 
-def _vector(derivative: np.ndarray) -> np.ndarray:
-    """The gradient from d/dz = d/dx - i d/dy."""
-    return np.stack([derivative.real, -derivative.imag], axis=1)
+def _real(found: List[np.ndarray]) -> List[np.ndarray]:
+    """The real part of an analytic function, its gradient and its Hessian, from the function and its derivatives: with
+    u = Re F, F' = u_x - i u_y and F'' = u_xx - i u_xy = -u_yy - i u_xy."""
+    made = [found[0].real]
+    made += [np.stack([first.real, -first.imag], axis=1) for first in found[1:2]]
+    made += [np.stack([second.real, -second.imag, -second.real], axis=1) for second in found[2:]]
+    return made

@@ -19,7 +19,7 @@ pub struct EvaluateArgs {
     /// What is summed between the points
     #[arg(long, value_enum, default_value_t = KernelName::Coulomb, help_heading = "Kernel")]
     pub kernel: KernelName,
-    /// What to compute, separated by commas; derivative is for the plane [default: potential, or velocity]
+    /// What to compute, separated by commas; derivative and second-derivative are for the plane [default: potential, or velocity]
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = outputs(), help_heading = "Kernel")]
     pub outputs: Vec<String>,
     /// Regularisation of the sources (biot-savart, harmonic2d, log2d) [default: singular]

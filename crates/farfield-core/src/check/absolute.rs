@@ -3,7 +3,7 @@
 use super::truth::{ABSOLUTE, ExactPairs};
 use crate::kernel::Pair;
 use crate::p2p::{Block, PairSums, Pairs};
-use crate::plane::PlanePairs;
+use crate::plane::{self, PlanePairs};
 use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, ln, rsqrt};
 
 /// `w/s`, `w/s^2` and `w/s^3` with `s^2 = r^2 + size^2`: what Coulomb's potential, gradient and Hessian are made of, and
@@ -23,20 +23,26 @@ impl Pair<3, 1, ABSOLUTE> for InSpace {
     }
 }
 
-/// `w |log s|`, `w/s` and `w/s^2`.
-struct InPlane;
+/// In the plane `w/s`, `w/s^2` and `w/s^3`, or, of the logarithm, `w |log s|` before the first two.
+struct InPlane<const LOG: bool>;
 
-impl Pair<2, 1, ABSOLUTE> for InPlane {
+impl<const LOG: bool> Pair<2, 1, ABSOLUTE> for InPlane<LOG> {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], [w]: [V; 1], size2: V, sums: &mut [V; ABSOLUTE]) {
         let s2 = d[0].mul_add(d[0], d[1].mul_add(d[1], size2));
         let inverse = rsqrt::<V, A>(s2, s2.rsqrt_estimate().keep_where_positive(s2));
-        let log = V::splat(V::Elem::from_f64(0.5)) * ln(s2).keep_where_positive(s2);
-        let [logarithm, field, derivative] = sums;
-        *logarithm = w.mul_add(log.max(V::zero() - log), *logarithm);
-        let term = w * inverse;
-        *field = *field + term;
-        *derivative = term.mul_add(inverse, *derivative);
+        let mut term = w * inverse;
+        let powers = if LOG {
+            let log = V::splat(V::Elem::from_f64(0.5)) * ln(s2).keep_where_positive(s2);
+            sums[0] = w.mul_add(log.max(V::zero() - log), sums[0]);
+            1..ABSOLUTE
+        } else {
+            0..ABSOLUTE
+        };
+        for k in powers {
+            sums[k] = sums[k] + term;
+            term = term * inverse;
+        }
     }
 }
 
@@ -63,6 +69,9 @@ impl ExactPairs<2> for PlanePairs {
     }
 
     fn add_absolute(&self, simd: SimdLevel, block: &Block<f64, 2>, sums: &mut [f64]) {
-        block.at::<InPlane, 1, ABSOLUTE, NEWTON>(simd, sums);
+        match self.kernel {
+            plane::Kernel::Harmonic => block.at::<InPlane<false>, 1, ABSOLUTE, NEWTON>(simd, sums),
+            plane::Kernel::Log => block.at::<InPlane<true>, 1, ABSOLUTE, NEWTON>(simd, sums),
+        }
     }
 }

@@ -110,6 +110,14 @@ impl Default for PlaneCosts {
 }
 
 impl PlaneCosts {
+    /// One pair of points of the logarithm or the harmonic kernel, where outputs take so many derivatives.
+    pub fn pair(&self, logarithm: bool, derivatives: usize) -> f64 {
+        let pairs = if logarithm { self.pair_log } else { self.pair_harmonic };
+        // From the first on, each is a power more of the same inverse.
+        let power = (self.pair_harmonic[1] - self.pair_harmonic[0]).max(0.0);
+        pairs[derivatives.min(1)] + derivatives.saturating_sub(1) as f64 * power
+    }
+
     /// All of them that many times.
     pub(super) fn times(&self, factor: f64) -> Self {
         Self {
@@ -150,11 +158,10 @@ impl OperatorCosts {
         }
     }
 
-    /// Rates in the plane of one thread, of the logarithm or the harmonic kernel, with its derivative or without.
-    pub fn in_plane(&self, logarithm: bool, derivative: bool) -> Rates {
+    /// Rates in the plane of one thread, of the logarithm or the harmonic kernel, where outputs take so many derivatives.
+    pub fn in_plane(&self, logarithm: bool, derivatives: usize) -> Rates {
         let costs = &self.plane;
-        let pairs = if logarithm { costs.pair_log } else { costs.pair_harmonic };
-        let pair = pairs[usize::from(derivative)];
+        let pair = costs.pair(logarithm, derivatives);
         Rates {
             pair,
             leaf_pair: pair,

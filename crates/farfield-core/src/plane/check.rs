@@ -100,7 +100,7 @@ pub fn output_kind(kernel: Kernel, output: Output, components: usize) -> OutputK
     OutputKind {
         name: output.name(),
         components,
-        absolute: (absolute_column(kernel, output), 1.0),
+        absolute: absolute_column(kernel, output),
     }
 }
 
@@ -114,6 +114,7 @@ fn with_arrays<T: Real, R>(kernel: Kernel, field: &Field<T>, work: impl FnOnce(&
         [] => work(&[]),
         [a] => work(&[of(a)]),
         [a, b] => work(&[of(a), of(b)]),
+        [a, b, c] => work(&[of(a), of(b), of(c)]),
         ref more => work(&more.iter().map(|output| of(*output)).collect::<Vec<_>>()),
     }
 }
@@ -154,7 +155,7 @@ fn sum_truth<T: Real>(
     let counts_itself = view.pairs.own_skip(view.targets.is_none()) == Skip::SameIndex;
     targets.set(sample, positions, counts_itself, |target| plan.engine_index(target));
     let sizes = CoreSizes::of(view.size2);
-    let pairs = exact_pairs(plan.kernel, view.pairs.core, view.pairs.derivative);
+    let pairs = exact_pairs(plan.kernel, view.pairs.core, view.pairs.derivatives);
     let parts = plan.parts();
     let per_vector = view.sources[0].len() * parts;
     for vector in 0..plan.vectors {

@@ -258,22 +258,28 @@ pub(crate) fn multipole_to_local<V: Lanes, const LOG: bool>(
     }
 }
 
-/// The value and, if asked for, the derivative of `sum c_k w^k`, the coefficients taken from a row.
+/// Up to two derivatives of an expansion, after its value.
+pub(crate) type Derivatives<V> = [Complex<V>; 3];
+
+/// The value and the first `DERIVATIVES` derivatives of `sum c_k w^k`, the coefficients taken from a row; the others are zero.
 #[inline(always)]
-pub(crate) fn polynomial<V: Lanes, const DERIVATIVE: bool>(
+pub(crate) fn polynomial<V: Lanes, const DERIVATIVES: usize>(
     row: &[V::Elem],
     order: usize,
     w: Complex<V>,
-) -> (Complex<V>, Complex<V>) {
+) -> Derivatives<V> {
     let (re, im) = (&row[..=order], &row[order + 1..][..=order]);
     let mut value = Complex {
         re: V::splat(re[order]),
         im: V::splat(im[order]),
     };
-    let mut derivative = Complex::zero();
+    let (mut first, mut half_second) = (Complex::zero(), Complex::zero());
     for k in (0..order).rev() {
-        if DERIVATIVE {
-            derivative = derivative.times_plus(w, value);
+        if DERIVATIVES > 1 {
+            half_second = half_second.times_plus(w, first);
+        }
+        if DERIVATIVES > 0 {
+            first = first.times_plus(w, value);
         }
         let coefficient = Complex {
             re: V::splat(re[k]),
@@ -281,7 +287,7 @@ pub(crate) fn polynomial<V: Lanes, const DERIVATIVE: bool>(
         };
         value = value.times_plus(w, coefficient);
     }
-    (value, derivative)
+    [value, first, half_second.plus(half_second)]
 }
 
 #[cfg(test)]
@@ -447,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn polynomials_have_the_right_derivative() {
+    fn polynomials_have_the_right_derivatives() {
         #[derive(Clone, Copy)]
         struct Check;
         impl Vectorized<f64> for Check {
@@ -456,14 +462,28 @@ mod tests {
                 // 2 + i - 3 w + (1 + i) w^3 at w = 0.5 + 0.25 i
                 let row = [2.0, -3.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0];
                 let w = (0.5, 0.25);
-                let (value, derivative) = polynomial::<V, true>(&row, 3, splat(w));
                 let square = times(w, w);
                 let cube = times(times(square, w), (1.0, 1.0));
                 let slope = times(square, (3.0, 3.0));
-                let (v, d) = (first(value), first(derivative));
-                let want = (2.0 - 1.5 + cube.0, 1.0 - 0.75 + cube.1);
-                assert!((v.0 - want.0).abs() < 1e-15 && (v.1 - want.1).abs() < 1e-15);
-                assert!((d.0 - slope.0 + 3.0).abs() < 1e-15 && (d.1 - slope.1).abs() < 1e-15);
+                let want = [
+                    (2.0 - 1.5 + cube.0, 1.0 - 0.75 + cube.1),
+                    (slope.0 - 3.0, slope.1),
+                    times(w, (6.0, 6.0)),
+                ];
+                let found = [
+                    polynomial::<V, 0>(&row, 3, splat(w)),
+                    polynomial::<V, 1>(&row, 3, splat(w)),
+                    polynomial::<V, 2>(&row, 3, splat(w)),
+                ];
+                for (most, found) in found.into_iter().enumerate() {
+                    for (k, (found, want)) in found.map(first).into_iter().zip(want).enumerate() {
+                        let want = if k > most { (0.0, 0.0) } else { want };
+                        assert!(
+                            (found.0 - want.0).abs() < 1e-15 && (found.1 - want.1).abs() < 1e-15,
+                            "derivative {k} of {most}: {found:?}, not {want:?}"
+                        );
+                    }
+                }
             }
         }
         for level in SimdLevel::available() {

@@ -2,12 +2,12 @@
 //!
 //! Points are complex numbers $z = x + iy$, strengths $\gamma_j$ real or complex:
 //!
-//! | kernel | potential | derivative |
-//! |---|---|---|
-//! | [`Kernel::Harmonic`] | $\sum_j \gamma_j/(z_j-z_i)$ | $\sum_j \gamma_j/(z_j-z_i)^2$ |
-//! | [`Kernel::Log`] | $\sum_j \gamma_j\log\lvert z_i-z_j\rvert$ | $\sum_j \gamma_j/(z_i-z_j)$ |
+//! | kernel | potential | derivative | second derivative |
+//! |---|---|---|---|
+//! | [`Kernel::Harmonic`] | $\sum_j \gamma_j/(z_j-z_i)$ | $\sum_j \gamma_j/(z_j-z_i)^2$ | $\sum_j 2\gamma_j/(z_j-z_i)^3$ |
+//! | [`Kernel::Log`] | $\sum_j \gamma_j\log\lvert z_i-z_j\rvert$ | $\sum_j \gamma_j/(z_i-z_j)$ | $-\sum_j \gamma_j/(z_i-z_j)^2$ |
 //!
-//! The derivative is $d/dz_i$. For the logarithm of real strengths it is $\phi_x - i\phi_y$, so a point vortex of
+//! Derivatives are $d/dz_i$. A regularised field is not analytic: [`Kernel::outputs`] says what there is of it. For the logarithm of real strengths the first is $\phi_x - i\phi_y$, so a point vortex of
 //! circulation $\Gamma$ has the velocity $u - iv = \frac{1}{2\pi i}\phi'$ with $\gamma=\Gamma$.
 //!
 //! When the sources are the targets, $i=j$ is skipped. A distinct pair at the same place is skipped by the singular
@@ -34,6 +34,33 @@ impl Kernel {
         match self {
             Kernel::Harmonic => "harmonic2d",
             Kernel::Log => "log2d",
+        }
+    }
+
+    /// The outputs there are with a core: [`Output::ALL`] of the singular one, of the others those before the field, which is
+    /// not analytic, would be differentiated.
+    ///
+    /// ```
+    /// use farfield_core::plane::{Core, Kernel, Output};
+    /// assert_eq!(Kernel::Harmonic.outputs(Core::Singular), Output::ALL);
+    /// assert_eq!(Kernel::Harmonic.outputs(Core::Gaussian), [Output::Potential]);
+    /// assert_eq!(Kernel::Log.outputs(Core::Gaussian), [Output::Potential, Output::Derivative]);
+    /// ```
+    pub fn outputs(self, core: Core) -> &'static [Output] {
+        const ALL: &[Output] = &Output::ALL;
+        match (self, core) {
+            (_, Core::Singular) => ALL,
+            (Kernel::Harmonic, _) => &ALL[..1],
+            (Kernel::Log, _) => &ALL[..2],
+        }
+    }
+
+    /// How many sums at a target give all outputs of up to so many derivatives: with $w = 1/(z_i-z_j)$, of the harmonic kernel
+    /// the parts of $\sum\gamma w$, $\sum\gamma w^2$ and so on; of the logarithm $\sum\gamma\log r$ before them.
+    pub fn sums(self, derivatives: usize) -> usize {
+        match self {
+            Kernel::Harmonic => 2 * (derivatives + 1),
+            Kernel::Log => 1 + 2 * derivatives,
         }
     }
 }
@@ -94,18 +121,44 @@ pub enum Output {
     Potential,
     /// Its derivative $d/dz$: real and imaginary part.
     Derivative,
+    /// Its second derivative $d^2/dz^2$: real and imaginary part.
+    SecondDerivative,
 }
 
 impl Output {
-    /// All outputs.
-    pub const ALL: [Output; 2] = [Output::Potential, Output::Derivative];
+    /// All outputs, in the order of their derivatives.
+    pub const ALL: [Output; 3] = [Output::Potential, Output::Derivative, Output::SecondDerivative];
 
     /// The name used on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Output::Potential => "potential",
             Output::Derivative => "derivative",
+            Output::SecondDerivative => "second-derivative",
         }
+    }
+
+    /// How many derivatives of the potential it takes.
+    pub fn derivatives(self) -> usize {
+        self as usize
+    }
+
+    /// Where an output starts among a target's sums ([`Kernel::sums`]), and what these are multiplied by. The logarithm's potential
+    /// is one of the sums, for each part of the strengths; every other output is a complex number, two of them.
+    pub fn of_sums(self, kernel: Kernel) -> (usize, f64) {
+        match (kernel, self) {
+            (Kernel::Harmonic, Output::Potential) => (0, -1.0),
+            (Kernel::Harmonic, Output::Derivative) => (2, 1.0),
+            (Kernel::Harmonic, Output::SecondDerivative) => (4, -2.0),
+            (Kernel::Log, Output::Potential) => (0, 1.0),
+            (Kernel::Log, Output::Derivative) => (1, 1.0),
+            (Kernel::Log, Output::SecondDerivative) => (3, -1.0),
+        }
+    }
+
+    /// The most derivatives that any of these outputs takes.
+    pub fn most_derivatives(outputs: &[Output]) -> usize {
+        outputs.iter().map(|output| output.derivatives()).max().unwrap_or(0)
     }
 
     /// Numbers per target, of strengths that are complex or not.
@@ -141,14 +194,15 @@ pub(crate) fn pair(kernel: Kernel, core: Core, output: Output, d: [f64; 2], stre
     };
     // 1/(z_i - z_j) = (dx - i dy)/r^2
     let inverse = [d[0] * weight, -d[1] * weight];
-    let times = |[a, b]: [f64; 2]| [gr * a - gi * b, gr * b + gi * a];
+    let product = |[a, b]: [f64; 2], [c, d]: [f64; 2]| [a * c - b * d, a * d + b * c];
+    let square = product(inverse, inverse);
+    let times = |factor: f64, power: [f64; 2]| product([factor * gr, factor * gi], power);
     match (kernel, output) {
-        (Kernel::Harmonic, Output::Potential) => times(inverse.map(|x| -x)),
-        (Kernel::Harmonic, Output::Derivative) => {
-            let [a, b] = inverse;
-            times([a * a - b * b, 2.0 * a * b])
-        }
-        (Kernel::Log, Output::Derivative) => times(inverse),
+        (Kernel::Harmonic, Output::Potential) => times(-1.0, inverse),
+        (Kernel::Harmonic, Output::Derivative) => times(1.0, square),
+        (Kernel::Harmonic, Output::SecondDerivative) => times(-2.0, product(square, inverse)),
+        (Kernel::Log, Output::Derivative) => times(1.0, inverse),
+        (Kernel::Log, Output::SecondDerivative) => times(-1.0, square),
         (Kernel::Log, Output::Potential) => {
             let log = match core {
                 Core::Singular => 0.5 * r2.ln(),

@@ -4,7 +4,9 @@
 //! signs are put in when the sums are read.
 
 use super::complex::Complex;
-use super::expansion::{Columns, multipole_to_local, polynomial, power_sums, rescale, shift_local, shift_multipole};
+use super::expansion::{
+    Columns, Derivatives, multipole_to_local, polynomial, power_sums, rescale, shift_local, shift_multipole,
+};
 use super::fmm::PlaneFmm;
 use super::kernel::Kernel;
 use super::pyramid::first_of_level;
@@ -360,47 +362,56 @@ fn expansion_to_points<V: Lanes, const LOCAL: bool>(
             im: V::from_slice_partial(&y[from..], count, y[from]) - centre.im,
         };
         let unit = offset.scaled(inverse_scale);
-        let (mut value, mut derivative);
+        let [mut value, mut first, mut second];
         if LOCAL {
-            (value, derivative) = evaluate::<V>(fmm, coefficients, unit);
-            derivative = derivative.scaled(inverse_scale);
+            [value, first, second] = evaluate::<V>(fmm, coefficients, unit);
+            first = first.scaled(inverse_scale);
+            second = second.scaled(inverse_scale).scaled(inverse_scale);
         } else {
-            // sum a_k u^k with u = rho/(z - c); du/dz = -u^2/rho
+            // sum a_k u^k with u = rho/(z - c); du/dz = -u^2/rho, so that d^2/dz^2 is (u^4 d^2/du^2 + 2 u^3 d/du)/rho^2.
             let u = unit.inverse();
-            (value, derivative) = evaluate::<V>(fmm, coefficients, u);
-            derivative = derivative.times(u.times(u)).scaled(V::zero() - inverse_scale);
+            let by_u;
+            [value, by_u, second] = evaluate::<V>(fmm, coefficients, u);
+            let square = u.times(u);
+            first = by_u.times(square).scaled(V::zero() - inverse_scale);
+            if fmm.pairs.derivatives > 1 {
+                let twice = by_u.plus(by_u);
+                second = second.times_plus(u, twice).times(square.times(u));
+                second = second.scaled(inverse_scale).scaled(inverse_scale);
+            }
             if is_log {
                 // The row's a_0 belongs to the logarithm.
                 let log = V::splat(V::Elem::from_f64(0.5)) * ln(offset.norm2()) - V::splat(V::Elem::ONE);
                 value = value.plus(charge.scaled(log));
-                derivative = derivative.plus(charge.times(u).scaled(inverse_scale));
+                first = first.plus(charge.times(u).scaled(inverse_scale));
+                let minus = V::zero() - inverse_scale;
+                second = second.plus(charge.times(square).scaled(inverse_scale).scaled(minus));
             }
         }
-        if is_log {
+        // The sums are those of powers of w = 1/(z - z_j): the derivatives of log are w and -w^2, those of w are -w^2 and 2 w^3.
+        let minus = V::splat(-V::Elem::ONE);
+        let powers = if is_log {
             add_to(&mut sums[at..], value.re, count);
-            if fmm.pairs.derivative {
-                add_to(&mut sums[n + at..], derivative.re, count);
-                add_to(&mut sums[2 * n + at..], derivative.im, count);
-            }
+            [first, second.scaled(minus), Complex::zero()]
         } else {
-            add_to(&mut sums[at..], value.re, count);
-            add_to(&mut sums[n + at..], value.im, count);
-            if fmm.pairs.derivative {
-                // The second sum is that of 1/(z - z_j)^2 = -d/dz 1/(z - z_j).
-                add_to(&mut sums[2 * n + at..], V::zero() - derivative.re, count);
-                add_to(&mut sums[3 * n + at..], V::zero() - derivative.im, count);
-            }
+            let half = V::splat(V::Elem::from_f64(0.5));
+            [value, first.scaled(minus), second.scaled(half)]
+        };
+        let start = usize::from(is_log);
+        for k in 0..(fmm.pairs.sums() - start) / 2 {
+            add_to(&mut sums[(start + 2 * k) * n + at..], powers[k].re, count);
+            add_to(&mut sums[(start + 2 * k + 1) * n + at..], powers[k].im, count);
         }
         at += count;
     }
 }
 
 #[inline(always)]
-fn evaluate<V: Lanes>(fmm: &PlaneFmm<V::Elem>, row: &[V::Elem], w: Complex<V>) -> (Complex<V>, Complex<V>) {
-    if fmm.pairs.derivative {
-        polynomial::<V, true>(row, fmm.order, w)
-    } else {
-        polynomial::<V, false>(row, fmm.order, w)
+fn evaluate<V: Lanes>(fmm: &PlaneFmm<V::Elem>, row: &[V::Elem], w: Complex<V>) -> Derivatives<V> {
+    match fmm.pairs.derivatives {
+        0 => polynomial::<V, 0>(row, fmm.order, w),
+        1 => polynomial::<V, 1>(row, fmm.order, w),
+        _ => polynomial::<V, 2>(row, fmm.order, w),
     }
 }
 

@@ -1,8 +1,9 @@
 //! P2P in the plane: what one source does to a vector of targets.
 //!
-//! The sums of a target, in order: for [`Inverse`] the two parts of $\sum\gamma f(r)/(z_j-z_i)$, for
-//! [`InverseSquare`] also those of $\sum\gamma/(z_j-z_i)^2$; for [`Logarithm`] $\sum\gamma g(r)$, for
-//! [`LogarithmInverse`] also the parts of $\sum\gamma f(r)/(z_i-z_j)$. Complex strengths take two numbers.
+//! With $w = f(r)/(z_i-z_j)$, the sums of a target are, in order: for [`Inverse`] the two parts of $\sum\gamma w$, for
+//! [`InversePowers`] those of $\sum\gamma w$, $\sum\gamma w^2$ and so on; for [`Logarithm`] $\sum\gamma g(r)$, for
+//! [`LogarithmInverse`] also the parts of $\sum\gamma w$, for [`LogarithmPowers`] those of its powers. Complex strengths take two
+//! numbers. [`Output::of_sums`](super::Output::of_sums) says which sums an output is.
 
 use super::kernel::{Core, Kernel, smooth_log};
 use crate::kernel::Pair;
@@ -115,14 +116,16 @@ impl PlaneCore for Gaussian {
     }
 }
 
-/// `gamma f/(z_j - z_i)`
+/// `gamma f/(z_i - z_j)`
 pub(crate) struct Inverse<C>(PhantomData<C>);
-/// The same and `gamma/(z_j - z_i)^2`
-pub(crate) struct InverseSquare;
+/// `gamma w`, `gamma w^2` and so on with `w = 1/(z_i - z_j)`: as many powers as there are pairs of sums
+pub(crate) struct InversePowers;
 /// `gamma g`
 pub(crate) struct Logarithm<C>(PhantomData<C>);
 /// The same and `gamma f/(z_i - z_j)`
 pub(crate) struct LogarithmInverse<C>(PhantomData<C>);
+/// `gamma log r`, `gamma w`, `gamma w^2` and so on with `w = 1/(z_i - z_j)`
+pub(crate) struct LogarithmPowers;
 
 #[inline(always)]
 fn norm2<V: Lanes>(d: [V; 2]) -> V {
@@ -137,6 +140,29 @@ fn add_conjugate<V: Lanes, const S: usize>(d: [V; 2], strength: [V; S], re: &mut
     if S == 2 {
         *re = strength[1].mul_add(d[1], *re);
         *im = strength[1].mul_add(d[0], *im);
+    }
+}
+
+/// The next power of `w`, from a power of it.
+#[inline(always)]
+fn next_power<V: Lanes>(power: [V; 2], w: [V; 2]) -> [V; 2] {
+    [
+        power[1].neg_mul_add(w[1], power[0] * w[0]),
+        power[1].mul_add(w[0], power[0] * w[1]),
+    ]
+}
+
+/// Adds `gamma conj(v)`, `gamma conj(v)^2` and so on to pairs of sums.
+#[inline(always)]
+fn add_powers<V: Lanes, const S: usize>(v: [V; 2], strength: [V; S], sums: &mut [V]) {
+    let mut power = v;
+    for k in 0..sums.len() / 2 {
+        if k > 0 {
+            power = next_power(power, v);
+        }
+        let (mut re, mut im) = (sums[2 * k], sums[2 * k + 1]);
+        add_conjugate(power, strength, &mut re, &mut im);
+        (sums[2 * k], sums[2 * k + 1]) = (re, im);
     }
 }
 
@@ -158,19 +184,13 @@ impl<C: PlaneCore, const S: usize> Pair<2, S, 2> for Inverse<C> {
     }
 }
 
-impl<const S: usize> Pair<2, S, 4> for InverseSquare {
+impl<const S: usize, const O: usize> Pair<2, S, O> for InversePowers {
+    const SINGULAR: bool = true;
     #[inline(always)]
-    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], strength: [V; S], _: V, sums: &mut [V; 4]) {
+    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], strength: [V; S], _: V, sums: &mut [V; O]) {
         let weight = inverse_of::<V, true, SKIP>(norm2(d));
-        let inverse = [d[0] * weight, d[1] * weight];
-        let [re, im, re2, im2] = sums;
-        add_conjugate(inverse, strength, re, im);
-        // conj(w)^2 with w = (dx + i dy)/r^2
-        let square = [
-            inverse[1].neg_mul_add(inverse[1], inverse[0] * inverse[0]),
-            (inverse[0] + inverse[0]) * inverse[1],
-        ];
-        add_conjugate(square, strength, re2, im2);
+        // The conjugate of w.
+        add_powers([d[0] * weight, d[1] * weight], strength, sums);
     }
 }
 
@@ -188,6 +208,17 @@ impl<C: PlaneCore> Pair<2, 1, 3> for LogarithmInverse<C> {
         let [log, re, im] = sums;
         *log = q.mul_add(C::logarithm::<V, SKIP>(r2, size2), *log);
         add_conjugate(d, [q * C::weight::<V, true, SKIP>(r2, size2)], re, im);
+    }
+}
+
+impl<const O: usize> Pair<2, 1, O> for LogarithmPowers {
+    const SINGULAR: bool = true;
+    #[inline(always)]
+    fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], [q]: [V; 1], _: V, sums: &mut [V; O]) {
+        let r2 = norm2(d);
+        sums[0] = q.mul_add(Singular::logarithm::<V, SKIP>(r2, r2), sums[0]);
+        let weight = inverse_of::<V, true, SKIP>(r2);
+        add_powers([d[0] * weight, d[1] * weight], [q], &mut sums[1..]);
     }
 }
 
@@ -214,12 +245,48 @@ impl<C: PlaneCore> MutualPair<2, 2> for Inverse<C> {
     }
 }
 
-impl MutualPair<2, 4> for InverseSquare {
-    const ODD: [bool; 4] = [true, true, false, false];
+/// Sums of powers of `w`, from index `first` on: every other power changes its sign with `d`, what comes before them does not.
+const fn odd_powers<const O: usize>(first: usize) -> [bool; O] {
+    let mut odd = [false; O];
+    let mut k = first;
+    while k < O {
+        odd[k] = (k - first) & 2 == 0;
+        k += 1;
+    }
+    odd
+}
+
+/// Writes `w`, `w^2` and so on.
+#[inline(always)]
+fn write_powers<V: Lanes>(w: [V; 2], units: &mut [V]) {
+    let mut power = w;
+    for k in 0..units.len() / 2 {
+        if k > 0 {
+            power = next_power(power, w);
+        }
+        (units[2 * k], units[2 * k + 1]) = (power[0], power[1]);
+    }
+}
+
+impl<const O: usize> MutualPair<2, O> for InversePowers {
+    const ODD: [bool; O] = odd_powers(0);
     #[inline(always)]
-    fn unit<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], _: V) -> [V; 4] {
-        let [re, im] = conjugate(d, inverse_of::<V, true, SKIP>(norm2(d)));
-        [re, im, im.neg_mul_add(im, re * re), (re + re) * im]
+    fn unit<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], _: V) -> [V; O] {
+        let mut units = [V::zero(); O];
+        write_powers(conjugate(d, inverse_of::<V, true, SKIP>(norm2(d))), &mut units);
+        units
+    }
+}
+
+impl<const O: usize> MutualPair<2, O> for LogarithmPowers {
+    const ODD: [bool; O] = odd_powers(1);
+    #[inline(always)]
+    fn unit<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], _: V) -> [V; O] {
+        let r2 = norm2(d);
+        let mut units = [V::zero(); O];
+        units[0] = Singular::logarithm::<V, SKIP>(r2, r2);
+        write_powers(conjugate(d, inverse_of::<V, true, SKIP>(r2)), &mut units[1..]);
+        units
     }
 }
 
@@ -251,7 +318,8 @@ pub(crate) struct PlanePairs {
     pub kernel: Kernel,
     /// [`Core::Singular`] where no source has a size.
     pub core: Core,
-    pub derivative: bool,
+    /// The most derivatives that an output takes: as many as [`Kernel::outputs`] has of the core.
+    pub derivatives: usize,
     /// Whether both parts of complex strengths are summed in one run.
     pub complex: bool,
     /// Whether reciprocals need all the precision's digits, not just eight.
@@ -264,12 +332,7 @@ impl PairSums<2> for PlanePairs {
     }
 
     fn sums(&self) -> usize {
-        match (self.kernel, self.derivative) {
-            (Kernel::Harmonic, false) => 2,
-            (Kernel::Harmonic, true) => 4,
-            (Kernel::Log, false) => 1,
-            (Kernel::Log, true) => 3,
-        }
+        self.kernel.sums(self.derivatives)
     }
 
     fn own_skip(&self, same: bool) -> Skip {
@@ -281,8 +344,8 @@ impl PairSums<2> for PlanePairs {
     }
 
     fn add<T: Real>(&self, simd: SimdLevel, block: &Block<T, 2>, sums: &mut [T]) {
-        match (self.kernel, self.derivative) {
-            (Kernel::Harmonic, false) => match (self.core, self.complex, self.full) {
+        match (self.kernel, self.derivatives) {
+            (Kernel::Harmonic, 0) => match (self.core, self.complex, self.full) {
                 (Core::Singular, false, false) => block.at::<Inverse<Singular>, 1, 2, FAST>(simd, sums),
                 (Core::Singular, false, true) => block.at::<Inverse<Singular>, 1, 2, FULL>(simd, sums),
                 (Core::Singular, true, false) => block.at::<Inverse<Singular>, 2, 2, FAST>(simd, sums),
@@ -290,20 +353,25 @@ impl PairSums<2> for PlanePairs {
                 (Core::Gaussian, ..) => block.at::<Inverse<Gaussian>, 1, 2, FULL>(simd, sums),
                 (Core::Algebraic, ..) => block.at::<Inverse<Algebraic>, 1, 2, FULL>(simd, sums),
             },
-            (Kernel::Harmonic, true) => match self.complex {
-                false => block.at::<InverseSquare, 1, 4, FULL>(simd, sums),
-                true => block.at::<InverseSquare, 2, 4, FULL>(simd, sums),
+            (Kernel::Harmonic, 1) => match self.complex {
+                false => block.at::<InversePowers, 1, 4, FULL>(simd, sums),
+                true => block.at::<InversePowers, 2, 4, FULL>(simd, sums),
             },
-            (Kernel::Log, false) => match self.core {
+            (Kernel::Harmonic, _) => match self.complex {
+                false => block.at::<InversePowers, 1, 6, FULL>(simd, sums),
+                true => block.at::<InversePowers, 2, 6, FULL>(simd, sums),
+            },
+            (Kernel::Log, 0) => match self.core {
                 Core::Singular => block.at::<Logarithm<Singular>, 1, 1, FULL>(simd, sums),
                 Core::Gaussian => block.at::<Logarithm<Gaussian>, 1, 1, FULL>(simd, sums),
                 Core::Algebraic => block.at::<Logarithm<Algebraic>, 1, 1, FULL>(simd, sums),
             },
-            (Kernel::Log, true) => match self.core {
+            (Kernel::Log, 1) => match self.core {
                 Core::Singular => block.at::<LogarithmInverse<Singular>, 1, 3, FULL>(simd, sums),
                 Core::Gaussian => block.at::<LogarithmInverse<Gaussian>, 1, 3, FULL>(simd, sums),
                 Core::Algebraic => block.at::<LogarithmInverse<Algebraic>, 1, 3, FULL>(simd, sums),
             },
+            (Kernel::Log, _) => block.at::<LogarithmPowers, 1, 5, FULL>(simd, sums),
         }
     }
 }
@@ -311,20 +379,22 @@ impl PairSums<2> for PlanePairs {
 impl PlanePairs {
     /// Adds what two ranges of points of real strengths do to each other.
     pub fn add_mutual<T: Real>(&self, simd: SimdLevel, block: &MutualBlock<T, 2>, sums: [&mut [T]; 2]) {
-        match (self.kernel, self.derivative, self.core) {
-            (Kernel::Harmonic, false, Core::Singular) if self.full => {
+        match (self.kernel, self.derivatives, self.core) {
+            (Kernel::Harmonic, 0, Core::Singular) if self.full => {
                 block.at::<Inverse<Singular>, 2, FULL>(simd, sums);
             }
-            (Kernel::Harmonic, false, Core::Singular) => block.at::<Inverse<Singular>, 2, FAST>(simd, sums),
-            (Kernel::Harmonic, false, Core::Gaussian) => block.at::<Inverse<Gaussian>, 2, FULL>(simd, sums),
-            (Kernel::Harmonic, false, Core::Algebraic) => block.at::<Inverse<Algebraic>, 2, FULL>(simd, sums),
-            (Kernel::Harmonic, true, _) => block.at::<InverseSquare, 4, FULL>(simd, sums),
-            (Kernel::Log, false, Core::Singular) => block.at::<Logarithm<Singular>, 1, FULL>(simd, sums),
-            (Kernel::Log, false, Core::Gaussian) => block.at::<Logarithm<Gaussian>, 1, FULL>(simd, sums),
-            (Kernel::Log, false, Core::Algebraic) => block.at::<Logarithm<Algebraic>, 1, FULL>(simd, sums),
-            (Kernel::Log, true, Core::Singular) => block.at::<LogarithmInverse<Singular>, 3, FULL>(simd, sums),
-            (Kernel::Log, true, Core::Gaussian) => block.at::<LogarithmInverse<Gaussian>, 3, FULL>(simd, sums),
-            (Kernel::Log, true, Core::Algebraic) => block.at::<LogarithmInverse<Algebraic>, 3, FULL>(simd, sums),
+            (Kernel::Harmonic, 0, Core::Singular) => block.at::<Inverse<Singular>, 2, FAST>(simd, sums),
+            (Kernel::Harmonic, 0, Core::Gaussian) => block.at::<Inverse<Gaussian>, 2, FULL>(simd, sums),
+            (Kernel::Harmonic, 0, Core::Algebraic) => block.at::<Inverse<Algebraic>, 2, FULL>(simd, sums),
+            (Kernel::Harmonic, 1, _) => block.at::<InversePowers, 4, FULL>(simd, sums),
+            (Kernel::Harmonic, ..) => block.at::<InversePowers, 6, FULL>(simd, sums),
+            (Kernel::Log, 0, Core::Singular) => block.at::<Logarithm<Singular>, 1, FULL>(simd, sums),
+            (Kernel::Log, 0, Core::Gaussian) => block.at::<Logarithm<Gaussian>, 1, FULL>(simd, sums),
+            (Kernel::Log, 0, Core::Algebraic) => block.at::<Logarithm<Algebraic>, 1, FULL>(simd, sums),
+            (Kernel::Log, 1, Core::Singular) => block.at::<LogarithmInverse<Singular>, 3, FULL>(simd, sums),
+            (Kernel::Log, 1, Core::Gaussian) => block.at::<LogarithmInverse<Gaussian>, 3, FULL>(simd, sums),
+            (Kernel::Log, 1, Core::Algebraic) => block.at::<LogarithmInverse<Algebraic>, 3, FULL>(simd, sums),
+            (Kernel::Log, ..) => block.at::<LogarithmPowers, 5, FULL>(simd, sums),
         }
     }
 }

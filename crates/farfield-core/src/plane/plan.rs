@@ -333,22 +333,21 @@ impl<T: Real> Plan<T> {
         for ((output, values), components) in self.outputs.iter().zip(&mut field.values).zip(&self.components) {
             let components = *components;
             let values = &mut values[vector * targets * components..][..targets * components];
+            let (first, factor) = output.of_sums(kernel);
+            let factor = T::from_f64(factor);
+            let one_sum = (kernel, *output) == (Kernel::Log, Output::Potential);
             for_targets(values, components, (&self.sums, rows), &self.rank, |sums, out| {
-                match (kernel, output) {
-                    // The engine sums 1/(z_i - z_j).
-                    (Kernel::Harmonic, Output::Potential) if run == 0 => (out[0], out[1]) = (-sums[0], -sums[1]),
-                    (Kernel::Harmonic, Output::Potential) => {
-                        out[0] += sums[1];
-                        out[1] -= sums[0];
-                    }
-                    (Kernel::Harmonic, Output::Derivative) => (out[0], out[1]) = (sums[2], sums[3]),
-                    (Kernel::Log, Output::Potential) => out[run] = sums[0],
-                    (Kernel::Log, Output::Derivative) if run == 0 => (out[0], out[1]) = (sums[1], sums[2]),
-                    // i times the sum over the imaginary parts, here and above.
-                    (Kernel::Log, Output::Derivative) => {
-                        out[0] -= sums[2];
-                        out[1] += sums[1];
-                    }
+                if one_sum {
+                    out[run] = sums[0];
+                    return;
+                }
+                let (re, im) = (factor * sums[first], factor * sums[first + 1]);
+                if run == 0 {
+                    (out[0], out[1]) = (re, im);
+                } else {
+                    // i times the sum over the imaginary parts.
+                    out[0] -= im;
+                    out[1] += re;
                 }
             });
         }

@@ -224,7 +224,7 @@ impl<'a, T: Real> Sum<'a, T> {
         PlanePairs {
             kernel: self.kernel,
             core,
-            derivative: self.outputs.contains(&Output::Derivative),
+            derivatives: Output::most_derivatives(&self.outputs),
             // The logarithm of complex strengths, or a regularised field, is summed part by part.
             complex: self.complex && self.kernel == Kernel::Harmonic && core == Core::Singular,
             full: self.order.is_some() || self.tolerance < 1e-7,
@@ -428,17 +428,22 @@ impl<'a, T: Real> Sum<'a, T> {
         SortedSizes::new(&self.sizes, permutation)
     }
 
+    /// The largest extent of points, and one over the smallest: squares of distances, and the highest power of their inverse, must
+    /// neither overflow nor vanish.
+    fn largest_extent(&self) -> f64 {
+        let single = T::EPSILON > 1e-10;
+        let (of_squares, of_powers) = if single { (50, 120) } else { (400, 1000) };
+        let inverses = Output::most_derivatives(&self.outputs) + usize::from(self.kernel == Kernel::Harmonic);
+        2f64.powi((of_powers / inverses.max(1) as i32).min(of_squares))
+    }
+
     /// Checks every number of the sum; the result is the extent of the points.
     ///
     /// # Errors
     /// Any of [`Error`], naming the value that is wrong and where it is.
     pub fn check(&self) -> Result<f64, Error> {
         let extent = check_points(self.sources, self.targets)?;
-        let most = if T::EPSILON > 1e-10 {
-            2f64.powi(50)
-        } else {
-            2f64.powi(400)
-        };
+        let most = self.largest_extent();
         if extent != 0.0 && !(1.0 / most..=most).contains(&extent) {
             let (precision, lowest, highest) = (T::NAME, 1.0 / most, most);
             return Err(Error::Extent {
@@ -455,9 +460,15 @@ impl<'a, T: Real> Sum<'a, T> {
         if self.core != Core::Singular && self.sizes == Sizes::None {
             return Err(Error::MissingSize { core: self.core.name() });
         }
-        let cored_derivative = self.kernel == Kernel::Harmonic && self.core != Core::Singular;
-        if cored_derivative && self.outputs.contains(&Output::Derivative) {
-            return Err(Error::NotAnalytic { core: self.core.name() });
+        let known = self.kernel.outputs(self.core);
+        if let Some(output) = self.outputs.iter().find(|output| !known.contains(output)) {
+            let names: Vec<&str> = known.iter().map(|known| known.name()).collect();
+            return Err(Error::NotAnalytic {
+                kernel: self.kernel.name(),
+                core: self.core.name(),
+                output: output.name(),
+                known: names.join(", "),
+            });
         }
         check_tolerance::<T>(self.tolerance, self.order.is_some())?;
         if let Some(order) = self.order {

@@ -15,23 +15,20 @@ pub(super) struct PlaneTruth {
 }
 
 /// Pairs that give all outputs asked for, from real strengths.
-pub(super) fn exact_pairs(kernel: Kernel, core: Core, derivative: bool) -> PlanePairs {
+pub(super) fn exact_pairs(kernel: Kernel, core: Core, derivatives: usize) -> PlanePairs {
     PlanePairs {
         kernel,
         core,
-        derivative,
+        derivatives,
         complex: false,
         full: true,
     }
 }
 
-/// Which column of absolute contributions belongs to an output.
-pub(super) fn absolute_column(kernel: Kernel, output: Output) -> usize {
-    match (kernel, output) {
-        (Kernel::Log, Output::Potential) => 0,
-        (Kernel::Harmonic, Output::Potential) | (Kernel::Log, Output::Derivative) => 1,
-        (Kernel::Harmonic, Output::Derivative) => 2,
-    }
+/// Which column of absolute contributions belongs to an output, and how many times.
+pub(super) fn absolute_column(kernel: Kernel, output: Output) -> (usize, f64) {
+    let (_, factor) = output.of_sums(kernel);
+    (output.derivatives(), factor.abs())
 }
 
 impl PlaneTruth {
@@ -62,11 +59,11 @@ impl PlaneTruth {
         // The real part's sum, and i times that of the imaginary part.
         let both = |k: usize| [of(0, k) - of(1, k + 1), of(0, k + 1) + of(1, k)];
         match (kernel, output) {
-            // The pairs sum 1/(z_i - z_j).
-            (Kernel::Harmonic, Output::Potential) => both(0).map(|x| -x),
-            (Kernel::Harmonic, Output::Derivative) => both(2),
             (Kernel::Log, Output::Potential) => [of(0, 0), of(1, 0)],
-            (Kernel::Log, Output::Derivative) => both(1),
+            _ => {
+                let (first, factor) = output.of_sums(kernel);
+                both(first).map(|x| factor * x)
+            }
         }
     }
 

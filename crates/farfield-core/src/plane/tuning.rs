@@ -15,9 +15,9 @@ pub(super) const SMALL: usize = 1 << 11;
 /// From this many points in a leaf on, leaves meet each other both ways at once: as measured, few where a pair is
 /// dear, many where it costs little more than adding what comes back.
 pub(super) fn mutual_from(pairs: &PlanePairs) -> usize {
-    match (pairs.kernel, pairs.derivative, pairs.core) {
-        (Kernel::Log, false, _) => 12,
-        (Kernel::Log, true, _) | (Kernel::Harmonic, _, Core::Gaussian) => 24,
+    match (pairs.kernel, pairs.derivatives, pairs.core) {
+        (Kernel::Log, 0, _) => 12,
+        (Kernel::Log, ..) | (Kernel::Harmonic, _, Core::Gaussian) => 24,
         (Kernel::Harmonic, ..) => 48,
     }
 }
@@ -38,6 +38,7 @@ pub(super) struct Choice {
 const ORDERS: [f64; 6] = [4.0, 8.0, 12.0, 16.0, 24.0, 32.0];
 const FIELD_ERROR: [f64; 6] = [3.0e-3, 6.0e-5, 2.2e-6, 7.0e-8, 1.4e-10, 3.3e-13];
 const GRADIENT_ERROR: [f64; 6] = [2.0e-3, 6.0e-5, 3.2e-6, 1.7e-7, 5.6e-10, 1.4e-12];
+const SECOND_ERROR: [f64; 6] = [3.1e-3, 1.5e-4, 7.7e-6, 3.7e-7, 1.1e-9, 5.1e-12];
 const LOG_ERROR: [f64; 6] = [6.3e-4, 8.0e-6, 2.3e-7, 5.4e-9, 6.0e-12, 1.0e-14];
 
 /// What the tolerance is divided by before the tables are asked.
@@ -47,8 +48,8 @@ const SAFETY: f64 = 1.7;
 ///
 /// The tables hold where points act on themselves: their nearest neighbours make up most of the field, and these are
 /// summed exactly. Targets of their own may have no source near (`apart`); then the whole field is that of expansions,
-/// whose relative error in the worst pair of points is at most theta^(p+1)/(1 - theta), and p + 1 times that in a
-/// derivative. Over the points of two boxes it is at most an eighth of this, on a line as in a square.
+/// whose relative error in the worst pair of points is at most theta^(p+1)/(1 - theta), p + 1 times that in a
+/// derivative and p (p + 1) times in the second. Over the points of two boxes it is at most an eighth of this, on a line as in a square.
 pub(super) fn order_for(kernel: Kernel, outputs: &[Output], theta: f64, tolerance: f64, apart: bool) -> usize {
     let of = |output: &Output| {
         if apart {
@@ -57,6 +58,7 @@ pub(super) fn order_for(kernel: Kernel, outputs: &[Output], theta: f64, toleranc
         let table = match (kernel, output) {
             (Kernel::Harmonic, Output::Potential) | (Kernel::Log, Output::Derivative) => &FIELD_ERROR,
             (Kernel::Harmonic, Output::Derivative) => &GRADIENT_ERROR,
+            (_, Output::SecondDerivative) => &SECOND_ERROR,
             (Kernel::Log, Output::Potential) => &LOG_ERROR,
         };
         order_in(table, tolerance / SAFETY)
@@ -73,6 +75,7 @@ fn order_of_separated(output: Output, tolerance: f64) -> f64 {
         match output {
             Output::Potential => value,
             Output::Derivative => (p + 1.0) * value,
+            Output::SecondDerivative => p * (p + 1.0) * value,
         }
     };
     let mut order = 2.0;
@@ -106,7 +109,7 @@ impl Costs {
     pub fn new<T: Real>(pairs: &PlanePairs, profile: &MachineProfile, order: usize) -> Self {
         let logarithm = pairs.kernel == Kernel::Log;
         Self {
-            rates: profile.of::<T>().in_plane(logarithm, pairs.derivative),
+            rates: profile.of::<T>().in_plane(logarithm, pairs.derivatives),
             order,
         }
     }

@@ -93,7 +93,7 @@ fn compare<T: Real>(
         Sizes::PerSource(sizes) => sizes.iter().map(|size| size.to_f64()).fold(0.0, f64::max),
     };
     let core = if largest > 0.0 { problem.core } else { Core::Singular };
-    let pairs = exact_pairs(problem.kernel, core, field.outputs().contains(&Output::Derivative));
+    let pairs = exact_pairs(problem.kernel, core, Output::most_derivatives(field.outputs()));
     let points = problem.targets.unwrap_or(problem.sources);
     let counts_itself = pairs.own_skip(problem.targets.is_none()) == Skip::SameIndex;
     let targets = TrueTargets {
@@ -120,12 +120,17 @@ fn compare<T: Real>(
         for (output, found) in field.outputs().iter().zip(found.iter_mut()) {
             let components = field.components(*output).unwrap_or(0);
             let values = field.get(*output).unwrap_or(&[]);
-            let column = absolute_column(problem.kernel, *output);
+            let (column, times) = absolute_column(problem.kernel, *output);
             for (k, target) in chosen.iter().enumerate() {
                 let value = truth.value(problem.kernel, *output, k);
                 let at = (vector * field.targets() + target) * components;
                 let values = &values[at..at + components];
-                found.push(Sample::new(values, 0, value.into_iter(), truth.absolute(column, k)));
+                found.push(Sample::new(
+                    values,
+                    0,
+                    value.into_iter(),
+                    times * truth.absolute(column, k),
+                ));
             }
         }
     }

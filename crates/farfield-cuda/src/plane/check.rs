@@ -39,11 +39,10 @@ impl Meaning for InPlane {
     fn append(&self, output: usize, sum: &dyn Fn(usize, usize) -> f64, values: &mut Vec<f64>) {
         // Of the second run, that of the imaginary parts, i times the sum counts.
         let second = |k: usize| if self.runs == 2 { sum(1, k) } else { 0.0 };
+        let (at, factor) = self.outputs[output].of_sums(self.kind.kernel);
         let value = match (self.kind.kernel, self.outputs[output]) {
             (Kernel::Log, Output::Potential) => [sum(0, 0), second(0)],
-            (Kernel::Log, Output::Derivative) => [sum(0, 1) - second(2), sum(0, 2) + second(1)],
-            (Kernel::Harmonic, Output::Potential) => [second(1) - sum(0, 0), -sum(0, 1) - second(0)],
-            (Kernel::Harmonic, Output::Derivative) => [sum(0, 2), sum(0, 3)],
+            _ => [sum(0, at) - second(at + 1), sum(0, at + 1) + second(at)].map(|part| factor * part),
         };
         values.extend(&value[..self.kinds[output].components]);
     }

@@ -61,6 +61,7 @@ parameters! {
         permutation: In<u32>,
         potential: Out<T>,
         derivative: Out<T>,
+        second_derivative: Out<T>,
     }
 }
 
@@ -195,6 +196,7 @@ impl<T: Precision> Ends<T> {
                 permutation: In::of_any(permutation),
                 potential: place(Output::Potential),
                 derivative: place(Output::Derivative),
+                second_derivative: place(Output::SecondDerivative),
             },
         )
     }

@@ -16,8 +16,8 @@ pub struct PairKind {
     pub core: Core,
     /// Where core sizes come from.
     pub sizes: SizeKind,
-    /// Whether the derivative is summed.
-    pub derivative: bool,
+    /// The most derivatives that an output takes.
+    pub derivatives: usize,
     /// Whether both parts of complex strengths are summed in one run.
     pub complex: bool,
     /// Whether the pair of a point with itself is skipped by its index.
@@ -38,7 +38,7 @@ impl PairKind {
             kernel: checked.kernel,
             core: checked.core,
             sizes,
-            derivative: checked.outputs.contains(&Output::Derivative),
+            derivatives: Output::most_derivatives(checked.outputs),
             // The logarithm of complex strengths, or a regularised field, is summed part by part.
             complex: checked.complex && checked.kernel == Kernel::Harmonic && singular,
             skip_same: checked.targets.is_none() && !singular,
@@ -50,7 +50,7 @@ impl PairKind {
         Self {
             core: Core::Singular,
             sizes: SizeKind::None,
-            derivative: false,
+            derivatives: 0,
             skip_same: false,
             ..*self
         }
@@ -58,12 +58,7 @@ impl PairKind {
 
     /// Sums per target.
     pub fn sums(&self) -> usize {
-        match (self.kernel, self.derivative) {
-            (Kernel::Harmonic, false) => 2,
-            (Kernel::Harmonic, true) => 4,
-            (Kernel::Log, false) => 1,
-            (Kernel::Log, true) => 3,
-        }
+        self.kernel.sums(self.derivatives)
     }
 
     /// The program with this kind's constants.
@@ -76,7 +71,7 @@ impl PairKind {
         program
             .define("FARFIELD_DOUBLE", i32::from(T::DOUBLE))
             .define("FARFIELD_LOG", i32::from(self.kernel == Kernel::Log))
-            .define("FARFIELD_DERIVATIVE", i32::from(self.derivative))
+            .define("FARFIELD_DERIVATIVES", self.derivatives)
             .define("FARFIELD_COMPLEX", i32::from(self.complex))
             .define("FARFIELD_CORE", core)
             .define("FARFIELD_SIZES", self.sizes as i32)
@@ -87,24 +82,21 @@ impl PairKind {
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for kernel in Kernel::ALL {
-            for derivative in [false, true] {
+            for output in Output::ALL {
                 let kind = Self {
                     kernel,
                     core: Core::Singular,
                     sizes: SizeKind::None,
-                    derivative,
+                    derivatives: output.derivatives(),
                     complex: false,
                     skip_same: false,
                 };
                 all.push(kind);
                 if kernel == Kernel::Harmonic {
                     all.push(Self { complex: true, ..kind });
-                    // A regularised harmonic field has no derivative.
-                    if derivative {
-                        continue;
-                    }
                 }
-                for core in [Core::Gaussian, Core::Algebraic] {
+                let cores = [Core::Gaussian, Core::Algebraic];
+                for core in cores.into_iter().filter(|core| kernel.outputs(*core).contains(&output)) {
                     for sizes in [SizeKind::Global, SizeKind::PerSource] {
                         for skip_same in [false, true] {
                             all.push(Self {

@@ -14,7 +14,7 @@ pub fn rates<T: Precision>(properties: &Properties, kind: &PairKind) -> Rates {
     let logarithm = kind.kernel == Kernel::Log;
     properties
         .gpu()
-        .in_plane(T::DOUBLE, logarithm, kind.derivative, gaussian)
+        .in_plane(T::DOUBLE, logarithm, kind.derivatives, gaussian)
 }
 
 /// What an FMM is built from.
@@ -121,7 +121,7 @@ mod tests {
     use farfield_core::plane::{PlaneSet, Sum};
 
     fn rates() -> Rates {
-        Gpu::new(132).in_plane(true, false, false, false)
+        Gpu::new(132).in_plane(true, false, 0, false)
     }
 
     fn chosen(sum: &Sum<f64>) -> Choice {

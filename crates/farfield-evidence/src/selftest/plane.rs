@@ -35,19 +35,24 @@ pub(super) fn run_in<T: Precision>(
         checks.add(move |device| case.fmm::<T>(device, &TestPoints::new(PlaneSet::Square, n), tolerance));
     }
     let harmonic = PlaneSum::new(Kernel::Harmonic);
+    let second = harmonic.with_second_derivative();
     for kernel in Kernel::ALL {
-        for set in PlaneSet::ALL {
-            checks.add(move |device| PlaneSum::new(kernel).fmm::<T>(device, &TestPoints::new(set, n), usual));
+        for case in PlaneSum::new(kernel).of_both() {
+            for set in PlaneSet::ALL {
+                checks.add(move |device| case.fmm::<T>(device, &TestPoints::new(set, n), usual));
+            }
         }
     }
     for (sources, targets) in [
         ((PlaneSet::Square, n), (PlaneSet::Circle, n / 3)),
         ((PlaneSet::Normal, n / 4), (PlaneSet::Layer, n)),
     ] {
-        checks.add(move |device| {
-            let points = TestPoints::new(sources.0, sources.1).with_targets(targets.0, targets.1);
-            harmonic.fmm::<T>(device, &points, usual)
-        });
+        for case in harmonic.of_both() {
+            checks.add(move |device| {
+                let points = TestPoints::new(sources.0, sources.1).with_targets(targets.0, targets.1);
+                case.fmm::<T>(device, &points, usual)
+            });
+        }
     }
     let vectors = PlaneSum { vectors: 5, ..harmonic };
     checks.add(move |device| vectors.fmm::<T>(device, &TestPoints::new(PlaneSet::Square, n / 3), usual));
@@ -57,9 +62,12 @@ pub(super) fn run_in<T: Precision>(
         (Extent::Full, true) => &[1e-2, 1e-4, 1e-8, 1e-10, 1e-12],
     };
     for tolerance in tolerances {
-        for kernel in Kernel::ALL {
+        for case in Kernel::ALL
+            .into_iter()
+            .flat_map(|kernel| PlaneSum::new(kernel).of_both())
+        {
             let points = move || TestPoints::new(PlaneSet::Square, 3 * n);
-            checks.add(move |device| PlaneSum::new(kernel).fmm::<T>(device, &points(), *tolerance));
+            checks.add(move |device| case.fmm::<T>(device, &points(), *tolerance));
         }
     }
     for order in [1, 2, 17, 30, 45] {
@@ -71,7 +79,9 @@ pub(super) fn run_in<T: Precision>(
     for n in [1, 2, 3, 5, 17, 64, 200] {
         checks.add(move |device| harmonic.capacity::<T>(device, n, 1));
     }
-    checks.add(move |device| harmonic.duplicates::<T>(device, n));
+    for case in [harmonic, second] {
+        checks.add(move |device| case.duplicates::<T>(device, n));
+    }
     checks.add(move |device| harmonic.repeated::<T>(device, n));
     add_shared_checks::<T>(&mut checks, n, usual);
     checks.run(device, extent, report)
@@ -154,6 +164,8 @@ struct PlaneSum {
     per_source: bool,
     complex: bool,
     vectors: usize,
+    /// The most that an output takes, where the core has so many.
+    derivatives: usize,
 }
 
 /// Sources, and targets where they differ.
@@ -181,7 +193,7 @@ impl<T: Precision> TestPoints<T> {
     }
 }
 
-/// Every kernel with every core, real and complex strengths.
+/// Every kernel with every core, real and complex strengths; without a core, with the second derivative too.
 fn cases() -> Vec<PlaneSum> {
     let mut cases = Vec::new();
     for kernel in Kernel::ALL {
@@ -190,7 +202,7 @@ fn cases() -> Vec<PlaneSum> {
                 complex,
                 ..PlaneSum::new(kernel)
             };
-            cases.push(case);
+            cases.extend(case.of_both());
             for core in [Core::Gaussian, Core::Algebraic] {
                 for per_source in [false, true] {
                     cases.push(PlaneSum {
@@ -214,7 +226,17 @@ impl PlaneSum {
             per_source: false,
             complex: false,
             vectors: 1,
+            derivatives: 1,
         }
+    }
+
+    fn with_second_derivative(self) -> Self {
+        Self { derivatives: 2, ..self }
+    }
+
+    /// With the first derivative, and with the second as well: device code of their own.
+    fn of_both(self) -> [Self; 2] {
+        [self, self.with_second_derivative()]
     }
 
     fn name(&self) -> String {
@@ -223,20 +245,23 @@ impl PlaneSum {
             core => format!(" {core}"),
         };
         let sizes = if self.per_source { ", sizes per source" } else { "" };
+        let second = if self.derivatives > 1 {
+            ", second derivative"
+        } else {
+            ""
+        };
         let complex = if self.complex { ", complex" } else { "" };
         let vectors = match self.vectors {
             1 => String::new(),
             several => format!(", {several} vectors"),
         };
-        format!("{}{core}{sizes}{complex}{vectors}", self.kernel)
+        format!("{}{core}{sizes}{complex}{second}{vectors}", self.kernel)
     }
 
-    /// A regularised harmonic field has no derivative.
+    /// As many as there are with the core, up to the derivatives of this row.
     fn outputs(&self) -> &'static [Output] {
-        match (self.kernel, self.core) {
-            (Kernel::Harmonic, Core::Gaussian | Core::Algebraic) => &[Output::Potential],
-            _ => &[Output::Potential, Output::Derivative],
-        }
+        let there = self.kernel.outputs(self.core);
+        &there[..there.len().min(self.derivatives + 1)]
     }
 
     fn sizes<T: Precision>(&self, n: usize) -> Sizes<T> {

@@ -54,7 +54,13 @@ impl Problem<2> for Plane {
 
     fn derivatives(&self) -> usize {
         let of_kernel = usize::from(self.kernel == Kernel::Harmonic);
-        of_kernel + usize::from(!self.outputs.contains(&Output::Potential))
+        of_kernel
+            + self
+                .outputs
+                .iter()
+                .map(|output| output.derivatives())
+                .min()
+                .unwrap_or(0)
     }
 
     fn reach(&self, size: f64, tolerance: f64) -> f64 {
@@ -98,11 +104,7 @@ impl Problem<2> for Plane {
 
     fn work<T: Precision>(&self, plan: &Parameters, points: usize, _: bool, profile: &MachineProfile) -> f64 {
         let costs = &profile.of::<T>().plane;
-        let pairs = match self.kernel {
-            Kernel::Harmonic => costs.pair_harmonic,
-            Kernel::Log => costs.pair_log,
-        };
-        let pair = pairs[usize::from(self.outputs.contains(&Output::Derivative))];
+        let pair = costs.pair(self.kernel == Kernel::Log, Output::most_derivatives(&self.outputs));
         let counts = &plan.interactions;
         let Some(order) = plan.order else {
             return counts.p2p as f64 * pair;

@@ -255,20 +255,13 @@ fn every_kernel_in_the_plane(ranks: Ranks) {
     for kernel in plane::Kernel::ALL {
         for core in plane::Core::ALL {
             for complex in [false, true] {
-                let singular = core == plane::Core::Singular;
-                let both = kernel == plane::Kernel::Log || singular;
-                let outputs = if both {
-                    &plane::Output::ALL[..]
-                } else {
-                    &plane::Output::ALL[..1]
-                };
                 let problem = Plane {
                     core,
                     complex,
-                    ..Plane::new(kernel, outputs)
+                    ..Plane::new(kernel, kernel.outputs(core))
                 };
                 let mut input = Input::new(&problem, PlaneSet::Square.generate::<f64>(2500, 1));
-                if !singular {
+                if core != plane::Core::Singular {
                     input.sizes = Sizes::Global(0.003);
                 }
                 check(ranks, TURNS, 1e-6, &problem, &input);

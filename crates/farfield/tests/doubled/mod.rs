@@ -209,18 +209,18 @@ fn gaussian(r: f64, r2: f64, size: f64) -> (f64, f64) {
     (k, (c * (-s2).exp() - 3.0 * k) / r2)
 }
 
-/// The exact values of both outputs of a kernel of the plane, and their absolute contributions.
+/// The exact values of all outputs of a kernel of the plane, and their absolute contributions.
 pub struct ExactInPlane {
     kernel: plane::Kernel,
-    /// Potential and derivative, two numbers each, and the sums of their magnitudes.
-    values: Vec<([f64; 4], [f64; 2])>,
+    /// Potential, derivative and second derivative, two numbers each, and the sums of their magnitudes.
+    values: Vec<([f64; 6], [f64; 3])>,
 }
 
 impl ExactInPlane {
     /// The relative error of values over all targets.
     pub fn error(&self, output: plane::Output, values: &[f64]) -> f64 {
         let components = output.components(self.kernel, false);
-        let which = usize::from(output == plane::Output::Derivative);
+        let which = output.derivatives();
         let (mut difference, mut norm, mut floor) = (0.0, 0.0, 0.0);
         for (value, (exact, absolute)) in values.chunks(components).zip(&self.values) {
             for (value, exact) in value.iter().zip(&exact[2 * which..]) {
@@ -240,8 +240,8 @@ impl ExactInPlane {
 /// Sums over all pairs of points of the plane.
 pub fn plane_sums(kernel: plane::Kernel, points: &[[f64; 2]], strengths: &[f64]) -> ExactInPlane {
     let at = |i: usize| {
-        let mut sums = [Doubled::default(); 4];
-        let mut absolute = [0.0; 2];
+        let mut sums = [Doubled::default(); 6];
+        let mut absolute = [0.0; 3];
         for (j, source) in points.iter().enumerate().filter(|(j, _)| *j != i) {
             let (x, y, g) = (points[i][0] - source[0], points[i][1] - source[1], strengths[j]);
             let r2 = x * x + y * y;
@@ -250,15 +250,18 @@ pub fn plane_sums(kernel: plane::Kernel, points: &[[f64; 2]], strengths: &[f64])
             }
             // 1/(z_i - z_j)
             let (re, im) = (x / r2, -y / r2);
+            let square = (re * re - im * im, 2.0 * re * im);
+            let cube = (square.0 * re - square.1 * im, square.0 * im + square.1 * re);
             let term = match kernel {
-                plane::Kernel::Harmonic => [-re, -im, re * re - im * im, 2.0 * re * im],
-                plane::Kernel::Log => [0.5 * r2.ln(), 0.0, re, im],
+                plane::Kernel::Harmonic => [-re, -im, square.0, square.1, -2.0 * cube.0, -2.0 * cube.1],
+                plane::Kernel::Log => [0.5 * r2.ln(), 0.0, re, im, -square.0, -square.1],
             };
             for (sum, term) in sums.iter_mut().zip(term) {
                 *sum = sum.add(g * term);
             }
-            absolute[0] += g.abs() * term[0].hypot(term[1]);
-            absolute[1] += g.abs() * term[2].hypot(term[3]);
+            for (absolute, term) in absolute.iter_mut().zip(term.chunks(2)) {
+                *absolute += g.abs() * term[0].hypot(term[1]);
+            }
         }
         (sums.map(|sum| sum.0 + sum.1), absolute)
     };
