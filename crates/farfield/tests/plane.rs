@@ -95,9 +95,11 @@ fn tolerance_is_kept_over_its_whole_range() {
                 for digits in 2..=12 {
                     let case = Case::new(kernel, &points, &strengths, 10f64.powi(-digits));
                     case.worst(&format!("{set} {distribution}"), |sum| sum.method(Method::Fmm));
-                    case.worst(&format!("{set} {distribution} all outputs"), |sum| {
-                        sum.method(Method::Fmm).outputs(ALL)
-                    });
+                    if digits % 2 == 0 {
+                        case.worst(&format!("{set} {distribution} all outputs"), |sum| {
+                            sum.method(Method::Fmm).outputs(ALL)
+                        });
+                    }
                     if digits % 5 == 2 {
                         case.worst(&format!("{set} {distribution} derivative"), |sum| {
                             sum.method(Method::Fmm).outputs(BOTH)
