@@ -6,7 +6,6 @@ use crate::{layout, print, threads};
 use farfield_evidence::validate::{ALL, Entry};
 use farfield_io::write_text_atomically;
 use std::fmt::Write;
-use std::path::Path;
 
 /// The names of all validations, and `all`.
 pub const NAMES: [&str; ALL.len() + 1] = {
@@ -32,7 +31,7 @@ pub fn run(args: &ValidateArgs) -> Result<String, Failure> {
     let mut text = String::new();
     let mut failed = 0;
     for entry in ALL.iter().filter(|entry| name == "all" || entry.name == name) {
-        failed += validate(entry, &args.output, &mut text)?;
+        failed += validate(entry, args, &mut text)?;
     }
     if failed > 0 {
         return Err(Failure::Data(format!("{text}{failed} claim(s) do not hold")));
@@ -41,9 +40,9 @@ pub fn run(args: &ValidateArgs) -> Result<String, Failure> {
 }
 
 /// Does one, writes its files, adds to the report, and returns how many claims do not hold.
-fn validate(entry: &Entry, folder: &Path, text: &mut String) -> Result<usize, Failure> {
+fn validate(entry: &Entry, args: &ValidateArgs, text: &mut String) -> Result<usize, Failure> {
     print::progress(&format!("{}: {}", entry.name, entry.about));
-    let found = (entry.run)()?;
+    let (found, folder) = (entry.run(args.device)?, args.output.as_path());
     write_text_atomically(folder.join(format!("{}.csv", entry.name)), &found.csv())?;
     found.figure.save(&folder.join(format!("{}.png", entry.name)))?;
     // Writing to a string cannot fail.

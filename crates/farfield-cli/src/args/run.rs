@@ -86,6 +86,9 @@ pub struct ValidateArgs {
     /// Folder to write NAME.csv and NAME.png to
     #[arg(short, long, value_name = "DIR", default_value = "validation")]
     pub output: PathBuf,
+    /// Where sphere-drag computes its sums: cpu, cuda, cuda:N, hybrid or auto; with a GPU at finer resolutions
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
+    pub device: Device,
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,

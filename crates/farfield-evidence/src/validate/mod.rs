@@ -12,6 +12,7 @@ mod plummer;
 mod ring_speed;
 mod sphere_drag;
 
+use farfield::Device;
 use farfield_plot::Figure;
 use farfield_sim::Error;
 use farfield_sim::case::{self, Case, Override};
@@ -25,7 +26,29 @@ pub struct Entry {
     /// What it shows.
     pub about: &'static str,
     /// Does it.
-    pub run: fn() -> Result<Validation, Error>,
+    run: Run,
+}
+
+/// How a validation is done.
+#[derive(Debug, Clone, Copy)]
+enum Run {
+    /// On the CPU, whatever the device.
+    Here(fn() -> Result<Validation, Error>),
+    /// On the device it is given.
+    On(fn(Device) -> Result<Validation, Error>),
+}
+
+impl Entry {
+    /// Does it; with sums on `device` if it can.
+    ///
+    /// # Errors
+    /// Whatever goes wrong in a simulation.
+    pub fn run(&self, device: Device) -> Result<Validation, Error> {
+        match self.run {
+            Run::Here(run) => run(),
+            Run::On(run) => run(device),
+        }
+    }
 }
 
 /// All validations.
@@ -33,67 +56,67 @@ pub const ALL: [Entry; 13] = [
     Entry {
         name: "ring-speed",
         about: "speed of single rings against the thin-ring formula, for every core",
-        run: ring_speed::run,
+        run: Run::Here(ring_speed::run),
     },
     Entry {
         name: "leapfrog",
         about: "two leapfrogging filaments against the motion of thin rings",
-        run: leapfrog::run,
+        run: Run::Here(leapfrog::run),
     },
     Entry {
         name: "collision",
         about: "two colliding rings grow as thin rings do",
-        run: collision::run,
+        run: Run::Here(collision::run),
     },
     Entry {
         name: "conservation",
         about: "invariants of the flow: their drift with the step and the resolution",
-        run: conservation::run,
+        run: Run::Here(conservation::run),
     },
     Entry {
         name: "convergence",
         about: "order of convergence of Euler, RK2 and RK4",
-        run: convergence::run,
+        run: Run::Here(convergence::run),
     },
     Entry {
         name: "fmm-against-direct",
         about: "trajectories with the FMM against those with direct sums",
-        run: fmm_against_direct::run,
+        run: Run::Here(fmm_against_direct::run),
     },
     Entry {
         name: "kepler",
         about: "closure of a Kepler orbit after ten periods",
-        run: kepler::run,
+        run: Run::Here(kepler::run),
     },
     Entry {
         name: "plummer",
         about: "energy and virial ratio of a star cluster over ten crossing times",
-        run: plummer::run,
+        run: Run::Here(plummer::run),
     },
     Entry {
         name: "two-vortices",
         about: "in the plane, two vortices turn with the exact period",
-        run: plane::two_vortices::run,
+        run: Run::Here(plane::two_vortices::run),
     },
     Entry {
         name: "three-vortices",
         about: "in the plane, three vortices turn rigidly or collapse as theory says",
-        run: plane::three_vortices::run,
+        run: Run::Here(plane::three_vortices::run),
     },
     Entry {
         name: "kirchhoff",
         about: "in the plane, elliptic patches turn at Kirchhoff's rate",
-        run: plane::kirchhoff::run,
+        run: Run::Here(plane::kirchhoff::run),
     },
     Entry {
         name: "lamb-oseen",
         about: "in the plane, a viscous vortex spreads as 4 nu t, by both ways of diffusion",
-        run: plane::lamb_oseen::run,
+        run: Run::Here(plane::lamb_oseen::run),
     },
     Entry {
         name: "sphere-drag",
         about: "drag of a sphere at Reynolds number 550 against a reference, at three resolutions",
-        run: sphere_drag::run,
+        run: Run::On(sphere_drag::run),
     },
 ];
 
@@ -186,7 +209,7 @@ mod tests {
 
     fn holds(name: &str) {
         let entry = ALL.iter().find(|entry| entry.name == name).unwrap();
-        let found = (entry.run)().unwrap();
+        let found = entry.run(Device::Cpu).unwrap();
         for claim in &found.claims {
             assert!(claim.holds, "{name}: {}", claim.text);
         }

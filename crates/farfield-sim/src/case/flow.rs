@@ -23,8 +23,7 @@ pub struct Flow {
     pub area: Option<f64>,
     /// How strongly bodies stop the flow, in units of speed over length.
     pub penalisation: f64,
-    /// How far each pass goes towards the velocity of the body; above 1 as part of the correction is lost again to the
-    /// flow around it.
+    /// The gain by which bodies answer to slip; above 1 as part of the answer is lost again to the flow around them.
     pub relaxation: f64,
     /// Passes of velocity and penalisation for the impulsive start.
     pub start_passes: u32,
@@ -47,7 +46,7 @@ impl Default for Flow {
             length: None,
             area: None,
             penalisation: 1e4,
-            relaxation: 1.8,
+            relaxation: 1.3,
             start_passes: 6,
             remesh: RemeshName::M6,
             clean_every: 0,

@@ -17,7 +17,7 @@ const BYTES_OF_SUM: u64 = 96;
 impl<T: Precision> Solver<T> {
     /// What so many blocks need, in bytes: fields, the copy that adaptation makes, and the Poisson problem.
     pub(super) fn memory_of(&self, blocks: usize) -> u64 {
-        let kept = 6 * size_of::<T>() as u64;
+        let kept = 9 * size_of::<T>() as u64;
         self.grid.memory_forecast(blocks) + blocks as u64 * BLOCK_POINTS as u64 * (BYTES_OF_SUM + kept)
     }
 

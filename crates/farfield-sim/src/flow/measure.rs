@@ -11,11 +11,11 @@ use farfield_grid::{BLOCK_POINTS, Read};
 /// Forces on the bodies at a moment, for fluid of density one.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Forces {
-    /// The momentum that penalisation takes from the flow, over the step in which it came in.
+    /// The momentum that bodies take from the flow.
     pub penalty: Vec3,
-    /// The loss of impulse of all vorticity over the same step.
+    /// The loss of impulse of all vorticity over the last step, brought to its end.
     pub impulse: Vec3,
-    /// The moment that penalisation takes, about the middle of the first body.
+    /// The moment that bodies take, about the middle of the first body.
     pub torque: Vec3,
 }
 
@@ -61,23 +61,20 @@ pub(super) const COLUMNS: [&str; 27] = [
 ];
 
 impl<T: Precision> Solver<T> {
-    /// The impulse of all vorticity, $\frac12\int x\times\omega$.
-    pub(super) fn impulse(&self) -> Result<Vec3, Error> {
-        Ok(self.sums()?.impulse)
-    }
-
-    /// Forces over the last step; zero before the first.
+    /// Forces at this moment, to second order in the step; zero before the first.
     pub(super) fn forces(&self, sums: &Sums) -> Result<Forces, Error> {
         if self.setup.bodies.is_empty() || self.last_step == 0.0 {
             return Ok(Forces::default());
         }
-        let step = self.last_step;
-        let taken = self.taken(step)?;
-        let after = sub(sums.impulse, taken.momentum);
+        // The pull is known over the last step and over the next one; this moment is between them.
+        let (step, last, next) = (self.last_step, self.held, self.pull(self.last_step)?);
+        let middle = |last: f64, next: f64| -0.5 * (last + next);
+        let lost = sub(self.impulse_before, sums.impulse).map(|c| c / step);
+        let change = sub(next.momentum, last.momentum);
         Ok(Forces {
-            penalty: taken.momentum.map(|c| c / step),
-            impulse: sub(self.impulse_after, after).map(|c| c / step),
-            torque: taken.moment.map(|c| c / step),
+            penalty: std::array::from_fn(|c| middle(last.momentum[c], next.momentum[c])),
+            impulse: std::array::from_fn(|c| lost[c] - 0.5 * change[c]),
+            torque: std::array::from_fn(|c| middle(last.moment[c], next.moment[c])),
         })
     }
 

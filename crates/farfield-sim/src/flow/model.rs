@@ -1,6 +1,7 @@
 //! A flow as a [`Model`].
 
 use super::measure::{COLUMNS, Forces, Sums};
+use super::penalise::Pull;
 use super::setup::Setup;
 use crate::case::{Case, Time};
 use crate::error::{CaseError, Error};
@@ -19,6 +20,8 @@ pub(super) const OMEGA: &str = "vorticity";
 pub(super) const VELOCITY: &str = "velocity";
 /// The velocity one step before.
 pub(super) const PREVIOUS: &str = "previous velocity";
+/// The acceleration by which bodies hold the flow; only where there are bodies.
+pub(super) const FORCE: &str = "force";
 /// Rates of change; the velocity by which points move.
 pub(super) const RATES: &str = "rates";
 /// Vorticity of a stage, or after it moved.
@@ -32,6 +35,10 @@ pub(super) const POTENTIAL: &str = "potential";
 const MOST_CELLS: f64 = 2.0;
 /// A step may be this many times as long as the one before.
 const GROWTH: f64 = 1.25;
+/// The same with bodies, whose force falls as the root of the time after a start.
+const GROWTH_WITH_BODIES: f64 = 1.1;
+/// With bodies the first step is this share of what is allowed.
+const FIRST_STEP: f64 = 0.2;
 
 /// So many steps before the end are equally long.
 const LAST_STEPS: f64 = 12.0;
@@ -60,10 +67,12 @@ struct Kept<T> {
     leaves: Vec<BlockId>,
     omega: Vec<T>,
     previous: Vec<T>,
+    force: Vec<T>,
     time: f64,
     last_step: f64,
     started: bool,
-    impulse_after: Vec3,
+    impulse_before: Vec3,
+    held: Pull,
     work: Work,
 }
 
@@ -79,12 +88,15 @@ impl<T: Precision> Kept<T> {
             })
             .collect();
         state.arrays.push(("leaves".to_owned(), 4, leaves));
-        for (channel, values) in [(OMEGA, &self.omega), (PREVIOUS, &self.previous)] {
+        for (channel, values) in [(OMEGA, &self.omega), (PREVIOUS, &self.previous), (FORCE, &self.force)] {
+            if values.is_empty() {
+                continue;
+            }
             state.push_numbers(channel, &values.iter().map(|v| v.to_f64()).collect::<Vec<_>>());
         }
         let started = if self.started { 1.0 } else { 0.0 };
         state.push_numbers("clock", &[self.time, self.last_step, started]);
-        state.push_vectors("impulse", &[self.impulse_after]);
+        state.push_vectors("impulse", &[self.impulse_before, self.held.momentum, self.held.moment]);
         let Work {
             lost_moving,
             lost_spreading,
@@ -103,8 +115,10 @@ pub(super) struct Solver<T> {
     pub time: f64,
     /// The length of the last step; 0 before the first.
     pub last_step: f64,
-    /// The impulse after the last penalisation.
-    pub impulse_after: Vec3,
+    /// The impulse at the moment before.
+    pub impulse_before: Vec3,
+    /// The integral of the acceleration since then.
+    pub held: Pull,
     /// Whether bodies have stopped the stream.
     pub started: bool,
     /// The present moment, once it was looked at.
@@ -148,6 +162,9 @@ fn grid_of<T: Precision>(setup: &Setup, forest: Option<Forest>) -> Result<Grid<T
     for channel in [OMEGA, VELOCITY, PREVIOUS, RATES, CARRIED] {
         builder = builder.vector(channel);
     }
+    if !setup.bodies.is_empty() {
+        builder = builder.vector(FORCE);
+    }
     if let Some(forest) = forest {
         builder = builder.forest(forest);
     }
@@ -165,7 +182,8 @@ impl<T: Precision> Solver<T> {
             setup,
             time: 0.0,
             last_step: 0.0,
-            impulse_after: [0.0; 3],
+            impulse_before: [0.0; 3],
+            held: Pull::default(),
             started: false,
             now: None,
             work: Work::default(),
@@ -177,15 +195,28 @@ impl<T: Precision> Solver<T> {
         Ok(solver)
     }
 
+    /// What has to be known besides the grid to go on.
+    fn state_channels(&self) -> &'static [&'static str] {
+        match self.setup.bodies.is_empty() {
+            true => &[OMEGA, PREVIOUS],
+            false => &[OMEGA, PREVIOUS, FORCE],
+        }
+    }
+
     fn as_it_is(&self) -> Result<Kept<T>, Error> {
         Ok(Kept {
             leaves: self.grid.forest().leaves().to_vec(),
             omega: self.grid.channel(OMEGA)?.values().to_vec(),
             previous: self.grid.channel(PREVIOUS)?.values().to_vec(),
+            force: match self.setup.bodies.is_empty() {
+                true => Vec::new(),
+                false => self.grid.channel(FORCE)?.values().to_vec(),
+            },
             time: self.time,
             last_step: self.last_step,
             started: self.started,
-            impulse_after: self.impulse_after,
+            impulse_before: self.impulse_before,
+            held: self.held,
             work: self.work,
         })
     }
@@ -221,9 +252,21 @@ impl<T: Precision> Solver<T> {
                 why: format!("a velocity of {:.3} crosses {MOST_CELLS} spacings", extremes.speed),
             };
         }
-        if self.last_step > 0.0 && GROWTH * self.last_step < choice.dt {
+        if self.last_step == 0.0 && !self.setup.bodies.is_empty() {
             choice = StepChoice {
-                dt: GROWTH * self.last_step,
+                dt: FIRST_STEP * choice.dt,
+                limit: Limit::Growth,
+                why: "the force is largest at the start".to_owned(),
+            };
+        }
+        let growth = if self.setup.bodies.is_empty() {
+            GROWTH
+        } else {
+            GROWTH_WITH_BODIES
+        };
+        if self.last_step > 0.0 && growth * self.last_step < choice.dt {
+            choice = StepChoice {
+                dt: growth * self.last_step,
                 limit: Limit::Growth,
                 why: format!("the step before was {:.3e}", self.last_step),
             };
@@ -256,8 +299,8 @@ impl<T: Precision> Model for Solver<T> {
     fn choose_step(&self, time: &Time) -> Result<StepChoice, Error> {
         let mut choice = StepChoice::of(time, || Ok(self.longest_step(time)))?;
         if time.adaptive {
-            // The last steps are equally long: one much shorter than the step before it shows too large a force, as what a
-            // pass of penalisation leaves is then divided by little.
+            // The last steps are equally long: one much shorter than the step before it shows a wrong force, as the slip
+            // that is left is then divided by little.
             let left = time.end - self.time;
             let count = (left / choice.dt - 1e-6).ceil();
             if (1.0..=LAST_STEPS).contains(&count) {
@@ -311,7 +354,7 @@ impl<T: Precision> Model for Solver<T> {
         let forest =
             Forest::from_leaves(self.setup.domain.roots(), leaves.collect()).map_err(|error| error.to_string())?;
         let mut grid = grid_of::<T>(&self.setup, Some(forest)).map_err(|error| error.to_string())?;
-        for channel in [OMEGA, PREVIOUS] {
+        for channel in self.state_channels() {
             let numbers = state.numbers(channel)?;
             let values = grid.values_mut(channel).map_err(|error| error.to_string())?;
             if numbers.len() != values.len() {
@@ -335,7 +378,9 @@ impl<T: Precision> Model for Solver<T> {
             faded,
             ..Work::default()
         };
-        self.impulse_after = *state.vectors("impulse")?.first().ok_or("there is no impulse")?;
+        let impulse = state.vectors("impulse")?;
+        let [before, momentum, moment] = impulse[..].try_into().map_err(|_| "the impulse has other numbers")?;
+        (self.impulse_before, self.held) = (before, Pull { momentum, moment });
         (self.grid, self.time, self.last_step, self.started) = (grid, time, last_step, started != 0.0);
         self.now = None;
         Ok(())

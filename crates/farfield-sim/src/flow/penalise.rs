@@ -1,14 +1,24 @@
-//! Bodies stop the flow inside them.
+//! Bodies hold the flow inside them.
 //!
-//! In a step $\Delta t$ the velocity inside a body goes to $u_l=(u+\lambda\Delta t\chi u_s)/(1+\lambda\Delta t\chi)$, whatever
-//! $\lambda$; the vorticity changes by $\alpha\nabla\times(u_l-u)$. The velocity of the new vorticity is not $u_l$ yet, as the
-//! part of $u_l-u$ with a divergence is lost: on a sphere a third to a half of it. Of the slip a pass takes the share $f$, on a
-//! sphere $\alpha/2$ to $2\alpha/3$. If the flow adds the slip $s$ in a step, it goes from $(1/f-1)s$ to $s/f$, with the mean
-//! $(1/f-\frac12)s$, which vanishes for $f=2$, where passes just do not diverge. $\alpha=1.8$ leaves a mean of 0.35 to 0.6 of $s$ on a
-//! sphere, where $\frac43$ left 0.6 to one, and is stable where all of the change acts, on a wall along the stream.
+//! A body acts on the flow by an acceleration $A$ inside it, and the vorticity changes by $\Delta t\,\nabla\times A$ in a step: one half
+//! before transport, one half after it. So the velocity between the halves, which the Poisson problem gives, is the
+//! mean over the jumps of a step, and what it shows inside a body is the slip $s=u-u_s$ that should be zero. Feedback
+//! with memory makes it so:
+//! $$A_n=m\Bigl[A_{n-1}-\tfrac32\alpha\frac{s_n}{\Delta t_n}+\alpha\frac{s_{n-1}}{\Delta t_{n-1}}\Bigr],\qquad
+//! m=\frac{\lambda\Delta t\chi}{1+\lambda\Delta t\chi}.$$
+//! The acceleration that held the flow in the last step will do so in the next one, up to a correction. In steady flow $A=-\frac\alpha2\lambda\chi s$,
+//! Brinkman's law, whatever the step. Without memory a pass can only take out slip that is there, and a slip of the
+//! order of the step remains.
+//!
+//! Of a change $\Delta t A$ the velocity keeps the part without divergence, the share $K$: on a sphere a half to two thirds, on a wall along the
+//! stream all of it. Where $m$ is nearly one, slips shrink from step to step by the
+//! roots of $z^2-(2-\frac32\alpha K)z+1-\alpha K=0$: with $\alpha=1.3$ by 0.6 on a sphere and on a wall; they grow from $\alpha=1.6$ on.
+//!
+//! A larger $\lambda$ is not better: the shortest waves of $A$ are nearly invisible to central differences, and only the
+//! fading of memory, $1-m$, keeps them from growing for long.
 
 use super::body::{BAND, Body, INSET};
-use super::model::{OMEGA, Solver, VELOCITY};
+use super::model::{FORCE, OMEGA, PREVIOUS, Solver, VELOCITY};
 use crate::error::Error;
 use crate::vec3::{Vec3, add, cross, sub};
 use farfield_grid::poisson::Precision;
@@ -16,26 +26,37 @@ use farfield_grid::{BLOCK_POINTS, BLOCK_SIDE, BlockId, Domain, Ghosted, Read};
 
 /// Ghosts of the curl.
 const REACH: usize = 2;
+/// The gain of the slip that is there over that of the slip before.
+const PRESENT: f64 = 1.5;
+/// $\lambda\Delta t$ of the passes at an impulsive start.
+const START_STRENGTH: f64 = 1e3;
 
-/// Momentum and its moment about the middle of the first body, taken from the flow.
+/// The integral of the acceleration, and of its moment about the middle of the first body.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Taken {
+pub(super) struct Pull {
     pub momentum: Vec3,
     pub moment: Vec3,
 }
 
-/// Bodies at a moment, and how strongly they stop the flow.
-#[derive(Clone, Copy)]
-pub(super) struct Stopping<'a> {
-    pub bodies: &'a [Body],
-    pub time: f64,
-    /// $\lambda\Delta t$.
-    pub strength: f64,
+impl Pull {
+    fn with(self, other: Self) -> Self {
+        Self {
+            momentum: add(self.momentum, other.momentum),
+            moment: add(self.moment, other.moment),
+        }
+    }
 }
 
-impl Stopping<'_> {
+/// Bodies at a moment.
+#[derive(Clone, Copy)]
+struct Bodies<'a> {
+    bodies: &'a [Body],
+    time: f64,
+}
+
+impl Bodies<'_> {
     /// Whether any body reaches the block or its ghosts.
-    pub fn touches(&self, domain: &Domain, block: BlockId) -> bool {
+    fn touch(&self, domain: &Domain, block: BlockId) -> bool {
         let h = domain.spacing(block.level);
         let half = (0.5 * BLOCK_SIDE as f64 + REACH as f64) * h;
         let corner = domain.corner(block);
@@ -44,118 +65,167 @@ impl Stopping<'_> {
         self.bodies.iter().any(|body| body.distance(middle, self.time) < reach)
     }
 
-    /// $u_l-u$ at a place.
+    /// The characteristic function of all bodies at a place, and the velocity of their material there.
     #[inline]
-    fn change(&self, x: Vec3, h: f64, u: Vec3) -> Vec3 {
-        let (mut total, mut towards) = (0.0, [0.0; 3]);
+    fn at(&self, x: Vec3, h: f64) -> Option<(f64, Vec3)> {
+        let (mut total, mut velocity) = (0.0, [0.0; 3]);
         for body in self.bodies {
             let inside = body.inside(x, self.time, h);
             if inside > 0.0 {
                 let own = body.velocity_at(x, self.time);
                 total += inside;
-                for c in 0..3 {
-                    towards[c] += inside * (own[c] - u[c]);
-                }
+                velocity = std::array::from_fn(|c| velocity[c] + inside * own[c]);
             }
         }
-        let factor = self.strength / (1.0 + self.strength * total);
-        towards.map(|c| factor * c)
+        (total > 0.0).then(|| (total, velocity.map(|c| c / total)))
+    }
+}
+
+/// How the acceleration follows from the slip.
+#[derive(Clone, Copy)]
+pub(super) struct Feedback<'a> {
+    now: Bodies<'a>,
+    /// The moment before, and the step since then.
+    before: Option<(Bodies<'a>, f64)>,
+    step: f64,
+    /// $\lambda\Delta t$.
+    strength: f64,
+    /// $\alpha$.
+    gain: f64,
+}
+
+impl Feedback<'_> {
+    /// Whether any body reaches the block or its ghosts, now or a moment before.
+    fn touches(&self, domain: &Domain, block: BlockId) -> bool {
+        self.now.touch(domain, block) || self.before.is_some_and(|(before, _)| before.touch(domain, block))
     }
 
-    /// $u_l-u$ on a block and its ghosts, component by component.
-    fn changes<T: Precision>(&self, domain: &Domain, offset: f64, input: &Ghosted<T>) -> [Vec<f64>; 3] {
-        let (side, width, h) = (input.side(), input.width() as f64, input.spacing());
-        let corner = domain.corner(input.block());
-        let mut changes = [0, 1, 2].map(|_| vec![0.0; side * side * side]);
-        let velocity = [input.values(0), input.values(1), input.values(2)];
-        let along = |axis: usize, c: usize| corner[axis] + (c as f64 - width + offset) * h;
-        for k in 0..side * side * side {
-            let x = [along(0, k % side), along(1, k / side % side), along(2, k / side / side)];
-            let u = [
-                velocity[0][k].to_f64(),
-                velocity[1][k].to_f64(),
-                velocity[2][k].to_f64(),
-            ];
-            let change = self.change(x, h, u);
-            for c in 0..3 {
-                changes[c][k] = change[c];
-            }
+    /// The acceleration at a place, from the one before and the velocities of this moment and the one before.
+    #[inline]
+    fn acceleration(&self, x: Vec3, h: f64, [last, u, previous]: [Vec3; 3]) -> Vec3 {
+        let Some((inside, held)) = self.now.at(x, h) else {
+            return [0.0; 3];
+        };
+        let present = match self.before {
+            Some(_) => PRESENT * self.gain / self.step,
+            None => self.gain / self.step,
+        };
+        let mut sum: Vec3 = std::array::from_fn(|c| last[c] - present * (u[c] - held[c]));
+        if let Some((before, step)) = self.before
+            && let Some((_, held)) = before.at(x, h)
+        {
+            let past = self.gain / step;
+            sum = std::array::from_fn(|c| sum[c] + past * (previous[c] - held[c]));
         }
-        changes
+        let share = self.strength * inside / (1.0 + self.strength * inside);
+        sum.map(|c| share * c)
     }
 }
 
 impl<T: Precision> Solver<T> {
-    /// What a penalisation over `step` takes from the flow as it is.
-    pub(super) fn taken(&self, step: f64) -> Result<Taken, Error> {
-        let (domain, offset) = (*self.grid.domain(), self.grid.wavelet().offset());
-        let stopping = Stopping {
-            bodies: &self.setup.bodies,
-            time: self.time,
+    fn feedback<'a>(&self, bodies: &'a [Body], step: f64) -> Feedback<'a> {
+        let at = |time: f64| Bodies { bodies, time };
+        Feedback {
+            now: at(self.time),
+            before: (self.last_step > 0.0).then(|| (at(self.time - self.last_step), self.last_step)),
+            step,
             strength: self.setup.lambda * step,
-        };
-        let about = self
-            .setup
-            .bodies
-            .first()
-            .map_or([0.0; 3], |body| body.centre(self.time));
-        let parts = self.grid.look_where(
-            &[Read::new(VELOCITY, 0)],
-            |block| stopping.touches(&domain, block),
-            |inputs| {
-                let changes = stopping.changes(&domain, offset, &inputs[0]);
-                sum_block(&domain, offset, &inputs[0], &changes, about)
-            },
-        )?;
-        let factor = self.setup.flow.relaxation;
-        let sum = parts.into_iter().flatten().fold(Taken::default(), |a, b| Taken {
-            momentum: add(a.momentum, b.momentum),
-            moment: add(a.moment, b.moment),
-        });
-        Ok(Taken {
-            momentum: sum.momentum.map(|c| factor * c),
-            moment: sum.moment.map(|c| factor * c),
-        })
+            gain: self.setup.flow.relaxation,
+        }
     }
 
-    /// Stops the flow in the bodies over `step`: vorticity changes by the curl of the change of velocity, and the
-    /// velocity by the change itself.
+    /// The integral of the acceleration that a step of this length would begin with.
+    pub(super) fn pull(&self, step: f64) -> Result<Pull, Error> {
+        let (domain, offset) = (*self.grid.domain(), self.grid.wavelet().offset());
+        let feedback = self.feedback(&self.setup.bodies, step);
+        let about = self.middle();
+        let parts = self.grid.look_where(
+            &[Read::new(FORCE, 0), Read::new(VELOCITY, 0), Read::new(PREVIOUS, 0)],
+            |block| feedback.now.touch(&domain, block),
+            |inputs| {
+                let (h, corner) = (inputs[0].spacing(), domain.corner(inputs[0].block()));
+                let mut sum = Pull::default();
+                for k in 0..BLOCK_POINTS {
+                    let x = place(corner, h, offset, k);
+                    let values = [0, 1, 2].map(|i| [0, 1, 2].map(|c| inputs[i].values(c)[k].to_f64()));
+                    sum = sum.with(moment_of(sub(x, about), feedback.acceleration(x, h, values)));
+                }
+                scaled(sum, h * h * h)
+            },
+        )?;
+        Ok(parts.into_iter().flatten().fold(Pull::default(), Pull::with))
+    }
+
+    /// Sets the acceleration for a step of this length; returns its integral.
+    fn set_force(&mut self, step: f64) -> Result<Pull, Error> {
+        let (domain, offset) = (*self.grid.domain(), self.grid.wavelet().offset());
+        let bodies = self.setup.bodies.clone();
+        let feedback = self.feedback(&bodies, step);
+        let about = self.middle();
+        let parts = self.grid.sweep_where(
+            &[Read::new(VELOCITY, 0), Read::new(PREVIOUS, 0)],
+            FORCE,
+            |block| feedback.touches(&domain, block),
+            |inputs, force| {
+                let (h, corner) = (inputs[0].spacing(), domain.corner(inputs[0].block()));
+                let mut sum = Pull::default();
+                for k in 0..BLOCK_POINTS {
+                    let x = place(corner, h, offset, k);
+                    let [u, previous] = [0, 1].map(|i| [0, 1, 2].map(|c| inputs[i].values(c)[k].to_f64()));
+                    let last = [0, 1, 2].map(|c| force[c * BLOCK_POINTS + k].to_f64());
+                    let next = feedback.acceleration(x, h, [last, u, previous]);
+                    for c in 0..3 {
+                        force[c * BLOCK_POINTS + k] = T::from_f64(next[c]);
+                    }
+                    sum = sum.with(moment_of(sub(x, about), next));
+                }
+                scaled(sum, h * h * h)
+            },
+        )?;
+        Ok(parts.into_iter().flatten().fold(Pull::default(), Pull::with))
+    }
+
+    /// The acceleration acts on the vorticity for a time.
+    pub(super) fn push(&mut self, time: f64) -> Result<(), Error> {
+        if self.setup.bodies.is_empty() {
+            return Ok(());
+        }
+        let domain = *self.grid.domain();
+        let bodies = self.setup.bodies.clone();
+        let now = Bodies {
+            bodies: &bodies,
+            time: self.time,
+        };
+        self.grid.sweep_where(
+            &[Read::new(FORCE, REACH)],
+            OMEGA,
+            |block| now.touch(&domain, block),
+            |inputs, output| add_curl(time, &inputs[0], output),
+        )?;
+        Ok(())
+    }
+
+    /// Bodies take hold for a step: the first half of what they do to the vorticity. The other half is `push` after transport.
     pub(super) fn penalise(&mut self, step: f64) -> Result<(), Error> {
         if self.setup.bodies.is_empty() {
             return Ok(());
         }
-        let (domain, offset) = (*self.grid.domain(), self.grid.wavelet().offset());
-        let bodies = self.setup.bodies.clone();
-        let stopping = Stopping {
-            bodies: &bodies,
-            time: self.time,
-            strength: self.setup.lambda * step,
-        };
-        let factor = self.setup.flow.relaxation;
-        self.grid.sweep_where(
-            &[Read::new(VELOCITY, REACH)],
-            OMEGA,
-            |block| stopping.touches(&domain, block),
-            |inputs, output| {
-                let changes = stopping.changes(&domain, offset, &inputs[0]);
-                add_curl(factor, &inputs[0], &changes, output);
-            },
-        )?;
-        self.grid.update_blocks(VELOCITY, |block, values| {
-            if !stopping.touches(&domain, block) {
-                return;
-            }
-            let (h, corner) = (domain.spacing(block.level), domain.corner(block));
-            for k in 0..BLOCK_POINTS {
-                let x = place(corner, h, offset, k);
-                let u = [0, 1, 2].map(|c| values[c * BLOCK_POINTS + k].to_f64());
-                let change = stopping.change(x, h, u);
-                for c in 0..3 {
-                    values[c * BLOCK_POINTS + k] += T::from_f64(change[c]);
-                }
-            }
-        })?;
-        Ok(())
+        self.held = self.set_force(step)?;
+        self.push(0.5 * step)
+    }
+
+    /// A pass of the impulsive start: stops what flow there is in the bodies, as far as one pass can.
+    pub(super) fn stop_at_once(&mut self) -> Result<(), Error> {
+        let step = START_STRENGTH / self.setup.lambda;
+        self.set_force(step)?;
+        self.push(step)?;
+        Ok(self.grid.values_mut(FORCE)?.fill(T::ZERO))
+    }
+
+    /// The middle of the first body.
+    fn middle(&self) -> Vec3 {
+        let first = self.setup.bodies.first();
+        first.map_or([0.0; 3], |body| body.centre(self.time))
     }
 }
 
@@ -170,44 +240,115 @@ pub(super) fn place(corner: Vec3, h: f64, offset: f64, k: usize) -> Vec3 {
     ]
 }
 
-/// Adds `factor` times the curl of `field`, given with ghosts, of fourth order.
-fn add_curl<T: Precision>(factor: f64, input: &Ghosted<T>, field: &[Vec<f64>; 3], output: &mut [T]) {
-    let (side, h) = (input.side(), input.spacing());
+fn moment_of(arm: Vec3, momentum: Vec3) -> Pull {
+    Pull {
+        momentum,
+        moment: cross(arm, momentum),
+    }
+}
+
+fn scaled(pull: Pull, factor: f64) -> Pull {
+    Pull {
+        momentum: pull.momentum.map(|c| factor * c),
+        moment: pull.moment.map(|c| factor * c),
+    }
+}
+
+/// Adds `factor` times the curl of a field, of fourth order.
+fn add_curl<T: Precision>(factor: f64, field: &Ghosted<T>, output: &mut [T]) {
+    let (side, h) = (field.side(), field.spacing());
     let strides = [1, side, side * side];
     for component in 0..3 {
         let (next, last) = ((component + 1) % 3, (component + 2) % 3);
+        let slope = |f: &[T], at: usize, s: usize| {
+            let near = f[at + s].to_f64() - f[at - s].to_f64();
+            let far = f[at + 2 * s].to_f64() - f[at - 2 * s].to_f64();
+            (8.0 * near - far) / (12.0 * h)
+        };
         for k in 0..BLOCK_POINTS {
             let point = [k % BLOCK_SIDE, k / BLOCK_SIDE % BLOCK_SIDE, k / BLOCK_SIDE / BLOCK_SIDE];
-            let at = input.index(point.map(|c| c as isize));
-            let slope = |from: usize, axis: usize| {
-                let (f, s) = (&field[from], strides[axis]);
-                (8.0 * (f[at + s] - f[at - s]) - (f[at + 2 * s] - f[at - 2 * s])) / (12.0 * h)
-            };
-            let curl = slope(last, next) - slope(next, last);
+            let at = field.index(point.map(|c| c as isize));
+            let curl = slope(field.values(last), at, strides[next]) - slope(field.values(next), at, strides[last]);
             let value = &mut output[component * BLOCK_POINTS + k];
             *value = T::from_f64(value.to_f64() + factor * curl);
         }
     }
 }
 
-/// The momentum and moment that the change takes from a block.
-fn sum_block<T: Precision>(
-    domain: &Domain,
-    offset: f64,
-    input: &Ghosted<T>,
-    changes: &[Vec<f64>; 3],
-    about: Vec3,
-) -> Taken {
-    let (h, corner) = (input.spacing(), domain.corner(input.block()));
-    let mut sum = Taken::default();
-    for k in 0..BLOCK_POINTS {
-        let taken = [0, 1, 2].map(|c| -changes[c][k]);
-        sum.momentum = add(sum.momentum, taken);
-        sum.moment = add(sum.moment, cross(sub(place(corner, h, offset, k), about), taken));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::{BodySettings, ShapeName};
+
+    const LAMBDA: f64 = 1e4;
+
+    fn ball() -> Body {
+        Body::new(&BodySettings {
+            shape: ShapeName::Sphere,
+            centre: [0.0; 3],
+            radius: Some(0.5),
+            radii: None,
+            size: None,
+            length: None,
+            tube: None,
+            axis: [0.0, 0.0, 1.0],
+            file: None,
+            scale: 1.0,
+            velocity: [0.0; 3],
+            turning: [0.0; 3],
+        })
+        .unwrap()
     }
-    let volume = h * h * h;
-    Taken {
-        momentum: sum.momentum.map(|c| volume * c),
-        moment: sum.moment.map(|c| volume * c),
+
+    /// Slip and acceleration along x after a time of one, in a flow that gains a velocity of one in that time and keeps the share
+    /// `kept` of what the body does.
+    fn held(kept: f64, step: f64, gain: f64) -> (f64, f64) {
+        let bodies = [ball()];
+        let now = Bodies {
+            bodies: &bodies,
+            time: 0.0,
+        };
+        let feedback = Feedback {
+            now,
+            before: Some((now, step)),
+            step,
+            strength: LAMBDA * step,
+            gain,
+        };
+        let (mut acceleration, mut slip, mut before) = ([0.0; 3], [0.0; 3], [0.0; 3]);
+        for _ in 0..(1.0 / step).round() as usize {
+            acceleration = feedback.acceleration([0.1; 3], 0.01, [acceleration, slip, before]);
+            before = slip;
+            slip[0] += step * (1.0 + kept * acceleration[0]);
+        }
+        (slip[0], acceleration[0])
+    }
+
+    #[test]
+    fn the_slip_that_is_left_is_that_of_brinkman_s_law_whatever_the_step() {
+        for kept in [0.5, 2.0 / 3.0, 1.0] {
+            for step in [0.02, 0.005] {
+                let (slip, acceleration) = held(kept, step, 1.3);
+                assert!(
+                    (acceleration * kept + 1.0).abs() < 1e-6,
+                    "{kept} {step}: {acceleration}"
+                );
+                let brinkman = 1.0 / (0.65 * LAMBDA * kept);
+                assert!((slip / brinkman - 1.0).abs() < 1e-3, "{kept} {step}: {slip} {brinkman}");
+            }
+        }
+    }
+
+    #[test]
+    fn feedback_is_stable_over_the_whole_range_of_relaxation() {
+        for gain in [0.25, 1.5] {
+            for kept in [0.4, 1.0] {
+                let (slip, acceleration) = held(kept, 0.002, gain);
+                assert!(
+                    (acceleration * kept + 1.0).abs() < 1e-3,
+                    "{gain} {kept}: {slip} {acceleration}"
+                );
+            }
+        }
     }
 }

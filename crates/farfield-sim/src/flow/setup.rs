@@ -6,6 +6,11 @@ use crate::case::{Case, Flow, FlowRing, GridSettings, PrecisionName, RemeshName}
 use crate::vec3::{Vec3, norm, scale};
 use farfield_grid::{Domain, MAX_LEVEL, RemeshKernel};
 
+/// The vorticity of an impulsive start lies in a sheet of about this variance, in squared spacings.
+const SHEET_VARIANCE: f64 = 0.17;
+/// A sheet is never taken to be older than this, in lengths over speed: then the layer is not resolved.
+const OLDEST_SHEET: f64 = 0.05;
+
 /// The numbers a flow runs with.
 #[derive(Debug, Clone)]
 pub struct Setup {
@@ -35,6 +40,8 @@ pub struct Setup {
     pub lambda: f64,
     /// The relative error of velocities.
     pub tolerance: f64,
+    /// How old a layer is that is as thick as the sheet with which bodies start; 0 without bodies.
+    pub sheet_age: f64,
 }
 
 /// The key that is wrong, and why.
@@ -136,7 +143,14 @@ impl Setup {
         let area = flow
             .area
             .unwrap_or_else(|| bodies.iter().map(|body| body.frontal_area(along)).sum());
+        let sheet_age = if bodies.is_empty() {
+            0.0
+        } else {
+            let layer = SHEET_VARIANCE * domain.spacing(grid.level).powi(2) / (2.0 * viscosity);
+            layer.min(OLDEST_SHEET * length / speed)
+        };
         Ok(Self {
+            sheet_age,
             lambda: flow.penalisation * speed / length,
             kernel: match flow.remesh {
                 RemeshName::M4 => RemeshKernel::M4Prime,
@@ -225,10 +239,10 @@ fn check_numbers(flow: &Flow, grid: &GridSettings) -> Result<(), Wrong> {
         positive("flow.area", area)?;
     }
     positive("flow.penalisation", flow.penalisation)?;
-    if !(0.5..2.0).contains(&flow.relaxation) {
+    if !(0.25..=1.5).contains(&flow.relaxation) {
         return Err((
             "flow.relaxation".to_owned(),
-            format!("{} is outside 0.5 to 2", flow.relaxation),
+            format!("{} is outside 0.25 to 1.5", flow.relaxation),
         ));
     }
     if flow.start_passes == 0 || flow.start_passes > 100 {

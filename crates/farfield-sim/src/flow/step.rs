@@ -7,8 +7,6 @@ use farfield::report::Interactions;
 use farfield_grid::poisson::{Accuracy, Method, Poisson, Precision, Report};
 use std::time::Instant;
 
-/// $\lambda\Delta t$ of the passes at an impulsive start.
-const START_STRENGTH: f64 = 1e3;
 /// Vorticity that fades at the ends of the box is worth a remark from this share on.
 const FADED: f64 = 1e-4;
 
@@ -17,8 +15,8 @@ impl<T: Precision> Solver<T> {
     pub(super) fn step(&mut self, step: f64, number: u64) -> Result<Vec<String>, Error> {
         let begin = Instant::now();
         let mut remarks = Vec::new();
+        self.impulse_before = self.now.map_or([0.0; 3], |moment| moment.sums.impulse);
         self.penalise(step)?;
-        self.impulse_after = self.impulse()?;
         [self.work.lost_moving, self.work.lost_spreading] = self.transport(step)?;
         self.work.faded = self.fade()?;
         if self.work.faded > FADED {
@@ -31,6 +29,7 @@ impl<T: Precision> Solver<T> {
         if every > 0 && number.is_multiple_of(every) {
             self.clean()?;
         }
+        self.push(0.5 * step)?;
         if number.is_multiple_of(self.setup.grid.adapt_every) && self.adapt()?.capped {
             let (most, wanted) = (self.most_blocks(), self.setup.grid.most_blocks);
             let why = if most < wanted {
@@ -76,9 +75,8 @@ impl<T: Precision> Solver<T> {
         }
         for _ in 0..self.setup.flow.start_passes {
             self.solve_velocity()?;
-            self.penalise(START_STRENGTH / self.setup.lambda)?;
+            self.stop_at_once()?;
         }
-        self.impulse_after = self.impulse()?;
         Ok(())
     }
 

@@ -54,13 +54,14 @@ impl<T: Precision> Solver<T> {
         if self.last_step == 0.0 && self.setup.bodies.is_empty() {
             self.look_ahead(step)?;
         }
+        let viscosity = self.viscosity_over(step);
         self.velocity_at_middle(step)?;
         let [before, _] = self.grid.integrals(OMEGA)?;
-        self.stretch_and_diffuse(0.5 * step)?;
+        self.stretch_and_diffuse(0.5 * step, viscosity)?;
         let [spread, _] = self.grid.integrals(OMEGA)?;
         self.advect(step)?;
         let [moved, _] = self.grid.integrals(OMEGA)?;
-        self.stretch_and_diffuse(0.5 * step)?;
+        self.stretch_and_diffuse(0.5 * step, viscosity)?;
         // What level jumps took goes back to where there is vorticity.
         let balance = self.grid.restore_integrals(OMEGA, &before)?;
         let moving = balance.share(&moved, &spread);
@@ -68,24 +69,29 @@ impl<T: Precision> Solver<T> {
         Ok([moving, spreading])
     }
 
+    /// The mean viscosity over the coming step: none while the layer on a body that started at once would be thinner than the
+    /// sheet with which it began.
+    fn viscosity_over(&self, step: f64) -> f64 {
+        let acting = |time: f64| (time - self.setup.sheet_age).max(0.0);
+        self.setup.viscosity * (acting(self.time + step) - acting(self.time)) / step
+    }
+
     /// Stretching and diffusion over a time, by the midpoint rule, in as many sub-steps as diffusion on the finest level
     /// needs to be stable.
-    fn stretch_and_diffuse(&mut self, step: f64) -> Result<(), Error> {
+    fn stretch_and_diffuse(&mut self, step: f64, viscosity: f64) -> Result<(), Error> {
         let h = self.grid.finest_spacing();
-        let fourier = self.setup.viscosity * step * LARGEST_LAPLACIAN / (2.0 * h * h);
+        let fourier = viscosity * step * LARGEST_LAPLACIAN / (2.0 * h * h);
         let parts = (fourier / DIFFUSION_SAFETY).ceil().max(1.0) as u32;
         let part = step / f64::from(parts);
         for _ in 0..parts {
-            self.grid
-                .vorticity_rates(OMEGA, VELOCITY, self.setup.viscosity, RATES)?;
+            self.grid.vorticity_rates(OMEGA, VELOCITY, viscosity, RATES)?;
             let half = T::from_f64(0.5 * part);
             self.grid.combine(CARRIED, [OMEGA, RATES], |middle, [now, rates]| {
                 for k in 0..middle.len() {
                     middle[k] = now[k] + half * rates[k];
                 }
             })?;
-            self.grid
-                .vorticity_rates(CARRIED, VELOCITY, self.setup.viscosity, RATES)?;
+            self.grid.vorticity_rates(CARRIED, VELOCITY, viscosity, RATES)?;
             let whole = T::from_f64(part);
             self.grid.combine(OMEGA, [RATES], |now, [rates]| {
                 for k in 0..now.len() {
