@@ -159,6 +159,13 @@ impl<T: Real> Fmm<T> {
         if elsewhere >= self.lists.leaves.len() {
             return;
         }
+        if elsewhere == 0
+            && let Some(mut mutual) = self.mutual.take()
+        {
+            seconds.time(Phase::P2p, || self.p2p_mutual(&mut mutual, strengths, sums));
+            self.mutual = Some(mutual);
+            return;
+        }
         seconds.time(Phase::P2p, || {
             self.over_leaf_groups(sums, |leaves, mut sums| {
                 for row in leaves {
@@ -193,7 +200,7 @@ impl<T: Real> Fmm<T> {
     }
 
     /// Calls `work` with each group of leaves and the sums of their targets.
-    fn over_leaf_groups(&self, sums: &mut [T], work: impl Fn(Range<usize>, &mut [T]) + Sync) {
+    pub(super) fn over_leaf_groups(&self, sums: &mut [T], work: impl Fn(Range<usize>, &mut [T]) + Sync) {
         let rows = self.sum_rows();
         let first_target = |k: usize| self.tree.nodes[self.lists.leaves[k] as usize].targets.start as usize;
         let start = |g: usize| rows * first_target(self.leaf_groups[g]);

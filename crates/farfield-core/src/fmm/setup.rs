@@ -1,5 +1,6 @@
 //! Tables and memory of an FMM evaluation, made once per plan.
 
+use super::mutual::Mutual;
 use super::operators::{LeafPoints, Placement, strengths_scratch};
 use crate::expansion::coefficient_count;
 use crate::expansion::harmonics::Recurrence;
@@ -13,7 +14,6 @@ use crate::tree::lists::{SHIFTS, shift_of};
 use crate::tree::octree::Node;
 use crate::tree::{Lists, Octree};
 use crate::tuning::truncation::class_of;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Points in tree order.
@@ -116,6 +116,8 @@ pub(crate) struct Fmm<T: Real> {
     /// Leaves in groups: `lists.leaves[leaf_groups[g]..leaf_groups[g + 1]]`.
     pub leaf_groups: Vec<usize>,
     pub scratch: ScratchPool<T>,
+    /// Pairs of leaves that are met once; `None` where all are met from each side.
+    pub mutual: Option<Mutual<T>>,
 }
 
 /// Boxes per piece of P2M work; fewer make more work for the threads, as leaves may hold many points.
@@ -133,57 +135,51 @@ pub(crate) struct Moves {
 
 /// For each level, the moves from its boxes into pieces of their parents.
 fn upward_moves(tree: &Octree) -> Vec<Vec<Moves>> {
-    by_level(tree, M2M_PARENTS, |parents, children, moves| {
-        for (k, parent) in parents.clone().enumerate() {
+    by_level(tree, |parents, children| {
+        in_pieces(parents, M2M_PARENTS, |k, parent, moves| {
             for child in tree.nodes[parent].children.clone() {
                 let node = &tree.nodes[child as usize];
                 if !node.sources.is_empty() {
                     let from = child - children.start as u32;
-                    let to = (k % M2M_PARENTS) as u32;
-                    moves[k / M2M_PARENTS].by_octant[node.octant as usize].push((from, to));
+                    moves.by_octant[node.octant as usize].push((from, k));
                 }
             }
-        }
-        parents.len()
+        })
     })
 }
 
 /// For each level, the moves from the parents into pieces of its boxes.
 fn downward_moves(tree: &Octree) -> Vec<Vec<Moves>> {
-    by_level(tree, L2L_CHILDREN, |parents, children, moves| {
-        for (k, child) in children.clone().enumerate() {
+    by_level(tree, |parents, children| {
+        in_pieces(children, L2L_CHILDREN, |k, child, moves| {
             let node = &tree.nodes[child];
             if !node.targets.is_empty() {
                 let from = node.parent - parents.start as u32;
-                let to = (k % L2L_CHILDREN) as u32;
-                moves[k / L2L_CHILDREN].by_octant[node.octant as usize].push((from, to));
+                moves.by_octant[node.octant as usize].push((from, k));
             }
-        }
-        children.len()
+        })
     })
 }
 
-/// Calls `fill(parents, children, moves)` for each level but the root's; it returns the number of target boxes, `piece` of
-/// which make a piece.
-fn by_level(
-    tree: &Octree,
-    piece: usize,
-    fill: impl Fn(&Range<usize>, &Range<usize>, &mut Vec<Moves>) -> usize + Sync,
-) -> Vec<Vec<Moves>> {
-    (0..tree.levels.len())
-        .into_par_iter()
-        .map(|level| {
-            if level == 0 {
-                return Vec::new();
-            }
-            let (parents, children) = (&tree.levels[level - 1], &tree.levels[level]);
-            let mut moves = Vec::new();
-            moves.resize_with(parents.len().max(children.len()).div_ceil(piece), Moves::default);
-            let targets = fill(parents, children, &mut moves);
-            moves.truncate(targets.div_ceil(piece));
-            moves
-        })
-        .collect()
+/// `moves(parents, children)` for each level but the root's.
+fn by_level(tree: &Octree, moves: impl Fn(&Range<usize>, &Range<usize>) -> Vec<Moves>) -> Vec<Vec<Moves>> {
+    let mut levels = vec![Vec::new()];
+    levels.extend(tree.levels.windows(2).map(|pair| moves(&pair[0], &pair[1])));
+    levels
+}
+
+/// The moves of boxes in pieces: `add(number in its piece, box, moves of the piece)` for each box. The pieces of a level are
+/// shared among threads: the deepest level has nearly all boxes.
+fn in_pieces(boxes: &Range<usize>, piece: usize, add: impl Fn(u32, usize, &mut Moves) + Sync + Send) -> Vec<Moves> {
+    const PIECES_OF_TASK: usize = 8;
+    map(boxes.len().div_ceil(piece), PIECES_OF_TASK, |k| {
+        let mut moves = Moves::default();
+        let first = boxes.start + k * piece;
+        for at in first..(first + piece).min(boxes.end) {
+            add((at - first) as u32, at, &mut moves);
+        }
+        moves
+    })
 }
 
 /// Squared core sizes in tree order.
@@ -221,6 +217,8 @@ pub(crate) struct FmmInput<'a, T> {
     pub sources: &'a [[T; 3]],
     pub targets: Option<&'a [[T; 3]]>,
     pub size2: SortedSizes<T>,
+    /// Whether pairs of leaves may be met once for both: there is a loop for them, and sources are the targets.
+    pub meets_once: bool,
 }
 
 impl<T: Real> Fmm<T> {
@@ -236,6 +234,7 @@ impl<T: Real> Fmm<T> {
             sources,
             targets,
             size2,
+            meets_once,
         } = input;
         let streams = vectors * pairs.kernel.form().expansions();
         let mut m2l_direction = vec![u16::MAX; SHIFTS];
@@ -249,6 +248,7 @@ impl<T: Real> Fmm<T> {
         let ends = Ends::new(&pairs, order, streams);
         let expansions = tree.nodes.len() * streams * coefficient_count(order);
         let leaf_groups = group_leaves(&tree, &lists);
+        let mutual = meets_once.then(|| Mutual::new(&tree, &lists, &pairs)).flatten();
         Self {
             simd,
             pairs,
@@ -273,6 +273,7 @@ impl<T: Real> Fmm<T> {
             locals: zeroed(T::ZERO, expansions),
             leaf_groups,
             scratch: ScratchPool::new(ends.scratch),
+            mutual,
             tree,
             lists,
         }

@@ -5,7 +5,7 @@
 use super::Output;
 use super::description::{Description, Form};
 use super::pair::{Pair, inverse_distance, norm2};
-use crate::p2p::{Block, FULL, Pairs};
+use crate::p2p::{Block, FULL, MutualBlock, MutualPair, Pairs};
 use crate::simd::{Lanes, Real, SimdLevel};
 
 /// The kernel.
@@ -27,6 +27,28 @@ pub(super) fn add_pairs<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &Block<T
     }
 }
 
+/// The loops over pairs that act on each other, each met once; of a potential, and of one with its gradient.
+pub(super) fn add_mutual<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &MutualBlock<T, 3>, sums: [&mut [T]; 2]) {
+    match pairs.derivatives {
+        0 => block.with_accuracy::<CoulombPotential, 1>(simd, pairs.accuracy, sums),
+        _ => block.with_accuracy::<CoulombGradient, 4>(simd, pairs.accuracy, sums),
+    }
+}
+
+/// What a pair costs that is met once for both of its points, where one met from each side costs one; `None` where that
+/// is never less. Measured with leaves of 57 points; NEON is taken to be like AVX2.
+pub(super) fn mutual_cost<T: Real>(simd: SimdLevel, derivatives: usize) -> Option<f64> {
+    let double = T::EPSILON < 1e-10;
+    match (simd.name(), derivatives) {
+        ("avx512" | "avx2" | "neon", 0) if double => Some(0.68),
+        // The sums of a gradient need more registers than AVX-512 has: 0.9 in double, 1.06 in single precision.
+        ("avx2" | "neon", 1) if double => Some(0.78),
+        // In single precision as much with small leaves, three quarters with large ones.
+        ("avx512" | "avx2" | "neon", 0) | ("avx2" | "neon", 1) => Some(1.0),
+        _ => None,
+    }
+}
+
 /// `q/r`
 struct CoulombPotential;
 /// `q/r` and its gradient
@@ -39,6 +61,24 @@ impl Pair<3, 1, 1> for CoulombPotential {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], [q]: [V; 1], _: V, sums: &mut [V; 1]) {
         sums[0] = q.mul_add(inverse_distance::<V, A, SKIP>(norm2(d)), sums[0]);
+    }
+}
+
+impl MutualPair<3, 1> for CoulombPotential {
+    const ODD: [bool; 1] = [false];
+    #[inline(always)]
+    fn unit<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], _: V) -> [V; 1] {
+        [inverse_distance::<V, A, SKIP>(norm2(d))]
+    }
+}
+
+impl MutualPair<3, 4> for CoulombGradient {
+    const ODD: [bool; 4] = [false, true, true, true];
+    #[inline(always)]
+    fn unit<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], _: V) -> [V; 4] {
+        let inverse = inverse_distance::<V, A, SKIP>(norm2(d));
+        let cube = inverse.neg_mul_add(inverse, V::zero()) * inverse;
+        [inverse, cube * d[0], cube * d[1], cube * d[2]]
     }
 }
 

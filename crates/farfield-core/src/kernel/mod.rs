@@ -47,7 +47,7 @@ pub(crate) use far::{FarOutputs, FarSources, Side};
 pub use gravity::Softening;
 pub(crate) use pair::Pair;
 
-use crate::p2p::{Block, Pairs};
+use crate::p2p::{Block, MutualBlock, Pairs};
 use crate::simd::{Real, SimdLevel};
 use std::fmt;
 
@@ -194,6 +194,21 @@ impl Kernel {
             Kernel::CoulombDipoles => dipole::add_pairs(pairs, simd, block, sums),
             Kernel::BiotSavart { core } => biot_savart::add_pairs(core, pairs, simd, block, sums),
         }
+    }
+
+    /// What a pair costs that is met once for both of its points, where one met from each side costs one; `None` where there
+    /// is no such loop, or it never pays.
+    pub(crate) fn mutual_cost<T: Real>(pairs: &Pairs, simd: SimdLevel) -> Option<f64> {
+        match pairs.kernel {
+            Kernel::Coulomb => coulomb::mutual_cost::<T>(simd, pairs.derivatives),
+            Kernel::Gravity { .. } if !pairs.softened => coulomb::mutual_cost::<T>(simd, pairs.derivatives),
+            _ => None,
+        }
+    }
+
+    /// Adds the sums over pairs that act on each other; only where [`Kernel::mutual_cost`] is known.
+    pub(crate) fn add_mutual<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &MutualBlock<T, 3>, sums: [&mut [T]; 2]) {
+        coulomb::add_mutual(pairs, simd, block, sums);
     }
 
     /// How many of so many vectors of strengths the loops over pairs take at once.

@@ -5,9 +5,9 @@
     reason = "a constant condition of its own leaves out what is never called"
 )]
 
-use super::Size2;
 use super::block::Sources;
-use crate::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
+use super::{FULL, Size2};
+use crate::simd::{Lanes, MAX_LANES, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -31,6 +31,33 @@ pub(crate) struct MutualBlock<'a, T, const D: usize> {
 const TOGETHER: usize = 64;
 
 impl<T: Real, const D: usize> MutualBlock<'_, T, D> {
+    /// [`MutualBlock::at`], of ranges that do not touch and of a pair that takes roots of squared distances alone, to `accuracy`.
+    /// Distances too small for the range of narrow vectors ([`Lanes::Narrow`]) leave sums that are not finite.
+    pub fn with_accuracy<P: MutualPair<D, O>, const O: usize>(
+        &self,
+        simd: SimdLevel,
+        accuracy: RsqrtAccuracy,
+        sums: [&mut [T]; 2],
+    ) {
+        match accuracy {
+            RsqrtAccuracy::Estimate => self.narrow::<P, O, { RsqrtAccuracy::Estimate as u8 }>(simd, sums),
+            RsqrtAccuracy::Newton => self.narrow::<P, O, { RsqrtAccuracy::Newton as u8 }>(simd, sums),
+            RsqrtAccuracy::Cubic => self.narrow::<P, O, { RsqrtAccuracy::Cubic as u8 }>(simd, sums),
+            RsqrtAccuracy::Full => self.narrow::<P, O, FULL>(simd, sums),
+        }
+    }
+
+    fn narrow<P: MutualPair<D, O>, const O: usize, const A: u8>(&self, simd: SimdLevel, sums: [&mut [T]; 2]) {
+        let (block, pair) = (self, PhantomData);
+        let task = NarrowTask::<T, P, D, O, A> {
+            block,
+            simd,
+            sums,
+            pair,
+        };
+        dispatch(simd, task);
+    }
+
     /// Adds to `sums[r][k * n + i]` sum `k` of the i-th of the n points of range `r`.
     pub fn at<P: MutualPair<D, O>, const O: usize, const A: u8>(&self, simd: SimdLevel, sums: [&mut [T]; 2]) {
         let (block, pair) = (self, PhantomData);
@@ -54,8 +81,40 @@ impl<T: Real, P: MutualPair<D, O>, const D: usize, const O: usize, const A: u8, 
     type Output = ();
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
-        let [first, second] = self.block.ranges.clone();
-        let [sums, others] = self.sums;
+        self.block.run::<V, P, O, A, SKIP>(self.sums);
+    }
+}
+
+/// A loop of [`MutualBlock::with_accuracy`], compiled for every level at which it is the cheapest that will do.
+struct NarrowTask<'a, 'b, T, P, const D: usize, const O: usize, const A: u8> {
+    block: &'a MutualBlock<'b, T, D>,
+    simd: SimdLevel,
+    sums: [&'a mut [T]; 2],
+    pair: PhantomData<P>,
+}
+
+impl<T: Real, P: MutualPair<D, O>, const D: usize, const O: usize, const A: u8> Vectorized<T>
+    for NarrowTask<'_, '_, T, P, D, O, A>
+{
+    type Output = ();
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>>(self) {
+        if const { RsqrtAccuracy::is_never_chosen::<V, A>() } {
+            // The exact loop is there anyway.
+            self.block.narrow::<P, O, FULL>(self.simd, self.sums);
+        } else {
+            self.block.run::<V::Narrow, P, O, A, false>(self.sums);
+        }
+    }
+}
+
+impl<T: Real, const D: usize> MutualBlock<'_, T, D> {
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>, P: MutualPair<D, O>, const O: usize, const A: u8, const SKIP: bool>(
+        &self,
+        [sums, others]: [&mut [T]; 2],
+    ) {
+        let [first, second] = self.ranges.clone();
         let mut start = second.start;
         while start < second.end {
             let together = start..(start + TOGETHER).min(second.end);
@@ -67,32 +126,22 @@ impl<T: Real, P: MutualPair<D, O>, const D: usize, const O: usize, const A: u8, 
                 if const { V::LANES > 1 && O <= 2 } {
                     if left > V::LANES {
                         let count = left.min(2 * V::LANES);
-                        self.block
-                            .meet::<V, P, O, A, 2, SKIP>(at, count, &together, &mut received, sums);
+                        self.meet::<V, P, O, A, 2, SKIP>(at, count, &together, &mut received, sums);
                         at += 2 * V::LANES;
                         continue;
                     }
                 }
-                self.block
-                    .meet::<V, P, O, A, 1, SKIP>(at, left.min(V::LANES), &together, &mut received, sums);
+                self.meet::<V, P, O, A, 1, SKIP>(at, left.min(V::LANES), &together, &mut received, sums);
                 at += V::LANES;
             }
-            for j in 0..together.len() {
-                for k in 0..O {
-                    let out = &mut others[k * second.len() + start - second.start + j];
-                    *out = if P::ODD[k] {
-                        *out - received[j][k].sum()
-                    } else {
-                        *out + received[j][k].sum()
-                    };
-                }
+            for k in 0..O {
+                let out = &mut others[k * second.len() + start - second.start..][..together.len()];
+                add_received::<V, O>(&received, k, P::ODD[k], out);
             }
             start += TOGETHER;
         }
     }
-}
 
-impl<T: Real, const D: usize> MutualBlock<'_, T, D> {
     /// `B` registers of points of the first range, from `at` on, of which `count` are real, meet some of the second.
     #[inline(always)]
     fn meet<V: Lanes<Elem = T>, P: MutualPair<D, O>, const O: usize, const A: u8, const B: usize, const SKIP: bool>(
@@ -155,5 +204,28 @@ impl<T: Real, const D: usize> MutualBlock<'_, T, D> {
                 total.write_partial(out, real);
             }
         }
+    }
+}
+
+/// Adds (or, if `odd`, subtracts) the sums over the lanes of sum `k`, of as many points at a time as there are lanes.
+#[inline(always)]
+fn add_received<V: Lanes, const O: usize>(received: &[[V; O]; TOGETHER], k: usize, odd: bool, out: &mut [V::Elem]) {
+    for first in (0..out.len()).step_by(V::LANES) {
+        let mut rows = [std::ptr::null(); MAX_LANES];
+        for l in 0..V::LANES {
+            rows[l] = (&raw const received[first + l][k]).cast::<V::Elem>();
+        }
+        let mut columns = [V::zero(); MAX_LANES];
+        // SAFETY: every row is a vector of LANES numbers; TOGETHER is a multiple of LANES.
+        unsafe { V::gather_rows(&rows, V::LANES, &mut columns) };
+        let mut total = columns[0];
+        for l in 1..V::LANES {
+            total = total + columns[l];
+        }
+        let out = &mut out[first..];
+        let count = out.len().min(V::LANES);
+        let before = V::from_slice_partial(out, count, V::Elem::ZERO);
+        let after = if odd { before - total } else { before + total };
+        after.write_partial(out, count);
     }
 }

@@ -148,7 +148,7 @@ impl<'a, T: Real> Sum<'a, T> {
         let pair = self.pair_cost(pairs);
         let rates = Rates {
             pair,
-            leaf_pair: pair,
+            leaf_pair: pair * self.mutual_cost(pairs).unwrap_or(1.0),
             ..self.rates_here(pairs)
         };
         let demand = Demand {
@@ -164,6 +164,20 @@ impl<'a, T: Real> Sum<'a, T> {
                 .map(|elsewhere| elsewhere.point),
         };
         shape::propose(coverage, &demand, self.profile.of::<T>())
+    }
+
+    /// Whether leaves act on each other as their own kind, so that pairs may be met once for both.
+    fn meets_once(&self) -> bool {
+        self.targets.is_none() && self.vectors == 1 && self.elsewhere.is_none()
+    }
+
+    /// What a pair between leaves costs that is met once, where one met from each side costs one; `None` where all are met
+    /// from each side.
+    pub(super) fn mutual_cost(&self, pairs: &Pairs) -> Option<f64> {
+        let simd = self.simd.unwrap_or_else(SimdLevel::best);
+        self.meets_once()
+            .then(|| Kernel::mutual_cost::<T>(pairs, simd))
+            .flatten()
     }
 
     /// What operations cost a thread.
@@ -284,6 +298,7 @@ impl<'a, T: Real> Sum<'a, T> {
             m2l_orders: far.m2l_orders,
             sources: self.sources,
             targets: self.targets,
+            meets_once: self.mutual_cost(&pairs).is_some(),
         });
         let mut plan = Plan::new(&self, Engine::Tree(Box::new(engine)), parameters, notes);
         plan.costs = NearAndFar {

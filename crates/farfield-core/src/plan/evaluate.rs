@@ -108,6 +108,15 @@ pub struct Plan<T: Real> {
 }
 
 impl<T: Real> Plan<T> {
+    /// The engine of a method with a tree.
+    #[cfg(test)]
+    pub(crate) fn tree_engine(&mut self) -> Option<&mut Fmm<T>> {
+        match &mut self.engine {
+            Engine::Direct(_) => None,
+            Engine::Tree(fmm) => Some(fmm),
+        }
+    }
+
     pub(super) fn new(sum: &Sum<T>, engine: Engine<T>, mut parameters: Parameters, notes: Vec<String>) -> Self {
         let (sources, targets) = (sum.sources.len(), sum.targets.map_or(sum.sources.len(), <[_]>::len));
         let (rank, simd) = match &engine {

@@ -3,6 +3,7 @@
 use super::{Method, Sum};
 use crate::error::Error;
 use crate::expansion::coefficient_count;
+use crate::fmm::mutual::COPIES;
 use crate::kernel::Sizes;
 use crate::machine::available_memory;
 use crate::p2p::Pairs;
@@ -111,7 +112,9 @@ impl<T: Real> Sum<'_, T> {
         let plan = FIXED
             + shared
             + if method.has_tree() {
-                self.tree_memory(counts, method, proposal)
+                let met_once = self.mutual_cost(pairs).is_some() && counts.targets.is_none();
+                let copies = if met_once { COPIES } else { 0.0 };
+                self.tree_memory(counts, method, proposal) + number * copies * targets * sums
             } else {
                 number * 3.0 * points
             };

@@ -1,5 +1,6 @@
 //! From the caller's order to the engine's and back.
 
+use crate::pages::zeroed;
 use crate::parallel::{for_chunks, for_segments, map_pieces};
 use crate::simd::Real;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -28,13 +29,16 @@ pub(crate) fn gather<T: Real>(out: &mut [T], permutation: Option<&[u32]>, from: 
 
 /// Where each of the caller's points is in the engine's order.
 pub(crate) fn ranks(permutation: &[u32]) -> Vec<u32> {
-    let rank: Vec<AtomicU32> = (0..permutation.len()).map(|_| AtomicU32::new(0)).collect();
+    // Fresh memory is first touched by the threads that fill it.
+    let mut rank = zeroed(0u32, permutation.len());
+    // SAFETY: an `AtomicU32` has the size, alignment and valid values of a `u32`; the slice is borrowed for ourselves alone.
+    let places = unsafe { std::slice::from_raw_parts(rank.as_mut_ptr().cast::<AtomicU32>(), rank.len()) };
     map_pieces(permutation.len(), POINTS, |piece| {
         for k in piece {
-            rank[permutation[k] as usize].store(k as u32, Relaxed);
+            places[permutation[k] as usize].store(k as u32, Relaxed);
         }
     });
-    rank.into_iter().map(AtomicU32::into_inner).collect()
+    rank
 }
 
 /// From blocks, sum by sum, to `rows` sums target by target. Block `k` of `count` begins with the target `start(k)`.

@@ -41,7 +41,9 @@ pub fn sort_by_key(pairs: &mut [Keyed], scratch: &mut [Keyed], bits: u32) {
         (from, to) = (to, from);
     }
     if passes % 2 == 1 {
-        to.copy_from_slice(from);
+        for_chunks(to, PARALLEL_FROM, &|k, out| {
+            out.copy_from_slice(&from[k * PARALLEL_FROM..][..out.len()]);
+        });
     }
 }
 

@@ -219,7 +219,8 @@ impl<T: Precision> Solver<T> {
         let step = START_STRENGTH / self.setup.lambda;
         self.set_force(step)?;
         self.push(step)?;
-        Ok(self.grid.values_mut(FORCE)?.fill(T::ZERO))
+        self.grid.values_mut(FORCE)?.fill(T::ZERO);
+        Ok(())
     }
 
     /// The middle of the first body.
