@@ -61,7 +61,7 @@ pub(super) const COLUMNS: [&str; 27] = [
 ];
 
 impl<T: Precision> Solver<T> {
-    /// Forces at this moment, to second order in the step; zero before the first.
+    /// Forces at this moment; zero before the first.
     pub(super) fn forces(&self, sums: &Sums) -> Result<Forces, Error> {
         if self.setup.bodies.is_empty() || self.last_step == 0.0 {
             return Ok(Forces::default());
