@@ -287,7 +287,8 @@ mod tests {
                 }
             }
         }
-        assert!(checked > 0 || SimdLevel::available().len() == 1);
+        // Without vectors, as on some machines or where the environment asks for it, leaves are chosen too small for that.
+        assert!(checked > 0 || SimdLevel::best().name() == "scalar");
     }
 
     fn assert_close(a: &[f64], b: &[f64], name: &str) {
