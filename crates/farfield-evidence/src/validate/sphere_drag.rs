@@ -155,7 +155,7 @@ fn claims(courses: &[(&Resolution, Course)]) -> Vec<Claim> {
             .collect();
         claims.push(Claim {
             text: format!("drag from {what}: errors fall with the resolution: {errors:.4?}"),
-            holds: errors.first() > errors.last(),
+            holds: errors.windows(2).all(|pair| pair[1] < pair[0]),
         });
     }
     if let Some((finest, course)) = courses.last() {
