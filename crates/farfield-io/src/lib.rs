@@ -2,7 +2,7 @@
 //!
 //! * [`read_points`], [`read_targets`] and [`read_strengths`] find positions and their charges
 //!   (or masses, or vector strengths) in any of the three formats.
-//! * [`read_table`] reads everything a file holds, by name.
+//! * [`read_table`] reads everything a file holds, by name, and [`read_particles`] that of a `.vtp` as well.
 //! * [`write_arrays`] writes named arrays in the format that the file's extension asks for.
 //! * [`vtk`] writes points and grids with fields, for viewers.
 //! * [`write_text_atomically`] and [`write_bytes_atomically`] write anything else, [`AtomicFile`]
@@ -52,5 +52,5 @@ pub use error::Error;
 pub use npy::NpyProblem;
 pub use points::{PointsFile, read_points, read_points_dim, read_targets, read_targets_dim};
 pub use strengths::read_strengths;
-pub use table::{Table, read_table};
+pub use table::{Table, read_particles, read_table};
 pub use write::write_arrays;

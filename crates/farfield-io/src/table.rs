@@ -7,7 +7,7 @@ use crate::csv::{self, Names};
 use crate::file_format::FileFormat;
 use crate::npy;
 use crate::npz::Archive;
-use crate::{Array, Error, NamedArray};
+use crate::{Array, Error, NamedArray, vtk};
 
 /// The name of an array in a file that gives it none.
 const UNNAMED: &str = "values";
@@ -42,6 +42,19 @@ impl Table {
             [] => None,
         }
     }
+}
+
+/// Reads points with what is known about them: the arrays of the points of a `.vtp`, every array of any other file that
+/// [`read_table`] reads.
+///
+/// # Errors
+/// As [`read_table`] and [`vtk::read_vtp`].
+pub fn read_particles(path: impl AsRef<Path>) -> Result<Table, Error> {
+    let path = path.as_ref();
+    let is_vtp = path
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("vtp"));
+    if is_vtp { vtk::read_vtp(path) } else { read_table(path) }
 }
 
 /// Reads every array of a file: all arrays of an `.npz`, all columns of a `.csv` with a line of

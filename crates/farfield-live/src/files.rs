@@ -2,8 +2,8 @@
 
 use crate::Error;
 use crate::still::{Still, StillCloud};
-use farfield_io::vtk::{read_vtp, read_vtu};
-use farfield_io::{Array, read_points, read_table};
+use farfield_io::vtk::read_vtu;
+use farfield_io::{Array, read_particles, read_points, read_table};
 use farfield_sim::model::Volume;
 use farfield_sim::vec3::{Vec3, norm};
 use std::path::Path;
@@ -38,10 +38,7 @@ pub fn read_file(path: &Path) -> Result<Still, Error> {
 /// # Errors
 /// [`Error::Read`] if it cannot be read, [`Error::File`] if there are none.
 pub fn read_cloud(path: &Path, name: &str) -> Result<StillCloud, Error> {
-    let is_vtp = path
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("vtp"));
-    let table = if is_vtp { read_vtp(path)? } else { read_table(path)? };
+    let table = read_particles(path)?;
     let known = ["points", "sources", "positions", "targets"];
     let Some((at, points)) = known.iter().find_map(|name| Some((*name, table.get(name)?))) else {
         return table_of_points(path);

@@ -191,16 +191,8 @@ impl Essential {
         };
         let pack = |parcel: &Parcel| {
             let mut writer = Writer::default();
-            if vectors == 1 {
-                writer.rows(own.strengths, components, &parcel.points);
-            } else {
-                let numbers: Vec<T> = parcel
-                    .points
-                    .iter()
-                    .flat_map(|index| row(*index as usize).map(|at| own.strengths[at]))
-                    .collect();
-                writer.consecutive(&numbers);
-            }
+            let numbers = parcel.points.iter().flat_map(|index| row(*index as usize));
+            writer.consecutive(&numbers.map(|at| own.strengths[at]).collect::<Vec<T>>());
             for node in &parcel.places {
                 let mut sums = vec![0.0; vectors * components];
                 for index in tree.points_of(*node) {

@@ -26,8 +26,8 @@ impl Route {
         let counts: Vec<u64> = cuts.windows(2).map(|pair| (pair[1] - pair[0]) as u64).collect();
         let origins = ranks.transpose(&counts).into_iter().enumerate();
         let mut places = vec![0; sorted.permutation.len()];
-        for (place, point) in sorted.permutation.iter().zip(0..) {
-            places[*place as usize] = point;
+        for (point, place) in sorted.permutation.iter().zip(0..) {
+            places[*point as usize] = place;
         }
         Self {
             permutation: sorted.permutation,

@@ -23,37 +23,34 @@ impl Writer {
 
     /// Numbers in the precision of the sum.
     pub fn values<T: Real>(&mut self, values: impl ExactSizeIterator<Item = T>) {
-        let (width, start) = (size_of::<T>(), self.bytes.len());
-        self.bytes.resize(start + width * values.len(), 0);
-        let places = self.bytes[start..].chunks_exact_mut(width);
-        places.zip(values).for_each(|(place, value)| put(place, value));
+        let places = self.room(values.len() * size_of::<T>());
+        put_all(places, values);
+    }
+
+    /// Places for so many bytes.
+    fn room(&mut self, bytes: usize) -> &mut [u8] {
+        let start = self.bytes.len();
+        self.bytes.resize(start + bytes, 0);
+        &mut self.bytes[start..]
     }
 
     /// Numbers that lie one after the other.
     pub fn consecutive<T: Real>(&mut self, values: &[T]) {
-        let (width, start) = (size_of::<T>(), self.bytes.len());
-        self.bytes.resize(start + width * values.len(), 0);
-        let pieces = self.bytes[start..]
-            .par_chunks_mut(width * ROWS)
-            .zip(values.par_chunks(ROWS));
-        pieces.for_each(|(places, values)| {
-            let places = places.chunks_exact_mut(width);
-            places.zip(values).for_each(|(place, value)| put(place, *value));
-        });
+        let pieces = self.room(size_of_val(values)).par_chunks_mut(size_of::<T>() * ROWS);
+        let values = values.par_chunks(ROWS);
+        pieces
+            .zip(values)
+            .for_each(|(places, values)| put_all(places, values.iter().copied()));
     }
 
     /// Rows of `columns` numbers: those of `values` that `picked` names, in its sequence.
     pub fn rows<T: Real>(&mut self, values: &[T], columns: usize, picked: &[u32]) {
-        let (width, start) = (columns * size_of::<T>(), self.bytes.len());
-        self.bytes.resize(start + width * picked.len(), 0);
-        let pieces = self.bytes[start..]
-            .par_chunks_mut(width * ROWS)
-            .zip(picked.par_chunks(ROWS));
-        pieces.for_each(|(places, picked)| {
+        let width = columns * size_of::<T>();
+        let pieces = self.room(width * picked.len()).par_chunks_mut(width * ROWS);
+        pieces.zip(picked.par_chunks(ROWS)).for_each(|(places, picked)| {
             for (places, row) in places.chunks_exact_mut(width).zip(picked) {
                 let row = &values[*row as usize * columns..][..columns];
-                let places = places.chunks_exact_mut(size_of::<T>());
-                places.zip(row).for_each(|(place, value)| put(place, *value));
+                put_all(places, row.iter().copied());
             }
         });
     }
@@ -67,11 +64,13 @@ impl Writer {
 /// Rows that a thread takes at once.
 const ROWS: usize = 1 << 13;
 
-fn put<T: Real>(place: &mut [u8], value: T) {
-    if size_of::<T>() == 4 {
-        place.copy_from_slice(&(value.to_f64() as f32).to_ne_bytes());
-    } else {
-        place.copy_from_slice(&value.to_f64().to_ne_bytes());
+fn put_all<T: Real>(places: &mut [u8], values: impl Iterator<Item = T>) {
+    for (place, value) in places.chunks_exact_mut(size_of::<T>()).zip(values) {
+        if size_of::<T>() == 4 {
+            place.copy_from_slice(&(value.to_f64() as f32).to_ne_bytes());
+        } else {
+            place.copy_from_slice(&value.to_f64().to_ne_bytes());
+        }
     }
 }
 

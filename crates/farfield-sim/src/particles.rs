@@ -4,7 +4,7 @@
 
 use crate::error::CaseError;
 use crate::vec3::Vec3;
-use farfield_io::{Array, Table, read_table, vtk};
+use farfield_io::{Array, Table, read_particles};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -45,16 +45,7 @@ impl Particles {
             column: None,
             message: format!("{key}.file: {message}"),
         };
-        let is_vtp = file
-            .file
-            .extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case("vtp"));
-        let table = if is_vtp {
-            vtk::read_vtp(&file.file)
-        } else {
-            read_table(&file.file)
-        };
-        let table = table.map_err(|error| wrong(error.to_string()))?;
+        let table = read_particles(&file.file).map_err(|error| wrong(error.to_string()))?;
         let mut particles = Self {
             path: file.file.clone(),
             table,
