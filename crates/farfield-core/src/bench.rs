@@ -6,6 +6,7 @@
 use crate::error::Error;
 use crate::expansion::coefficient_count;
 use crate::expansion::harmonics::Recurrence;
+use crate::expansion::mirror::{self, IMAGES, Mirrored};
 use crate::expansion::translation::{self, Translations};
 use crate::fmm::operators::{LeafPoints, Placement, add_sources, add_values, workspace_len};
 use crate::kernel::{Core, FarOutputs, Kernel, Side};
@@ -94,6 +95,11 @@ pub enum Benchmark {
         /// Its order.
         order: usize,
     },
+    /// Seconds of one M2L translation among eight from mirrored sources into one box.
+    MirroredM2l {
+        /// Its order.
+        order: usize,
+    },
     /// Seconds of one M2M translation.
     M2m {
         /// Its order.
@@ -136,6 +142,7 @@ impl Benchmark {
                 leaves,
             } => pair_rate::<T>(level, kernel, derivatives, tolerance, leaf, leaves),
             Benchmark::M2l { order } => dispatch::<T, _>(level, TranslationLoop(Kind::M2l, order)),
+            Benchmark::MirroredM2l { order } => dispatch::<T, _>(level, MirroredLoop { level, order }),
             Benchmark::M2m { order } => dispatch::<T, _>(level, TranslationLoop(Kind::M2m, order)),
             Benchmark::L2l { order } => dispatch::<T, _>(level, TranslationLoop(Kind::L2l, order)),
             Benchmark::Point {
@@ -257,6 +264,48 @@ fn translate<V: Lanes>(tables: &Translations<V::Elem>, directions: usize, order:
         targets.fill(V::Elem::ZERO);
     });
     seconds / (directions * batches * V::LANES) as f64
+}
+
+struct MirroredLoop {
+    level: SimdLevel,
+    order: usize,
+}
+
+impl<T: Real> Vectorized<T> for MirroredLoop {
+    type Output = f64;
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>>(self) -> f64 {
+        translate_mirrored::<V::Broad>(self)
+    }
+}
+
+#[inline(always)]
+fn translate_mirrored<V: Lanes>(MirroredLoop { level, order }: MirroredLoop) -> f64 {
+    let count = coefficient_count(order);
+    let shift = [2, 1, 1];
+    let set = mirror::set_of(shift);
+    let orders = std::array::from_fn(|k| (k == set).then_some(order));
+    let matrices = Mirrored::new(level, &Translations::m2l(order, &[shift]), |_| 0, &orders);
+    let boxes = 128;
+    let sources = vec![V::Elem::ONE; IMAGES * boxes * count];
+    let mut targets = vec![V::Elem::ZERO; boxes * count];
+    let mut workspace = vec![V::zero(); mirror::workspace_len(order)];
+    let seconds = best_of!({
+        for batch in 0..boxes / V::LANES {
+            let (mut from, mut to) = ([[0; MAX_LANES]; IMAGES], [0; MAX_LANES]);
+            for l in 0..V::LANES {
+                let target = batch * V::LANES + l;
+                to[l] = target * count;
+                for (image, from) in from.iter_mut().enumerate() {
+                    from[l] = (target * IMAGES + image) * count;
+                }
+            }
+            let to = &to[..V::LANES];
+            matrices.apply::<V>(set, order, &sources, &from, &mut targets, to, &mut workspace);
+        }
+        targets.fill(V::Elem::ZERO);
+    });
+    seconds / (boxes * IMAGES) as f64
 }
 
 /// The operators between points and an expansion.

@@ -115,6 +115,15 @@ impl<T: Copy + Default + Send> ScratchPool<T> {
         }
     }
 
+    /// Makes room for `length` values in each buffer.
+    pub fn enlarge(&mut self, length: usize) {
+        for slot in &mut self.slots {
+            let buffer = slot.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let length = length.max(buffer.len());
+            buffer.resize(length, T::default());
+        }
+    }
+
     /// Lends a buffer to `work`.
     pub fn with<R>(&self, work: impl FnOnce(&mut [T]) -> R) -> R {
         let slot = rayon::current_thread_index().map_or(0, |k| 1 + k) % self.slots.len();

@@ -106,6 +106,13 @@ fn translations<T: Real>(level: SimdLevel, rate: Rate) -> Vec<OperatorRate> {
             translation_instructions(order, false),
         ));
     }
+    for order in [4, 6, 8, 10, 12, 16] {
+        let seconds = Benchmark::MirroredM2l { order }.measure::<T>(level);
+        let coefficients = coefficient_count(order) as f64;
+        // Of eight together: three sums or differences for each coefficient of each, and one product.
+        let instructions = coefficients * (3.0 + coefficients / 8.0);
+        rates.push(rate(format!("m2l of 8 mirrored order {order}"), seconds, instructions));
+    }
     for order in [6, 12] {
         for (name, what) in [("m2m", Benchmark::M2m { order }), ("l2l", Benchmark::L2l { order })] {
             let seconds = what.measure::<T>(level);

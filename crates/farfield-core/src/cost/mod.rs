@@ -10,6 +10,7 @@
 pub mod bricks;
 mod gpu;
 mod level_costs;
+pub(crate) mod mirror;
 pub mod plane;
 mod profile;
 pub mod space;
@@ -28,6 +29,8 @@ pub struct Work {
     pub pairs_of_leaf: f64,
     /// M2L translations: their order, and how many.
     pub translations: Vec<(usize, f64)>,
+    /// The part of all sources that may act on a box inside a volume which boxes have: mirrored ones are translated together.
+    pub fill: f64,
     /// Boxes with expansions, and the highest order of these.
     pub boxes: (usize, f64),
     /// Points times coefficients of P2M, L2P, P2L and M2P.
@@ -118,9 +121,9 @@ impl Rates {
     pub fn fmm(&self, work: &Work) -> f64 {
         let near = (work.pairs * self.leaf_pair).max(work.pairs_of_leaf * self.leaf_pair_alone);
         let highest = work.boxes.0;
-        let of = |order: usize| self.translation.of(order, highest);
+        let of = |order: usize| self.translation.among(order, highest, work.fill);
         let m2l = work.translations.iter().map(|(order, count)| count * of(*order));
-        let at_boxes = work.boxes.1 * self.box_translations * of(highest);
+        let at_boxes = work.boxes.1 * self.box_translations * self.translation.of(highest, highest);
         let points = work.point_coefficients * self.point_coefficient + work.points * self.point + work.cuts * self.cut;
         let boxes = work.tests * self.test + work.leaves * self.leaf + work.levels * self.level;
         self.fmm_start + near + m2l.sum::<f64>() + at_boxes + points + boxes
@@ -164,6 +167,15 @@ impl Translation {
             }
         }
     }
+
+    /// Nanoseconds of one among many, where boxes have the part `fill` of the sources that may act on them: in space those that are mirror
+    /// images of one another may be translated together.
+    pub fn among(&self, order: usize, highest: usize, fill: f64) -> f64 {
+        match *self {
+            Self::InSpace(rotation) => mirror::in_volume(rotation, order, fill),
+            _ => self.of(order, highest),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -176,6 +188,7 @@ mod tests {
             pairs: 1e3,
             pairs_of_leaf: 10.0,
             translations: vec![(1, 3.0), (2, 1.0)],
+            fill: 0.0,
             boxes: (2, 5.0),
             point_coefficients: 7.0,
             points: 11.0,

@@ -28,6 +28,7 @@ impl EvenFmm {
             pairs,
             pairs_of_leaf: pairs / leaves,
             translations: vec![(order, translations)],
+            fill: 0.0,
             boxes: (order, leaves),
             point_coefficients: (1.0 + (1.0 - by_point) * near) * order as f64 * points,
             points,

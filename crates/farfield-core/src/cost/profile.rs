@@ -1,7 +1,7 @@
 //! How long each operator takes on a machine.
 
 use super::level_costs;
-use super::{Rates, Translation};
+use super::{Rates, Translation, mirror};
 use crate::kernel::Form;
 use crate::simd::{Real, SimdLevel};
 
@@ -173,7 +173,12 @@ impl OperatorCosts {
         }
     }
 
-    /// One M2L translation of the given order.
+    /// One M2L translation of a class among many, where boxes have the part `fill` of the sources that may act on them.
+    pub(crate) fn m2l_in_class(&self, class: usize, order: usize, fill: f64) -> f64 {
+        mirror::in_class(self.m2l, class, order, fill)
+    }
+
+    /// One M2L translation of the given order, alone.
     pub fn m2l(&self, order: usize) -> f64 {
         Translation::InSpace(self.m2l).of(order, order)
     }

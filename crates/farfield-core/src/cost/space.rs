@@ -34,6 +34,7 @@ impl EvenFmm<'_> {
                 .translations()
                 .map(|(order, count)| (order, streams * count))
                 .collect(),
+            fill: fill_of(self.dimension),
             boxes: (self.highest, streams),
             point_coefficients: self.points * self.coefficients_of_point(),
             points: self.points,
@@ -45,10 +46,12 @@ impl EvenFmm<'_> {
     /// Points a leaf should hold for pairs and expansions together to cost least; or, where pairs are summed elsewhere
     /// meanwhile and each point takes `beside` nanoseconds there besides, for both to take equally long.
     pub fn best_leaf_mean(&self, rates: &Rates, beside: Option<f64>) -> f64 {
-        let of = |order: usize| rates.translation.of(order, self.highest);
+        let fill = fill_of(self.dimension);
+        let of = |order: usize| rates.translation.among(order, self.highest, fill);
         let translations = self.translations();
         let m2l: f64 = translations.map(|(order, count)| count * of(order)).sum();
-        let per_box = self.streams * (m2l + rates.box_translations * of(self.highest));
+        let moves = rates.box_translations * rates.translation.of(self.highest, self.highest);
+        let per_box = self.streams * (m2l + moves);
         let per_point = self.coefficients_of_point() * rates.point_coefficient;
         let pairs = self.neighbours() * self.pair_runs * rates.leaf_pair;
         best_mean(pairs, per_box, per_point, beside)
@@ -66,7 +69,7 @@ impl EvenFmm<'_> {
     /// The translations of a leaf of one stream, those of all coarser levels shared among the leaves: order and number.
     fn translations(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let finer = 2f64.powf(-self.dimension);
-        let share = (6f64.powf(self.dimension) - 3f64.powf(self.dimension)) / 189.0;
+        let share = fill_of(self.dimension);
         let last = self.orders.len().saturating_sub(1);
         let levels = self.orders.iter().enumerate().map(move |(level, orders)| {
             let here = share * finer.powi(level as i32);
@@ -80,9 +83,14 @@ impl EvenFmm<'_> {
 }
 
 /// Shifts of each class among the 189 boxes that act on one; of shifts by three boxes along an axis, half.
-const SHIFTS: [f64; CLASSES] = [
+pub(super) const SHIFTS: [f64; CLASSES] = [
     6.0, 24.0, 24.0, 12.0, 24.0, 8.0, 3.0, 12.0, 12.0, 12.0, 24.0, 12.0, 3.0, 6.0, 6.0, 1.0,
 ];
+
+/// The part of those 189 boxes that points of a dimension fill.
+pub fn fill_of(dimension: f64) -> f64 {
+    (6f64.powf(dimension) - 3f64.powf(dimension)) / 189.0
+}
 
 /// Points a box should hold where it costs `per_box` nanoseconds and each of its points `per_point` besides `pairs`
 /// nanoseconds for every point it holds.

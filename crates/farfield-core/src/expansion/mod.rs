@@ -17,10 +17,11 @@
 //!
 //! # Files
 //! `harmonics` evaluates the basis, `rotation` builds rotation matrices, `translation` applies
-//! rotate-shift-rotate translations to many boxes at once, `derivative` differentiates expansions.
+//! rotate-shift-rotate translations to many boxes at once, `mirror` those from mirrored sources by one product, `derivative` differentiates expansions.
 
 pub(crate) mod derivative;
 pub(crate) mod harmonics;
+pub(crate) mod mirror;
 #[cfg(test)]
 pub(crate) mod oracle;
 pub(crate) mod rotation;

@@ -188,7 +188,7 @@ impl<T: Real> Translations<T> {
             &self.coaxial.above
         };
 
-        gather(sources, source_starts, degrees);
+        gather_boxes(sources, source_starts, degrees);
         turn_azimuth(order, &direction.azimuth, degrees);
         turn_polar_forward(order, &polar.forward, degrees, orders);
         shift_along_axis(order, self.order, coaxial, orders, degrees);
@@ -254,18 +254,31 @@ impl LnFactorials {
     }
 }
 
+/// Column by column, coefficients of the boxes that start there.
 #[inline(always)]
-fn gather<V: Lanes>(sources: &[V::Elem], starts: &[usize], columns: &mut [V]) {
+fn gather_boxes<V: Lanes>(sources: &[V::Elem], starts: &[usize], columns: &mut [V]) {
     let count = columns.len();
-    let rows: [*const V::Elem; MAX_LANES] =
-        // Lanes without a box repeat the first one; nobody reads their results.
-        std::array::from_fn(|l| sources[starts[if l < starts.len() { l } else { 0 }]..][..count].as_ptr());
+    // Lanes without a box repeat the first one; nobody reads their results.
+    gather(columns, |l| {
+        &sources[starts[if l < starts.len() { l } else { 0 }]..][..count]
+    });
+}
+
+/// Column by column, the rows that `row` gives for each lane.
+#[inline(always)]
+pub(super) fn gather<'a, V: Lanes>(columns: &mut [V], row: impl Fn(usize) -> &'a [V::Elem])
+where
+    V::Elem: 'a,
+{
+    let count = columns.len();
+    let rows: [*const V::Elem; MAX_LANES] = std::array::from_fn(|l| row(l)[..count].as_ptr());
     // SAFETY: each row was sliced to `count` values.
     unsafe { V::gather_rows(&rows, count, columns) }
 }
 
+/// Adds columns to the boxes that start there.
 #[inline(always)]
-fn scatter_add<V: Lanes>(columns: &[V], targets: &mut [V::Elem], starts: &[usize]) {
+pub(super) fn scatter_add<V: Lanes>(columns: &[V], targets: &mut [V::Elem], starts: &[usize]) {
     let count = columns.len();
     if starts.len() >= V::LANES {
         let mut rows = [std::ptr::null_mut(); MAX_LANES];

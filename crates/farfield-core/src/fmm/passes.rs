@@ -12,7 +12,6 @@ use crate::p2p::{Block, PairSums, Sources, columns};
 use crate::parallel::for_segments;
 use crate::report::{Phase, Seconds};
 use crate::simd::{Lanes, MAX_LANES, Real, Vectorized, as_lanes, dispatch};
-use crate::tree::lists::M2lBlock;
 use std::ops::Range;
 
 impl<T: Real> Fmm<T> {
@@ -63,32 +62,6 @@ impl<T: Real> Fmm<T> {
             );
         }
         self.multipoles = multipoles;
-    }
-
-    /// M2L: every block of target boxes collects from its sources, shift by shift.
-    pub(crate) fn m2l(&mut self) {
-        let stride = self.box_stride();
-        let mut locals = std::mem::take(&mut self.locals);
-        let blocks = &self.lists.m2l;
-        let start = |k: usize| blocks[k].targets.start * stride;
-        let first = blocks
-            .first()
-            .map_or(locals.len(), |block| block.targets.start * stride);
-        locals[..first].fill(T::ZERO);
-        for_segments(&mut locals[first..], 0..blocks.len(), &start, &|k, piece| {
-            self.scratch.with(|scratch| {
-                dispatch::<T, _>(
-                    self.simd,
-                    M2l {
-                        fmm: self,
-                        block: &blocks[k],
-                        locals: piece,
-                        scratch,
-                    },
-                );
-            });
-        });
-        self.locals = locals;
     }
 
     /// P2L: sources of larger leaves into the locals of boxes that do not touch them.
@@ -358,63 +331,6 @@ impl<T: Real> Vectorized<T> for Translate<'_, T> {
                 }
             }
         }
-    }
-}
-
-struct M2l<'a, T: Real> {
-    fmm: &'a Fmm<T>,
-    block: &'a M2lBlock,
-    locals: &'a mut [T],
-    scratch: &'a mut [T],
-}
-
-impl<T: Real> Vectorized<T> for M2l<'_, T> {
-    type Output = ();
-    #[inline(always)]
-    fn run<V: Lanes<Elem = T>>(self) {
-        let Self {
-            fmm,
-            block,
-            locals,
-            scratch,
-        } = self;
-        // The piece reaches up to the next block, so this also clears boxes that nothing acts on.
-        locals.fill(T::ZERO);
-        for (shift, pairs) in block.by_shift() {
-            for batch in pairs.chunks(V::Broad::LANES) {
-                if batch.len() > V::LANES {
-                    m2l_batch::<V::Broad>(fmm, block, shift, batch, locals, scratch);
-                } else {
-                    m2l_batch::<V>(fmm, block, shift, batch, locals, scratch);
-                }
-            }
-        }
-    }
-}
-
-/// M2L of at most `LANES` pairs of boxes that share a shift.
-#[inline(always)]
-fn m2l_batch<V: Lanes>(
-    fmm: &Fmm<V::Elem>,
-    block: &M2lBlock,
-    shift: usize,
-    batch: &[(u32, u32)],
-    locals: &mut [V::Elem],
-    scratch: &mut [V::Elem],
-) {
-    let workspace = as_lanes::<V>(scratch, translation::workspace_len(fmm.order));
-    let (stride, coefficients) = (fmm.box_stride(), coefficient_count(fmm.order));
-    let order = fmm.m2l_orders[block.level as usize][shift] as usize;
-    let direction = fmm.m2l_direction[shift] as usize;
-    for stream in 0..fmm.streams() {
-        let mut starts = [[0; MAX_LANES]; 2];
-        for (l, (target, source)) in batch.iter().enumerate() {
-            starts[0][l] = *source as usize * stride + stream * coefficients;
-            starts[1][l] = (*target as usize - block.targets.start) * stride + stream * coefficients;
-        }
-        let (sources, targets) = (&starts[0][..batch.len()], &starts[1][..batch.len()]);
-        fmm.m2l
-            .apply::<V>(direction, order, &fmm.multipoles, sources, locals, targets, workspace);
     }
 }
 

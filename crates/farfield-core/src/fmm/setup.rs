@@ -1,5 +1,6 @@
 //! Tables and memory of an FMM evaluation, made once per plan.
 
+use super::m2l::Ways;
 use super::mutual::Mutual;
 use super::operators::{LeafPoints, Placement, strengths_scratch};
 use crate::expansion::coefficient_count;
@@ -105,6 +106,10 @@ pub(crate) struct Fmm<T: Real> {
     pub m2l: Translations<T>,
     pub l2l: Translations<T>,
     pub m2l_direction: Vec<u16>,
+    /// Nanoseconds of a translation by rotations, see [`crate::cost::OperatorCosts::m2l`].
+    pub m2l_cost: [f64; 3],
+    /// How each block of M2L work is translated.
+    pub m2l_ways: Ways<T>,
     pub m2m_moves: Vec<Vec<Moves>>,
     pub l2l_moves: Vec<Vec<Moves>>,
     pub multipole_sources: FarSources<T>,
@@ -214,6 +219,7 @@ pub(crate) struct FmmInput<'a, T> {
     pub lists: Lists,
     pub order: usize,
     pub m2l_orders: Vec<[u8; SHIFTS]>,
+    pub m2l_cost: [f64; 3],
     pub sources: &'a [[T; 3]],
     pub targets: Option<&'a [[T; 3]]>,
     pub size2: SortedSizes<T>,
@@ -231,6 +237,7 @@ impl<T: Real> Fmm<T> {
             lists,
             order,
             m2l_orders,
+            m2l_cost,
             sources,
             targets,
             size2,
@@ -245,6 +252,8 @@ impl<T: Real> Fmm<T> {
         let source_points = SortedPoints::new(sources, &tree.source_permutation, &tree, |node| node.sources.clone());
         let target_points = targets
             .map(|targets| SortedPoints::new(targets, &tree.target_permutation, &tree, |node| node.targets.clone()));
+        let m2l = Translations::m2l(order, &shift_vectors);
+        let m2l_ways = Ways::new(simd, &lists.m2l, &m2l_orders, m2l_cost, streams, &m2l, &m2l_direction);
         let ends = Ends::new(&pairs, order, streams);
         let expansions = tree.nodes.len() * streams * coefficient_count(order);
         let leaf_groups = group_leaves(&tree, &lists);
@@ -260,9 +269,10 @@ impl<T: Real> Fmm<T> {
             size2,
             recurrence: Recurrence::new(order + 2),
             m2m: Translations::m2m(order),
-            m2l: Translations::m2l(order, &shift_vectors),
+            m2l,
             l2l: Translations::l2l(order),
             m2l_direction,
+            m2l_cost,
             m2m_moves: upward_moves(&tree),
             l2l_moves: downward_moves(&tree),
             multipole_sources: ends.multipole_sources,
@@ -272,7 +282,8 @@ impl<T: Real> Fmm<T> {
             multipoles: zeroed(T::ZERO, expansions),
             locals: zeroed(T::ZERO, expansions),
             leaf_groups,
-            scratch: ScratchPool::new(ends.scratch),
+            scratch: ScratchPool::new(ends.scratch.max(m2l_ways.scratch())),
+            m2l_ways,
             mutual,
             tree,
             lists,
@@ -283,6 +294,7 @@ impl<T: Real> Fmm<T> {
     pub fn set_orders(&mut self, order: usize, m2l_orders: Vec<[u8; SHIFTS]>) {
         self.m2l_orders = m2l_orders;
         if order == self.order {
+            self.choose_m2l_ways();
             return;
         }
         self.order = order;
@@ -299,9 +311,24 @@ impl<T: Real> Fmm<T> {
         self.local_outputs = ends.local_outputs;
         self.multipole_outputs = ends.multipole_outputs;
         self.scratch = ScratchPool::new(ends.scratch);
+        self.choose_m2l_ways();
         let expansions = self.tree.nodes.len() * self.box_stride();
         self.multipoles = zeroed(T::ZERO, expansions);
         self.locals = zeroed(T::ZERO, expansions);
+    }
+
+    fn choose_m2l_ways(&mut self) {
+        let streams = self.streams();
+        self.m2l_ways = Ways::new(
+            self.simd,
+            &self.lists.m2l,
+            &self.m2l_orders,
+            self.m2l_cost,
+            streams,
+            &self.m2l,
+            &self.m2l_direction,
+        );
+        self.scratch.enlarge(self.m2l_ways.scratch());
     }
 
     /// Bytes more that expansions of another order would take.

@@ -296,6 +296,7 @@ impl<'a, T: Real> Sum<'a, T> {
             lists: far.lists,
             order: far.order,
             m2l_orders: far.m2l_orders,
+            m2l_cost: self.profile.of::<T>().m2l,
             sources: self.sources,
             targets: self.targets,
             meets_once: self.mutual_cost(&pairs).is_some(),

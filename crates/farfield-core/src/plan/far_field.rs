@@ -7,8 +7,9 @@ use crate::fmm::setup::SortedPoints;
 use crate::machine::available_memory;
 use crate::simd::Real;
 use crate::tree::Octree;
-use crate::tree::lists::{Lists, SHIFTS, Thresholds};
+use crate::tree::lists::{Lists, SHIFTS, Thresholds, shift_of};
 use crate::treecode;
+use crate::tuning::class_of;
 use crate::tuning::orders::{self, Orders, PointShape, Work};
 use crate::tuning::shape::Proposal;
 
@@ -125,19 +126,22 @@ impl FarField {
     /// Nanoseconds that one thread needs for everything but pairs.
     pub fn cost<T: Real>(&self, sum: &Sum<T>, tree: &Octree) -> f64 {
         let costs = sum.profile.of::<T>();
+        let boxes = tree.nodes.len() as f64;
+        let fill = (self.lists.counts.m2l as f64 / (189.0 * boxes)).min(1.0);
         let m2l: f64 = self
             .lists
             .m2l
             .iter()
             .flat_map(|block| {
                 let orders = &self.m2l_orders[block.level as usize];
-                let cost =
-                    |(shift, pairs): (usize, &[(u32, u32)])| pairs.len() as f64 * costs.m2l(usize::from(orders[shift]));
-                block.by_shift().map(cost)
+                block.by_shift().filter_map(move |(shift, pairs)| {
+                    let class = class_of(shift_of(shift))?;
+                    Some(pairs.len() as f64 * costs.m2l_in_class(class, usize::from(orders[shift]), fill))
+                })
             })
             .sum();
         // Each box is moved to its parent, and its parent to it.
-        let moves = 2.0 * tree.nodes.len() as f64 * costs.m2l(self.order);
+        let moves = 2.0 * boxes * costs.m2l(self.order);
         let counts = &self.lists.counts;
         let points = (sum.sources.len() + sum.target_count()) as f64 + (counts.m2p + counts.p2l) as f64;
         let per_point = coefficient_count(self.order) as f64 * costs.point_coefficient;

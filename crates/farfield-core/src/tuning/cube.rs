@@ -35,7 +35,8 @@ pub fn cube_orders(
     costs: &OperatorCosts,
 ) -> CubeOrders {
     let depth = ((points / leaf_mean).max(1.0).log2() / 3.0).clamp(2.0, 10.0);
-    let work = Work::of_uniform_cube(points, depth, core);
+    let mut work = Work::of_uniform_cube(points, depth, core);
+    work.fill = 0.0; // each translation alone, on a graphics processor
     let orders = choose(
         &work,
         derivatives,

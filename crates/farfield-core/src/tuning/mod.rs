@@ -13,4 +13,5 @@ pub(crate) mod truncation;
 pub use crate::cost::{DeviceRates, MachineProfile, OperatorCosts, PairRates, PlaneCosts};
 pub use crate::treecode::tuning::choose as treecode_parameters;
 pub use cube::{CubeOrders, cube_orders};
+pub(crate) use truncation::shift_of_class;
 pub use truncation::{CLASSES, class_of};

@@ -7,6 +7,7 @@
 
 use super::truncation::{CLASSES, class_of, shift_of_class, truncation_error};
 use crate::cost::OperatorCosts;
+use crate::cost::space::fill_of;
 use crate::expansion::{MAX_ORDER, coefficient_count};
 use crate::simd::Real;
 use crate::tree::lists::{SHIFTS, shift_of};
@@ -49,6 +50,9 @@ pub struct Work {
     pub near_derivatives: [f64; 3],
     /// That of the set of points: 3 where they fill a volume.
     pub dimension: f64,
+    /// The part of the sources that may act on a box inside a volume which boxes have: mirrored ones are translated together. Zero where
+    /// they are not, on a graphics processor.
+    pub fill: f64,
 }
 
 /// What is known of the points of a tree.
@@ -132,6 +136,7 @@ impl Work {
             near,
             near_derivatives: near_derivatives(tree, lists, sources, targets, shape.core),
             dimension: shape.dimension,
+            fill: fill_of(shape.dimension),
         }
     }
 
@@ -182,6 +187,7 @@ impl Work {
             near: vec![near],
             near_derivatives: near_derivatives.map(|sum| points * sum),
             dimension: 3.0,
+            fill: 1.0,
         }
     }
 
@@ -513,7 +519,8 @@ fn choices(work: &Work, derivatives: &[usize], tolerance: f64, costs: &OperatorC
                     let positive = (pairs * mean + crowded * worst) * scale / plain;
                     errors = [errors[0].max(random), errors[1].max(positive)];
                 }
-                [level.translations[class] * costs.m2l(order), errors[0], errors[1]]
+                let cost = costs.m2l_in_class(class, order, work.fill);
+                [level.translations[class] * cost, errors[0], errors[1]]
             };
             choices.push(Choice {
                 level: at,

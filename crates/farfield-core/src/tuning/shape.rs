@@ -1,7 +1,7 @@
 //! The size of the boxes.
 
 use super::orders::{Work, choose};
-use crate::cost::space::{EvenFmm, capacity_of};
+use crate::cost::space::{EvenFmm, capacity_of, fill_of};
 use crate::cost::{OperatorCosts, Rates};
 use crate::points::Random;
 use crate::simd::Real;
@@ -153,7 +153,8 @@ pub fn propose(coverage: &Coverage, demand: &Demand, costs: &OperatorCosts) -> P
     let mut mean = 40.0;
     let (mut order, mut m2l_cost, mut cost) = (4, 100.0, f64::INFINITY);
     for _ in 0..3 {
-        let work = Work::of_uniform_cube(n, ((n / mean).log2() / 3.0).clamp(2.0, 8.0), 0.0);
+        let mut work = Work::of_uniform_cube(n, ((n / mean).log2() / 3.0).clamp(2.0, 8.0), 0.0);
+        work.fill = fill_of(dimension);
         let per_coefficient = 2.0 * n * demand.streams * costs.point_coefficient;
         let orders = choose(&work, demand.derivatives, demand.tolerance, costs, per_coefficient);
         let count: f64 = work.levels.iter().flat_map(|level| level.translations).sum();

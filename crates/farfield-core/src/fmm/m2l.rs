@@ -1,0 +1,360 @@
+//! M2L: multipoles into the locals of boxes of the same level that do not touch.
+//!
+//! Two ways lead there: rotations, shift by shift, and for sources that are mirror images of one another about the target one product for
+//! all of them (`expansion::mirror`). Each block of target boxes takes for each set of mirrored shifts the way that costs less: [`Ways`].
+
+use super::Fmm;
+use crate::cost::Translation;
+use crate::cost::mirror::mirrored;
+use crate::expansion::coefficient_count;
+use crate::expansion::mirror::{self, IMAGES, Mirrored, NOTHING, SETS, image_of, set_of, shift_of_set, zeros_of_set};
+use crate::expansion::translation::{self, Translations};
+use crate::parallel::{for_segments, map};
+use crate::simd::{Lanes, MAX_LANES, Real, SimdLevel, Vectorized, as_lanes, dispatch, lanes_len};
+use crate::tree::lists::{BLOCK, M2lBlock, SHIFTS, shift_index, shift_of};
+
+impl<T: Real> Fmm<T> {
+    /// Every block of target boxes collects from its sources.
+    pub(crate) fn m2l(&mut self) {
+        let stride = self.box_stride();
+        let mut locals = std::mem::take(&mut self.locals);
+        let blocks = &self.lists.m2l;
+        let start = |k: usize| blocks[k].targets.start * stride;
+        let first = blocks
+            .first()
+            .map_or(locals.len(), |block| block.targets.start * stride);
+        locals[..first].fill(T::ZERO);
+        for_segments(&mut locals[first..], 0..blocks.len(), &start, &|k, piece| {
+            self.scratch.with(|scratch| {
+                dispatch::<T, _>(
+                    self.simd,
+                    M2l {
+                        fmm: self,
+                        block: &blocks[k],
+                        mirrored: self.m2l_ways.mirrored[k],
+                        locals: piece,
+                        scratch,
+                    },
+                );
+            });
+        });
+        self.locals = locals;
+    }
+}
+
+/// Which sets of shifts are translated by one product, and the matrices for them.
+#[derive(Debug)]
+pub(crate) struct Ways<T> {
+    /// For each block, a bit for each set.
+    mirrored: Vec<u64>,
+    matrices: Mirrored<T>,
+}
+
+/// What is known of the shifts of one set in one block.
+#[derive(Clone, Copy, Default)]
+struct OfSet {
+    pairs: u32,
+    /// A bit for each target box.
+    targets: u128,
+}
+
+/// For each shift, its set and which image it is.
+static IMAGE_OF_SHIFT: std::sync::LazyLock<[(usize, usize); SHIFTS]> =
+    std::sync::LazyLock::new(|| std::array::from_fn(|k| (set_of(shift_of(k)), image_of(shift_of(k)))));
+
+impl<T: Real> Ways<T> {
+    /// Chooses for each block; `rotation` is what a translation by rotations costs ([`crate::cost::OperatorCosts::m2l`]), of `streams` expansions.
+    pub fn new(
+        simd: SimdLevel,
+        blocks: &[M2lBlock],
+        orders: &[[u8; SHIFTS]],
+        rotation: [f64; 3],
+        streams: usize,
+        translations: &Translations<T>,
+        direction: &[u16],
+    ) -> Self {
+        const TOGETHER: usize = 4;
+        let order_of = |level: u32, set: usize| usize::from(orders[level as usize][shift_index(shift_of_set(set))]);
+        let gains = map(blocks.len(), TOGETHER, |k| {
+            gains(&blocks[k], rotation, |set| order_of(blocks[k].level, set))
+        });
+        // What a set gains in all, and the highest order it is used with.
+        let (mut total, mut highest) = ([0.0; SETS], [0; SETS]);
+        for (block, gains) in blocks.iter().zip(&gains) {
+            for set in (0..SETS).filter(|set| gains[*set] > 0.0) {
+                total[set] += streams as f64 * gains[set];
+                highest[set] = highest[set].max(order_of(block.level, set));
+            }
+        }
+        // Its matrix is made of as many translations as it has columns, and copied; a plan should gain more than that the first time.
+        let orders: [Option<usize>; SETS] = std::array::from_fn(|set| {
+            let order = highest[set];
+            let columns = coefficient_count(order) as f64;
+            let making = columns * (Translation::InSpace(rotation).of(order, order) + columns);
+            (total[set] > 2.0 * making).then_some(order)
+        });
+        let chosen = |gains: &[f64; SETS]| {
+            (0..SETS)
+                .filter(|set| gains[*set] > 0.0 && orders[*set].is_some())
+                .fold(0, |bits, set| bits | 1 << set)
+        };
+        Self {
+            mirrored: gains.iter().map(chosen).collect(),
+            matrices: Mirrored::new(
+                simd,
+                translations,
+                |shift| usize::from(direction[shift_index(shift)]),
+                &orders,
+            ),
+        }
+    }
+
+    /// Floats of memory a thread needs.
+    pub fn scratch(&self) -> usize {
+        lanes_len(mirror::workspace_len(self.matrices.order()))
+    }
+}
+
+/// The nanoseconds that one product for all images gains over rotations, for each set of shifts of a block.
+fn gains(block: &M2lBlock, rotation: [f64; 3], order: impl Fn(usize) -> usize) -> [f64; SETS] {
+    let mut sets = [OfSet::default(); SETS];
+    for (shift, pairs) in block.by_shift() {
+        let set = &mut sets[IMAGE_OF_SHIFT[shift].0];
+        set.pairs += pairs.len() as u32;
+        for (target, _) in pairs {
+            set.targets |= 1 << (*target as usize - block.targets.start);
+        }
+    }
+    std::array::from_fn(|set| {
+        let OfSet { pairs, targets } = sets[set];
+        if pairs == 0 {
+            return 0.0;
+        }
+        let (pairs, targets) = (f64::from(pairs), f64::from(targets.count_ones()));
+        let order = order(set);
+        let alone = pairs * Translation::InSpace(rotation).of(order, order);
+        alone - targets * mirrored(rotation, order, zeros_of_set(set), pairs / targets)
+    })
+}
+
+struct M2l<'a, T: Real> {
+    fmm: &'a Fmm<T>,
+    block: &'a M2lBlock,
+    /// The sets of shifts that are translated by one product.
+    mirrored: u64,
+    locals: &'a mut [T],
+    scratch: &'a mut [T],
+}
+
+impl<T: Real> Vectorized<T> for M2l<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>>(self) {
+        let Self {
+            fmm,
+            block,
+            mirrored,
+            locals,
+            scratch,
+        } = self;
+        // The piece reaches up to the next block, so this also clears boxes that nothing acts on.
+        locals.fill(T::ZERO);
+        for (shift, pairs) in block.by_shift() {
+            if mirrored >> IMAGE_OF_SHIFT[shift].0 & 1 == 1 {
+                continue;
+            }
+            for batch in pairs.chunks(V::Broad::LANES) {
+                if batch.len() > V::LANES {
+                    rotate_batch::<V::Broad>(fmm, block, shift, batch, locals, scratch);
+                } else {
+                    rotate_batch::<V>(fmm, block, shift, batch, locals, scratch);
+                }
+            }
+        }
+        for set in (0..SETS).filter(|set| mirrored >> set & 1 == 1) {
+            let (targets, count) = sources_of_set(block, set);
+            for batch in targets[..count].chunks(V::Broad::LANES) {
+                if batch.len() > V::LANES {
+                    mirror_batch::<V::Broad>(fmm, block, set, batch, locals, scratch);
+                } else {
+                    mirror_batch::<V>(fmm, block, set, batch, locals, scratch);
+                }
+            }
+        }
+    }
+}
+
+/// At most `LANES` pairs of boxes that share a shift, by rotations.
+#[inline(always)]
+fn rotate_batch<V: Lanes>(
+    fmm: &Fmm<V::Elem>,
+    block: &M2lBlock,
+    shift: usize,
+    batch: &[(u32, u32)],
+    locals: &mut [V::Elem],
+    scratch: &mut [V::Elem],
+) {
+    let workspace = as_lanes::<V>(scratch, translation::workspace_len(fmm.order));
+    let (stride, coefficients) = (fmm.box_stride(), coefficient_count(fmm.order));
+    let order = fmm.m2l_orders[block.level as usize][shift] as usize;
+    let direction = fmm.m2l_direction[shift] as usize;
+    for stream in 0..fmm.streams() {
+        let mut starts = [[0; MAX_LANES]; 2];
+        for (l, (target, source)) in batch.iter().enumerate() {
+            starts[0][l] = *source as usize * stride + stream * coefficients;
+            starts[1][l] = (*target as usize - block.targets.start) * stride + stream * coefficients;
+        }
+        let (sources, targets) = (&starts[0][..batch.len()], &starts[1][..batch.len()]);
+        fmm.m2l
+            .apply::<V>(direction, order, &fmm.multipoles, sources, locals, targets, workspace);
+    }
+}
+
+/// A target box, counted from the start of its block, and the sources that act on it by the shifts of a set.
+#[derive(Clone, Copy)]
+struct Mirrors {
+    target: u32,
+    /// For each image, the box, or [`NO_BOX`].
+    sources: [u32; IMAGES],
+}
+
+const NO_BOX: u32 = u32::MAX;
+
+/// The targets of a block that sources act on by the shifts of a set, in order, and how many they are.
+fn sources_of_set(block: &M2lBlock, set: usize) -> ([Mirrors; BLOCK], usize) {
+    let mut all = [Mirrors {
+        target: 0,
+        sources: [NO_BOX; IMAGES],
+    }; BLOCK];
+    let mut there = 0u128;
+    for (shift, pairs) in block.by_shift() {
+        let (of, image) = IMAGE_OF_SHIFT[shift];
+        if of == set {
+            for (target, source) in pairs {
+                let at = *target as usize - block.targets.start;
+                all[at].sources[image] = *source;
+                there |= 1 << at;
+            }
+        }
+    }
+    let mut count = 0;
+    while there != 0 {
+        let at = there.trailing_zeros() as usize;
+        there &= there - 1;
+        all[count] = Mirrors {
+            target: at as u32,
+            sources: all[at].sources,
+        };
+        count += 1;
+    }
+    (all, count)
+}
+
+/// At most `LANES` targets with the sources of a set of mirrored shifts, by one product.
+#[inline(always)]
+fn mirror_batch<V: Lanes>(
+    fmm: &Fmm<V::Elem>,
+    block: &M2lBlock,
+    set: usize,
+    batch: &[Mirrors],
+    locals: &mut [V::Elem],
+    scratch: &mut [V::Elem],
+) {
+    let order = fmm.m2l_orders[block.level as usize][shift_index(shift_of_set(set))] as usize;
+    let workspace = as_lanes::<V>(scratch, mirror::workspace_len(order));
+    let (stride, coefficients) = (fmm.box_stride(), coefficient_count(fmm.order));
+    for stream in 0..fmm.streams() {
+        let (mut sources, mut targets) = ([[NOTHING; MAX_LANES]; IMAGES], [0; MAX_LANES]);
+        for (l, mirrors) in batch.iter().enumerate() {
+            targets[l] = mirrors.target as usize * stride + stream * coefficients;
+            for (image, source) in mirrors.sources.iter().enumerate() {
+                if *source != NO_BOX {
+                    sources[image][l] = *source as usize * stride + stream * coefficients;
+                }
+            }
+        }
+        let targets = &targets[..batch.len()];
+        fmm.m2l_ways
+            .matrices
+            .apply::<V>(set, order, &fmm.multipoles, &sources, locals, targets, workspace);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::MachineProfile;
+    use crate::points::PointSet;
+    use crate::tree::lists::Thresholds;
+    use crate::tree::{Lists, Octree, TreeShape};
+
+    fn ways(set: PointSet, n: usize) -> (Vec<M2lBlock>, Ways<f64>) {
+        let points = set.generate::<f64>(n, 1);
+        let shape = TreeShape {
+            leaf_capacity: 30,
+            root_scale: 1.2,
+            min_side: 0.0,
+        };
+        let tree = Octree::build(&points, None, &shape);
+        let all = Thresholds {
+            m2p_sources: 0,
+            p2l_targets: 0,
+            m2l_pairs: 0,
+            m2l_blocks: 1,
+        };
+        let lists = Lists::build(&tree, &all);
+        let shifts: Vec<[i32; 3]> = (0..SHIFTS)
+            .map(shift_of)
+            .filter(|s| s.iter().any(|c| c.abs() > 1))
+            .collect();
+        let mut direction = vec![u16::MAX; SHIFTS];
+        for (k, shift) in shifts.iter().enumerate() {
+            direction[shift_index(*shift)] = k as u16;
+        }
+        let translations = Translations::m2l(5, &shifts);
+        let orders = vec![[5; SHIFTS]; tree.levels.len()];
+        let level = SimdLevel::best();
+        let cost = MachineProfile::for_level(level).f64.m2l;
+        let ways = Ways::new(level, &lists.m2l, &orders, cost, 1, &translations, &direction);
+        (lists.m2l, ways)
+    }
+
+    #[test]
+    fn boxes_that_fill_a_volume_are_translated_together_and_those_on_a_line_alone() {
+        let share = |set, n| {
+            let (blocks, ways) = ways(set, n);
+            let together = blocks.iter().zip(&ways.mirrored).map(|(block, mirrored)| {
+                let of_sets = block
+                    .by_shift()
+                    .filter(|(shift, _)| mirrored >> IMAGE_OF_SHIFT[*shift].0 & 1 == 1);
+                of_sets.map(|(_, pairs)| pairs.len()).sum::<usize>()
+            });
+            let all: usize = blocks.iter().map(|block| block.pairs.len()).sum();
+            together.sum::<usize>() as f64 / all as f64
+        };
+        assert!(share(PointSet::Cube, 60_000) > 0.5);
+        assert!(share(PointSet::Line, 20_000) < 0.2);
+        // Matrices would cost more than they gain.
+        assert_eq!(share(PointSet::Cube, 300), 0.0);
+    }
+
+    #[test]
+    fn every_pair_of_a_block_belongs_to_one_target_and_image_of_its_set() {
+        let (blocks, _) = ways(PointSet::Plummer, 5_000);
+        for block in &blocks {
+            let mut pairs: Vec<(u32, u32)> = Vec::new();
+            for set in 0..SETS {
+                let (targets, count) = sources_of_set(block, set);
+                for mirrors in &targets[..count] {
+                    let there = mirrors.sources.iter().filter(|source| **source != NO_BOX);
+                    let target = mirrors.target + block.targets.start as u32;
+                    pairs.extend(there.map(|source| (target, *source)));
+                }
+            }
+            let mut wanted = block.pairs.clone();
+            wanted.sort_unstable();
+            pairs.sort_unstable();
+            assert_eq!(pairs, wanted);
+        }
+    }
+}
