@@ -23,6 +23,9 @@ impl<'a> Read<'a> {
     }
 }
 
+/// A channel, and where its blocks and their ghosts get their numbers from.
+type Source<'a, T> = (&'a Channel<T>, Arc<OfWidth>);
+
 impl<T: Real> Grid<T> {
     /// Calls `work` for every block, in parallel: it reads the channels `inputs` with their ghosts, in that order, and
     /// changes the block of channel `output`, which still has its old numbers (component by component, point by point).
@@ -190,7 +193,7 @@ impl<T: Real> Grid<T> {
             .collect())
     }
 
-    fn reads(&self, inputs: &[Read<'_>]) -> Result<Vec<(&Channel<T>, Arc<OfWidth>)>, Error> {
+    fn reads(&self, inputs: &[Read<'_>]) -> Result<Vec<Source<'_, T>>, Error> {
         inputs
             .iter()
             .map(|input| {
@@ -207,7 +210,7 @@ impl<T: Real> Grid<T> {
     }
 
     /// A block of all channels with their ghosts, in memory that is used again.
-    fn fill_all(&self, reads: &[(&Channel<T>, Arc<OfWidth>)], leaf: usize, ghosted: &mut Vec<Ghosted<T>>) {
+    fn fill_all(&self, reads: &[Source<'_, T>], leaf: usize, ghosted: &mut Vec<Ghosted<T>>) {
         ghosted.resize_with(reads.len(), || Ghosted::empty(self.leaf(leaf)));
         for (ghosted, (channel, regions)) in ghosted.iter_mut().zip(reads) {
             self.fill_ghosted(channel, regions, leaf, ghosted);

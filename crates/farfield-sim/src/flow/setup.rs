@@ -226,7 +226,7 @@ fn make_room(grid: &mut GridSettings, bodies: &[Body], stream: Vec3, end: f64) -
         let (low, size) = (grid.origin[axis], grid.side * f64::from(grid.roots[axis]));
         let room = if downstream > 0.0 { low + size } else { -low };
         let missing = ((wake - room) / grid.side - 1e-9).ceil();
-        if stream[axis] == 0.0 || !(missing >= 1.0) {
+        if stream[axis] == 0.0 || missing.is_nan() || missing < 1.0 {
             continue;
         }
         added[axis] = missing.min(MOST_ADDED) as u32;
