@@ -27,6 +27,12 @@ pub struct Volume<'a> {
 const STEPS: f32 = 2.0;
 /// How dense the brightest value is, per spacing.
 const DENSITY: f32 = 0.55;
+/// Values below this share of the brightest are not seen.
+const FAINT: f32 = 0.02;
+/// Colours between nothing and the brightest value.
+const COLOURS: usize = 1024;
+/// Cells along a side of what rays pass at once where it is empty.
+const BRICK: usize = 8;
 /// The colour of bodies.
 const BODY: [f32; 3] = [0.72, 0.74, 0.78];
 /// Where light comes from, relative to the viewer: right, up, towards.
@@ -44,6 +50,17 @@ impl Volume<'_> {
         let scale = (2.0 * extent(axes[0]) / width as f32).max(2.0 * extent(axes[1]) / height as f32);
         let depth = extent(axes[2]);
         let background = Color::hex(0x0B_0E14);
+        let scene = Scene {
+            volume: self,
+            axes,
+            bricks: Bricks::of(self),
+            colours: (0..COLOURS)
+                .map(|k| {
+                    let own = ColourMap::Inferno.at(0.25 + 0.75 * k as f64 / (COLOURS - 1) as f64);
+                    [own.r, own.g, own.b].map(|part| f32::from(part) / 255.0)
+                })
+                .collect(),
+        };
         let mut pixels = vec![0u8; width * height * 3];
         pixels
             .par_chunks_exact_mut(width * 3)
@@ -54,7 +71,7 @@ impl Volume<'_> {
                     let up = (0.5 * height as f32 - row as f32 - 0.5) * scale;
                     let start: [f32; 3] =
                         std::array::from_fn(|a| half[a] + right * axes[0][a] + up * axes[1][a] + depth * axes[2][a]);
-                    let (colour, through) = self.march(start, axes, 2.0 * depth);
+                    let (colour, through) = scene.march(start, 2.0 * depth);
                     let behind = [background.r, background.g, background.b];
                     for c in 0..3 {
                         let value = colour[c] * 255.0 + through * f32::from(behind[c]);
@@ -76,37 +93,9 @@ impl Volume<'_> {
         ]
     }
 
-    /// The colour a ray collects, and how much of the background shows.
-    fn march(&self, start: [f32; 3], axes: [[f32; 3]; 3], length: f32) -> ([f32; 3], f32) {
-        let (mut colour, mut through) = ([0.0f32; 3], 1.0f32);
-        for k in 0..(length * STEPS) as usize {
-            let along = k as f32 / STEPS;
-            let at: [f32; 3] = std::array::from_fn(|a| start[a] - along * axes[2][a]);
-            let Some(value) = self.sample(self.values, at) else {
-                continue;
-            };
-            if !self.distance.is_empty() && self.sample(self.distance, at).is_some_and(|d| d < 0.0) {
-                let light = self.light(at, axes);
-                for c in 0..3 {
-                    colour[c] += through * BODY[c] * light;
-                }
-                return (colour, 0.0);
-            }
-            let share = (value / self.bright).clamp(0.0, 1.0);
-            if share < 0.02 {
-                continue;
-            }
-            let stopped = 1.0 - (-DENSITY * share * share.sqrt() / STEPS).exp();
-            let own = ColourMap::Inferno.at(0.25 + 0.75 * f64::from(share));
-            for (c, part) in [own.r, own.g, own.b].into_iter().enumerate() {
-                colour[c] += through * stopped * f32::from(part) / 255.0;
-            }
-            through *= 1.0 - stopped;
-            if through < 0.01 {
-                break;
-            }
-        }
-        (colour, through)
+    /// Whether a place is inside the box.
+    fn holds(&self, at: [f32; 3]) -> bool {
+        (0..3).all(|a| at[a] >= 0.0 && at[a] <= self.size[a] as f32 - 1.0)
     }
 
     /// How brightly a body's surface is lit.
@@ -140,6 +129,100 @@ impl Volume<'_> {
         let high = first + plane;
         let high_plane = mix(high) + share[1] * (mix(high + line) - mix(high));
         Some(low_plane + share[2] * (high_plane - low_plane))
+    }
+}
+
+/// What rays need beyond the volume.
+struct Scene<'a> {
+    volume: &'a Volume<'a>,
+    /// Right, up and towards the viewer.
+    axes: [[f32; 3]; 3],
+    bricks: Bricks,
+    /// By the share of the brightest value.
+    colours: Vec<[f32; 3]>,
+}
+
+impl Scene<'_> {
+    /// The colour a ray collects, and how much of the background shows.
+    fn march(&self, start: [f32; 3], length: f32) -> ([f32; 3], f32) {
+        let volume = self.volume;
+        let (mut colour, mut through) = ([0.0f32; 3], 1.0f32);
+        // No surface is nearer than this along the ray.
+        let mut free = 0.0;
+        for k in 0..(length * STEPS) as usize {
+            let along = k as f32 / STEPS;
+            let at: [f32; 3] = std::array::from_fn(|a| start[a] - along * self.axes[2][a]);
+            if !volume.holds(at) {
+                continue;
+            }
+            if !volume.distance.is_empty() && along >= free {
+                let distance = volume.sample(volume.distance, at).unwrap_or(0.0);
+                if distance < 0.0 {
+                    let light = volume.light(at, self.axes);
+                    for c in 0..3 {
+                        colour[c] += through * BODY[c] * light;
+                    }
+                    return (colour, 0.0);
+                }
+                // The distance is linear between points: it may be off by the size of a cell.
+                free = along + distance - 2.0;
+            }
+            if self.bricks.largest(at) < FAINT * volume.bright {
+                continue;
+            }
+            let value = volume.sample(volume.values, at).unwrap_or(0.0);
+            let share = (value / volume.bright).clamp(0.0, 1.0);
+            if share < FAINT {
+                continue;
+            }
+            let stopped = 1.0 - (-DENSITY * share * share.sqrt() / STEPS).exp();
+            let own = self.colours[(share * (COLOURS - 1) as f32 + 0.5) as usize];
+            for c in 0..3 {
+                colour[c] += through * stopped * own[c];
+            }
+            through *= 1.0 - stopped;
+            if through < 0.01 {
+                break;
+            }
+        }
+        (colour, through)
+    }
+}
+
+/// The largest value of each cube of cells: rays pass quickly where there is nothing.
+struct Bricks {
+    size: [usize; 3],
+    largest: Vec<f32>,
+}
+
+impl Bricks {
+    fn of(volume: &Volume) -> Self {
+        let size = volume.size.map(|n| n.div_ceil(BRICK).max(1));
+        let largest = (0..size.iter().product())
+            .into_par_iter()
+            .map(|brick: usize| {
+                let at = [brick % size[0], brick / size[0] % size[1], brick / size[0] / size[1]];
+                // Cells end at the first points of the next brick.
+                let range = |a: usize| at[a] * BRICK..(at[a] * BRICK + BRICK + 1).min(volume.size[a]);
+                let mut largest = 0.0f32;
+                for z in range(2) {
+                    for y in range(1) {
+                        let line = (z * volume.size[1] + y) * volume.size[0];
+                        for x in range(0) {
+                            largest = largest.max(volume.values[line + x]);
+                        }
+                    }
+                }
+                largest
+            })
+            .collect();
+        Self { size, largest }
+    }
+
+    /// At least as much as there is at a place inside the box.
+    fn largest(&self, at: [f32; 3]) -> f32 {
+        let brick: [usize; 3] = std::array::from_fn(|a| (at[a] as usize / BRICK).min(self.size[a] - 1));
+        self.largest[(brick[2] * self.size[1] + brick[1]) * self.size[0] + brick[0]]
     }
 }
 

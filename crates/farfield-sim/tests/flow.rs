@@ -167,6 +167,10 @@ fn a_sphere_at_reynolds_100_has_about_the_drag_of_theory_and_no_lift() {
     // 27 points across: the layer is one spacing thick.
     assert!((penalty / theory - 1.0).abs() < 0.1, "{penalty} {theory}");
     assert!((impulse / penalty - 1.0).abs() < 0.01, "{impulse} {penalty}");
+    let control = rows.last("drag_control");
+    assert!((control / impulse - 1.0).abs() < 0.01, "{control} {impulse}");
+    let friction = rows.last("drag_friction");
+    assert!((0.3..0.9).contains(&(friction / penalty)), "{friction} {penalty}");
     assert!(rows.last("lift_y").abs() < 2e-3 * penalty && rows.last("lift_z").abs() < 2e-3 * penalty);
 }
 

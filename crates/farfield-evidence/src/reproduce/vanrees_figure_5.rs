@@ -18,6 +18,8 @@ use farfield_sim::model::State;
 
 /// Moments of a run that are looked at.
 const SAMPLES: u32 = 12;
+/// Steps between lines of progress.
+const STEPS_A_LINE: u64 = 20;
 /// The name of the state in a flow's checkpoints.
 const VORTICITY: &str = "vorticity";
 /// The tolerance of the solves beside the paper's.
@@ -35,14 +37,20 @@ struct Sample {
 
 /// Rates against the number of interactions, at both resolutions.
 pub fn run(context: &Context) -> Result<Reproduction, Error> {
-    let sizes: &[(&str, &[&str])] = if context.quick {
-        &[("tiny", &["size=tiny", "time.end=0.02"])]
+    // With the points that a uniform grid would have, by which the paper names them.
+    let sizes: &[(&str, usize, &[&str])] = if context.quick {
+        &[("tiny", 0, &["size=tiny", "time.end=0.02"])]
     } else {
-        &[("512^3", &["size=paper-512"]), ("1024^3", &["size=paper-1024"])]
+        &[
+            ("512^3", 512usize.pow(3), &["size=paper-512"]),
+            ("1024^3", 1024usize.pow(3), &["size=paper-1024"]),
+        ]
     };
     let mut samples = Vec::new();
-    for (name, set) in sizes {
-        follow(context, name, set, &mut samples)?;
+    for (name, points, set) in sizes {
+        if *points <= context.largest {
+            follow(context, name, set, &mut samples)?;
+        }
     }
     let mut remarks = vec![
         "direct and indirect: pairs of a point with a source and with an expansion, a second; the seconds are those of all \
@@ -82,6 +90,12 @@ fn follow(context: &Context, name: &'static str, set: &[&str], samples: &mut Vec
     let (mut time, mut step, mut taken) = (0.0, 0, 0);
     while time < case.time.end {
         model.evaluate()?;
+        if step % STEPS_A_LINE == 0 {
+            context.step(format_args!(
+                "{name}, step {step}, {:.0} % of the time",
+                100.0 * time / case.time.end
+            ));
+        }
         if step > 0 && time >= case.time.end * f64::from(taken) / f64::from(SAMPLES) {
             let t = 2.0 * setup.speed * time / setup.length;
             context.step(format_args!("{name}, step {step}, T = {t:.3}"));

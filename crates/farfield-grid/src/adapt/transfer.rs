@@ -32,12 +32,7 @@ impl<T: Real> Grid<T> {
             ));
         }
         self.check_forest_fits(&forest)?;
-        let values = self
-            .channels()
-            .iter()
-            .map(|channel| self.moved(channel, &forest))
-            .collect();
-        self.replace(forest, values);
+        self.replace(forest, |grid, channel, forest| grid.moved(channel, forest));
         Ok(())
     }
 

@@ -228,7 +228,7 @@ impl<T: Real> Grid<T> {
 }
 
 /// The largest absolute number of a block.
-fn largest_of<T: Real>(values: &[T]) -> T {
+pub(crate) fn largest_of<T: Real>(values: &[T]) -> T {
     let mut largest = [T::ZERO; 16];
     for values in values.as_chunks::<16>().0 {
         for k in 0..16 {

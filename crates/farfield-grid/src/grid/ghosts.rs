@@ -1,11 +1,13 @@
 //! A block and the points around it.
 
+use super::regions::OfWidth;
 use super::{Channel, Grid, Region};
 use crate::error::Error;
 use crate::forest::{BLOCK_SIDE, BlockId};
 use crate::wavelet::Patch;
 use farfield::simd::Real;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// The widest ghost layer: half a block. All leaves it reaches touch the block, so they differ from it by one level
 /// at most.
@@ -18,9 +20,22 @@ pub struct Ghosted<T> {
     spacing: f64,
     width: usize,
     components: Vec<Patch<T>>,
+    /// Memory for numbers on the way.
+    between: Vec<T>,
 }
 
 impl<T: Real> Ghosted<T> {
+    /// Without any numbers yet.
+    pub(crate) fn empty(block: BlockId) -> Self {
+        Self {
+            block,
+            spacing: 0.0,
+            width: 0,
+            components: Vec::new(),
+            between: Vec::new(),
+        }
+    }
+
     /// The block.
     pub fn block(&self) -> BlockId {
         self.block
@@ -79,34 +94,42 @@ impl<T: Real> Grid<T> {
 
     /// [`Grid::ghosted`] for a channel and width that are known to be there.
     pub(crate) fn with_ghosts(&self, channel: &Channel<T>, leaf: usize, width: usize) -> Ghosted<T> {
-        let block = self.leaf(leaf);
-        Ghosted {
-            block,
-            spacing: self.domain.spacing(block.level),
-            width,
-            components: self
-                .regions
-                .with(&self.forest, channel.boundary, (leaf, width), |region| {
-                    self.assemble(region, channel)
-                }),
+        let regions = self.regions.of_width(&self.forest, channel.boundary, width);
+        let mut ghosted = Ghosted::empty(self.leaf(leaf));
+        self.fill_ghosted(channel, &regions, leaf, &mut ghosted);
+        ghosted
+    }
+
+    /// [`Grid::with_ghosts`] into memory that is there.
+    pub(crate) fn fill_ghosted(&self, channel: &Channel<T>, regions: &OfWidth, leaf: usize, ghosted: &mut Ghosted<T>) {
+        let region = regions.region(&self.forest, leaf);
+        ghosted.block = self.leaf(leaf);
+        ghosted.spacing = self.domain.spacing(ghosted.block.level);
+        ghosted.width = regions.width();
+        ghosted
+            .components
+            .resize_with(channel.components, || Patch::zeros([0; 3], [0; 3]));
+        for (component, patch) in ghosted.components.iter_mut().enumerate() {
+            let block = |leaf| channel.block(leaf, component);
+            region.assemble_into(self.wavelet, &block, patch, &mut ghosted.between);
         }
+    }
+
+    /// Where the blocks of a channel and so many ghosts get their numbers from.
+    pub(crate) fn regions_of(&self, channel: &Channel<T>, width: usize) -> Arc<OfWidth> {
+        self.regions.of_width(&self.forest, channel.boundary, width)
     }
 
     /// Which blocks, or ghosts of theirs, have a number of this channel that is not zero.
     pub(crate) fn nonzero_leaves(&self, channel: &Channel<T>, width: usize) -> Vec<bool> {
+        let regions = self.regions_of(channel, width);
         let values = channel.values.par_chunks_exact(channel.block_len());
         let own: Vec<bool> = values
             .map(|values| values.iter().any(|value| *value != T::ZERO))
             .collect();
         (0..own.len())
             .into_par_iter()
-            .map(|leaf| {
-                let place = (leaf, width);
-                own[leaf]
-                    || self
-                        .regions
-                        .with(&self.forest, channel.boundary, place, |region| region.has_leaf(&own))
-            })
+            .map(|leaf| own[leaf] || regions.region(&self.forest, leaf).has_leaf(&own))
             .collect()
     }
 

@@ -12,8 +12,9 @@ pub use fill::Sampling;
 pub use ghosts::{Ghosted, MAX_GHOSTS};
 pub use region::Boundary;
 
-pub(crate) use fill::point_coordinates;
+pub(crate) use fill::{largest_of, point_coordinates};
 pub(crate) use region::Region;
+pub(crate) use regions::OfWidth;
 
 use regions::Regions;
 
@@ -211,7 +212,8 @@ impl<T: Real> Grid<T> {
         })
     }
 
-    /// Bytes that a grid of the given number of blocks takes while it is adapted, with the old and the new numbers in memory.
+    /// Bytes that a grid of the given number of blocks takes while it is adapted, with the old and the new numbers of one channel in
+    /// memory.
     pub fn memory_forecast(&self, blocks: usize) -> u64 {
         forecast::<T>(blocks, self.components())
     }
@@ -234,11 +236,13 @@ impl<T: Real> Grid<T> {
         check_memory::<T>(blocks, components, self.memory_cap())
     }
 
-    /// Puts new numbers on a new forest.
-    pub(crate) fn replace(&mut self, forest: Forest, values: Vec<Vec<T>>) {
-        for (channel, values) in self.channels.iter_mut().zip(values) {
-            debug_assert_eq!(values.len(), forest.leaves().len() * channel.block_len());
-            channel.values = values;
+    /// Puts new numbers, which `moved` makes from the old ones of a channel, on a new forest. One channel after the other: only
+    /// one of them is in memory twice.
+    pub(crate) fn replace(&mut self, forest: Forest, moved: impl Fn(&Self, &Channel<T>, &Forest) -> Vec<T>) {
+        for at in 0..self.channels.len() {
+            let values = moved(self, &self.channels[at], &forest);
+            debug_assert_eq!(values.len(), forest.leaves().len() * self.channels[at].block_len());
+            self.channels[at].values = values;
         }
         self.forest = forest;
         self.regions.clear();
@@ -255,10 +259,14 @@ impl<T: Real> Grid<T> {
     }
 }
 
-/// Twice the numbers (adaptation holds the old and the new ones), and the names and keys of the blocks.
+/// Components of a vector, the widest channel.
+const WIDEST: usize = 3;
+
+/// The numbers, those of one channel again (adaptation holds its old and its new ones), and the names and keys of the blocks.
 fn forecast<T>(blocks: usize, components: usize) -> u64 {
-    let structure = size_of::<BlockId>() + size_of::<u64>();
-    2 * blocks as u64 * (components as u64 * (BLOCK_POINTS * size_of::<T>()) as u64 + structure as u64)
+    let structure = 2 * (size_of::<BlockId>() + size_of::<u64>());
+    let numbers = (components + components.min(WIDEST)) * BLOCK_POINTS;
+    blocks as u64 * (numbers * size_of::<T>() + structure) as u64
 }
 
 fn check_memory<T>(blocks: usize, components: usize, cap: Option<u64>) -> Result<(), Error> {

@@ -162,103 +162,119 @@ impl Region {
 
     /// The numbers; `block` gives those of a leaf.
     pub fn assemble<'a, T: Real>(&self, wavelet: Wavelet, block: &impl Fn(usize) -> &'a [T]) -> Patch<T> {
-        let mut patch = Patch::zeros(self.low, self.size);
+        let mut patch = Patch::zeros(self.low, [0; 3]);
+        self.assemble_into(wavelet, block, &mut patch, &mut Vec::new());
+        patch
+    }
+
+    /// Sets a patch, whose memory is used again, to the numbers; `between` is for numbers on the way.
+    pub fn assemble_into<'a, T: Real>(
+        &self,
+        wavelet: Wavelet,
+        block: &impl Fn(usize) -> &'a [T],
+        patch: &mut Patch<T>,
+        between: &mut Vec<T>,
+    ) {
+        (patch.low, patch.size) = (self.low, self.size);
+        // Every point inside is set below; those beyond the box only by a polynomial.
+        let has_none = self.inside.iter().any(|(from, to)| from == to);
+        if has_none || self.boundary == Boundary::Zero && !self.is_inside() {
+            patch.values.clear();
+        }
+        patch.values.resize(self.size.iter().product(), T::ZERO);
         for piece in &self.pieces {
-            self.copy_piece(wavelet, piece, block(piece.leaf), &mut patch);
+            self.copy_piece(wavelet, piece, block(piece.leaf), patch);
         }
         if let Some((spans, coarse)) = &self.predicted {
             let coarse = coarse.assemble(wavelet, block);
             for span in spans {
                 let low = std::array::from_fn(|axis| self.low[axis] + span.from[axis] as i64);
                 let size = std::array::from_fn(|axis| span.to[axis] - span.from[axis]);
-                let fine = wavelet.predict(&coarse.cut(low, size), low, size);
-                self.for_lines(span, |from, at, count| {
-                    patch.values[at..at + count].copy_from_slice(&fine.values[from..from + count]);
-                });
+                wavelet.predict_into(&coarse, low, size, patch, between);
             }
         }
         if self.boundary == Boundary::Extrapolate {
             for axis in 0..3 {
-                extrapolate(&mut patch, axis, self.inside[axis], wavelet.order());
+                extrapolate(patch, axis, self.inside[axis], wavelet.order());
             }
         }
-        patch
     }
 
-    /// Calls `work(first point in the span, first point in the region, count)` for each line along x of a span.
-    fn for_lines(&self, span: &Span, mut work: impl FnMut(usize, usize, usize)) {
-        let count = span.to[0] - span.from[0];
-        let mut from = 0;
-        for z in span.from[2]..span.to[2] {
-            for y in span.from[1]..span.to[1] {
-                work(from, (z * self.size[1] + y) * self.size[0] + span.from[0], count);
-                from += count;
-            }
-        }
+    /// Whether all of it is inside the domain.
+    fn is_inside(&self) -> bool {
+        (0..3).all(|axis| self.inside[axis] == (0, self.size[axis]))
     }
 
     fn copy_piece<T: Real>(&self, wavelet: Wavelet, piece: &Piece, block: &[T], patch: &mut Patch<T>) {
-        let Piece { span, finer, start, .. } = *piece;
-        let count = span.to[0] - span.from[0];
-        for z in span.from[2]..span.to[2] {
-            for y in span.from[1]..span.to[1] {
-                let at = (z * self.size[1] + y) * self.size[0] + span.from[0];
-                let target = &mut patch.values[at..at + count];
-                let (y, z) = (
-                    start[1] + ((y - span.from[1]) << finer),
-                    start[2] + ((z - span.from[2]) << finer),
-                );
-                let first = (z * BLOCK_SIDE + y) * BLOCK_SIDE + start[0];
-                if finer == 0 {
-                    copy_line(&block[first..first + count], target);
-                } else {
-                    for x in 0..count {
-                        target[x] = wavelet.restrict_point(block, first + (x << finer), BLOCK_SIDE, finer);
-                    }
+        let count = piece.span.to[0] - piece.span.from[0];
+        match (piece.finer, count) {
+            // Nearly all lines are as long as a block or as a layer of ghosts is wide: too short for a call.
+            (0, BLOCK_SIDE) => self.copy_lines::<T, BLOCK_SIDE>(piece, block, patch),
+            (0, 1) => self.copy_lines::<T, 1>(piece, block, patch),
+            (0, 2) => self.copy_lines::<T, 2>(piece, block, patch),
+            (0, 3) => self.copy_lines::<T, 3>(piece, block, patch),
+            (0, 4) => self.copy_lines::<T, 4>(piece, block, patch),
+            (0, 5) => self.copy_lines::<T, 5>(piece, block, patch),
+            (0, 6) => self.copy_lines::<T, 6>(piece, block, patch),
+            (0, 7) => self.copy_lines::<T, 7>(piece, block, patch),
+            (0, 8) => self.copy_lines::<T, 8>(piece, block, patch),
+            (0, 10) => self.copy_lines::<T, 10>(piece, block, patch),
+            (0, 12) => self.copy_lines::<T, 12>(piece, block, patch),
+            (0, _) => self.for_lines(piece, |first, at| {
+                patch.values[at..at + count].copy_from_slice(&block[first..first + count]);
+            }),
+            (1, ..=8) if wavelet == Wavelet::AverageInterpolating5 => self.for_lines(piece, |first, at| {
+                average_line(&block[first..], &mut patch.values[at..at + count]);
+            }),
+            (finer, _) => self.for_lines(piece, |first, at| {
+                for (x, value) in patch.values[at..at + count].iter_mut().enumerate() {
+                    *value = wavelet.restrict_point(block, first + (x << finer), BLOCK_SIDE, finer);
                 }
+            }),
+        }
+    }
+
+    /// Copies lines of one length.
+    #[inline(always)]
+    fn copy_lines<T: Real, const N: usize>(&self, piece: &Piece, block: &[T], patch: &mut Patch<T>) {
+        self.for_lines(piece, |first, at| {
+            let (from, to) = (
+                block[first..].first_chunk::<N>(),
+                patch.values[at..].first_chunk_mut::<N>(),
+            );
+            if let (Some(from), Some(to)) = (from, to) {
+                *to = *from;
+            }
+        });
+    }
+
+    /// Calls `work(first number in the leaf, first number in the region)` for each line along x of a piece.
+    #[inline(always)]
+    fn for_lines(&self, piece: &Piece, mut work: impl FnMut(usize, usize)) {
+        let Piece { span, finer, start, .. } = *piece;
+        for z in span.from[2]..span.to[2] {
+            let from = ((start[2] + ((z - span.from[2]) << finer)) * BLOCK_SIDE + start[1]) * BLOCK_SIDE + start[0];
+            let to = (z * self.size[1] + span.from[1]) * self.size[0] + span.from[0];
+            for y in 0..span.to[1] - span.from[1] {
+                work(from + (y << finer) * BLOCK_SIDE, to + y * self.size[0]);
             }
         }
     }
 }
 
-/// Copies a line. Nearly all are as long as a block or as a layer of ghosts is wide: too short for a call.
+/// Averages over cubes of two points a side, along a line of at most eight of them; `values` begin with the first cube.
 #[inline(always)]
-fn copy_line<T: Copy>(from: &[T], to: &mut [T]) {
-    match from.len() {
-        BLOCK_SIDE => copy::<T, BLOCK_SIDE>(from, to),
-        1 => copy::<T, 1>(from, to),
-        2 => copy::<T, 2>(from, to),
-        3 => copy::<T, 3>(from, to),
-        4 => copy::<T, 4>(from, to),
-        5 => copy::<T, 5>(from, to),
-        6 => copy::<T, 6>(from, to),
-        _ => to.copy_from_slice(from),
-    }
-}
-
-#[inline(always)]
-fn copy<T: Copy, const N: usize>(from: &[T], to: &mut [T]) {
-    if let (Some(from), Some(to)) = (from.first_chunk::<N>(), to.first_chunk_mut::<N>()) {
-        *to = *from;
-    }
-}
-
-impl<T: Real> Patch<T> {
-    /// The part that predicting the fine points `low .. low + size` looks at.
-    fn cut(&self, low: [i64; 3], size: [usize; 3]) -> Self {
-        let extents = [0, 1, 2].map(|axis| coarse_extent(low[axis], size[axis]));
-        let (low, size) = (extents.map(|e| e.0), extents.map(|e| e.1));
-        if (low, size) == (self.low, self.size) {
-            return self.clone();
+fn average_line<T: Real>(values: &[T], target: &mut [T]) {
+    let count = 2 * target.len();
+    let mut sums = [T::ZERO; BLOCK_SIDE];
+    for line in [0, BLOCK_SIDE, BLOCK_SIDE * BLOCK_SIDE, BLOCK_SIDE * (BLOCK_SIDE + 1)] {
+        for (sum, value) in sums.iter_mut().zip(&values[line..line + count]) {
+            *sum += *value;
         }
-        let mut values = Vec::with_capacity(size.iter().product());
-        for z in 0..size[2] as i64 {
-            for y in 0..size[1] as i64 {
-                let at = self.index([low[0], low[1] + y, low[2] + z]);
-                values.extend_from_slice(&self.values[at..at + size[0]]);
-            }
-        }
-        Patch { low, size, values }
+    }
+    let eighth = T::from_f64(0.125);
+    for (value, pair) in target.iter_mut().zip(sums.as_chunks::<2>().0) {
+        *value = eighth * (pair[0] + pair[1]);
     }
 }
 

@@ -12,10 +12,27 @@ pub(crate) struct Regions {
 
 /// The regions of all leaves with one width of ghosts and one boundary.
 #[derive(Debug)]
-struct OfWidth {
+pub(crate) struct OfWidth {
     width: usize,
     boundary: Boundary,
     leaves: Vec<OnceLock<Region>>,
+}
+
+impl OfWidth {
+    /// The width of the ghosts.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// That of a leaf.
+    pub fn region(&self, forest: &Forest, leaf: usize) -> &Region {
+        self.leaves[leaf].get_or_init(|| {
+            let block = forest.leaves()[leaf];
+            let width = self.width;
+            let low = block.at.map(|c| i64::from(c) * BLOCK_SIDE as i64 - width as i64);
+            Region::new(forest, self.boundary, block.level, low, [BLOCK_SIDE + 2 * width; 3])
+        })
+    }
 }
 
 /// A copy of a grid may get another forest: it finds its own.
@@ -31,23 +48,8 @@ impl Regions {
         *self = Self::default();
     }
 
-    /// Calls `work` with the region of a leaf and its ghosts.
-    pub fn with<R>(
-        &self,
-        forest: &Forest,
-        boundary: Boundary,
-        (leaf, width): (usize, usize),
-        work: impl FnOnce(&Region) -> R,
-    ) -> R {
-        let regions = self.of_width(forest, boundary, width);
-        work(regions.leaves[leaf].get_or_init(|| {
-            let block = forest.leaves()[leaf];
-            let low = block.at.map(|c| i64::from(c) * BLOCK_SIDE as i64 - width as i64);
-            Region::new(forest, boundary, block.level, low, [BLOCK_SIDE + 2 * width; 3])
-        }))
-    }
-
-    fn of_width(&self, forest: &Forest, boundary: Boundary, width: usize) -> Arc<OfWidth> {
+    /// Those of one width of ghosts and one boundary.
+    pub fn of_width(&self, forest: &Forest, boundary: Boundary, width: usize) -> Arc<OfWidth> {
         let find = |kept: &[Arc<OfWidth>]| {
             let found = kept.iter().find(|of| (of.width, of.boundary) == (width, boundary));
             found.cloned()

@@ -3,8 +3,8 @@
 use super::rates::{FIRST, REACH};
 use crate::error::Error;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
-use crate::grid::{Ghosted, Grid};
-use crate::operators::Read;
+use crate::grid::{Ghosted, Grid, largest_of, point_coordinates};
+use crate::operators::{Read, line};
 use farfield::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 
 /// The largest values of a flow, which limit the time step.
@@ -51,6 +51,7 @@ impl<T: Real> Grid<T> {
         let found = self.sweep(&[Read::new(velocity, REACH)], change, |inputs, output| {
             let input = &inputs[0];
             let mut gradients = [T::ZERO; BLOCK_POINTS];
+            let mut speeds = [T::ZERO; BLOCK_SIDE];
             let task = Convection {
                 velocity: input,
                 output,
@@ -58,26 +59,17 @@ impl<T: Real> Grid<T> {
             };
             dispatch(simd, task);
             let mut largest = Extremes::default();
-            let mut at = 0;
-            for (point, gradient) in gradients.iter().enumerate() {
-                if gradient.to_f64() > largest.gradient {
-                    (largest.gradient, at) = (gradient.to_f64(), point);
-                }
-            }
-            let point = [
-                at % BLOCK_SIDE,
-                at / BLOCK_SIDE % BLOCK_SIDE,
-                at / BLOCK_SIDE / BLOCK_SIDE,
-            ];
-            largest.place = domain.position(wavelet, input.block(), point.map(|c| c as isize));
+            let top = largest_of(&gradients);
+            largest.gradient = top.to_f64();
+            let at = gradients.iter().position(|gradient| *gradient == top).unwrap_or(0);
+            largest.place = domain.position(wavelet, input.block(), point_coordinates(at).map(|c| c as isize));
             for component in 0..3 {
-                for line in 0..BLOCK_SIDE * BLOCK_SIDE {
-                    let start = input.index([0, (line % BLOCK_SIDE) as isize, (line / BLOCK_SIDE) as isize]);
-                    for value in &input.values(component)[start..start + BLOCK_SIDE] {
-                        largest.speed = largest.speed.max(value.to_f64().abs());
-                    }
+                for row in 0..BLOCK_SIDE * BLOCK_SIDE {
+                    let start = input.index([0, (row % BLOCK_SIDE) as isize, (row / BLOCK_SIDE) as isize]);
+                    speeds = larger(speeds, line(input.values(component), start));
                 }
             }
+            largest.speed = largest_of(&speeds).to_f64();
             largest.crossing = largest.speed / input.spacing();
             largest
         })?;
@@ -98,31 +90,40 @@ impl<T: Real> Vectorized<T> for Convection<'_, T> {
         let (h, side) = (self.velocity.spacing(), self.velocity.side());
         let first = [0, 1].map(|k| T::from_f64(FIRST[k] / h));
         let u = [0, 1, 2].map(|c| self.velocity.values(c));
-        for line in 0..BLOCK_SIDE * BLOCK_SIDE {
+        for row in 0..BLOCK_SIDE * BLOCK_SIDE {
             let at = self
                 .velocity
-                .index([0, (line % BLOCK_SIDE) as isize, (line / BLOCK_SIDE) as isize]);
+                .index([0, (row % BLOCK_SIDE) as isize, (row / BLOCK_SIDE) as isize]);
             let mut largest = [T::ZERO; BLOCK_SIDE];
             for component in 0..3 {
                 let v = u[component];
-                let (mut sum, mut row) = ([T::ZERO; BLOCK_SIDE], [T::ZERO; BLOCK_SIDE]);
+                let (mut sum, mut sizes) = ([T::ZERO; BLOCK_SIDE], [T::ZERO; BLOCK_SIDE]);
                 for axis in 0..3 {
                     let s = [1, side, side * side][axis];
-                    let along = u[axis];
+                    let along = line(u[axis], at);
+                    let (near_low, near_high) = (line(v, at - s), line(v, at + s));
+                    let (far_low, far_high) = (line(v, at - 2 * s), line(v, at + 2 * s));
                     for x in 0..BLOCK_SIDE {
-                        let p = at + x;
-                        let slope = first[0] * (v[p + s] - v[p - s]) + first[1] * (v[p + 2 * s] - v[p - 2 * s]);
-                        sum[x] += along[p] * slope;
-                        row[x] += if slope < T::ZERO { -slope } else { slope };
+                        let slope = first[0] * (near_high[x] - near_low[x]) + first[1] * (far_high[x] - far_low[x]);
+                        sum[x] += along[x] * slope;
+                        sizes[x] += if slope < T::ZERO { -slope } else { slope };
                     }
                 }
-                for x in 0..BLOCK_SIDE {
-                    largest[x] = if row[x] > largest[x] { row[x] } else { largest[x] };
-                }
-                let start = component * BLOCK_POINTS + line * BLOCK_SIDE;
+                largest = larger(largest, &sizes);
+                let start = component * BLOCK_POINTS + row * BLOCK_SIDE;
                 self.output[start..start + BLOCK_SIDE].copy_from_slice(&sum);
             }
-            self.gradients[line * BLOCK_SIDE..(line + 1) * BLOCK_SIDE].copy_from_slice(&largest);
+            self.gradients[row * BLOCK_SIDE..(row + 1) * BLOCK_SIDE].copy_from_slice(&largest);
         }
     }
+}
+
+/// Number by number the larger of one and the size of the other.
+#[inline(always)]
+fn larger<T: Real>(mut one: [T; BLOCK_SIDE], other: &[T; BLOCK_SIDE]) -> [T; BLOCK_SIDE] {
+    for x in 0..BLOCK_SIDE {
+        let size = if other[x] < T::ZERO { -other[x] } else { other[x] };
+        one[x] = if size > one[x] { size } else { one[x] };
+    }
+    one
 }

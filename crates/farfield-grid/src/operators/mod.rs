@@ -1,20 +1,28 @@
 //! Operators on blocks: a block with its ghosts in, numbers of the block out.
 
 mod convection;
+mod curl;
 mod differences;
 mod pointwise;
 mod rates;
 mod sweep;
 
 pub use convection::Extremes;
+pub use curl::{CURL_GHOSTS, add_curl};
 pub use differences::{Curl, Divergence, Gradient, Laplacian, Stencil};
 pub use rates::LARGEST_LAPLACIAN;
 pub use sweep::Read;
 
 use crate::error::Error;
+use crate::forest::BLOCK_SIDE;
 use crate::grid::{Ghosted, Grid, MAX_GHOSTS};
 use farfield::simd::Real;
-use rayon::prelude::*;
+
+/// The line along x of a block that begins at `values[at]`.
+#[inline(always)]
+pub(crate) fn line<T>(values: &[T], at: usize) -> &[T; BLOCK_SIDE] {
+    &values[at..at + BLOCK_SIDE].as_chunks::<BLOCK_SIDE>().0[0]
+}
 
 /// Computes the numbers of a block from those of a channel on it and around it.
 pub trait BlockOperator<T>: Sync {
@@ -51,16 +59,9 @@ impl<T: Real> Grid<T> {
                 expected: expected.unwrap_or(0),
             });
         }
-        let length = target.block_len();
-        let mut values = std::mem::take(self.values_vec_mut(output)?);
-        let source = self.channel(input)?;
-        values
-            .par_chunks_exact_mut(length)
-            .enumerate()
-            .for_each(|(leaf, values)| {
-                operator.apply(&self.with_ghosts(source, leaf, width), values);
-            });
-        *self.values_vec_mut(output)? = values;
+        self.sweep(&[Read::new(input, width)], output, |inputs, output| {
+            operator.apply(&inputs[0], output);
+        })?;
         Ok(())
     }
 }

@@ -7,7 +7,7 @@
 use crate::error::Error;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
 use crate::grid::{Ghosted, Grid};
-use crate::operators::Read;
+use crate::operators::{Read, line};
 use farfield::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 
 /// Points to each side that the differences look at.
@@ -33,23 +33,67 @@ impl<T: Real> Grid<T> {
         viscosity: f64,
         rates: &str,
     ) -> Result<(), Error> {
-        for name in [vorticity, velocity, rates] {
+        self.sweep_rates([vorticity, velocity], rates, Onto::Nothing, viscosity, 1.0)
+    }
+
+    /// Sets channel `output` to `vorticity` plus `time` times its rates of change in the flow `velocity`.
+    ///
+    /// # Errors
+    /// As [`Grid::vorticity_rates`].
+    pub fn vorticity_after(
+        &mut self,
+        vorticity: &str,
+        velocity: &str,
+        viscosity: f64,
+        time: f64,
+        output: &str,
+    ) -> Result<(), Error> {
+        self.sweep_rates([vorticity, velocity], output, Onto::Itself, viscosity, time)
+    }
+
+    /// Adds to channel `output` the rates of change of `vorticity` in the flow `velocity`, times `time`.
+    ///
+    /// # Errors
+    /// As [`Grid::vorticity_rates`].
+    pub fn add_vorticity_rates(
+        &mut self,
+        vorticity: &str,
+        velocity: &str,
+        viscosity: f64,
+        time: f64,
+        output: &str,
+    ) -> Result<(), Error> {
+        self.sweep_rates([vorticity, velocity], output, Onto::Output, viscosity, time)
+    }
+
+    fn sweep_rates(
+        &mut self,
+        [vorticity, velocity]: [&str; 2],
+        output: &str,
+        onto: Onto,
+        viscosity: f64,
+        time: f64,
+    ) -> Result<(), Error> {
+        for name in [vorticity, velocity, output] {
             self.expect_components(name, 3)?;
         }
         let simd = SimdLevel::best();
-        self.sweep_linear(
-            &[Read::new(vorticity, REACH), Read::new(velocity, REACH)],
-            rates,
-            |inputs, output| {
-                let task = Rates {
-                    vorticity: &inputs[0],
-                    velocity: &inputs[1],
-                    viscosity,
-                    output,
-                };
-                dispatch(simd, task);
-            },
-        )
+        let inputs = [Read::new(vorticity, REACH), Read::new(velocity, REACH)];
+        let work = |inputs: &[Ghosted<T>], output: &mut [T]| {
+            let task = Rates {
+                vorticity: &inputs[0],
+                velocity: &inputs[1],
+                viscosity,
+                time,
+                onto,
+                output,
+            };
+            dispatch(simd, task);
+        };
+        match onto {
+            Onto::Output => self.sweep_nonzero(&inputs, output, work),
+            _ => self.sweep_linear(&inputs, output, work),
+        }
     }
 
     /// Refuses a channel with another number of components.
@@ -67,10 +111,22 @@ impl<T: Real> Grid<T> {
     }
 }
 
+/// What rates are added to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Onto {
+    Nothing,
+    /// The vorticity that changes.
+    Itself,
+    /// What the output was.
+    Output,
+}
+
 struct Rates<'a, T> {
     vorticity: &'a Ghosted<T>,
     velocity: &'a Ghosted<T>,
     viscosity: f64,
+    time: f64,
+    onto: Onto,
     output: &'a mut [T],
 }
 
@@ -80,32 +136,43 @@ impl<T: Real> Vectorized<T> for Rates<'_, T> {
     fn run<V: Lanes<Elem = T>>(self) {
         let h = self.vorticity.spacing();
         let side = self.vorticity.side();
-        let first = [0, 1].map(|k| T::from_f64(FIRST[k] / h));
-        let second = [0, 1, 2].map(|k| T::from_f64(self.viscosity * SECOND[k] / (h * h)));
+        let first = [0, 1].map(|k| T::from_f64(self.time * FIRST[k] / h));
+        let second = [0, 1, 2].map(|k| T::from_f64(self.time * self.viscosity * SECOND[k] / (h * h)));
         let omega = [0, 1, 2].map(|c| self.vorticity.values(c));
         let u = [0, 1, 2].map(|c| self.velocity.values(c));
-        for line in 0..BLOCK_SIDE * BLOCK_SIDE {
+        for row in 0..BLOCK_SIDE * BLOCK_SIDE {
             let at = self
                 .vorticity
-                .index([0, (line % BLOCK_SIDE) as isize, (line / BLOCK_SIDE) as isize]);
+                .index([0, (row % BLOCK_SIDE) as isize, (row / BLOCK_SIDE) as isize]);
             for component in 0..3 {
                 let (w, v) = (omega[component], u[component]);
+                let start = component * BLOCK_POINTS + row * BLOCK_SIDE;
+                let target = &mut self.output[start..start + BLOCK_SIDE];
                 let mut sum = [T::ZERO; BLOCK_SIDE];
+                match self.onto {
+                    Onto::Nothing => {}
+                    Onto::Itself => sum = *line(w, at),
+                    Onto::Output => sum.copy_from_slice(target),
+                }
+                let middle = line(w, at);
+                let thrice = second[0] + second[0] + second[0];
+                for x in 0..BLOCK_SIDE {
+                    sum[x] += thrice * middle[x];
+                }
                 for axis in 0..3 {
                     let s = [1, side, side * side][axis];
-                    let along = omega[axis];
-                    for x in 0..BLOCK_SIDE {
-                        let p = at + x;
-                        let near = along[p + s] * v[p + s] - along[p - s] * v[p - s];
-                        let far = along[p + 2 * s] * v[p + 2 * s] - along[p - 2 * s] * v[p - 2 * s];
-                        let spread = second[0] * w[p]
-                            + second[1] * (w[p + s] + w[p - s])
-                            + second[2] * (w[p + 2 * s] + w[p - 2 * s]);
-                        sum[x] += first[0] * near + first[1] * far + spread;
+                    for k in 0..REACH {
+                        let (low, high) = (at - (k + 1) * s, at + (k + 1) * s);
+                        let (along_low, along_high) = (line(omega[axis], low), line(omega[axis], high));
+                        let (v_low, v_high) = (line(v, low), line(v, high));
+                        let (w_low, w_high) = (line(w, low), line(w, high));
+                        for x in 0..BLOCK_SIDE {
+                            sum[x] += first[k] * (along_high[x] * v_high[x] - along_low[x] * v_low[x])
+                                + second[k + 1] * (w_low[x] + w_high[x]);
+                        }
                     }
                 }
-                let start = component * BLOCK_POINTS + line * BLOCK_SIDE;
-                self.output[start..start + BLOCK_SIDE].copy_from_slice(&sum);
+                target.copy_from_slice(&sum);
             }
         }
     }

@@ -2,9 +2,10 @@
 
 use crate::error::Error;
 use crate::forest::BlockId;
-use crate::grid::{Channel, Ghosted, Grid, MAX_GHOSTS};
+use crate::grid::{Channel, Ghosted, Grid, MAX_GHOSTS, OfWidth};
 use farfield::simd::Real;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// A channel to be read, and how many ghosts of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,9 @@ impl<'a> Read<'a> {
         Self { channel, ghosts }
     }
 }
+
+/// A channel, and where its blocks and their ghosts get their numbers from.
+type Source<'a, T> = (&'a Channel<T>, Arc<OfWidth>);
 
 impl<T: Real> Grid<T> {
     /// Calls `work` for every block, in parallel: it reads the channels `inputs` with their ghosts, in that order, and
@@ -74,7 +78,12 @@ impl<T: Real> Grid<T> {
         let results = values
             .par_chunks_exact_mut(length)
             .enumerate()
-            .map(|(leaf, values)| chosen(leaf).then(|| work(&self.ghosted_channels(&reads, leaf), values)))
+            .map_init(Vec::new, |ghosted, (leaf, values)| {
+                chosen(leaf).then(|| {
+                    self.fill_all(&reads, leaf, ghosted);
+                    work(ghosted, values)
+                })
+            })
             .collect();
         *self.values_vec_mut(output)? = values;
         Ok(results)
@@ -91,10 +100,7 @@ impl<T: Real> Grid<T> {
         output: &str,
         work: impl Fn(&[Ghosted<T>], &mut [T]) + Sync,
     ) -> Result<(), Error> {
-        let nonzero = match self.reads(inputs)?.first() {
-            Some((channel, ghosts)) => self.nonzero_leaves(channel, *ghosts),
-            None => return Ok(()),
-        };
+        let nonzero = self.nonzero_first(inputs)?;
         let length = self.channel(output)?.block_len();
         let blocks = self.values_mut(output)?.par_chunks_exact_mut(length);
         blocks.zip(&nonzero).for_each(|(values, nonzero)| {
@@ -104,6 +110,30 @@ impl<T: Real> Grid<T> {
         });
         self.sweep_leaves(inputs, output, |leaf| nonzero[leaf], work)?;
         Ok(())
+    }
+
+    /// [`Grid::sweep`] over those blocks where the first input, ghosts included, is not zero; others stay.
+    ///
+    /// # Errors
+    /// As [`Grid::sweep`].
+    pub fn sweep_nonzero(
+        &mut self,
+        inputs: &[Read<'_>],
+        output: &str,
+        work: impl Fn(&[Ghosted<T>], &mut [T]) + Sync,
+    ) -> Result<(), Error> {
+        let nonzero = self.nonzero_first(inputs)?;
+        self.sweep_leaves(inputs, output, |leaf| nonzero[leaf], work)?;
+        Ok(())
+    }
+
+    /// In which blocks the first input, ghosts included, is not zero.
+    fn nonzero_first(&self, inputs: &[Read<'_>]) -> Result<Vec<bool>, Error> {
+        let reads = self.reads(inputs)?;
+        Ok(match reads.first() {
+            Some((channel, regions)) => self.nonzero_leaves(channel, regions.width()),
+            None => vec![false; self.forest().leaves().len()],
+        })
     }
 
     /// [`Grid::sweep`] that changes nothing.
@@ -129,14 +159,41 @@ impl<T: Real> Grid<T> {
         chosen: impl Fn(BlockId) -> bool + Sync,
         work: impl Fn(&[Ghosted<T>]) -> R + Sync,
     ) -> Result<Vec<Option<R>>, Error> {
+        self.look_leaves(inputs, |leaf| chosen(self.leaf(leaf)), work)
+    }
+
+    /// [`Grid::look`] at those blocks where the first input, ghosts included, is not zero; for the others the result is `None`.
+    ///
+    /// # Errors
+    /// As [`Grid::look`].
+    pub fn look_nonzero<R: Send>(
+        &self,
+        inputs: &[Read<'_>],
+        work: impl Fn(&[Ghosted<T>]) -> R + Sync,
+    ) -> Result<Vec<Option<R>>, Error> {
+        let nonzero = self.nonzero_first(inputs)?;
+        self.look_leaves(inputs, |leaf| nonzero[leaf], work)
+    }
+
+    fn look_leaves<R: Send>(
+        &self,
+        inputs: &[Read<'_>],
+        chosen: impl Fn(usize) -> bool + Sync,
+        work: impl Fn(&[Ghosted<T>]) -> R + Sync,
+    ) -> Result<Vec<Option<R>>, Error> {
         let reads = self.reads(inputs)?;
         Ok((0..self.forest().leaves().len())
             .into_par_iter()
-            .map(|leaf| chosen(self.leaf(leaf)).then(|| work(&self.ghosted_channels(&reads, leaf))))
+            .map_init(Vec::new, |ghosted, leaf| {
+                chosen(leaf).then(|| {
+                    self.fill_all(&reads, leaf, ghosted);
+                    work(ghosted)
+                })
+            })
             .collect())
     }
 
-    fn reads(&self, inputs: &[Read<'_>]) -> Result<Vec<(&Channel<T>, usize)>, Error> {
+    fn reads(&self, inputs: &[Read<'_>]) -> Result<Vec<Source<'_, T>>, Error> {
         inputs
             .iter()
             .map(|input| {
@@ -146,15 +203,17 @@ impl<T: Real> Grid<T> {
                         limit: MAX_GHOSTS,
                     });
                 }
-                Ok((self.channel(input.channel)?, input.ghosts))
+                let channel = self.channel(input.channel)?;
+                Ok((channel, self.regions_of(channel, input.ghosts)))
             })
             .collect()
     }
 
-    fn ghosted_channels(&self, reads: &[(&Channel<T>, usize)], leaf: usize) -> Vec<Ghosted<T>> {
-        reads
-            .iter()
-            .map(|(channel, width)| self.with_ghosts(channel, leaf, *width))
-            .collect()
+    /// A block of all channels with their ghosts, in memory that is used again.
+    fn fill_all(&self, reads: &[Source<'_, T>], leaf: usize, ghosted: &mut Vec<Ghosted<T>>) {
+        ghosted.resize_with(reads.len(), || Ghosted::empty(self.leaf(leaf)));
+        for (ghosted, (channel, regions)) in ghosted.iter_mut().zip(reads) {
+            self.fill_ghosted(channel, regions, leaf, ghosted);
+        }
     }
 }

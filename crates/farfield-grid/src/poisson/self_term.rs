@@ -3,7 +3,7 @@
 use super::kernel::LATTICE_SELF_TERM;
 use crate::forest::BLOCK_POINTS;
 use crate::grid::{Channel, Grid};
-use crate::operators::{BlockOperator, Curl, Stencil};
+use crate::operators::{CURL_GHOSTS, add_curl};
 use farfield::simd::Real;
 use rayon::prelude::*;
 use std::f64::consts::PI;
@@ -32,18 +32,15 @@ pub(super) fn add_to_potential<T: Real>(grid: &Grid<T>, source: &Channel<T>, thr
 /// The share of the velocity, $\frac{2.8373}{12\pi}h^2\nabla\times\omega$: around a point, the sum over the lattice
 /// sees $\omega$ as constant plus linear, and of $y_iy_k/r^3$ it keeps a third of $1/r$ for $i=k$.
 pub(super) fn add_to_velocity<T: Real>(grid: &Grid<T>, vorticity: &Channel<T>, values: &mut [T]) {
-    let curl = Curl(Stencil::Fourth);
-    let width = BlockOperator::<T>::ghost_width(&curl);
+    let nonzero = grid.nonzero_leaves(vorticity, CURL_GHOSTS);
     values
         .par_chunks_exact_mut(vorticity.block_len())
+        .zip(&nonzero)
         .enumerate()
-        .for_each(|(leaf, values)| {
-            let ghosted = grid.with_ghosts(vorticity, leaf, width);
-            let factor = T::from_f64(LATTICE_SELF_TERM * ghosted.spacing().powi(2) / (12.0 * PI));
-            let mut own = vec![T::ZERO; values.len()];
-            curl.apply(&ghosted, &mut own);
-            for (value, own) in values.iter_mut().zip(own) {
-                *value += factor * own;
-            }
+        .filter(|(_, (_, nonzero))| **nonzero)
+        .for_each(|(leaf, (values, _))| {
+            let ghosted = grid.with_ghosts(vorticity, leaf, CURL_GHOSTS);
+            let factor = LATTICE_SELF_TERM * ghosted.spacing().powi(2) / (12.0 * PI);
+            add_curl(factor, &ghosted, values);
         });
 }

@@ -2,15 +2,15 @@
 
 use super::RemeshKernel;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
-use crate::grid::Ghosted;
+use crate::grid::{Ghosted, MAX_GHOSTS};
 use farfield::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 
-/// Points before the block that a particle which still reaches the block may touch, for the widest kernel.
+/// Points before the block that a particle which still reaches the block may touch along x, for the widest kernel.
 const BEFORE: usize = 5;
-/// Points along y and z that may be touched.
-const SPAN: usize = BEFORE + BLOCK_SIDE + 6;
-/// The same along x, where whole registers are written.
+/// Points along x that may be touched, as whole registers are written there; along y and z only those of the block are.
 const ROW: usize = 32;
+/// The most particles along a line: a block and the widest ghosts.
+const MOST: usize = BLOCK_SIDE + 2 * MAX_GHOSTS;
 
 /// Sets `output` to what the particles of a block and of its ghosts spread on the block.
 pub(super) fn collect<T: Real>(
@@ -22,7 +22,7 @@ pub(super) fn collect<T: Real>(
     output: &mut [T],
 ) {
     let components = output.len() / BLOCK_POINTS;
-    let mut sums = vec![T::ZERO; components * SPAN * SPAN * ROW];
+    let mut sums = vec![T::ZERO; components * BLOCK_SIDE * BLOCK_SIDE * ROW];
     let task = Spread {
         carried,
         velocity,
@@ -40,7 +40,7 @@ pub(super) fn collect<T: Real>(
             line % BLOCK_SIDE,
             line / BLOCK_SIDE % BLOCK_SIDE,
         );
-        let row = ((z + BEFORE) * SPAN + y + BEFORE) * components + component;
+        let row = (z * BLOCK_SIDE + y) * components + component;
         values.copy_from_slice(&sums[row * ROW + BEFORE..][..BLOCK_SIDE]);
     }
 }
@@ -132,48 +132,95 @@ impl Factors for M6 {
     }
 }
 
+/// Where the particles of a line go along one axis.
+struct Places<T, const W: usize> {
+    /// The point at or before each.
+    base: [isize; MOST],
+    factors: [[T; W]; MOST],
+}
+
+impl<T: Real, const W: usize> Places<T, W> {
+    fn new() -> Self {
+        Self {
+            base: [0; MOST],
+            factors: [[T::ZERO; W]; MOST],
+        }
+    }
+
+    /// For displacements of `scale` times `velocity`, from `start(particle)`.
+    #[inline(always)]
+    fn set<F: Factors>(&mut self, scale: T, velocity: &[T], start: impl Fn(usize) -> isize) {
+        let count = velocity.len().min(MOST);
+        let mut fractions = [T::ZERO; MOST];
+        for x in 0..count {
+            let shift = (scale * velocity[x]).to_f64();
+            let whole = shift.floor();
+            self.base[x] = start(x) + whole as isize;
+            fractions[x] = T::from_f64(shift - whole);
+        }
+        for x in 0..count {
+            self.factors[x] = F::of::<T, W>(fractions[x]);
+        }
+    }
+}
+
 impl<T: Real> Spread<'_, T> {
-    /// Particle by particle; `W` is the length of a written row, at least twice the reach `R`.
+    /// Line by line of particles; `W` is the length of a written row, at least twice the reach `R`.
     #[inline(always)]
     fn run<const R: usize, const W: usize, F: Factors>(self) {
         let (side, width) = (self.carried.side(), self.carried.width() as isize);
-        for particle in 0..side * side * side {
-            let mut strengths = [T::ZERO; 3];
+        let mut places = [Places::<T, W>::new(), Places::new(), Places::new()];
+        for row in 0..side * side {
+            let line = row * side..(row + 1) * side;
+            let mut strengths = [&[][..]; 3];
             let mut any = false;
             for c in 0..self.components {
-                strengths[c] = self.carried.values(c)[particle];
-                any |= strengths[c] != T::ZERO;
+                strengths[c] = &self.carried.values(c)[line.clone()];
+                any |= strengths[c].iter().any(|strength| *strength != T::ZERO);
             }
             if !any {
                 continue;
             }
-            let point = [particle % side, particle / side % side, particle / side / side];
-            let (mut first, mut factors, mut reaches) = ([0usize; 3], [[T::ZERO; W]; 3], true);
-            for axis in 0..3 {
-                let shift = (self.scale * self.velocity.values(axis)[particle]).to_f64();
-                let whole = shift.floor();
-                let base = point[axis] as isize - width + whole as isize;
-                // The points base - R + 1 ..= base + R.
-                reaches &= base + R as isize >= 0 && base - (R as isize) < BLOCK_SIDE as isize - 1;
-                if !reaches {
-                    break;
+            let (y, z) = ((row % side) as isize - width, (row / side) as isize - width);
+            places[0].set::<F>(self.scale, &self.velocity.values(0)[line.clone()], |x| {
+                x as isize - width
+            });
+            places[1].set::<F>(self.scale, &self.velocity.values(1)[line.clone()], |_| y);
+            places[2].set::<F>(self.scale, &self.velocity.values(2)[line.clone()], |_| z);
+            for x in 0..side {
+                // The points base - R + 1 ..= base + R, and those of them that are in the block.
+                let before = R as isize - 1;
+                let first = [
+                    places[0].base[x] - before,
+                    places[1].base[x] - before,
+                    places[2].base[x] - before,
+                ];
+                let within = |axis: usize| {
+                    let from = (-first[axis]).clamp(0, 2 * R as isize) as usize;
+                    let to = (BLOCK_SIDE as isize - first[axis]).clamp(0, 2 * R as isize) as usize;
+                    from..to
+                };
+                if within(0).is_empty() {
+                    continue;
                 }
-                first[axis] = (base - R as isize + 1 + BEFORE as isize) as usize;
-                factors[axis] = F::of::<T, W>(T::from_f64(shift - whole));
-            }
-            if !reaches {
-                continue;
-            }
-            for k in 0..2 * R {
-                for j in 0..2 * R {
-                    let weight = factors[2][k] * factors[1][j];
-                    let row = ((first[2] + k) * SPAN + first[1] + j) * self.components;
-                    for c in 0..self.components {
-                        let strength = weight * strengths[c];
-                        let at = (row + c) * ROW + first[0];
-                        let target = &mut self.sums[at..at + W];
-                        for x in 0..W {
-                            target[x] += strength * factors[0][x];
+                let start = (first[0] + BEFORE as isize) as usize;
+                let along = &places[0].factors[x];
+                let mut strength = [T::ZERO; 3];
+                for c in 0..self.components {
+                    strength[c] = strengths[c][x];
+                }
+                for k in within(2) {
+                    let z = (first[2] + k as isize) as usize;
+                    for j in within(1) {
+                        let y = (first[1] + j as isize) as usize;
+                        let weight = places[2].factors[x][k] * places[1].factors[x][j];
+                        for c in 0..self.components {
+                            let part = weight * strength[c];
+                            let at = ((z * BLOCK_SIDE + y) * self.components + c) * ROW + start;
+                            let target = &mut self.sums[at..at + W];
+                            for i in 0..W {
+                                target[i] += part * along[i];
+                            }
                         }
                     }
                 }

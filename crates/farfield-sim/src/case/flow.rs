@@ -100,6 +100,9 @@ pub struct GridSettings {
     /// The most blocks there may be; beyond that nothing is refined.
     #[serde(default = "default_most_blocks")]
     pub most_blocks: usize,
+    /// Whether the box is made longer downstream, by whole root cubes, where the near wake would leave it before the end.
+    #[serde(default = "default_grow")]
+    pub grow: bool,
 }
 
 fn default_refine() -> f64 {
@@ -112,6 +115,10 @@ fn default_compress() -> f64 {
 
 fn default_adapt_every() -> u64 {
     5
+}
+
+fn default_grow() -> bool {
+    true
 }
 
 fn default_most_blocks() -> usize {

@@ -99,6 +99,7 @@ impl Body {
     }
 
     /// Whether it moves.
+    #[inline]
     pub fn moves(&self) -> bool {
         self.velocity != [0.0; 3] || self.turning != [0.0; 3]
     }

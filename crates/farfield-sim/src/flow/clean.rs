@@ -59,25 +59,7 @@ impl<T: Precision> Solver<T> {
 
     /// The integral of $|\nabla\cdot\omega|h$ over that of $|\omega|$: zero without divergence, about one for noise.
     pub(super) fn divergence(&self) -> Result<f64, Error> {
-        let parts = self.grid.look(&[Read::new(OMEGA, 2)], |inputs| {
-            let (input, side, h) = (&inputs[0], inputs[0].side(), inputs[0].spacing());
-            let (mut divergence, mut size) = (0.0, 0.0);
-            for k in 0..BLOCK_POINTS {
-                let point = [k % BLOCK_SIDE, k / BLOCK_SIDE % BLOCK_SIDE, k / BLOCK_SIDE / BLOCK_SIDE];
-                let at = input.index(point.map(|c| c as isize));
-                let mut sum = 0.0;
-                for (axis, s) in [1, side, side * side].into_iter().enumerate() {
-                    let w = input.values(axis);
-                    let near = w[at + s].to_f64() - w[at - s].to_f64();
-                    sum += (8.0 * near - (w[at + 2 * s].to_f64() - w[at - 2 * s].to_f64())) / 12.0;
-                    size += w[at].to_f64().abs();
-                }
-                divergence += sum.abs();
-            }
-            let volume = h * h * h;
-            [volume * divergence, volume * size]
-        })?;
-        let [divergence, size] = parts.iter().fold([0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]]);
+        let [divergence, size] = self.grid.divergence_and_size(OMEGA)?;
         Ok(if size > 0.0 { divergence / size } else { 0.0 })
     }
 

@@ -1,5 +1,6 @@
-//! What can be measured of a flow: forces two ways, invariants, sizes.
+//! What can be measured of a flow: forces three ways, invariants, sizes.
 
+use super::control::Passing;
 use super::model::{Moment, OMEGA, Solver, VELOCITY};
 use super::penalise::place;
 use crate::error::Error;
@@ -15,6 +16,8 @@ pub(super) struct Forces {
     pub penalty: Vec3,
     /// The loss of impulse of all vorticity over the last step, brought to its end.
     pub impulse: Vec3,
+    /// From a box around the bodies and what passes through its faces; zero where there is none.
+    pub control: Vec3,
     /// The moment that bodies take, about the middle of the first body.
     pub torque: Vec3,
 }
@@ -27,14 +30,18 @@ pub(super) struct Sums {
     pub absolute: f64,
     pub energy: f64,
     pub enstrophy: f64,
+    /// Of the box around the bodies.
+    pub passing: Passing,
 }
 
 /// The names of what [`Solver::measure_all`] returns.
-pub(super) const COLUMNS: [&str; 27] = [
+pub(super) const COLUMNS: [&str; 29] = [
     "T",
     "drag",
     "drag_penalty",
     "drag_impulse",
+    "drag_control",
+    "drag_friction",
     "lift_y",
     "lift_z",
     "torque_x",
@@ -74,6 +81,14 @@ impl<T: Precision> Solver<T> {
         Ok(Forces {
             penalty: std::array::from_fn(|c| middle(last.momentum[c], next.momentum[c])),
             impulse: std::array::from_fn(|c| lost[c] - 0.5 * change[c]),
+            control: match self.setup.control {
+                Some(_) => {
+                    let (before, now) = (self.passing_before, sums.passing);
+                    let lost = sub(before.impulse, now.impulse);
+                    std::array::from_fn(|c| lost[c] / step + 0.5 * (before.flux[c] + now.flux[c] - change[c]))
+                }
+                None => [0.0; 3],
+            },
             torque: std::array::from_fn(|c| middle(last.moment[c], next.moment[c])),
         })
     }
@@ -98,6 +113,8 @@ impl<T: Precision> Solver<T> {
             along(forces.impulse),
             along(forces.penalty),
             along(forces.impulse),
+            along(forces.control),
+            setup.coefficient(wake.friction),
             across(forces.impulse, 1),
             across(forces.impulse, 2),
         ];
@@ -157,6 +174,9 @@ impl<T: Precision> Solver<T> {
                 (h * h * h, sums)
             })?;
         let mut all = Sums::default();
+        if let Some(control) = &self.setup.control {
+            all.passing = self.passing(control)?;
+        }
         for (volume, part) in parts {
             all.impulse = add_scaled(all.impulse, 0.5 * volume, part.impulse);
             all.total = add_scaled(all.total, volume, part.total);

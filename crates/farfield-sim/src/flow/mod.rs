@@ -10,6 +10,7 @@
 mod adapt;
 mod body;
 mod clean;
+mod control;
 mod initial;
 mod measure;
 mod mesh;

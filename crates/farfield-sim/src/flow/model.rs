@@ -1,5 +1,6 @@
 //! A flow as a [`Model`].
 
+use super::control::Passing;
 use super::measure::{COLUMNS, Forces, Sums};
 use super::penalise::Pull;
 use super::setup::Setup;
@@ -12,7 +13,8 @@ use farfield::memory::Memory;
 use farfield::tuning::MachineProfile;
 use farfield_grid::operators::Extremes;
 use farfield_grid::poisson::Precision;
-use farfield_grid::{BlockId, Boundary, Forest, Grid};
+use farfield_grid::{BlockId, Boundary, Domain, Forest, Grid};
+use rayon::prelude::*;
 
 /// The vorticity: the state of the flow.
 pub(super) const OMEGA: &str = "vorticity";
@@ -43,6 +45,9 @@ const FIRST_STEP: f64 = 0.2;
 /// So many steps before the end are equally long.
 const LAST_STEPS: f64 = 12.0;
 
+/// Numbers a core copies at a time.
+const COPIED: usize = 1 << 16;
+
 /// What is known of a moment beyond its vorticity.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
@@ -64,6 +69,8 @@ pub(super) struct Work {
 
 /// A state as it lies in memory.
 struct Kept<T> {
+    /// The origin of the box and its root cubes along each axis.
+    place: [f64; 6],
     leaves: Vec<BlockId>,
     omega: Vec<T>,
     previous: Vec<T>,
@@ -72,6 +79,7 @@ struct Kept<T> {
     last_step: f64,
     started: bool,
     impulse_before: Vec3,
+    passing_before: Passing,
     held: Pull,
     work: Work,
 }
@@ -97,6 +105,8 @@ impl<T: Precision> Kept<T> {
         let started = if self.started { 1.0 } else { 0.0 };
         state.push_numbers("clock", &[self.time, self.last_step, started]);
         state.push_vectors("impulse", &[self.impulse_before, self.held.momentum, self.held.moment]);
+        state.push_numbers("box", &self.place);
+        state.push_vectors("passing", &[self.passing_before.impulse, self.passing_before.flux]);
         let Work {
             lost_moving,
             lost_spreading,
@@ -108,6 +118,18 @@ impl<T: Precision> Kept<T> {
     }
 }
 
+/// A copy of numbers, made by all cores in memory that is there.
+fn copied<T: Precision>(values: &[T], mut memory: Vec<T>) -> Vec<T> {
+    if memory.len() != values.len() {
+        // Freed before the new one is made.
+        memory = Vec::new();
+        memory.resize(values.len(), T::ZERO);
+    }
+    let (to, from) = (memory.par_chunks_mut(COPIED), values.par_chunks(COPIED));
+    to.zip(from).for_each(|(to, from)| to.copy_from_slice(from));
+    memory
+}
+
 /// A flow in one precision.
 pub(super) struct Solver<T> {
     pub setup: Setup,
@@ -117,6 +139,8 @@ pub(super) struct Solver<T> {
     pub last_step: f64,
     /// The impulse at the moment before.
     pub impulse_before: Vec3,
+    /// What was in the box around the bodies then, and passed through its faces.
+    pub passing_before: Passing,
     /// The integral of the acceleration since then.
     pub held: Pull,
     /// Whether bodies have stopped the stream.
@@ -183,6 +207,7 @@ impl<T: Precision> Solver<T> {
             time: 0.0,
             last_step: 0.0,
             impulse_before: [0.0; 3],
+            passing_before: Passing::default(),
             held: Pull::default(),
             started: false,
             now: None,
@@ -195,6 +220,21 @@ impl<T: Precision> Solver<T> {
         Ok(solver)
     }
 
+    /// The origin of the box and its root cubes along each axis.
+    fn place(&self) -> [f64; 6] {
+        let ([x, y, z], [i, j, k]) = (self.setup.domain.origin(), self.setup.domain.roots().map(f64::from));
+        [x, y, z, i, j, k]
+    }
+
+    /// Takes over the box of a run that was stopped: a case with another end may make another one.
+    fn take_place(&mut self, numbers: &[f64]) -> Result<(), String> {
+        let [x, y, z, i, j, k] = numbers[..].try_into().map_err(|_| "the box has other numbers")?;
+        let roots = [i, j, k].map(|count: f64| count as u32);
+        let domain = Domain::new([x, y, z], roots, self.setup.grid.side).map_err(|error| error.to_string())?;
+        (self.setup.domain, self.setup.grid.origin, self.setup.grid.roots) = (domain, [x, y, z], roots);
+        Ok(())
+    }
+
     /// What has to be known besides the grid to go on.
     fn state_channels(&self) -> &'static [&'static str] {
         match self.setup.bodies.is_empty() {
@@ -203,19 +243,25 @@ impl<T: Precision> Solver<T> {
         }
     }
 
-    fn as_it_is(&self) -> Result<Kept<T>, Error> {
+    /// A copy of the state, in memory that is no longer needed.
+    fn as_it_is(&self, memory: Option<Kept<T>>) -> Result<Kept<T>, Error> {
+        let [omega, previous, force] = memory.map_or([Vec::new(), Vec::new(), Vec::new()], |kept| {
+            [kept.omega, kept.previous, kept.force]
+        });
         Ok(Kept {
+            place: self.place(),
             leaves: self.grid.forest().leaves().to_vec(),
-            omega: self.grid.channel(OMEGA)?.values().to_vec(),
-            previous: self.grid.channel(PREVIOUS)?.values().to_vec(),
+            omega: copied(self.grid.channel(OMEGA)?.values(), omega),
+            previous: copied(self.grid.channel(PREVIOUS)?.values(), previous),
             force: match self.setup.bodies.is_empty() {
                 true => Vec::new(),
-                false => self.grid.channel(FORCE)?.values().to_vec(),
+                false => copied(self.grid.channel(FORCE)?.values(), force),
             },
             time: self.time,
             last_step: self.last_step,
             started: self.started,
             impulse_before: self.impulse_before,
+            passing_before: self.passing_before,
             held: self.held,
             work: self.work,
         })
@@ -327,13 +373,13 @@ impl<T: Precision> Model for Solver<T> {
     }
 
     fn state(&mut self) -> Result<State, Error> {
-        Ok(self.as_it_is()?.to_state())
+        Ok(self.as_it_is(None)?.to_state())
     }
 
     fn keep(&mut self) -> Result<(), Error> {
-        // Freed before the new one is made.
-        self.kept = None;
-        self.kept = Some(self.as_it_is()?);
+        // Its memory is used again.
+        let memory = self.kept.take();
+        self.kept = Some(self.as_it_is(memory)?);
         Ok(())
     }
 
@@ -351,6 +397,7 @@ impl<T: Precision> Model for Solver<T> {
             level: *level as u8,
             at: [*x as u32, *y as u32, *z as u32],
         });
+        self.take_place(&state.numbers("box")?)?;
         let forest =
             Forest::from_leaves(self.setup.domain.roots(), leaves.collect()).map_err(|error| error.to_string())?;
         let mut grid = grid_of::<T>(&self.setup, Some(forest)).map_err(|error| error.to_string())?;
@@ -380,6 +427,9 @@ impl<T: Precision> Model for Solver<T> {
         };
         let impulse = state.vectors("impulse")?;
         let [before, momentum, moment] = impulse[..].try_into().map_err(|_| "the impulse has other numbers")?;
+        let passing = state.vectors("passing")?;
+        let [impulse, flux] = passing[..].try_into().map_err(|_| "what passes has other numbers")?;
+        self.passing_before = Passing { impulse, flux };
         (self.impulse_before, self.held) = (before, Pull { momentum, moment });
         (self.grid, self.time, self.last_step, self.started) = (grid, time, last_step, started != 0.0);
         self.now = None;
@@ -418,6 +468,12 @@ impl<T: Precision> Model for Solver<T> {
             reynolds,
             T::NAME
         );
+        if setup.added_roots != [0; 3] {
+            let [x, y, z] = setup.domain.size();
+            text.push_str(&format!(
+                "\nthe box is longer downstream than the case says, {x:.2} x {y:.2} x {z:.2}: the near wake stays inside to the end"
+            ));
+        }
         for warning in setup.warnings() {
             text.push_str(&format!("\nwarning: {warning}"));
         }

@@ -20,12 +20,11 @@
 use super::body::{BAND, Body, INSET};
 use super::model::{FORCE, OMEGA, PREVIOUS, Solver, VELOCITY};
 use crate::error::Error;
-use crate::vec3::{Vec3, add, cross, sub};
+use crate::vec3::{Vec3, add, add_scaled, cross, sub};
+use farfield_grid::operators::{CURL_GHOSTS, add_curl};
 use farfield_grid::poisson::Precision;
 use farfield_grid::{BLOCK_POINTS, BLOCK_SIDE, BlockId, Domain, Ghosted, Read};
 
-/// Ghosts of the curl.
-const REACH: usize = 2;
 /// The gain of the slip that is there over that of the slip before.
 const PRESENT: f64 = 1.5;
 /// $\lambda\Delta t$ of the passes at an impulsive start.
@@ -58,7 +57,7 @@ impl Bodies<'_> {
     /// Whether any body reaches the block or its ghosts.
     fn touch(&self, domain: &Domain, block: BlockId) -> bool {
         let h = domain.spacing(block.level);
-        let half = (0.5 * BLOCK_SIDE as f64 + REACH as f64) * h;
+        let half = (0.5 * BLOCK_SIDE as f64 + CURL_GHOSTS as f64) * h;
         let corner = domain.corner(block);
         let middle = corner.map(|c| c + 0.5 * BLOCK_SIDE as f64 * h);
         let reach = 3f64.sqrt() * half + (0.5 * BAND - INSET).max(0.0) * h;
@@ -72,12 +71,14 @@ impl Bodies<'_> {
         for body in self.bodies {
             let inside = body.inside(x, self.time, h);
             if inside > 0.0 {
-                let own = body.velocity_at(x, self.time);
                 total += inside;
-                velocity = std::array::from_fn(|c| velocity[c] + inside * own[c]);
+                if body.moves() {
+                    velocity = add_scaled(velocity, inside, body.velocity_at(x, self.time));
+                }
             }
         }
-        (total > 0.0).then(|| (total, velocity.map(|c| c / total)))
+        let mean = |c: usize| velocity[c] / total;
+        (total > 0.0).then(|| (total, [mean(0), mean(1), mean(2)]))
     }
 }
 
@@ -92,6 +93,8 @@ pub(super) struct Feedback<'a> {
     strength: f64,
     /// $\alpha$.
     gain: f64,
+    /// Whether all bodies rest: then they are where they were.
+    at_rest: bool,
 }
 
 impl Feedback<'_> {
@@ -100,25 +103,31 @@ impl Feedback<'_> {
         self.now.touch(domain, block) || self.before.is_some_and(|(before, _)| before.touch(domain, block))
     }
 
-    /// The acceleration at a place, from the one before and the velocities of this moment and the one before.
-    #[inline]
-    fn acceleration(&self, x: Vec3, h: f64, [last, u, previous]: [Vec3; 3]) -> Vec3 {
+    /// The acceleration at a place, from the one before and the velocities of this moment and the one before, which
+    /// `values` gives if the place is in a body.
+    #[inline(always)]
+    fn acceleration(&self, x: Vec3, h: f64, values: impl FnOnce() -> [Vec3; 3]) -> Vec3 {
         let Some((inside, held)) = self.now.at(x, h) else {
             return [0.0; 3];
         };
+        let [last, u, previous] = values();
+        let share = self.strength * inside / (1.0 + self.strength * inside);
         let present = match self.before {
             Some(_) => PRESENT * self.gain / self.step,
             None => self.gain / self.step,
         };
-        let mut sum: Vec3 = std::array::from_fn(|c| last[c] - present * (u[c] - held[c]));
-        if let Some((before, step)) = self.before
-            && let Some((_, held)) = before.at(x, h)
-        {
-            let past = self.gain / step;
-            sum = std::array::from_fn(|c| sum[c] + past * (previous[c] - held[c]));
+        let (mut past, mut then) = (0.0, [0.0; 3]);
+        if let Some((before, step)) = self.before {
+            let known = match self.at_rest {
+                true => Some((inside, held)),
+                false => before.at(x, h),
+            };
+            if let Some((_, held)) = known {
+                (past, then) = (self.gain / step, held);
+            }
         }
-        let share = self.strength * inside / (1.0 + self.strength * inside);
-        sum.map(|c| share * c)
+        let of = |c: usize| share * (last[c] - present * (u[c] - held[c]) + past * (previous[c] - then[c]));
+        [of(0), of(1), of(2)]
     }
 }
 
@@ -131,6 +140,7 @@ impl<T: Precision> Solver<T> {
             step,
             strength: self.setup.lambda * step,
             gain: self.setup.flow.relaxation,
+            at_rest: !bodies.iter().any(Body::moves),
         }
     }
 
@@ -145,10 +155,15 @@ impl<T: Precision> Solver<T> {
             |inputs| {
                 let (h, corner) = (inputs[0].spacing(), domain.corner(inputs[0].block()));
                 let mut sum = Pull::default();
+                let (last, now, before) = (
+                    Vectors::of(&inputs[0]),
+                    Vectors::of(&inputs[1]),
+                    Vectors::of(&inputs[2]),
+                );
                 for k in 0..BLOCK_POINTS {
                     let x = place(corner, h, offset, k);
-                    let values = [0, 1, 2].map(|i| [0, 1, 2].map(|c| inputs[i].values(c)[k].to_f64()));
-                    sum = sum.with(moment_of(sub(x, about), feedback.acceleration(x, h, values)));
+                    let held = feedback.acceleration(x, h, || [last.at(k), now.at(k), before.at(k)]);
+                    sum = sum.with(moment_of(sub(x, about), held));
                 }
                 scaled(sum, h * h * h)
             },
@@ -169,11 +184,13 @@ impl<T: Precision> Solver<T> {
             |inputs, force| {
                 let (h, corner) = (inputs[0].spacing(), domain.corner(inputs[0].block()));
                 let mut sum = Pull::default();
+                let (now, before) = (Vectors::of(&inputs[0]), Vectors::of(&inputs[1]));
                 for k in 0..BLOCK_POINTS {
                     let x = place(corner, h, offset, k);
-                    let [u, previous] = [0, 1].map(|i| [0, 1, 2].map(|c| inputs[i].values(c)[k].to_f64()));
-                    let last = [0, 1, 2].map(|c| force[c * BLOCK_POINTS + k].to_f64());
-                    let next = feedback.acceleration(x, h, [last, u, previous]);
+                    let next = feedback.acceleration(x, h, || {
+                        let last = |c: usize| force[c * BLOCK_POINTS + k].to_f64();
+                        [[last(0), last(1), last(2)], now.at(k), before.at(k)]
+                    });
                     for c in 0..3 {
                         force[c * BLOCK_POINTS + k] = T::from_f64(next[c]);
                     }
@@ -197,7 +214,7 @@ impl<T: Precision> Solver<T> {
             time: self.time,
         };
         self.grid.sweep_where(
-            &[Read::new(FORCE, REACH)],
+            &[Read::new(FORCE, CURL_GHOSTS)],
             OMEGA,
             |block| now.touch(&domain, block),
             |inputs, output| add_curl(time, &inputs[0], output),
@@ -224,7 +241,7 @@ impl<T: Precision> Solver<T> {
     }
 
     /// The middle of the first body.
-    fn middle(&self) -> Vec3 {
+    pub(super) fn middle(&self) -> Vec3 {
         let first = self.setup.bodies.first();
         first.map_or([0.0; 3], |body| body.centre(self.time))
     }
@@ -255,24 +272,19 @@ fn scaled(pull: Pull, factor: f64) -> Pull {
     }
 }
 
-/// Adds `factor` times the curl of a field, of fourth order.
-fn add_curl<T: Precision>(factor: f64, field: &Ghosted<T>, output: &mut [T]) {
-    let (side, h) = (field.side(), field.spacing());
-    let strides = [1, side, side * side];
-    for component in 0..3 {
-        let (next, last) = ((component + 1) % 3, (component + 2) % 3);
-        let slope = |f: &[T], at: usize, s: usize| {
-            let near = f[at + s].to_f64() - f[at - s].to_f64();
-            let far = f[at + 2 * s].to_f64() - f[at - 2 * s].to_f64();
-            (8.0 * near - far) / (12.0 * h)
-        };
-        for k in 0..BLOCK_POINTS {
-            let point = [k % BLOCK_SIDE, k / BLOCK_SIDE % BLOCK_SIDE, k / BLOCK_SIDE / BLOCK_SIDE];
-            let at = field.index(point.map(|c| c as isize));
-            let curl = slope(field.values(last), at, strides[next]) - slope(field.values(next), at, strides[last]);
-            let value = &mut output[component * BLOCK_POINTS + k];
-            *value = T::from_f64(value.to_f64() + factor * curl);
-        }
+/// The vectors of a block, point by point.
+struct Vectors<'a, T>([&'a [T]; 3]);
+
+impl<'a, T: Precision> Vectors<'a, T> {
+    /// Those of a channel that was read without ghosts.
+    fn of(input: &'a Ghosted<T>) -> Self {
+        Self([0, 1, 2].map(|c| &input.values(c)[..BLOCK_POINTS]))
+    }
+
+    #[inline(always)]
+    fn at(&self, k: usize) -> Vec3 {
+        let [x, y, z] = self.0;
+        [x[k].to_f64(), y[k].to_f64(), z[k].to_f64()]
     }
 }
 
@@ -315,10 +327,11 @@ mod tests {
             step,
             strength: LAMBDA * step,
             gain,
+            at_rest: true,
         };
         let (mut acceleration, mut slip, mut before) = ([0.0; 3], [0.0; 3], [0.0; 3]);
         for _ in 0..(1.0 / step).round() as usize {
-            acceleration = feedback.acceleration([0.1; 3], 0.01, [acceleration, slip, before]);
+            acceleration = feedback.acceleration([0.1; 3], 0.01, || [acceleration, slip, before]);
             before = slip;
             slip[0] += step * (1.0 + kept * acceleration[0]);
         }

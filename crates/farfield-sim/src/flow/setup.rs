@@ -2,6 +2,7 @@
 
 use super::body::Body;
 use super::clean::FADE;
+use super::control::ControlBox;
 use crate::case::{Case, Flow, FlowRing, GridSettings, PrecisionName, RemeshName};
 use crate::vec3::{Vec3, norm, scale};
 use farfield_grid::{Domain, MAX_LEVEL, RemeshKernel};
@@ -10,6 +11,11 @@ use farfield_grid::{Domain, MAX_LEVEL, RemeshKernel};
 const SHEET_VARIANCE: f64 = 0.17;
 /// A sheet is never taken to be older than this, in lengths over speed: then the layer is not resolved.
 const OLDEST_SHEET: f64 = 0.05;
+
+/// The end of the near wake moves away from a body that starts at once with less than this share of the stream's speed.
+const WAKE_SPEED: f64 = 0.6;
+/// A box is never made longer by more root cubes than this.
+const MOST_ADDED: f64 = 64.0;
 
 /// The numbers a flow runs with.
 #[derive(Debug, Clone)]
@@ -42,6 +48,10 @@ pub struct Setup {
     pub tolerance: f64,
     /// How old a layer is that is as thick as the sheet with which bodies start; 0 without bodies.
     pub sheet_age: f64,
+    /// Through whose faces the force is measured too.
+    pub(super) control: Option<ControlBox>,
+    /// Root cubes that the box has more than the case says, along each axis, so that the near wake is inside.
+    pub added_roots: [u32; 3],
 }
 
 /// The key that is wrong, and why.
@@ -71,27 +81,17 @@ impl Setup {
             .clone()
             .ok_or_else(|| wrong("grid", "a flow needs a section [grid]".to_owned()))?;
         check_numbers(&flow, &grid)?;
-        let domain =
-            Domain::new(grid.origin, grid.roots, grid.side).map_err(|error| wrong("grid", error.to_string()))?;
         let mut bodies = Vec::new();
         for (k, settings) in case.body.iter().enumerate() {
-            let body = Body::new(settings).map_err(|(key, why)| (format!("body.{k}.{key}"), why))?;
-            let finest = domain.spacing(grid.level);
-            if body.length() < 8.0 * finest {
-                return Err(wrong(
-                    "grid.level",
-                    format!(
-                        "a body {:.4} across has fewer than 8 points of the finest spacing {finest:.4}: raise the level",
-                        body.length()
-                    ),
-                ));
-            }
-            let rim = FADE * finest;
-            check_inside(&domain, &body, [0.0, rim], &format!("body.{k}.centre"))?;
-            // It moves in a straight line, so it is inside all the time if it is at the end.
-            check_inside(&domain, &body, [case.time.end, rim], &format!("body.{k}.velocity"))?;
-            bodies.push(body);
+            bodies.push(Body::new(settings).map_err(|(key, why)| (format!("body.{k}.{key}"), why))?);
         }
+        let box_of = |grid: &GridSettings| {
+            Domain::new(grid.origin, grid.roots, grid.side).map_err(|error| wrong("grid", error.to_string()))
+        };
+        check_bodies(&bodies, &box_of(&grid)?, grid.level, case.time.end)?;
+        let mut grid = grid;
+        let added_roots = make_room(&mut grid, &bodies, flow.stream, case.time.end);
+        let domain = box_of(&grid)?;
         for (k, ring) in case.ring.iter().enumerate() {
             check_ring(&domain, ring, &format!("ring.{k}"))?;
         }
@@ -151,6 +151,8 @@ impl Setup {
         };
         Ok(Self {
             sheet_age,
+            added_roots,
+            control: ControlBox::around(&bodies, &domain, domain.spacing(grid.level), length),
             lambda: flow.penalisation * speed / length,
             kernel: match flow.remesh {
                 RemeshName::M4 => RemeshKernel::M4Prime,
@@ -205,6 +207,35 @@ impl Setup {
         }
         warnings
     }
+}
+
+/// Makes the box longer downstream until the near wake of bodies at rest stays inside to the end; returns how many root cubes
+/// were added along each axis.
+fn make_room(grid: &mut GridSettings, bodies: &[Body], stream: Vec3, end: f64) -> [u32; 3] {
+    let mut added = [0; 3];
+    let sound = grid.side.is_finite() && grid.side > 0.0 && end.is_finite() && stream.iter().all(|c| c.is_finite());
+    if !grid.grow || !sound || bodies.iter().any(Body::moves) {
+        return added;
+    }
+    for axis in 0..3 {
+        let downstream = stream[axis].signum();
+        let ends = bodies
+            .iter()
+            .map(|body| downstream * body.centre(0.0)[axis] + body.reach());
+        let wake = ends.fold(f64::NEG_INFINITY, f64::max) + WAKE_SPEED * stream[axis].abs() * end;
+        let (low, size) = (grid.origin[axis], grid.side * f64::from(grid.roots[axis]));
+        let room = if downstream > 0.0 { low + size } else { -low };
+        let missing = ((wake - room) / grid.side - 1e-9).ceil();
+        if stream[axis] == 0.0 || missing.is_nan() || missing < 1.0 {
+            continue;
+        }
+        added[axis] = missing.min(MOST_ADDED) as u32;
+        grid.roots[axis] += added[axis];
+        if downstream < 0.0 {
+            grid.origin[axis] -= f64::from(added[axis]) * grid.side;
+        }
+    }
+    added
 }
 
 fn check_numbers(flow: &Flow, grid: &GridSettings) -> Result<(), Wrong> {
@@ -275,6 +306,27 @@ fn check_numbers(flow: &Flow, grid: &GridSettings) -> Result<(), Wrong> {
     Ok(())
 }
 
+/// Refuses bodies with too few points across, and those outside the box at the start or at the end.
+fn check_bodies(bodies: &[Body], domain: &Domain, level: u8, end: f64) -> Result<(), Wrong> {
+    let finest = domain.spacing(level);
+    for (k, body) in bodies.iter().enumerate() {
+        if body.length() < 8.0 * finest {
+            return Err((
+                "grid.level".to_owned(),
+                format!(
+                    "a body {:.4} across has fewer than 8 points of the finest spacing {finest:.4}: raise the level",
+                    body.length()
+                ),
+            ));
+        }
+        let rim = FADE * finest;
+        check_inside(domain, body, [0.0, rim], &format!("body.{k}.centre"))?;
+        // It moves in a straight line, so it is inside all the time if it is at the end.
+        check_inside(domain, body, [end, rim], &format!("body.{k}.velocity"))?;
+    }
+    Ok(())
+}
+
 /// Refuses a body outside the box, or in the rim in which vorticity fades: forces would be wrong by a factor.
 fn check_inside(domain: &Domain, body: &Body, [time, rim]: [f64; 2], key: &str) -> Result<(), Wrong> {
     let (centre, reach) = (body.centre(time), body.reach());
@@ -321,4 +373,27 @@ fn check_ring(domain: &Domain, ring: &FlowRing, key: &str) -> Result<(), Wrong> 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::{self, BuiltIn, Override};
+
+    fn setup(set: &[&str]) -> Setup {
+        let overrides: Vec<Override> = set.iter().map(|text| Override::parse(text).unwrap()).collect();
+        let case = case::read(BuiltIn::find("sphere").unwrap().text, "sphere", &overrides).unwrap();
+        Setup::new(&case).unwrap()
+    }
+
+    #[test]
+    fn the_box_holds_the_near_wake_to_the_end_of_the_run() {
+        assert_eq!(setup(&[]).added_roots, [0; 3]);
+        let long = setup(&["time.end=5"]);
+        assert_eq!((long.added_roots, long.domain.roots()), ([2, 0, 0], [5, 2, 2]));
+        // Against x the lower corner moves, and the points stay where they are.
+        let back = setup(&["time.end=5", "flow.stream=[-1.0, 0.0, 0.0]"]);
+        assert_eq!((back.added_roots, back.domain.origin()[0]), ([3, 0, 0], -4.0));
+        assert_eq!(setup(&["time.end=5", "grid.grow=false"]).added_roots, [0; 3]);
+    }
 }

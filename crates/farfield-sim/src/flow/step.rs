@@ -15,7 +15,8 @@ impl<T: Precision> Solver<T> {
     pub(super) fn step(&mut self, step: f64, number: u64) -> Result<Vec<String>, Error> {
         let begin = Instant::now();
         let mut remarks = Vec::new();
-        self.impulse_before = self.now.map_or([0.0; 3], |moment| moment.sums.impulse);
+        let before = self.now.map(|moment| moment.sums).unwrap_or_default();
+        (self.impulse_before, self.passing_before) = (before.impulse, before.passing);
         self.penalise(step)?;
         [self.work.lost_moving, self.work.lost_spreading] = self.transport(step)?;
         self.work.faded = self.fade()?;

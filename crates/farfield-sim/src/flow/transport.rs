@@ -84,20 +84,10 @@ impl<T: Precision> Solver<T> {
         let parts = (fourier / DIFFUSION_SAFETY).ceil().max(1.0) as u32;
         let part = step / f64::from(parts);
         for _ in 0..parts {
-            self.grid.vorticity_rates(OMEGA, VELOCITY, viscosity, RATES)?;
-            let half = T::from_f64(0.5 * part);
-            self.grid.combine(CARRIED, [OMEGA, RATES], |middle, [now, rates]| {
-                for k in 0..middle.len() {
-                    middle[k] = now[k] + half * rates[k];
-                }
-            })?;
-            self.grid.vorticity_rates(CARRIED, VELOCITY, viscosity, RATES)?;
-            let whole = T::from_f64(part);
-            self.grid.combine(OMEGA, [RATES], |now, [rates]| {
-                for k in 0..now.len() {
-                    now[k] += whole * rates[k];
-                }
-            })?;
+            self.grid
+                .vorticity_after(OMEGA, VELOCITY, viscosity, 0.5 * part, CARRIED)?;
+            self.grid
+                .add_vorticity_rates(CARRIED, VELOCITY, viscosity, part, OMEGA)?;
         }
         Ok(())
     }

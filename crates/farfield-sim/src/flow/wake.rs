@@ -1,20 +1,23 @@
 //! The wake of a sphere: how long it is, and where the flow leaves the wall.
 
 use super::body::Body;
-use super::model::{OMEGA, Solver, VELOCITY};
+use super::model::{Solver, VELOCITY};
 use crate::error::Error;
-use crate::vec3::{Vec3, add_scaled, cross, dot, unit};
+use crate::vec3::{Vec3, add_scaled, dot, frame_across, scale};
 use farfield_grid::forest::Cover;
 use farfield_grid::poisson::Precision;
-use farfield_grid::{BLOCK_SIDE, BlockId};
+use farfield_grid::{BLOCK_SIDE, BlockId, Ghosted};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::f64::consts::PI;
 
-/// Spacings outside the wall at which the sense of its vorticity is looked at.
-const AWAY: f64 = 1.0;
+/// Spacings outside the wall at which the velocity along it is read: the polynomial through them and through rest on the wall has
+/// the slope of the wall's vorticity. The vorticity itself is blurred by the band in which the body takes hold.
+const AWAY: [f64; 3] = [1.5, 2.5, 3.5];
 /// Half-planes through the axis over which is averaged.
 const PLANES: usize = 8;
-/// Angles in steps of half a degree.
-const ANGLES: usize = 360;
+/// Angles in steps of a degree.
+const ANGLES: usize = 180;
 
 /// The wake of a sphere.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -23,6 +26,8 @@ pub(super) struct Wake {
     pub length: f64,
     /// Where the vorticity of the wall changes its sense, in degrees from the front; 180 if nowhere.
     pub separation: f64,
+    /// The force by friction along the stream.
+    pub friction: f64,
 }
 
 impl<T: Precision> Solver<T> {
@@ -31,16 +36,19 @@ impl<T: Precision> Solver<T> {
         let Some((radius, centre)) = self.setup.bodies.first().and_then(Body::sphere_at_rest) else {
             return Ok(Wake::default());
         };
+        let wall = self.wall_vorticity(radius, centre)?;
         Ok(Wake {
             length: self.wake_length(radius, centre)? / (2.0 * radius),
-            separation: self.separation(radius, centre)?,
+            separation: separation(&wall),
+            friction: self.friction(radius, &wall),
         })
     }
 
     fn wake_length(&self, radius: f64, centre: Vec3) -> Result<f64, Error> {
         let (along, h) = (self.setup.along, self.setup.finest());
-        let velocity = |away: f64| -> Result<Option<f64>, Error> {
-            let u = self.sample(VELOCITY, add_scaled(centre, radius + away, along))?;
+        let mut reader = Reader::new(self, VELOCITY);
+        let mut velocity = |away: f64| -> Result<Option<f64>, Error> {
+            let u = reader.at(add_scaled(centre, radius + away, along))?;
             Ok(u.map(|u| dot(u, along)))
         };
         let (mut last, mut seen) = (0.0, false);
@@ -59,50 +67,84 @@ impl<T: Precision> Solver<T> {
         Ok(0.0)
     }
 
-    fn separation(&self, radius: f64, centre: Vec3) -> Result<f64, Error> {
-        let along = self.setup.along;
-        let other = if along[0].abs() < 0.9 {
-            [1.0, 0.0, 0.0]
-        } else {
-            [0.0, 1.0, 0.0]
-        };
-        let across = unit(cross(along, other));
-        let up = cross(along, across);
-        let distance = radius + AWAY * self.setup.finest();
-        let mut before: Option<f64> = None;
-        for k in ANGLES / 3..ANGLES {
-            let angle = PI * f64::from(k as u32) / f64::from(ANGLES as u32);
-            let mut sum = 0.0;
+    /// The vorticity on the wall about the axis, in the sense of attached flow, in the middle of each degree from the front.
+    fn wall_vorticity(&self, radius: f64, centre: Vec3) -> Result<Vec<f64>, Error> {
+        let (along, h) = (self.setup.along, self.setup.finest());
+        let (across, up) = frame_across(along);
+        let weights = slope_at_rest(AWAY);
+        let mut reader = Reader::new(self, VELOCITY);
+        let mut wall = vec![0.0; ANGLES];
+        for (k, value) in wall.iter_mut().enumerate() {
+            let (sine, cosine) = (PI * (k as f64 + 0.5) / ANGLES as f64).sin_cos();
             for plane in 0..PLANES {
                 let (s, c) = (2.0 * PI * (plane as f64 + 0.5) / PLANES as f64).sin_cos();
-                let outward: Vec3 = std::array::from_fn(|a| c * across[a] + s * up[a]);
-                let x = add_scaled(
-                    add_scaled(centre, -distance * angle.cos(), along),
-                    distance * angle.sin(),
-                    outward,
-                );
-                let omega = self.sample(OMEGA, x)?.unwrap_or_default();
-                sum += dot(omega, cross(along, outward));
+                let outward = add_scaled(scale(across, c), s, up);
+                let normal = add_scaled(scale(along, -cosine), sine, outward);
+                let tangent = add_scaled(scale(along, sine), cosine, outward);
+                for (away, weight) in AWAY.into_iter().zip(weights) {
+                    let u = reader.at(add_scaled(centre, radius + away * h, normal))?;
+                    *value += weight / h * dot(u.unwrap_or_default(), tangent) / PLANES as f64;
+                }
             }
-            // Attached flow has one sense; the first place with the other is where it leaves.
-            if let Some(last) = before
-                && last * sum <= 0.0
-                && last != 0.0
-            {
-                return Ok(180.0 / f64::from(ANGLES as u32) * (f64::from(k as u32) - sum / (sum - last)));
-            }
-            before = Some(sum);
         }
-        Ok(180.0)
+        Ok(wall)
     }
 
-    /// A vector channel at a place, linear between the points of its block; nothing outside the box.
-    fn sample(&self, channel: &str, x: Vec3) -> Result<Option<Vec3>, Error> {
-        let (domain, forest) = (self.grid.domain(), self.grid.forest());
+    /// The force along the stream from the shear on the wall, $\nu\oint\omega\times n$.
+    fn friction(&self, radius: f64, wall: &[f64]) -> f64 {
+        let step = PI / ANGLES as f64;
+        let shear = |(k, omega): (usize, &f64)| omega * ((k as f64 + 0.5) * step).sin().powi(2);
+        let sum: f64 = wall.iter().enumerate().map(shear).sum();
+        self.setup.viscosity * 2.0 * PI * radius * radius * step * sum
+    }
+}
+
+/// Where the vorticity of the wall changes its sense behind the widest place, in degrees from the front.
+fn separation(wall: &[f64]) -> f64 {
+    let degrees = 180.0 / wall.len() as f64;
+    for k in wall.len() / 2..wall.len() {
+        let (before, now) = (wall[k - 1], wall[k]);
+        // Attached flow has one sense; the first place with the other is where it leaves.
+        if before > 0.0 && now <= 0.0 {
+            return degrees * (k as f64 + 0.5 - now / (now - before));
+        }
+    }
+    180.0
+}
+
+/// Weights of values at some places in the slope at zero of the polynomial through them and through zero at zero.
+fn slope_at_rest<const N: usize>(places: [f64; N]) -> [f64; N] {
+    std::array::from_fn(|k| {
+        let others = (0..N).filter(|j| *j != k);
+        let product: f64 = others.map(|j| places[j] / (places[j] - places[k])).product();
+        product / places[k]
+    })
+}
+
+/// Reads a vector channel anywhere, by cubics along each axis; blocks and their ghosts are kept.
+struct Reader<'a, T> {
+    solver: &'a Solver<T>,
+    channel: &'a str,
+    blocks: HashMap<usize, Ghosted<T>>,
+}
+
+impl<'a, T: Precision> Reader<'a, T> {
+    fn new(solver: &'a Solver<T>, channel: &'a str) -> Self {
+        Self {
+            solver,
+            channel,
+            blocks: HashMap::new(),
+        }
+    }
+
+    /// The value at a place; nothing outside the box.
+    fn at(&mut self, x: Vec3) -> Result<Option<Vec3>, Error> {
+        let grid = &self.solver.grid;
+        let (domain, forest) = (grid.domain(), grid.forest());
         let level = forest.finest_level();
         let side = BLOCK_SIDE as f64 * domain.spacing(level);
-        let at = std::array::from_fn(|a| ((x[a] - domain.origin()[a]) / side).floor());
-        if at.iter().any(|c: &f64| *c < 0.0) {
+        let at: Vec3 = std::array::from_fn(|a| ((x[a] - domain.origin()[a]) / side).floor());
+        if at.iter().any(|c| *c < 0.0) {
             return Ok(None);
         }
         let place = BlockId {
@@ -113,29 +155,58 @@ impl<T: Precision> Solver<T> {
             return Ok(None);
         };
         let block = forest.leaves()[leaf];
-        let (h, corner, offset) = (
-            domain.spacing(block.level),
-            domain.corner(block),
-            self.grid.wavelet().offset(),
-        );
-        let last = (BLOCK_SIDE - 2) as f64;
-        let q: Vec3 = std::array::from_fn(|a| ((x[a] - corner[a]) / h - offset).clamp(0.0, last + 1.0));
-        let low = q.map(|c| c.floor().min(last));
-        let channel = self.grid.channel(channel)?;
-        Ok(Some(std::array::from_fn(|c| {
-            let values = channel.block(leaf, c);
-            let mut sum = 0.0;
-            for k in 0..8 {
-                let (mut weight, mut index) = (1.0, 0);
-                for a in (0..3).rev() {
-                    let far = k >> a & 1;
-                    let share = q[a] - low[a];
-                    weight *= if far == 1 { share } else { 1.0 - share };
-                    index = index * BLOCK_SIDE + low[a] as usize + far;
+        let (h, corner) = (domain.spacing(block.level), domain.corner(block));
+        let q: Vec3 = std::array::from_fn(|a| (x[a] - corner[a]) / h - grid.wavelet().offset());
+        let low = q.map(|c| c.floor().clamp(-1.0, BLOCK_SIDE as f64 - 1.0));
+        let weights: [[f64; 4]; 3] = std::array::from_fn(|a| cubic(q[a] - low[a]));
+        let ghosted = match self.blocks.entry(leaf) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => free.insert(grid.ghosted(self.channel, leaf, 2)?),
+        };
+        let first = ghosted.index(low.map(|c| c as isize - 1));
+        let side = ghosted.side();
+        let mut sum = [0.0; 3];
+        for (component, sum) in sum.iter_mut().enumerate() {
+            let values = ghosted.values(component);
+            for (k, wz) in weights[2].iter().enumerate() {
+                for (j, wy) in weights[1].iter().enumerate() {
+                    let line = &values[first + (k * side + j) * side..][..4];
+                    let along: f64 = line.iter().zip(weights[0]).map(|(v, w)| w * v.to_f64()).sum();
+                    *sum += wz * wy * along;
                 }
-                sum += weight * values[index].to_f64();
             }
-            sum
-        })))
+        }
+        Ok(Some(sum))
+    }
+}
+
+/// Weights of the points -1, 0, 1 and 2 at a place from 0 to 1.
+fn cubic(t: f64) -> [f64; 4] {
+    [
+        -t * (t - 1.0) * (t - 2.0) / 6.0,
+        (t + 1.0) * (t - 1.0) * (t - 2.0) / 2.0,
+        -(t + 1.0) * t * (t - 2.0) / 2.0,
+        (t + 1.0) * t * (t - 1.0) / 6.0,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn polynomials_are_read_exactly_and_continued_to_the_wall() {
+        let f = |x: f64| 2.0 * x - x * x + 0.5 * x * x * x;
+        let wall: f64 = AWAY.iter().zip(slope_at_rest(AWAY)).map(|(x, w)| w * f(*x)).sum();
+        assert!((wall - 2.0).abs() < 1e-12, "{wall}");
+        let between: f64 = (-1..=2).zip(cubic(0.3)).map(|(k, w)| w * f(f64::from(k))).sum();
+        assert!((between - f(0.3)).abs() < 1e-12, "{between}");
+    }
+
+    #[test]
+    fn separation_is_where_the_shear_changes_its_sense() {
+        let wall: Vec<f64> = (0..180).map(|k| 114.3 - (f64::from(k) + 0.5)).collect();
+        assert!((separation(&wall) - 114.3).abs() < 1e-9);
+        assert_eq!(separation(&[1.0; 180]), 180.0);
     }
 }
