@@ -26,6 +26,8 @@ pub struct Dealt<P: Problem<D>, T: Precision, const D: usize> {
     pub local: Local<P, T, D>,
     /// Nanoseconds of work that a rank has in the mean.
     pub mean_work: f64,
+    /// The largest work over the mean.
+    pub unevenness: f64,
     /// Seconds of cutting and moving.
     pub seconds: f64,
 }
@@ -50,8 +52,8 @@ impl<P: Problem<D>, T: Precision, const D: usize> Dealt<P, T, D> {
         let mut dealt = Self::by_weights(ranks, traffic, (sum, far), points, &Weights::equal())?;
         for cuts in 0.. {
             let works = Works::of_all(ranks, &dealt.own.keys, dealt.local.work(sum, &dealt.own));
-            dealt.mean_work = works.mean();
-            if cuts == REPARTITIONS || !works.exceed((1.0 + UNEVEN) * works.mean()) {
+            (dealt.mean_work, dealt.unevenness) = (works.mean(), works.unevenness());
+            if sum.in_place || cuts == REPARTITIONS || !works.exceed((1.0 + UNEVEN) * works.mean()) {
                 break;
             }
             let seconds = dealt.seconds;
@@ -71,7 +73,11 @@ impl<P: Problem<D>, T: Precision, const D: usize> Dealt<P, T, D> {
     ) -> Result<Self, Error> {
         let start = Instant::now();
         let root = Root::of_all(ranks, [points.sources, points.targets.unwrap_or(&[])]);
-        let routes = routes(ranks, points, &root, weights);
+        let routes = if sum.in_place || ranks.size() == 1 {
+            stay(points)
+        } else {
+            routes(ranks, points, &root, weights)
+        };
         let own = arrive(ranks, traffic, &routes, points, &root);
         let seconds = start.elapsed().as_secs_f64();
         let local = Local::new(ranks, traffic, (sum, far), &own)?;
@@ -80,6 +86,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Dealt<P, T, D> {
             own,
             local,
             mean_work: 0.0,
+            unevenness: 1.0,
             seconds,
         })
     }
@@ -95,21 +102,23 @@ fn routes<T: Precision, const D: usize>(
     /// Pieces differ by less than this part of their weight.
     const SLACK: f64 = 0.01;
     let targets = points.targets.unwrap_or(&[]);
-    let [of_sources, of_targets] = if ranks.size() == 1 {
-        [points.sources, targets].map(|set| Route::stay(set.len()))
-    } else {
-        let sorted = |set: &[[T; D]]| Sorted::new(keys(ranks, root, set), |key| weights.of(key));
-        let (sources, targets) = (sorted(points.sources), sorted(targets));
-        let [of_sources, of_targets] = cut(ranks, [&sources, &targets], SLACK);
-        [
-            Route::new(ranks, sources, of_sources),
-            Route::new(ranks, targets, of_targets),
-        ]
-    };
+    let sorted = |set: &[[T; D]]| Sorted::new(keys(ranks, root, set), |key| weights.of(key));
+    let (sources, targets) = (sorted(points.sources), sorted(targets));
+    let [of_sources, of_targets] = cut(ranks, [&sources, &targets], SLACK);
+    let (of_sources, of_targets) = (
+        Route::new(ranks, sources, of_sources),
+        Route::new(ranks, targets, of_targets),
+    );
     match points.targets {
         Some(_) => [of_sources, of_targets],
         None => [of_sources.clone(), of_sources],
     }
+}
+
+/// The ways of points that every rank keeps.
+fn stay<T, const D: usize>(points: &Points<'_, T, D>) -> [Route; 2] {
+    let targets = points.targets.unwrap_or(points.sources);
+    [points.sources.len(), targets.len()].map(Route::stay)
 }
 
 /// Moves points along their routes. Called by all ranks together.

@@ -119,6 +119,16 @@ impl Works {
         self.total() / self.ranks.len() as f64
     }
 
+    /// The largest work over the mean; 1 for a few points, which are as even as they can be.
+    pub fn unevenness(&self) -> f64 {
+        let largest = self.ranks.iter().map(|(_, _, work)| *work).fold(0.0, f64::max);
+        if self.exceed(self.mean()) {
+            largest / self.mean()
+        } else {
+            1.0
+        }
+    }
+
     /// Whether a rank has more to do than `most`; a few points are as even as they can be.
     pub fn exceed(&self, most: f64) -> bool {
         self.points() >= 1000.0 * self.ranks.len() as f64 && self.ranks.iter().any(|(_, _, work)| *work > most)
