@@ -6,7 +6,6 @@ use crate::curve::Root;
 use crate::deal::{Dealt, arrive};
 use crate::error::{Error, agree};
 use crate::local::{Local, Own};
-use crate::partition::Works;
 use crate::problem::{Points, Problem};
 use crate::report::{RankReport, Seconds};
 use crate::route::Route;
@@ -20,6 +19,7 @@ use farfield::plan::Parameters;
 use farfield::verify::OutputError;
 use farfield::{Field, Precision};
 use rayon::prelude::*;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A planned sum: points where they are summed, ways between the ranks, and each rank's own plan. Evaluating it again
@@ -32,7 +32,7 @@ pub struct Plan<'c, C: ?Sized, P: Problem<D>, T: Precision, const D: usize> {
     /// The tolerance asked for; `None` where an expert fixed the order.
     tolerance: Option<f64>,
     /// The ways of sources and targets; those of targets that are the sources are the same.
-    routes: [Route; 2],
+    routes: [Arc<Route>; 2],
     own: Own<T, D>,
     local: Local<P, T, D>,
     /// What a rank had to do in the mean when the points were dealt.
@@ -94,10 +94,10 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         agree(ranks, self.check_counts(&points).and_then(|()| sum.check()))?;
         let mut traffic = Traffic::default();
         let root = Root::of_all(ranks, [points.sources, points.targets.unwrap_or(&[])]);
-        let own = arrive(ranks, &mut traffic, &self.routes, &points, &root);
+        let mut own = arrive(ranks, &mut traffic, &self.routes, &points, root);
         let mut seconds = start.elapsed().as_secs_f64();
-        let local = Local::new(ranks, &mut traffic, (&self.sum, far), &own)?;
-        let works = Works::of_all(ranks, &own.keys, local.work(&self.sum, &own));
+        let local = Local::new(ranks, &mut traffic, (&self.sum, far), &mut own)?;
+        let works = local.works(ranks, &self.sum, &own);
         self.unevenness = works.unevenness();
         let has_drifted = !self.sum.in_place && works.exceed(DRIFTED * self.mean_work);
         if has_drifted {
@@ -274,7 +274,7 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
                 return Ok(farfield::check::Attempt::NoBetterWay);
             }
             self.sum.options.tolerance = Some(engine);
-            self.local = Local::new(self.ranks, traffic, (&self.sum, far), &self.own)?;
+            self.local = Local::new(self.ranks, traffic, (&self.sum, far), &mut self.own)?;
             *values = self.sum_of_rank(traffic, seconds, moved)?;
             *found = Check {
                 attempts: found.attempts,
