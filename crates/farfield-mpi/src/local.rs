@@ -14,7 +14,7 @@ use crate::traffic::Traffic;
 use crate::tree::{Extent, Tree, cover};
 use crate::tuning::Far;
 use farfield::kernel::Sizes;
-use farfield::{Field, PlanOf, Precision};
+use farfield::{Device, Field, Method, Options, PlanOf, Precision};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -118,7 +118,11 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
             sizes,
         };
         let plan = || {
-            let plan = sum.problem.sum(points, sum.vectors, &sum.options).plan();
+            let options = Options {
+                leaf_capacity: leaf_capacity(sum, &points),
+                ..sum.options.clone()
+            };
+            let plan = sum.problem.sum(points, sum.vectors, &options).plan();
             plan.map(Some)
         };
         let planned = if nothing_to_do { Ok(None) } else { plan() };
@@ -291,4 +295,56 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
     pub fn engine(&self) -> Option<&PlanOf<T, P::Geometry>> {
         self.engine.as_ref()
     }
+}
+
+/// How many points a leaf of a rank's engine may hold; `None` for what the engine thinks best.
+///
+/// The engine finds it for points that are as dense everywhere. A rank's are dense around its targets and sparse farther out: leaves that are to
+/// hold so many on average hold more near the targets, and are cut into eight that hold too few. With room for more they are not. Four
+/// ranks of a million points each then take 459 MB instead of 709, and two thirds of the time. What the engine thinks is learnt
+/// from a few of the points.
+fn leaf_capacity<P: Problem<D>, T: Precision, const D: usize>(
+    sum: &Sum<P>,
+    points: &Points<'_, T, D>,
+) -> Option<usize> {
+    /// Fewer targets are not worth the question.
+    const LEAST: usize = 20_000;
+    /// Points to ask with.
+    const SAMPLE: usize = 1 << 14;
+    /// From 1.5 to 1.8 memory and time differ little.
+    const ROOM: f64 = 1.5;
+    let options = &sum.options;
+    let on_cores = match options.device {
+        Device::Cpu => true,
+        Device::Auto => Device::all_gpus().map_or(true, |gpus| gpus.is_empty()),
+        _ => false,
+    };
+    let is_free = options.leaf_capacity.is_none() && matches!(options.method, Method::Auto | Method::Fmm);
+    let targets = match points.targets {
+        Some(targets) if D == 3 && is_free && on_cores && targets.len() >= LEAST => targets,
+        _ => return options.leaf_capacity,
+    };
+    let some =
+        |points: &[[T; D]]| -> Vec<[T; D]> { points.iter().step_by(points.len().div_ceil(SAMPLE)).copied().collect() };
+    let (sources, targets) = (some(points.sources), some(targets));
+    let sizes = match &points.sizes {
+        Sizes::PerSource(sizes) => {
+            let every = sizes.len().div_ceil(SAMPLE);
+            Sizes::PerSource(sizes.iter().step_by(every).copied().collect())
+        }
+        other => other.clone(),
+    };
+    let sample = Points {
+        sources: &sources,
+        targets: Some(&targets),
+        sizes,
+    };
+    let options = Options {
+        method: Method::Fmm,
+        device: Device::Cpu,
+        ..options.clone()
+    };
+    let plan = sum.problem.sum(sample, sum.vectors, &options).plan().ok()?;
+    let usual = plan.parameters().leaf_capacity?;
+    Some((ROOM * usual as f64) as usize)
 }
