@@ -31,7 +31,8 @@ pub mod problem;
 #[doc(hidden)]
 pub mod profile;
 mod reproduce;
-mod run;
+#[doc(hidden)]
+pub mod run;
 mod sample;
 mod selftest;
 mod shell;

@@ -48,6 +48,11 @@ impl<const D: usize> Root<D> {
         Self { low, scale }
     }
 
+    /// The places of points on the curve.
+    pub fn keys<T: Real>(&self, points: &[[T; D]]) -> Vec<u64> {
+        points.par_iter().map(|point| self.key(*point)).collect()
+    }
+
     /// The place of a point on the curve.
     pub fn key<T: Real>(&self, point: [T; D]) -> u64 {
         let last = (1u64 << levels::<D>()) - 1;

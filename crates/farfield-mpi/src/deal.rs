@@ -4,7 +4,7 @@ use crate::communicator::Communicator;
 use crate::curve::Root;
 use crate::error::Error;
 use crate::local::{Local, Own};
-use crate::partition::{Sorted, Weights, Works, cut};
+use crate::partition::{Sorted, Weights, cut};
 use crate::problem::{Points, Problem};
 use crate::route::Route;
 use crate::sum::Sum;
@@ -12,20 +12,22 @@ use crate::traffic::Traffic;
 use crate::tuning::Far;
 use farfield::Precision;
 use farfield::kernel::Sizes;
-use rayon::prelude::*;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// What dealing leaves on a rank.
 #[derive(Debug)]
 pub struct Dealt<P: Problem<D>, T: Precision, const D: usize> {
     /// The ways of sources and targets; those of targets that are the sources are the same.
-    pub routes: [Route; 2],
+    pub routes: [Arc<Route>; 2],
     /// The points that arrived here.
     pub own: Own<T, D>,
     /// What this rank sums.
     pub local: Local<P, T, D>,
     /// Nanoseconds of work that a rank has in the mean.
     pub mean_work: f64,
+    /// The largest work over the mean.
+    pub unevenness: f64,
     /// Seconds of cutting and moving.
     pub seconds: f64,
 }
@@ -49,9 +51,9 @@ impl<P: Problem<D>, T: Precision, const D: usize> Dealt<P, T, D> {
     ) -> Result<Self, Error> {
         let mut dealt = Self::by_weights(ranks, traffic, (sum, far), points, &Weights::equal())?;
         for cuts in 0.. {
-            let works = Works::of_all(ranks, &dealt.own.keys, dealt.local.work(sum, &dealt.own));
-            dealt.mean_work = works.mean();
-            if cuts == REPARTITIONS || !works.exceed((1.0 + UNEVEN) * works.mean()) {
+            let works = dealt.local.works(ranks, sum, &dealt.own);
+            (dealt.mean_work, dealt.unevenness) = (works.mean(), works.unevenness());
+            if sum.in_place || cuts == REPARTITIONS || !works.exceed((1.0 + UNEVEN) * works.mean()) {
                 break;
             }
             let seconds = dealt.seconds;
@@ -71,15 +73,20 @@ impl<P: Problem<D>, T: Precision, const D: usize> Dealt<P, T, D> {
     ) -> Result<Self, Error> {
         let start = Instant::now();
         let root = Root::of_all(ranks, [points.sources, points.targets.unwrap_or(&[])]);
-        let routes = routes(ranks, points, &root, weights);
-        let own = arrive(ranks, traffic, &routes, points, &root);
+        let routes = if sum.in_place || ranks.size() == 1 {
+            stay(points)
+        } else {
+            routes(ranks, points, &root, weights)
+        };
+        let mut own = arrive(ranks, traffic, &routes, points, root);
         let seconds = start.elapsed().as_secs_f64();
-        let local = Local::new(ranks, traffic, (sum, far), &own)?;
+        let local = Local::new(ranks, traffic, (sum, far), &mut own)?;
         Ok(Self {
             routes,
             own,
             local,
             mean_work: 0.0,
+            unevenness: 1.0,
             seconds,
         })
     }
@@ -91,38 +98,40 @@ fn routes<T: Precision, const D: usize>(
     points: &Points<'_, T, D>,
     root: &Root<D>,
     weights: &Weights,
-) -> [Route; 2] {
+) -> [Arc<Route>; 2] {
     /// Pieces differ by less than this part of their weight.
     const SLACK: f64 = 0.01;
     let targets = points.targets.unwrap_or(&[]);
-    let [of_sources, of_targets] = if ranks.size() == 1 {
-        [points.sources, targets].map(|set| Route::stay(set.len()))
-    } else {
-        let sorted = |set: &[[T; D]]| Sorted::new(keys(ranks, root, set), |key| weights.of(key));
-        let (sources, targets) = (sorted(points.sources), sorted(targets));
-        let [of_sources, of_targets] = cut(ranks, [&sources, &targets], SLACK);
-        [
-            Route::new(ranks, sources, of_sources),
-            Route::new(ranks, targets, of_targets),
-        ]
-    };
+    let sorted = |set: &[[T; D]]| Sorted::new(root.keys(set), |key| weights.of(key));
+    let (sources, targets) = (sorted(points.sources), sorted(targets));
+    let [of_sources, of_targets] = cut(ranks, [&sources, &targets], SLACK);
+    let of_sources = Arc::new(Route::new(ranks, sources, of_sources));
+    // Called by all ranks, with or without targets.
+    let of_targets = Route::new(ranks, targets, of_targets);
     match points.targets {
-        Some(_) => [of_sources, of_targets],
+        Some(_) => [of_sources, Arc::new(of_targets)],
         None => [of_sources.clone(), of_sources],
     }
+}
+
+/// The ways of points that every rank keeps.
+fn stay<T, const D: usize>(points: &Points<'_, T, D>) -> [Arc<Route>; 2] {
+    let targets = points.targets.unwrap_or(points.sources);
+    [points.sources.len(), targets.len()].map(|count| Arc::new(Route::stay(count)))
 }
 
 /// Moves points along their routes. Called by all ranks together.
 pub fn arrive<T: Precision, const D: usize>(
     ranks: &(impl Communicator + ?Sized),
     traffic: &mut Traffic,
-    routes: &[Route; 2],
+    routes: &[Arc<Route>; 2],
     points: &Points<'_, T, D>,
-    root: &Root<D>,
+    root: Root<D>,
 ) -> Own<T, D> {
     let mut moved = |route: &Route, set: &[[T; D]]| -> Vec<[T; D]> {
-        let moved = route.forward(ranks, traffic, set.as_flattened(), (1, D));
-        moved.as_chunks::<D>().0.to_vec()
+        let mut arrived = vec![[T::ZERO; D]; route.arriving()];
+        route.forward_into(ranks, traffic, set.as_flattened(), (1, D), arrived.as_flattened_mut());
+        arrived
     };
     let sources = moved(&routes[0], points.sources);
     let targets = points.targets.map(|targets| moved(&routes[1], targets));
@@ -131,22 +140,9 @@ pub fn arrive<T: Precision, const D: usize>(
         other => other.clone(),
     };
     Own {
-        keys: [
-            keys(ranks, root, &sources),
-            keys(ranks, root, targets.as_deref().unwrap_or(&[])),
-        ],
         sources,
         targets,
         sizes,
+        root,
     }
-}
-
-/// Places on the curve; one rank needs none.
-fn keys<T: Precision, const D: usize>(
-    ranks: &(impl Communicator + ?Sized),
-    root: &Root<D>,
-    points: &[[T; D]],
-) -> Vec<u64> {
-    let all = if ranks.size() > 1 { points } else { &[] };
-    all.par_iter().map(|point| root.key(*point)).collect()
 }

@@ -13,8 +13,8 @@ pub enum Error {
         rank: usize,
         /// What it said.
         message: String,
-        /// Whether an option is the cause, not the data or the machine.
-        of_options: bool,
+        /// What is the cause.
+        cause: Cause,
     },
     /// There is no MPI in this build.
     #[error(
@@ -23,15 +23,23 @@ pub enum Error {
     NoMpi,
 }
 
+/// What made a rank fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The data or the machine.
+    Data,
+    /// An option, which all ranks share.
+    Options,
+    /// Numbers that are not finite, or results too large.
+    Numbers,
+}
+
 /// A step that may fail on some ranks: either all go on, or all end with the first rank's error. Called by all ranks together.
 ///
 /// # Errors
 /// [`Error::OnRank`] if a rank failed.
 pub fn agree<C: Communicator + ?Sized, R>(ranks: &C, own: Result<R, farfield::Error>) -> Result<R, Error> {
-    let words = own
-        .as_ref()
-        .err()
-        .map(|error| (error.to_string(), is_of_options(error)));
+    let words = own.as_ref().err().map(|error| (error.to_string(), cause_of(error)));
     match (agree_on(ranks, words), own) {
         (Some(error), _) => Err(error),
         (None, Ok(result)) => Ok(result),
@@ -39,13 +47,13 @@ pub fn agree<C: Communicator + ?Sized, R>(ranks: &C, own: Result<R, farfield::Er
         (None, Err(error)) => Err(Error::OnRank {
             rank: ranks.rank(),
             message: error.to_string(),
-            of_options: is_of_options(&error),
+            cause: cause_of(&error),
         }),
     }
 }
 
-/// The error of the first rank that has one: what it says, and whether an option is the cause. Called by all ranks together.
-pub fn agree_on<C: Communicator + ?Sized>(ranks: &C, own: Option<(String, bool)>) -> Option<Error> {
+/// The error of the first rank that has one: what it says, and its cause. Called by all ranks together.
+pub fn agree_on<C: Communicator + ?Sized>(ranks: &C, own: Option<(String, Cause)>) -> Option<Error> {
     let mut failed = [own.is_some().into()];
     ranks.sum_all(&mut failed);
     if failed[0] == 0 {
@@ -53,8 +61,9 @@ pub fn agree_on<C: Communicator + ?Sized>(ranks: &C, own: Option<(String, bool)>
     }
     let statuses = ranks.all_gather(&[match &own {
         None => 0,
-        Some((_, false)) => 1,
-        Some((_, true)) => 2,
+        Some((_, Cause::Data)) => 1,
+        Some((_, Cause::Options)) => 2,
+        Some((_, Cause::Numbers)) => 3,
     }]);
     let rank = statuses.iter().position(|status| *status > 0)?;
     let own = own.map(|(message, _)| message).filter(|_| ranks.rank() == rank);
@@ -69,25 +78,29 @@ pub fn agree_on<C: Communicator + ?Sized>(ranks: &C, own: Option<(String, bool)>
     Some(Error::OnRank {
         rank,
         message: message.unwrap_or_default(),
-        of_options: statuses[rank] == 2,
+        cause: match statuses[rank] {
+            2 => Cause::Options,
+            3 => Cause::Numbers,
+            _ => Cause::Data,
+        },
     })
 }
 
-/// Whether the error is about options, which all ranks share.
-fn is_of_options(error: &farfield::Error) -> bool {
+fn cause_of(error: &farfield::Error) -> Cause {
     use farfield::Error as E;
-    matches!(
-        error,
+    match error {
+        E::NotFinite { .. } | E::Overflow { .. } => Cause::Numbers,
         E::Tolerance { .. }
-            | E::Output { .. }
-            | E::MissingSize { .. }
-            | E::UselessSizes { .. }
-            | E::UnboundedGradient
-            | E::MethodInPlane { .. }
-            | E::NotAnalytic { .. }
-            | E::Parameter { .. }
-            | E::NegativeSize { .. }
-    )
+        | E::Output { .. }
+        | E::MissingSize { .. }
+        | E::UselessSizes { .. }
+        | E::UnboundedGradient
+        | E::MethodInPlane { .. }
+        | E::NotAnalytic { .. }
+        | E::Parameter { .. }
+        | E::NegativeSize { .. } => Cause::Options,
+        _ => Cause::Data,
+    }
 }
 
 #[cfg(test)]
@@ -108,15 +121,10 @@ mod tests {
             agree(ranks, own)
         });
         for result in results {
-            let Err(Error::OnRank {
-                rank,
-                message,
-                of_options,
-            }) = result
-            else {
+            let Err(Error::OnRank { rank, message, cause }) = result else {
                 panic!("no error");
             };
-            assert_eq!((rank, of_options), (1, true));
+            assert_eq!((rank, cause), (1, Cause::Options));
             assert!(message.contains("source 1"), "{message}");
         }
         assert!(

@@ -136,11 +136,21 @@ impl Essential {
         let lengths = deliver(ranks, traffic, outgoing.iter().map(length).collect(), announced);
         let expected = lengths.iter().map(|(rank, bytes)| (*rank, Reader::new(bytes).count()));
         let incoming = deliver(ranks, traffic, outgoing, expected.collect());
-        let mut arrivals = Vec::with_capacity(incoming.len());
-        for (rank, bytes) in &incoming {
+        let arriving = |(_, bytes): &Message| {
             let mut reader = Reader::new(bytes);
+            reader.count() + reader.count() * sphere.count()
+        };
+        // Exactly: a vector that grows by itself takes up to twice what it holds.
+        let more: usize = incoming.iter().map(arriving).sum();
+        points.reserve_exact(more);
+        if let Some(sizes) = &mut sizes {
+            sizes.reserve_exact(more);
+        }
+        let mut arrivals = Vec::with_capacity(incoming.len());
+        for (rank, bytes) in incoming {
+            let mut reader = Reader::new(&bytes);
             let arrival = Arrival {
-                rank: *rank,
+                rank,
                 points: reader.count(),
                 boxes: reader.count(),
             };

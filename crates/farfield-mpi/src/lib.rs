@@ -44,6 +44,8 @@ mod problem;
 mod report;
 mod route;
 mod segments;
+#[cfg(feature = "program")]
+mod simulation;
 mod sum;
 mod top;
 mod traffic;
@@ -55,9 +57,11 @@ mod wire;
 pub use communicator::Mpi;
 pub use communicator::{Communicator, Message, Threads};
 pub use equivalent::Carried;
-pub use error::{Error, agree, agree_on};
+pub use error::{Cause, Error, agree, agree_on};
 pub use plan::Plan;
 pub use problem::{Plane, Points, Problem, Space};
 pub use report::{RankReport, Seconds};
+#[cfg(feature = "program")]
+pub use simulation::OneThread;
 pub use sum::Sum;
 pub use traffic::Traffic;

@@ -1,4 +1,5 @@
-//! The program `farfield-mpi`: the sums of `farfield evaluate` over the ranks of MPI, and a model of how they scale.
+//! The program `farfield-mpi`: the sums of `farfield evaluate` and the simulations of `farfield run` over the ranks of MPI, and a model of
+//! how they scale.
 //!
 //! Every rank runs the same; the first one speaks. Exit codes are those of `farfield`, the same on every rank.
 
@@ -10,6 +11,7 @@ mod program {
     pub mod model;
     pub mod over_ranks;
     pub mod record;
+    pub mod simulate;
 }
 #[cfg(not(farfield_has_mpi))]
 mod program {
@@ -24,9 +26,11 @@ use std::process::ExitCode;
 #[cfg(farfield_has_mpi)]
 fn main() -> ExitCode {
     use farfield_cli::print;
-    use farfield_mpi::{Communicator, Mpi};
-    let ranks = Mpi::world();
-    let speaks = ranks.rank() == 0;
+    use farfield_mpi::{Communicator, Mpi, OneThread};
+    use std::sync::Arc;
+    Mpi::return_freed_memory();
+    let ranks = Arc::new(OneThread::new(Mpi::world()));
+    let speaks = ranks.get().rank() == 0;
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -38,7 +42,9 @@ fn main() -> ExitCode {
         }
     };
     let result = match cli.command {
-        Command::Evaluate(args) => program::evaluate::run(&ranks, *args),
+        Command::Evaluate(args) => program::evaluate::run(ranks.get(), *args),
+        Command::Run(args) => program::simulate::run(&ranks, *args),
+        Command::Resume(args) => program::simulate::resume(&ranks, *args),
         Command::Model(args) => program::model::run(&args),
     };
     match result.and_then(|text| if speaks { print::result(&text) } else { Ok(()) }) {
@@ -53,7 +59,7 @@ fn main() -> ExitCode {
     use farfield_cli::failure::Failure;
     use farfield_cli::print;
     let result = match Cli::parse().command {
-        Command::Evaluate(_) => Err(Failure::data(farfield_mpi::Error::NoMpi)),
+        Command::Evaluate(_) | Command::Run(_) | Command::Resume(_) => Err(Failure::data(farfield_mpi::Error::NoMpi)),
         Command::Model(args) => program::model::run(&args),
     };
     match result.and_then(|text| print::result(&text)) {

@@ -88,10 +88,8 @@ pub struct Works {
 }
 
 impl Works {
-    /// `keys` are those of this rank's sources and targets. Called by all ranks together.
-    pub fn of_all(ranks: &(impl Communicator + ?Sized), keys: &[Vec<u64>; 2], work: f64) -> Self {
-        let first = keys.iter().flatten().copied().min().unwrap_or(u64::MAX);
-        let points = keys.iter().map(Vec::len).sum::<usize>();
+    /// The first key of this rank's sources and targets, how many these are, and what they take. Called by all ranks together.
+    pub fn of_all(ranks: &(impl Communicator + ?Sized), (first, points): (u64, usize), work: f64) -> Self {
         let own = [first, points as u64, work.to_bits()];
         let all = ranks.all_gather(own.map(u64::to_ne_bytes).as_flattened());
         let numbers: Vec<u64> = all
@@ -117,6 +115,16 @@ impl Works {
     /// The mean over the ranks.
     pub fn mean(&self) -> f64 {
         self.total() / self.ranks.len() as f64
+    }
+
+    /// The largest work over the mean; 1 for a few points, which are as even as they can be.
+    pub fn unevenness(&self) -> f64 {
+        let largest = self.ranks.iter().map(|(_, _, work)| *work).fold(0.0, f64::max);
+        if self.exceed(self.mean()) {
+            largest / self.mean()
+        } else {
+            1.0
+        }
     }
 
     /// Whether a rank has more to do than `most`; a few points are as even as they can be.
@@ -263,7 +271,7 @@ mod tests {
                 let own: Vec<u64> = own.into_iter().map(|key| key as u64).collect();
                 let work: f64 = own.iter().map(take).sum();
                 works.push(work);
-                let found = Works::of_all(ranks, &[own, vec![]], work);
+                let found = Works::of_all(ranks, (own.iter().copied().min().unwrap_or(u64::MAX), own.len()), work);
                 if !found.exceed(1.05 * found.mean()) {
                     break;
                 }

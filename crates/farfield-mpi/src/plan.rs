@@ -6,7 +6,6 @@ use crate::curve::Root;
 use crate::deal::{Dealt, arrive};
 use crate::error::{Error, agree};
 use crate::local::{Local, Own};
-use crate::partition::Works;
 use crate::problem::{Points, Problem};
 use crate::report::{RankReport, Seconds};
 use crate::route::Route;
@@ -16,9 +15,11 @@ use crate::tuning::{self, Far};
 use crate::wire::{Reader, Writer};
 use farfield::check::{Check, Measured};
 use farfield::kernel::Sizes;
+use farfield::plan::Parameters;
 use farfield::verify::OutputError;
 use farfield::{Field, Precision};
 use rayon::prelude::*;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A planned sum: points where they are summed, ways between the ranks, and each rank's own plan. Evaluating it again
@@ -31,11 +32,12 @@ pub struct Plan<'c, C: ?Sized, P: Problem<D>, T: Precision, const D: usize> {
     /// The tolerance asked for; `None` where an expert fixed the order.
     tolerance: Option<f64>,
     /// The ways of sources and targets; those of targets that are the sources are the same.
-    routes: [Route; 2],
+    routes: [Arc<Route>; 2],
     own: Own<T, D>,
     local: Local<P, T, D>,
     /// What a rank had to do in the mean when the points were dealt.
     mean_work: f64,
+    unevenness: f64,
     report: RankReport,
     check: Option<Check>,
 }
@@ -66,6 +68,7 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
             own: dealt.own,
             local: dealt.local,
             mean_work: dealt.mean_work,
+            unevenness: dealt.unevenness,
             report: RankReport::default(),
             check: None,
         };
@@ -91,17 +94,18 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         agree(ranks, self.check_counts(&points).and_then(|()| sum.check()))?;
         let mut traffic = Traffic::default();
         let root = Root::of_all(ranks, [points.sources, points.targets.unwrap_or(&[])]);
-        let own = arrive(ranks, &mut traffic, &self.routes, &points, &root);
+        let mut own = arrive(ranks, &mut traffic, &self.routes, &points, root);
         let mut seconds = start.elapsed().as_secs_f64();
-        let local = Local::new(ranks, &mut traffic, (&self.sum, far), &own)?;
-        let works = Works::of_all(ranks, &own.keys, local.work(&self.sum, &own));
-        let has_drifted = works.exceed(DRIFTED * self.mean_work);
+        let local = Local::new(ranks, &mut traffic, (&self.sum, far), &mut own)?;
+        let works = local.works(ranks, &self.sum, &own);
+        self.unevenness = works.unevenness();
+        let has_drifted = !self.sum.in_place && works.exceed(DRIFTED * self.mean_work);
         if has_drifted {
             drop((own, local));
             let dealt = Dealt::evenly(ranks, &mut traffic, (&self.sum, far), &points)?;
             seconds += dealt.seconds;
             (self.routes, self.own, self.local) = (dealt.routes, dealt.own, dealt.local);
-            self.mean_work = dealt.mean_work;
+            (self.mean_work, self.unevenness) = (dealt.mean_work, dealt.unevenness);
         } else {
             (self.own, self.local) = (own, local);
         }
@@ -270,7 +274,7 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
                 return Ok(farfield::check::Attempt::NoBetterWay);
             }
             self.sum.options.tolerance = Some(engine);
-            self.local = Local::new(self.ranks, traffic, (&self.sum, far), &self.own)?;
+            self.local = Local::new(self.ranks, traffic, (&self.sum, far), &mut self.own)?;
             *values = self.sum_of_rank(traffic, seconds, moved)?;
             *found = Check {
                 attempts: found.attempts,
@@ -378,6 +382,18 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         Ok(Some(all))
     }
 
+    /// Moves rows of `columns` numbers, one for each target this rank has (each source, where these are the targets), to the ranks that
+    /// sum at them; returns the rows of those that this rank sums at. A caller who moves all it knows of its points so has them
+    /// [in place](Sum::in_place). Called by all ranks together.
+    pub fn follow(&self, rows: &[T], columns: usize) -> Vec<T> {
+        self.routes[1].forward(self.ranks, &mut Traffic::default(), rows, (1, columns))
+    }
+
+    /// The largest work of a rank over the mean of all; 1 for a few points.
+    pub fn unevenness(&self) -> f64 {
+        self.unevenness
+    }
+
     /// What this rank had and did. The work of the engine is what its cost model expects.
     pub fn report(&self) -> RankReport {
         let (received, equivalent) = self.local.arriving();
@@ -397,6 +413,14 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
     /// The report of this rank's engine; `None` where it had nothing to sum.
     pub fn engine_report(&self) -> Option<farfield::report::Report> {
         self.local.engine().map(|engine| engine.report())
+    }
+
+    /// What this rank's engine settled on.
+    pub fn parameters(&self) -> Parameters {
+        self.local
+            .engine()
+            .map(|engine| *engine.parameters())
+            .unwrap_or_default()
     }
 
     /// The tolerance; `None` where an expert fixed the order.

@@ -84,6 +84,24 @@ impl Route {
         if self.stays() {
             return values.to_vec();
         }
+        let mut arrived = vec![T::ZERO; blocks * self.arriving() * columns];
+        self.forward_into(ranks, traffic, values, (blocks, columns), &mut arrived);
+        arrived
+    }
+
+    /// The same, into places for all that arrives.
+    pub fn forward_into<T: Real>(
+        &self,
+        ranks: &(impl Communicator + ?Sized),
+        traffic: &mut Traffic,
+        values: &[T],
+        (blocks, columns): (usize, usize),
+        arrived: &mut [T],
+    ) {
+        if self.stays() {
+            arrived.copy_from_slice(values);
+            return;
+        }
         let points = self.leaving();
         let pack = |(rank, picked): (usize, &[u32])| {
             let mut writer = Writer::default();
@@ -100,16 +118,14 @@ impl Route {
             self.lengths(&self.origins, blocks * columns * size_of::<T>()),
         );
         let arriving = self.arriving();
-        let mut arrived = vec![T::ZERO; blocks * arriving * columns];
         let mut first = 0;
-        for ((_, count), (_, bytes)) in self.origins.iter().zip(&incoming) {
-            let mut reader = Reader::new(bytes);
+        for ((_, count), (_, bytes)) in self.origins.iter().zip(incoming) {
+            let mut reader = Reader::new(&bytes);
             for block in 0..blocks {
                 reader.fill(&mut arrived[(block * arriving + first) * columns..][..count * columns]);
             }
             first += count;
         }
-        arrived
     }
 
     /// Sends rows the way back: from the points that arrived here to the ranks that have them, in these ranks' own sequence. The

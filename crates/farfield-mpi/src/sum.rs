@@ -14,6 +14,7 @@ pub struct Sum<P> {
     pub(crate) problem: P,
     pub(crate) vectors: usize,
     pub(crate) options: Options,
+    pub(crate) in_place: bool,
 }
 
 impl Sum<Space> {
@@ -67,6 +68,7 @@ impl<P> Sum<P> {
             problem,
             vectors: 1,
             options: Options::default(),
+            in_place: false,
         }
     }
 
@@ -85,6 +87,13 @@ impl<P> Sum<P> {
     /// How many vectors of strengths are summed at once.
     pub fn vectors(mut self, vectors: usize) -> Self {
         self.vectors = vectors;
+        self
+    }
+
+    /// Every rank sums at the targets it has: for points that lie together on each rank already, as after [`Plan::follow`]. Points,
+    /// strengths and results then go nowhere.
+    pub fn in_place(mut self) -> Self {
+        self.in_place = true;
         self
     }
 

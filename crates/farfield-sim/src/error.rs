@@ -95,6 +95,19 @@ pub enum Error {
         /// Which value, and why not.
         why: String,
     },
+    /// A rank could not do its part; every rank ends with this.
+    #[error("rank {rank}: {message}")]
+    OnRank {
+        /// The first rank that failed.
+        rank: usize,
+        /// What it said.
+        message: String,
+        /// Whether numbers that are not finite, or results too large, are the cause.
+        blew_up: bool,
+    },
+    /// A kind of case that several ranks cannot share.
+    #[error("only cases with [vortex] or [gravity] can be shared by several ranks: start this one with farfield run")]
+    OneProcess,
     /// The thread that writes files ended early.
     #[error("the thread that writes files and pictures stopped unexpectedly")]
     Writer,

@@ -22,6 +22,7 @@ pub mod integrate;
 pub mod model;
 pub mod particles;
 pub mod plane;
+pub mod ranks;
 pub mod reference;
 pub mod run;
 pub mod sample;

@@ -2,12 +2,14 @@
 
 use crate::case::{Case, Time};
 use crate::error::Error;
+use crate::ranks::Ranks;
 use crate::sample::FlowAt;
 use crate::summation::Summation;
 use crate::vec3::Vec3;
 use farfield::memory::{Array, Memory};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A simulated system: its state, its rates of change, and what can be measured of it.
 ///
@@ -95,6 +97,27 @@ pub trait Model: Send {
     /// Whether the state can lie in a graphics processor's memory; else its sums alone are done there.
     fn can_stay_on_a_gpu(&self) -> bool {
         true
+    }
+
+    /// From a state that every rank has in full to one that they share: this rank keeps its part. Called by all ranks together.
+    ///
+    /// # Errors
+    /// [`Error::OneProcess`] for a model that cannot be shared.
+    fn share(&mut self, ranks: &Arc<dyn Ranks>) -> Result<(), Error> {
+        if ranks.size() == 1 {
+            Ok(())
+        } else {
+            Err(Error::OneProcess)
+        }
+    }
+
+    /// Moves points to the ranks that should own them, so that all have as much to do. Rates are then unknown. Called by all ranks
+    /// together.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    fn deal(&mut self) -> Result<(), Error> {
+        Ok(())
     }
 
     /// How sums are done, and what they cost so far.

@@ -2,13 +2,15 @@
 
 use crate::case::SumSettings;
 use crate::error::Error;
+use crate::ranks::{Alone, Ranks};
 use farfield::kernel::{Kernel, Output};
-use farfield::memory::{Array, ArraySizes, ArraySum, PlaneArraySum};
+use farfield::memory::{Array, ArraySizes, PlaneArraySum};
 use farfield::plan::Parameters;
 use farfield::plane;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
 use farfield::{Device, Method, Options};
+use std::sync::Arc;
 
 /// How sums are done in a run. Equal settings and equal points give equal bits, on any number of threads; so the
 /// settings are part of every checkpoint, machine profile and SIMD level included. A device is not: its results repeat
@@ -27,6 +29,10 @@ pub struct Summation {
     memory: u64,
     /// What was done so far, by kind of sum.
     pub records: Vec<Record>,
+    /// Who has the sources and targets.
+    pub ranks: Arc<dyn Ranks>,
+    /// The largest work of a rank over the mean in the latest sum of sources at themselves, but for that for the energy.
+    unevenness: f64,
 }
 
 /// What was done of one kind of sum.
@@ -97,6 +103,8 @@ impl Summation {
             // Asked once: for few points, asking takes longer than the sum.
             memory: farfield::machine::available_memory().unwrap_or(u64::MAX),
             records: Vec::new(),
+            ranks: Arc::new(Alone),
+            unevenness: 1.0,
         }
     }
 
@@ -104,21 +112,14 @@ impl Summation {
     /// the tree is new every time.
     ///
     /// # Errors
-    /// [`Error::Sum`] with what the engine says, [`Error::Device`] if it is the device's fault.
+    /// [`Error::Sum`] with what the engine says, [`Error::Device`] if it is the device's fault, [`Error::OnRank`] of several ranks.
     pub fn evaluate<const N: usize>(&mut self, request: &SumRequest<'_>) -> Result<[Array<f64>; N], Error> {
         let options = self.options(request.tolerance);
-        let summed = request.sources.memory().sum(&ArraySum {
-            kernel: request.kernel,
-            outputs: request.outputs,
-            vectors: request.vectors,
-            sources: request.sources,
-            targets: request.targets,
-            sizes: request.sizes,
-            strengths: request.strengths,
-            options: &options,
-        });
-        let summed = summed.map_err(|error| Error::during(request.what, error))?;
+        let summed = self.ranks.sum(request, &options)?;
         self.remember(request.what, summed.parameters, summed.seconds);
+        if request.targets.is_none() && request.what != ENERGY_SUM {
+            self.unevenness = summed.unevenness;
+        }
         let found = summed.outputs.len();
         summed.outputs.try_into().map_err(|_| {
             Error::during(
@@ -152,6 +153,27 @@ impl Summation {
         let summed = summed.map_err(|error| Error::during(request.what, error))?;
         self.remember(request.what, summed.parameters, summed.seconds);
         Ok(summed.outputs.into_iter().next().unwrap_or_default())
+    }
+
+    /// Moves rows of numbers, one for each target (each source, where these are the targets), to the ranks that should own these.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn deal(&self, request: &SumRequest<'_>, rows: &[f64], columns: usize) -> Result<Vec<f64>, Error> {
+        let options = self.options(request.tolerance);
+        self.ranks.deal(request, &options, rows, columns)
+    }
+
+    /// Whether a rank has so much more to do than the mean that points should be dealt anew.
+    pub fn is_uneven(&self) -> bool {
+        /// Below this, dealing costs more than it gains.
+        const UNEVEN: f64 = 1.2;
+        self.unevenness > UNEVEN
+    }
+
+    /// Shares the memory of one machine with so many others.
+    pub fn share_memory(&mut self, processes: usize) {
+        self.memory /= processes.max(1) as u64;
     }
 
     fn options(&self, tolerance: Option<f64>) -> Options {

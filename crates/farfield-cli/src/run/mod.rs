@@ -34,12 +34,8 @@ pub fn run(args: &RunArgs) -> Result<String, Failure> {
 /// The run that the command line asks for.
 pub fn prepare(name: &str, args: &RunArgs) -> Result<Run, Failure> {
     let profile = Profile::load(args.profile.as_deref())?;
-    let overrides = overrides(&args.set)?;
-    let (label, text, base) = find(name)?;
-    let case = case::read(&text, &label, &overrides).map_err(|error| Failure::Data(error.to_string()))?;
-    let case = case.located_in(&base);
+    let (case, folder) = resolve(name, args)?;
     threads::start(args.threads)?;
-    let folder = args.output.clone().unwrap_or_else(|| default_folder(&label));
     // A missing device is known before anything is written.
     device::check(args.device)?;
     let mut run = Run::new(case, &folder, profile.costs)?;
@@ -47,18 +43,32 @@ pub fn prepare(name: &str, args: &RunArgs) -> Result<Run, Failure> {
     Ok(run)
 }
 
-/// `farfield resume`.
-pub fn resume(args: &ResumeArgs) -> Result<String, Failure> {
+/// The case that the command line asks for, and the folder of its run.
+pub fn resolve(name: &str, args: &RunArgs) -> Result<(Case, PathBuf), Failure> {
     let overrides = overrides(&args.set)?;
-    threads::start(args.threads)?;
-    let change = |case: Case| -> Result<Case, farfield_sim::Error> {
+    let (label, text, base) = find(name)?;
+    let case = case::read(&text, &label, &overrides).map_err(|error| Failure::Data(error.to_string()))?;
+    let folder = args.output.clone().unwrap_or_else(|| default_folder(&label));
+    Ok((case.located_in(&base), folder))
+}
+
+/// The changes of a case that the command line asks for when a run goes on.
+pub fn change_of(args: &ResumeArgs) -> Result<impl FnOnce(Case) -> Result<Case, farfield_sim::Error>, Failure> {
+    let overrides = overrides(&args.set)?;
+    Ok(move |case: Case| {
         if overrides.is_empty() {
             return Ok(case);
         }
         let origin = args.folder.display().to_string();
         let text = farfield_sim::run::case_text(&case, &args.folder)?;
         Ok(case::read(&text, &origin, &overrides)?)
-    };
+    })
+}
+
+/// `farfield resume`.
+pub fn resume(args: &ResumeArgs) -> Result<String, Failure> {
+    let change = change_of(args)?;
+    threads::start(args.threads)?;
     device::check(args.device)?;
     // For a run that was killed before its first checkpoint; any other goes on with the profile it was started with.
     let profile = Profile::load(args.profile.as_deref())?;
@@ -70,7 +80,8 @@ pub fn resume(args: &ResumeArgs) -> Result<String, Failure> {
     go(run, &args.watch)
 }
 
-fn go(run: Run, watch: &crate::args::WatchArgs) -> Result<String, Failure> {
+/// Runs to the end, a stop or an alarm, and says what it came to.
+pub fn go(run: Run, watch: &crate::args::WatchArgs) -> Result<String, Failure> {
     let control = Control {
         stop: stop_on_signal()?,
         most_steps: watch.steps,

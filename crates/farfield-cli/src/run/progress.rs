@@ -25,8 +25,9 @@ impl Watcher {
         }
     }
 
-    /// What is about to run.
+    /// What is about to run. Called by all ranks together.
     pub fn start(&self, run: &Run) {
+        let about = run.describe();
         if self.quiet {
             return;
         }
@@ -34,7 +35,7 @@ impl Watcher {
         if !title.is_empty() {
             print::progress(title);
         }
-        print::progress(&run.describe());
+        print::progress(&about);
         let (step, time) = run.start();
         let from = if step > 0 {
             format!(", from step {step}, time {time:.6}")

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::xml::{escaped, is_allowed, unescaped};
 use crate::{Error, write_text_atomically};
 
-/// Writes the list of a time series: each file's time and its name, relative to the list's folder.
+/// Writes the list of a time series: each file's time and its name, relative to the list's folder. Files of one time are its parts.
 ///
 /// # Errors
 ///
@@ -17,8 +17,10 @@ pub fn write_pvd<Name: AsRef<str>>(path: impl AsRef<Path>, files: &[(f64, Name)]
     let mut text = String::from(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n  <Collection>\n",
     );
-    for (time, name) in files {
+    let mut part = 0;
+    for (k, (time, name)) in files.iter().enumerate() {
         let name = name.as_ref();
+        part = if k > 0 && files[k - 1].0 == *time { part + 1 } else { 0 };
         if name.is_empty() || !name.chars().all(is_allowed) {
             return Err(Error::BadName {
                 path: path.to_owned(),
@@ -34,7 +36,7 @@ pub fn write_pvd<Name: AsRef<str>>(path: impl AsRef<Path>, files: &[(f64, Name)]
         }
         let name = escaped(name);
         text.push_str(&format!(
-            "    <DataSet timestep=\"{time}\" group=\"\" part=\"0\" file=\"{name}\"/>\n"
+            "    <DataSet timestep=\"{time}\" group=\"\" part=\"{part}\" file=\"{name}\"/>\n"
         ));
     }
     text.push_str("  </Collection>\n</VTKFile>\n");

@@ -57,3 +57,33 @@ pub trait Communicator {
         incoming
     }
 }
+
+impl<C: Communicator + ?Sized> Communicator for &C {
+    fn rank(&self) -> usize {
+        (**self).rank()
+    }
+
+    fn size(&self) -> usize {
+        (**self).size()
+    }
+
+    fn all_gather(&self, own: &[u8]) -> Vec<u8> {
+        (**self).all_gather(own)
+    }
+
+    fn sum_all(&self, values: &mut [u64]) {
+        (**self).sum_all(values);
+    }
+
+    fn max_all(&self, values: &mut [f64]) {
+        (**self).max_all(values);
+    }
+
+    fn transpose(&self, numbers: &[u64]) -> Vec<u64> {
+        (**self).transpose(numbers)
+    }
+
+    fn exchange(&self, outgoing: &[Message], expected: &[(usize, usize)]) -> Vec<Vec<u8>> {
+        (**self).exchange(outgoing, expected)
+    }
+}

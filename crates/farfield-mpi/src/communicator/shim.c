@@ -4,9 +4,19 @@
 #include <mpi.h>
 #include <stdint.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 /* A message of MPI has at most 2^31 - 1 parts; longer ones go in pieces. */
 #define PIECE ((size_t)1 << 30)
+
+/* Arrays of a megabyte and more go back to the system when they are freed. By itself glibc keeps ever larger ones. */
+void farfield_mpi_return_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
 
 int farfield_mpi_start(void) {
     int started = 0, level = 0;

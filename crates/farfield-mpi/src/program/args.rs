@@ -1,9 +1,9 @@
 //! The command line as typed.
 
 use clap::{Args, Parser, Subcommand};
-use farfield_cli::args::EvaluateArgs;
+use farfield_cli::args::{EvaluateArgs, ResumeArgs, RunArgs};
 
-/// Sums of long-range interactions over the ranks of MPI.
+/// Sums of long-range interactions, and simulations by them, over the ranks of MPI.
 #[derive(Debug, Parser)]
 #[command(name = "farfield-mpi", version, max_term_width = 100, arg_required_else_help = true)]
 pub struct Cli {
@@ -19,6 +19,11 @@ pub enum Command {
     /// as for `farfield evaluate`; --threads are those of each rank [default: the machine's cores over its ranks], and --device cuda
     /// is the GPU of the rank's number on its machine
     Evaluate(Box<EvaluateArgs>),
+    /// Run a case with [vortex] or [gravity] whose points are spread over the ranks. Options as for `farfield run`; --threads and --device
+    /// as for `evaluate`
+    Run(Box<RunArgs>),
+    /// Go on with a run, of any number of ranks or of `farfield run`, on the ranks there are now
+    Resume(Box<ResumeArgs>),
     /// Forecast time, bytes and messages of a sum on many ranks
     Model(ModelArgs),
 }

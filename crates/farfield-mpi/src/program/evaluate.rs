@@ -11,7 +11,7 @@ use farfield_cli::evaluate::write;
 use farfield_cli::failure::Failure;
 use farfield_cli::profile::Profile;
 use farfield_cli::threads;
-use farfield_mpi::{Communicator, Error, Mpi, Points, Problem as _, Sum, agree_on};
+use farfield_mpi::{Cause, Communicator, Error, Mpi, Points, Problem as _, Sum, agree_on};
 use std::process::ExitCode;
 
 /// Runs the command on every rank; the text is the same on all of them, or empty.
@@ -34,10 +34,12 @@ pub fn exit_code(failure: &Failure) -> ExitCode {
 }
 
 /// What a rank failed at, known to all: they end with the same message and code.
-fn together<R>(ranks: &Mpi, own: Result<R, Failure>) -> Result<R, Failure> {
+pub fn together<R>(ranks: &Mpi, own: Result<R, Failure>) -> Result<R, Failure> {
     let words = own.as_ref().err().map(|failure| match failure {
-        Failure::Usage(message) => (message.clone(), true),
-        Failure::Data(message) | Failure::Exceeded(message) | Failure::Interrupted(message) => (message.clone(), false),
+        Failure::Usage(message) => (message.clone(), Cause::Options),
+        Failure::Data(message) | Failure::Exceeded(message) | Failure::Interrupted(message) => {
+            (message.clone(), Cause::Data)
+        }
     });
     match (agree_on(ranks, words), own) {
         (Some(error), _) => Err(failure(error)),
@@ -50,7 +52,7 @@ fn failure(error: Error) -> Failure {
     match error {
         Error::OnRank {
             message,
-            of_options: true,
+            cause: Cause::Options,
             ..
         } => Failure::Usage(message),
         error => Failure::data(error),
@@ -77,8 +79,14 @@ fn start<P: OverRanks<D>, const D: usize>(
     }
 }
 
+/// Lets the peak of memory be counted from here on: a rank that has made points of all ranks to keep its part of them would report
+/// those too. Where the system cannot, it does.
+fn forget_peak_memory() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
 /// The graphics processor of a rank where its machine has several and none is named.
-fn own_device(asked: Device, on_machine: usize) -> Device {
+pub fn own_device(asked: Device, on_machine: usize) -> Device {
     let count = Device::all_gpus().map_or(0, |gpus| gpus.len());
     match asked {
         Device::Cuda(0) if count > 1 => Device::Cuda(on_machine % count),
@@ -96,6 +104,7 @@ fn evaluate<P: OverRanks<D>, T: Precision, const D: usize>(
     together(ranks, farfield_cli::device::check(settings.options.device))?;
     let input = OwnInput::<T, D>::load(problem, &settings, (ranks.rank(), ranks.size()));
     let OwnInput { own, counts } = together(ranks, input)?;
+    forget_peak_memory();
     let sum = Sum::of(problem.over_ranks())
         .vectors(own.vectors)
         .options(settings.options.clone());

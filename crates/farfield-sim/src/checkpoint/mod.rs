@@ -2,11 +2,13 @@
 //!
 //! A checkpoint is one file: a magic word and a version, a header in TOML (case, step, time, how sums are done), the
 //! arrays of the state, and a CRC-32 of everything before it. It appears under its name only when it is complete and on
-//! the disk, and the one before it stays; see [`Store`].
+//! the disk, and the one before it stays; see [`Store`]. Ranks write one file each, and a list of them (`parts`).
 
 mod format;
+mod parts;
 mod store;
 
+pub use parts::FoundTogether;
 pub use store::{Found, Store};
 
 use crate::case::Case;

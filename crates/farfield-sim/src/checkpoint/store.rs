@@ -1,6 +1,7 @@
 //! The folder of checkpoints: the last two are kept, and the newest sound one is found.
 
 use super::Checkpoint;
+use super::parts::{Parts, joined};
 use crate::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -47,12 +48,40 @@ impl Store {
             why,
         })?;
         farfield_io::write_bytes_atomically(&path, &bytes)?;
+        self.tidy()?;
+        Ok(path)
+    }
+
+    /// Where the list of the parts of a step is.
+    pub(super) fn list_of(&self, step: u64) -> PathBuf {
+        self.folder.join(format!("checkpoint-{step:09}.parts"))
+    }
+
+    /// Removes checkpoints older than the one before the last, and parts that no list names.
+    pub(super) fn tidy(&self) -> Result<(), Error> {
+        // A file that cannot be removed does no harm.
         let files = self.files()?;
-        for (_, old) in files.iter().rev().skip(Self::KEPT) {
-            // Only tidying: a file that cannot be removed does no harm.
+        let kept = files.len().saturating_sub(Self::KEPT);
+        for (_, old) in &files[..kept] {
             let _ = std::fs::remove_file(old);
         }
-        Ok(path)
+        let lists = files[kept..].iter().filter(|(_, path)| is_list(path));
+        let named: Vec<String> = lists
+            .filter_map(|(_, path)| Parts::read(path).ok())
+            .map(|parts| parts.folder)
+            .collect();
+        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with("step-") && !named.contains(&name) {
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of all checkpoints, oldest first.
+    pub(super) fn names(&self) -> Result<Vec<String>, Error> {
+        Ok(self.files()?.iter().map(|(_, path)| file_name(path)).collect())
     }
 
     /// The newest checkpoint that is sound.
@@ -62,8 +91,7 @@ impl Store {
     pub fn newest(&self) -> Result<Found, Error> {
         let mut remarks = Vec::new();
         for (_, path) in self.files()?.into_iter().rev() {
-            let read = std::fs::read(&path).map_err(|error| format!("it cannot be read: {error}"));
-            match read.and_then(|bytes| Checkpoint::from_bytes(&bytes)) {
+            match read(&path) {
                 Ok(checkpoint) => {
                     if let Some(last) = remarks.last_mut() {
                         let name = file_name(&path);
@@ -78,15 +106,20 @@ impl Store {
                 Err(why) => remarks.push(format!("{}: {why}", file_name(&path))),
             }
         }
+        Err(self.nothing_found(&remarks))
+    }
+
+    /// That there is nothing to go on from, with what was wrong with what is there.
+    pub(super) fn nothing_found(&self, remarks: &[String]) -> Error {
         let why = if remarks.is_empty() {
             "there is no checkpoint here: nothing to resume".to_owned()
         } else {
             format!("no intact checkpoint here: {}", remarks.join("; "))
         };
-        Err(Error::Folder {
+        Error::Folder {
             folder: self.folder.clone(),
             why,
-        })
+        }
     }
 
     /// The checkpoint of a step, or the newest that is sound.
@@ -97,15 +130,15 @@ impl Store {
         let Some(step) = step else {
             return self.newest();
         };
-        let path = self.path_of(step);
-        let read = std::fs::read(&path).map_err(|_| {
+        let found = self.files()?.into_iter().rev().find(|(of, _)| *of == step);
+        let Some((_, path)) = found else {
             let steps: Vec<String> = self.steps().iter().map(u64::to_string).collect();
-            Error::Folder {
+            return Err(Error::Folder {
                 folder: self.folder.clone(),
                 why: format!("there is no checkpoint of step {step}, only of {}", steps.join(", ")),
-            }
-        })?;
-        match Checkpoint::from_bytes(&read) {
+            });
+        };
+        match read(&path) {
             Ok(checkpoint) => Ok(Found {
                 checkpoint,
                 path,
@@ -137,13 +170,38 @@ impl Store {
             .filter_map(|entry| {
                 let path = entry.path();
                 let name = file_name(&path);
-                let step = name.strip_prefix("checkpoint-")?.strip_suffix(".ckpt")?.parse().ok()?;
+                let step = name.strip_prefix("checkpoint-")?;
+                let step = step.strip_suffix(".ckpt").or(step.strip_suffix(".parts"))?;
+                let step = step.parse().ok()?;
                 Some((step, path))
             })
             .collect();
         files.sort();
         Ok(files)
     }
+}
+
+/// Whether it is the list of parts that ranks wrote.
+pub(super) fn is_list(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "parts")
+}
+
+/// Reads a checkpoint of one process, or all parts of one that ranks wrote.
+pub(super) fn read(path: &Path) -> Result<Checkpoint, String> {
+    if is_list(path) {
+        let parts = Parts::read(path)?;
+        let first = parts.part(path, 0)?;
+        let rest: Result<Vec<_>, String> = (1..parts.count()).map(|rank| parts.part(path, rank)).collect();
+        let all = [first.state]
+            .into_iter()
+            .chain(rest?.into_iter().map(|part| part.state));
+        return Ok(Checkpoint {
+            header: first.header,
+            state: joined(all)?,
+        });
+    }
+    let bytes = std::fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
+    Checkpoint::from_bytes(&bytes)
 }
 
 fn file_name(path: &Path) -> String {

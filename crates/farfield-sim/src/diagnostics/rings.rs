@@ -1,5 +1,6 @@
 //! Where a ring is, how large and how fast.
 
+use crate::ranks::{Ranks, sum_all};
 use crate::vec3::{Vec3, add_scaled, dot, norm, scale, sub, sum};
 
 /// A ring as measured; means are weighted with the magnitude of the strengths.
@@ -32,12 +33,18 @@ pub struct Members<'a> {
 /// The centre is $Z=\sum|\gamma|x/\sum|\gamma|$. Its speed is not the mean velocity: elements on the outside of a core
 /// are being stretched while those inside shrink, which moves the weights:
 /// $\dot Z = \sum\left(|\gamma|u + \frac{\gamma\cdot\dot\gamma}{|\gamma|}(x-Z)\right)/\sum|\gamma|$.
-pub fn measure_ring(of: &Members<'_>, group: u32, axis: Vec3) -> RingMeasure {
+///
+/// Of several ranks each has some of its elements. Called by all ranks together.
+pub fn measure_ring(of: &Members<'_>, group: u32, axis: Vec3, ranks: &dyn Ranks) -> RingMeasure {
     let members = || (0..of.positions.len()).filter(|&k| of.groups[k] == group);
     let weight = |k: usize| norm(of.strengths[k]);
     let total: f64 = members().map(weight).sum();
+    let [x, y, z] = sum(members().map(|k| scale(of.positions[k], weight(k))));
+    let mut sums = [total, x, y, z];
+    sum_all(ranks, &mut sums);
+    let [total, x, y, z] = sums;
     let each = if total > 0.0 { 1.0 / total } else { 0.0 };
-    let centre = scale(sum(members().map(|k| scale(of.positions[k], weight(k)))), each);
+    let centre = scale([x, y, z], each);
     let (mut radius, mut speed) = (0.0, 0.0);
     for k in members().filter(|&k| weight(k) > 0.0) {
         let d = sub(of.positions[k], centre);
@@ -46,9 +53,11 @@ pub fn measure_ring(of: &Members<'_>, group: u32, axis: Vec3) -> RingMeasure {
             speed += weight(k) * dot(*u, axis) + dot(of.strengths[k], *rate) / weight(k) * dot(d, axis);
         }
     }
+    let mut sums = [radius, speed];
+    sum_all(ranks, &mut sums);
     RingMeasure {
         centre,
-        radius: radius * each,
-        speed: speed * each,
+        radius: sums[0] * each,
+        speed: sums[1] * each,
     }
 }

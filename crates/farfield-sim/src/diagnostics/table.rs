@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Table {
     path: PathBuf,
-    file: File,
+    /// `None` on a rank that does not speak: it counts rows.
+    file: Option<File>,
     rows: u64,
 }
 
@@ -25,7 +26,7 @@ impl Table {
             .map_err(failed)?;
         Ok(Self {
             path: path.to_owned(),
-            file,
+            file: Some(file),
             rows: 0,
         })
     }
@@ -62,9 +63,18 @@ impl Table {
         file.seek(SeekFrom::End(0)).map_err(failed)?;
         Ok(Self {
             path: path.to_owned(),
-            file,
+            file: Some(file),
             rows,
         })
+    }
+
+    /// The table of a rank that does not speak, after so many rows.
+    pub fn elsewhere(rows: u64) -> Self {
+        Self {
+            path: PathBuf::new(),
+            file: None,
+            rows,
+        }
     }
 
     /// Adds a row.
@@ -90,9 +100,8 @@ impl Table {
         }
         row.push('\n');
         self.rows += 1;
-        self.file
-            .write_all(row.as_bytes())
-            .map_err(|cause| cannot_write(&self.path, cause))
+        let written = self.file.as_mut().map_or(Ok(()), |file| file.write_all(row.as_bytes()));
+        written.map_err(|cause| cannot_write(&self.path, cause))
     }
 
     /// How many rows it has.

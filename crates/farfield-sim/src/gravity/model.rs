@@ -5,12 +5,14 @@ use crate::case::{Case, Gravity, Scheme, Time};
 use crate::error::{CaseError, Error};
 use crate::integrate::composition;
 use crate::model::{Cloud, ENERGY, Limit, Model, Show, Shown, Snapshot, State, StepChoice};
+use crate::ranks::{Ranks, count_all, max_all, part, sum_all};
 use crate::summation::{SumRequest, Summation};
 use crate::vec3::{Vec3, add_scaled, cross, dot, norm};
 use farfield::kernel::{Kernel, Output};
 use farfield::memory::{Array, ArraySizes, Memory};
 use farfield::tuning::MachineProfile;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Bodies and the forces between them.
 #[derive(Debug)]
@@ -26,6 +28,10 @@ pub struct GravityModel {
     forces: Option<Forces>,
     /// Positions and velocities of the last state that was found sound.
     kept: Option<[Array<f64>; 2]>,
+    /// The whole state where ranks share it: owners may change before it is asked for.
+    kept_part: Option<State>,
+    /// Whether ranks have dealt the points, so that these are no longer in the sequence of the case.
+    is_dealt: bool,
     summation: Summation,
 }
 
@@ -58,6 +64,8 @@ impl GravityModel {
             groups: bodies.groups,
             forces: None,
             kept: None,
+            kept_part: None,
+            is_dealt: false,
             summation: Summation::new(case.sum.clone(), profile),
         };
         model
@@ -100,29 +108,35 @@ impl GravityModel {
     }
 
     fn sum_forces(&mut self) -> Result<Forces, Error> {
-        let softening = self.settings.softening;
-        let [potentials, accelerations] = self.summation.evaluate(&SumRequest {
-            what: "bodies",
-            kernel: Kernel::Gravity {
-                constant: self.settings.constant,
-                softening: self.settings.softening_kernel.into(),
-            },
-            sources: &self.positions,
-            sizes: if softening > 0.0 {
-                ArraySizes::Global(softening)
-            } else {
-                ArraySizes::None
-            },
-            strengths: &self.masses,
-            vectors: 1,
-            targets: None,
-            outputs: &[Output::Potential, Output::Acceleration],
-            tolerance: None,
-        })?;
+        let request = sum_of_bodies(&self.settings, &self.positions, &self.masses);
+        let [potentials, accelerations] = self.summation.evaluate(&request)?;
         Ok(Forces {
             potentials,
             accelerations,
         })
+    }
+
+    /// Bodies as rows that go from rank to rank.
+    fn rows(&self) -> Result<Vec<f64>, Error> {
+        let Bodies {
+            positions,
+            velocities,
+            masses,
+            groups,
+        } = self.bodies()?;
+        let row = |k: usize| {
+            let ([x, y, z], [u, v, w]) = (positions[k], velocities[k]);
+            [x, y, z, u, v, w, masses[k], f64::from(groups[k])]
+        };
+        Ok((0..positions.len()).flat_map(row).collect())
+    }
+
+    fn take_rows(&mut self, rows: &[f64]) -> Result<(), Error> {
+        let rows = rows.as_chunks::<BODY>().0;
+        let vectors = |at: usize| -> Vec<Vec3> { rows.iter().map(|row| [row[at], row[at + 1], row[at + 2]]).collect() };
+        let masses: Vec<f64> = rows.iter().map(|row| row[6]).collect();
+        self.groups = rows.iter().map(|row| row[7] as u32).collect();
+        self.store(&self.positions.memory(), &vectors(0), &vectors(3), &masses)
     }
 
     /// `velocities += h accelerations`
@@ -147,11 +161,14 @@ impl GravityModel {
         Ok(potentials.iter().zip(masses).map(|(phi, m)| 0.5 * m * phi).sum())
     }
 
+    /// The largest on any rank.
     fn largest_acceleration(&self) -> Result<f64, Error> {
-        match &self.forces {
-            Some(forces) => Ok(forces.accelerations.longest(3)?.0),
-            None => Ok(0.0),
-        }
+        let mut largest = [match &self.forces {
+            Some(forces) => forces.accelerations.longest(3)?.0,
+            None => 0.0,
+        }];
+        max_all(&*self.summation.ranks, &mut largest);
+        Ok(largest[0])
     }
 
     /// The arrays of a checkpoint.
@@ -161,6 +178,31 @@ impl GravityModel {
         state.push_vectors("velocities", velocities.vectors()?);
         state.push_numbers("masses", self.masses.values()?);
         Ok(state)
+    }
+}
+
+/// Numbers of a body on its way to another rank: position, velocity, mass, group.
+const BODY: usize = 8;
+
+/// The field of bodies at themselves.
+fn sum_of_bodies<'a>(settings: &Gravity, positions: &'a Array<f64>, masses: &'a Array<f64>) -> SumRequest<'a> {
+    SumRequest {
+        what: "bodies",
+        kernel: Kernel::Gravity {
+            constant: settings.constant,
+            softening: settings.softening_kernel.into(),
+        },
+        sources: positions,
+        sizes: if settings.softening > 0.0 {
+            ArraySizes::Global(settings.softening)
+        } else {
+            ArraySizes::None
+        },
+        strengths: masses,
+        vectors: 1,
+        targets: None,
+        outputs: &[Output::Potential, Output::Acceleration],
+        tolerance: None,
     }
 }
 
@@ -196,17 +238,22 @@ impl Model for GravityModel {
             spin = add_scaled(spin, *m, cross(*x, *v));
             centre = add_scaled(centre, *m, *x);
         }
-        let fastest = bodies.velocities.iter().map(|v| norm(*v)).fold(0.0, f64::max);
+        let mut fastest = [bodies.velocities.iter().map(|v| norm(*v)).fold(0.0, f64::max)];
+        let mut sums = vec![kinetic, potential, mass];
+        [momentum, spin, centre].iter().for_each(|vector| sums.extend(vector));
+        let ranks = &*self.summation.ranks;
+        sum_all(ranks, &mut sums);
+        max_all(ranks, &mut fastest);
+        let (kinetic, potential, mass) = (sums[0], sums[1], sums[2]);
         let virial = if potential == 0.0 {
             0.0
         } else {
             -2.0 * kinetic / potential
         };
         let mut values = vec![kinetic + potential, kinetic, potential, virial];
-        values.extend(momentum);
-        values.extend(spin);
-        values.extend(centre.map(|c| if mass > 0.0 { c / mass } else { 0.0 }));
-        values.extend([fastest, self.largest_acceleration()?]);
+        values.extend(&sums[3..9]);
+        values.extend(sums[9..].iter().map(|c| if mass > 0.0 { c / mass } else { 0.0 }));
+        values.extend([fastest[0], self.largest_acceleration()?]);
         Ok(values)
     }
 
@@ -252,22 +299,38 @@ impl Model for GravityModel {
     }
 
     fn is_finite(&self) -> Result<bool, Error> {
-        Ok(self
+        let is_finite = self
             .positions
             .memory()
-            .all_finite(&[&self.positions, &self.velocities])?)
+            .all_finite(&[&self.positions, &self.velocities])?;
+        let mut wrong = [if is_finite { 0.0 } else { 1.0 }];
+        max_all(&*self.summation.ranks, &mut wrong);
+        Ok(wrong[0] == 0.0)
     }
 
     fn state(&mut self) -> Result<State, Error> {
-        self.state_of([&self.positions, &self.velocities])
+        let mut state = self.state_of([&self.positions, &self.velocities])?;
+        if self.is_dealt {
+            // Else bodies keep their sequence, and the case tells the rest.
+            let groups: Vec<f64> = self.groups.iter().map(|g| f64::from(*g)).collect();
+            state.push_numbers("groups", &groups);
+        }
+        Ok(state)
     }
 
     fn keep(&mut self) -> Result<(), Error> {
-        self.kept = Some([self.positions.copy()?, self.velocities.copy()?]);
+        if self.is_dealt {
+            self.kept_part = Some(self.state()?);
+        } else {
+            self.kept = Some([self.positions.copy()?, self.velocities.copy()?]);
+        }
         Ok(())
     }
 
     fn kept(&mut self) -> Result<Option<State>, Error> {
+        if let Some(state) = self.kept_part.take() {
+            return Ok(Some(state));
+        }
         let kept = self.kept.take();
         kept.map(|moment| self.state_of(moment.each_ref())).transpose()
     }
@@ -280,6 +343,10 @@ impl Model for GravityModel {
     fn restore(&mut self, state: &State) -> Result<(), String> {
         let (positions, velocities) = (state.vectors("positions")?, state.vectors("velocities")?);
         let masses = state.numbers("masses")?;
+        if let Ok(groups) = state.numbers("groups") {
+            self.groups = groups.iter().map(|g| *g as u32).collect();
+            self.is_dealt = true;
+        }
         let (found, expected) = (positions.len(), self.groups.len());
         if found != expected || velocities.len() != found || masses.len() != found {
             return Err(format!("it has {found} bodies where the case has {expected}"));
@@ -289,12 +356,31 @@ impl Model for GravityModel {
             .map_err(|error| error.to_string())
     }
 
+    fn share(&mut self, ranks: &Arc<dyn Ranks>) -> Result<(), Error> {
+        self.summation.ranks = ranks.clone();
+        if ranks.size() == 1 {
+            return Ok(());
+        }
+        self.is_dealt = true;
+        let rows = self.rows()?;
+        let own = part(&**ranks, rows.len() / BODY);
+        self.take_rows(&rows[own.start * BODY..own.end * BODY])
+    }
+
+    fn deal(&mut self) -> Result<(), Error> {
+        let rows = self.rows()?;
+        let request = sum_of_bodies(&self.settings, &self.positions, &self.masses);
+        let rows = self.summation.deal(&request, &rows, BODY)?;
+        self.take_rows(&rows)
+    }
+
     fn summation(&mut self) -> &mut Summation {
         &mut self.summation
     }
 
     fn describe(&self) -> String {
-        format!("{} bodies, softening {}", self.groups.len(), self.settings.softening)
+        let bodies = count_all(&*self.summation.ranks, self.groups.len());
+        format!("{bodies} bodies, softening {}", self.settings.softening)
     }
 
     fn shown(&self) -> Vec<Shown<'_>> {

@@ -14,17 +14,20 @@ pub struct Fields {
     folder: PathBuf,
     vtk: bool,
     npz: bool,
+    /// Which rank writes, of how many.
+    rank: (usize, usize),
     /// The lists, by cloud; opened at the first file.
     series: Vec<(&'static str, PvdSeries)>,
 }
 
 impl Fields {
-    /// Into the folder of a run.
-    pub fn new(case: &Case, folder: &Path) -> Self {
+    /// Into the folder of a run; rank `rank.0` of `rank.1` writes its own points, and the first lists those of all.
+    pub fn new(case: &Case, folder: &Path, rank: (usize, usize)) -> Self {
         Self {
             folder: folder.join("fields"),
             vtk: case.output.vtk,
             npz: case.output.npz,
+            rank,
             series: Vec::new(),
         }
     }
@@ -57,13 +60,22 @@ impl Fields {
             }
         }
         for cloud in &snapshot.clouds {
-            let name = format!("{}-{step:06}", cloud.name);
+            let (own, ranks) = self.rank;
+            let name = |rank: usize| match ranks {
+                1 => format!("{}-{step:06}", cloud.name),
+                _ => format!("{}-{step:06}-rank-{rank:05}", cloud.name),
+            };
             if self.vtk {
-                self.write_vtk(cloud, time, &name)?;
+                let file = |rank: usize| format!("{}.vtp", name(rank));
+                self.write_vtk(cloud, &file(own))?;
+                // The first rank lists the parts of all.
+                for rank in 0..if own == 0 { ranks } else { 0 } {
+                    self.list(cloud.name, time, file(rank))?;
+                }
             }
             if self.npz {
                 write_arrays(
-                    self.folder.join(format!("{name}.npz")),
+                    self.folder.join(format!("{}.npz", name(own))),
                     &arrays_of(cloud),
                     Precision::Double,
                 )?;
@@ -72,8 +84,7 @@ impl Fields {
         Ok(())
     }
 
-    fn write_vtk(&mut self, cloud: &Cloud, time: f64, name: &str) -> Result<(), Error> {
-        let file = format!("{name}.vtp");
+    fn write_vtk(&self, cloud: &Cloud, file: &str) -> Result<(), Error> {
         let points = PointSet {
             points: &cloud.points,
             scalars: cloud
@@ -87,8 +98,7 @@ impl Fields {
                 .map(|(name, values)| (*name, &values[..]))
                 .collect(),
         };
-        write_vtp(self.folder.join(&file), &points, Precision::Single)?;
-        self.list(cloud.name, time, file)
+        Ok(write_vtp(self.folder.join(file), &points, Precision::Single)?)
     }
 
     /// Adds a file to the list of its kind.

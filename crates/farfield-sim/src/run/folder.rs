@@ -10,6 +10,7 @@
 use crate::case::Case;
 use crate::checkpoint::Store;
 use crate::error::Error;
+use crate::ranks::{Ranks, agree, speaks};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,8 +19,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// Held for as long as the run writes; the system releases it however the program ends.
-    _lock: File,
+    /// Held for as long as the run writes; the system releases it however the program ends. `None` on a rank that does not speak.
+    lock: Option<File>,
 }
 
 impl Folder {
@@ -41,7 +42,7 @@ impl Folder {
         } else {
             make_parts(path)?;
             Self {
-                _lock: lock(path)?,
+                lock: Some(lock(path)?),
                 path: path.to_owned(),
             }
         };
@@ -81,9 +82,30 @@ impl Folder {
         // Parts that were deleted meanwhile are made again.
         make_parts(path)?;
         Ok(Self {
-            _lock: lock,
+            lock: Some(lock),
             path: path.to_owned(),
         })
+    }
+
+    /// The folder for all ranks: the first makes or opens it by `first`, which locks it, and it alone writes log and case. Called by
+    /// all ranks together.
+    ///
+    /// # Errors
+    /// What `first` fails with, the same on all ranks.
+    pub(super) fn of_all(
+        ranks: &dyn Ranks,
+        path: &Path,
+        first: impl FnOnce() -> Result<Self, Error>,
+    ) -> Result<Self, Error> {
+        let own = if speaks(ranks) {
+            first()
+        } else {
+            Ok(Self {
+                lock: None,
+                path: path.to_owned(),
+            })
+        };
+        agree(ranks, own)
     }
 
     /// The case that was kept, of a run that was killed before its first checkpoint.
@@ -132,6 +154,9 @@ impl Folder {
     /// # Errors
     /// [`Error::File`] if it cannot be written.
     pub fn keep_case(&self, case: &Case) -> Result<(), Error> {
+        if self.lock.is_none() {
+            return Ok(());
+        }
         let text = case_text(case, &self.path)?;
         Ok(farfield_io::write_text_atomically(self.path.join("case.toml"), &text)?)
     }
@@ -164,6 +189,9 @@ impl Folder {
 
     /// Adds a line to the log. A log that cannot be written stops nothing.
     pub fn log(&self, line: &str) {
+        if self.lock.is_none() {
+            return;
+        }
         let file = OpenOptions::new()
             .create(true)
             .append(true)

@@ -6,15 +6,16 @@ use farfield::Sum;
 use farfield::kernel::{Kernel, Output};
 use farfield::plane;
 
-/// Refuses a case whose points cannot fit.
+/// Refuses a case whose points cannot fit, if so many processes share them.
 ///
 /// # Errors
 /// [`Error::Memory`]
-pub(super) fn check(case: &Case) -> Result<(), Error> {
+pub(super) fn check(case: &Case, processes: usize) -> Result<(), Error> {
     let Some(available) = farfield::machine::available_memory() else {
         return Ok(());
     };
     let Forecast { what, bytes, remedy } = forecast(case);
+    let bytes = bytes / processes as u64;
     if bytes <= available {
         return Ok(());
     }

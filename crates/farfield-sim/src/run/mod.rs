@@ -17,6 +17,7 @@ mod references;
 mod schedule;
 mod slices;
 mod start;
+mod subset;
 mod summary;
 mod trails;
 mod views;
@@ -36,6 +37,7 @@ use crate::checkpoint::{Checkpoint, Header, PlanRecord};
 use crate::diagnostics::{Table, Watch};
 use crate::error::Error;
 use crate::model::{ENERGY, Limit, Model, Show, Snapshot};
+use crate::ranks::{Ranks, agree, max_all, speaks};
 use crate::sample::{Sampled, sample};
 use farfield::Device;
 use farfield::memory::{Memory, Traffic};
@@ -57,9 +59,14 @@ pub struct Control {
     pub most_steps: Option<u64>,
 }
 
+/// Points are dealt to ranks anew at least after so many steps: those that have moved apart are then with the rank around them again.
+const DEAL_EVERY: u64 = 20;
+
 /// A run that is ready to go.
 pub struct Run {
     case: Case,
+    /// Who shares it.
+    ranks: Arc<dyn Ranks>,
     model: Box<dyn Model>,
     folder: Folder,
     table: Table,
@@ -85,6 +92,13 @@ pub struct Run {
     traffic_before: Traffic,
 }
 
+/// Whether any rank was asked to stop. Called by all ranks together.
+fn asked_to_stop(ranks: &dyn Ranks, control: &Control) -> bool {
+    let mut asked = [if control.stop.load(Ordering::Relaxed) { 1.0 } else { 0.0 }];
+    max_all(ranks, &mut asked);
+    asked[0] > 0.0
+}
+
 impl Run {
     /// The resolved case.
     pub fn case(&self) -> &Case {
@@ -96,9 +110,14 @@ impl Run {
         &self.folder
     }
 
-    /// One line about the size of the system.
+    /// One line about the size of the system. Called by all ranks together.
     pub fn describe(&self) -> String {
         self.model.describe()
+    }
+
+    /// Has sums take no more memory than this process's share of what is free on the machine.
+    pub fn share_memory(&mut self, processes: usize) {
+        self.model.summation().share_memory(processes);
     }
 
     /// Where it starts: step and time.
@@ -112,20 +131,26 @@ impl Run {
     /// [`Error::BlowUp`] when the alarm goes off; the last sound state is then kept as a checkpoint. Otherwise whatever
     /// stops the engine or the files.
     pub fn go(self, control: &Control, observer: &mut dyn Observer) -> Result<Outcome, Error> {
+        if self.ranks.size() > 1 {
+            // Ranks may hear of each other on this thread alone.
+            return self.run_loop(control, observer);
+        }
         // On one of rayon's own threads, small sums need not be handed over to another thread.
         rayon::scope(|_| self.run_loop(control, observer))
     }
 
     /// The loop.
     fn run_loop(mut self, control: &Control, observer: &mut dyn Observer) -> Result<Outcome, Error> {
-        let begin = Instant::now();
-        let pictures = Pictures::new(&self.case, self.folder.path(), &self.initial)?;
+        let (begin, ranks) = (Instant::now(), self.ranks.clone());
+        let pictures = Pictures::new(&self.case, self.folder.path(), &self.initial);
+        let pictures = agree(&*ranks, pictures)?;
         // While a device computes, the cores are free to draw.
         let threads = match self.model.summation().device {
             Device::Cuda(_) => rayon::current_num_threads(),
             _ => 1,
         };
-        let mut writer = Writer::start(&self.case, &self.folder, pictures, threads);
+        let rank = (ranks.rank(), ranks.size());
+        let mut writer = Writer::start(&self.case, &self.folder, pictures, threads, rank);
         let mut report = Report::default();
         if self.case.output.film.is_some() && !Film::is_possible() {
             let remark = "there will be no film: the program ffmpeg is not installed";
@@ -134,13 +159,12 @@ impl Run {
         }
         let finished = loop {
             let working = Instant::now();
-            let measured = self.look(begin).map_err(|error| self.keep_sound(error))?;
+            let measured = agree(&*ranks, self.look(begin)).map_err(|error| self.keep_sound(error))?;
             let is_measured = measured.is_some();
             report.rows(measured);
             report.stepping_seconds += working.elapsed().as_secs_f64();
             let at_end = self.at_end();
-            self.write_due(&mut writer, at_end)
-                .map_err(|error| self.writing_failed(error))?;
+            agree(&*ranks, self.write_due(&mut writer, at_end)).map_err(|error| self.writing_failed(error))?;
             let mut moment = Moment {
                 run: &mut self,
                 report: &report,
@@ -152,22 +176,23 @@ impl Run {
             observer.moment(&mut moment).map_err(|error| self.keep_sound(error))?;
             let session_steps = report.session_steps;
             let stopped =
-                control.stop.load(Ordering::Relaxed) || control.most_steps.is_some_and(|most| session_steps >= most);
+                asked_to_stop(&*ranks, control) || control.most_steps.is_some_and(|most| session_steps >= most);
             if at_end || stopped {
                 break at_end;
             }
             let working = Instant::now();
-            let remarks = self.advance().map_err(|error| self.keep_sound(error))?;
+            let remarks = agree(&*ranks, self.advance()).map_err(|error| self.keep_sound(error))?;
             report.stepping_seconds += working.elapsed().as_secs_f64();
             report.session_steps += 1;
             remarks.iter().for_each(|remark| observer.remark(remark));
             observer.progress(&self.progress(&report, begin));
         };
-        let frames = self
-            .finish(writer, finished)
-            .map_err(|error| self.writing_failed(error))?;
-        let folder = self.folder.path();
-        draw_diagnostics(&self.case, folder, &folder.join("diagnostics.png"))?;
+        let frames = self.finish(writer, finished);
+        let frames = agree(&*ranks, frames).map_err(|error| self.writing_failed(error))?;
+        if speaks(&*ranks) {
+            let folder = self.folder.path();
+            draw_diagnostics(&self.case, folder, &folder.join("diagnostics.png"))?;
+        }
         Ok(self.outcome(finished, report, frames, begin))
     }
 
@@ -210,27 +235,51 @@ impl Run {
         let due = |every| Schedule::every(every).is_due(self.step) || at_end;
         let frame = !(output.views.is_empty() && output.view.is_empty()) && due(output.frames_every);
         let fields = (output.vtk || output.npz) && due(output.fields_every);
+        let sampled = !output.sample.is_empty() && due(output.fields_every);
+        let checkpoint = output.checkpoint_every > 0 && self.step > 0 && due(output.checkpoint_every) && !at_end;
+        let mut jobs = Vec::new();
         if frame || fields {
             let show = if fields { Show::Everything } else { Show::Picture };
             let snapshot = Arc::new(self.model.snapshot(show)?);
-            if frame {
-                writer.submit(Job::Frame(self.step, self.time, snapshot.clone()))?;
+            if frame && self.ranks.size() == 1 {
+                jobs.push(Job::Frame(self.step, self.time, snapshot.clone()));
+            } else if frame {
+                let drawn = subset::of_all(&*self.ranks, &snapshot);
+                jobs.extend(speaks(&*self.ranks).then(|| Job::Frame(self.step, self.time, Arc::new(drawn))));
             }
             if fields {
-                writer.submit(Job::Fields(self.step, self.time, snapshot))?;
+                jobs.push(Job::Fields(self.step, self.time, snapshot));
             }
         }
-        if !output.sample.is_empty() && due(output.fields_every) {
+        if sampled {
             let samples = self.samples()?;
-            writer.submit(Job::Samples(self.step, self.time, samples))?;
+            jobs.extend(speaks(&*self.ranks).then_some(Job::Samples(self.step, self.time, samples)));
         }
-        let output = &self.case.output;
-        let due = |every| Schedule::every(every).is_due(self.step) || at_end;
-        if output.checkpoint_every > 0 && self.step > 0 && due(output.checkpoint_every) && !at_end {
-            let checkpoint = self.checkpoint()?;
-            writer.submit(Job::Checkpoint(Box::new(checkpoint)))?;
+        // From here on a rank may fail alone.
+        let submitted = jobs.into_iter().try_for_each(|job| writer.submit(job));
+        agree(&*self.ranks, submitted)?;
+        if checkpoint {
+            self.hand_over_checkpoint(writer)?;
         }
         Ok(())
+    }
+
+    /// A checkpoint of one process is written while the next step computes; ranks write theirs together, before it.
+    fn hand_over_checkpoint(&mut self, writer: &mut Writer) -> Result<(), Error> {
+        let checkpoint = self.checkpoint()?;
+        if self.ranks.size() == 1 {
+            return writer.submit(Job::Checkpoint(Box::new(checkpoint)));
+        }
+        self.write_checkpoint(&checkpoint)
+    }
+
+    /// Writes a checkpoint at once. Called by all ranks together.
+    fn write_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        let store = self.folder.store();
+        if self.ranks.size() == 1 {
+            return store.write(checkpoint).map(|_| ());
+        }
+        store.write_together(checkpoint, &*self.ranks)
     }
 
     /// The flow on the grids and slices of the case, by name.
@@ -249,8 +298,8 @@ impl Run {
 
     /// The last checkpoint, the animation, and everything that is still waiting to be written.
     fn finish(&mut self, mut writer: Writer, finished: bool) -> Result<u64, Error> {
-        writer.submit(Job::Checkpoint(Box::new(self.checkpoint()?)))?;
-        if finished {
+        self.hand_over_checkpoint(&mut writer)?;
+        if finished && speaks(&*self.ranks) {
             writer.submit(Job::Animation)?;
         }
         writer.finish()
@@ -292,6 +341,10 @@ impl Run {
         }
         remarks.extend(self.model.advance(choice.dt, self.step + 1)?);
         self.step += 1;
+        let due = Schedule::every(DEAL_EVERY).is_due(self.step) || self.model.summation().is_uneven();
+        if due && self.ranks.size() > 1 {
+            self.model.deal()?;
+        }
         self.time = if last {
             self.case.time.end
         } else {
@@ -353,6 +406,7 @@ impl Run {
             Error::Sum { cause, .. } if matches!(**cause, NotFinite { .. } | Overflow { .. }) => {
                 format!("{error}: the step is too long for this flow")
             }
+            Error::OnRank { blew_up: true, .. } => format!("{error}: the step is too long for this flow"),
             Error::Device { .. } => error.to_string(),
             _ => return error,
         };
@@ -389,7 +443,7 @@ impl Run {
     /// Writes the last sound state as a checkpoint.
     fn write_kept(&mut self, header: Header) -> Result<(), Error> {
         if let Some(state) = self.model.kept()? {
-            self.folder.store().write(&Checkpoint { header, state })?;
+            self.write_checkpoint(&Checkpoint { header, state })?;
         }
         Ok(())
     }

@@ -1,21 +1,23 @@
 //! How a run begins: anew or from a checkpoint, on the CPU or on a device.
 
 use super::change::changes;
-use super::{Folder, Run};
-use crate::case::Case;
-use crate::checkpoint::{Checkpoint, Found, Store};
+use super::{Folder, Run, case_text};
+use crate::case::{self, Case};
+use crate::checkpoint::{Checkpoint, FoundTogether, Store};
 use crate::diagnostics::{Table, Watch};
 use crate::error::Error;
 use crate::flow::FlowModel;
 use crate::gravity::GravityModel;
-use crate::model::{Limit, Model, Show};
+use crate::model::{Limit, Model, Show, Snapshot};
 use crate::particles::import;
 use crate::plane::PlaneModel;
+use crate::ranks::{Alone, Ranks, agree, from_first, speaks};
 use crate::vortex::VortexModel;
 use farfield::Device;
 use farfield::memory::{Memory, Traffic};
 use farfield::tuning::MachineProfile;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The model that a case describes, in its initial state.
 ///
@@ -63,10 +65,18 @@ impl Run {
     /// [`Error::Case`] for a case that cannot be built, [`Error::Folder`] for a folder that holds a run or cannot be
     /// written, [`Error::File`] if the disk is full.
     pub fn new(case: Case, folder: &Path, profile: MachineProfile) -> Result<Self, Error> {
-        super::forecast::check(&case)?;
-        let model = model_of(&case, &profile)?;
-        let folder = Folder::create(folder, &case)?;
-        Self::begin(case, model, folder, profile)
+        Self::shared(&(Arc::new(Alone) as Arc<dyn Ranks>), case, folder, profile)
+    }
+
+    /// [`new`](Self::new) for ranks that share the run. Called by all ranks together.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`Error::OneProcess`]; the same on all ranks.
+    pub fn shared(ranks: &Arc<dyn Ranks>, case: Case, folder: &Path, profile: MachineProfile) -> Result<Self, Error> {
+        let model = super::forecast::check(&case, ranks.size()).and_then(|()| model_of(&case, &profile));
+        let model = agree(&**ranks, model)?;
+        let folder = Folder::of_all(&**ranks, folder, || Folder::create(folder, &case))?;
+        Self::begin(ranks, case, model, folder, profile)
     }
 
     /// The state of a run as a model, without its folder being locked: that of a checkpoint's step, or the newest.
@@ -91,20 +101,26 @@ impl Run {
 
     /// A new run in its folder.
     fn begin(
-        mut case: Case,
+        ranks: &Arc<dyn Ranks>,
+        case: Case,
         mut model: Box<dyn Model>,
         folder: Folder,
         profile: MachineProfile,
     ) -> Result<Self, Error> {
-        let files = case.files_mut();
-        if !files.is_empty() {
-            // The run has copies of its own, so that its folder can be moved and resumed alone.
-            import(files, folder.path())?;
-            folder.keep_case(&case)?;
+        let case = with_own_files(&**ranks, case, &folder)?;
+        let (columns, initial) = (model.columns(), pictured(&**ranks, &mut *model)?);
+        model.share(ranks)?;
+        if ranks.size() > 1 {
+            model.deal()?;
         }
-        let (columns, initial) = (model.columns(), model.snapshot(Show::Picture)?);
-        let table = Table::create(&folder.diagnostics(), names_of(&case), &columns)?;
+        let table = if speaks(&**ranks) {
+            Table::create(&folder.diagnostics(), names_of(&case), &columns)
+        } else {
+            Ok(Table::elsewhere(0))
+        };
+        let table = agree(&**ranks, table)?;
         let mut run = Self {
+            ranks: ranks.clone(),
             watch: Watch {
                 energy_jump: case.alarm.energy_jump,
                 last_energy: None,
@@ -127,8 +143,14 @@ impl Run {
             traffic_before: Traffic::default(),
         };
         let first = run.checkpoint()?;
-        run.folder.store().write(&first)?;
-        run.folder.probe(2 * first.to_bytes().map_or(0, |bytes| bytes.len()))?;
+        run.write_checkpoint(&first)?;
+        let probed = if speaks(&**ranks) {
+            let part = first.to_bytes().map_or(0, |bytes| bytes.len());
+            run.folder.probe(2 * ranks.size() * part)
+        } else {
+            Ok(())
+        };
+        agree(&**ranks, probed)?;
         Ok(run)
     }
 
@@ -155,36 +177,58 @@ impl Run {
         profile: MachineProfile,
         change: impl FnOnce(Case) -> Result<Case, Error>,
     ) -> Result<(Self, Vec<String>), Error> {
-        let folder = Folder::open(folder)?;
-        let leftovers = folder.remove_leftovers();
-        leftovers.iter().for_each(|remark| folder.log(remark));
-        if folder.store().holds_any() {
-            return Self::go_on(folder, leftovers, change);
+        Self::resume_shared(&(Arc::new(Alone) as Arc<dyn Ranks>), folder, profile, change)
+    }
+
+    /// [`resume_with`](Self::resume_with) for ranks that share the run from here on, whoever did so before. Called by all ranks together.
+    ///
+    /// # Errors
+    /// As [`resume`](Self::resume), and [`Error::OneProcess`]; the same on all ranks.
+    pub fn resume_shared(
+        ranks: &Arc<dyn Ranks>,
+        folder: &Path,
+        profile: MachineProfile,
+        change: impl FnOnce(Case) -> Result<Case, Error>,
+    ) -> Result<(Self, Vec<String>), Error> {
+        let mut leftovers = Vec::new();
+        let folder = Folder::of_all(&**ranks, folder, || {
+            let folder = Folder::open(folder)?;
+            leftovers = folder.remove_leftovers();
+            leftovers.iter().for_each(|remark| folder.log(remark));
+            Ok(folder)
+        })?;
+        let holds_any = from_first(&**ranks, vec![folder.store().holds_any().into()]);
+        if holds_any == [1] {
+            return Self::go_on(ranks, folder, leftovers, change);
         }
-        let case = change(folder.kept_case()?)?;
-        super::forecast::check(&case)?;
-        folder.keep_case(&case)?;
+        let begun = folder.kept_case().and_then(change).and_then(|case| {
+            super::forecast::check(&case, ranks.size())?;
+            let model = model_of(&case.clone().located_in(folder.path()), &profile)?;
+            Ok((case, model))
+        });
+        let (case, model) = agree(&**ranks, begun)?;
+        agree(&**ranks, folder.keep_case(&case))?;
         let remark = "the run was stopped before its first checkpoint: it begins anew".to_owned();
         folder.log(&remark);
-        let model = model_of(&case.clone().located_in(folder.path()), &profile)?;
-        let run = Self::begin(case, model, folder, profile)?;
+        let run = Self::begin(ranks, case, model, folder, profile)?;
         Ok((run, vec![remark]))
     }
 
     /// Goes on from the newest sound checkpoint.
     fn go_on(
+        ranks: &Arc<dyn Ranks>,
         folder: Folder,
         mut remarks: Vec<String>,
         change: impl FnOnce(Case) -> Result<Case, Error>,
     ) -> Result<(Self, Vec<String>), Error> {
         let logged = remarks.len();
-        let Found {
-            checkpoint,
-            path,
+        let FoundTogether {
+            header,
+            state,
+            parts,
             remarks: found,
-        } = folder.store().newest()?;
+        } = folder.store().newest_together(&**ranks)?;
         remarks.extend(found);
-        let Checkpoint { header, state } = checkpoint;
         let (simd, warning) = header.simd_level();
         remarks.extend(warning);
         if header.program != env!("CARGO_PKG_VERSION") {
@@ -194,21 +238,43 @@ impl Run {
                 env!("CARGO_PKG_VERSION")
             ));
         }
-        let case = change(header.case.clone())?;
-        let changed = changes(&header.case, &case, header.time, folder.path())?;
-        super::forecast::check(&case)?;
-        let mut model = model_of(&case.clone().located_in(folder.path()), &header.profile)?;
-        let initial = model.snapshot(Show::Picture)?;
-        model.restore(&state).map_err(|why| Error::Checkpoint { path, why })?;
+        let changed = change(header.case.clone()).and_then(|case| {
+            let changed = changes(&header.case, &case, header.time, folder.path())?;
+            super::forecast::check(&case, ranks.size())?;
+            let model = model_of(&case.clone().located_in(folder.path()), &header.profile)?;
+            Ok((case, changed, model))
+        });
+        let (case, changed, mut model) = agree(&**ranks, changed)?;
+        let initial = pictured(&**ranks, &mut *model)?;
+        let restored = |restored: Result<(), String>| {
+            restored.map_err(|why| Error::Checkpoint {
+                path: folder.path().join(format!("checkpoints of step {}", header.step)),
+                why,
+            })
+        };
+        if parts.is_none() {
+            agree(&**ranks, restored(model.restore(&state)))?;
+        }
+        model.share(ranks)?;
+        if parts.is_some() {
+            agree(&**ranks, restored(model.restore(&state)))?;
+        }
+        if ranks.size() > 1 && parts != Some(ranks.size()) {
+            // Else every rank has what it had, and goes on to the same bits.
+            model.deal()?;
+        }
         model.summation().simd = simd;
         let columns = model.columns();
-        let table = if folder.diagnostics().exists() {
-            Table::reopen(&folder.diagnostics(), header.rows)?
+        let table = if !speaks(&**ranks) {
+            Ok(Table::elsewhere(header.rows))
+        } else if folder.diagnostics().exists() {
+            Table::reopen(&folder.diagnostics(), header.rows)
         } else {
             remarks.push("diagnostics.csv is gone: a new one begins here".to_owned());
-            Table::create(&folder.diagnostics(), names_of(&case), &columns)?
+            Table::create(&folder.diagnostics(), names_of(&case), &columns)
         };
-        folder.keep_case(&case)?;
+        let table = agree(&**ranks, table)?;
+        agree(&**ranks, folder.keep_case(&case))?;
         let resumed = format!(
             "resumed from step {}, time {}, with version {}",
             header.step,
@@ -226,6 +292,7 @@ impl Run {
             rows_before: table.rows(),
             columns,
             case,
+            ranks: ranks.clone(),
             model,
             folder,
             table,
@@ -244,7 +311,8 @@ impl Run {
     }
 
     /// Has all sums done on a device. With a graphics processor alone the state stays in its memory; shared with the cores
-    /// it stays on the host. Remarks say what is noteworthy. To be called before the run goes, if at all.
+    /// it stays on the host, as it does where ranks share the run. Remarks say what is noteworthy. To be called before the run goes, if at
+    /// all.
     ///
     /// # Errors
     /// [`Error::Device`] if the state does not fit or the device fails.
@@ -255,8 +323,8 @@ impl Run {
             Device::Auto => Device::Cpu,
             device => device,
         };
-        device.check()?;
-        if self.model.can_stay_on_a_gpu() {
+        agree(&*self.ranks, device.check().map_err(Error::from))?;
+        if self.model.can_stay_on_a_gpu() && self.ranks.size() == 1 {
             self.memory = Memory::of(device)?;
         }
         self.traffic_before = self.memory.traffic();
@@ -268,6 +336,36 @@ impl Run {
             self.started_on.as_ref(),
             device_name(device).as_ref(),
         ))
+    }
+}
+
+/// The case with copies of its files in the run's folder, so that this can be moved and resumed alone. Called by all ranks together.
+fn with_own_files(ranks: &dyn Ranks, mut case: Case, folder: &Folder) -> Result<Case, Error> {
+    let files = case.files_mut();
+    if files.is_empty() {
+        return Ok(case);
+    }
+    let imported = if speaks(ranks) {
+        import(files, folder.path()).map_err(Error::from)
+    } else {
+        Ok(())
+    };
+    let kept = imported.and_then(|()| folder.keep_case(&case));
+    agree(ranks, kept)?;
+    if ranks.size() == 1 {
+        return Ok(case);
+    }
+    // The others learn the names of the copies.
+    let text = from_first(ranks, case_text(&case, folder.path())?.into_bytes());
+    Ok(case::read(&String::from_utf8_lossy(&text), "case.toml", &[])?)
+}
+
+/// What pictures are scaled by: the initial state, on the rank that draws.
+fn pictured(ranks: &dyn Ranks, model: &mut dyn Model) -> Result<Snapshot, Error> {
+    if speaks(ranks) {
+        model.snapshot(Show::Picture)
+    } else {
+        Ok(Snapshot::default())
     }
 }
 

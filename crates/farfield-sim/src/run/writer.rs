@@ -39,13 +39,13 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread, which draws pictures with the given number of threads.
-    pub fn start(case: &Case, folder: &Folder, pictures: Pictures, threads: usize) -> Self {
+    /// Starts the thread of a rank, which draws pictures with the given number of threads.
+    pub fn start(case: &Case, folder: &Folder, pictures: Pictures, threads: usize, rank: (usize, usize)) -> Self {
         let (jobs, queue) = sync_channel(QUEUE);
         let failure = Arc::new(Mutex::new(None));
         let work = Work {
             pictures,
-            fields: Fields::new(case, folder.path()),
+            fields: Fields::new(case, folder.path(), rank),
             store: folder.store(),
             case: case.clone(),
             folder: folder.path().to_owned(),

@@ -1,6 +1,8 @@
 //! Viscosity by particle strength exchange.
 
+use super::borrowed::Borrowed;
 use super::neighbours::Neighbours;
+use crate::ranks::Ranks;
 use crate::vec3::{Vec3, add_scaled, dot, scale, sub};
 use rayon::prelude::*;
 use std::f64::consts::PI;
@@ -11,22 +13,20 @@ use std::f64::consts::PI;
 ///   \qquad \eta_\epsilon(r) = \frac{2}{(2\pi)^{3/2}\epsilon^3}e^{-r^2/2\epsilon^2},$$
 ///
 /// with $\epsilon_{ij}^2 = (\sigma_i^2+\sigma_j^2)/2$. What one gains the other loses, so the total strength stays.
-pub fn strength_exchange(
-    positions: &[Vec3],
-    strengths: &[Vec3],
-    sizes: &[f64],
-    volumes: &[f64],
-    viscosity: f64,
-) -> Vec<Vec3> {
+///
+/// `largest` is the largest size on any rank. Called by all ranks together.
+pub fn strength_exchange(ranks: &dyn Ranks, elements: Borrowed<'_>, largest: f64, viscosity: f64) -> Vec<Vec3> {
     /// Beyond this many sizes the exchange is below 4e-6 of its largest.
     const REACH: f64 = 5.0;
-    let largest = sizes.iter().copied().fold(0.0, f64::max);
     if largest <= 0.0 {
-        return vec![[0.0; 3]; positions.len()];
+        return vec![[0.0; 3]; elements.own];
     }
+    let elements = elements.with_near_ones(ranks, REACH * largest);
+    let (positions, strengths) = (&elements.positions[..], &elements.strengths[..]);
+    let (sizes, volumes) = (&elements.sizes[..], &elements.volumes[..]);
     let neighbours = Neighbours::new(positions, REACH * largest);
     let factor = 2.0 * viscosity / (2.0 * PI).powf(1.5);
-    positions
+    positions[..elements.own]
         .par_iter()
         .enumerate()
         .with_min_len(64)
@@ -50,6 +50,7 @@ pub fn strength_exchange(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ranks::Alone;
     use crate::vec3::{norm, sum};
 
     /// A Gaussian blob on a grid: its second moment grows by 2 nu per unit of time and axis, its total stays.
@@ -69,7 +70,12 @@ mod tests {
         }
         let sizes = vec![1.2 * h; positions.len()];
         let volumes = vec![h * h * h; positions.len()];
-        let rates = strength_exchange(&positions, &strengths, &sizes, &volumes, viscosity);
+        let rates = strength_exchange(
+            &Alone,
+            Borrowed::own(&positions, &strengths, &sizes, &volumes),
+            1.2 * h,
+            viscosity,
+        );
         let total = sum(strengths.iter().copied())[2];
         assert!(norm(sum(rates.iter().copied())) < 1e-14 * total);
         let moment: f64 = positions

@@ -1,9 +1,11 @@
 //! The kinetic energy $E = \frac12\int\psi\cdot\omega$ of the elements.
 
 use super::Elements;
+use super::borrowed::Borrowed;
 use super::neighbours::Neighbours;
 use super::profile::{PotentialTable, reach};
 use crate::error::Error;
+use crate::ranks::{Ranks, max_all, sum_all};
 use crate::summation::{ENERGY_SUM, SumRequest, Summation};
 use crate::vec3::{dot, norm, sub};
 use farfield::kernel::{Core, Kernel, Output};
@@ -40,7 +42,8 @@ pub fn energy(elements: &Elements, core: Core, summation: &mut Summation) -> Res
         tolerance: None,
     })?;
     let potentials = potentials.values()?;
-    let corrections = core_corrections(elements, core);
+    let ranks = &*summation.ranks;
+    let corrections = core_corrections(elements, core, ranks);
     let singular: f64 = (0..n)
         .map(|i| {
             (0..3)
@@ -48,21 +51,31 @@ pub fn energy(elements: &Elements, core: Core, summation: &mut Summation) -> Res
                 .sum::<f64>()
         })
         .sum();
-    Ok((singular + corrections.iter().sum::<f64>()) / (8.0 * PI))
+    let mut energy = [(singular + corrections.iter().sum::<f64>()) / (8.0 * PI)];
+    sum_all(ranks, &mut energy);
+    Ok(energy[0])
 }
 
 /// For each element, the sum over itself and its near ones of $\gamma_i\cdot\gamma_j(q-1/r)$. A distinct one at the
-/// same place is skipped by the engine and has its whole $q$ here.
-fn core_corrections(elements: &Elements, core: Core) -> Vec<f64> {
-    let largest = elements.sizes.iter().copied().fold(0.0, f64::max);
-    let radius = reach(core, largest);
+/// same place is skipped by the engine and has its whole $q$ here. Called by all ranks together.
+fn core_corrections(elements: &Elements, core: Core, ranks: &dyn Ranks) -> Vec<f64> {
+    let mut largest = [elements.sizes.iter().copied().fold(0.0, f64::max)];
+    max_all(ranks, &mut largest);
+    let radius = reach(core, largest[0]);
     if radius <= 0.0 {
         return Vec::new();
     }
+    let Elements {
+        positions,
+        strengths,
+        sizes,
+        volumes,
+        ..
+    } = elements;
+    let elements = Borrowed::own(positions, strengths, sizes, volumes).with_near_ones(ranks, radius);
     let neighbours = Neighbours::new(&elements.positions, radius);
     let table = PotentialTable::new(core);
-    elements
-        .positions
+    elements.positions[..elements.own]
         .par_iter()
         .enumerate()
         .with_min_len(64)

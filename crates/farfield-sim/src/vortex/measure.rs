@@ -6,6 +6,7 @@ use super::motion::vorticity;
 use crate::diagnostics::{Invariants, Members, RingMeasure, measure_ring};
 use crate::error::Error;
 use crate::model::Model;
+use crate::ranks::{count_all, max_all, of_all, sum_all};
 use crate::vec3::{Vec3, dot, norm};
 
 impl VortexModel {
@@ -25,16 +26,28 @@ impl VortexModel {
             strength_rates: evaluated.rates.strengths.vectors()?,
             groups: &self.groups,
         };
-        let one = |(k, (_, axis)): (usize, &(String, Vec3))| measure_ring(&members, k as u32, *axis);
+        let one =
+            |(k, (_, axis)): (usize, &(String, Vec3))| measure_ring(&members, k as u32, *axis, &*self.summation.ranks);
         Ok(self.parts.iter().enumerate().map(one).collect())
     }
 
-    /// The largest velocity gradient, and its element.
-    pub(super) fn largest_gradient(&self) -> Result<(f64, usize), Error> {
-        match &self.evaluated {
-            Some(evaluated) => Ok(evaluated.gradients.longest(9)?),
-            None => Ok((0.0, 0)),
+    /// The largest velocity gradient on any rank, and which element of which rank has it, in words.
+    pub(super) fn largest_gradient(&self) -> Result<(f64, String), Error> {
+        let (own, at) = match &self.evaluated {
+            Some(evaluated) => evaluated.gradients.longest(9)?,
+            None => (0.0, 0),
+        };
+        let ranks = &*self.summation.ranks;
+        if ranks.size() == 1 {
+            return Ok((own, format!("element {at}")));
         }
+        let all = of_all(ranks, &[own, at as f64]);
+        let of_ranks = all.as_chunks::<2>().0.iter().enumerate();
+        // Of several equal ones, the first.
+        let (rank, [largest, at]) = of_ranks.fold((0, [0.0, 0.0]), |best, (rank, found)| {
+            if found[0] > best.1[0] { (rank, *found) } else { best }
+        });
+        Ok((largest, format!("element {at} of rank {rank}")))
     }
 
     fn enstrophy(&self, gradients: &[[f64; 9]], strengths: &[Vec3]) -> f64 {
@@ -58,22 +71,23 @@ impl VortexModel {
         let (positions, strengths) = (self.flow.positions.vectors()?, self.flow.strengths.vectors()?);
         let velocities: &[Vec3] = evaluated.rates.positions.vectors()?;
         let invariants = Invariants::of(positions, strengths, velocities);
-        let fastest = velocities.iter().map(|u| norm(*u)).fold(0.0, f64::max);
-        let mut values = vec![positions.len() as f64];
+        let mut fastest = [velocities.iter().map(|u| norm(*u)).fold(0.0, f64::max)];
+        let mut sums = Vec::with_capacity(11);
         for vector in [
             invariants.total_vorticity,
             invariants.impulse,
             invariants.angular_impulse,
         ] {
-            values.extend(vector);
+            sums.extend(vector);
         }
-        values.extend([
-            energy,
-            invariants.helicity,
-            self.enstrophy(evaluated.gradients.vectors()?, strengths),
-            fastest,
-            self.largest_gradient()?.0,
-        ]);
+        let enstrophy = self.enstrophy(evaluated.gradients.vectors()?, strengths);
+        sums.extend([invariants.helicity, enstrophy]);
+        let ranks = &*self.summation.ranks;
+        sum_all(ranks, &mut sums);
+        max_all(ranks, &mut fastest);
+        let mut values = vec![count_all(ranks, positions.len()) as f64];
+        values.extend(&sums[..9]);
+        values.extend([energy, sums[9], sums[10], fastest[0], self.largest_gradient()?.0]);
         for ring in self.rings()? {
             values.extend(ring.centre);
             values.extend([ring.radius, ring.speed]);

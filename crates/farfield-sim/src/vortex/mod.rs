@@ -9,6 +9,7 @@
 //! cannot act on the elements, not even by rounding. [`build`] makes rings and knots; [`remesh()`] puts elements back
 //! on a grid.
 
+mod borrowed;
 mod diffusion;
 mod energy;
 mod files;
@@ -22,6 +23,8 @@ mod snapshot;
 mod tracers;
 mod tube;
 
+pub use borrowed::Borrowed;
+pub use diffusion::strength_exchange;
 pub use energy::energy;
 pub use model::VortexModel;
 pub use motion::{Cores, Flow, Motion};

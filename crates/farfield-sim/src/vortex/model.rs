@@ -9,12 +9,14 @@ use crate::case::{Case, Scheme, Time, Vortex};
 use crate::error::{CaseError, Error};
 use crate::integrate::{System, runge_kutta};
 use crate::model::{ENERGY, Limit, Model, Show, Shown, Snapshot, State, StepChoice};
+use crate::ranks::{Alone, Ranks, count_all, max_all, part, to_first};
 use crate::sample::FlowAt;
 use crate::summation::Summation;
 use crate::vec3::{Vec3, unit};
 use farfield::kernel::Core;
 use farfield::memory::Memory;
 use farfield::tuning::MachineProfile;
+use std::sync::Arc;
 
 /// Vortex elements and the tracers they carry along.
 #[derive(Debug)]
@@ -36,6 +38,10 @@ pub struct VortexModel {
     pub(super) evaluated: Option<Evaluated>,
     /// The last state that was found sound: the flow, where it lies, and of the elements all but the flow.
     kept: Option<(Flow, Elements)>,
+    /// The same where ranks share it: owners may change before it is asked for.
+    kept_part: Option<State>,
+    /// Whether ranks have dealt the points, so that these are no longer in the sequence of the case.
+    is_dealt: bool,
     pub(super) summation: Summation,
 }
 
@@ -81,7 +87,7 @@ impl VortexModel {
             .collect();
         let memory = Memory::host();
         let stored = Flow::new(&memory, &elements.positions, &elements.strengths, &tracers.positions);
-        let stored = stored.and_then(|flow| Ok((flow, Cores::new(&memory, elements.sizes, elements.volumes)?)));
+        let stored = stored.and_then(|flow| Ok((flow, Cores::new(&Alone, &memory, elements.sizes, elements.volumes)?)));
         let (flow, cores) = stored.map_err(|error| wrong(("vortex".to_owned(), error.to_string())))?;
         Ok(Self {
             scheme: case.time.scheme,
@@ -95,6 +101,8 @@ impl VortexModel {
             parts,
             evaluated: None,
             kept: None,
+            kept_part: None,
+            is_dealt: false,
             summation: Summation::new(case.sum.clone(), profile),
             settings,
         })
@@ -138,7 +146,7 @@ impl VortexModel {
     /// Takes over core sizes.
     fn set_sizes(&mut self, sizes: Vec<f64>) -> Result<(), Error> {
         let volumes = std::mem::take(&mut self.cores.volumes);
-        self.cores = Cores::new(&self.memory, sizes, volumes)?;
+        self.cores = Cores::new(&*self.summation.ranks, &self.memory, sizes, volumes)?;
         Ok(())
     }
 
@@ -150,8 +158,10 @@ impl VortexModel {
     }
 
     fn remesh(&mut self) -> Result<String, Error> {
-        let before = self.element_count();
-        let remeshed = remesh(&self.elements()?, self.settings.overlap, self.settings.remesh_cutoff);
+        let ranks = self.summation.ranks.clone();
+        let before = count_all(&*ranks, self.element_count());
+        let (overlap, cutoff) = (self.settings.overlap, self.settings.remesh_cutoff);
+        let remeshed = remesh(&self.elements()?, overlap, cutoff, &*ranks);
         let Elements {
             positions,
             strengths,
@@ -161,12 +171,12 @@ impl VortexModel {
         } = remeshed.elements;
         self.flow.positions = self.memory.store(positions.as_flattened().to_vec())?;
         self.flow.strengths = self.memory.store(strengths.as_flattened().to_vec())?;
-        self.cores = Cores::new(&self.memory, sizes, volumes)?;
+        self.cores = Cores::new(&*ranks, &self.memory, sizes, volumes)?;
         self.groups = groups;
         Ok(format!(
             "remeshed {before} elements to {} on a grid of spacing {:.4}; {:.1e} of the strength was in elements too \
              weak to keep and went to the others",
-            self.element_count(),
+            count_all(&*ranks, self.element_count()),
             remeshed.spacing,
             remeshed.dropped
         ))
@@ -204,7 +214,7 @@ impl Model for VortexModel {
                 dt: time.limit / gradient,
                 limit: Limit::Strain,
                 why: format!(
-                    "the velocity gradient is {gradient:.4} at element {at}; step x gradient stays {}",
+                    "the velocity gradient is {gradient:.4} at {at}; step x gradient stays {}",
                     time.limit
                 ),
             })
@@ -220,7 +230,8 @@ impl Model for VortexModel {
         self.flow = runge_kutta(self.scheme, &self.flow, &first, dt, |stage, later| {
             let evaluated = if motion.spreads_cores() {
                 let sizes = motion.sizes_later(&cores.sizes, later);
-                motion.rates(stage, &Cores::new(memory, sizes, cores.volumes.clone())?, summation)
+                let later = Cores::new(&*summation.ranks, memory, sizes, cores.volumes.clone())?;
+                motion.rates(stage, &later, summation)
             } else {
                 motion.rates(stage, cores, summation)
             };
@@ -244,31 +255,52 @@ impl Model for VortexModel {
     }
 
     fn flow_at(&mut self, points: &[Vec3]) -> Result<Option<FlowAt>, Error> {
-        let targets = self.memory.store(points.as_flattened().to_vec())?;
+        // Of several ranks each takes a part of the points, and the first has all results.
+        let ranks = self.summation.ranks.clone();
+        let own = &points[part(&*ranks, points.len())];
+        let targets = self.memory.store(own.as_flattened().to_vec())?;
         let [velocities, gradients] = self
             .motion
             .flow_at(&self.flow, &self.cores, &targets, &mut self.summation)?;
+        let [velocities, gradients] = [velocities.values()?, gradients.values()?].map(|own| to_first(&*ranks, own));
         Ok(Some(FlowAt {
-            velocities: velocities.vectors()?.to_vec(),
-            gradients: Some(gradients.vectors()?.to_vec()),
+            velocities: velocities.as_chunks().0.to_vec(),
+            gradients: Some(gradients.as_chunks().0.to_vec()),
         }))
     }
 
     fn is_finite(&self) -> Result<bool, Error> {
         let mut numbers = self.cores.sizes.iter().chain(&self.cores.volumes);
-        Ok(numbers.all(|value| value.is_finite()) && self.flow.is_finite()?)
+        let is_finite = numbers.all(|value| value.is_finite()) && self.flow.is_finite()?;
+        let mut wrong = [if is_finite { 0.0 } else { 1.0 }];
+        max_all(&*self.summation.ranks, &mut wrong);
+        Ok(wrong[0] == 0.0)
     }
 
     fn state(&mut self) -> Result<State, Error> {
-        state_of(&self.flow, &self.rest_of_elements())
+        let mut state = state_of(&self.flow, &self.rest_of_elements())?;
+        if self.is_dealt {
+            // Else tracers keep their sequence, and the case tells the rest.
+            let groups: Vec<f64> = self.tracer_groups.iter().map(|g| f64::from(*g)).collect();
+            state.push_numbers("tracer_groups", &groups);
+            state.push_numbers("tracer_places", &self.tracer_places);
+        }
+        Ok(state)
     }
 
     fn keep(&mut self) -> Result<(), Error> {
-        self.kept = Some((self.flow.copy()?, self.rest_of_elements()));
+        if self.is_dealt {
+            self.kept_part = Some(self.state()?);
+        } else {
+            self.kept = Some((self.flow.copy()?, self.rest_of_elements()));
+        }
         Ok(())
     }
 
     fn kept(&mut self) -> Result<Option<State>, Error> {
+        if let Some(state) = self.kept_part.take() {
+            return Ok(Some(state));
+        }
         self.kept.take().map(|(flow, rest)| state_of(&flow, &rest)).transpose()
     }
 
@@ -289,14 +321,53 @@ impl Model for VortexModel {
             return Err(format!("the arrays of {n} elements have different lengths"));
         }
         let (found, expected) = (tracers.len(), self.tracer_groups.len());
-        if found < expected {
+        if let (Ok(groups), Ok(places)) = (state.numbers("tracer_groups"), state.numbers("tracer_places")) {
+            // Of points that ranks have dealt, the case does not tell.
+            if [groups.len(), places.len()] != [found; 2] {
+                return Err(format!("the arrays of {found} tracers have different lengths"));
+            }
+            self.tracer_groups = groups.iter().map(|g| *g as u32).collect();
+            self.tracer_places = places;
+            self.is_dealt = true;
+        } else if found < expected {
             return Err(format!("it has {found} tracers where the case has {expected}"));
+        } else {
+            self.group_added_tracers(found - expected);
         }
-        self.group_added_tracers(found - expected);
         let said = |error: Error| error.to_string();
         self.flow = Flow::new(&self.memory, &positions, &strengths, &tracers).map_err(said)?;
-        self.cores = Cores::new(&self.memory, sizes, volumes).map_err(said)?;
+        self.cores = Cores::new(&*self.summation.ranks, &self.memory, sizes, volumes).map_err(said)?;
         (self.groups, self.evaluated) = (groups, None);
+        Ok(())
+    }
+
+    fn share(&mut self, ranks: &Arc<dyn Ranks>) -> Result<(), Error> {
+        self.summation.ranks = ranks.clone();
+        if ranks.size() == 1 {
+            return Ok(());
+        }
+        self.is_dealt = true;
+        let (elements, tracers) = (self.element_rows()?, self.tracer_rows()?);
+        let own = |rows: &[f64], columns: usize| {
+            let part = part(&**ranks, rows.len() / columns);
+            rows[part.start * columns..part.end * columns].to_vec()
+        };
+        self.take_elements(&own(&elements, ELEMENT))?;
+        self.take_tracers(&own(&tracers, TRACER))
+    }
+
+    fn deal(&mut self) -> Result<(), Error> {
+        let rows = self.element_rows()?;
+        let request = self.motion.sum_of_elements(&self.flow, &self.cores);
+        let elements = self.summation.deal(&request, &rows, ELEMENT)?;
+        self.take_elements(&elements)?;
+        if count_all(&*self.summation.ranks, self.flow.tracers.len()) > 0 {
+            let rows = self.tracer_rows()?;
+            let of_elements = self.motion.sum_of_elements(&self.flow, &self.cores);
+            let request = self.motion.sum_at_tracers(&of_elements, &self.flow);
+            let tracers = self.summation.deal(&request, &rows, TRACER)?;
+            self.take_tracers(&tracers)?;
+        }
         Ok(())
     }
 
@@ -305,12 +376,15 @@ impl Model for VortexModel {
     }
 
     fn describe(&self) -> String {
+        let ranks = &*self.summation.ranks;
+        let mut core = [self.cores.sizes.first().copied().unwrap_or(0.0)];
+        max_all(ranks, &mut core);
         format!(
             "{} vortex elements in {} part(s), core size {:.4}, {} tracers",
-            self.element_count(),
+            count_all(ranks, self.element_count()),
             self.parts.len(),
-            self.cores.sizes.first().copied().unwrap_or(0.0),
-            self.flow.tracers.len() / 3
+            core[0],
+            count_all(ranks, self.flow.tracers.len() / 3)
         )
     }
 
@@ -334,6 +408,54 @@ impl Model for VortexModel {
         self.group_added_tracers(points.len());
         self.evaluated = None;
         Ok(Some(self.tracer_groups.len()))
+    }
+}
+
+/// Numbers of an element on its way to another rank: position, strength, size, volume, group.
+const ELEMENT: usize = 9;
+/// Those of a tracer: position, group, place along its line.
+const TRACER: usize = 5;
+
+/// Elements and tracers as rows that go from rank to rank.
+impl VortexModel {
+    fn element_rows(&self) -> Result<Vec<f64>, Error> {
+        let (positions, strengths) = (self.flow.positions.vectors()?, self.flow.strengths.vectors()?);
+        let (sizes, volumes) = (&self.cores.sizes, &self.cores.volumes);
+        let row = |k: usize| {
+            let ([x, y, z], [a, b, c]): (Vec3, Vec3) = (positions[k], strengths[k]);
+            [x, y, z, a, b, c, sizes[k], volumes[k], f64::from(self.groups[k])]
+        };
+        Ok((0..positions.len()).flat_map(row).collect())
+    }
+
+    fn take_elements(&mut self, rows: &[f64]) -> Result<(), Error> {
+        let rows = rows.as_chunks::<ELEMENT>().0;
+        let column = |at: usize| rows.iter().map(move |row| row[at]);
+        let columns = |at: usize| rows.iter().flat_map(move |row| row[at..at + 3].iter().copied());
+        self.flow.positions = self.memory.store(columns(0).collect())?;
+        self.flow.strengths = self.memory.store(columns(3).collect())?;
+        let ranks = &*self.summation.ranks;
+        self.cores = Cores::new(ranks, &self.memory, column(6).collect(), column(7).collect())?;
+        self.groups = column(8).map(|group| group as u32).collect();
+        self.evaluated = None;
+        Ok(())
+    }
+
+    fn tracer_rows(&self) -> Result<Vec<f64>, Error> {
+        let points = self.tracers()?.iter().zip(&self.tracer_groups).zip(&self.tracer_places);
+        Ok(points
+            .flat_map(|(([x, y, z], group), along)| [*x, *y, *z, f64::from(*group), *along])
+            .collect())
+    }
+
+    fn take_tracers(&mut self, rows: &[f64]) -> Result<(), Error> {
+        let rows = rows.as_chunks::<TRACER>().0;
+        let points = rows.iter().flat_map(|row| row[..3].iter().copied());
+        self.flow.tracers = self.memory.store(points.collect())?;
+        self.tracer_groups = rows.iter().map(|row| row[3] as u32).collect();
+        self.tracer_places = rows.iter().map(|row| row[4]).collect();
+        self.evaluated = None;
+        Ok(())
     }
 }
 

@@ -1,10 +1,12 @@
 //! How elements and tracers move and how strengths change: the right-hand side.
 
+use super::borrowed::Borrowed;
 use super::diffusion::strength_exchange;
 use super::profile::own_vorticity;
 use crate::case::{Diffusion, Stretching};
 use crate::error::Error;
 use crate::integrate::System;
+use crate::ranks::{Ranks, count_all, max_all};
 use crate::summation::{SumRequest, Summation};
 use crate::vec3::{Vec3, add_scaled};
 use farfield::kernel::{Core, Kernel, Output};
@@ -82,26 +84,33 @@ pub struct Cores {
     pub sizes: Vec<f64>,
     /// The volume each stands for.
     pub volumes: Vec<f64>,
-    /// The sizes in the memory of the flow, where they differ.
+    /// The sizes in the memory of the flow, where they differ on any rank.
     each: Option<Array<f64>>,
+    /// The largest on any rank.
     largest: f64,
 }
 
 impl Cores {
-    /// Cores of elements whose flow lies in this memory.
+    /// Cores of elements whose flow lies in this memory. Called by all ranks together.
     ///
     /// # Errors
     /// [`Error::Device`] if they do not fit into the memory.
-    pub fn new(memory: &Memory<f64>, sizes: Vec<f64>, volumes: Vec<f64>) -> Result<Self, Error> {
+    pub fn new(ranks: &dyn Ranks, memory: &Memory<f64>, sizes: Vec<f64>, volumes: Vec<f64>) -> Result<Self, Error> {
+        // The largest, and the smallest with its sign turned.
+        let mut extremes = [
+            sizes.iter().copied().fold(0.0, f64::max),
+            sizes.iter().map(|size| -size).fold(f64::NEG_INFINITY, f64::max),
+        ];
+        max_all(ranks, &mut extremes);
         // The engine is faster with one size for all.
-        let all_equal = sizes.windows(2).all(|pair| pair[0] == pair[1]);
+        let all_equal = extremes[0] == -extremes[1] || extremes[1] == f64::NEG_INFINITY;
         let each = if all_equal {
             None
         } else {
             Some(memory.store(sizes.clone())?)
         };
         Ok(Self {
-            largest: sizes.iter().copied().fold(0.0, f64::max),
+            largest: extremes[0],
             sizes,
             volumes,
             each,
@@ -151,21 +160,11 @@ impl Motion {
     /// # Errors
     /// [`Error::Sum`] if the engine refuses, [`Error::Device`] if the flow is on a device that fails.
     pub fn rates(&self, flow: &Flow, cores: &Cores, summation: &mut Summation) -> Result<Evaluated, Error> {
-        let request = SumRequest {
-            what: "elements",
-            kernel: Kernel::BiotSavart { core: self.core },
-            sources: &flow.positions,
-            sizes: cores.of_sum(),
-            strengths: &flow.strengths,
-            vectors: 1,
-            targets: None,
-            outputs: &[Output::Velocity, Output::VelocityGradient],
-            tolerance: None,
-        };
+        let request = self.sum_of_elements(flow, cores);
         let [velocities, gradients] = summation.evaluate(&request)?;
         let rates = Flow {
             positions: velocities,
-            strengths: self.strength_rates(flow, cores, &gradients)?,
+            strengths: self.strength_rates(flow, cores, &gradients, &*summation.ranks)?,
             tracers: self.tracer_velocities(&request, flow, summation)?,
         };
         Ok(Evaluated { rates, gradients })
@@ -184,24 +183,51 @@ impl Motion {
     ) -> Result<[Array<f64>; 2], Error> {
         summation.evaluate(&SumRequest {
             what: "samples",
+            targets: Some(targets),
+            ..self.sum_of_elements(flow, cores)
+        })
+    }
+
+    /// The sum at the elements themselves.
+    pub(super) fn sum_of_elements<'a>(&self, flow: &'a Flow, cores: &'a Cores) -> SumRequest<'a> {
+        SumRequest {
+            what: "elements",
             kernel: Kernel::BiotSavart { core: self.core },
             sources: &flow.positions,
             sizes: cores.of_sum(),
             strengths: &flow.strengths,
             vectors: 1,
-            targets: Some(targets),
+            targets: None,
             outputs: &[Output::Velocity, Output::VelocityGradient],
             tolerance: None,
-        })
+        }
     }
 
-    fn strength_rates(&self, flow: &Flow, cores: &Cores, gradients: &Array<f64>) -> Result<Array<f64>, Error> {
+    /// The sum at the tracers; `of_elements` is that at the elements.
+    pub(super) fn sum_at_tracers<'a>(&self, of_elements: &SumRequest<'a>, flow: &'a Flow) -> SumRequest<'a> {
+        SumRequest {
+            what: "tracers",
+            targets: Some(&flow.tracers),
+            outputs: &[Output::Velocity],
+            tolerance: self.tracer_tolerance,
+            ..of_elements.clone()
+        }
+    }
+
+    fn strength_rates(
+        &self,
+        flow: &Flow,
+        cores: &Cores,
+        gradients: &Array<f64>,
+        ranks: &dyn Ranks,
+    ) -> Result<Array<f64>, Error> {
         let law = self.strength_law(cores.largest);
         let mut rates = law.rates(&flow.strengths, gradients, cores.each.as_ref())?;
         if self.diffusion == Diffusion::Pse {
             // It looks for neighbours, on the host.
             let (positions, strengths) = (flow.positions.vectors()?, flow.strengths.vectors()?);
-            let exchanged = strength_exchange(positions, strengths, &cores.sizes, &cores.volumes, self.viscosity);
+            let elements = Borrowed::own(positions, strengths, &cores.sizes, &cores.volumes);
+            let exchanged = strength_exchange(ranks, elements, cores.largest, self.viscosity);
             let exchanged = rates.memory().store(exchanged.as_flattened().to_vec())?;
             rates.add_scaled(1.0, &exchanged)?;
         }
@@ -230,16 +256,10 @@ impl Motion {
         flow: &Flow,
         summation: &mut Summation,
     ) -> Result<Array<f64>, Error> {
-        if flow.tracers.is_empty() {
+        if count_all(&*summation.ranks, flow.tracers.len()) == 0 {
             return Ok(flow.tracers.copy()?);
         }
-        let [velocities] = summation.evaluate(&SumRequest {
-            what: "tracers",
-            targets: Some(&flow.tracers),
-            outputs: &[Output::Velocity],
-            tolerance: self.tracer_tolerance,
-            ..of_elements.clone()
-        })?;
+        let [velocities] = summation.evaluate(&self.sum_at_tracers(of_elements, flow))?;
         Ok(velocities)
     }
 
@@ -268,6 +288,7 @@ pub fn vorticity(core: Core, g: &[f64; 9], strength: Vec3, size: f64) -> Vec3 {
 mod tests {
     use super::*;
     use crate::case::{MethodName, SumSettings};
+    use crate::ranks::Alone;
     use crate::vec3::{norm, scale, sum};
     use farfield::points::{PointSet, Random};
     use farfield::tuning::MachineProfile;
@@ -284,7 +305,7 @@ mod tests {
     }
 
     fn cores() -> Cores {
-        Cores::new(&Memory::host(), vec![0.3; 12], vec![1.0; 12]).unwrap()
+        Cores::new(&Alone, &Memory::host(), vec![0.3; 12], vec![1.0; 12]).unwrap()
     }
 
     fn motion(stretching: Stretching) -> Motion {
@@ -341,9 +362,9 @@ mod tests {
     fn one_size_for_all_and_equal_sizes_for_each_give_the_same_rates() {
         let flow = random_flow(7);
         let mut sizes = vec![0.3; 12];
-        let one = Cores::new(&Memory::host(), sizes.clone(), vec![1.0; 12]).unwrap();
+        let one = Cores::new(&Alone, &Memory::host(), sizes.clone(), vec![1.0; 12]).unwrap();
         sizes[11] = 0.3 + 1e-13;
-        let each = Cores::new(&Memory::host(), sizes, vec![1.0; 12]).unwrap();
+        let each = Cores::new(&Alone, &Memory::host(), sizes, vec![1.0; 12]).unwrap();
         assert!(one.each.is_none() && each.each.is_some());
         let relaxed = Motion {
             relaxation: 0.5,

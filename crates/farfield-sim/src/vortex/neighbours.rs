@@ -50,7 +50,8 @@ impl Neighbours {
     }
 }
 
-fn cell_of(x: Vec3, side: f64) -> [i64; 3] {
+/// The cell of side `side` that a point is in.
+pub(super) fn cell_of(x: Vec3, side: f64) -> [i64; 3] {
     x.map(|c| (c / side).floor() as i64)
 }
 

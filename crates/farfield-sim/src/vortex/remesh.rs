@@ -1,8 +1,10 @@
 //! Remeshing: strengths of scattered elements go to a regular grid, so that cores keep overlapping.
 
 use super::Elements;
+use crate::ranks::cells::{Cell, of_others};
+use crate::ranks::{Ranks, max_all, sum_all, words};
 use crate::vec3::{Vec3, add_scaled, norm, sum};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The result of a remeshing.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,20 +38,52 @@ struct Node {
     strongest: f64,
 }
 
+impl Node {
+    const NUMBERS: usize = 5;
+
+    fn numbers(&self) -> [f64; Self::NUMBERS] {
+        let [x, y, z] = self.strength;
+        [x, y, z, f64::from(self.group), self.strongest]
+    }
+
+    fn from_numbers(numbers: &[f64]) -> Self {
+        Self {
+            strength: [numbers[0], numbers[1], numbers[2]],
+            group: numbers[3] as u32,
+            strongest: numbers[4],
+        }
+    }
+
+    /// What another rank brings to the same node.
+    fn add(&mut self, other: &Self) {
+        self.strength = add_scaled(self.strength, 1.0, other.strength);
+        if other.strongest > self.strongest {
+            (self.strongest, self.group) = (other.strongest, other.group);
+        }
+    }
+}
+
 /// Puts the elements on a grid whose spacing is their mean size over `overlap`; nodes weaker than `cutoff` times the
-/// strongest are left out, and what they held is spread evenly over the rest, so that the total stays.
-pub fn remesh(elements: &Elements, overlap: f64, cutoff: f64) -> Remeshed {
-    let size = elements.sizes.iter().sum::<f64>() / elements.len().max(1) as f64;
+/// strongest are left out, and what they held is spread evenly over the rest, so that the total stays. Of several ranks each has
+/// some of the elements, before and after. Called by all ranks together.
+pub fn remesh(elements: &Elements, overlap: f64, cutoff: f64, ranks: &dyn Ranks) -> Remeshed {
+    let mut sizes = [elements.sizes.iter().sum::<f64>(), elements.len() as f64];
+    sum_all(ranks, &mut sizes);
+    let size = sizes[0] / sizes[1].max(1.0);
     let spacing = size / overlap;
-    let nodes = spread_to_nodes(elements, spacing);
-    let strongest = nodes.iter().map(|(_, node)| norm(node.strength)).fold(0.0, f64::max);
+    let nodes = at_owners(ranks, spread_to_nodes(elements, spacing));
+    let mut strongest = [nodes.iter().map(|(_, node)| norm(node.strength)).fold(0.0, f64::max)];
+    max_all(ranks, &mut strongest);
     let (kept, weak): (Vec<_>, Vec<_>) = nodes
         .iter()
-        .partition(|(_, node)| norm(node.strength) > cutoff * strongest);
+        .partition(|(_, node)| norm(node.strength) > cutoff * strongest[0]);
     let total: f64 = nodes.iter().map(|(_, node)| norm(node.strength)).sum();
     let lost: f64 = weak.iter().map(|(_, node)| norm(node.strength)).sum();
     let missing = sum(weak.iter().map(|(_, node)| node.strength));
-    let each = 1.0 / kept.len().max(1) as f64;
+    let mut sums = [total, lost, missing[0], missing[1], missing[2], kept.len() as f64];
+    sum_all(ranks, &mut sums);
+    let [total, lost, x, y, z, count] = sums;
+    let (missing, each) = ([x, y, z], 1.0 / count.max(1.0));
     let volume = spacing.powi(3);
     let mut out = Elements::default();
     for (key, node) in kept {
@@ -98,9 +132,57 @@ fn spread_to_nodes(elements: &Elements, spacing: f64) -> Vec<([i64; 3], Node)> {
     nodes
 }
 
+/// Nodes that several ranks bring strength to, at one of them. Nodes are told apart by cells of 8^3; those of a cell go to the lowest rank
+/// that has any of it. Called by all ranks together.
+fn at_owners(ranks: &dyn Ranks, nodes: Vec<([i64; 3], Node)>) -> Vec<([i64; 3], Node)> {
+    if ranks.size() == 1 {
+        return nodes;
+    }
+    let cell_of = |key: &[i64; 3]| key.map(|k| k >> 3);
+    let mut cells: Vec<Cell> = nodes.iter().map(|(key, _)| cell_of(key)).collect();
+    cells.sort_unstable();
+    cells.dedup();
+    let mut owners: HashMap<Cell, usize> = cells.iter().map(|cell| (*cell, ranks.rank())).collect();
+    for (rank, theirs) in of_others(ranks, &cells, 0) {
+        for cell in theirs {
+            owners.entry(cell).and_modify(|owner| *owner = rank.min(*owner));
+        }
+    }
+    let mut leaving: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
+    let mut all = Vec::with_capacity(nodes.len());
+    for (key, node) in nodes {
+        match owners.get(&cell_of(&key)) {
+            Some(owner) if *owner != ranks.rank() => {
+                let bytes = leaving.entry(*owner).or_default();
+                bytes.extend(words::of_integers(&key));
+                bytes.extend(words::of_numbers(&node.numbers()));
+            }
+            _ => all.push((key, node)),
+        }
+    }
+    // Own ones first: all others come from higher ranks.
+    for (_, bytes) in ranks.send(leaving.into_iter().collect()) {
+        for row in bytes.as_chunks::<{ 8 * (3 + Node::NUMBERS) }>().0 {
+            let (key, node) = row.split_at(24);
+            let key = words::integers(key);
+            all.push(([key[0], key[1], key[2]], Node::from_numbers(&words::numbers(node))));
+        }
+    }
+    all.sort_by_key(|(key, _)| *key);
+    all.dedup_by(|(key, node), (first, into)| {
+        let same = key == first;
+        if same {
+            into.add(node);
+        }
+        same
+    });
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ranks::Alone;
     use crate::vec3::{cross, scale, sub};
     use farfield::points::{PointSet, Random};
 
@@ -144,7 +226,7 @@ mod tests {
     #[test]
     fn remeshing_keeps_total_strength_and_impulses() {
         let before = scattered();
-        let after = remesh(&before, 1.0, 0.0).elements;
+        let after = remesh(&before, 1.0, 0.0, &Alone).elements;
         let invariants = |e: &Elements| {
             let pairs = || e.positions.iter().zip(&e.strengths);
             [
@@ -161,7 +243,7 @@ mod tests {
     #[test]
     fn a_cutoff_keeps_the_total_and_closes_gaps() {
         let before = scattered();
-        let remeshed = remesh(&before, 1.0, 1e-3);
+        let remeshed = remesh(&before, 1.0, 1e-3, &Alone);
         let total = |e: &Elements| sum(e.strengths.iter().copied());
         assert!(norm(sub(total(&before), total(&remeshed.elements))) < 1e-11);
         assert!(

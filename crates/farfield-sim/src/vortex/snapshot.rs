@@ -4,14 +4,20 @@ use super::VortexModel;
 use super::motion::Flow;
 use crate::error::Error;
 use crate::model::{Cloud, Shown, Snapshot};
+use crate::ranks::count_all;
 use crate::vec3::Vec3;
 use farfield::memory::Array;
 use std::borrow::Cow;
 
 impl VortexModel {
+    /// Whether any rank has tracers. Called by all ranks together.
+    fn has_tracers(&self) -> bool {
+        count_all(&*self.summation.ranks, self.flow.tracers.len()) > 0
+    }
+
     /// What is drawn: the tracers, or the elements where there are none.
     pub(super) fn drawn(&self) -> Result<Snapshot, Error> {
-        let (name, points, groups) = if self.flow.tracers.is_empty() {
+        let (name, points, groups) = if !self.has_tracers() {
             ("elements", &self.flow.positions, self.groups.clone())
         } else {
             ("tracers", &self.flow.tracers, self.colour_groups())
@@ -45,7 +51,7 @@ impl VortexModel {
             ],
             groups: self.groups.clone(),
         };
-        if self.flow.tracers.is_empty() {
+        if !self.has_tracers() {
             return Ok(Snapshot {
                 clouds: vec![elements],
                 ..Snapshot::default()

@@ -1,0 +1,90 @@
+//! `farfield-mpi run` and `farfield-mpi resume`: simulations whose state is spread over the ranks.
+
+use super::evaluate::{own_device, together};
+use farfield::Device;
+use farfield_cli::args::{ResumeArgs, RunArgs, WatchArgs};
+use farfield_cli::failure::Failure;
+use farfield_cli::profile::Profile;
+use farfield_cli::run::{change_of, go, list, resolve};
+use farfield_cli::{device, print, threads};
+use farfield_mpi::{Communicator, Mpi, OneThread};
+use farfield_sim::ranks::{Alone, Ranks};
+use farfield_sim::run::Run;
+use std::sync::Arc;
+
+/// Starts a run, on every rank.
+pub fn run(ranks: &Arc<OneThread<Mpi>>, args: RunArgs) -> Result<String, Failure> {
+    let Some(name) = &args.case else {
+        return Ok(list());
+    };
+    let machine = Machine::prepare(ranks, &args.watch, args.threads, args.device)?;
+    let resolved = Profile::load(args.profile.as_deref()).and_then(|profile| Ok((profile, resolve(name, &args)?)));
+    let (profile, (case, folder)) = together(ranks.get(), resolved)?;
+    let run = Run::shared(&shared(ranks), case, &folder, profile.costs)?;
+    machine.go(ranks.get(), run, args.watch, Vec::new())
+}
+
+/// Goes on with a run, on every rank.
+pub fn resume(ranks: &Arc<OneThread<Mpi>>, args: ResumeArgs) -> Result<String, Failure> {
+    let machine = Machine::prepare(ranks, &args.watch, args.threads, args.device)?;
+    let prepared = Profile::load(args.profile.as_deref()).and_then(|profile| Ok((profile, change_of(&args)?)));
+    let (profile, change) = together(ranks.get(), prepared)?;
+    let (run, remarks) = Run::resume_shared(&shared(ranks), &args.folder, profile.costs, change)?;
+    machine.go(ranks.get(), run, args.watch, remarks)
+}
+
+/// Those who share the run; one rank runs it as `farfield run` does.
+fn shared(ranks: &Arc<OneThread<Mpi>>) -> Arc<dyn Ranks> {
+    match ranks.get().size() {
+        1 => Arc::new(Alone),
+        _ => ranks.clone(),
+    }
+}
+
+/// What a rank has of its machine.
+struct Machine {
+    device: Device,
+    /// Ranks on this machine.
+    ranks: usize,
+}
+
+impl Machine {
+    fn prepare(
+        ranks: &OneThread<Mpi>,
+        watch: &WatchArgs,
+        threads: Option<usize>,
+        device: Device,
+    ) -> Result<Self, Failure> {
+        let ranks = ranks.get();
+        if watch.live {
+            return Err(Failure::Usage(
+                "--live: a run over ranks has no page; look at its pictures, or at its folder with farfield view"
+                    .to_owned(),
+            ));
+        }
+        let (on_machine, of_machine) = ranks.on_machine();
+        let cores = std::thread::available_parallelism().map_or(1, |count| count.get());
+        together(
+            ranks,
+            threads::start(Some(threads.unwrap_or((cores / of_machine).max(1)))),
+        )?;
+        let device = own_device(device, on_machine);
+        // A missing device is known before anything is written.
+        together(ranks, device::check(device))?;
+        Ok(Self {
+            device,
+            ranks: of_machine,
+        })
+    }
+
+    fn go(self, ranks: &Mpi, mut run: Run, mut watch: WatchArgs, mut remarks: Vec<String>) -> Result<String, Failure> {
+        run.share_memory(self.ranks);
+        remarks.extend(run.compute_on(self.device)?);
+        // The first rank speaks.
+        watch.quiet |= ranks.rank() > 0;
+        if !watch.quiet {
+            remarks.iter().for_each(|remark| print::progress(remark));
+        }
+        go(run, &watch)
+    }
+}
