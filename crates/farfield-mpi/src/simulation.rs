@@ -188,15 +188,7 @@ mod tests {
     }
 
     fn exchanged(elements: &Elements, ranks: &dyn Ranks) -> Vec<Vec3> {
-        let Elements {
-            positions,
-            strengths,
-            sizes,
-            volumes,
-            ..
-        } = elements;
-        let borrowed = Borrowed::own(positions, strengths, sizes, volumes);
-        strength_exchange(ranks, borrowed, 0.05, 0.01)
+        strength_exchange(ranks, Borrowed::of(elements), 0.05, 0.01)
     }
 
     #[test]

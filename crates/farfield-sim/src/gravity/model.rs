@@ -5,7 +5,7 @@ use crate::case::{Case, Gravity, Scheme, Time};
 use crate::error::{CaseError, Error};
 use crate::integrate::composition;
 use crate::model::{Cloud, ENERGY, Limit, Model, Show, Shown, Snapshot, State, StepChoice};
-use crate::ranks::{Ranks, count_all, max_all, part, sum_all};
+use crate::ranks::{Ranks, any, count_all, largest, part, sum_all};
 use crate::summation::{SumRequest, Summation};
 use crate::vec3::{Vec3, add_scaled, cross, dot, norm};
 use farfield::kernel::{Kernel, Output};
@@ -163,12 +163,11 @@ impl GravityModel {
 
     /// The largest on any rank.
     fn largest_acceleration(&self) -> Result<f64, Error> {
-        let mut largest = [match &self.forces {
+        let own = match &self.forces {
             Some(forces) => forces.accelerations.longest(3)?.0,
             None => 0.0,
-        }];
-        max_all(&*self.summation.ranks, &mut largest);
-        Ok(largest[0])
+        };
+        Ok(largest(&*self.summation.ranks, own))
     }
 
     /// The arrays of a checkpoint.
@@ -238,12 +237,12 @@ impl Model for GravityModel {
             spin = add_scaled(spin, *m, cross(*x, *v));
             centre = add_scaled(centre, *m, *x);
         }
-        let mut fastest = [bodies.velocities.iter().map(|v| norm(*v)).fold(0.0, f64::max)];
+        let fastest = bodies.velocities.iter().map(|v| norm(*v)).fold(0.0, f64::max);
         let mut sums = vec![kinetic, potential, mass];
         [momentum, spin, centre].iter().for_each(|vector| sums.extend(vector));
         let ranks = &*self.summation.ranks;
         sum_all(ranks, &mut sums);
-        max_all(ranks, &mut fastest);
+        let fastest = largest(ranks, fastest);
         let (kinetic, potential, mass) = (sums[0], sums[1], sums[2]);
         let virial = if potential == 0.0 {
             0.0
@@ -253,7 +252,7 @@ impl Model for GravityModel {
         let mut values = vec![kinetic + potential, kinetic, potential, virial];
         values.extend(&sums[3..9]);
         values.extend(sums[9..].iter().map(|c| if mass > 0.0 { c / mass } else { 0.0 }));
-        values.extend([fastest[0], self.largest_acceleration()?]);
+        values.extend([fastest, self.largest_acceleration()?]);
         Ok(values)
     }
 
@@ -303,9 +302,7 @@ impl Model for GravityModel {
             .positions
             .memory()
             .all_finite(&[&self.positions, &self.velocities])?;
-        let mut wrong = [if is_finite { 0.0 } else { 1.0 }];
-        max_all(&*self.summation.ranks, &mut wrong);
-        Ok(wrong[0] == 0.0)
+        Ok(!any(&*self.summation.ranks, !is_finite))
     }
 
     fn state(&mut self) -> Result<State, Error> {

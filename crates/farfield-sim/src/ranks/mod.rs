@@ -143,6 +143,18 @@ pub fn max_all(ranks: &dyn Ranks, values: &mut [f64]) {
     fold_all(ranks, values, f64::max);
 }
 
+/// The largest of all ranks' numbers. Called by all ranks together.
+pub fn largest(ranks: &dyn Ranks, own: f64) -> f64 {
+    let mut all = [own];
+    max_all(ranks, &mut all);
+    all[0]
+}
+
+/// Whether it is so on any rank. Called by all ranks together.
+pub fn any(ranks: &dyn Ranks, own: bool) -> bool {
+    largest(ranks, own.into()) > 0.0
+}
+
 fn fold_all(ranks: &dyn Ranks, values: &mut [f64], join: fn(f64, f64) -> f64) {
     if ranks.size() == 1 || values.is_empty() {
         return;
@@ -173,7 +185,12 @@ pub fn from_first(ranks: &dyn Ranks, own: Vec<u8>) -> Vec<u8> {
     if ranks.size() == 1 {
         return own;
     }
-    let outgoing = if speaks(ranks) {
+    from_rank(ranks, 0, own)
+}
+
+/// The bytes that one of several ranks has, on every rank. Called by all ranks together.
+fn from_rank(ranks: &dyn Ranks, rank: usize, own: Vec<u8>) -> Vec<u8> {
+    let outgoing = if ranks.rank() == rank {
         (0..ranks.size()).map(|to| (to, own.clone())).collect()
     } else {
         Vec::new()
@@ -200,17 +217,8 @@ pub fn agree<R>(ranks: &dyn Ranks, own: Result<R, Error>) -> Result<R, Error> {
         return own;
     };
     let words = own.as_ref().err().map(ToString::to_string);
-    let outgoing = match &words {
-        Some(words) if ranks.rank() == first => {
-            let message = words.clone().into_bytes();
-            (0..ranks.size()).map(|to| (to, message.clone())).collect()
-        }
-        _ => Vec::new(),
-    };
-    let received = ranks.send(outgoing);
-    let message = received
-        .first()
-        .map_or_else(String::new, |(_, bytes)| String::from_utf8_lossy(bytes).into_owned());
+    let message = from_rank(ranks, first, words.clone().unwrap_or_default().into_bytes());
+    let message = String::from_utf8_lossy(&message).into_owned();
     let same = ranks.all_gather(&[(words.as_ref() == Some(&message)).into()]);
     match own {
         Err(error) if same.iter().all(|same| *same != 0) => Err(error),

@@ -37,7 +37,7 @@ use crate::checkpoint::{Checkpoint, Header, PlanRecord};
 use crate::diagnostics::{Table, Watch};
 use crate::error::Error;
 use crate::model::{ENERGY, Limit, Model, Show, Snapshot};
-use crate::ranks::{Ranks, agree, max_all, speaks};
+use crate::ranks::{Ranks, agree, any, speaks};
 use crate::sample::{Sampled, sample};
 use farfield::Device;
 use farfield::memory::{Memory, Traffic};
@@ -94,9 +94,7 @@ pub struct Run {
 
 /// Whether any rank was asked to stop. Called by all ranks together.
 fn asked_to_stop(ranks: &dyn Ranks, control: &Control) -> bool {
-    let mut asked = [if control.stop.load(Ordering::Relaxed) { 1.0 } else { 0.0 }];
-    max_all(ranks, &mut asked);
-    asked[0] > 0.0
+    any(ranks, control.stop.load(Ordering::Relaxed))
 }
 
 impl Run {

@@ -1,5 +1,6 @@
 //! Elements as sums over near pairs need them: this rank's own, and after them those of other ranks that may be near.
 
+use super::Elements;
 use super::neighbours::cell_of;
 use crate::ranks::cells::{Cell, of_others};
 use crate::ranks::{Ranks, words};
@@ -35,6 +36,16 @@ impl<'a> Borrowed<'a> {
             sizes: sizes.into(),
             volumes: volumes.into(),
         }
+    }
+
+    /// The same of elements in arrays on the host.
+    pub fn of(elements: &'a Elements) -> Self {
+        Self::own(
+            &elements.positions,
+            &elements.strengths,
+            &elements.sizes,
+            &elements.volumes,
+        )
     }
 
     /// The same, and those of other ranks in cells of side `reach` next to own ones. Called by all ranks together.

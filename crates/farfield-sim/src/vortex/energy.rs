@@ -5,7 +5,7 @@ use super::borrowed::Borrowed;
 use super::neighbours::Neighbours;
 use super::profile::{PotentialTable, reach};
 use crate::error::Error;
-use crate::ranks::{Ranks, max_all, sum_all};
+use crate::ranks::{Ranks, largest, sum_all};
 use crate::summation::{ENERGY_SUM, SumRequest, Summation};
 use crate::vec3::{dot, norm, sub};
 use farfield::kernel::{Core, Kernel, Output};
@@ -59,20 +59,12 @@ pub fn energy(elements: &Elements, core: Core, summation: &mut Summation) -> Res
 /// For each element, the sum over itself and its near ones of $\gamma_i\cdot\gamma_j(q-1/r)$. A distinct one at the
 /// same place is skipped by the engine and has its whole $q$ here. Called by all ranks together.
 fn core_corrections(elements: &Elements, core: Core, ranks: &dyn Ranks) -> Vec<f64> {
-    let mut largest = [elements.sizes.iter().copied().fold(0.0, f64::max)];
-    max_all(ranks, &mut largest);
-    let radius = reach(core, largest[0]);
+    let size = largest(ranks, elements.sizes.iter().copied().fold(0.0, f64::max));
+    let radius = reach(core, size);
     if radius <= 0.0 {
         return Vec::new();
     }
-    let Elements {
-        positions,
-        strengths,
-        sizes,
-        volumes,
-        ..
-    } = elements;
-    let elements = Borrowed::own(positions, strengths, sizes, volumes).with_near_ones(ranks, radius);
+    let elements = Borrowed::of(elements).with_near_ones(ranks, radius);
     let neighbours = Neighbours::new(&elements.positions, radius);
     let table = PotentialTable::new(core);
     elements.positions[..elements.own]

@@ -6,7 +6,7 @@ use super::motion::vorticity;
 use crate::diagnostics::{Invariants, Members, RingMeasure, measure_ring};
 use crate::error::Error;
 use crate::model::Model;
-use crate::ranks::{count_all, max_all, of_all, sum_all};
+use crate::ranks::{count_all, largest, of_all, sum_all};
 use crate::vec3::{Vec3, dot, norm};
 
 impl VortexModel {
@@ -71,7 +71,7 @@ impl VortexModel {
         let (positions, strengths) = (self.flow.positions.vectors()?, self.flow.strengths.vectors()?);
         let velocities: &[Vec3] = evaluated.rates.positions.vectors()?;
         let invariants = Invariants::of(positions, strengths, velocities);
-        let mut fastest = [velocities.iter().map(|u| norm(*u)).fold(0.0, f64::max)];
+        let fastest = velocities.iter().map(|u| norm(*u)).fold(0.0, f64::max);
         let mut sums = Vec::with_capacity(11);
         for vector in [
             invariants.total_vorticity,
@@ -84,10 +84,10 @@ impl VortexModel {
         sums.extend([invariants.helicity, enstrophy]);
         let ranks = &*self.summation.ranks;
         sum_all(ranks, &mut sums);
-        max_all(ranks, &mut fastest);
+        let fastest = largest(ranks, fastest);
         let mut values = vec![count_all(ranks, positions.len()) as f64];
         values.extend(&sums[..9]);
-        values.extend([energy, sums[9], sums[10], fastest[0], self.largest_gradient()?.0]);
+        values.extend([energy, sums[9], sums[10], fastest, self.largest_gradient()?.0]);
         for ring in self.rings()? {
             values.extend(ring.centre);
             values.extend([ring.radius, ring.speed]);

@@ -9,7 +9,7 @@ use crate::case::{Case, Scheme, Time, Vortex};
 use crate::error::{CaseError, Error};
 use crate::integrate::{System, runge_kutta};
 use crate::model::{ENERGY, Limit, Model, Show, Shown, Snapshot, State, StepChoice};
-use crate::ranks::{Alone, Ranks, count_all, max_all, part, to_first};
+use crate::ranks::{Alone, Ranks, any, count_all, largest, part, to_first};
 use crate::sample::FlowAt;
 use crate::summation::Summation;
 use crate::vec3::{Vec3, unit};
@@ -272,9 +272,7 @@ impl Model for VortexModel {
     fn is_finite(&self) -> Result<bool, Error> {
         let mut numbers = self.cores.sizes.iter().chain(&self.cores.volumes);
         let is_finite = numbers.all(|value| value.is_finite()) && self.flow.is_finite()?;
-        let mut wrong = [if is_finite { 0.0 } else { 1.0 }];
-        max_all(&*self.summation.ranks, &mut wrong);
-        Ok(wrong[0] == 0.0)
+        Ok(!any(&*self.summation.ranks, !is_finite))
     }
 
     fn state(&mut self) -> Result<State, Error> {
@@ -361,7 +359,7 @@ impl Model for VortexModel {
         let request = self.motion.sum_of_elements(&self.flow, &self.cores);
         let elements = self.summation.deal(&request, &rows, ELEMENT)?;
         self.take_elements(&elements)?;
-        if count_all(&*self.summation.ranks, self.flow.tracers.len()) > 0 {
+        if self.has_tracers() {
             let rows = self.tracer_rows()?;
             let of_elements = self.motion.sum_of_elements(&self.flow, &self.cores);
             let request = self.motion.sum_at_tracers(&of_elements, &self.flow);
@@ -377,13 +375,12 @@ impl Model for VortexModel {
 
     fn describe(&self) -> String {
         let ranks = &*self.summation.ranks;
-        let mut core = [self.cores.sizes.first().copied().unwrap_or(0.0)];
-        max_all(ranks, &mut core);
+        let core = largest(ranks, self.cores.sizes.first().copied().unwrap_or(0.0));
         format!(
             "{} vortex elements in {} part(s), core size {:.4}, {} tracers",
             count_all(ranks, self.element_count()),
             self.parts.len(),
-            core[0],
+            core,
             count_all(ranks, self.flow.tracers.len() / 3)
         )
     }

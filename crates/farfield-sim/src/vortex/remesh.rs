@@ -2,7 +2,7 @@
 
 use super::Elements;
 use crate::ranks::cells::{Cell, of_others};
-use crate::ranks::{Ranks, max_all, sum_all, words};
+use crate::ranks::{Ranks, largest, sum_all, words};
 use crate::vec3::{Vec3, add_scaled, norm, sum};
 use std::collections::{BTreeMap, HashMap};
 
@@ -72,11 +72,11 @@ pub fn remesh(elements: &Elements, overlap: f64, cutoff: f64, ranks: &dyn Ranks)
     let size = sizes[0] / sizes[1].max(1.0);
     let spacing = size / overlap;
     let nodes = at_owners(ranks, spread_to_nodes(elements, spacing));
-    let mut strongest = [nodes.iter().map(|(_, node)| norm(node.strength)).fold(0.0, f64::max)];
-    max_all(ranks, &mut strongest);
+    let strongest = nodes.iter().map(|(_, node)| norm(node.strength)).fold(0.0, f64::max);
+    let strongest = largest(ranks, strongest);
     let (kept, weak): (Vec<_>, Vec<_>) = nodes
         .iter()
-        .partition(|(_, node)| norm(node.strength) > cutoff * strongest[0]);
+        .partition(|(_, node)| norm(node.strength) > cutoff * strongest);
     let total: f64 = nodes.iter().map(|(_, node)| norm(node.strength)).sum();
     let lost: f64 = weak.iter().map(|(_, node)| norm(node.strength)).sum();
     let missing = sum(weak.iter().map(|(_, node)| node.strength));

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 impl VortexModel {
     /// Whether any rank has tracers. Called by all ranks together.
-    fn has_tracers(&self) -> bool {
+    pub(super) fn has_tracers(&self) -> bool {
         count_all(&*self.summation.ranks, self.flow.tracers.len()) > 0
     }
 
