@@ -2,6 +2,7 @@
 
 mod polynomials;
 
+use farfield::simd::Real;
 use farfield_grid::{Boundary, Domain, Error, Forest, Grid, RemeshKernel, Sampling, Wavelet};
 use polynomials::{Polynomial, domain, mixed_forest};
 use proptest::prelude::*;
@@ -112,6 +113,94 @@ fn on_one_level_the_total_stays_to_rounding() {
                 (after[c] - before[c]).abs() < 1e-14 * size,
                 "{kernel}: {before:?} {after:?}"
             );
+        }
+    }
+}
+
+/// Every particle for itself, in double precision: the largest difference over the largest number.
+fn difference_to_one_by_one<T: Real>(kernel: RemeshKernel, components: usize, most_cells: f64) -> f64 {
+    let domain = Domain::new([0.0; 3], [1, 1, 1], 1.0).unwrap();
+    let builder = Grid::<T>::builder(domain).forest(Forest::uniform([1, 1, 1], 1));
+    let builder = builder.boundary(Boundary::Zero).vector("u");
+    let mut grid = match components {
+        1 => builder.scalar("f").scalar("moved"),
+        _ => builder.vector("f").vector("moved"),
+    }
+    .build()
+    .unwrap();
+    // Numbers without any order, some of them zero: neighbours move in all directions, by different numbers of cells.
+    let mut seed = 1u64;
+    let mut random = move || {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+    };
+    for value in grid.values_mut("f").unwrap() {
+        let number = random();
+        *value = T::from_f64(if number > 0.6 { 0.0 } else { number });
+    }
+    let h = domain.spacing(1);
+    for value in grid.values_mut("u").unwrap() {
+        *value = T::from_f64(most_cells * h * random());
+    }
+    grid.remesh(kernel, "f", "u", 1.0, "moved").unwrap();
+    let reach = kernel.reach() as i64;
+    let mut expected = vec![0.0; 32 * 32 * 32 * components];
+    let cell = |leaf: usize, point: usize| {
+        let place = grid.position(leaf, [point % 16, point / 16 % 16, point / 256]);
+        place.map(|x| (x / h).floor() as i64)
+    };
+    for leaf in 0..8 {
+        for point in 0..4096 {
+            let from = cell(leaf, point);
+            let u: [f64; 3] = std::array::from_fn(|c| grid.channel("u").unwrap().block(leaf, c)[point].to_f64() / h);
+            let to: [f64; 3] = std::array::from_fn(|axis| from[axis] as f64 + u[axis]);
+            let first = to.map(|x| x.floor() as i64 - reach + 1);
+            for k in 0..(2 * reach).pow(3) {
+                let offset = [
+                    k % (2 * reach),
+                    k / (2 * reach) % (2 * reach),
+                    k / (2 * reach) / (2 * reach),
+                ];
+                let at: [i64; 3] = std::array::from_fn(|axis| first[axis] + offset[axis]);
+                if at.iter().all(|c| (0..32).contains(c)) {
+                    let weight: f64 = (0..3).map(|axis| kernel.at(to[axis] - at[axis] as f64)).product();
+                    let place = ((at[2] * 32 + at[1]) * 32 + at[0]) as usize;
+                    for c in 0..components {
+                        let strength = grid.channel("f").unwrap().block(leaf, c)[point].to_f64();
+                        expected[place * components + c] += weight * strength;
+                    }
+                }
+            }
+        }
+    }
+    let (mut error, mut largest) = (0.0f64, 0.0f64);
+    for leaf in 0..8 {
+        for point in 0..4096 {
+            let [x, y, z] = cell(leaf, point);
+            for c in 0..components {
+                let expected = expected[((z * 32 + y) * 32 + x) as usize * components + c];
+                let found = grid.channel("moved").unwrap().block(leaf, c)[point].to_f64();
+                error = error.max((found - expected).abs());
+                largest = largest.max(expected.abs());
+            }
+        }
+    }
+    error / largest
+}
+
+#[test]
+fn particles_that_move_in_all_directions_spread_as_one_by_one() {
+    for kernel in RemeshKernel::ALL {
+        let limit = (8 - kernel.reach()) as f64;
+        for components in [1, 3] {
+            for most_cells in [0.3, 1.7, limit] {
+                let double = difference_to_one_by_one::<f64>(kernel, components, most_cells);
+                assert!(double < 1e-14, "{kernel} {components} {most_cells}: {double:e}");
+                let single = difference_to_one_by_one::<f32>(kernel, components, most_cells);
+                assert!(single < 4e-6, "{kernel} {components} {most_cells}: {single:e}");
+            }
         }
     }
 }

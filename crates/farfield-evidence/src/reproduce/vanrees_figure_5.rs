@@ -1,7 +1,8 @@
 //! van Rees et al., figure 5: rates of the treecode along a simulation of the flow past a sphere.
 //!
 //! The flow itself is ours, with one velocity for all components to a tolerance. At moments spread evenly over the run, the
-//! paper's treecode solves for each component of the stream function on the grid as it is then.
+//! paper's treecode solves for each component of the stream function on the grid as it is then. At every other of these moments a
+//! flow with half the spacing takes the state over, goes on for a few steps, in which its grid adapts, and is measured too.
 
 use super::published::{VANREES_HARDWARE, VANREES_THETA};
 use super::table::{Cell, Table};
@@ -12,12 +13,14 @@ use farfield::Device;
 use farfield_grid::poisson::{Accuracy, Poisson, Report};
 use farfield_grid::{BlockId, Forest, Grid};
 use farfield_plot::{Axis, ChartGrid, Color, Figure, LineChart, LineStyle, Marker, Series};
-use farfield_sim::case::{self, BuiltIn, Override};
+use farfield_sim::case::{self, BuiltIn, Case, Override};
 use farfield_sim::flow::{FlowModel, Setup};
-use farfield_sim::model::State;
+use farfield_sim::model::{Model, State};
 
 /// Moments of a run that are looked at.
 const SAMPLES: u32 = 12;
+/// Steps that a flow with half the spacing goes on with a state, adapting its grid in each.
+const STEPS_OF_FINER: u32 = 2;
 /// Steps between lines of progress.
 const STEPS_A_LINE: u64 = 20;
 /// The name of the state in a flow's checkpoints.
@@ -35,27 +38,55 @@ struct Sample {
     tolerance: Report,
 }
 
+/// A flow to be followed, by what the built-in case is set to.
+struct Resolution {
+    /// The points of a uniform grid, by which the paper names them.
+    name: &'static str,
+    points: usize,
+    set: &'static [&'static str],
+}
+
+const PAPER: [Resolution; 2] = [
+    Resolution {
+        name: "512^3",
+        points: 512usize.pow(3),
+        set: &["size=paper-512"],
+    },
+    Resolution {
+        name: "1024^3",
+        points: 1024usize.pow(3),
+        set: &["size=paper-1024"],
+    },
+];
+
+const QUICK: [Resolution; 2] = [
+    Resolution {
+        name: "tiny",
+        points: 0,
+        set: &["size=tiny", "time.end=0.02", "grid.level=0"],
+    },
+    Resolution {
+        name: "tiny fine",
+        points: 0,
+        set: &["size=tiny", "time.end=0.02"],
+    },
+];
+
 /// Rates against the number of interactions, at both resolutions.
 pub fn run(context: &Context) -> Result<Reproduction, Error> {
-    // With the points that a uniform grid would have, by which the paper names them.
-    let sizes: &[(&str, usize, &[&str])] = if context.quick {
-        &[("tiny", 0, &["size=tiny", "time.end=0.02"])]
-    } else {
-        &[
-            ("512^3", 512usize.pow(3), &["size=paper-512"]),
-            ("1024^3", 1024usize.pow(3), &["size=paper-1024"]),
-        ]
-    };
+    let [coarse, fine] = if context.quick { &QUICK } else { &PAPER };
     let mut samples = Vec::new();
-    for (name, points, set) in sizes {
-        if *points <= context.largest {
-            follow(context, name, set, &mut samples)?;
-        }
+    if coarse.points <= context.largest {
+        let finer = (fine.points <= context.largest).then_some(fine);
+        follow(context, coarse, finer, &mut samples)?;
     }
     let mut remarks = vec![
         "direct and indirect: pairs of a point with a source and with an expansion, a second; the seconds are those of all \
          threads over their number"
             .to_owned(),
+        format!(
+            "at half the spacing: every other moment, {STEPS_OF_FINER} steps after the state of the coarser flow was taken over and its grid adapted"
+        ),
         format!("solve: one component with theta {VANREES_THETA} and p = 6; beside it to a tolerance of {TOLERANCE:e}"),
     ];
     if samples.iter().all(|sample| sample.hybrid.is_none()) {
@@ -70,43 +101,97 @@ pub fn run(context: &Context) -> Result<Reproduction, Error> {
     })
 }
 
-/// Runs a flow and measures on the way.
-fn follow(context: &Context, name: &'static str, set: &[&str], samples: &mut Vec<Sample>) -> Result<(), Error> {
-    let overrides: Vec<Override> = set
-        .iter()
-        .map(|text| Override::parse(text))
-        .collect::<Result<_, _>>()
-        .map_err(Error::data)?;
-    let text = BuiltIn::ALL
-        .iter()
-        .find(|case| case.name == "sphere")
-        .map_or("", |case| case.text);
-    let case = case::read(text, "sphere", &overrides).map_err(Error::data)?;
-    let setup = Setup::new(&case).map_err(|(key, why)| Error::Data(format!("{key}: {why}")))?;
-    let mut model = FlowModel::new(&case, context.profile.clone())?;
-    if let Some(gpu) = gpu() {
-        model.summation().device = Device::Cuda(gpu.properties().ordinal);
+/// A flow, ready to go.
+struct Flow {
+    name: &'static str,
+    case: Case,
+    setup: Setup,
+    model: Box<dyn Model>,
+}
+
+impl Flow {
+    fn new(context: &Context, resolution: &Resolution) -> Result<Self, Error> {
+        let overrides: Vec<Override> = resolution
+            .set
+            .iter()
+            .map(|text| Override::parse(text))
+            .collect::<Result<_, _>>()
+            .map_err(Error::data)?;
+        let text = BuiltIn::ALL
+            .iter()
+            .find(|case| case.name == "sphere")
+            .map_or("", |case| case.text);
+        let case = case::read(text, "sphere", &overrides).map_err(Error::data)?;
+        let setup = Setup::new(&case).map_err(|(key, why)| Error::Data(format!("{key}: {why}")))?;
+        let mut model = FlowModel::new(&case, context.profile.clone())?;
+        if let Some(gpu) = gpu() {
+            model.summation().device = Device::Cuda(gpu.properties().ordinal);
+        }
+        Ok(Self {
+            name: resolution.name,
+            case,
+            setup,
+            model,
+        })
     }
+
+    /// One step, at most as long as what is `left`; returns its length.
+    fn step(&mut self, number: u64, left: f64) -> Result<f64, Error> {
+        self.model.evaluate()?;
+        let dt = self.model.choose_step(&self.case.time)?.dt.min(left);
+        self.model.advance(dt, number)?;
+        Ok(dt)
+    }
+
+    /// Goes on for a few steps with the state of a coarser flow.
+    fn take_over(&mut self, state: &State) -> Result<(), Error> {
+        self.model.restore(state).map_err(Error::Data)?;
+        let adapts = self.setup.grid.adapt_every;
+        for _ in 0..STEPS_OF_FINER {
+            self.step(adapts, f64::INFINITY)?;
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self, t: f64, samples: &mut Vec<Sample>) -> Result<(), Error> {
+        let mut grid = grid_of(&self.setup, &self.model.state()?)?;
+        measure(self.name, t, &mut grid, samples)
+    }
+}
+
+/// Runs a flow and measures on the way, at every other moment also with half the spacing.
+fn follow(
+    context: &Context,
+    resolution: &Resolution,
+    finer: Option<&Resolution>,
+    samples: &mut Vec<Sample>,
+) -> Result<(), Error> {
+    let mut flow = Flow::new(context, resolution)?;
+    let mut finer = finer.map(|resolution| Flow::new(context, resolution)).transpose()?;
+    let (name, end) = (flow.name, flow.case.time.end);
     let (mut time, mut step, mut taken) = (0.0, 0, 0);
-    while time < case.time.end {
-        model.evaluate()?;
+    while time < end {
         if step % STEPS_A_LINE == 0 {
             context.step(format_args!(
                 "{name}, step {step}, {:.0} % of the time",
-                100.0 * time / case.time.end
+                100.0 * time / end
             ));
         }
-        if step > 0 && time >= case.time.end * f64::from(taken) / f64::from(SAMPLES) {
-            let t = 2.0 * setup.speed * time / setup.length;
+        if step > 0 && time >= end * f64::from(taken) / f64::from(SAMPLES) {
+            let t = 2.0 * flow.setup.speed * time / flow.setup.length;
             context.step(format_args!("{name}, step {step}, T = {t:.3}"));
-            measure(name, t, &mut grid_of(&setup, &model.state()?)?, samples)?;
+            flow.measure(t, samples)?;
+            if let Some(finer) = finer.as_mut().filter(|_| taken % 2 == 1) {
+                context.step(format_args!("{}, T = {t:.3}", finer.name));
+                finer.take_over(&flow.model.state()?)?;
+                finer.measure(t, samples)?;
+            }
             taken += 1;
         }
-        let left = case.time.end - time;
-        let dt = model.choose_step(&case.time)?.dt.min(left);
         step += 1;
-        model.advance(dt, step)?;
-        time = if dt == left { case.time.end } else { time + dt };
+        let left = end - time;
+        let dt = flow.step(step, left)?;
+        time = if dt == left { end } else { time + dt };
     }
     Ok(())
 }
@@ -219,8 +304,12 @@ fn figure(samples: &[Sample]) -> ChartGrid {
             .y_axis(Axis::log("interactions a second"))
     };
     let (mut direct, mut indirect) = (chart("Direct interactions"), chart("Indirect interactions"));
-    let mut sizes: Vec<&str> = samples.iter().map(|sample| sample.size).collect();
-    sizes.dedup();
+    let mut sizes: Vec<&str> = Vec::new();
+    for sample in samples {
+        if !sizes.contains(&sample.size) {
+            sizes.push(sample.size);
+        }
+    }
     for (k, size) in sizes.into_iter().enumerate() {
         let of_size = || samples.iter().filter(move |sample| sample.size == size);
         let series = |name: &str, points: &[(f64, f64)], marker: Marker| {

@@ -64,20 +64,51 @@ impl Domain {
     }
 
     /// The distance between points of a level.
+    #[inline]
     pub fn spacing(&self, level: u8) -> f64 {
-        self.root_side / (BLOCK_SIDE as f64 * 2f64.powi(i32::from(level)))
+        self.root_side / (BLOCK_SIDE as f64 * (1u64 << level) as f64)
     }
 
     /// The lower corner of a block.
+    #[inline]
     pub fn corner(&self, block: BlockId) -> [f64; 3] {
         let side = BLOCK_SIDE as f64 * self.spacing(block.level);
-        std::array::from_fn(|axis| self.origin[axis] + f64::from(block.at[axis]) * side)
+        let along = |axis: usize| self.origin[axis] + f64::from(block.at[axis]) * side;
+        [along(0), along(1), along(2)]
     }
 
     /// Where a point of a block is; `point` counts from the block's lower corner and may lie outside it.
+    #[inline]
     pub fn position(&self, wavelet: Wavelet, block: BlockId, point: [isize; 3]) -> [f64; 3] {
-        let (h, corner) = (self.spacing(block.level), self.corner(block));
-        std::array::from_fn(|axis| corner[axis] + (point[axis] as f64 + wavelet.offset()) * h)
+        self.lattice(wavelet, block).at(point)
+    }
+
+    /// Where the points of a block are.
+    #[inline]
+    pub(crate) fn lattice(&self, wavelet: Wavelet, block: BlockId) -> Lattice {
+        Lattice {
+            corner: self.corner(block),
+            spacing: self.spacing(block.level),
+            offset: wavelet.offset(),
+        }
+    }
+}
+
+/// Where the points of a block are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lattice {
+    corner: [f64; 3],
+    spacing: f64,
+    /// Of the points from the corners of their cells, in spacings.
+    offset: f64,
+}
+
+impl Lattice {
+    /// A point, counted from the block's lower corner.
+    #[inline]
+    pub fn at(&self, point: [isize; 3]) -> [f64; 3] {
+        let along = |axis: usize| self.corner[axis] + (point[axis] as f64 + self.offset) * self.spacing;
+        [along(0), along(1), along(2)]
     }
 }
 

@@ -6,6 +6,7 @@ mod domain;
 
 pub use block_id::{BLOCK_POINTS, BLOCK_SIDE, BlockId, MAX_LEVEL};
 pub use domain::Domain;
+pub(crate) use domain::Lattice;
 
 use crate::error::Error;
 

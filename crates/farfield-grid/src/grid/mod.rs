@@ -19,7 +19,7 @@ pub(crate) use regions::OfWidth;
 use regions::Regions;
 
 use crate::error::Error;
-use crate::forest::{BLOCK_POINTS, BlockId, Domain, Forest};
+use crate::forest::{BLOCK_POINTS, BlockId, Domain, Forest, Lattice};
 use crate::wavelet::Wavelet;
 use farfield::simd::Real;
 
@@ -124,8 +124,12 @@ impl<T: Real> Grid<T> {
 
     /// Where a point of a leaf is.
     pub fn position(&self, leaf: usize, point: [usize; 3]) -> [f64; 3] {
-        let point = point.map(|c| c as isize);
-        self.domain.position(self.wavelet, self.forest.leaves()[leaf], point)
+        self.lattice(leaf).at(point.map(|c| c as isize))
+    }
+
+    /// Where the points of a leaf are.
+    pub(crate) fn lattice(&self, leaf: usize) -> Lattice {
+        self.domain.lattice(self.wavelet, self.forest.leaves()[leaf])
     }
 
     /// The channel of that name.

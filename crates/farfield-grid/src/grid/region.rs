@@ -207,6 +207,7 @@ impl Region {
 
     fn copy_piece<T: Real>(&self, wavelet: Wavelet, piece: &Piece, block: &[T], patch: &mut Patch<T>) {
         let count = piece.span.to[0] - piece.span.from[0];
+        let averages = wavelet == Wavelet::AverageInterpolating5;
         match (piece.finer, count) {
             // Nearly all lines are as long as a block or as a layer of ghosts is wide: too short for a call.
             (0, BLOCK_SIDE) => self.copy_lines::<T, BLOCK_SIDE>(piece, block, patch),
@@ -223,9 +224,14 @@ impl Region {
             (0, _) => self.for_lines(piece, |first, at| {
                 patch.values[at..at + count].copy_from_slice(&block[first..first + count]);
             }),
-            (1, ..=8) if wavelet == Wavelet::AverageInterpolating5 => self.for_lines(piece, |first, at| {
-                average_line(&block[first..], &mut patch.values[at..at + count]);
-            }),
+            (1, 1) if averages => self.average_lines::<T, 1, 2>(piece, block, patch),
+            (1, 2) if averages => self.average_lines::<T, 2, 4>(piece, block, patch),
+            (1, 3) if averages => self.average_lines::<T, 3, 6>(piece, block, patch),
+            (1, 4) if averages => self.average_lines::<T, 4, 8>(piece, block, patch),
+            (1, 5) if averages => self.average_lines::<T, 5, 10>(piece, block, patch),
+            (1, 6) if averages => self.average_lines::<T, 6, 12>(piece, block, patch),
+            (1, 7) if averages => self.average_lines::<T, 7, 14>(piece, block, patch),
+            (1, 8) if averages => self.average_lines::<T, 8, 16>(piece, block, patch),
             (finer, _) => self.for_lines(piece, |first, at| {
                 for (x, value) in patch.values[at..at + count].iter_mut().enumerate() {
                     *value = wavelet.restrict_point(block, first + (x << finer), BLOCK_SIDE, finer);
@@ -248,6 +254,33 @@ impl Region {
         });
     }
 
+    /// Lines of `N` averages over cubes of two points a side; `TWICE` is two times that.
+    #[inline(always)]
+    fn average_lines<T: Real, const N: usize, const TWICE: usize>(
+        &self,
+        piece: &Piece,
+        block: &[T],
+        patch: &mut Patch<T>,
+    ) {
+        let eighth = T::from_f64(0.125);
+        self.for_lines(piece, |first, at| {
+            // The four fine lines next to each other.
+            let mut sums = [T::ZERO; TWICE];
+            for line in [0, BLOCK_SIDE, BLOCK_SIDE * BLOCK_SIDE, BLOCK_SIDE * (BLOCK_SIDE + 1)] {
+                if let Some(values) = block[first + line..].first_chunk::<TWICE>() {
+                    for x in 0..TWICE {
+                        sums[x] += values[x];
+                    }
+                }
+            }
+            if let Some(target) = patch.values[at..].first_chunk_mut::<N>() {
+                for x in 0..N {
+                    target[x] = eighth * (sums[2 * x] + sums[2 * x + 1]);
+                }
+            }
+        });
+    }
+
     /// Calls `work(first number in the leaf, first number in the region)` for each line along x of a piece.
     #[inline(always)]
     fn for_lines(&self, piece: &Piece, mut work: impl FnMut(usize, usize)) {
@@ -259,22 +292,6 @@ impl Region {
                 work(from + (y << finer) * BLOCK_SIDE, to + y * self.size[0]);
             }
         }
-    }
-}
-
-/// Averages over cubes of two points a side, along a line of at most eight of them; `values` begin with the first cube.
-#[inline(always)]
-fn average_line<T: Real>(values: &[T], target: &mut [T]) {
-    let count = 2 * target.len();
-    let mut sums = [T::ZERO; BLOCK_SIDE];
-    for line in [0, BLOCK_SIDE, BLOCK_SIDE * BLOCK_SIDE, BLOCK_SIDE * (BLOCK_SIDE + 1)] {
-        for (sum, value) in sums.iter_mut().zip(&values[line..line + count]) {
-            *sum += *value;
-        }
-    }
-    let eighth = T::from_f64(0.125);
-    for (value, pair) in target.iter_mut().zip(sums.as_chunks::<2>().0) {
-        *value = eighth * (pair[0] + pair[1]);
     }
 }
 

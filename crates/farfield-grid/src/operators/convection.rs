@@ -4,7 +4,8 @@ use super::rates::{FIRST, REACH};
 use crate::error::Error;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
 use crate::grid::{Ghosted, Grid, largest_of, point_coordinates};
-use crate::operators::{Read, line};
+use crate::operators::Read;
+use crate::operators::line::{Sixteen, line, line_mut, number};
 use farfield::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 
 /// The largest values of a flow, which limit the time step.
@@ -88,32 +89,34 @@ impl<T: Real> Vectorized<T> for Convection<'_, T> {
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
         let (h, side) = (self.velocity.spacing(), self.velocity.side());
-        let first = [0, 1].map(|k| T::from_f64(FIRST[k] / h));
+        let first = [number::<V>(FIRST[0] / h), number(FIRST[1] / h)];
         let u = [0, 1, 2].map(|c| self.velocity.values(c));
         for row in 0..BLOCK_SIDE * BLOCK_SIDE {
             let at = self
                 .velocity
                 .index([0, (row % BLOCK_SIDE) as isize, (row / BLOCK_SIDE) as isize]);
-            let mut largest = [T::ZERO; BLOCK_SIDE];
+            let mut largest = Sixteen::<V>::zero();
             for component in 0..3 {
                 let v = u[component];
-                let (mut sum, mut sizes) = ([T::ZERO; BLOCK_SIDE], [T::ZERO; BLOCK_SIDE]);
+                let (mut sum, mut sizes) = (Sixteen::<V>::zero(), Sixteen::<V>::zero());
                 for axis in 0..3 {
                     let s = [1, side, side * side][axis];
-                    let along = line(u[axis], at);
-                    let (near_low, near_high) = (line(v, at - s), line(v, at + s));
-                    let (far_low, far_high) = (line(v, at - 2 * s), line(v, at + 2 * s));
-                    for x in 0..BLOCK_SIDE {
-                        let slope = first[0] * (near_high[x] - near_low[x]) + first[1] * (far_high[x] - far_low[x]);
-                        sum[x] += along[x] * slope;
-                        sizes[x] += if slope < T::ZERO { -slope } else { slope };
+                    let along = Sixteen::<V>::at(u[axis], at);
+                    let (near_low, near_high) = (Sixteen::<V>::at(v, at - s), Sixteen::<V>::at(v, at + s));
+                    let (far_low, far_high) = (Sixteen::<V>::at(v, at - 2 * s), Sixteen::<V>::at(v, at + 2 * s));
+                    for p in 0..Sixteen::<V>::PARTS {
+                        let slope = first[0] * (near_high.0[p] - near_low.0[p]);
+                        let slope = first[1].mul_add(far_high.0[p] - far_low.0[p], slope);
+                        sum.0[p] = along.0[p].mul_add(slope, sum.0[p]);
+                        sizes.0[p] = sizes.0[p] + slope.max(V::zero() - slope);
                     }
                 }
-                largest = larger(largest, &sizes);
-                let start = component * BLOCK_POINTS + row * BLOCK_SIDE;
-                self.output[start..start + BLOCK_SIDE].copy_from_slice(&sum);
+                for p in 0..Sixteen::<V>::PARTS {
+                    largest.0[p] = largest.0[p].max(sizes.0[p]);
+                }
+                sum.write(line_mut(self.output, component * BLOCK_POINTS + row * BLOCK_SIDE));
             }
-            self.gradients[row * BLOCK_SIDE..(row + 1) * BLOCK_SIDE].copy_from_slice(&largest);
+            largest.write(line_mut(self.gradients, row * BLOCK_SIDE));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! First derivatives of fourth order that are combined on the way: a curl that is added, and how large a divergence is.
 
-use super::line;
+use super::line::line;
 use super::rates::{FIRST, REACH};
 use crate::error::Error;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};

@@ -3,6 +3,7 @@
 mod convection;
 mod curl;
 mod differences;
+pub(crate) mod line;
 mod pointwise;
 mod rates;
 mod sweep;
@@ -14,15 +15,8 @@ pub use rates::LARGEST_LAPLACIAN;
 pub use sweep::Read;
 
 use crate::error::Error;
-use crate::forest::BLOCK_SIDE;
 use crate::grid::{Ghosted, Grid, MAX_GHOSTS};
 use farfield::simd::Real;
-
-/// The line along x of a block that begins at `values[at]`.
-#[inline(always)]
-pub(crate) fn line<T>(values: &[T], at: usize) -> &[T; BLOCK_SIDE] {
-    &values[at..at + BLOCK_SIDE].as_chunks::<BLOCK_SIDE>().0[0]
-}
 
 /// Computes the numbers of a block from those of a channel on it and around it.
 pub trait BlockOperator<T>: Sync {

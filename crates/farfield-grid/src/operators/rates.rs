@@ -7,7 +7,8 @@
 use crate::error::Error;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
 use crate::grid::{Ghosted, Grid};
-use crate::operators::{Read, line};
+use crate::operators::Read;
+use crate::operators::line::{Sixteen, line_mut, number};
 use farfield::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 
 /// Points to each side that the differences look at.
@@ -136,8 +137,10 @@ impl<T: Real> Vectorized<T> for Rates<'_, T> {
     fn run<V: Lanes<Elem = T>>(self) {
         let h = self.vorticity.spacing();
         let side = self.vorticity.side();
-        let first = [0, 1].map(|k| T::from_f64(self.time * FIRST[k] / h));
-        let second = [0, 1, 2].map(|k| T::from_f64(self.time * self.viscosity * SECOND[k] / (h * h)));
+        let (stretch, spread) = (self.time / h, self.time * self.viscosity / (h * h));
+        let first = [number::<V>(stretch * FIRST[0]), number(stretch * FIRST[1])];
+        let middle = number::<V>(3.0 * spread * SECOND[0]);
+        let second = [number::<V>(spread * SECOND[1]), number(spread * SECOND[2])];
         let omega = [0, 1, 2].map(|c| self.vorticity.values(c));
         let u = [0, 1, 2].map(|c| self.velocity.values(c));
         for row in 0..BLOCK_SIDE * BLOCK_SIDE {
@@ -147,32 +150,32 @@ impl<T: Real> Vectorized<T> for Rates<'_, T> {
             for component in 0..3 {
                 let (w, v) = (omega[component], u[component]);
                 let start = component * BLOCK_POINTS + row * BLOCK_SIDE;
-                let target = &mut self.output[start..start + BLOCK_SIDE];
-                let mut sum = [T::ZERO; BLOCK_SIDE];
-                match self.onto {
-                    Onto::Nothing => {}
-                    Onto::Itself => sum = *line(w, at),
-                    Onto::Output => sum.copy_from_slice(target),
-                }
-                let middle = line(w, at);
-                let thrice = second[0] + second[0] + second[0];
-                for x in 0..BLOCK_SIDE {
-                    sum[x] += thrice * middle[x];
+                let target = line_mut(self.output, start);
+                let own = Sixteen::<V>::at(w, at);
+                let mut sum = match self.onto {
+                    Onto::Nothing => Sixteen::zero(),
+                    Onto::Itself => own,
+                    Onto::Output => Sixteen::of(target),
+                };
+                for p in 0..Sixteen::<V>::PARTS {
+                    sum.0[p] = middle.mul_add(own.0[p], sum.0[p]);
                 }
                 for axis in 0..3 {
                     let s = [1, side, side * side][axis];
                     for k in 0..REACH {
                         let (low, high) = (at - (k + 1) * s, at + (k + 1) * s);
-                        let (along_low, along_high) = (line(omega[axis], low), line(omega[axis], high));
-                        let (v_low, v_high) = (line(v, low), line(v, high));
-                        let (w_low, w_high) = (line(w, low), line(w, high));
-                        for x in 0..BLOCK_SIDE {
-                            sum[x] += first[k] * (along_high[x] * v_high[x] - along_low[x] * v_low[x])
-                                + second[k + 1] * (w_low[x] + w_high[x]);
+                        let along = omega[axis];
+                        let (along_low, along_high) = (Sixteen::<V>::at(along, low), Sixteen::<V>::at(along, high));
+                        let (v_low, v_high) = (Sixteen::<V>::at(v, low), Sixteen::<V>::at(v, high));
+                        let (w_low, w_high) = (Sixteen::<V>::at(w, low), Sixteen::<V>::at(w, high));
+                        for p in 0..Sixteen::<V>::PARTS {
+                            let flux = along_low.0[p].neg_mul_add(v_low.0[p], along_high.0[p] * v_high.0[p]);
+                            let stretched = first[k].mul_add(flux, sum.0[p]);
+                            sum.0[p] = second[k].mul_add(w_low.0[p] + w_high.0[p], stretched);
                         }
                     }
                 }
-                target.copy_from_slice(&sum);
+                sum.write(target);
             }
         }
     }

@@ -61,13 +61,15 @@ impl Poisson {
             .into_par_iter()
             .map(|j| [0, 1, 2].map(|axis| sources.position[axis][j]))
             .collect();
-        let targets: Vec<[T; 3]> = (0..grid.points())
-            .into_par_iter()
-            .map(|k| {
-                let x = grid.position(k / BLOCK_POINTS, point_coordinates(k % BLOCK_POINTS));
-                x.map(T::from_f64)
-            })
-            .collect();
+        let mut targets = vec![[T::ZERO; 3]; grid.points()];
+        let blocks = targets.par_chunks_exact_mut(BLOCK_POINTS).enumerate();
+        blocks.for_each(|(leaf, targets)| {
+            let lattice = grid.lattice(leaf);
+            for (point, target) in targets.iter_mut().enumerate() {
+                let [x, y, z] = lattice.at(point_coordinates(point).map(|c| c as isize));
+                *target = [T::from_f64(x), T::from_f64(y), T::from_f64(z)];
+            }
+        });
         let biot_savart = |core| Sum::new(PointKernel::BiotSavart { core }, &points);
         let mut sum = match (quantity, self.kernel) {
             (Quantity::Potential, _) => Sum::new(PointKernel::Coulomb, &points).vectors(components),

@@ -34,19 +34,24 @@ impl Brick {
     }
 
     /// A point of the brick.
+    #[inline]
     pub fn point(&self, at: [usize; 3]) -> [f64; 3] {
         std::array::from_fn(|axis| self.first[axis] + self.spacing * at[axis] as f64)
     }
 
     /// The distance of `x` from the point nearest to it. A distance within rounding is zero: sources lie on
     /// points, and one that is alone in its leaf must not be taken for far from itself.
+    #[inline]
     pub fn distance(&self, x: [f64; 3]) -> f64 {
-        let squares = (0..3).map(|axis| {
-            let steps = ((x[axis] - self.first[axis]) / self.spacing).round();
-            let steps = steps.clamp(0.0, (BRICK_SIDE - 1) as f64);
-            (self.first[axis] + self.spacing * steps - x[axis]).powi(2)
-        });
-        let distance = squares.sum::<f64>().sqrt();
+        let inverse = 1.0 / self.spacing;
+        let along = |axis: usize| {
+            let steps = (x[axis] - self.first[axis]) * inverse;
+            // The nearest whole number; not `round`, which is a call.
+            let steps = f64::from((steps.clamp(0.0, (BRICK_SIDE - 1) as f64) + 0.5) as i32);
+            self.first[axis] + self.spacing * steps - x[axis]
+        };
+        let [x, y, z] = [along(0), along(1), along(2)];
+        let distance = (x * x + y * y + z * z).sqrt();
         if distance > ROUNDING * self.spacing {
             distance
         } else {

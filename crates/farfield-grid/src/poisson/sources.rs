@@ -51,6 +51,7 @@ impl<T: Real> Sources<T> {
                     true => factors(grid.forest(), grid.wavelet(), leaf),
                     false => [[1.0; BLOCK_SIDE]; 3],
                 };
+                let lattice = grid.lattice(leaf);
                 let values: Vec<&[T]> = (0..components).map(|c| channel.block(leaf, c)).collect();
                 for &point in &order {
                     let point = usize::from(point);
@@ -58,7 +59,7 @@ impl<T: Real> Sources<T> {
                         continue;
                     }
                     let at = point_coordinates(point);
-                    let x = grid.position(leaf, at);
+                    let x = lattice.at(at.map(|c| c as isize));
                     let volume = h * h * h * factors[0][at[0]] * factors[1][at[1]] * factors[2][at[2]];
                     for axis in 0..3 {
                         part.position[axis].push(T::from_f64(x[axis]));
@@ -121,8 +122,10 @@ impl<T: Real> Sources<T> {
     }
 
     /// Where a source is.
+    #[inline]
     pub fn position(&self, source: usize) -> [f64; 3] {
-        [0, 1, 2].map(|axis| self.position[axis][source].to_f64())
+        let [x, y, z] = &self.position;
+        [x[source].to_f64(), y[source].to_f64(), z[source].to_f64()]
     }
 
     /// One component of a source's weight $\omega h^3/4\pi$.

@@ -131,9 +131,8 @@ impl Box3 {
         let half = 0.5 * self.side;
         let octant = |source: usize| {
             let x = sources.position(source);
-            (0..3)
-                .map(|axis| usize::from(x[axis] >= self.corner[axis] + half) << axis)
-                .sum::<usize>()
+            let upper = |axis: usize| usize::from(x[axis] >= self.corner[axis] + half) << axis;
+            upper(0) | upper(1) | upper(2)
         };
         let mut children = Vec::with_capacity(8);
         let mut start = range.start;
@@ -163,27 +162,21 @@ fn partition_point(range: Range<usize>, before: impl Fn(usize) -> bool) -> usize
     low
 }
 
+/// Sources that a thread looks at before others help.
+const IN_A_ROW: usize = 4096;
+/// Numbers that are compared side by side.
+const ABREAST: usize = 8;
+
 impl Node {
     fn of<T: Real>(sources: &Sources<T>, range: Range<usize>) -> Self {
-        let bounds = |axis: usize| {
-            let coordinates = sources.position[axis][range.clone()].par_iter().with_min_len(4096);
-            coordinates.map(|c| (c.to_f64(), c.to_f64())).reduce(
-                || (f64::INFINITY, f64::NEG_INFINITY),
-                |a, b| (a.0.min(b.0), a.1.max(b.1)),
-            )
-        };
-        let center = [0, 1, 2].map(|axis| {
-            let (low, high) = bounds(axis);
-            if low <= high { 0.5 * (low + high) } else { 0.0 }
-        });
-        let radius2 = range
-            .clone()
-            .into_par_iter()
-            .with_min_len(4096)
-            .map(|source| {
-                let x = sources.position(source);
-                (0..3).map(|axis| (x[axis] - center[axis]).powi(2)).sum::<f64>()
-            })
+        let [x, y, z] = [0, 1, 2].map(|axis| &sources.position[axis][range.clone()]);
+        let center = [middle(x), middle(y), middle(z)];
+        let parts = x
+            .par_chunks(IN_A_ROW)
+            .zip(y.par_chunks(IN_A_ROW))
+            .zip(z.par_chunks(IN_A_ROW));
+        let radius2 = parts
+            .map(|((x, y), z)| largest_distance2([x, y, z], center))
             .reduce(|| 0.0, f64::max);
         Self {
             sources: range,
@@ -192,4 +185,47 @@ impl Node {
             children: 0..0,
         }
     }
+}
+
+/// The middle between the smallest and the largest of some coordinates; zero where there are none.
+fn middle<T: Real>(coordinates: &[T]) -> f64 {
+    let Some(first) = coordinates.first() else {
+        return 0.0;
+    };
+    let wider = |a: (T, T), b: (T, T)| (if b.0 < a.0 { b.0 } else { a.0 }, if b.1 > a.1 { b.1 } else { a.1 });
+    let (low, high) = coordinates
+        .par_chunks(IN_A_ROW)
+        .map(|coordinates| {
+            let (mut low, mut high) = ([*first; ABREAST], [*first; ABREAST]);
+            let (chunks, rest) = coordinates.as_chunks::<ABREAST>();
+            for chunk in chunks {
+                for k in 0..ABREAST {
+                    low[k] = if chunk[k] < low[k] { chunk[k] } else { low[k] };
+                    high[k] = if chunk[k] > high[k] { chunk[k] } else { high[k] };
+                }
+            }
+            let rest = rest.iter().map(|c| (*c, *c));
+            low.into_iter().zip(high).chain(rest).fold((*first, *first), wider)
+        })
+        .reduce(|| (*first, *first), wider);
+    0.5 * (low.to_f64() + high.to_f64())
+}
+
+/// The largest squared distance of points from a centre.
+fn largest_distance2<T: Real>([x, y, z]: [&[T]; 3], center: [f64; 3]) -> f64 {
+    let mut largest = [0.0f64; ABREAST];
+    for first in (0..x.len()).step_by(ABREAST) {
+        let count = ABREAST.min(x.len() - first);
+        let (x, y, z) = (&x[first..][..count], &y[first..][..count], &z[first..][..count]);
+        for k in 0..count {
+            let (dx, dy, dz) = (
+                x[k].to_f64() - center[0],
+                y[k].to_f64() - center[1],
+                z[k].to_f64() - center[2],
+            );
+            let distance2 = dx * dx + dy * dy + dz * dz;
+            largest[k] = if distance2 > largest[k] { distance2 } else { largest[k] };
+        }
+    }
+    largest.into_iter().fold(0.0, f64::max)
 }

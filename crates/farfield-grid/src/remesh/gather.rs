@@ -1,16 +1,24 @@
 //! The particles of a block and its ghosts, collected on the block.
+//!
+//! Particles come line by line along x. All particles of a line get one window of points along each axis, wide enough for each of them: as
+//! the flow is smooth, it is rarely wider than the kernel. So sixteen points of the block along x are summed at a time,
+//! $$\sum_i a(x-i)\,r_i(x-i),\qquad a=w_yw_z,\quad r_i=w_{x,i}\,\omega$$
+//! with the $r_i$ of a line in registers, and no particle whose points are outside the block takes part.
 
 use super::RemeshKernel;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
 use crate::grid::{Ghosted, MAX_GHOSTS};
+use crate::operators::line::number;
 use farfield::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 
-/// Points before the block that a particle which still reaches the block may touch along x, for the widest kernel.
-const BEFORE: usize = 5;
-/// Points along x that may be touched, as whole registers are written there; along y and z only those of the block are.
-const ROW: usize = 32;
-/// The most particles along a line: a block and the widest ghosts.
-const MOST: usize = BLOCK_SIDE + 2 * MAX_GHOSTS;
+/// Room for a line of particles: a block, the widest ghosts, and the end of the last vector.
+const LINE: usize = BLOCK_SIDE + 2 * MAX_GHOSTS + 16;
+/// The most points of a window: the kernel's, and as many as there are between the shortest and the longest way.
+const MOST_TAPS: usize = 2 * MAX_GHOSTS;
+/// The most points of a window that are summed at a time.
+const MOST_AT_ONCE: usize = 7;
+/// Particles that sixteen points next to each other may get their numbers from, by so many points.
+const SEEN: usize = BLOCK_SIDE + MOST_AT_ONCE + 1;
 
 /// Sets `output` to what the particles of a block and of its ghosts spread on the block.
 pub(super) fn collect<T: Real>(
@@ -21,208 +29,357 @@ pub(super) fn collect<T: Real>(
     time: f64,
     output: &mut [T],
 ) {
-    let components = output.len() / BLOCK_POINTS;
-    let mut sums = vec![T::ZERO; components * BLOCK_SIDE * BLOCK_SIDE * ROW];
-    let task = Spread {
+    output.fill(T::ZERO);
+    let task = Collect {
         carried,
         velocity,
         scale: T::from_f64(time / carried.spacing()),
-        components,
-        sums: &mut sums,
+        output,
     };
     match kernel {
-        RemeshKernel::M4Prime => dispatch(simd, SpreadM4(task)),
-        RemeshKernel::M6Prime => dispatch(simd, SpreadM6(task)),
-    }
-    for (line, values) in output.chunks_exact_mut(BLOCK_SIDE).enumerate() {
-        let (component, y, z) = (
-            line / (BLOCK_SIDE * BLOCK_SIDE),
-            line % BLOCK_SIDE,
-            line / BLOCK_SIDE % BLOCK_SIDE,
-        );
-        let row = (z * BLOCK_SIDE + y) * components + component;
-        values.copy_from_slice(&sums[row * ROW + BEFORE..][..BLOCK_SIDE]);
+        RemeshKernel::M4Prime => dispatch(simd, CollectM4(task)),
+        RemeshKernel::M6Prime => dispatch(simd, CollectM6(task)),
     }
 }
 
-struct Spread<'a, T> {
+struct Collect<'a, T> {
     carried: &'a Ghosted<T>,
     velocity: &'a Ghosted<T>,
     /// From velocity to displacement in spacings.
     scale: T,
-    components: usize,
-    /// z, y, component, x.
-    sums: &'a mut [T],
+    output: &'a mut [T],
 }
 
-struct SpreadM4<'a, T>(Spread<'a, T>);
-struct SpreadM6<'a, T>(Spread<'a, T>);
+struct CollectM4<'a, T>(Collect<'a, T>);
+struct CollectM6<'a, T>(Collect<'a, T>);
 
-impl<T: Real> Vectorized<T> for SpreadM4<'_, T> {
+impl<T: Real> Vectorized<T> for CollectM4<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
-        self.0.run::<2, 4, M4>();
+        self.0.run::<V, 2, 4, M4>();
     }
 }
 
-impl<T: Real> Vectorized<T> for SpreadM6<'_, T> {
+impl<T: Real> Vectorized<T> for CollectM6<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
-        self.0.run::<3, 8, M6>();
+        self.0.run::<V, 3, 6, M6>();
     }
 }
 
-/// The factors along an axis of a particle `fraction` of a spacing after a point, from `reach - 1` points before that
-/// one on; the rest is zero.
-trait Factors {
-    fn of<T: Real, const W: usize>(fraction: T) -> [T; W];
+/// The factors along an axis of particles `fraction` of a spacing after a point, from `reach - 1` points before that one on.
+trait Factors<const W: usize> {
+    fn of<V: Lanes>(fraction: V) -> [V; W];
 }
 
 struct M4;
 struct M6;
 
-impl Factors for M4 {
+impl M4 {
     #[inline(always)]
-    fn of<T: Real, const W: usize>(f: T) -> [T; W] {
-        let c = |value: f64| T::from_f64(value);
-        let (one, g) = (T::ONE, T::ONE - f);
-        let mut factors = [T::ZERO; W];
+    fn near<V: Lanes>(x: V) -> V {
+        number::<V>(1.0) - x * x * (number::<V>(2.5) - number::<V>(1.5) * x)
+    }
+}
+
+impl Factors<4> for M4 {
+    #[inline(always)]
+    fn of<V: Lanes>(f: V) -> [V; 4] {
+        let one = number::<V>(1.0);
+        let g = one - f;
         // Distances 1 + f, f, 1 - f, 2 - f.
-        factors[0] = c(0.5) * (one - f) * (one - f) * (-f);
-        factors[1] = one - f * f * (c(2.5) - c(1.5) * f);
-        factors[2] = one - g * g * (c(2.5) - c(1.5) * g);
-        factors[3] = c(0.5) * (one - g) * (one - g) * (-g);
-        factors
+        [
+            number::<V>(-0.5) * g * g * f,
+            Self::near(f),
+            Self::near(g),
+            number::<V>(-0.5) * f * f * g,
+        ]
     }
 }
 
 impl M6 {
     #[inline(always)]
-    fn near<T: Real>(x: T) -> T {
-        let c = |value: f64| T::from_f64(value);
-        (T::ONE - x) * ((((c(25.0) * x - c(38.0)) * x - c(3.0)) * x + c(12.0)) * x + c(12.0)) * c(1.0 / 12.0)
+    fn near<V: Lanes>(x: V) -> V {
+        let inner = number::<V>(25.0).mul_add(x, number(-38.0)).mul_add(x, number(-3.0));
+        let inner = inner.mul_add(x, number(12.0)).mul_add(x, number(12.0));
+        (number::<V>(1.0) - x) * inner * number(1.0 / 12.0)
     }
     #[inline(always)]
-    fn middle<T: Real>(x: T) -> T {
-        let c = |value: f64| T::from_f64(value);
-        (x - T::ONE) * (x - c(2.0)) * (((c(25.0) * x - c(114.0)) * x + c(153.0)) * x - c(48.0)) * c(1.0 / 24.0)
+    fn middle<V: Lanes>(x: V) -> V {
+        let inner = number::<V>(25.0).mul_add(x, number(-114.0));
+        let inner = inner.mul_add(x, number(153.0)).mul_add(x, number(-48.0));
+        (x - number(1.0)) * (x - number(2.0)) * inner * number(1.0 / 24.0)
     }
     #[inline(always)]
-    fn far<T: Real>(x: T) -> T {
-        let c = |value: f64| T::from_f64(value);
-        let y = c(3.0) - x;
-        (x - c(2.0)) * y * y * y * (c(5.0) * x - c(8.0)) * c(1.0 / 24.0)
+    fn far<V: Lanes>(x: V) -> V {
+        let y = number::<V>(3.0) - x;
+        (x - number(2.0)) * y * y * y * number::<V>(5.0).mul_add(x, number(-8.0)) * number(1.0 / 24.0)
     }
 }
 
-impl Factors for M6 {
+impl Factors<6> for M6 {
     #[inline(always)]
-    fn of<T: Real, const W: usize>(f: T) -> [T; W] {
-        let (one, two) = (T::ONE, T::from_f64(2.0));
-        let mut factors = [T::ZERO; W];
-        factors[0] = Self::far(two + f);
-        factors[1] = Self::middle(one + f);
-        factors[2] = Self::near(f);
-        factors[3] = Self::near(one - f);
-        factors[4] = Self::middle(two - f);
-        factors[5] = Self::far(two + one - f);
-        factors
+    fn of<V: Lanes>(f: V) -> [V; 6] {
+        let (one, two, three) = (number::<V>(1.0), number::<V>(2.0), number::<V>(3.0));
+        [
+            Self::far(two + f),
+            Self::middle(one + f),
+            Self::near(f),
+            Self::near(one - f),
+            Self::middle(two - f),
+            Self::far(three - f),
+        ]
     }
 }
 
-/// Where the particles of a line go along one axis.
-struct Places<T, const W: usize> {
-    /// The point at or before each.
-    base: [isize; MOST],
-    factors: [[T; W]; MOST],
+/// Where the particles of a line go along one axis: each to some of the same points, counted from the particle.
+struct Window<T> {
+    /// The first of the points.
+    first: isize,
+    /// How many there are.
+    taps: usize,
+    /// Of each particle, the point at or before which it ends.
+    floors: [T; LINE],
+    /// How far after it, in spacings.
+    fractions: [T; LINE],
+    /// Point by point the share of each particle.
+    factors: [[T; LINE]; MOST_TAPS],
 }
 
-impl<T: Real, const W: usize> Places<T, W> {
+impl<T: Real> Window<T> {
     fn new() -> Self {
         Self {
-            base: [0; MOST],
-            factors: [[T::ZERO; W]; MOST],
+            first: 0,
+            taps: 0,
+            floors: [T::ZERO; LINE],
+            fractions: [T::ZERO; LINE],
+            factors: [[T::ZERO; LINE]; MOST_TAPS],
         }
     }
 
-    /// For displacements of `scale` times `velocity`, from `start(particle)`.
+    /// Finds the points, for displacements of `scale` times `velocity` and a kernel of `W` points.
     #[inline(always)]
-    fn set<F: Factors>(&mut self, scale: T, velocity: &[T], start: impl Fn(usize) -> isize) {
-        let count = velocity.len().min(MOST);
-        let mut fractions = [T::ZERO; MOST];
-        for x in 0..count {
-            let shift = (scale * velocity[x]).to_f64();
-            let whole = shift.floor();
-            self.base[x] = start(x) + whole as isize;
-            fractions[x] = T::from_f64(shift - whole);
+    fn place<V: Lanes<Elem = T>, const R: usize, const W: usize>(&mut self, scale: T, velocity: &[T]) {
+        let (scale, zero, one) = (V::splat(scale), V::zero(), number::<V>(1.0));
+        // Adding and taking away a number this large rounds to a whole number.
+        let large = number::<V>(1.5 / T::EPSILON);
+        let mut same = true;
+        let mut x = 0;
+        while x < velocity.len() {
+            let shift = scale * V::from_slice_partial(&velocity[x..], velocity.len() - x, velocity[0]);
+            let nearest = (shift + large) - large;
+            let floor = nearest - shift.select_less(nearest, one, zero);
+            floor.write_partial(&mut self.floors[x..], V::LANES);
+            (shift - floor).write_partial(&mut self.fractions[x..], V::LANES);
+            let first = V::splat(self.floors[0]);
+            same &= !floor.any_less(first) && !first.any_less(floor);
+            x += V::LANES;
         }
-        for x in 0..count {
-            self.factors[x] = F::of::<T, W>(fractions[x]);
+        let (mut least, mut most) = (self.floors[0], self.floors[0]);
+        if !same {
+            for floor in &self.floors[..velocity.len()] {
+                least = if *floor < least { *floor } else { least };
+                most = if *floor > most { *floor } else { most };
+            }
+        }
+        self.first = least.to_f64() as isize - (R as isize - 1);
+        self.taps = (W + (most - least).to_f64() as usize).min(MOST_TAPS);
+    }
+
+    /// Finds the shares of `count` particles.
+    #[inline(always)]
+    fn weigh<V: Lanes<Elem = T>, const R: usize, const W: usize, F: Factors<W>>(&mut self, count: usize) {
+        let (zero, one, half) = (V::zero(), number::<V>(1.0), number::<V>(0.5));
+        let least = self.first + (R as isize - 1);
+        let mut x = 0;
+        while x < count {
+            let factors = F::of(V::from_slice(&self.fractions[x..]));
+            if self.taps == W {
+                for i in 0..W {
+                    factors[i].write_partial(&mut self.factors[i][x..], V::LANES);
+                }
+            } else {
+                for tap in 0..self.taps {
+                    zero.write_partial(&mut self.factors[tap][x..], V::LANES);
+                }
+                let floors = V::from_slice(&self.floors[x..]);
+                for later in 0..=self.taps - W {
+                    // One for the particles whose first point this is.
+                    let from = floors - number((least + later as isize) as f64);
+                    let here = (from * from).select_less(half, one, zero);
+                    for i in 0..W {
+                        let row = &mut self.factors[i + later][x..];
+                        here.mul_add(factors[i], V::from_slice(row))
+                            .write_partial(row, V::LANES);
+                    }
+                }
+            }
+            x += V::LANES;
         }
     }
+
+    /// Those of the points of a particle at `place` that are in the block, as a range of taps.
+    #[inline(always)]
+    fn within(&self, place: isize) -> std::ops::Range<usize> {
+        let first = place + self.first;
+        let clamp = |point: isize| (point - first).clamp(0, self.taps as isize) as usize;
+        clamp(0)..clamp(BLOCK_SIDE as isize)
+    }
+}
+
+/// What a line of particles spreads on lines of the block.
+struct Spread<'a, T> {
+    /// Where the block's first point is in the line of particles.
+    width: usize,
+    along: &'a Window<T>,
+    /// The shares of the particles along y and z, and for each pair where its line of points begins in a component.
+    across: &'a [[&'a [T; LINE]; 2]],
+    lines: &'a [usize],
 }
 
 impl<T: Real> Spread<'_, T> {
-    /// Line by line of particles; `W` is the length of a written row, at least twice the reach `R`.
+    /// Adds what `C` components with these strengths spread by `N` points of the window from `tap` on.
     #[inline(always)]
-    fn run<const R: usize, const W: usize, F: Factors>(self) {
-        let (side, width) = (self.carried.side(), self.carried.width() as isize);
-        let mut places = [Places::<T, W>::new(), Places::new(), Places::new()];
+    fn add<V: Lanes<Elem = T>, const C: usize, const N: usize>(
+        &self,
+        tap: usize,
+        strengths: &[[T; LINE]],
+        products: &mut [[T; SEEN]],
+        output: &mut [T],
+    ) {
+        // The point x gets the number of particle x + first + N - 1 - i by point `tap + i`.
+        let first = (self.width as isize - self.along.first) as usize + 1 - tap - N;
+        for (product, [y, z]) in products.iter_mut().zip(self.across) {
+            let (y, z) = (seen(y, first), seen(z, first));
+            for x in 0..SEEN {
+                product[x] = y[x] * z[x];
+            }
+        }
+        let mut x = 0;
+        while x < BLOCK_SIDE {
+            let mut spread = [[V::zero(); N]; C];
+            for c in 0..C {
+                for i in 0..N {
+                    let at = first + x + N - 1 - i;
+                    spread[c][i] =
+                        V::from_slice(&self.along.factors[tap + i][at..]) * V::from_slice(&strengths[c][at..]);
+                }
+            }
+            for (product, line) in products.iter().zip(self.lines) {
+                let product = &product[x..x + V::LANES + N - 1];
+                let mut sums = [V::zero(); C];
+                for c in 0..C {
+                    sums[c] = V::from_slice(&output[c * BLOCK_POINTS + line + x..]);
+                }
+                for i in 0..N {
+                    let product = V::from_slice(&product[N - 1 - i..]);
+                    for c in 0..C {
+                        sums[c] = product.mul_add(spread[c][i], sums[c]);
+                    }
+                }
+                for c in 0..C {
+                    sums[c].write_partial(&mut output[c * BLOCK_POINTS + line + x..], V::LANES);
+                }
+            }
+            x += V::LANES;
+        }
+    }
+
+    /// Adds what `C` components with these strengths spread by the whole window.
+    #[inline(always)]
+    fn add_all<V: Lanes<Elem = T>, const C: usize>(
+        &self,
+        strengths: &[[T; LINE]],
+        products: &mut [[T; SEEN]],
+        output: &mut [T],
+    ) {
+        let mut tap = 0;
+        while tap < self.along.taps {
+            tap += match self.along.taps - tap {
+                MOST_AT_ONCE => {
+                    self.add::<V, C, MOST_AT_ONCE>(tap, strengths, products, output);
+                    MOST_AT_ONCE
+                }
+                6.. => {
+                    self.add::<V, C, 6>(tap, strengths, products, output);
+                    6
+                }
+                4.. => {
+                    self.add::<V, C, 4>(tap, strengths, products, output);
+                    4
+                }
+                _ => {
+                    self.add::<V, C, 1>(tap, strengths, products, output);
+                    1
+                }
+            };
+        }
+    }
+}
+
+/// Numbers of a line from `first` on.
+#[inline(always)]
+fn seen<T>(line: &[T; LINE], first: usize) -> &[T; SEEN] {
+    &line[first..first + SEEN].as_chunks::<SEEN>().0[0]
+}
+
+impl<T: Real> Collect<'_, T> {
+    /// Line by line of particles, for a kernel of `W` points, `R` of them after a particle.
+    #[inline(always)]
+    fn run<V: Lanes<Elem = T>, const R: usize, const W: usize, F: Factors<W>>(self) {
+        let (side, width) = (self.carried.side(), self.carried.width());
+        let components = self.output.len() / BLOCK_POINTS;
+        let mut windows = [Window::new(), Window::new(), Window::new()];
+        let mut strengths = [[T::ZERO; LINE]; 3];
+        let mut products = [[T::ZERO; SEEN]; MOST_TAPS * MOST_TAPS];
+        let mut lines = [0; MOST_TAPS * MOST_TAPS];
         for row in 0..side * side {
             let line = row * side..(row + 1) * side;
-            let mut strengths = [&[][..]; 3];
             let mut any = false;
-            for c in 0..self.components {
-                strengths[c] = &self.carried.values(c)[line.clone()];
-                any |= strengths[c].iter().any(|strength| *strength != T::ZERO);
+            for c in 0..components {
+                let carried = &self.carried.values(c)[line.clone()];
+                any |= carried.iter().any(|strength| *strength != T::ZERO);
+                strengths[c][..side].copy_from_slice(carried);
             }
             if !any {
                 continue;
             }
-            let (y, z) = ((row % side) as isize - width, (row / side) as isize - width);
-            places[0].set::<F>(self.scale, &self.velocity.values(0)[line.clone()], |x| {
-                x as isize - width
-            });
-            places[1].set::<F>(self.scale, &self.velocity.values(1)[line.clone()], |_| y);
-            places[2].set::<F>(self.scale, &self.velocity.values(2)[line.clone()], |_| z);
-            for x in 0..side {
-                // The points base - R + 1 ..= base + R, and those of them that are in the block.
-                let before = R as isize - 1;
-                let first = [
-                    places[0].base[x] - before,
-                    places[1].base[x] - before,
-                    places[2].base[x] - before,
-                ];
-                let within = |axis: usize| {
-                    let from = (-first[axis]).clamp(0, 2 * R as isize) as usize;
-                    let to = (BLOCK_SIDE as isize - first[axis]).clamp(0, 2 * R as isize) as usize;
-                    from..to
-                };
-                if within(0).is_empty() {
-                    continue;
+            let place = [row % side, row / side].map(|at| at as isize - width as isize);
+            for axis in [1, 2, 0] {
+                windows[axis].place::<V, R, W>(self.scale, &self.velocity.values(axis)[line.clone()]);
+            }
+            let within = [windows[1].within(place[0]), windows[2].within(place[1])];
+            if within.iter().any(|range| range.is_empty()) {
+                continue;
+            }
+            for window in &mut windows {
+                window.weigh::<V, R, W, F>(side);
+            }
+            let [along, wy, wz] = &windows;
+            let mut across = [[&wy.factors[0]; 2]; MOST_TAPS * MOST_TAPS];
+            let mut count = 0;
+            for k in within[1].clone() {
+                for j in within[0].clone() {
+                    across[count] = [&wy.factors[j], &wz.factors[k]];
+                    let point = [place[0] + wy.first + j as isize, place[1] + wz.first + k as isize];
+                    lines[count] = (point[1] as usize * BLOCK_SIDE + point[0] as usize) * BLOCK_SIDE;
+                    count += 1;
                 }
-                let start = (first[0] + BEFORE as isize) as usize;
-                let along = &places[0].factors[x];
-                let mut strength = [T::ZERO; 3];
-                for c in 0..self.components {
-                    strength[c] = strengths[c][x];
-                }
-                for k in within(2) {
-                    let z = (first[2] + k as isize) as usize;
-                    for j in within(1) {
-                        let y = (first[1] + j as isize) as usize;
-                        let weight = places[2].factors[x][k] * places[1].factors[x][j];
-                        for c in 0..self.components {
-                            let part = weight * strength[c];
-                            let at = ((z * BLOCK_SIDE + y) * self.components + c) * ROW + start;
-                            let target = &mut self.sums[at..at + W];
-                            for i in 0..W {
-                                target[i] += part * along[i];
-                            }
-                        }
-                    }
+            }
+            let spread = Spread {
+                width,
+                along,
+                across: &across[..count],
+                lines: &lines[..count],
+            };
+            let products = &mut products[..count];
+            if components == 3 {
+                spread.add_all::<V, 3>(&strengths, products, self.output);
+            } else {
+                for c in 0..components {
+                    spread.add_all::<V, 1>(&strengths[c..], products, &mut self.output[c * BLOCK_POINTS..]);
                 }
             }
         }

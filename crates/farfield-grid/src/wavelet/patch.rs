@@ -30,8 +30,8 @@ impl<T: Real> Patch<T> {
     /// Where a point of the level is in `values`.
     #[inline(always)]
     pub fn index(&self, point: [i64; 3]) -> usize {
-        let [x, y, z] = [0, 1, 2].map(|axis| (point[axis] - self.low[axis]) as usize);
-        (z * self.size[1] + y) * self.size[0] + x
+        let from_low = |axis: usize| (point[axis] - self.low[axis]) as usize;
+        (from_low(2) * self.size[1] + from_low(1)) * self.size[0] + from_low(0)
     }
 
     /// Replaces all lines along `axis` by what `rows` makes of them; the new lines start at `low`.

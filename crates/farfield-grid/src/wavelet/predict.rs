@@ -2,7 +2,7 @@
 
 use super::patch::Patch;
 use super::{PREDICTION_REACH, Wavelet};
-use farfield::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
+use farfield::simd::{Lanes, MAX_LANES, Real, SimdLevel, Vectorized, dispatch};
 
 /// Coarse points that a fine one looks at: the one below it and so many to each side.
 const TAPS: usize = 2 * PREDICTION_REACH + 1;
@@ -48,109 +48,96 @@ impl<T: Real> Vectorized<T> for Predict<'_, T> {
             ((at >> 1) - PREDICTION_REACH as i64 - extents[axis].0) as usize
         };
         let parity = |axis: usize, k: usize| ((low[axis] + k as i64) & 1) as usize;
-        let planes = size[2] * count[1] * count[0];
+        // Lines on the way have room for whole vectors.
+        let stride = count[0].next_multiple_of(MAX_LANES);
+        let planes = size[2] * count[1] * stride;
         self.between.clear();
-        self.between.resize(planes + size[2] * size[1] * count[0], T::ZERO);
+        self.between
+            .resize(planes + size[2] * size[1] * stride + MAX_LANES, T::ZERO);
         let (along_z, along_y) = self.between.split_at_mut(planes);
+        let weights = [vectors::<V>(&self.weights[0]), vectors::<V>(&self.weights[1])];
         for z in 0..size[2] {
             for y in 0..count[1] {
                 let at = coarse.index([extents[0].0, extents[1].0 + y as i64, extents[2].0 + first(2, z) as i64]);
-                let target = &mut along_z[(z * count[1] + y) * count[0]..][..count[0]];
-                let weights = &self.weights[parity(2, z)];
-                combine(weights, &coarse.values[at..], coarse.size[0] * coarse.size[1], target);
+                let target = &mut along_z[(z * count[1] + y) * stride..][..stride];
+                let plane = coarse.size[0] * coarse.size[1];
+                combine(&weights[parity(2, z)], &coarse.values[at..], plane, count[0], target);
             }
         }
         for z in 0..size[2] {
             for y in 0..size[1] {
-                let at = (z * count[1] + first(1, y)) * count[0];
-                let target = &mut along_y[(z * size[1] + y) * count[0]..][..count[0]];
-                combine(&self.weights[parity(1, y)], &along_z[at..], count[0], target);
+                let at = (z * count[1] + first(1, y)) * stride;
+                let target = &mut along_y[(z * size[1] + y) * stride..][..stride];
+                combine(&weights[parity(1, y)], &along_z[at..], stride, count[0], target);
             }
         }
         for z in 0..size[2] {
             for y in 0..size[1] {
                 let at = self.fine.index([low[0], low[1] + y as i64, low[2] + z as i64]);
-                let line = &along_y[(z * size[1] + y) * count[0]..][..count[0]];
+                let line = &along_y[(z * size[1] + y) * stride..];
                 let target = &mut self.fine.values[at..at + size[0]];
-                refine_line(&self.weights, line, parity(0, 0), target);
+                refine_line(&weights, line, parity(0, 0), target);
             }
         }
     }
 }
 
-/// `target[x]` is the sum of `weights[k] * lines[k * stride + x]`.
 #[inline(always)]
-fn combine<T: Real>(weights: &[T; TAPS], lines: &[T], stride: usize, target: &mut [T]) {
-    let count = target.len();
-    let mut sources = [lines; TAPS];
+fn vectors<V: Lanes>(weights: &[V::Elem; TAPS]) -> [V; TAPS] {
+    let mut all = [V::zero(); TAPS];
     for k in 0..TAPS {
-        sources[k] = &lines[k * stride..][..count];
+        all[k] = V::splat(weights[k]);
     }
-    // In pieces of fixed length, which become vectors: lines are seldom longer than a dozen.
-    let mut at = 0;
-    while at + 8 <= count {
-        combine_piece::<T, 8>(weights, sources, at, target);
-        at += 8;
-    }
-    if at + 4 <= count {
-        combine_piece::<T, 4>(weights, sources, at, target);
-        at += 4;
-    }
-    while at < count {
-        combine_piece::<T, 1>(weights, sources, at, target);
-        at += 1;
-    }
+    all
 }
 
+/// `target[x]` is the sum of `weights[k] * lines[k * stride + x]`, for `count` numbers; whole vectors of it are written.
 #[inline(always)]
-fn combine_piece<T: Real, const N: usize>(weights: &[T; TAPS], sources: [&[T]; TAPS], at: usize, target: &mut [T]) {
-    let mut sum = [T::ZERO; N];
-    for k in 0..TAPS {
-        let source = &sources[k][at..at + N];
-        for x in 0..N {
-            sum[x] += weights[k] * source[x];
+fn combine<V: Lanes>(weights: &[V; TAPS], lines: &[V::Elem], stride: usize, count: usize, target: &mut [V::Elem]) {
+    let mut x = 0;
+    while x < count {
+        let last = (TAPS - 1) * stride + x;
+        let whole = last + V::LANES <= lines.len();
+        let mut sum = V::zero();
+        for k in 0..TAPS {
+            let line = &lines[k * stride + x..];
+            // Only the last line may end before its last vector does.
+            let values = match whole {
+                true => V::from_slice(line),
+                false => V::from_slice_partial(line, line.len().min(V::LANES), V::Elem::ZERO),
+            };
+            sum = weights[k].mul_add(values, sum);
         }
+        sum.write_partial(&mut target[x..], V::LANES);
+        x += V::LANES;
     }
-    target[at..at + N].copy_from_slice(&sum);
 }
 
 /// Sets a fine line from a coarse one, of which the first fine point sees the first [`TAPS`]; `odd` is its parity.
 #[inline(always)]
-fn refine_line<T: Real>(weights: &[[T; TAPS]; 2], line: &[T], odd: usize, target: &mut [T]) {
-    let point = |parity: usize, at: usize| {
-        let (weights, line) = (&weights[parity], &line[at..at + TAPS]);
-        let mut sum = T::ZERO;
+fn refine_line<V: Lanes>(weights: &[[V; TAPS]; 2], line: &[V::Elem], odd: usize, target: &mut [V::Elem]) {
+    let zero = V::Elem::ZERO;
+    let mut done = 0;
+    while done < target.len() {
+        // Pairs of fine points, even and odd ones apart.
+        let first = (odd + done) / 2;
+        let (mut even, mut uneven) = (V::zero(), V::zero());
         for k in 0..TAPS {
-            sum += weights[k] * line[k];
+            let values = V::from_slice(&line[first + k..]);
+            even = weights[0][k].mul_add(values, even);
+            uneven = weights[1][k].mul_add(values, uneven);
         }
-        sum
-    };
-    let (mut at, mut x) = (0, 0);
-    if odd == 1 && !target.is_empty() {
-        target[0] = point(1, 0);
-        (at, x) = (1, 1);
-    }
-    while x + 16 <= target.len() {
-        let line = &line[at..at + 8 + TAPS - 1];
-        let (mut even, mut odd) = ([T::ZERO; 8], [T::ZERO; 8]);
-        for k in 0..TAPS {
-            for i in 0..8 {
-                even[i] += weights[0][k] * line[i + k];
-                odd[i] += weights[1][k] * line[i + k];
-            }
+        let (mut apart, mut pairs) = ([[zero; MAX_LANES]; 2], [zero; 2 * MAX_LANES]);
+        even.write_partial(&mut apart[0], V::LANES);
+        uneven.write_partial(&mut apart[1], V::LANES);
+        for x in 0..V::LANES {
+            (pairs[2 * x], pairs[2 * x + 1]) = (apart[0][x], apart[1][x]);
         }
-        let target = &mut target[x..x + 16];
-        for i in 0..8 {
-            (target[2 * i], target[2 * i + 1]) = (even[i], odd[i]);
-        }
-        (at, x) = (at + 8, x + 16);
-    }
-    while x < target.len() {
-        target[x] = point(0, at);
-        if x + 1 < target.len() {
-            target[x + 1] = point(1, at);
-        }
-        (at, x) = (at + 1, x + 2);
+        let skipped = (odd + done) % 2;
+        let target = &mut target[done..];
+        let count = target.len().min(2 * V::LANES - skipped);
+        target[..count].copy_from_slice(&pairs[skipped..skipped + count]);
+        done += count;
     }
 }
 
