@@ -115,7 +115,7 @@ pub const ALL: [Entry; 13] = [
     },
     Entry {
         name: "sphere-drag",
-        about: "drag of a sphere at Reynolds number 550 against a reference, at three resolutions",
+        about: "drag, friction and wake of a sphere at Reynolds number 550 against a reference, at three resolutions",
         run: Run::On(sphere_drag::run),
     },
 ];

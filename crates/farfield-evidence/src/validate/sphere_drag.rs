@@ -1,4 +1,5 @@
-//! The drag of a sphere that starts at once, Reynolds number 550, against a reference, at three resolutions.
+//! A sphere that starts at once, Reynolds number 550, against a reference, at three resolutions: drag three ways, friction, and the
+//! wake.
 
 use super::{Claim, Validation};
 use farfield::Device;
@@ -7,48 +8,83 @@ use farfield_plot::{Axis, ChartGrid, Color, Figure, LineChart, LineStyle, Marker
 use farfield_sim::Error;
 use farfield_sim::case::{self, BuiltIn, Case, Override};
 use farfield_sim::flow::FlowModel;
-use farfield_sim::reference::sphere_drag::{CURVE, at};
+use farfield_sim::reference::sphere_drag::{Row, TABLE, at};
 
-/// Points across the diameter, what makes the built-in case have them, and from which T on its drag is to be how close.
+/// A run of the built-in case.
 struct Resolution {
+    /// Points across the diameter.
     points: u32,
+    /// What makes the built-in case have them.
     set: &'static str,
-    claim: Option<(f64, f64)>,
+    /// From which T on the drag is to be how close.
+    drag: Option<(f64, f64)>,
 }
 
 const EIGHTH: Resolution = Resolution {
     points: 16,
     set: "grid.level=0",
-    claim: None,
+    drag: None,
 };
 const QUARTER: Resolution = Resolution {
     points: 32,
     set: "grid.level=1",
-    claim: None,
+    drag: Some((1.0, 0.08)),
 };
 const DEFAULT: Resolution = Resolution {
     points: 64,
     set: "grid.level=2",
-    claim: Some((0.5, 0.08)),
+    drag: Some((0.2, 0.03)),
 };
 const FINE: Resolution = Resolution {
     points: 100,
     set: "size=fine",
-    claim: Some((0.3, 0.03)),
+    drag: Some((0.05, 0.03)),
 };
 
-/// Where the table has rows.
-const TIMES: [f64; 14] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0];
-/// Errors of all resolutions are compared from here on.
-const FROM: f64 = 0.5;
+/// Rows of the reference that are compared, in T.
+const FROM: f64 = 0.05;
+const TO: f64 = 5.0;
+/// Errors of different resolutions are compared from here on: earlier the layer on the wall is thinner than a coarse spacing.
+const ALL_RESOLVE_FROM: f64 = 0.5;
+/// The wake is compared from here on: before, it is no longer than a few spacings.
+const WAKE_FROM: f64 = 1.0;
+/// How far the angle may be off, in degrees, and wake and friction, as shares.
+const ANGLE: f64 = 3.0;
+const WAKE: f64 = 0.05;
+const FRICTION: f64 = 0.1;
 /// The most lift there may be over the drag.
 const LIFT: f64 = 1e-3;
 
-/// What is taken from each moment of a run, after T.
-const COLUMNS: [&str; 5] = ["drag_penalty", "drag_impulse", "lift_y", "wake_length", "separation"];
+/// What is taken from each moment of a run.
+const COLUMNS: [&str; 9] = [
+    "T",
+    "drag_penalty",
+    "drag_impulse",
+    "drag_control",
+    "drag_friction",
+    "separation",
+    "wake_length",
+    "lift_y",
+    "lift_z",
+];
 
-/// T and the values of [`COLUMNS`] at every step.
-type Course = Vec<(f64, [f64; 5])>;
+/// Forces by penalisation, from the impulse and from a control volume: their places in a [`Moment`] and names.
+const WAYS: [&str; 3] = ["penalisation", "impulse", "control volume"];
+
+/// A moment of a run.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    t: f64,
+    /// In the order of [`WAYS`].
+    drag: [f64; 3],
+    friction: f64,
+    separation: f64,
+    wake: f64,
+    lift: f64,
+}
+
+/// Every step.
+type Course = Vec<Moment>;
 
 pub fn run(device: Device) -> Result<Validation, Error> {
     let resolutions = match device {
@@ -59,14 +95,6 @@ pub fn run(device: Device) -> Result<Validation, Error> {
     for resolution in &resolutions {
         courses.push((resolution, simulate(&sphere(resolution.set)?, device)?));
     }
-    let rows = TIMES.iter().map(|t| {
-        let values = courses
-            .iter()
-            .flat_map(|(_, course)| [value_at(course, 0, *t), value_at(course, 1, *t)]);
-        let (_, finest) = &courses[courses.len() - 1];
-        let wake = [value_at(finest, 3, *t), value_at(finest, 4, *t)];
-        (t.to_string(), [at(*t)].into_iter().chain(values).chain(wake).collect())
-    });
     Ok(Validation {
         title: "Drag of a sphere, Reynolds number 550, against a reference".to_owned(),
         columns: vec![
@@ -74,23 +102,50 @@ pub fn run(device: Device) -> Result<Validation, Error> {
             "reference",
             "penalty_coarse",
             "impulse_coarse",
+            "control_coarse",
             "penalty_middle",
             "impulse_middle",
+            "control_middle",
             "penalty_finest",
             "impulse_finest",
-            "wake_length",
+            "control_finest",
+            "friction_reference",
+            "friction",
+            "separation_reference",
             "separation",
+            "wake_length_reference",
+            "wake_length",
         ],
-        rows: rows.collect(),
+        rows: rows_from(FROM).map(|known| table_row(known, &courses)).collect(),
         figure: Box::new(figure(&courses)),
         claims: claims(&courses),
     })
 }
 
+/// The rows of the reference that are compared.
+fn rows_from(from: f64) -> impl Iterator<Item = &'static Row> {
+    TABLE.iter().filter(move |row| row.t >= from && row.t <= TO)
+}
+
+fn table_row(known: &Row, courses: &[(&Resolution, Course)]) -> (String, Vec<f64>) {
+    let mut values = vec![known.drag];
+    values.extend(courses.iter().flat_map(|(_, course)| moment_at(course, known.t).drag));
+    if let Some((_, finest)) = courses.last() {
+        let found = moment_at(finest, known.t);
+        values.extend([known.friction, found.friction, known.separation, found.separation]);
+        values.extend([known.wake, found.wake]);
+    }
+    (known.t.to_string(), values)
+}
+
+/// The built-in case to the last T that is compared; T is twice its time.
 fn sphere(set: &str) -> Result<Case, Error> {
     let built_in = BuiltIn::ALL.iter().find(|case| case.name == "sphere");
     let text = built_in.map_or("", |case| case.text);
-    let set = [Override::parse(set)?];
+    let set = [
+        Override::parse(set)?,
+        Override::parse(&format!("time.end={}", 0.5 * TO))?,
+    ];
     Ok(case::read(text, "sphere", &set)?)
 }
 
@@ -98,8 +153,7 @@ fn simulate(case: &Case, device: Device) -> Result<Course, Error> {
     let mut model = FlowModel::new(case, MachineProfile::default())?;
     model.summation().device = device;
     let names = model.columns();
-    let place = |name: &str| names.iter().position(|found| found == name).unwrap_or(0);
-    let (at_t, places) = (place("T"), COLUMNS.map(place));
+    let places = COLUMNS.map(|name| names.iter().position(|found| found == name).unwrap_or(0));
     let (mut course, mut time, mut step) = (Vec::new(), 0.0, 0);
     while time < case.time.end {
         model.evaluate()?;
@@ -109,100 +163,192 @@ fn simulate(case: &Case, device: Device) -> Result<Course, Error> {
         model.advance(dt, step)?;
         model.evaluate()?;
         let row = model.measure(false)?;
-        course.push((row[at_t], places.map(|k| row[k])));
+        let [t, penalty, impulse, control, friction, separation, wake, lift_y, lift_z] = places.map(|k| row[k]);
+        course.push(Moment {
+            t,
+            drag: [penalty, impulse, control],
+            friction,
+            separation,
+            wake,
+            lift: lift_y.hypot(lift_z),
+        });
         time = if dt == left { case.time.end } else { time + dt };
     }
     Ok(course)
 }
 
-/// A value at some T, linear between steps.
-fn value_at(course: &Course, column: usize, t: f64) -> f64 {
-    let after = course.iter().position(|(known, _)| *known >= t - 1e-9);
-    match after {
-        None => f64::NAN,
-        Some(0) => course[0].1[column],
-        Some(k) => {
-            let ((t0, v0), (t1, v1)) = (&course[k - 1], &course[k]);
-            v0[column] + (v1[column] - v0[column]) * (t - t0) / (t1 - t0)
+/// A moment at some T, linear between steps; not a number after the last.
+fn moment_at(course: &Course, t: f64) -> Moment {
+    let after = course.iter().position(|moment| moment.t >= t - 1e-9);
+    let (before, after) = match after {
+        Some(k) => (&course[k.saturating_sub(1)], &course[k]),
+        None => {
+            return Moment {
+                t,
+                drag: [f64::NAN; 3],
+                friction: f64::NAN,
+                separation: f64::NAN,
+                wake: f64::NAN,
+                lift: f64::NAN,
+            };
         }
+    };
+    let share = match after.t > before.t {
+        true => (t - before.t) / (after.t - before.t),
+        false => 0.0,
+    };
+    let between = |of: fn(&Moment) -> f64| of(before) + share * (of(after) - of(before));
+    Moment {
+        t,
+        drag: std::array::from_fn(|k| before.drag[k] + share * (after.drag[k] - before.drag[k])),
+        friction: between(|m| m.friction),
+        separation: between(|m| m.separation),
+        wake: between(|m| m.wake),
+        lift: between(|m| m.lift),
     }
 }
 
-fn largest_error(course: &Course, column: usize, from: f64) -> f64 {
-    let errors = TIMES
-        .iter()
-        .filter(|t| **t >= from)
-        .map(|t| (value_at(course, column, *t) / at(*t) - 1.0).abs());
-    errors.fold(0.0, f64::max)
+/// The largest difference from the reference from some T on; not a number if one is not.
+fn largest(course: &Course, from: f64, difference: impl Fn(&Moment, &Row) -> f64) -> f64 {
+    let differences = rows_from(from).map(|known| difference(&moment_at(course, known.t), known).abs());
+    differences.fold(0.0, |most, now| if now > most || now.is_nan() { now } else { most })
 }
 
 fn claims(courses: &[(&Resolution, Course)]) -> Vec<Claim> {
     let mut claims = Vec::new();
-    for (column, what) in [(0, "penalisation"), (1, "impulse")] {
+    for (way, name) in WAYS.iter().enumerate() {
+        let error =
+            |course: &Course, from: f64| largest(course, from, |found, known| found.drag[way] / known.drag - 1.0);
         for (resolution, course) in courses {
-            if let Some((from, within)) = resolution.claim {
+            if let Some((from, within)) = resolution.drag {
                 let points = resolution.points;
                 claims.push(Claim::below(
-                    format!("drag from {what}, {points} points across, T from {from} to 3: largest relative error"),
-                    largest_error(course, column, from),
+                    format!("drag from {name}, {points} points across, T from {from} to {TO}: largest relative error"),
+                    error(course, from),
                     within,
                 ));
             }
         }
         let errors: Vec<f64> = courses
             .iter()
-            .map(|(_, course)| largest_error(course, column, FROM))
+            .map(|(_, course)| error(course, ALL_RESOLVE_FROM))
             .collect();
         claims.push(Claim {
-            text: format!("drag from {what}: errors fall with the resolution: {errors:.4?}"),
+            text: format!(
+                "drag from {name}, T from {ALL_RESOLVE_FROM} on: errors fall with the resolution: {errors:.4?}"
+            ),
             holds: errors.windows(2).all(|pair| pair[1] < pair[0]),
         });
     }
     if let Some((finest, course)) = courses.last() {
-        let lift = course
-            .iter()
-            .filter(|(t, _)| *t >= FROM)
-            .map(|(_, v)| (v[2] / v[1]).abs())
+        let mut below = |what: &str, from: f64, value: f64, limit: f64| {
+            let text = format!("{what}, {} points across, T from {from} on", finest.points);
+            claims.push(Claim::below(text, value, limit));
+        };
+        let friction = largest(course, ALL_RESOLVE_FROM, |found, known| {
+            found.friction / known.friction - 1.0
+        });
+        below("friction: largest relative error", ALL_RESOLVE_FROM, friction, FRICTION);
+        let angle = largest(course, WAKE_FROM, |found, known| found.separation - known.separation);
+        below("angle of separation: largest error in degrees", WAKE_FROM, angle, ANGLE);
+        let wake = largest(course, WAKE_FROM, |found, known| found.wake / known.wake - 1.0);
+        below("length of the wake: largest relative error", WAKE_FROM, wake, WAKE);
+        let later = course.iter().filter(|moment| moment.t >= FROM);
+        let lift = later
+            .map(|moment| (moment.lift / moment.drag[1]).abs())
             .fold(0.0, f64::max);
-        claims.push(Claim::below(
-            format!("lift over drag, {} points across", finest.points),
-            lift,
-            LIFT,
-        ));
+        below("lift over drag", FROM, lift, LIFT);
     }
     claims
 }
 
 fn figure(courses: &[(&Resolution, Course)]) -> ChartGrid {
-    let mut drag = LineChart::new("Drag coefficient from the impulse")
-        .x_axis(Axis::linear("T = U t / R"))
-        .y_axis(Axis::linear("coefficient").range(0.4, 1.6));
-    let mut error = LineChart::new("Relative error")
-        .x_axis(Axis::linear("T = U t / R"))
-        .y_axis(Axis::linear("error").range(-0.2, 0.2));
+    let chart = |title: &str, axis: Axis| LineChart::new(title).x_axis(Axis::linear("T = U t / R")).y_axis(axis);
+    let mut drag = chart(
+        "Drag coefficient from the impulse",
+        Axis::linear("coefficient").range(0.4, 1.6),
+    );
+    let mut error = chart("Relative error", Axis::linear("error").range(-0.2, 0.2));
+    let mut angle = chart("Angle of separation", Axis::linear("degrees").range(100.0, 160.0));
+    let mut wake = chart("Length of the wake", Axis::linear("diameters"));
     for (k, (resolution, course)) in courses.iter().enumerate() {
-        let later = || course.iter().filter(|(t, _)| *t >= 0.1 && *t <= 3.0);
-        let values: Vec<(f64, f64)> = later().map(|(t, v)| (*t, v[1])).collect();
-        let errors: Vec<(f64, f64)> = later().map(|(t, v)| (*t, v[1] / at(*t) - 1.0)).collect();
-        let series = |points_of: &[(f64, f64)]| {
+        let series = |from: f64, of: &dyn Fn(&Moment) -> f64| {
+            let moments = course.iter().filter(|moment| moment.t >= from);
+            let points: Vec<(f64, f64)> = moments.map(|moment| (moment.t, of(moment))).collect();
             Series::new(format!("D/h = {}", resolution.points))
-                .points(points_of)
+                .points(&points)
                 .style(LineStyle::Solid, Marker::None)
                 .color(Color::PALETTE[k])
         };
-        drag = drag.series(series(&values));
-        error = error.series(series(&errors));
+        drag = drag.series(series(0.1, &|m| m.drag[1]));
+        error = error.series(series(0.1, &|m| m.drag[1] / at(m.t) - 1.0));
+        angle = angle.series(series(0.7, &|m| m.separation));
+        wake = wake.series(series(0.7, &|m| m.wake));
     }
-    let known: Vec<(f64, f64)> = CURVE.iter().copied().filter(|(t, _)| (0.1..=3.0).contains(t)).collect();
-    drag = drag.series(
+    let reference = |points: &[(f64, f64)]| {
         Series::new("reference")
-            .points(&known)
+            .points(points)
             .style(LineStyle::Dashed, Marker::None)
-            .color(Color::INK),
-    );
+            .color(Color::INK)
+    };
+    let of = |from: f64, value: fn(&Row) -> f64| -> Vec<(f64, f64)> {
+        rows_from(from).map(|row| (row.t, value(row))).collect()
+    };
     ChartGrid::new("Sphere, impulsively started, Reynolds number 550")
         .columns(2)
-        .chart(drag)
+        .chart(drag.series(reference(&of(0.1, |row| row.drag))))
         .chart(error)
-        .size(1200, 500)
+        .chart(angle.series(reference(&of(0.7, |row| row.separation))))
+        .chart(wake.series(reference(&of(0.7, |row| row.wake))))
+        .size(1200, 900)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Moments as the reference has them, with a drag and a wake that are off.
+    fn course(drag: f64, wake: f64) -> Course {
+        let moment = |row: &Row| Moment {
+            t: row.t,
+            drag: [drag * row.drag; 3],
+            friction: row.friction,
+            separation: row.separation,
+            wake: wake * row.wake,
+            lift: 0.0,
+        };
+        TABLE.iter().map(moment).collect()
+    }
+
+    #[test]
+    fn claims_hold_where_errors_fall_and_are_small_and_nowhere_else() {
+        let [coarse, middle] = [course(1.05, 1.0), course(1.01, 1.0)];
+        let failing = |finest: Course| -> Vec<String> {
+            let courses = [(&QUARTER, coarse.clone()), (&DEFAULT, middle.clone()), (&FINE, finest)];
+            let all = claims(&courses).into_iter();
+            all.filter(|claim| !claim.holds).map(|claim| claim.text).collect()
+        };
+        assert_eq!(failing(course(1.001, 1.0)), Vec::<String>::new());
+        let worse = failing(course(1.04, 1.0));
+        assert!(worse.iter().all(|text| text.starts_with("drag from")), "{worse:?}");
+        assert_eq!(worse.len(), 6);
+        let longer = failing(course(1.001, 1.1));
+        assert!(
+            matches!(&longer[..], [only] if only.starts_with("length of the wake")),
+            "{longer:?}"
+        );
+        // A run that ended early shows nothing about later times.
+        let mut short = course(1.001, 1.0);
+        short.truncate(10);
+        assert!(failing(short).len() >= 9);
+    }
+
+    #[test]
+    fn moments_between_steps_are_interpolated() {
+        let course = course(1.0, 1.0);
+        let found = moment_at(&course, 1.3);
+        assert!((found.drag[0] - 0.5 * (0.59671 + 0.60107)).abs() < 1e-9);
+        assert!((found.wake - 0.5 * (0.0805 + 0.1072)).abs() < 1e-9);
+        assert!(moment_at(&course, 11.0).drag[0].is_nan());
+    }
 }

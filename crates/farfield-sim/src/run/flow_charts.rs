@@ -111,7 +111,7 @@ pub(super) fn known_drag(case: &Case, from: f64, end: f64) -> Vec<(&'static str,
     let reynolds = setup.speed * setup.length / setup.viscosity;
     let within = |points: Vec<(f64, f64)>| points.into_iter().filter(|p| p.0 >= from && p.0 <= end).collect();
     if (reynolds / sphere_drag::REYNOLDS - 1.0).abs() < 1e-3 {
-        return vec![("reference", within(sphere_drag::CURVE.to_vec()))];
+        return vec![("reference", within(sphere_drag::curve().collect()))];
     }
     let early = (1..=40)
         .map(|k| from + (end.min(0.5) - from) * f64::from(k) / 40.0)
