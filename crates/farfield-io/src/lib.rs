@@ -40,6 +40,7 @@ mod file_format;
 mod npy;
 mod npz;
 mod points;
+mod rows;
 mod strengths;
 mod table;
 pub mod units;
@@ -51,6 +52,7 @@ pub use atomic::{AtomicFile, remove_leftovers, write_bytes_atomically, write_tex
 pub use error::Error;
 pub use npy::NpyProblem;
 pub use points::{PointsFile, read_points, read_points_dim, read_targets, read_targets_dim};
+pub use rows::{Make, Rows};
 pub use strengths::read_strengths;
 pub use table::{Table, read_particles, read_table};
-pub use write::write_arrays;
+pub use write::{write_arrays, write_npz};

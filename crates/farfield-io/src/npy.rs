@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use crate::{Array, Error, Precision};
+use crate::{Array, Error, Precision, Rows};
 use dtype::Dtype;
 use header::Header;
 
@@ -257,41 +257,26 @@ fn shape_text(shape: &[u64]) -> String {
     }
 }
 
-/// Bytes that [`write`] will need for `array`.
-pub(crate) fn written_size(array: &Array, precision: Precision) -> u64 {
-    let element = match precision {
-        Precision::Single => 4,
-        Precision::Double => 8,
-    };
-    (preamble(array, precision).len() as u64).saturating_add(array.values.len() as u64 * element)
+/// Bytes that [`write`] will need.
+pub(crate) fn written_size(rows: &Rows<'_>, precision: Precision) -> u64 {
+    (preamble(rows, precision).len() as u64).saturating_add(rows.byte_count(precision) as u64)
 }
 
-/// Writes an array in npy format; a single column becomes one-dimensional.
-pub(crate) fn write(writer: &mut impl Write, array: &Array, precision: Precision) -> io::Result<()> {
-    writer.write_all(&preamble(array, precision))?;
-    let mut bytes = Vec::with_capacity(1 << 16);
-    for part in array.values.chunks(1 << 13) {
-        bytes.clear();
-        match precision {
-            Precision::Single => {
-                bytes.extend(part.iter().flat_map(|&value| (value as f32).to_le_bytes()));
-            }
-            Precision::Double => bytes.extend(part.iter().flat_map(|value| value.to_le_bytes())),
-        }
-        writer.write_all(&bytes)?;
-    }
-    Ok(())
+/// Writes rows in npy format; a single column becomes one-dimensional.
+pub(crate) fn write(writer: &mut impl Write, rows: &Rows<'_>, precision: Precision) -> io::Result<()> {
+    writer.write_all(&preamble(rows, precision))?;
+    rows.write(precision, writer)
 }
 
 /// Everything before the elements.
-fn preamble(array: &Array, precision: Precision) -> Vec<u8> {
+fn preamble(array: &Rows<'_>, precision: Precision) -> Vec<u8> {
     let descr = match precision {
         Precision::Single => "<f4",
         Precision::Double => "<f8",
     };
-    let shape = match array.columns {
-        1 => shape_text(&[array.rows as u64]),
-        _ => shape_text(&[array.rows as u64, array.columns as u64]),
+    let shape = match array.columns() {
+        1 => shape_text(&[array.rows() as u64]),
+        _ => shape_text(&[array.rows() as u64, array.columns() as u64]),
     };
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // Spaces and a final line break, so that the elements start at a multiple of 64 bytes.

@@ -10,7 +10,7 @@ use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
 use crate::npy::{self, Place, Stored};
-use crate::{Array, Error, NamedArray, Precision};
+use crate::{Array, Error, Precision, Rows};
 
 /// Deflate cannot shrink anything further than this.
 const MOST_DEFLATION: u64 = 1032;
@@ -120,20 +120,20 @@ fn broken(path: &Path, array: Option<&str>, cause: &ZipError) -> Error {
 }
 
 /// Writes the arrays uncompressed, so that every reader can map or stream them.
-pub(crate) fn write(file: &mut BufWriter<File>, arrays: &[NamedArray], precision: Precision) -> io::Result<()> {
+pub(crate) fn write(file: &mut BufWriter<File>, arrays: &[(&str, Rows<'_>)], precision: Precision) -> io::Result<()> {
     let mut out = Calm {
         file,
         at: 0,
         failure: None,
     };
     let mut zip = ZipWriter::new(&mut out);
-    for NamedArray { name, array } in arrays {
-        let size = npy::written_size(array, precision);
+    for (name, rows) in arrays {
+        let size = npy::written_size(rows, precision);
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .large_file(size >= u64::from(u32::MAX));
         zip.start_file(format!("{name}{EXTENSION}"), options)?;
-        npy::write(&mut zip, array, precision)?;
+        npy::write(&mut zip, rows, precision)?;
     }
     zip.finish()?;
     out.failure.map_or(Ok(()), Err)

@@ -3,7 +3,7 @@
 //! * [`write_vtp`]: points with scalars and vectors, one vertex for each point.
 //! * [`write_surface`]: triangles with scalars and vectors.
 //! * [`write_vti`]: fields on a regular grid.
-//! * [`write_vtu`]: fields on hexahedra or axis-parallel voxels.
+//! * [`write_vtu`]: fields on hexahedra or axis-parallel voxels; [`write_blocks`]: on cubic blocks of voxels, made while written.
 //! * [`write_pvd`] and [`PvdSeries`]: the list of a time series' files, which a viewer opens as
 //!   one data set.
 //! * [`read_vtp`], [`read_vtu`] and [`read_pvd`]: back from such files, and from those that others write.
@@ -45,7 +45,7 @@ mod xml;
 
 pub use attributes::Attributes;
 pub use encoding::{Compression, Encoding};
-pub use hexahedra::{CellShape, Hexahedra, write_vtu};
+pub use hexahedra::{CellBlocks, CellShape, Hexahedra, write_blocks, write_vtu};
 pub use point_set::{PointSet, write_vtp};
 pub use read::{Mesh, read_vtp, read_vtu};
 pub use regular_grid::{RegularGrid, write_vti};

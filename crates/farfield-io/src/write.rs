@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::atomic::write_atomically;
 use crate::column_names;
 use crate::file_format::FileFormat;
-use crate::{Array, Error, NamedArray, Precision, csv, npy, npz};
+use crate::{Array, Error, NamedArray, Precision, Rows, csv, npy, npz};
 
 /// Writes named arrays in the format of the file's extension.
 ///
@@ -33,7 +33,7 @@ pub fn write_arrays(path: impl AsRef<Path>, arrays: &[NamedArray], precision: Pr
     let path = path.as_ref();
     let format = FileFormat::of(path)?;
     check_arrays(path, arrays)?;
-    check_names(path, arrays)?;
+    check_names(path, &arrays.iter().map(|named| &*named.name).collect::<Vec<_>>())?;
     if format != FileFormat::Npz {
         check_rows(path, arrays)?;
     }
@@ -41,14 +41,36 @@ pub fn write_arrays(path: impl AsRef<Path>, arrays: &[NamedArray], precision: Pr
         check_column_names(path, arrays)?;
     }
     write_atomically(path, |file| match (format, arrays) {
-        (FileFormat::Npz, _) => npz::write(file, arrays, precision),
+        (FileFormat::Npz, _) => {
+            let named = arrays.iter().map(|named| (&*named.name, Rows::of(&named.array)));
+            npz::write(file, &named.collect::<Vec<_>>(), precision)
+        }
         (FileFormat::Csv, _) => csv::write(file, arrays, precision),
-        (FileFormat::Npy, [only]) => npy::write(file, &only.array, precision),
+        (FileFormat::Npy, [only]) => npy::write(file, &Rows::of(&only.array), precision),
         (FileFormat::Npy, _) => {
             let all: Vec<_> = arrays.iter().map(|named| &named.array).collect();
-            npy::write(file, &Array::side_by_side(&all), precision)
+            npy::write(file, &Rows::of(&Array::side_by_side(&all)), precision)
         }
     })
+}
+
+/// Writes named rows as an `.npz` file, completely or not at all; rows may be made while they are written. The other rules are those
+/// of [`write_arrays`].
+///
+/// # Errors
+///
+/// Before anything is written: [`Error::NothingToWrite`], [`Error::Shape`] for rows without columns, [`Error::BadName`].
+/// Afterwards [`Error::NoFolder`] and [`Error::Write`].
+pub fn write_npz(path: impl AsRef<Path>, arrays: &[(&str, Rows<'_>)], precision: Precision) -> Result<(), Error> {
+    let path = path.as_ref();
+    if arrays.is_empty() {
+        return Err(Error::NothingToWrite { path: path.to_owned() });
+    }
+    for (name, rows) in arrays {
+        check_columns(path, name, rows.rows(), rows.columns())?;
+    }
+    check_names(path, &arrays.iter().map(|(name, _)| *name).collect::<Vec<_>>())?;
+    write_atomically(path, |file| npz::write(file, arrays, precision))
 }
 
 fn check_arrays(path: &Path, arrays: &[NamedArray]) -> Result<(), Error> {
@@ -65,35 +87,40 @@ fn check_arrays(path: &Path, arrays: &[NamedArray]) -> Result<(), Error> {
                 values: array.values.len(),
             });
         }
-        if array.columns == 0 {
-            return Err(Error::Shape {
-                path: path.to_owned(),
-                array: Some(name.clone()),
-                shape: format!("({}, 0)", array.rows),
-                expected: "at least one column".to_owned(),
-                hint: "",
-            });
-        }
+        check_columns(path, name, array.rows, array.columns)?;
     }
     Ok(())
 }
 
-fn check_names(path: &Path, arrays: &[NamedArray]) -> Result<(), Error> {
-    for (index, NamedArray { name, .. }) in arrays.iter().enumerate() {
+fn check_columns(path: &Path, name: &str, rows: usize, columns: usize) -> Result<(), Error> {
+    match columns {
+        0 => Err(Error::Shape {
+            path: path.to_owned(),
+            array: Some(name.to_owned()),
+            shape: format!("({rows}, 0)"),
+            expected: "at least one column".to_owned(),
+            hint: "",
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn check_names(path: &Path, names: &[&str]) -> Result<(), Error> {
+    for (index, name) in names.iter().enumerate() {
         let reason = if !name.starts_with(|first: char| first.is_alphabetic() || first == '_') {
             "a name starts with a letter"
         } else if name.contains(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))) {
             "a name has only letters, digits and _ - ."
         } else if name.parse::<f64>().is_ok() {
             "it would read back as a number"
-        } else if arrays[..index].iter().any(|earlier| earlier.name == *name) {
+        } else if names[..index].contains(name) {
             "there are two of them"
         } else {
             continue;
         };
         return Err(Error::BadName {
             path: path.to_owned(),
-            name: name.clone(),
+            name: (*name).to_owned(),
             reason,
         });
     }

@@ -101,7 +101,7 @@ fn damaged_vtu_files() {
         cells: &[std::array::from_fn(|k| k)],
         cell_data: Attributes {
             scalars: vec![("level", &[3.0])],
-            vectors: Vec::new(),
+            ..Attributes::default()
         },
         ..Hexahedra::default()
     };

@@ -11,10 +11,10 @@ use std::process::Command;
 
 use farfield_io::Precision::{Double, Single};
 use farfield_io::vtk::{
-    Attributes, CellShape, Compression, Encoding, Hexahedra, PointSet, PvdSeries, RegularGrid, read_pvd, read_vtp,
-    read_vtu, write_pvd, write_vti, write_vtp, write_vtu,
+    Attributes, CellBlocks, CellShape, Compression, Encoding, Hexahedra, PointSet, PvdSeries, RegularGrid, read_pvd,
+    read_vtp, read_vtu, write_blocks, write_pvd, write_vti, write_vtp, write_vtu,
 };
-use farfield_io::{Error, Precision};
+use farfield_io::{Error, Precision, Rows};
 use proptest::prelude::*;
 
 /// What a VTK file says, element by element.
@@ -262,11 +262,11 @@ fn grid<'a>(points: &'a [f64], cells: &'a [[f64; 3]]) -> RegularGrid<'a> {
         points: [4, 3, 2],
         point_data: Attributes {
             scalars: vec![("potential", points)],
-            vectors: vec![],
+            ..Attributes::default()
         },
         cell_data: Attributes {
-            scalars: vec![],
             vectors: vec![("vorticity", cells)],
+            ..Attributes::default()
         },
     }
 }
@@ -312,10 +312,11 @@ fn boxes<'a>(shape: CellShape, cells: &'a [[usize; 8]], heights: &'a [f64]) -> H
         point_data: Attributes {
             scalars: vec![("height", heights)],
             vectors: vec![("place", &CORNERS)],
+            ..Attributes::default()
         },
         cell_data: Attributes {
             scalars: vec![("level", &[3.0, 4.0])],
-            vectors: vec![],
+            ..Attributes::default()
         },
     }
 }
@@ -556,4 +557,74 @@ fn pyvista_opens_every_kind() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     eprintln!("{said}");
+}
+
+#[test]
+fn blocks_of_cells_made_while_written_are_those_of_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let (made, stored) = (folder.path().join("made.vtu"), folder.path().join("stored.vtu"));
+    let blocks: Vec<([f64; 3], f64)> = (0..40)
+        .map(|k| ([f64::from(k), 0.5, -1.0], 1.0 / f64::from(k + 1)))
+        .collect();
+    let side = 5;
+    let value = |cell: usize, component: usize| (3 * cell + component) as f64;
+    let vectors = |cells: std::ops::Range<usize>, out: &mut Vec<f64>| {
+        out.extend(cells.flat_map(|cell| [0, 1, 2].map(|c| value(cell, c))));
+    };
+    let count = blocks.len() * side * side * side;
+    assert!(count > Rows::PIECE, "several pieces");
+    let lazy = CellBlocks {
+        side,
+        blocks: &blocks,
+        cell_data: Attributes {
+            made: vec![("field", Rows::made(count, 3, &vectors))],
+            ..Attributes::default()
+        },
+    };
+    let (mut points, mut cells) = (Vec::new(), Vec::new());
+    for (corner, h) in &blocks {
+        let first = points.len();
+        for (z, y, x) in triples(side + 1) {
+            let at = [x, y, z];
+            points.push([0, 1, 2].map(|a| corner[a] + at[a] as f64 * h));
+        }
+        for (z, y, x) in triples(side) {
+            let corner = |c: usize| (c / 4 + z) * (side + 1) * (side + 1) + (c / 2 % 2 + y) * (side + 1) + c % 2 + x;
+            cells.push([0, 1, 2, 3, 4, 5, 6, 7].map(|c| first + corner(c)));
+        }
+    }
+    let field: Vec<[f64; 3]> = (0..count).map(|cell| [0, 1, 2].map(|c| value(cell, c))).collect();
+    let eager = Hexahedra {
+        points: &points,
+        cells: &cells,
+        cell_data: Attributes {
+            vectors: vec![("field", &field)],
+            ..Attributes::default()
+        },
+        ..Hexahedra::default()
+    };
+    for encoding in encodings() {
+        write_blocks(&made, &lazy, encoding).unwrap();
+        write_vtu(&stored, &eager, encoding).unwrap();
+        assert!(
+            std::fs::read(&made).unwrap() == std::fs::read(&stored).unwrap(),
+            "{encoding:?}"
+        );
+    }
+    // Too few numbers are an error, not a damaged file.
+    let short = |_: std::ops::Range<usize>, out: &mut Vec<f64>| out.push(1.0);
+    let broken = CellBlocks {
+        cell_data: Attributes {
+            made: vec![("field", Rows::made(count, 3, &short))],
+            ..Attributes::default()
+        },
+        ..lazy.clone()
+    };
+    let other = folder.path().join("broken.vtu");
+    assert!(write_blocks(&other, &broken, Precision::Single).is_err());
+    assert!(!other.exists());
+}
+
+fn triples(count: usize) -> impl Iterator<Item = (usize, usize, usize)> {
+    (0..count * count * count).map(move |k| (k / count / count, k / count % count, k % count))
 }

@@ -223,7 +223,7 @@ mod tests {
             cells: &[std::array::from_fn(|k| k)],
             cell_data: Attributes {
                 scalars: vec![("level", &[3.0])],
-                vectors: Vec::new(),
+                ..Attributes::default()
             },
             ..Hexahedra::default()
         };

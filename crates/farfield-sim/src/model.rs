@@ -1,6 +1,7 @@
 //! What every simulated system can do, so that one loop runs them all.
 
 use crate::case::{Case, Time};
+use crate::checkpoint::StateView;
 use crate::error::Error;
 use crate::ranks::Ranks;
 use crate::sample::FlowAt;
@@ -9,6 +10,7 @@ use crate::vec3::Vec3;
 use farfield::memory::{Array, Memory};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A simulated system: its state, its rates of change, and what can be measured of it.
@@ -50,6 +52,11 @@ pub trait Model: Send {
     /// [`Error::Device`] if the state is on a device that fails.
     fn snapshot(&mut self, show: Show) -> Result<Snapshot, Error>;
 
+    /// The fields of a flow on a grid, for files; `None` where there is no grid.
+    fn grid_fields(&self) -> Option<&dyn GridFields> {
+        None
+    }
+
     /// The velocity of the flow at points, and its gradient where it is known; `None` for a model without such.
     ///
     /// # Errors
@@ -70,6 +77,14 @@ pub trait Model: Send {
     /// [`Error::Device`] if the state is on a device that fails.
     fn state(&mut self) -> Result<State, Error>;
 
+    /// The same where it lies, without a copy where there is a way; to be written before the next step.
+    ///
+    /// # Errors
+    /// As [`state`](Self::state).
+    fn state_view(&mut self) -> Result<StateView<'_>, Error> {
+        self.state().map(StateView::from)
+    }
+
     /// Remembers the present state as the last sound one, where it is.
     ///
     /// # Errors
@@ -81,6 +96,14 @@ pub trait Model: Send {
     /// # Errors
     /// [`Error::Device`] if it is on a device that fails.
     fn kept(&mut self) -> Result<Option<State>, Error>;
+
+    /// The same where it lies, without a copy where there is a way.
+    ///
+    /// # Errors
+    /// As [`kept`](Self::kept).
+    fn kept_view(&mut self) -> Result<Option<StateView<'_>>, Error> {
+        Ok(self.kept()?.map(StateView::from))
+    }
 
     /// Goes back to a state, in the memory it is in.
     ///
@@ -374,23 +397,38 @@ pub struct Slice {
     pub outlines: Vec<([f64; 2], [f64; 2])>,
 }
 
-/// The fields of a flow on blocks of 16^3 cells, block by block, x fastest.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Blocks {
-    /// The lower corner of each block.
-    pub corners: Vec<Vec3>,
-    /// The side of its cells.
-    pub spacings: Vec<f64>,
-    /// Of each cell.
-    pub vorticity: Vec<Vec3>,
-    /// Of each cell.
-    pub velocity: Vec<Vec3>,
-    /// The size of the vorticity.
-    pub magnitude: Vec<f64>,
+/// The fields of a flow where they lie, for files that are written piece by piece.
+pub trait GridFields {
+    /// Cells along a side of a block.
+    fn side(&self) -> usize;
+
+    /// The lower corner of each block and the side of its cells.
+    fn blocks(&self) -> Vec<(Vec3, f64)>;
+
+    /// Appends a field at a range of the cells of all blocks: block by block, x fastest, then y, then z.
+    fn at_cells(&self, field: FlowField, cells: Range<usize>, out: &mut Vec<f64>);
+
+    /// The finest level that has few enough points for a file.
+    fn cut(&self) -> Cut;
+
+    /// A field at [`Cut::SLAB`] layers of points of that level, from layer `slab` times as many on: x fastest, then y, then z.
+    ///
+    /// # Errors
+    /// [`Error::Grid`] for a slab that is not there.
+    fn slab(&self, field: FlowField, slab: usize) -> Result<Vec<Vec3>, Error>;
 }
 
-/// The fields of a flow on all points of one level, x fastest, then y, then z.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// A field of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlowField {
+    /// The vorticity.
+    Vorticity,
+    /// The velocity.
+    Velocity,
+}
+
+/// All points of one level.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cut {
     /// The first point.
     pub origin: Vec3,
@@ -398,14 +436,13 @@ pub struct Cut {
     pub spacing: f64,
     /// Points along x, y and z.
     pub size: [usize; 3],
-    /// Of each point.
-    pub vorticity: Vec<Vec3>,
-    /// Of each point.
-    pub velocity: Vec<Vec3>,
-    /// The value of `q` that shows vortices.
+    /// The value of the Q criterion, $-\frac12\partial_iu_j\partial_ju_i$, that shows vortices.
     pub q_level: f64,
-    /// $-\frac12\partial_iu_j\partial_ju_i$: positive where the flow turns more than it strains.
-    pub q: Vec<f64>,
+}
+
+impl Cut {
+    /// Layers of points in a slab.
+    pub const SLAB: usize = 16;
 }
 
 /// The size of a flow's vorticity on all points of one level, and where bodies are.
@@ -428,10 +465,6 @@ pub struct Snapshot {
     pub clouds: Vec<Cloud>,
     /// Planes through a flow.
     pub slices: Vec<Slice>,
-    /// All of a flow.
-    pub blocks: Option<Blocks>,
-    /// All of a flow on one level.
-    pub cut: Option<Cut>,
     /// For a picture of all of a flow.
     pub glow: Option<Glow>,
 }

@@ -232,6 +232,7 @@ impl Sampled {
             point_data: Attributes {
                 scalars: self.scalars.iter().map(|(name, values)| (*name, &values[..])).collect(),
                 vectors: self.vectors.iter().map(|(name, values)| (*name, &values[..])).collect(),
+                ..Attributes::default()
             },
             cell_data: Attributes::default(),
         };

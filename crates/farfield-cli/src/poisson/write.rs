@@ -67,7 +67,7 @@ fn write_blocks<T: Real>(path: &Path, grid: &Grid<T>) -> Result<(), Failure> {
         cells: &cells,
         cell_data: Attributes {
             scalars: vec![("level", &levels), ("largest_omega", &largest)],
-            vectors: Vec::new(),
+            ..Attributes::default()
         },
         ..Hexahedra::default()
     };
@@ -129,6 +129,7 @@ impl<'a> Fields<'a> {
             point_data: Attributes {
                 scalars: self.scalars.iter().map(|(name, values)| (*name, &values[..])).collect(),
                 vectors: self.vectors.iter().map(|(name, values)| (*name, &values[..])).collect(),
+                ..Attributes::default()
             },
             cell_data: Attributes::default(),
         };

@@ -1,6 +1,6 @@
 //! Numbers from functions and from uniform data; checks.
 
-use super::{Grid, Region};
+use super::{Channel, Grid, Region};
 use crate::error::Error;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE, BlockId};
 use farfield::simd::Real;
@@ -139,7 +139,45 @@ impl<T: Real> Grid<T> {
     /// # Errors
     /// [`Error::UnknownChannel`], [`Error::Level`] for a level more than four below the finest.
     pub fn uniform(&self, channel: &str, component: usize, level: u8) -> Result<Vec<T>, Error> {
+        let size = self.points_of_level(level);
+        let points = size[0] * size[1] * BLOCK_SIDE;
+        self.check_level(level)?;
         let channel = self.channel(channel)?;
+        let mut data = vec![T::ZERO; size.iter().product()];
+        // Slabs of one block's height, so that none needs all of the memory twice.
+        data.par_chunks_mut(points)
+            .enumerate()
+            .for_each(|(slab, values)| values.copy_from_slice(&self.slab(channel, component, level, slab)));
+        Ok(data)
+    }
+
+    /// A part of [`uniform`](Self::uniform): 16 layers of points, from layer `16 * slab` on.
+    ///
+    /// # Errors
+    /// As [`uniform`](Self::uniform), and [`Error::Level`] for a slab beyond the box.
+    pub fn uniform_slab(&self, channel: &str, component: usize, level: u8, slab: usize) -> Result<Vec<T>, Error> {
+        self.check_level(level)?;
+        if slab >= self.points_of_level(level)[2] / BLOCK_SIDE {
+            return Err(Error::Level {
+                level,
+                limit: level,
+                why: "has fewer slabs than were asked for",
+            });
+        }
+        Ok(self.slab(self.channel(channel)?, component, level, slab))
+    }
+
+    fn slab(&self, channel: &Channel<T>, component: usize, level: u8, slab: usize) -> Vec<T> {
+        let size = self.points_of_level(level);
+        let low = [0, 0, (slab * BLOCK_SIDE) as i64];
+        let extent = [size[0], size[1], BLOCK_SIDE];
+        let region = Region::new(&self.forest, channel.boundary, level, low, extent);
+        region
+            .assemble(self.wavelet, &|leaf| channel.block(leaf, component))
+            .values
+    }
+
+    fn check_level(&self, level: u8) -> Result<(), Error> {
         let lowest = self.forest.finest_level().saturating_sub(4);
         if level < lowest {
             return Err(Error::Level {
@@ -148,19 +186,7 @@ impl<T: Real> Grid<T> {
                 why: "was asked for, more than four levels below the finest",
             });
         }
-        let size = self.points_of_level(level);
-        let mut data = vec![T::ZERO; size.iter().product()];
-        // Slabs of one block's height, so that none needs all of the memory twice.
-        data.par_chunks_mut(size[0] * size[1] * BLOCK_SIDE)
-            .enumerate()
-            .for_each(|(slab, values)| {
-                let low = [0, 0, (slab * BLOCK_SIDE) as i64];
-                let extent = [size[0], size[1], BLOCK_SIDE];
-                let region = Region::new(&self.forest, channel.boundary, level, low, extent);
-                let patch = region.assemble(self.wavelet, &|leaf| channel.block(leaf, component));
-                values.copy_from_slice(&patch.values);
-            });
-        Ok(data)
+        Ok(())
     }
 
     /// How many points a level has along each axis.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::document::{Document, Section};
 use super::encoding::Numbers;
 use super::xml;
-use crate::Error;
+use crate::{Error, Rows};
 
 /// Named fields with one value for each point, or for each cell.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +14,8 @@ pub struct Attributes<'a> {
     pub scalars: Vec<(&'a str, &'a [f64])>,
     /// Fields of vectors.
     pub vectors: Vec<(&'a str, &'a [[f64; 3]])>,
+    /// Fields of any width that are made while they are written.
+    pub made: Vec<(&'a str, Rows<'a>)>,
 }
 
 impl<'a> Attributes<'a> {
@@ -21,7 +23,8 @@ impl<'a> Attributes<'a> {
     fn fields(&self) -> impl Iterator<Item = (&'a str, Numbers<'a>, usize)> {
         let scalars = self.scalars.iter().map(|&(n, v)| (n, Numbers::Scalars(v), v.len()));
         let vectors = self.vectors.iter().map(|&(n, v)| (n, Numbers::Vectors(v), v.len()));
-        scalars.chain(vectors)
+        let made = self.made.iter().map(|&(n, r)| (n, Numbers::Rows(r), r.rows()));
+        scalars.chain(vectors).chain(made)
     }
 
     /// Checks names, and that each field has `count` values, one for each of `owner`.

@@ -34,7 +34,6 @@ impl Section {
 }
 
 /// A VTK file of one piece: its elements in order, with arrays to be appended.
-#[derive(Debug)]
 pub(super) struct Document<'a> {
     data_set: &'static str,
     /// Attributes of the data set's element.
@@ -44,7 +43,6 @@ pub(super) struct Document<'a> {
     parts: Vec<Part<'a>>,
 }
 
-#[derive(Debug)]
 enum Part<'a> {
     Open(Section),
     Close(Section),
@@ -74,9 +72,9 @@ impl<'a> Document<'a> {
     }
 
     /// Adds the coordinates of points.
-    pub(super) fn points(&mut self, points: &'a [[f64; 3]]) {
+    pub(super) fn points(&mut self, points: Numbers<'a>) {
         self.open(Section::Points);
-        self.array("Points", Numbers::Vectors(points));
+        self.array("Points", points);
         self.close(Section::Points);
     }
 

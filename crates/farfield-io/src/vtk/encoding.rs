@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use flate2::write::ZlibEncoder;
 
-use crate::Precision;
+use crate::rows::{NUMBERS, write_floats};
+use crate::{Precision, Rows};
 
 /// Compressed arrays are cut into blocks of this many bytes, as VTK's own writers do.
 const BLOCK: usize = 1 << 16;
@@ -39,10 +40,17 @@ impl From<Precision> for Encoding {
 }
 
 /// The numbers of one array, where the caller has them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) enum Numbers<'a> {
     Scalars(&'a [f64]),
     Vectors(&'a [[f64; 3]]),
+    /// Made while they are written.
+    Rows(Rows<'a>),
+    /// The number at each place, `count` of them.
+    Indices {
+        count: usize,
+        at: &'a dyn Fn(usize) -> usize,
+    },
     /// Point indices of cells, one cell after the other.
     Corners(&'a [usize]),
     /// `first, first + step, ...`, `count` of them.
@@ -62,16 +70,20 @@ impl Numbers<'_> {
     /// The name of the element type in the file.
     pub(super) fn type_name(&self, precision: Precision) -> &'static str {
         match (self, precision) {
-            (Self::Scalars(_) | Self::Vectors(_), Precision::Single) => "Float32",
-            (Self::Scalars(_) | Self::Vectors(_), Precision::Double) => "Float64",
-            (Self::Corners(_) | Self::Sequence { .. }, _) => "Int64",
+            (Self::Scalars(_) | Self::Vectors(_) | Self::Rows(_), Precision::Single) => "Float32",
+            (Self::Scalars(_) | Self::Vectors(_) | Self::Rows(_), Precision::Double) => "Float64",
+            (Self::Corners(_) | Self::Indices { .. } | Self::Sequence { .. }, _) => "Int64",
             (Self::Bytes { .. }, _) => "UInt8",
         }
     }
 
     /// Numbers per point or cell, as far as the file says them.
     pub(super) fn components(&self) -> usize {
-        if matches!(self, Self::Vectors(_)) { 3 } else { 1 }
+        match self {
+            Self::Vectors(_) => 3,
+            Self::Rows(rows) => rows.columns(),
+            _ => 1,
+        }
     }
 
     fn byte_count(&self, precision: Precision) -> usize {
@@ -82,8 +94,9 @@ impl Numbers<'_> {
         match self {
             Self::Scalars(values) => values.len() * float,
             Self::Vectors(values) => values.len() * 3 * float,
+            Self::Rows(rows) => rows.byte_count(precision),
             Self::Corners(corners) => corners.len() * 8,
-            Self::Sequence { count, .. } => count * 8,
+            Self::Sequence { count, .. } | Self::Indices { count, .. } => count * 8,
             Self::Bytes { count, .. } => *count,
         }
     }
@@ -93,7 +106,9 @@ impl Numbers<'_> {
         match *self {
             Self::Scalars(values) => write_floats(values, precision, writer),
             Self::Vectors(values) => write_floats(values.as_flattened(), precision, writer),
+            Self::Rows(rows) => rows.write(precision, writer),
             Self::Corners(corners) => write_integers(corners.iter().copied(), writer),
+            Self::Indices { count, at } => write_integers((0..count).map(at), writer),
             Self::Sequence { first, step, count } => write_integers((0..count).map(|i| first + i * step), writer),
             Self::Bytes { value, count } => {
                 io::copy(&mut io::Read::take(io::repeat(value), count as u64), writer).map(drop)
@@ -102,26 +117,11 @@ impl Numbers<'_> {
     }
 }
 
-const PIECE: usize = 1 << 13;
-
-fn write_floats(values: &[f64], precision: Precision, writer: &mut dyn Write) -> io::Result<()> {
-    let mut bytes = Vec::with_capacity(8 * PIECE);
-    for piece in values.chunks(PIECE) {
-        bytes.clear();
-        match precision {
-            Precision::Single => bytes.extend(piece.iter().flat_map(|&value| (value as f32).to_le_bytes())),
-            Precision::Double => bytes.extend(piece.iter().flat_map(|value| value.to_le_bytes())),
-        }
-        writer.write_all(&bytes)?;
-    }
-    Ok(())
-}
-
 fn write_integers(values: impl Iterator<Item = usize>, writer: &mut dyn Write) -> io::Result<()> {
-    let mut bytes = Vec::with_capacity(8 * PIECE);
+    let mut bytes = Vec::with_capacity(8 * NUMBERS);
     for value in values {
         bytes.extend((value as u64).to_le_bytes());
-        if bytes.len() >= 8 * PIECE {
+        if bytes.len() >= 8 * NUMBERS {
             writer.write_all(&bytes)?;
             bytes.clear();
         }
@@ -130,7 +130,6 @@ fn write_integers(values: impl Iterator<Item = usize>, writer: &mut dyn Write) -
 }
 
 /// One array as it will be in the file, its length known.
-#[derive(Debug)]
 pub(super) enum Encoded<'a> {
     Raw(Numbers<'a>, Precision),
     Compressed(Vec<u8>),

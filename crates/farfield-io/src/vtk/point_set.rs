@@ -31,6 +31,7 @@ pub fn write_vtp(path: impl AsRef<Path>, set: &PointSet<'_>, encoding: impl Into
     let fields = Attributes {
         scalars: set.scalars.clone(),
         vectors: set.vectors.clone(),
+        ..Attributes::default()
     };
     fields.check(path, "points", count)?;
 
@@ -39,7 +40,7 @@ pub fn write_vtp(path: impl AsRef<Path>, set: &PointSet<'_>, encoding: impl Into
     );
     let mut document = Document::new("PolyData", String::new(), piece);
     fields.add_to(&mut document, Section::PointData);
-    document.points(set.points);
+    document.points(Numbers::Vectors(set.points));
     document.open(Section::Verts);
     let sequence = |first| Numbers::Sequence { first, step: 1, count };
     document.array("connectivity", sequence(0));

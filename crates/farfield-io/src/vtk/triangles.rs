@@ -45,7 +45,7 @@ pub fn write_surface(
     );
     let mut document = Document::new("PolyData", String::new(), piece);
     surface.point_data.add_to(&mut document, Section::PointData);
-    document.points(surface.points);
+    document.points(Numbers::Vectors(surface.points));
     document.open(Section::Polys);
     document.array("connectivity", Numbers::Corners(surface.corners.as_flattened()));
     let ends = Numbers::Sequence {

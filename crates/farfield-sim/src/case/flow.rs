@@ -100,7 +100,8 @@ pub struct GridSettings {
     /// The most blocks there may be; beyond that nothing is refined.
     #[serde(default = "default_most_blocks")]
     pub most_blocks: usize,
-    /// Whether the box is made longer downstream, by whole root cubes, where the near wake would leave it before the end.
+    /// Whether the box is made larger, by whole root cubes: downstream where the wake would leave it before the end, and across the
+    /// stream where viscosity spreads vorticity that far.
     #[serde(default = "default_grow")]
     pub grow: bool,
 }

@@ -1,11 +1,84 @@
 //! The bytes of a checkpoint.
 
+use super::view::StateView;
 use super::{Checkpoint, Header};
 use crate::model::State;
+use std::io::{self, Write};
 
 const MAGIC: &[u8; 8] = b"farfield";
-/// Of the layout of the file.
-const VERSION: u32 = 1;
+/// Of the layout of the file. In version 1 every number has eight bytes; in version 2 each array says how many.
+const VERSION: u32 = 2;
+const OLDEST: u32 = 1;
+
+/// What was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Written {
+    pub bytes: u64,
+    /// The last four of them.
+    pub checksum: u32,
+}
+
+/// Writes a file's content piece by piece, straight from the state.
+///
+/// # Errors
+/// What the writer fails with; of the kind `InvalidData` if the header cannot be written as TOML.
+pub(super) fn write(header: &Header, state: &StateView<'_>, out: &mut dyn Write) -> io::Result<Written> {
+    let header = toml::to_string(header)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("cannot write the header: {error}")))?;
+    let mut out = Summed {
+        out,
+        bytes: 0,
+        checksum: crc32fast::Hasher::new(),
+    };
+    out.write_all(MAGIC)?;
+    out.write_all(&VERSION.to_le_bytes())?;
+    out.text(&header)?;
+    out.number(state.arrays.len())?;
+    for (name, columns, numbers) in &state.arrays {
+        out.text(name)?;
+        out.number(*columns)?;
+        out.number(numbers.len())?;
+        out.number(numbers.width())?;
+        numbers.write(&mut out)?;
+    }
+    let checksum = out.checksum.finalize();
+    out.out.write_all(&checksum.to_le_bytes())?;
+    Ok(Written {
+        bytes: out.bytes + 4,
+        checksum,
+    })
+}
+
+/// Counts and sums up what passes to the file.
+struct Summed<'a> {
+    out: &'a mut dyn Write,
+    bytes: u64,
+    checksum: crc32fast::Hasher,
+}
+
+impl Summed<'_> {
+    fn number(&mut self, number: usize) -> io::Result<()> {
+        self.write_all(&(number as u64).to_le_bytes())
+    }
+
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        self.number(text.len())?;
+        self.write_all(text.as_bytes())
+    }
+}
+
+impl Write for Summed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.checksum.update(&bytes[..count]);
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
 
 impl Checkpoint {
     /// The file's content.
@@ -13,22 +86,9 @@ impl Checkpoint {
     /// # Errors
     /// A sentence if the header cannot be written as TOML.
     pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
-        let header = toml::to_string(&self.header).map_err(|error| format!("cannot write the header: {error}"))?;
-        let numbers: usize = self.state.arrays.iter().map(|(_, _, values)| values.len()).sum();
-        let mut out = Vec::with_capacity(8 * numbers + header.len() + 1024);
-        out.extend(MAGIC);
-        out.extend(VERSION.to_le_bytes());
-        push_text(&mut out, &header);
-        out.extend((self.state.arrays.len() as u64).to_le_bytes());
-        for (name, columns, values) in &self.state.arrays {
-            push_text(&mut out, name);
-            out.extend((*columns as u64).to_le_bytes());
-            out.extend((values.len() as u64).to_le_bytes());
-            out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-        }
-        let checksum = crc32fast::hash(&out);
-        out.extend(checksum.to_le_bytes());
-        Ok(out)
+        let mut bytes = Vec::new();
+        write(&self.header, &StateView::from(&self.state), &mut bytes).map_err(|error| error.to_string())?;
+        Ok(bytes)
     }
 
     /// Reads a file's content.
@@ -45,9 +105,9 @@ impl Checkpoint {
         }
         let mut reader = Reader { rest: &content[8..] };
         let version = u32::from_le_bytes(reader.take()?);
-        if version != VERSION {
+        if !(OLDEST..=VERSION).contains(&version) {
             return Err(format!(
-                "it has the format version {version}; this program reads version {VERSION}"
+                "it has the format version {version}; this program reads versions {OLDEST} to {VERSION}"
             ));
         }
         let header: Header = toml::from_str(&reader.text()?)
@@ -58,13 +118,18 @@ impl Checkpoint {
             let name = reader.text()?;
             let columns = reader.number()?;
             let length = reader.number()?;
-            let raw = reader.bytes(length.checked_mul(8).ok_or("an impossible length")?)?;
-            let values = raw
-                .as_chunks::<8>()
-                .0
-                .iter()
-                .map(|chunk| f64::from_le_bytes(*chunk))
-                .collect();
+            let width = if version == 1 { 8 } else { reader.number()? };
+            let raw = reader.bytes(length.checked_mul(width).ok_or("an impossible length")?)?;
+            let values = match width {
+                4 => raw
+                    .as_chunks()
+                    .0
+                    .iter()
+                    .map(|b| f64::from(f32::from_le_bytes(*b)))
+                    .collect(),
+                8 => raw.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b)).collect(),
+                _ => return Err(format!("numbers of {width} bytes")),
+            };
             state.arrays.push((name, columns, values));
         }
         if !reader.rest.is_empty() {
@@ -72,11 +137,6 @@ impl Checkpoint {
         }
         Ok(Self { header, state })
     }
-}
-
-fn push_text(out: &mut Vec<u8>, text: &str) {
-    out.extend((text.len() as u64).to_le_bytes());
-    out.extend(text.as_bytes());
 }
 
 struct Reader<'a> {
@@ -108,7 +168,7 @@ impl<'a> Reader<'a> {
 pub(super) mod tests {
     use super::*;
     use crate::case::{self, BuiltIn};
-    use crate::checkpoint::PlanRecord;
+    use crate::checkpoint::{Numbers, PlanRecord};
     use crate::model::Limit;
     use farfield::tuning::MachineProfile;
     use proptest::prelude::*;
@@ -148,6 +208,56 @@ pub(super) mod tests {
         let back = Checkpoint::from_bytes(&bytes).unwrap();
         assert_eq!(back, checkpoint);
         assert_eq!(back.to_bytes().unwrap(), bytes);
+    }
+
+    #[test]
+    fn numbers_keep_their_precision_and_pieces_are_put_together() {
+        let Checkpoint { header, state } = sample(3);
+        let singles = [0.1f32, -0.0, f32::MIN_POSITIVE, 3.5];
+        let mut view = StateView::from(&state);
+        let pieces = Numbers::Single(vec![&singles[..1], &[], &singles[1..]]);
+        view.arrays.push(("singles".to_owned(), 2, pieces));
+        let mut bytes = Vec::new();
+        let written = write(&header, &view, &mut bytes).unwrap();
+        assert_eq!(written.bytes, bytes.len() as u64);
+        assert_eq!(written.checksum.to_le_bytes(), bytes[bytes.len() - 4..]);
+        let doubles = Checkpoint {
+            header: header.clone(),
+            state: view.clone().into_state(),
+        }
+        .to_bytes()
+        .unwrap();
+        assert_eq!(doubles.len() - bytes.len(), 4 * singles.len());
+        let back = Checkpoint::from_bytes(&bytes).unwrap();
+        assert_eq!(
+            back,
+            Checkpoint {
+                header,
+                state: view.into_state()
+            }
+        );
+        assert_eq!(back.state.arrays[2].2, singles.map(f64::from));
+    }
+
+    #[test]
+    fn files_of_version_1_are_still_read() {
+        let checkpoint = sample(3);
+        let mut old = MAGIC.to_vec();
+        old.extend(1u32.to_le_bytes());
+        let text = |out: &mut Vec<u8>, text: &str| {
+            out.extend((text.len() as u64).to_le_bytes());
+            out.extend(text.as_bytes());
+        };
+        text(&mut old, &toml::to_string(&checkpoint.header).unwrap());
+        old.extend((checkpoint.state.arrays.len() as u64).to_le_bytes());
+        for (name, columns, values) in &checkpoint.state.arrays {
+            text(&mut old, name);
+            old.extend((*columns as u64).to_le_bytes());
+            old.extend((values.len() as u64).to_le_bytes());
+            old.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        }
+        old.extend(crc32fast::hash(&old).to_le_bytes());
+        assert_eq!(Checkpoint::from_bytes(&old).unwrap(), checkpoint);
     }
 
     #[test]

@@ -1,15 +1,18 @@
 //! Checkpoints: everything that is needed to go on, bit for bit.
 //!
 //! A checkpoint is one file: a magic word and a version, a header in TOML (case, step, time, how sums are done), the
-//! arrays of the state, and a CRC-32 of everything before it. It appears under its name only when it is complete and on
+//! arrays of the state in the precision they have, and a CRC-32 of everything before it. It is written piece by piece from where the
+//! state lies. It appears under its name only when it is complete and on
 //! the disk, and the one before it stays; see [`Store`]. Ranks write one file each, and a list of them (`parts`).
 
 mod format;
 mod parts;
 mod store;
+mod view;
 
 pub use parts::FoundTogether;
 pub use store::{Found, Store};
+pub use view::{Numbers, StateView};
 
 use crate::case::Case;
 use crate::model::{Limit, State};

@@ -8,7 +8,9 @@
 //! Parts go to a folder that is new, and are on the disk before the list of them is. So whenever a job is killed, the last list that
 //! is there names parts that are whole.
 
-use super::store::Store;
+use super::format::Written;
+use super::store::{Store, write_file};
+use super::view::StateView;
 use super::{Checkpoint, Header};
 use crate::error::Error;
 use crate::model::State;
@@ -82,8 +84,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::File`] or [`Error::OnRank`], the same on all ranks, if a part cannot be written; what was there is untouched.
-    pub fn write_together(&self, checkpoint: &Checkpoint, ranks: &dyn Ranks) -> Result<(), Error> {
-        let step = checkpoint.header.step;
+    pub fn write_together(&self, header: &Header, state: &StateView<'_>, ranks: &dyn Ranks) -> Result<(), Error> {
+        let step = header.step;
         let list = self.list_of(step);
         let made = if speaks(ranks) {
             self.new_folder(step)
@@ -93,16 +95,8 @@ impl Store {
         let folder = from_first(ranks, agree(ranks, made)?.into_bytes());
         let folder = String::from_utf8_lossy(&folder).into_owned();
         let path = list.with_file_name(&folder).join(part_name(ranks.rank()));
-        let written = checkpoint
-            .to_bytes()
-            .map_err(|why| Error::Checkpoint {
-                path: path.clone(),
-                why,
-            })
-            .and_then(|bytes| {
-                farfield_io::write_bytes_atomically(&path, &bytes)?;
-                Ok([bytes.len() as f64, f64::from(checksum(&bytes))])
-            });
+        let written = write_file(&path, header, state);
+        let written = written.map(|Written { bytes, checksum }| [bytes as f64, f64::from(checksum)]);
         let all = of_all(ranks, &agree(ranks, written)?);
         let of_ranks = all.as_chunks::<2>().0;
         let listed = if speaks(ranks) {
@@ -254,12 +248,17 @@ mod tests {
         names
     }
 
+    fn write_together(store: &Store, step: u64) {
+        let Checkpoint { header, state } = sample(step);
+        store.write_together(&header, &StateView::from(state), &Alone).unwrap();
+    }
+
     #[test]
     fn two_are_kept_with_their_parts_and_read_by_any_program() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
         for step in [0, 5, 10, 10] {
-            store.write_together(&sample(step), &Alone).unwrap();
+            write_together(&store, step);
         }
         assert_eq!(store.steps(), [5, 10]);
         // What was written again is a new folder; the one before is gone once the list names the new one.
@@ -275,8 +274,8 @@ mod tests {
     fn a_lost_or_damaged_part_gives_way_to_the_one_before() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
-        store.write_together(&sample(5), &Alone).unwrap();
-        store.write_together(&sample(10), &Alone).unwrap();
+        write_together(&store, 5);
+        write_together(&store, 10);
         let part = folder.path().join("step-000000010-1/rank-00000.ckpt");
         // A sound checkpoint, but not the one that was listed.
         std::fs::write(&part, sample(9).to_bytes().unwrap()).unwrap();

@@ -1,7 +1,9 @@
 //! The folder of checkpoints: the last two are kept, and the newest sound one is found.
 
-use super::Checkpoint;
+use super::format::{self, Written};
 use super::parts::{Parts, joined};
+use super::view::StateView;
+use super::{Checkpoint, Header};
 use crate::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -41,15 +43,23 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::File`] if it cannot be written; what was there is untouched.
-    pub fn write(&self, checkpoint: &Checkpoint) -> Result<PathBuf, Error> {
-        let path = self.path_of(checkpoint.header.step);
-        let bytes = checkpoint.to_bytes().map_err(|why| Error::Checkpoint {
-            path: path.clone(),
-            why,
-        })?;
-        farfield_io::write_bytes_atomically(&path, &bytes)?;
+    pub fn write(&self, header: &Header, state: &StateView<'_>) -> Result<PathBuf, Error> {
+        let path = self.path_of(header.step);
+        write_file(&path, header, state)?;
         self.tidy()?;
         Ok(path)
+    }
+
+    /// How many bytes a checkpoint takes.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] if its header cannot be written.
+    pub fn size_of(&self, header: &Header, state: &StateView<'_>) -> Result<u64, Error> {
+        let written = format::write(header, state, &mut std::io::sink());
+        written.map(|written| written.bytes).map_err(|error| Error::Checkpoint {
+            path: self.path_of(header.step),
+            why: error.to_string(),
+        })
     }
 
     /// Where the list of the parts of a step is.
@@ -181,6 +191,17 @@ impl Store {
     }
 }
 
+/// Writes a file, completely or not at all.
+pub(super) fn write_file(path: &Path, header: &Header, state: &StateView<'_>) -> Result<Written, Error> {
+    let mut file = farfield_io::AtomicFile::create(path)?;
+    let written = format::write(header, state, &mut file).map_err(|cause| farfield_io::Error::Write {
+        path: path.to_owned(),
+        cause,
+    })?;
+    file.finish()?;
+    Ok(written)
+}
+
 /// Whether it is the list of parts that ranks wrote.
 pub(super) fn is_list(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "parts")
@@ -213,6 +234,17 @@ mod tests {
     use super::super::format::tests::sample;
     use super::*;
 
+    fn write(store: &Store, step: u64) -> PathBuf {
+        let Checkpoint { header, state } = sample(step);
+        let view = StateView::from(state);
+        let path = store.write(&header, &view).unwrap();
+        assert_eq!(
+            std::fs::metadata(&path).unwrap().len(),
+            store.size_of(&header, &view).unwrap()
+        );
+        path
+    }
+
     #[test]
     fn two_are_kept_and_the_newest_is_found() {
         let folder = tempfile::tempdir().unwrap();
@@ -220,7 +252,7 @@ mod tests {
         assert!(store.newest().unwrap_err().to_string().contains("nothing to resume"));
         assert!(!store.holds_any());
         for step in [0, 5, 10, 1_000_000_000] {
-            store.write(&sample(step)).unwrap();
+            write(&store, step);
         }
         let names: Vec<u64> = store.files().unwrap().into_iter().map(|(step, _)| step).collect();
         assert_eq!(names, [10, 1_000_000_000]);
@@ -233,8 +265,8 @@ mod tests {
     fn a_damaged_newest_gives_way_to_the_one_before() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
-        store.write(&sample(10)).unwrap();
-        let newest = store.write(&sample(20)).unwrap();
+        write(&store, 10);
+        let newest = write(&store, 20);
         let bytes = std::fs::read(&newest).unwrap();
         for damaged in [&bytes[..bytes.len() / 2], &[]] {
             std::fs::write(&newest, damaged).unwrap();

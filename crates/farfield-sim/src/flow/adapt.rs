@@ -11,14 +11,17 @@ const MARGIN: f64 = 4.0;
 
 /// The share of the memory that was free at the start that a flow may take.
 const SHARE_OF_MEMORY: f64 = 0.8;
-/// Bytes a point needs in the Poisson problem: as a source, as a target, and in lists.
-const BYTES_OF_SUM: u64 = 96;
+/// Numbers and bytes a point needs in the Poisson problem: as a source, as a target, and in lists. Checkpoints and files, which are
+/// written between two of them, need less.
+const NUMBERS_OF_SUM: u64 = 16;
+const BYTES_OF_SUM: u64 = 32;
 
 impl<T: Precision> Solver<T> {
-    /// What so many blocks need, in bytes: fields, the copy that adaptation makes, and the Poisson problem.
+    /// What so many blocks need, in bytes: fields, the copy that adaptation makes, the last sound state, and the Poisson problem.
     pub(super) fn memory_of(&self, blocks: usize) -> u64 {
-        let kept = 9 * size_of::<T>() as u64;
-        self.grid.memory_forecast(blocks) + blocks as u64 * BLOCK_POINTS as u64 * (BYTES_OF_SUM + kept)
+        let (number, kept) = (size_of::<T>() as u64, 9);
+        let of_point = BYTES_OF_SUM + (NUMBERS_OF_SUM + kept) * number;
+        self.grid.memory_forecast(blocks) + blocks as u64 * BLOCK_POINTS as u64 * of_point
     }
 
     /// The most blocks there may be: as many as the case says, or as fit into memory.

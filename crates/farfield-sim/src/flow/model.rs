@@ -1,12 +1,14 @@
 //! A flow as a [`Model`].
 
 use super::control::Passing;
+use super::kept::{Kept, Stored, push_field};
 use super::measure::{COLUMNS, Forces, Sums};
 use super::penalise::Pull;
 use super::setup::Setup;
 use crate::case::{Case, Time};
+use crate::checkpoint::StateView;
 use crate::error::{CaseError, Error};
-use crate::model::{Limit, Model, Show, Snapshot, State, StepChoice, Volume};
+use crate::model::{GridFields, Limit, Model, Show, Snapshot, State, StepChoice, Volume};
 use crate::summation::Summation;
 use crate::vec3::Vec3;
 use farfield::memory::Memory;
@@ -14,7 +16,6 @@ use farfield::tuning::MachineProfile;
 use farfield_grid::operators::Extremes;
 use farfield_grid::poisson::Precision;
 use farfield_grid::{BlockId, Boundary, Domain, Forest, Grid};
-use rayon::prelude::*;
 
 /// The vorticity: the state of the flow.
 pub(super) const OMEGA: &str = "vorticity";
@@ -45,9 +46,6 @@ const FIRST_STEP: f64 = 0.2;
 /// So many steps before the end are equally long.
 const LAST_STEPS: f64 = 12.0;
 
-/// Numbers a core copies at a time.
-const COPIED: usize = 1 << 16;
-
 /// What is known of a moment beyond its vorticity.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
@@ -65,69 +63,6 @@ pub(super) struct Work {
     pub faded: f64,
     pub solve_seconds: f64,
     pub other_seconds: f64,
-}
-
-/// A state as it lies in memory.
-struct Kept<T> {
-    /// The origin of the box and its root cubes along each axis.
-    place: [f64; 6],
-    leaves: Vec<BlockId>,
-    omega: Vec<T>,
-    previous: Vec<T>,
-    force: Vec<T>,
-    time: f64,
-    last_step: f64,
-    started: bool,
-    impulse_before: Vec3,
-    passing_before: Passing,
-    held: Pull,
-    work: Work,
-}
-
-impl<T: Precision> Kept<T> {
-    fn to_state(&self) -> State {
-        let mut state = State::default();
-        let leaves: Vec<f64> = self
-            .leaves
-            .iter()
-            .flat_map(|leaf| {
-                let [x, y, z] = leaf.at.map(f64::from);
-                [f64::from(leaf.level), x, y, z]
-            })
-            .collect();
-        state.arrays.push(("leaves".to_owned(), 4, leaves));
-        for (channel, values) in [(OMEGA, &self.omega), (PREVIOUS, &self.previous), (FORCE, &self.force)] {
-            if values.is_empty() {
-                continue;
-            }
-            state.push_numbers(channel, &values.iter().map(|v| v.to_f64()).collect::<Vec<_>>());
-        }
-        let started = if self.started { 1.0 } else { 0.0 };
-        state.push_numbers("clock", &[self.time, self.last_step, started]);
-        state.push_vectors("impulse", &[self.impulse_before, self.held.momentum, self.held.moment]);
-        state.push_numbers("box", &self.place);
-        state.push_vectors("passing", &[self.passing_before.impulse, self.passing_before.flux]);
-        let Work {
-            lost_moving,
-            lost_spreading,
-            faded,
-            ..
-        } = self.work;
-        state.push_numbers("work", &[lost_moving, lost_spreading, faded]);
-        state
-    }
-}
-
-/// A copy of numbers, made by all cores in memory that is there.
-fn copied<T: Precision>(values: &[T], mut memory: Vec<T>) -> Vec<T> {
-    if memory.len() != values.len() {
-        // Freed before the new one is made.
-        memory = Vec::new();
-        memory.resize(values.len(), T::ZERO);
-    }
-    let (to, from) = (memory.par_chunks_mut(COPIED), values.par_chunks(COPIED));
-    to.zip(from).for_each(|(to, from)| to.copy_from_slice(from));
-    memory
 }
 
 /// A flow in one precision.
@@ -221,7 +156,7 @@ impl<T: Precision> Solver<T> {
     }
 
     /// The origin of the box and its root cubes along each axis.
-    fn place(&self) -> [f64; 6] {
+    pub(super) fn place(&self) -> [f64; 6] {
         let ([x, y, z], [i, j, k]) = (self.setup.domain.origin(), self.setup.domain.roots().map(f64::from));
         [x, y, z, i, j, k]
     }
@@ -233,38 +168,6 @@ impl<T: Precision> Solver<T> {
         let domain = Domain::new([x, y, z], roots, self.setup.grid.side).map_err(|error| error.to_string())?;
         (self.setup.domain, self.setup.grid.origin, self.setup.grid.roots) = (domain, [x, y, z], roots);
         Ok(())
-    }
-
-    /// What has to be known besides the grid to go on.
-    fn state_channels(&self) -> &'static [&'static str] {
-        match self.setup.bodies.is_empty() {
-            true => &[OMEGA, PREVIOUS],
-            false => &[OMEGA, PREVIOUS, FORCE],
-        }
-    }
-
-    /// A copy of the state, in memory that is no longer needed.
-    fn as_it_is(&self, memory: Option<Kept<T>>) -> Result<Kept<T>, Error> {
-        let [omega, previous, force] = memory.map_or([Vec::new(), Vec::new(), Vec::new()], |kept| {
-            [kept.omega, kept.previous, kept.force]
-        });
-        Ok(Kept {
-            place: self.place(),
-            leaves: self.grid.forest().leaves().to_vec(),
-            omega: copied(self.grid.channel(OMEGA)?.values(), omega),
-            previous: copied(self.grid.channel(PREVIOUS)?.values(), previous),
-            force: match self.setup.bodies.is_empty() {
-                true => Vec::new(),
-                false => copied(self.grid.channel(FORCE)?.values(), force),
-            },
-            time: self.time,
-            last_step: self.last_step,
-            started: self.started,
-            impulse_before: self.impulse_before,
-            passing_before: self.passing_before,
-            held: self.held,
-            work: self.work,
-        })
     }
 
     /// Numbers that are none, and points that move too far, mean that the solution blew up.
@@ -321,7 +224,7 @@ impl<T: Precision> Solver<T> {
     }
 }
 
-impl<T: Precision> Model for Solver<T> {
+impl<T: Stored> Model for Solver<T> {
     fn evaluate(&mut self) -> Result<(), Error> {
         if self.now.is_none() {
             let moment = self.look_at().map_err(|error| self.alarmed(error))?;
@@ -361,8 +264,12 @@ impl<T: Precision> Model for Solver<T> {
         self.step(dt, step).map_err(|error| self.alarmed(error))
     }
 
-    fn snapshot(&mut self, show: Show) -> Result<Snapshot, Error> {
-        self.view(show)
+    fn snapshot(&mut self, _show: Show) -> Result<Snapshot, Error> {
+        self.view()
+    }
+
+    fn grid_fields(&self) -> Option<&dyn GridFields> {
+        Some(self)
     }
 
     fn is_finite(&self) -> Result<bool, Error> {
@@ -373,18 +280,30 @@ impl<T: Precision> Model for Solver<T> {
     }
 
     fn state(&mut self) -> Result<State, Error> {
-        Ok(self.as_it_is(None)?.to_state())
+        Ok(self.state_view()?.into_state())
+    }
+
+    fn state_view(&mut self) -> Result<StateView<'_>, Error> {
+        let mut view = self.rest().view(self.grid.forest().leaves());
+        for channel in self.state_channels() {
+            push_field(&mut view, channel, vec![self.grid.channel(channel)?.values()]);
+        }
+        Ok(view)
     }
 
     fn keep(&mut self) -> Result<(), Error> {
         // Its memory is used again.
         let memory = self.kept.take();
-        self.kept = Some(self.as_it_is(memory)?);
+        self.kept = Some(self.copy_of_state(memory)?);
         Ok(())
     }
 
     fn kept(&mut self) -> Result<Option<State>, Error> {
-        Ok(self.kept.take().map(|kept| kept.to_state()))
+        Ok(self.kept_view()?.map(StateView::into_state))
+    }
+
+    fn kept_view(&mut self) -> Result<Option<StateView<'_>>, Error> {
+        Ok(self.kept.as_ref().map(Kept::view))
     }
 
     fn restore(&mut self, state: &State) -> Result<(), String> {
@@ -471,7 +390,7 @@ impl<T: Precision> Model for Solver<T> {
         if setup.added_roots != [0; 3] {
             let [x, y, z] = setup.domain.size();
             text.push_str(&format!(
-                "\nthe box is longer downstream than the case says, {x:.2} x {y:.2} x {z:.2}: the near wake stays inside to the end"
+                "\nthe box is larger than the case says, {x:.2} x {y:.2} x {z:.2}: vorticity stays inside to the end"
             ));
         }
         for warning in setup.warnings() {

@@ -3,6 +3,7 @@
 use super::body::Body;
 use super::clean::FADE;
 use super::control::ControlBox;
+use super::room::make_room;
 use crate::case::{Case, Flow, FlowRing, GridSettings, PrecisionName, RemeshName};
 use crate::vec3::{Vec3, norm, scale};
 use farfield_grid::{Domain, MAX_LEVEL, RemeshKernel};
@@ -11,11 +12,6 @@ use farfield_grid::{Domain, MAX_LEVEL, RemeshKernel};
 const SHEET_VARIANCE: f64 = 0.17;
 /// A sheet is never taken to be older than this, in lengths over speed: then the layer is not resolved.
 const OLDEST_SHEET: f64 = 0.05;
-
-/// The end of the near wake moves away from a body that starts at once with less than this share of the stream's speed.
-const WAKE_SPEED: f64 = 0.6;
-/// A box is never made longer by more root cubes than this.
-const MOST_ADDED: f64 = 64.0;
 
 /// The numbers a flow runs with.
 #[derive(Debug, Clone)]
@@ -50,7 +46,7 @@ pub struct Setup {
     pub sheet_age: f64,
     /// Through whose faces the force is measured too.
     pub(super) control: Option<ControlBox>,
-    /// Root cubes that the box has more than the case says, along each axis, so that the near wake is inside.
+    /// Root cubes that the box has more than the case says, along each axis, so that vorticity stays inside.
     pub added_roots: [u32; 3],
 }
 
@@ -89,12 +85,6 @@ impl Setup {
             Domain::new(grid.origin, grid.roots, grid.side).map_err(|error| wrong("grid", error.to_string()))
         };
         check_bodies(&bodies, &box_of(&grid)?, grid.level, case.time.end)?;
-        let mut grid = grid;
-        let added_roots = make_room(&mut grid, &bodies, flow.stream, case.time.end);
-        let domain = box_of(&grid)?;
-        for (k, ring) in case.ring.iter().enumerate() {
-            check_ring(&domain, ring, &format!("ring.{k}"))?;
-        }
         if bodies.is_empty() && case.ring.is_empty() {
             return Err(wrong(
                 "body",
@@ -140,6 +130,12 @@ impl Setup {
                 ));
             }
         };
+        let mut grid = grid;
+        let added_roots = make_room(&mut grid, &bodies, flow.stream, [viscosity, case.time.end]);
+        let domain = box_of(&grid)?;
+        for (k, ring) in case.ring.iter().enumerate() {
+            check_ring(&domain, ring, &format!("ring.{k}"))?;
+        }
         let area = flow
             .area
             .unwrap_or_else(|| bodies.iter().map(|body| body.frontal_area(along)).sum());
@@ -207,35 +203,6 @@ impl Setup {
         }
         warnings
     }
-}
-
-/// Makes the box longer downstream until the near wake of bodies at rest stays inside to the end; returns how many root cubes
-/// were added along each axis.
-fn make_room(grid: &mut GridSettings, bodies: &[Body], stream: Vec3, end: f64) -> [u32; 3] {
-    let mut added = [0; 3];
-    let sound = grid.side.is_finite() && grid.side > 0.0 && end.is_finite() && stream.iter().all(|c| c.is_finite());
-    if !grid.grow || !sound || bodies.iter().any(Body::moves) {
-        return added;
-    }
-    for axis in 0..3 {
-        let downstream = stream[axis].signum();
-        let ends = bodies
-            .iter()
-            .map(|body| downstream * body.centre(0.0)[axis] + body.reach());
-        let wake = ends.fold(f64::NEG_INFINITY, f64::max) + WAKE_SPEED * stream[axis].abs() * end;
-        let (low, size) = (grid.origin[axis], grid.side * f64::from(grid.roots[axis]));
-        let room = if downstream > 0.0 { low + size } else { -low };
-        let missing = ((wake - room) / grid.side - 1e-9).ceil();
-        if stream[axis] == 0.0 || missing.is_nan() || missing < 1.0 {
-            continue;
-        }
-        added[axis] = missing.min(MOST_ADDED) as u32;
-        grid.roots[axis] += added[axis];
-        if downstream < 0.0 {
-            grid.origin[axis] -= f64::from(added[axis]) * grid.side;
-        }
-    }
-    added
 }
 
 fn check_numbers(flow: &Flow, grid: &GridSettings) -> Result<(), Wrong> {
@@ -373,27 +340,4 @@ fn check_ring(domain: &Domain, ring: &FlowRing, key: &str) -> Result<(), Wrong> 
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::case::{self, BuiltIn, Override};
-
-    fn setup(set: &[&str]) -> Setup {
-        let overrides: Vec<Override> = set.iter().map(|text| Override::parse(text).unwrap()).collect();
-        let case = case::read(BuiltIn::find("sphere").unwrap().text, "sphere", &overrides).unwrap();
-        Setup::new(&case).unwrap()
-    }
-
-    #[test]
-    fn the_box_holds_the_near_wake_to_the_end_of_the_run() {
-        assert_eq!(setup(&[]).added_roots, [0; 3]);
-        let long = setup(&["time.end=5"]);
-        assert_eq!((long.added_roots, long.domain.roots()), ([2, 0, 0], [5, 2, 2]));
-        // Against x the lower corner moves, and the points stay where they are.
-        let back = setup(&["time.end=5", "flow.stream=[-1.0, 0.0, 0.0]"]);
-        assert_eq!((back.added_roots, back.domain.origin()[0]), ([3, 0, 0], -4.0));
-        assert_eq!(setup(&["time.end=5", "grid.grow=false"]).added_roots, [0; 3]);
-    }
 }

@@ -2,11 +2,12 @@
 
 use super::model::{OMEGA, Solver, VELOCITY};
 use crate::error::Error;
-use crate::model::{Blocks, Cut, Glow, Show, Slice, Snapshot};
+use crate::model::{Cut, FlowField, Glow, GridFields, Slice, Snapshot};
 use crate::vec3::{Vec3, add_scaled, norm};
-use farfield_grid::BLOCK_SIDE;
 use farfield_grid::poisson::Precision;
+use farfield_grid::{BLOCK_POINTS, BLOCK_SIDE};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The most points of a cut.
 const MOST_CUT: usize = 4_000_000;
@@ -16,22 +17,16 @@ const MOST_GLOW: usize = 1_000_000;
 const Q_LEVEL: f64 = 1.0;
 
 impl<T: Precision> Solver<T> {
-    /// Slices through the middle of the flow; with everything, all points as well.
-    pub(super) fn view(&mut self, show: Show) -> Result<Snapshot, Error> {
+    /// Slices through the middle of the flow, and a coarse picture of all of it.
+    pub(super) fn view(&self) -> Result<Snapshot, Error> {
         let middle = match self.setup.bodies.first() {
             Some(body) => body.centre(self.time),
             None => self.middle_of_vorticity()?,
         };
         let slices = vec![self.slice(2, middle[2])?, self.slice(1, middle[1])?];
-        let (blocks, cut) = match show {
-            Show::Picture => (None, None),
-            Show::Everything => (Some(self.blocks()?), Some(self.cut()?)),
-        };
         Ok(Snapshot {
             clouds: Vec::new(),
             slices,
-            blocks,
-            cut,
             glow: Some(self.glow()?),
         })
     }
@@ -135,74 +130,56 @@ impl<T: Precision> Solver<T> {
         }
         Ok(slice)
     }
+}
 
-    /// All points of the finest level that has no more than [`MOST_CUT`] of them.
-    fn cut(&self) -> Result<Cut, Error> {
-        let level = self.level_of(MOST_CUT);
-        let vectors = |channel: &str| -> Result<Vec<Vec3>, Error> {
-            let parts = [0, 1, 2].map(|c| self.grid.uniform(channel, c, level));
-            let [x, y, z] = parts;
-            let (x, y, z) = (x?, y?, z?);
-            Ok((0..x.len())
-                .map(|k| [x[k].to_f64(), y[k].to_f64(), z[k].to_f64()])
-                .collect())
-        };
-        let (h, offset) = (self.setup.domain.spacing(level), self.grid.wavelet().offset());
-        let (size, velocity) = (self.grid.points_of_level(level), vectors(VELOCITY)?);
-        Ok(Cut {
-            origin: self.setup.domain.origin().map(|c| c + offset * h),
-            spacing: h,
-            size,
-            vorticity: vectors(OMEGA)?,
-            q_level: Q_LEVEL * (self.setup.speed / self.setup.length).powi(2),
-            q: q_criterion(&velocity, size, h),
-            velocity,
-        })
+impl<T: Precision> GridFields for Solver<T> {
+    fn side(&self) -> usize {
+        BLOCK_SIDE
     }
 
-    fn blocks(&self) -> Result<Blocks, Error> {
-        let (omega, velocity) = (self.grid.channel(OMEGA)?, self.grid.channel(VELOCITY)?);
-        let mut blocks = Blocks::default();
-        let points = BLOCK_SIDE.pow(3);
-        for (leaf, block) in self.grid.forest().leaves().iter().enumerate() {
-            blocks.corners.push(self.setup.domain.corner(*block));
-            blocks.spacings.push(self.setup.domain.spacing(block.level));
-            for k in 0..points {
-                let vector =
-                    |channel: &farfield_grid::Channel<T>| [0, 1, 2].map(|c| channel.block(leaf, c)[k].to_f64());
-                let w = vector(omega);
-                blocks.vorticity.push(w);
-                blocks.velocity.push(vector(velocity));
-                blocks.magnitude.push(norm(w));
-            }
+    fn blocks(&self) -> Vec<(Vec3, f64)> {
+        let domain = &self.setup.domain;
+        let leaves = self.grid.forest().leaves().iter();
+        leaves
+            .map(|block| (domain.corner(*block), domain.spacing(block.level)))
+            .collect()
+    }
+
+    fn at_cells(&self, field: FlowField, cells: Range<usize>, out: &mut Vec<f64>) {
+        let Ok(channel) = self.grid.channel(channel_of(field)) else {
+            return;
+        };
+        for cell in cells {
+            let (leaf, point) = (cell / BLOCK_POINTS, cell % BLOCK_POINTS);
+            out.extend((0..3).map(|c| channel.block(leaf, c)[point].to_f64()));
         }
-        Ok(blocks)
+    }
+
+    fn cut(&self) -> Cut {
+        let level = self.level_of(MOST_CUT);
+        let (h, offset) = (self.setup.domain.spacing(level), self.grid.wavelet().offset());
+        Cut {
+            origin: self.setup.domain.origin().map(|c| c + offset * h),
+            spacing: h,
+            size: self.grid.points_of_level(level),
+            q_level: Q_LEVEL * (self.setup.speed / self.setup.length).powi(2),
+        }
+    }
+
+    fn slab(&self, field: FlowField, slab: usize) -> Result<Vec<Vec3>, Error> {
+        let (level, channel) = (self.level_of(MOST_CUT), channel_of(field));
+        let of = |component: usize| self.grid.uniform_slab(channel, component, level, slab);
+        let (x, (y, z)) = rayon::join(|| of(0), || rayon::join(|| of(1), || of(2)));
+        let (x, y, z) = (x?, y?, z?);
+        Ok((0..x.len())
+            .map(|k| [x[k].to_f64(), y[k].to_f64(), z[k].to_f64()])
+            .collect())
     }
 }
 
-/// $-\frac12\partial_iu_j\partial_ju_i$ by second-order differences; zero on the rim.
-fn q_criterion(u: &[Vec3], size: [usize; 3], h: f64) -> Vec<f64> {
-    let strides = [1, size[0], size[0] * size[1]];
-    let inside = |k: usize| {
-        let at = [k % size[0], k / size[0] % size[1], k / strides[2]];
-        (0..3).all(|a| at[a] > 0 && at[a] + 1 < size[a])
-    };
-    (0..u.len())
-        .map(|k| {
-            if !inside(k) {
-                return 0.0;
-            }
-            let slope = |of: usize, along: usize| {
-                let s = strides[along];
-                (u[k + s][of] - u[k - s][of]) / (2.0 * h)
-            };
-            let mut sum = 0.0;
-            for i in 0..3 {
-                for j in 0..3 {
-                    sum += slope(j, i) * slope(i, j);
-                }
-            }
-            -0.5 * sum
-        })
-        .collect()
+fn channel_of(field: FlowField) -> &'static str {
+    match field {
+        FlowField::Vorticity => OMEGA,
+        FlowField::Velocity => VELOCITY,
+    }
 }

@@ -1,91 +1,188 @@
-//! A flow for viewers: all blocks as one unstructured grid, `.vtu`; all points of one level, `.vti` and arrays; the surfaces of
-//! vortices, `.vtp`.
+//! The files of a flow: all cells of all blocks, `.vtu`; all points of one level, `.vti` and `.npz`; the surfaces of vortices,
+//! `.vtp`. They are written from where the fields lie, piece by piece, before the next step.
 
+use super::cut::Layers;
 use super::isosurface::{Lattice, surface};
+use crate::case::Case;
 use crate::error::Error;
-use crate::model::{Blocks, Cut};
+use crate::model::{FlowField, GridFields};
 use crate::vec3::norm;
-use farfield_io::vtk::{Attributes, Hexahedra, RegularGrid, Triangles, write_surface, write_vti, write_vtu};
-use farfield_io::{Array, NamedArray, Precision};
-use std::path::Path;
+use farfield_io::vtk::{
+    Attributes, CellBlocks, PvdSeries, RegularGrid, Triangles, write_blocks, write_surface, write_vti,
+};
+use farfield_io::{Array, Precision, Rows, write_npz};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
-/// Cells along a side of a block.
-const SIDE: usize = 16;
-
-/// Writes all cells with vorticity and velocity; cells of a block share their corners.
-pub fn write(path: &Path, blocks: &Blocks) -> Result<(), Error> {
-    let corners = SIDE + 1;
-    let (mut points, mut cells) = (Vec::new(), Vec::new());
-    for (block, (corner, h)) in blocks.corners.iter().zip(&blocks.spacings).enumerate() {
-        let first = block * corners * corners * corners;
-        for k in 0..corners * corners * corners {
-            let at = [k % corners, k / corners % corners, k / corners / corners];
-            points.push(std::array::from_fn(|a| corner[a] + at[a] as f64 * h));
-        }
-        for k in 0..SIDE * SIDE * SIDE {
-            let at = [k % SIDE, k / SIDE % SIDE, k / SIDE / SIDE];
-            cells.push(std::array::from_fn(|c| {
-                let [x, y, z] = [0, 1, 2].map(|a| at[a] + (c >> a & 1));
-                first + (z * corners + y) * corners + x
-            }));
-        }
-    }
-    let cell_data = Attributes {
-        scalars: vec![("vorticity magnitude", &blocks.magnitude)],
-        vectors: vec![("vorticity", &blocks.vorticity), ("velocity", &blocks.velocity)],
-    };
-    let grid = Hexahedra {
-        points: &points,
-        cells: &cells,
-        cell_data,
-        ..Hexahedra::default()
-    };
-    Ok(write_vtu(path, &grid, Precision::Single)?)
+/// Writes the files of a flow, and the lists of them with their times.
+pub struct GridFiles {
+    folder: PathBuf,
+    vtk: bool,
+    npz: bool,
+    series: Series,
 }
 
-/// Writes all points of one level with vorticity, velocity and the Q criterion.
-pub fn write_cut(path: &Path, cut: &Cut) -> Result<(), Error> {
+impl GridFiles {
+    /// Into the folder of a run.
+    pub fn new(case: &Case, folder: &Path) -> Self {
+        let folder = folder.join("fields");
+        Self {
+            series: Series::new(&folder),
+            folder,
+            vtk: case.output.vtk,
+            npz: case.output.npz,
+        }
+    }
+
+    /// Writes one moment.
+    pub fn write(&mut self, step: u64, time: f64, fields: &dyn GridFields) -> Result<(), Error> {
+        let layers = Layers::new(fields);
+        let path = |file: &str| self.folder.join(file);
+        if self.vtk {
+            let files = ["blocks", "cut", "vortices"].map(|kind| {
+                let extension = match kind {
+                    "blocks" => "vtu",
+                    "cut" => "vti",
+                    _ => "vtp",
+                };
+                (kind, format!("{kind}-{step:06}.{extension}"))
+            });
+            all_blocks(&path(&files[0].1), fields)?;
+            cut(&path(&files[1].1), &layers)?;
+            vortices(&path(&files[2].1), &layers)?;
+            for (kind, file) in files {
+                self.series.list(kind, time, file)?;
+            }
+        }
+        if self.npz {
+            cut_for_numpy(&self.folder.join(format!("cut-{step:06}.npz")), &layers)?;
+        }
+        Ok(())
+    }
+}
+
+/// The lists of files with their times, by kind; each is opened at its first file.
+pub struct Series {
+    folder: PathBuf,
+    lists: Vec<(&'static str, PvdSeries)>,
+}
+
+impl Series {
+    /// In a folder.
+    pub fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            lists: Vec::new(),
+        }
+    }
+
+    /// Adds a file to the list of its kind.
+    pub fn list(&mut self, kind: &'static str, time: f64, file: String) -> Result<(), Error> {
+        let at = match self.lists.iter().position(|(known, _)| *known == kind) {
+            Some(at) => at,
+            None => {
+                // A resumed run goes on with the list, from this time on.
+                let path = self.folder.join(format!("{kind}.pvd"));
+                let list = PvdSeries::resume(path, time.next_down())?;
+                self.lists.push((kind, list));
+                self.lists.len() - 1
+            }
+        };
+        Ok(self.lists[at].1.push(time, file)?)
+    }
+}
+
+/// All cells with vorticity and velocity; cells of a block share their corners.
+fn all_blocks(path: &Path, fields: &dyn GridFields) -> Result<(), Error> {
+    let (blocks, side) = (fields.blocks(), fields.side());
+    let cells = blocks.len() * side * side * side;
+    let magnitude = |cells: Range<usize>, out: &mut Vec<f64>| {
+        let mut vorticity = Vec::with_capacity(3 * cells.len());
+        fields.at_cells(FlowField::Vorticity, cells, &mut vorticity);
+        out.extend(vorticity.as_chunks().0.iter().map(|w| norm(*w)));
+    };
+    let vorticity = |cells: Range<usize>, out: &mut Vec<f64>| fields.at_cells(FlowField::Vorticity, cells, out);
+    let velocity = |cells: Range<usize>, out: &mut Vec<f64>| fields.at_cells(FlowField::Velocity, cells, out);
+    let grid = CellBlocks {
+        side,
+        blocks: &blocks,
+        cell_data: Attributes {
+            made: vec![
+                ("vorticity magnitude", Rows::made(cells, 1, &magnitude)),
+                ("vorticity", Rows::made(cells, 3, &vorticity)),
+                ("velocity", Rows::made(cells, 3, &velocity)),
+            ],
+            ..Attributes::default()
+        },
+    };
+    Ok(write_blocks(path, &grid, Precision::Single)?)
+}
+
+/// All points of one level with vorticity, velocity and the Q criterion.
+fn cut(path: &Path, layers: &Layers<'_>) -> Result<(), Error> {
+    let points = layers.points();
+    let q = |points: Range<usize>, out: &mut Vec<f64>| layers.q(points, out);
+    let vorticity = |points: Range<usize>, out: &mut Vec<f64>| layers.vectors(FlowField::Vorticity, points, out);
+    let velocity = |points: Range<usize>, out: &mut Vec<f64>| layers.vectors(FlowField::Velocity, points, out);
     let grid = RegularGrid {
-        origin: cut.origin,
-        spacing: [cut.spacing; 3],
-        points: cut.size,
+        origin: layers.cut.origin,
+        spacing: [layers.cut.spacing; 3],
+        points: layers.cut.size,
         point_data: Attributes {
-            scalars: vec![("Q", &cut.q)],
-            vectors: vec![("vorticity", &cut.vorticity), ("velocity", &cut.velocity)],
+            made: vec![
+                ("Q", Rows::made(points, 1, &q)),
+                ("vorticity", Rows::made(points, 3, &vorticity)),
+                ("velocity", Rows::made(points, 3, &velocity)),
+            ],
+            ..Attributes::default()
         },
         cell_data: Attributes::default(),
     };
     Ok(write_vti(path, &grid, Precision::Single)?)
 }
 
-/// Writes the surface on which the Q criterion has the value that shows vortices, with the size of the vorticity on it.
-pub fn write_vortices(path: &Path, cut: &Cut) -> Result<(), Error> {
+/// The same for numpy; `size` has the points along x, y and z, x fastest in the others.
+fn cut_for_numpy(path: &Path, layers: &Layers<'_>) -> Result<(), Error> {
+    let (points, shape) = (layers.points(), &layers.cut);
+    let q = |points: Range<usize>, out: &mut Vec<f64>| layers.q(points, out);
+    let vorticity = |points: Range<usize>, out: &mut Vec<f64>| layers.vectors(FlowField::Vorticity, points, out);
+    let velocity = |points: Range<usize>, out: &mut Vec<f64>| layers.vectors(FlowField::Velocity, points, out);
+    let origin = Array::from_rows(&[shape.origin]);
+    let spacing = Array::column(vec![shape.spacing]);
+    let size = Array::from_rows(&[shape.size.map(|n| n as f64)]);
+    let arrays = [
+        ("origin", Rows::of(&origin)),
+        ("spacing", Rows::of(&spacing)),
+        ("size", Rows::of(&size)),
+        ("vorticity", Rows::made(points, 3, &vorticity)),
+        ("velocity", Rows::made(points, 3, &velocity)),
+        ("Q", Rows::made(points, 1, &q)),
+    ];
+    Ok(write_npz(path, &arrays, Precision::Single)?)
+}
+
+/// The surface on which the Q criterion has the value that shows vortices, with the size of the vorticity on it.
+fn vortices(path: &Path, layers: &Layers<'_>) -> Result<(), Error> {
     let lattice = Lattice {
-        origin: cut.origin,
-        spacing: cut.spacing,
-        size: cut.size,
+        origin: layers.cut.origin,
+        spacing: layers.cut.spacing,
+        size: layers.cut.size,
     };
-    let magnitude: Vec<f64> = cut.vorticity.iter().map(|w| norm(*w)).collect();
-    let found = surface(&lattice, &cut.q, cut.q_level, &magnitude);
+    let layer = |z: usize| {
+        let vorticity = layers.layer(FlowField::Vorticity, z)?;
+        let magnitude: Vec<f64> = vorticity.values().iter().map(|w| norm(*w)).collect();
+        let mut q = Vec::with_capacity(magnitude.len());
+        layers.q_of_layer(z, 0..magnitude.len(), &mut q)?;
+        Ok([q, magnitude])
+    };
+    let found = surface(&lattice, layers.cut.q_level, layer)?;
     let triangles = Triangles {
         points: &found.points,
         corners: &found.triangles,
         point_data: Attributes {
             scalars: vec![("vorticity magnitude", &found.values)],
-            vectors: Vec::new(),
+            ..Attributes::default()
         },
     };
     Ok(write_surface(path, &triangles, Precision::Single)?)
-}
-
-/// The same for numpy; `size` has the points along x, y and z, x fastest in the others.
-pub fn arrays_of_cut(cut: &Cut) -> Vec<NamedArray> {
-    vec![
-        NamedArray::new("origin", Array::from_rows(&[cut.origin])),
-        NamedArray::new("spacing", Array::column(vec![cut.spacing])),
-        NamedArray::new("size", Array::from_rows(&[cut.size.map(|n| n as f64)])),
-        NamedArray::new("vorticity", Array::from_rows(&cut.vorticity)),
-        NamedArray::new("velocity", Array::from_rows(&cut.velocity)),
-        NamedArray::new("Q", Array::column(cut.q.clone())),
-    ]
 }

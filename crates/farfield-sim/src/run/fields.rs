@@ -1,10 +1,10 @@
 //! Field files: points with velocities and strengths, for ParaView, PyVista and numpy.
 
-use super::blocks;
+use super::blocks::Series;
 use crate::case::Case;
 use crate::error::Error;
 use crate::model::{Cloud, Snapshot};
-use farfield_io::vtk::{PointSet, PvdSeries, write_vtp};
+use farfield_io::vtk::{PointSet, write_vtp};
 use farfield_io::{Array, NamedArray, Precision, write_arrays};
 use std::path::{Path, PathBuf};
 
@@ -16,49 +16,24 @@ pub struct Fields {
     npz: bool,
     /// Which rank writes, of how many.
     rank: (usize, usize),
-    /// The lists, by cloud; opened at the first file.
-    series: Vec<(&'static str, PvdSeries)>,
+    series: Series,
 }
 
 impl Fields {
     /// Into the folder of a run; rank `rank.0` of `rank.1` writes its own points, and the first lists those of all.
     pub fn new(case: &Case, folder: &Path, rank: (usize, usize)) -> Self {
+        let folder = folder.join("fields");
         Self {
-            folder: folder.join("fields"),
+            series: Series::new(&folder),
+            folder,
             vtk: case.output.vtk,
             npz: case.output.npz,
             rank,
-            series: Vec::new(),
         }
     }
 
     /// Writes one moment.
     pub fn write(&mut self, step: u64, time: f64, snapshot: &Snapshot) -> Result<(), Error> {
-        if let Some(blocks) = &snapshot.blocks
-            && self.vtk
-        {
-            let file = format!("blocks-{step:06}.vtu");
-            blocks::write(&self.folder.join(&file), blocks)?;
-            self.list("blocks", time, file)?;
-        }
-        if let Some(cut) = &snapshot.cut {
-            if self.vtk {
-                let file = format!("cut-{step:06}.vti");
-                blocks::write_cut(&self.folder.join(&file), cut)?;
-                self.list("cut", time, file)?;
-                let file = format!("vortices-{step:06}.vtp");
-                blocks::write_vortices(&self.folder.join(&file), cut)?;
-                self.list("vortices", time, file)?;
-            }
-            if self.npz {
-                let arrays = blocks::arrays_of_cut(cut);
-                write_arrays(
-                    self.folder.join(format!("cut-{step:06}.npz")),
-                    &arrays,
-                    Precision::Single,
-                )?;
-            }
-        }
         for cloud in &snapshot.clouds {
             let (own, ranks) = self.rank;
             let name = |rank: usize| match ranks {
@@ -70,7 +45,7 @@ impl Fields {
                 self.write_vtk(cloud, &file(own))?;
                 // The first rank lists the parts of all.
                 for rank in 0..if own == 0 { ranks } else { 0 } {
-                    self.list(cloud.name, time, file(rank))?;
+                    self.series.list(cloud.name, time, file(rank))?;
                 }
             }
             if self.npz {
@@ -99,21 +74,6 @@ impl Fields {
                 .collect(),
         };
         Ok(write_vtp(self.folder.join(file), &points, Precision::Single)?)
-    }
-
-    /// Adds a file to the list of its kind.
-    fn list(&mut self, kind: &'static str, time: f64, file: String) -> Result<(), Error> {
-        let at = match self.series.iter().position(|(known, _)| *known == kind) {
-            Some(at) => at,
-            None => {
-                // A resumed run goes on with the list, from this time on.
-                let path = self.folder.join(format!("{kind}.pvd"));
-                let list = PvdSeries::resume(path, time.next_down())?;
-                self.series.push((kind, list));
-                self.series.len() - 1
-            }
-        };
-        Ok(self.series[at].1.push(time, file)?)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Every cell of the grid is cut into six tetrahedra around one of its diagonals; neighbouring cells cut their common faces
 //! alike, so the surface has no gaps. A corner of the surface is where the value lies on an edge, linear between its ends.
 
+use crate::error::Error;
 use crate::vec3::Vec3;
 use std::collections::HashMap;
 
@@ -35,23 +36,35 @@ const TETRAHEDRA: [[usize; 4]; 6] = [
     [0, 5, 1, 7],
 ];
 
-/// The surface where `field` is `level`; `other` is interpolated to it.
-pub fn surface(lattice: &Lattice, field: &[f64], level: f64, other: &[f64]) -> Surface {
-    let size = lattice.size;
+/// The surface where the first of two fields is `level`; the second is interpolated to it. `layer` reads both at the points of one
+/// layer, x fastest; layers are asked for once, from the first on, and two are in memory.
+pub fn surface(
+    lattice: &Lattice,
+    level: f64,
+    mut layer: impl FnMut(usize) -> Result<[Vec<f64>; 2], Error>,
+) -> Result<Surface, Error> {
+    let [nx, ny, nz] = lattice.size;
+    let of_layer = nx * ny;
     let mut made = Surface::default();
     // Corners by the two grid points of their edge.
     let mut known: HashMap<(usize, usize), usize> = HashMap::new();
-    if size.contains(&0) {
-        return made;
+    if lattice.size.contains(&0) {
+        return Ok(made);
     }
-    for z in 0..size[2] - 1 {
-        for y in 0..size[1] - 1 {
-            for x in 0..size[0] - 1 {
-                let first = (z * size[1] + y) * size[0] + x;
+    let mut above = layer(0)?;
+    for z in 0..nz - 1 {
+        let below = std::mem::replace(&mut above, layer(z + 1)?);
+        let at = |k: usize, field: usize| match k / of_layer == z {
+            true => below[field][k % of_layer],
+            false => above[field][k % of_layer],
+        };
+        for y in 0..ny - 1 {
+            for x in 0..nx - 1 {
+                let first = (z * ny + y) * nx + x;
                 let corners: [usize; 8] =
-                    std::array::from_fn(|c| first + (c & 1) + (c >> 1 & 1) * size[0] + (c >> 2) * size[0] * size[1]);
-                let above = corners.iter().filter(|c| field[**c] > level).count();
-                if above == 0 || above == 8 {
+                    std::array::from_fn(|c| first + (c & 1) + (c >> 1 & 1) * nx + (c >> 2) * of_layer);
+                let higher = corners.iter().filter(|c| at(**c, 0) > level).count();
+                if higher == 0 || higher == 8 {
                     continue;
                 }
                 for tetrahedron in TETRAHEDRA {
@@ -59,14 +72,15 @@ pub fn surface(lattice: &Lattice, field: &[f64], level: f64, other: &[f64]) -> S
                     let mut corner = |one: usize, two: usize| {
                         let (low, high) = (ends[one].min(ends[two]), ends[one].max(ends[two]));
                         *known.entry((low, high)).or_insert_with(|| {
-                            let share = ((level - field[low]) / (field[high] - field[low])).clamp(0.0, 1.0);
+                            let (from, to) = (at(low, 0), at(high, 0));
+                            let share = ((level - from) / (to - from)).clamp(0.0, 1.0);
                             made.points.push(between(lattice, low, high, share));
-                            made.values.push(other[low] + share * (other[high] - other[low]));
+                            made.values.push(at(low, 1) + share * (at(high, 1) - at(low, 1)));
                             made.points.len() - 1
                         })
                     };
-                    let inside: Vec<usize> = (0..4).filter(|k| field[ends[*k]] > level).collect();
-                    let outside: Vec<usize> = (0..4).filter(|k| field[ends[*k]] <= level).collect();
+                    let inside: Vec<usize> = (0..4).filter(|k| at(ends[*k], 0) > level).collect();
+                    let outside: Vec<usize> = (0..4).filter(|k| at(ends[*k], 0) <= level).collect();
                     let faces: Vec<[usize; 3]> = match (&inside[..], &outside[..]) {
                         ([one], [a, b, c]) | ([a, b, c], [one]) => {
                             vec![[corner(*one, *a), corner(*one, *b), corner(*one, *c)]]
@@ -83,8 +97,10 @@ pub fn surface(lattice: &Lattice, field: &[f64], level: f64, other: &[f64]) -> S
                 }
             }
         }
+        // The next layer of cells meets only edges within the layer of points between.
+        known.retain(|(low, _), _| *low >= (z + 1) * of_layer);
     }
-    made
+    Ok(made)
 }
 
 fn between(lattice: &Lattice, low: usize, high: usize, share: f64) -> Vec3 {
@@ -114,10 +130,16 @@ mod tests {
         (lattice, field.collect())
     }
 
+    fn surface_of(lattice: &Lattice, field: &[f64], level: f64) -> Surface {
+        let of_layer = lattice.size[0] * lattice.size[1];
+        let layer = |z: usize| Ok([0, 1].map(|_| field[z * of_layer..(z + 1) * of_layer].to_vec()));
+        surface(lattice, level, layer).unwrap()
+    }
+
     #[test]
     fn a_sphere_has_its_area_and_no_gaps() {
         let (lattice, field) = ball(41);
-        let found = surface(&lattice, &field, 0.0, &field);
+        let found = surface_of(&lattice, &field, 0.0);
         let area: f64 = found
             .triangles
             .iter()
@@ -142,6 +164,6 @@ mod tests {
     #[test]
     fn nothing_is_made_where_the_value_does_not_occur() {
         let (lattice, field) = ball(9);
-        assert_eq!(surface(&lattice, &field, 5.0, &field), Surface::default());
+        assert_eq!(surface_of(&lattice, &field, 5.0), Surface::default());
     }
 }

@@ -4,6 +4,7 @@
 
 mod blocks;
 mod change;
+mod cut;
 mod fields;
 mod flow_charts;
 mod folder;
@@ -33,12 +34,13 @@ pub use start::{MomentOfRun, model_of};
 pub use summary::{Chart, draw_diagnostics};
 
 use crate::case::Case;
-use crate::checkpoint::{Checkpoint, Header, PlanRecord};
+use crate::checkpoint::{Checkpoint, Header, PlanRecord, StateView};
 use crate::diagnostics::{Table, Watch};
 use crate::error::Error;
 use crate::model::{ENERGY, Limit, Model, Show, Snapshot};
 use crate::ranks::{Ranks, agree, any, speaks};
 use crate::sample::{Sampled, sample};
+use blocks::GridFiles;
 use farfield::Device;
 use farfield::memory::{Memory, Traffic};
 use farfield::tuning::MachineProfile;
@@ -86,6 +88,8 @@ pub struct Run {
     sound: Option<Header>,
     /// Of a resumed run, what it was on when it stopped: a device by name, or the CPU.
     started_on: Option<Option<String>>,
+    /// Writes the files of a flow.
+    grid_files: GridFiles,
     /// Where the state lies.
     memory: Memory<f64>,
     /// What had travelled to and from the device before this run.
@@ -95,6 +99,14 @@ pub struct Run {
 /// Whether any rank was asked to stop. Called by all ranks together.
 fn asked_to_stop(ranks: &dyn Ranks, control: &Control) -> bool {
     any(ranks, control.stop.load(Ordering::Relaxed))
+}
+
+/// Writes a checkpoint at once. Called by all ranks together.
+fn write_checkpoint(ranks: &dyn Ranks, folder: &Folder, header: &Header, state: &StateView<'_>) -> Result<(), Error> {
+    match ranks.size() {
+        1 => folder.store().write(header, state).map(drop),
+        _ => folder.store().write_together(header, state, ranks),
+    }
 }
 
 impl Run {
@@ -235,6 +247,9 @@ impl Run {
         let fields = (output.vtk || output.npz) && due(output.fields_every);
         let sampled = !output.sample.is_empty() && due(output.fields_every);
         let checkpoint = output.checkpoint_every > 0 && self.step > 0 && due(output.checkpoint_every) && !at_end;
+        if fields && let Some(grid) = self.model.grid_fields() {
+            self.grid_files.write(self.step, self.time, grid)?;
+        }
         let mut jobs = Vec::new();
         if frame || fields {
             let show = if fields { Show::Everything } else { Show::Picture };
@@ -245,7 +260,7 @@ impl Run {
                 let drawn = subset::of_all(&*self.ranks, &snapshot);
                 jobs.extend(speaks(&*self.ranks).then(|| Job::Frame(self.step, self.time, Arc::new(drawn))));
             }
-            if fields {
+            if fields && !snapshot.clouds.is_empty() {
                 jobs.push(Job::Fields(self.step, self.time, snapshot));
             }
         }
@@ -262,22 +277,28 @@ impl Run {
         Ok(())
     }
 
-    /// A checkpoint of one process is written while the next step computes; ranks write theirs together, before it.
+    /// A checkpoint of one process is written while the next step computes, unless that step changes what is written; ranks write
+    /// theirs together, before it.
     fn hand_over_checkpoint(&mut self, writer: &mut Writer) -> Result<(), Error> {
-        let checkpoint = self.checkpoint()?;
-        if self.ranks.size() == 1 {
-            return writer.submit(Job::Checkpoint(Box::new(checkpoint)));
+        let (header, ranks) = (self.header(), self.ranks.clone());
+        let state = self.model.state_view()?;
+        if ranks.size() > 1 {
+            return write_checkpoint(&*ranks, &self.folder, &header, &state);
         }
-        self.write_checkpoint(&checkpoint)
+        if state.borrows() {
+            write_checkpoint(&*ranks, &self.folder, &header, &state)?;
+            return writer.submit(Job::Chart);
+        }
+        let state = state.into_state();
+        writer.submit(Job::Checkpoint(Box::new(Checkpoint { header, state })))
     }
 
-    /// Writes a checkpoint at once. Called by all ranks together.
-    fn write_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), Error> {
-        let store = self.folder.store();
-        if self.ranks.size() == 1 {
-            return store.write(checkpoint).map(|_| ());
-        }
-        store.write_together(checkpoint, &*self.ranks)
+    /// Writes a checkpoint of this moment at once, and returns its bytes on this rank. Called by all ranks together.
+    fn write_first_checkpoint(&mut self) -> Result<u64, Error> {
+        let (header, ranks) = (self.header(), self.ranks.clone());
+        let state = self.model.state_view()?;
+        write_checkpoint(&*ranks, &self.folder, &header, &state)?;
+        self.folder.store().size_of(&header, &state)
     }
 
     /// The flow on the grids and slices of the case, by name.
@@ -388,13 +409,6 @@ impl Run {
         }
     }
 
-    fn checkpoint(&mut self) -> Result<Checkpoint, Error> {
-        Ok(Checkpoint {
-            header: self.header(),
-            state: self.model.state()?,
-        })
-    }
-
     /// After a failure: the last sound state becomes a checkpoint, and the message says so.
     fn keep_sound(&mut self, error: Error) -> Error {
         use farfield::Error::{NotFinite, Overflow};
@@ -440,10 +454,10 @@ impl Run {
 
     /// Writes the last sound state as a checkpoint.
     fn write_kept(&mut self, header: Header) -> Result<(), Error> {
-        if let Some(state) = self.model.kept()? {
-            self.write_checkpoint(&Checkpoint { header, state })?;
+        match self.model.kept_view()? {
+            Some(state) => write_checkpoint(&*self.ranks, &self.folder, &header, &state),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn progress(&self, report: &Report, begin: Instant) -> Progress {

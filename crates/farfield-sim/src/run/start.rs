@@ -1,5 +1,6 @@
 //! How a run begins: anew or from a checkpoint, on the CPU or on a device.
 
+use super::blocks::GridFiles;
 use super::change::changes;
 use super::{Folder, Run, case_text};
 use crate::case::{self, Case};
@@ -125,6 +126,7 @@ impl Run {
                 energy_jump: case.alarm.energy_jump,
                 last_energy: None,
             },
+            grid_files: GridFiles::new(&case, folder.path()),
             case,
             model,
             folder,
@@ -142,11 +144,9 @@ impl Run {
             memory: Memory::host(),
             traffic_before: Traffic::default(),
         };
-        let first = run.checkpoint()?;
-        run.write_checkpoint(&first)?;
+        let part = run.write_first_checkpoint()?;
         let probed = if speaks(&**ranks) {
-            let part = first.to_bytes().map_or(0, |bytes| bytes.len());
-            run.folder.probe(2 * ranks.size() * part)
+            run.folder.probe(2 * ranks.size() * part as usize)
         } else {
             Ok(())
         };
@@ -291,6 +291,7 @@ impl Run {
             },
             rows_before: table.rows(),
             columns,
+            grid_files: GridFiles::new(&case, folder.path()),
             case,
             ranks: ranks.clone(),
             model,

@@ -20,8 +20,10 @@ pub enum Job {
     Frame(u64, f64, Arc<Snapshot>),
     /// Field files of a step and its time.
     Fields(u64, f64, Arc<Snapshot>),
-    /// A checkpoint.
+    /// A checkpoint, and the chart.
     Checkpoint(Box<Checkpoint>),
+    /// The chart of diagnostics, so that it can be looked at during a long run.
+    Chart,
     /// Sampled fields of a step and its time, by name.
     Samples(u64, f64, Vec<(String, Sampled)>),
     /// The animation of all pictures.
@@ -143,8 +145,12 @@ impl Work {
             }
             Job::Fields(step, time, snapshot) => self.fields.write(step, time, &snapshot),
             Job::Checkpoint(checkpoint) => {
-                self.store.write(&checkpoint)?;
-                // So that the chart of a long run can be looked at. One that cannot be drawn yet stops nothing.
+                let Checkpoint { header, state } = *checkpoint;
+                self.store.write(&header, &state.into())?;
+                self.do_job(Job::Chart)
+            }
+            Job::Chart => {
+                // One that cannot be drawn yet stops nothing.
                 let _ = draw_diagnostics(&self.case, &self.folder, &self.folder.join("diagnostics.png"));
                 Ok(())
             }
