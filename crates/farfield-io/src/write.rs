@@ -32,14 +32,7 @@ use crate::{Array, Error, NamedArray, Precision, csv, npy, npz};
 pub fn write_arrays(path: impl AsRef<Path>, arrays: &[NamedArray], precision: Precision) -> Result<(), Error> {
     let path = path.as_ref();
     let format = FileFormat::of(path)?;
-    check_arrays(path, arrays)?;
-    check_names(path, arrays)?;
-    if format != FileFormat::Npz {
-        check_rows(path, arrays)?;
-    }
-    if format == FileFormat::Csv {
-        check_column_names(path, arrays)?;
-    }
+    check_shapes(path, format, arrays)?;
     write_atomically(path, |file| match (format, arrays) {
         (FileFormat::Npz, _) => npz::write(file, arrays, precision),
         (FileFormat::Csv, _) => csv::write(file, arrays, precision),
@@ -49,6 +42,19 @@ pub fn write_arrays(path: impl AsRef<Path>, arrays: &[NamedArray], precision: Pr
             npy::write(file, &Array::side_by_side(&all), precision)
         }
     })
+}
+
+/// Checks all but the numbers.
+pub(crate) fn check_shapes(path: &Path, format: FileFormat, arrays: &[NamedArray]) -> Result<(), Error> {
+    check_arrays(path, arrays)?;
+    check_names(path, arrays)?;
+    if format != FileFormat::Npz {
+        check_rows(path, arrays)?;
+    }
+    if format == FileFormat::Csv {
+        check_column_names(path, arrays)?;
+    }
+    Ok(())
 }
 
 fn check_arrays(path: &Path, arrays: &[NamedArray]) -> Result<(), Error> {
