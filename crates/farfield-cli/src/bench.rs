@@ -147,7 +147,7 @@ fn ceiling<T: Precision>(simd: SimdLevel) -> Ceiling {
 
 /// Pairs per second of a real direct sum on all threads.
 fn direct_rate<P: Problem<D>, T: Precision, const D: usize>(problem: &P, n: usize, tolerance: f64) -> f64 {
-    let points = P::points::<T>(P::SETS[0], n, 1);
+    let points = P::points::<T>(P::SETS[0], 0..n, 1);
     let strengths = ChargeDistribution::Signed.generate::<T>(n * problem.strength_components(), 1);
     let settings = Options {
         method: Method::Direct,
@@ -317,7 +317,7 @@ fn time_case<P: Problem<D>, T: Precision, const D: usize>(
     repeats: usize,
     profile: &MachineProfile,
 ) -> Result<f64, Failure> {
-    let points = P::points::<T>(case.set, n, 1);
+    let points = P::points::<T>(case.set, 0..n, 1);
     let strengths = ChargeDistribution::Signed.generate::<T>(n * case.problem.strength_components(), 1);
     let data = Data {
         sources: &points,

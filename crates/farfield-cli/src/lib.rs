@@ -59,7 +59,8 @@ pub fn main() -> ExitCode {
 }
 
 /// Does what was asked and returns what it has to say on standard output.
-fn execute(cli: Cli) -> Result<String, Failure> {
+#[doc(hidden)]
+pub fn execute(cli: Cli) -> Result<String, Failure> {
     check_level_variable()?;
     match cli.command {
         Command::Run(args) => run::run(&args),

@@ -7,11 +7,13 @@ mod fields;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
+use std::ops::Range;
 use std::path::Path;
 
 use crate::column_names;
 use crate::error::quoted;
-use crate::{Array, Error, NamedArray, Precision};
+use crate::pieces::Pieces;
+use crate::{Array, Error, NamedArray, Part, Precision};
 use fields::{Separator, number, without_comment};
 
 /// Comments before the numbers that are kept, in case one of them names the columns.
@@ -21,7 +23,10 @@ const COMMENTS_KEPT: usize = 32;
 #[derive(Debug)]
 pub(crate) struct CsvTable {
     pub(crate) names: Option<Names>,
+    /// The rows that were asked for.
     pub(crate) array: Array,
+    /// How many rows there are.
+    pub(crate) all: usize,
 }
 
 /// Names of all columns.
@@ -33,15 +38,23 @@ pub(crate) enum Names {
     Comment(Vec<String>),
 }
 
-/// Reads one `.csv` file.
-pub(crate) fn read(path: &Path) -> Result<CsvTable, Error> {
+/// Reads a part of the rows of one `.csv` file. How many there are is known at its end: for less than all it is read twice.
+pub(crate) fn read(path: &Path, part: Part) -> Result<CsvTable, Error> {
+    if part == Part::ALL {
+        return read_rows(path, 0..usize::MAX);
+    }
+    let all = read_rows(path, 0..0)?.all;
+    read_rows(path, part.rows(all))
+}
+
+fn read_rows(path: &Path, keep: Range<usize>) -> Result<CsvTable, Error> {
     let unreadable = |cause| Error::Read {
         path: path.to_owned(),
         cause,
     };
     let file = File::open(path).map_err(unreadable)?;
     let mut reader = BufReader::with_capacity(1 << 16, file);
-    let mut table = Reading::new(path);
+    let mut table = Reading::new(path, keep);
     let mut bytes = Vec::new();
     while reader.read_until(b'\n', &mut bytes).map_err(unreadable)? > 0 {
         table.add_line(&String::from_utf8_lossy(&bytes))?;
@@ -61,13 +74,16 @@ struct Reading<'a> {
     header: Option<Vec<String>>,
     comments: Vec<String>,
     rows: usize,
+    /// The rows whose numbers are kept.
+    keep: Range<usize>,
     values: Vec<f64>,
 }
 
 impl<'a> Reading<'a> {
-    fn new(path: &'a Path) -> Self {
+    fn new(path: &'a Path, keep: Range<usize>) -> Self {
         Self {
             path,
+            keep,
             line: 0,
             separator: None,
             first_line: 0,
@@ -145,7 +161,9 @@ impl<'a> Reading<'a> {
                 column: index + 1,
                 text: quoted(field),
             })?;
-            self.values.push(value);
+            if self.keep.contains(&self.rows) {
+                self.values.push(value);
+            }
         }
         self.rows += 1;
         Ok(())
@@ -162,11 +180,15 @@ impl<'a> Reading<'a> {
             None => names_in_comments(&self.comments, separator, self.columns).map(Names::Comment),
         };
         let array = Array {
-            rows: self.rows,
+            rows: self.keep.end.min(self.rows).saturating_sub(self.keep.start),
             columns: self.columns,
             values: self.values,
         };
-        Ok(CsvTable { names, array })
+        Ok(CsvTable {
+            names,
+            array,
+            all: self.rows,
+        })
     }
 }
 
@@ -184,15 +206,36 @@ fn names_in_comments(comments: &[String], separator: Separator, columns: usize) 
 /// Writes a header and one line for each row, every number in the fewest digits that read back
 /// to the same value. The arrays have the same number of rows.
 pub(crate) fn write(writer: &mut impl Write, arrays: &[NamedArray], precision: Precision) -> io::Result<()> {
+    write_header(writer, arrays)?;
+    let arrays: Vec<_> = arrays.iter().map(|named| &named.array).collect();
+    write_lines(writer, &arrays, precision)
+}
+
+/// The same of rows that come in pieces, the columns of all arrays side by side; `arrays` have names and columns alone.
+pub(crate) fn write_pieces(
+    writer: &mut impl Write,
+    (arrays, rows): (&[NamedArray], usize),
+    precision: Precision,
+    pieces: &mut Pieces<'_>,
+) -> io::Result<()> {
+    write_header(writer, arrays)?;
+    let columns = arrays.iter().map(|named| named.array.columns).sum();
+    pieces.each((rows, columns), |piece| write_lines(writer, &[piece], precision))
+}
+
+fn write_header(writer: &mut impl Write, arrays: &[NamedArray]) -> io::Result<()> {
     let header: Vec<_> = arrays
         .iter()
         .flat_map(|named| column_names::of_array(&named.name, named.array.columns))
         .collect();
-    writeln!(writer, "{}", header.join(","))?;
-    let rows = arrays.first().map_or(0, |named| named.array.rows);
+    writeln!(writer, "{}", header.join(","))
+}
+
+fn write_lines(writer: &mut impl Write, arrays: &[&Array], precision: Precision) -> io::Result<()> {
+    let rows = arrays.first().map_or(0, |array| array.rows);
     for row in 0..rows {
         let mut separator = "";
-        for NamedArray { array, .. } in arrays {
+        for array in arrays {
             let start = row * array.columns;
             for &value in &array.values[start..start + array.columns] {
                 match precision {

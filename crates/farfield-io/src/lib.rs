@@ -2,8 +2,10 @@
 //!
 //! * [`read_points`], [`read_targets`] and [`read_strengths`] find positions and their charges
 //!   (or masses, or vector strengths) in any of the three formats.
+//! * [`read_points_part`] and its like keep a [`Part`] of the rows, for processes that share them.
 //! * [`read_table`] reads everything a file holds, by name, and [`read_particles`] that of a `.vtp` as well.
 //! * [`write_arrays`] writes named arrays in the format that the file's extension asks for.
+//! * [`write_in_pieces`] does so with rows that come piece by piece.
 //! * [`vtk`] writes points and grids with fields, for viewers.
 //! * [`write_text_atomically`] and [`write_bytes_atomically`] write anything else, [`AtomicFile`]
 //!   piece by piece.
@@ -39,6 +41,8 @@ mod error;
 mod file_format;
 mod npy;
 mod npz;
+mod part;
+mod pieces;
 mod points;
 mod rows;
 mod strengths;
@@ -51,8 +55,12 @@ pub use array::{Array, NamedArray, Precision};
 pub use atomic::{AtomicFile, remove_leftovers, write_bytes_atomically, write_text_atomically};
 pub use error::Error;
 pub use npy::NpyProblem;
-pub use points::{PointsFile, read_points, read_points_dim, read_targets, read_targets_dim};
+pub use part::Part;
+pub use pieces::{takes_arrays_side_by_side, write_in_pieces};
+pub use points::{
+    PointsFile, read_points, read_points_dim, read_points_part, read_targets, read_targets_dim, read_targets_part,
+};
 pub use rows::{Make, Rows};
-pub use strengths::read_strengths;
+pub use strengths::{read_strengths, read_strengths_part};
 pub use table::{Table, read_particles, read_table};
 pub use write::{write_arrays, write_npz};

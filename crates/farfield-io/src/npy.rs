@@ -10,7 +10,9 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use crate::{Array, Error, Precision, Rows};
+use crate::pieces::Pieces;
+use crate::rows::write_floats;
+use crate::{Array, Error, Part, Precision, Rows};
 use dtype::Dtype;
 use header::Header;
 
@@ -54,7 +56,10 @@ pub enum NpyProblem {
 /// An array as it was stored: the numbers, and the shape for messages.
 #[derive(Debug)]
 pub(crate) struct Stored {
+    /// The rows that were asked for.
     pub(crate) array: Array,
+    /// How many rows there are.
+    pub(crate) all: usize,
     pub(crate) shape: Vec<u64>,
 }
 
@@ -108,16 +113,16 @@ impl Place<'_> {
     }
 }
 
-/// Reads one `.npy` file.
-pub(crate) fn read(path: &Path) -> Result<Stored, Error> {
+/// Reads a part of the rows of one `.npy` file.
+pub(crate) fn read(path: &Path, part: Part) -> Result<Stored, Error> {
     let place = Place { path, array: None };
     let mut file = File::open(path).map_err(|cause| place.unreadable(cause))?;
     let length = file.metadata().map_err(|cause| place.unreadable(cause))?.len();
-    read_from(&mut file, length, place)
+    read_from(&mut file, length, place, part)
 }
 
-/// Reads an npy array of which at most `length` bytes exist; allocates no more than they warrant.
-pub(crate) fn read_from(reader: &mut impl Read, length: u64, place: Place<'_>) -> Result<Stored, Error> {
+/// Reads a part of the rows of an npy array of which at most `length` bytes exist; allocates no more than they warrant.
+pub(crate) fn read_from(reader: &mut impl Read, length: u64, place: Place<'_>, part: Part) -> Result<Stored, Error> {
     let (header, data_start) = read_header(reader, length, place)?;
     let shape = header.shape;
     let (rows, columns) = match *shape.as_slice() {
@@ -143,18 +148,44 @@ pub(crate) fn read_from(reader: &mut impl Read, length: u64, place: Place<'_>) -
     if expected > u128::from(available) {
         return Err(place.truncated("data", expected, available));
     }
-    let (Ok(rows), Ok(columns), Ok(count)) = (usize::try_from(rows), usize::try_from(columns), usize::try_from(count))
+    let (Ok(rows), Ok(columns), Ok(_)) = (usize::try_from(rows), usize::try_from(columns), usize::try_from(count))
     else {
         return Err(place.out_of_memory(count.saturating_mul(8)));
     };
-    let stored = read_values(reader, header.dtype, count, place)?;
-    let values = if header.fortran_order && rows > 1 && columns > 1 {
-        by_rows(&stored, rows, place)?
-    } else {
-        stored
+    let own = part.rows(rows);
+    let by_columns = header.fortran_order && rows > 1 && columns > 1;
+    // Stretches of rows that lie together: columns of Fortran's order, else one.
+    let (stretches, width) = if by_columns { (columns, 1) } else { (1, columns) };
+    let mut values = with_capacity(own.len() * columns, place)?;
+    for _ in 0..stretches {
+        skip_values(reader, header.dtype, own.start * width, place)?;
+        read_values(reader, header.dtype, own.len() * width, place, &mut values)?;
+        skip_values(reader, header.dtype, (rows - own.end) * width, place)?;
+    }
+    let values = match by_columns {
+        true => by_rows(&values, own.len(), place)?,
+        false => values,
     };
-    let array = Array { rows, columns, values };
-    Ok(Stored { array, shape })
+    let array = Array {
+        rows: own.len(),
+        columns,
+        values,
+    };
+    Ok(Stored {
+        array,
+        all: rows,
+        shape,
+    })
+}
+
+/// Passes over elements.
+fn skip_values(reader: &mut impl Read, dtype: Dtype, count: usize, place: Place<'_>) -> Result<(), Error> {
+    let total = (count * dtype.size()) as u64;
+    let skipped = io::copy(&mut reader.take(total), &mut io::sink()).map_err(|cause| place.unreadable(cause))?;
+    match skipped == total {
+        true => Ok(()),
+        false => Err(place.truncated("data", total.into(), skipped)),
+    }
 }
 
 fn read_header(reader: &mut impl Read, length: u64, place: Place<'_>) -> Result<(Header, u64), Error> {
@@ -197,10 +228,15 @@ fn read_header(reader: &mut impl Read, length: u64, place: Place<'_>) -> Result<
 }
 
 /// Reads `count` elements in the order they are stored.
-fn read_values(reader: &mut impl Read, dtype: Dtype, count: usize, place: Place<'_>) -> Result<Vec<f64>, Error> {
+fn read_values(
+    reader: &mut impl Read,
+    dtype: Dtype,
+    count: usize,
+    place: Place<'_>,
+    values: &mut Vec<f64>,
+) -> Result<(), Error> {
     // A multiple of every element size.
     let mut buffer = vec![0; 1 << 16];
-    let mut values = with_capacity(count, place)?;
     let total = count * dtype.size();
     let mut done = 0;
     while done < total {
@@ -210,9 +246,9 @@ fn read_values(reader: &mut impl Read, dtype: Dtype, count: usize, place: Place<
         if found < wanted {
             return Err(place.truncated("data", total as u128, done as u64));
         }
-        dtype.decode(&buffer[..found], &mut values);
+        dtype.decode(&buffer[..found], values);
     }
-    Ok(values)
+    Ok(())
 }
 
 fn with_capacity(count: usize, place: Place<'_>) -> Result<Vec<f64>, Error> {
@@ -257,26 +293,42 @@ fn shape_text(shape: &[u64]) -> String {
     }
 }
 
-/// Bytes that [`write`] will need.
-pub(crate) fn written_size(rows: &Rows<'_>, precision: Precision) -> u64 {
-    (preamble(rows, precision).len() as u64).saturating_add(rows.byte_count(precision) as u64)
+/// Bytes that [`write`] will need for an array of so many rows and columns.
+pub(crate) fn written_size((rows, columns): (usize, usize), precision: Precision) -> u64 {
+    let element = match precision {
+        Precision::Single => 4,
+        Precision::Double => 8,
+    };
+    let numbers = (rows as u64).saturating_mul(columns as u64);
+    (preamble(rows, columns, precision).len() as u64).saturating_add(numbers.saturating_mul(element))
 }
 
 /// Writes rows in npy format; a single column becomes one-dimensional.
 pub(crate) fn write(writer: &mut impl Write, rows: &Rows<'_>, precision: Precision) -> io::Result<()> {
-    writer.write_all(&preamble(rows, precision))?;
+    writer.write_all(&preamble(rows.rows(), rows.columns(), precision))?;
     rows.write(precision, writer)
 }
 
+/// Writes an array whose rows come in pieces.
+pub(crate) fn write_pieces(
+    writer: &mut impl Write,
+    (rows, columns): (usize, usize),
+    precision: Precision,
+    pieces: &mut Pieces<'_>,
+) -> io::Result<()> {
+    writer.write_all(&preamble(rows, columns, precision))?;
+    pieces.each((rows, columns), |piece| write_floats(&piece.values, precision, writer))
+}
+
 /// Everything before the elements.
-fn preamble(array: &Rows<'_>, precision: Precision) -> Vec<u8> {
+fn preamble(rows: usize, columns: usize, precision: Precision) -> Vec<u8> {
     let descr = match precision {
         Precision::Single => "<f4",
         Precision::Double => "<f8",
     };
-    let shape = match array.columns() {
-        1 => shape_text(&[array.rows() as u64]),
-        _ => shape_text(&[array.rows() as u64, array.columns() as u64]),
+    let shape = match columns {
+        1 => shape_text(&[rows as u64]),
+        _ => shape_text(&[rows as u64, columns as u64]),
     };
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // Spaces and a final line break, so that the elements start at a multiple of 64 bytes.

@@ -10,7 +10,8 @@ use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
 use crate::npy::{self, Place, Stored};
-use crate::{Array, Error, Precision, Rows};
+use crate::pieces::Pieces;
+use crate::{Array, Error, NamedArray, Part, Precision, Rows};
 
 /// Deflate cannot shrink anything further than this.
 const MOST_DEFLATION: u64 = 1032;
@@ -59,8 +60,8 @@ impl Archive {
         &self.names
     }
 
-    /// Reads the array at `index` of [`names`](Self::names).
-    pub(crate) fn read(&mut self, index: usize) -> Result<Stored, Error> {
+    /// Reads a part of the rows of the array at `index` of [`names`](Self::names).
+    pub(crate) fn read(&mut self, index: usize, part: Part) -> Result<Stored, Error> {
         let name = &self.names[index];
         let mut entry = self
             .zip
@@ -76,7 +77,7 @@ impl Archive {
             array: Some(name),
         };
         let length = entry.size().min(possible);
-        let stored = npy::read_from(&mut entry, length, place)?;
+        let stored = npy::read_from(&mut entry, length, place, part)?;
         // The checksum is compared when the end is reached.
         entry
             .read(&mut [0])
@@ -84,30 +85,31 @@ impl Archive {
         Ok(stored)
     }
 
-    /// Reads several arrays and puts their columns side by side.
-    pub(crate) fn read_side_by_side(&mut self, indices: &[usize]) -> Result<Stored, Error> {
+    /// Reads a part of the rows of several arrays and puts their columns side by side.
+    pub(crate) fn read_side_by_side(&mut self, indices: &[usize], part: Part) -> Result<Stored, Error> {
         if let &[index] = indices {
-            return self.read(index);
+            return self.read(index, part);
         }
-        let mut arrays: Vec<Array> = Vec::with_capacity(indices.len());
+        let mut arrays: Vec<Stored> = Vec::with_capacity(indices.len());
         for &index in indices {
-            let array = self.read(index)?.array;
+            let array = self.read(index, part)?;
             if let Some(first) = arrays.first()
-                && first.rows != array.rows
+                && first.all != array.all
             {
                 return Err(Error::RowsDiffer {
                     path: self.path.clone(),
                     first: self.names[indices[0]].clone(),
-                    first_rows: first.rows,
+                    first_rows: first.all,
                     second: self.names[index].clone(),
-                    second_rows: array.rows,
+                    second_rows: array.all,
                 });
             }
             arrays.push(array);
         }
-        let array = Array::side_by_side(&arrays.iter().collect::<Vec<_>>());
-        let shape = vec![array.rows as u64, array.columns as u64];
-        Ok(Stored { array, shape })
+        let all = arrays.first().map_or(0, |first| first.all);
+        let array = Array::side_by_side(&arrays.iter().map(|stored| &stored.array).collect::<Vec<_>>());
+        let shape = vec![all as u64, array.columns as u64];
+        Ok(Stored { array, all, shape })
     }
 }
 
@@ -121,19 +123,47 @@ fn broken(path: &Path, array: Option<&str>, cause: &ZipError) -> Error {
 
 /// Writes the arrays uncompressed, so that every reader can map or stream them.
 pub(crate) fn write(file: &mut BufWriter<File>, arrays: &[(&str, Rows<'_>)], precision: Precision) -> io::Result<()> {
+    let shapes = arrays.iter().map(|(_, rows)| (rows.rows(), rows.columns()));
+    let names = arrays.iter().map(|(name, _)| *name);
+    write_each(file, names.zip(shapes), precision, |zip, k| {
+        npy::write(zip, &arrays[k].1, precision)
+    })
+}
+
+/// Writes arrays of as many rows each, which come in pieces: those of one array after those of the one before it.
+pub(crate) fn write_pieces(
+    file: &mut BufWriter<File>,
+    (arrays, rows): (&[NamedArray], usize),
+    precision: Precision,
+    pieces: &mut Pieces<'_>,
+) -> io::Result<()> {
+    let shapes = arrays.iter().map(|named| (rows, named.array.columns));
+    let names = arrays.iter().map(|named| named.name.as_str());
+    write_each(file, names.zip(shapes), precision, |zip, k| {
+        npy::write_pieces(zip, (rows, arrays[k].array.columns), precision, pieces)
+    })
+}
+
+/// Writes arrays of these names and shapes; `write(entry, which)` writes each.
+fn write_each<'a>(
+    file: &mut BufWriter<File>,
+    arrays: impl Iterator<Item = (&'a str, (usize, usize))>,
+    precision: Precision,
+    mut write: impl FnMut(&mut ZipWriter<&mut Calm<'_>>, usize) -> io::Result<()>,
+) -> io::Result<()> {
     let mut out = Calm {
         file,
         at: 0,
         failure: None,
     };
     let mut zip = ZipWriter::new(&mut out);
-    for (name, rows) in arrays {
-        let size = npy::written_size(rows, precision);
+    for (k, (name, shape)) in arrays.enumerate() {
+        let size = npy::written_size(shape, precision);
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .large_file(size >= u64::from(u32::MAX));
         zip.start_file(format!("{name}{EXTENSION}"), options)?;
-        npy::write(&mut zip, rows, precision)?;
+        write(&mut zip, k)?;
     }
     zip.finish()?;
     out.failure.map_or(Ok(()), Err)

@@ -8,7 +8,7 @@ use crate::file_format::FileFormat;
 use crate::npy::{self, Stored};
 use crate::npz::Archive;
 use crate::strengths::only_candidate;
-use crate::{Array, Error};
+use crate::{Array, Error, Part};
 
 /// Points of `D` coordinates as a file holds them.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,16 @@ pub fn read_points(path: impl AsRef<Path>) -> Result<PointsFile, Error> {
 ///
 /// See [`read_points`].
 pub fn read_points_dim<const D: usize>(path: impl AsRef<Path>) -> Result<PointsFile<D>, Error> {
-    read(path.as_ref(), Role::Sources)
+    Ok(read(path.as_ref(), Role::Sources, Part::ALL)?.0)
+}
+
+/// Reads a part of the points, and of their strengths where the file has them, and tells how many points there are.
+///
+/// # Errors
+///
+/// See [`read_points`].
+pub fn read_points_part<const D: usize>(path: impl AsRef<Path>, part: Part) -> Result<(PointsFile<D>, usize), Error> {
+    read(path.as_ref(), Role::Sources, part)
 }
 
 /// Reads points in three dimensions and ignores any strengths. Where a file has several sets of
@@ -70,32 +79,40 @@ pub fn read_targets(path: impl AsRef<Path>) -> Result<Vec<[f64; 3]>, Error> {
 ///
 /// See [`read_points`].
 pub fn read_targets_dim<const D: usize>(path: impl AsRef<Path>) -> Result<Vec<[f64; D]>, Error> {
-    Ok(read(path.as_ref(), Role::Targets)?.points)
+    Ok(read_targets_part(path, Part::ALL)?.0)
 }
 
-fn read<const D: usize>(path: &Path, role: Role) -> Result<PointsFile<D>, Error> {
-    let file = match FileFormat::of(path)? {
-        FileFormat::Npy => PointsFile {
-            points: as_points(path, None, &npy::read(path)?)?,
-            strengths: None,
-            unused: Vec::new(),
-        },
-        FileFormat::Npz => from_npz(path, role)?,
-        FileFormat::Csv => from_csv(path, csv::read(path)?, role)?,
-    };
-    match &file.strengths {
-        Some(strengths) if strengths.rows != file.points.len() => Err(Error::RowsDiffer {
-            path: path.to_owned(),
-            first: "the array of points".to_owned(),
-            first_rows: file.points.len(),
-            second: "the array of strengths".to_owned(),
-            second_rows: strengths.rows,
-        }),
-        _ => Ok(file),
+/// Reads a part of the points and ignores any strengths, and tells how many points there are; otherwise as [`read_targets`].
+///
+/// # Errors
+///
+/// See [`read_points`].
+pub fn read_targets_part<const D: usize>(path: impl AsRef<Path>, part: Part) -> Result<(Vec<[f64; D]>, usize), Error> {
+    let (file, all) = read(path.as_ref(), Role::Targets, part)?;
+    Ok((file.points, all))
+}
+
+fn read<const D: usize>(path: &Path, role: Role, part: Part) -> Result<(PointsFile<D>, usize), Error> {
+    match FileFormat::of(path)? {
+        FileFormat::Npy => {
+            let stored = npy::read(path, part)?;
+            let file = PointsFile {
+                points: as_points(path, None, &stored)?,
+                strengths: None,
+                unused: Vec::new(),
+            };
+            Ok((file, stored.all))
+        }
+        FileFormat::Npz => from_npz(path, role, part),
+        FileFormat::Csv => {
+            let table = csv::read(path, part)?;
+            let all = table.all;
+            Ok((from_csv(path, table, role)?, all))
+        }
     }
 }
 
-fn from_npz<const D: usize>(path: &Path, role: Role) -> Result<PointsFile<D>, Error> {
+fn from_npz<const D: usize>(path: &Path, role: Role, part: Part) -> Result<(PointsFile<D>, usize), Error> {
     let mut archive = Archive::open(path)?;
     let names = archive.names().to_vec();
     let only_unnamed = (names == ["arr_0"]).then(|| vec![0]);
@@ -106,7 +123,7 @@ fn from_npz<const D: usize>(path: &Path, role: Role) -> Result<PointsFile<D>, Er
             found: names,
         });
     };
-    let stored = archive.read_side_by_side(&position)?;
+    let stored = archive.read_side_by_side(&position, part)?;
     let label = labels(&names, &position);
     let points = as_points(path, Some(label), &stored)?;
     let strength = match role {
@@ -114,18 +131,30 @@ fn from_npz<const D: usize>(path: &Path, role: Role) -> Result<PointsFile<D>, Er
         Role::Targets => None,
     };
     let strengths = match &strength {
-        Some(indices) => Some(archive.read_side_by_side(indices)?.array),
+        Some(indices) => Some(archive.read_side_by_side(indices, part)?),
         None => None,
     };
-    Ok(PointsFile {
+    if let Some(strengths) = &strengths
+        && strengths.all != stored.all
+    {
+        return Err(Error::RowsDiffer {
+            path: path.to_owned(),
+            first: "the array of points".to_owned(),
+            first_rows: stored.all,
+            second: "the array of strengths".to_owned(),
+            second_rows: strengths.all,
+        });
+    }
+    let file = PointsFile {
         points,
-        strengths,
+        strengths: strengths.map(|strengths| strengths.array),
         unused: others(&names, &[position, strength.unwrap_or_default()].concat()),
-    })
+    };
+    Ok((file, stored.all))
 }
 
 fn from_csv<const D: usize>(path: &Path, table: CsvTable, role: Role) -> Result<PointsFile<D>, Error> {
-    let CsvTable { names, array } = table;
+    let CsvTable { names, array, all } = table;
     let (names, optional) = match names {
         Some(Names::Header(names)) => (names, false),
         Some(Names::Comment(names)) => (names, true),
@@ -133,7 +162,7 @@ fn from_csv<const D: usize>(path: &Path, table: CsvTable, role: Role) -> Result<
     };
     let Some(position) = column_names::find_points(&names, role, D, false) else {
         if optional {
-            return by_position(path, &array);
+            return by_position(path, &array, all);
         }
         return Err(Error::MissingName {
             path: path.to_owned(),
@@ -146,19 +175,19 @@ fn from_csv<const D: usize>(path: &Path, table: CsvTable, role: Role) -> Result<
         Role::Targets => None,
     };
     Ok(PointsFile {
-        points: as_points(path, None, &stored(array.select(&position)))?,
+        points: as_points(path, None, &stored(array.select(&position), all))?,
         strengths: strength.as_ref().map(|columns| array.select(columns)),
         unused: others(&names, &[position, strength.unwrap_or_default()].concat()),
     })
 }
 
 /// A table without names: first the coordinates, then the strengths.
-fn by_position<const D: usize>(path: &Path, array: &Array) -> Result<PointsFile<D>, Error> {
+fn by_position<const D: usize>(path: &Path, array: &Array, all: usize) -> Result<PointsFile<D>, Error> {
     if array.columns < D {
         return Err(Error::Shape {
             path: path.to_owned(),
             array: None,
-            shape: format!("({}, {})", array.rows, array.columns),
+            shape: format!("({all}, {})", array.columns),
             expected: format!("{D} columns {}, then any strengths", axes::<D>()),
             hint: "",
         });
@@ -166,19 +195,19 @@ fn by_position<const D: usize>(path: &Path, array: &Array) -> Result<PointsFile<
     let position: Vec<_> = (0..D).collect();
     let strength: Vec<_> = (D..array.columns).collect();
     Ok(PointsFile {
-        points: as_points(path, None, &stored(array.select(&position)))?,
+        points: as_points(path, None, &stored(array.select(&position), all))?,
         strengths: (!strength.is_empty()).then(|| array.select(&strength)),
         unused: Vec::new(),
     })
 }
 
-fn stored(array: Array) -> Stored {
-    let shape = vec![array.rows as u64, array.columns as u64];
-    Stored { array, shape }
+fn stored(array: Array, all: usize) -> Stored {
+    let shape = vec![all as u64, array.columns as u64];
+    Stored { array, all, shape }
 }
 
 fn as_points<const D: usize>(path: &Path, name: Option<String>, stored: &Stored) -> Result<Vec<[f64; D]>, Error> {
-    let Array { rows, columns, .. } = stored.array;
+    let (rows, columns) = (stored.all, stored.array.columns);
     let rows_of_points = stored.array.to_rows().filter(|_| stored.shape.len() <= 2);
     rows_of_points.ok_or_else(|| Error::Shape {
         path: path.to_owned(),

@@ -7,7 +7,7 @@ use crate::csv::{self, Names};
 use crate::file_format::FileFormat;
 use crate::npy;
 use crate::npz::Archive;
-use crate::{Array, Error};
+use crate::{Array, Error, Part};
 
 const WANTED: &str = "charges, masses, strengths or gamma";
 
@@ -24,15 +24,24 @@ const WANTED: &str = "charges, masses, strengths or gamma";
 /// Any [`Error`] about reading: an unknown extension, an unreadable or malformed file, no
 /// strengths in it, several that could be meant, or an array without columns.
 pub fn read_strengths(path: impl AsRef<Path>) -> Result<Array, Error> {
+    Ok(read_strengths_part(path, Part::ALL)?.0)
+}
+
+/// Reads a part of the rows of strengths, and tells how many rows there are.
+///
+/// # Errors
+///
+/// See [`read_strengths`].
+pub fn read_strengths_part(path: impl AsRef<Path>, part: Part) -> Result<(Array, usize), Error> {
     let path = path.as_ref();
     match FileFormat::of(path)? {
-        FileFormat::Npy => with_columns(path, None, npy::read(path)?),
-        FileFormat::Npz => from_npz(path),
-        FileFormat::Csv => from_csv(path),
+        FileFormat::Npy => with_columns(path, None, npy::read(path, part)?),
+        FileFormat::Npz => from_npz(path, part),
+        FileFormat::Csv => from_csv(path, part),
     }
 }
 
-fn from_npz(path: &Path) -> Result<Array, Error> {
+fn from_npz(path: &Path, part: Part) -> Result<(Array, usize), Error> {
     let mut archive = Archive::open(path)?;
     let names = archive.names();
     let only_unnamed = (names == ["arr_0"]).then(|| vec![0]);
@@ -45,25 +54,25 @@ fn from_npz(path: &Path) -> Result<Array, Error> {
         });
     };
     let name = names[indices[0]].clone();
-    let stored = archive.read_side_by_side(&indices)?;
+    let stored = archive.read_side_by_side(&indices, part)?;
     with_columns(path, Some(name), stored)
 }
 
-fn from_csv(path: &Path) -> Result<Array, Error> {
-    let table = csv::read(path)?;
+fn from_csv(path: &Path, part: Part) -> Result<(Array, usize), Error> {
+    let table = csv::read(path, part)?;
     let (names, optional) = match table.names {
-        None => return Ok(table.array),
+        None => return Ok((table.array, table.all)),
         Some(Names::Header(names)) => (names, false),
         Some(Names::Comment(names)) => (names, true),
     };
     if let Some(columns) = only_candidate(path, column_names::find_strengths(&names))? {
-        return Ok(table.array.select(&columns));
+        return Ok((table.array.select(&columns), table.all));
     }
     let positions_are_named = [2, 3]
         .into_iter()
         .any(|dimension| column_names::find_points(&names, Role::Sources, dimension, false).is_some());
     if table.array.columns == 1 || (optional && !positions_are_named) {
-        return Ok(table.array);
+        return Ok((table.array, table.all));
     }
     Err(Error::MissingName {
         path: path.to_owned(),
@@ -72,7 +81,7 @@ fn from_csv(path: &Path) -> Result<Array, Error> {
     })
 }
 
-fn with_columns(path: &Path, name: Option<String>, stored: npy::Stored) -> Result<Array, Error> {
+fn with_columns(path: &Path, name: Option<String>, stored: npy::Stored) -> Result<(Array, usize), Error> {
     if stored.array.columns == 0 || stored.shape.len() > 2 {
         return Err(Error::Shape {
             path: path.to_owned(),
@@ -82,7 +91,7 @@ fn with_columns(path: &Path, name: Option<String>, stored: npy::Stored) -> Resul
             hint: "",
         });
     }
-    Ok(stored.array)
+    Ok((stored.array, stored.all))
 }
 
 /// The one candidate for strengths, or none; several are an error.

@@ -7,7 +7,7 @@ use crate::csv::{self, Names};
 use crate::file_format::FileFormat;
 use crate::npy;
 use crate::npz::Archive;
-use crate::{Array, Error, NamedArray, vtk};
+use crate::{Array, Error, NamedArray, Part, vtk};
 
 /// The name of an array in a file that gives it none.
 const UNNAMED: &str = "values";
@@ -68,18 +68,18 @@ pub fn read_particles(path: impl AsRef<Path>) -> Result<Table, Error> {
 pub fn read_table(path: impl AsRef<Path>) -> Result<Table, Error> {
     let path = path.as_ref();
     let arrays = match FileFormat::of(path)? {
-        FileFormat::Npy => vec![NamedArray::new(UNNAMED, npy::read(path)?.array)],
+        FileFormat::Npy => vec![NamedArray::new(UNNAMED, npy::read(path, Part::ALL)?.array)],
         FileFormat::Npz => {
             let mut archive = Archive::open(path)?;
             let names = archive.names().to_vec();
             names
                 .into_iter()
                 .enumerate()
-                .map(|(index, name)| Ok(NamedArray::new(name, archive.read(index)?.array)))
+                .map(|(index, name)| Ok(NamedArray::new(name, archive.read(index, Part::ALL)?.array)))
                 .collect::<Result<_, Error>>()?
         }
         FileFormat::Csv => {
-            let table = csv::read(path)?;
+            let table = csv::read(path, Part::ALL)?;
             match table.names {
                 Some(Names::Header(names)) => names
                     .into_iter()

@@ -32,14 +32,7 @@ use crate::{Array, Error, NamedArray, Precision, Rows, csv, npy, npz};
 pub fn write_arrays(path: impl AsRef<Path>, arrays: &[NamedArray], precision: Precision) -> Result<(), Error> {
     let path = path.as_ref();
     let format = FileFormat::of(path)?;
-    check_arrays(path, arrays)?;
-    check_names(path, &arrays.iter().map(|named| &*named.name).collect::<Vec<_>>())?;
-    if format != FileFormat::Npz {
-        check_rows(path, arrays)?;
-    }
-    if format == FileFormat::Csv {
-        check_column_names(path, arrays)?;
-    }
+    check_shapes(path, format, arrays)?;
     write_atomically(path, |file| match (format, arrays) {
         (FileFormat::Npz, _) => {
             let named = arrays.iter().map(|named| (&*named.name, Rows::of(&named.array)));
@@ -71,6 +64,19 @@ pub fn write_npz(path: impl AsRef<Path>, arrays: &[(&str, Rows<'_>)], precision:
     }
     check_names(path, &arrays.iter().map(|(name, _)| *name).collect::<Vec<_>>())?;
     write_atomically(path, |file| npz::write(file, arrays, precision))
+}
+
+/// Checks all but the numbers.
+pub(crate) fn check_shapes(path: &Path, format: FileFormat, arrays: &[NamedArray]) -> Result<(), Error> {
+    check_arrays(path, arrays)?;
+    check_names(path, &arrays.iter().map(|named| &*named.name).collect::<Vec<_>>())?;
+    if format != FileFormat::Npz {
+        check_rows(path, arrays)?;
+    }
+    if format == FileFormat::Csv {
+        check_column_names(path, arrays)?;
+    }
+    Ok(())
 }
 
 fn check_arrays(path: &Path, arrays: &[NamedArray]) -> Result<(), Error> {

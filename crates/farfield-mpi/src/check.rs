@@ -10,6 +10,7 @@ use farfield::check::{Check, Measured};
 use farfield::kernel::Sizes;
 use farfield::points::Random;
 use farfield::{Method, Options, Precision};
+use rayon::prelude::*;
 
 /// At how many targets of all ranks every evaluation looks.
 pub const SAMPLES: usize = 64;
@@ -59,8 +60,7 @@ impl Samples {
         }
     }
 
-    /// Compares values at own targets with the true sums over all ranks. `rounding` is what rounding alone may leave of each output,
-    /// as this rank's engine found. Called by all ranks together.
+    /// Compares values at own targets with the true sums over all ranks. Called by all ranks together.
     ///
     /// # Errors
     /// [`Error::OnRank`] if a rank could not sum.
@@ -70,7 +70,6 @@ impl Samples {
         sum: &Sum<P>,
         own: &Own<T, D>,
         (strengths, values): (&[T], &[Vec<T>]),
-        rounding: Vec<f64>,
     ) -> Result<Check, Error> {
         let places = self.places(ranks, own);
         let sums = agree(ranks, true_sums(sum, own, strengths, &places))?;
@@ -98,9 +97,7 @@ impl Samples {
             }
             // Each sample is one rank's: all others have zeros, and the largest is its value.
             ranks.max_all(&mut squares);
-            let mut worst = [rounding.get(k).copied().unwrap_or(0.0)];
-            ranks.max_all(&mut worst);
-            measured.push(estimate(P::name(*output), &squares, worst[0], self.complete));
+            measured.push(estimate(P::name(*output), &squares, self.complete));
         }
         Ok(Check {
             targets: self.count,
@@ -109,6 +106,73 @@ impl Samples {
             outputs: measured,
             warnings: Vec::new(),
         })
+    }
+
+    /// What rounding alone may leave of each output, over the values at these targets: machine epsilon times the sums of what all sources
+    /// contribute without their signs. Called by all ranks together.
+    pub fn rounding<P: Problem<D>, T: Precision, const D: usize>(
+        &self,
+        ranks: &(impl Communicator + ?Sized),
+        sum: &Sum<P>,
+        own: &Own<T, D>,
+        (strengths, values): (&[T], &[Vec<T>]),
+    ) -> Vec<f64> {
+        let places = self.places(ranks, own);
+        let outputs = sum.problem.outputs();
+        let numbers = sum.problem.carried().of_source();
+        let of_place = |place: &[f64; D]| {
+            let mut sums = vec![0.0; outputs.len()];
+            for (source, point) in own.sources.iter().enumerate() {
+                let square: f64 = (0..D).map(|axis| (point[axis].to_f64() - place[axis]).powi(2)).sum();
+                let distance = (square + own.size(source).powi(2)).sqrt();
+                if distance == 0.0 {
+                    continue;
+                }
+                let of_vector =
+                    |vector: usize| &strengths[(vector * own.sources.len() + source) * numbers..][..numbers];
+                let strength = (0..sum.vectors)
+                    .flat_map(of_vector)
+                    .map(|s| s.to_f64().powi(2))
+                    .sum::<f64>()
+                    .sqrt();
+                for (sum_of, output) in sums.iter_mut().zip(outputs) {
+                    let (power, scale) = sum.problem.magnitude(*output);
+                    let at = if power == 0 {
+                        distance.ln().abs()
+                    } else {
+                        distance.powi(-power)
+                    };
+                    *sum_of += scale * strength * at;
+                }
+            }
+            sums
+        };
+        let sums: Vec<f64> = places.par_iter().flat_map(of_place).collect();
+        let sums = add_up(ranks, &sums);
+        let epsilon = if T::DOUBLE {
+            f64::EPSILON
+        } else {
+            f64::from(f32::EPSILON)
+        };
+        let of_output = |(k, output): (usize, &P::Output)| {
+            let width = sum.problem.components(*output);
+            let mut squares = vec![0.0; self.count];
+            for (sample, target) in &self.own {
+                for vector in 0..sum.vectors {
+                    let value = &values[k][(vector * own.targets().len() + target) * width..][..width];
+                    squares[*sample] += value.iter().map(|v| v.to_f64().powi(2)).sum::<f64>();
+                }
+            }
+            ranks.max_all(&mut squares);
+            let contributed: f64 = sums.iter().skip(k).step_by(outputs.len()).map(|sum| sum * sum).sum();
+            let whole = squares.iter().sum::<f64>().max(epsilon * epsilon * contributed);
+            if contributed > 0.0 {
+                epsilon * (contributed / whole).sqrt()
+            } else {
+                0.0
+            }
+        };
+        outputs.iter().enumerate().map(of_output).collect()
     }
 
     /// The places of all samples, on every rank.
@@ -212,7 +276,7 @@ fn add_up(ranks: &(impl Communicator + ?Sized), own: &[f64]) -> Vec<f64> {
 }
 
 /// The relative error over all targets from squared errors and squared values at some, and what it hardly exceeds.
-fn estimate(output: &'static str, squares: &[f64], rounding: f64, complete: bool) -> Measured {
+fn estimate(output: &'static str, squares: &[f64], complete: bool) -> Measured {
     let (errors, norms) = squares.split_at(squares.len() / 2);
     let count = errors.len().max(1) as f64;
     let mean = |values: &[f64]| values.iter().sum::<f64>() / count;
@@ -227,6 +291,6 @@ fn estimate(output: &'static str, squares: &[f64], rounding: f64, complete: bool
         output,
         relative_l2: relative(error),
         upper: relative(error + spread),
-        rounding,
+        rounding: 0.0,
     }
 }

@@ -78,9 +78,9 @@ impl<P: Problem<D>, T: Precision, const D: usize> Dealt<P, T, D> {
         } else {
             routes(ranks, points, &root, weights)
         };
-        let mut own = arrive(ranks, traffic, &routes, points, root);
+        let own = arrive(ranks, traffic, &routes, points, root);
         let seconds = start.elapsed().as_secs_f64();
-        let local = Local::new(ranks, traffic, (sum, far), &mut own)?;
+        let local = Local::new(ranks, traffic, (sum, far), &own)?;
         Ok(Self {
             routes,
             own,

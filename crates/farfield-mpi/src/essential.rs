@@ -81,26 +81,34 @@ pub struct Essential {
     arrivals: Vec<Arrival>,
 }
 
-/// Points that arrive, with the sizes of their cores where sources have their own.
-#[derive(Debug)]
-pub struct Imported<'a, T, const D: usize> {
-    /// Appended to this rank's own sources.
-    pub points: &'a mut Vec<[T; D]>,
-    /// Appended to the sizes of these, where each has its own; equivalent sources have none.
-    pub sizes: Option<&'a mut Vec<T>>,
+/// Points that arrive.
+#[derive(Debug, Clone)]
+pub struct Imported<T, const D: usize> {
+    /// Sources as they are and equivalent ones.
+    pub points: Vec<[T; D]>,
+    /// The sizes of their cores, where each has its own; equivalent sources have none.
+    pub sizes: Option<Vec<T>>,
+}
+
+impl<T, const D: usize> Default for Imported<T, D> {
+    fn default() -> Self {
+        Self {
+            points: Vec::new(),
+            sizes: None,
+        }
+    }
 }
 
 impl Essential {
-    /// Sends positions and receives those of the ranks `senders`. Called by all ranks together; no parcel is empty, and every rank knows
+    /// Sends positions, and sizes where sources have their own, and receives those of the ranks `senders`. Called by all ranks together; no parcel is empty, and every rank knows
     /// who sends to it.
     pub fn new<T: Real, const D: usize>(
         ranks: &(impl Communicator + ?Sized),
         traffic: &mut Traffic,
         (parcels, senders): (Vec<Parcel>, &[usize]),
         (tree, sphere): (&Tree<D>, &Sphere<D>),
-        own: Imported<'_, T, D>,
-    ) -> Self {
-        let Imported { points, mut sizes } = own;
+        (sources, sizes): (&[[T; D]], Option<&[T]>),
+    ) -> (Self, Imported<T, D>) {
         let first_of = |node: &usize| tree.points_of(*node)[0];
         let pack = |parcel: &Parcel| {
             let mut writer = Writer::default();
@@ -113,9 +121,9 @@ impl Essential {
                 .chain(parcel.places.iter().map(first_of))
                 .collect();
             for index in &sent {
-                writer.values(points[*index as usize].into_iter());
+                writer.values(sources[*index as usize].into_iter());
             }
-            if let Some(sizes) = &sizes {
+            if let Some(sizes) = sizes {
                 let of_points = sent
                     .iter()
                     .take(parcel.points.len())
@@ -142,10 +150,8 @@ impl Essential {
         };
         // Exactly: a vector that grows by itself takes up to twice what it holds.
         let more: usize = incoming.iter().map(arriving).sum();
-        points.reserve_exact(more);
-        if let Some(sizes) = &mut sizes {
-            sizes.reserve_exact(more);
-        }
+        let mut points = Vec::with_capacity(more);
+        let mut sizes = sizes.map(|_| Vec::with_capacity(more));
         let mut arrivals = Vec::with_capacity(incoming.len());
         for (rank, bytes) in incoming {
             let mut reader = Reader::new(&bytes);
@@ -154,7 +160,7 @@ impl Essential {
                 points: reader.count(),
                 boxes: reader.count(),
             };
-            reader.points(arrival.points, points);
+            reader.points(arrival.points, &mut points);
             if let Some(sizes) = &mut sizes {
                 sizes.extend(reader.values::<T>(arrival.points));
                 sizes.extend(std::iter::repeat_n(T::ZERO, arrival.boxes * sphere.count()));
@@ -167,7 +173,7 @@ impl Essential {
             }
             arrivals.push(arrival);
         }
-        Self { parcels, arrivals }
+        (Self { parcels, arrivals }, Imported { points, sizes })
     }
 
     /// The boxes whose equivalent sources are sent to anyone.
@@ -182,8 +188,8 @@ impl Essential {
         (points, boxes * sphere)
     }
 
-    /// Sends strengths, those of boxes from `equivalents`, and receives the other ranks'. What arrives is appended to this rank's own
-    /// in each vector, and after it `of_segments`, those of segments of ranks. Called by all ranks together.
+    /// Sends strengths, those of boxes from `equivalents`, and receives the other ranks'. In each vector,
+    /// what arrives is followed by `of_segments`, those of segments of ranks, and by `empty` zeros. Called by all ranks together.
     pub fn strengths<T: Real, const D: usize>(
         &self,
         ranks: &(impl Communicator + ?Sized),
@@ -191,7 +197,7 @@ impl Essential {
         (tree, sphere): (&Tree<D>, usize),
         own: Sources<'_, T, D>,
         equivalents: &BTreeMap<usize, Vec<f64>>,
-        of_segments: &[f64],
+        (of_segments, empty): (&[f64], usize),
     ) -> Vec<T> {
         let (vectors, carried) = (own.vectors, own.carried);
         let (components, of_equivalent) = (carried.of_source(), carried.of_equivalent());
@@ -228,13 +234,9 @@ impl Essential {
         let incoming = deliver(ranks, traffic, outgoing, expected.collect());
         let (points, equivalent) = self.arriving(sphere);
         let in_segments = of_segments.len() / (vectors * of_equivalent);
-        let total = count + points + equivalent + in_segments;
+        let total = points + equivalent + in_segments + empty;
         let mut all = vec![T::ZERO; vectors * total * components];
-        for vector in 0..vectors {
-            let from = &own.strengths[vector * count * components..][..count * components];
-            all[vector * total * components..][..count * components].copy_from_slice(from);
-        }
-        let mut first = count;
+        let mut first = 0;
         for (arrival, (_, bytes)) in self.arrivals.iter().zip(&incoming) {
             let mut reader = Reader::new(bytes);
             for (rows, width) in [(arrival.points, components), (arrival.boxes * sphere, of_equivalent)] {

@@ -23,12 +23,13 @@
 //! 2. moves points to the rank that has their piece (`route`), and cuts again by the work that ranks then have (`deal`),
 //! 3. builds a light tree over each rank's sources (`tree`), and sends to every other rank what it must know of them
 //!    (`essential`): sources near its targets as they are, far boxes as a few equivalent sources (`equivalent`),
-//! 4. has the engine plan a sum over own, received and equivalent sources at own targets.
+//! 4. has one engine plan a sum over own sources at own targets meanwhile, and another one over received and equivalent ones.
 //!
-//! An evaluation sends strengths the same ways, has the engine sum, measures the error at a few targets against
+//! An evaluation sends strengths the same ways while the first engine sums (`local`), has the second sum what arrived, measures the error at a few targets against
 //! the true sum over all ranks (`check`), and sends results back to the ranks that have the targets, in their order. Every step that can
 //! fail ends with all ranks knowing whether one did ([`agree`]).
 
+mod beside;
 mod check;
 mod communicator;
 mod curve;
@@ -41,6 +42,7 @@ pub mod model;
 mod partition;
 mod plan;
 mod problem;
+mod received;
 mod report;
 mod route;
 mod segments;

@@ -1,22 +1,25 @@
-//! One rank's part of a sum: own sources, what it received of the others', and the engine that sums over both at own targets.
+//! One rank's part of a sum at its own targets: one engine for own sources, another for what it received of the others'.
+//!
+//! Own sources are summed as one rank alone does, with one tree for sources that are the targets, while what others must know is on its way.
 
+use crate::beside::{Beside, beside};
 use crate::communicator::Communicator;
 use crate::curve::Root;
-use crate::equivalent::{Carried, Moments, SPHERE, Sources, Sphere, Wanted, equivalents, stands_for_many};
+use crate::equivalent::{Moments, SPHERE, Sources, Sphere, Wanted, equivalents, stands_for_many};
 use crate::error::{Error, agree};
 use crate::essential::{BOXES, Essential, Imported, tell, walk};
 use crate::partition::Works;
 use crate::problem::{Points, Problem};
+use crate::received::{self, Cutting};
 use crate::segments::{Facts, Segments};
 use crate::sum::Sum;
 use crate::top::Top;
 use crate::traffic::Traffic;
 use crate::tree::{Extent, Tree, cover};
-use crate::tuning::Far;
+use crate::tuning::{self, Far};
 use farfield::kernel::Sizes;
-use farfield::{Device, Field, Method, Options, PlanOf, Precision};
+use farfield::{Field, Geometry, Options, PlanOf, Precision};
 use rayon::prelude::*;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -59,18 +62,19 @@ pub struct Local<P: Problem<D>, T: Precision, const D: usize> {
     essential: Essential,
     /// `None` where no segment of ranks is far enough from any other.
     top: Option<Top<D>>,
-    /// `None` where there are no targets or no sources.
-    engine: Option<PlanOf<T, P::Geometry>>,
-    /// How many sources the engine has.
-    sources: usize,
+    /// Of own sources, and of received ones; `None` where there are no targets or no such sources.
+    engines: [Option<PlanOf<T, P::Geometry>>; 2],
     /// The first of own points on the curve, and how many there are.
     first: (u64, usize),
-    /// Seconds up to the engine's plan, and of it.
-    pub seconds: (f64, f64),
+    /// Sources without strength that the engine of received ones has besides.
+    empty: usize,
+    /// Where the time of planning went.
+    pub seconds: Beside,
 }
 
 impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
-    /// Exchanges essential sources and plans. Called by all ranks together.
+    /// Exchanges essential sources, and plans a sum over own sources meanwhile, then one over those received. Called by all ranks
+    /// together.
     ///
     /// # Errors
     /// [`Error::OnRank`] if an engine could not plan.
@@ -78,77 +82,95 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         ranks: &(impl Communicator + ?Sized),
         traffic: &mut Traffic,
         (sum, far): (&Sum<P>, Far),
-        own: &mut Own<T, D>,
+        own: &Own<T, D>,
     ) -> Result<Self, Error> {
-        let start = Instant::now();
         let alone = ranks.size() == 1;
-        let sphere = Sphere::<D>::new(if alone { 0 } else { far.order });
         let mut local = Self {
             far,
             tree: Tree::default(),
             wanted: Wanted::default(),
             essential: Essential::default(),
             top: None,
-            engine: None,
-            sources: 0,
+            engines: [None, None],
             first: (u64::MAX, 0),
-            seconds: (0.0, 0.0),
-            sphere,
+            empty: 0,
+            seconds: Beside::default(),
+            sphere: Sphere::<D>::new(if alone { 0 } else { far.order }),
         };
-        // Own sources first, then what arrives: no second copy of them while the engine plans.
-        let mut all = std::mem::take(&mut own.sources);
-        let count = all.len();
-        let mut sizes = own.sizes.clone();
-        if !alone {
-            local.exchange(ranks, traffic, &sum.problem, own, (&mut all, &mut sizes));
-        }
-        local.seconds.0 = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        local.sources = all.len();
-        // A source that is a target keeps its number: own sources come first. Alone, the engine knows that they are the same.
-        let targets = match &own.targets {
-            Some(targets) => Some(&targets[..]),
-            None if alone => None,
-            None => Some(&all[..count]),
-        };
-        let nothing_to_do = all.is_empty() || targets.map_or(count, <[_]>::len) == 0;
-        let points = Points {
-            sources: &all,
-            targets,
-            sizes,
-        };
-        let plan = || {
-            let options = Options {
-                leaf_capacity: leaf_capacity(sum, &points),
-                ..sum.options.clone()
+        let plan_own = || {
+            let points = Points {
+                sources: &own.sources,
+                targets: own.targets.as_deref(),
+                sizes: own.sizes.clone(),
             };
-            let plan = sum.problem.sum(points, sum.vectors, &options).plan();
-            plan.map(Some)
+            planned(sum, points, &sum.options)
         };
-        let planned = if nothing_to_do { Ok(None) } else { plan() };
-        all.truncate(count);
-        all.shrink_to_fit();
-        own.sources = all;
-        local.engine = agree(ranks, planned)?;
-        local.seconds.1 = start.elapsed().as_secs_f64();
+        let (of_own, received, seconds) = beside(!alone, plan_own, || match alone {
+            true => Imported::default(),
+            false => local.exchange(ranks, traffic, &sum.problem, own),
+        });
+        local.seconds = seconds;
+        let start = Instant::now();
+        let both = of_own.and_then(|of_own| Ok([of_own, local.plan_received(sum, own, received)?]));
+        local.engines = agree(ranks, both)?;
+        local.seconds.after = start.elapsed().as_secs_f64();
         Ok(local)
     }
 
+    /// Plans the sum over what was received.
+    fn plan_received(
+        &mut self,
+        sum: &Sum<P>,
+        own: &Own<T, D>,
+        received: Imported<T, D>,
+    ) -> Result<Option<PlanOf<T, P::Geometry>>, farfield::Error> {
+        let Imported { mut points, sizes } = received;
+        let mut sizes = sizes.map_or_else(|| own.sizes.clone(), Sizes::PerSource);
+        let targets = Some(own.targets());
+        let cutting = Cutting::choose(
+            sum,
+            &Points {
+                sources: &points,
+                targets,
+                sizes: sizes.clone(),
+            },
+        );
+        if let Some(place) = cutting.place {
+            points.push(place);
+            if let Sizes::PerSource(sizes) = &mut sizes {
+                sizes.push(T::ZERO);
+            }
+            self.empty = 1;
+        }
+        let options = Options {
+            leaf_capacity: cutting.leaf_capacity,
+            tolerance: sum.options.tolerance.map(tuning::of_received::<T>),
+            // What it adds is measured with all else, over all ranks.
+            no_check: true,
+            ..sum.options.clone()
+        };
+        let points = Points {
+            sources: &points,
+            targets,
+            sizes,
+        };
+        planned(sum, points, &options)
+    }
+
+    /// Tells the others what they must know of own sources, and returns what this rank must know of theirs. Called by all ranks together.
     fn exchange(
         &mut self,
         ranks: &(impl Communicator + ?Sized),
         traffic: &mut Traffic,
         problem: &P,
         own: &Own<T, D>,
-        (points, sizes): (&mut Vec<[T; D]>, &mut Sizes<T>),
-    ) {
+    ) -> Imported<T, D> {
         let count = self.sphere.count();
-        let (sources, targets) = (&points[..], own.targets.as_deref());
+        let (sources, targets) = (&own.sources[..], own.targets.as_deref());
         let keys = own.root.keys(sources);
         self.tree = Tree::new(sources, &keys, |source| own.size(source), count);
         let target_keys = targets.map(|targets| own.root.keys(targets));
-        let all_targets = targets.unwrap_or(sources);
-        let boxes = cover(all_targets, target_keys.as_ref().unwrap_or(&keys), BOXES);
+        let boxes = cover(own.targets(), target_keys.as_ref().unwrap_or(&keys), BOXES);
         let first = keys.iter().chain(target_keys.iter().flatten()).min();
         let own_points = sources.len() + targets.map_or(0, <[_]>::len);
         self.first = (first.copied().unwrap_or(u64::MAX), own_points);
@@ -174,24 +196,22 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
             parcel
         };
         let parcels = there.into_par_iter().map(parcel).collect();
-        let mut sizes = match sizes {
-            Sizes::PerSource(sizes) => Some(sizes),
+        let sizes = match &own.sizes {
+            Sizes::PerSource(sizes) => Some(&sizes[..]),
             _ => None,
         };
-        let imported = Imported {
-            points,
-            sizes: sizes.as_deref_mut(),
-        };
         let near = (parcels, &lists.near_from[..]);
-        self.essential = Essential::new(ranks, traffic, near, (&self.tree, &self.sphere), imported);
+        let mut imported;
+        (self.essential, imported) = Essential::new(ranks, traffic, near, (&self.tree, &self.sphere), (sources, sizes));
 
         let mut used = [lists.far.len() as u64];
         ranks.sum_all(&mut used);
         if used[0] > 0 {
             let top = Top::new(segments, &lists, ranks.rank());
+            let points = &mut imported.points;
             points.reserve_exact(top.arriving() * count);
             points.extend(top.places(&self.sphere).map(|place| place.map(T::from_f64)));
-            if let Some(sizes) = sizes {
+            if let Some(sizes) = &mut imported.sizes {
                 sizes.resize(points.len(), T::ZERO);
             }
             self.top = Some(top);
@@ -199,27 +219,60 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         let many = !self.tree.nodes.is_empty() && stands_for_many(&self.tree, 0, count);
         let root = (self.top.is_some() && many).then_some(0);
         self.wanted = Wanted::new(&self.tree, self.essential.boxes().chain(root), count);
+        imported
     }
 
-    /// Own strengths and those of the other ranks' essential sources. Called by all ranks together.
-    pub fn strengths<'s>(
-        &self,
+    /// Sums over own sources, and over those received when their strengths have arrived: at own targets, output by output. Called by all
+    /// ranks together.
+    pub fn evaluate(
+        &mut self,
         ranks: &(impl Communicator + ?Sized),
         traffic: &mut Traffic,
-        own: &Own<T, D>,
-        (strengths, carried, vectors): (&'s [T], Carried, usize),
-    ) -> Cow<'s, [T]> {
-        if ranks.size() == 1 {
-            return Cow::Borrowed(strengths);
-        }
+        (sum, own): (&Sum<P>, &Own<T, D>),
+        strengths: &[T],
+    ) -> Summed<T, P::Output> {
         let sources = Sources {
             points: &own.sources,
             strengths,
-            carried,
-            vectors,
+            carried: sum.problem.carried(),
+            vectors: sum.vectors,
         };
-        let equivalents = equivalents(&self.tree, &self.sphere, &self.wanted, sources);
-        let columns = vectors * carried.of_equivalent();
+        let [mut of_own, mut of_received] = std::mem::take(&mut self.engines);
+        // On the same cores they would only be in each other's way: first what others wait for.
+        let on_cores = received::is_on_cores(&sum.options);
+        let shared = ranks.size() > 1;
+        let start = Instant::now();
+        let made = (shared && on_cores).then(|| self.equivalents(sources));
+        let before = start.elapsed().as_secs_f64();
+        let sum_own = || evaluated(&mut of_own, strengths, shared);
+        let (by_own, received, mut seconds) = beside(shared, sum_own, || match shared {
+            true => {
+                let made = made.unwrap_or_else(|| self.equivalents(sources));
+                self.strengths(ranks, traffic, sources, made)
+            }
+            false => Vec::new(),
+        });
+        seconds.exchange += before;
+        let start = Instant::now();
+        let by_received = by_own.and_then(|by_own| Ok([by_own, evaluated(&mut of_received, &received, shared)?]));
+        seconds.after = start.elapsed().as_secs_f64();
+        self.engines = [of_own, of_received];
+        (by_received, seconds)
+    }
+
+    fn equivalents(&self, sources: Sources<'_, T, D>) -> BTreeMap<usize, Vec<f64>> {
+        equivalents(&self.tree, &self.sphere, &self.wanted, sources)
+    }
+
+    /// The strengths of the other ranks' essential sources; `equivalents` are those of own boxes. Called by all ranks together.
+    fn strengths(
+        &self,
+        ranks: &(impl Communicator + ?Sized),
+        traffic: &mut Traffic,
+        sources: Sources<'_, T, D>,
+        equivalents: BTreeMap<usize, Vec<f64>>,
+    ) -> Vec<T> {
+        let columns = sources.vectors * sources.carried.of_equivalent();
         let of_segments = match &self.top {
             Some(top) => {
                 let own = self.as_a_whole(top, sources, &equivalents, columns);
@@ -228,10 +281,9 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
             None => Vec::new(),
         };
         let of_tree = (&self.tree, self.sphere.count());
-        let all = self
-            .essential
-            .strengths(ranks, traffic, of_tree, sources, &equivalents, &of_segments);
-        Cow::Owned(all)
+        let besides = (&of_segments[..], self.empty);
+        self.essential
+            .strengths(ranks, traffic, of_tree, sources, &equivalents, besides)
     }
 
     /// The equivalent sources of all of this rank's sources together.
@@ -252,26 +304,20 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         moments.strengths()
     }
 
-    /// The engine's sum over all strengths; `None` where there is nothing to sum.
-    ///
-    /// # Errors
-    /// Those of the engine.
-    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Option<Field<T, P::Output>>, farfield::Error> {
-        self.engine
-            .as_mut()
-            .map(|engine| engine.evaluate(strengths))
-            .transpose()
-    }
-
-    /// Nanoseconds of one thread that the engine's sum is expected to take.
+    /// Nanoseconds of one thread that both engines' sums are expected to take.
     pub fn work(&self, sum: &Sum<P>, own: &Own<T, D>) -> f64 {
-        let Some(engine) = &self.engine else {
-            return 0.0;
-        };
         let profile = sum.options.profile.clone().unwrap_or_default();
-        let points = self.sources + own.targets().len();
         let has_sizes = own.sizes != Sizes::None;
-        sum.problem.work::<T>(engine.parameters(), points, has_sizes, &profile)
+        let (received, equivalent) = self.arriving();
+        let of_engine = |(engine, sources): (&Option<PlanOf<T, P::Geometry>>, usize)| match engine {
+            Some(engine) => {
+                let points = sources + own.targets().len();
+                sum.problem.work::<T>(engine.parameters(), points, has_sizes, &profile)
+            }
+            None => 0.0,
+        };
+        let sources = [own.sources.len(), received + equivalent];
+        self.engines.iter().zip(sources).map(of_engine).sum()
     }
 
     /// What this rank has to do among all. Called by all ranks together.
@@ -291,59 +337,40 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         self.far
     }
 
-    /// The engine's plan.
-    pub fn engine(&self) -> Option<&PlanOf<T, P::Geometry>> {
-        self.engine.as_ref()
+    /// The engines' plans: over own sources, and over received ones.
+    pub fn engines(&self) -> &[Option<PlanOf<T, P::Geometry>>; 2] {
+        &self.engines
     }
 }
 
-/// How many points a leaf of a rank's engine may hold; `None` for what the engine thinks best.
-///
-/// The engine finds it for points that are as dense everywhere. A rank's are dense around its targets and sparse farther out: leaves that are to
-/// hold so many on average hold more near the targets, and are cut into eight that hold too few. With room for more they are not: on eight
-/// ranks of 250,000 points each the engine then has 7,000 boxes instead of 28,000. What the engine thinks is learnt from a few of the points.
-fn leaf_capacity<P: Problem<D>, T: Precision, const D: usize>(
+/// What two engines came to, and where the time went.
+pub type Summed<T, O> = (Result<[Option<Field<T, O>>; 2], farfield::Error>, Beside);
+
+/// A plan, where there is something to sum.
+fn planned<P: Problem<D>, T: Precision, const D: usize>(
     sum: &Sum<P>,
-    points: &Points<'_, T, D>,
-) -> Option<usize> {
-    /// Fewer targets are not worth the question.
-    const LEAST: usize = 20_000;
-    /// Points to ask with.
-    const SAMPLE: usize = 1 << 14;
-    /// On four ranks 1.5 was enough, on eight it was not; up to 3 neither memory nor time grow.
-    const ROOM: f64 = 2.1;
-    let options = &sum.options;
-    let on_cores = match options.device {
-        Device::Cpu => true,
-        Device::Auto => Device::all_gpus().map_or(true, |gpus| gpus.is_empty()),
-        _ => false,
-    };
-    let is_free = options.leaf_capacity.is_none() && matches!(options.method, Method::Auto | Method::Fmm);
-    let targets = match points.targets {
-        Some(targets) if D == 3 && is_free && on_cores && targets.len() >= LEAST => targets,
-        _ => return options.leaf_capacity,
-    };
-    let some =
-        |points: &[[T; D]]| -> Vec<[T; D]> { points.iter().step_by(points.len().div_ceil(SAMPLE)).copied().collect() };
-    let (sources, targets) = (some(points.sources), some(targets));
-    let sizes = match &points.sizes {
-        Sizes::PerSource(sizes) => {
-            let every = sizes.len().div_ceil(SAMPLE);
-            Sizes::PerSource(sizes.iter().step_by(every).copied().collect())
+    points: Points<'_, T, D>,
+    options: &Options,
+) -> Result<Option<PlanOf<T, P::Geometry>>, farfield::Error> {
+    let nothing_to_do = points.sources.is_empty() || points.targets.is_some_and(<[_]>::is_empty);
+    if nothing_to_do {
+        return Ok(None);
+    }
+    sum.problem.sum(points, sum.vectors, options).plan().map(Some)
+}
+
+/// The sum of an engine, which then rests where it has to share the memory with the other one.
+fn evaluated<T: Precision, G: Geometry>(
+    engine: &mut Option<PlanOf<T, G>>,
+    strengths: &[T],
+    shared: bool,
+) -> Result<Option<Field<T, G::Output>>, farfield::Error> {
+    let evaluate = |engine: &mut PlanOf<T, G>| {
+        let field = engine.evaluate(strengths);
+        if shared {
+            engine.rest();
         }
-        other => other.clone(),
+        field
     };
-    let sample = Points {
-        sources: &sources,
-        targets: Some(&targets),
-        sizes,
-    };
-    let options = Options {
-        method: Method::Fmm,
-        device: Device::Cpu,
-        ..options.clone()
-    };
-    let plan = sum.problem.sum(sample, sum.vectors, &options).plan().ok()?;
-    let usual = plan.parameters().leaf_capacity?;
-    Some((ROOM * usual as f64) as usize)
+    engine.as_mut().map(evaluate).transpose()
 }

@@ -6,9 +6,12 @@
 #[cfg(farfield_has_mpi)]
 mod program {
     pub mod args;
+    pub mod code;
     pub mod evaluate;
     pub mod input;
     pub mod model;
+    pub mod of_one;
+    pub mod output;
     pub mod over_ranks;
     pub mod record;
     pub mod simulate;
@@ -16,7 +19,9 @@ mod program {
 #[cfg(not(farfield_has_mpi))]
 mod program {
     pub mod args;
+    pub mod code;
     pub mod model;
+    pub mod of_one;
 }
 
 use clap::Parser;
@@ -46,11 +51,16 @@ fn main() -> ExitCode {
         Command::Run(args) => program::simulate::run(&ranks, *args),
         Command::Resume(args) => program::simulate::resume(&ranks, *args),
         Command::Model(args) => program::model::run(&args),
+        Command::OfOne(words) => {
+            let mut code = [if speaks { program::of_one::run(words).into() } else { 0 }];
+            ranks.get().sum_all(&mut code);
+            return ExitCode::from(code[0] as u8);
+        }
     };
     match result.and_then(|text| if speaks { print::result(&text) } else { Ok(()) }) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if speaks => failure.report(),
-        Err(failure) => program::evaluate::exit_code(&failure),
+        Err(failure) => ExitCode::from(program::code::of(&failure)),
     }
 }
 
@@ -61,6 +71,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Evaluate(_) | Command::Run(_) | Command::Resume(_) => Err(Failure::data(farfield_mpi::Error::NoMpi)),
         Command::Model(args) => program::model::run(&args),
+        Command::OfOne(words) => return ExitCode::from(program::of_one::run(words)),
     };
     match result.and_then(|text| print::result(&text)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -12,13 +12,10 @@ use crate::route::Route;
 use crate::sum::Sum;
 use crate::traffic::Traffic;
 use crate::tuning::{self, Far};
-use crate::wire::{Reader, Writer};
-use farfield::check::{Check, Measured};
-use farfield::kernel::Sizes;
+use farfield::check::{Check, Measured, Verdict};
 use farfield::plan::Parameters;
 use farfield::verify::OutputError;
 use farfield::{Field, Precision};
-use rayon::prelude::*;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -56,7 +53,7 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
             None => Far::new::<D>(usual, sum.problem.derivatives(), points.targets.is_some()),
         };
         if ranks.size() > 1 {
-            sum.options.tolerance = Some(tuning::of_engine::<T>(usual));
+            sum.options.tolerance = Some(tuning::of_own::<T>(usual));
         }
         let mut traffic = Traffic::default();
         let dealt = Dealt::evenly(ranks, &mut traffic, (&sum, far), &points)?;
@@ -94,9 +91,9 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         agree(ranks, self.check_counts(&points).and_then(|()| sum.check()))?;
         let mut traffic = Traffic::default();
         let root = Root::of_all(ranks, [points.sources, points.targets.unwrap_or(&[])]);
-        let mut own = arrive(ranks, &mut traffic, &self.routes, &points, root);
+        let own = arrive(ranks, &mut traffic, &self.routes, &points, root);
         let mut seconds = start.elapsed().as_secs_f64();
-        let local = Local::new(ranks, &mut traffic, (&self.sum, far), &mut own)?;
+        let local = Local::new(ranks, &mut traffic, (&self.sum, far), &own)?;
         let works = local.works(ranks, &self.sum, &own);
         self.unevenness = works.unevenness();
         let has_drifted = !self.sum.in_place && works.exceed(DRIFTED * self.mean_work);
@@ -142,8 +139,9 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
             planning,
             seconds: Seconds {
                 partition,
-                essential: self.local.seconds.0,
-                plan: self.local.seconds.1,
+                essential: self.local.seconds.exchange,
+                plan: self.local.seconds.work + self.local.seconds.after,
+                plan_hidden: self.local.seconds.hidden,
                 total: start.elapsed().as_secs_f64(),
                 ..Seconds::default()
             },
@@ -195,58 +193,28 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
 
     /// The sums at this rank's own targets, output by output.
     fn sum_of_rank(&mut self, traffic: &mut Traffic, seconds: &mut Seconds, moved: &[T]) -> Result<Vec<Vec<T>>, Error> {
-        let start = Instant::now();
-        let (carried, vectors) = (self.sum.problem.carried(), self.sum.vectors);
-        let all = self
-            .local
-            .strengths(self.ranks, traffic, &self.own, (moved, carried, vectors));
-        let exchanged = Instant::now();
-        seconds.exchange += (exchanged - start).as_secs_f64();
-        let field = self.local.evaluate(&all);
+        let of_sum = (&self.sum, &self.own);
+        let (fields, beside) = self.local.evaluate(self.ranks, traffic, of_sum, moved);
+        seconds.exchange += beside.exchange;
+        seconds.engine += beside.work + beside.after;
+        seconds.engine_received += beside.after;
+        seconds.hidden += beside.hidden;
         let summed = Instant::now();
-        seconds.engine += (summed - exchanged).as_secs_f64();
-        let field = agree(self.ranks, field)?;
+        let fields = agree(self.ranks, fields)?;
         seconds.waiting += summed.elapsed().as_secs_f64();
-        let of_engine = field.as_ref().and_then(|field| field.check().cloned());
-        self.check = of_engine;
-        let targets = self.own.targets().len();
-        let mut values = match field {
-            Some(field) => field.into_values(),
-            None => {
-                let outputs = self.sum.problem.outputs().iter();
-                let zeros = |output| vec![T::ZERO; vectors * targets * self.sum.problem.components(output)];
-                outputs.map(|output| zeros(*output)).collect()
+        self.check = fields[0].as_ref().and_then(|field| field.check().cloned());
+        let outputs = self.sum.problem.outputs().iter();
+        let numbers = self.sum.vectors * self.own.targets().len();
+        let zeros = |output| vec![T::ZERO; numbers * self.sum.problem.components(output)];
+        // Own sources first, always: the same bits whatever came first.
+        let both = fields.into_iter().flatten().map(Field::into_values);
+        let added = both.reduce(|mut sums, more| {
+            for (sum, more) in sums.iter_mut().flatten().zip(more.iter().flatten()) {
+                *sum += *more;
             }
-        };
-        self.take_out_self(moved, &mut values);
-        Ok(values)
-    }
-
-    /// Sources that are targets do not act on themselves; the engine, which has targets apart from sources, let them.
-    fn take_out_self(&self, strengths: &[T], values: &mut [Vec<T>]) {
-        let problem = &self.sum.problem;
-        let acted = self.own.targets.is_none() && self.ranks.size() > 1 && !problem.counts_self();
-        if !acted || self.own.sizes == Sizes::None {
-            return;
-        }
-        let (own, sources, numbers) = (&self.own, self.own.sources.len(), problem.carried().of_source());
-        for (output, values) in problem.outputs().iter().zip(values) {
-            let components = problem.components(*output);
-            values
-                .par_chunks_exact_mut(components)
-                .enumerate()
-                .for_each(|(row, value)| {
-                    let strength: Vec<f64> = strengths[row * numbers..][..numbers]
-                        .iter()
-                        .map(|s| s.to_f64())
-                        .collect();
-                    let mut itself = vec![0.0; components];
-                    problem.at_itself(*output, &strength, own.size(row % sources), &mut itself);
-                    for (value, itself) in value.iter_mut().zip(itself) {
-                        *value = T::from_f64(value.to_f64() - itself);
-                    }
-                });
-        }
+            sums
+        });
+        Ok(added.unwrap_or_else(|| outputs.map(|output| zeros(*output)).collect()))
     }
 
     /// Measures the error against the true sum over all ranks, and sums again more exactly where the tolerance is exceeded.
@@ -263,40 +231,38 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         };
         let start = Instant::now();
         let samples = Samples::draw(self.ranks, self.own.targets().len(), check::SAMPLES, 0);
-        let mut found = self.look(&samples, moved, values)?;
+        let mut found = samples.compare(self.ranks, &self.sum, &self.own, (moved, values))?;
+        if found.verdict(tolerance) == Verdict::Kept {
+            seconds.check += start.elapsed().as_secs_f64();
+            return Ok(Some(found));
+        }
+        // Is it rounding? Seldom asked, so it may take its time.
+        let rounding = samples.rounding(self.ranks, &self.sum, &self.own, (moved, values));
+        let with_rounding = |check: &mut Check| {
+            let outputs = check.outputs.iter_mut().zip(&rounding);
+            outputs.for_each(|(output, rounding)| output.rounding = *rounding);
+        };
+        with_rounding(&mut found);
         seconds.check += start.elapsed().as_secs_f64();
         let mut wanted = tolerance;
         farfield::check::correct(tolerance, &mut found, |factor, found| {
             wanted /= factor;
-            let engine = tuning::of_engine::<T>(wanted);
+            let engine = tuning::of_own::<T>(wanted);
             let far = Far::new::<D>(wanted, self.sum.problem.derivatives(), self.own.targets.is_some());
             if far.order == self.local.far().order && self.sum.options.tolerance == Some(engine) {
                 return Ok(farfield::check::Attempt::NoBetterWay);
             }
             self.sum.options.tolerance = Some(engine);
-            self.local = Local::new(self.ranks, traffic, (&self.sum, far), &mut self.own)?;
+            self.local = Local::new(self.ranks, traffic, (&self.sum, far), &self.own)?;
             *values = self.sum_of_rank(traffic, seconds, moved)?;
             *found = Check {
                 attempts: found.attempts,
-                ..self.look(&samples, moved, values)?
+                ..samples.compare(self.ranks, &self.sum, &self.own, (moved, values))?
             };
+            with_rounding(found);
             Ok(farfield::check::Attempt::Done)
         })?;
         Ok(Some(found))
-    }
-
-    fn look(&self, samples: &Samples, moved: &[T], values: &[Vec<T>]) -> Result<Check, Error> {
-        let rounding = self
-            .check
-            .as_ref()
-            .map(|check| check.outputs.iter().map(|output| output.rounding).collect());
-        samples.compare(
-            self.ranks,
-            &self.sum,
-            &self.own,
-            (moved, values),
-            rounding.unwrap_or_default(),
-        )
     }
 
     /// The true error of a field that this plan gave for `strengths`, measured at random targets of all ranks. Called by all ranks
@@ -330,56 +296,13 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
             values.push(self.routes[1].forward(self.ranks, &mut traffic, own, (vectors, problem.components(*output))));
         }
         let samples = Samples::draw(self.ranks, self.own.targets().len(), samples, seed);
-        let check = samples.compare(self.ranks, &self.sum, &self.own, (&moved, &values), Vec::new())?;
+        let check = samples.compare(self.ranks, &self.sum, &self.own, (&moved, &values))?;
         let of_output = |measured: &Measured| OutputError {
             output: measured.output,
             relative_l2: measured.relative_l2,
             maximum: None,
         };
         Ok(check.outputs.iter().map(of_output).collect())
-    }
-
-    /// The values of all ranks' fields on the first rank, output by output: in each vector, those of one rank after those of the ranks
-    /// before it. `None` on all other ranks. Called by all ranks together.
-    ///
-    /// # Errors
-    /// [`Error::OnRank`] if a field does not fit the plan.
-    pub fn gather(&self, field: &Field<T, P::Output>) -> Result<Option<Vec<Vec<T>>>, Error> {
-        let (problem, vectors) = (&self.sum.problem, self.sum.vectors);
-        agree(
-            self.ranks,
-            field.check_shape(problem.outputs(), vectors, self.routes[1].leaving()),
-        )?;
-        let mut writer = Writer::default();
-        writer.count(field.targets());
-        for output in problem.outputs() {
-            writer.values(field.get(*output).unwrap_or(&[]).iter().copied());
-        }
-        let parts = self.ranks.send(vec![(0, writer.finish())]);
-        if self.ranks.rank() != 0 {
-            return Ok(None);
-        }
-        let mut readers: Vec<(usize, Reader<'_>)> = Vec::with_capacity(parts.len());
-        for (_, bytes) in &parts {
-            let mut reader = Reader::new(bytes);
-            readers.push((reader.count(), reader));
-        }
-        let mut all = Vec::with_capacity(problem.outputs().len());
-        for output in problem.outputs() {
-            let width = problem.components(*output);
-            let of_ranks: Vec<Vec<T>> = readers
-                .iter_mut()
-                .map(|(targets, reader)| reader.values(vectors * *targets * width).collect())
-                .collect();
-            let of_vector = |vector: usize| {
-                of_ranks.iter().flat_map(move |values| {
-                    let length = values.len() / vectors;
-                    values[vector * length..(vector + 1) * length].iter().copied()
-                })
-            };
-            all.push((0..vectors).flat_map(of_vector).collect());
-        }
-        Ok(Some(all))
     }
 
     /// Moves rows of `columns` numbers, one for each target this rank has (each source, where these are the targets), to the ranks that
@@ -410,17 +333,18 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         }
     }
 
-    /// The report of this rank's engine; `None` where it had nothing to sum.
-    pub fn engine_report(&self) -> Option<farfield::report::Report> {
-        self.local.engine().map(|engine| engine.report())
+    /// The reports of this rank's engines, over own sources and over received ones; `None` where there is nothing to sum.
+    pub fn engine_reports(&self) -> [Option<farfield::report::Report>; 2] {
+        self.local
+            .engines()
+            .each_ref()
+            .map(|engine| engine.as_ref().map(|engine| engine.report()))
     }
 
-    /// What this rank's engine settled on.
+    /// What this rank's engine of own sources settled on; without any, that of received ones.
     pub fn parameters(&self) -> Parameters {
-        self.local
-            .engine()
-            .map(|engine| *engine.parameters())
-            .unwrap_or_default()
+        let engine = self.local.engines().iter().flatten().next();
+        engine.map(|engine| *engine.parameters()).unwrap_or_default()
     }
 
     /// The tolerance; `None` where an expert fixed the order.

@@ -2,24 +2,30 @@
 
 use crate::traffic::Traffic;
 
-/// Seconds of one rank by step. Steps that wait for other ranks include the waiting.
+/// Seconds of one rank by step: they add up to the total, less what is hidden. Steps that wait for other ranks include the waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Seconds {
     /// Checks, keys, cuts and the moving of points.
     pub partition: f64,
     /// The light tree, walks, and the exchange of positions.
     pub essential: f64,
-    /// The engine's plan.
+    /// The plans of both engines.
     pub plan: f64,
+    /// What of the last two went on at the same time.
+    pub plan_hidden: f64,
     /// The moving of strengths and results.
     pub moving: f64,
     /// Equivalent sources, and the exchange of strengths.
     pub exchange: f64,
-    /// The engine's sum.
+    /// The sums of both engines.
     pub engine: f64,
+    /// The part of the engine that sums over received sources.
+    pub engine_received: f64,
+    /// What of the exchange was hidden behind the sum over own sources.
+    pub hidden: f64,
     /// The measuring of the error.
     pub check: f64,
-    /// Waiting for the slowest rank after the engine's sum.
+    /// Waiting for the slowest rank after the engines' sums.
     pub waiting: f64,
     /// All of it.
     pub total: f64,

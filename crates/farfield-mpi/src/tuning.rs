@@ -2,10 +2,13 @@
 
 use farfield::Precision;
 
-/// The part of the tolerance that the engine of each rank gets; equivalent sources get [`FAR_SHARE`] of it. Both errors are
-/// independent, so their squares add up to less than one.
-const ENGINE_SHARE: f64 = 0.85;
-/// See [`ENGINE_SHARE`].
+/// The part of the tolerance that the engine of own sources gets. An engine's error is relative to what its sources add, which is less than
+/// the whole; where own sources are the whole, the squares of this and of [`FAR_SHARE`] add up to less than one.
+const OWN_SHARE: f64 = 0.96;
+/// That of the engine of received sources. Where both engines add as much, signs at random, the squares of what they leave add up to less than
+/// one with [`FAR_SHARE`].
+const RECEIVED_SHARE: f64 = 0.85;
+/// That of equivalent sources.
 const FAR_SHARE: f64 = 0.25;
 /// So many orders more for targets that are not the sources: near sources, which the errors are measured against, may be missing.
 const APART: usize = 2;
@@ -111,10 +114,19 @@ impl Far {
     }
 }
 
-/// The tolerance of the engine where a sum over ranks has this one.
-pub fn of_engine<T: Precision>(tolerance: f64) -> f64 {
-    let lowest: f64 = if T::DOUBLE { 1e-12 } else { 1e-5 };
-    (ENGINE_SHARE * tolerance).max(lowest)
+/// The tolerance of the engine of own sources where a sum over ranks has this one.
+pub fn of_own<T: Precision>(tolerance: f64) -> f64 {
+    (OWN_SHARE * tolerance).max(lowest::<T>())
+}
+
+/// The tolerance of the engine of received sources where that of own ones is this.
+pub fn of_received<T: Precision>(of_own: f64) -> f64 {
+    (RECEIVED_SHARE / OWN_SHARE * of_own).max(lowest::<T>())
+}
+
+/// The lowest tolerance that an engine takes.
+fn lowest<T: Precision>() -> f64 {
+    if T::DOUBLE { 1e-12 } else { 1e-5 }
 }
 
 /// The tolerance where none is given.

@@ -24,6 +24,8 @@ pub trait Engine<T: Precision, O>: fmt::Debug + Send {
         let _ = (resident, strengths);
         Err(not_between_arrays(self))
     }
+    /// Gives back memory until the next evaluation, where there is much of it.
+    fn rest(&mut self) {}
     /// What the plan settled on.
     fn parameters(&self) -> &Parameters;
     /// The tolerance; `None` where an expert fixed the order.
@@ -75,9 +77,12 @@ macro_rules! same_methods {
 }
 
 macro_rules! engines {
-    ($Output:ty, $Cpu:ty, $Cuda:ty, $evaluate:ident) => {
+    ($Output:ty, $Cpu:ty, $Cuda:ty, $evaluate:ident, $rest:expr) => {
         impl<T: Precision> Engine<T, $Output> for $Cpu {
             same_methods!(self => self, T, $Output);
+            fn rest(&mut self) {
+                $rest(self);
+            }
             fn processor(&self) -> Processor {
                 Processor::cpu::<T>(self.simd())
             }
@@ -99,13 +104,16 @@ engines!(
     farfield_core::kernel::Output,
     farfield_core::Plan<T>,
     farfield_cuda::Plan<T>,
-    evaluate
+    evaluate,
+    farfield_core::Plan::rest
 );
 engines!(
     farfield_core::plane::Output,
     farfield_core::plane::Plan<T>,
     farfield_cuda::plane::Plan<T>,
-    evaluate_in_plane
+    evaluate_in_plane,
+    // Expansions in the plane are few numbers.
+    |_: &mut _| ()
 );
 
 impl<T: Precision> Engine<T, farfield_core::kernel::Output> for OnDevice<farfield_cuda::hybrid::Plan<T>> {

@@ -48,6 +48,12 @@ impl<T: Precision, G: Geometry> PlanOf<T, G> {
         self.engine.evaluate_into(strengths, field)
     }
 
+    /// Lets the system have memory that an evaluation fills, until the next one, which is a little slower for it: for plans that are kept
+    /// while others are evaluated. On the cores; a GPU keeps its memory.
+    pub fn rest(&mut self) {
+        self.engine.rest();
+    }
+
     /// What the plan settled on.
     pub fn parameters(&self) -> &Parameters {
         self.engine.parameters()

@@ -8,13 +8,15 @@ use crate::problem::{Counts, Data, Named, Problem, check_precision};
 use farfield::plan::MOST_POINTS;
 use farfield::simd::Real;
 use farfield::{Device, Error, Precision, machine};
-use farfield_io::{Array, PointsFile, read_points_dim, read_strengths, read_targets_dim};
+use farfield_io::{Array, Part, read_points_part, read_strengths_part, read_targets_part};
 use std::path::Path;
 
-/// What is summed over.
+/// What is summed over, or a part of it.
 #[derive(Debug)]
 pub struct Input<T, const D: usize> {
     pub sources: Vec<[T; D]>,
+    /// How many sources and targets there are, those of other parts included.
+    pub all: (usize, usize),
     /// `None` if the targets are the sources.
     pub targets: Option<Vec<[T; D]>>,
     /// As the library wants them: vector by vector, source by source.
@@ -27,32 +29,54 @@ pub struct Input<T, const D: usize> {
 impl<T: Precision, const D: usize> Input<T, D> {
     /// Makes or reads everything the settings names.
     pub fn load<P: Problem<D>>(problem: &P, settings: &EvaluateSettings<P::Set>) -> Result<Self, Failure> {
+        if let Sources::Made { n, .. } = &settings.sources {
+            check_fits::<P, T, D>(problem, settings, *n)?;
+        }
+        let mut input = Self::load_part(problem, settings, Part::ALL)?;
+        if input.are_targets_the_sources() {
+            input.merge_targets();
+        }
+        Ok(input)
+    }
+
+    /// Makes or reads a part of everything the settings names: what belongs to other parts takes no memory.
+    pub fn load_part<P: Problem<D>>(
+        problem: &P,
+        settings: &EvaluateSettings<P::Set>,
+        part: Part,
+    ) -> Result<Self, Failure> {
         let mut notes = Vec::new();
-        let (sources, in_file) = match &settings.sources {
-            Sources::Made { set, n } => {
-                check_fits::<P, T, D>(problem, settings, *n)?;
-                (P::points(*set, *n, settings.seed), None)
-            }
-            Sources::File(path) => {
+        // The first of several parts speaks.
+        let reading = |path: &Path| {
+            if part.index == 0 {
                 print::progress(&format!("reading {}", path.display()));
-                let PointsFile {
-                    points,
-                    strengths,
-                    unused,
-                } = read_points_dim::<D>(path)?;
-                if !unused.is_empty() {
-                    notes.push(format!("{}: not used: {}", path.display(), unused.join(", ")));
-                }
-                (rounded("sources", path, &points)?, strengths)
             }
         };
+        let (sources, n, in_file) = match &settings.sources {
+            Sources::Made { set, n } => (P::points(*set, part.rows(*n), settings.seed), *n, None),
+            Sources::File(path) => {
+                reading(path);
+                let (file, n) = read_points_part::<D>(path, part)?;
+                if !file.unused.is_empty() {
+                    notes.push(format!("{}: not used: {}", path.display(), file.unused.join(", ")));
+                }
+                let own = part.rows(n);
+                (rounded("sources", path, &file.points, own.start)?, n, file.strengths)
+            }
+        };
+        let own = part.rows(n);
         // Dipoles come in a file of their own, beside one charge per source.
         let components = match settings.dipoles {
             Some(_) => 1,
             None => problem.strength_components(),
         };
         let moments = match &settings.dipoles {
-            Some(path) => Some(read_moments(settings, path, sources.len())?),
+            Some(path) => {
+                reading(path);
+                let (array, rows) = read_strengths_part(path, part)?;
+                check_rows(settings, "dipole moments", path, rows, n)?;
+                Some(array)
+            }
             None => None,
         };
         let in_moments = moments.as_ref().map(|array| (array.columns / 3).max(1));
@@ -61,19 +85,21 @@ impl<T: Precision, const D: usize> Input<T, D> {
             Charges::None => (vec![T::ZERO; sources.len() * asked.unwrap_or(1)], asked.unwrap_or(1)),
             Charges::Made(distribution) => {
                 let vectors = asked.unwrap_or(1);
-                (
-                    distribution.generate(sources.len() * components * vectors, settings.seed),
-                    vectors,
-                )
+                // Vector after vector, each of all sources.
+                let of_vector = |vector: usize| {
+                    let rows = vector * n + own.start..vector * n + own.end;
+                    distribution.generate_part::<T>(rows.start * components..rows.end * components, settings.seed)
+                };
+                ((0..vectors).flat_map(of_vector).collect(), vectors)
             }
             Charges::File(path) => {
-                print::progress(&format!("reading {}", path.display()));
-                let array = read_strengths(path)?;
-                check_rows(settings, "charges", path, &array, sources.len())?;
-                arranged(problem, components, asked, path, &array)?
+                reading(path);
+                let (array, rows) = read_strengths_part(path, part)?;
+                check_rows(settings, "charges", path, rows, n)?;
+                arranged(problem, components, asked, path, (&array, own.start))?
             }
             Charges::WithSources => match (&settings.sources, in_file) {
-                (Sources::File(path), Some(array)) => arranged(problem, components, asked, path, &array)?,
+                (Sources::File(path), Some(array)) => arranged(problem, components, asked, path, (&array, own.start))?,
                 _ if moments.is_some() => {
                     let vectors = asked.unwrap_or(1);
                     (vec![T::ZERO; sources.len() * vectors], vectors)
@@ -88,7 +114,7 @@ impl<T: Precision, const D: usize> Input<T, D> {
         };
         let strengths = match (&settings.dipoles, moments) {
             (Some(path), Some(array)) => {
-                let (moments, _) = arranged::<P, T, D>(problem, 3, Some(vectors), path, &array)?;
+                let (moments, _) = arranged::<P, T, D>(problem, 3, Some(vectors), path, (&array, own.start))?;
                 let moments = moments.as_chunks::<3>().0.iter();
                 strengths
                     .iter()
@@ -100,26 +126,31 @@ impl<T: Precision, const D: usize> Input<T, D> {
         };
         let mut input = Self {
             sources,
+            all: (n, n),
             targets: None,
             strengths,
             vectors,
             notes,
         };
         if let Some(path) = &settings.targets {
-            print::progress(&format!("reading {}", path.display()));
-            input.set_targets(rounded("targets", path, &read_targets_dim(path)?)?);
+            reading(path);
+            let (targets, m) = read_targets_part(path, part)?;
+            input.targets = Some(rounded("targets", path, &targets, part.rows(m).start)?);
+            input.all.1 = m;
         }
         Ok(input)
     }
 
-    /// Targets that are the sources, point by point, are the case without targets: then i = j is skipped.
-    fn set_targets(&mut self, targets: Vec<[T; D]>) {
-        if targets == self.sources {
-            self.notes
-                .push("the targets are the sources: no point acts on itself".to_owned());
-        } else {
-            self.targets = Some(targets);
-        }
+    /// Whether there are targets, and they are the sources, point by point; of a part, as far as it goes.
+    pub fn are_targets_the_sources(&self) -> bool {
+        self.all.0 == self.all.1 && self.targets.as_ref().is_some_and(|targets| *targets == self.sources)
+    }
+
+    /// Targets that are the sources are the case without targets: then i = j is skipped.
+    pub fn merge_targets(&mut self) {
+        self.targets = None;
+        self.notes
+            .push("the targets are the sources: no point acts on itself".to_owned());
     }
 
     /// The arrays, for the library.
@@ -175,8 +206,14 @@ impl<T: Precision, const D: usize> Input<T, D> {
     }
 }
 
-fn rounded<T: Real, const D: usize>(array: &str, path: &Path, points: &[[f64; D]]) -> Result<Vec<[T; D]>, Failure> {
-    let place = |at: usize| format!("{}: {array}[{}] component {}", path.display(), at / D, at % D);
+/// Points in the precision of the sum; `first` is the number of the first of them in the file.
+fn rounded<T: Real, const D: usize>(
+    array: &str,
+    path: &Path,
+    points: &[[f64; D]],
+    first: usize,
+) -> Result<Vec<[T; D]>, Failure> {
+    let place = |at: usize| format!("{}: {array}[{}] component {}", path.display(), first + at / D, at % D);
     check_precision::<T>(points.as_flattened(), place)?;
     Ok(points.iter().map(|point| point.map(T::from_f64)).collect())
 }
@@ -186,33 +223,26 @@ fn check_rows<S: Named>(
     settings: &EvaluateSettings<S>,
     what: &str,
     path: &Path,
-    array: &Array,
+    rows: usize,
     sources: usize,
 ) -> Result<(), Failure> {
-    if array.rows == sources {
+    if rows == sources {
         return Ok(());
     }
-    let (name, rows, from) = (path.display(), array.rows, settings.source_name());
+    let (name, from) = (path.display(), settings.source_name());
     Err(Failure::Data(format!(
         "{name}: {what} for {rows} points, but {from} has {sources} sources"
     )))
 }
 
-/// The file of dipole moments.
-fn read_moments<S: Named>(settings: &EvaluateSettings<S>, path: &Path, sources: usize) -> Result<Array, Failure> {
-    print::progress(&format!("reading {}", path.display()));
-    let array = read_strengths(path)?;
-    check_rows(settings, "dipole moments", path, &array, sources)?;
-    Ok(array)
-}
-
-/// From a row for each source, with the components of vector after vector, to the library's order.
+/// From a row for each source, with the components of vector after vector, to the library's order. `first` is the number of the first row
+/// in the file.
 fn arranged<P: Problem<D>, T: Real, const D: usize>(
     problem: &P,
     components: usize,
     vectors: Option<usize>,
     path: &Path,
-    array: &Array,
+    (array, first): (&Array, usize),
 ) -> Result<(Vec<T>, usize), Failure> {
     let name = path.display();
     let vectors = vectors.unwrap_or((array.columns / components).max(1));
@@ -236,7 +266,7 @@ fn arranged<P: Problem<D>, T: Real, const D: usize>(
     let place = |at: usize| {
         format!(
             "{name}: strengths[{}] column {}",
-            at / array.columns,
+            first + at / array.columns,
             at % array.columns
         )
     };

@@ -14,6 +14,7 @@ pub use space::Space;
 use crate::failure::Failure;
 use farfield::simd::Real;
 use farfield::{Geometry, Method, Options, Precision, SumOf};
+use std::ops::Range;
 
 /// A kernel with its parameters and the outputs asked for, between points of `D` coordinates.
 pub trait Problem<const D: usize> {
@@ -36,8 +37,8 @@ pub trait Problem<const D: usize> {
     /// Numbers of strength for each source.
     fn strength_components(&self) -> usize;
 
-    /// The first `n` points of a set.
-    fn points<T: Real>(set: Self::Set, n: usize, seed: u64) -> Vec<[T; D]>;
+    /// A part of the points of a set.
+    fn points<T: Real>(set: Self::Set, part: Range<usize>, seed: u64) -> Vec<[T; D]>;
 
     /// Refuses a core size or softening length that a precision does not hold.
     fn check_size<T: Real>(&self) -> Result<(), Failure>;

@@ -6,6 +6,7 @@ use farfield::kernel::Sizes;
 use farfield::plane::{Core, Kernel, Output, PlaneSet, Sum};
 use farfield::simd::Real;
 use farfield::{Method, Options, Precision};
+use std::ops::Range;
 
 /// A kernel in the plane.
 #[derive(Debug, Clone)]
@@ -71,8 +72,8 @@ impl Problem<2> for Plane {
         if self.complex { 2 } else { 1 }
     }
 
-    fn points<T: Real>(set: PlaneSet, n: usize, seed: u64) -> Vec<[T; 2]> {
-        set.generate(n, seed)
+    fn points<T: Real>(set: PlaneSet, part: Range<usize>, seed: u64) -> Vec<[T; 2]> {
+        set.generate_part(part, seed)
     }
 
     fn check_size<T: Real>(&self) -> Result<(), Failure> {

@@ -6,6 +6,7 @@ use farfield::kernel::{Kernel, Output, Sizes, Softening};
 use farfield::points::PointSet;
 use farfield::simd::Real;
 use farfield::{Method, Options, Precision, Sum};
+use std::ops::Range;
 
 /// A kernel in space.
 #[derive(Debug, Clone)]
@@ -89,8 +90,8 @@ impl Problem<3> for Space {
         self.kernel.strength_components()
     }
 
-    fn points<T: Real>(set: PointSet, n: usize, seed: u64) -> Vec<[T; 3]> {
-        set.generate(n, seed)
+    fn points<T: Real>(set: PointSet, part: Range<usize>, seed: u64) -> Vec<[T; 3]> {
+        set.generate_part(part, seed)
     }
 
     fn check_size<T: Real>(&self) -> Result<(), Failure> {

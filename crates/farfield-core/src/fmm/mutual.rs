@@ -42,7 +42,7 @@ pub(crate) struct Mutual<T> {
     /// For each leaf, its first point in the memory of every group that met it.
     kept: Rows<usize>,
     /// The memory of all groups: for each of their leaves as many sums as a point has, times its points.
-    sums: Vec<T>,
+    pub(super) sums: Vec<T>,
 }
 
 /// What one group of leaves does.

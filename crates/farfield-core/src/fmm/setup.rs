@@ -8,7 +8,7 @@ use crate::expansion::harmonics::Recurrence;
 use crate::expansion::translation::{self, Translations};
 use crate::kernel::{FarOutputs, FarSources, Side, Sizes};
 use crate::p2p::Pairs;
-use crate::pages::zeroed;
+use crate::pages::{give_back, zeroed};
 use crate::parallel::{ScratchPool, for_columns, map};
 use crate::simd::{Real, SimdLevel, lanes_len};
 use crate::tree::lists::{SHIFTS, shift_of};
@@ -287,6 +287,14 @@ impl<T: Real> Fmm<T> {
             mutual,
             tree,
             lists,
+        }
+    }
+
+    /// Lets the system have the memory that an evaluation fills, until the next one.
+    pub fn rest(&mut self) {
+        let of_pairs = self.mutual.as_mut().map(|mutual| &mut mutual.sums);
+        for values in [&mut self.multipoles, &mut self.locals].into_iter().chain(of_pairs) {
+            give_back(values);
         }
     }
 

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::fmm::Fmm;
 use crate::kernel::{Kernel, Output, reference};
 use crate::p2p::Pairs;
-use crate::pages::zeroed;
+use crate::pages::{give_back, zeroed};
 use crate::report::{Interactions, Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
 use std::time::Instant;
@@ -202,6 +202,17 @@ impl<T: Real> Plan<T> {
     /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size.
     pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         T::evaluate(self, strengths, field, None)
+    }
+
+    /// Lets the system have the memory that an evaluation fills, until the next one, which is a little slower for it: for plans that are
+    /// kept while others are evaluated.
+    pub fn rest(&mut self) {
+        if let Engine::Tree(fmm) = &mut self.engine {
+            fmm.rest();
+        }
+        for values in [&mut self.strengths, &mut self.blocks, &mut self.sums] {
+            give_back(values);
+        }
     }
 
     /// [`Plan::evaluate_into`] with the pairs of the first [`NearField::blocks`] blocks of [`Plan::near_lists`] summed by

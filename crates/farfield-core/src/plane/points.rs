@@ -1,11 +1,14 @@
 //! Point sets of the plane, the same for the same seed.
 
-use crate::points::Random;
+use crate::points::{Random, keep};
 use crate::simd::Real;
 use std::fmt;
+use std::ops::Range;
 
 /// The stream of a seed that the points come from.
 const POINTS: u32 = 2;
+/// The standard deviation of the normal and layer sets, where none is given.
+const SPREAD: f64 = 0.1;
 
 /// A kind of point set in the unit square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,7 +52,7 @@ impl PlaneSet {
 
     /// The first `n` points of the set of a seed.
     pub fn generate<T: Real>(self, n: usize, seed: u64) -> Vec<[T; 2]> {
-        self.generate_with_spread(n, seed, 0.1)
+        self.generate_with_spread(n, seed, SPREAD)
     }
 
     /// [`generate`](Self::generate), the standard deviation of the normal and layer sets being `spread`.
@@ -58,10 +61,17 @@ impl PlaneSet {
     /// If `spread` is not positive and finite.
     pub fn generate_with_spread<T: Real>(self, n: usize, seed: u64, spread: f64) -> Vec<[T; 2]> {
         assert!(spread > 0.0 && spread.is_finite(), "a spread of {spread}");
+        self.draw(0..n, seed, spread)
+    }
+
+    /// A part of the points of [`generate`](Self::generate): those before it are drawn and not kept.
+    pub fn generate_part<T: Real>(self, part: Range<usize>, seed: u64) -> Vec<[T; 2]> {
+        self.draw(part, seed, SPREAD)
+    }
+
+    fn draw<T: Real>(self, part: Range<usize>, seed: u64, spread: f64) -> Vec<[T; 2]> {
         let mut random = Random::stream(seed, POINTS);
-        (0..n)
-            .map(|k| self.point(k, &mut random, spread).map(T::from_f64))
-            .collect()
+        keep(part, |k| self.point(k, &mut random, spread).map(T::from_f64))
     }
 
     fn point(self, k: usize, random: &mut Random, spread: f64) -> [f64; 2] {

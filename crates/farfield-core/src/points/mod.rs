@@ -19,6 +19,7 @@ pub use random::Random;
 
 use crate::simd::Real;
 use std::fmt;
+use std::ops::Range;
 
 /// The stream of a seed that the points come from.
 const POINTS: u32 = 0;
@@ -74,15 +75,20 @@ impl PointSet {
 
     /// The first `n` points of the set of a seed.
     pub fn generate<T: Real>(self, n: usize, seed: u64) -> Vec<[T; 3]> {
+        self.generate_part(0..n, seed)
+    }
+
+    /// A part of these points: those before it are drawn and not kept.
+    pub fn generate_part<T: Real>(self, part: Range<usize>, seed: u64) -> Vec<[T; 3]> {
         let mut random = Random::stream(seed, POINTS);
         // One loop for each kind: the choice stays outside.
         match self {
-            Self::Cube => collect(n, |_| cube(&mut random)),
-            Self::Sphere => collect(n, |_| random.on_sphere().map(|x| 0.5 + 0.5 * x)),
-            Self::Plummer => collect(n, |_| plummer(&mut random)),
-            Self::Ring => collect(n, |_| ring(&mut random)),
-            Self::Line => collect(n, |_| line(&mut random)),
-            Self::Clusters => collect(n, |i| clusters(&mut random, i)),
+            Self::Cube => collect(part, |_| cube(&mut random)),
+            Self::Sphere => collect(part, |_| random.on_sphere().map(|x| 0.5 + 0.5 * x)),
+            Self::Plummer => collect(part, |_| plummer(&mut random)),
+            Self::Ring => collect(part, |_| ring(&mut random)),
+            Self::Line => collect(part, |_| line(&mut random)),
+            Self::Clusters => collect(part, |i| clusters(&mut random, i)),
         }
     }
 }
@@ -125,11 +131,16 @@ impl ChargeDistribution {
     /// The first `count` strengths of a seed. They are independent of the points that [`PointSet::generate`] gives for
     /// the same seed.
     pub fn generate<T: Real>(self, count: usize, seed: u64) -> Vec<T> {
+        self.generate_part(0..count, seed)
+    }
+
+    /// A part of these strengths: those before it are drawn and not kept.
+    pub fn generate_part<T: Real>(self, part: Range<usize>, seed: u64) -> Vec<T> {
         let mut random = Random::stream(seed, CHARGES);
         match self {
-            Self::Signed => (0..count).map(|_| T::from_f64(random.normal())).collect(),
-            Self::Positive => (0..count).map(|_| T::from_f64(1.0 - random.uniform())).collect(),
-            Self::Unit => vec![T::from_f64(1.0); count],
+            Self::Signed => keep(part, |_| T::from_f64(random.normal())),
+            Self::Positive => keep(part, |_| T::from_f64(1.0 - random.uniform())),
+            Self::Unit => vec![T::from_f64(1.0); part.len()],
         }
     }
 }
@@ -140,9 +151,17 @@ impl fmt::Display for ChargeDistribution {
     }
 }
 
-/// `n` points, rounded.
-fn collect<T: Real>(n: usize, mut point: impl FnMut(usize) -> [f64; 3]) -> Vec<[T; 3]> {
-    (0..n).map(|i| point(i).map(T::from_f64)).collect()
+/// A part of what is drawn one after the other.
+pub(crate) fn keep<V>(part: Range<usize>, mut draw: impl FnMut(usize) -> V) -> Vec<V> {
+    for i in 0..part.start {
+        draw(i);
+    }
+    part.map(draw).collect()
+}
+
+/// Points, rounded.
+fn collect<T: Real>(part: Range<usize>, mut point: impl FnMut(usize) -> [f64; 3]) -> Vec<[T; 3]> {
+    keep(part, |i| point(i).map(T::from_f64))
 }
 
 fn cube(random: &mut Random) -> [f64; 3] {
@@ -431,5 +450,23 @@ mod tests {
                 .map(|(x, q)| (x - 0.5) * (q - 0.5)),
         );
         close(product, 0.0, 1e-3);
+    }
+
+    #[test]
+    fn parts_are_those_of_the_whole() {
+        for part in [0..0, 0..7, 5..5, 13..40, 39..40] {
+            for set in PointSet::ALL {
+                let whole = set.generate::<f32>(40, 3);
+                assert_eq!(set.generate_part::<f32>(part.clone(), 3), whole[part.clone()]);
+            }
+            for charges in ChargeDistribution::ALL {
+                let whole = charges.generate::<f64>(40, 3);
+                assert_eq!(charges.generate_part::<f64>(part.clone(), 3), whole[part.clone()]);
+            }
+            for set in crate::plane::PlaneSet::ALL {
+                let whole = set.generate::<f64>(40, 3);
+                assert_eq!(set.generate_part::<f64>(part.clone(), 3), whole[part.clone()]);
+            }
+        }
     }
 }

@@ -86,6 +86,10 @@ pub trait Problem<const D: usize>: Clone + fmt::Debug + Send + Sync {
     /// What a source of this strength and size adds to an output at its own place, where that counts: components into `value`.
     fn at_itself(&self, output: Self::Output, strength: &[f64], size: f64, value: &mut [f64]);
 
+    /// What a unit of strength contributes to an output at a distance $s$, about, without its sign: `(k, c)` for $c\,s^{-k}$, and
+    /// $c\,|\log s|$ for `k = 0`.
+    fn magnitude(&self, output: Self::Output) -> (i32, f64);
+
     /// Nanoseconds of one thread that a plan of these parameters over so many sources and targets is expected to take.
     fn work<T: Precision>(&self, plan: &Parameters, points: usize, has_sizes: bool, profile: &MachineProfile) -> f64;
 

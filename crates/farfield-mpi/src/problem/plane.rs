@@ -102,6 +102,11 @@ impl Problem<2> for Plane {
             .for_each(|(value, strength)| *value = strength * log);
     }
 
+    fn magnitude(&self, output: Output) -> (i32, f64) {
+        let of_kernel = i32::from(self.kernel == Kernel::Harmonic);
+        (of_kernel + output.derivatives() as i32, 1.0)
+    }
+
     fn work<T: Precision>(&self, plan: &Parameters, points: usize, _: bool, profile: &MachineProfile) -> f64 {
         let costs = &profile.of::<T>().plane;
         let pair = costs.pair(self.kernel == Kernel::Log, Output::most_derivatives(&self.outputs));

@@ -113,6 +113,10 @@ impl Problem<3> for Space {
         }
     }
 
+    fn magnitude(&self, output: Output) -> (i32, f64) {
+        (1 + output.derivatives() as i32, self.kernel.scale(output).abs())
+    }
+
     fn work<T: Precision>(&self, plan: &Parameters, points: usize, has_sizes: bool, profile: &MachineProfile) -> f64 {
         let costs = profile.of::<T>();
         let form = self.kernel.form();

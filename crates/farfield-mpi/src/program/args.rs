@@ -2,10 +2,14 @@
 
 use clap::{Args, Parser, Subcommand};
 use farfield_cli::args::{EvaluateArgs, ResumeArgs, RunArgs};
+use std::ffi::OsString;
+
+const OTHERS: &str =
+    "All other commands of farfield (info, schema, plot, ...) are done by the first rank alone, as farfield does them.";
 
 /// Sums of long-range interactions, and simulations by them, over the ranks of MPI.
 #[derive(Debug, Parser)]
-#[command(name = "farfield-mpi", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "farfield-mpi", version, max_term_width = 100, arg_required_else_help = true, after_help = OTHERS)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -26,6 +30,9 @@ pub enum Command {
     Resume(Box<ResumeArgs>),
     /// Forecast time, bytes and messages of a sum on many ranks
     Model(ModelArgs),
+    /// Any other command of `farfield`: the first rank does it, alone.
+    #[command(external_subcommand)]
+    OfOne(Vec<OsString>),
 }
 
 /// `farfield-mpi model`.

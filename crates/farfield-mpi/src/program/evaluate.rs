@@ -1,18 +1,16 @@
 //! `farfield-mpi evaluate`: one sum over ranks, timed, and its error measured.
 
-use super::input::OwnInput;
 use super::over_ranks::OverRanks;
 use super::record::{self, Outcome};
+use super::{input, output};
 use farfield::{Device, Precision, machine};
 use farfield_cli::args::{EvaluateArgs, PrecisionName};
 use farfield_cli::evaluate::kernel::AnyKernel;
 use farfield_cli::evaluate::settings::EvaluateSettings;
-use farfield_cli::evaluate::write;
 use farfield_cli::failure::Failure;
 use farfield_cli::profile::Profile;
 use farfield_cli::threads;
-use farfield_mpi::{Cause, Communicator, Error, Mpi, Points, Problem as _, Sum, agree_on};
-use std::process::ExitCode;
+use farfield_mpi::{Cause, Error, Mpi, Points, Sum, agree_on};
 
 /// Runs the command on every rank; the text is the same on all of them, or empty.
 pub fn run(ranks: &Mpi, args: EvaluateArgs) -> Result<String, Failure> {
@@ -21,16 +19,6 @@ pub fn run(ranks: &Mpi, args: EvaluateArgs) -> Result<String, Failure> {
         AnyKernel::Space(problem) => start(ranks, &problem, args, profile),
         AnyKernel::Plane(problem) => start(ranks, &problem, args, profile),
     }
-}
-
-/// The exit code of a failure, for a rank that does not speak.
-pub fn exit_code(failure: &Failure) -> ExitCode {
-    ExitCode::from(match failure {
-        Failure::Usage(_) => 2,
-        Failure::Data(_) => 1,
-        Failure::Exceeded(_) => 3,
-        Failure::Interrupted(_) => 4,
-    })
 }
 
 /// What a rank failed at, known to all: they end with the same message and code.
@@ -102,22 +90,21 @@ fn evaluate<P: OverRanks<D>, T: Precision, const D: usize>(
 ) -> Result<String, Failure> {
     together(ranks, settings.check_options::<P, T, D>(problem))?;
     together(ranks, farfield_cli::device::check(settings.options.device))?;
-    let input = OwnInput::<T, D>::load(problem, &settings, (ranks.rank(), ranks.size()));
-    let OwnInput { own, counts } = together(ranks, input)?;
+    let mut own = input::own::<P, T, D>(ranks, problem, &settings)?;
+    let (counts, vectors) = (own.all, own.vectors);
     forget_peak_memory();
     let sum = Sum::of(problem.over_ranks())
-        .vectors(own.vectors)
+        .vectors(vectors)
         .options(settings.options.clone());
-    let points = || {
-        let points = Points::new(&own.sources).sizes(problem.sizes::<T>());
-        match &own.targets {
-            Some(targets) => points.targets(targets),
-            None => points,
-        }
-    };
     let mut best: Option<Outcome> = None;
     for run in 1..=settings.repeat {
-        let mut plan = sum.plan(ranks, points()).map_err(failure)?;
+        let mut points = Points::new(&own.sources).sizes(problem.sizes::<T>());
+        points.targets = own.targets.as_deref();
+        let mut plan = sum.plan(ranks, points).map_err(failure)?;
+        if run == settings.repeat {
+            // The plan has them where they are summed.
+            (own.sources, own.targets) = (Vec::new(), None);
+        }
         let mut field = plan.evaluate(&own.strengths).map_err(failure)?;
         let mut outcome = Outcome::new(ranks, &plan, &field, own.notes.clone());
         if best.as_ref().is_none_or(|best| outcome.slowest < best.slowest) {
@@ -142,18 +129,13 @@ fn evaluate<P: OverRanks<D>, T: Precision, const D: usize>(
             (best.reuse, best.samples, best.errors) = (outcome.reuse, samples, errors);
         }
         if let Some(path) = &settings.output {
-            let all = plan.gather(&field).map_err(failure)?;
-            let written = all.map_or(Ok(()), |values| {
-                let field = problem.over_ranks().field(own.vectors, counts.1, values)?;
-                write::results(path, &field)
-            });
-            together(ranks, written)?;
+            output::write(ranks, path, &field)?;
         }
     }
     let Some(outcome) = best else {
         return Err(Failure::Usage("--repeat: at least 1 is needed".to_owned()));
     };
-    let text = record::text(ranks, problem, &settings, counts, own.vectors, &outcome)?;
+    let text = record::text(ranks, problem, &settings, counts, vectors, &outcome)?;
     if outcome.is_exceeded() {
         return Err(Failure::Exceeded(text));
     }

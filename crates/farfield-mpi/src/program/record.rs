@@ -17,8 +17,8 @@ use serde_json::{Map, Value, json};
 pub struct Outcome {
     /// What this rank did.
     report: RankReport,
-    /// What its engine did; `None` if it had nothing to sum.
-    engine: Option<Report>,
+    /// What its engines did, over own sources and over received ones; `None` where there was nothing to sum.
+    engines: [Option<Report>; 2],
     /// Seconds of the slowest rank.
     pub slowest: f64,
     /// Seconds of the slowest rank of the fastest evaluation with a plan already made, and what it took this rank.
@@ -45,7 +45,7 @@ impl Outcome {
         Self {
             slowest: slowest(ranks, report.seconds.total),
             report,
-            engine: plan.engine_report(),
+            engines: plan.engine_reports(),
             reuse: None,
             tolerance: plan.tolerance(),
             check: field.check().cloned(),
@@ -127,7 +127,8 @@ fn of_rank(rank: usize, outcome: &Outcome) -> Value {
         },
         "seconds": seconds(&report.seconds),
         "seconds_reused": outcome.reuse.map(|(_, of_rank)| seconds(&of_rank)),
-        "engine": outcome.engine,
+        "engine": outcome.engines[0],
+        "engine_received": outcome.engines[1],
     })
 }
 
@@ -137,9 +138,12 @@ fn seconds(seconds: &Seconds) -> Value {
         "partition": seconds.partition,
         "essential": seconds.essential,
         "plan": seconds.plan,
+        "plan_hidden": seconds.plan_hidden,
         "moving": seconds.moving,
         "exchange": seconds.exchange,
         "engine": seconds.engine,
+        "engine_received": seconds.engine_received,
+        "hidden": seconds.hidden,
         "check": seconds.check,
         "waiting": seconds.waiting,
     })

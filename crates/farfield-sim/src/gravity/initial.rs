@@ -3,33 +3,37 @@
 use super::Bodies;
 use crate::case::{Disk, Gravity, Plummer};
 use crate::error::CaseError;
-use crate::particles::{MASSES, Particles, VELOCITIES};
-use crate::vec3::{Vec3, add, add_scaled, frame_across, scale, sum, unit};
+use crate::particles::{MASSES, ParticleFile, Particles, VELOCITIES};
+use crate::ranks::{Kept, Ranks};
+use crate::vec3::{Vec3, add, add_scaled, frame_across, scale, unit};
 use farfield::points::Random;
 use std::f64::consts::PI;
 
-/// All bodies of a case, in the order bodies, plummer, disks, particles; each cluster and disk is a group of its own.
+/// The bodies of a case that this rank keeps, in the order bodies, plummer, disks, particles; each cluster and disk is a group of its own.
 ///
 /// # Errors
 /// [`CaseError`] if a file cannot be read.
-pub fn bodies(gravity: &Gravity, seed: u64) -> Result<Bodies, CaseError> {
+pub fn bodies(gravity: &Gravity, seed: u64, ranks: &dyn Ranks) -> Result<Bodies, CaseError> {
     let mut random = Random::new(seed);
-    let mut all = Bodies::default();
+    let mut own = Made {
+        bodies: Bodies::default(),
+        kept: Kept::of(ranks, count(gravity)?),
+    };
     let mut group = 0;
     for body in &gravity.bodies {
-        all.push(body.position, body.velocity, body.mass, group);
+        own.push(body.position, body.velocity, body.mass, group);
         group += 1;
     }
     for cluster in &gravity.plummer {
-        add_plummer(cluster, gravity.constant, group, &mut random, &mut all);
+        add_plummer(cluster, gravity.constant, group, &mut random, &mut own);
         group += 1;
     }
     for disk in &gravity.disks {
-        add_disk(disk, gravity, group, &mut random, &mut all);
+        add_disk(disk, gravity, group, &mut random, &mut own);
         group += 1;
     }
     for (k, file) in gravity.particles.iter().enumerate() {
-        let particles = Particles::read(file, &format!("gravity.particles.{k}"))?;
+        let particles = read(file, k)?;
         let (groups, count) = particles.parts()?;
         let (points, velocities) = (particles.points()?, particles.vectors(&VELOCITIES)?);
         let bodies = points
@@ -37,10 +41,39 @@ pub fn bodies(gravity: &Gravity, seed: u64) -> Result<Bodies, CaseError> {
             .zip(velocities)
             .zip(particles.numbers(&MASSES)?)
             .zip(groups);
-        bodies.for_each(|(((position, velocity), mass), part)| all.push(*position, velocity, mass, group + part));
+        bodies.for_each(|(((position, velocity), mass), part)| own.push(*position, velocity, mass, group + part));
         group += count;
     }
-    Ok(all)
+    Ok(own.bodies)
+}
+
+/// Bodies that are made one after the other, of which a rank keeps its part.
+struct Made {
+    bodies: Bodies,
+    kept: Kept,
+}
+
+impl Made {
+    fn push(&mut self, position: Vec3, velocity: Vec3, mass: f64, group: u32) {
+        if self.kept.takes_next() {
+            self.bodies.push(position, velocity, mass, group);
+        }
+    }
+}
+
+/// How many bodies a case has.
+fn count(gravity: &Gravity) -> Result<usize, CaseError> {
+    let stars: usize = gravity.plummer.iter().map(|cluster| cluster.count).sum();
+    let of_disks: usize = gravity.disks.iter().map(|disk| disk.count + 1).sum();
+    let mut count = gravity.bodies.len() + stars + of_disks;
+    for (k, file) in gravity.particles.iter().enumerate() {
+        count += read(file, k)?.len();
+    }
+    Ok(count)
+}
+
+fn read(file: &ParticleFile, number: usize) -> Result<Particles, CaseError> {
+    Particles::read(file, &format!("gravity.particles.{number}"))
 }
 
 fn direction(random: &mut Random) -> Vec3 {
@@ -53,44 +86,48 @@ fn direction(random: &mut Random) -> Vec3 {
 /// A Plummer sphere of equal stars (Aarseth, Hénon and Wielen): radii from the mass profile, cut at 10 radii, speeds
 /// from the distribution function, which is as $q^2(1-q^2)^{7/2}$ in the share $q$ of the escape speed. Its centre of
 /// mass is put where the case wants it, at the speed the case wants.
-fn add_plummer(cluster: &Plummer, constant: f64, group: u32, random: &mut Random, out: &mut Bodies) {
-    let first = out.len();
+fn add_plummer(cluster: &Plummer, constant: f64, group: u32, random: &mut Random, out: &mut Made) {
     let mass = cluster.mass / cluster.count as f64;
+    // All are drawn twice, as their mean is that of all and nobody need keep them: first for the mean.
+    let (mut again, mut sums) = (random.clone(), [[0.0; 3]; 2]);
     for _ in 0..cluster.count {
-        let radius = loop {
-            let enclosed = random.uniform().cbrt();
-            let radius = enclosed / ((1.0 - enclosed) * (1.0 + enclosed)).sqrt();
-            if radius < 10.0 {
-                break radius;
-            }
-        };
-        let share = loop {
-            let q = random.uniform();
-            // The largest value of q^2 (1 - q^2)^(7/2) is 0.0922.
-            if 0.0923 * random.uniform() < q * q * (1.0 - q * q).powf(3.5) {
-                break q;
-            }
-        };
-        let escape = (2.0 * constant * cluster.mass / cluster.radius).sqrt() * (1.0 + radius * radius).powf(-0.25);
-        let position = scale(direction(random), radius * cluster.radius);
-        let velocity = scale(direction(random), share * escape);
+        let star = star(cluster, constant, &mut again);
+        sums = [add(sums[0], star[0]), add(sums[1], star[1])];
+    }
+    let means = sums.map(|sum| scale(sum, 1.0 / cluster.count as f64));
+    for _ in 0..cluster.count {
+        let [position, velocity] = star(cluster, constant, random);
+        let position = add(add_scaled(position, -1.0, means[0]), cluster.centre);
+        let velocity = add(add_scaled(velocity, -1.0, means[1]), cluster.velocity);
         out.push(position, velocity, mass, group);
     }
-    let each = 1.0 / cluster.count as f64;
-    for (values, wanted) in [
-        (&mut out.positions, cluster.centre),
-        (&mut out.velocities, cluster.velocity),
-    ] {
-        let mean = scale(sum(values[first..].iter().copied()), each);
-        for value in &mut values[first..] {
-            *value = add(add_scaled(*value, -1.0, mean), wanted);
+}
+
+/// Position and velocity of the next star of a cluster.
+fn star(cluster: &Plummer, constant: f64, random: &mut Random) -> [Vec3; 2] {
+    let radius = loop {
+        let enclosed = random.uniform().cbrt();
+        let radius = enclosed / ((1.0 - enclosed) * (1.0 + enclosed)).sqrt();
+        if radius < 10.0 {
+            break radius;
         }
-    }
+    };
+    let share = loop {
+        let q = random.uniform();
+        // The largest value of q^2 (1 - q^2)^(7/2) is 0.0922.
+        if 0.0923 * random.uniform() < q * q * (1.0 - q * q).powf(3.5) {
+            break q;
+        }
+    };
+    let escape = (2.0 * constant * cluster.mass / cluster.radius).sqrt() * (1.0 + radius * radius).powf(-0.25);
+    let position = scale(direction(random), radius * cluster.radius);
+    let velocity = scale(direction(random), share * escape);
+    [position, velocity]
 }
 
 /// A heavy centre and stars on circular orbits about it, evenly dense from a tenth of the radius outwards in
 /// distance. The orbital speed counts the softened centre and the stars inside the orbit.
-fn add_disk(disk: &Disk, gravity: &Gravity, group: u32, random: &mut Random, out: &mut Bodies) {
+fn add_disk(disk: &Disk, gravity: &Gravity, group: u32, random: &mut Random, out: &mut Made) {
     let axis = unit(disk.axis);
     let (first, second) = frame_across(axis);
     out.push(disk.centre, disk.velocity, disk.central_mass, group);
@@ -115,7 +152,8 @@ fn add_disk(disk: &Disk, gravity: &Gravity, group: u32, random: &mut Random, out
 mod tests {
     use super::*;
     use crate::case;
-    use crate::vec3::{dot, norm};
+    use crate::ranks::{Alone, tests::Rank};
+    use crate::vec3::{dot, norm, sum};
 
     fn case(text: &str) -> Gravity {
         let text = format!("time = {{ end = 1.0, step = 0.1, scheme = \"leapfrog\" }}\n{text}");
@@ -127,6 +165,7 @@ mod tests {
         let bodies = bodies(
             &case("[[gravity.plummer]]\ncount = 4000\nmass = 2.0\nradius = 0.5\ncentre = [1.0, 2.0, 3.0]"),
             1,
+            &Alone,
         )
         .unwrap();
         let centre = scale(sum(bodies.positions.iter().copied()), 1.0 / 4000.0);
@@ -147,12 +186,33 @@ mod tests {
     fn stars_of_a_disk_turn_about_its_axis() {
         let text =
             "[[gravity.disks]]\ncount = 500\nmass = 0.1\ncentral_mass = 1.0\nradius = 1.0\naxis = [1.0, 0.0, 1.0]";
-        let bodies = bodies(&case(text), 1).unwrap();
+        let bodies = bodies(&case(text), 1, &Alone).unwrap();
         assert_eq!(bodies.len(), 501);
         let axis = unit([1.0, 0.0, 1.0]);
         for k in 1..501 {
             let spin = crate::vec3::cross(bodies.positions[k], bodies.velocities[k]);
             assert!(dot(unit(spin), axis) > 0.8, "{k}");
+        }
+    }
+
+    #[test]
+    fn ranks_make_the_bodies_of_one_process_and_keep_no_others() {
+        let text = "[[gravity.bodies]]\nmass = 2.0\n\
+                    [[gravity.plummer]]\ncount = 301\nmass = 2.0\nradius = 0.5\ncentre = [1.0, 2.0, 3.0]\n\
+                    [[gravity.disks]]\ncount = 200\nmass = 0.1\ncentral_mass = 1.0\nradius = 1.0";
+        let gravity = case(text);
+        let whole = bodies(&gravity, 3, &Alone).unwrap();
+        assert_eq!(whole.len(), 503);
+        for size in [2, 3, 7] {
+            let mut together = Bodies::default();
+            for rank in 0..size {
+                let own = bodies(&gravity, 3, &Rank { rank, size }).unwrap();
+                assert!(own.len().abs_diff(503 / size) <= 1 && own.positions.capacity() < 2 * own.len().max(4));
+                for k in 0..own.len() {
+                    together.push(own.positions[k], own.velocities[k], own.masses[k], own.groups[k]);
+                }
+            }
+            assert_eq!(together, whole, "{size} ranks");
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::case::{Case, Gravity, Scheme, Time};
 use crate::error::{CaseError, Error};
 use crate::integrate::composition;
 use crate::model::{Cloud, ENERGY, Limit, Model, Show, Shown, Snapshot, State, StepChoice};
-use crate::ranks::{Ranks, any, count_all, largest, part, sum_all};
+use crate::ranks::{Alone, Ranks, any, count_all, largest, part, sum_all};
 use crate::summation::{SumRequest, Summation};
 use crate::vec3::{Vec3, add_scaled, cross, dot, norm};
 use farfield::kernel::{Kernel, Output};
@@ -32,6 +32,8 @@ pub struct GravityModel {
     kept_part: Option<State>,
     /// Whether ranks have dealt the points, so that these are no longer in the sequence of the case.
     is_dealt: bool,
+    /// Whether it was made as one rank's part.
+    is_part: bool,
     summation: Summation,
 }
 
@@ -48,13 +50,21 @@ impl GravityModel {
     /// # Errors
     /// [`CaseError`] if the section is missing.
     pub fn new(case: &Case, profile: MachineProfile) -> Result<Self, CaseError> {
+        Self::of_rank(case, profile, &Alone)
+    }
+
+    /// [`new`](Self::new) with the bodies alone that are this rank's part of all. Ranks do not speak with each other for it.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_rank(case: &Case, profile: MachineProfile, ranks: &dyn Ranks) -> Result<Self, CaseError> {
         let settings = case.gravity.clone().ok_or_else(|| CaseError {
             origin: "case".to_owned(),
             line: None,
             column: None,
             message: "the section [gravity] is missing".to_owned(),
         })?;
-        let bodies = initial::bodies(&settings, case.seed)?;
+        let bodies = initial::bodies(&settings, case.seed, ranks)?;
         let mut model = Self {
             settings,
             scheme: case.time.scheme,
@@ -65,6 +75,7 @@ impl GravityModel {
             forces: None,
             kept: None,
             kept_part: None,
+            is_part: ranks.size() > 1,
             is_dealt: false,
             summation: Summation::new(case.sum.clone(), profile),
         };
@@ -359,6 +370,9 @@ impl Model for GravityModel {
             return Ok(());
         }
         self.is_dealt = true;
+        if self.is_part {
+            return Ok(());
+        }
         let rows = self.rows()?;
         let own = part(&**ranks, rows.len() / BODY);
         self.take_rows(&rows[own.start * BODY..own.end * BODY])

@@ -133,6 +133,36 @@ pub fn part(ranks: &dyn Ranks, n: usize) -> Range<usize> {
     (ranks.rank() * n / ranks.size())..((ranks.rank() + 1) * n / ranks.size())
 }
 
+/// Which of things that are made one after the other this rank keeps: its part of them, so that it never has the others'.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    next: usize,
+    part: Range<usize>,
+}
+
+impl Kept {
+    /// This rank's part of so many.
+    pub fn of(ranks: &dyn Ranks, all: usize) -> Self {
+        Self {
+            next: 0,
+            part: part(ranks, all),
+        }
+    }
+
+    /// Whether the next one is kept.
+    pub fn takes_next(&mut self) -> bool {
+        !self.take(1).is_empty()
+    }
+
+    /// Of the next `count`, those that are kept, counted from the first of these.
+    pub fn take(&mut self, count: usize) -> Range<usize> {
+        let first = self.next;
+        self.next += count;
+        let within = |at: usize| at.clamp(first, first + count) - first;
+        within(self.part.start)..within(self.part.end)
+    }
+}
+
 /// Each number becomes its sum over all ranks, added in their order. Called by all ranks together.
 pub fn sum_all(ranks: &dyn Ranks, values: &mut [f64]) {
     fold_all(ranks, values, |a, b| a + b);
@@ -227,5 +257,59 @@ pub fn agree<R>(ranks: &dyn Ranks, own: Result<R, Error>) -> Result<R, Error> {
             message,
             blew_up: false,
         }),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// One of several ranks that never speaks with the others: for what each does alone.
+    #[derive(Debug)]
+    pub(crate) struct Rank {
+        pub rank: usize,
+        pub size: usize,
+    }
+
+    impl Ranks for Rank {
+        fn rank(&self) -> usize {
+            self.rank
+        }
+
+        fn size(&self) -> usize {
+            self.size
+        }
+
+        fn all_gather(&self, _: &[u8]) -> Vec<u8> {
+            unreachable!("this rank is by itself")
+        }
+
+        fn send(&self, _: Vec<(usize, Vec<u8>)>) -> Vec<(usize, Vec<u8>)> {
+            unreachable!("this rank is by itself")
+        }
+
+        fn sum(&self, _: &SumRequest<'_>, _: &Options) -> Result<Summed, Error> {
+            unreachable!("this rank is by itself")
+        }
+
+        fn deal(&self, _: &SumRequest<'_>, _: &Options, _: &[f64], _: usize) -> Result<Vec<f64>, Error> {
+            unreachable!("this rank is by itself")
+        }
+    }
+
+    #[test]
+    fn parts_of_what_is_made_piece_by_piece_are_everything_once() {
+        for size in [1, 2, 5] {
+            let mut found = Vec::new();
+            for rank in 0..size {
+                let mut kept = Kept::of(&Rank { rank, size }, 17);
+                let mut first = 0;
+                for count in [3, 0, 1, 9, 4] {
+                    found.extend(kept.take(count).map(|k| first + k));
+                    first += count;
+                }
+            }
+            assert_eq!(found, (0..17).collect::<Vec<_>>(), "{size} ranks");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::blocks::GridFiles;
 use super::change::changes;
-use super::{Folder, Run, case_text};
+use super::{Folder, Run, case_text, subset};
 use crate::case::{self, Case};
 use crate::checkpoint::{Checkpoint, FoundTogether, Store};
 use crate::diagnostics::{Table, Watch};
@@ -25,6 +25,11 @@ use std::sync::Arc;
 /// # Errors
 /// [`Error::Case`] for a case that cannot be, or what its first state takes that is not there.
 pub fn model_of(case: &Case, profile: &MachineProfile) -> Result<Box<dyn Model>, Error> {
+    model_of_rank(case, profile, &Alone)
+}
+
+/// The same with the points alone that are this rank's part; ranks do not speak with each other for it.
+fn model_of_rank(case: &Case, profile: &MachineProfile, ranks: &dyn Ranks) -> Result<Box<dyn Model>, Error> {
     if case.flow.is_some() {
         return FlowModel::new(case, profile.clone());
     }
@@ -32,9 +37,9 @@ pub fn model_of(case: &Case, profile: &MachineProfile) -> Result<Box<dyn Model>,
         return Ok(Box::new(PlaneModel::new(case, profile.clone())?));
     }
     Ok(if case.gravity.is_some() {
-        Box::new(GravityModel::new(case, profile.clone())?)
+        Box::new(GravityModel::of_rank(case, profile.clone(), ranks)?)
     } else {
-        Box::new(VortexModel::new(case, profile.clone())?)
+        Box::new(VortexModel::of_rank(case, profile.clone(), ranks)?)
     })
 }
 
@@ -74,7 +79,7 @@ impl Run {
     /// # Errors
     /// As [`new`](Self::new), and [`Error::OneProcess`]; the same on all ranks.
     pub fn shared(ranks: &Arc<dyn Ranks>, case: Case, folder: &Path, profile: MachineProfile) -> Result<Self, Error> {
-        let model = super::forecast::check(&case, ranks.size()).and_then(|()| model_of(&case, &profile));
+        let model = super::forecast::check(&case, ranks.size()).and_then(|()| model_of_rank(&case, &profile, &**ranks));
         let model = agree(&**ranks, model)?;
         let folder = Folder::of_all(&**ranks, folder, || Folder::create(folder, &case))?;
         Self::begin(ranks, case, model, folder, profile)
@@ -109,7 +114,7 @@ impl Run {
         profile: MachineProfile,
     ) -> Result<Self, Error> {
         let case = with_own_files(&**ranks, case, &folder)?;
-        let (columns, initial) = (model.columns(), pictured(&**ranks, &mut *model)?);
+        let (columns, initial) = (model.columns(), pictured(&**ranks, &mut *model, true)?);
         model.share(ranks)?;
         if ranks.size() > 1 {
             model.deal()?;
@@ -241,11 +246,14 @@ impl Run {
         let changed = change(header.case.clone()).and_then(|case| {
             let changed = changes(&header.case, &case, header.time, folder.path())?;
             super::forecast::check(&case, ranks.size())?;
-            let model = model_of(&case.clone().located_in(folder.path()), &header.profile)?;
+            let located = case.clone().located_in(folder.path());
+            // What one process wrote is read and then shared.
+            let makers: &dyn Ranks = if parts.is_some() { &**ranks } else { &Alone };
+            let model = model_of_rank(&located, &header.profile, makers)?;
             Ok((case, changed, model))
         });
         let (case, changed, mut model) = agree(&**ranks, changed)?;
-        let initial = pictured(&**ranks, &mut *model)?;
+        let initial = pictured(&**ranks, &mut *model, parts.is_some())?;
         let restored = |restored: Result<(), String>| {
             restored.map_err(|why| Error::Checkpoint {
                 path: folder.path().join(format!("checkpoints of step {}", header.step)),
@@ -361,8 +369,13 @@ fn with_own_files(ranks: &dyn Ranks, mut case: Case, folder: &Folder) -> Result<
     Ok(case::read(&String::from_utf8_lossy(&text), "case.toml", &[])?)
 }
 
-/// What pictures are scaled by: the initial state, on the rank that draws.
-fn pictured(ranks: &dyn Ranks, model: &mut dyn Model) -> Result<Snapshot, Error> {
+/// What pictures are scaled by: the initial state, on the rank that draws; of a part on every rank (`in_parts`) as much as is drawn. Called
+/// by all ranks together.
+fn pictured(ranks: &dyn Ranks, model: &mut dyn Model, in_parts: bool) -> Result<Snapshot, Error> {
+    if in_parts && ranks.size() > 1 {
+        let own = agree(ranks, model.snapshot(Show::Picture))?;
+        return Ok(subset::of_all(ranks, &own));
+    }
     if speaks(ranks) {
         model.snapshot(Show::Picture)
     } else {

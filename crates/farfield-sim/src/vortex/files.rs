@@ -3,10 +3,23 @@
 use super::{Elements, Tracers};
 use crate::case::{self, Vortex};
 use crate::error::CaseError;
-use crate::particles::{Particles, STRENGTHS, VOLUMES, sizes_of};
+use crate::particles::{ParticleFile, Particles, STRENGTHS, VOLUMES, sizes_of};
+use crate::ranks::Kept;
 
-/// Adds the elements of all files after `first` rings and knots; returns how many parts they are.
-pub(super) fn add_elements(vortex: &Vortex, first: usize, out: &mut Elements) -> Result<u32, CaseError> {
+/// How many points all files have.
+pub(super) fn count(files: &[ParticleFile], section: &str) -> Result<usize, CaseError> {
+    let of_file =
+        |(k, file): (usize, &ParticleFile)| Ok(Particles::read(file, &format!("{section}.particles.{k}"))?.len());
+    files.iter().enumerate().map(of_file).sum()
+}
+
+/// Adds the elements of all files after `first` rings and knots, those that are kept; returns how many parts they are.
+pub(super) fn add_elements(
+    vortex: &Vortex,
+    first: usize,
+    kept: &mut Kept,
+    out: &mut Elements,
+) -> Result<u32, CaseError> {
     let mut parts = 0;
     for (k, file) in vortex.particles.iter().enumerate() {
         let key = format!("vortex.particles.{k}");
@@ -18,27 +31,34 @@ pub(super) fn add_elements(vortex: &Vortex, first: usize, out: &mut Elements) ->
             // As of elements whose spacing the overlap tells.
             None => sizes.iter().map(|size| (size / vortex.overlap).powi(3)).collect(),
         };
-        out.positions.extend(particles.points()?);
-        out.strengths.extend(particles.vectors(&STRENGTHS)?);
-        out.sizes.extend(sizes);
-        out.volumes.extend(volumes);
+        let own = kept.take(particles.len());
+        out.positions.extend(&particles.points()?[own.clone()]);
+        out.strengths.extend(&particles.vectors(&STRENGTHS)?[own.clone()]);
+        out.sizes.extend(&sizes[own.clone()]);
+        out.volumes.extend(&volumes[own.clone()]);
         out.groups
-            .extend(groups.iter().map(|group| first as u32 + parts + group));
+            .extend(groups[own].iter().map(|group| first as u32 + parts + group));
         parts += count;
     }
     Ok(parts)
 }
 
-/// Adds the tracers of all files, which belong to parts of their own after `first` rings and knots.
-pub(super) fn add_tracers(settings: &case::Tracers, first: usize, out: &mut Tracers) -> Result<(), CaseError> {
+/// Adds the tracers of all files, those that are kept. They belong to parts of their own after `first` rings and knots.
+pub(super) fn add_tracers(
+    settings: &case::Tracers,
+    first: usize,
+    kept: &mut Kept,
+    out: &mut Tracers,
+) -> Result<(), CaseError> {
     let mut parts = 0;
     for (k, file) in settings.particles.iter().enumerate() {
         let particles = Particles::read(file, &format!("tracers.particles.{k}"))?;
         let (groups, count) = particles.parts()?;
-        out.positions.extend(particles.points()?);
+        let own = kept.take(particles.len());
+        out.positions.extend(&particles.points()?[own.clone()]);
+        out.along.extend(std::iter::repeat_n(0.0, own.len()));
         out.groups
-            .extend(groups.iter().map(|group| first as u32 + parts + group));
-        out.along.extend(std::iter::repeat_n(0.0, particles.len()));
+            .extend(groups[own].iter().map(|group| first as u32 + parts + group));
         parts += count;
     }
     Ok(())

@@ -31,7 +31,7 @@ pub use motion::{Cores, Flow, Motion};
 pub use neighbours::Neighbours;
 pub use remesh::{Remeshed, remesh};
 pub use tracers::{Tracers, place_tracers};
-pub use tube::{Line, build};
+pub use tube::{Line, count, fill, lines_of};
 
 use crate::vec3::Vec3;
 

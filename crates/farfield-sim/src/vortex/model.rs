@@ -4,12 +4,12 @@ use super::Elements;
 use super::motion::{Cores, Evaluated, Flow, Motion};
 use super::remesh::remesh;
 use super::tracers::{Tracers, place_tracers};
-use super::tube::build;
+use super::{files, tube};
 use crate::case::{Case, Scheme, Time, Vortex};
 use crate::error::{CaseError, Error};
 use crate::integrate::{System, runge_kutta};
 use crate::model::{ENERGY, Limit, Model, Show, Shown, Snapshot, State, StepChoice};
-use crate::ranks::{Alone, Ranks, any, count_all, largest, part, to_first};
+use crate::ranks::{Alone, Kept, Ranks, any, count_all, largest, part, to_first};
 use crate::sample::FlowAt;
 use crate::summation::Summation;
 use crate::vec3::{Vec3, unit};
@@ -42,6 +42,8 @@ pub struct VortexModel {
     kept_part: Option<State>,
     /// Whether ranks have dealt the points, so that these are no longer in the sequence of the case.
     is_dealt: bool,
+    /// Whether it was made as one rank's part.
+    is_part: bool,
     pub(super) summation: Summation,
 }
 
@@ -51,6 +53,14 @@ impl VortexModel {
     /// # Errors
     /// [`CaseError`] if the elements do not fit the cores, or the section is missing.
     pub fn new(case: &Case, profile: MachineProfile) -> Result<Self, CaseError> {
+        Self::of_rank(case, profile, &Alone)
+    }
+
+    /// [`new`](Self::new) with the elements and tracers alone that are this rank's part of all. Ranks do not speak with each other for it.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_rank(case: &Case, profile: MachineProfile, ranks: &dyn Ranks) -> Result<Self, CaseError> {
         let wrong = |(key, why): (String, String)| CaseError {
             origin: "case".to_owned(),
             line: None,
@@ -61,14 +71,17 @@ impl VortexModel {
             .vortex
             .clone()
             .ok_or_else(|| wrong(("vortex".to_owned(), "the section is missing".to_owned())))?;
-        let (lines, mut elements) = build(&settings).map_err(wrong)?;
-        let mut tracers = match &case.tracers {
-            Some(tracers) => place_tracers(&lines, tracers.count, tracers.thickness, case.seed),
-            None => Tracers::default(),
-        };
-        let from_files = super::files::add_elements(&settings, lines.len(), &mut elements)?;
+        let lines = tube::lines_of(&settings);
+        let in_tubes = tube::count(&settings, &lines).map_err(wrong)?;
+        let mut kept = Kept::of(ranks, in_tubes + files::count(&settings.particles, "vortex")?);
+        let mut elements = tube::fill(&settings, &lines, &mut kept).map_err(wrong)?;
+        let from_files = files::add_elements(&settings, lines.len(), &mut kept, &mut elements)?;
+        let mut tracers = Tracers::default();
         if let Some(settings) = &case.tracers {
-            super::files::add_tracers(settings, lines.len(), &mut tracers)?;
+            let in_tubes = if lines.is_empty() { 0 } else { settings.count };
+            let mut kept = Kept::of(ranks, in_tubes + files::count(&settings.particles, "tracers")?);
+            tracers = place_tracers(&lines, (settings.count, settings.thickness), case.seed, &mut kept);
+            files::add_tracers(settings, lines.len(), &mut kept, &mut tracers)?;
         }
         let motion = Motion {
             core: Core::from(settings.core),
@@ -103,6 +116,7 @@ impl VortexModel {
             kept: None,
             kept_part: None,
             is_dealt: false,
+            is_part: ranks.size() > 1,
             summation: Summation::new(case.sum.clone(), profile),
             settings,
         })
@@ -346,8 +360,10 @@ impl Model for VortexModel {
         }
         self.is_dealt = true;
         let (elements, tracers) = (self.element_rows()?, self.tracer_rows()?);
+        let is_part = self.is_part;
         let own = |rows: &[f64], columns: usize| {
-            let part = part(&**ranks, rows.len() / columns);
+            let all = rows.len() / columns;
+            let part = if is_part { 0..all } else { part(&**ranks, all) };
             rows[part.start * columns..part.end * columns].to_vec()
         };
         self.take_elements(&own(&elements, ELEMENT))?;

@@ -1,6 +1,7 @@
 //! Where tracers start.
 
 use super::tube::Line;
+use crate::ranks::Kept;
 use crate::vec3::{Vec3, add, add_scaled, scale};
 use farfield::points::Random;
 use std::f64::consts::PI;
@@ -16,15 +17,19 @@ pub struct Tracers {
     pub along: Vec<f64>,
 }
 
-/// `count` tracers shared among the lines, filling a tube of `thickness` core radii around each.
-pub fn place_tracers(lines: &[Line], count: usize, thickness: f64, seed: u64) -> Tracers {
+/// `count` tracers shared among the lines, filling a tube of `thickness` core radii around each; of these, those that are kept.
+pub fn place_tracers(lines: &[Line], (count, thickness): (usize, f64), seed: u64, kept: &mut Kept) -> Tracers {
     let mut random = Random::new(seed);
     let mut tracers = Tracers::default();
     for (group, line) in lines.iter().enumerate() {
         let share = count * (group + 1) / lines.len() - count * group / lines.len();
         for _ in 0..share {
             let along = random.uniform();
-            tracers.positions.push(in_tube(line, along, thickness, &mut random));
+            let place = in_tube(line, along, thickness, &mut random);
+            if !kept.takes_next() {
+                continue;
+            }
+            tracers.positions.push(place);
             tracers.groups.push(group as u32);
             tracers.along.push(along);
         }

@@ -8,6 +8,7 @@
 use super::Elements;
 use super::profile::smoothing;
 use crate::case::{Knot, Ring, Vortex};
+use crate::ranks::Kept;
 use crate::vec3::{Vec3, add, add_scaled, cross, dot, frame_across, norm, rotate, scale, sub, unit};
 use farfield::kernel::Core;
 use std::f64::consts::PI;
@@ -30,19 +31,32 @@ pub struct Line {
     pub circulation: f64,
 }
 
-/// The lines and elements of a case, the lines in the order rings, knots.
+/// The lines of a case, in the order rings, knots.
+pub fn lines_of(vortex: &Vortex) -> Vec<Line> {
+    let rings = vortex.rings.iter().map(|ring| Line::ring(ring, vortex.around));
+    let knots = vortex.knots.iter().map(|knot| Line::knot(knot, vortex.around));
+    rings.chain(knots).collect()
+}
+
+/// How many elements the tubes around lines have.
 ///
 /// # Errors
 /// A key of the case and what is wrong with it, if the elements are too coarse for the core.
-pub fn build(vortex: &Vortex) -> Result<(Vec<Line>, Elements), (String, String)> {
-    let rings = vortex.rings.iter().map(|ring| Line::ring(ring, vortex.around));
-    let knots = vortex.knots.iter().map(|knot| Line::knot(knot, vortex.around));
-    let lines: Vec<Line> = rings.chain(knots).collect();
+pub fn count(vortex: &Vortex, lines: &[Line]) -> Result<usize, (String, String)> {
+    let of_line = |line: &Line| Ok(Section::new(line, vortex)?.filaments.len() * line.points.len());
+    lines.iter().map(of_line).sum()
+}
+
+/// The elements of the tubes around lines, of which those that are kept.
+///
+/// # Errors
+/// As [`count`].
+pub fn fill(vortex: &Vortex, lines: &[Line], kept: &mut Kept) -> Result<Elements, (String, String)> {
     let mut elements = Elements::default();
     for (group, line) in lines.iter().enumerate() {
-        line.fill(vortex, group as u32, &mut elements)?;
+        line.fill(vortex, group as u32, kept, &mut elements)?;
     }
-    Ok((lines, elements))
+    Ok(elements)
 }
 
 impl Line {
@@ -105,9 +119,13 @@ impl Line {
     }
 
     /// Adds the elements of the tube.
-    fn fill(&self, vortex: &Vortex, group: u32, out: &mut Elements) -> Result<(), (String, String)> {
+    fn fill(&self, vortex: &Vortex, group: u32, kept: &mut Kept, out: &mut Elements) -> Result<(), (String, String)> {
         let section = Section::new(self, vortex)?;
         for filament in &section.filaments {
+            let own = kept.take(self.points.len());
+            if own.is_empty() {
+                continue;
+            }
             let points: Vec<Vec3> = self
                 .points
                 .iter()
@@ -119,7 +137,7 @@ impl Line {
                     )
                 })
                 .collect();
-            for (point, step) in points.iter().zip(steps(&points)) {
+            for (point, step) in points.iter().zip(steps(&points)).take(own.end).skip(own.start) {
                 out.positions.push(*point);
                 out.strengths.push(scale(step, self.circulation * filament.share));
                 out.sizes.push(section.size);
@@ -274,6 +292,40 @@ fn layout(layers: usize, spacing: f64, spread: f64) -> Vec<Filament> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ranks::tests::Rank;
+    use crate::ranks::{Alone, Ranks};
+
+    /// The lines and this rank's elements.
+    fn build_part(vortex: &Vortex, ranks: &dyn Ranks) -> Result<(Vec<Line>, Elements), (String, String)> {
+        let lines = lines_of(vortex);
+        let mut kept = Kept::of(ranks, count(vortex, &lines)?);
+        let elements = fill(vortex, &lines, &mut kept)?;
+        Ok((lines, elements))
+    }
+
+    fn build(vortex: &Vortex) -> Result<(Vec<Line>, Elements), (String, String)> {
+        build_part(vortex, &Alone)
+    }
+
+    #[test]
+    fn ranks_make_the_elements_of_one_process_and_keep_no_others() {
+        let vortex = ring(2);
+        let (_, whole) = build(&vortex).unwrap();
+        for size in [2, 3, 7] {
+            let mut together = Elements::default();
+            for rank in 0..size {
+                let (_, own) = build_part(&vortex, &Rank { rank, size }).unwrap();
+                assert!(own.positions.len().abs_diff(whole.positions.len() / size) <= 1);
+                together.positions.extend(own.positions);
+                together.strengths.extend(own.strengths);
+                together.sizes.extend(own.sizes);
+                together.volumes.extend(own.volumes);
+                together.groups.extend(own.groups);
+            }
+            assert_eq!(together, whole, "{size} ranks");
+        }
+    }
+
     use crate::case::{self, Case};
     use crate::vec3::sum;
 
