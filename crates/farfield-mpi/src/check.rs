@@ -236,8 +236,8 @@ fn true_sums<P: Problem<D>, T: Precision, const D: usize>(
         ..Options::default()
     };
     let (all, numbers) = (own.sources.len(), problem.carried().of_source());
-    for first in (0..all).step_by(PIECE) {
-        let last = (first + PIECE).min(all);
+    let of_piece = |piece: usize| -> Result<Vec<f64>, farfield::Error> {
+        let (first, last) = (piece * PIECE, ((piece + 1) * PIECE).min(all));
         let points: Vec<[f64; D]> = own.sources[first..last]
             .iter()
             .map(|point| point.map(T::to_f64))
@@ -254,7 +254,12 @@ fn true_sums<P: Problem<D>, T: Precision, const D: usize>(
             .sum(points, sum.vectors, &options)
             .plan()?
             .evaluate(&strengths)?;
-        let values = field.into_values().into_iter().flatten();
+        Ok(field.into_values().into_iter().flatten().collect())
+    };
+    // Every thread has pieces of its own: there are too few places to share. They are added in their order.
+    let pieces: Result<Vec<Vec<f64>>, farfield::Error> =
+        (0..all.div_ceil(PIECE)).into_par_iter().map(of_piece).collect();
+    for values in pieces? {
         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
     }
     Ok(sums)
