@@ -27,7 +27,7 @@ const ROOM: f64 = 3.0;
 /// Sizes of the root to choose from, over the smallest possible: boxes of all sizes between one level and the next.
 const ROOTS: [f64; 4] = [1.0, 1.2, 1.42, 1.69];
 /// So much more of this engine's work, which is a quarter of all, is worth fewer boxes: they take memory.
-const MORE: f64 = 1.25;
+const MORE: f64 = 1.4;
 
 impl<T: Precision, const D: usize> Cutting<T, D> {
     /// Chooses for these sources and targets.
