@@ -51,7 +51,7 @@ const WAKE_FROM: f64 = 1.0;
 /// How far the angle may be off, in degrees, and wake and friction, as shares.
 const ANGLE: f64 = 3.0;
 const WAKE: f64 = 0.05;
-const FRICTION: f64 = 0.1;
+const FRICTION: f64 = 0.06;
 /// The most lift there may be over the drag.
 const LIFT: f64 = 1e-3;
 

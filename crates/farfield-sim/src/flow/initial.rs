@@ -29,7 +29,7 @@ impl<T: Precision> Solver<T> {
         }
         Ok(self
             .grid
-            .fill_vector(OMEGA, Sampling::Exact, |x| vorticity_of(rings, x))?)
+            .fill_vector(OMEGA, Sampling::Point, |x| vorticity_of(rings, x))?)
     }
 }
 

@@ -12,8 +12,9 @@ use std::collections::hash_map::Entry;
 use std::f64::consts::PI;
 
 /// Spacings outside the wall at which the velocity along it is read: the polynomial through them and through rest on the wall has
-/// the slope of the wall's vorticity. The vorticity itself is blurred by the band in which the body takes hold.
-const AWAY: [f64; 3] = [1.5, 2.5, 3.5];
+/// the slope of the wall's vorticity. The vorticity itself is blurred by the band in which the body takes hold, and so is the velocity nearer
+/// than the first; with fewer places the slope of a layer two spacings thick comes out too steep.
+const AWAY: [f64; 5] = [1.5, 2.5, 3.5, 4.5, 5.5];
 /// Half-planes through the axis over which is averaged.
 const PLANES: usize = 8;
 /// Angles in steps of a degree.
