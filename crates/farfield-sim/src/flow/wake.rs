@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::vec3::{Vec3, add_scaled, dot, frame_across, scale};
 use farfield_grid::forest::Cover;
 use farfield_grid::poisson::Precision;
-use farfield_grid::{BLOCK_SIDE, BlockId, Ghosted};
+use farfield_grid::{BLOCK_SIDE, BlockId, Ghosted, Grid};
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::f64::consts::PI;
@@ -19,6 +20,8 @@ const AWAY: [f64; 5] = [1.5, 2.5, 3.5, 4.5, 5.5];
 const PLANES: usize = 8;
 /// Angles in steps of a degree.
 const ANGLES: usize = 180;
+/// Angles that one thread looks at: next to each other they share blocks.
+const ANGLES_IN_A_ROW: usize = 12;
 
 /// The wake of a sphere.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -47,7 +50,7 @@ impl<T: Precision> Solver<T> {
 
     fn wake_length(&self, radius: f64, centre: Vec3) -> Result<f64, Error> {
         let (along, h) = (self.setup.along, self.setup.finest());
-        let mut reader = Reader::new(self, VELOCITY);
+        let mut reader = Reader::new(&self.grid, VELOCITY);
         let mut velocity = |away: f64| -> Result<Option<f64>, Error> {
             let u = reader.at(add_scaled(centre, radius + away, along))?;
             Ok(u.map(|u| dot(u, along)))
@@ -73,10 +76,9 @@ impl<T: Precision> Solver<T> {
         let (along, h) = (self.setup.along, self.setup.finest());
         let (across, up) = frame_across(along);
         let weights = slope_at_rest(AWAY);
-        let mut reader = Reader::new(self, VELOCITY);
-        let mut wall = vec![0.0; ANGLES];
-        for (k, value) in wall.iter_mut().enumerate() {
+        let at_angle = |reader: &mut Reader<T>, k: usize| -> Result<f64, Error> {
             let (sine, cosine) = (PI * (k as f64 + 0.5) / ANGLES as f64).sin_cos();
+            let mut sum = 0.0;
             for plane in 0..PLANES {
                 let (s, c) = (2.0 * PI * (plane as f64 + 0.5) / PLANES as f64).sin_cos();
                 let outward = add_scaled(scale(across, c), s, up);
@@ -84,11 +86,17 @@ impl<T: Precision> Solver<T> {
                 let tangent = add_scaled(scale(along, sine), cosine, outward);
                 for (away, weight) in AWAY.into_iter().zip(weights) {
                     let u = reader.at(add_scaled(centre, radius + away * h, normal))?;
-                    *value += weight / h * dot(u.unwrap_or_default(), tangent) / PLANES as f64;
+                    sum += weight / h * dot(u.unwrap_or_default(), tangent) / PLANES as f64;
                 }
             }
-        }
-        Ok(wall)
+            Ok(sum)
+        };
+        let grid = &self.grid;
+        (0..ANGLES)
+            .into_par_iter()
+            .with_min_len(ANGLES_IN_A_ROW)
+            .map_init(|| Reader::new(grid, VELOCITY), at_angle)
+            .collect()
     }
 
     /// The force along the stream from the shear on the wall, $\nu\oint\omega\times n$.
@@ -124,15 +132,15 @@ fn slope_at_rest<const N: usize>(places: [f64; N]) -> [f64; N] {
 
 /// Reads a vector channel anywhere, by cubics along each axis; blocks and their ghosts are kept.
 struct Reader<'a, T> {
-    solver: &'a Solver<T>,
+    grid: &'a Grid<T>,
     channel: &'a str,
     blocks: HashMap<usize, Ghosted<T>>,
 }
 
 impl<'a, T: Precision> Reader<'a, T> {
-    fn new(solver: &'a Solver<T>, channel: &'a str) -> Self {
+    fn new(grid: &'a Grid<T>, channel: &'a str) -> Self {
         Self {
-            solver,
+            grid,
             channel,
             blocks: HashMap::new(),
         }
@@ -140,7 +148,7 @@ impl<'a, T: Precision> Reader<'a, T> {
 
     /// The value at a place; nothing outside the box.
     fn at(&mut self, x: Vec3) -> Result<Option<Vec3>, Error> {
-        let grid = &self.solver.grid;
+        let grid = self.grid;
         let (domain, forest) = (grid.domain(), grid.forest());
         let level = forest.finest_level();
         let side = BLOCK_SIDE as f64 * domain.spacing(level);
