@@ -48,9 +48,9 @@ const TO: f64 = 5.0;
 const ALL_RESOLVE_FROM: f64 = 0.5;
 /// The wake is compared from here on: before, it is no longer than a few spacings.
 const WAKE_FROM: f64 = 1.0;
-/// How far the angle may be off, in degrees, and wake and friction, as shares.
+/// How far the angle may be off, in degrees, the length of the wake, in spacings, and friction, as a share.
 const ANGLE: f64 = 3.0;
-const WAKE: f64 = 0.05;
+const WAKE: f64 = 0.5;
 const FRICTION: f64 = 0.06;
 /// The most lift there may be over the drag.
 const LIFT: f64 = 1e-3;
@@ -251,8 +251,9 @@ fn claims(courses: &[(&Resolution, Course)]) -> Vec<Claim> {
         below("friction: largest relative error", ALL_RESOLVE_FROM, friction, FRICTION);
         let angle = largest(course, WAKE_FROM, |found, known| found.separation - known.separation);
         below("angle of separation: largest error in degrees", WAKE_FROM, angle, ANGLE);
-        let wake = largest(course, WAKE_FROM, |found, known| found.wake / known.wake - 1.0);
-        below("length of the wake: largest relative error", WAKE_FROM, wake, WAKE);
+        let points = f64::from(finest.points);
+        let wake = largest(course, WAKE_FROM, |found, known| points * (found.wake - known.wake));
+        below("length of the wake: largest error in spacings", WAKE_FROM, wake, WAKE);
         let later = course.iter().filter(|moment| moment.t >= FROM);
         let lift = later
             .map(|moment| (moment.lift / moment.drag[1]).abs())

@@ -6,7 +6,7 @@
 //!   + \text{diffusion} + \text{relaxation}.$$
 //!
 //! $u$ and $\nabla u$ at the elements come from one sum ([`Motion`]), $u$ at the tracers from another, so that tracers
-//! cannot act on the elements, not even by rounding. [`build`] makes rings and knots; [`remesh()`] puts elements back
+//! cannot act on the elements, not even by rounding. [`lines_of`] and [`fill`] make rings and knots; [`remesh()`] puts elements back
 //! on a grid.
 
 mod borrowed;
