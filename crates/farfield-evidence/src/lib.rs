@@ -9,6 +9,7 @@
 mod error;
 pub mod reproduce;
 pub mod selftest;
+mod sphere;
 pub mod validate;
 
 pub use error::Error;

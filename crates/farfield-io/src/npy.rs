@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use crate::pieces::Pieces;
-use crate::rows::write_floats;
+use crate::rows::{width, write_floats};
 use crate::{Array, Error, Part, Precision, Rows};
 use dtype::Dtype;
 use header::Header;
@@ -295,12 +295,9 @@ fn shape_text(shape: &[u64]) -> String {
 
 /// Bytes that [`write`] will need for an array of so many rows and columns.
 pub(crate) fn written_size((rows, columns): (usize, usize), precision: Precision) -> u64 {
-    let element = match precision {
-        Precision::Single => 4,
-        Precision::Double => 8,
-    };
     let numbers = (rows as u64).saturating_mul(columns as u64);
-    (preamble(rows, columns, precision).len() as u64).saturating_add(numbers.saturating_mul(element))
+    let bytes = numbers.saturating_mul(width(precision) as u64);
+    (preamble(rows, columns, precision).len() as u64).saturating_add(bytes)
 }
 
 /// Writes rows in npy format; a single column becomes one-dimensional.

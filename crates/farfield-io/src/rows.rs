@@ -101,7 +101,8 @@ impl fmt::Debug for Rows<'_> {
     }
 }
 
-fn width(precision: Precision) -> usize {
+/// Bytes of a number in a file.
+pub(crate) fn width(precision: Precision) -> usize {
     match precision {
         Precision::Single => 4,
         Precision::Double => 8,

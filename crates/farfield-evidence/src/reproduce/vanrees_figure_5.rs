@@ -9,11 +9,12 @@ use super::table::{Cell, Table};
 use super::vanrees::{Precision, beside, gpu, treecode};
 use super::{Context, Reproduction};
 use crate::error::Error;
+use crate::sphere::sphere;
 use farfield::Device;
 use farfield_grid::poisson::{Accuracy, Poisson, Report};
 use farfield_grid::{BlockId, Forest, Grid};
 use farfield_plot::{Axis, ChartGrid, Color, Figure, LineChart, LineStyle, Marker, Series};
-use farfield_sim::case::{self, BuiltIn, Case, Override};
+use farfield_sim::case::Case;
 use farfield_sim::flow::{FlowModel, Setup};
 use farfield_sim::model::{Model, State};
 
@@ -111,17 +112,7 @@ struct Flow {
 
 impl Flow {
     fn new(context: &Context, resolution: &Resolution) -> Result<Self, Error> {
-        let overrides: Vec<Override> = resolution
-            .set
-            .iter()
-            .map(|text| Override::parse(text))
-            .collect::<Result<_, _>>()
-            .map_err(Error::data)?;
-        let text = BuiltIn::ALL
-            .iter()
-            .find(|case| case.name == "sphere")
-            .map_or("", |case| case.text);
-        let case = case::read(text, "sphere", &overrides).map_err(Error::data)?;
+        let case = sphere(resolution.set)?;
         let setup = Setup::new(&case).map_err(|(key, why)| Error::Data(format!("{key}: {why}")))?;
         let mut model = FlowModel::new(&case, context.profile.clone())?;
         if let Some(gpu) = gpu() {

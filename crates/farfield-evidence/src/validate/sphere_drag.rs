@@ -2,11 +2,12 @@
 //! wake.
 
 use super::{Claim, Validation};
+use crate::sphere::sphere;
 use farfield::Device;
 use farfield::tuning::MachineProfile;
 use farfield_plot::{Axis, ChartGrid, Color, Figure, LineChart, LineStyle, Marker, Series};
 use farfield_sim::Error;
-use farfield_sim::case::{self, BuiltIn, Case, Override};
+use farfield_sim::case::Case;
 use farfield_sim::flow::FlowModel;
 use farfield_sim::reference::sphere_drag::{Row, TABLE, at};
 
@@ -92,8 +93,10 @@ pub fn run(device: Device) -> Result<Validation, Error> {
         _ => [QUARTER, DEFAULT, FINE],
     };
     let mut courses: Vec<(&Resolution, Course)> = Vec::new();
+    // To the last T that is compared; T is twice the time.
+    let end = format!("time.end={}", 0.5 * TO);
     for resolution in &resolutions {
-        courses.push((resolution, simulate(&sphere(resolution.set)?, device)?));
+        courses.push((resolution, simulate(&sphere(&[resolution.set, &end])?, device)?));
     }
     Ok(Validation {
         title: "Drag of a sphere, Reynolds number 550, against a reference".to_owned(),
@@ -136,17 +139,6 @@ fn table_row(known: &Row, courses: &[(&Resolution, Course)]) -> (String, Vec<f64
         values.extend([known.wake, found.wake]);
     }
     (known.t.to_string(), values)
-}
-
-/// The built-in case to the last T that is compared; T is twice its time.
-fn sphere(set: &str) -> Result<Case, Error> {
-    let built_in = BuiltIn::ALL.iter().find(|case| case.name == "sphere");
-    let text = built_in.map_or("", |case| case.text);
-    let set = [
-        Override::parse(set)?,
-        Override::parse(&format!("time.end={}", 0.5 * TO))?,
-    ];
-    Ok(case::read(text, "sphere", &set)?)
 }
 
 fn simulate(case: &Case, device: Device) -> Result<Course, Error> {
