@@ -8,7 +8,7 @@ use crate::expansion::coefficient_count;
 use crate::expansion::harmonics::Recurrence;
 use crate::expansion::mirror::{self, IMAGES, Mirrored};
 use crate::expansion::translation::{self, Translations};
-use crate::fmm::operators::{LeafPoints, Placement, add_sources, add_values, workspace_len};
+use crate::fmm::operators::{Frame, LeafPoints, Placement, add_sources, add_values, workspace_len};
 use crate::kernel::{Core, FarOutputs, Kernel, Side};
 use crate::p2p::{Block, PairSums, Pairs, Size2, Sources, accuracy_for};
 use crate::points::Random;
@@ -345,7 +345,8 @@ impl<T: Real> Vectorized<T> for PointLoop {
         let local = [column(points), column(points), column(points)];
         let (components, coefficients) = (kernel.strength_components(), coefficient_count(order));
         let leaf = LeafPoints {
-            local: [&local[0], &local[1], &local[2]],
+            position: [&local[0], &local[1], &local[2]],
+            frame: Frame::UNIT,
         };
         let strengths = column(components * points);
         let recurrence = Recurrence::<T>::new(order + 2);

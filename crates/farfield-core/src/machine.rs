@@ -22,6 +22,13 @@ pub fn peak_memory() -> Option<u64> {
     kibibytes(&status, "VmHWM:")
 }
 
+/// Has this process return arrays of a megabyte and more to the system when they are freed. By itself glibc keeps ever larger ones, in
+/// pieces that do not fit the next. For programs that make large arrays of changing sizes over and over; new arrays then cost them a
+/// little more time.
+pub fn return_freed_arrays() {
+    crate::pages::return_freed_arrays();
+}
+
 /// The processor's name, where the system tells.
 pub fn cpu_model() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;

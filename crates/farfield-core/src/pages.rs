@@ -24,6 +24,11 @@ pub(crate) fn give_back<T: Real>(values: &mut [T]) {
     }
 }
 
+/// See [`crate::machine::return_freed_arrays`].
+pub(crate) fn return_freed_arrays() {
+    system::return_freed_arrays();
+}
+
 /// Asks for huge pages for the memory of an array that is large. Without an answer nothing is lost.
 fn advise<T>(values: &[T]) {
     if size_of_val(values) >= LARGE {
@@ -58,6 +63,21 @@ mod system {
         unsafe { madvise(start.cast_mut().cast(), whole, DONT_NEED) };
     }
 
+    #[cfg(target_env = "gnu")]
+    pub fn return_freed_arrays() {
+        /// `M_MMAP_THRESHOLD`
+        const THRESHOLD: c_int = -3;
+        const BYTES: c_int = 1 << 20;
+        unsafe extern "C" {
+            fn mallopt(parameter: c_int, value: c_int) -> c_int;
+        }
+        // SAFETY: it changes how the allocator treats later allocations; if it does not, nothing is lost.
+        unsafe { mallopt(THRESHOLD, BYTES) };
+    }
+
+    #[cfg(not(target_env = "gnu"))]
+    pub fn return_freed_arrays() {}
+
     /// The first whole page, and the bytes of all of them.
     fn whole_pages(start: *const u8, bytes: usize) -> (*const u8, usize) {
         let skipped = start.align_offset(PAGE).min(bytes);
@@ -69,6 +89,7 @@ mod system {
 mod system {
     pub fn advise(_: *const u8, _: usize) {}
     pub fn give_back(_: *mut u8, _: usize) {}
+    pub fn return_freed_arrays() {}
 }
 
 #[cfg(test)]

@@ -24,8 +24,8 @@ pub trait Engine<T: Precision, O>: fmt::Debug + Send {
         let _ = (resident, strengths);
         Err(not_between_arrays(self))
     }
-    /// Gives back memory until the next evaluation, where there is much of it.
-    fn rest(&mut self) {}
+    /// Gives memory back as soon as an evaluation is done with it, where there is much of it.
+    fn spare_memory(&mut self) {}
     /// What the plan settled on.
     fn parameters(&self) -> &Parameters;
     /// The tolerance; `None` where an expert fixed the order.
@@ -77,11 +77,11 @@ macro_rules! same_methods {
 }
 
 macro_rules! engines {
-    ($Output:ty, $Cpu:ty, $Cuda:ty, $evaluate:ident, $rest:expr) => {
+    ($Output:ty, $Cpu:ty, $Cuda:ty, $evaluate:ident, $spare_memory:expr) => {
         impl<T: Precision> Engine<T, $Output> for $Cpu {
             same_methods!(self => self, T, $Output);
-            fn rest(&mut self) {
-                $rest(self);
+            fn spare_memory(&mut self) {
+                $spare_memory(self);
             }
             fn processor(&self) -> Processor {
                 Processor::cpu::<T>(self.simd())
@@ -105,7 +105,7 @@ engines!(
     farfield_core::Plan<T>,
     farfield_cuda::Plan<T>,
     evaluate,
-    farfield_core::Plan::rest
+    farfield_core::Plan::spare_memory
 );
 engines!(
     farfield_core::plane::Output,

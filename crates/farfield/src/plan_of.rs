@@ -48,10 +48,10 @@ impl<T: Precision, G: Geometry> PlanOf<T, G> {
         self.engine.evaluate_into(strengths, field)
     }
 
-    /// Lets the system have memory that an evaluation fills, until the next one, which is a little slower for it: for plans that are kept
-    /// while others are evaluated. On the cores; a GPU keeps its memory.
-    pub fn rest(&mut self) {
-        self.engine.rest();
+    /// From now on, gives memory back to the system as soon as an evaluation is done with it; the next evaluation is a little slower for
+    /// it. For plans that are kept while others are evaluated, or that are evaluated once. In space, on the cores; a GPU keeps its memory.
+    pub fn spare_memory(&mut self) {
+        self.engine.spare_memory();
     }
 
     /// What the plan settled on.

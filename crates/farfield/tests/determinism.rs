@@ -52,6 +52,39 @@ fn thread_count_changes_no_bit() {
     }
 }
 
+/// Sources and targets in regions that overlap a little, so that many boxes have only one of them; arrays large enough to be given back.
+#[test]
+fn a_plan_that_spares_memory_gives_the_same_bits_every_time() {
+    fn check<T: Precision>(kernel: Kernel, apart: bool) {
+        let n = 60_000;
+        let sources = PointSet::Cube.generate::<T>(n, 1);
+        let targets = PointSet::Cube.generate::<T>(n, 2);
+        let targets: Vec<[T; 3]> = targets
+            .iter()
+            .map(|[x, y, z]| [*x + T::from_f64(0.8), *y, *z])
+            .collect();
+        let strengths = |seed| ChargeDistribution::Signed.generate::<T>(n * kernel.strength_components(), seed);
+        let (first, second) = (strengths(1), strengths(2));
+        let mut sum = Sum::new(kernel, &sources).method(Method::Fmm).leaf_capacity(10);
+        if apart {
+            sum = sum.targets(&targets);
+        }
+        let mut usual = sum.clone().plan().unwrap();
+        let mut sparing = sum.plan().unwrap();
+        sparing.spare_memory();
+        for strengths in [&first, &second, &first] {
+            assert!(
+                usual.evaluate(strengths).unwrap() == sparing.evaluate(strengths).unwrap(),
+                "{kernel:?}, targets apart: {apart}"
+            );
+        }
+    }
+    for apart in [false, true] {
+        check::<f64>(Kernel::Coulomb, apart);
+        check::<f32>(Kernel::BiotSavart { core: Core::Singular }, apart);
+    }
+}
+
 #[test]
 fn every_simd_level_agrees_to_the_tolerance() {
     fn check<T: Precision>(kernel: Kernel, method: Method) {

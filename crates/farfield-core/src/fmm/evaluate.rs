@@ -17,6 +17,7 @@ impl<T: Real> Fmm<T> {
         seconds.time(Phase::L2l, || self.l2l()); // parents into children, from the root down
         seconds.time(Phase::L2p, || self.l2p(sums)); // locals to their leaf's targets
         seconds.time(Phase::M2p, || self.m2p(sums)); // multipoles of smaller boxes to targets
+        self.spare_locals();
         self.p2p(strengths, sums, elsewhere, seconds); // pairs between neighbours
     }
 }

@@ -23,7 +23,7 @@ impl<T: Real> Fmm<T> {
         let first = blocks
             .first()
             .map_or(locals.len(), |block| block.targets.start * stride);
-        locals[..first].fill(T::ZERO);
+        self.clear_locals(0, &mut locals[..first]);
         for_segments(&mut locals[first..], 0..blocks.len(), &start, &|k, piece| {
             self.scratch.with(|scratch| {
                 dispatch::<T, _>(
@@ -39,6 +39,19 @@ impl<T: Real> Fmm<T> {
             });
         });
         self.locals = locals;
+    }
+
+    /// Sets the locals of boxes from `first` on to zero. Those of boxes without targets are, and are never written: their memory is not
+    /// there.
+    fn clear_locals(&self, first: usize, locals: &mut [T]) {
+        for (node, local) in self.tree.nodes[first..]
+            .iter()
+            .zip(locals.chunks_mut(self.box_stride()))
+        {
+            if !node.targets.is_empty() {
+                local.fill(T::ZERO);
+            }
+        }
     }
 }
 
@@ -158,7 +171,7 @@ impl<T: Real> Vectorized<T> for M2l<'_, T> {
             scratch,
         } = self;
         // The piece reaches up to the next block, so this also clears boxes that nothing acts on.
-        locals.fill(T::ZERO);
+        fmm.clear_locals(block.targets.start, locals);
         for (shift, pairs) in block.by_shift() {
             if mirrored >> IMAGE_OF_SHIFT[shift].0 & 1 == 1 {
                 continue;

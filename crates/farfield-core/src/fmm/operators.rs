@@ -1,12 +1,14 @@
 //! The operators between points and expansions of one box: P2M, P2L, M2P, L2P.
 //!
-//! PointLanes come relative to the centre of their leaf, in units of its side ([`Placement`] moves them to another box's
-//! frame); a register holds several points.
+//! Points are brought into the frame of their leaf as they are read ([`Frame`]), relative to its centre and in units of its side
+//! ([`Placement`] moves them to another box's frame); a register holds several points.
 
 use crate::expansion::coefficient_count;
 use crate::expansion::harmonics::{PointLanes, Recurrence};
 use crate::kernel::{FarOutputs, FarSources};
 use crate::simd::{Lanes, Real, RsqrtAccuracy, as_lanes, lanes_len, rsqrt};
+use crate::tree::Octree;
+use crate::tree::octree::Node;
 
 /// From leaf coordinates `u` to another box's: `u * ratio + offset`.
 #[derive(Debug, Clone, Copy)]
@@ -23,15 +25,63 @@ impl Placement {
     };
 }
 
-/// PointLanes of one leaf: coordinates relative to it.
+/// The frame of a leaf.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame<T> {
+    /// Its centre along each axis, in two parts: points far from the origin keep all their digits.
+    centre: [[T; 2]; 3],
+    inverse_side: f64,
+}
+
+impl<T: Real> Frame<T> {
+    /// Of points that are given relative to the centre, in units of the side.
+    pub const UNIT: Self = Self {
+        centre: [[T::ZERO; 2]; 3],
+        inverse_side: 1.0,
+    };
+
+    /// Of a box of a tree.
+    pub fn of(tree: &Octree, node: &Node) -> Self {
+        let middle = tree.centre_from_corner(node);
+        let centre = std::array::from_fn(|axis| {
+            let [sum, rest] = exact_sum(tree.corner[axis], middle[axis]);
+            let first = T::from_f64(sum);
+            [first, T::from_f64((sum - first.to_f64()) + rest)]
+        });
+        Self {
+            centre,
+            inverse_side: 1.0 / tree.side_of(node.level),
+        }
+    }
+
+    /// A point in this frame.
+    pub fn local(&self, point: [T; 3]) -> [f64; 3] {
+        std::array::from_fn(|axis| {
+            let [first, second] = self.centre[axis];
+            ((point[axis] - first) - second).to_f64() * self.inverse_side
+        })
+    }
+}
+
+/// `a + b` without any loss, as a number and what rounding took from it.
+fn exact_sum(a: f64, b: f64) -> [f64; 2] {
+    let sum = a + b;
+    let from_b = sum - a;
+    [sum, (a - (sum - from_b)) + (b - from_b)]
+}
+
+/// Points of one leaf.
 #[derive(Clone, Copy)]
 pub struct LeafPoints<'a, T> {
-    pub local: [&'a [T]; 3],
+    /// Coordinates as given, axis by axis.
+    pub position: [&'a [T]; 3],
+    /// The leaf's frame.
+    pub frame: Frame<T>,
 }
 
 impl<'a, T: Real> LeafPoints<'a, T> {
     pub fn len(&self) -> usize {
-        self.local[0].len()
+        self.position[0].len()
     }
 
     /// `B` registers of points from `first` on, in the other box's frame; missing lanes repeat the first point.
@@ -41,7 +91,7 @@ impl<'a, T: Real> LeafPoints<'a, T> {
         first: usize,
         placement: &Placement,
     ) -> PointLanes<V, B> {
-        let ratio = V::splat(T::from_f64(placement.ratio));
+        let ratio = V::splat(T::from_f64(placement.ratio * self.frame.inverse_side));
         let zero = [V::zero(); B];
         let mut points = PointLanes {
             x: zero,
@@ -55,9 +105,13 @@ impl<'a, T: Real> LeafPoints<'a, T> {
             let count = (self.len() - at).min(V::LANES);
             let mut u = [V::zero(); 3];
             for axis in 0..3 {
-                let column = &self.local[axis][at..];
+                let column = &self.position[axis][at..];
                 let offset = V::splat(T::from_f64(placement.offset[axis]));
-                u[axis] = V::from_slice_partial(column, count, column[0]).mul_add(ratio, offset);
+                // The first difference is exact where the centre is farther away than the leaf is wide.
+                let [first, second] = self.frame.centre[axis];
+                let position = V::from_slice_partial(column, count, column[0]);
+                let from_centre = position - V::splat(first) - V::splat(second);
+                u[axis] = from_centre.mul_add(ratio, offset);
             }
             let r2 = u[0].mul_add(u[0], u[1].mul_add(u[1], u[2] * u[2]));
             if IRREGULAR {
@@ -323,6 +377,7 @@ mod tests {
     use crate::kernel::{Core, Kernel, Side, reference};
     use crate::points::Random;
     use crate::simd::{SimdLevel, Vectorized, dispatch};
+    use crate::tree::TreeShape;
 
     /// Sources in a unit box at the origin act on targets in a unit box at `shift`, through every pair of operators.
     #[derive(Clone, Copy)]
@@ -356,10 +411,12 @@ mod tests {
             };
             let (source_points, target_points) = (
                 LeafPoints {
-                    local: [&sources[0], &sources[1], &sources[2]],
+                    position: [&sources[0], &sources[1], &sources[2]],
+                    frame: Frame::UNIT,
                 },
                 LeafPoints {
-                    local: [&targets[0], &targets[1], &targets[2]],
+                    position: [&targets[0], &targets[1], &targets[2]],
+                    frame: Frame::UNIT,
                 },
             );
             let recurrence = Recurrence::<T>::new(order + 2);
@@ -469,6 +526,53 @@ mod tests {
                 }
                 dispatch::<f64, _>(level, Check { kernel, order: 24 });
             }
+        }
+    }
+
+    /// Points far from the origin, a part of them in a cluster `width` wide: in the frame of their leaf, against the same with
+    /// what every rounding takes kept apart.
+    fn check_frames<T: Real>(width: f64) {
+        let mut random = Random::new(11);
+        let mut place = |width: f64| -> [T; 3] {
+            std::array::from_fn(|axis| {
+                let offset = [1000.0, -0.37, 0.0][axis];
+                T::from_f64(offset + width * (random.uniform() - 0.5))
+            })
+        };
+        let mut points: Vec<[T; 3]> = (0..500).map(|_| place(1.0)).collect();
+        points.extend((0..500).map(|_| place(width)));
+        let shape = TreeShape {
+            leaf_capacity: 8,
+            root_scale: 1.3,
+            min_side: 0.0,
+        };
+        let tree = Octree::build(&points, None, &shape);
+        for node in tree.nodes.iter().filter(|node| node.is_leaf()) {
+            let (frame, middle, side) = (
+                Frame::<T>::of(&tree, node),
+                tree.centre_from_corner(node),
+                tree.side_of(node.level),
+            );
+            for k in node.sources.clone() {
+                let point = points[tree.source_permutation[k as usize] as usize];
+                let local = frame.local(point);
+                for axis in 0..3 {
+                    let [far, rest] = exact_sum(point[axis].to_f64(), -tree.corner[axis]);
+                    let expected = ((far - middle[axis]) + rest) / side;
+                    let error = (local[axis] - expected).abs();
+                    assert!(error <= 4.0 * T::EPSILON, "level {}: {error:e}", node.level);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn points_keep_all_their_digits_in_the_frame_of_their_leaf() {
+        for width in [1.0, 1e-2, 1e-4] {
+            check_frames::<f32>(width);
+        }
+        for width in [1.0, 1e-4, 1e-8, 1e-12] {
+            check_frames::<f64>(width);
         }
     }
 }

@@ -222,12 +222,12 @@ impl<T: Real> Vectorized<T> for P2m<'_, T> {
         let sources = fmm.sources.position[0].len();
         for (at, expansion) in boxes.zip(expansions.chunks_mut(fmm.box_stride())) {
             let node = &fmm.tree.nodes[at];
+            if node.sources.is_empty() {
+                continue; // zero, and never written: its memory is not there
+            }
             expansion.fill(T::ZERO);
-            if node.is_leaf() && !node.sources.is_empty() {
-                let (points, strengths) = (
-                    fmm.sources.leaf(&node.sources),
-                    &strengths[node.sources.start as usize..],
-                );
+            if node.is_leaf() {
+                let (points, strengths) = (fmm.sources_of(node), &strengths[node.sources.start as usize..]);
                 let place = &Placement::SAME;
                 let (recurrence, far, order) = (&fmm.recurrence, &fmm.multipole_sources, fmm.order);
                 let inverse_side = 1.0 / fmm.tree.side_of(node.level);
@@ -272,10 +272,7 @@ impl<T: Real> Vectorized<T> for P2l<'_, T> {
         for leaf in fmm.lists.p2l.row(row) {
             let leaf = &fmm.tree.nodes[*leaf as usize];
             let place = &fmm.placement(leaf, target);
-            let (points, strengths) = (
-                fmm.sources.leaf(&leaf.sources),
-                &strengths[leaf.sources.start as usize..],
-            );
+            let (points, strengths) = (fmm.sources_of(leaf), &strengths[leaf.sources.start as usize..]);
             let (recurrence, far, order) = (&fmm.recurrence, &fmm.local_sources, fmm.order);
             let inverse_side = 1.0 / fmm.tree.side_of(target.level);
             add_strengths::<V, true>(
@@ -388,7 +385,7 @@ fn l2p_leaf<V: Lanes>(fmm: &Fmm<V::Elem>, at: u32, vector: usize, sums: &mut [V:
     let start = at as usize * fmm.box_stride() + vector * components * coefficients;
     outputs.derive(&fmm.locals[start..][..components * coefficients], coefficients, derived);
     let inverse_side = 1.0 / fmm.tree.side_of(leaf.level);
-    let points = fmm.target_points().leaf(&leaf.targets);
+    let points = fmm.targets_of(leaf);
     let place = &Placement::SAME;
     add_values::<V, false>(&fmm.recurrence, outputs, derived, inverse_side, points, place, sums);
 }
@@ -407,7 +404,7 @@ fn m2p_leaf<V: Lanes>(
     let derived = &mut scratch[..outputs.derived_len()];
     let coefficients = coefficient_count(fmm.order);
     let components = fmm.pairs.kernel.form().expansions();
-    let points = fmm.target_points().leaf(&leaf.targets);
+    let points = fmm.targets_of(leaf);
     for source in fmm.lists.m2p.row(row) {
         let node = &fmm.tree.nodes[*source as usize];
         let start = *source as usize * fmm.box_stride() + vector * components * coefficients;

@@ -2,7 +2,7 @@
 
 use super::m2l::Ways;
 use super::mutual::Mutual;
-use super::operators::{LeafPoints, Placement, strengths_scratch};
+use super::operators::{Frame, LeafPoints, Placement, strengths_scratch};
 use crate::expansion::coefficient_count;
 use crate::expansion::harmonics::Recurrence;
 use crate::expansion::translation::{self, Translations};
@@ -20,67 +20,36 @@ use std::ops::Range;
 /// Points in tree order.
 #[derive(Debug)]
 pub(crate) struct SortedPoints<T> {
-    /// Coordinates as given.
+    /// Coordinates as given, axis by axis.
     pub position: [Vec<T>; 3],
-    /// Coordinates relative to the leaf's centre, in units of its side.
-    pub local: [Vec<T>; 3],
 }
 
 impl<T: Real> SortedPoints<T> {
-    /// Orders `points`; `range` picks a leaf's sources or targets.
-    pub fn new(
-        points: &[[T; 3]],
-        permutation: &[u32],
-        tree: &Octree,
-        range: impl Fn(&Node) -> Range<u32> + Sync,
-    ) -> Self {
-        let columns = || -> [Vec<T>; 3] { std::array::from_fn(|_| zeroed(T::ZERO, points.len())) };
-        let (mut position, mut local) = (columns(), columns());
-        let mut leaves: Vec<&Node> = tree
-            .nodes
-            .iter()
-            .filter(|node| node.is_leaf() && !range(node).is_empty())
-            .collect();
-        leaves.sort_unstable_by_key(|node| range(node).start);
-        let start = |k: usize| leaves.get(k).map_or(points.len(), |node| range(node).start as usize);
-        let [x, y, z] = &mut position;
-        let [u, v, w] = &mut local;
-        let columns: [&mut [T]; 6] = [x, y, z, u, v, w];
-        for_columns(columns, 0..leaves.len(), &start, &|k, columns: [&mut [T]; 6]| {
-            let node = leaves[k];
-            let (middle, inverse) = (tree.centre_from_corner(node), 1.0 / tree.side_of(node.level));
-            let from = &permutation[start(k)..start(k + 1)];
-            for (i, at) in from.iter().enumerate() {
-                let point = points[*at as usize];
+    /// Orders `points`.
+    pub fn new(points: &[[T; 3]], permutation: &[u32]) -> Self {
+        const PIECE: usize = 64;
+        let mut position: [Vec<T>; 3] = std::array::from_fn(|_| zeroed(T::ZERO, points.len()));
+        let pieces = 0..points.len().div_ceil(PIECE);
+        let start = |piece: usize| (piece * PIECE).min(points.len());
+        let columns = position.each_mut().map(|column| &mut column[..]);
+        for_columns(columns, pieces, &start, &|k, columns: [&mut [T]; 3]| {
+            for (i, at) in permutation[start(k)..start(k + 1)].iter().enumerate() {
                 for axis in 0..3 {
-                    columns[axis][i] = point[axis];
-                    let [far, rest] = difference(point[axis].to_f64(), tree.corner[axis]);
-                    columns[3 + axis][i] = T::from_f64(((far - middle[axis]) + rest) * inverse);
+                    columns[axis][i] = points[*at as usize][axis];
                 }
             }
         });
-        Self { position, local }
+        Self { position }
     }
 
-    pub fn leaf(&self, range: &Range<u32>) -> LeafPoints<'_, T> {
+    /// The points of a box: its sources or its targets.
+    pub fn of_box(&self, range: &Range<u32>, tree: &Octree, node: &Node) -> LeafPoints<'_, T> {
         let range = range.start as usize..range.end as usize;
         LeafPoints {
-            local: [
-                &self.local[0][range.clone()],
-                &self.local[1][range.clone()],
-                &self.local[2][range],
-            ],
+            position: self.position.each_ref().map(|column| &column[range.clone()]),
+            frame: Frame::of(tree, node),
         }
     }
-}
-
-/// `a - b` without any loss, as a number and what rounding took from it: points far from the origin, or in boxes far
-/// smaller than the whole, keep all their digits.
-#[inline(always)]
-fn difference(a: f64, b: f64) -> [f64; 2] {
-    let difference = a - b;
-    let back = difference - a;
-    [difference, (a - (difference - back)) - (b + back)]
 }
 
 /// Everything an FMM evaluation needs except the strengths.
@@ -123,6 +92,8 @@ pub(crate) struct Fmm<T: Real> {
     pub scratch: ScratchPool<T>,
     /// Pairs of leaves that are met once; `None` where all are met from each side.
     pub mutual: Option<Mutual<T>>,
+    /// Whether memory goes back to the system as soon as it is done with.
+    pub is_sparing: bool,
 }
 
 /// Boxes per piece of P2M work; fewer make more work for the threads, as leaves may hold many points.
@@ -249,9 +220,8 @@ impl<T: Real> Fmm<T> {
             m2l_direction[*shift] = direction as u16;
         }
         let shift_vectors = m2l_shifts().iter().map(|k| shift_of(*k)).collect::<Vec<_>>();
-        let source_points = SortedPoints::new(sources, &tree.source_permutation, &tree, |node| node.sources.clone());
-        let target_points = targets
-            .map(|targets| SortedPoints::new(targets, &tree.target_permutation, &tree, |node| node.targets.clone()));
+        let source_points = SortedPoints::new(sources, &tree.source_permutation);
+        let target_points = targets.map(|targets| SortedPoints::new(targets, &tree.target_permutation));
         let m2l = Translations::m2l(order, &shift_vectors);
         let m2l_ways = Ways::new(simd, &lists.m2l, &m2l_orders, m2l_cost, streams, &m2l, &m2l_direction);
         let ends = Ends::new(&pairs, order, streams);
@@ -285,8 +255,16 @@ impl<T: Real> Fmm<T> {
             scratch: ScratchPool::new(ends.scratch.max(m2l_ways.scratch())),
             m2l_ways,
             mutual,
+            is_sparing: false,
             tree,
             lists,
+        }
+    }
+
+    /// Where memory is spared, lets go of what the sums over pairs do not need.
+    pub fn spare_locals(&mut self) {
+        if self.is_sparing {
+            give_back(&mut self.locals);
         }
     }
 
@@ -365,6 +343,16 @@ impl<T: Real> Fmm<T> {
 
     pub fn target_points(&self) -> &SortedPoints<T> {
         self.targets.as_ref().unwrap_or(&self.sources)
+    }
+
+    /// The sources of a leaf, in its frame.
+    pub fn sources_of(&self, leaf: &Node) -> LeafPoints<'_, T> {
+        self.sources.of_box(&leaf.sources, &self.tree, leaf)
+    }
+
+    /// The targets of a leaf, in its frame.
+    pub fn targets_of(&self, leaf: &Node) -> LeafPoints<'_, T> {
+        self.target_points().of_box(&leaf.targets, &self.tree, leaf)
     }
 
     /// How the leaf frame of `from` looks in the frame of `to`.

@@ -9,6 +9,7 @@ use crate::check::sample::Sample;
 use crate::check::truth::{CoreSizes, SourceArrays, TrueSums, TrueTargets};
 use crate::direct::Direct;
 use crate::fmm::Fmm;
+use crate::fmm::operators::Frame;
 use crate::fmm::setup::SortedSizes;
 use crate::kernel::{Kernel, Output};
 use crate::machine::available_memory;
@@ -242,10 +243,10 @@ fn expected_at<T: Real>(fmm: &Fmm<T>, expected2: &[f64], target: usize) -> f64 {
     let nodes = &fmm.tree.nodes;
     let row = leaves.partition_point(|leaf| nodes[*leaf as usize].targets.end as usize <= target);
     let Some(leaf) = leaves.get(row) else { return 0.0 };
-    let position = &fmm.target_points().local;
-    // Relative to the box's centre, in units of its side: at first to the leaf's.
-    let mut u: [f64; 3] = std::array::from_fn(|axis| position[axis][target].to_f64());
+    let position = &fmm.target_points().position;
     let (mut at, mut sum) = (*leaf as usize, 0.0);
+    // Relative to the box's centre, in units of its side: at first to the leaf's.
+    let mut u = Frame::of(&fmm.tree, &nodes[at]).local(position.each_ref().map(|column| column[target]));
     loop {
         let node = &nodes[at];
         if expected2[at] > 0.0 {

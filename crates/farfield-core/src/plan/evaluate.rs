@@ -6,7 +6,7 @@ use super::field::Field;
 use super::input::check_strengths;
 use super::merge::{Merge, SpreadShape};
 use super::near_field::NearField;
-use super::permutation::{add_to, by_target, for_targets, gather, ranks};
+use super::permutation::{add_to, block_copy_len, by_target, for_targets, gather, ranks};
 use super::units::{Units, multiply_by_two_to};
 use super::{Method, Sum};
 use crate::check::{Attempt, correct};
@@ -16,6 +16,7 @@ use crate::fmm::Fmm;
 use crate::kernel::{Kernel, Output, reference};
 use crate::p2p::Pairs;
 use crate::pages::{give_back, zeroed};
+use crate::parallel::ScratchPool;
 use crate::report::{Interactions, Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
 use std::time::Instant;
@@ -55,6 +56,17 @@ impl<T: Real> Engine<T> {
             Engine::Tree(fmm) => fmm.sum_rows(),
         }
     }
+
+    /// The most targets whose sums lie together, sum by sum.
+    fn largest_block(&self) -> usize {
+        match self {
+            Engine::Direct(direct) => direct.group_start(1),
+            Engine::Tree(fmm) => {
+                let targets = |leaf: &u32| fmm.tree.nodes[*leaf as usize].target_count();
+                fmm.lists.leaves.iter().map(targets).max().unwrap_or(0)
+            }
+        }
+    }
 }
 
 /// Modelled nanoseconds of one thread.
@@ -82,10 +94,10 @@ pub struct Plan<T: Real> {
     pub(super) costs: NearAndFar,
     /// Strengths, stream by stream in the engine's order.
     strengths: Vec<T>,
-    /// Sums as the engine leaves them, block by block.
-    blocks: Vec<T>,
-    /// Sums, target by target in the engine's order.
+    /// Sums in the engine's order: block by block as the engine leaves them, then target by target.
     sums: Vec<T>,
+    /// A buffer for each thread, for a block of sums.
+    copies: ScratchPool<T>,
     /// Where each of the caller's targets is in the engine's order; empty for the same order.
     pub(super) rank: Vec<u32>,
     /// The caller's numbers of the sources and targets of an engine that became a direct sum.
@@ -96,6 +108,8 @@ pub struct Plan<T: Real> {
     pub(super) last_factor: f64,
     /// Whether the plan is one for pairs summed elsewhere.
     is_shared: bool,
+    /// Whether memory goes back to the system after an evaluation.
+    is_sparing: bool,
     pub(super) memory_limit: Option<u64>,
     pub(super) merge: Option<Box<(Merge<T, 3>, Field<T>)>>,
     /// The units of points and constant, and the kernel in the caller's units.
@@ -136,6 +150,7 @@ impl<T: Real> Plan<T> {
             direct_permutations: None,
             last_factor: 0.0,
             is_shared: sum.elsewhere.is_some(),
+            is_sparing: false,
             memory_limit: sum.memory_limit,
             kernel: sum.kernel,
             outputs: sum.outputs.clone(),
@@ -147,8 +162,8 @@ impl<T: Real> Plan<T> {
             parameters,
             notes,
             strengths: zeroed(T::ZERO, sum.vectors * sum.kernel.strength_components() * sources),
-            blocks: zeroed(T::ZERO, rows * targets),
             sums: zeroed(T::ZERO, rows * targets),
+            copies: ScratchPool::new(block_copy_len(rows, engine.largest_block())),
             rank,
             engine,
             costs: NearAndFar::default(),
@@ -204,13 +219,20 @@ impl<T: Real> Plan<T> {
         T::evaluate(self, strengths, field, None)
     }
 
-    /// Lets the system have the memory that an evaluation fills, until the next one, which is a little slower for it: for plans that are
-    /// kept while others are evaluated.
-    pub fn rest(&mut self) {
+    /// From now on, gives memory back to the system as soon as an evaluation is done with it; the next evaluation is a little slower for
+    /// it. For plans that are kept while others are evaluated, or that are evaluated once.
+    pub fn spare_memory(&mut self) {
+        self.is_sparing = true;
+        if let Engine::Tree(fmm) = &mut self.engine {
+            fmm.is_sparing = true;
+        }
+    }
+
+    fn give_back(&mut self) {
         if let Engine::Tree(fmm) = &mut self.engine {
             fmm.rest();
         }
-        for values in [&mut self.strengths, &mut self.blocks, &mut self.sums] {
+        for values in [&mut self.strengths, &mut self.sums] {
             give_back(values);
         }
     }
@@ -262,6 +284,9 @@ impl<T: Real> Plan<T> {
         }
         self.evaluated = true;
         self.seconds = seconds;
+        if self.is_sparing {
+            self.give_back();
+        }
         self.check_results(field, largest)
     }
 
@@ -371,11 +396,11 @@ impl<T: Real> Plan<T> {
         }
         let elsewhere = near.as_ref().map_or(0, |near| near.blocks());
         match &mut self.engine {
-            Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.blocks, elsewhere, seconds),
+            Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.sums, elsewhere, seconds),
             Engine::Tree(fmm) if self.parameters.method == Method::Fmm => {
-                fmm.evaluate(&self.strengths, &mut self.blocks, elsewhere, seconds);
+                fmm.evaluate(&self.strengths, &mut self.sums, elsewhere, seconds);
             }
-            Engine::Tree(fmm) => fmm.evaluate_treecode(&self.strengths, &mut self.blocks, elsewhere, seconds),
+            Engine::Tree(fmm) => fmm.evaluate_treecode(&self.strengths, &mut self.sums, elsewhere, seconds),
         }
         self.order_sums();
         if let Some(near) = near {
@@ -408,14 +433,15 @@ impl<T: Real> Plan<T> {
 
     /// From the engine's blocks (sum by sum) to target by target.
     fn order_sums(&mut self) {
-        let rows = self.engine.sum_rows();
-        let (sums, blocks) = (&mut self.sums, &self.blocks);
+        let (rows, copies) = (self.engine.sum_rows(), &self.copies);
         match &self.engine {
-            Engine::Direct(direct) => by_target(sums, blocks, rows, direct.groups(), |k| direct.group_start(k)),
+            Engine::Direct(direct) => {
+                by_target(&mut self.sums, rows, direct.groups(), |k| direct.group_start(k), copies);
+            }
             Engine::Tree(fmm) => {
                 let leaves = &fmm.lists.leaves;
                 let start = |k: usize| fmm.tree.nodes[leaves[k] as usize].targets.start as usize;
-                by_target(sums, blocks, rows, leaves.len(), start);
+                by_target(&mut self.sums, rows, leaves.len(), start, copies);
             }
         }
     }

@@ -77,10 +77,10 @@ impl FarField {
     /// [`Error::Memory`] if its lists would not fit.
     pub fn of_treecode<T: Real>(sum: &Sum<T>, tree: &Octree, pair_cost: f64) -> Result<Self, Error> {
         let (theta, order) = treecode::tuning::choose(sum.order, sum.theta, sum.tolerance, sum.highest_error());
-        let sources = SortedPoints::new(sum.sources, &tree.source_permutation, tree, |node| node.sources.clone());
+        let sources = SortedPoints::new(sum.sources, &tree.source_permutation);
         let targets = sum
             .targets
-            .map(|targets| SortedPoints::new(targets, &tree.target_permutation, tree, |node| node.targets.clone()));
+            .map(|targets| SortedPoints::new(targets, &tree.target_permutation));
         let radii = treecode::lists::radii(tree, &sources);
         // Boxes of so few sources cost less in pairs; an expert's criterion is kept to the letter.
         let few_sources = if sum.theta.is_some() || sum.order.is_some() {

@@ -107,8 +107,8 @@ impl<T: Real> Sum<'_, T> {
         } else {
             0.0
         };
-        // Strengths in the plan's order; sums leaf by leaf, and target by target.
-        let shared = number * (sources * strengths + targets * 2.0 * sums) + per_source_sizes;
+        // Strengths and sums in the plan's order.
+        let shared = number * (sources * strengths + targets * sums) + per_source_sizes;
         let plan = FIXED
             + shared
             + if method.has_tree() {
@@ -129,8 +129,8 @@ impl<T: Real> Sum<'_, T> {
     fn tree_memory(&self, counts: Counts, method: Method, proposal: &Proposal) -> f64 {
         let number = size_of::<T>() as f64;
         let (points, larger) = (counts.points(), counts.larger() as f64);
-        // Coordinates as given and in their leaf; the orders from and to the caller's.
-        let ordered = points * (6.0 * number + 4.0) + 4.0 * counts.targets() as f64;
+        // Coordinates; the orders from and to the caller's.
+        let ordered = points * (3.0 * number + 4.0) + 4.0 * counts.targets() as f64;
         let leaf_mean = self
             .leaf_capacity
             .map_or(proposal.leaf_mean, |capacity| LEAF_FILL * capacity as f64);

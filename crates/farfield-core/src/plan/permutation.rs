@@ -1,7 +1,7 @@
 //! From the caller's order to the engine's and back.
 
 use crate::pages::zeroed;
-use crate::parallel::{for_chunks, for_segments, map_pieces};
+use crate::parallel::{ScratchPool, for_chunks, for_segments, map_pieces};
 use crate::simd::Real;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -41,23 +41,43 @@ pub(crate) fn ranks(permutation: &[u32]) -> Vec<u32> {
     rank
 }
 
-/// From blocks, sum by sum, to `rows` sums target by target. Block `k` of `count` begins with the target `start(k)`.
+/// Turns blocks, sum by sum, into `rows` sums target by target, in place. Block `k` of `count` begins with the target `start(k)`; `copies`
+/// has a buffer for each thread.
 pub(crate) fn by_target<T: Real>(
     sums: &mut [T],
-    blocks: &[T],
     rows: usize,
     count: usize,
     start: impl Fn(usize) -> usize + Sync,
+    copies: &ScratchPool<T>,
 ) {
-    for_segments(sums, 0..count, &|k| rows * start(k), &|k, out| {
-        let block = &blocks[rows * start(k)..][..out.len()];
-        let n = block.len() / rows;
-        for (i, out) in out.chunks_mut(rows).enumerate() {
-            for (k, value) in out.iter_mut().enumerate() {
-                *value = block[k * n + i];
+    if rows == 1 {
+        return;
+    }
+    for_segments(sums, 0..count, &|k| rows * start(k), &|_, sums| {
+        copies.with(|copy| {
+            let more: Vec<T>;
+            let block = if sums.len() <= copy.len() {
+                let copy = &mut copy[..sums.len()];
+                copy.copy_from_slice(sums);
+                &*copy
+            } else {
+                more = sums.to_vec();
+                &more
+            };
+            let n = block.len() / rows;
+            for (i, out) in sums.chunks_mut(rows).enumerate() {
+                for (k, value) in out.iter_mut().enumerate() {
+                    *value = block[k * n + i];
+                }
             }
-        }
+        });
     });
+}
+
+/// Numbers of a buffer for [`by_target`], where blocks have so many targets at most; larger ones, which are rare, are copied elsewhere.
+pub(crate) fn block_copy_len(rows: usize, targets: usize) -> usize {
+    const MOST: usize = 1 << 14;
+    if rows == 1 { 0 } else { (rows * targets).min(MOST) }
 }
 
 /// Adds to the first sums what was summed elsewhere.

@@ -40,8 +40,8 @@ impl<T: Real> Sum<'_, T> {
         let (sources, targets) = (counts.sources as f64, counts.targets() as f64);
         let points = sources + counts.targets.unwrap_or(0) as f64;
         let vectors = self.vectors as f64;
-        // Strengths of one run; sums leaf by leaf, and target by target.
-        let mut plan = number * (sources * pairs.strengths() as f64 + targets * 2.0 * pairs.sums() as f64);
+        // Strengths and sums of one run.
+        let mut plan = number * (sources * pairs.strengths() as f64 + targets * pairs.sums() as f64);
         plan += match choice {
             None => number * 2.0 * points,
             Some(choice) => {

@@ -12,11 +12,11 @@ use crate::direct::Direct;
 use crate::error::Error;
 use crate::p2p::PairSums;
 use crate::pages::zeroed;
-use crate::parallel::for_chunks;
+use crate::parallel::{ScratchPool, for_chunks};
 use crate::plan::Parameters;
 use crate::plan::input::check_strengths;
 use crate::plan::merge::{Merge, SpreadShape};
-use crate::plan::permutation::{by_target, for_targets, gather, ranks};
+use crate::plan::permutation::{block_copy_len, by_target, for_targets, gather, ranks};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
 use std::time::Instant;
@@ -29,6 +29,19 @@ const CHUNK: usize = 4096;
 pub(super) enum Engine<T: Real> {
     Direct(Box<Direct<T, PlanePairs, 2>>),
     Fmm(Box<PlaneFmm<T>>),
+}
+
+impl<T: Real> Engine<T> {
+    /// The most targets whose sums lie together, sum by sum.
+    fn largest_block(&self) -> usize {
+        match self {
+            Engine::Direct(direct) => direct.group_start(1),
+            Engine::Fmm(fmm) => {
+                let starts = fmm.pyramid.targets().leaf_start.windows(2);
+                starts.map(|pair| (pair[1] - pair[0]) as usize).max().unwrap_or(0)
+            }
+        }
+    }
 }
 
 /// A planned sum in the plane. Evaluating it again costs no tree and no allocation.
@@ -54,10 +67,10 @@ pub struct Plan<T: Real> {
     parts_per_run: usize,
     /// One run's strengths in the engine's order, part by part.
     strengths: Vec<T>,
-    /// Sums as the engine leaves them, block by block.
-    blocks: Vec<T>,
-    /// Sums, target by target in the engine's order.
+    /// Sums in the engine's order: block by block as the engine leaves them, then target by target.
     sums: Vec<T>,
+    /// A buffer for each thread, for a block of sums.
+    copies: ScratchPool<T>,
     /// Where each of the caller's targets is in the engine's order; empty for the same order.
     pub(super) rank: Vec<u32>,
     /// The caller's numbers of the sources and targets of an engine that became a direct sum.
@@ -101,11 +114,11 @@ impl<T: Real> Plan<T> {
             simd,
             parameters,
             notes,
+            copies: ScratchPool::new(block_copy_len(rows, engine.largest_block())),
             engine,
             rows,
             parts_per_run: pairs.strengths(),
             strengths: zeroed(T::ZERO, pairs.strengths() * sources),
-            blocks: zeroed(T::ZERO, rows * targets),
             sums: zeroed(T::ZERO, rows * targets),
             rank,
             merge: None,
@@ -279,12 +292,12 @@ impl<T: Real> Plan<T> {
                     near.start(&self.strengths)?;
                 }
                 match &mut self.engine {
-                    Engine::Direct(_) if near.is_some() => self.blocks.fill(T::ZERO),
-                    Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.blocks, 0, seconds),
+                    Engine::Direct(_) if near.is_some() => self.sums.fill(T::ZERO),
+                    Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.sums, 0, seconds),
                     Engine::Fmm(fmm) => {
-                        fmm.evaluate_far(&self.strengths, &mut self.blocks, seconds);
+                        fmm.evaluate_far(&self.strengths, &mut self.sums, seconds);
                         if near.is_none() {
-                            seconds.time(Phase::P2p, || fmm.p2p(&self.strengths, &mut self.blocks));
+                            seconds.time(Phase::P2p, || fmm.p2p(&self.strengths, &mut self.sums));
                         }
                     }
                 }
@@ -316,14 +329,18 @@ impl<T: Real> Plan<T> {
 
     /// From the engine's blocks (sum by sum) to target by target.
     fn order_sums(&mut self) {
-        let (sums, blocks, rows) = (&mut self.sums, &self.blocks, self.rows);
+        let (sums, rows, copies) = (&mut self.sums, self.rows, &self.copies);
         match &self.engine {
-            Engine::Direct(direct) => by_target(sums, blocks, rows, direct.groups(), |k| direct.group_start(k)),
+            Engine::Direct(direct) => by_target(sums, rows, direct.groups(), |k| direct.group_start(k), copies),
             Engine::Fmm(fmm) => {
                 let leaf_start = &fmm.pyramid.targets().leaf_start;
-                by_target(sums, blocks, rows, fmm.pyramid.leaves(), |leaf| {
-                    leaf_start[leaf] as usize
-                });
+                by_target(
+                    sums,
+                    rows,
+                    fmm.pyramid.leaves(),
+                    |leaf| leaf_start[leaf] as usize,
+                    copies,
+                );
             }
         }
     }

@@ -175,7 +175,7 @@ mod tests {
                 min_side: 0.0,
             };
             let tree = Octree::build(&points, None, &shape);
-            let ordered = SortedPoints::new(&points, &tree.source_permutation, &tree, |node| node.sources.clone());
+            let ordered = SortedPoints::new(&points, &tree.source_permutation);
             let radii = radii(&tree, &ordered);
             for theta in [0.4, 0.7] {
                 let lists = by_opening(&tree, &radii, &ordered, theta, 0);
