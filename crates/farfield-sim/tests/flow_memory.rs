@@ -6,8 +6,9 @@ use farfield_sim::run::{Control, Run, Silent};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The most bytes for each point of the grid in single precision.
-const ALLOWED: f64 = 250.0;
+/// The most bytes for each point of the grid in single precision that may be allocated, by method. Of what is allocated while the FMM sums, some
+/// 36 bytes are not there: zeros that nobody has touched yet, and local expansions that were given back.
+const ALLOWED: [(&str, f64); 2] = [("treecode", 250.0), ("fmm", 260.0)];
 
 /// Counts what is allocated by all threads, and the most there was.
 struct Counting;
@@ -55,7 +56,16 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn checkpoints_files_and_pictures_stay_within_the_memory_of_a_step() {
+    // One after the other: what is allocated is counted for the whole process.
+    for (method, allowed) in ALLOWED {
+        check(method, allowed);
+    }
+}
+
+fn check(method: &str, allowed: f64) {
+    let method = format!("sum.method={method}");
     let set = [
+        method.as_str(),
         "grid.level=1",
         "time.end=0.004",
         "time.step=0.002",
@@ -68,6 +78,7 @@ fn checkpoints_files_and_pictures_stay_within_the_memory_of_a_step() {
     let case = case::read(BuiltIn::find("sphere").unwrap().text, "sphere", &set).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let before = NOW.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
     let run = Run::new(case, &folder.path().join("run"), MachineProfile::default()).unwrap();
     let said = run.describe();
     let forecast = said.split(" MiB").next().and_then(|text| text.split(' ').next_back());
@@ -76,9 +87,12 @@ fn checkpoints_files_and_pictures_stay_within_the_memory_of_a_step() {
     let most = (MOST.load(Ordering::Relaxed) - before) as f64;
     let points = outcome.columns.iter().position(|name| name == "points").unwrap();
     let bytes = most / outcome.last[points];
-    assert!(bytes < ALLOWED, "{bytes:.0} bytes a point");
+    assert!(bytes < allowed, "{method}: {bytes:.0} bytes a point");
     let share = most / forecast;
-    assert!((0.75..1.15).contains(&share), "{share:.2} of the forecast, {said}");
+    assert!(
+        (0.75..1.15).contains(&share),
+        "{method}: {share:.2} of the forecast, {said}"
+    );
     // All of it was written.
     for file in [
         "checkpoints/checkpoint-000000001.ckpt",

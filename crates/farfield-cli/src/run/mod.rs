@@ -87,6 +87,10 @@ pub fn go(run: Run, watch: &crate::args::WatchArgs) -> Result<String, Failure> {
         most_steps: watch.steps,
     };
     let case = run.case().clone();
+    if case.flow.is_some() {
+        // The sizes of its arrays change with the grid.
+        farfield::machine::return_freed_arrays();
+    }
     let folder = run.folder().path().to_owned();
     let mut watcher = Watcher::new(watch.quiet);
     watcher.start(&run);

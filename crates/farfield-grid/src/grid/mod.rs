@@ -149,6 +149,20 @@ impl<T: Real> Grid<T> {
         Ok(&mut self.channels[at].values)
     }
 
+    /// Sets a channel to zero, in fresh memory: what it had goes back, and the system gives new pages when it is written. For channels whose
+    /// numbers are not needed while something large is done.
+    ///
+    /// # Errors
+    /// [`Error::UnknownChannel`].
+    pub fn clear(&mut self, name: &str) -> Result<(), Error> {
+        let values = self.values_vec_mut(name)?;
+        let count = values.len();
+        // First away with it: both are never there together.
+        *values = Vec::new();
+        *values = vec![T::ZERO; count];
+        Ok(())
+    }
+
     /// The numbers of a channel as the vector that holds them, so that it can be taken out for a while.
     pub(crate) fn values_vec_mut(&mut self, name: &str) -> Result<&mut Vec<T>, Error> {
         let at = self.channel_index(name)?;

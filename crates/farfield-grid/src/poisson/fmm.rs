@@ -31,11 +31,27 @@ impl Poisson {
         tolerance: f64,
         quantity: Quantity,
     ) -> Result<(Report, Vec<T>), Error> {
-        let corrected = self.kernel != Kernel::Singular && quantity == Quantity::Potential && !sources.is_empty();
+        let simd = self.simd.unwrap_or_else(SimdLevel::best);
+        let mut report = report(grid, &sources, simd);
+        let components = sources.components();
+        if sources.is_empty() {
+            return Ok((report, vec![T::ZERO; grid.points() * components]));
+        }
+        let corrected = self.kernel != Kernel::Singular && quantity == Quantity::Potential;
         // Half of the tolerance for the sum, half for where its kernel changes.
         let share = if corrected { 0.5 * tolerance } else { tolerance };
-        let (mut report, mut values) = self.library_sum(grid, &sources, share, quantity)?;
-        if corrected {
+        // At its peak a flow has all of the grid's fields and this sum: what is done with goes at once.
+        let (points, strengths) = (points(&sources), strengths(&sources, quantity));
+        let sizes = sizes(&sources);
+        let sources = corrected.then_some(sources);
+        let mut plan = self.plan_sum(grid, (points, sizes, components), share, quantity)?;
+        plan.spare_memory();
+        let field = timed(&mut report.seconds.evaluation, || plan.evaluate(&strengths))?;
+        add_plan(&mut report, &plan);
+        drop((plan, strengths));
+        let mut values = in_blocks(&field, components, quantity);
+        drop(field);
+        if let Some(sources) = sources {
             let correction = self.correction(grid, sources, share, &mut report);
             for (value, correction) in values.iter_mut().zip(correction) {
                 *value += correction;
@@ -44,23 +60,14 @@ impl Poisson {
         Ok((report, values))
     }
 
-    fn library_sum<T: Precision>(
+    /// The library's plan for a sum over so many components at all points of the grid.
+    fn plan_sum<T: Precision>(
         &self,
         grid: &Grid<T>,
-        sources: &Sources<T>,
+        (points, sizes, components): (Vec<[T; 3]>, Sizes<T>, usize),
         tolerance: f64,
         quantity: Quantity,
-    ) -> Result<(Report, Vec<T>), Error> {
-        let simd = self.simd.unwrap_or_else(SimdLevel::best);
-        let components = sources.components();
-        if sources.is_empty() {
-            let values = vec![T::ZERO; grid.points() * components];
-            return Ok((report(grid, sources, simd), values));
-        }
-        let points: Vec<[T; 3]> = (0..sources.len())
-            .into_par_iter()
-            .map(|j| [0, 1, 2].map(|axis| sources.position[axis][j]))
-            .collect();
+    ) -> Result<Plan<T>, Error> {
         let mut targets = vec![[T::ZERO; 3]; grid.points()];
         let blocks = targets.par_chunks_exact_mut(BLOCK_POINTS).enumerate();
         blocks.for_each(|(leaf, targets)| {
@@ -74,30 +81,21 @@ impl Poisson {
         let mut sum = match (quantity, self.kernel) {
             (Quantity::Potential, _) => Sum::new(PointKernel::Coulomb, &points).vectors(components),
             (Quantity::Velocity, Kernel::Singular) => biot_savart(Core::Singular),
-            (Quantity::Velocity, Kernel::Regularised(_)) => {
-                let sizes = sources.epsilon2.iter().map(|e| T::from_f64(e.to_f64().sqrt()));
-                biot_savart(Core::WinckelmansLeonard).sizes(Sizes::PerSource(sizes.collect()))
-            }
+            (Quantity::Velocity, Kernel::Regularised(_)) => biot_savart(Core::WinckelmansLeonard).sizes(sizes),
         };
         sum = sum
             .targets(&targets)
             .tolerance(tolerance)
             .method(farfield::Method::Fmm)
             .device(self.device)
-            .simd(simd);
+            .simd(self.simd.unwrap_or_else(SimdLevel::best));
         if let Some(capacity) = self.leaf_capacity {
             sum = sum.leaf_capacity(capacity);
         }
         if let Some(bytes) = grid.memory_left() {
             sum = sum.memory_limit(bytes);
         }
-        let mut plan = sum.plan()?;
-        let mut evaluation = 0.0;
-        let field = timed(&mut evaluation, || plan.evaluate(&strengths(sources, quantity)))?;
-        let mut report = report(grid, sources, simd);
-        add_plan(&mut report, &plan);
-        report.seconds.evaluation = evaluation;
-        Ok((report, in_blocks(&field, components, quantity)))
+        Ok(sum.plan()?)
     }
 
     /// The regularised minus the singular kernel over the pairs for which it matters.
@@ -126,6 +124,20 @@ impl Poisson {
         report.interactions.direct += parts.lists.direct_interactions();
         correction
     }
+}
+
+/// The sources' places as the library wants them.
+fn points<T: Real>(sources: &Sources<T>) -> Vec<[T; 3]> {
+    (0..sources.len())
+        .into_par_iter()
+        .map(|j| [0, 1, 2].map(|axis| sources.position[axis][j]))
+        .collect()
+}
+
+/// The smoothing lengths; none for the singular kernel.
+fn sizes<T: Real>(sources: &Sources<T>) -> Sizes<T> {
+    let lengths = sources.epsilon2.iter().map(|e| T::from_f64(e.to_f64().sqrt()));
+    Sizes::PerSource(lengths.collect())
 }
 
 /// The weights as the library wants them: vector by vector, or three for each source.

@@ -11,10 +11,10 @@ const MARGIN: f64 = 4.0;
 
 /// The share of the memory that was free at the start that a flow may take.
 const SHARE_OF_MEMORY: f64 = 0.8;
-/// Numbers and bytes a point needs in the Poisson problem: as a source, as a target, and in lists. Checkpoints and files, which are
-/// written between two of them, need less.
+/// Numbers and bytes a point needs in the Poisson problem: as a source, as a target, in expansions and lists. The FMM needs the most;
+/// the treecode, and checkpoints and files, which are written between two solutions, need less.
 const NUMBERS_OF_SUM: u64 = 16;
-const BYTES_OF_SUM: u64 = 32;
+const BYTES_OF_SUM: u64 = 52;
 
 impl<T: Precision> Solver<T> {
     /// What so many blocks need, in bytes: fields, the copy that adaptation makes, the last sound state, and the Poisson problem.

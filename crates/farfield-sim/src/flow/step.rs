@@ -1,6 +1,6 @@
 //! A step, on one screen.
 
-use super::model::{Moment, OMEGA, RATES, Solver, VELOCITY};
+use super::model::{CARRIED, Moment, OMEGA, RATES, Solver, VELOCITY};
 use crate::error::Error;
 use farfield::plan::Parameters;
 use farfield::report::Interactions;
@@ -84,6 +84,10 @@ impl<T: Precision> Solver<T> {
     /// Sets the velocity to that of the vorticity and the stream; returns how many points were sources.
     pub(super) fn solve_velocity(&mut self) -> Result<usize, Error> {
         let begin = Instant::now();
+        // The solution takes the most memory of all; these are only used between two of them.
+        for channel in [RATES, CARRIED] {
+            self.grid.clear(channel)?;
+        }
         let largest = self.grid.largest(OMEGA)?;
         let sources = if largest > 0.0 {
             let poisson = self.poisson().threshold(self.setup.flow.source_cutoff * largest);
