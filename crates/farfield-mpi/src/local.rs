@@ -113,6 +113,10 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         let start = Instant::now();
         let both = of_own.and_then(|of_own| Ok([of_own, local.plan_received(sum, own, received)?]));
         local.engines = agree(ranks, both)?;
+        if !alone {
+            // Neither has what the other one needs at its peak.
+            local.engines.iter_mut().flatten().for_each(PlanOf::spare_memory);
+        }
         local.seconds.after = start.elapsed().as_secs_f64();
         Ok(local)
     }
@@ -136,6 +140,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
             },
         );
         if let Some(place) = cutting.place {
+            points.reserve_exact(1);
             points.push(place);
             if let Sizes::PerSource(sizes) = &mut sizes {
                 sizes.push(T::ZERO);
@@ -244,7 +249,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         let start = Instant::now();
         let made = (shared && on_cores).then(|| self.equivalents(sources));
         let before = start.elapsed().as_secs_f64();
-        let sum_own = || evaluated(&mut of_own, strengths, shared);
+        let sum_own = || evaluated(&mut of_own, strengths);
         let (by_own, received, mut seconds) = beside(shared, sum_own, || match shared {
             true => {
                 let made = made.unwrap_or_else(|| self.equivalents(sources));
@@ -254,7 +259,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         });
         seconds.exchange += before;
         let start = Instant::now();
-        let by_received = by_own.and_then(|by_own| Ok([by_own, evaluated(&mut of_received, &received, shared)?]));
+        let by_received = by_own.and_then(|by_own| Ok([by_own, evaluated(&mut of_received, &received)?]));
         seconds.after = start.elapsed().as_secs_f64();
         self.engines = [of_own, of_received];
         (by_received, seconds)
@@ -359,18 +364,10 @@ fn planned<P: Problem<D>, T: Precision, const D: usize>(
     sum.problem.sum(points, sum.vectors, options).plan().map(Some)
 }
 
-/// The sum of an engine, which then rests where it has to share the memory with the other one.
+/// The sum of an engine.
 fn evaluated<T: Precision, G: Geometry>(
     engine: &mut Option<PlanOf<T, G>>,
     strengths: &[T],
-    shared: bool,
 ) -> Result<Option<Field<T, G::Output>>, farfield::Error> {
-    let evaluate = |engine: &mut PlanOf<T, G>| {
-        let field = engine.evaluate(strengths);
-        if shared {
-            engine.rest();
-        }
-        field
-    };
-    engine.as_mut().map(evaluate).transpose()
+    engine.as_mut().map(|engine| engine.evaluate(strengths)).transpose()
 }

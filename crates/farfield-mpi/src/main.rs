@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     use farfield_cli::print;
     use farfield_mpi::{Communicator, Mpi, OneThread};
     use std::sync::Arc;
-    Mpi::return_freed_memory();
+    farfield::machine::return_freed_arrays();
     let ranks = Arc::new(OneThread::new(Mpi::world()));
     let speaks = ranks.get().rank() == 0;
     let cli = match Cli::try_parse() {

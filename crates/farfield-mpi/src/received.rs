@@ -26,8 +26,8 @@ const LEAST: usize = 20_000;
 const ROOM: f64 = 3.0;
 /// Sizes of the root to choose from, over the smallest possible: boxes of all sizes between one level and the next.
 const ROOTS: [f64; 4] = [1.0, 1.2, 1.42, 1.69];
-/// So much more of this engine's work, which is a quarter of all, is worth fewer boxes: they take memory.
-const MORE: f64 = 1.4;
+/// So much more of this engine's work, which is a quarter of all, is worth fewer boxes: they take memory, and time to plan.
+const MORE: f64 = 1.7;
 
 impl<T: Precision, const D: usize> Cutting<T, D> {
     /// Chooses for these sources and targets.

@@ -3,7 +3,7 @@
 use crate::communicator::{Communicator, Message};
 use crate::partition::Sorted;
 use crate::traffic::Traffic;
-use crate::wire::{Numbers, Reader, Writer};
+use crate::wire::{Reader, Writer};
 use farfield::simd::Real;
 use rayon::prelude::*;
 
@@ -151,6 +151,7 @@ impl Route {
             outgoing.push((*rank, writer.finish()));
             first += count;
         }
+        drop(values);
         let destinations: Vec<(usize, usize)> =
             self.destinations().map(|(rank, points)| (rank, points.len())).collect();
         let incoming = deliver(
@@ -159,31 +160,53 @@ impl Route {
             outgoing,
             self.lengths(&destinations, blocks * columns * size_of::<T>()),
         );
-        // What comes from each rank, and where its points are in the order of the curve.
-        let mut first = 0;
-        let pieces: Vec<(usize, usize, Numbers)> = destinations
-            .iter()
-            .zip(&incoming)
-            .map(|((_, count), (_, bytes))| {
-                first += count;
-                (first - count, *count, Reader::new(bytes).rest())
-            })
-            .collect();
+        // What comes from each rank is a piece of the curve, block after block.
         let points = self.leaving();
-        let mut returned = vec![T::ZERO; blocks * points * columns];
-        let rows = returned.par_chunks_exact_mut(columns).with_min_len(1 << 12);
-        rows.enumerate().for_each(|(row, numbers)| {
+        let mut by_curve = vec![T::ZERO; blocks * points * columns];
+        let mut pieces: Vec<(usize, usize)> = Vec::with_capacity(destinations.len());
+        let mut first = 0;
+        for ((_, count), (_, bytes)) in destinations.iter().zip(incoming) {
+            Reader::new(&bytes).fill(&mut by_curve[blocks * first * columns..][..blocks * count * columns]);
+            pieces.push((first, *count));
+            first += count;
+        }
+        let place_of = |row: usize| {
+            if blocks == 1 {
+                return self.places[row] as usize;
+            }
             let (block, place) = (row / points, self.places[row % points] as usize);
-            let piece = pieces.partition_point(|(first, ..)| *first <= place) - 1;
-            let (first, count, message) = &pieces[piece];
-            message.row((block * count + place - first) * columns, numbers);
-        });
+            let (first, count) = pieces[pieces.partition_point(|(first, _)| *first <= place) - 1];
+            blocks * first + block * count + (place - first)
+        };
+        let mut returned = vec![T::ZERO; blocks * points * columns];
+        match columns {
+            1 => pick_rows::<T, 1>(&by_curve, &mut returned, place_of),
+            3 => pick_rows::<T, 3>(&by_curve, &mut returned, place_of),
+            _ => returned
+                .par_chunks_exact_mut(columns)
+                .with_min_len(ROWS)
+                .enumerate()
+                .for_each(|(row, numbers)| numbers.copy_from_slice(&by_curve[place_of(row) * columns..][..columns])),
+        }
         returned
     }
 
     fn lengths(&self, counts: &[(usize, usize)], bytes: usize) -> Vec<(usize, usize)> {
         counts.iter().map(|(rank, count)| (*rank, count * bytes)).collect()
     }
+}
+
+/// Rows that a thread takes at once.
+const ROWS: usize = 1 << 12;
+
+/// Rows of `C` numbers: row `k` of `to` is row `place_of(k)` of `from`. A loop for one `C`, so that many rows are on their way from memory
+/// at once.
+fn pick_rows<T: Real, const C: usize>(from: &[T], to: &mut [T], place_of: impl Fn(usize) -> usize + Sync) {
+    let from = from.as_chunks::<C>().0;
+    let rows = to.as_chunks_mut::<C>().0.par_iter_mut();
+    rows.with_min_len(ROWS)
+        .enumerate()
+        .for_each(|(row, numbers)| *numbers = from[place_of(row)]);
 }
 
 /// Sends messages to ranks that expect them. Both lists are in ascending order of ranks; what a rank has for itself stays here.

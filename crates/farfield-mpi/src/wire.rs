@@ -30,7 +30,12 @@ impl Writer {
     /// Places for so many bytes.
     fn room(&mut self, bytes: usize) -> &mut [u8] {
         let start = self.bytes.len();
-        self.bytes.resize(start + bytes, 0);
+        if start == 0 {
+            // Zeros come from the system, and are first touched by the threads that fill them.
+            self.bytes = vec![0; bytes];
+        } else {
+            self.bytes.resize(start + bytes, 0);
+        }
         &mut self.bytes[start..]
     }
 
@@ -45,12 +50,31 @@ impl Writer {
 
     /// Rows of `columns` numbers: those of `values` that `picked` names, in its sequence.
     pub fn rows<T: Real>(&mut self, values: &[T], columns: usize, picked: &[u32]) {
-        let width = columns * size_of::<T>();
+        // Of few columns, each number of them has its own loop: many rows are then on their way from memory at once.
+        match columns {
+            1 => self.short_rows::<T, 1>(values, picked),
+            3 => self.short_rows::<T, 3>(values, picked),
+            4 => self.short_rows::<T, 4>(values, picked),
+            _ => {
+                let width = columns * size_of::<T>();
+                let pieces = self.room(width * picked.len()).par_chunks_mut(width * ROWS);
+                pieces.zip(picked.par_chunks(ROWS)).for_each(|(places, picked)| {
+                    for (places, row) in places.chunks_exact_mut(width).zip(picked) {
+                        let row = &values[*row as usize * columns..][..columns];
+                        put_all(places, row.iter().copied());
+                    }
+                });
+            }
+        }
+    }
+
+    fn short_rows<T: Real, const C: usize>(&mut self, values: &[T], picked: &[u32]) {
+        let width = C * size_of::<T>();
+        let rows = values.as_chunks::<C>().0;
         let pieces = self.room(width * picked.len()).par_chunks_mut(width * ROWS);
         pieces.zip(picked.par_chunks(ROWS)).for_each(|(places, picked)| {
             for (places, row) in places.chunks_exact_mut(width).zip(picked) {
-                let row = &values[*row as usize * columns..][..columns];
-                put_all(places, row.iter().copied());
+                put_all(places, rows[*row as usize].into_iter());
             }
         });
     }
@@ -74,30 +98,15 @@ fn put_all<T: Real>(places: &mut [u8], values: impl Iterator<Item = T>) {
     }
 }
 
-fn get<T: Real>(bytes: &[u8]) -> T {
-    match bytes {
-        [a, b, c, d] => T::from_f64(f32::from_ne_bytes([*a, *b, *c, *d]).into()),
-        _ => {
-            let bytes = bytes.as_chunks().0.first();
-            T::from_f64(bytes.map_or(0.0, |bytes| f64::from_ne_bytes(*bytes)))
+fn get_all<T: Real>(bytes: &[u8], places: &mut [T]) {
+    if size_of::<T>() == 4 {
+        for (place, bytes) in places.iter_mut().zip(bytes.as_chunks().0) {
+            *place = T::from_f64(f32::from_ne_bytes(*bytes).into());
         }
-    }
-}
-
-/// Numbers that lie in a message.
-#[derive(Debug, Clone, Copy)]
-pub struct Numbers<'a> {
-    bytes: &'a [u8],
-}
-
-impl Numbers<'_> {
-    /// A row of numbers, from number `first` on.
-    pub fn row<T: Real>(&self, first: usize, row: &mut [T]) {
-        let width = size_of::<T>();
-        let bytes = self.bytes.get(first * width..).unwrap_or(&[]);
-        row.iter_mut()
-            .zip(bytes.chunks_exact(width))
-            .for_each(|(place, bytes)| *place = get(bytes));
+    } else {
+        for (place, bytes) in places.iter_mut().zip(bytes.as_chunks().0) {
+            *place = T::from_f64(f64::from_ne_bytes(*bytes));
+        }
     }
 }
 
@@ -119,7 +128,11 @@ impl<'a> Reader<'a> {
     /// So many numbers.
     pub fn values<T: Real>(&mut self, count: usize) -> impl Iterator<Item = T> + use<'a, T> {
         let width = size_of::<T>();
-        self.take(count * width).chunks_exact(width).map(get)
+        self.take(count * width).chunks_exact(width).map(|bytes| {
+            let mut value = [T::ZERO];
+            get_all(bytes, &mut value);
+            value[0]
+        })
     }
 
     /// So many numbers, into places that wait for them.
@@ -127,12 +140,7 @@ impl<'a> Reader<'a> {
         let width = size_of::<T>();
         let bytes = self.take(size_of_val(places));
         let pieces = places.par_chunks_mut(ROWS).zip(bytes.par_chunks(ROWS * width));
-        pieces.for_each(|(places, bytes)| Numbers { bytes }.row(0, places));
-    }
-
-    /// All that is left, as numbers in any sequence.
-    pub fn rest(&self) -> Numbers<'a> {
-        Numbers { bytes: self.bytes }
+        pieces.for_each(|(places, bytes)| get_all(bytes, places));
     }
 
     /// So many points.

@@ -5,7 +5,6 @@ use super::{Communicator, Message};
 use std::marker::PhantomData;
 
 unsafe extern "C" {
-    fn farfield_mpi_return_memory();
     fn farfield_mpi_start() -> i32;
     fn farfield_mpi_end();
     fn farfield_mpi_abort(code: i32);
@@ -88,13 +87,6 @@ impl Mpi {
         // SAFETY: both are places for an integer.
         unsafe { farfield_mpi_on_machine(self.number, &raw mut rank, &raw mut size) };
         (rank as usize, size as usize)
-    }
-
-    /// Has this process return arrays to the system when they are freed, where it would keep them: ranks of one machine share its memory. For
-    /// programs, which know that nobody else minds.
-    pub fn return_freed_memory() {
-        // SAFETY: no arguments; it changes how the allocator treats later allocations.
-        unsafe { farfield_mpi_return_memory() };
     }
 
     /// Ends all ranks at once, with this exit code: for a rank that cannot go on and cannot tell the others.

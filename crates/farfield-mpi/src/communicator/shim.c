@@ -5,19 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 /* A message of MPI has at most 2^31 - 1 parts; longer ones go in pieces. */
 #define PIECE ((size_t)1 << 30)
-
-/* Arrays of a megabyte and more go back to the system when they are freed. By itself glibc keeps ever larger ones. */
-void farfield_mpi_return_memory(void) {
-#ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 1 << 20);
-#endif
-}
 
 int farfield_mpi_start(void) {
     int started = 0, level = 0;
@@ -102,16 +92,32 @@ static size_t pieces(const uint64_t *lengths, size_t count) {
     return sum;
 }
 
+static int64_t nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /* Waits until all has been sent and received. MPI itself would ask again and again and take the core from the threads that work meanwhile;
-   so after a while it is asked every few microseconds only. */
+   so when nothing has moved for a while it is asked every few microseconds only. Between processes of one machine a message is copied
+   piece by piece whenever MPI is asked: that takes a while, and then it is asked again at once. */
 static void wait_for(int count, MPI_Request *requests) {
     const int busy = 200;
+    const int64_t copied = 2000;
     const struct timespec pause = {0, 20000};
-    int all_done = 0;
-    for (int asked = 0; !all_done; asked++) {
+    int all_done = 0, in_vain = 0;
+    int64_t before = nanoseconds();
+    for (;;) {
         MPI_Testall(count, requests, &all_done, MPI_STATUSES_IGNORE);
-        if (!all_done && asked >= busy)
+        if (all_done)
+            return;
+        int64_t after = nanoseconds();
+        in_vain = after - before > copied ? 0 : in_vain + 1;
+        before = after;
+        if (in_vain >= busy) {
             nanosleep(&pause, NULL);
+            before = nanoseconds();
+        }
     }
 }
 

@@ -173,9 +173,13 @@ impl<const D: usize> Vectorized<f64> for Add<'_, D> {
         self.recurrence.evaluate(self.points, self.harmonics);
         let columns = self.moments.chunks_exact_mut(self.harmonics.len());
         for (moments, charges) in columns.zip(self.charges) {
-            for (moment, harmonic) in moments.iter_mut().zip(&*self.harmonics) {
-                for lane in 0..LANES {
-                    moment[lane] += harmonic[lane] * charges[lane];
+            // Vectors by name: left to itself, the compiler takes one lane of several harmonics for a vector, and gathers them.
+            for first in (0..LANES).step_by(V::LANES) {
+                let charges = V::from_slice(&charges[first..]);
+                for (moment, harmonic) in moments.iter_mut().zip(&*self.harmonics) {
+                    let (moment, harmonic) = (&mut moment[first..], &harmonic[first..]);
+                    let sum = V::from_slice(harmonic).mul_add(charges, V::from_slice(moment));
+                    sum.write_partial(moment, V::LANES);
                 }
             }
         }
