@@ -221,8 +221,8 @@ fn true_sums<P: Problem<D>, T: Precision, const D: usize>(
     strengths: &[T],
     places: &[[f64; D]],
 ) -> Result<Vec<f64>, farfield::Error> {
-    /// Sources are converted so many at a time.
-    const PIECE: usize = 1 << 16;
+    /// Sources are converted so many at a time: few enough to stay in the caches.
+    const PIECE: usize = 1 << 13;
     let problem = &sum.problem;
     let lengths: usize = problem.outputs().iter().map(|output| problem.components(*output)).sum();
     let mut sums = vec![0.0; lengths * sum.vectors * places.len()];

@@ -208,7 +208,9 @@ impl Essential {
         let pack = |parcel: &Parcel| {
             let mut writer = Writer::default();
             let numbers = parcel.points.iter().flat_map(|index| row(*index as usize));
-            writer.consecutive(&numbers.map(|at| own.strengths[at]).collect::<Vec<T>>());
+            // By this thread alone: others would first end what the engine has given them.
+            let numbers: Vec<T> = numbers.map(|at| own.strengths[at]).collect();
+            writer.values(numbers.into_iter());
             for node in &parcel.places {
                 let mut sums = vec![0.0; vectors * components];
                 for index in tree.points_of(*node) {

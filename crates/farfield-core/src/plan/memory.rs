@@ -75,7 +75,7 @@ impl Counts {
 impl<T: Real> Sum<'_, T> {
     /// Forecasts the memory that this sum would take over so many `sources` and, where they are others, `targets`. The
     /// points it holds do not count; outputs, tolerance, method and vectors do. It allows for clustered points: evenly
-    /// spread ones take down to two thirds of it, with the treecode half.
+    /// spread ones take down to six tenths of it, with the treecode half.
     ///
     /// ```
     /// use farfield_core::{Sum, kernel::Kernel};
@@ -172,9 +172,9 @@ impl<T: Real> Sum<'_, T> {
 
 /// Leaves hold this part of what they may hold.
 const LEAF_FILL: f64 = 0.5;
-/// Leaves, for each that points spread evenly would have; a Plummer sphere has twice as many.
-const LEAVES: f64 = 2.0;
+/// Leaves, for each that points spread evenly would have, of a Plummer sphere with its longer lists.
+const LEAVES: f64 = 2.7;
 /// The treecode's lists, for each box and level: on a Plummer sphere, most of all.
 const OPENED_BYTES: f64 = 730.0;
 /// Code, threads, and what the allocator keeps.
-const FIXED: f64 = 14e6;
+const FIXED: f64 = 20e6;

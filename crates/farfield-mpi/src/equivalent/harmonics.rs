@@ -4,6 +4,8 @@
 //! $\sum_m R_n^m(x) R_n^m(y) = |x|^n |y|^n P_n(\cos\gamma)$. In the plane they are the real and imaginary parts of $z^n$.
 //! Both are numbered by degree, and both come from recurrences that know no angles.
 
+use farfield::simd::{self, SimdLevel, Vectorized};
+
 /// The degree of each harmonic up to degree `order`, in their sequence.
 pub fn degrees<const D: usize>(order: usize) -> Vec<usize> {
     (0..=order)
@@ -37,8 +39,8 @@ pub type Lanes = [f64; LANES];
 #[derive(Debug, Clone)]
 pub struct Recurrence {
     order: usize,
-    /// In space, of degree n and m below it: what z times the harmonic one degree lower, and r^2 times that two degrees lower, are
-    /// multiplied with.
+    /// In space, of each harmonic of degree n from (n-1)^2 on, the last two apart: what z times the one at its place one degree lower, and
+    /// r^2 times that two degrees lower, are multiplied with.
     factors: Vec<[f64; 2]>,
     /// In space, of m: what the harmonic of degree m is multiplied with.
     diagonal: Vec<f64>,
@@ -49,7 +51,8 @@ impl Recurrence {
     pub fn new(order: usize) -> Self {
         let root = |value: usize| (value as f64).sqrt();
         let factors = (0..=order).flat_map(|n| {
-            (0..n).map(move |m| {
+            (0..(2 * n).saturating_sub(1)).map(move |at| {
+                let m = at.div_ceil(2);
                 let norm = root(n * n - m * m);
                 let below = if n >= m + 2 {
                     root((n - 1) * (n - 1) - m * m)
@@ -77,58 +80,79 @@ impl Recurrence {
 
     /// The harmonics at some points, one after the other into `values`. Inlined, so that it is compiled for the caller's vectors.
     #[inline(always)]
-    pub fn evaluate<const D: usize>(&self, points: &[Lanes; D], values: &mut [Lanes]) {
-        match D {
-            3 => self.in_space([&points[0], &points[1], &points[D - 1]], values),
-            _ => self.in_plane([&points[0], &points[D - 1]], values),
+    pub fn evaluate<V: simd::Lanes<Elem = f64>, const D: usize>(&self, points: &[Lanes; D], values: &mut [Lanes]) {
+        for first in (0..LANES).step_by(V::LANES) {
+            let x = V::from_slice(&points[0][first..]);
+            let y = V::from_slice(&points[1][first..]);
+            match D {
+                3 => self.in_space([x, y, V::from_slice(&points[D - 1][first..])], first, values),
+                _ => self.in_plane([x, y], first, values),
+            }
         }
     }
 
     #[inline(always)]
-    fn in_plane(&self, [x, y]: [&Lanes; 2], values: &mut [Lanes]) {
-        values[0] = [1.0; LANES];
-        let mut power = ([1.0; LANES], [0.0; LANES]);
+    fn in_plane<V: simd::Lanes<Elem = f64>>(&self, [x, y]: [V; 2], first: usize, values: &mut [Lanes]) {
+        let mut power = [V::splat(1.0), V::zero()];
+        write(power[0], first, &mut values[0]);
         for pair in values[1..].chunks_exact_mut(2) {
-            power = times(&power, x, y);
-            (pair[0], pair[1]) = power;
+            power = times(power, x, y);
+            write(power[0], first, &mut pair[0]);
+            write(power[1], first, &mut pair[1]);
         }
     }
 
+    /// Degree by degree: z times the harmonics one degree lower, less r^2 times those two degrees lower, each at its place in its degree;
+    /// the last two are powers of x + iy. Harmonic m > 0 of degree n is at n^2 + 2 m - 1 with its sine after it; that of m = 0 is at n^2.
     #[inline(always)]
-    fn in_space(&self, [x, y, z]: [&Lanes; 3], values: &mut [Lanes]) {
-        let mut r2 = [0.0; LANES];
-        for l in 0..LANES {
-            r2[l] = x[l] * x[l] + y[l] * y[l] + z[l] * z[l];
-        }
-        // Harmonic m >= 0 of degree n is at n^2 + 2 m - 1 with its sine after it; that of m = 0 is at n^2.
-        let at = |n: usize, m: usize| if m == 0 { n * n } else { n * n + 2 * m - 1 };
-        values[0] = [1.0; LANES];
-        let mut power = ([1.0; LANES], [0.0; LANES]);
+    fn in_space<V: simd::Lanes<Elem = f64>>(&self, [x, y, z]: [V; 3], first: usize, values: &mut [Lanes]) {
+        let r2 = x.mul_add(x, y.mul_add(y, z * z));
+        let mut power = [V::splat(1.0), V::zero()];
+        write(power[0], first, &mut values[0]);
         for n in 1..=self.order {
-            power = times(&power, x, y);
-            for part in [&mut power.0, &mut power.1] {
-                for value in part {
-                    *value *= self.diagonal[n];
-                }
+            let (lower, row) = values.split_at_mut(n * n);
+            let (lowest, lower) = lower.split_at((n - 1) * (n - 1));
+            let lowest = &lowest[(n.max(2) - 2) * (n.max(2) - 2)..];
+            let factors = &self.factors[(n - 1) * (n - 1)..n * n];
+            // Indices: iterators over four arrays at once are not compiled for the caller's vectors.
+            let both = lowest.len();
+            let (value, near, far, factor) = (&mut row[..both], &lower[..both], &lowest[..both], &factors[..both]);
+            for at in 0..both {
+                let [up, below] = factor[at];
+                let near = z * read::<V>(first, &near[at]) * V::splat(up);
+                let far = r2 * read::<V>(first, &far[at]);
+                write(far.neg_mul_add(V::splat(below), near), first, &mut value[at]);
             }
-            (values[at(n, n)], values[at(n, n) + 1]) = power;
-            let factors = &self.factors[n * (n - 1) / 2..][..n];
-            for (m, [up, below]) in factors.iter().enumerate() {
-                for part in 0..=usize::from(m > 0) {
-                    let lower = values[at(n - 1, m) + part];
-                    let lowest = if n >= m + 2 {
-                        values[at(n - 2, m) + part]
-                    } else {
-                        [0.0; LANES]
-                    };
-                    // A plain loop: closures would be compiled without the caller's vectors.
-                    let value = &mut values[at(n, m) + part];
-                    for l in 0..LANES {
-                        value[l] = up * z[l] * lower[l] - below * r2[l] * lowest[l];
-                    }
-                }
+            for at in both..lower.len() {
+                write(
+                    z * read::<V>(first, &lower[at]) * V::splat(factors[at][0]),
+                    first,
+                    &mut row[at],
+                );
+            }
+            power = times(power, x, y);
+            for part in 0..2 {
+                power[part] = power[part] * V::splat(self.diagonal[n]);
+                write(power[part], first, &mut row[2 * n - 1 + part]);
             }
         }
+    }
+
+    /// The harmonics at one point.
+    pub fn at<const D: usize>(&self, point: [f64; D]) -> Vec<f64> {
+        self.at_level(point, SimdLevel::best())
+    }
+
+    fn at_level<const D: usize>(&self, point: [f64; D], level: SimdLevel) -> Vec<f64> {
+        let mut values = vec![[0.0; LANES]; count::<D>(self.order)];
+        let points = point.map(|c| [c; LANES]);
+        let at = At {
+            recurrence: self,
+            points: &points,
+            values: &mut values,
+        };
+        simd::dispatch(level, at);
+        values.iter().map(|lanes| lanes[LANES - 1]).collect()
     }
 
     /// The harmonics at a point and their derivatives along `direction` there.
@@ -155,7 +179,6 @@ impl Recurrence {
     }
 
     fn along_in_space(&self, x: [f64; 3], d: [f64; 3], values: &mut [[f64; 2]]) {
-        let at = |n: usize, m: usize| if m == 0 { n * n } else { n * n + 2 * m - 1 };
         let r2 = [
             x.iter().map(|c| c * c).sum::<f64>(),
             2.0 * x.iter().zip(d).map(|(c, d)| c * d).sum::<f64>(),
@@ -168,32 +191,50 @@ impl Recurrence {
                 power.0.map(|v| v * self.diagonal[n]),
                 power.1.map(|v| v * self.diagonal[n]),
             );
-            (values[at(n, n)], values[at(n, n) + 1]) = power;
-            let factors = &self.factors[n * (n - 1) / 2..][..n];
-            for (m, [up, below]) in factors.iter().enumerate() {
-                for part in 0..=usize::from(m > 0) {
-                    let lower = dual([x[2], d[2]], values[at(n - 1, m) + part]);
-                    let lowest = if n >= m + 2 {
-                        dual(r2, values[at(n - 2, m) + part])
-                    } else {
-                        [0.0; 2]
-                    };
-                    values[at(n, m) + part] = [up * lower[0] - below * lowest[0], up * lower[1] - below * lowest[1]];
-                }
+            (values[n * n + 2 * n - 1], values[n * n + 2 * n]) = power;
+            for (place, [up, below]) in self.factors[(n - 1) * (n - 1)..n * n].iter().enumerate() {
+                let lower = dual([x[2], d[2]], values[(n - 1) * (n - 1) + place]);
+                let lowest = if place + 3 < 2 * n {
+                    dual(r2, values[(n - 2) * (n - 2) + place])
+                } else {
+                    [0.0; 2]
+                };
+                values[n * n + place] = [up * lower[0] - below * lowest[0], up * lower[1] - below * lowest[1]];
             }
         }
     }
 }
 
+/// [`Recurrence::evaluate`] with the machine's vectors.
+struct At<'a, const D: usize> {
+    recurrence: &'a Recurrence,
+    points: &'a [Lanes; D],
+    values: &'a mut [Lanes],
+}
+
+impl<const D: usize> Vectorized<f64> for At<'_, D> {
+    type Output = ();
+    #[inline(always)]
+    fn run<V: simd::Lanes<Elem = f64>>(self) {
+        self.recurrence.evaluate::<V, D>(self.points, self.values);
+    }
+}
+
+/// The lanes from `first` on.
+#[inline(always)]
+fn read<V: simd::Lanes<Elem = f64>>(first: usize, from: &Lanes) -> V {
+    V::from_slice(&from[first..])
+}
+
+#[inline(always)]
+fn write<V: simd::Lanes<Elem = f64>>(values: V, first: usize, to: &mut Lanes) {
+    values.write_partial(&mut to[first..], V::LANES);
+}
+
 /// A complex number for each lane, times x + iy.
 #[inline(always)]
-fn times((re, im): &(Lanes, Lanes), x: &Lanes, y: &Lanes) -> (Lanes, Lanes) {
-    let (mut real, mut imaginary) = ([0.0; LANES], [0.0; LANES]);
-    for l in 0..LANES {
-        real[l] = re[l] * x[l] - im[l] * y[l];
-        imaginary[l] = re[l] * y[l] + im[l] * x[l];
-    }
-    (real, imaginary)
+fn times<V: simd::Lanes<Elem = f64>>([re, im]: [V; 2], x: V, y: V) -> [V; 2] {
+    [im.neg_mul_add(y, re * x), re.mul_add(y, im * x)]
 }
 
 /// The product of two numbers that carry a derivative.
@@ -221,9 +262,13 @@ mod tests {
     }
 
     fn at<const D: usize>(recurrence: &Recurrence, point: [f64; D]) -> Vec<f64> {
-        let mut values = vec![[0.0; LANES]; count::<D>(recurrence.order())];
-        recurrence.evaluate(&point.map(|c| [c; LANES]), &mut values);
-        values.iter().map(|lanes| lanes[3]).collect()
+        let values = recurrence.at(point);
+        for level in SimdLevel::available() {
+            let other = recurrence.at_level(point, level);
+            let is_close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-13 * (1.0 + a.abs());
+            assert!(values.iter().zip(&other).all(is_close), "{level:?}");
+        }
+        values
     }
 
     #[test]

@@ -170,14 +170,15 @@ impl<const D: usize> Vectorized<f64> for Add<'_, D> {
     type Output = ();
     #[inline(always)]
     fn run<V: simd::Lanes<Elem = f64>>(self) {
-        self.recurrence.evaluate(self.points, self.harmonics);
+        self.recurrence.evaluate::<V, D>(self.points, self.harmonics);
         let columns = self.moments.chunks_exact_mut(self.harmonics.len());
         for (moments, charges) in columns.zip(self.charges) {
             // Vectors by name: left to itself, the compiler takes one lane of several harmonics for a vector, and gathers them.
             for first in (0..LANES).step_by(V::LANES) {
                 let charges = V::from_slice(&charges[first..]);
-                for (moment, harmonic) in moments.iter_mut().zip(&*self.harmonics) {
-                    let (moment, harmonic) = (&mut moment[first..], &harmonic[first..]);
+                let harmonics = &self.harmonics[..moments.len()];
+                for at in 0..moments.len() {
+                    let (moment, harmonic) = (&mut moments[at][first..], &harmonics[at][first..]);
                     let sum = V::from_slice(harmonic).mul_add(charges, V::from_slice(moment));
                     sum.write_partial(moment, V::LANES);
                 }

@@ -1,6 +1,6 @@
 //! Points on the unit sphere (in the plane, on the unit circle), and the strengths there that have given moments.
 
-use super::harmonics::{self, LANES, Recurrence};
+use super::harmonics::{self, Recurrence};
 use farfield::simd::{self, SimdLevel, Vectorized};
 
 /// Points around a box that stand for the sources in it: positions on the unit sphere, and the map from moments to strengths.
@@ -70,13 +70,7 @@ impl<const D: usize> Sphere<D> {
 
     /// The harmonics at each point, row by row.
     fn harmonics(recurrence: &Recurrence, points: &[[f64; D]]) -> Vec<f64> {
-        let mut values = vec![[0.0; LANES]; harmonics::count::<D>(recurrence.order())];
-        let mut rows = Vec::with_capacity(points.len() * values.len());
-        for point in points {
-            recurrence.evaluate(&point.map(|c| [c; LANES]), &mut values);
-            rows.extend(values.iter().map(|value| value[0]));
-        }
-        rows
+        points.iter().flat_map(|point| recurrence.at(*point)).collect()
     }
 
     /// How many points there are.
