@@ -36,8 +36,6 @@ pub struct Dealt<P: Problem<D>, T: Precision, const D: usize> {
 const REPARTITIONS: usize = 2;
 /// Work above the mean that is worth another cut.
 const UNEVEN: f64 = 0.05;
-/// Cuts go on where one left less than this of the work above the mean: the engines' boxes change with the points, and so does their work.
-const LEFT: f64 = 0.5;
 
 impl<P: Problem<D>, T: Precision, const D: usize> Dealt<P, T, D> {
     /// Cuts the curve, plans each rank's sum, and cuts again by the work that was found while it differs. Called by all ranks
@@ -52,15 +50,12 @@ impl<P: Problem<D>, T: Precision, const D: usize> Dealt<P, T, D> {
         points: &Points<'_, T, D>,
     ) -> Result<Self, Error> {
         let mut dealt = Self::by_weights(ranks, traffic, (sum, far), points, &Weights::equal())?;
-        let mut worth_it = f64::INFINITY;
         for cuts in 0.. {
             let works = dealt.local.works(ranks, sum, &dealt.own);
             (dealt.mean_work, dealt.unevenness) = (works.mean(), works.unevenness());
-            let is_even = !works.exceed((1.0 + UNEVEN) * works.mean());
-            if sum.in_place || cuts == REPARTITIONS || is_even || dealt.unevenness > worth_it {
+            if sum.in_place || cuts == REPARTITIONS || !works.exceed((1.0 + UNEVEN) * works.mean()) {
                 break;
             }
-            worth_it = 1.0 + LEFT * (dealt.unevenness - 1.0);
             let seconds = dealt.seconds;
             drop(dealt);
             dealt = Self::by_weights(ranks, traffic, (sum, far), points, &works.weights())?;
