@@ -48,7 +48,7 @@ pub struct ModelArgs {
     #[arg(long, default_value_t = 1e-6)]
     pub tolerance: f64,
     /// Seconds that one rank takes for a million points of its own
-    #[arg(long, default_value_t = 2.4)]
+    #[arg(long, default_value_t = 2.1)]
     pub seconds_per_million: f64,
     /// Seconds until a message has arrived, however short
     #[arg(long, default_value_t = 2e-6)]
