@@ -235,6 +235,29 @@ mod tests {
     use crate::partition::cut;
 
     #[test]
+    fn rows_of_every_width_come_back_to_their_place() {
+        for (blocks, columns) in [(1, 1), (1, 3), (1, 4), (1, 5), (2, 1), (3, 3), (2, 4)] {
+            Threads::run(3, |ranks| {
+                let own = 40 + 9 * ranks.rank();
+                let keys: Vec<u64> = (0..own).map(|k| (k * 2654435761 % 1000) as u64).collect();
+                let sorted = Sorted::new(keys, |_| 1);
+                let [cuts] = cut(ranks, [&sorted], 0.0);
+                let route = Route::new(ranks, sorted, cuts);
+                let mut traffic = Traffic::default();
+                let number = |k: usize| (1000 * ranks.rank() + k) as f64;
+                let values: Vec<f64> = (0..blocks * own * columns).map(number).collect();
+                let there = route.forward(ranks, &mut traffic, &values, (blocks, columns));
+                assert_eq!(there.len(), blocks * route.arriving() * columns);
+                let back = route.back(ranks, &mut traffic, there, (blocks, columns));
+                assert_eq!(back, values, "{blocks} blocks of {columns} columns");
+                let singles: Vec<f32> = values.iter().map(|value| *value as f32).collect();
+                let there = route.forward(ranks, &mut traffic, &singles, (blocks, columns));
+                assert_eq!(route.back(ranks, &mut traffic, there, (blocks, columns)), singles);
+            });
+        }
+    }
+
+    #[test]
     fn what_goes_forward_comes_back_to_its_place() {
         for size in [1, 2, 3, 6] {
             Threads::run(size, |ranks| {
