@@ -42,7 +42,10 @@ impl Poisson {
         let share = if corrected { 0.5 * tolerance } else { tolerance };
         // At its peak a flow has all of the grid's fields and this sum: what is done with goes at once.
         let (points, strengths) = (points(&sources), strengths(&sources, quantity));
-        let sizes = sizes(&sources);
+        let sizes = match quantity {
+            Quantity::Velocity => sizes(&sources),
+            Quantity::Potential => Sizes::None,
+        };
         let sources = corrected.then_some(sources);
         let mut plan = self.plan_sum(grid, (points, sizes, components), share, quantity)?;
         plan.spare_memory();
