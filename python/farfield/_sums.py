@@ -15,7 +15,7 @@ tolerance : float, optional
 method : str
     ``"auto"``, ``"direct"``, ``"treecode"``, ``"treecode_on_neighbours"`` or ``"fmm"``.
 device : str
-    ``"cpu"``, ``"cuda"``, ``"cuda:1"``, ``"hybrid"``, or ``"auto"``: a GPU where there is one and it is expected to be faster.
+    ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or ``"auto"``: a GPU where there is one and it is expected to be faster.
 threads : int, optional
     How many threads sum; as many as there are cores if not said. Results do not depend on it.
 order, theta, leaf_capacity : optional

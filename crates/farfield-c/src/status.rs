@@ -60,7 +60,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let status = match &error {
             Error::Memory { .. } | Error::DeviceMemory { .. } => FARFIELD_MEMORY,
-            Error::NearField { .. } | Error::Threads { .. } | Error::Simd(_) => FARFIELD_DEVICE,
+            Error::Threads { .. } | Error::Simd(_) => FARFIELD_DEVICE,
             error if error.is_of_the_device() => FARFIELD_DEVICE,
             _ => FARFIELD_ARGUMENT,
         };

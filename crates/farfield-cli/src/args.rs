@@ -10,7 +10,7 @@ mod view;
 
 pub use after::{CompletionsArgs, ManArgs, PlotArgs, SampleArgs, SweepArgs};
 pub use evaluate::{EvaluateArgs, KernelName};
-pub use measure::{BenchArgs, InfoArgs, ReproduceArgs, SelftestArgs, TestedDevice, TestedPart};
+pub use measure::{BenchArgs, InfoArgs, ReproduceArgs, SelftestArgs, TestedPart};
 pub use poisson::{AxesOrder, KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
 pub use run::{ResumeArgs, RunArgs, ValidateArgs, WatchArgs};
 pub use value::PrecisionName;

@@ -80,15 +80,20 @@ pub fn run(args: &BenchArgs) -> Result<String, Failure> {
     if args.case.is_some() {
         return leapfrog::run(args, Profile::load(args.profile.as_deref())?.costs);
     }
+    if args.calibrate {
+        if args.device != Device::Cpu {
+            return Err(Failure::Usage(format!(
+                "--calibrate measures the cores, not --device {}",
+                args.device
+            )));
+        }
+        return calibrate::run(args);
+    }
     device::check(args.device)?;
     match args.device {
-        Device::Cpu if args.calibrate => return calibrate::cpu(args),
-        Device::Cuda(_) if args.calibrate => return calibrate::device(args),
         Device::Cpu => {}
         Device::Cuda(number) => return cuda::run(number, args.quick, args.json),
-        Device::Auto | Device::Hybrid(_) => {
-            return Err(Failure::Usage("--device: bench measures cpu or cuda".to_owned()));
-        }
+        Device::Auto => return Err(Failure::Usage("--device: bench measures cpu or cuda".to_owned())),
     }
     let simd = SimdLevel::best();
     let profile = Profile::load(args.profile.as_deref())?;

@@ -2,16 +2,18 @@
 
 use crate::failure::Failure;
 use farfield::{Device, Error};
+use farfield_grid::poisson::PoissonDevice;
 
 /// Says before any work whether the device asked for can be used.
-pub fn check(device: Device) -> Result<(), Failure> {
-    device.check().map_err(|error| failure(device, &error))
+pub fn check(device: impl Into<PoissonDevice>) -> Result<(), Failure> {
+    let device = device.into();
+    device.of_sums().check().map_err(|error| failure(device, &error))
 }
 
 /// What is wrong with a graphics processor, with the device that was asked for.
-pub fn failure(device: Device, error: &Error) -> Failure {
-    match device {
-        Device::Cpu | Device::Auto => Failure::data(error),
+pub fn failure(device: impl Into<PoissonDevice>, error: &Error) -> Failure {
+    match device.into() {
+        PoissonDevice::One(Device::Cpu | Device::Auto) => Failure::data(error),
         device => Failure::Data(format!("--device {device}: {error}")),
     }
 }

@@ -23,7 +23,7 @@ fn damaged_command_lines() {
         "sample out --slice z=0 --quantity vorticity,q --resolution 64 --low -1,-1,-1 --high 1,1,1",
         "sweep case.toml --set time.step=0.1,0.05 --plot energy --most 20",
         "reproduce hu-table-a1 --quick --max-n 1000 --seconds 0.5",
-        "bench --calibrate --device cuda --quick",
+        "bench --calibrate --profile out.toml --quick",
     ];
     let make = |dice: &mut Dice| {
         let mut words: Vec<String> = dice.pick(&lines).split(' ').map(str::to_owned).collect();

@@ -62,7 +62,7 @@ fn read(file: &Path) -> Result<MachineProfile, Failure> {
     check(&profile).map_err(|(section, key)| {
         let line = line_of(&text, section, key);
         Failure::Data(format!(
-            "{name}: line {line}: [{section}] {key}: every cost and rate must be a positive number"
+            "{name}: line {line}: [{section}] {key}: every cost must be a positive number"
         ))
     })?;
     Ok(profile)
@@ -86,14 +86,6 @@ fn check(profile: &MachineProfile) -> Result<(), (&'static str, &'static str)> {
         positive(in_plane, "point_coefficient", &[plane.point_coefficient])?;
         let m2l = |p: f64| plane.m2l[0] + p * (plane.m2l[1] + p * plane.m2l[2]);
         positive(in_plane, "m2l", &[m2l(1.0), m2l(17.0), m2l(60.0)])?;
-    }
-    if let Some(device) = &profile.device {
-        positive("device", "speedup", &[device.speedup])?;
-        positive("device", "bus", &[device.bus])?;
-        for (section, rates) in [("device.f32", &device.f32), ("device.f64", &device.f64)] {
-            positive(section, "scalar", &rates.scalar)?;
-            positive(section, "vector", &rates.vector)?;
-        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `farfield selftest`: a device against the truth, as a table.
 
-use crate::args::{PrecisionName, SelftestArgs, TestedDevice, TestedPart};
+use crate::args::{PrecisionName, SelftestArgs, TestedPart};
 use crate::failure::Failure;
 use crate::{device, layout, print};
 use farfield::Device;
@@ -31,11 +31,13 @@ struct Check {
 
 /// Runs the command; a check that fails is exit code 1, after the table.
 pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
-    let asked = match args.device {
-        TestedDevice::Cuda => Device::Cuda(0),
-        TestedDevice::Hybrid => Device::Hybrid(0),
+    let Device::Cuda(number) = args.device else {
+        return Err(Failure::Usage(format!(
+            "--device {}: the selftest is for a GPU, cuda or cuda:N; the CPU has `cargo test`",
+            args.device
+        )));
     };
-    let device = farfield::open(0).map_err(|error| device::failure(asked, &error))?;
+    let device = farfield::open(number).map_err(|error| device::failure(args.device, &error))?;
     let extent = if args.quick { Extent::Quick } else { Extent::Full };
     let mut checks = Vec::new();
     let width = layout::width_of_progress();
@@ -49,32 +51,18 @@ pub fn run(args: &SelftestArgs) -> Result<String, Failure> {
         args.precision != Some(PrecisionName::F64),
         args.precision != Some(PrecisionName::F32),
     );
-    if args.device == TestedDevice::Hybrid {
-        if args.part.is_some() {
-            return Err(Failure::Usage(
-                "--part: the sums of --device hybrid have no parts".to_owned(),
-            ));
+    if wants(TestedPart::Poisson) {
+        selftest::run_poisson(&device, extent, &mut report)?;
+    }
+    if wants(TestedPart::Simulations) {
+        selftest::run_simulations(&device, &mut report)?;
+    }
+    for (sums, part) in Sums::ALL.into_iter().zip(TestedPart::SUMS) {
+        if wants(part) && single {
+            selftest::run_in::<f32>(&device, sums, extent, &mut report)?;
         }
-        if single {
-            selftest::run_beside::<f32>(&device, extent, &mut report)?;
-        }
-        if double {
-            selftest::run_beside::<f64>(&device, extent, &mut report)?;
-        }
-    } else {
-        if wants(TestedPart::Poisson) {
-            selftest::run_poisson(&device, extent, &mut report)?;
-        }
-        if wants(TestedPart::Simulations) {
-            selftest::run_simulations(&device, &mut report)?;
-        }
-        for (sums, part) in Sums::ALL.into_iter().zip(TestedPart::SUMS) {
-            if wants(part) && single {
-                selftest::run_in::<f32>(&device, sums, extent, &mut report)?;
-            }
-            if wants(part) && double {
-                selftest::run_in::<f64>(&device, sums, extent, &mut report)?;
-            }
+        if wants(part) && double {
+            selftest::run_in::<f64>(&device, sums, extent, &mut report)?;
         }
     }
     let failed = checks.iter().filter(|check| !check.passed).count();

@@ -371,7 +371,7 @@ fn help_names_every_option() {
     for name in [
         "biot-savart",
         "treecode-on-neighbours",
-        "hybrid",
+        "cuda:N",
         "plummer",
         "velocity-gradient",
         "hu-polynomial",

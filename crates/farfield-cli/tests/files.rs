@@ -469,19 +469,6 @@ fn a_profile_is_used_or_its_fault_is_named() {
         1,
         &["plane.toml", "line 14", "[f64.plane] pair_harmonic"],
     );
-    let of_device = files.text(
-        "device.toml",
-        &format!(
-            "[f32]\n{costs}\n[f64]\n{costs}\n[device]\nname = \"a GPU\"\nspeedup = 8.0\nbus = 0.0\n\
-             [device.f32]\nscalar = [2e12, 1e12, 5e11]\nvector = [1e12, 5e11]\n\
-             [device.f64]\nscalar = [1e12, 8e11, 3e11]\nvector = [5e11, 2e11]\n"
-        ),
-    );
-    fail(
-        &format!("{line} --profile {of_device}"),
-        1,
-        &["device.toml", "line 16", "[device] bus"],
-    );
     let absent = files.path("absent.toml");
     fail(&format!("info --profile {absent}"), 1, &["absent.toml"]);
     let output = program::command(["info", "--json"])

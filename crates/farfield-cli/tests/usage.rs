@@ -133,28 +133,6 @@ fn has_cuda() -> bool {
         .is_some_and(|devices| devices.iter().any(|device| device == "cuda"))
 }
 
-/// Pairs on the GPU, the far field on the cores, at the same time.
-fn sum_on_both() {
-    let sum = "evaluate --n 50000 --tolerance 1e-6 --verify 200 --device hybrid";
-    for options in [
-        "",
-        "--method direct",
-        "--method treecode",
-        "--kernel gravity --precision f32 --tolerance 1e-4",
-    ] {
-        let report = json(&format!("{sum} {options} --json"));
-        assert_eq!(report["device"], "hybrid");
-        let (error, tolerance) = (&report["error"]["potential"], &report["tolerance"]);
-        assert!(error.as_f64().unwrap() <= tolerance.as_f64().unwrap(), "{report}");
-        let timeline = report["timeline"].as_array().expect("a timeline");
-        let did = |who: &str, phase: &str| timeline.iter().any(|busy| busy["who"] == who && busy["phase"] == phase);
-        assert!(did("gpu", "p2p") && did("cpu", "add"), "{report}");
-        let in_order = |busy: &serde_json::Value| busy["start_s"].as_f64() <= busy["end_s"].as_f64();
-        assert!(timeline.iter().all(in_order), "{report}");
-    }
-    assert!(succeed(sum).contains("side by side"));
-}
-
 fn sum_on_the_gpu() {
     let sum = "evaluate --n 20000 --tolerance 1e-6 --verify 200 --device cuda";
     for options in [
@@ -176,14 +154,11 @@ fn sum_on_the_gpu() {
         );
     }
     assert!(succeed(sum).contains("cuda, "));
-    sum_on_both();
     let report = json(&format!("{sum} --method treecode --json"));
     assert_eq!(
         (&report["device"], &report["method"]),
         (&"cuda".into(), &"treecode".into())
     );
-    let on_neighbours = format!("{sum} --method treecode-on-neighbours");
-    fail(&on_neighbours, 1, &["--device cuda", "treecode-on-neighbours"]);
 }
 
 #[test]
@@ -217,6 +192,18 @@ fn what_the_machine_cannot_do_is_a_clear_error() {
     fail("bench --device auto", 2, &["--device", "cpu or cuda"]);
     fail("evaluate --n 100 --device gpu", 2, &["--device", "gpu", "cuda:N"]);
     fail("evaluate --n 100 --device cuda:x", 2, &["--device", "`x`"]);
+    for sum in ["evaluate --n 100", "evaluate --kernel harmonic2d --n 100", "bench"] {
+        let devices = ["hybrid", "cpu, cuda, cuda:N, auto"];
+        fail(&format!("{sum} --device hybrid"), 2, &devices);
+    }
+    fail(
+        "run leapfrog --steps 1 --device hybrid",
+        1,
+        &["`hybrid`", "[flow]", "cpu, cuda, cuda:N"],
+    );
+    fail("selftest --device cpu", 2, &["--device cpu", "cuda:N"]);
+    fail("bench --calibrate --device cuda:99", 2, &["--calibrate", "--device"]);
+    fail("poisson two-rings --device gpu", 2, &["cuda:N, hybrid, hybrid:N, auto"]);
     if has_cuda() {
         sum_on_the_gpu();
     } else {
@@ -231,9 +218,7 @@ fn what_the_machine_cannot_do_is_a_clear_error() {
             fail(command, 1, &["--device cuda", "NVIDIA driver", "--device cpu"]);
         }
         for command in [
-            "evaluate --n 100 --device hybrid",
-            "evaluate --kernel harmonic2d --n 100 --device hybrid",
-            "run leapfrog --steps 1 --device hybrid",
+            "run sphere --steps 1 --device hybrid",
             "poisson two-rings --device hybrid",
         ] {
             fail(command, 1, &["--device hybrid", "NVIDIA driver", "--device cpu"]);

@@ -419,7 +419,6 @@ pub fn calibrate(level: SimdLevel) -> Result<MachineProfile, Error> {
     Ok(alone.install(|| MachineProfile {
         f32: costs::<f32>(level, 1e-4),
         f64: costs::<f64>(level, 1e-6),
-        device: None,
     }))
 }
 

@@ -204,12 +204,6 @@ pub enum Error {
     /// The machine cannot run the instruction set asked for by name.
     #[error(transparent)]
     Simd(#[from] crate::simd::LevelError),
-    /// Whoever was to sum the pairs of a plan did not.
-    #[error("the near field was not summed: {reason}")]
-    NearField {
-        /// What it said.
-        reason: String,
-    },
     /// The thread pool could not be made.
     #[error("could not start {threads} threads: {reason}")]
     Threads {

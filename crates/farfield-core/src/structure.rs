@@ -59,7 +59,6 @@ fn all_lists(tree: &Octree) -> Lists {
         m2p_sources: 0,
         p2l_targets: 0,
         m2l_pairs: 0,
-        m2l_blocks: 1,
     };
     Lists::build(tree, &thresholds)
 }

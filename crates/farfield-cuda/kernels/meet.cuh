@@ -4,15 +4,11 @@
 // few threads idle whatever the number of targets; the slices' sums are added in order.
 //
 // Constants: FARFIELD_THREADS of the block, FARFIELD_TARGETS of a thread, FARFIELD_TILE sources in shared memory,
-// FARFIELD_BLOCKS that a multiprocessor is to have room for (0: as the compiler likes), FARFIELD_PLANE (1: points of the plane),
+// FARFIELD_BLOCKS that a multiprocessor is to have room for (0: as the compiler likes),
 // FARFIELD_VECTORS of strengths that are summed at once, scalars only where there are several: distances are theirs in common.
 #pragma once
 #include "copy.cuh"
-#if FARFIELD_PLANE
-#include "plane_pair.cuh"
-#else
 #include "pair.cuh"
-#endif
 #include "tree.cuh"
 
 #ifndef FARFIELD_VECTORS
@@ -169,9 +165,7 @@ struct Targets {
     }
 
     // Meets all sources of the ranges, which the block's first warp has just written. `own` is the place of the block's first target
-    // among its own sources; pairs of a point with itself are skipped. Of LONG lists every tile is summed by itself: the
-    // error grows with the number of tiles.
-    template <bool LONG>
+    // among its own sources; pairs of a point with itself are skipped.
     __device__ __forceinline__ void meet(Memory &memory, const Ranges &ranges, const Source *__restrict__ sources,
                                          const Charges *__restrict__ charges, uint own, real global_size2) {
         __syncthreads();
@@ -185,15 +179,6 @@ struct Targets {
             chunk += chunk % 8 == 0;
             uint begin = slice * chunk;
             if (works && begin < length) {
-                real before[LONG ? TARGETS : 1][ROWS];
-                if (LONG)
-#pragma unroll
-                    for (int t = 0; t < TARGETS; ++t)
-#pragma unroll
-                        for (int k = 0; k < ROWS; ++k) {
-                            before[t][k] = sums[t][k];
-                            sums[t][k] = 0;
-                        }
                 uint steps = min(chunk, length - begin);
                 const Source *at = memory.tile + begin;
 #pragma unroll 4
@@ -223,11 +208,6 @@ struct Targets {
 #endif
                     }
                 }
-                if (LONG)
-#pragma unroll
-                    for (int t = 0; t < TARGETS; ++t)
-#pragma unroll
-                        for (int k = 0; k < ROWS; ++k) sums[t][k] += before[t][k];
             }
             __syncthreads();
         }

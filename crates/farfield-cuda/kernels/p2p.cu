@@ -121,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
     {
 #endif
         if (threadIdx.x == 0 && blockIdx.z == 0) atomicAdd(pairs, (ulong64)ranges.starts[ranges.count] * count);
-        met.meet<false>(memory, ranges, sources, charges, first - mine.start, global_size2);
+        met.meet(memory, ranges, sources, charges, first - mine.start, global_size2);
     }
     met.share(memory);
     // A thread adds the slices of one sum of one target.

@@ -56,7 +56,7 @@ pub fn cpu_seconds<T: Precision>(profile: &MachineProfile, threads: usize, sum: 
         orders: &orders.by_level,
         highest: orders.highest,
     };
-    let fmm = rates.fmm(&fmm.work(fmm.best_leaf_mean(&rates, None).clamp(4.0, 4000.0)));
+    let fmm = rates.fmm(&fmm.work(fmm.best_leaf_mean(&rates).clamp(4.0, 4000.0)));
     1e-9 * by_method(checked.method, direct, fmm) / threads.max(1) as f64
 }
 

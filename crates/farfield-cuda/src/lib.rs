@@ -24,11 +24,9 @@
 //! - [`expansion`]: translations as matrix products on tensor cores;
 //! - [`bricks`]: sums at the points of regular grids that share a plan;
 //! - [`direct`], [`fmm`], [`treecode`]: the methods; each `evaluate.rs` is the algorithm on one screen;
-//! - [`hybrid`]: pairs on the device while the CPU sums the far field;
 //! - [`plane`]: all of this for sums in the plane;
 //! - [`tuning`]: tolerance to orders and leaf size; [`auto`]: device or CPU;
 //! - [`resident`]: states that stay on the device between sums;
-//! - [`structure`]: the tree alone, timed or copied to the host;
 //! - [`plan`]: the front door.
 //!
 //! The sources of the device code are in `kernels/`.
@@ -41,11 +39,11 @@ pub mod device;
 pub mod direct;
 pub mod expansion;
 pub mod fmm;
-pub mod hybrid;
 pub mod kernel;
 pub mod plan;
 pub mod plane;
 pub mod resident;
+#[doc(hidden)]
 pub mod structure;
 pub mod tree;
 pub mod treecode;

@@ -86,7 +86,7 @@ pub fn choose(demand: &Demand, rates: &Rates) -> Choice {
     for _ in 0..3 {
         let orders = demand.orders(mean.max(demand.cores.least_mean(demand.points)));
         if demand.leaf_capacity.is_none() {
-            mean = demand.fmm(&orders).best_leaf_mean(rates, None).clamp(16.0, 600.0);
+            mean = demand.fmm(&orders).best_leaf_mean(rates).clamp(16.0, 600.0);
         }
     }
     let orders = demand.orders(mean.max(demand.cores.least_mean(demand.points)));

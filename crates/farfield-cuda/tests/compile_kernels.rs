@@ -11,7 +11,6 @@ use farfield_cuda::device::Precision;
 use farfield_cuda::direct::{self, Blocking};
 use farfield_cuda::expansion::translate_program;
 use farfield_cuda::fmm::{P2pBlocking, l2p_vectors, p2p_program, points_program};
-use farfield_cuda::hybrid;
 use farfield_cuda::kernel::{PairKind, SizeKind};
 use farfield_cuda::resident;
 use farfield_cuda::tree;
@@ -61,7 +60,6 @@ fn fmm_programs<T: Precision>(orders: &[usize]) -> Vec<Program> {
     for vectors in [2, 3, 8] {
         programs.extend(kinds.iter().step_by(5).map(|kind| p2p_of_vectors::<T>(kind, vectors)));
     }
-    programs.extend(kinds.iter().step_by(5).map(hybrid::program::<T>));
     for order in orders {
         programs.push(translate_program::<T>(*order));
         let far = kinds.iter().filter(|kind| kind.sizes == SizeKind::None);
@@ -135,8 +133,6 @@ fn every_kernel_compiles_at_every_order_for_every_gpu() {
         compile_all(direct_programs::<f64>(), architecture);
         compile_all(fmm_programs::<f32>(&orders), architecture);
         compile_all(fmm_programs::<f64>(&orders), architecture);
-        compile_all(PairKind::all().iter().map(hybrid::program::<f32>), architecture);
-        compile_all(PairKind::all().iter().map(hybrid::program::<f64>), architecture);
         for (treecode, leaf) in [
             (false, SMALL_LEAF),
             (false, LARGE_LEAF),

@@ -6,7 +6,6 @@ use compiler::compile_all;
 use farfield_cuda::check;
 use farfield_cuda::compile::Program;
 use farfield_cuda::device::Precision;
-use farfield_cuda::hybrid;
 use farfield_cuda::plane::kind::PairKind;
 use farfield_cuda::plane::{connect_program, direct_program, expansion_program, leaf_program, pyramid_program};
 
@@ -22,7 +21,6 @@ fn programs<T: Precision>(orders: &[usize]) -> Vec<Program> {
     let mut programs = vec![pyramid_program::<T>(), connect_program::<T>()];
     programs.extend(kinds.iter().map(direct_program::<T>));
     programs.extend(some(3).map(check::plane_program::<T>));
-    programs.extend(some(4).map(hybrid::plane::program::<T>));
     for order in orders {
         let far = kinds.iter().filter(|kind| **kind == kind.far());
         programs.extend(far.map(|kind| expansion_program::<T>(kind, *order)));

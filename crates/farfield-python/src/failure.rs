@@ -144,7 +144,7 @@ impl Names {
                 let text = self.message(error).replace("--device cpu", "device=\"cpu\"");
                 match error {
                     Error::Memory { .. } | Error::DeviceMemory { .. } => PyMemoryError::new_err(text),
-                    Error::NearField { .. } | Error::Threads { .. } | Error::Simd(_) => PyRuntimeError::new_err(text),
+                    Error::Threads { .. } | Error::Simd(_) => PyRuntimeError::new_err(text),
                     error if error.is_of_the_device() => PyRuntimeError::new_err(text),
                     _ => PyValueError::new_err(text),
                 }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::numbers::{AnyNumbers, Scalar, Values};
 use crate::pools::{check_device, with_threads};
 use crate::wait;
-use farfield_grid::poisson::{Accuracy, Poisson, Precision};
+use farfield_grid::poisson::{Accuracy, Poisson, PoissonDevice, Precision};
 use farfield_grid::{Adaptation, BLOCK_SIDE, Domain, Grid};
 use pyo3::prelude::*;
 
@@ -67,7 +67,7 @@ impl Problem {
         }
         let components = if self.velocity { 3 } else { self.components };
         grid.add_channel("result", components)?;
-        let device = self
+        let device: PoissonDevice = self
             .device
             .parse()
             .map_err(|text| Failure::Argument(format!("device: {text}")))?;

@@ -5,8 +5,10 @@
 
 use crate::failure::Failure;
 use farfield::Device;
+use farfield_grid::poisson::PoissonDevice;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The process that loaded the module.
@@ -23,14 +25,17 @@ pub fn is_forked() -> bool {
 }
 
 /// Refuses a graphics processor after a fork: CUDA does not survive one.
-pub fn check_device(device: Device) -> Result<Device, Failure> {
-    match device {
-        Device::Auto if is_forked() => Ok(Device::Cpu),
-        Device::Cuda(_) | Device::Hybrid(_) if is_forked() => Err(Failure::Machine(format!(
+pub fn check_device<D>(device: D) -> Result<D, Failure>
+where
+    D: Copy + Display + From<Device> + Into<PoissonDevice>,
+{
+    match device.into() {
+        PoissonDevice::One(Device::Auto) if is_forked() => Ok(Device::Cpu.into()),
+        gpu if gpu.gpu().is_some() && is_forked() => Err(Failure::Machine(format!(
             "device=\"{device}\": this process was forked from one that had loaded farfield, and CUDA does not survive a \
              fork. Use multiprocessing's start method \"spawn\", import farfield in the child alone, or device=\"cpu\""
         ))),
-        device => Ok(device),
+        _ => Ok(device),
     }
 }
 

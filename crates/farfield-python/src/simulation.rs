@@ -6,6 +6,7 @@ use crate::pools::{check_device, with_threads};
 use crate::wait;
 use farfield::Device;
 use farfield::tuning::MachineProfile;
+use farfield_grid::poisson::PoissonDevice;
 use farfield_sim::case::{self, BuiltIn, Case, Override};
 use farfield_sim::model::{Model, Show, State};
 use farfield_sim::run::{Control, Observer, Outcome, Progress, Run, case_text, model_of};
@@ -74,7 +75,7 @@ impl Asked {
         ))
     }
 
-    fn device(&self) -> Result<Device, Failure> {
+    fn device(&self) -> Result<PoissonDevice, Failure> {
         let device = self
             .device
             .parse()
@@ -174,7 +175,6 @@ fn go(
     news: Arc<Mutex<News>>,
 ) -> Result<Outcome, Failure> {
     let device = asked.device()?;
-    device.check()?;
     let mut run = if resume {
         let overrides = asked.overrides()?;
         let change = |case: Case| -> Result<Case, farfield_sim::Error> {
@@ -186,7 +186,10 @@ fn go(
         };
         Run::resume(folder, change)?.0
     } else {
-        Run::new(asked.case()?, folder, MachineProfile::default())?
+        let case = asked.case()?;
+        case.check_device(device)?;
+        device.of_sums().check()?;
+        Run::new(case, folder, MachineProfile::default())?
     };
     run.compute_on(device)?;
     Ok(run.go(control, &mut Reporter(news))?)
@@ -212,10 +215,11 @@ impl Inner {
                 .map_err(|why| Failure::Argument(format!("state: {why}")))?;
         }
         let device = match asked.device()? {
-            Device::Auto => Device::Cpu,
+            PoissonDevice::One(Device::Auto) => Device::Cpu.into(),
             device => device,
         };
-        device.check()?;
+        case.check_device(device)?;
+        device.of_sums().check()?;
         model.summation().device = device;
         Ok(Self {
             case,

@@ -108,6 +108,12 @@ pub enum Error {
     /// A kind of case that several ranks cannot share.
     #[error("only cases with [vortex] or [gravity] can be shared by several ranks: start this one with farfield run")]
     OneProcess,
+    /// A case without a Poisson problem that a graphics processor and the cores can share.
+    #[error(
+        "the device `hybrid` shares the Poisson problem of cases with [flow] between a GPU and the cores; this case sums over \
+         particles: choose cpu, cuda, cuda:N or auto"
+    )]
+    Hybrid,
     /// The thread that writes files ended early.
     #[error("the thread that writes files and pictures stopped unexpectedly")]
     Writer,

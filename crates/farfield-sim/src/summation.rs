@@ -10,6 +10,7 @@ use farfield::plane;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
 use farfield::{Device, Method, Options};
+use farfield_grid::poisson::PoissonDevice;
 use std::sync::Arc;
 
 /// How sums are done in a run. Equal settings and equal points give equal bits, on any number of threads; so the
@@ -23,8 +24,8 @@ pub struct Summation {
     pub simd: SimdLevel,
     /// What the cost model believes about the machine.
     pub profile: MachineProfile,
-    /// Where sums are done whose points lie on the host; others are done where their points lie.
-    pub device: Device,
+    /// Where sums are done whose points lie on the host, and Poisson problems; other sums are done where their points lie.
+    pub device: PoissonDevice,
     /// Bytes of memory a sum may take: what the system had free at the start.
     memory: u64,
     /// What was done so far, by kind of sum.
@@ -99,7 +100,7 @@ impl Summation {
             settings,
             simd: SimdLevel::best(),
             profile,
-            device: Device::Cpu,
+            device: Device::Cpu.into(),
             // Asked once: for few points, asking takes longer than the sum.
             memory: farfield::machine::available_memory().unwrap_or(u64::MAX),
             records: Vec::new(),
@@ -180,7 +181,7 @@ impl Summation {
         Options {
             tolerance: Some(tolerance.unwrap_or(self.settings.tolerance)),
             method: self.settings.method.into(),
-            device: self.device,
+            device: self.device.of_sums(),
             order: self.settings.order,
             theta: self.settings.theta,
             leaf_capacity: self.settings.leaf_capacity,

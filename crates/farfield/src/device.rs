@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where to sum. As a text: `cpu`, `cuda`, `cuda:1`, `hybrid`, `hybrid:1`, `auto`.
+/// Where to sum. As a text: `cpu`, `cuda`, `cuda:1`, `auto`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Device {
     /// The processor's cores.
@@ -15,20 +15,17 @@ pub enum Device {
     Cpu,
     /// The NVIDIA graphics processor of this number, from 0.
     Cuda(usize),
-    /// Both at once: pairs of points on the graphics processor of this number, the far field on the cores.
-    Hybrid(usize),
     /// The graphics processor 0 where there is one and the sum is expected to be done sooner there, transfers included;
     /// else the cores. Nothing is timed to decide.
     Auto,
 }
 
 impl Device {
-    /// The kind without the number: `cpu`, `cuda`, `hybrid` or `auto`.
+    /// The kind without the number: `cpu`, `cuda` or `auto`.
     pub fn name(self) -> &'static str {
         match self {
             Device::Cpu => "cpu",
             Device::Cuda(_) => "cuda",
-            Device::Hybrid(_) => "hybrid",
             Device::Auto => "auto",
         }
     }
@@ -36,7 +33,7 @@ impl Device {
     /// The graphics processor asked for, if one is.
     pub fn gpu(self) -> Option<usize> {
         match self {
-            Device::Cuda(number) | Device::Hybrid(number) => Some(number),
+            Device::Cuda(number) => Some(number),
             Device::Cpu | Device::Auto => None,
         }
     }
@@ -84,11 +81,10 @@ impl FromStr for Device {
         };
         match kind {
             "cuda" => Ok(Device::Cuda(gpu()?)),
-            "hybrid" => Ok(Device::Hybrid(gpu()?)),
             "cpu" if number.is_none() => Ok(Device::Cpu),
             "auto" if number.is_none() => Ok(Device::Auto),
             _ => Err(format!(
-                "`{text}` is no device; there are: cpu, cuda, cuda:N, hybrid, hybrid:N, auto"
+                "`{text}` is not a device; the devices are: cpu, cuda, cuda:N, auto"
             )),
         }
     }
@@ -117,17 +113,12 @@ mod tests {
 
     #[test]
     fn devices_are_read_as_they_are_written() {
-        for device in [
-            Device::Cpu,
-            Device::Cuda(0),
-            Device::Cuda(3),
-            Device::Hybrid(0),
-            Device::Hybrid(2),
-            Device::Auto,
-        ] {
+        for device in [Device::Cpu, Device::Cuda(0), Device::Cuda(3), Device::Auto] {
             assert_eq!(device.to_string().parse(), Ok(device));
         }
-        for wrong in ["", "gpu", "cuda:", "cuda:x", "cuda:-1", "cpu:0", "auto:1", "cuda:0:1"] {
+        for wrong in [
+            "", "gpu", "hybrid", "cuda:", "cuda:x", "cuda:-1", "cpu:0", "auto:1", "cuda:0:1",
+        ] {
             assert!(wrong.parse::<Device>().is_err(), "{wrong}");
         }
         assert!("cuda:x".parse::<Device>().unwrap_err().contains("`x`"));

@@ -1,7 +1,7 @@
 //! What sums: the plans of the engines behind one interface.
 
 use crate::memory::not_between_arrays;
-use crate::report::{Processor, Shared};
+use crate::report::Processor;
 use crate::{Error, Field};
 use farfield_core::plan::Parameters;
 use farfield_core::report::Seconds;
@@ -36,10 +36,6 @@ pub trait Engine<T: Precision, O>: fmt::Debug + Send {
     fn notes(&self) -> &[String];
     /// What sums.
     fn processor(&self) -> Processor;
-    /// How CPU and GPU shared the last evaluation, if they did.
-    fn shared(&self) -> Option<Shared> {
-        None
-    }
 }
 
 /// A plan and the device it is on, which reports name.
@@ -115,24 +111,3 @@ engines!(
     // Expansions in the plane are few numbers.
     |_: &mut _| ()
 );
-
-impl<T: Precision> Engine<T, farfield_core::kernel::Output> for OnDevice<farfield_cuda::hybrid::Plan<T>> {
-    same_methods!(self => self.plan, T, farfield_core::kernel::Output);
-    fn processor(&self) -> Processor {
-        Processor::Hybrid(self.plan.simd(), self.device.properties().clone())
-    }
-    fn shared(&self) -> Option<Shared> {
-        Some(Shared {
-            timeline: self.plan.timeline().to_vec(),
-            gpu_pairs: self.plan.device_share(),
-            halves: self.plan.halves(),
-        })
-    }
-}
-
-impl<T: Precision> Engine<T, farfield_core::plane::Output> for OnDevice<farfield_cuda::hybrid::plane::Plan<T>> {
-    same_methods!(self => self.plan, T, farfield_core::plane::Output);
-    fn processor(&self) -> Processor {
-        Processor::Hybrid(self.plan.simd(), self.device.properties().clone())
-    }
-}

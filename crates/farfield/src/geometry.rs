@@ -8,7 +8,7 @@ use farfield_core::simd::Real;
 use farfield_core::{kernel, plane, verify};
 use farfield_cuda::device::{Precision, Properties};
 use farfield_cuda::resident::{DevicePoints, Resident};
-use farfield_cuda::{Device, auto, hybrid};
+use farfield_cuda::{Device, auto};
 use std::fmt;
 use std::sync::Arc;
 
@@ -70,13 +70,6 @@ pub trait Geometry: sealed::Sealed + fmt::Debug + Copy + Send + Sync + 'static {
         resident: &Resident<T>,
         sum: &Self::Sum<'_, T>,
         points: &DevicePoints<'_, T>,
-    ) -> Result<Box<dyn Engine<T, Self::Output>>, Error>;
-    /// A plan that both share.
-    #[doc(hidden)]
-    fn on_both<T: Precision>(
-        device: Arc<Device>,
-        sum: &Self::Sum<'_, T>,
-        options: &Options,
     ) -> Result<Box<dyn Engine<T, Self::Output>>, Error>;
     /// Whether a graphics processor is expected to be so much faster that opening it pays.
     #[doc(hidden)]
@@ -153,15 +146,6 @@ impl Geometry for Space {
 
     same_words!(farfield_cuda::Plan, plan);
 
-    fn on_both<T: Precision>(
-        device: Arc<Device>,
-        sum: &Self::Sum<'_, T>,
-        options: &Options,
-    ) -> Result<Box<dyn Engine<T, Self::Output>>, Error> {
-        let plan = hybrid::Plan::new(&device, sum, &options.machine_profile())?;
-        Ok(Box::new(OnDevice { plan, device }))
-    }
-
     fn gpu_pays<T: Precision>(gpu: &Properties, sum: &Self::Sum<'_, T>, options: &Options) -> bool {
         auto::pays(gpu, &options.machine_profile(), rayon::current_num_threads(), sum)
     }
@@ -210,15 +194,6 @@ impl Geometry for Plane {
     type Sum<'a, T: Precision> = plane::Sum<'a, T>;
 
     same_words!(farfield_cuda::plane::Plan, plan_in_plane);
-
-    fn on_both<T: Precision>(
-        device: Arc<Device>,
-        sum: &Self::Sum<'_, T>,
-        _: &Options,
-    ) -> Result<Box<dyn Engine<T, Self::Output>>, Error> {
-        let plan = hybrid::plane::Plan::new(&device, sum)?;
-        Ok(Box::new(OnDevice { plan, device }))
-    }
 
     fn gpu_pays<T: Precision>(gpu: &Properties, sum: &Self::Sum<'_, T>, _: &Options) -> bool {
         auto::pays_in_plane(gpu, rayon::current_num_threads(), sum)

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::geometry::{Geometry, PointCounts};
-use crate::report::{Facts, Processor, Report, Seconds, Shared};
+use crate::report::{Facts, Processor, Report, Seconds};
 use crate::{Error, Field};
 use farfield_core::plan::Parameters;
 use farfield_cuda::device::Precision;
@@ -79,11 +79,6 @@ impl<T: Precision, G: Geometry> PlanOf<T, G> {
         self.engine.processor()
     }
 
-    /// How CPU and GPU shared the last evaluation, if they did.
-    pub fn shared(&self) -> Option<Shared> {
-        self.engine.shared()
-    }
-
     /// How many sources there are.
     pub fn source_count(&self) -> usize {
         self.counts.0
@@ -103,7 +98,6 @@ impl<T: Precision, G: Geometry> PlanOf<T, G> {
             parameters: self.parameters(),
             processor: self.processor(),
             seconds: *self.seconds(),
-            shared: self.shared(),
             notes: &self.notes(),
         })
     }

@@ -4,7 +4,6 @@ use farfield_core::plan::Parameters;
 pub use farfield_core::report::{Interactions, Phase, Seconds};
 use farfield_core::simd::{Real, SimdLevel};
 use farfield_cuda::device::Properties;
-pub use farfield_cuda::hybrid::{Busy, Halves, Who};
 
 /// What did a sum.
 #[derive(Debug, Clone)]
@@ -18,8 +17,6 @@ pub enum Processor {
     },
     /// A graphics processor.
     Cuda(Properties),
-    /// The cores, with an instruction set, and a graphics processor.
-    Hybrid(SimdLevel, Properties),
 }
 
 impl Processor {
@@ -31,12 +28,11 @@ impl Processor {
         }
     }
 
-    /// The kind of device: `cpu`, `cuda` or `hybrid`.
+    /// The kind of device: `cpu` or `cuda`.
     pub fn device(&self) -> &'static str {
         match self {
             Processor::Cpu { .. } => "cpu",
             Processor::Cuda(_) => "cuda",
-            Processor::Hybrid(..) => "hybrid",
         }
     }
 
@@ -45,7 +41,6 @@ impl Processor {
         match self {
             Processor::Cpu { simd, .. } => simd.name().to_owned(),
             Processor::Cuda(gpu) => format!("sm_{}", gpu.architecture),
-            Processor::Hybrid(simd, gpu) => format!("{}+sm_{}", simd.name(), gpu.architecture),
         }
     }
 
@@ -53,20 +48,9 @@ impl Processor {
     pub fn gpu(&self) -> Option<&Properties> {
         match self {
             Processor::Cpu { .. } => None,
-            Processor::Cuda(gpu) | Processor::Hybrid(_, gpu) => Some(gpu),
+            Processor::Cuda(gpu) => Some(gpu),
         }
     }
-}
-
-/// How CPU and GPU shared a sum.
-#[derive(Debug, Clone)]
-pub struct Shared {
-    /// Who was busy when.
-    pub timeline: Vec<Busy>,
-    /// The GPU's share of the pairs of points.
-    pub gpu_pairs: f64,
-    /// Seconds that each worked, and both together took, once tree and lists were made.
-    pub halves: Halves,
 }
 
 /// What a plan settled on and what its last evaluation took. With the feature `serde` it can be written as JSON; its keys
@@ -96,7 +80,7 @@ pub struct Report {
     pub depth: Option<usize>,
     /// Boxes in the tree.
     pub boxes: usize,
-    /// The kind of device: `cpu`, `cuda` or `hybrid`.
+    /// The kind of device: `cpu` or `cuda`.
     pub device: &'static str,
     /// The name of the graphics processor, if one took part.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -106,44 +90,10 @@ pub struct Report {
     /// Where the time of the last evaluation went; the first includes the planning.
     #[cfg_attr(feature = "serde", serde(serialize_with = "by_phase"))]
     pub seconds: Seconds,
-    /// How CPU and GPU shared the sum.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub split: Option<Split>,
-    /// Who was busy when; of a shared sum only.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
-    pub timeline: Vec<BusySpan>,
     /// How many interactions of each kind one evaluation takes.
     pub interactions: Counts,
     /// Remarks on choices the caller may want to know of.
     pub notes: Vec<String>,
-}
-
-/// How CPU and GPU shared a sum; seconds count from when tree and lists are made.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Split {
-    /// The GPU's share of the pairs of points.
-    pub gpu_pairs: f64,
-    /// The cores were busy.
-    pub cpu_seconds: f64,
-    /// The GPU was busy.
-    pub gpu_seconds: f64,
-    /// Both at once.
-    pub seconds: f64,
-}
-
-/// One of the two at one thing.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct BusySpan {
-    /// `cpu` or `gpu`.
-    pub who: &'static str,
-    /// At what.
-    pub phase: &'static str,
-    /// Seconds from the beginning.
-    pub start_s: f64,
-    /// The same, of its end.
-    pub end_s: f64,
 }
 
 /// How many interactions of each kind an evaluation takes.
@@ -171,28 +121,6 @@ impl From<Interactions> for Counts {
     }
 }
 
-impl From<&Shared> for Split {
-    fn from(shared: &Shared) -> Self {
-        Self {
-            gpu_pairs: shared.gpu_pairs,
-            cpu_seconds: shared.halves.cpu,
-            gpu_seconds: shared.halves.gpu,
-            seconds: shared.halves.together,
-        }
-    }
-}
-
-impl From<&Busy> for BusySpan {
-    fn from(busy: &Busy) -> Self {
-        Self {
-            who: busy.who.name(),
-            phase: busy.phase,
-            start_s: busy.start,
-            end_s: busy.end,
-        }
-    }
-}
-
 /// Where a report's numbers come from.
 pub(crate) struct Facts<'a> {
     pub counts: (usize, usize),
@@ -201,7 +129,6 @@ pub(crate) struct Facts<'a> {
     pub parameters: &'a Parameters,
     pub processor: Processor,
     pub seconds: Seconds,
-    pub shared: Option<Shared>,
     pub notes: &'a [String],
 }
 
@@ -224,12 +151,6 @@ impl Report {
             gpu: facts.processor.gpu().map(|gpu| gpu.name.clone()),
             simd: facts.processor.instruction_set(),
             seconds: facts.seconds,
-            split: facts.shared.as_ref().map(Split::from),
-            timeline: facts
-                .shared
-                .iter()
-                .flat_map(|shared| shared.timeline.iter().map(BusySpan::from))
-                .collect(),
             interactions: parameters.interactions.into(),
             notes: facts.notes.to_vec(),
         }

@@ -207,7 +207,6 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
         let (engine, note) = match options.device {
             Device::Cpu => (G::on_cpu(sum)?, None),
             Device::Cuda(number) => (G::on_gpu(open(number)?, &sum)?, None),
-            Device::Hybrid(number) => (G::on_both(open(number)?, &sum, &options)?, None),
             Device::Auto => on_the_fastest::<T, G>(sum, &options)?,
         };
         Ok(PlanOf::new(engine, counts, note))

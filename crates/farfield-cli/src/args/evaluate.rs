@@ -101,8 +101,8 @@ pub struct EvaluateArgs {
     /// How to sum
     #[arg(long, value_parser = methods(), value_name = "METHOD", default_value = "auto", help_heading = "Execution")]
     pub method: Method,
-    /// Where to sum: cpu; cuda or cuda:N, an NVIDIA graphics processor; hybrid, pairs of points there and the far field on the
-    /// cores; auto, a graphics processor where there is one and it is faster, transfers included
+    /// Where to sum: cpu; cuda or cuda:N, an NVIDIA graphics processor; auto, a graphics processor where there is one and it is
+    /// faster, transfers included
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Auto, help_heading = "Execution")]
     pub device: Device,
     /// How many threads to use [default: one for each core]

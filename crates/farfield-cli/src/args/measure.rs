@@ -27,7 +27,7 @@ pub struct BenchArgs {
     /// Machine profile: to plan with, or with --calibrate to write [default: as for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
-    /// What to measure: cpu or cuda; with --calibrate, what cuda does beside the cores (for `evaluate --device hybrid`)
+    /// What to measure: cpu or cuda
     #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
     pub device: Device,
 }
@@ -78,9 +78,9 @@ pub struct ReproduceArgs {
 /// `farfield selftest`.
 #[derive(Debug, Args)]
 pub struct SelftestArgs {
-    /// The device to test
-    #[arg(long, value_enum, default_value_t = TestedDevice::Cuda)]
-    pub device: TestedDevice,
+    /// The GPU to test: cuda or cuda:N
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cuda(0))]
+    pub device: Device,
     /// One precision alone [default: both]
     #[arg(long, value_enum)]
     pub precision: Option<PrecisionName>,
@@ -113,13 +113,4 @@ pub enum TestedPart {
 impl TestedPart {
     /// The kinds of sums.
     pub const SUMS: [TestedPart; 3] = [TestedPart::Space, TestedPart::Plane, TestedPart::Structured];
-}
-
-/// Devices that test themselves; the CPU engine's tests are `cargo test`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TestedDevice {
-    /// A graphics processor of NVIDIA, alone and beside the cores
-    Cuda,
-    /// A graphics processor beside the cores
-    Hybrid,
 }

@@ -4,6 +4,7 @@ use super::value::{PrecisionName, count, number, simd_levels, threads, tolerance
 use clap::{Args, ValueEnum};
 use farfield::Device;
 use farfield::simd::SimdLevel;
+use farfield_grid::poisson::PoissonDevice;
 use std::path::PathBuf;
 
 /// `farfield poisson`.
@@ -67,10 +68,10 @@ pub struct PoissonArgs {
     /// Precision of the fields
     #[arg(long, value_enum, default_value_t = PrecisionName::F64, help_heading = "Execution")]
     pub precision: PrecisionName,
-    /// Where to sum: cpu; cuda or cuda:N, a GPU; hybrid, direct plans of the treecode (pairs of the FMM) on a GPU and the rest on
-    /// the cores; auto, a GPU where there is one
-    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu, help_heading = "Execution")]
-    pub device: Device,
+    /// Where to sum: cpu; cuda or cuda:N, a GPU; hybrid, direct lists of the treecode on a GPU and indirect ones on the
+    /// cores; auto, a GPU where there is one
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu.into(), help_heading = "Execution")]
+    pub device: PoissonDevice,
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads, help_heading = "Execution")]
     pub threads: Option<usize>,

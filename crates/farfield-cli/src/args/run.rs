@@ -5,6 +5,7 @@ use super::view::LiveArgs;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use farfield::Device;
+use farfield_grid::poisson::PoissonDevice;
 use std::path::PathBuf;
 
 /// `farfield run`.
@@ -27,10 +28,10 @@ pub struct RunArgs {
     /// Machine profile [default: as for evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
-    /// Where to compute: cpu; cuda or cuda:N, a GPU in whose memory the state stays; hybrid, sums shared by a GPU and the
-    /// cores; auto, a GPU where there is one
-    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
-    pub device: Device,
+    /// Where to compute: cpu; cuda or cuda:N, a GPU, in whose memory the state of particles stays; hybrid, for flows on a
+    /// grid, a GPU and the cores at once; auto, a GPU where there is one
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu.into())]
+    pub device: PoissonDevice,
 }
 
 /// `farfield resume`.
@@ -51,10 +52,10 @@ pub struct ResumeArgs {
     /// evaluate]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
-    /// Where to compute: cpu; cuda or cuda:N, a GPU in whose memory the state stays; hybrid, sums shared by a GPU and the
-    /// cores; auto, a GPU where there is one
-    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
-    pub device: Device,
+    /// Where to compute: cpu; cuda or cuda:N, a GPU, in whose memory the state of particles stays; hybrid, for flows on a
+    /// grid, a GPU and the cores at once; auto, a GPU where there is one
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu.into())]
+    pub device: PoissonDevice,
 }
 
 /// How a run is watched.
@@ -87,8 +88,8 @@ pub struct ValidateArgs {
     #[arg(short, long, value_name = "DIR", default_value = "validation")]
     pub output: PathBuf,
     /// Where sphere-drag computes its sums: cpu, cuda, cuda:N, hybrid or auto; with a GPU at finer resolutions
-    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
-    pub device: Device,
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu.into())]
+    pub device: PoissonDevice,
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "K", value_parser = threads)]
     pub threads: Option<usize>,

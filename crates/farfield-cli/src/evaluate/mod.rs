@@ -17,7 +17,7 @@ use crate::profile::Profile;
 use crate::{device, print, threads};
 use farfield::check::Check;
 use farfield::plan::Parameters;
-use farfield::report::{Processor, Report, Seconds, Shared};
+use farfield::report::{Processor, Report, Seconds};
 use farfield::verify::OutputError;
 use farfield::{Error, Field, Geometry, Method, PlanOf, Precision, machine};
 use farfield_io::units;
@@ -52,7 +52,6 @@ struct Outcome {
     processor: Processor,
     notes: Vec<String>,
     seconds: Seconds,
-    shared: Option<Shared>,
     /// The fastest evaluation with a plan already made.
     reused: Option<Seconds>,
     memory: Option<u64>,
@@ -162,7 +161,6 @@ impl Outcome {
             processor: plan.processor(),
             notes: plan.notes(),
             seconds: *plan.seconds(),
-            shared: plan.shared(),
             reused: None,
             memory: None,
             samples: 0,

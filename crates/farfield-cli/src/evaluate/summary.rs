@@ -5,7 +5,7 @@ use super::settings::{Charges, EvaluateSettings, Sources};
 use super::{Outcome, rate};
 use crate::problem::{Named, Problem, names};
 use farfield::check::Check;
-use farfield::report::{Halves, Phase, Processor};
+use farfield::report::{Phase, Processor};
 use farfield::{Method, Precision};
 use farfield_io::units;
 use std::fmt::Write;
@@ -115,10 +115,6 @@ fn device<S>(settings: &EvaluateSettings<S>, processor: &Processor) -> String {
         }
         // The machine profile is the CPU's.
         Processor::Cuda(gpu) => format!("cuda, {}, {} multiprocessors", gpu.name, gpu.multiprocessors),
-        Processor::Hybrid(simd, gpu) => {
-            let (threads, profile) = (threads(), &settings.profile);
-            format!("hybrid, {threads}, {simd}, beside {}, profile {profile}", gpu.name)
-        }
     }
 }
 
@@ -149,13 +145,6 @@ fn time(text: &mut String, outcome: &Outcome) {
                 format!("{value:>10} {:5.1} %  {bar}", 100.0 * share).trim_end(),
             );
         }
-    }
-    if let Some(shared) = &outcome.shared {
-        let Halves { cpu, gpu, together } = shared.halves;
-        let [cpu, gpu, together] = [cpu, gpu, together].map(units::seconds);
-        let pairs = 100.0 * shared.gpu_pairs;
-        let halves = format!("after the tree: cpu {cpu}, gpu {gpu} ({pairs:.0} % of the pairs), both {together}");
-        line(text, "side by side", &halves);
     }
     if let Some(reused) = &outcome.reused {
         line(text, "reusing plan", &units::seconds(reused.total));

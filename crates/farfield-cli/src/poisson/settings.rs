@@ -4,9 +4,8 @@ use super::field_on_grid::VorticitySource;
 use crate::args::{AxesOrder, KernelChoice, PoissonArgs, PoissonMethod, WaveletName};
 use crate::failure::Failure;
 use crate::{device, print};
-use farfield::Device;
 use farfield::simd::SimdLevel;
-use farfield_grid::poisson::{Accuracy, Kernel, Method, Poisson, Smoothing};
+use farfield_grid::poisson::{Accuracy, Kernel, Method, Poisson, PoissonDevice, Smoothing};
 use farfield_grid::{Adaptation, BLOCK_SIDE, MAX_LEVEL, Wavelet};
 
 /// Which components of the vorticity are used.
@@ -58,7 +57,7 @@ pub struct PoissonSettings {
     pub threshold: f64,
     pub leaf_capacity: Option<usize>,
     pub simd: Option<SimdLevel>,
-    pub device: Device,
+    pub device: PoissonDevice,
     pub progress: Progress,
 }
 

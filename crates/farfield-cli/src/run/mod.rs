@@ -36,7 +36,8 @@ pub fn prepare(name: &str, args: &RunArgs) -> Result<Run, Failure> {
     let profile = Profile::load(args.profile.as_deref())?;
     let (case, folder) = resolve(name, args)?;
     threads::start(args.threads)?;
-    // A missing device is known before anything is written.
+    // A missing or wrong device is known before anything is written.
+    case.check_device(args.device)?;
     device::check(args.device)?;
     let mut run = Run::new(case, &folder, profile.costs)?;
     run.compute_on(args.device)?;

@@ -1,6 +1,6 @@
 //! What operations cost on a graphics processor, by its number of multiprocessors.
 
-use super::{DeviceRates, PairRates, Rates, Translation};
+use super::{Rates, Translation};
 
 /// A graphics processor, as far as the model knows it: so many multiprocessors like those of an H200, on which all rates
 /// were measured (docs/notes/gpu.md).
@@ -101,30 +101,6 @@ impl Gpu {
     pub fn in_bricks(self, double: bool) -> [f64; 2] {
         let [direct, indirect] = if double { [9e-4, 3e-3] } else { [2.7e-4, 1.5e-3] };
         [direct / self.share, indirect / self.share]
-    }
-
-    /// What it does beside the cores of a machine that has so many virtual ones, as `bench --calibrate --device cuda` found on an
-    /// H200 and 16 of them.
-    pub fn beside(self, name: &str, cores: f64) -> DeviceRates {
-        let rates = |scalar: [f64; 3], vector: [f64; 2]| PairRates {
-            scalar: scalar.map(|rate| rate * self.share),
-            vector: vector.map(|rate| rate * self.share),
-        };
-        DeviceRates {
-            name: name.to_owned(),
-            // Two virtual cores are one real one.
-            speedup: (0.5 * cores).max(1.0),
-            bus: 4e10,
-            f32: rates([2.2e12, 1.4e12, 7.4e11], [9.7e11, 5.6e11]),
-            f64: rates([9.8e11, 7.2e11, 4e11], [5.4e11, 2.9e11]),
-        }
-    }
-
-    /// Points of a leaf in the plane with which pairs on the device take about as long as everything else on the cores: 330 for
-    /// an H200 and 16 virtual cores. Of a million points at 1e-6 in leaves of 977 the far field took these cores 1.9 ms and
-    /// pairs the device 9.2 ms; a quarter of that would take about 7.6 and 2.3.
-    pub fn plane_leaf_beside(self, cores: f64) -> usize {
-        (330.0 * (self.share * 16.0 / cores).sqrt()) as usize
     }
 
     /// Of an operation that an H200 does so many times a second.

@@ -16,7 +16,7 @@ mod profile;
 pub mod space;
 
 pub use gpu::Gpu;
-pub use profile::{DeviceRates, MachineProfile, OperatorCosts, PairRates, PlaneCosts};
+pub use profile::{MachineProfile, OperatorCosts, PlaneCosts};
 
 use crate::expansion::coefficient_count;
 

@@ -44,59 +44,6 @@ pub struct PlaneCosts {
     pub point_coefficient: f64,
 }
 
-/// What a graphics processor does for sums it shares with the machine's cores.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
-pub struct DeviceRates {
-    /// The graphics processor.
-    pub name: String,
-    /// How many times as fast all cores of the machine are as one thread.
-    pub speedup: f64,
-    /// Bytes a second that travel to it, or back.
-    pub bus: f64,
-    /// In single precision.
-    pub f32: PairRates,
-    /// In double precision.
-    pub f64: PairRates,
-}
-
-/// Pairs of points a second of a graphics processor.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
-pub struct PairRates {
-    /// Coulomb or gravity: potential; with gradient; with Hessian.
-    pub scalar: [f64; 3],
-    /// Biot-Savart: velocity; with gradient.
-    pub vector: [f64; 2],
-}
-
-impl PairRates {
-    /// For strengths of a form and outputs of so many derivatives.
-    pub fn of(&self, form: Form, derivatives: usize) -> f64 {
-        match form {
-            Form::Charge => self.scalar[derivatives.min(2)],
-            Form::Dipole if derivatives < 2 => self.scalar[derivatives + 1],
-            Form::Dipole => 0.5 * self.scalar[2],
-            Form::Vortex => self.vector[derivatives.clamp(1, 2) - 1],
-        }
-    }
-}
-
-impl DeviceRates {
-    /// The rates in precision `T`.
-    pub fn of<T: Real>(&self) -> &PairRates {
-        if T::EPSILON > 1e-10 { &self.f32 } else { &self.f64 }
-    }
-}
-
 impl Default for PlaneCosts {
     /// Double precision with AVX-512 on the machine the README names.
     fn default() -> Self {
@@ -195,7 +142,7 @@ impl OperatorCosts {
     }
 }
 
-/// What is stored about a machine: the costs of the operators in both precisions, and what its graphics processor does.
+/// What is stored about a machine: the costs of the operators in both precisions.
 ///
 /// The default is that of the instruction set ([`MachineProfile::for_level`]), measured on a Zen 4; `farfield bench
 /// --calibrate` writes one for your machine. A profile changes which plan is fastest, never whether it meets the tolerance.
@@ -210,9 +157,6 @@ pub struct MachineProfile {
     pub f32: OperatorCosts,
     /// Double precision.
     pub f64: OperatorCosts,
-    /// The machine's graphics processor, where it was measured.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub device: Option<DeviceRates>,
 }
 
 impl Default for MachineProfile {
@@ -226,7 +170,7 @@ impl MachineProfile {
     /// What the operators cost with the instructions of `level`.
     pub fn for_level(level: SimdLevel) -> Self {
         let (f32, f64) = level_costs::of(level);
-        Self { f32, f64, device: None }
+        Self { f32, f64 }
     }
 
     /// The costs in precision `T`.

@@ -43,18 +43,16 @@ impl EvenFmm<'_> {
         }
     }
 
-    /// Points a leaf should hold for pairs and expansions together to cost least; or, where pairs are summed elsewhere
-    /// meanwhile and each point takes `beside` nanoseconds there besides, for both to take equally long.
-    pub fn best_leaf_mean(&self, rates: &Rates, beside: Option<f64>) -> f64 {
+    /// Points a leaf should hold for pairs and expansions together to cost least.
+    pub fn best_leaf_mean(&self, rates: &Rates) -> f64 {
         let fill = fill_of(self.dimension);
         let of = |order: usize| rates.translation.among(order, self.highest, fill);
         let translations = self.translations();
         let m2l: f64 = translations.map(|(order, count)| count * of(order)).sum();
         let moves = rates.box_translations * rates.translation.of(self.highest, self.highest);
         let per_box = self.streams * (m2l + moves);
-        let per_point = self.coefficients_of_point() * rates.point_coefficient;
         let pairs = self.neighbours() * self.pair_runs * rates.leaf_pair;
-        best_mean(pairs, per_box, per_point, beside)
+        (per_box / pairs).sqrt()
     }
 
     fn neighbours(&self) -> f64 {
@@ -92,19 +90,6 @@ pub fn fill_of(dimension: f64) -> f64 {
     (6f64.powf(dimension) - 3f64.powf(dimension)) / 189.0
 }
 
-/// Points a box should hold where it costs `per_box` nanoseconds and each of its points `per_point` besides `pairs`
-/// nanoseconds for every point it holds.
-fn best_mean(pairs: f64, per_box: f64, per_point: f64, beside: Option<f64>) -> f64 {
-    match beside {
-        None => (per_box / pairs).sqrt(),
-        Some(point) => {
-            // pairs * mean + point = per_box / mean + per_point
-            let point = per_point - point;
-            (point + (point * point + 4.0 * pairs * per_box).sqrt()) / (2.0 * pairs)
-        }
-    }
-}
-
 /// A capacity that chance does not exceed where boxes hold `mean` points on average: five standard deviations more.
 pub fn capacity_of(mean: f64) -> usize {
     (mean + 5.0 * mean.sqrt()).ceil() as usize
@@ -138,17 +123,6 @@ mod tests {
     }
 
     #[test]
-    fn pairs_elsewhere_take_as_long_as_the_rest_here() {
-        let (pairs, per_box, per_point) = (0.27, 6000.0, 9.0);
-        let mean = best_mean(pairs, per_box, per_point, Some(3.0));
-        let (elsewhere, here) = (pairs * mean + 3.0, per_box / mean + per_point);
-        assert!((elsewhere / here - 1.0).abs() < 1e-12, "{elsewhere} {here}");
-        // One after the other, and with nothing but boxes and pairs, the best boxes are the same.
-        let [a, b] = [None, Some(0.0)].map(|beside| best_mean(pairs, per_box, 0.0, beside));
-        assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
-    }
-
-    #[test]
     fn the_best_leaf_costs_least() {
         let orders = [[6; CLASSES], [7; CLASSES]];
         let rates = Rates {
@@ -167,7 +141,7 @@ mod tests {
                 orders: &orders,
                 highest: 7,
             };
-            let best = fmm.best_leaf_mean(&rates, None);
+            let best = fmm.best_leaf_mean(&rates);
             let cost = |mean: f64| rates.fmm(&fmm.work(mean));
             assert!(
                 cost(best) < cost(0.9 * best) && cost(best) < cost(1.1 * best),

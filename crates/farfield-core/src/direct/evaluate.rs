@@ -29,13 +29,8 @@ pub(crate) struct Direct<T, P, const D: usize> {
 
 impl<T: Real, P: PairSums<D> + Sync, const D: usize> Direct<T, P, D> {
     /// Fills `sums`: a group of `n` targets from `a` on has the block `sums[rows * a..rows * (a + n)]`, sum `k` of its
-    /// target `i` at `k * n + i`; `rows` counts the sums of all strength vectors. The first `elsewhere` groups are left
-    /// to someone else.
-    pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], elsewhere: usize, seconds: &mut Seconds) {
-        if elsewhere >= self.groups() {
-            sums.fill(T::ZERO);
-            return;
-        }
+    /// target `i` at `k * n + i`; `rows` counts the sums of all strength vectors.
+    pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
         seconds.time(Phase::P2p, || {
             let (targets, rows) = (self.target_count(), self.sum_rows());
             let start = |group: usize| rows * self.group_start(group);
@@ -43,9 +38,7 @@ impl<T: Real, P: PairSums<D> + Sync, const D: usize> Direct<T, P, D> {
                 let first = self.group_start(group);
                 let targets = first..(first + GROUP).min(targets);
                 sums.fill(T::ZERO);
-                if group >= elsewhere {
-                    self.add_group(targets, strengths, sums);
-                }
+                self.add_group(targets, strengths, sums);
             });
         });
     }

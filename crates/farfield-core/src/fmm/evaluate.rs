@@ -5,9 +5,8 @@ use crate::report::{Phase, Seconds};
 use crate::simd::Real;
 
 impl<T: Real> Fmm<T> {
-    /// Fills `sums` (leaf by leaf, see [`Fmm::sum_rows`]) from `strengths` (stream by stream, in tree order). The pairs
-    /// of the first `elsewhere` leaves are left to someone else.
-    pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], elsewhere: usize, seconds: &mut Seconds) {
+    /// Fills `sums` (leaf by leaf, see [`Fmm::sum_rows`]) from `strengths` (stream by stream, in tree order).
+    pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
         seconds.time(Phase::P2m, || self.p2m(strengths)); // sources into their leaf's multipole
         seconds.time(Phase::M2m, || self.m2m()); // children into parents, from the leaves up
 
@@ -18,6 +17,6 @@ impl<T: Real> Fmm<T> {
         seconds.time(Phase::L2p, || self.l2p(sums)); // locals to their leaf's targets
         seconds.time(Phase::M2p, || self.m2p(sums)); // multipoles of smaller boxes to targets
         self.spare_locals();
-        self.p2p(strengths, sums, elsewhere, seconds); // pairs between neighbours
+        seconds.time(Phase::P2p, || self.p2p(strengths, sums)); // pairs between neighbours
     }
 }

@@ -313,7 +313,6 @@ mod tests {
             m2p_sources: 0,
             p2l_targets: 0,
             m2l_pairs: 0,
-            m2l_blocks: 1,
         };
         let lists = Lists::build(&tree, &all);
         let shifts: Vec<[i32; 3]> = (0..SHIFTS)

@@ -266,7 +266,6 @@ mod tests {
     use crate::kernel::Output;
     use crate::plan::{Method, Sum};
     use crate::points::{ChargeDistribution, PointSet};
-    use crate::report::Seconds;
     use crate::simd::SimdLevel;
 
     /// Calls `check` with an engine that meets pairs once, of evenly spread, crowded and surface points, at every level.
@@ -304,7 +303,7 @@ mod tests {
         with_engines(|engine, strengths, name| {
             let sums = |engine: &mut Fmm<f64>| {
                 let mut sums = vec![1.0; engine.sum_rows() * strengths.len()];
-                engine.p2p(strengths, &mut sums, 0, &mut Seconds::default());
+                engine.p2p(strengths, &mut sums);
                 sums
             };
             let (once, again) = (sums(engine), sums(engine));

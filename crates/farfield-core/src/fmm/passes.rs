@@ -10,7 +10,6 @@ use crate::expansion::coefficient_count;
 use crate::expansion::translation::{self, Translations};
 use crate::p2p::{Block, PairSums, Sources, columns};
 use crate::parallel::for_segments;
-use crate::report::{Phase, Seconds};
 use crate::simd::{Lanes, MAX_LANES, Real, Vectorized, as_lanes, dispatch};
 use std::ops::Range;
 
@@ -127,31 +126,21 @@ impl<T: Real> Fmm<T> {
         }
     }
 
-    /// P2P: pairs with the sources of neighbours, of all but the first `elsewhere` leaves.
-    pub(crate) fn p2p(&mut self, strengths: &[T], sums: &mut [T], elsewhere: usize, seconds: &mut Seconds) {
-        if elsewhere >= self.lists.leaves.len() {
-            return;
-        }
-        if elsewhere == 0
-            && let Some(mut mutual) = self.mutual.take()
-        {
-            seconds.time(Phase::P2p, || self.p2p_mutual(&mut mutual, strengths, sums));
+    /// P2P: pairs with the sources of neighbours.
+    pub(crate) fn p2p(&mut self, strengths: &[T], sums: &mut [T]) {
+        if let Some(mut mutual) = self.mutual.take() {
+            self.p2p_mutual(&mut mutual, strengths, sums);
             self.mutual = Some(mutual);
             return;
         }
-        seconds.time(Phase::P2p, || {
-            self.over_leaf_groups(sums, |leaves, mut sums| {
-                for row in leaves {
-                    let at = self.lists.leaves[row];
-                    let targets = self.tree.nodes[at as usize].target_count();
-                    let (leaf_sums, rest) = sums.split_at_mut(self.sum_rows() * targets);
-                    sums = rest;
-                    if row < elsewhere {
-                        continue;
-                    }
-                    p2p_leaf(self, at, row, strengths, leaf_sums);
-                }
-            });
+        self.over_leaf_groups(sums, |leaves, mut sums| {
+            for row in leaves {
+                let at = self.lists.leaves[row];
+                let targets = self.tree.nodes[at as usize].target_count();
+                let (leaf_sums, rest) = sums.split_at_mut(self.sum_rows() * targets);
+                sums = rest;
+                p2p_leaf(self, at, row, strengths, leaf_sums);
+            }
         });
     }
 

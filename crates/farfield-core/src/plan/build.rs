@@ -1,6 +1,6 @@
 //! From a [`Sum`] to a [`Plan`]: choose, build, choose finer.
 
-use super::evaluate::{Engine, NearAndFar, Parameters, Plan};
+use super::evaluate::{Engine, Parameters, Plan};
 use super::far_field::FarField;
 use super::memory::Counts;
 use super::merge::{Merge, has_crowded_places};
@@ -145,30 +145,24 @@ impl<'a, T: Real> Sum<'a, T> {
 
     /// What the model proposes for so many points.
     pub(super) fn proposal_for(&self, coverage: &Coverage, points: usize, pairs: &Pairs) -> Proposal {
-        let pair = self.pair_cost(pairs);
-        let rates = Rates {
-            pair,
-            leaf_pair: pair * self.mutual_cost(pairs).unwrap_or(1.0),
-            ..self.rates_here(pairs)
-        };
+        let rates = self.rates(pairs);
         let demand = Demand {
             points,
             derivatives: &self.error_derivatives(),
             tolerance: if self.order.is_some() { 1e-6 } else { self.tolerance },
-            pair_runs: self.pair_runs(pairs),
+            pair_runs: Kernel::cost_of_vectors(pairs, self.vectors),
             streams: self.streams() as f64,
-            rates,
-            beside: self
-                .elsewhere
-                .filter(|elsewhere| elsewhere.pair < self.pair_cost_here(pairs))
-                .map(|elsewhere| elsewhere.point),
+            rates: Rates {
+                leaf_pair: rates.pair * self.mutual_cost(pairs).unwrap_or(1.0),
+                ..rates
+            },
         };
         shape::propose(coverage, &demand, self.profile.of::<T>())
     }
 
     /// Whether leaves act on each other as their own kind, so that pairs may be met once for both.
     fn meets_once(&self) -> bool {
-        self.targets.is_none() && self.vectors == 1 && self.elsewhere.is_none()
+        self.targets.is_none() && self.vectors == 1
     }
 
     /// What a pair between leaves costs that is met once, where one met from each side costs one; `None` where all are met
@@ -181,29 +175,10 @@ impl<'a, T: Real> Sum<'a, T> {
     }
 
     /// What operations cost a thread.
-    fn rates_here(&self, pairs: &Pairs) -> Rates {
+    fn rates(&self, pairs: &Pairs) -> Rates {
         let kernel = self.kernel.description();
         let core = kernel.pair_cost(pairs.softened);
         self.profile.of::<T>().in_space(kernel.form, pairs.derivatives, core)
-    }
-
-    /// Nanoseconds of a pair of points on a thread.
-    fn pair_cost_here(&self, pairs: &Pairs) -> f64 {
-        self.rates_here(pairs).pair
-    }
-
-    /// What pairs of all strength vectors cost, where those of one cost one.
-    fn pair_runs(&self, pairs: &Pairs) -> f64 {
-        match self.elsewhere {
-            Some(_) => self.vectors as f64,
-            None => Kernel::cost_of_vectors(pairs, self.vectors),
-        }
-    }
-
-    /// Nanoseconds of a pair where it is summed: here, or elsewhere if that is faster.
-    fn pair_cost(&self, pairs: &Pairs) -> f64 {
-        let here = self.pair_cost_here(pairs);
-        self.elsewhere.map_or(here, |elsewhere| elsewhere.pair.min(here))
     }
 
     pub(super) fn resolve_method(
@@ -217,7 +192,7 @@ impl<'a, T: Real> Sum<'a, T> {
         if self.method == Method::Direct || ns == 0.0 || nt == 0.0 {
             return Method::Direct;
         }
-        let direct = ns * nt * self.pair_cost(pairs) * self.pair_runs(pairs);
+        let direct = ns * nt * self.rates(pairs).pair * Kernel::cost_of_vectors(pairs, self.vectors);
         match self.method {
             Method::Auto => {
                 if direct < proposal.cost {
@@ -245,9 +220,7 @@ impl<'a, T: Real> Sum<'a, T> {
             method: Method::Direct,
             ..Parameters::default()
         };
-        let mut plan = Plan::new(self, engine, parameters, notes);
-        plan.costs.pair = self.pair_cost_here(&pairs) * self.pair_runs(&pairs);
-        plan
+        Plan::new(self, engine, parameters, notes)
     }
 
     /// Tree, far field, tables: each from the one before.
@@ -266,7 +239,7 @@ impl<'a, T: Real> Sum<'a, T> {
         {
             return self.merged_plan(merge, notes);
         }
-        let pair_cost = self.pair_cost(&pairs);
+        let pair_cost = self.rates(&pairs).pair;
         let far = match method {
             Method::Treecode => FarField::of_treecode(&self, &tree, pair_cost)?,
             Method::TreecodeOnNeighbours => FarField::of_treecode_on_neighbours(&self, &tree),
@@ -286,7 +259,6 @@ impl<'a, T: Real> Sum<'a, T> {
             boxes: tree.nodes.len(),
             interactions: far.lists.counts,
         };
-        let far_cost = self.elsewhere.map_or(0.0, |_| far.cost(&self, &tree));
         let engine = Fmm::new(FmmInput {
             simd,
             pairs,
@@ -301,12 +273,7 @@ impl<'a, T: Real> Sum<'a, T> {
             targets: self.targets,
             meets_once: self.mutual_cost(&pairs).is_some(),
         });
-        let mut plan = Plan::new(&self, Engine::Tree(Box::new(engine)), parameters, notes);
-        plan.costs = NearAndFar {
-            pair: self.pair_cost_here(&pairs) * self.pair_runs(&pairs),
-            far: far_cost,
-        };
-        Ok(plan)
+        Ok(Plan::new(&self, Engine::Tree(Box::new(engine)), parameters, notes))
     }
 
     /// How the tree is cut: boxes as large as the model wants them, and no smaller than the cores reach.

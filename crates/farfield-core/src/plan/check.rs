@@ -285,17 +285,11 @@ impl<T: Real> Plan<T> {
     }
 
     /// Makes the next sum more exact by `factor`, as far as the measured errors tell how; says whether it did.
-    pub(super) fn become_more_exact(
-        &mut self,
-        checker: &Checker,
-        factor: f64,
-        check: &Check,
-        may_go_direct: bool,
-    ) -> bool {
+    pub(super) fn become_more_exact(&mut self, checker: &Checker, factor: f64, check: &Check) -> bool {
         // Higher orders did not help: the error is not that of truncation, or not where the model has it.
         let in_vain = check.attempts > 1 && factor > 0.3 * self.last_factor;
         self.last_factor = factor;
-        let may_go_direct = may_go_direct && self.is_direct_affordable();
+        let may_go_direct = self.is_direct_affordable();
         let limit = self.memory_limit.or_else(available_memory);
         let raised = match &mut self.engine {
             Engine::Direct(direct) => {

@@ -5,11 +5,10 @@ use super::check::Checker;
 use super::field::Field;
 use super::input::check_strengths;
 use super::merge::{Merge, SpreadShape};
-use super::near_field::NearField;
-use super::permutation::{add_to, block_copy_len, by_target, for_targets, gather, ranks};
+use super::permutation::{block_copy_len, by_target, for_targets, gather, ranks};
 use super::units::{Units, multiply_by_two_to};
 use super::{Method, Sum};
-use crate::check::{Attempt, correct};
+use crate::check::{Attempt, Check, correct};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
@@ -19,6 +18,7 @@ use crate::pages::{give_back, zeroed};
 use crate::parallel::ScratchPool;
 use crate::report::{Interactions, Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
+use std::convert::Infallible;
 use std::time::Instant;
 
 /// The parameters a plan settled on.
@@ -69,15 +69,6 @@ impl<T: Real> Engine<T> {
     }
 }
 
-/// Modelled nanoseconds of one thread.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct NearAndFar {
-    /// A pair of points, all strength vectors together.
-    pub pair: f64,
-    /// All that is not pairs; known where pairs are summed elsewhere.
-    pub far: f64,
-}
-
 /// A planned sum: points, tree, lists, tables and memory. Evaluating it again costs no tree and no allocation.
 #[derive(Debug)]
 pub struct Plan<T: Real> {
@@ -91,7 +82,6 @@ pub struct Plan<T: Real> {
     pub(super) parameters: Parameters,
     pub(super) notes: Vec<String>,
     pub(super) engine: Engine<T>,
-    pub(super) costs: NearAndFar,
     /// Strengths, stream by stream in the engine's order.
     strengths: Vec<T>,
     /// Sums in the engine's order: block by block as the engine leaves them, then target by target.
@@ -106,8 +96,6 @@ pub struct Plan<T: Real> {
     checker: Option<Box<Checker>>,
     /// By how much the last sum was to become more exact.
     pub(super) last_factor: f64,
-    /// Whether the plan is one for pairs summed elsewhere.
-    is_shared: bool,
     /// Whether memory goes back to the system after an evaluation.
     is_sparing: bool,
     pub(super) memory_limit: Option<u64>,
@@ -149,7 +137,6 @@ impl<T: Real> Plan<T> {
             checker: checks.then(|| Box::new(Checker::new(&engine))),
             direct_permutations: None,
             last_factor: 0.0,
-            is_shared: sum.elsewhere.is_some(),
             is_sparing: false,
             memory_limit: sum.memory_limit,
             kernel: sum.kernel,
@@ -166,7 +153,6 @@ impl<T: Real> Plan<T> {
             copies: ScratchPool::new(block_copy_len(rows, engine.largest_block())),
             rank,
             engine,
-            costs: NearAndFar::default(),
             merge: None,
             units: (Units::default(), sum.kernel),
             scaled_strengths: Vec::new(),
@@ -216,7 +202,7 @@ impl<T: Real> Plan<T> {
     /// # Errors
     /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size.
     pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
-        T::evaluate(self, strengths, field, None)
+        T::evaluate(self, strengths, field)
     }
 
     /// From now on, gives memory back to the system as soon as an evaluation is done with it; the next evaluation is a little slower for
@@ -237,26 +223,7 @@ impl<T: Real> Plan<T> {
         }
     }
 
-    /// [`Plan::evaluate_into`] with the pairs of the first [`NearField::blocks`] blocks of [`Plan::near_lists`] summed by
-    /// `near`, while everything else is summed here.
-    ///
-    /// # Errors
-    /// As [`Plan::evaluate_into`], and those of `near`.
-    pub fn evaluate_beside(
-        &mut self,
-        strengths: &[T],
-        field: &mut Field<T>,
-        near: &mut dyn NearField<T>,
-    ) -> Result<(), Error> {
-        T::evaluate(self, strengths, field, Some(near))
-    }
-
-    pub(crate) fn check_and_sum(
-        &mut self,
-        strengths: &[T],
-        field: &mut Field<T>,
-        near: Option<&mut dyn NearField<T>>,
-    ) -> Result<(), Error> {
+    pub(crate) fn check_and_sum(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         let start = Instant::now();
         let components = self.kernel.strength_components();
         let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
@@ -265,15 +232,14 @@ impl<T: Real> Plan<T> {
         let (form, units) = (self.kernel.form(), self.units.0);
         let mut unit = Units::of_strengths::<T>(largest);
         if unit == 0 && units.keep_strengths(form) {
-            self.sum_all(strengths, field, &mut seconds, near)?;
+            self.sum_all(strengths, field, &mut seconds);
         } else {
             let mut scaled = std::mem::take(&mut self.scaled_strengths);
             scaled.clear();
             scaled.extend_from_slice(strengths);
             unit = units.scale_strengths(form, &mut scaled);
-            let summed = self.sum_all(&scaled, field, &mut seconds, near);
+            self.sum_all(&scaled, field, &mut seconds);
             self.scaled_strengths = scaled;
-            summed?;
         }
         for (output, values) in self.outputs.iter().zip(&mut field.values) {
             multiply_by_two_to(values, self.units.0.of_output(*output, unit));
@@ -310,19 +276,13 @@ impl<T: Real> Plan<T> {
     }
 
     /// Sums over the plan's points, or over distinct ones on behalf of all.
-    fn sum_all(
-        &mut self,
-        strengths: &[T],
-        field: &mut Field<T>,
-        seconds: &mut Seconds,
-        near: Option<&mut dyn NearField<T>>,
-    ) -> Result<(), Error> {
+    fn sum_all(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
         let Some(mut merge) = self.merge.take() else {
-            return self.sum_and_check(strengths, field, seconds, near);
+            return self.sum_and_check(strengths, field, seconds);
         };
         let (points, inner) = &mut *merge;
         points.add_up(strengths, self.kernel.strength_components(), self.vectors);
-        let summed = self.sum_and_check(&points.strengths, inner, seconds, near);
+        self.sum_and_check(&points.strengths, inner, seconds);
         field.copy_check(inner);
         let shape = SpreadShape {
             vectors: self.vectors,
@@ -336,21 +296,14 @@ impl<T: Real> Plan<T> {
         };
         points.spread(&shape, strengths, &inner.values, &mut field.values, &at_place);
         self.merge = Some(merge);
-        summed
     }
 
     /// Sums, looks at the error, and sums again more exactly where it exceeds the tolerance.
-    fn sum_and_check(
-        &mut self,
-        strengths: &[T],
-        field: &mut Field<T>,
-        seconds: &mut Seconds,
-        mut near: Option<&mut dyn NearField<T>>,
-    ) -> Result<(), Error> {
-        self.sum(strengths, field, seconds, near.as_mut().map(|near| &mut **near as _))?;
+    fn sum_and_check(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
+        self.sum(strengths, field, seconds);
         let Some(mut checker) = self.checker.take() else {
             field.check = None;
-            return Ok(());
+            return;
         };
         // Its memory is used again.
         let mut check = field.check.take().unwrap_or_default();
@@ -359,22 +312,19 @@ impl<T: Real> Plan<T> {
         seconds.time(Phase::Check, || {
             checker.measure(self, field, self.tolerance, &mut check)
         });
-        let (may_go_direct, tolerance) = (near.is_none() && !self.is_shared, self.tolerance);
-        let again = |factor: f64, check: &mut crate::check::Check| {
-            if !self.become_more_exact(&checker, factor, check, may_go_direct) {
-                return Ok(Attempt::NoBetterWay);
-            }
-            self.sum(strengths, field, seconds, near.as_mut().map(|near| &mut **near as _))?;
-            seconds.time(Phase::Check, || checker.measure(self, field, tolerance, check));
-            Ok(Attempt::Done)
-        };
-        let corrected = match tolerance {
-            Some(tolerance) => correct(tolerance, &mut check, again),
-            None => Ok(()),
-        };
+        if let Some(tolerance) = self.tolerance {
+            let again = |factor: f64, check: &mut Check| {
+                if !self.become_more_exact(&checker, factor, check) {
+                    return Ok::<_, Infallible>(Attempt::NoBetterWay);
+                }
+                self.sum(strengths, field, seconds);
+                seconds.time(Phase::Check, || checker.measure(self, field, Some(tolerance), check));
+                Ok(Attempt::Done)
+            };
+            let Ok(()) = correct(tolerance, &mut check, again);
+        }
         field.check = Some(check);
         self.checker = Some(checker);
-        corrected
     }
 
     /// Strengths, stream by stream in the engine's order.
@@ -383,31 +333,17 @@ impl<T: Real> Plan<T> {
     }
 
     /// The steps every method shares: strengths into the engine's order, the engine, results into the caller's order.
-    fn sum(
-        &mut self,
-        strengths: &[T],
-        field: &mut Field<T>,
-        seconds: &mut Seconds,
-        mut near: Option<&mut dyn NearField<T>>,
-    ) -> Result<(), Error> {
+    fn sum(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
         self.order_strengths(strengths);
-        if let Some(near) = &mut near {
-            near.start(&self.strengths)?;
-        }
-        let elsewhere = near.as_ref().map_or(0, |near| near.blocks());
         match &mut self.engine {
-            Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.sums, elsewhere, seconds),
+            Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.sums, seconds),
             Engine::Tree(fmm) if self.parameters.method == Method::Fmm => {
-                fmm.evaluate(&self.strengths, &mut self.sums, elsewhere, seconds);
+                fmm.evaluate(&self.strengths, &mut self.sums, seconds);
             }
-            Engine::Tree(fmm) => fmm.evaluate_treecode(&self.strengths, &mut self.sums, elsewhere, seconds),
+            Engine::Tree(fmm) => fmm.evaluate_treecode(&self.strengths, &mut self.sums, seconds),
         }
         self.order_sums();
-        if let Some(near) = near {
-            add_to(&mut self.sums, near.finish()?);
-        }
         self.write_outputs(field);
-        Ok(())
     }
 
     fn order_strengths(&mut self, strengths: &[T]) {

@@ -7,9 +7,8 @@ use crate::fmm::setup::SortedPoints;
 use crate::machine::available_memory;
 use crate::simd::Real;
 use crate::tree::Octree;
-use crate::tree::lists::{Lists, SHIFTS, Thresholds, shift_of};
+use crate::tree::lists::{Lists, SHIFTS, Thresholds};
 use crate::treecode;
-use crate::tuning::class_of;
 use crate::tuning::orders::{self, Orders, PointShape, Work};
 use crate::tuning::shape::Proposal;
 
@@ -38,8 +37,6 @@ impl FarField {
                 m2p_sources: (per_point / pair_cost) as usize,
                 p2l_targets: (per_point / pair_cost) as usize,
                 m2l_pairs: (proposal.m2l_cost / pair_cost) as usize,
-                // Large boxes beside a device are few; all cores are then meant to work.
-                m2l_blocks: if sum.elsewhere.is_some() { 32 } else { 1 },
             },
         );
         let orders = match sum.order {
@@ -109,7 +106,6 @@ impl FarField {
             m2p_sources: 0,
             p2l_targets: 0,
             m2l_pairs: 0,
-            m2l_blocks: 1,
         };
         let order = sum.order.unwrap_or_else(|| {
             // A box that does not touch is seen at a ratio of at most sqrt(3)/2 to 3/2.
@@ -121,31 +117,6 @@ impl FarField {
             m2l_orders: no_m2l(tree),
             theta: Some(2.0 / 3.0),
         }
-    }
-
-    /// Nanoseconds that one thread needs for everything but pairs.
-    pub fn cost<T: Real>(&self, sum: &Sum<T>, tree: &Octree) -> f64 {
-        let costs = sum.profile.of::<T>();
-        let boxes = tree.nodes.len() as f64;
-        let fill = (self.lists.counts.m2l as f64 / (189.0 * boxes)).min(1.0);
-        let m2l: f64 = self
-            .lists
-            .m2l
-            .iter()
-            .flat_map(|block| {
-                let orders = &self.m2l_orders[block.level as usize];
-                block.by_shift().filter_map(move |(shift, pairs)| {
-                    let class = class_of(shift_of(shift))?;
-                    Some(pairs.len() as f64 * costs.m2l_in_class(class, usize::from(orders[shift]), fill))
-                })
-            })
-            .sum();
-        // Each box is moved to its parent, and its parent to it.
-        let moves = 2.0 * boxes * costs.m2l(self.order);
-        let counts = &self.lists.counts;
-        let points = (sum.sources.len() + sum.target_count()) as f64 + (counts.m2p + counts.p2l) as f64;
-        let per_point = coefficient_count(self.order) as f64 * costs.point_coefficient;
-        sum.streams() as f64 * (m2l + moves + points * per_point)
     }
 
     /// The lowest order any M2L uses, if there is any.

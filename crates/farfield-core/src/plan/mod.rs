@@ -13,7 +13,6 @@ mod field;
 pub(crate) mod input;
 pub(crate) mod memory;
 pub(crate) mod merge;
-mod near_field;
 pub(crate) mod permutation;
 pub(crate) mod units;
 
@@ -23,7 +22,6 @@ pub use evaluate::{Parameters, Plan, first_sum};
 pub use field::Field;
 pub use input::{MOST_POINTS, check_strength_count, check_strengths};
 pub use memory::MemoryForecast;
-pub use near_field::{Arrangement, NearBlock, NearField, NearLists, NearPoints, PairsElsewhere};
 
 use crate::kernel::{Kernel, Output, Sizes};
 use crate::simd::{Real, SimdLevel};
@@ -90,7 +88,6 @@ pub struct Sum<'a, T> {
     leaf_capacity: Option<usize>,
     simd: Option<SimdLevel>,
     profile: MachineProfile,
-    elsewhere: Option<PairsElsewhere>,
     allow_unbounded_gradient: bool,
     memory_limit: Option<u64>,
     check: bool,
@@ -114,7 +111,6 @@ impl<'a, T: Real> Sum<'a, T> {
             leaf_capacity: None,
             simd: None,
             profile: MachineProfile::default(),
-            elsewhere: None,
             allow_unbounded_gradient: false,
             memory_limit: None,
             check: true,
@@ -199,13 +195,6 @@ impl<'a, T: Real> Sum<'a, T> {
     /// What the cost model believes about the machine.
     pub fn profile(mut self, profile: MachineProfile) -> Self {
         self.profile = profile;
-        self
-    }
-
-    /// Plan for pairs that are summed elsewhere, at the same time as the rest is summed here: for
-    /// [`Plan::evaluate_beside`].
-    pub fn pairs_elsewhere(mut self, elsewhere: PairsElsewhere) -> Self {
-        self.elsewhere = Some(elsewhere);
         self
     }
 

@@ -80,16 +80,6 @@ pub(crate) fn block_copy_len(rows: usize, targets: usize) -> usize {
     if rows == 1 { 0 } else { (rows * targets).min(MOST) }
 }
 
-/// Adds to the first sums what was summed elsewhere.
-pub(crate) fn add_to<T: Real>(sums: &mut [T], more: &[T]) {
-    const TOGETHER: usize = 1 << 14;
-    for_chunks(&mut sums[..more.len()], TOGETHER, &|piece, sums| {
-        for (sum, more) in sums.iter_mut().zip(&more[piece * TOGETHER..]) {
-            *sum += *more;
-        }
-    });
-}
-
 /// Calls `write(sums, values)` for each of the caller's targets, whose place among the sums is `rank`; empty for the
 /// same order.
 pub(crate) fn for_targets<T: Real>(

@@ -196,11 +196,11 @@ impl<T: Real> Plan<T> {
     }
 
     /// Makes the next sum more exact by `factor`; says whether it did.
-    pub(super) fn become_more_exact(&mut self, factor: f64, check: &Check, may_go_direct: bool) -> bool {
+    pub(super) fn become_more_exact(&mut self, factor: f64, check: &Check) -> bool {
         let hopeless = check.attempts > 1 && factor > 0.3 * self.last_factor;
         self.last_factor = factor;
         match &mut self.engine {
-            Engine::Direct(direct) => return may_go_direct && !std::mem::replace(&mut direct.pairs.full, true),
+            Engine::Direct(direct) => return !std::mem::replace(&mut direct.pairs.full, true),
             Engine::Fmm(fmm) if !hopeless && fmm.order < MAX_ORDER => {
                 let theta = self.parameters.theta.unwrap_or(super::tuning::THETA);
                 let more = (factor.ln() / -theta.ln()).ceil().max(1.0) as usize;
@@ -215,7 +215,7 @@ impl<T: Real> Plan<T> {
         let targets = view.targets.unwrap_or(view.sources)[0].len();
         let pairs = view.sources[0].len() as f64 * targets as f64;
         let affordable = pairs < 4e9 || pairs < 20.0 * self.parameters.interactions.p2p as f64;
-        may_go_direct && affordable && self.go_direct()
+        affordable && self.go_direct()
     }
 
     /// Sums every pair from now on, over the points in the pyramid's order.

@@ -67,10 +67,9 @@ impl<T: Real> PlaneFmm<T> {
         self.locals = zeroed(T::ZERO, coefficients);
     }
 
-    /// Everything but pairs of points, for strengths in the sources' order here, one array after the other if they are
-    /// complex. The targets of a leaf have the block `sums[rows * start..rows * end]`, sum `k` of target `i` of `n` at
+    /// Sums for strengths in the sources' order here, one array after the other if they are complex. The targets of a leaf have the block `sums[rows * start..rows * end]`, sum `k` of target `i` of `n` at
     /// `k * n + i`.
-    pub fn evaluate_far(&mut self, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
+    pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
         seconds.time(Phase::P2m, || self.p2m(strengths));
         seconds.time(Phase::M2m, || self.m2m());
         seconds.time(Phase::M2l, || self.m2l());
@@ -78,6 +77,7 @@ impl<T: Real> PlaneFmm<T> {
         seconds.time(Phase::L2l, || self.l2l());
         seconds.time(Phase::L2p, || self.at_leaves(LeafStep::L2p, sums));
         seconds.time(Phase::M2p, || self.at_leaves(LeafStep::M2p, sums));
+        seconds.time(Phase::P2p, || self.p2p(strengths, sums));
     }
 
     /// Numbers in a box's row of coefficients.
@@ -213,7 +213,7 @@ impl<T: Real> PlaneFmm<T> {
     }
 
     /// P2P: what is left, added to the sums point by point. A task takes a group of leaves, which meet each other both ways at once.
-    pub fn p2p(&self, strengths: &[T], sums: &mut [T]) {
+    fn p2p(&self, strengths: &[T], sums: &mut [T]) {
         let rows = self.pairs.sums();
         let leaf_start = &self.pyramid.targets().leaf_start;
         let (leaves, group) = (self.pyramid.leaves(), self.group);

@@ -4,7 +4,6 @@ use super::Field;
 use super::check::Checker;
 use super::fmm::PlaneFmm;
 use super::kernel::{Core, Kernel, Output, pair};
-use super::near_field::NearField;
 use super::pairs::PlanePairs;
 use super::sum::Sum;
 use crate::check::{Attempt, Check, correct};
@@ -12,17 +11,15 @@ use crate::direct::Direct;
 use crate::error::Error;
 use crate::p2p::PairSums;
 use crate::pages::zeroed;
-use crate::parallel::{ScratchPool, for_chunks};
+use crate::parallel::ScratchPool;
 use crate::plan::Parameters;
 use crate::plan::input::check_strengths;
 use crate::plan::merge::{Merge, SpreadShape};
 use crate::plan::permutation::{block_copy_len, by_target, for_targets, gather, ranks};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
+use std::convert::Infallible;
 use std::time::Instant;
-
-/// Sums of the near field that one task adds.
-const CHUNK: usize = 4096;
 
 /// What does the summing.
 #[derive(Debug)]
@@ -167,15 +164,10 @@ impl<T: Real> Plan<T> {
     /// # Errors
     /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size.
     pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
-        T::evaluate_in_plane(self, strengths, field, None)
+        T::evaluate_in_plane(self, strengths, field)
     }
 
-    pub(crate) fn check_and_sum(
-        &mut self,
-        strengths: &[T],
-        field: &mut Field<T>,
-        near: Option<&mut dyn NearField<T>>,
-    ) -> Result<(), Error> {
+    pub(crate) fn check_and_sum(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         let start = Instant::now();
         let largest = check_strengths(strengths, self.source_count, self.parts(), self.vectors)?;
         if !field.has_shape(&self.outputs, self.vectors, self.target_count) {
@@ -188,11 +180,10 @@ impl<T: Real> Plan<T> {
         }
         let mut seconds = Seconds::default();
         match self.merge.take() {
-            None => self.sum_and_check(strengths, field, near, &mut seconds)?,
+            None => self.sum_and_check(strengths, field, &mut seconds),
             Some(mut merge) => {
-                let summed = self.sum_merged(strengths, field, &mut merge, near, &mut seconds);
+                self.sum_merged(strengths, field, &mut merge, &mut seconds);
                 self.merge = Some(merge);
-                summed?;
             }
         }
         seconds.total = start.elapsed().as_secs_f64();
@@ -214,12 +205,11 @@ impl<T: Real> Plan<T> {
         strengths: &[T],
         field: &mut Field<T>,
         merge: &mut (Merge<T, 2>, Field<T>),
-        near: Option<&mut dyn NearField<T>>,
         seconds: &mut Seconds,
-    ) -> Result<(), Error> {
+    ) {
         let (merge, inner) = merge;
         merge.add_up(strengths, self.parts(), self.vectors);
-        self.sum_and_check(&merge.strengths, inner, near, seconds)?;
+        self.sum_and_check(&merge.strengths, inner, seconds);
         field.copy_check(inner);
         let shape = SpreadShape {
             vectors: self.vectors,
@@ -234,53 +224,37 @@ impl<T: Real> Plan<T> {
             }
         };
         merge.spread(&shape, strengths, &inner.values, &mut field.values, &at_place);
-        Ok(())
     }
 
     /// Sums, looks at the error, and sums again more exactly where it exceeds the tolerance.
-    fn sum_and_check(
-        &mut self,
-        strengths: &[T],
-        field: &mut Field<T>,
-        mut near: Option<&mut dyn NearField<T>>,
-        seconds: &mut Seconds,
-    ) -> Result<(), Error> {
-        self.sum(strengths, field, near.as_mut().map(|near| &mut **near as _), seconds)?;
+    fn sum_and_check(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
+        self.sum(strengths, field, seconds);
         let Some(mut checker) = self.checker.take() else {
             field.check = None;
-            return Ok(());
+            return;
         };
         // Its memory is used again.
         let mut check = field.check.take().unwrap_or_default();
         check.warnings.clear();
         check.attempts = 1;
         seconds.time(Phase::Check, || checker.measure(self, strengths, field, &mut check));
-        let (may_go_direct, tolerance) = (near.is_none(), self.tolerance);
-        let again = |factor: f64, check: &mut Check| {
-            if !self.become_more_exact(factor, check, may_go_direct) {
-                return Ok(Attempt::NoBetterWay);
-            }
-            self.sum(strengths, field, near.as_mut().map(|near| &mut **near as _), seconds)?;
-            seconds.time(Phase::Check, || checker.measure(self, strengths, field, check));
-            Ok(Attempt::Done)
-        };
-        let corrected = match tolerance {
-            Some(tolerance) => correct(tolerance, &mut check, again),
-            None => Ok(()),
-        };
+        if let Some(tolerance) = self.tolerance {
+            let again = |factor: f64, check: &mut Check| {
+                if !self.become_more_exact(factor, check) {
+                    return Ok::<_, Infallible>(Attempt::NoBetterWay);
+                }
+                self.sum(strengths, field, seconds);
+                seconds.time(Phase::Check, || checker.measure(self, strengths, field, check));
+                Ok(Attempt::Done)
+            };
+            let Ok(()) = correct(tolerance, &mut check, again);
+        }
         field.check = Some(check);
         self.checker = Some(checker);
-        corrected
     }
 
     /// One run of the engine for each vector, or for each part of its strengths where parts are summed one by one.
-    fn sum(
-        &mut self,
-        strengths: &[T],
-        field: &mut Field<T>,
-        mut near: Option<&mut dyn NearField<T>>,
-        seconds: &mut Seconds,
-    ) -> Result<(), Error> {
+    fn sum(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
         let parts = self.parts();
         let sources = strengths.len() / (self.vectors * parts);
         let runs = parts / self.parts_per_run;
@@ -288,31 +262,14 @@ impl<T: Real> Plan<T> {
             let of_vector = &strengths[vector * sources * parts..][..sources * parts];
             for run in 0..runs {
                 self.order_strengths(of_vector, run);
-                if let Some(near) = &mut near {
-                    near.start(&self.strengths)?;
-                }
                 match &mut self.engine {
-                    Engine::Direct(_) if near.is_some() => self.sums.fill(T::ZERO),
-                    Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.sums, 0, seconds),
-                    Engine::Fmm(fmm) => {
-                        fmm.evaluate_far(&self.strengths, &mut self.sums, seconds);
-                        if near.is_none() {
-                            seconds.time(Phase::P2p, || fmm.p2p(&self.strengths, &mut self.sums));
-                        }
-                    }
+                    Engine::Direct(direct) => direct.evaluate(&self.strengths, &mut self.sums, seconds),
+                    Engine::Fmm(fmm) => fmm.evaluate(&self.strengths, &mut self.sums, seconds),
                 }
                 self.order_sums();
-                if let Some(near) = &mut near {
-                    let more = near.finish()?;
-                    for_chunks(&mut self.sums, CHUNK, &|k, sums| {
-                        let more = &more[k * CHUNK..];
-                        sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += *more);
-                    });
-                }
                 self.write_outputs(field, vector, run);
             }
         }
-        Ok(())
     }
 
     /// The strengths of one run into the engine's order; `run` is the part they are taken from, where parts are summed

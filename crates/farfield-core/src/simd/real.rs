@@ -6,7 +6,7 @@ use super::{SimdLevel, Vectorized, dispatch_to};
 use crate::bench::Benchmark;
 use crate::error::Error;
 use crate::parallel::in_pool;
-use crate::plan::{Field, NearField, Plan, Sum};
+use crate::plan::{Field, Plan, Sum};
 use crate::plane;
 use std::fmt::{Debug, Display};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
@@ -61,12 +61,7 @@ pub trait Real:
     #[doc(hidden)]
     fn plan(sum: Sum<'_, Self>) -> Result<Plan<Self>, Error>;
     #[doc(hidden)]
-    fn evaluate(
-        plan: &mut Plan<Self>,
-        strengths: &[Self],
-        field: &mut Field<Self>,
-        near: Option<&mut dyn NearField<Self>>,
-    ) -> Result<(), Error>;
+    fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error>;
     #[doc(hidden)]
     fn plan_in_plane(sum: plane::Sum<'_, Self>) -> Result<plane::Plan<Self>, Error>;
     #[doc(hidden)]
@@ -74,7 +69,6 @@ pub trait Real:
         plan: &mut plane::Plan<Self>,
         strengths: &[Self],
         field: &mut plane::Field<Self>,
-        near: Option<&mut dyn plane::NearField<Self>>,
     ) -> Result<(), Error>;
     #[doc(hidden)]
     fn dispatch<W: Vectorized<Self>>(level: SimdLevel, task: W) -> W::Output;
@@ -117,15 +111,8 @@ macro_rules! real {
             fn plan(sum: Sum<'_, Self>) -> Result<Plan<Self>, Error> {
                 in_pool(sum.deserves_threads(), || sum.check_and_build())
             }
-            fn evaluate(
-                plan: &mut Plan<Self>,
-                strengths: &[Self],
-                field: &mut Field<Self>,
-                near: Option<&mut dyn NearField<Self>>,
-            ) -> Result<(), Error> {
-                in_pool(plan.deserves_threads(), || {
-                    plan.check_and_sum(strengths, field, near)
-                })
+            fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error> {
+                in_pool(plan.deserves_threads(), || plan.check_and_sum(strengths, field))
             }
             fn plan_in_plane(sum: plane::Sum<'_, Self>) -> Result<plane::Plan<Self>, Error> {
                 in_pool(sum.deserves_threads(), || sum.check_and_build())
@@ -134,11 +121,8 @@ macro_rules! real {
                 plan: &mut plane::Plan<Self>,
                 strengths: &[Self],
                 field: &mut plane::Field<Self>,
-                near: Option<&mut dyn plane::NearField<Self>>,
             ) -> Result<(), Error> {
-                in_pool(plan.deserves_threads(), || {
-                    plan.check_and_sum(strengths, field, near)
-                })
+                in_pool(plan.deserves_threads(), || plan.check_and_sum(strengths, field))
             }
             #[inline]
             fn dispatch<W: Vectorized<Self>>(level: SimdLevel, task: W) -> W::Output {

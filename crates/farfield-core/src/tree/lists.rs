@@ -19,8 +19,6 @@ use std::ops::Range;
 /// Target boxes in a block of M2L work: enough to fill vectors with boxes that share a shift, few enough that the
 /// expansions involved stay in the second-level cache.
 pub const BLOCK: usize = 128;
-/// The same on levels of few boxes, for many threads to find a block: vectors are filled to nine tenths.
-const SMALLEST_BLOCK: usize = 24;
 
 /// Shifts run from -3 to 3 boxes along each axis.
 pub const SHIFTS: usize = 343;
@@ -44,16 +42,6 @@ pub struct Thresholds {
     pub p2l_targets: usize,
     /// M2L into a leaf with at most this many pairs of points becomes P2P.
     pub m2l_pairs: usize,
-    /// Into how many blocks the M2L work of a level should be cut at least.
-    pub m2l_blocks: usize,
-}
-
-impl Thresholds {
-    /// Target boxes in a block of a level with so many.
-    fn block_of(&self, boxes: usize) -> usize {
-        let wanted = boxes / self.m2l_blocks.max(1);
-        wanted.next_multiple_of(8).clamp(SMALLEST_BLOCK, BLOCK)
-    }
 }
 
 /// The M2L work of a block of target boxes.
@@ -112,14 +100,13 @@ impl Lists {
         let mut near: Vec<Vec<(u32, u32)>> = Vec::new();
         let mut parents = 0..0;
         for level in &tree.levels {
-            let together = thresholds.block_of(level.len());
             let blocks: Vec<BlockLists> = level
                 .clone()
                 .into_par_iter()
-                .step_by(together)
+                .step_by(BLOCK)
                 .map(|first| {
                     let mut block = BlockLists::default();
-                    let targets = first..(first + together).min(level.end);
+                    let targets = first..(first + BLOCK).min(level.end);
                     let mut by_shift: Vec<(u16, u32, u32)> = Vec::new();
                     for at in targets.clone() {
                         let parent = tree.nodes[at].parent as usize;
@@ -416,13 +403,11 @@ mod tests {
             m2p_sources: 0,
             p2l_targets: 0,
             m2l_pairs: 0,
-            m2l_blocks: 1,
         };
         let lazy = Thresholds {
             m2p_sources: 5,
             p2l_targets: 6,
             m2l_pairs: 40,
-            m2l_blocks: 32,
         };
         for set in PointSet::ALL {
             for thresholds in [&eager, &lazy] {

@@ -6,7 +6,7 @@ use crate::simd::Real;
 
 impl<T: Real> Fmm<T> {
     /// Fills `sums` as [`Fmm::evaluate`] does, without local expansions; the lists must be those of a treecode.
-    pub fn evaluate_treecode(&mut self, strengths: &[T], sums: &mut [T], elsewhere: usize, seconds: &mut Seconds) {
+    pub fn evaluate_treecode(&mut self, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
         seconds.time(Phase::P2m, || self.p2m(strengths)); // sources into their leaf's multipole
         seconds.time(Phase::M2m, || self.m2m()); // children into parents, from the leaves up
 
@@ -14,6 +14,6 @@ impl<T: Real> Fmm<T> {
             sums.fill(T::ZERO);
             self.m2p(sums); // multipoles of far boxes to targets
         });
-        self.p2p(strengths, sums, elsewhere, seconds); // pairs with the rest
+        seconds.time(Phase::P2p, || self.p2p(strengths, sums)); // pairs with the rest
     }
 }

@@ -10,7 +10,7 @@ pub(crate) mod shape;
 pub(crate) mod tail;
 pub(crate) mod truncation;
 
-pub use crate::cost::{DeviceRates, MachineProfile, OperatorCosts, PairRates, PlaneCosts};
+pub use crate::cost::{MachineProfile, OperatorCosts, PlaneCosts};
 pub use crate::treecode::tuning::choose as treecode_parameters;
 pub use cube::{CubeOrders, cube_orders};
 pub(crate) use truncation::shift_of_class;

@@ -140,13 +140,11 @@ pub struct Demand<'a> {
     pub pair_runs: f64,
     /// Expansions of a box.
     pub streams: f64,
-    /// What operations cost; of pairs, where they are summed.
+    /// What operations cost.
     pub rates: Rates,
-    /// Pairs are summed elsewhere while translations are done here; the nanoseconds each point takes there besides.
-    pub beside: Option<f64>,
 }
 
-/// Chooses the boxes' size for which pairs and translations together cost least, or take equally long side by side.
+/// Chooses the boxes' size for which pairs and translations together cost least.
 pub fn propose(coverage: &Coverage, demand: &Demand, costs: &OperatorCosts) -> Proposal {
     let dimension = coverage.dimension();
     let n = demand.points as f64;
@@ -168,7 +166,7 @@ pub fn propose(coverage: &Coverage, demand: &Demand, costs: &OperatorCosts) -> P
             orders: &orders.by_level,
             highest: order,
         };
-        mean = fmm.best_leaf_mean(&demand.rates, demand.beside).clamp(4.0, 4000.0);
+        mean = fmm.best_leaf_mean(&demand.rates).clamp(4.0, 4000.0);
         cost = demand.rates.fmm(&fmm.work(mean));
     }
     let halvings = coverage.halvings((n / mean).max(1.0).log2()).max(0.0);

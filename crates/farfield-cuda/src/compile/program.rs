@@ -19,7 +19,6 @@ const HEADERS: &[(&str, &str)] = &[
     ("plane_pair.cuh", include_str!("../../kernels/plane_pair.cuh")),
     ("tree.cuh", include_str!("../../kernels/tree.cuh")),
     ("meet.cuh", include_str!("../../kernels/meet.cuh")),
-    ("near.cuh", include_str!("../../kernels/near.cuh")),
     ("expansion.cuh", include_str!("../../kernels/expansion.cuh")),
     ("basis.cuh", include_str!("../../kernels/basis.cuh")),
     ("opening.cuh", include_str!("../../kernels/opening.cuh")),

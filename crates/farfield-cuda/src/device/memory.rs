@@ -10,11 +10,6 @@ use std::sync::Arc;
 
 const GIB: f64 = (1u64 << 30) as f64;
 
-/// Refuses a sum whose forecast exceeds what is free.
-pub(crate) fn forecast_fits(device: &Device, needed: u64) -> Result<(), Error> {
-    vectors_at_once(device, 1, None, |_| needed).map(drop)
-}
-
 /// How many of `vectors` are summed at once: all, or as many as there is room for. `most` bytes are used, or what is free.
 pub(crate) fn vectors_at_once(
     device: &Device,

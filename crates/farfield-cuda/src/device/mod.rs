@@ -3,20 +3,18 @@
 mod memory;
 mod open;
 mod parameters;
-mod pinned;
 mod staging;
 mod timeline;
 mod traffic;
 mod values;
 
-pub(crate) use memory::{Buffers, forecast_fits, vectors_at_once};
+pub(crate) use memory::{Buffers, vectors_at_once};
 pub use open::{Device, Properties};
 pub use parameters::DeviceType;
 pub(crate) use parameters::{
     ASSERTIONS, Blocks, Changing, Charges, Complex, Function, In, Member, Out, PackedSource, Pair, Parameters, RangeOf,
     Rectangle, Row, Source, device_struct, kernels, layout_checks, parameters, signature_checks,
 };
-pub(crate) use pinned::Pinned;
 pub(crate) use timeline::Timeline;
 pub use traffic::Traffic;
 pub(crate) use values::Values;

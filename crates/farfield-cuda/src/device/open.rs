@@ -1,7 +1,6 @@
 //! Opening a device, and compiling and loading programs for it.
 
 use super::parameters::Function;
-use super::pinned::PinnedPool;
 use super::staging::Staging;
 use super::traffic::Traffic;
 use crate::compile::{Compiler, Program};
@@ -54,7 +53,6 @@ pub struct Device {
     tables: Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>,
     staging: Mutex<Vec<Staging>>,
     traffic: Traffic,
-    pinned: Arc<PinnedPool>,
 }
 
 /// The oldest compute capability the kernels are written for.
@@ -98,7 +96,6 @@ impl Device {
             tables: Mutex::new(HashMap::new()),
             staging: Mutex::new(Vec::new()),
             traffic: Traffic::default(),
-            pinned: Arc::default(),
         }))
     }
 
@@ -221,11 +218,6 @@ impl Device {
         let copied = copy(&mut staging);
         lock().push(staging);
         Some(copied)
-    }
-
-    /// Memory of the host that the device copies to by itself.
-    pub(super) fn pinned_pool(&self) -> (&Arc<CudaContext>, &Arc<PinnedPool>) {
-        (&self.context, &self.pinned)
     }
 
     fn module(&self, program: &Program) -> Result<Arc<CudaModule>, Error> {

@@ -7,7 +7,6 @@ mod passes;
 mod setup;
 mod tasks;
 
-pub(crate) use parameters::PermutePoints;
 pub(crate) use setup::{Counter, FarField, Fmm, FmmInput};
 
 use crate::compile::Program;
@@ -66,15 +65,6 @@ pub struct P2pBlocking {
 }
 
 impl P2pBlocking {
-    /// Of leaves of hundreds of points in the plane, whose sources have four numbers.
-    pub(crate) const IN_PLANE: Self = Self {
-        threads: 128,
-        targets: 2,
-        tile: 512,
-        blocks: 0,
-        vectors: 1,
-    };
-
     /// The program with these constants.
     pub(crate) fn define(self, program: Program) -> Program {
         program

@@ -155,7 +155,7 @@ fn reproduce(context: &Context, rings: Rings) -> Result<Reproduction, Error> {
     if context.gpu.is_some() {
         let memory = Memory::of(Device::Cuda(0))?;
         model.stay_in(&memory)?;
-        model.summation().device = Device::Cuda(0);
+        model.summation().device = Device::Cuda(0).into();
     }
     let watched = watch(context, &rings, &case, &mut model)?;
     let images: Vec<&Image> = watched.moments.iter().map(|moment| &moment.image).collect();

@@ -6,9 +6,11 @@ use super::two_rings::TwoRings;
 use super::{Context, Reproduction};
 use crate::error::Error;
 use farfield::bench::Benchmark;
+use farfield::cuda;
 use farfield::simd::RsqrtAccuracy;
-use farfield::{Device, cuda};
-use farfield_grid::poisson::{Accuracy, Kernel, Method, Pair, Poisson, Quantity, Report, Seconds, Smoothing, Work};
+use farfield_grid::poisson::{
+    Accuracy, Kernel, Method, Pair, Poisson, PoissonDevice, Quantity, Report, Seconds, Smoothing, Work,
+};
 use farfield_io::units;
 use farfield_plot::{Axis, BarChart, Figure, LineChart, Part, ReferenceLine, Series};
 use std::sync::Arc;
@@ -52,7 +54,7 @@ pub(super) fn gpu() -> Option<Arc<cuda::Device>> {
 
 /// The same with direct lists on the graphics processor.
 pub(super) fn beside(solver: &Poisson, gpu: &Arc<cuda::Device>) -> Poisson {
-    solver.clone().device(Device::Hybrid(gpu.properties().ordinal))
+    solver.clone().device(PoissonDevice::Hybrid(gpu.properties().ordinal))
 }
 
 const NO_GPU: &str = "no graphics processor here: the columns of CPU + GPU are empty";

@@ -116,7 +116,7 @@ impl Flow {
         let setup = Setup::new(&case).map_err(|(key, why)| Error::Data(format!("{key}: {why}")))?;
         let mut model = FlowModel::new(&case, context.profile.clone())?;
         if let Some(gpu) = gpu() {
-            model.summation().device = Device::Cuda(gpu.properties().ordinal);
+            model.summation().device = Device::Cuda(gpu.properties().ordinal).into();
         }
         Ok(Self {
             name: resolution.name,

@@ -4,7 +4,6 @@
 
 mod checks;
 mod cores;
-mod hybrid;
 mod plane;
 mod poisson;
 mod simulations;
@@ -35,21 +34,6 @@ pub enum Sums {
 impl Sums {
     /// All kinds.
     pub const ALL: [Sums; 3] = [Sums::Space, Sums::Plane, Sums::Structured];
-}
-
-/// Runs the checks of sums that the device shares with the CPU's cores, in one precision.
-///
-/// # Errors
-/// As [`run_in`].
-pub fn run_beside<T: Precision>(
-    device: &Arc<Device>,
-    extent: Extent,
-    report: &mut dyn FnMut(&Row),
-) -> Result<(), Error> {
-    let mut checks = Checks::default();
-    hybrid::add_checks::<T>(&mut checks, extent.points());
-    plane::add_shared_checks::<T>(&mut checks, extent.points(), if T::DOUBLE { 1e-6 } else { 1e-4 });
-    checks.run(device, extent, report)
 }
 
 /// Runs the checks of one kind of sums in one precision, and hands each row to `report` as it comes.

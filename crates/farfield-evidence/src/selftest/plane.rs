@@ -83,36 +83,7 @@ pub(super) fn run_in<T: Precision>(
         checks.add(move |device| case.duplicates::<T>(device, n));
     }
     checks.add(move |device| harmonic.repeated::<T>(device, n));
-    add_shared_checks::<T>(&mut checks, n, usual);
     checks.run(device, extent, report)
-}
-
-/// Sums that cores and device share: every kernel and core, point sets, other targets, vectors, duplicates, the direct sum.
-pub(super) fn add_shared_checks<T: Precision>(checks: &mut Checks, n: usize, usual: f64) {
-    for case in cases() {
-        let tolerance = if case.core == Core::Algebraic { 1e-3 } else { usual };
-        checks
-            .add(move |device| case.shared::<T>(device, &TestPoints::new(PlaneSet::Square, n), Method::Fmm, tolerance));
-    }
-    let harmonic = PlaneSum::new(Kernel::Harmonic);
-    for set in [PlaneSet::Normal, PlaneSet::Layer] {
-        checks.add(move |device| harmonic.shared::<T>(device, &TestPoints::new(set, n), Method::Fmm, usual));
-    }
-    checks.add(move |device| {
-        let points = TestPoints::new(PlaneSet::Normal, n).with_targets(PlaneSet::Circle, n / 3);
-        harmonic.shared::<T>(device, &points, Method::Fmm, usual)
-    });
-    let vectors = PlaneSum { vectors: 3, ..harmonic };
-    checks.add(move |device| vectors.shared::<T>(device, &TestPoints::new(PlaneSet::Square, n), Method::Fmm, usual));
-    checks.add(move |device| harmonic.shared::<T>(device, &harmonic.doubled(n), Method::Fmm, 1e-4));
-    checks.add(move |device| {
-        harmonic.shared::<T>(
-            device,
-            &TestPoints::new(PlaneSet::Square, n / 10),
-            Method::Direct,
-            usual,
-        )
-    });
 }
 
 /// Cores from a tenth of the points' spacing to ten times it. Where they reach across the points there is no far field, and
@@ -330,41 +301,6 @@ impl PlaneSum {
             points.sources[k] = points.sources[from];
         }
         points
-    }
-
-    /// A sum that cores and device share: an FMM with a far field, all its pairs on the device.
-    fn shared<T: Precision>(
-        &self,
-        device: &Arc<Device>,
-        points: &TestPoints<T>,
-        method: Method,
-        tolerance: f64,
-    ) -> Result<Row, Error> {
-        let strengths = self.strengths(points.sources.len());
-        let sum = self.sum(points).method(method).tolerance(tolerance);
-        let mut plan = farfield::cuda::hybrid::plane::Plan::new(device, &sum)?;
-        let field = plan.evaluate(&strengths)?;
-        let parameters = plan.parameters();
-        let is_far = method == Method::Direct || parameters.interactions.m2l > 0;
-        let as_asked = parameters.method == method && is_far && plan.device_pairs() == parameters.interactions.p2p;
-        let measured = if as_asked {
-            self.error(&field, points, &strengths)
-        } else {
-            f64::NAN
-        };
-        let described = format!(
-            "order {}, capacity {}, {} translations",
-            parameters.order.unwrap_or(0),
-            parameters.leaf_capacity.unwrap_or(0),
-            parameters.interactions.m2l
-        );
-        Ok(self.row(
-            &format!("plane hybrid, {method}"),
-            points,
-            described,
-            measured,
-            tolerance,
-        ))
     }
 
     /// The number of values that differ between evaluations of two plans.

@@ -8,7 +8,7 @@ use farfield::{Device, cuda};
 use farfield_grid::flows::GaussianRing;
 use farfield_grid::forest::{BLOCK_POINTS, Domain, Forest};
 use farfield_grid::grid::{Grid, Sampling};
-use farfield_grid::poisson::{Accuracy, Kernel, Poisson, Precision, Quantity, Smoothing};
+use farfield_grid::poisson::{Accuracy, Kernel, Poisson, PoissonDevice, Precision, Quantity, Smoothing};
 use std::sync::Arc;
 
 /// Compares potentials and velocities of every kernel and order, alone on the device and beside the cores, and evaluation in
@@ -33,7 +33,7 @@ fn add_checks<T: Precision>(checks: &mut Checks<Error>) {
             (10, 3, Quantity::Velocity),
             (12, 3, Quantity::Potential),
         ] {
-            for device in [Device::Cuda, Device::Hybrid] {
+            for device in [|number| Device::Cuda(number).into(), PoissonDevice::Hybrid] {
                 checks.add(move |gpu| {
                     against_cores::<T>(kernel, order, components, quantity, device(gpu.properties().ordinal))
                 });
@@ -69,7 +69,7 @@ fn against_cores<T: Precision>(
     order: usize,
     components: usize,
     quantity: Quantity,
-    device: Device,
+    device: PoissonDevice,
 ) -> Result<Row, Error> {
     let mut grid = grid::<T>(components)?;
     let theta = 0.6;

@@ -200,7 +200,7 @@ fn model(case: &Case) -> Result<Box<dyn Model>, Error> {
 /// Sends the present state to a device.
 fn place(model: &mut dyn Model, device: Device) -> Result<(), Error> {
     model.stay_in(&Memory::of(device)?)?;
-    model.summation().device = device;
+    model.summation().device = device.into();
     Ok(())
 }
 

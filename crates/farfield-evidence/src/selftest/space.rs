@@ -2,7 +2,7 @@
 //! kernels, precisions, tolerances, orders and point sets, and bitwise repeatability.
 
 use super::checks::{Checks, Extent, Row};
-use super::{cores, hybrid, tree};
+use super::{cores, tree};
 use crate::error::Error;
 use farfield::cuda::Device;
 use farfield::cuda::Plan;
@@ -73,7 +73,6 @@ pub(super) fn run_in<T: Precision>(
     }
     checks.add(move |device| coulomb.repeated(device, n));
     cores::add_checks::<T>(&mut checks, n, extent);
-    hybrid::add_checks::<T>(&mut checks, n);
     checks.run(device, extent, report)
 }
 

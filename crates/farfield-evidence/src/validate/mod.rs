@@ -12,7 +12,7 @@ mod plummer;
 mod ring_speed;
 mod sphere_drag;
 
-use farfield::Device;
+use farfield_grid::poisson::PoissonDevice;
 use farfield_plot::Figure;
 use farfield_sim::Error;
 use farfield_sim::case::{self, Case, Override};
@@ -35,7 +35,7 @@ enum Run {
     /// On the CPU, whatever the device.
     Here(fn() -> Result<Validation, Error>),
     /// On the device it is given.
-    On(fn(Device) -> Result<Validation, Error>),
+    On(fn(PoissonDevice) -> Result<Validation, Error>),
 }
 
 impl Entry {
@@ -43,7 +43,7 @@ impl Entry {
     ///
     /// # Errors
     /// Whatever goes wrong in a simulation.
-    pub fn run(&self, device: Device) -> Result<Validation, Error> {
+    pub fn run(&self, device: PoissonDevice) -> Result<Validation, Error> {
         match self.run {
             Run::Here(run) => run(),
             Run::On(run) => run(device),
@@ -209,7 +209,7 @@ mod tests {
 
     fn holds(name: &str) {
         let entry = ALL.iter().find(|entry| entry.name == name).unwrap();
-        let found = entry.run(Device::Cpu).unwrap();
+        let found = entry.run(farfield::Device::Cpu.into()).unwrap();
         for claim in &found.claims {
             assert!(claim.holds, "{name}: {}", claim.text);
         }

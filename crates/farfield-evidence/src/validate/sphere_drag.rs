@@ -5,6 +5,7 @@ use super::{Claim, Validation};
 use crate::sphere::sphere;
 use farfield::Device;
 use farfield::tuning::MachineProfile;
+use farfield_grid::poisson::PoissonDevice;
 use farfield_plot::{Axis, ChartGrid, Color, Figure, LineChart, LineStyle, Marker, Series};
 use farfield_sim::Error;
 use farfield_sim::case::Case;
@@ -87,9 +88,9 @@ struct Moment {
 /// Every step.
 type Course = Vec<Moment>;
 
-pub fn run(device: Device) -> Result<Validation, Error> {
+pub fn run(device: PoissonDevice) -> Result<Validation, Error> {
     let resolutions = match device {
-        Device::Cpu => [EIGHTH, QUARTER, DEFAULT],
+        PoissonDevice::One(Device::Cpu) => [EIGHTH, QUARTER, DEFAULT],
         _ => [QUARTER, DEFAULT, FINE],
     };
     let mut courses: Vec<(&Resolution, Course)> = Vec::new();
@@ -141,7 +142,7 @@ fn table_row(known: &Row, courses: &[(&Resolution, Course)]) -> (String, Vec<f64
     (known.t.to_string(), values)
 }
 
-fn simulate(case: &Case, device: Device) -> Result<Course, Error> {
+fn simulate(case: &Case, device: PoissonDevice) -> Result<Course, Error> {
     let mut model = FlowModel::new(case, MachineProfile::default())?;
     model.summation().device = device;
     let names = model.columns();

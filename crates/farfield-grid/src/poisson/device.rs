@@ -10,16 +10,86 @@ use crate::error::Error;
 use farfield::cuda::bricks::{self, BrickPair, BrickSum, Expansions, Indirect, Node, Plans, Range};
 use farfield::{Device, cuda};
 use rayon::prelude::*;
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-/// Where the treecode's lists are evaluated: `auto` is a graphics processor where there is one.
-pub(super) fn for_treecode(device: Device) -> Device {
-    match device {
-        Device::Auto if Device::all_gpus().is_ok_and(|gpus| !gpus.is_empty()) => Device::Cuda(0),
-        Device::Auto => Device::Cpu,
-        device => device,
+/// Where a Poisson problem is solved. As a text: that of a [`Device`], or `hybrid`, `hybrid:1`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PoissonDevice {
+    /// On one device.
+    One(Device),
+    /// The treecode's direct lists on the graphics processor of this number, its indirect lists on the cores meanwhile.
+    Hybrid(usize),
+}
+
+impl PoissonDevice {
+    /// The graphics processor asked for, if one is.
+    pub fn gpu(self) -> Option<usize> {
+        match self {
+            Self::One(device) => device.gpu(),
+            Self::Hybrid(number) => Some(number),
+        }
+    }
+
+    /// The device for sums over particles, which are done on one device: for `hybrid`, the graphics processor.
+    pub fn of_sums(self) -> Device {
+        match self {
+            Self::One(device) => device,
+            Self::Hybrid(number) => Device::Cuda(number),
+        }
+    }
+
+    /// With a graphics processor, where there is one, or the cores for `auto`.
+    pub fn resolved(self) -> Self {
+        match self {
+            Self::One(Device::Auto) if Device::all_gpus().is_ok_and(|gpus| !gpus.is_empty()) => Device::Cuda(0).into(),
+            Self::One(Device::Auto) => Device::Cpu.into(),
+            device => device,
+        }
+    }
+
+    /// The kind without the number: `cpu`, `cuda`, `hybrid` or `auto`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::One(device) => device.name(),
+            Self::Hybrid(_) => "hybrid",
+        }
+    }
+}
+
+impl From<Device> for PoissonDevice {
+    fn from(device: Device) -> Self {
+        Self::One(device)
+    }
+}
+
+impl fmt::Display for PoissonDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::One(device) => device.fmt(f),
+            Self::Hybrid(0) => f.write_str("hybrid"),
+            Self::Hybrid(number) => write!(f, "hybrid:{number}"),
+        }
+    }
+}
+
+impl FromStr for PoissonDevice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, number) = text
+            .split_once(':')
+            .map_or((text, None), |(kind, number)| (kind, Some(number)));
+        if kind != "hybrid" {
+            let or_hybrid = |error: String| error.replace(", auto", ", hybrid, hybrid:N, auto");
+            return text.parse().map(Self::One).map_err(or_hybrid);
+        }
+        // The number is read as that of `cuda` is.
+        let gpu: Device = number.map_or(Ok(Device::Cuda(0)), |number| format!("cuda:{number}").parse())?;
+        Ok(Self::Hybrid(gpu.gpu().unwrap_or(0)))
     }
 }
 
@@ -145,4 +215,26 @@ pub(super) fn evaluate_beside<T: Precision>(
     seconds.transfer = device_seconds.transfer;
     seconds.evaluation = start.elapsed().as_secs_f64();
     Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_read_as_they_are_written() {
+        for device in [
+            Device::Cpu.into(),
+            Device::Cuda(3).into(),
+            Device::Auto.into(),
+            PoissonDevice::Hybrid(0),
+            PoissonDevice::Hybrid(2),
+        ] {
+            assert_eq!(device.to_string().parse(), Ok(device));
+        }
+        for wrong in ["", "gpu", "hybrid:", "hybrid:x", "hybrids", "cuda:-1"] {
+            assert!(wrong.parse::<PoissonDevice>().is_err(), "{wrong}");
+        }
+        assert!("gpu".parse::<PoissonDevice>().unwrap_err().contains("hybrid:N"));
+    }
 }

@@ -90,7 +90,7 @@ impl Poisson {
             .targets(&targets)
             .tolerance(tolerance)
             .method(farfield::Method::Fmm)
-            .device(self.device)
+            .device(self.device.of_sums())
             .simd(self.simd.unwrap_or_else(SimdLevel::best));
         if let Some(capacity) = self.leaf_capacity {
             sum = sum.leaf_capacity(capacity);

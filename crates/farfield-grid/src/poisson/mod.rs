@@ -9,8 +9,8 @@
 //! - [`Method::Fmm`] hands the same sources and points to the fast multipole method, whose local expansions share the
 //!   far field among neighbouring points.
 //!
-//! Without a method the one expected to be faster is taken. On another [`Device`] than the cores
-//! the treecode's lists are evaluated there.
+//! Without a method the one expected to be faster is taken. On another [`PoissonDevice`] than the
+//! cores the treecode's lists are evaluated there.
 
 mod bricks;
 mod device;
@@ -30,6 +30,7 @@ mod treecode;
 mod tuning;
 mod work;
 
+pub use device::PoissonDevice;
 pub use kernel::{Kernel, LATTICE_SELF_TERM, Pair, Quantity, Smoothing};
 pub use lists::{BRICK_POINTS, BRICK_SIDE, BRICKS_PER_BLOCK, Brick, BrickLists, DirectRange};
 pub use multipole::{Expansions, term_count};
@@ -108,7 +109,7 @@ pub enum Accuracy {
 pub struct Poisson {
     accuracy: Accuracy,
     kernel: Kernel,
-    device: Device,
+    device: PoissonDevice,
     method: Option<Method>,
     threshold: f64,
     leaf_capacity: Option<usize>,
@@ -128,7 +129,7 @@ impl Poisson {
         Self {
             accuracy,
             kernel: Kernel::default(),
-            device: Device::Cpu,
+            device: Device::Cpu.into(),
             method: None,
             threshold: 1e-12,
             leaf_capacity: None,
@@ -152,10 +153,10 @@ impl Poisson {
     }
 
     /// Where to sum; on the processor's cores unless asked otherwise. Of the treecode a graphics processor evaluates the
-    /// lists, which the cores make while the sources travel; `hybrid` evaluates direct lists there and indirect ones on the
-    /// cores. The FMM is the library's, on any device.
-    pub fn device(mut self, device: Device) -> Self {
-        self.device = device;
+    /// lists, which the cores make while the sources travel; [`PoissonDevice::Hybrid`] evaluates direct lists there and
+    /// indirect ones on the cores. The FMM is the library's, on any one device.
+    pub fn device(mut self, device: impl Into<PoissonDevice>) -> Self {
+        self.device = device.into();
         self
     }
 

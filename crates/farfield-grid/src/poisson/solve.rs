@@ -1,6 +1,5 @@
 //! Solving: the steps in order.
 
-use super::device::for_treecode;
 use super::kernel::{Kernel, Quantity};
 use super::lists::bricks;
 use super::precision::Precision;
@@ -8,7 +7,7 @@ use super::report::Report;
 use super::sources::Sources;
 use super::treecode::timed;
 use super::tuning::Parameters;
-use super::{Accuracy, Method, Poisson, self_term};
+use super::{Accuracy, Method, Poisson, PoissonDevice, self_term};
 use crate::error::Error;
 use crate::grid::Grid;
 use farfield::Device;
@@ -87,10 +86,13 @@ impl Poisson {
     /// The method asked for, or the one expected to be faster.
     fn way<T: Precision>(&self, grid: &Grid<T>, sources: &Sources<T>, quantity: Quantity) -> Result<Way, Error> {
         let no = |what, instead| Err(Error::Unsupported { what, instead });
-        let on_cores = for_treecode(self.device) == Device::Cpu;
+        let on_cores = self.device.resolved() == Device::Cpu.into();
         match (self.method, self.accuracy) {
             (Some(Method::Fmm), Accuracy::Fixed { .. }) => {
                 no("FMM with a fixed theta and order", "a tolerance, or the treecode")
+            }
+            (Some(Method::Fmm), _) if matches!(self.device, PoissonDevice::Hybrid(_)) => {
+                no("FMM on a GPU and the cores at once", "one device, or the treecode")
             }
             (Some(Method::Fmm), Accuracy::Tolerance(tolerance)) => Ok(Way::Fmm { tolerance }),
             (None, Accuracy::Tolerance(tolerance)) if on_cores => {

@@ -10,7 +10,7 @@ use super::report::{Interactions, Report, Seconds};
 use super::sources::Sources;
 use super::tree::SourceTree;
 use super::tuning::Parameters;
-use super::{Method, Poisson};
+use super::{Method, Poisson, PoissonDevice};
 use crate::error::Error;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
 use crate::grid::Grid;
@@ -77,13 +77,13 @@ impl Poisson {
             parameters,
         };
         let on_cores = OnCores { pair, simd, accuracy };
-        let (parts, values) = match device::for_treecode(self.device) {
-            Device::Cpu | Device::Auto => {
+        let (parts, values) = match self.device.resolved() {
+            PoissonDevice::One(Device::Cpu | Device::Auto) => {
                 let parts = making.parts(sources, bricks, &mut seconds);
                 let values = on_cores.evaluate(&parts, Share::All, &mut seconds);
                 (parts, values)
             }
-            Device::Cuda(number) => {
+            PoissonDevice::One(Device::Cuda(number)) => {
                 let gpu = farfield::open(number)?;
                 let (sum, parts) = device::upload_while(&gpu, pair, Some(making.parameters.order), &sources, || {
                     making.parts(sources.clone(), bricks, &mut seconds)
@@ -91,7 +91,7 @@ impl Poisson {
                 let values = device::evaluate(self.in_passes(sum), &parts, Share::All, &mut seconds)?;
                 (parts, values)
             }
-            Device::Hybrid(number) => {
+            PoissonDevice::Hybrid(number) => {
                 let gpu = farfield::open(number)?;
                 let (sum, parts) = device::upload_while(&gpu, pair, None, &sources, || {
                     making.parts(sources.clone(), bricks, &mut seconds)
@@ -126,7 +126,7 @@ impl Poisson {
         } = making.parameters;
         Report {
             method: Method::Treecode,
-            device: device::for_treecode(self.device).name(),
+            device: self.device.resolved().name(),
             sources: parts.sources.len(),
             targets: making.grid.points(),
             theta: Some(theta),

@@ -4,7 +4,6 @@
 //! kind has a time. Times are constants of the kind of machine, not measured on the spot, so that the same problem always
 //! gets the same plan.
 
-use super::device::for_treecode;
 use super::kernel::{Kernel, Pair, Quantity};
 use super::lists::{BRICK_POINTS, Brick, Met, walk};
 use super::multipole::term_count;
@@ -12,7 +11,7 @@ use super::precision::Precision;
 use super::sources::Sources;
 use super::tree::SourceTree;
 use super::work::Work;
-use super::{Accuracy, Poisson};
+use super::{Accuracy, Poisson, PoissonDevice};
 use crate::grid::Grid;
 use farfield::Device;
 use farfield::cost::Gpu;
@@ -107,7 +106,7 @@ impl Poisson {
             sample: bricks.iter().step_by(bricks.len().div_ceil(SAMPLE).max(1)).collect(),
             bricks: bricks.len(),
             components: sources.components(),
-            times: Times::of::<T>(for_treecode(self.device)),
+            times: Times::of::<T>(self.device.resolved()),
             pair: Pair::of(self.kernel, quantity),
             largest_epsilon: sources.epsilon2.iter().map(|e| e.to_f64()).fold(0.0, f64::max).sqrt(),
         }
@@ -122,7 +121,7 @@ impl Poisson {
         tolerance: f64,
         quantity: Quantity,
     ) -> f64 {
-        let times = Times::of::<T>(Device::Cpu);
+        let times = Times::of::<T>(Device::Cpu.into());
         let points = (grid.points() + sources.len()) as f64;
         let streams = match quantity {
             Quantity::Potential => sources.components() as f64,
@@ -238,14 +237,14 @@ enum Share {
 
 impl Times {
     /// Of the kind of machine; a graphics processor is taken to be an H200.
-    fn of<T: Precision>(device: Device) -> Self {
+    fn of<T: Precision>(device: PoissonDevice) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             rates: BrickRates::of(T::EPSILON < 1e-10, cores, Gpu::new(132)),
             gpu: match device {
-                Device::Cpu | Device::Auto => None,
-                Device::Cuda(_) => Some(Share::All),
-                Device::Hybrid(_) => Some(Share::Direct),
+                PoissonDevice::One(Device::Cpu | Device::Auto) => None,
+                PoissonDevice::One(Device::Cuda(_)) => Some(Share::All),
+                PoissonDevice::Hybrid(_) => Some(Share::Direct),
             },
         }
     }

@@ -78,7 +78,6 @@ pub fn own_device(asked: Device, on_machine: usize) -> Device {
     let count = Device::all_gpus().map_or(0, |gpus| gpus.len());
     match asked {
         Device::Cuda(0) if count > 1 => Device::Cuda(on_machine % count),
-        Device::Hybrid(0) if count > 1 => Device::Hybrid(on_machine % count),
         asked => asked,
     }
 }

@@ -1,7 +1,6 @@
 //! `farfield-mpi run` and `farfield-mpi resume`: simulations whose state is spread over the ranks.
 
 use super::evaluate::{own_device, together};
-use farfield::Device;
 use farfield_cli::args::{ResumeArgs, RunArgs, WatchArgs};
 use farfield_cli::failure::Failure;
 use farfield_cli::profile::Profile;
@@ -9,7 +8,7 @@ use farfield_cli::run::{change_of, go, list, resolve};
 use farfield_cli::{device, print, threads};
 use farfield_mpi::{Communicator, Mpi, OneThread};
 use farfield_sim::ranks::{Alone, Ranks};
-use farfield_sim::run::Run;
+use farfield_sim::run::{PoissonDevice, Run};
 use std::sync::Arc;
 
 /// Starts a run, on every rank.
@@ -20,6 +19,7 @@ pub fn run(ranks: &Arc<OneThread<Mpi>>, args: RunArgs) -> Result<String, Failure
     let machine = Machine::prepare(ranks, &args.watch, args.threads, args.device)?;
     let resolved = Profile::load(args.profile.as_deref()).and_then(|profile| Ok((profile, resolve(name, &args)?)));
     let (profile, (case, folder)) = together(ranks.get(), resolved)?;
+    case.check_device(args.device)?;
     let run = Run::shared(&shared(ranks), case, &folder, profile.costs)?;
     machine.go(ranks.get(), run, args.watch, Vec::new())
 }
@@ -43,7 +43,7 @@ fn shared(ranks: &Arc<OneThread<Mpi>>) -> Arc<dyn Ranks> {
 
 /// What a rank has of its machine.
 struct Machine {
-    device: Device,
+    device: PoissonDevice,
     /// Ranks on this machine.
     ranks: usize,
 }
@@ -53,7 +53,7 @@ impl Machine {
         ranks: &OneThread<Mpi>,
         watch: &WatchArgs,
         threads: Option<usize>,
-        device: Device,
+        device: PoissonDevice,
     ) -> Result<Self, Failure> {
         let ranks = ranks.get();
         if watch.live {
@@ -68,7 +68,11 @@ impl Machine {
             ranks,
             threads::start(Some(threads.unwrap_or((cores / of_machine).max(1)))),
         )?;
-        let device = own_device(device, on_machine);
+        let device = match device {
+            PoissonDevice::One(device) => own_device(device, on_machine).into(),
+            // Flows on a grid have one rank.
+            hybrid => hybrid,
+        };
         // A missing device is known before anything is written.
         together(ranks, device::check(device))?;
         Ok(Self {

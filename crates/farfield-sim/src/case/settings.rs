@@ -4,9 +4,11 @@ use super::flow::{BodySettings, Flow, FlowRing, GridSettings};
 use super::gravity::Gravity;
 use super::plane::Plane;
 use super::vortex::{Tracers, Vortex};
+use crate::error::Error;
 use crate::sample::{Quantity, Region};
 use crate::vec3::Vec3;
 use farfield::Method;
+use farfield_grid::poisson::PoissonDevice;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -58,6 +60,17 @@ pub struct Case {
 }
 
 impl Case {
+    /// Whether a device can compute this case, before anything is computed.
+    ///
+    /// # Errors
+    /// [`Error::Hybrid`] if a graphics processor and the cores are to share a case that is not a flow on a grid.
+    pub fn check_device(&self, device: PoissonDevice) -> Result<(), Error> {
+        match device {
+            PoissonDevice::Hybrid(_) if self.flow.is_none() => Err(Error::Hybrid),
+            _ => Ok(()),
+        }
+    }
+
     /// The files that points come from, and the sections that name them.
     pub(crate) fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
         let vortex = self.vortex.iter_mut().flat_map(|vortex| &mut vortex.particles);

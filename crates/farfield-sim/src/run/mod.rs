@@ -44,6 +44,7 @@ use blocks::GridFiles;
 use farfield::Device;
 use farfield::memory::{Memory, Traffic};
 use farfield::tuning::MachineProfile;
+pub use farfield_grid::poisson::PoissonDevice;
 use farfield_plot::Film;
 use outcome::Report;
 use pictures::Pictures;
@@ -156,7 +157,7 @@ impl Run {
         let pictures = agree(&*ranks, pictures)?;
         // While a device computes, the cores are free to draw.
         let threads = match self.model.summation().device {
-            Device::Cuda(_) => rayon::current_num_threads(),
+            PoissonDevice::One(Device::Cuda(_)) => rayon::current_num_threads(),
             _ => 1,
         };
         let rank = (ranks.rank(), ranks.size());

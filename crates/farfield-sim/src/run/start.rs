@@ -14,9 +14,9 @@ use crate::particles::import;
 use crate::plane::PlaneModel;
 use crate::ranks::{Alone, Ranks, agree, from_first, speaks};
 use crate::vortex::VortexModel;
-use farfield::Device;
 use farfield::memory::{Memory, Traffic};
 use farfield::tuning::MachineProfile;
+use farfield_grid::poisson::PoissonDevice;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -319,22 +319,19 @@ impl Run {
         Ok((run, remarks))
     }
 
-    /// Has all sums done on a device. With a graphics processor alone the state stays in its memory; shared with the cores
-    /// it stays on the host, as it does where ranks share the run. Remarks say what is noteworthy. To be called before the run goes, if at
-    /// all.
+    /// Has all sums done on a device. The state of particles stays in a graphics processor's memory; the state of a flow on
+    /// a grid stays on the host, as every state does where ranks share the run. Remarks say what is noteworthy. To be
+    /// called before the run goes, if at all.
     ///
     /// # Errors
-    /// [`Error::Device`] if the state does not fit or the device fails.
-    pub fn compute_on(&mut self, device: Device) -> Result<Vec<String>, Error> {
-        let device = match device {
-            // The state stays in one place, so one is chosen for the whole run.
-            Device::Auto if Device::all_gpus().is_ok_and(|gpus| !gpus.is_empty()) => Device::Cuda(0),
-            Device::Auto => Device::Cpu,
-            device => device,
-        };
-        agree(&*self.ranks, device.check().map_err(Error::from))?;
+    /// [`Error::Hybrid`] as [`Case::check_device`]; [`Error::Device`] if the state does not fit or the device fails.
+    pub fn compute_on(&mut self, device: impl Into<PoissonDevice>) -> Result<Vec<String>, Error> {
+        // The state stays in one place, so one is chosen for the whole run.
+        let device = device.into().resolved();
+        self.case.check_device(device)?;
+        agree(&*self.ranks, device.of_sums().check().map_err(Error::from))?;
         if self.model.can_stay_on_a_gpu() && self.ranks.size() == 1 {
-            self.memory = Memory::of(device)?;
+            self.memory = Memory::of(device.of_sums())?;
         }
         self.traffic_before = self.memory.traffic();
         if self.memory.is_on_gpu() {
@@ -384,11 +381,11 @@ fn pictured(ranks: &dyn Ranks, model: &mut dyn Model, in_parts: bool) -> Result<
 }
 
 /// The device as checkpoints name it; `None` for the CPU.
-pub(super) fn device_name(device: Device) -> Option<String> {
+pub(super) fn device_name(device: PoissonDevice) -> Option<String> {
     let gpu = device.gpu()?;
     let name = farfield::open(gpu).map_or_else(|_| device.to_string(), |gpu| gpu.properties().name.clone());
     Some(match device {
-        Device::Hybrid(_) => format!("{name} and the CPU"),
+        PoissonDevice::Hybrid(_) => format!("{name} and the CPU"),
         _ => name,
     })
 }
