@@ -15,6 +15,7 @@ pub mod plane;
 pub mod points;
 pub mod report;
 pub mod simd;
+#[doc(hidden)]
 pub mod structure;
 pub mod tuning;
 pub mod verify;

@@ -1,5 +1,4 @@
-//! The data structure alone: timed at a fixed depth, the counterpart of [`farfield_core::structure`]; or copied to the host, to be
-//! compared with its definition.
+//! The tree alone, timed and copied to the host: for the evidence, which compares it with its definition. Unstable.
 
 use crate::device::{Buffers, Device, Precision, Timeline};
 use crate::error::Error;
@@ -9,58 +8,11 @@ use farfield_core::report::{Phase, Seconds};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How long the data structure took, and how large it is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StructureTiming {
-    /// Of the device, from points in its memory to boxes with their points, children and neighbours.
-    pub seconds: f64,
-    /// Occupied boxes of all levels.
-    pub boxes: usize,
-    /// The number of the deepest level.
-    pub depth: usize,
-}
-
-/// Builds the tree of sources and receivers down to a level.
-///
-/// # Errors
-/// Those of the device.
-pub fn build_to_level<T: Precision>(
-    device: &Arc<Device>,
-    sources: &[[T; 3]],
-    receivers: &[[T; 3]],
-    level: u32,
-) -> Result<StructureTiming, Error> {
-    let buffers = Buffers::new(device)?;
-    let device_sources = buffers.upload(sources.as_flattened())?;
-    let device_receivers = buffers.upload(receivers.as_flattened())?;
-    let points = DevicePoints {
-        sources: &device_sources,
-        source_count: sources.len(),
-        targets: Some((&device_receivers, receivers.len())),
-    };
-    let shape = TreeShape {
-        leaf_capacity: 0,
-        leaf_mean: 1.0,
-        root_scale: Some(1.0),
-        min_side: 0.75 * largest_extent(&[sources, receivers]) * 0.5f64.powi(level as i32),
-    };
-    buffers.wait()?;
-    let mut timeline = Timeline::start(buffers.stream())?;
-    let tree = Octree::build(&buffers, &points, &shape)?;
-    timeline.end(Phase::Tree)?;
-    buffers.wait()?;
-    let mut seconds = Seconds::default();
-    timeline.add_to(&mut seconds)?;
-    Ok(StructureTiming {
-        seconds: seconds.of(Phase::Tree),
-        boxes: tree.boxes,
-        depth: tree.depth,
-    })
-}
-
 /// A tree as a device built it, copied to the host.
 #[derive(Debug, Clone)]
 pub struct HostTree {
+    /// Seconds of the device, from points in its memory to boxes with their points, children and neighbours.
+    pub seconds: f64,
     /// Its root and limits.
     pub header: Header,
     /// How sources and targets share it.
@@ -112,7 +64,13 @@ impl HostTree {
             source_count: sources.len(),
             targets: device_targets.as_ref().zip(targets.map(<[_]>::len)),
         };
+        buffers.wait()?;
+        let mut timeline = Timeline::start(buffers.stream())?;
         let tree = Octree::build(&buffers, &points, shape)?;
+        timeline.end(Phase::Tree)?;
+        buffers.wait()?;
+        let mut seconds = Seconds::default();
+        timeline.add_to(&mut seconds)?;
         let n = tree.boxes;
         let mut level = vec![0; n];
         for at in 0..=tree.depth {
@@ -120,6 +78,7 @@ impl HostTree {
             level[range.start as usize..range.end as usize].fill(at as u32);
         }
         Ok(Self {
+            seconds: seconds.of(Phase::Tree),
             header: tree.header,
             kind: tree.kind(),
             depth: tree.depth,
@@ -155,29 +114,4 @@ fn read<E: DeviceRepr + Clone>(
     let mut values = vec![blank; length];
     buffers.read(from, &mut values)?;
     Ok(values)
-}
-
-/// The longest side of the box around all points.
-fn largest_extent<T: Precision>(sets: &[&[[T; 3]]]) -> f64 {
-    let mut extent = 0.0f64;
-    for axis in 0..3 {
-        let (mut low, mut high) = (f64::MAX, f64::MIN);
-        for point in sets.iter().copied().flatten() {
-            let at = point[axis].to_f64();
-            (low, high) = (low.min(at), high.max(at));
-        }
-        extent = extent.max(high - low);
-    }
-    extent
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_extent_is_that_of_all_sets() {
-        let (a, b) = ([[0.0f32, 0.5, 1.0]], [[0.5f32, 3.0, 0.0], [0.25, 1.0, -1.5]]);
-        assert_eq!(largest_extent(&[&a, &b]), 2.5);
-    }
 }

@@ -31,15 +31,6 @@ pub fn key_of_cell(cell: [u32; 3]) -> u32 {
     spread(cell[0]) | spread(cell[1]) << 1 | spread(cell[2]) << 2
 }
 
-/// The coordinates of the cell of a key.
-pub fn cell(key: u32) -> [u32; 3] {
-    std::array::from_fn(|axis| {
-        (0..KEY_LEVELS)
-            .map(|bit| (key >> (3 * bit + axis as u32) & 1) << bit)
-            .sum()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,7 +57,6 @@ mod tests {
                 )
             })
             .collect();
-        assert!((0..512).all(|i| cell(keys[i as usize]) == [i % 8, i / 8 % 8, i / 64]));
         keys.sort_unstable();
         assert_eq!(keys, (0..512).collect::<Vec<_>>());
     }

@@ -26,6 +26,7 @@ mod operations;
 mod phases;
 mod published;
 mod table;
+mod textbook_lists;
 mod two_rings;
 mod vanrees;
 mod vanrees_figure_5;
