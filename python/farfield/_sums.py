@@ -13,7 +13,7 @@ tolerance : float, optional
     The relative error allowed in each output, the root of the summed squared errors over that of the values: 1e-12 to
     1e-2, in single precision from 1e-5. If not said 1e-6, in single precision 1e-4.
 method : str
-    ``"auto"``, ``"direct"``, ``"treecode"``, ``"treecode_on_neighbours"`` or ``"fmm"``.
+    ``"auto"``, ``"direct"``, ``"treecode"`` or ``"fmm"``.
 device : str
     ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or ``"auto"``: a GPU where there is one and it is expected to be faster.
 threads : int, optional

@@ -8,7 +8,7 @@ from conftest import relative
 import farfield as ff
 
 N, M = 700, 90
-METHODS = ["auto", "direct", "treecode", "treecode_on_neighbours", "fmm"]
+METHODS = ["auto", "direct", "treecode", "fmm"]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -209,7 +209,7 @@ farfield_sum *farfield_sum_new(const char *kernel);
 void farfield_sum_free(farfield_sum *sum);
 
 // Sets "outputs" (names with commas between: "potential,gradient"), "core", "softening_kernel", "method" ("auto", "direct",
-// "treecode", "treecode-on-neighbours", "fmm") or "device" ("cpu", "cuda", "cuda:1", "auto").
+// "treecode", "fmm") or "device" ("cpu", "cuda", "cuda:1", "auto").
 //
 // Outputs are "potential", "gradient" and "hessian" (xx, xy, xz, yy, yz, zz) of Coulomb, "potential" and "acceleration" of
 // gravity, "velocity" and "velocity-gradient" of Biot-Savart, "potential", "derivative" and "second-derivative" in the plane.

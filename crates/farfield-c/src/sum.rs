@@ -240,7 +240,7 @@ pub unsafe extern "C" fn farfield_sum_free(sum: *mut farfield_sum) {
 }
 
 /// Sets "outputs" (names with commas between: "potential,gradient"), "core", "softening_kernel", "method" ("auto", "direct",
-/// "treecode", "treecode-on-neighbours", "fmm") or "device" ("cpu", "cuda", "cuda:1", "auto").
+/// "treecode", "fmm") or "device" ("cpu", "cuda", "cuda:1", "auto").
 ///
 /// Outputs are "potential", "gradient" and "hessian" (xx, xy, xz, yy, yz, zz) of Coulomb, "potential" and "acceleration" of
 /// gravity, "velocity" and "velocity-gradient" of Biot-Savart, "potential", "derivative" and "second-derivative" in the plane.
@@ -310,7 +310,7 @@ mod tests {
         let mut sum = farfield_sum::new("coulomb");
         let message = |done: Result<(), Failure>| format!("{:?}", done.unwrap_err());
         assert!(message(sum.set_text("metod", "fmm")).contains("method"));
-        assert!(message(sum.set_text("method", "magic")).contains("treecode-on-neighbours"));
+        assert!(message(sum.set_text("method", "magic")).contains("treecode, fmm"));
         assert!(message(sum.set_text("device", "gpu")).contains("cuda:N"));
         assert!(message(sum.set_number("tol", 1.0)).contains("tolerance"));
         for wrong in [-1.0, 0.5, f64::NAN, f64::INFINITY, 1e300] {

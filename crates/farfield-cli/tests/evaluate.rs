@@ -193,7 +193,7 @@ fn every_point_set_and_method_can_be_named() {
         assert_eq!(report["points"], points);
         assert_eq!(report["seed"], 7);
     }
-    for method in ["direct", "treecode", "treecode-on-neighbours", "fmm"] {
+    for method in ["direct", "treecode", "fmm"] {
         assert_eq!(
             json(&format!("evaluate --n 1000 --method {method} --json"))["method"],
             method
@@ -370,7 +370,7 @@ fn help_names_every_option() {
     }
     for name in [
         "biot-savart",
-        "treecode-on-neighbours",
+        "treecode",
         "cuda:N",
         "plummer",
         "velocity-gradient",

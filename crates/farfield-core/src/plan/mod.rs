@@ -38,7 +38,8 @@ pub enum Method {
     Direct,
     /// Multipoles of far boxes at each target.
     Treecode,
-    /// The treecode with the FMM's neighbour lists instead of an opening angle (Yokota and Barba).
+    /// The treecode with the FMM's neighbour lists instead of an opening angle (Yokota and Barba), for the evidence. Unstable.
+    #[doc(hidden)]
     TreecodeOnNeighbours,
     /// The fast multipole method.
     Fmm,
@@ -46,13 +47,7 @@ pub enum Method {
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 5] = [
-        Method::Auto,
-        Method::Direct,
-        Method::Treecode,
-        Method::TreecodeOnNeighbours,
-        Method::Fmm,
-    ];
+    pub const ALL: [Method; 4] = [Method::Auto, Method::Direct, Method::Treecode, Method::Fmm];
 
     /// The name used on the command line and in reports.
     pub fn name(self) -> &'static str {
