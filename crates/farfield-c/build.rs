@@ -1,4 +1,4 @@
-//! Gives the shared library its name, so that programs find it under the version they were linked with.
+//! Sets the soname of the shared library, so that programs load the major version they were linked with.
 
 fn main() {
     if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {

@@ -1,4 +1,4 @@
-/* The potential of random charges in one call, compared with the direct sum at a few of them. */
+/* Potential of random charges in one call, compared with the direct sum at some of the points. */
 #include <farfield.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-# Charges from Julia by ccall. FARFIELD_LIBRARY is the path of libfarfield_c.so.
+# Potential of charges from Julia through ccall. FARFIELD_LIBRARY is the path of libfarfield_c.so.
 const library = get(ENV, "FARFIELD_LIBRARY", "libfarfield_c")
 
 """

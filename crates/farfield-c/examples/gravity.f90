@@ -1,4 +1,4 @@
-! Random masses and their accelerations, by a plan; momentum is conserved and the tolerance kept.
+! Accelerations of random masses, through a plan. Checks the error against the tolerance and the conservation of momentum.
 program gravity
   use farfield
   implicit none
@@ -22,12 +22,12 @@ program gravity
   call check(farfield_verify_f64(plan, m, n, 200_c_size_t, 1_c_int64_t, errors))
 
   momentum = [(dot_product(m, a(k, :)), k = 1, 3)]
-  print '(i0, a, 2es9.1, a, es9.1)', n, " masses, relative errors", errors, ", change of momentum", norm2(momentum)
-  if (any(errors > 1e-6) .or. norm2(momentum) > 1e-2 .or. any(phi >= 0)) error stop "wrong"
+  print '(i0, a, 2es9.1, a, es9.1)', n, " masses, relative errors", errors, ", rate of change of momentum", norm2(momentum)
+  if (any(errors > 1e-6) .or. norm2(momentum) > 1e-2 .or. any(phi >= 0)) error stop "wrong accelerations or potentials"
 
-  ! What is wrong is said, and the program goes on.
-  if (farfield_set_number(sum, "order" // c_null_char, -1.0_c_double) /= FARFIELD_ARGUMENT) error stop "not refused"
-  if (index(farfield_complaint(), "order") == 0) error stop "not named"
+  ! An invalid argument gives a status and a message, and the program continues.
+  if (farfield_set_number(sum, "order" // c_null_char, -1.0_c_double) /= FARFIELD_ARGUMENT) error stop "order -1 was accepted"
+  if (index(farfield_complaint(), "order") == 0) error stop "the message does not name the argument"
   call farfield_plan_free(plan)
   call farfield_sum_free(sum)
 

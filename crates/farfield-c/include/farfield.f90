@@ -1,5 +1,5 @@
-! farfield from Fortran: the interface of farfield.h. Compile it with your program and link with -lfarfield_c.
-! Points are (3, n) arrays, in the plane (2, n).
+! Fortran interface of farfield, equal to farfield.h. Compile it with your program and link with -lfarfield_c.
+! Points are arrays of shape (3, n), or (2, n) in the plane.
 module farfield
   use, intrinsic :: iso_c_binding
   implicit none
@@ -42,7 +42,7 @@ module farfield
       integer(c_int) :: status
     end function
 
-    ! A text for C ends with c_null_char: farfield_sum_new("gravity" // c_null_char).
+    ! Strings for C end with c_null_char: farfield_sum_new("gravity" // c_null_char).
     function farfield_sum_new(kernel) bind(c) result(sum)
       import
       character(kind=c_char), intent(in) :: kernel(*)
@@ -102,7 +102,7 @@ module farfield
       type(c_ptr), value :: plan
     end subroutine
 
-    ! results: c_loc of one array for each output, c_null_ptr for one that is not wanted.
+    ! results: c_loc of one array for each output, or c_null_ptr for an output that is not wanted.
     function farfield_evaluate_f64(plan, strengths, strength_count, results, result_count) bind(c) result(status)
       import
       type(c_ptr), value :: plan
@@ -139,7 +139,7 @@ module farfield
 
 contains
 
-  ! What the last call of this thread that failed complained about.
+  ! Returns the message of the last failed call of this thread.
   function farfield_complaint() result(text)
     character(len=:), allocatable :: text
     character(kind=c_char), pointer :: message(:)

@@ -1,4 +1,4 @@
-/* farfield: fast sums of long-range interactions, from C. Generated from crates/farfield-c by cbindgen: do not edit.
+/* C interface of farfield: fast sums of long-range interactions. Generated from crates/farfield-c by cbindgen; do not edit.
  *
  *   farfield_sum *sum = farfield_sum_new("gravity");
  *   farfield_set_text(sum, "outputs", "acceleration");
@@ -10,9 +10,9 @@
  *   farfield_plan_free(plan);
  *   farfield_sum_free(sum);
  *
- * Points are x, y, z of one point after the other, or x, y in the plane. Nothing here ends the process or throws: every
- * call returns a status, and farfield_message says what was wrong with which argument. All functions may be called from
- * several threads; calls that use the same plan wait for each other. */
+ * Points are stored as x, y, z of one point after the other; in the plane as x, y. No function ends the process or throws.
+ * Functions that can fail return a status, and farfield_message names the argument and the reason. All functions may be
+ * called from several threads; calls that use the same plan wait for each other. */
 
 #ifndef FARFIELD_H
 #define FARFIELD_H
@@ -20,36 +20,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// How a call ended. After anything but FARFIELD_OK, `farfield_message` has the reason.
+// The result of a call. After anything but FARFIELD_OK, `farfield_message` returns the reason.
 typedef enum {
-  // It worked.
+  // The call succeeded.
   FARFIELD_OK = 0,
-  // An argument is wrong: the message names it, and where in an array the wrong number is.
+  // An argument is invalid. The message names it and, in an array, the index of the invalid number.
   FARFIELD_ARGUMENT = 1,
-  // There is not enough memory; the message has the forecast.
+  // There is not enough memory. The message states how much is needed.
   FARFIELD_MEMORY = 2,
-  // A graphics processor, a thread or the instruction set could not be used.
+  // A GPU, a thread or the SIMD instruction set could not be used.
   FARFIELD_DEVICE = 3,
-  // A defect of farfield, please report it. The process can go on.
+  // A bug in farfield; please report it. The process can continue.
   FARFIELD_DEFECT = 4,
 } farfield_status;
 
-// A planned sum. Made by farfield_plan_f64 or farfield_plan_f32, given back by farfield_plan_free.
+// A planned sum. Made by farfield_plan_f64 or farfield_plan_f32, freed by farfield_plan_free.
 typedef struct farfield_plan farfield_plan;
 
-// What to sum and how. Made by farfield_sum_new, set by farfield_set_text and farfield_set_number, given back by
-// farfield_sum_free. One thread at a time may set; any number of plans may be made of it.
+// Describes a sum. Made by farfield_sum_new, changed by farfield_set_text, farfield_set_number and farfield_set_sizes,
+// freed by farfield_sum_free. One thread at a time may change it. Any number of plans can be made from it.
 typedef struct farfield_sum farfield_sum;
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
-// The potential of charges, `sum q/|r|`, and its gradient (3 numbers for each target; NULL where it is not wanted). With
-// `targets` NULL and `target_count` 0 at the sources. `tolerance` 0 stands for 1e-6.
+// Computes the potential of charges, `sum q/|r|`, and its gradient (3 numbers for each target). Pass NULL for a
+// result that is not wanted. With `targets` NULL and `target_count` 0, the sources are the targets. `tolerance` 0
+// stands for 1e-6.
 //
 // # Safety
-// The arrays have the lengths said: 3 numbers for each point, 1 for each charge.
+// `sources` and `targets` have 3 numbers for each point, `charges` has 1 for each source. Each result that is not
+// NULL has room for all targets.
 farfield_status farfield_coulomb_f64(size_t source_count,
                                      const double *sources,
                                      const double *charges,
@@ -59,11 +61,13 @@ farfield_status farfield_coulomb_f64(size_t source_count,
                                      double *potential,
                                      double *gradient);
 
-// The potential `-G sum m/|r|` of masses and the acceleration (3 numbers for each target), softened as Plummer's spheres.
-// NULL where a result is not wanted. With `targets` NULL and `target_count` 0 at the sources. `tolerance` 0 stands for 1e-6.
+// Computes the potential `-G sum m/|r|` of masses and the acceleration (3 numbers for each target), with Plummer
+// softening. Pass NULL for a result that is not wanted. With `targets` NULL and `target_count` 0, the sources are
+// the targets. `tolerance` 0 stands for 1e-6.
 //
 // # Safety
-// The arrays have the lengths said: 3 numbers for each point, 1 for each mass.
+// `sources` and `targets` have 3 numbers for each point, `masses` has 1 for each source. Each result that is not
+// NULL has room for all targets.
 farfield_status farfield_gravity_f64(size_t source_count,
                                      const double *sources,
                                      const double *masses,
@@ -75,12 +79,14 @@ farfield_status farfield_gravity_f64(size_t source_count,
                                      double *potential,
                                      double *acceleration);
 
-// The velocity `1/(4 pi) sum gamma x r K(|r|)` of vortex elements (3 numbers for each target) and its gradient (9, row by
-// row). `core` is "singular" (or NULL), "winckelmans-leonard" or "gaussian", of size `core_size`. NULL where a result is
-// not wanted. With `targets` NULL and `target_count` 0 at the sources. `tolerance` 0 stands for 1e-6.
+// Computes the velocity `1/(4 pi) sum gamma x r K(|r|)` of vortex elements (3 numbers for each target) and its
+// gradient (9, row by row). `core` is "singular" (or NULL), "winckelmans-leonard" or "gaussian", of size
+// `core_size`. Pass NULL for a result that is not wanted. With `targets` NULL and `target_count` 0, the sources are
+// the targets. `tolerance` 0 stands for 1e-6.
 //
 // # Safety
-// The arrays have the lengths said: 3 numbers for each point and each strength. `core` is NULL or ends with a zero.
+// `sources` and `targets` have 3 numbers for each point, `strengths` has 3 for each source. Each result that is not
+// NULL has room for all targets. `core` is NULL or a NUL-terminated string.
 farfield_status farfield_biot_savart_f64(size_t source_count,
                                          const double *sources,
                                          const double *strengths,
@@ -92,13 +98,13 @@ farfield_status farfield_biot_savart_f64(size_t source_count,
                                          double *velocity,
                                          double *velocity_gradient);
 
-// Plans a sum between points in double precision: checks every number, builds the tree, chooses method and order. With
-// `targets` NULL and `target_count` 0 it is evaluated at the sources, and the pair of a source with itself is left out.
-// The points are copied.
+// Plans a sum in double precision: checks every number, builds the tree, chooses method and order. With `targets`
+// NULL and `target_count` 0, the sources are the targets, and the pair of a source with itself is left out. The
+// points are copied. `*plan` is set to the new plan, or to NULL if planning fails.
 //
 // # Safety
-// `sum` comes from farfield_sum_new. There are 3 numbers at `sources` and `targets` for each point, in the plane 2.
-// `plan` points to a pointer.
+// `sum` comes from farfield_sum_new. `sources` and `targets` have 3 numbers for each point, 2 in the plane. `plan` is
+// NULL or points to a pointer.
 farfield_status farfield_plan_f64(const farfield_sum *sum,
                                   size_t source_count,
                                   const double *sources,
@@ -117,26 +123,27 @@ farfield_status farfield_plan_f32(const farfield_sum *sum,
                                   const float *targets,
                                   farfield_plan **plan);
 
-// Gives a plan back. NULL is allowed.
+// Frees a plan. NULL is allowed.
 //
 // # Safety
 // `plan` is NULL, or comes from farfield_plan_f64 or farfield_plan_f32 and is not used again.
 void farfield_plan_free(farfield_plan *plan);
 
-// Sums for these strengths: vector by vector, source by source, one number each; 3 of Biot-Savart, 4 (the charge, then the
-// moment) of coulomb-dipoles, 2 where they are complex. `results` are `result_count` arrays, one for each output in the
-// order asked for, of farfield_output_length numbers: vector by vector, target by target, component by component.
-// An array that is NULL is left out.
+// Evaluates a plan for the given strengths. `strengths` has `strength_count` numbers, vector by vector and source by
+// source: one for each source, 3 for Biot-Savart, 4 (the charge, then the moment) for coulomb-dipoles, 2 for complex
+// strengths. `results` has `result_count` arrays, one for each output in the order of "outputs". Output `k` has
+// farfield_output_length(plan, k) numbers: vector by vector, target by target, component by component. An output whose
+// array is NULL is not written.
 //
 // # Safety
-// `plan` comes from farfield_plan_f64; the arrays have the lengths said.
+// `plan` comes from farfield_plan_f64; the arrays have the lengths given above.
 farfield_status farfield_evaluate_f64(const farfield_plan *plan,
                                       const double *strengths,
                                       size_t strength_count,
                                       double *const *results,
                                       size_t result_count);
 
-// As farfield_evaluate_f64, of a plan in single precision.
+// As farfield_evaluate_f64, for a plan in single precision.
 //
 // # Safety
 // As farfield_evaluate_f64.
@@ -146,8 +153,8 @@ farfield_status farfield_evaluate_f32(const farfield_plan *plan,
                                       float *const *results,
                                       size_t result_count);
 
-// Sums, and measures the relative L2 error of each output at `samples` random targets by a direct sum in double precision.
-// `errors` has room for one number for each output.
+// Evaluates a plan and measures the relative L2 error of each output at `samples` random targets, against a direct
+// sum in double precision. `errors` receives one number per output.
 //
 // # Safety
 // As farfield_evaluate_f64.
@@ -158,7 +165,7 @@ farfield_status farfield_verify_f64(const farfield_plan *plan,
                                     uint64_t seed,
                                     double *errors);
 
-// As farfield_verify_f64, of a plan in single precision.
+// As farfield_verify_f64, for a plan in single precision.
 //
 // # Safety
 // As farfield_verify_f64.
@@ -169,68 +176,68 @@ farfield_status farfield_verify_f32(const farfield_plan *plan,
                                     uint64_t seed,
                                     double *errors);
 
-// How many outputs a plan has; 0 if it is NULL.
+// Returns the number of outputs of a plan; 0 if `plan` is NULL.
 //
 // # Safety
 // `plan` is NULL or a plan.
 size_t farfield_output_count(const farfield_plan *plan);
 
-// How many numbers an output has, from 0; 0 for one that the plan does not have.
+// Returns how many numbers an output has. `output` counts from 0; for an output that the plan lacks the result is 0.
 //
 // # Safety
 // `plan` is NULL or a plan.
 size_t farfield_output_length(const farfield_plan *plan, size_t output);
 
-// Writes what the plan settled on and where the time of the last evaluation went as JSON: at most `size` bytes with the
-// zero at the end, cut off where there is no room. `needed` (NULL is allowed) is set to the bytes that all of it takes.
+// Writes the plan's report as JSON: its method and parameters, and the times of the last evaluation. At most `size`
+// bytes are written, including the terminating NUL; a longer report is truncated. `needed` (NULL is allowed) is set
+// to the size of the whole report in bytes, including the NUL.
 //
 // # Safety
-// `plan` is a plan; there is room for `size` bytes at `buffer`, which may be NULL if `size` is 0.
+// `plan` is NULL or a plan; `buffer` has room for `size` bytes, and may be NULL if `size` is 0.
 farfield_status farfield_report(const farfield_plan *plan, char *buffer, size_t size, size_t *needed);
 
-// What the last call of this thread that failed complained about; an empty text if none did. It is valid until the
-// thread's next call fails or the thread ends.
+// Returns the message of the last failed call of this thread, or an empty string if none failed. The pointer is valid
+// until the thread's next call fails or the thread ends.
 const char *farfield_message(void);
 
-// The version of the library: "0.1.0".
+// Returns the version of the library, such as "0.1.0".
 const char *farfield_version(void);
 
-// A sum of the kernel "coulomb", "coulomb-dipoles", "gravity" or "biot-savart" in space, or "harmonic2d" or "log2d" in the
-// plane. It is never NULL, unless `kernel` is: a kernel that does not exist is found when the sum is planned.
+// Makes a sum with the kernel "coulomb", "coulomb-dipoles", "gravity" or "biot-savart" in space, or "harmonic2d" or
+// "log2d" in the plane. Returns NULL only if `kernel` is NULL or not UTF-8: an unknown kernel is reported when the
+// sum is planned.
 //
 // # Safety
-// `kernel` is NULL or a text that ends with a zero.
+// `kernel` is NULL or a NUL-terminated string.
 farfield_sum *farfield_sum_new(const char *kernel);
 
-// Gives a sum back. NULL is allowed.
+// Frees a sum. NULL is allowed.
 //
 // # Safety
 // `sum` is NULL, or comes from farfield_sum_new and is not used again.
 void farfield_sum_free(farfield_sum *sum);
 
-// Sets "outputs" (names with commas between: "potential,gradient"), "core", "softening_kernel", "method" ("auto", "direct",
-// "treecode", "fmm") or "device" ("cpu", "cuda", "cuda:1", "auto").
+// Sets "outputs" (comma-separated names: "potential,gradient"), "core", "softening_kernel", "method" ("auto",
+// "direct", "treecode", "fmm") or "device" ("cpu", "cuda", "cuda:1", "auto").
 //
-// Outputs are "potential", "gradient" and "hessian" (xx, xy, xz, yy, yz, zz) of Coulomb, "potential" and "acceleration" of
-// gravity, "velocity" and "velocity-gradient" of Biot-Savart, "potential", "derivative" and "second-derivative" in the plane.
-//
-// # Safety
-// `sum` comes from farfield_sum_new; `key` and `value` are texts that end with a zero.
-farfield_status farfield_set_text(farfield_sum *sum,
-                                  const char *key,
-                                  const char *value);
-
-// Sets "tolerance", "core_size", "softening", "gravitational_constant", "theta", "order", "leaf_capacity", "memory_limit" (in
-// bytes), "threads", "vectors" (of strengths, summed at once), "complex" (1: strengths in the plane are complex) or
-// "allow_unbounded_gradient" (1: accept that of the core hu-polynomial).
+// Outputs of Coulomb are "potential", "gradient" and "hessian" (xx, xy, xz, yy, yz, zz), of gravity "potential" and
+// "acceleration", of Biot-Savart "velocity" and "velocity-gradient", in the plane "potential", "derivative" and
+// "second-derivative".
 //
 // # Safety
-// `sum` comes from farfield_sum_new; `key` is a text that ends with a zero.
-farfield_status farfield_set_number(farfield_sum *sum,
-                                    const char *key,
-                                    double value);
+// `sum` comes from farfield_sum_new; `key` and `value` are NUL-terminated strings.
+farfield_status farfield_set_text(farfield_sum *sum, const char *key, const char *value);
 
-// Sets a core size or softening length for each source. They are copied.
+// Sets "tolerance", "core_size", "softening", "gravitational_constant", "theta", "order", "leaf_capacity",
+// "memory_limit" (in bytes), "threads", "vectors" (the number of strength vectors that one call evaluates),
+// "complex" (1: strengths in the plane are complex) or "allow_unbounded_gradient" (1: accept the unbounded velocity
+// gradient of the hu-polynomial core).
+//
+// # Safety
+// `sum` comes from farfield_sum_new; `key` is a NUL-terminated string.
+farfield_status farfield_set_number(farfield_sum *sum, const char *key, double value);
+
+// Sets a core size or softening length for each source. The numbers are copied.
 //
 // # Safety
 // `sum` comes from farfield_sum_new; `sizes` points to `count` numbers.

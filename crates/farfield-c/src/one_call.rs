@@ -1,25 +1,25 @@
-//! A whole sum in one call, for the most usual ones.
+//! The most common sums in one call.
 
 use crate::plan::{Scalar, farfield_plan};
 use crate::status::{Failure, farfield_status, guarded, numbers, text};
 use crate::sum::farfield_sum;
 use std::ffi::c_char;
 
-/// Points, their number, and what they carry.
+/// Sources with their strengths, and targets.
 struct Points<T> {
     source_count: usize,
     sources: *const T,
     strengths: *const T,
-    /// Numbers that each source carries.
+    /// Numbers per strength.
     width: usize,
     target_count: usize,
     targets: *const T,
 }
 
-/// Plans, sums and writes the outputs that have a place.
+/// Plans and evaluates the sum, and writes every output whose pointer is not null.
 ///
 /// # Safety
-/// The arrays have the lengths said; the places have room for all targets.
+/// The arrays have the lengths that `points` gives; every non-null pointer in `places` has room for all targets.
 unsafe fn sum_up<T: Scalar>(
     sum: &mut farfield_sum,
     points: &Points<T>,
@@ -28,7 +28,7 @@ unsafe fn sum_up<T: Scalar>(
     let wanted: Vec<_> = places.iter().filter(|(_, place)| !place.is_null()).collect();
     if wanted.is_empty() {
         return Err(Failure::argument(format!(
-            "{}: is NULL, and so are all other results",
+            "{}: is NULL, and so is every other result",
             places[0].0
         )));
     }
@@ -36,7 +36,7 @@ unsafe fn sum_up<T: Scalar>(
     sum.set_text("outputs", &names.join(","))?;
     let length = |name: &str, count: usize, width: usize| {
         let length = count.checked_mul(width);
-        length.ok_or_else(|| Failure::argument(format!("{name}: {count} are more than memory can hold")))
+        length.ok_or_else(|| Failure::argument(format!("{name}: {count} points do not fit in memory")))
     };
     // SAFETY: by the contract.
     let sources = unsafe {
@@ -62,13 +62,13 @@ unsafe fn sum_up<T: Scalar>(
     let strengths = unsafe { numbers("strengths", points.strengths, count) }?;
     let values = farfield_plan::make(sum, sources, targets)?.evaluate(strengths)?;
     for (values, (_, place)) in values.iter().zip(wanted) {
-        // SAFETY: by the contract there is room.
+        // SAFETY: by the contract there is room for all values.
         unsafe { std::ptr::copy(values.as_ptr(), *place, values.len()) };
     }
     Ok(())
 }
 
-/// A tolerance of zero is the default one.
+/// Sets the tolerance; zero keeps the default.
 fn set_tolerance(sum: &mut farfield_sum, tolerance: f64) -> Result<(), Failure> {
     if tolerance == 0.0 {
         return Ok(());
@@ -76,11 +76,13 @@ fn set_tolerance(sum: &mut farfield_sum, tolerance: f64) -> Result<(), Failure> 
     sum.set_number("tolerance", tolerance)
 }
 
-/// The potential of charges, `sum q/|r|`, and its gradient (3 numbers for each target; NULL where it is not wanted). With
-/// `targets` NULL and `target_count` 0 at the sources. `tolerance` 0 stands for 1e-6.
+/// Computes the potential of charges, `sum q/|r|`, and its gradient (3 numbers for each target). Pass NULL for a
+/// result that is not wanted. With `targets` NULL and `target_count` 0, the sources are the targets. `tolerance` 0
+/// stands for 1e-6.
 ///
 /// # Safety
-/// The arrays have the lengths said: 3 numbers for each point, 1 for each charge.
+/// `sources` and `targets` have 3 numbers for each point, `charges` has 1 for each source. Each result that is not
+/// NULL has room for all targets.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farfield_coulomb_f64(
     source_count: usize,
@@ -108,11 +110,13 @@ pub unsafe extern "C" fn farfield_coulomb_f64(
     })
 }
 
-/// The potential `-G sum m/|r|` of masses and the acceleration (3 numbers for each target), softened as Plummer's spheres.
-/// NULL where a result is not wanted. With `targets` NULL and `target_count` 0 at the sources. `tolerance` 0 stands for 1e-6.
+/// Computes the potential `-G sum m/|r|` of masses and the acceleration (3 numbers for each target), with Plummer
+/// softening. Pass NULL for a result that is not wanted. With `targets` NULL and `target_count` 0, the sources are
+/// the targets. `tolerance` 0 stands for 1e-6.
 ///
 /// # Safety
-/// The arrays have the lengths said: 3 numbers for each point, 1 for each mass.
+/// `sources` and `targets` have 3 numbers for each point, `masses` has 1 for each source. Each result that is not
+/// NULL has room for all targets.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farfield_gravity_f64(
     source_count: usize,
@@ -150,12 +154,14 @@ pub unsafe extern "C" fn farfield_gravity_f64(
     })
 }
 
-/// The velocity `1/(4 pi) sum gamma x r K(|r|)` of vortex elements (3 numbers for each target) and its gradient (9, row by
-/// row). `core` is "singular" (or NULL), "winckelmans-leonard" or "gaussian", of size `core_size`. NULL where a result is
-/// not wanted. With `targets` NULL and `target_count` 0 at the sources. `tolerance` 0 stands for 1e-6.
+/// Computes the velocity `1/(4 pi) sum gamma x r K(|r|)` of vortex elements (3 numbers for each target) and its
+/// gradient (9, row by row). `core` is "singular" (or NULL), "winckelmans-leonard" or "gaussian", of size
+/// `core_size`. Pass NULL for a result that is not wanted. With `targets` NULL and `target_count` 0, the sources are
+/// the targets. `tolerance` 0 stands for 1e-6.
 ///
 /// # Safety
-/// The arrays have the lengths said: 3 numbers for each point and each strength. `core` is NULL or ends with a zero.
+/// `sources` and `targets` have 3 numbers for each point, `strengths` has 3 for each source. Each result that is not
+/// NULL has room for all targets. `core` is NULL or a NUL-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farfield_biot_savart_f64(
     source_count: usize,

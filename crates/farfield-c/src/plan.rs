@@ -1,4 +1,4 @@
-//! A planned sum: points are fixed, strengths change from call to call.
+//! A planned sum: the points are fixed, the strengths change from call to call.
 
 use crate::status::{Failure, farfield_status, guarded, numbers};
 use crate::sum::{Described, farfield_sum, no_sum};
@@ -8,7 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ffi::c_char;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// A planned sum. Made by farfield_plan_f64 or farfield_plan_f32, given back by farfield_plan_free.
+/// A planned sum. Made by farfield_plan_f64 or farfield_plan_f32, freed by farfield_plan_free.
 pub struct farfield_plan {
     plan: AnyPlan,
     pool: Option<ThreadPool>,
@@ -20,19 +20,19 @@ enum AnyPlan {
     Double(Box<dyn Planned<f64>>),
 }
 
-/// A precision that C has as well.
+/// `float` or `double`: connects a precision with the plans of that precision.
 pub(crate) trait Scalar: Precision {
     fn any(plan: Box<dyn Planned<Self>>) -> farfield_any_plan;
     fn of(plan: &farfield_plan) -> Result<&dyn Planned<Self>, Failure>;
 }
 
-/// What [`Scalar::any`] makes; a name of its own because it crosses a trait's border.
+/// The result of [`Scalar::any`]: a wrapper, because [`AnyPlan`] is private and the trait is not.
 #[allow(missing_debug_implementations)]
 pub(crate) struct farfield_any_plan(AnyPlan);
 
 fn other_precision(made: &str, asked: &str) -> Failure {
     Failure::argument(format!(
-        "plan: was made in {made}; use farfield_evaluate_{made}, not {asked}"
+        "plan: was made for {made}: call the function that ends in _{made}, not _{asked}"
     ))
 }
 
@@ -62,19 +62,19 @@ impl Scalar for f64 {
     }
 }
 
-/// A plan in space or in the plane, with what is needed to verify it.
+/// A plan in space or in the plane, with the data needed to verify it.
 pub(crate) trait Planned<T>: Send + Sync {
-    /// Sums; one vector of numbers for each output.
+    /// Evaluates the sum; returns the values of each output.
     fn evaluate(&self, strengths: &[T]) -> Result<Vec<Vec<T>>, Failure>;
-    /// Sums and measures the relative error of each output at random targets.
+    /// Evaluates the sum and measures the relative error of each output at random targets.
     fn verify(&self, strengths: &[T], samples: usize, seed: u64) -> Result<Vec<f64>, Failure>;
-    /// How many numbers each output has.
+    /// The length of each output.
     fn lengths(&self) -> &[usize];
-    /// As JSON.
+    /// The plan's report as JSON.
     fn report(&self) -> String;
 }
 
-/// A plan, used by one caller at a time, and the points it was made for.
+/// A plan and the points it was made for. Concurrent callers wait for each other.
 struct Kept<T: Precision, G: Described> {
     plan: Mutex<PlanOf<T, G>>,
     sum: farfield_sum,
@@ -106,13 +106,13 @@ where
 
     fn report(&self) -> String {
         let plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
-        // A report is numbers and texts: it can always be written.
+        // A report consists of numbers and strings: it always serialises.
         serde_json::to_string(&plan.report()).unwrap_or_default()
     }
 }
 
 impl farfield_plan {
-    /// Checks, plans and keeps the points.
+    /// Validates the input, plans the sum and copies the points.
     pub(crate) fn make<T: Scalar>(sum: &farfield_sum, sources: &[T], targets: Option<&[T]>) -> Result<Self, Failure> {
         refuse_forked()?;
         let pool = sum.threads.map(pool).transpose()?;
@@ -129,7 +129,7 @@ impl farfield_plan {
         })
     }
 
-    /// Sums.
+    /// Evaluates the sum.
     pub(crate) fn evaluate<T: Scalar>(&self, strengths: &[T]) -> Result<Vec<Vec<T>>, Failure> {
         refuse_forked()?;
         let plan = T::of(self)?;
@@ -168,7 +168,7 @@ where
     }))
 }
 
-/// Threads of its own for a plan that asks for a number of them.
+/// A pool of `threads` threads for one plan.
 fn pool(threads: usize) -> Result<ThreadPool, Failure> {
     if !(1..=4096).contains(&threads) {
         return Err(Failure::argument(format!(
@@ -176,7 +176,7 @@ fn pool(threads: usize) -> Result<ThreadPool, Failure> {
         )));
     }
     let made = ThreadPoolBuilder::new().num_threads(threads).build();
-    made.map_err(|error| Failure::machine(format!("threads: could not start {threads}: {error}")))
+    made.map_err(|error| Failure::machine(format!("could not start {threads} threads: {error}")))
 }
 
 fn in_pool<R: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> R + Send) -> R {
@@ -186,7 +186,7 @@ fn in_pool<R: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> R + Send) 
     }
 }
 
-/// A forked process has none of its parent's threads: a sum would wait for them for ever.
+/// Refuses to work in a forked process: it lacks its parent's threads, and a sum would wait for them forever.
 fn refuse_forked() -> Result<(), Failure> {
     static FIRST: OnceLock<u32> = OnceLock::new();
     let process = std::process::id();
@@ -194,8 +194,8 @@ fn refuse_forked() -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::machine(
-        "this process was forked from one that had summed already, and has none of its threads: fork first, or start a new \
-         process",
+        "this process was forked after its parent had used farfield, and lacks the parent's threads: fork before the \
+         first sum, or start a new process",
     ))
 }
 
@@ -211,14 +211,14 @@ unsafe fn plan_of<T: Scalar>(
         if plan.is_null() {
             return Err(Failure::argument("plan: is NULL"));
         }
-        // SAFETY: not null, and the caller's to be written.
+        // SAFETY: not null, and by the contract it points to a pointer.
         unsafe { *plan = std::ptr::null_mut() };
         // SAFETY: by the contract.
         let sum = unsafe { sum.as_ref() }.ok_or_else(no_sum)?;
         let dimension = if sum.is_plane() { 2 } else { 3 };
         let length = |name: &str, count: usize| {
             let length = count.checked_mul(dimension);
-            length.ok_or_else(|| Failure::argument(format!("{name}: {count} points are more than memory can hold")))
+            length.ok_or_else(|| Failure::argument(format!("{name}: {count} points do not fit in memory")))
         };
         // SAFETY: by the contract.
         let sources = unsafe { numbers("sources", sources, length("source_count", source_count)?) }?;
@@ -259,7 +259,7 @@ unsafe fn evaluate_of<T: Scalar>(
         }
         let values = plan.evaluate(strengths)?;
         for (values, place) in values.iter().zip(places).filter(|(_, place)| !place.is_null()) {
-            // SAFETY: by the contract there is room, and it is not what was read: that was borrowed for reading alone.
+            // SAFETY: by the contract there is room; the strengths are not read any more.
             unsafe { std::ptr::copy(values.as_ptr(), *place, values.len()) };
         }
         Ok(())
@@ -285,7 +285,7 @@ unsafe fn verify_of<T: Scalar>(
         }
         let kept = T::of(plan)?;
         let found = in_pool(plan.pool.as_ref(), || kept.verify(strengths, samples, seed))?;
-        // SAFETY: by the contract there is room for one error of each output.
+        // SAFETY: by the contract there is room for one error per output.
         unsafe { std::ptr::copy(found.as_ptr(), errors, found.len()) };
         Ok(())
     })
@@ -295,13 +295,13 @@ fn no_plan() -> Failure {
     Failure::argument("plan: is NULL")
 }
 
-/// Plans a sum between points in double precision: checks every number, builds the tree, chooses method and order. With
-/// `targets` NULL and `target_count` 0 it is evaluated at the sources, and the pair of a source with itself is left out.
-/// The points are copied.
+/// Plans a sum in double precision: checks every number, builds the tree, chooses method and order. With `targets`
+/// NULL and `target_count` 0, the sources are the targets, and the pair of a source with itself is left out. The
+/// points are copied. `*plan` is set to the new plan, or to NULL if planning fails.
 ///
 /// # Safety
-/// `sum` comes from farfield_sum_new. There are 3 numbers at `sources` and `targets` for each point, in the plane 2.
-/// `plan` points to a pointer.
+/// `sum` comes from farfield_sum_new. `sources` and `targets` have 3 numbers for each point, 2 in the plane. `plan` is
+/// NULL or points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farfield_plan_f64(
     sum: *const farfield_sum,
@@ -332,7 +332,7 @@ pub unsafe extern "C" fn farfield_plan_f32(
     unsafe { plan_of(sum, (source_count, sources), (target_count, targets), plan) }
 }
 
-/// Gives a plan back. NULL is allowed.
+/// Frees a plan. NULL is allowed.
 ///
 /// # Safety
 /// `plan` is NULL, or comes from farfield_plan_f64 or farfield_plan_f32 and is not used again.
@@ -340,20 +340,21 @@ pub unsafe extern "C" fn farfield_plan_f32(
 pub unsafe extern "C" fn farfield_plan_free(plan: *mut farfield_plan) {
     if !plan.is_null() {
         guarded(|| {
-            // SAFETY: it came from a box and is given back once.
+            // SAFETY: it came from `Box::into_raw` and is freed once.
             drop(unsafe { Box::from_raw(plan) });
             Ok(())
         });
     }
 }
 
-/// Sums for these strengths: vector by vector, source by source, one number each; 3 of Biot-Savart, 4 (the charge, then the
-/// moment) of coulomb-dipoles, 2 where they are complex. `results` are `result_count` arrays, one for each output in the
-/// order asked for, of farfield_output_length numbers: vector by vector, target by target, component by component.
-/// An array that is NULL is left out.
+/// Evaluates a plan for the given strengths. `strengths` has `strength_count` numbers, vector by vector and source by
+/// source: one for each source, 3 for Biot-Savart, 4 (the charge, then the moment) for coulomb-dipoles, 2 for complex
+/// strengths. `results` has `result_count` arrays, one for each output in the order of "outputs". Output `k` has
+/// farfield_output_length(plan, k) numbers: vector by vector, target by target, component by component. An output whose
+/// array is NULL is not written.
 ///
 /// # Safety
-/// `plan` comes from farfield_plan_f64; the arrays have the lengths said.
+/// `plan` comes from farfield_plan_f64; the arrays have the lengths given above.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farfield_evaluate_f64(
     plan: *const farfield_plan,
@@ -366,7 +367,7 @@ pub unsafe extern "C" fn farfield_evaluate_f64(
     unsafe { evaluate_of(plan, (strengths, strength_count), (results, result_count)) }
 }
 
-/// As farfield_evaluate_f64, of a plan in single precision.
+/// As farfield_evaluate_f64, for a plan in single precision.
 ///
 /// # Safety
 /// As farfield_evaluate_f64.
@@ -382,8 +383,8 @@ pub unsafe extern "C" fn farfield_evaluate_f32(
     unsafe { evaluate_of(plan, (strengths, strength_count), (results, result_count)) }
 }
 
-/// Sums, and measures the relative L2 error of each output at `samples` random targets by a direct sum in double precision.
-/// `errors` has room for one number for each output.
+/// Evaluates a plan and measures the relative L2 error of each output at `samples` random targets, against a direct
+/// sum in double precision. `errors` receives one number per output.
 ///
 /// # Safety
 /// As farfield_evaluate_f64.
@@ -400,7 +401,7 @@ pub unsafe extern "C" fn farfield_verify_f64(
     unsafe { verify_of(plan, (strengths, strength_count), (samples, seed), errors) }
 }
 
-/// As farfield_verify_f64, of a plan in single precision.
+/// As farfield_verify_f64, for a plan in single precision.
 ///
 /// # Safety
 /// As farfield_verify_f64.
@@ -417,7 +418,7 @@ pub unsafe extern "C" fn farfield_verify_f32(
     unsafe { verify_of(plan, (strengths, strength_count), (samples, seed), errors) }
 }
 
-/// How many outputs a plan has; 0 if it is NULL.
+/// Returns the number of outputs of a plan; 0 if `plan` is NULL.
 ///
 /// # Safety
 /// `plan` is NULL or a plan.
@@ -427,7 +428,7 @@ pub unsafe extern "C" fn farfield_output_count(plan: *const farfield_plan) -> us
     unsafe { plan.as_ref() }.map_or(0, |plan| plan.lengths().len())
 }
 
-/// How many numbers an output has, from 0; 0 for one that the plan does not have.
+/// Returns how many numbers an output has. `output` counts from 0; for an output that the plan lacks the result is 0.
 ///
 /// # Safety
 /// `plan` is NULL or a plan.
@@ -438,11 +439,12 @@ pub unsafe extern "C" fn farfield_output_length(plan: *const farfield_plan, outp
     plan.and_then(|plan| plan.lengths().get(output).copied()).unwrap_or(0)
 }
 
-/// Writes what the plan settled on and where the time of the last evaluation went as JSON: at most `size` bytes with the
-/// zero at the end, cut off where there is no room. `needed` (NULL is allowed) is set to the bytes that all of it takes.
+/// Writes the plan's report as JSON: its method and parameters, and the times of the last evaluation. At most `size`
+/// bytes are written, including the terminating NUL; a longer report is truncated. `needed` (NULL is allowed) is set
+/// to the size of the whole report in bytes, including the NUL.
 ///
 /// # Safety
-/// `plan` is a plan; there is room for `size` bytes at `buffer`, which may be NULL if `size` is 0.
+/// `plan` is NULL or a plan; `buffer` has room for `size` bytes, and may be NULL if `size` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farfield_report(
     plan: *const farfield_plan,
@@ -457,7 +459,7 @@ pub unsafe extern "C" fn farfield_report(
             AnyPlan::Single(plan) => plan.report(),
             AnyPlan::Double(plan) => plan.report(),
         };
-        // SAFETY: null or the caller's to be written.
+        // SAFETY: by the contract it is null or points to a `size_t`.
         if let Some(needed) = unsafe { needed.as_mut() } {
             *needed = text.len() + 1;
         }
@@ -468,7 +470,7 @@ pub unsafe extern "C" fn farfield_report(
             return Err(Failure::argument("buffer: is NULL"));
         }
         let length = text.len().min(size - 1);
-        // SAFETY: there is room for `size` bytes, of which `length` and the zero are written.
+        // SAFETY: there is room for `size` bytes; `length` < `size` bytes and the NUL are written.
         unsafe {
             std::ptr::copy(text.as_ptr(), buffer.cast(), length);
             *buffer.add(length) = 0;

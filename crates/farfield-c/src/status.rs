@@ -1,4 +1,4 @@
-//! What went wrong: a code, and a sentence for the thread that asked.
+//! Errors: a status code from every call, and a message for the calling thread.
 
 use farfield::Error;
 use farfield::names::UnknownName;
@@ -7,25 +7,25 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How a call ended. After anything but FARFIELD_OK, `farfield_message` has the reason.
+/// The result of a call. After anything but FARFIELD_OK, `farfield_message` returns the reason.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farfield_status {
-    /// It worked.
+    /// The call succeeded.
     FARFIELD_OK = 0,
-    /// An argument is wrong: the message names it, and where in an array the wrong number is.
+    /// An argument is invalid. The message names it and, in an array, the index of the invalid number.
     FARFIELD_ARGUMENT = 1,
-    /// There is not enough memory; the message has the forecast.
+    /// There is not enough memory. The message states how much is needed.
     FARFIELD_MEMORY = 2,
-    /// A graphics processor, a thread or the instruction set could not be used.
+    /// A GPU, a thread or the SIMD instruction set could not be used.
     FARFIELD_DEVICE = 3,
-    /// A defect of farfield, please report it. The process can go on.
+    /// A bug in farfield; please report it. The process can continue.
     FARFIELD_DEFECT = 4,
 }
 
 use farfield_status::{FARFIELD_ARGUMENT, FARFIELD_DEFECT, FARFIELD_DEVICE, FARFIELD_MEMORY, FARFIELD_OK};
 
-/// Why there is no result.
+/// An error: the status to return and its message.
 #[derive(Debug)]
 pub struct Failure {
     status: farfield_status,
@@ -33,7 +33,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// An argument is wrong; the sentence names it.
+    /// An argument is invalid; `message` names it.
     pub fn argument(message: impl Into<String>) -> Self {
         Self {
             status: FARFIELD_ARGUMENT,
@@ -41,7 +41,7 @@ impl Failure {
         }
     }
 
-    /// The machine could not.
+    /// The machine failed: a GPU, a thread, a process.
     pub fn machine(message: impl Into<String>) -> Self {
         Self {
             status: FARFIELD_DEVICE,
@@ -64,7 +64,7 @@ impl From<Error> for Failure {
             error if error.is_of_the_device() => FARFIELD_DEVICE,
             _ => FARFIELD_ARGUMENT,
         };
-        // The library speaks to users of the program where it names a remedy.
+        // The library's messages name options of the program; here the option is a key.
         let message = error.to_string().replace("--device cpu", "device \"cpu\"");
         Self { status, message }
     }
@@ -74,14 +74,15 @@ thread_local! {
     static MESSAGE: RefCell<CString> = RefCell::default();
 }
 
-/// Does the work of a function that C calls: nothing unwinds into C, and the reason of a failure is kept.
+/// Runs the body of a function that C calls. A panic does not unwind into C; the message of an error is kept for
+/// `farfield_message`.
 pub fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> farfield_status {
     let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(defect(panic.as_ref())));
     let Err(failure) = done else {
         return FARFIELD_OK;
     };
     let text = CString::new(failure.message.replace('\0', " ")).unwrap_or_default();
-    // While a thread ends its message is gone already; the status is still right.
+    // While a thread exits, its message may be gone already; the status is still right.
     let _ = MESSAGE.try_with(|message| message.replace(text));
     failure.status
 }
@@ -93,12 +94,12 @@ fn defect(panic: &(dyn Any + Send)) -> Failure {
         .unwrap_or("no message");
     Failure {
         status: FARFIELD_DEFECT,
-        message: format!("a defect of farfield, please report it: {text}"),
+        message: format!("this is a bug in farfield, please report it: {text}"),
     }
 }
 
-/// What the last call of this thread that failed complained about; an empty text if none did. It is valid until the
-/// thread's next call fails or the thread ends.
+/// Returns the message of the last failed call of this thread, or an empty string if none failed. The pointer is valid
+/// until the thread's next call fails or the thread ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn farfield_message() -> *const c_char {
     let empty: &'static CStr = c"";
@@ -107,31 +108,31 @@ pub extern "C" fn farfield_message() -> *const c_char {
         .unwrap_or(empty.as_ptr())
 }
 
-/// The version of the library: "0.1.0".
+/// Returns the version of the library, such as "0.1.0".
 #[unsafe(no_mangle)]
 pub extern "C" fn farfield_version() -> *const c_char {
     const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
     VERSION.as_ptr().cast()
 }
 
-/// The text that a pointer from C points to; `name` is the argument.
+/// The string behind a pointer from C; `name` is the argument's name for the message.
 ///
 /// # Safety
-/// It points to a text that ends with a zero, or is null.
+/// `pointer` is null or points to a NUL-terminated string.
 pub unsafe fn text<'a>(name: &str, pointer: *const c_char) -> Result<&'a str, Failure> {
     if pointer.is_null() {
         return Err(Failure::argument(format!("{name}: is NULL")));
     }
-    // SAFETY: by the contract it ends with a zero.
+    // SAFETY: by the contract it is NUL-terminated.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_str()
         .map_err(|_| Failure::argument(format!("{name}: is not UTF-8")))
 }
 
-/// The numbers that a pointer from C points to; `name` is the argument.
+/// The numbers behind a pointer from C; `name` is the argument's name for the message.
 ///
 /// # Safety
-/// It points to so many numbers that nobody writes meanwhile, or is null.
+/// `pointer` is null or points to `length` numbers that are not written while the slice is in use.
 pub unsafe fn numbers<'a, T>(name: &str, pointer: *const T, length: usize) -> Result<&'a [T], Failure> {
     if length == 0 {
         return Ok(&[]);
@@ -146,10 +147,10 @@ pub unsafe fn numbers<'a, T>(name: &str, pointer: *const T, length: usize) -> Re
     }
     if length > isize::MAX as usize / size_of::<T>() {
         return Err(Failure::argument(format!(
-            "{name}: {length} numbers are more than memory can hold"
+            "{name}: {length} numbers do not fit in memory"
         )));
     }
-    // SAFETY: not null and aligned; by the contract there are so many numbers.
+    // SAFETY: not null and aligned; by the contract there are `length` numbers.
     Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
 }
 
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
 
     fn message() -> String {
-        // SAFETY: the message ends with a zero and stays until the next failure.
+        // SAFETY: the message is NUL-terminated and valid until the next failure.
         unsafe { CStr::from_ptr(farfield_message()) }
             .to_str()
             .unwrap()
@@ -185,8 +186,8 @@ mod tests {
     }
 
     #[test]
-    fn pointers_that_cannot_be_read_are_refused() {
-        // SAFETY: nothing is read of any of these.
+    fn invalid_pointers_are_refused() {
+        // SAFETY: none of these pointers is read.
         unsafe {
             assert!(
                 numbers::<f64>("q", std::ptr::null(), 3)
@@ -202,7 +203,7 @@ mod tests {
                 numbers("q", huge, usize::MAX)
                     .unwrap_err()
                     .message
-                    .contains("more than memory")
+                    .contains("do not fit in memory")
             );
             assert!(text("kernel", std::ptr::null()).unwrap_err().message.contains("kernel"));
         }

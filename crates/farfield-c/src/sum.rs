@@ -1,4 +1,4 @@
-//! A sum described by names and numbers, before there are points.
+//! A sum described by names and numbers, without points.
 
 use crate::status::{Failure, farfield_status, guarded, numbers, text};
 use farfield::kernel::{Kernel, Output, Sizes};
@@ -7,8 +7,8 @@ use farfield::plane::{self, Plane};
 use farfield::{Device, Geometry, Options, Precision, Space, SumOf};
 use std::ffi::c_char;
 
-/// What to sum and how. Made by farfield_sum_new, set by farfield_set_text and farfield_set_number, given back by
-/// farfield_sum_free. One thread at a time may set; any number of plans may be made of it.
+/// Describes a sum. Made by farfield_sum_new, changed by farfield_set_text, farfield_set_number and farfield_set_sizes,
+/// freed by farfield_sum_free. One thread at a time may change it. Any number of plans can be made from it.
 #[derive(Debug, Clone)]
 pub struct farfield_sum {
     kernel: String,
@@ -25,7 +25,7 @@ pub struct farfield_sum {
 }
 
 impl farfield_sum {
-    /// A sum of the kernel's first output, with nothing else set.
+    /// A sum with the kernel's first output and defaults for everything else.
     pub(crate) fn new(kernel: &str) -> Self {
         Self {
             kernel: kernel.replace('_', "-"),
@@ -106,23 +106,23 @@ impl farfield_sum {
     }
 }
 
-/// A geometry, and how a described sum becomes one of the library's in it.
+/// Turns a `farfield_sum` into a sum of the library in this geometry.
 pub(crate) trait Described: Geometry {
-    /// Points from numbers.
+    /// Views numbers as points.
     fn points<T>(numbers: &[T]) -> &[Self::Point<T>]
     where
         T: Precision;
 
-    /// The outputs, in the order asked for.
+    /// The outputs in the caller's order.
     fn outputs(sum: &farfield_sum) -> Result<Vec<Self::Output>, Failure>;
 
-    /// Numbers of an output at a target, and of the strength of a source.
+    /// How many numbers `output` has at a target.
     fn components(sum: &farfield_sum, output: Self::Output) -> Result<usize, Failure>;
 
-    /// The sum between these points.
+    /// The sum over these sources: kernel, core and sizes, without options, outputs and targets.
     fn between<'a, T: Precision>(sum: &farfield_sum, sources: &'a [T]) -> Result<SumOf<'a, T, Self>, Failure>;
 
-    /// The whole sum.
+    /// The complete sum, with options, outputs and targets.
     fn sum<'a, T: Precision>(
         sum: &farfield_sum,
         sources: &'a [T],
@@ -188,7 +188,7 @@ impl Described for Plane {
 }
 
 fn no_key(key: &str, keys: &str) -> Failure {
-    Failure::argument(format!("key: there is no `{key}`; there are: {keys}"))
+    Failure::argument(format!("key: unknown key `{key}`; known keys: {keys}"))
 }
 
 fn device(name: &str) -> Result<Device, Failure> {
@@ -196,22 +196,23 @@ fn device(name: &str) -> Result<Device, Failure> {
         .map_err(|text| Failure::argument(format!("device: {text}")))
 }
 
-/// A number that must be a count.
+/// `value` as a count.
 fn whole(key: &str, value: f64) -> Result<u64, Failure> {
-    // 2^53: beyond, not every whole number is a double.
+    // Above 2^53 not every integer is representable as a double.
     if value.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&value) {
         return Ok(value as u64);
     }
     Err(Failure::argument(format!(
-        "{key} = {value}: must be a whole number, not negative"
+        "{key} = {value}: must be a non-negative integer"
     )))
 }
 
-/// A sum of the kernel "coulomb", "coulomb-dipoles", "gravity" or "biot-savart" in space, or "harmonic2d" or "log2d" in the
-/// plane. It is never NULL, unless `kernel` is: a kernel that does not exist is found when the sum is planned.
+/// Makes a sum with the kernel "coulomb", "coulomb-dipoles", "gravity" or "biot-savart" in space, or "harmonic2d" or
+/// "log2d" in the plane. Returns NULL only if `kernel` is NULL or not UTF-8: an unknown kernel is reported when the
+/// sum is planned.
 ///
 /// # Safety
-/// `kernel` is NULL or a text that ends with a zero.
+/// `kernel` is NULL or a NUL-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farfield_sum_new(kernel: *const c_char) -> *mut farfield_sum {
     let mut sum = std::ptr::null_mut();
@@ -224,7 +225,7 @@ pub unsafe extern "C" fn farfield_sum_new(kernel: *const c_char) -> *mut farfiel
     sum
 }
 
-/// Gives a sum back. NULL is allowed.
+/// Frees a sum. NULL is allowed.
 ///
 /// # Safety
 /// `sum` is NULL, or comes from farfield_sum_new and is not used again.
@@ -232,21 +233,22 @@ pub unsafe extern "C" fn farfield_sum_new(kernel: *const c_char) -> *mut farfiel
 pub unsafe extern "C" fn farfield_sum_free(sum: *mut farfield_sum) {
     if !sum.is_null() {
         guarded(|| {
-            // SAFETY: it came from a box and is given back once.
+            // SAFETY: it came from `Box::into_raw` and is freed once.
             drop(unsafe { Box::from_raw(sum) });
             Ok(())
         });
     }
 }
 
-/// Sets "outputs" (names with commas between: "potential,gradient"), "core", "softening_kernel", "method" ("auto", "direct",
-/// "treecode", "fmm") or "device" ("cpu", "cuda", "cuda:1", "auto").
+/// Sets "outputs" (comma-separated names: "potential,gradient"), "core", "softening_kernel", "method" ("auto",
+/// "direct", "treecode", "fmm") or "device" ("cpu", "cuda", "cuda:1", "auto").
 ///
-/// Outputs are "potential", "gradient" and "hessian" (xx, xy, xz, yy, yz, zz) of Coulomb, "potential" and "acceleration" of
-/// gravity, "velocity" and "velocity-gradient" of Biot-Savart, "potential", "derivative" and "second-derivative" in the plane.
+/// Outputs of Coulomb are "potential", "gradient" and "hessian" (xx, xy, xz, yy, yz, zz), of gravity "potential" and
+/// "acceleration", of Biot-Savart "velocity" and "velocity-gradient", in the plane "potential", "derivative" and
+/// "second-derivative".
 ///
 /// # Safety
-/// `sum` comes from farfield_sum_new; `key` and `value` are texts that end with a zero.
+/// `sum` comes from farfield_sum_new; `key` and `value` are NUL-terminated strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farfield_set_text(
     sum: *mut farfield_sum,
@@ -260,12 +262,13 @@ pub unsafe extern "C" fn farfield_set_text(
     })
 }
 
-/// Sets "tolerance", "core_size", "softening", "gravitational_constant", "theta", "order", "leaf_capacity", "memory_limit" (in
-/// bytes), "threads", "vectors" (of strengths, summed at once), "complex" (1: strengths in the plane are complex) or
-/// "allow_unbounded_gradient" (1: accept that of the core hu-polynomial).
+/// Sets "tolerance", "core_size", "softening", "gravitational_constant", "theta", "order", "leaf_capacity",
+/// "memory_limit" (in bytes), "threads", "vectors" (the number of strength vectors that one call evaluates),
+/// "complex" (1: strengths in the plane are complex) or "allow_unbounded_gradient" (1: accept the unbounded velocity
+/// gradient of the hu-polynomial core).
 ///
 /// # Safety
-/// `sum` comes from farfield_sum_new; `key` is a text that ends with a zero.
+/// `sum` comes from farfield_sum_new; `key` is a NUL-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farfield_set_number(
     sum: *mut farfield_sum,
@@ -279,7 +282,7 @@ pub unsafe extern "C" fn farfield_set_number(
     })
 }
 
-/// Sets a core size or softening length for each source. They are copied.
+/// Sets a core size or softening length for each source. The numbers are copied.
 ///
 /// # Safety
 /// `sum` comes from farfield_sum_new; `sizes` points to `count` numbers.
@@ -306,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wrong_settings_name_what_is_there() {
+    fn errors_of_settings_list_the_known_names() {
         let mut sum = farfield_sum::new("coulomb");
         let message = |done: Result<(), Failure>| format!("{:?}", done.unwrap_err());
         assert!(message(sum.set_text("metod", "fmm")).contains("method"));

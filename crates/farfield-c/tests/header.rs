@@ -1,8 +1,8 @@
-//! The header is the one that belongs to this code.
+//! The checked-in header matches this code.
 
 use std::path::Path;
 
-/// Set FARFIELD_WRITE_HEADER to write it.
+/// Set FARFIELD_WRITE_HEADER to update the header.
 #[test]
 fn the_header_is_current() {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -16,6 +16,6 @@ fn the_header_is_current() {
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         found == written,
-        "include/farfield.h is old: FARFIELD_WRITE_HEADER=1 cargo test -p farfield-c --test header"
+        "include/farfield.h is out of date; update it: FARFIELD_WRITE_HEADER=1 cargo test -p farfield-c --test header"
     );
 }
