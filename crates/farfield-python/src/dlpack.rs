@@ -1,4 +1,4 @@
-//! DLPack: how arrays on a GPU pass between libraries without a copy (the ABI of dlpack.h, version 0.8).
+//! DLPack: passes arrays on a GPU between libraries without a copy (the ABI of dlpack.h, version 0.8).
 
 use crate::failure::Failure;
 use pyo3::exceptions::PyBufferError;
@@ -38,16 +38,16 @@ struct ManagedTensor {
     deleter: Option<unsafe extern "C" fn(*mut ManagedTensor)>,
 }
 
-/// An array of another library on a GPU. It stays valid until this is dropped.
+/// An array of another library on a GPU. The array stays valid until this value is dropped.
 #[derive(Debug)]
 pub struct Foreign {
-    /// Where the numbers are.
+    /// The device address of the numbers.
     pub address: u64,
-    /// The GPU's number.
+    /// The ordinal of the GPU.
     pub gpu: usize,
-    /// Its shape.
+    /// The shape of the array.
     pub shape: Vec<usize>,
-    /// Whether it is float64; else it is float32.
+    /// True for float64, false for float32.
     pub double: bool,
     owner: Owner,
 }
@@ -55,11 +55,11 @@ pub struct Foreign {
 #[derive(Debug)]
 enum Owner {
     Capsule(NonNull<ManagedTensor>),
-    /// Never read: it keeps the memory.
+    /// Never read; keeps the memory alive.
     Object(#[allow(dead_code)] Py<PyAny>),
 }
 
-// SAFETY: the tensor is read by whoever has this, and its deleter is called with the GIL held.
+// SAFETY: the tensor is only read, and its deleter is called with the GIL held.
 unsafe impl Send for Foreign {}
 // SAFETY: as above; nothing changes it.
 unsafe impl Sync for Foreign {}
@@ -68,7 +68,7 @@ impl Drop for Foreign {
     fn drop(&mut self) {
         if let Owner::Capsule(managed) = self.owner {
             // Deleters of Python libraries expect the GIL.
-            // SAFETY: the capsule was taken over by `of_capsule`, so that only this calls its deleter, once.
+            // SAFETY: `of_capsule` took the capsule over, so that its deleter is called only here, once.
             Python::attach(|_| unsafe {
                 if let Some(deleter) = managed.as_ref().deleter {
                     deleter(managed.as_ptr());
@@ -78,7 +78,7 @@ impl Drop for Foreign {
     }
 }
 
-/// Whether numbers of this shape lie one after the other.
+/// Whether an array with this shape and these strides is contiguous in C order.
 fn is_in_c_order(shape: &[usize], strides: &[i64]) -> bool {
     let mut expected = 1;
     shape.iter().zip(strides).rev().all(|(side, stride)| {
@@ -89,19 +89,19 @@ fn is_in_c_order(shape: &[usize], strides: &[i64]) -> bool {
 }
 
 impl Foreign {
-    /// How many numbers it has.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Takes over what `__dlpack__` returned; `name` is the argument.
+    /// Takes over the capsule that `__dlpack__` returned; `name` is the argument's name for messages.
     pub fn of_capsule(name: &str, capsule: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // SAFETY: the pointer is asked for by the name that DLPack gives it, and checked.
+        // SAFETY: the capsule's name is checked against DLPack's, and the pointer against null.
         let managed = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), CAPSULE.as_ptr()) };
         let Some(managed) = NonNull::new(managed.cast::<ManagedTensor>()) else {
             return Err(PyErr::fetch(capsule.py()));
         };
-        // SAFETY: a capsule of that name holds such a tensor, alive until its deleter is called.
+        // SAFETY: a capsule of that name holds a `ManagedTensor`, which lives until its deleter is called.
         let tensor = unsafe { &managed.as_ref().tensor };
         let refuse = |why: String| -> PyErr { Failure::Argument(format!("{name}: {why}")).into() };
         let Kind { code, bits, lanes } = tensor.kind;
@@ -110,10 +110,10 @@ impl Foreign {
         }
         let (device, gpu) = tensor.device;
         if device != CUDA {
-            return Err(refuse(format!("is on a device of DLPack's type {device}, not CUDA's")));
+            return Err(refuse(format!("is on a device of DLPack type {device}, not CUDA")));
         }
         let dimensions = tensor.dimensions as usize;
-        // SAFETY: shape and strides, where there are strides, have one number for each dimension.
+        // SAFETY: the shape, and the strides unless null, have one number for each dimension.
         let (shape, strides) = unsafe {
             let numbers = |at: *mut i64| (0..dimensions).map(|k| *at.add(k)).collect::<Vec<i64>>();
             let strides = (!tensor.strides.is_null()).then(|| numbers(tensor.strides));
@@ -123,7 +123,7 @@ impl Foreign {
         if strides.is_some_and(|strides| !is_in_c_order(&shape, &strides)) {
             return Err(refuse("an array on a GPU must be in C order".to_owned()));
         }
-        // SAFETY: the capsule is valid; by this name nobody else calls the deleter.
+        // SAFETY: the capsule is valid; a capsule with the new name is never freed by others.
         if unsafe { ffi::PyCapsule_SetName(capsule.as_ptr(), USED_CAPSULE.as_ptr()) } != 0 {
             return Err(PyErr::fetch(capsule.py()));
         }
@@ -136,7 +136,7 @@ impl Foreign {
         })
     }
 
-    /// An array that says where it is by `__cuda_array_interface__`, which the package has read.
+    /// An array described by its `__cuda_array_interface__`, which the package has read.
     pub fn of_interface(object: Py<PyAny>, address: u64, gpu: usize, shape: Vec<usize>, double: bool) -> Self {
         Self {
             address,
@@ -148,16 +148,17 @@ impl Foreign {
     }
 }
 
-/// What a tensor that is handed out consists of; freed as a whole by its deleter.
+/// An exported tensor with its data; freed as a whole by its deleter.
 struct HandedOut<K> {
     managed: ManagedTensor,
     shape: Vec<i64>,
     strides: Vec<i64>,
-    /// Never read: it keeps the memory.
+    /// Never read; keeps the memory alive.
     _keep: K,
 }
 
-/// A capsule for an array at an address of a GPU's memory. `keep` is dropped when the one who takes it is done with it.
+/// Makes a capsule for an array at an address in a GPU's memory. `keep` is dropped when the consumer releases the
+/// array.
 pub fn capsule<'py, K: Send + 'static>(
     py: Python<'py>,
     address: u64,
@@ -195,7 +196,7 @@ pub fn capsule<'py, K: Send + 'static>(
     out.managed.tensor.shape = out.shape.as_mut_ptr();
     out.managed.tensor.strides = out.strides.as_mut_ptr();
     let raw = Box::into_raw(out);
-    // SAFETY: `raw` is valid; it is freed by its deleter alone, and its context is what the deleter frees.
+    // SAFETY: `raw` is valid; only its deleter frees it, through the context.
     unsafe {
         (*raw).managed.context = raw.cast();
         let managed = &raw mut (*raw).managed;
@@ -208,15 +209,15 @@ pub fn capsule<'py, K: Send + 'static>(
 }
 
 /// # Safety
-/// `managed` is part of a `HandedOut<K>` that was not freed.
+/// `managed` is part of a `HandedOut<K>` that has not been freed.
 unsafe extern "C" fn free_handed_out<K>(managed: *mut ManagedTensor) {
     // SAFETY: by the contract the context is the box.
     drop(unsafe { Box::from_raw((*managed).context.cast::<HandedOut<K>>()) });
 }
 
-/// Frees a tensor that nobody took over.
+/// Frees a tensor whose capsule was never taken over.
 unsafe extern "C" fn free_unused(capsule: *mut ffi::PyObject) {
-    // SAFETY: Python calls this with a valid capsule; one of this name still owns its tensor.
+    // SAFETY: Python calls this with a valid capsule; a capsule that still has this name owns its tensor.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, CAPSULE.as_ptr()) == 1 {
             let managed = ffi::PyCapsule_GetPointer(capsule, CAPSULE.as_ptr()).cast::<ManagedTensor>();

@@ -1,29 +1,29 @@
-//! What went wrong, as Python's own exceptions.
+//! Errors, as Python's own exceptions.
 
 use farfield::Error;
 use farfield::names::UnknownName;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 
-/// Why there is no result.
+/// An error on the way to a result.
 #[derive(Debug)]
 pub enum Failure {
-    /// The library refused.
+    /// An error of the library.
     Sum(Error),
-    /// An argument makes no sense; the sentence names it.
+    /// An argument is invalid; the message names it.
     Argument(String),
-    /// The machine could not.
+    /// The machine failed: a GPU, a thread, a file.
     Machine(String),
-    /// A defect of the library.
+    /// A panic, which is a bug in the library.
     Panic(String),
 }
 
 impl From<UnknownName> for Failure {
     fn from(mut unknown: UnknownName) -> Self {
-        // As Python writes names.
+        // Python's names have underscores.
         let known: Vec<String> = unknown.known.drain(..).map(|name| name.replace('-', "_")).collect();
         let UnknownName { what, name, .. } = unknown;
-        Failure::Argument(format!("{what}: there is no `{name}`; there are: {}", known.join(", ")))
+        Failure::Argument(format!("{what}: unknown name `{name}`; known: {}", known.join(", ")))
     }
 }
 
@@ -33,23 +33,23 @@ impl From<Error> for Failure {
     }
 }
 
-/// What the caller calls the arrays.
+/// The caller's names for the arrays, for messages.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// The strengths.
+    /// The name of the strengths.
     pub strengths: String,
-    /// Charges come with dipole moments: four numbers per source, the first the charge.
+    /// Whether charges come with dipole moments: four numbers per source, the charge first.
     pub dipoles: bool,
-    /// Core sizes or softening lengths.
+    /// The name of the core sizes or softening lengths.
     pub sizes: String,
-    /// How many sources there are: strengths of several vectors are numbered by vector and source.
+    /// The number of sources; splits the index of a strength into vector and source.
     pub sources: usize,
-    /// How many vectors of strengths.
+    /// The number of strength vectors.
     pub vectors: usize,
 }
 
 impl Names {
-    /// `charges[2]`, or `charges[1, 2]` of several vectors.
+    /// `charges[2]`, or `charges[1, 2]` if there are several vectors.
     fn strength(&self, index: usize, component: usize) -> String {
         let name = if self.dipoles && component > 0 {
             "dipoles"
@@ -62,7 +62,7 @@ impl Names {
         format!("{name}[{index}]")
     }
 
-    /// The message of an error with the caller's names in it.
+    /// The message of an error, with the caller's names.
     pub fn message(&self, error: &Error) -> String {
         let size = |index: &usize| format!("{}[{index}]", self.sizes);
         match error {
@@ -97,7 +97,7 @@ impl Names {
             } => {
                 format!("{} has {found} numbers, expected {expected} ({why})", self.sizes)
             }
-            Error::NegativeSize { index, value } => format!("{} is {value}, negative", size(index)),
+            Error::NegativeSize { index, value } => format!("{} is {value}: it must not be negative", size(index)),
             Error::SizeRange { index, value, .. } => {
                 let text = error.to_string();
                 let old = format!("core size {value:e} of source {index}");
@@ -119,7 +119,7 @@ impl Names {
                 available.replace('-', "_")
             ),
             Error::UnboundedGradient => {
-                "outputs: the velocity gradient of the hu-polynomial core is unbounded at its centre; accept that by \
+                "outputs: the velocity gradient of the hu-polynomial core is unbounded at its centre; accept it with \
                  allow_unbounded_gradient=True, or choose another core"
                     .to_owned()
             }
@@ -138,7 +138,7 @@ impl Names {
             Failure::Argument(text) => PyValueError::new_err(text.clone()),
             Failure::Machine(text) => PyRuntimeError::new_err(text.clone()),
             Failure::Panic(text) => PyRuntimeError::new_err(format!(
-                "a defect of farfield, please report it: {text}. Python can go on"
+                "this is a bug in farfield, please report it: {text}. Python can continue"
             )),
             Failure::Sum(error) => {
                 let text = self.message(error).replace("--device cpu", "device=\"cpu\"");

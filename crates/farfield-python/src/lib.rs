@@ -1,14 +1,14 @@
-//! farfield from Python: the extension module `farfield._farfield`.
+//! The extension module `farfield._farfield` of the Python package.
 //!
-//! The package in `python/farfield` turns what the caller has into plain arrays and names; this module turns those into a
-//! sum of the library, does it while Python goes on ([`wait`]), and hands back arrays.
+//! The package in `python/farfield` converts the caller's arguments to plain arrays and names. This module builds a sum
+//! of the library from them, evaluates it with the GIL released ([`wait`]), and returns arrays.
 //!
 //! 1. [`numbers`]: numpy arrays as slices that keep their array alive.
 //! 2. [`request`]: a dictionary of names and arrays becomes a sum in space or in the plane.
 //! 3. [`plan`]: the planned sum, a Python class.
-//! 4. [`gpu`] and [`dlpack`]: sums between arrays that other libraries have on a GPU.
-//! 5. [`wait`] and [`pools`]: who computes, Ctrl-C, and what a forked process may do.
-//! 6. [`failure`]: what went wrong, as Python's own exceptions, with the caller's names.
+//! 4. [`gpu`] and [`dlpack`]: sums of arrays that other libraries hold on a GPU.
+//! 5. [`wait`] and [`pools`]: worker threads, Ctrl-C, forked processes.
+//! 6. [`failure`]: errors as Python's own exceptions, with the caller's names for the arguments.
 
 mod dlpack;
 mod failure;
@@ -47,14 +47,14 @@ fn _farfield(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// The names of the graphics processors there are.
+/// The names of the available GPUs.
 #[pyfunction]
 fn gpus() -> Vec<String> {
     let all = farfield::Device::all_gpus().unwrap_or_default();
     all.into_iter().map(|gpu| gpu.name).collect()
 }
 
-/// The instruction set that sums use.
+/// The SIMD instruction set of sums on the CPU.
 #[pyfunction]
 fn simd() -> &'static str {
     farfield::simd::SimdLevel::best().name()

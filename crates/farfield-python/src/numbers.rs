@@ -6,12 +6,12 @@ use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods
 use pyo3::prelude::*;
 use std::ops::Deref;
 
-/// The numbers of a numpy array, in place. The array stays alive as long as this does, on whatever thread.
+/// The numbers of a numpy array, without a copy. Holds a reference to the array, on any thread.
 #[derive(Debug)]
 pub struct Numbers<T> {
     start: *const T,
     length: usize,
-    /// Never read: it keeps the memory.
+    /// Never read; keeps the memory alive.
     _array: Py<PyAny>,
 }
 
@@ -24,17 +24,18 @@ impl<T> Deref for Numbers<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: `of` saw `length` aligned numbers in one piece, and numpy neither moves nor frees them while there is a
-        // reference to the array. As for every extension, nobody may write to an array while it is being summed.
+        // SAFETY: `of` saw `length` aligned, contiguous numbers, and numpy neither moves nor frees them while there
+        // is a reference to the array. As for every extension, the caller must not write to an array while it is
+        // summed.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 }
 
-/// A precision that numpy has as well.
+/// float32 or float64: connects a precision with numpy arrays of that precision.
 pub trait Scalar: Precision + Element {
-    /// Numbers of this precision, if these are.
+    /// `numbers`, if they have this precision.
     fn of(numbers: &AnyNumbers) -> Option<&Numbers<Self>>;
-    /// Results.
+    /// Wraps results of this precision.
     fn values(values: Vec<Vec<Self>>) -> Values;
 }
 
@@ -62,7 +63,7 @@ impl Scalar for f64 {
     }
 }
 
-/// Numbers of either precision.
+/// A numpy array of either precision.
 #[derive(Debug)]
 pub enum AnyNumbers {
     /// float32
@@ -72,7 +73,7 @@ pub enum AnyNumbers {
 }
 
 impl AnyNumbers {
-    /// How many there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         match self {
             AnyNumbers::Single(numbers) => numbers.len(),
@@ -80,7 +81,8 @@ impl AnyNumbers {
         }
     }
 
-    /// Those of one precision; `name` is the argument.
+    /// The numbers as a slice of `T`; an error if they have the other precision. `name` is the argument's name for the
+    /// message.
     pub fn slice<T: Scalar>(&self, name: &str) -> Result<&[T], Failure> {
         let wrong = || Failure::Argument(format!("{name}: expected numbers in {}", T::NAME));
         T::of(self).map(|numbers| &numbers[..]).ok_or_else(wrong)
@@ -90,7 +92,7 @@ impl AnyNumbers {
 fn of<T: Element>(array: &Bound<'_, PyArrayDyn<T>>) -> Result<Numbers<T>, Failure> {
     let start = array.data().cast_const();
     if !array.is_c_contiguous() || !start.is_aligned() {
-        return Err(Failure::Argument("an array is not aligned in C order".to_owned()));
+        return Err(Failure::Argument("an array is not aligned and in C order".to_owned()));
     }
     Ok(Numbers {
         start,
@@ -123,7 +125,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// As numpy arrays of one dimension, which take over the memory.
+    /// Converts to one-dimensional numpy arrays that take over the memory.
     pub fn into_arrays(self, py: Python<'_>) -> Vec<Py<PyAny>> {
         fn arrays<T: Element>(py: Python<'_>, values: Vec<Vec<T>>) -> Vec<Py<PyAny>> {
             let array = |values| PyArray1::from_vec(py, values).into_any().unbind();

@@ -10,13 +10,13 @@ use farfield::{Device, Field, PlanOf, Space};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The measured error of an output: its name, the relative L2 error, and in the plane the largest relative one.
+/// The measured error of an output: its name, the relative L2 error and, in the plane, the largest relative error.
 pub type MeasuredError = (&'static str, f64, Option<f64>);
 
-/// A plan of any precision, in space or in the plane.
+/// A plan of either precision, in space or in the plane.
 trait Planned: Send {
     fn evaluate(&mut self, strengths: &AnyNumbers, name: &str) -> Result<Values, Failure>;
-    /// Evaluates and compares with a direct sum in double precision.
+    /// Evaluates the sum and compares it with a direct sum in double precision.
     fn verify(
         &mut self,
         request: &Request,
@@ -25,7 +25,7 @@ trait Planned: Send {
         samples: usize,
         seed: u64,
     ) -> Result<Vec<MeasuredError>, Failure>;
-    /// As JSON.
+    /// The plan's report as JSON.
     fn report(&self) -> String;
     fn device(&self) -> &'static str;
 }
@@ -52,7 +52,7 @@ impl<T: Scalar, G: Requested> Planned for PlanOf<T, G> {
     }
 
     fn report(&self) -> String {
-        // A report is numbers and texts: it can always be written.
+        // A report consists of numbers and strings: it always serialises.
         serde_json::to_string(&PlanOf::report(self)).unwrap_or_default()
     }
 
@@ -61,11 +61,12 @@ impl<T: Scalar, G: Requested> Planned for PlanOf<T, G> {
     }
 }
 
-/// What is done with a request in its precision and geometry.
+/// A task that is generic over the precision and geometry of a request.
 trait Do<R> {
     fn of<T: Scalar, G: Requested>(request: &Request) -> Result<R, Failure>;
 }
 
+/// Runs a task with the precision and geometry of the request.
 fn in_its_kind<D: Do<R>, R>(request: &Request) -> Result<R, Failure> {
     match (&request.sources, request.dimension) {
         (AnyNumbers::Single(_), 3) => D::of::<f32, Space>(request),
@@ -78,7 +79,7 @@ fn in_its_kind<D: Do<R>, R>(request: &Request) -> Result<R, Failure> {
     }
 }
 
-/// Plans.
+/// Plans the sum.
 struct Make;
 
 impl Do<Box<dyn Planned>> for Make {
@@ -87,7 +88,7 @@ impl Do<Box<dyn Planned>> for Make {
     }
 }
 
-/// Forecasts the bytes that a plan takes.
+/// Forecasts the memory of the plan in bytes.
 struct Forecast;
 
 impl Do<u64> for Forecast {
@@ -101,7 +102,7 @@ fn make(request: &Request) -> Result<Box<dyn Planned>, Failure> {
     in_its_kind::<Make, _>(request)
 }
 
-/// A planned sum: `Plan(request)`, then `evaluate(strengths)` as often as wanted, from any thread.
+/// A planned sum: `Plan(request)`, then `evaluate(strengths)` any number of times, from any thread.
 #[pyclass(frozen, module = "farfield._farfield")]
 pub struct Plan {
     request: Arc<Request>,
@@ -110,7 +111,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Does something with the plan, one caller at a time, where the request says.
+    /// Runs `work` on the plan, one caller at a time, with the threads of the request.
     fn with<R: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -119,7 +120,7 @@ impl Plan {
         let (request, plan) = (self.request.clone(), self.plan.clone());
         let work = move || {
             with_threads(request.threads, || {
-                // What a panic left behind is overwritten by the next sum.
+                // After a panic the plan is still usable: the next sum overwrites its state.
                 let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
                 if plan.device() != "cpu" {
                     check_device(Device::Cuda(0))?;
@@ -157,14 +158,15 @@ impl Plan {
         })
     }
 
-    /// Sums: one flat array per output, vector by vector, target by target, component by component.
+    /// Evaluates the sum. Returns one flat array per output: vector by vector, target by target, component by
+    /// component.
     fn evaluate(&self, py: Python<'_>, strengths: AnyNumbers) -> PyResult<Vec<Py<PyAny>>> {
         let name = self.names.strengths.clone();
         let values = self.with(py, move |plan, _| plan.evaluate(&strengths, &name))?;
         Ok(values.into_arrays(py))
     }
 
-    /// Sums, and measures the error at random targets.
+    /// Evaluates the sum and measures its error at random targets.
     fn verify(&self, py: Python<'_>, strengths: AnyNumbers, samples: usize, seed: u64) -> PyResult<Vec<MeasuredError>> {
         let name = self.names.strengths.clone();
         self.with(py, move |plan, request| {
@@ -172,13 +174,13 @@ impl Plan {
         })
     }
 
-    /// What the plan settled on and where the time of the last evaluation went, as JSON.
+    /// The method and parameters of the plan and the times of the last evaluation, as JSON.
     fn report(&self, py: Python<'_>) -> String {
         let plan = self.plan.clone();
         py.detach(move || plan.lock().unwrap_or_else(PoisonError::into_inner).report())
     }
 
-    /// The bytes it is expected to take.
+    /// The forecast memory of the plan in bytes.
     #[getter]
     fn memory_bytes(&self) -> PyResult<u64> {
         let bytes = in_its_kind::<Forecast, _>(&self.request);
@@ -186,7 +188,7 @@ impl Plan {
     }
 }
 
-/// Plans and sums in one go, keeping nothing: one flat array per output, as [`Plan::evaluate`].
+/// Plans and evaluates a sum in one call. Returns one flat array per output, as [`Plan::evaluate`].
 #[pyfunction]
 pub fn sum_on_host(py: Python<'_>, request: Request, strengths: AnyNumbers) -> PyResult<Vec<Py<PyAny>>> {
     let (names, long) = (request.names(), request.is_long());
@@ -206,7 +208,7 @@ pub fn sum_on_host(py: Python<'_>, request: Request, strengths: AnyNumbers) -> P
     Ok(values.into_arrays(py))
 }
 
-/// The seconds of so many sums from Rust alone, planning included: what the same sum costs without Python.
+/// The seconds of each of `repeats` sums called from Rust, planning included: the cost without Python.
 #[pyfunction]
 pub fn seconds_on_host(py: Python<'_>, request: Request, strengths: AnyNumbers, repeats: usize) -> PyResult<Vec<f64>> {
     let work = move || {

@@ -1,4 +1,4 @@
-//! The free-space Poisson problem of numbers on a uniform grid.
+//! The free-space Poisson problem on a uniform grid.
 
 use crate::failure::Failure;
 use crate::numbers::{AnyNumbers, Scalar, Values};
@@ -12,14 +12,15 @@ use pyo3::prelude::*;
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Problem {
-    /// Component by component, each with x fastest.
+    /// The field, component by component, each with x fastest.
     numbers: AnyNumbers,
     shape: [usize; 3],
     components: usize,
     spacing: f64,
     tolerance: f64,
     velocity: bool,
-    /// Refine above and join below these wavelet details; `None` keeps the grid uniform.
+    /// Thresholds of the wavelet details above which blocks are refined and below which they are joined; `None` keeps
+    /// the grid uniform.
     adapt: Option<(f64, f64)>,
     device: String,
     threads: Option<usize>,
@@ -32,7 +33,7 @@ impl From<farfield_grid::Error> for Failure {
 }
 
 impl Problem {
-    /// The deepest level at which blocks fill the array, and how many root cubes that takes.
+    /// The deepest level at which blocks fill the array exactly, and the number of root cubes in each direction.
     fn level_and_roots(&self) -> Result<(u8, [u32; 3]), Failure> {
         let blocks = self.shape.map(|side| side / BLOCK_SIDE);
         if blocks.contains(&0) || self.shape.iter().any(|side| side % BLOCK_SIDE != 0) {
@@ -82,7 +83,7 @@ impl Problem {
     }
 }
 
-/// Solves; one flat array per component, x fastest.
+/// Solves the problem. Returns one flat array per component, x fastest.
 #[pyfunction]
 pub fn poisson(py: Python<'_>, problem: Problem) -> PyResult<Vec<Py<PyAny>>> {
     let solved = wait::long(py, move || {

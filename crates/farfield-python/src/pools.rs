@@ -1,7 +1,7 @@
-//! Which threads compute, and what a forked process may do.
+//! Thread pools, and what a forked process may do.
 //!
-//! A fork copies the memory of a process but none of its threads: work handed to rayon's own pool would wait for ever in
-//! the child. A child therefore sums with a pool that it makes itself.
+//! A fork copies the memory of a process but not its threads: work given to rayon's global pool would wait forever in
+//! the child. A child therefore uses a pool of its own.
 
 use crate::failure::Failure;
 use farfield::Device;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// The process that loaded the module.
 static LOADED_BY: OnceLock<u32> = OnceLock::new();
 
-/// Notes which process this is.
+/// Records the id of this process.
 pub fn remember_process() {
     LOADED_BY.get_or_init(std::process::id);
 }
@@ -24,7 +24,7 @@ pub fn is_forked() -> bool {
     LOADED_BY.get().is_some_and(|process| *process != std::process::id())
 }
 
-/// Refuses a graphics processor after a fork: CUDA does not survive one.
+/// Refuses a GPU in a forked process, because CUDA does not survive a fork. `Auto` becomes the CPU there.
 pub fn check_device<D>(device: D) -> Result<D, Failure>
 where
     D: Copy + Display + From<Device> + Into<PoissonDevice>,
@@ -32,8 +32,9 @@ where
     match device.into() {
         PoissonDevice::One(Device::Auto) if is_forked() => Ok(Device::Cpu.into()),
         gpu if gpu.gpu().is_some() && is_forked() => Err(Failure::Machine(format!(
-            "device=\"{device}\": this process was forked from one that had loaded farfield, and CUDA does not survive a \
-             fork. Use multiprocessing's start method \"spawn\", import farfield in the child alone, or device=\"cpu\""
+            "device=\"{device}\": this process was forked from one that had loaded farfield, and CUDA does not survive \
+             a fork. Use multiprocessing's start method \"spawn\", import farfield only in the child, or use \
+             device=\"cpu\""
         ))),
         _ => Ok(device),
     }
@@ -42,7 +43,7 @@ where
 /// The most threads that can be asked for.
 const MOST: usize = 4096;
 
-/// Does `work` with so many threads; with rayon's own, as many as there are cores, if not said.
+/// Runs `work` on `threads` threads; for `None` on as many as there are cores (rayon's global pool unless forked).
 pub fn with_threads<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Send) -> Result<R, Failure> {
     if threads.is_none() && !is_forked() {
         return Ok(work());
@@ -50,7 +51,7 @@ pub fn with_threads<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + 
     Ok(pool(threads.unwrap_or(0))?.install(work))
 }
 
-/// The pools of a process, by their number of threads. Zero stands for as many as there are cores.
+/// The pools of a process by number of threads; zero stands for the number of cores.
 type Pools = BTreeMap<usize, Arc<ThreadPool>>;
 
 fn pool(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
@@ -62,7 +63,7 @@ fn pool(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
     }
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     if pools.0 != std::process::id() {
-        // The threads of a parent's pools are not here: nothing is left to be ended.
+        // The threads of the parent's pools do not exist in this process, so the pools cannot be shut down.
         std::mem::forget(std::mem::take(&mut pools.1));
         pools.0 = std::process::id();
     }

@@ -1,4 +1,4 @@
-//! What Python asks for: names and arrays become a sum.
+//! Requests from Python: names and arrays become a sum.
 
 use crate::failure::{Failure, Names};
 use crate::numbers::{AnyNumbers, Scalar};
@@ -8,7 +8,8 @@ use farfield::plane::Plane;
 use farfield::{Device, Geometry, Options, Space, SumOf, names, plane};
 use pyo3::prelude::*;
 
-/// A sum as the package describes it: a dictionary with these keys. All arrays are aligned, in C order and of one precision.
+/// A sum as the package describes it: a dictionary with these keys. All arrays are aligned, in C order and of the same
+/// precision.
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Request {
@@ -20,7 +21,7 @@ pub struct Request {
     outputs: Vec<String>,
     pub vectors: usize,
     complex: bool,
-    /// The core of vortices and in the plane, or the softening of masses.
+    /// The core of vortices and of kernels in the plane, or the softening of masses.
     core: Option<String>,
     size: Option<f64>,
     sizes: Option<AnyNumbers>,
@@ -39,7 +40,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// What the caller calls the arrays.
+    /// The caller's names for the arrays.
     pub fn names(&self) -> Names {
         Names {
             strengths: self.strengths_name.clone(),
@@ -63,8 +64,8 @@ impl Request {
         targets.map_or(self.source_count(), |targets| targets.len() / self.dimension.max(1))
     }
 
-    /// Whether all pairs at most are so many that someone may want to interrupt the sum; below, a sum is over within a
-    /// few hundredths of a second.
+    /// Whether the sum may take long enough that the user wants to interrupt it. Up to 2e7 pairs, a direct sum takes
+    /// a few hundredths of a second.
     pub fn is_long(&self) -> bool {
         let pairs = self.source_count() as f64 * self.target_count() as f64 * self.vectors as f64;
         pairs > 2e7
@@ -87,17 +88,17 @@ impl Request {
         })
     }
 
-    /// The size of all cores, where it is one.
+    /// The core size, if all sources share one.
     pub fn size(&self) -> Option<f64> {
         self.size
     }
 
-    /// What to compute in space.
+    /// The outputs of a sum in space.
     pub fn outputs_in_space(&self) -> Result<Vec<Output>, Failure> {
         Ok(names::outputs(&self.outputs)?)
     }
 
-    /// Of sizes that lie elsewhere, one for each source, the largest.
+    /// Sets the largest core size, for sizes per source that are on a GPU.
     pub fn set_largest_size(&mut self, size: f64) {
         self.size = Some(size);
     }
@@ -114,7 +115,7 @@ impl Request {
         Ok(names::kernel(&self.kernel, self.core.as_deref(), self.constant)?)
     }
 
-    /// What all sums have.
+    /// Adds options, outputs, vectors and targets to a sum.
     fn finish<'a, T: Scalar, G: Geometry>(
         &self,
         sum: SumOf<'a, T, G>,
@@ -129,16 +130,16 @@ impl Request {
     }
 }
 
-/// A geometry, and how a request becomes a sum in it.
+/// Turns a request into a sum in this geometry.
 pub trait Requested: Geometry {
-    /// The sum between the points of the request.
+    /// The sum over the points of the request.
     fn sum<T: Scalar>(request: &Request) -> Result<SumOf<'_, T, Self>, Failure> {
         let targets = request.targets.as_ref().map(|targets| targets.slice("targets"));
         let (sources, targets) = (request.sources.slice("sources")?, targets.transpose()?);
         Self::sum_of(request, sources, targets, request.sizes()?)
     }
 
-    /// The sum between other points.
+    /// The sum of the request, over other points and with other sizes.
     fn sum_of<'a, T: Scalar>(
         request: &Request,
         sources: &'a [T],

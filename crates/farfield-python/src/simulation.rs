@@ -1,4 +1,4 @@
-//! Simulations: a whole run in a folder, and stepping by hand.
+//! Simulations: runs in a folder, and stepping by hand.
 
 use crate::failure::Failure;
 use crate::numbers::AnyNumbers;
@@ -36,14 +36,14 @@ impl From<farfield_sim::CaseError> for Failure {
     }
 }
 
-/// Which case: a built-in one or a text, and what is changed in it.
+/// A case, built-in or given as text, with overrides.
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Asked {
     name: String,
-    /// The case itself; else the built-in one of that name.
+    /// The text of the case; `None` for the built-in case `name`.
     text: Option<String>,
-    /// `key=value`, each.
+    /// Overrides, each `key=value`.
     set: Vec<String>,
     device: String,
     threads: Option<usize>,
@@ -71,7 +71,7 @@ impl Asked {
         let names: Vec<&str> = BuiltIn::ALL.iter().map(|case| case.name).collect();
         let (name, names) = (&self.name, names.join(", "));
         Failure::Argument(format!(
-            "case: there is no `{name}`; there are: {names}; or a path that ends in .toml.{hint}"
+            "case: unknown case `{name}`; give a path that ends in .toml or one of: {names}.{hint}"
         ))
     }
 
@@ -84,13 +84,13 @@ impl Asked {
     }
 }
 
-/// The built-in cases: name and what it is about.
+/// The built-in cases: name and description.
 #[pyfunction]
 pub fn cases() -> Vec<(&'static str, &'static str)> {
     BuiltIn::ALL.iter().map(|case| (case.name, case.about())).collect()
 }
 
-/// What the thread that runs tells the one that waits.
+/// Messages from the thread that runs to the thread that waits.
 #[derive(Default)]
 struct News {
     progress: Option<Progress>,
@@ -109,8 +109,8 @@ impl Observer for Reporter {
     }
 }
 
-/// Runs a case in a folder, or goes on with the run that is there. `watch(step, time, end, seconds_left)` is called
-/// while it runs. Ctrl-C ends it after the present step, with a checkpoint; a second one does not wait for that.
+/// Runs a case in a folder, or resumes the run in it. `watch(step, time, end, seconds_left)` is called during the run.
+/// Ctrl-C ends the run after the current step, with a checkpoint; a second Ctrl-C returns at once.
 #[pyfunction]
 pub fn run<'py>(
     py: Python<'py>,
@@ -133,7 +133,7 @@ pub fn run<'py>(
     let mut seen = 0;
     let outcome = wait::watched(py, work, |py, signal| {
         if let Err(error) = signal {
-            // The second time, or for a handler's own exception, at once.
+            // A second Ctrl-C, and any other exception of a signal handler, is raised at once.
             if interrupted.is_some() || !error.is_instance_of::<PyKeyboardInterrupt>(py) {
                 return Err(error);
             }
@@ -195,7 +195,7 @@ fn go(
     Ok(run.go(control, &mut Reporter(news))?)
 }
 
-/// What is stepped.
+/// The simulation that is stepped.
 struct Inner {
     case: Case,
     model: Box<dyn Model>,
@@ -243,20 +243,20 @@ impl Inner {
         if !self.model.is_finite()? {
             let (step, time) = (self.step, self.time);
             return Err(Failure::Machine(format!(
-                "step {step}, time {time}: a number is not finite any more; take shorter steps"
+                "step {step}, time {time}: the state is not finite; take shorter steps"
             )));
         }
         Ok(())
     }
 }
 
-/// The state with some arrays replaced.
+/// Replaces arrays of the state by name.
 fn replaced(mut state: State, mut arrays: BTreeMap<String, (usize, AnyNumbers)>) -> Result<State, Failure> {
     for (name, width, values) in &mut state.arrays {
         if let Some((found, numbers)) = arrays.remove(name) {
             if found != *width {
                 return Err(Failure::Argument(format!(
-                    "state: `{name}` has {found} numbers in a row, expected {width}"
+                    "state: `{name}` has {found} numbers per row, expected {width}"
                 )));
             }
             *values = numbers.slice::<f64>(name)?.to_vec();
@@ -274,7 +274,7 @@ fn replaced(mut state: State, mut arrays: BTreeMap<String, (usize, AnyNumbers)>)
             let names: Vec<&str> = state.arrays.iter().map(|(name, ..)| name.as_str()).collect();
             let names = names.join(", ");
             Err(Failure::Argument(format!(
-                "state: there is no array `{name}`; there are: {names}"
+                "state: unknown array `{name}`; known arrays: {names}"
             )))
         }
     }
@@ -287,7 +287,7 @@ pub struct Simulation {
     threads: Option<usize>,
 }
 
-/// Arrays by name, each with its numbers per row.
+/// Arrays with their names and numbers per row.
 type Arrays<'py> = Vec<(String, usize, Bound<'py, PyAny>)>;
 
 impl Simulation {
@@ -316,17 +316,17 @@ impl Simulation {
         Ok(Self { inner, threads })
     }
 
-    /// One step, of the case's length if not said.
+    /// Does one step of length `dt`; `None` lets the case choose the length.
     fn step(&self, py: Python<'_>, dt: Option<f64>) -> PyResult<()> {
         self.with(py, move |inner| inner.advance(dt))
     }
 
-    /// Step, time, the last step's length, and the end of the case.
+    /// The number of steps done, the time, the length of the last step, and the end time of the case.
     fn clock(&self, py: Python<'_>) -> PyResult<(u64, f64, f64, f64)> {
         self.with(py, |inner| Ok((inner.step, inner.time, inner.dt, inner.case.time.end)))
     }
 
-    /// What can be measured of the present state, by name.
+    /// The diagnostics of the current state, by name.
     fn measure(&self, py: Python<'_>, energy: bool) -> PyResult<Vec<(String, f64)>> {
         self.with(py, move |inner| {
             inner.model.evaluate()?;
@@ -353,7 +353,7 @@ impl Simulation {
         })
     }
 
-    /// All that is known of all points: cloud by cloud its name and its arrays.
+    /// All points with all their attributes: the name and the arrays of each cloud.
     fn clouds<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&'static str, Arrays<'py>)>> {
         let snapshot = self.with(py, |inner| {
             inner.model.evaluate()?;
@@ -376,7 +376,7 @@ impl Simulation {
         Ok(clouds)
     }
 
-    /// One line about the size of the system.
+    /// One line that describes the size of the system.
     fn describe(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |inner| Ok(inner.model.describe()))
     }

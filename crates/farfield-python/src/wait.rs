@@ -1,4 +1,4 @@
-//! Work while Python goes on: the GIL is released, and Ctrl-C is heard.
+//! Runs work with the GIL released, so that other Python threads run and Ctrl-C is handled.
 
 use crate::failure::Failure;
 use pyo3::prelude::*;
@@ -7,10 +7,10 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// How often signals are looked for.
+/// The interval between checks for signals.
 const POLL: Duration = Duration::from_millis(50);
 
-/// A panic is a defect, but no reason to end somebody's session.
+/// Turns a panic into an error, so that it does not end the Python session.
 fn caught<R>(work: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -19,15 +19,15 @@ fn caught<R>(work: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
     })
 }
 
-/// Does short work on this thread with the GIL released.
+/// Runs short work on this thread with the GIL released. Signals are not checked.
 pub fn short<R: Send>(py: Python<'_>, work: impl FnOnce() -> Result<R, Failure> + Send) -> Result<R, Failure> {
     py.detach(|| caught(work))
 }
 
-/// Does long work on another thread, with the GIL released, and looks for signals meanwhile.
+/// Runs long work on another thread with the GIL released, and checks for signals meanwhile.
 ///
-/// A signal's exception (KeyboardInterrupt) is raised at once. The work goes on to its end in the background, keeps what it
-/// needs until then, and its result is dropped.
+/// The exception of a signal (KeyboardInterrupt) is raised at once. The work then continues to its end in the
+/// background, keeps its data alive until then, and its result is dropped.
 pub fn long<R: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<R, Failure> + Send + 'static,
@@ -35,7 +35,8 @@ pub fn long<R: Send + 'static>(
     watched(py, work, |_, signal| signal)
 }
 
-/// As [`long`], but `look` decides what a signal does: every 50 ms it gets the exception of one, if there was one.
+/// As [`long`], but `look` decides what a signal does: it is called every 50 ms with the result of checking for
+/// signals.
 pub fn watched<'py, R: Send + 'static>(
     py: Python<'py>,
     work: impl FnOnce() -> Result<R, Failure> + Send + 'static,
@@ -43,7 +44,7 @@ pub fn watched<'py, R: Send + 'static>(
 ) -> PyResult<Result<R, Failure>> {
     let (sender, mut receiver) = sync_channel(1);
     let worker = move || {
-        // Nobody listens any more after an interrupt.
+        // After an interrupt the receiver is gone.
         let _ = sender.send(caught(work));
     };
     let started = thread::Builder::new().name("farfield".to_owned()).spawn(worker);

@@ -1,4 +1,4 @@
-//! Results on a GPU, which other libraries take over.
+//! Results on a GPU, handed over to other libraries.
 
 use crate::dlpack::{self, Foreign};
 use crate::failure::Failure;
@@ -55,7 +55,7 @@ impl AnyArray {
     }
 }
 
-/// A result on the GPU: other libraries take it over by `__dlpack__` or `__cuda_array_interface__`.
+/// A result on a GPU. Other libraries take it over through `__dlpack__` or `__cuda_array_interface__`.
 #[pyclass(frozen, module = "farfield._farfield")]
 pub struct GpuArray {
     held: Arc<Held>,
@@ -64,7 +64,7 @@ pub struct GpuArray {
 }
 
 impl GpuArray {
-    /// A result of this shape.
+    /// A result with this shape.
     pub fn new(array: AnyArray, gpu: usize, shape: Vec<usize>) -> Self {
         let held = Held {
             array,
@@ -78,7 +78,7 @@ impl GpuArray {
     }
 }
 
-/// The memory of a result, and who reads it: it is given back when they are done.
+/// The memory of a result, and the streams that read it. The memory is freed when they are done.
 struct Held {
     array: AnyArray,
     readers: Mutex<Vec<u64>>,
@@ -88,19 +88,20 @@ impl Drop for Held {
     fn drop(&mut self) {
         let readers = self.readers.get_mut().unwrap_or_else(PoisonError::into_inner);
         for stream in readers {
-            // If the device failed there is nothing left to wait for.
-            // SAFETY: the stream was named by whoever took the array, for this GPU.
+            // If the device failed, there is nothing left to wait for.
+            // SAFETY: the library that took the array named this stream as one of this GPU.
             let _ = unsafe { self.array.wait_for(*stream) };
         }
     }
 }
 
-/// DLPack's default: CUDA's legacy stream.
+/// DLPack's default stream: CUDA's legacy default stream.
 const LEGACY_STREAM: i64 = 1;
 
 #[pymethods]
 impl GpuArray {
-    /// DLPack's capsule. `stream` is the one it will be read on: -1 for a reader that takes care itself.
+    /// Returns a DLPack capsule. `stream` is the stream on which the array will be read; -1 requests no
+    /// synchronisation.
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__<'py>(
         &self,
@@ -113,14 +114,14 @@ impl GpuArray {
         let _ = (max_version, dl_device);
         if copy == Some(true) {
             return Err(pyo3::exceptions::PyBufferError::new_err(
-                "copies are not made: copy what you take",
+                "copy=True is not supported: copy the array after taking it over",
             ));
         }
         let stream = stream.unwrap_or(LEGACY_STREAM);
         if stream >= 0 {
-            // 0 is not DLPack's to say, but what it means is clear.
+            // DLPack forbids 0 for CUDA as ambiguous; it is read as the legacy default stream.
             let stream = if stream == 0 { LEGACY_STREAM } else { stream } as u64;
-            // SAFETY: by DLPack's protocol it is a stream of this GPU.
+            // SAFETY: by the DLPack protocol it is a stream of this GPU.
             unsafe { self.held.array.waited_for_by(stream) }.map_err(Failure::from)?;
             let mut readers = self.held.readers.lock().unwrap_or_else(PoisonError::into_inner);
             if !readers.contains(&stream) {
@@ -149,20 +150,20 @@ impl GpuArray {
         Ok(dict)
     }
 
-    /// Its shape.
+    /// The shape of the array.
     #[getter]
     fn shape(&self) -> Vec<usize> {
         self.shape.clone()
     }
 
-    /// Whether it is float64; else it is float32.
+    /// True for float64, false for float32.
     #[getter]
     fn is_double(&self) -> bool {
         matches!(self.held.array, AnyArray::Double(_))
     }
 }
 
-/// Hands an array of the host out and takes it in again as one on a GPU would be; only its address travels. For tests.
+/// Exports an address as a DLPack capsule and imports it again, without reading the memory. For tests.
 #[pyfunction]
 pub fn round_trip<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Arrays of other libraries on a GPU, as the engine takes them.
+//! Input arrays on a GPU, from other libraries.
 
 use super::{OnGpu, memories};
 use crate::dlpack::Foreign;
@@ -7,17 +7,17 @@ use crate::numbers::AnyNumbers;
 use farfield::memory::{Array, Memory};
 use pyo3::prelude::*;
 
-/// Numbers for a sum: on the GPU already, or on the host, to be sent.
+/// An input array of a sum.
 #[derive(Debug)]
 pub enum Input {
-    /// There already.
+    /// On the GPU already.
     Gpu(Foreign),
-    /// To be sent.
+    /// On the host, to be sent to the GPU.
     Host(AnyNumbers),
 }
 
-/// An input as the package describes it: a numpy array, a capsule of DLPack, or a tuple of object, address, GPU, shape,
-/// whether it is float64, and the stream it is written on.
+/// Reads an input as the package passes it: a numpy array, a DLPack capsule, or a tuple of object, address, GPU, shape,
+/// whether it is float64, and the stream that writes it.
 pub fn input(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Input> {
     if let Ok(numbers) = object.extract::<AnyNumbers>() {
         return Ok(Input::Host(numbers));
@@ -25,7 +25,7 @@ pub fn input(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Input> {
     type Interface = (Py<PyAny>, u64, usize, Vec<usize>, bool, u64);
     if let Ok((keep, address, gpu, shape, double, stream)) = object.extract::<Interface>() {
         let memories = memories(gpu)?;
-        // SAFETY: the object's interface names the stream that it is written on.
+        // SAFETY: the object's interface names the stream that writes it.
         let ordered = unsafe {
             match double {
                 true => memories.double.wait_for(stream),
@@ -39,7 +39,7 @@ pub fn input(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Input> {
 }
 
 impl Input {
-    /// How many numbers there are.
+    /// The number of elements.
     fn len(&self) -> usize {
         match self {
             Input::Gpu(foreign) => foreign.len(),
@@ -47,7 +47,7 @@ impl Input {
         }
     }
 
-    /// In the engine's memory.
+    /// Copies the array into the engine's memory.
     pub fn array<T: OnGpu>(&self, name: &str, gpu: usize, memory: &Memory<T>) -> Result<Array<T>, Failure> {
         match self {
             Input::Host(numbers) => Ok(memory.store(numbers.slice::<T>(name)?.to_vec())?),
@@ -68,15 +68,15 @@ impl Input {
                         "{name}: is {found}, but sources are {expected}"
                     )));
                 }
-                // SAFETY: the array is alive as long as the input, which outlives the sum; its library made the memory's
-                // stream wait for what writes it.
+                // SAFETY: the array lives as long as the input, which outlives the sum; its library made the memory's
+                // stream wait for the work that writes it.
                 Ok(unsafe { memory.copy_of_foreign(foreign.address, foreign.len()) }?)
             }
         }
     }
 }
 
-/// The points of a sum as the package hands them over.
+/// The points of a sum as the package passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PointOperands<'py> {
@@ -85,7 +85,7 @@ pub struct PointOperands<'py> {
     sizes: Option<Bound<'py, PyAny>>,
 }
 
-/// The points of a sum, wherever they are.
+/// The points of a sum, on the host or on a GPU.
 pub struct Points {
     sources: Input,
     targets: Option<Input>,
@@ -97,7 +97,7 @@ pub struct Points {
 pub struct PointArrays<T: OnGpu> {
     pub sources: Array<T>,
     pub targets: Option<Array<T>>,
-    /// Where each source has its own size.
+    /// The core sizes, if each source has its own.
     pub sizes: Option<Array<T>>,
 }
 
@@ -114,7 +114,7 @@ impl Points {
         })
     }
 
-    /// How many numbers the sources have.
+    /// The number of coordinates of all sources.
     pub fn source_numbers(&self) -> usize {
         self.sources.len()
     }

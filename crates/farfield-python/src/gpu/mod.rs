@@ -1,9 +1,9 @@
-//! Sums between arrays that other libraries have on a GPU: nothing passes the host.
+//! Sums of arrays that other libraries hold on a GPU. No array passes through the host.
 //!
-//! The package asks a library for its array by `__dlpack__` with the handle of [`stream`], so that the library makes that
-//! stream wait for its own work ([`input`]). The numbers are copied on the GPU into the engine's memory, summed ([`sum`],
-//! [`plan`]), and the results handed out by DLPack ([`array`]): whoever takes one names its stream, which is made to wait
-//! for the sum.
+//! The package requests an array by calling its `__dlpack__` with the handle of [`stream`], so that the other library
+//! makes that stream wait for its own work ([`input`]). The numbers are copied on the GPU into the engine's memory and
+//! summed ([`sum`], [`plan`]). Results are exported by DLPack ([`array`]): the library that takes one names its stream,
+//! which is made to wait for the sum.
 
 pub mod array;
 mod input;
@@ -28,7 +28,7 @@ struct Memories {
     double: Memory<f64>,
 }
 
-/// Those of this process, opened when they are first asked for.
+/// The memories of a GPU in this process, opened on first use.
 fn memories(gpu: usize) -> Result<Memories, Failure> {
     static OPEN: Mutex<BTreeMap<usize, Memories>> = Mutex::new(BTreeMap::new());
     check_device(Device::Cuda(gpu))?;
@@ -44,11 +44,11 @@ fn memories(gpu: usize) -> Result<Memories, Failure> {
     Ok(memories)
 }
 
-/// A precision and the memory for it.
+/// Connects a precision with GPU memory and arrays of that precision.
 pub trait OnGpu: Scalar {
-    /// The memory among those of a GPU.
+    /// The memory of a GPU for this precision.
     fn memory(gpu: usize) -> Result<Memory<Self>, Failure>;
-    /// An array of either precision.
+    /// Wraps an array of this precision.
     fn any(array: Array<Self>) -> AnyArray;
 }
 
@@ -70,7 +70,7 @@ impl OnGpu for f64 {
     }
 }
 
-/// The handle of the stream that sums of this precision on this GPU are on.
+/// The handle of the stream on which sums of this precision run on this GPU.
 #[pyfunction]
 pub fn stream(gpu: usize, double: bool) -> PyResult<u64> {
     let memories = memories(gpu)?;
@@ -82,21 +82,21 @@ pub fn stream(gpu: usize, double: bool) -> PyResult<u64> {
     Ok(handle.map_err(Failure::from)?)
 }
 
-/// The bytes that travelled between the host and this GPU so far: sent and fetched.
+/// The bytes sent to and fetched from this GPU so far.
 #[pyfunction]
 pub fn traffic(gpu: usize) -> PyResult<(u64, u64)> {
     let traffic = memories(gpu)?.single.traffic();
     Ok((traffic.sent, traffic.fetched))
 }
 
-/// Does the work of a sum: long ones where signals are heard meanwhile.
+/// Runs the work of a sum; if it is long, on another thread while this one checks for signals.
 fn wait_if_long<R: Send + 'static>(
     py: Python<'_>,
     sources: usize,
     direct: bool,
     work: impl FnOnce() -> Result<R, Failure> + Send + 'static,
 ) -> PyResult<Result<R, Failure>> {
-    // Up to there a GPU is done within a tenth of a second, and a thread to wait in would be felt.
+    // Up to these sizes a GPU needs less than a tenth of a second, and starting a thread would be noticeable.
     if sources > 4_000_000 || (direct && sources > 200_000) {
         wait::long(py, work)
     } else {

@@ -1,4 +1,4 @@
-//! A planned sum between arrays on a GPU, as a Python class.
+//! A planned sum of arrays on a GPU, as a Python class.
 
 use super::array::{AnyArray, GpuArray};
 use super::input::{Input, PointArrays, PointOperands, Points, input};
@@ -16,7 +16,7 @@ use farfield::{Device, PlanOf, Space};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A plan for points in the engine's memory, which are kept by the caller where they are needed again.
+/// Plans a sum over points in the engine's memory. The plan does not keep `points`.
 pub fn planned<T: OnGpu, G: Requested>(
     request: &mut Request,
     memory: &Memory<T>,
@@ -33,17 +33,17 @@ pub fn planned<T: OnGpu, G: Requested>(
     Ok(memory.plan(&G::sum::<T>(request)?, &points)?)
 }
 
-/// A plan of any precision, in space or in the plane.
+/// A plan of either precision, in space or in the plane.
 trait Planned: Send {
     fn evaluate(&mut self, strengths: &Input) -> Result<Vec<AnyArray>, Failure>;
-    /// Evaluates and compares with a direct sum in double precision on the host.
+    /// Evaluates the sum and compares it with a direct sum in double precision on the host.
     fn verify(&mut self, strengths: &Input, samples: usize, seed: u64) -> Result<Vec<MeasuredError>, Failure>;
-    /// As JSON.
+    /// The plan's report as JSON.
     fn report(&self) -> String;
     fn memory_bytes(&self) -> Result<u64, Failure>;
 }
 
-/// A plan with its points, which verifying needs again.
+/// A plan with its points, which `verify` needs.
 struct Kept<T: OnGpu, G: Requested> {
     request: Request,
     gpu: usize,
@@ -79,7 +79,7 @@ impl<T: OnGpu, G: Requested> Planned for Kept<T, G> {
     }
 
     fn report(&self) -> String {
-        // A report is numbers and texts: it can always be written.
+        // A report consists of numbers and strings: it always serialises.
         serde_json::to_string(&self.plan.report()).unwrap_or_default()
     }
 
@@ -116,7 +116,7 @@ pub struct GpuPlan {
 }
 
 impl GpuPlan {
-    /// Does something with the plan, one caller at a time.
+    /// Runs `work` on the plan, one caller at a time.
     fn with<R: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -156,7 +156,7 @@ impl GpuPlan {
         })
     }
 
-    /// Sums; one array per output of the shapes said.
+    /// Evaluates the sum. Returns one array per output, with the given shapes.
     fn evaluate(
         &self,
         py: Python<'_>,
@@ -169,7 +169,7 @@ impl GpuPlan {
         Ok(arrays.into_iter().zip(shapes).map(result).collect())
     }
 
-    /// Sums, and measures the error at random targets on the host.
+    /// Evaluates the sum and measures its error at random targets on the host.
     fn verify(
         &self,
         py: Python<'_>,
@@ -181,13 +181,13 @@ impl GpuPlan {
         self.with(py, move |plan| plan.verify(&strengths, samples, seed))
     }
 
-    /// What the plan settled on and where the time of the last evaluation went, as JSON.
+    /// The method and parameters of the plan and the times of the last evaluation, as JSON.
     fn report(&self, py: Python<'_>) -> String {
         let plan = self.plan.clone();
         py.detach(move || plan.lock().unwrap_or_else(PoisonError::into_inner).report())
     }
 
-    /// The bytes it is expected to take.
+    /// The forecast memory of the plan in bytes.
     #[getter]
     fn memory_bytes(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |plan| plan.memory_bytes())

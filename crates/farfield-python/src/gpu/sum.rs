@@ -1,4 +1,4 @@
-//! One sum of arrays on a GPU: planned and evaluated in one call.
+//! A sum of arrays on a GPU, planned and evaluated in one call.
 
 use super::array::{AnyArray, GpuArray};
 use super::input::{Input, PointOperands, Points, input};
@@ -12,8 +12,8 @@ use farfield::memory::{ArraySizes, ArraySum};
 use farfield::plane::Plane;
 use pyo3::prelude::*;
 
-/// Sums; one array per output of the shapes said, which fit (vectors, targets, components), and the seconds that the
-/// library itself took.
+/// Plans and evaluates a sum. Returns one array per output, with the given shapes, which must match (vectors, targets,
+/// components), and the seconds that the library itself took.
 #[pyfunction]
 pub fn sum_on_gpu(
     py: Python<'_>,
@@ -75,8 +75,8 @@ fn sum<T: OnGpu>(
     Ok((summed.outputs.into_iter().map(T::any).collect(), summed.seconds))
 }
 
-/// The least seconds of so many sums of numpy arrays whose copies are on a GPU already, from Rust alone: what the same sum
-/// costs without Python.
+/// The seconds of each of `repeats` sums called from Rust, over copies of numpy arrays on a GPU: the cost without
+/// Python.
 #[pyfunction]
 pub fn seconds_on_gpu(
     py: Python<'_>,
