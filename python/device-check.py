@@ -1,13 +1,13 @@
-"""Checks sums of JAX arrays on an NVIDIA GPU: python/device-check.py. Needs JAX with CUDA, and the farfield wheel installed.
+"""Checks sums of JAX arrays on an NVIDIA GPU: python/device-check.py. Needs JAX with CUDA and the installed farfield wheel.
 
-Every line is a check or a figure; the last says whether all checks passed.
+Every line is a check or a measurement; the last line gives the result.
 """
 
 import os
 import sys
 import time
 
-# The installed wheel is to be checked, not the folder beside this script; and both libraries share the GPU's memory.
+# Import the installed wheel, not the package beside this script. JAX must leave GPU memory for farfield.
 sys.path = [place for place in sys.path if os.path.abspath(place or ".") != os.path.dirname(os.path.abspath(__file__))]
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
@@ -36,7 +36,7 @@ def relative(found, expected):
 
 
 class InterfaceOnly:
-    """An array that has nothing but __cuda_array_interface__."""
+    """An array that has only __cuda_array_interface__."""
 
     def __init__(self, array):
         self.array = jax.block_until_ready(array)
@@ -58,7 +58,7 @@ def sums(gpu, rng):
         cases = {
             "coulomb": (ff.coulomb, ("x", "q"), {"outputs": ["potential", "gradient", "hessian"]}),
             "coulomb at targets": (ff.coulomb, ("x", "q"), {"targets": "y", "outputs": ["potential", "gradient"]}),
-            "coulomb of several vectors": (ff.coulomb, ("x", "k"), {"outputs": ["potential", "gradient"]}),
+            "coulomb with several vectors": (ff.coulomb, ("x", "k"), {"outputs": ["potential", "gradient"]}),
             "dipoles": (ff.coulomb, ("x", "q"), {"dipoles": "p", "outputs": ["potential", "gradient"]}),
             "gravity": (ff.gravity, ("x", "q"), {"softening": 0.01, "outputs": ["potential", "acceleration"]}),
             "biot_savart": (
@@ -79,12 +79,12 @@ def sums(gpu, rng):
             check(same and shapes and max(errors) < 2 * tolerance, f"{title}, {name}: errors {', '.join(f'{e:.1e}' for e in errors)}")
         found = ff.coulomb(InterfaceOnly(there["x"]), InterfaceOnly(there["q"]), tolerance=tolerance)
         back = jax.dlpack.from_dlpack(found)
-        check(relative(back, ff.coulomb(x, q, tolerance=tolerance)) < 4 * tolerance, f"__cuda_array_interface__ alone, {name}")
-        check(relative(ff.coulomb(there["x"], 1.0), ff.coulomb(x, 1.0)) < 4e-4, f"a number for all charges, {name}")
+        check(relative(back, ff.coulomb(x, q, tolerance=tolerance)) < 4 * tolerance, f"only __cuda_array_interface__, {name}")
+        check(relative(ff.coulomb(there["x"], 1.0), ff.coulomb(x, 1.0)) < 4e-4, f"one number for all charges, {name}")
 
 
 def plane(gpu, rng):
-    """Sums of the plane, of real and complex strengths, in one call and by a plan."""
+    """Sums in the plane, with real and complex strengths, in one call and by a plan."""
     for dtype, tolerance in ((np.float32, 1e-4), (np.float64, 1e-6)):
         name = np.dtype(dtype).name
         x, y = rng.random((20_000, 2)).astype(dtype), rng.random((3_000, 2)).astype(dtype)
@@ -106,24 +106,24 @@ def plane(gpu, rng):
                 points, put = jax.device_put(x, gpu), jax.device_put(strengths, gpu)
                 plan = ff.Plan(kernel, points, targets=there, complex=strengths is z, tolerance=tolerance, **options)
                 once = function(points, put, targets=there, tolerance=tolerance, **options)
-                for how, found in (("one call", once), ("a plan", plan(put)), ("the plan again", plan(put))):
+                for how, found in (("one call", once), ("plan", plan(put)), ("plan, second call", plan(put))):
                     errors = [difference(a, b) for a, b in zip(found, truth)]
                     same = all(isinstance(a, jax.Array) and a.shape == b.shape and a.devices() == {gpu} for a, b in zip(found, truth))
                     where = "at targets" if targets is not None else "at the sources"
                     check(
                         same and max(errors) < 4 * tolerance,
-                        f"{kernel} of the plane {where}, {how}, {name}: errors {', '.join(f'{e:.1e}' for e in errors)}",
+                        f"{kernel} in the plane {where}, {how}, {name}: errors {', '.join(f'{e:.1e}' for e in errors)}",
                     )
 
 
 def difference(found, expected):
-    """The relative L2 error of real or complex numbers."""
+    """Returns the relative L2 error of real or complex numbers."""
     found = np.asarray(found)
     return np.linalg.norm((found - expected).ravel()) / np.linalg.norm(expected.ravel())
 
 
 def plans(gpu, rng):
-    """Plans of points on the GPU: the same bits as one call, other strengths, reports, errors measured."""
+    """Plans of points on the GPU: agreement with one call, other strengths, reports, measured errors."""
     x, y = rng.random((50_000, 3)), rng.random((5_000, 3))
     m, size = rng.random((2, 50_000)), 0.02 * rng.random(50_000)
     for dtype, tolerance in ((np.float32, 1e-4), (np.float64, 1e-6)):
@@ -132,7 +132,7 @@ def plans(gpu, rng):
         for title, options in (
             ("at the sources", {"softening": 0.01}),
             ("at targets", {"softening": 0.01, "targets": put(y)}),
-            ("of sizes of their own", {"softening": put(size)}),
+            ("with a softening per source", {"softening": put(size)}),
         ):
             plan = ff.Plan("gravity", put(x), tolerance=tolerance, outputs=["potential", "acceleration"], **options)
             same = True
@@ -140,16 +140,16 @@ def plans(gpu, rng):
                 one = ff.gravity(put(x), put(masses), tolerance=tolerance, outputs=["potential", "acceleration"], **options)
                 same = same and all(difference(a, np.asarray(b)) < 1e-3 * tolerance for a, b in zip(plan(put(masses)), one))
             error = ff.verify(plan, put(m[0]))
-            check(same, f"a plan of masses {title}, {name}: as one call")
-            check(max(error.values()) < 2 * tolerance, f"its errors measured: {error}")
+            check(same, f"plan of masses {title}, {name}: agrees with one call")
+            check(max(error.values()) < 2 * tolerance, f"measured errors of the plan: {error}")
         report = plan.report
-        check(report["device"].startswith("cuda") and report["seconds"]["total"] > 0, f"its report: {report['method']}, {report['device']}")
+        check(report["device"].startswith("cuda") and report["seconds"]["total"] > 0, f"report of the plan: {report['method']}, {report['device']}")
         both = ff.Plan("coulomb", put(x), vectors=2)(put(m))
         check(both.shape == (2, 50_000), f"two vectors at once, {name}")
 
 
 def where_time_goes(gpu, rng):
-    """What a call from JAX does besides the sum: figures, no checks."""
+    """Times of the parts of a call from JAX; measurements without checks."""
     n = 1_000_000
     x, q = rng.random((n, 3)).astype(np.float32), rng.normal(size=n).astype(np.float32)
     x, q = jax.device_put(x, gpu), jax.device_put(q, gpu)
@@ -172,22 +172,22 @@ def where_time_goes(gpu, rng):
         request = {**about, **OPTIONS, "device": "cuda:0", "tolerance": 1e-3}
         summing = _gpu.Sum(points, outputs, request, 1, False)
         operands = points.operands()
-        now = note("arguments, capsules of the inputs", start)
+        now = note("checking arguments, exporting the inputs", start)
         arrays, seconds = _farfield.sum_on_gpu(summing.request, 0, operands, given.operand, summing._shapes(True))
-        now = note("the extension's call", now)
-        best["of it the sum itself"] = min(best.get("of it the sum itself", 1e9), seconds)
+        now = note("call of the extension", now)
+        best["sum within that call"] = min(best.get("sum within that call", 1e9), seconds)
         results = summing._results(arrays)
-        now = note("results as JAX arrays", now)
+        now = note("importing the results into JAX", now)
         jax.block_until_ready(results)
-        now = note("waiting for them", now)
+        now = note("waiting for the results", now)
         del results, arrays, operands
-        note("giving them back", now)
+        note("freeing the results", now)
     for what, seconds in best.items():
         print(f"        {1e6 * seconds:8.1f} us  {what}")
 
 
 def order_of_streams(gpu, rng):
-    """Points are written right before, and results read right after: without waiting, old numbers would be summed."""
+    """Points are written just before the sum and results read just after it: without synchronisation both would be stale."""
     x = jax.device_put(rng.random((200_000, 3)).astype(np.float32), gpu)
     q = jax.device_put(np.ones(200_000, np.float32), gpu)
     move = jax.jit(lambda x, k: jnp.sin(jnp.cos(jnp.sin(x * 3.0 + k)) * 5.0) + 0 * (x @ jnp.ones((3, 3), x.dtype)))
@@ -227,7 +227,7 @@ def memory_and_traffic(gpu, rng):
     sent, fetched = (after - start for after, start in zip(_farfield.traffic(0), before))
     check(
         sent < 10 * n and fetched < 10 * n,
-        f"10 sums of {16 * n} bytes sent {sent} and fetched {fetched} bytes: the arrays did not pass the host",
+        f"10 sums of {16 * n} bytes sent {sent} and fetched {fetched} bytes: the arrays did not pass through the host",
     )
 
 
@@ -289,7 +289,7 @@ def gradients(gpu, rng):
             expected = (ends[0] - ends[1]) / (2 * step)
             along = float((derivative * direction).sum())
             error = abs(along - expected) / abs(expected)
-            check(error < 1e-3, f"derivative of {name} by {('points', 'strengths')[which]}: relative difference {error:.1e}")
+            check(error < 1e-3, f"derivative of {name} with respect to {('points', 'strengths')[which]}: relative difference {error:.1e}")
         compiled = jax.jit(jax.grad(function, argnums=(0, 1)))(x, s)
         check(all(relative(a, b) < 1e-6 for a, b in zip(compiled, found)), f"derivatives of {name} under jit")
 
@@ -297,12 +297,12 @@ def gradients(gpu, rng):
 def main():
     gpus = [device for device in jax.devices() if device.platform in ("gpu", "cuda")]
     print(f"jax {jax.__version__}, farfield {ff.__version__}, {gpus}, {ff.gpus()}")
-    check(bool(gpus) and bool(ff.gpus()), "there is a GPU")
+    check(bool(gpus) and bool(ff.gpus()), "a GPU is available to JAX and to farfield")
     if not failures:
         for part in (sums, plane, plans, refusals, order_of_streams, memory_and_traffic, gradients, where_time_goes, speed):
             try:
                 part(gpus[0], np.random.default_rng(1))
-            except Exception as error:  # the other parts are worth seeing too
+            except Exception as error:  # the other parts still run
                 check(False, f"{part.__name__}: {type(error).__name__}: {error}")
     print("all checks passed" if not failures else f"{len(failures)} checks FAILED")
     return len(failures)

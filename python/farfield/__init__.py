@@ -6,9 +6,9 @@
 >>> phi.shape, grad.shape
 ((1000,), (1000, 3))
 
-One call: `coulomb`, `gravity`, `biot_savart` in space and in the plane, `harmonic` and `log` in the plane. `Plan` fixes the
-points and sums again and again for other strengths. `verify` measures the true error. `poisson` solves on a uniform
-grid; `run` and `Simulation` move vortices and bodies.
+One call: `coulomb`, `gravity`, `biot_savart` in space and in the plane, `harmonic` and `log` in the plane. `Plan` fixes
+the points for many sums with other strengths. `verify` measures the true error. `poisson` solves the Poisson equation on a
+uniform grid. `run` and `Simulation` move vortices and bodies.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ __all__ = [
 
 
 def verify(plan: Plan, strengths: Any = None, *, dipoles: Any = None, targets: int = 200, seed: int = 1) -> Dict[str, float]:
-    """The true error of a plan's sum: the relative L2 error of each output at random targets, by a direct sum in double.
+    """Measures the true error of a plan's sum.
+
+    Returns the relative L2 error of each output at random targets, against a direct sum in double precision.
 
     >>> import numpy as np, farfield as ff
     >>> plan = ff.Plan("coulomb", np.random.default_rng(1).random((5000, 3)), tolerance=1e-6)
@@ -56,10 +58,10 @@ def verify(plan: Plan, strengths: Any = None, *, dipoles: Any = None, targets: i
 
 
 def gpus() -> List[str]:
-    """The names of the NVIDIA graphics processors that sums can use."""
+    """Returns the names of the NVIDIA GPUs that sums can use."""
     return _farfield.gpus()
 
 
 def simd() -> str:
-    """The instruction set of the sums on the CPU: ``"avx512"``, ``"avx2"``, ``"neon"`` or ``"scalar"``."""
+    """Returns the SIMD instruction set of sums on the CPU: ``"avx512"``, ``"avx2"``, ``"neon"`` or ``"scalar"``."""
     return _farfield.simd()

@@ -1,15 +1,15 @@
-r"""Derivatives of sums, by other sums.
+r"""Derivatives of sums, computed by other sums.
 
-A sum :math:`f_i = \sum_j K(x_i - y_j)\,s_j` is linear in the strengths, and its kernel knows differences alone. For
-cotangents :math:`v_i` of the results, the scalar :math:`J = \sum_i v_i \cdot f_i` is therefore also a sum over the sources
-of their strengths times an adjoint field :math:`A`, which targets of strengths :math:`v_i` cause at the sources:
+A sum :math:`f_i = \sum_j K(x_i - y_j)\,s_j` is linear in the strengths, and its kernel depends only on differences of
+points. For cotangents :math:`v_i` of the results, the scalar :math:`J = \sum_i v_i \cdot f_i` is therefore also a sum over
+the sources: each strength times an adjoint field :math:`A`, which targets with strengths :math:`v_i` induce at the source:
 
 * :math:`\partial J/\partial s_j = A(y_j)`,
 * :math:`\partial J/\partial y_j = s_j \cdot \nabla A(y_j)`,
 * :math:`\partial J/\partial x_i = v_i \cdot \nabla f(x_i)`.
 
-What these take is known for every kernel below. `farfield.jax` and `farfield.torch` are made of it. The arithmetic is written
-with operators alone, so that arrays of any library pass through it.
+The functions below compute them for every kernel; `farfield.jax` and `farfield.torch` call these functions. The arithmetic
+uses only operators, so that it works for arrays of any library.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ _NAMES = {"coulomb": "charges", "gravity": "masses", "biot_savart": "strengths"}
 
 
 class Sum(NamedTuple):
-    """A sum that can be differentiated; two equal ones are the same function."""
+    """A sum that can be differentiated. Equal values describe the same function."""
 
     kernel: str
     outputs: Tuple[str, ...]
-    #: Whether the caller asked by one name and gets an array, not a tuple.
+    #: Whether the caller gave a single output name and gets an array, not a tuple.
     one: bool
     #: The options of the function `farfield.<kernel>`, sorted by name.
     options: Tuple[Tuple[str, Any], ...]
 
     @property
     def all_options(self) -> Dict[str, Any]:
-        """The options as arguments."""
+        """The options as keyword arguments."""
         return dict(self.options)
 
     @property
     def softened(self) -> bool:
-        """Whether it has a core or a softening."""
+        """Whether the kernel has a core or a softening."""
         options = self.all_options
         return options.get("softening") is not None or options.get("core") not in (None, "singular")
 
     @property
     def how(self) -> Dict[str, Any]:
-        """The options that every kernel has."""
+        """The options that all kernels share."""
         own = ("softening", "softening_kernel", "gravitational_constant", "core", "core_size")
         return {name: value for name, value in self.options if name not in own}
 
 
 def describe(kernel: str, dimension: int, outputs: Union[None, str, Sequence[str]], options: Dict[str, Any]) -> Sum:
-    """The sum, if its derivatives are known."""
+    """Returns the sum; an error if its derivatives are not implemented."""
     known = {
         "coulomb": ("potential", "gradient"),
         "gravity": ("potential", "acceleration"),
@@ -62,7 +62,7 @@ def describe(kernel: str, dimension: int, outputs: Union[None, str, Sequence[str
     names = [about.default] if outputs is None else [outputs] if isinstance(outputs, str) else list(outputs)
     for name in names:
         if name not in known:
-            raise ValueError(f"outputs: `{name}` cannot be differentiated; of {kernel} these can: {', '.join(known)}")
+            raise ValueError(f"outputs: `{name}` cannot be differentiated; outputs of {kernel} that can: {', '.join(known)}")
     options = {name: value for name, value in options.items() if value is not None}
     for name in ("softening", "core_size"):
         if name in options:
@@ -72,7 +72,7 @@ def describe(kernel: str, dimension: int, outputs: Union[None, str, Sequence[str
 
 
 def evaluate(about: Sum, x: Any, y: Optional[Any], s: Any) -> Tuple[Any, ...]:
-    """The outputs at targets `y`, or at the sources `x`."""
+    """Returns the outputs at the targets `y`, or at the sources `x` if `y` is None."""
     function = getattr(_sums, about.kernel)
     results: Tuple[Any, ...] = function(x, s, targets=y, outputs=list(about.outputs), **about.all_options)
     return results
@@ -81,7 +81,7 @@ def evaluate(about: Sum, x: Any, y: Optional[Any], s: Any) -> Tuple[Any, ...]:
 def pull_back(
     about: Sum, x: Any, y: Optional[Any], s: Any, cotangents: Sequence[Any], wanted: Tuple[bool, bool, bool]
 ) -> Tuple[Optional[Any], Optional[Any], Optional[Any]]:
-    """The cotangents of sources, targets and strengths, where they are wanted, from those of the outputs."""
+    """Returns the cotangents of sources, targets and strengths from those of the outputs; None if not `wanted`."""
     at = dict(zip(about.outputs, cotangents))
     points = wanted[0] or (y is not None and wanted[1])
     if about.kernel == "biot_savart" and x.shape[1] == 3:
@@ -106,14 +106,14 @@ _Parts = Tuple[Any, Any, Any]
 
 
 def _as_charges(about: Sum, at: Dict[str, Any]) -> Tuple[Optional[Any], Optional[Any]]:
-    """Cotangents of a singular kernel's outputs as those of the potential and the gradient of charges."""
+    """Converts cotangents of a singular kernel's outputs to cotangents of the potential and the gradient of charges."""
     if about.kernel == "gravity":
-        # The potential is -G times that of charges, the acceleration G times its gradient.
+        # The potential is -G times the potential of charges, the acceleration G times the gradient of charges.
         constant = about.all_options.get("gravitational_constant", 1.0)
         w, v = at.get("potential"), at.get("acceleration")
         return (None if w is None else -constant * w), (None if v is None else constant * v)
     if about.kernel == "biot_savart":
-        # In the plane the velocity is the gradient turned by a right angle, over -2 pi: turned back.
+        # In the plane the velocity is the gradient rotated by a right angle and divided by -2 pi; rotate back.
         v = np.asarray(at["velocity"])
         return None, np.stack([v[:, 1], -v[:, 0]], axis=1) * v.dtype.type(-0.5 / np.pi)
     return at.get("potential"), at.get("gradient")
@@ -123,7 +123,7 @@ def _charges_in_space(
     about: Sum, x: Any, y: Optional[Any], s: Any, w: Optional[Any], v: Optional[Any], points: bool
 ) -> _Parts:
     targets, back = (x, None) if y is None else (y, x)
-    # A cotangent of the potential acts as a charge, one of the gradient as a dipole.
+    # A cotangent of the potential acts as a charge, a cotangent of the gradient as a dipole.
     outputs = ["potential", "gradient"] if points else ["potential"]
     adjoint = _sums.coulomb(targets, w, dipoles=v, targets=back, outputs=outputs, **about.how)
     if not points:
@@ -153,7 +153,7 @@ def _charges_in_plane(
         if points:
             of_targets = of_targets + w[:, None] * _sums.coulomb(x, s, targets=y, outputs="gradient", **about.how)
     if v is not None:
-        # Dipoles: minus the real part of F(z) = sum v/(z_i - z), whose derivative is analytic.
+        # The potential of dipoles is minus the real part of the analytic function F(z) = sum v/(z_i - z).
         v = np.ascontiguousarray(v)
         moments = v.view(_arrays.complex_of(v.dtype))[:, 0]
         value, slope = _sums.harmonic(targets, moments, targets=back, outputs=["potential", "derivative"], **about.how)
@@ -169,7 +169,7 @@ def _charges_in_plane(
 def _vortices(about: Sum, x: Any, y: Optional[Any], s: Any, v: Any, points: bool) -> _Parts:
     targets, back = (x, None) if y is None else (y, x)
     options = about.all_options
-    # (gamma x r) . v = gamma . (r x v): the adjoint field is the velocity of vortices v.
+    # (gamma x r) . v = gamma . (r x v): the adjoint field is the velocity of vortices with strengths v.
     if not points:
         return _sums.biot_savart(targets, v, targets=back, **options), None, None
     both = ["velocity", "velocity_gradient"]
@@ -184,13 +184,14 @@ def _softened(about: Sum, x: Any, y: Optional[Any], s: Any, at: Dict[str, Any], 
     vector = at.get("velocity" if about.kernel == "biot_savart" else "acceleration")
     if vector is not None and points:
         raise NotImplementedError(
-            f"{about.kernel}: derivatives of softened vectors with respect to points would take second derivatives of the "
-            "softened kernel, which there is no sum for; of the potential, and with respect to strengths, there are"
+            f"{about.kernel}: the derivative of a softened vector output with respect to points needs second derivatives "
+            "of the softened kernel, which no sum computes; only the potential can be differentiated with respect to "
+            "points, and all outputs with respect to strengths"
         )
     of_strengths: Any = 0.0
     of_sources = of_targets = None
     if vector is not None:
-        # The kernel is odd: a component of the cotangent summed as strengths, component by component.
+        # The kernel is odd, hence the minus sign. Each component of the cotangent is summed as a vector of strengths.
         found = function(targets, vector.T, targets=back, **options)
         of_strengths = of_strengths - sum(found[k][:, k] for k in range(x.shape[1]))
     w = at.get("potential")
@@ -204,7 +205,7 @@ def _softened(about: Sum, x: Any, y: Optional[Any], s: Any, at: Dict[str, Any], 
 
 
 def check_arrays(kernel: str, x: Any, y: Optional[Any], s: Any) -> None:
-    """Refuses shapes that derivatives are not known for."""
+    """Refuses shapes for which derivatives are not implemented."""
     if x.ndim != 2 or x.shape[1] not in (2, 3):
         raise ValueError(f"sources: expected the shape (n, 3) or (n, 2), found {tuple(x.shape)}")
     if y is not None and (y.ndim != 2 or y.shape[1] != x.shape[1]):

@@ -1,4 +1,4 @@
-"""What callers pass, as the arrays the engine takes: aligned, in C order, of one precision."""
+"""Converts the caller's arguments to arrays for the engine: aligned, in C order, of one precision."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-#: Beyond all finite numbers.
+#: Larger than all finite numbers.
 _HUGE = float("inf")
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def array(name: str, value: Any, allow_complex: bool = False) -> np.ndarray:
-    """`value` as an array of numbers, in whatever layout it has; TypeError for other things than numbers."""
+    """Returns `value` as an array of numbers in any layout; raises TypeError for anything but numbers."""
     if type(value) is np.ndarray and value.dtype.char in "fd":
-        # The usual case, in a hurry.
+        # Fast path for the most common case.
         if value.size >= _LARGE >> 3:
             _check_room(name, value)
         return value
     if not isinstance(value, np.ndarray) and hasattr(value, "__cuda_array_interface__"):
-        raise TypeError(f"{name}: the array is on a GPU, but sources are on the host; copy one of them")
+        raise TypeError(f"{name}: the array is on a GPU, but sources are on the host; copy one of them to the other")
     try:
         result = np.asarray(value)
     except Exception as error:
         raise ValueError(f"{name}: not an array of numbers: {error}") from None
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise ValueError(f"{name}: some entries are masked; fill them or leave them out")
+        raise ValueError(f"{name}: some entries are masked; fill or remove them")
     kind, size = result.dtype.kind, result.dtype.itemsize
     if kind in "iu" or (kind == "f" and size in (4, 8)) or (kind == "c" and allow_complex and size in (8, 16)):
         _check_room(name, result)
@@ -38,12 +38,12 @@ def array(name: str, value: Any, allow_complex: bool = False) -> np.ndarray:
     )
 
 
-#: Copies below this many bytes are not worth a look at the memory.
+#: Copies smaller than this many bytes are made without checking the available memory.
 _LARGE = 1 << 30
 
 
 def _check_room(name: str, values: np.ndarray) -> None:
-    """Refuses an array whose copy in C order would not fit: a view may stand for any number of numbers."""
+    """Refuses an array whose copy in C order would not fit: a view can have any size without taking memory."""
     needed = 8 * values.size * (2 if values.dtype.kind == "c" else 1)
     if needed < _LARGE or (values.flags.c_contiguous and values.flags.aligned and values.dtype.kind in "fc"):
         return
@@ -51,7 +51,7 @@ def _check_room(name: str, values: np.ndarray) -> None:
     if needed > available:
         raise MemoryError(
             f"{name}: a copy of its {values.size} numbers takes {needed / 2**30:.1f} GiB, but only "
-            f"{available / 2**30:.1f} GiB of memory are available"
+            f"{available / 2**30:.1f} GiB are available"
         )
 
 
@@ -64,7 +64,10 @@ def _available() -> float:
 
 
 def precision(*pairs: Tuple[Any, Optional[np.ndarray]]) -> np.dtype:
-    """float32 if some array is and none is float64, else float64. Integers, lists and scalars follow the others."""
+    """Returns float32 if there are float32 arrays and no float64 arrays, else float64.
+
+    Integers, lists and scalars have no influence.
+    """
     found = None
     for given, as_array in pairs:
         if as_array is None or as_array.ndim == 0 or as_array.dtype.kind not in "fc" or not hasattr(given, "dtype"):
@@ -77,41 +80,41 @@ def precision(*pairs: Tuple[Any, Optional[np.ndarray]]) -> np.dtype:
 
 
 def plain(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """The values in C order, aligned, in a precision: the same array where it is so already."""
+    """Returns the values aligned, in C order and with `dtype`; a copy only if needed."""
     result = np.ascontiguousarray(values, dtype)
     return result if result.flags.aligned else result.copy()
 
 
 def points(name: str, value: Any) -> np.ndarray:
-    """Points as given: (n, 3), (n, 2), or complex numbers (n,)."""
+    """Returns points as given, with the shape (n, 3) or (n, 2), or (n,) for complex numbers."""
     result = array(name, value, allow_complex=True)
     if result.dtype.kind == "c":
         if result.ndim != 1:
-            raise ValueError(f"{name}: complex points have the shape (n,), not {result.shape}")
+            raise ValueError(f"{name}: complex points must have the shape (n,), not {result.shape}")
     elif result.ndim != 2 or result.shape[1] not in (2, 3):
-        raise ValueError(f"{name}: points have the shape (n, 3), or (n, 2) in the plane, not {result.shape}")
+        raise ValueError(f"{name}: points must have the shape (n, 3), or (n, 2) in the plane, not {result.shape}")
     return result
 
 
 def dimension(values: np.ndarray) -> int:
-    """3 in space, 2 in the plane."""
+    """Returns 3 for points in space, 2 for points in the plane."""
     return 2 if values.dtype.kind == "c" else values.shape[1]
 
 
 def plain_points(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Points as (n, 2) or (n, 3)."""
+    """Returns points with the shape (n, 2) or (n, 3), aligned, in C order and with `dtype`."""
     if values.dtype.kind == "c":
         return plain(values, complex_of(dtype)).view(dtype).reshape(-1, 2)
     return plain(values, dtype)
 
 
 def complex_of(dtype: np.dtype) -> np.dtype:
-    """The complex numbers of a precision."""
+    """Returns the complex type of a precision."""
     return np.dtype(np.complex64 if dtype == _SINGLE else np.complex128)
 
 
 def real(name: str, value: Any) -> float:
-    """An option that is a number."""
+    """Returns an option that must be a finite number."""
     if type(value) is float and -_HUGE < value < _HUGE:
         return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -128,9 +131,9 @@ def real(name: str, value: Any) -> float:
 
 
 def count(name: str, value: Any, lowest: int = 1) -> int:
-    """An option that is a count."""
+    """Returns an option that must be an integer of at least `lowest`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Integral, np.integer)):
-        raise TypeError(f"{name}: expected a whole number, not {type(value).__name__}")
+        raise TypeError(f"{name}: expected an integer, not {type(value).__name__}")
     result = int(value)
     if not lowest <= result <= sys.maxsize:
         raise ValueError(f"{name} = {result} is outside its range {lowest} to {sys.maxsize}")
@@ -138,14 +141,14 @@ def count(name: str, value: Any, lowest: int = 1) -> int:
 
 
 def text(name: str, value: Any) -> str:
-    """An option that is a name."""
+    """Returns an option that must be a string."""
     if not isinstance(value, str):
-        raise TypeError(f"{name}: expected a name, not {type(value).__name__}")
+        raise TypeError(f"{name}: expected a string, not {type(value).__name__}")
     return value
 
 
 def truth(name: str, value: Any) -> bool:
-    """An option that is a truth value."""
+    """Returns an option that must be True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}: expected True or False, not {type(value).__name__}")
     return bool(value)

@@ -1,4 +1,4 @@
-"""The extension module: plain arrays and names in, flat arrays out."""
+"""The extension module: takes plain arrays and names, returns flat arrays."""
 
 from typing import Any, Callable, Dict, List, Optional, Tuple, final
 

@@ -1,6 +1,6 @@
-"""Sums of arrays that lie on a GPU already: CuPy's, PyTorch's, JAX's, and whatever has ``__dlpack__`` or
-``__cuda_array_interface__``. They are summed where they are, and the results are arrays of the same library, on the stream
-that the library names.
+"""Sums of arrays on a GPU: of CuPy, PyTorch, JAX, and of libraries with ``__dlpack__`` or ``__cuda_array_interface__``.
+
+The arrays are summed on their GPU. The results are arrays of the same library, on the stream that the library names.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import numpy as np
 
 from . import _arrays, _farfield, _kernels, _libraries
 
-#: DLPack's number for CUDA.
+#: DLPack's device type for CUDA.
 _CUDA = 2
 
 
 def on_gpu(value: Any) -> bool:
-    """Whether it is an array on an NVIDIA GPU."""
+    """Whether `value` is an array on an NVIDIA GPU."""
     if type(value) is np.ndarray or value is None or isinstance(value, (np.ndarray, np.generic, float, int, list, tuple)):
         return False
     ask = getattr(value, "__dlpack_device__", None)
@@ -28,7 +28,7 @@ def on_gpu(value: Any) -> bool:
     return hasattr(value, "__cuda_array_interface__")
 
 
-#: The precision of each type, and whether it is complex.
+#: The precision of each supported type, and whether it is complex.
 _TYPES: Dict[str, Tuple[np.dtype, bool]] = {
     "float32": (np.dtype(np.float32), False),
     "float64": (np.dtype(np.float64), False),
@@ -38,10 +38,10 @@ _TYPES: Dict[str, Tuple[np.dtype, bool]] = {
 
 
 class _Found(NamedTuple):
-    """What an array on a GPU looks like."""
+    """Shape and type of an array on a GPU."""
 
     shape: Tuple[int, ...]
-    #: Of its real parts.
+    #: The precision; for complex numbers that of their parts.
     dtype: np.dtype
     complex: bool
 
@@ -61,18 +61,18 @@ def _look(name: str, array: Any, allow_complex: bool = False) -> _Found:
 def _gpu_number(array: Any) -> int:
     if hasattr(array, "__dlpack_device__"):
         return int(array.__dlpack_device__()[1])
-    # The interface does not say which GPU: the one that its memory belongs to is the present one.
+    # __cuda_array_interface__ does not name the GPU; the first one is assumed.
     return 0
 
 
 class Points:
-    """The points of a sum, and their core sizes, checked. Those that are not on the GPU are sent there."""
+    """The points of a sum and their core sizes, checked. Arrays on the host are sent to the GPU of the sources."""
 
     def __init__(self, kernel: str, sources: Any, targets: Any, size: Any) -> None:
         found = _look("sources", sources)
         shape, self.dtype = found.shape, found.dtype
         if len(shape) != 2 or shape[1] not in (2, 3):
-            raise ValueError(f"sources: points on a GPU have the shape (n, 3), or (n, 2) in the plane, not {shape}")
+            raise ValueError(f"sources: points on a GPU must have the shape (n, 3), or (n, 2) in the plane, not {shape}")
         self.kernel, self.dimension = kernel, shape[1]
         self.about = _kernels.find(kernel, self.dimension)
         self.library = _libraries.of(sources)
@@ -89,11 +89,11 @@ class Points:
     def _same(self, name: str, array: Any) -> Tuple[int, ...]:
         found = _look(name, array)
         if found.dtype != self.dtype:
-            raise TypeError(f"{name}: is {found.dtype}, but sources are {self.dtype}; on a GPU all arrays are of one precision")
+            raise TypeError(f"{name}: is {found.dtype}, but sources are {self.dtype}; use one precision for all arrays")
         return found.shape
 
     def _size(self, size: Any) -> Tuple[Optional[float], Any]:
-        """One size for all, or one for each source."""
+        """Returns one size for all sources or an array of sizes; the other is None."""
         name = self.about.size or "core_size"
         if size is None:
             return None, None
@@ -105,11 +105,11 @@ class Points:
             raise ValueError(f"{name}: expected one number or one per source, not the shape {shape}")
         smallest = float(size.min()) if there else float(np.min(size, initial=0.0))
         if not smallest >= 0.0:
-            raise ValueError(f"{name}: its least number is {smallest}; none may be negative")
+            raise ValueError(f"{name}: the smallest is {smallest}; sizes must not be negative")
         return None, size
 
     def operand(self, name: str, array: Any) -> Any:
-        """An array as the engine takes it, its own stream waiting for what writes the array."""
+        """Returns an array for the engine; the engine's stream waits for the work that writes the array."""
         if not on_gpu(array):
             return _arrays.plain(np.asarray(array), self.dtype)
         array = _libraries.of(array).contiguous(array)
@@ -123,11 +123,11 @@ class Points:
         packed = tuple(item * int(np.prod(shape[k + 1 :], dtype=np.int64)) for k in range(len(shape)))
         if strides is not None and tuple(strides) != packed:
             raise ValueError(f"{name}: an array on a GPU must be in C order")
-        # Without a stream the array is ready; the legacy default stream comes after all that may write it.
+        # No stream means that no synchronisation is needed; the legacy default stream is then always safe to wait for.
         return array, int(about["data"][0]), self.gpu, list(shape), double, int(about.get("stream") or 1)
 
     def operands(self) -> Dict[str, Any]:
-        """Points and sizes as the engine takes them."""
+        """Returns points and sizes for the engine."""
         return {
             "sources": self.operand("sources", self.sources),
             "targets": None if self.targets is None else self.operand("targets", self.targets),
@@ -136,17 +136,17 @@ class Points:
 
 
 class Strengths(NamedTuple):
-    """Strengths as the engine takes them, and what they are."""
+    """Strengths for the engine, with their layout."""
 
     operand: Any
     vectors: int
-    #: Whether there is no axis for several vectors.
+    #: Whether the caller gave one vector without a vector axis.
     single: bool
     complex: bool
 
 
 def strengths(points: Points, given: Any, dipoles: Any, allow_complex: bool) -> Strengths:
-    """Checks strengths against the points."""
+    """Checks strengths against the points and prepares them for the engine."""
     name, width, count = points.about.strengths, points.about.width, points.count
     if dipoles is not None:
         both = points.operand("dipoles", _with_dipoles(points, given, dipoles))
@@ -158,7 +158,7 @@ def strengths(points: Points, given: Any, dipoles: Any, allow_complex: bool) -> 
     if there:
         found = _look(name, given, allow_complex)
         if found.dtype != points.dtype:
-            raise TypeError(f"{name}: is {found.dtype}, but sources are {points.dtype}; on a GPU all arrays are of one precision")
+            raise TypeError(f"{name}: is {found.dtype}, but sources are {points.dtype}; use one precision for all arrays")
         shape, is_complex = found.shape, found.complex
     else:
         given = _arrays.array(name, given, allow_complex=allow_complex)
@@ -177,15 +177,15 @@ def strengths(points: Points, given: Any, dipoles: Any, allow_complex: bool) -> 
 
 
 def _with_dipoles(points: Points, charges: Any, dipoles: Any) -> Any:
-    """Four numbers for each source, by the caller's own library."""
+    """Joins charges and dipoles to four numbers per source, with the caller's library."""
     if points.about.engine != "coulomb":
-        raise ValueError(f"dipoles: the {points.kernel} kernel has none here; coulomb in space has")
+        raise ValueError(f"dipoles: only coulomb in space takes dipoles, not {points.kernel} for these points")
     given = {"dipoles": (dipoles, (points.count, 3)), points.about.strengths: (charges, (points.count,))}
     for name, (array, expected) in given.items():
         if array is None:
             continue
         if not on_gpu(array):
-            raise TypeError(f"{name}: is not on the GPU, but sources are")
+            raise TypeError(f"{name}: is on the host, but sources are on a GPU")
         if points._same(name, array) != expected:
             raise ValueError(f"{name}: expected the shape {expected}, found {tuple(array.shape)}")
     first = dipoles[:, :1] * 0 if charges is None else charges[:, None]
@@ -193,7 +193,7 @@ def _with_dipoles(points: Points, charges: Any, dipoles: Any) -> Any:
 
 
 class Sum:
-    """What is summed over points on a GPU: the engine's request, and the shapes of its results."""
+    """A sum over points on a GPU: the engine's request, and the shapes of its results."""
 
     def __init__(self, points: Points, outputs: List[str], request: Dict[str, Any], vectors: int, complex: bool) -> None:
         self.points, self.names, self.vectors, self.complex = points, outputs, vectors, complex
@@ -222,7 +222,7 @@ class Sum:
         return [lead + tail(output) for output in self.outputs]
 
     def _results(self, arrays: List[Any]) -> List[Any]:
-        """The results as arrays of the caller's library."""
+        """Converts the results to arrays of the caller's library."""
         library, sample = self.points.library, self.points.sources
         results = []
         for name, output, array in zip(self.names, self.outputs, arrays):
@@ -241,16 +241,16 @@ class Sum:
         return results
 
     def once(self, given: Strengths) -> List[Any]:
-        """Plans and sums."""
+        """Plans and evaluates the sum."""
         arrays, _ = _farfield.sum_on_gpu(
             self.request, self.points.gpu, self.points.operands(), given.operand, self._shapes(given.single)
         )
         return self._results(arrays)
 
     def plan(self) -> _farfield.GpuPlan:
-        """The engine's plan, which keeps copies of the points."""
+        """Returns the engine's plan, which keeps copies of the points."""
         return _farfield.GpuPlan(self.request, self.points.gpu, self.points.operands())
 
     def evaluate(self, plan: _farfield.GpuPlan, given: Strengths) -> List[Any]:
-        """Sums by a plan."""
+        """Evaluates the sum with a plan."""
         return self._results(plan.evaluate(given.operand, self._shapes(given.single)))

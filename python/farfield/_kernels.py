@@ -1,4 +1,4 @@
-"""The kernels: what their strengths are called, which outputs they have, and how the engine's sums become those."""
+"""The kernels: the names of their strengths, their outputs, and how outputs are computed from the engine's sums."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from typing import Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-#: From xx, xy, xz, yy, yz, zz to a matrix.
+#: Indices that expand xx, xy, xz, yy, yz, zz to a 3 x 3 matrix.
 HESSIAN = np.array([0, 1, 2, 1, 3, 4, 2, 4, 5])
 
 
 class Output(NamedTuple):
-    """An output, and how the engine's sums become it."""
+    """An output, and how it is computed from the engine's sums."""
 
     engine: str
-    #: "number", "vector", "hessian", "matrix", or "complex": a complex number of two parts, a real one of one.
+    #: "number", "vector", "hessian", "matrix", or "complex" (two components for a complex number, one for a real number).
     form: str
-    #: What the components are multiplied by.
+    #: Factors of the components; empty for none.
     signs: Tuple[float, ...] = ()
-    #: Whether they are multiplied by Newton's constant too.
+    #: Whether the components are also multiplied by the gravitational constant.
     by_constant: bool = False
-    #: Whether the two components change places, first of all.
+    #: Whether the two components are swapped before they are multiplied.
     turned: bool = False
 
     def factors(self, constant: float, dtype: np.dtype) -> Optional[np.ndarray]:
-        """What the components are multiplied by; None for nothing."""
+        """The factors of the components, or None if there are none."""
         if not self.signs:
             return None
         constant = constant if self.by_constant else 1.0
         return np.array([constant * sign for sign in self.signs], dtype)
 
     def width(self, engine: str, complex: bool) -> int:
-        """How many numbers the kernel of that name sums at a target."""
+        """The number of components that the engine's kernel `engine` has at a target."""
         if self.form == "complex":
             return 2 if complex or engine == "harmonic2d" or self.engine != "potential" else 1
         if self.engine == "derivative":
@@ -39,7 +39,7 @@ class Output(NamedTuple):
         return {"number": 1, "vector": 3, "hessian": 6, "matrix": 9}[self.form]
 
     def finish(self, values: np.ndarray, constant: float) -> np.ndarray:
-        """The caller's array from the engine's (..., targets, components), in place where that can be."""
+        """Converts the engine's array (..., targets, components) to the caller's, in place where possible."""
         if self.turned:
             values = values[..., ::-1].copy()
         factors = self.factors(constant, values.dtype)
@@ -60,13 +60,13 @@ class Kernel(NamedTuple):
     """A kernel in space or in the plane."""
 
     engine: str
-    #: What the caller calls the strengths.
+    #: The caller's name for the strengths.
     strengths: str
-    #: Numbers per source.
+    #: Numbers per strength.
     width: int
     outputs: Dict[str, Output]
     default: str
-    #: Core or softening, where it has one: the argument for the size.
+    #: The name of the argument for the core size or softening length; None for a kernel without one.
     size: Optional[str] = None
     #: Whether strengths may be complex.
     complex: bool = False
@@ -144,10 +144,10 @@ IN_PLANE = {
 
 
 def find(name: str, dimension: int) -> Kernel:
-    """The kernel of that name."""
+    """Returns the kernel `name` in space (dimension 3) or in the plane (2)."""
     table = IN_SPACE if dimension == 3 else IN_PLANE
     kernel = table.get(name.replace("-", "_"))
     if kernel is None:
         where = "in space, for points (n, 3)" if dimension == 3 else "in the plane, for points (n, 2)"
-        raise ValueError(f"kernel: there is no `{name}` {where}; there are: {', '.join(table)}")
+        raise ValueError(f"kernel: unknown kernel `{name}` {where}; known: {', '.join(table)}")
     return kernel

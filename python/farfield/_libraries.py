@@ -1,4 +1,4 @@
-"""Libraries whose arrays lie on a GPU: what is done with their arrays by their own means."""
+"""Operations on arrays on a GPU, done by the library that the arrays belong to."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ import numpy as np
 
 
 class Library:
-    """A library that nothing is known of beyond DLPack and ``__cuda_array_interface__``."""
+    """An unknown library: only DLPack and ``__cuda_array_interface__`` can be used."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def take(self, sample: Any, result: Any) -> Any:
-        """A result as an array of this library."""
+        """Returns a result as an array of this library."""
         namespace = getattr(sample, "__array_namespace__", None)
         return namespace().from_dlpack(result) if namespace is not None else result
 
     def contiguous(self, array: Any) -> Any:
-        """The array in C order, as it is handed over."""
+        """Returns the array in C order."""
         return array
 
     def _unknown(self, what: str) -> TypeError:
-        return TypeError(f"{what}: of arrays on a GPU only those of JAX, PyTorch and CuPy, not of {self.name}")
+        return TypeError(f"{what}: on a GPU only arrays of JAX, PyTorch and CuPy are supported, not of {self.name}")
 
     def beside(self, what: str, first: Any, second: Any) -> Any:
-        """The columns of both, one beside the other."""
+        """Concatenates the columns of both arrays."""
         raise self._unknown(what)
 
     def parts(self, what: str, array: Any) -> Any:
-        """The two parts of complex numbers, along an axis of their own."""
+        """Splits complex numbers into real and imaginary parts along a new last axis."""
         raise self._unknown(what)
 
     def complex(self, what: str, parts: Any) -> Any:
-        """Complex numbers of two parts along the last axis."""
+        """Joins real and imaginary parts along the last axis to complex numbers."""
         raise self._unknown(what)
 
     def times(self, what: str, array: Any, factors: np.ndarray) -> Any:
-        """The array with its last axis multiplied."""
+        """Multiplies the last axis of the array by the factors."""
         raise self._unknown(what)
 
 
@@ -119,7 +119,7 @@ _MET: Dict[str, Library] = {}
 
 
 def of(array: Any) -> Library:
-    """The library of an array."""
+    """Returns the library that an array belongs to."""
     name = type(array).__module__.partition(".")[0]
     if name not in _MET:
         _MET[name] = _KNOWN.get(name, Library)(name)

@@ -1,4 +1,4 @@
-"""Sums: a plan that is used again, and the steps every call takes."""
+"""Planned sums, and sums in one call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _arrays, _farfield, _gpu, _kernels, _request
 
-#: The options of every sum, with what they are if not said.
+#: The options of every sum, with their defaults.
 OPTIONS: Dict[str, Any] = {
     "tolerance": None,
     "method": "auto",
@@ -27,27 +27,27 @@ Result = Union[np.ndarray, Tuple[np.ndarray, ...]]
 class Plan:
     r"""A planned sum: the points are fixed, the strengths change from call to call.
 
-    Planning sorts the points, builds the tree and chooses method and order; a call then costs the sum alone.
+    Planning sorts the points, builds the tree and chooses method and order; a call then costs only the sum.
 
     Parameters
     ----------
     kernel : str
         ``"coulomb"``, ``"gravity"`` or ``"biot_savart"`` in space and in the plane, ``"harmonic"`` or ``"log"`` in the
-        plane. The functions of the same names say what is summed.
+        plane. The functions of the same names document the formulas.
     sources : array_like, (n, 3) or (n, 2), or complex (n,)
-        Where the sources are. The plan keeps a copy.
+        The positions of the sources. The plan keeps a copy.
     targets : array_like, optional
-        Where to evaluate; at the sources if not said.
+        The points at which the sum is evaluated; by default the sources.
     outputs : str or sequence of str, optional
-        What to compute.
+        The quantities to compute.
     dipoles : bool
-        Whether sources carry dipole moments as well ("coulomb" in space).
+        Whether sources also have dipole moments ("coulomb" in space).
     vectors : int
-        How many vectors of strengths are summed at once.
+        The number of strength vectors that one call evaluates.
     complex : bool
         Whether strengths are complex ("harmonic" and "log").
 
-    The other parameters are those of the functions.
+    The other parameters are the same as for the functions.
 
     >>> import numpy as np, farfield as ff
     >>> x = np.array([[0.0, 0, 0], [2, 0, 0]])
@@ -57,9 +57,9 @@ class Plan:
            [-0.25,  0.  ,  0.  ]])
     """
 
-    #: As measured by `verify`.
+    #: The errors measured by `verify`.
     _error: Optional[Dict[str, float]] = None
-    #: What is summed where the points are on a GPU.
+    #: The sum, if the points are on a GPU.
     _on_gpu: Optional[_gpu.Sum] = None
 
     def __init__(
@@ -137,7 +137,7 @@ class Plan:
         given: Optional[np.ndarray] = None,
         options: Dict[str, Any],
     ) -> Dict[str, Any]:
-        """Checks everything, and makes the engine's request of it. `given` are the sources as an array, if they are known."""
+        """Checks the arguments and returns the engine's request. `given` is the array of the sources, if already known."""
         given = _arrays.points("sources", sources) if given is None else given
         dimension = _arrays.dimension(given)
         about = _kernels.find(kernel, dimension)
@@ -163,7 +163,7 @@ class Plan:
         if places is not None:
             places = _arrays.plain_points(places, dtype)
         if keep:
-            # What is verified later must be what was planned.
+            # `verify` needs the points that were planned, even if the caller changes its arrays.
             points = points.copy() if np.shares_memory(points, given) else points
             if places is not None:
                 places = places.copy()
@@ -207,10 +207,10 @@ class Plan:
         keep: bool = False,
         options: Dict[str, Any],
     ) -> Dict[str, Any]:
-        """As `_prepare`, of points on a GPU."""
+        """As `_prepare`, for points on a GPU."""
         _request.check(options)
         if options["device"] not in ("cpu", "auto") and not str(options["device"]).startswith("cuda"):
-            raise ValueError(f"device: {options['device']!r}, but sources are on a GPU and summed there")
+            raise ValueError(f"device: is {options['device']!r}, but the sources are on a GPU and are summed there")
         points = _gpu.Points(kernel, sources, targets, core_size if softening is None else softening)
         self._about, self._kernel, self._dtype = points.about, kernel, points.dtype
         self._dipoles, self._complex, self._vectors = dipoles, complex, vectors
@@ -218,7 +218,7 @@ class Plan:
         self._outputs, self._one = _request.output_names(kernel, self._about, outputs)
         self._check_strengths()
         if dipoles and vectors > 1:
-            raise ValueError(f"vectors = {vectors}: dipoles of arrays on a GPU are one vector")
+            raise ValueError(f"vectors = {vectors}: with dipoles on a GPU only one vector is supported")
         _request.size(points.about, None if core_size is None else 0.0, None if softening is None else 0.0)
         sized = None if points.size is None and points.sizes is None else np.zeros(())
         request = {
@@ -235,23 +235,27 @@ class Plan:
         return request
 
     def _check_strengths(self) -> None:
-        """Refuses strengths that this kernel does not know."""
+        """Refuses dipoles and complex strengths for kernels that do not take them."""
         if self._dipoles and self._about.engine != "coulomb":
-            raise ValueError(f"dipoles: the {self._kernel} kernel has none here; coulomb in space has")
+            raise ValueError(f"dipoles: only coulomb in space takes dipoles, not {self._kernel} for these points")
         if self._complex and not self._about.complex:
             raise TypeError(
-                f"{self._about.strengths}: complex numbers are for the kernels harmonic and log, not for {self._kernel}"
+                f"{self._about.strengths}: complex, but only the kernels harmonic and log take complex strengths, "
+                f"not {self._kernel}"
             )
 
     def __call__(self, strengths: Any = None, *, dipoles: Any = None) -> Any:
-        """Sums for these strengths: (n,), or (vectors, n); of vortices in space (n, 3), or (vectors, n, 3)."""
+        """Evaluates the sum for strengths (n,) or (vectors, n); for vortices in space (n, 3) or (vectors, n, 3)."""
         if self._on_gpu is not None:
             return self._chosen(self._on_gpu.evaluate(self._plan, self._strengths_on_gpu(strengths, dipoles)))
         numbers, single = self._strengths(strengths, dipoles)
         return self._results(self._plan.evaluate(numbers), single)
 
     def verify(self, strengths: Any = None, *, dipoles: Any = None, targets: int = 200, seed: int = 1) -> Dict[str, float]:
-        """Sums, and measures the relative L2 error of each output at random targets by a direct sum in double precision."""
+        """Evaluates the sum and measures the relative L2 error of each output at random targets.
+
+        The reference is a direct sum in double precision. `targets` is the number of random targets.
+        """
         targets, seed = _arrays.count("targets", targets), _arrays.count("seed", seed, 0)
         if self._on_gpu is not None:
             numbers = self._strengths_on_gpu(strengths, dipoles).operand
@@ -264,10 +268,10 @@ class Plan:
 
     @property
     def report(self) -> Dict[str, Any]:
-        """What the plan settled on, and what the last sum took.
+        """The choices of the plan, and the cost of the last sum.
 
-        ``method``, ``order``, ``device``, ``simd``, ``seconds`` by phase (the first sum's include the planning),
-        ``interactions``, ``memory_bytes`` as forecast, ``notes``, and ``error`` once it was measured by `verify`.
+        Keys are ``method``, ``order``, ``device``, ``simd``, ``seconds`` by phase (for the first sum including planning),
+        ``interactions``, ``memory_bytes`` (forecast), ``notes``, and ``error``, None until `verify` has measured it.
         """
         report: Dict[str, Any] = json.loads(self._plan.report())
         report["kernel"] = self._kernel
@@ -278,7 +282,7 @@ class Plan:
 
     @property
     def outputs(self) -> Tuple[str, ...]:
-        """What it computes."""
+        """The names of the outputs."""
         return tuple(self._outputs)
 
     @property
@@ -293,7 +297,7 @@ class Plan:
     def _once_on_gpu(
         self, kernel: str, sources: Any, strengths: Any, dipoles: Any, options: Dict[str, Any], about: Dict[str, Any]
     ) -> Any:
-        """One sum of arrays on a GPU."""
+        """Plans and evaluates one sum of arrays on a GPU."""
         request = self._prepare_on_gpu(kernel, sources, dipoles=dipoles is not None, options=options, **about)
         assert self._on_gpu is not None
         points = self._on_gpu.points
@@ -306,20 +310,20 @@ class Plan:
         given = _gpu.strengths(self._on_gpu.points, strengths, dipoles, self._complex)
         if given.vectors != self._vectors:
             raise ValueError(
-                f"{self._about.strengths}: {given.vectors} vectors, but the plan is for {self._vectors}: see vectors="
+                f"{self._about.strengths}: has {given.vectors} vectors, but the plan was made for vectors={self._vectors}"
             )
         if self._complex and not given.complex:
-            raise TypeError(f"{self._about.strengths}: must be complex, as the plan was made for")
+            raise TypeError(f"{self._about.strengths}: must be complex, because the plan was made with complex=True")
         return given
 
     def _expect_dipoles(self, dipoles: Any) -> None:
         if self._dipoles and dipoles is None:
-            raise TypeError("dipoles: missing; this plan has them")
+            raise TypeError("dipoles: missing; this plan was made with dipoles=True")
         if not self._dipoles and dipoles is not None:
-            raise ValueError("dipoles: this plan has none; say dipoles=True when planning")
+            raise ValueError("dipoles: this plan was made without dipoles; use dipoles=True when planning")
 
     def _strengths(self, strengths: Any, dipoles: Any) -> Tuple[np.ndarray, bool]:
-        """Strengths as the engine takes them, and whether the caller gave one vector without an axis for it."""
+        """Returns the strengths for the engine, and whether the caller gave one vector without a vector axis."""
         name, width = self._about.strengths, self._about.width
         if self._dipoles or dipoles is not None:
             self._expect_dipoles(dipoles)
@@ -329,7 +333,7 @@ class Plan:
         values = _arrays.array(name, strengths, allow_complex=True)
         values, single = self._broadcast(name, values, width)
         if values.dtype.kind == "c" and not self._complex:
-            why = "say complex=True when planning" if self._about.complex else f"the {self._kernel} kernel takes real ones"
+            why = "use complex=True when planning" if self._about.complex else f"the {self._kernel} kernel takes real numbers"
             raise TypeError(f"{name}: complex numbers; {why}")
         if self._complex:
             values = _arrays.plain(values, _arrays.complex_of(self._dtype))
@@ -357,8 +361,7 @@ class Plan:
         if values.shape in ((), tail):
             return np.broadcast_to(values, one if k == 1 else several), k == 1
         if k == 1:
-            # Several vectors for a plan of one.
-            more = f" Several vectors need vectors={values.shape[0]} when planning." if values.ndim == len(several) else ""
+            more = f" For several vectors use vectors={values.shape[0]} when planning." if values.ndim == len(several) else ""
             raise ValueError(f"{name}: expected the shape {one}, found {values.shape}.{more}")
         raise ValueError(f"{name}: expected the shape {several}, found {values.shape}")
 
@@ -384,14 +387,14 @@ class Plan:
         return chosen
 
     def _chosen(self, results: List[Any]) -> Any:
-        """An array if one output was asked for by its name, else a tuple."""
+        """Returns an array if the caller gave a single output name, else a tuple."""
         return results[0] if self._one else tuple(results)
 
 
 def once(
     kernel: str, sources: Any, strengths: Any, *, dipoles: Any = None, options: Dict[str, Any], **about: Any
 ) -> Result:
-    """One sum: plans and evaluates, without keeping anything."""
+    """Plans and evaluates one sum without keeping a plan."""
     plan = Plan.__new__(Plan)
     if _gpu.on_gpu(sources):
         on_gpu: Result = plan._once_on_gpu(kernel, sources, strengths, dipoles, options, about)

@@ -1,4 +1,4 @@
-"""The Poisson problem in free space, of numbers on a uniform grid."""
+"""The free-space Poisson problem on a uniform grid."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ def poisson(
     device: str = "cpu",
     threads: Optional[int] = None,
 ) -> np.ndarray:
-    r"""Solves :math:`\nabla^2\psi = -\omega` in free space for numbers :math:`\omega` on a uniform grid.
+    r"""Solves :math:`\nabla^2\psi = -\omega` in free space for a field :math:`\omega` on a uniform grid.
 
     .. math:: \psi(x) = \sum_j \omega_j h^3 \frac{1}{4\pi|x - x_j|}
 
-    over the grid points, with a self term that makes it a quadrature of the integral.
+    over the grid points. The term :math:`x = x_j` is replaced by a self term that makes the sum a quadrature of the integral.
 
     Parameters
     ----------
     field : array_like, (nx, ny, nz) or (nx, ny, nz, 3)
-        A scalar or a vector at every point; every side a multiple of 16.
+        A scalar or a vector at every point; nx, ny and nz must be multiples of 16.
     spacing : float
-        The distance h of neighbouring points.
+        The distance h between neighbouring points.
     output : str
-        ``"potential"``: the solution, of the field's shape. ``"velocity"``: the velocity (nx, ny, nz, 3), the curl of the
-        solution, where the field is a vorticity.
+        ``"potential"``: the solution, with the shape of the field. ``"velocity"``: the velocity (nx, ny, nz, 3), which is
+        the curl of the solution if the field is a vorticity.
     tolerance : float
-        The relative error allowed in the sum; that of the grid comes on top.
+        The relative error allowed in the sum; the discretisation error of the grid is added to it.
     adapt : (float, float), optional
-        Sum on a grid that is refined where wavelet details exceed the first number and joined where they are below the
-        second; on the uniform grid if not said.
+        Solve on an adapted grid: refined where wavelet details exceed the first number and coarsened where they are below
+        the second. By default the grid is uniform.
 
     >>> import numpy as np, farfield as ff
     >>> x = (np.arange(32) + 0.5) / 32 - 0.5
     >>> r2 = x[:, None, None] ** 2 + x[None, :, None] ** 2 + x[None, None, :] ** 2
-    >>> omega = np.exp(-r2 / 0.01) / (0.01 * np.pi) ** 1.5  # of unit strength
+    >>> omega = np.exp(-r2 / 0.01) / (0.01 * np.pi) ** 1.5  # the integral is one
     >>> psi = ff.poisson(omega, 1 / 32)
     >>> bool(abs(psi[0, 0, 0] * 4 * np.pi * np.sqrt(r2[0, 0, 0]) - 1) < 1e-4)
     True
@@ -52,9 +52,9 @@ def poisson(
     if given.ndim not in (3, 4) or (given.ndim == 4 and given.shape[3] != 3):
         raise ValueError(f"field: expected the shape (nx, ny, nz) or (nx, ny, nz, 3), found {given.shape}")
     if output not in ("potential", "velocity"):
-        raise ValueError(f"output: there is no `{output}`; there are: potential, velocity")
+        raise ValueError(f"output: unknown output `{output}`; known: potential, velocity")
     if output == "velocity" and given.ndim != 4:
-        raise ValueError("field: a velocity needs a vorticity (nx, ny, nz, 3)")
+        raise ValueError("field: the velocity needs a vorticity with the shape (nx, ny, nz, 3)")
     dtype = _arrays.precision((field, given))
     step = _arrays.real("spacing", spacing)
     if step <= 0.0:
@@ -63,7 +63,7 @@ def poisson(
         try:
             refine, join = adapt
         except (TypeError, ValueError):
-            raise ValueError("adapt: expected two numbers, refine above and join below") from None
+            raise ValueError("adapt: expected two numbers, the thresholds for refining and for coarsening") from None
         adapt = (_arrays.real("adapt", refine), _arrays.real("adapt", join))
     shape = given.shape[:3]
     components = 1 if given.ndim == 3 else 3

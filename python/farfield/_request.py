@@ -1,4 +1,4 @@
-"""What callers say about a sum, checked, as the engine takes it."""
+"""Checks the arguments of a sum and converts them for the engine."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from . import _arrays, _kernels
 
 
 def size(about: _kernels.Kernel, core_size: Any, softening: Any) -> Optional[np.ndarray]:
-    """The core size or softening that was given, for a kernel that has one."""
+    """Returns the core size or softening length as an array; an error if the kernel does not take it."""
     for name, value in (("core_size", core_size), ("softening", softening)):
         if value is not None and about.size != name:
-            instead = f"; it has {about.size}" if about.size else ""
-            raise ValueError(f"{name}: this kernel has none{instead}")
+            instead = f"; use {about.size}" if about.size else ""
+            raise ValueError(f"{name}: this kernel does not take {name}{instead}")
     value = core_size if softening is None else softening
     if value is None:
         return None
@@ -28,25 +28,25 @@ def size(about: _kernels.Kernel, core_size: Any, softening: Any) -> Optional[np.
 def core_name(
     about: _kernels.Kernel, core: Optional[str], softening_kernel: Optional[str], size: Optional[np.ndarray]
 ) -> Optional[str]:
-    """The core or softening by the engine's name."""
+    """Returns the engine's name of the core or softening."""
     if core is None and softening_kernel is None and size is None:
         return None
     for name, value, owner in (("core", core, "core_size"), ("softening_kernel", softening_kernel, "softening")):
         if value is not None:
             _arrays.text(name, value)
             if about.size != owner:
-                raise ValueError(f"{name}: this kernel has none")
+                raise ValueError(f"{name}: this kernel does not take {name}")
     if about.engine == "log2d" and about.size == "softening":
         if softening_kernel not in (None, "plummer"):
-            raise ValueError(f"softening_kernel: there is no `{softening_kernel}` in the plane; there are: plummer")
+            raise ValueError(f"softening_kernel: unknown name `{softening_kernel}` in the plane; known: plummer")
         return None if size is None else "algebraic"
     if core is None and softening_kernel is None and size is not None and about.size == "core_size":
-        raise ValueError("core_size: a size needs a core; choose one by core=")
+        raise ValueError("core_size: a size needs a core; choose one with core=")
     return core or softening_kernel
 
 
 def output_names(kernel: str, about: _kernels.Kernel, outputs: Union[None, str, Sequence[str]]) -> Tuple[List[str], bool]:
-    """The outputs that were asked for, and whether it was by one name, for an array and not a tuple."""
+    """Returns the names of the outputs, and whether a single name was given, so that the result is an array, not a tuple."""
     if outputs is None:
         return [about.default], True
     if isinstance(outputs, str):
@@ -57,20 +57,20 @@ def output_names(kernel: str, about: _kernels.Kernel, outputs: Union[None, str, 
         except TypeError:
             raise TypeError(f"outputs: expected names, not {type(outputs).__name__}") from None
     if not names:
-        raise ValueError(f"outputs: none named; there are: {', '.join(about.outputs)}")
+        raise ValueError(f"outputs: empty; choose from: {', '.join(about.outputs)}")
     names = [_arrays.text("outputs", name).replace("-", "_") for name in names]
     for at, name in enumerate(names):
         if name not in about.outputs:
             raise ValueError(
-                f"outputs: the {kernel} kernel has no `{name}`; it has: {', '.join(about.outputs)}"
+                f"outputs: unknown output `{name}` of the {kernel} kernel; known: {', '.join(about.outputs)}"
             )
         if name in names[:at]:
-            raise ValueError(f"outputs: `{name}` is named twice")
+            raise ValueError(f"outputs: `{name}` is given twice")
     return names, isinstance(outputs, str)
 
 
 def check(options: Dict[str, Any]) -> None:
-    """Makes each of the options that every sum has of the right type, or refuses it."""
+    """Converts the options of a sum to their types, in place; raises for values of a wrong type or range."""
     for name, value in options.items():
         if name == "method" or name == "device":
             _arrays.text(name, value)
@@ -83,16 +83,16 @@ def check(options: Dict[str, Any]) -> None:
 
 
 def strengths_name(kernel: str) -> str:
-    """What the strengths of a kernel are called."""
+    """Returns the name of the strengths of a kernel."""
     return {"coulomb": "charges", "gravity": "masses"}.get(kernel, "strengths")
 
 
 def vector_count(name: str, values: Optional[np.ndarray], with_axis: int) -> int:
-    """How many vectors there are; with an axis for them, strengths have `with_axis` axes."""
+    """Returns the number of strength vectors. Strengths with a vector axis have `with_axis` axes."""
     if values is None or values.ndim < with_axis:
         return 1
     if values.ndim > with_axis:
-        raise ValueError(f"{name}: has {values.ndim} axes, {with_axis} at most make sense")
+        raise ValueError(f"{name}: has {values.ndim} axes, expected at most {with_axis}")
     if values.shape[0] == 0:
-        raise ValueError(f"{name}: has no vector in the shape {values.shape}")
+        raise ValueError(f"{name}: the shape {values.shape} contains no vector")
     return int(values.shape[0])

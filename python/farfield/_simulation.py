@@ -1,4 +1,4 @@
-"""Simulations: whole runs in a folder, and stepping by hand."""
+"""Simulations: runs in a folder, and stepping by hand."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 
 from . import _arrays, _farfield
 
-#: Called with step, time, the time of the end, and the seconds that are left.
+#: Called with the step, the time, the end time, and the estimated seconds left.
 Watch = Callable[[int, float, float, float], None]
 
 
 def cases() -> Dict[str, str]:
-    """The built-in cases and what they are about.
+    """Returns the built-in cases with their descriptions.
 
     >>> import farfield as ff
     >>> "leapfrog" in ff.cases()
@@ -28,7 +28,7 @@ def cases() -> Dict[str, str]:
 
 
 def _value(key: str, value: Any) -> str:
-    """A value as TOML."""
+    """Returns a value as TOML."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool):
@@ -39,13 +39,13 @@ def _value(key: str, value: Any) -> str:
         return repr(value)
     if isinstance(value, (list, tuple, np.ndarray)):
         return "[" + ", ".join(_value(key, item) for item in value) + "]"
-    raise TypeError(f"set: `{key}` is {type(value).__name__}; a number, a name, a truth value or a list is needed")
+    raise TypeError(f"set: `{key}` is {type(value).__name__}; expected a number, a string, a bool or a list")
 
 
 def _asked(case: Any, set: Optional[Mapping[str, Any]], device: str, threads: Optional[int]) -> Dict[str, Any]:
     name, text = os.fspath(case), None
     if not isinstance(name, str):
-        raise TypeError("case: expected a name, a path or the text of a case")
+        raise TypeError("case: expected a name, a path or the text of a case, as a string")
     if "\n" in name:
         name, text = "case", name
     elif name.endswith(".toml"):
@@ -61,34 +61,34 @@ def _asked(case: Any, set: Optional[Mapping[str, Any]], device: str, threads: Op
 
 
 class RunResult:
-    """A run's folder and what is in it."""
+    """The folder of a run and its contents."""
 
     def __init__(self, folder: str, outcome: Mapping[str, Any]) -> None:
-        #: Where everything was written.
+        #: The folder of the output.
         self.folder = folder
-        #: Whether the end of the case was reached.
+        #: Whether the run reached the end time of the case.
         self.finished: bool = outcome["finished"]
-        #: Steps done in all.
+        #: Total number of steps.
         self.steps: int = outcome["steps"]
         #: The time reached.
         self.time: float = outcome["time"]
-        #: Seconds it took.
+        #: Wall-clock seconds.
         self.seconds: float = outcome["seconds"]
-        #: What the sums settled on.
+        #: The method and parameters of the sums.
         self.sums: str = outcome["sums"]
-        #: What is worth knowing.
+        #: Notes and warnings of the run.
         self.remarks: List[str] = outcome["remarks"]
 
     @property
     def diagnostics(self) -> Dict[str, np.ndarray]:
-        """Every column of diagnostics.csv as an array; NaN where a row has no number."""
+        """The columns of diagnostics.csv as arrays; an empty cell is NaN."""
         with open(os.path.join(self.folder, "diagnostics.csv"), newline="", encoding="utf-8") as file:
             rows = list(csv.reader(line for line in file if not line.startswith("#")))
         names, rows = rows[0], rows[1:]
         return {name: _column([row[k] for row in rows]) for k, name in enumerate(names)}
 
     def frame(self) -> Any:
-        """The diagnostics as a pandas frame."""
+        """Returns the diagnostics as a pandas DataFrame."""
         import pandas
 
         return pandas.DataFrame(self.diagnostics)
@@ -101,18 +101,18 @@ class RunResult:
 
     @property
     def frames(self) -> List[str]:
-        """The pictures, in order."""
+        """The paths of the pictures, in order."""
         return self._files(".png")
 
     @property
     def fields(self) -> Iterator[Dict[str, np.ndarray]]:
-        """The field files, in order, each as a dict of arrays; only those the case asks for (output.fields_every)."""
+        """The field files in order, each as a dict of arrays. How often they are written is set by output.fields_every."""
         for path in self._files(".npz"):
             with np.load(path) as file:
                 yield {name: file[name] for name in file.files}
 
     def resume(self, set: Optional[Mapping[str, Any]] = None, **options: Any) -> "RunResult":
-        """Goes on from the newest checkpoint; `set` changes the case, for instance ``{"time.end": 4}``."""
+        """Resumes the run from its newest checkpoint; `set` changes the case, for instance ``{"time.end": 4}``."""
         return resume(self.folder, set=set, **options)
 
     def __repr__(self) -> str:
@@ -137,23 +137,23 @@ def run(
     steps: Optional[int] = None,
     progress: Union[bool, Watch] = True,
 ) -> RunResult:
-    """Runs a simulation to its end and returns what it wrote.
+    """Runs a simulation to its end and returns its results.
 
     Parameters
     ----------
     case : str
         A built-in case (`farfield.cases`), a path that ends in .toml, or the text of a case.
     set : mapping, optional
-        What to change in it: ``{"time.end": 2, "vortex.rings.0.radius": 0.5}``.
+        Changes to the case: ``{"time.end": 2, "vortex.rings.0.radius": 0.5}``.
     folder : path, optional
-        Where to write; a new temporary folder if not said.
+        The folder for the output; by default a new temporary folder.
     steps : int, optional
-        Stop after so many steps.
+        Stop after this number of steps.
     progress : bool or callable
-        A line that tells how far it is, on a terminal and in notebooks; or what to call with step, time, end and the seconds
-        left.
+        True shows a progress line, on a terminal and in notebooks. A callable is called with the step, the time, the end
+        time and the seconds left.
 
-    Ctrl-C ends the run after the present step, with a checkpoint to `resume` from.
+    Ctrl-C ends the run after the current step and writes a checkpoint, from which `resume` continues.
 
     >>> import farfield as ff
     >>> result = ff.run("kepler", set={"time.end": 0.1, "output.views": []}, progress=False)
@@ -178,7 +178,7 @@ def resume(
     steps: Optional[int] = None,
     progress: Union[bool, Watch] = True,
 ) -> RunResult:
-    """Goes on with the run in a folder from its newest checkpoint."""
+    """Resumes the run in a folder from its newest checkpoint."""
     place = os.fspath(folder)
     return _go({**_asked("", set, device, threads), "name": place}, place, True, steps, progress)
 
@@ -197,7 +197,7 @@ def _go(
 
 
 class _Line:
-    """One line on stderr that is written over: a terminal and a notebook both show it."""
+    """A progress line on stderr that overwrites itself, in a terminal and in a notebook."""
 
     def __init__(self) -> None:
         self.written = 0.0
@@ -218,16 +218,16 @@ class _Line:
 
 
 class Simulation:
-    """A simulation that is stepped by hand; nothing is written.
+    """A simulation that is stepped by hand; no files are written.
 
     Parameters
     ----------
     case, set, threads
         As for `run`.
     device : str
-        Where the sums are done. The state stays on the host.
+        The device for the sums. The state stays on the host.
     state : mapping, optional
-        Arrays to start from instead of the case's, by the names of `state`.
+        Arrays that replace the initial state of the case, with the names that `state` has.
 
     >>> import farfield as ff
     >>> sim = ff.Simulation("kepler")
@@ -264,7 +264,7 @@ class Simulation:
         device: str = "cpu",
         threads: Optional[int] = None,
     ) -> "Simulation":
-        """Bodies of your own under their gravity.
+        """Makes a simulation of your own bodies under their mutual gravity.
 
         >>> import farfield as ff
         >>> sim = ff.Simulation.of_bodies([[0.0, 0, 0], [1, 0, 0]], [[0, 0.0, 0], [0, 1, 0]], [1.0, 1e-3], dt=0.01)
@@ -309,7 +309,9 @@ count = {len(places)}
         device: str = "cpu",
         threads: Optional[int] = None,
     ) -> "Simulation":
-        """Vortex elements of your own, moved and stretched by the velocity that they induce; `tracers` go with them.
+        """Makes a simulation of your own vortex elements, moved and stretched by the velocity that they induce.
+
+        `tracers` are passive points that move with the flow.
 
         >>> import numpy as np, farfield as ff
         >>> angle = np.linspace(0, 2 * np.pi, 64, endpoint=False)
@@ -317,7 +319,7 @@ count = {len(places)}
         >>> along = np.stack([-np.sin(angle), np.cos(angle), 0 * angle], axis=1) * 2 * np.pi / 64
         >>> sim = ff.Simulation.of_vortices(ring, along, dt=0.05, core_size=0.2)
         >>> sim.step(2)
-        >>> bool((sim.positions[:, 2] > 0).all())  # it moves along its axis
+        >>> bool((sim.positions[:, 2] > 0).all())  # the ring moves along its axis
         True
         """
         places = np.array(_arrays.array("positions", positions), dtype=float)
@@ -365,7 +367,7 @@ core = 0.1
         return cls(text, state=state, device=device, threads=threads)
 
     def step(self, steps: int = 1, *, dt: Optional[float] = None, callback: Optional[Callable[["Simulation"], Any]] = None) -> None:
-        """Goes ahead by so many steps, of the case's length if not said; `callback(self)` is called after each."""
+        """Does `steps` steps of length `dt`, by default of the case's length; calls `callback(self)` after each step."""
         length = None if dt is None else _arrays.real("dt", dt)
         for _ in range(_arrays.count("steps", steps, 0)):
             self._simulation.step(length)
@@ -374,7 +376,7 @@ core = 0.1
 
     @property
     def steps(self) -> int:
-        """Steps done."""
+        """The number of steps done."""
         return self._simulation.clock()[0]
 
     @property
@@ -384,12 +386,12 @@ core = 0.1
 
     @property
     def dt(self) -> float:
-        """The last step's length."""
+        """The length of the last step."""
         return self._simulation.clock()[2]
 
     @property
     def state(self) -> Dict[str, np.ndarray]:
-        """Copies of the arrays that are the state; assign a mapping to replace some of them."""
+        """Copies of the arrays of the state. Assign a mapping to replace some of them."""
         return _arrays_of(self._simulation.state())
 
     @state.setter
@@ -398,24 +400,24 @@ core = 0.1
 
     @property
     def positions(self) -> np.ndarray:
-        """Where the vortex elements or bodies are."""
+        """The positions of the vortex elements or bodies."""
         return self.state["positions"]
 
     @property
     def tracers(self) -> np.ndarray:
-        """Where the tracers of a vortex case are."""
+        """The positions of the tracers of a vortex case."""
         state = self.state
         if "tracers" not in state:
-            raise AttributeError("tracers: this case has none")
+            raise AttributeError("tracers: this case has no tracers")
         return state["tracers"]
 
     @property
     def clouds(self) -> Dict[str, Dict[str, np.ndarray]]:
-        """All that is known of all points, for pictures: ``clouds["bodies"]["points"]``."""
+        """All points with all their attributes, for plots: ``clouds["bodies"]["points"]``."""
         return {name: _arrays_of(arrays) for name, arrays in self._simulation.clouds()}
 
     def measure(self, energy: bool = True) -> Dict[str, float]:
-        """What can be measured of the present state: invariants, energy, and more."""
+        """Returns the diagnostics of the current state, such as invariants and energy."""
         return dict(self._simulation.measure(bool(energy)))
 
     def __repr__(self) -> str:
@@ -427,7 +429,7 @@ def _rows(arrays: Mapping[str, Any]) -> Dict[str, Tuple[int, np.ndarray]]:
     for name, value in arrays.items():
         values = _arrays.array(f"state: {name}", value)
         if values.ndim not in (1, 2):
-            raise ValueError(f"state: `{name}` has the shape {values.shape}; (n,) or (n, 3) is needed")
+            raise ValueError(f"state: `{name}` has the shape {values.shape}, expected (n,) or (n, 3)")
         width = 1 if values.ndim == 1 else values.shape[1]
         rows[name] = (width, _arrays.plain(values, np.dtype(np.float64)))
     return rows

@@ -1,34 +1,34 @@
 """The sums, each in one call.
 
-What all of them have in common:
+All functions share these parameters:
 
 sources : array_like
     Points: (n, 3) in space, (n, 2) in the plane, or complex numbers (n,) in the plane. A pair of a point with itself
     is left out.
 targets : array_like, optional
-    Where to evaluate; at the sources if not said.
+    The points at which the sum is evaluated; by default the sources.
 outputs : str or sequence of str, optional
-    What to compute. A name gives an array, a sequence of names a tuple of arrays.
+    The quantities to compute. A name gives an array, a sequence of names a tuple of arrays.
 tolerance : float, optional
-    The relative error allowed in each output, the root of the summed squared errors over that of the values: 1e-12 to
-    1e-2, in single precision from 1e-5. If not said 1e-6, in single precision 1e-4.
+    The relative L2 error allowed in each output: the root of the sum of squared errors over the root of the sum of squared
+    values. 1e-12 to 1e-2, by default 1e-6; in single precision 1e-5 to 1e-2, by default 1e-4.
 method : str
     ``"auto"``, ``"direct"``, ``"treecode"`` or ``"fmm"``.
 device : str
-    ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or ``"auto"``: a GPU where there is one and it is expected to be faster.
+    ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or ``"auto"``: a GPU if there is one and it is expected to be faster.
 threads : int, optional
-    How many threads sum; as many as there are cores if not said. Results do not depend on it.
+    The number of threads; by default the number of cores. Results do not depend on it.
 order, theta, leaf_capacity : optional
-    For experts: one order for all expansions instead of the tolerance, the opening criterion, points in a box.
+    For experts: one order for all expansions instead of the tolerance; the opening criterion; the points per leaf.
 memory_limit : int, optional
-    Refuse a sum that is expected to take more bytes; what is available if not said.
+    A sum that is expected to take more bytes is refused; by default the available memory.
 
-Arrays may be float32 or float64, in any memory layout; integers are converted. Results are in the precision of the arrays
-and in the order of the targets. Several vectors of strengths, (k, n), are summed at once; the results then have the same
-leading axis. One number as strengths is that number for every source.
+Arrays may be float32 or float64, in any memory layout; integers are converted. Results have the precision of the arrays
+and the order of the targets. Several vectors of strengths, (k, n), are summed at once; the results then have the same
+leading axis. A single number as strengths applies to every source.
 
-Errors are Python's own: ValueError and TypeError name the argument and where it is wrong, MemoryError comes with the
-forecast before anything is allocated, RuntimeError is about a device.
+Errors are Python's own exceptions. ValueError and TypeError name the argument and the index of an invalid number.
+MemoryError is raised before anything is allocated and states how much is needed. RuntimeError concerns a device or threads.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def coulomb(
     leaf_capacity: Optional[int] = None,
     memory_limit: Optional[int] = None,
 ) -> Result:
-    r"""The potential of charges, with no factor 4 pi.
+    r"""Computes the potential of charges, without a factor of 4 pi.
 
     In space, with :math:`r = x_i - x_j`,
 
@@ -65,11 +65,11 @@ def coulomb(
     Parameters
     ----------
     charges : array_like, (n,) or (k, n), or a number
-        The charges :math:`q_j`; None where there are dipoles alone.
+        The charges :math:`q_j`; None if there are only dipoles.
     dipoles : array_like, (n, 3) or (k, n, 3), optional
         The dipole moments :math:`p_j`, in space.
     outputs
-        ``"potential"`` (n,), ``"gradient"`` of it (n, 3) or (n, 2), and in space ``"hessian"`` (n, 3, 3).
+        ``"potential"`` (n,), its ``"gradient"`` (n, 3) or (n, 2), and in space its ``"hessian"`` (n, 3, 3).
 
     >>> import numpy as np, farfield as ff
     >>> x = np.array([[0.0, 0, 0], [2, 0, 0]])
@@ -121,9 +121,9 @@ def gravity(
     leaf_capacity: Optional[int] = None,
     memory_limit: Optional[int] = None,
 ) -> Result:
-    r"""The acceleration and potential of masses.
+    r"""Computes the acceleration and potential of masses.
 
-    In space, with softening length :math:`\epsilon` and Plummer's softening,
+    In space, with softening length :math:`\epsilon` and Plummer softening,
 
     .. math:: \phi(x_i) = -G \sum_{j \ne i} \frac{m_j}{\sqrt{r^2 + \epsilon^2}}, \qquad a = -\nabla\phi
 
@@ -133,11 +133,11 @@ def gravity(
     ----------
     masses : array_like, (n,) or (k, n), or a number
     softening : number or array_like (n,), optional
-        The softening length, one or one per source; none is Newton's law.
+        The softening length, one for all sources or one per source; by default there is no softening (Newton's law).
     softening_kernel : str, optional
-        ``"plummer"`` if not said; in space also ``"spline"`` and ``"wendland_c2"``, which end at a finite distance.
+        ``"plummer"`` by default; in space also ``"spline"`` and ``"wendland_c2"``, which soften only up to a finite distance.
     gravitational_constant : float
-        :math:`G`.
+        The constant :math:`G`.
     outputs
         ``"acceleration"`` (n, 3) or (n, 2), ``"potential"`` (n,).
 
@@ -188,7 +188,7 @@ def biot_savart(
     leaf_capacity: Optional[int] = None,
     memory_limit: Optional[int] = None,
 ) -> Result:
-    r"""The velocity that vortices induce.
+    r"""Computes the velocity induced by vortices.
 
     In space, for vortex elements of vector strength :math:`\gamma_j`, with :math:`r = x_i - x_j`,
 
@@ -203,10 +203,10 @@ def biot_savart(
         In space (n, 3) or (k, n, 3), in the plane (n,) or (k, n).
     core : str, optional
         In space ``"singular"``, ``"winckelmans_leonard"``, ``"gaussian"`` (a blob :math:`e^{-r^2/2\sigma^2}`) or
-        ``"hu_polynomial"``; in the plane ``"singular"``, ``"gaussian"`` (:math:`e^{-r^2/\sigma^2}`, Lamb and Oseen's vortex) or
+        ``"hu_polynomial"``; in the plane ``"singular"``, ``"gaussian"`` (:math:`e^{-r^2/\sigma^2}`, the Lamb-Oseen vortex) or
         ``"algebraic"``.
     core_size : number or array_like (n,), optional
-        The size :math:`\sigma` of the core, one or one per source.
+        The core size :math:`\sigma`, one for all sources or one per source.
     allow_unbounded_gradient : bool
         Accept the velocity gradient of the hu_polynomial core, which is unbounded at its centre.
     outputs
@@ -259,7 +259,7 @@ def harmonic(
     leaf_capacity: Optional[int] = None,
     memory_limit: Optional[int] = None,
 ) -> Result:
-    r"""The harmonic sum of the plane, :math:`\phi(z_i) = \sum_{j \ne i} \gamma_j/(z_j - z_i)`.
+    r"""Computes the harmonic sum in the plane, :math:`\phi(z_i) = \sum_{j \ne i} \gamma_j/(z_j - z_i)`.
 
     Parameters
     ----------
@@ -270,8 +270,9 @@ def harmonic(
         ``"singular"``, ``"gaussian"`` or ``"algebraic"``.
     core_size : number or array_like (n,), optional
     outputs
-        ``"potential"``, and of the singular core ``"derivative"`` :math:`d\phi/dz = \sum_{j \ne i} \gamma_j/(z_j - z_i)^2` and
-        ``"second_derivative"`` :math:`d^2\phi/dz^2 = \sum_{j \ne i} 2\gamma_j/(z_j - z_i)^3`, all complex.
+        ``"potential"`` and, for the singular core only, ``"derivative"``
+        :math:`d\phi/dz = \sum_{j \ne i} \gamma_j/(z_j - z_i)^2` and ``"second_derivative"``
+        :math:`d^2\phi/dz^2 = \sum_{j \ne i} 2\gamma_j/(z_j - z_i)^3`. All are complex.
 
     >>> import numpy as np, farfield as ff
     >>> ff.harmonic(np.array([0j, 2j]), [1.0, 1.0]).imag
@@ -317,7 +318,7 @@ def log(
     leaf_capacity: Optional[int] = None,
     memory_limit: Optional[int] = None,
 ) -> Result:
-    r"""The logarithmic sum of the plane, :math:`\phi(z_i) = \sum_{j \ne i} \gamma_j \log|z_i - z_j|`.
+    r"""Computes the logarithmic sum in the plane, :math:`\phi(z_i) = \sum_{j \ne i} \gamma_j \log|z_i - z_j|`.
 
     Parameters
     ----------
@@ -328,9 +329,9 @@ def log(
         ``"singular"``, ``"gaussian"`` or ``"algebraic"``.
     core_size : number or array_like (n,), optional
     outputs
-        ``"potential"``, real for real strengths, ``"derivative"`` :math:`d\phi/dz = \sum_{j \ne i} \gamma_j/(z_i - z_j)`,
-        complex, which of real strengths is :math:`\phi_x - i\phi_y`, and, of the singular core, ``"second_derivative"``
-        :math:`d^2\phi/dz^2 = -\sum_{j \ne i} \gamma_j/(z_i - z_j)^2`, which of real strengths is
+        ``"potential"``, real for real strengths; ``"derivative"`` :math:`d\phi/dz = \sum_{j \ne i} \gamma_j/(z_i - z_j)`,
+        complex, for real strengths :math:`\phi_x - i\phi_y`; and, for the singular core only, ``"second_derivative"``
+        :math:`d^2\phi/dz^2 = -\sum_{j \ne i} \gamma_j/(z_i - z_j)^2`, for real strengths
         :math:`\phi_{xx} - i\phi_{xy}`.
 
     >>> import numpy as np, farfield as ff

@@ -1,4 +1,4 @@
-"""The types of the sums: one name of an output gives an array, several a tuple of arrays."""
+"""The types of the sums: a single output name gives an array, a sequence of names a tuple of arrays."""
 
 from typing import Any, List, Optional, Tuple, Union, overload
 

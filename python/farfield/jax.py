@@ -1,4 +1,4 @@
-r"""Sums that JAX differentiates: with respect to strengths, sources and targets, in reverse mode.
+r"""Sums that JAX can differentiate with respect to strengths, sources and targets, in reverse mode.
 
 >>> import jax, jax.numpy as jnp, farfield.jax as ffj
 >>> x = jnp.array([[0.0, 0, 0], [2, 0, 0]])
@@ -7,8 +7,8 @@ r"""Sums that JAX differentiates: with respect to strengths, sources and targets
 Array([1.5, 0.5], dtype=float32)
 
 Each derivative is another sum (`farfield._adjoint` has the formulas), to the same tolerance. `jax.jit` and `jax.vmap` work:
-inside them the sum is a call of the host. Outside of them an array on a GPU is summed where it is. Derivatives of
-derivatives and forward mode are not there.
+inside them the sum is a callback on the host. Outside of them, arrays in space that are on a GPU are summed there. Second
+derivatives and forward mode are not supported.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _backward(about: _adjoint.Sum, kept: Any, cotangents: Any) -> Any:
     x, y, s = kept
     wanted = (True, y is not None, True)
     if about.softened and any(name in about.outputs for name in ("acceleration", "velocity")) and not _is_vortex(about, x):
-        # Points have no derivative here: NaN says so where someone asks for it.
+        # The derivative with respect to points is not available here; NaN marks it.
         def of_strengths(x: Any, y: Any, s: Any, *cotangents: Any) -> Any:
             return (_adjoint.pull_back(about, x, y, s, cotangents, (False, False, True))[2],)
 
@@ -81,7 +81,7 @@ def _like(array: Any) -> Any:
 
 
 def _on_host_or_gpu(function: Any, shapes: Tuple[Any, ...], *arrays: Any) -> Tuple[Any, ...]:
-    """Calls with the arrays themselves where they are known and on a GPU, else with numpy's."""
+    """Calls `function` with the arrays themselves if they are concrete, in space and on a GPU, else with numpy arrays."""
     present = [array for array in arrays if array is not None]
 
     def on_host(*values: Any) -> Tuple[Any, ...]:

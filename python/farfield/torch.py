@@ -1,7 +1,7 @@
-r"""Sums that PyTorch differentiates: with respect to strengths, sources and targets.
+r"""Sums that PyTorch can differentiate with respect to strengths, sources and targets.
 
-Each derivative is another sum (`farfield._adjoint` has the formulas), to the same tolerance; only those that are needed are
-computed. Tensors on a GPU are summed where they are. Derivatives of derivatives are not there.
+Each derivative is another sum (`farfield._adjoint` has the formulas), to the same tolerance; only the derivatives that are
+needed are computed. Tensors in space that are on a GPU are summed there. Second derivatives are not supported.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Sum(_torch.autograd.Function):  # type: ignore[misc, unused-ignore]
 
 
 def _outside(tensor: Optional[Any], points: Any) -> Any:
-    """As the sums take it: in space on a GPU the tensor itself, else numpy's array."""
+    """Returns the tensor itself for points in space on a GPU, else a numpy array."""
     if tensor is None:
         return None
     plain = tensor.detach().contiguous()

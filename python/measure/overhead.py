@@ -1,6 +1,6 @@
-"""What a call from Python costs more than the same call from Rust: python/measure/overhead.py
+"""Measures the overhead of a call from Python over the same call from Rust: python/measure/overhead.py
 
-Both do the whole sum, planning included, in turns; the least time of each counts.
+Both do the whole sum, planning included, alternately; the minimum time of each is printed.
 """
 
 import time
@@ -21,7 +21,7 @@ def request(x, tolerance):
 
 
 def compare(n, tolerance, rounds):
-    """The least seconds of each, call by call in turns: both find threads and caches as the other leaves them."""
+    """Returns the minimum seconds of both. Calls alternate, so that both find threads and caches in the same state."""
     rng = np.random.default_rng(1)
     x, q = rng.random((n, 3)), rng.normal(size=n)
     asked = request(x, tolerance)

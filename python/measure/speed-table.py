@@ -1,8 +1,8 @@
 """Times farfield, fmm3dpy, fmm2dpy and direct sums by numba and numpy, and prints one table: python/measure/speed-table.py [--quick] [--most N] [--cpu-time]
 
-Needs the packages to be compared: pip install farfield fmm3dpy fmm2dpy numba 'numpy<2' (fmm2dpy 0.0.5 breaks under numpy 2). What
-cannot be imported is left out and said. Every figure is the best of three, after one call that is not counted; all of them use
-the threads of OMP_NUM_THREADS, or all cores. Errors are relative, against a direct sum in double precision at 200 points.
+Needs the packages to be compared: pip install farfield fmm3dpy fmm2dpy numba 'numpy<2' (fmm2dpy 0.0.5 breaks under numpy 2). A
+package that cannot be imported is reported and left out. Every time is the best of three after one warm-up call. All packages
+use OMP_NUM_THREADS threads, or all cores. Errors are relative L2 errors at 200 points, against a direct sum in double precision.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import numpy as np
 import farfield as ff
 
 THREADS = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1))
-#: A call that is expected to take longer is not made.
+#: Direct sums over more pairs than this are skipped.
 MOST_PAIRS = {"numba": 2e11, "numpy": 2e9}
 
 
@@ -66,7 +66,7 @@ def numba_direct():
 
 
 def contestants(name):
-    """What can be imported, by name."""
+    """Returns the packages that can be imported, by name."""
     found = {}
     if name == "space":
         found["farfield"] = lambda x, q, eps: ff.coulomb(x, q, tolerance=eps, threads=THREADS)
@@ -95,16 +95,16 @@ def contestants(name):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="few points, one repeat: only to see that it works")
-    parser.add_argument("--most", type=int, default=1_000_000, help="the most points, of 10 000, 100 000 and 1 000 000")
-    parser.add_argument("--cpu-time", action="store_true", help="the processor's time, of all threads: for a busy machine, one thread")
+    parser.add_argument("--quick", action="store_true", help="few points and one repeat, to check that the script works")
+    parser.add_argument("--most", type=int, default=1_000_000, help="leave out sizes above this, of 10 000, 100 000 and 1 000 000 points")
+    parser.add_argument("--cpu-time", action="store_true", help="measure CPU time of all threads instead of wall time; for a busy machine and one thread")
     arguments = parser.parse_args()
     clock = time.process_time if arguments.cpu_time else time.perf_counter
     quick = arguments.quick
     sizes = (2_000,) if quick else [n for n in (10_000, 100_000, 1_000_000) if n <= arguments.most]
     times = "CPU" if arguments.cpu_time else "wall"
     print(f"\n{platform.machine()}, {THREADS} threads, {ff.simd()}, {times} time; numpy {np.__version__}, farfield {ff.__version__}\n")
-    print("| sum of charges | points | tolerance | by | seconds | times farfield's | relative error |")
+    print("| sum of charges | points | tolerance | package | seconds | relative to farfield | relative error |")
     print("|---|---|---|---|---|---|---|")
     for name, dimension, truth in (("space", 3, truth_in_space), ("plane", 2, truth_in_plane)):
         calls = contestants(name)

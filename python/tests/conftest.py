@@ -1,4 +1,4 @@
-"""What the tests share: points, and sums by the definition."""
+"""Helpers that the tests share."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ def rng():
 
 
 def relative(found, expected):
-    """The relative L2 error."""
+    """Returns the relative L2 error."""
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape, (found.shape, expected.shape)
     return np.linalg.norm((found - expected).ravel()) / np.linalg.norm(expected.ravel())

@@ -1,4 +1,4 @@
-"""The sums by their definition, in numpy: slow and plain."""
+"""Direct sums in numpy by their definition, as a slow reference."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def _inverse(d, skip, power):
 
 
 def coulomb(x, q, p=None, targets=None):
-    """Potential, gradient, Hessian."""
+    """Returns potential, gradient and Hessian."""
     r, d, skip = _differences(x, targets)
     i1, i3, i5, i7 = (_inverse(d, skip, k) for k in (1, 3, 5, 7))
     eye = np.eye(3)
@@ -37,7 +37,7 @@ def coulomb(x, q, p=None, targets=None):
 
 
 def gravity(x, m, softening=0.0, constant=1.0, targets=None):
-    """Plummer's: potential and acceleration."""
+    """Returns potential and acceleration with Plummer softening."""
     r, d, skip = _differences(x, targets)
     s = np.sqrt(d * d + np.asarray(softening) ** 2)
     skip = np.eye(len(x), dtype=bool) if targets is None else s == 0.0
@@ -45,7 +45,7 @@ def gravity(x, m, softening=0.0, constant=1.0, targets=None):
 
 
 def biot_savart(x, g, targets=None):
-    """Singular: velocity."""
+    """Returns the velocity of singular vortices."""
     r, d, skip = _differences(x, targets)
     return np.einsum("ij,ijk->ik", _inverse(d, skip, 3), np.cross(g[None, :, :], r)) / (4 * np.pi)
 
@@ -57,7 +57,7 @@ def winckelmans_leonard(x, g, size):
 
 
 def harmonic(z, s, targets=None):
-    """Potential, derivative, second derivative."""
+    """Returns potential, derivative and second derivative."""
     d = z[None, :] - (z if targets is None else targets)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         i = np.where(d == 0, 0, 1 / d)
@@ -65,7 +65,7 @@ def harmonic(z, s, targets=None):
 
 
 def log(z, s, targets=None):
-    """Potential, derivative, second derivative."""
+    """Returns potential, derivative and second derivative."""
     d = (z if targets is None else targets)[:, None] - z[None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
         i = np.where(d == 0, 0, 1 / d)

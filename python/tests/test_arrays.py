@@ -1,4 +1,4 @@
-"""numpy as it comes: precisions, layouts, scalars."""
+"""Tests of numpy inputs: precisions, memory layouts, scalars."""
 
 import re
 
@@ -12,7 +12,7 @@ import farfield as ff
 
 
 def layouts(a):
-    """The same numbers in other layouts."""
+    """Returns the same numbers in several memory layouts."""
     padded = np.zeros(tuple(3 * s + 1 for s in a.shape), a.dtype)
     strided = padded[tuple(slice(1, None, 3) for _ in a.shape)]
     strided[...] = a
@@ -57,7 +57,7 @@ def test_every_layout_gives_the_same_bits(rng, dtype):
     single=st.booleans(),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_strided_views_are_read_where_they_are(n, stride, columns, fortran, single, seed):
+def test_strided_views_give_the_same_as_their_copies(n, stride, columns, fortran, single, seed):
     rng = np.random.default_rng(seed)
     dtype = np.float32 if single else np.float64
     whole = np.array(rng.random((n * abs(stride), 3 * abs(columns))), dtype, order="F" if fortran else "C")
@@ -107,14 +107,14 @@ def test_other_types_are_refused_by_name(rng, dtype):
         ff.coulomb(x.astype(dtype), np.ones(5))
 
 
-def test_complex_numbers_are_refused_where_they_make_no_sense(rng):
+def test_complex_strengths_are_refused_by_real_sums(rng):
     with pytest.raises(TypeError, match="charges.*complex"):
         ff.coulomb(rng.random((5, 3)), np.ones(5) * 1j)
     with pytest.raises(TypeError, match="strengths.*complex=True"):
         ff.Plan("log", rng.random((5, 2)))(np.ones(5) * 1j)
 
 
-def test_scalars_are_the_same_for_every_source(rng):
+def test_scalars_apply_to_every_source(rng):
     x = rng.random((200, 3))
     assert np.array_equal(ff.coulomb(x, 2), ff.coulomb(x, np.full(200, 2.0)))
     assert np.array_equal(ff.coulomb(x, np.float64(2.0)), ff.coulomb(x, np.full(200, 2.0)))
@@ -145,7 +145,7 @@ def test_one_name_gives_an_array_and_several_a_tuple(rng):
     assert np.array_equal(phi, also) and grad.shape == (5, 3)
 
 
-def test_other_containers_are_arrays_too(rng):
+def test_objects_with_an_array_method_are_accepted(rng):
     class Holder:
         def __init__(self, values):
             self.values = values

@@ -1,8 +1,8 @@
-"""Drop-in replacements against the packages they replace, where those can be imported."""
+"""Compares the drop-in replacements with the packages they replace, where those can be imported."""
 
 import os
 
-# The packages compared with wait for each other by spinning, which takes seconds on a busy machine.
+# Threads of fmm3dpy and fmm2dpy spin while they wait, which takes seconds on a busy machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import direct
@@ -65,20 +65,20 @@ def test_fmm2d(rng, name, nd, what, pg, pgt):
             ask["dipvec"] = np.asfortranarray(rng.normal(size=lead + (2, n)))
     if pgt:
         ask["targets"] = np.asfortranarray(rng.random((2, m)))
-    # The potential of charges that fmm2d's cfmm2d gives is c log|z| near by and c log z far away: compared with its
-    # definition below.
+    # The potential of charges in fmm2d's cfmm2d is c log|z| for near and c log z for distant charges. It is compared with
+    # its definition in the test below.
     without = ("pot", "pottarg") if name == "cfmm2d" and what != "dipoles" else ()
     compare(getattr(our2, name)(**ask), getattr(theirs, name)(**ask), 1e-7, without)
 
 
-def test_cauchy_potential_of_charges_is_its_definition(rng):
+def test_cauchy_potential_of_charges_matches_its_definition(rng):
     x, q, d = rng.random((2, 300)), rng.normal(size=300) + 1j * rng.normal(size=300), rng.normal(size=300) * 1j
     z = x[0] + 1j * x[1]
     out = our2.cfmm2d(eps=1e-9, sources=x, charges=q, dipstr=d, pg=1)
     assert relative(out.pot, direct.log(z, q)[0] - direct.harmonic(z, d)[0]) < 1e-9
 
 
-def test_wrong_shapes_are_value_errors(rng):
+def test_invalid_shapes_are_value_errors(rng):
     with pytest.raises(ValueError, match="sources"):
         our3.lfmm3d(eps=1e-3, sources=rng.random((5, 3)), charges=np.ones(5), pg=1)
     with pytest.raises(ValueError, match="charges"):

@@ -1,4 +1,4 @@
-"""Wrong calls: Python's own exceptions, which name the argument, and an interpreter that lives."""
+"""Invalid calls raise Python's own exceptions that name the argument; the interpreter never crashes."""
 
 import os
 import random
@@ -66,7 +66,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_call_names_the_argument(name):
+def test_the_error_of_an_invalid_call_names_the_argument(name):
     call, exception, message = WRONG[name]
     with pytest.raises(exception, match=message):
         call()
@@ -103,8 +103,8 @@ NAMES = [
 ]  # fmt: skip
 
 
-def test_random_wrong_calls_leave_the_interpreter_alive():
-    """FARFIELD_WRONG_CALLS says how many; every message names an argument."""
+def test_random_invalid_calls_do_not_crash_the_interpreter():
+    """FARFIELD_WRONG_CALLS sets the number of calls; every message names an argument."""
     choose = random.Random(int(os.environ.get("FARFIELD_SEED", "1")))
     refused = 0
     for _ in range(int(os.environ.get("FARFIELD_WRONG_CALLS", "10000"))):
@@ -127,5 +127,5 @@ def test_random_wrong_calls_leave_the_interpreter_alive():
         except (ValueError, TypeError, MemoryError, RuntimeError) as error:
             refused += 1
             assert any(name in str(error) for name in NAMES), (type(error), str(error))
-            assert "defect" not in str(error), str(error)
+            assert "bug in farfield" not in str(error), str(error)
     assert refused > 0

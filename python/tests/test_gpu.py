@@ -1,4 +1,4 @@
-"""Arrays on a GPU: what can be tested without one. python/device-check.py tests the rest where there is one."""
+"""Tests of arrays on a GPU that need no GPU. python/device-check.py tests the rest on a machine with a GPU."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from farfield import _farfield, _gpu, _libraries
 
 
 class Pretending:
-    """An array that says it is on a GPU."""
+    """An array without data that claims to be on a GPU."""
 
     __module__ = "somewhere"
 
@@ -19,16 +19,16 @@ class Pretending:
         return 2, self.gpu
 
     def __dlpack__(self, stream=None):
-        raise AssertionError("without a GPU nothing may be taken")
+        raise AssertionError("__dlpack__ must not be called without a GPU")
 
 
-def test_capsules_carry_address_shape_and_precision_and_are_taken_once():
+def test_capsules_carry_address_shape_and_precision_and_are_consumed_once():
     assert _farfield.round_trip(4096, [5, 3], True) == (4096, [5, 3], True)
     assert _farfield.round_trip(64, [], False) == (64, [], False)
     assert _farfield.round_trip(64, [2, 0, 3], False) == (64, [2, 0, 3], False)
 
 
-def test_arrays_of_the_host_are_not_taken_for_a_gpus(rng):
+def test_host_arrays_are_not_mistaken_for_gpu_arrays(rng):
     for value in (rng.random((3, 3)), 1.0, None, [1.0], object()):
         assert not _gpu.on_gpu(value)
     assert _gpu.on_gpu(Pretending((3, 3)))
@@ -59,13 +59,13 @@ def test_arrays_of_the_host_are_not_taken_for_a_gpus(rng):
         (lambda: ff.coulomb(np.ones((5, 3)), Pretending((5,))), (TypeError, ValueError), "charges"),
     ],
 )
-def test_wrong_arrays_are_refused_by_name(call, exception, message):
+def test_invalid_arrays_are_refused_by_name(call, exception, message):
     with pytest.raises(exception, match=message):
         call()
 
 
 @pytest.mark.skipif(bool(ff.gpus()), reason="there is a GPU")
-def test_without_a_gpu_it_is_a_runtime_error():
+def test_gpu_arrays_without_a_gpu_are_a_runtime_error():
     with pytest.raises(RuntimeError):
         ff.coulomb(Pretending((5, 3)), Pretending((5,)))
     with pytest.raises(RuntimeError):
@@ -73,7 +73,7 @@ def test_without_a_gpu_it_is_a_runtime_error():
 
 
 class There:
-    """An array of a library that keeps its numbers on the host and says they are on a GPU."""
+    """An array of a mock library: it claims to be on a GPU but keeps its numbers on the host."""
 
     def __init__(self, values):
         self.values = np.asarray(values)
@@ -116,7 +116,7 @@ class Library(_libraries.Library):
 
 
 class Engine:
-    """The GPU's plan, by the host's sums."""
+    """A mock of the GPU plan that sums on the host."""
 
     def __init__(self, request, gpu, points):
         assert request["device"] == f"cuda:{gpu}" and request["sources"].size == 0
@@ -162,10 +162,10 @@ def arguments(rng, kernel, dimension, dtype, strengths):
 @pytest.mark.parametrize("strengths", ["one vector", "two vectors", "complex"])
 @pytest.mark.parametrize("name", SUMS)
 @pytest.mark.usefixtures("pretended")
-def test_results_on_a_gpu_have_the_hosts_shapes_and_signs(rng, name, strengths, dtype):
+def test_gpu_results_have_the_shapes_and_signs_of_host_results(rng, name, strengths, dtype):
     kernel, dimension, options = SUMS[name]
     if strengths == "complex" and kernel not in ("harmonic", "log"):
-        pytest.skip("real strengths alone")
+        pytest.skip("this kernel takes only real strengths")
     x, y, s = arguments(rng, kernel, dimension, dtype, strengths)
     function = getattr(ff, kernel)
     how = {"vectors": 2 if strengths == "two vectors" else 1, "complex": strengths == "complex"}
@@ -180,7 +180,7 @@ def test_results_on_a_gpu_have_the_hosts_shapes_and_signs(rng, name, strengths, 
 
 
 @pytest.mark.usefixtures("pretended")
-def test_dipoles_sizes_and_numbers_beside_arrays_on_a_gpu(rng):
+def test_gpu_sums_with_dipoles_sizes_and_scalars(rng):
     x, q, p, sizes = rng.random((30, 3)), rng.normal(size=30), rng.normal(size=(30, 3)), rng.random(30)
     assert np.array_equal(ff.coulomb(There(x), There(q), dipoles=There(p)).values, ff.coulomb(x, q, dipoles=p))
     assert np.array_equal(ff.coulomb(There(x), None, dipoles=There(p)).values, ff.coulomb(x, None, dipoles=p))

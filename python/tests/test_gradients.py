@@ -1,4 +1,4 @@
-"""Derivatives by `farfield.jax` and `farfield.torch` against finite differences of the sums themselves."""
+"""Compares derivatives from `farfield.jax` and `farfield.torch` with finite differences of the sums."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ CASES = {
     "biot_savart, gaussian": ("biot_savart", 3, None, {"core": "gaussian", "core_size": 0.3}),
     "biot_savart in the plane": ("biot_savart", 2, "velocity", {}),
 }
-#: Those of vectors with a core, which have derivatives with respect to strengths alone.
+#: Vector outputs with a core: they can be differentiated only with respect to strengths.
 OF_STRENGTHS = {
     "softened acceleration": ("gravity", 3, "acceleration", {"softening": 0.2}),
     "softened both": ("gravity", 3, ["potential", "acceleration"], {"softening": 0.2}),
@@ -37,7 +37,7 @@ def problem(name, rng, apart):
 
 
 def scalar(kernel, weights, outputs, options):
-    """A number that depends on everything, by numpy."""
+    """Returns a function that computes the weighted sum of all outputs with numpy."""
 
     def function(x, y, s):
         values = getattr(ff, kernel)(x, s, targets=y, outputs=outputs, **options)
@@ -54,7 +54,7 @@ def weights_of(kernel, x, y, s, outputs, options, rng):
 
 
 def differences(function, arguments, which, rng):
-    """The derivative along a random direction, by central differences."""
+    """Returns a random direction and the derivative along it by central differences."""
     direction = rng.normal(size=arguments[which].shape)
     step = 1e-5
     ends = []
@@ -96,7 +96,7 @@ def test_vectors_with_a_core_have_derivatives_with_respect_to_strengths(rng, nam
         _adjoint.pull_back(about, x, y, s, weights, (True, False, True))
 
 
-def test_what_cannot_be_differentiated_is_refused_by_name():
+def test_outputs_without_derivatives_are_refused_by_name():
     with pytest.raises(ValueError, match="outputs.*hessian"):
         _adjoint.describe("coulomb", 3, "hessian", {})
     with pytest.raises(TypeError, match="softening"):
@@ -114,7 +114,7 @@ def jax():
 
 
 @pytest.mark.parametrize("apart", [False, True], ids=["at the sources", "at targets"])
-@pytest.mark.parametrize("jit", [False, True], ids=["as it is", "under jit"])
+@pytest.mark.parametrize("jit", [False, True], ids=["without jit", "under jit"])
 @pytest.mark.parametrize("name", CASES)
 def test_jax(jax, rng, name, jit, apart):
     import farfield.jax as ffj
@@ -136,7 +136,7 @@ def test_jax(jax, rng, name, jit, apart):
     check([None if value is None else np.asarray(value) for value in found], plain, (x, y, s), rng)
 
 
-def test_jax_of_many_points_by_the_fmm(jax, rng):
+def test_jax_differentiates_an_fmm_of_many_points(jax, rng):
     import farfield.jax as ffj
 
     x, q = rng.random((20_000, 3)), rng.normal(size=20_000)
@@ -148,7 +148,7 @@ def test_jax_of_many_points_by_the_fmm(jax, rng):
     assert single.dtype == np.float32
 
 
-def test_jax_says_nan_where_there_is_no_derivative(jax, rng):
+def test_jax_gives_nan_for_missing_derivatives(jax, rng):
     import farfield.jax as ffj
 
     x, m = rng.random((20, 3)), rng.random(20)
@@ -174,7 +174,7 @@ def test_torch(rng, name, apart):
 
 
 @pytest.mark.parametrize("name", ["coulomb", "coulomb in the plane", "biot_savart, gaussian"])
-def test_torch_agrees_with_torchs_own_check(rng, name):
+def test_torch_passes_gradcheck(rng, name):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     import farfield.torch as fft
 
@@ -184,7 +184,7 @@ def test_torch_agrees_with_torchs_own_check(rng, name):
     assert torch.autograd.gradcheck(function, (x, y, s), eps=1e-6, atol=1e-4, rtol=1e-4)
 
 
-def test_torch_computes_what_is_needed_alone(rng):
+def test_torch_computes_only_the_derivatives_that_are_needed(rng):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     import farfield.torch as fft
 

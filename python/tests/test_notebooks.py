@@ -1,4 +1,4 @@
-"""The notebooks run from their first cell to their last, with few points."""
+"""The notebooks run from the first cell to the last, with few points."""
 
 import json
 import os
@@ -16,8 +16,8 @@ def test_there_are_notebooks():
 
 
 @pytest.fixture
-def as_before():
-    """What notebooks change for the whole process is changed back."""
+def restored_globals():
+    """Restores the settings that notebooks change for the whole process."""
     yield
     if "jax" in sys.modules:
         sys.modules["jax"].config.update("jax_enable_x64", False)
@@ -25,7 +25,7 @@ def as_before():
         sys.modules["matplotlib.pyplot"].close("all")
 
 
-@pytest.mark.usefixtures("as_before")
+@pytest.mark.usefixtures("restored_globals")
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_notebook(path, monkeypatch, tmp_path):
     for module in NEEDED.get(path.stem, []):
@@ -35,7 +35,7 @@ def test_notebook(path, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
-    assert all(not cell["outputs"] for cell in cells), "notebooks are kept without outputs"
+    assert all(not cell["outputs"] for cell in cells), "notebooks must be stored without outputs"
     names = {"__name__": "__main__"}
     for number, cell in enumerate(cells):
         exec(compile("".join(cell["source"]), f"{path.name}, cell {number}", "exec"), names)

@@ -1,4 +1,4 @@
-"""Runs, stepping by hand, and the Poisson problem."""
+"""Tests of runs, of stepping by hand, and of the Poisson problem."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ import farfield as ff
 SMALL = {"time.end": 0.2, "output.views": [], "vortex.around": 48, "vortex.layers": 1, "tracers.count": 50}
 
 
-def test_a_run_and_its_resumption_end_alike(tmp_path):
+def test_a_resumed_run_ends_with_the_same_diagnostics(tmp_path):
     seen = []
     whole = ff.run("leapfrog", set=SMALL, folder=tmp_path / "whole", progress=lambda *now: seen.append(now))
     part = ff.run("leapfrog", set=SMALL, folder=tmp_path / "part", steps=2, progress=False)
@@ -27,7 +27,7 @@ def test_fields_are_arrays(tmp_path):
     assert fields and all(isinstance(array, np.ndarray) for field in fields for array in field.values())
 
 
-def test_an_exception_in_the_watcher_ends_the_run(tmp_path):
+def test_an_exception_in_the_progress_callback_ends_the_run(tmp_path):
     def stop(*_):
         raise ZeroDivisionError
 
@@ -35,7 +35,7 @@ def test_an_exception_in_the_watcher_ends_the_run(tmp_path):
         ff.run("leapfrog", set={"output.views": [], "time.end": 50.0}, folder=tmp_path / "run", progress=stop)
 
 
-def test_stepping_by_hand_is_the_run(tmp_path):
+def test_stepping_by_hand_gives_the_same_as_a_run(tmp_path):
     settings = {"output.views": [], "time.end": 0.25, "time.step": 0.0625, "time.adaptive": False}
     result = ff.run("kepler", set=settings, folder=tmp_path / "run", progress=False)
     sim, times = ff.Simulation("kepler", set=settings), []
@@ -45,7 +45,7 @@ def test_stepping_by_hand_is_the_run(tmp_path):
     assert sim.measure()["energy"] == pytest.approx(energy[-1], rel=1e-12)
 
 
-def test_tracers_and_clouds():
+def test_tracers_move_and_clouds_have_points():
     sim = ff.Simulation("leapfrog", set=SMALL)
     before = sim.tracers
     sim.step()
@@ -53,8 +53,8 @@ def test_tracers_and_clouds():
     assert all("points" in arrays for arrays in sim.clouds.values())
 
 
-def test_bodies_of_your_own_go_round():
-    # A light body on a circular orbit about a heavy one.
+def test_own_bodies_orbit():
+    # A light body on a circular orbit around a heavy one.
     sim = ff.Simulation.of_bodies([[0.0, 0, 0], [1, 0, 0]], [[0.0, 0, 0], [0, 1, 0]], [1.0, 1e-12], dt=2 * np.pi / 400)
     sim.step(400)
     assert np.linalg.norm(sim.positions[1] - [1, 0, 0]) < 1e-3
@@ -64,7 +64,7 @@ def test_bodies_of_your_own_go_round():
         sim.state = {"positions": np.array([[0, 0, 0], [np.nan, 0, 0]])}
 
 
-def test_vortices_of_your_own_move_as_their_velocities_say(rng):
+def test_own_vortices_move_with_the_induced_velocity(rng):
     x, gamma, y = rng.random((30, 3)), rng.normal(size=(30, 3)), rng.random((5, 3))
     core = {"core": "gaussian", "core_size": 0.3}
     sim = ff.Simulation.of_vortices(x, gamma, tracers=y, dt=1e-3, tolerance=1e-10, scheme="euler", **core)
@@ -102,7 +102,7 @@ def test_poisson_of_a_gaussian(dtype):
 
 
 @pytest.mark.parametrize("case, clouds", [("point-vortices", 1), ("vortex-sheet", 1), ("kepler", 1), ("rings-viscous", 0)])
-def test_cases_of_every_kind_are_stepped_by_hand(case, clouds):
+def test_cases_of_every_kind_can_be_stepped_by_hand(case, clouds):
     sim = ff.Simulation(case)
     seen = []
     sim.step(1, callback=lambda sim: seen.append(sim.time))

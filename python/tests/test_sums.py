@@ -1,4 +1,4 @@
-"""Every kernel, output, core and option against its definition."""
+"""Compares every kernel, output, core and option with its definition."""
 
 import direct
 import numpy as np
@@ -49,7 +49,7 @@ def test_gravity_in_space(rng):
 
 
 @pytest.mark.parametrize("softening_kernel", ["spline", "wendland_c2"])
-def test_softening_that_ends_is_newtons_beyond_its_end(rng, softening_kernel):
+def test_compact_softening_is_newtonian_at_a_distance(rng, softening_kernel):
     x, m = rng.random((N, 3)), rng.random(N)
     far = np.array([[5.0, 5.0, 5.0]])
     a = ff.gravity(x, m, softening=0.1, softening_kernel=softening_kernel, targets=far, tolerance=1e-10)
@@ -61,7 +61,7 @@ def test_biot_savart_in_space(rng):
     assert relative(ff.biot_savart(x, g, tolerance=1e-8), direct.biot_savart(x, g)) < 1e-8
     found = ff.biot_savart(x, g, core="winckelmans_leonard", core_size=0.05, tolerance=1e-8)
     assert relative(found, direct.winckelmans_leonard(x, g, 0.05)) < 1e-8
-    # Away from Gaussian cores the vortices are singular.
+    # Far from the Gaussian cores the velocity is that of singular vortices.
     y = rng.random((M, 3)) + 2.0
     found = ff.biot_savart(x, g, core="gaussian", core_size=0.01, targets=y, tolerance=1e-8)
     assert relative(found, direct.biot_savart(x, g, y)) < 1e-8
@@ -88,7 +88,7 @@ def test_an_unbounded_gradient_must_be_accepted(rng):
 
 @pytest.mark.parametrize("strengths", ["real", "complex"])
 @pytest.mark.parametrize("kernel", ["harmonic", "log"])
-def test_kernels_of_the_plane(rng, kernel, strengths):
+def test_kernels_in_the_plane(rng, kernel, strengths):
     z, y = rng.normal(size=N) + 1j * rng.normal(size=N), rng.normal(size=M) + 1j * rng.normal(size=M)
     s = rng.normal(size=N) + (1j * rng.normal(size=N) if strengths == "complex" else 0)
     s = s if strengths == "complex" else s.real
@@ -109,13 +109,13 @@ def test_kernels_of_the_plane(rng, kernel, strengths):
                 assert relative(values, truth) < 1e-8
 
 
-def test_points_of_the_plane_are_complex_or_pairs(rng):
+def test_points_in_the_plane_are_complex_or_pairs(rng):
     z, s = rng.normal(size=N) + 1j * rng.normal(size=N), rng.normal(size=N)
     pairs = np.stack([z.real, z.imag], axis=1)
     assert np.array_equal(ff.harmonic(z, s), ff.harmonic(pairs, s))
 
 
-def test_charges_masses_and_vortices_of_the_plane(rng):
+def test_charges_masses_and_vortices_in_the_plane(rng):
     x, s = rng.random((N, 2)), rng.normal(size=N)
     r = x[:, None, :] - x[None, :, :]
     r2 = (r * r).sum(-1) + np.eye(N)
@@ -134,7 +134,7 @@ def test_charges_masses_and_vortices_of_the_plane(rng):
     assert relative(soft, expected) < 1e-8
 
 
-def test_lamb_and_oseens_vortex():
+def test_lamb_oseen_vortex():
     u = ff.biot_savart([[0.0, 0.0], [0.3, 0.0]], [1.0, 0.0], core="gaussian", core_size=0.2, tolerance=1e-10)
     assert np.allclose(u[1], [0, (1 - np.exp(-(0.3**2) / 0.2**2)) / (2 * np.pi * 0.3)], atol=1e-9)
 
@@ -161,7 +161,7 @@ def test_several_vectors_are_summed_at_once(rng):
         assert relative(phi[k], direct.coulomb(x, q[k], p[k])[0]) < 1e-8
 
 
-def test_experts_parameters_and_threads_reach_the_engine(rng):
+def test_expert_parameters_and_threads_reach_the_engine(rng):
     x, q = rng.random((20_000, 3)), rng.normal(size=20_000)
     plan = ff.Plan("coulomb", x, method="fmm", order=7, leaf_capacity=50, threads=1)
     phi = plan(q)
@@ -197,7 +197,7 @@ def test_a_plan_keeps_its_own_points(rng):
     assert ff.verify(plan, q)["potential"] < 1e-6
 
 
-def test_no_gpu_is_a_runtime_error_and_auto_goes_on(rng):
+def test_a_missing_gpu_is_a_runtime_error_and_auto_uses_the_cpu(rng):
     x, q = rng.random((100, 3)), rng.normal(size=100)
     assert np.array_equal(ff.coulomb(x, q, device="auto"), ff.coulomb(x, q)) or ff.gpus()
     if not ff.gpus():
@@ -205,6 +205,6 @@ def test_no_gpu_is_a_runtime_error_and_auto_goes_on(rng):
             ff.coulomb(x, q, device="cuda")
 
 
-def test_a_sum_that_does_not_fit_is_a_memory_error_with_the_forecast(rng):
+def test_a_sum_that_does_not_fit_raises_memory_error_with_the_forecast(rng):
     with pytest.raises(MemoryError, match="GiB"):
         ff.coulomb(rng.random((10_000, 3)), 1.0, memory_limit=1000)

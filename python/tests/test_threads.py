@@ -1,4 +1,4 @@
-"""Threads, signals, forks, leaks."""
+"""Tests of threads, signals, forks and memory leaks."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ import pytest
 import farfield as ff
 
 
-def test_threads_that_sum_at_once_give_the_same_bits(rng):
+def test_concurrent_sums_are_bitwise_equal(rng):
     x, q = rng.random((6_000, 3)), rng.normal(size=(4, 6_000))
     expected = [ff.coulomb(x, one) for one in q]
     with ThreadPoolExecutor(4) as pool:
@@ -47,12 +47,12 @@ def run_script(text, **options):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_ctrl_c_interrupts_a_long_sum_and_python_goes_on():
+def test_ctrl_c_interrupts_a_long_sum_and_python_continues():
     result = run_script(
         """
         import os, signal, threading, time
         import numpy as np, farfield as ff
-        # Processes that a shell starts in the background ignore it.
+        # Processes that a shell starts in the background ignore SIGINT.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         x = np.random.default_rng(1).random((400_000, 3))
         plan = ff.Plan("coulomb", x, method="direct")
@@ -72,13 +72,13 @@ def test_ctrl_c_interrupts_a_long_sum_and_python_goes_on():
     )
     word, seconds = result.stdout.split()[:2]
     assert word == "interrupted" and "(2,)" in result.stdout, result
-    # A second on a quiet machine; the sum itself takes a minute.
+    # The interrupt takes less than a second on a quiet machine, the sum itself a minute.
     assert float(seconds) < 10.0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_process_sums_with_threads_of_its_own():
+def test_a_forked_process_sums_with_its_own_threads():
     result = run_script(
         """
         import os, sys, warnings
@@ -110,8 +110,8 @@ def resident_kib():
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
-def test_plans_leave_no_memory_behind(rng):
-    """FARFIELD_PLANS says how many."""
+def test_plans_do_not_leak_memory(rng):
+    """FARFIELD_PLANS sets the number of plans."""
     x, q = rng.random((300, 3)), rng.normal(size=300)
     count = int(os.environ.get("FARFIELD_PLANS", "2000"))
 
@@ -122,5 +122,5 @@ def test_plans_leave_no_memory_behind(rng):
     some(count // 4)
     before = resident_kib()
     some(count)
-    # A plan of 300 points takes some 100 KiB: a leak of a tenth of each would show.
+    # A plan of 300 points takes about 100 KiB; a leak of a tenth of that per plan fails the test.
     assert resident_kib() - before < 10 * count

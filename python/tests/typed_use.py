@@ -1,4 +1,4 @@
-"""What users write, for the type checker; nothing of it runs."""
+"""Typical user code for the type checker; it is not run."""
 
 from typing import Dict, Tuple
 
@@ -12,7 +12,7 @@ def one_name_gives_an_array(x: np.ndarray) -> np.ndarray:
     return ff.gravity(x, 1.0, outputs="potential", softening=0.1)
 
 
-def several_give_a_tuple(x: np.ndarray) -> Tuple[np.ndarray, ...]:
+def several_names_give_a_tuple(x: np.ndarray) -> Tuple[np.ndarray, ...]:
     u, gradient = ff.biot_savart(x, x, outputs=["velocity", "velocity_gradient"], core="gaussian", core_size=0.1)
     return u.T, gradient
 

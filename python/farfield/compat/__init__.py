@@ -1,4 +1,4 @@
-"""Drop-in replacements for other packages: one changed import line moves a script.
+"""Drop-in replacements for other packages: a script needs only a changed import line.
 
 >>> from farfield.compat.fmm3dpy import lfmm3d  # instead of: from fmm3dpy import lfmm3d
 """

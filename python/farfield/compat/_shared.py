@@ -1,4 +1,4 @@
-"""What both interfaces have in common."""
+"""Helpers that both interfaces share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Output:
-    """Results, by the names of FMM3D and fmm2d; None where nothing was asked for."""
+    """Results, with the names of FMM3D and fmm2d; None for results that were not requested."""
 
     pot: Optional[np.ndarray] = None
     grad: Optional[np.ndarray] = None
@@ -20,12 +20,12 @@ class Output:
 
 
 def tolerance(eps: float) -> float:
-    """The tolerance nearest to `eps` that can be honoured."""
+    """Returns the supported tolerance nearest to `eps`."""
     return min(max(float(eps), 1e-12), 1e-2)
 
 
 def places(name: str, value: Any, rows: int) -> np.ndarray:
-    """Points (rows, n), as (n, rows)."""
+    """Returns points of shape (rows, n) transposed to (n, rows)."""
     points = np.asarray(value)
     if points.ndim == 1 and points.shape == (rows,):
         points = points[:, None]
@@ -35,7 +35,7 @@ def places(name: str, value: Any, rows: int) -> np.ndarray:
 
 
 def densities(name: str, value: Any, nd: int, tail: tuple, dtype: type) -> np.ndarray:
-    """Densities as (nd, ...), whether or not the axis is given for one."""
+    """Returns densities of shape (nd, ...); for nd = 1 the caller may leave out the first axis."""
     numbers: np.ndarray = np.asarray(value, dtype=dtype)
     expected = tail if nd == 1 else (nd,) + tail
     if numbers.shape != expected and not (nd == 1 and numbers.shape == (1,) + tail):
@@ -44,14 +44,14 @@ def densities(name: str, value: Any, nd: int, tail: tuple, dtype: type) -> np.nd
 
 
 def flags(pg: int, pgt: int, targets: Any) -> None:
-    """Checks what is asked for."""
+    """Checks the flags that select the results."""
     for name, flag in (("pg", pg), ("pgt", pgt)):
         if flag not in (0, 1, 2, 3):
-            raise ValueError(f"{name} = {flag}: 0, 1, 2 or 3")
+            raise ValueError(f"{name} = {flag}: must be 0, 1, 2 or 3")
     if pgt and targets is None:
-        raise ValueError("targets: missing, but pgt asks for results there")
+        raise ValueError("targets: missing, but pgt requests results at targets")
 
 
 def finished(values: np.ndarray, nd: int) -> np.ndarray:
-    """Without the axis for a single density, in Fortran's order."""
+    """Returns the values in Fortran order, without the first axis for a single density."""
     return np.asfortranarray(values[0] if nd == 1 else values)

@@ -1,4 +1,4 @@
-"""fmm2d's Laplace and Cauchy interface, by farfield."""
+"""The Laplace and Cauchy interface of fmm2d, implemented by farfield."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Output", "cfmm2d", "lfmm2d", "rfmm2d"]
 
 Results = List[Optional[np.ndarray]]
 
-#: What the levels of `pg` and `pgt` ask for.
+#: The outputs that the levels 1, 2 and 3 of `pg` and `pgt` add.
 _OUTPUTS = ["potential", "derivative", "second_derivative"]
 
 
@@ -30,9 +30,9 @@ def rfmm2d(
     pgt: int = 0,
     nd: int = 1,
 ) -> Output:
-    r"""The potential :math:`\sum_j c_j\log|r| - d_j\,v_j\cdot r/|r|^2` of real densities, its gradient and Hessian.
+    r"""Computes the potential :math:`\sum_j c_j\log|r| - d_j\,v_j\cdot r/|r|^2` of real densities, its gradient and Hessian.
 
-    `sources` and `targets` are (2, n), densities (n,) or (nd, n), `dipvec` (2, n) or (nd, 2, n); the gradient is (2, n), the
+    `sources` and `targets` are (2, n), densities (n,) or (nd, n), `dipvec` (2, n) or (nd, 2, n). The gradient is (2, n), the
     Hessian (3, n) as xx, xy, yy.
     """
     return _laplace(float, eps, sources, charges, dipstr, dipvec, targets, pg, pgt, nd)
@@ -50,7 +50,7 @@ def lfmm2d(
     pgt: int = 0,
     nd: int = 1,
 ) -> Output:
-    """As `rfmm2d`, of complex densities."""
+    """As `rfmm2d`, for complex densities."""
     return _laplace(complex, eps, sources, charges, dipstr, dipvec, targets, pg, pgt, nd)
 
 
@@ -65,10 +65,10 @@ def cfmm2d(
     pgt: int = 0,
     nd: int = 1,
 ) -> Output:
-    r"""The sum :math:`\sum_j c_j\log|z-z_j| + d_j/(z-z_j)` of complex densities and its complex derivatives.
+    r"""Computes the sum :math:`\sum_j c_j\log|z-z_j| + d_j/(z-z_j)` of complex densities and its complex derivatives.
 
-    The potential of charges is as written; fmm2d's own has another imaginary part (and, of complex charges, real part) where
-    charges are far away, because there it is :math:`c_j\log(z-z_j)`.
+    The potential of charges is exactly this sum. fmm2d itself uses :math:`c_j\log(z-z_j)` for distant charges, so that its
+    potential differs in the imaginary part and, for complex charges, in the real part.
 
     The "gradient" is :math:`d/dz` and the "Hessian" :math:`d^2/dz^2`, one complex number for each point.
     """
@@ -145,8 +145,8 @@ def _laplace(
         v = densities("dipvec", dipvec, nd, (2, n), float)
 
     def at(where: Optional[np.ndarray], level: int) -> Results:
-        # Real and imaginary parts are summed as vectors of their own: gradients of complex densities are not one
-        # complex derivative.
+        # Real and imaginary parts are summed as separate vectors, because the gradient of complex densities is not a
+        # single complex derivative.
         parts: List[Any] = [0] * level
         if c is not None:
             found = _log(points, where, _apart(c), level, eps)
@@ -165,18 +165,20 @@ def _laplace(
 
 
 def _apart(s: np.ndarray) -> np.ndarray:
-    """Real and imaginary parts as vectors: (nd, n) or (2 nd, n)."""
+    """Returns real and imaginary parts as separate vectors: (nd, n) for real and (2 nd, n) for complex densities."""
     return np.concatenate([s.real, s.imag]) if s.dtype.kind == "c" else s
 
 
 def _together(values: np.ndarray, kind: type, nd: int) -> np.ndarray:
-    """The parts as complex numbers again."""
+    """Joins real and imaginary parts to complex numbers again."""
     return values[:nd] + 1j * values[nd:] if kind is complex else values
 
 
 def _real(found: List[np.ndarray]) -> List[np.ndarray]:
-    """The real part of an analytic function, its gradient and its Hessian, from the function and its derivatives: with
-    u = Re F, F' = u_x - i u_y and F'' = u_xx - i u_xy = -u_yy - i u_xy."""
+    """Returns the real part u of an analytic function F, its gradient and its Hessian, from F and its derivatives.
+
+    F' = u_x - i u_y and F'' = u_xx - i u_xy = -u_yy - i u_xy.
+    """
     made = [found[0].real]
     made += [np.stack([first.real, -first.imag], axis=1) for first in found[1:2]]
     made += [np.stack([second.real, -second.imag, -second.real], axis=1) for second in found[2:]]

@@ -1,4 +1,4 @@
-"""FMM3D's Laplace interface, by farfield.
+"""The Laplace interface of FMM3D, implemented by farfield.
 
 >>> import numpy as np
 >>> from farfield.compat.fmm3dpy import lfmm3d
@@ -33,11 +33,11 @@ def lfmm3d(
     pgt: int = 0,
     nd: int = 1,
 ) -> Output:
-    r"""The potential :math:`\frac{1}{4\pi}\sum_j c_j/|r| + v_j\cdot r/|r|^3`, its gradient and Hessian, as fmm3dpy 2.1.
+    r"""Computes the potential :math:`\frac{1}{4\pi}\sum_j c_j/|r| + v_j\cdot r/|r|^3`, its gradient and Hessian.
 
-    `sources` and `targets` are (3, n), `charges` (n,) or (nd, n), `dipvec` (3, n) or (nd, 3, n). `pg` and `pgt` say what to
-    compute at the sources and at the targets: 1 the potential, 2 also the gradient (3, n), 3 also the Hessian (6, n) as
-    xx, yy, zz, xy, xz, yz. Unlike there, `pg` and `pgt` may differ.
+    The interface is that of fmm3dpy 2.1. `sources` and `targets` are (3, n), `charges` (n,) or (nd, n), `dipvec` (3, n) or
+    (nd, 3, n). `pg` and `pgt` select the results at the sources and at the targets: 1 the potential, 2 also the gradient
+    (3, n), 3 also the Hessian (6, n) as xx, yy, zz, xy, xz, yz. Unlike in fmm3dpy, `pg` and `pgt` may differ.
     """
     out = Output()
     if pg == 0 and pgt == 0:
