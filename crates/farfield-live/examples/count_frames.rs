@@ -1,5 +1,5 @@
-//! A viewer that draws nothing: takes frames for some seconds, or until the program ends, and says how many came, for
-//! measurements without a browser.
+//! A viewer without a browser, for measurements: receives frames for some seconds, or until the program ends, and
+//! prints how many came.
 //!
 //! ```sh
 //! farfield view leapfrog --set size=paper --set time.end=10 --no-open --port 7900 &
@@ -20,12 +20,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     socket.send(say(json!({
         "do": "want", "points": 1u64 << 32, "value": value, "elements": false, "volume": "", "voxels": 0
     })))?;
-    // As the page does: one frame travels while another is looked at.
+    // As the page does: one frame is in transit while another is drawn.
     for _ in 0..2 {
         socket.send(say(json!({ "do": "ready" })))?;
     }
     let mut count = Count::default();
-    // A connection that ends is a program that has ended.
+    // The connection ends when the program ends.
     while let Ok(message) = socket.read() {
         match message {
             Message::Binary(message) => {
@@ -47,10 +47,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What came after the first frame.
+/// Counts of everything after the first frame.
 #[derive(Default)]
 struct Count {
-    /// When the first and the last frame came, and their steps.
+    /// The arrival times and steps of the first and the last frame.
     first: Option<(Instant, u64)>,
     last: Option<(Instant, u64)>,
     frames: u64,

@@ -1,4 +1,4 @@
-// The camera turns about a point. Its attitude is a quaternion, so that it has no poles.
+// A camera that orbits a centre. Its attitude is a quaternion, so that there is no gimbal lock.
 
 /** @typedef {[number, number, number]} Vec3 */
 /** @typedef {[number, number, number, number]} Quaternion x, y, z, w */
@@ -24,7 +24,7 @@ export function multiply(a, b) {
 }
 
 /**
- * @param {Vec3} axis of length one
+ * @param {Vec3} axis a unit vector
  * @param {number} angle
  * @returns {Quaternion}
  */
@@ -34,7 +34,7 @@ export function turn(axis, angle) {
 }
 
 /**
- * The rows of the rotation: where right, up and back of the camera point.
+ * Returns the rows of the rotation: the directions right, up and back of the camera.
  * @param {Quaternion} q
  * @returns {[Vec3, Vec3, Vec3]}
  */
@@ -50,23 +50,23 @@ export class Camera {
   constructor() {
     /** @type {Quaternion} */ this.attitude = [0, 0, 0, 1];
     /** @type {Vec3} */ this.centre = [0, 0, 0];
-    /** Half the height that is seen at the centre. */
+    /** Half the visible height at the distance of the centre. */
     this.reach = 1;
-    /** Whether someone moved it: then it no longer frames what is there by itself. */
+    /** Whether the user has moved the camera; then it does not adjust its framing to the points. */
     this.moved = false;
-    /** Whether the centre goes along with the points. */
+    /** Whether the centre follows the points. */
     this.follows = true;
     this.preset("oblique");
   }
 
-  /** Where right, up and back of the camera point. */
+  /** Returns the directions right, up and back of the camera. */
   axes() { return axes(this.attitude); }
 
   get distance() { return this.reach / Math.tan(FIELD_OF_VIEW / 2); }
 
   /**
    * @param {"oblique" | "side" | "axis" | "front"} name
-   * @param {boolean} [upright] whether z points up; else it points right, as vortices travel
+   * @param {boolean} [upright] whether z points up; otherwise it points right, the direction in which vortices travel
    */
   preset(name, upright = false) {
     /** @type {Record<string, Quaternion>} */
@@ -87,7 +87,7 @@ export class Camera {
   }
 
   /**
-   * Frames a box.
+   * Centres the camera on a box and shows all of it.
    * @param {Vec3} low
    * @param {Vec3} high
    */
@@ -119,14 +119,14 @@ export class Camera {
     this.follows = false;
   }
 
-  /** @param {number} factor above 1: nearer */
+  /** @param {number} factor above 1 to zoom in */
   zoom(factor) {
     this.reach = Math.min(Math.max(this.reach / factor, 1e-9), 1e12);
     this.moved = true;
   }
 
   /**
-   * The matrix from places to the picture, column by column.
+   * Returns the matrix from positions to clip space, column by column.
    * @param {number} aspect width over height
    * @returns {Float32Array}
    */
@@ -136,7 +136,7 @@ export class Camera {
     const d = this.distance, near = d * 0.01, far = d * 100;
     const rows = [right.map((c) => (f / aspect) * c), up.map((c) => f * c), back, back];
     const dot = (/** @type {number[]} */ row) => row[0] * this.centre[0] + row[1] * this.centre[1] + row[2] * this.centre[2];
-    // Depth and w come from how far a place is behind the camera: z_eye = back . (x - centre) - d.
+    // Depth and w come from the coordinate of a position along `back`: z_eye = back . (x - centre) - d.
     const a = (far + near) / (near - far), b = (2 * far * near) / (near - far);
     const shiftZ = -dot(back) - d;
     const m = new Float32Array(16);
@@ -153,14 +153,14 @@ export class Camera {
     return m;
   }
 
-  /** Where the eye is. @returns {Vec3} */
+  /** Returns the position of the camera. @returns {Vec3} */
   eye() {
     const back = axes(this.attitude)[2];
     return vector((k) => this.centre[k] + this.distance * back[k]);
   }
 
   /**
-   * The place under a point of the picture, in the plane through the centre that faces the camera.
+   * Returns the position under a point of the picture, in the plane through the centre that faces the camera.
    * @param {number} x from -1 to 1, right
    * @param {number} y from -1 to 1, up
    * @param {number} aspect
@@ -171,14 +171,14 @@ export class Camera {
     return vector((k) => this.centre[k] + this.reach * (x * aspect * right[k] + y * up[k]));
   }
 
-  /** For the address. @returns {string} */
+  /** Returns the camera as text for the address; empty if the user has not moved it. @returns {string} */
   toText() {
     if (!this.moved) return "";
     const centre = this.follows ? [] : this.centre;
     return [...this.attitude, this.reach, ...centre].map((n) => Number(n.toPrecision(6))).join(",");
   }
 
-  /** From an address. @param {string} text @returns {boolean} whether it was one */
+  /** Sets the camera from the text in an address. @param {string} text @returns {boolean} whether it was valid */
   fromText(text) {
     const numbers = text.split(",").map(Number);
     if ((numbers.length !== 5 && numbers.length !== 8) || !numbers.every(Number.isFinite) || numbers[4] <= 0) return false;

@@ -1,8 +1,8 @@
-// Small charts of the diagnostics, with what theory or a paper says as dashed lines.
+// Small charts of the diagnostics, with reference curves from theory or papers as dashed lines.
 
 /** @typedef {{ column: string, label: string, points: [number, number][] }} Reference */
 
-/** Which columns stand together, in the order of interest; at most four charts are shown. */
+/** The columns of each chart, in order of importance; at most four charts are shown. */
 const CHARTS = [
   { title: "radius", match: /^(ring|knot)\d+_radius$/ },
   { title: "drag", match: /^drag_/ },
@@ -53,7 +53,7 @@ export class Charts {
     this.draw();
   }
 
-  /** The numbers of a column that were measured. @param {number} column @returns {[number, number][]} */
+  /** Returns the measured values of a column, with times. @param {number} column @returns {[number, number][]} */
   series(column) {
     const own = this.columns.indexOf("T");
     /** @type {[number, number][]} */ const points = [];
@@ -118,7 +118,7 @@ export class Charts {
   }
 }
 
-/** A title and, in bold, a number. @param {HTMLElement} element @param {string} words */
+/** Sets a text with one part in bold. @param {HTMLElement} element @param {string} words */
 function setText(element, words) {
   const [before, number, after] = words.split(/<b>|<\/b>/);
   const bold = document.createElement("b");

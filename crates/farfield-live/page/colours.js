@@ -1,6 +1,6 @@
-// Colour maps: a few anchors each, interpolated; the perceptual ones are those of matplotlib, CC0.
+// Colour maps, each interpolated between a few anchors; the perceptual maps are from matplotlib (CC0).
 
-/** @typedef {[number, number, number]} Rgb from 0 to 1 */
+/** @typedef {[number, number, number]} Rgb components from 0 to 1 */
 
 /** @type {Record<string, string>} */
 const ANCHORS = {
@@ -12,7 +12,7 @@ const ANCHORS = {
   grey: "101010 ffffff",
 };
 
-/** Colours of the parts: rings, knots, galaxies. On a light background they are darker. */
+/** Colours of the parts (rings, knots, galaxies). They are darkened on a light background. */
 const PARTS = ["ff8a3c", "3fb8ff", "b9f06a", "e96bff", "ffd84a", "4cffc8"];
 
 export const MAP_NAMES = Object.keys(ANCHORS);
@@ -24,7 +24,7 @@ function rgb(hex) {
 }
 
 /**
- * A map as 256 colours of 4 bytes.
+ * Returns a map as 256 colours of 4 bytes.
  * @param {string} name
  * @returns {Uint8Array}
  */
@@ -44,7 +44,7 @@ export function mapBytes(name) {
 }
 
 /**
- * The colours of the parts, by number, as 256 colours of 4 bytes.
+ * Returns the colours of the parts by number, as 256 colours of 4 bytes.
  * @param {boolean} light
  * @returns {Uint8Array}
  */

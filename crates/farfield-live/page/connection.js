@@ -1,4 +1,4 @@
-// The WebSocket to the program, opened again whenever it ends.
+// The WebSocket to the program, reopened whenever it closes.
 
 import { readFrame } from "./frame.js";
 
@@ -11,7 +11,7 @@ import { readFrame } from "./frame.js";
  * @property {(open: boolean) => void} open
  */
 
-/** Milliseconds before the program is looked for again. */
+/** Milliseconds until the next attempt to connect. */
 const PAUSE = 700;
 
 export class Connection {
@@ -19,7 +19,7 @@ export class Connection {
   constructor(listener) {
     this.listener = listener;
     /** @type {WebSocket | null} */ this.socket = null;
-    /** What is to come in frames; said again after every opening. @type {object | null} */
+    /** The requested contents of frames; sent again after every reconnection. @type {object | null} */
     this.want = null;
     this.open();
   }
@@ -33,7 +33,7 @@ export class Connection {
       this.socket = socket;
       this.listener.open(true);
       if (this.want) this.send(this.want);
-      // One frame travels while another is drawn.
+      // One frame is in transit while another is drawn.
       this.ready();
       this.ready();
     };
@@ -57,7 +57,7 @@ export class Connection {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
-  /** The last frame is drawn: the next may come. */
+  /** The last frame is drawn: requests the next one. */
   ready() { this.send({ do: "ready" }); }
 
   /** @param {object} want */

@@ -1,36 +1,36 @@
-// A frame as it travels: see crates/farfield-live/src/frame.rs for the layout.
+// The format of frames; crates/farfield-live/src/frame.rs describes the layout.
 
 /** @typedef {import("./camera.js").Vec3} Vec3 */
 
 /**
  * @typedef {object} Part points of one cloud
  * @property {string} name
- * @property {string} value what their values are
- * @property {number} count how many came
- * @property {number} total how many there are
- * @property {Vec3} low the box they are in
- * @property {Vec3} high
+ * @property {string} value the name of the value that colours them
+ * @property {number} count number of points in the frame
+ * @property {number} total number of points of the cloud
+ * @property {Vec3} low lower corner of their box
+ * @property {Vec3} high upper corner of their box
  * @property {[number, number]} range of the values
- * @property {number} longest direction
- * @property {number} record bytes of each
+ * @property {number} longest length of the longest direction
+ * @property {number} record bytes per record
  * @property {Uint8Array} records
  */
 
 /**
- * @typedef {object} Volume one number on a regular grid
+ * @typedef {object} Volume a scalar field on a regular grid
  * @property {string} name
  * @property {Vec3} origin
  * @property {number} spacing
  * @property {Vec3} size
  * @property {[number, number]} range
- * @property {Float32Array} blocks corner, side and level of each
+ * @property {Float32Array} blocks corner, side and level of each block
  * @property {Uint8Array} values
  * @property {Uint8Array | null} inside
  */
 
 /**
  * @typedef {object} Frame
- * @property {number} frame its number
+ * @property {number} frame number of the frame
  * @property {number} step
  * @property {number} time
  * @property {Part[]} parts
@@ -41,13 +41,13 @@
 const MAGIC = 0x314c4646; // "FFL1"
 
 /**
- * Reads a message; nothing is copied.
+ * Parses a message without copying data.
  * @param {ArrayBuffer} buffer
  * @returns {Frame}
  */
 export function readFrame(buffer) {
   const view = new DataView(buffer);
-  if (buffer.byteLength < 8 || view.getUint32(0, true) !== MAGIC) throw new Error("this is no frame");
+  if (buffer.byteLength < 8 || view.getUint32(0, true) !== MAGIC) throw new Error("the message is not a frame");
   const length = view.getUint32(4, true);
   const frame = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
   let at = 8 + length;
@@ -69,7 +69,7 @@ export function readFrame(buffer) {
 }
 
 /**
- * The box around what a frame shows.
+ * Returns the bounding box of a frame's contents.
  * @param {Frame} frame
  * @returns {[Vec3, Vec3] | null}
  */
@@ -83,7 +83,7 @@ export function boxOf(frame) {
 }
 
 /**
- * The middle of most points: stragglers do not pull it away.
+ * Returns the centre and half extent of most points, without the outermost 2 % on each side.
  * @param {Part} part
  * @returns {{ centre: Vec3, half: Vec3 }}
  */

@@ -8,10 +8,10 @@
  */
 function shader(gl, kind, source) {
   const made = gl.createShader(kind);
-  if (!made) throw new Error("no shader");
+  if (!made) throw new Error("cannot create a shader");
   gl.shaderSource(made, `#version 300 es\nprecision highp float;\nprecision highp int;\nprecision highp sampler3D;\n${source}`);
   gl.compileShader(made);
-  if (!gl.getShaderParameter(made, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(made) ?? "a shader failed");
+  if (!gl.getShaderParameter(made, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(made) ?? "a shader does not compile");
   return made;
 }
 
@@ -20,12 +20,12 @@ export class Program {
    * @param {WebGL2RenderingContext} gl
    * @param {string} vertex
    * @param {string} fragment
-   * @param {string[]} [attributes] names, in the order of their numbers
+   * @param {string[]} [attributes] names, in the order of their locations
    */
   constructor(gl, vertex, fragment, attributes = []) {
     this.gl = gl;
     const program = gl.createProgram();
-    if (!program) throw new Error("no program");
+    if (!program) throw new Error("cannot create a program");
     gl.attachShader(program, shader(gl, gl.VERTEX_SHADER, vertex));
     gl.attachShader(program, shader(gl, gl.FRAGMENT_SHADER, fragment));
     attributes.forEach((name, k) => gl.bindAttribLocation(program, k, name));
@@ -37,7 +37,7 @@ export class Program {
   }
 
   /**
-   * Uses the program with these numbers: a number, 2 to 4 of them, a matrix of 16, or (as `{ unit }`) a texture unit.
+   * Uses the program with these uniforms: a number, a vector of 2 to 4, a matrix of 16, or a texture unit as `{ unit }`.
    * @param {Record<string, number | number[] | Float32Array | { unit: number }>} numbers
    */
   use(numbers) {
@@ -56,7 +56,7 @@ export class Program {
   }
 }
 
-/** A triangle over the whole picture, without any array. */
+/** Vertex shader of a triangle that covers the whole picture, without vertex arrays. */
 export const EVERYWHERE = `
 out vec2 place;
 void main() {
@@ -68,8 +68,8 @@ void main() {
 export class Target {
   /**
    * @param {WebGL2RenderingContext} gl
-   * @param {number} format of its numbers, for instance gl.RGBA32F
-   * @param {boolean} smooth whether it is interpolated between its pixels
+   * @param {number} format internal format, for instance gl.RGBA32F
+   * @param {boolean} smooth whether pixels are interpolated
    */
   constructor(gl, format, smooth) {
     this.gl = gl;
@@ -95,7 +95,7 @@ export class Target {
     [this.width, this.height] = [width, height];
   }
 
-  /** Draws go here from now on; it is emptied. */
+  /** Clears the texture and directs drawing to it. */
   begin() {
     const gl = this.gl;
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.buffer);
@@ -106,7 +106,7 @@ export class Target {
 }
 
 /**
- * How a texture is read: no repetition.
+ * Sets the filter of the bound texture, and clamps it to its edge.
  * @param {WebGL2RenderingContext} gl
  * @param {number} kind
  * @param {number} filter

@@ -1,20 +1,20 @@
-// Mouse, touch and keys.
+// Mouse, touch and keyboard input.
 
 import { element } from "./panel.js";
 
 /** @typedef {import("./camera.js").Camera} Camera */
 
 /**
- * What a key does: the keys, words for the help, the action. `big` is with Shift.
+ * A key binding: the keys, its text in the help, the action.
  * @typedef {{ keys: string[], words: string, action: (event: KeyboardEvent) => void }} Key
  */
 
 /**
- * Turning, shifting and zooming by mouse and fingers.
+ * Rotates, pans and zooms with mouse and fingers.
  * @param {HTMLCanvasElement} canvas
  * @param {Camera} camera
  * @param {() => void} moved
- * @param {(x: number, y: number) => void} pointed a double click, in units of the picture from its middle
+ * @param {(x: number, y: number) => void} pointed called on a double click; x and y go from -1 to 1 across the picture
  */
 export function pointing(canvas, camera, moved, pointed) {
   /** @type {Map<number, { x: number, y: number }>} */
@@ -58,7 +58,7 @@ export function pointing(canvas, camera, moved, pointed) {
 }
 
 /**
- * Keys, but not while someone types or works a control with them.
+ * Handles key bindings, except while the user types or operates a control with the keyboard.
  * @param {Key[]} keys
  */
 export function listening(keys) {

@@ -1,4 +1,4 @@
-// The page: frames come in, the newest is drawn, and what someone does goes back.
+// The page: receives frames, draws the newest, and sends the user's commands.
 
 import { Camera } from "./camera.js";
 import { Charts, short } from "./charts.js";
@@ -12,13 +12,13 @@ import { DEFAULTS, readSettings, writeFragment } from "./settings.js";
 
 /** @typedef {import("./frame.js").Frame} Frame */
 
-/** Bytes of frames that are kept to scrub through. */
+/** The most bytes of frames kept for scrubbing. */
 const MOST_HISTORY = 384 * 2 ** 20;
-/** Points of a grid that are asked for. */
+/** The most grid points that are requested. */
 const VOXELS = 2 ** 21;
-/** A drawing that takes longer, in seconds, is done with fewer points. */
+/** If drawing takes longer than this, in seconds, fewer points are requested. */
 const SLOW = 0.12;
-/** A frame that takes longer to come, in seconds, has fewer points. */
+/** If the transfer of a frame takes longer than this, in seconds, fewer points are requested. */
 const LONG = 0.4;
 
 const canvas = /** @type {HTMLCanvasElement} */ (element("picture"));
@@ -31,29 +31,29 @@ const film = new Film();
 const state = {
   /** @type {any} */ about: null,
   /** @type {any} */ status: null,
-  /** The frame on show. @type {Frame | null} */ frame: null,
-  /** Messages of frames seen. @type {{ step: number, time: number, buffer: ArrayBuffer }[]} */ history: [],
+  /** The frame that is shown. @type {Frame | null} */ frame: null,
+  /** Messages of the frames shown so far. @type {{ step: number, time: number, buffer: ArrayBuffer }[]} */ history: [],
   historyBytes: 0,
-  /** The place in the history or the recording; -1 for the newest. */ at: -1,
+  /** The index in the history or the recording; -1 for the newest. */ at: -1,
   /** Moments of a recording: step and time. @type {[number, number][]} */ moments: [],
   open: false,
-  /** Whether the program was there before. */ known: false,
+  /** Whether the page has been connected before. */ known: false,
   dirty: true,
-  /** Whether all is drawn but for the exposure. */ settling: false,
-  /** Frames that were drawn and not yet said so. */ owed: 0,
-  /** When frames came, and their bytes, in the last seconds. @type {[number, number][]} */ arrivals: [],
+  /** Whether only the exposure still changes. */ settling: false,
+  /** Number of frames received but not yet confirmed with "ready". */ owed: 0,
+  /** Arrival times and bytes of the frames of the last seconds. @type {[number, number][]} */ arrivals: [],
   drawSeconds: 0,
-  /** When the next frame was announced, and how long frames take from then on. */
+  /** When the next frame was announced, and the mean time from the announcement to the frame. */
   announced: 0,
   transferSeconds: 0,
-  /** Whether a drawing is not done yet. */ drawing: false,
-  /** Share of the chosen points that this browser and its network manage. */ share: 1,
+  /** Whether a drawing is in progress. */ drawing: false,
+  /** Fraction of the chosen points that this browser and its network can handle. */ share: 1,
   frames: 0,
-  /** Drawings so far. */ drawings: 0,
+  /** Number of drawings so far. */ drawings: 0,
 };
 
 const isRecording = () => state.about?.source === "recording";
-/** Whether z points up; vortices travel along z, so for them it points right. */
+/** Whether z points up. Vortices travel along z; for them z points right. */
 const isUpright = () => state.about?.kind !== "vortex";
 
 const connection = new Connection({
@@ -61,10 +61,10 @@ const connection = new Connection({
     state.open = open;
     if (open) {
       if (state.known) [state.history, state.historyBytes, state.owed] = [[], 0, 0];
-      say(state.known ? "the program is back" : "", 2000);
+      say(state.known ? "connected again" : "", 2000);
       state.known = true;
     } else if (state.known) {
-      say("the program has ended, or the network has; looking for it again");
+      say("the program has ended or the connection was lost; trying to reconnect");
     }
     showState();
   },
@@ -122,7 +122,7 @@ function takeMoments(moments) {
 /** @param {Frame} frame @param {ArrayBuffer} buffer */
 function remember(frame, buffer) {
   const last = state.history[state.history.length - 1];
-  // The same moment again, with other values.
+  // The same moment again, for instance with another colouring.
   if (last && last.step === frame.step) {
     state.historyBytes -= last.buffer.byteLength;
     state.history.pop();
@@ -144,7 +144,7 @@ function show(frame) {
   state.dirty = true;
 }
 
-/** Keeps the picture on what is there, until someone moves it. @param {Frame} frame */
+/** Keeps the points in view until the user moves the camera. @param {Frame} frame */
 function follow(frame) {
   const part = frame.parts.find((candidate) => candidate.count > 0);
   if (!part) {
@@ -156,7 +156,7 @@ function follow(frame) {
   if (!camera.moved) {
     const wanted = 1.25 * Math.hypot(...half);
     const known = camera.reach === 1 ? wanted : camera.reach;
-    // What grows is followed, what shrinks is not, or nothing would be seen to shrink.
+    // The view widens when the points spread, but does not narrow at once: otherwise shrinking would be invisible.
     camera.reach = Math.max(wanted, Math.min(known, 1.5 * wanted));
   }
   if (camera.follows) camera.centre = centre;
@@ -166,7 +166,7 @@ function connectionReady() {
   for (; state.owed > 0; state.owed -= 1) connection.ready();
 }
 
-/** Says what is to come in frames. */
+/** Requests the contents of frames. */
 function ask() {
   const special = ["part", "density", "none"].includes(settings.value);
   const has = (state.about?.volumes ?? []).length > 0;
@@ -208,7 +208,7 @@ function say(words, milliseconds = 0) {
 
 function places() { return isRecording() ? state.moments.length : state.history.length; }
 
-/** Goes to a place in the history or the recording; -1 for the newest. @param {number} at */
+/** Goes to an index in the history or the recording; -1 for the newest. @param {number} at */
 function goTo(at) {
   const last = places() - 1;
   state.at = at >= last || at < 0 ? -1 : at;
@@ -242,7 +242,7 @@ function oneStep() {
 
 /** Drops tracers under a point of the picture. @param {number} x @param {number} y */
 function drop(x, y) {
-  if (!state.about?.tracers) { say("nothing carries tracers here", 3000); return; }
+  if (!state.about?.tracers) { say("this case cannot carry tracers", 3000); return; }
   const at = camera.place(x, y, canvas.width / canvas.height);
   connection.send({ do: "drop", at, radius: 0.06 * camera.reach, count: 1000 });
 }
@@ -256,7 +256,7 @@ async function save() {
 function record() {
   film.toggle(canvas);
   element("save-film").classList.toggle("active", film.running);
-  element("save-film").textContent = film.running ? "end film (v)" : "record film (v)";
+  element("save-film").textContent = film.running ? "end and save film (v)" : "record film (v)";
 }
 
 function fullScreen() {
@@ -270,7 +270,7 @@ function help() {
   else dialog.showModal();
 }
 
-// What is shown beside the picture.
+// Texts and numbers beside the picture.
 
 function showState() {
   const { status, about } = state;
@@ -284,7 +284,7 @@ function showState() {
   }
   if (isRecording()) words.push(`${state.moments.length} moment${state.moments.length === 1 ? "" : "s"}`);
   element("state").textContent = words.join("; ");
-  element("pause").textContent = status?.paused ? "go on" : "pause";
+  element("pause").textContent = status?.paused ? "continue" : "pause";
   if (status?.rate !== undefined && document.activeElement !== input("rate")) input("rate").value = String(status.rate);
   const slider = input("scrub"), last = Math.max(0, places() - 1);
   slider.max = String(last);
@@ -304,10 +304,10 @@ function showFigures() {
   if (status?.seconds?.elapsed > 0 && status.steps > 0) {
     const { elapsed, stepping, sums, showing } = status.seconds;
     const share = (/** @type {number} */ part) => `${Math.round((100 * part) / elapsed)} %`;
-    figures.push(["steps a second", short(Number((status.steps / elapsed).toPrecision(3)))]);
+    figures.push(["steps per second", short(Number((status.steps / elapsed).toPrecision(3)))]);
     figures.push(["sums", share(sums)], ["rest of steps", share(Math.max(0, stepping - sums))], ["showing", share(showing)]);
   }
-  figures.push(["frames a second", rate.toFixed(1)], ["transfer", `${(bytes / 1e6).toFixed(1)} MB/s`]);
+  figures.push(["frames per second", rate.toFixed(1)], ["transfer", `${(bytes / 1e6).toFixed(1)} MB/s`]);
   figures.push(["drawing", `${(1000 * state.drawSeconds).toFixed(1)} ms`]);
   const part = frame?.parts[0];
   if (part) figures.push([part.name, part.count < part.total ? `${count(part.count)} of ${count(part.total)}` : count(part.total)]);
@@ -323,7 +323,7 @@ function showFigures() {
   else panel.legend("", null);
 }
 
-// The loop: draws when there is something new to see.
+// The loop: draws when something has changed.
 
 function size() {
   const ratio = Math.min(window.devicePixelRatio || 1, 2);
@@ -343,7 +343,7 @@ function loop() {
     state.drawSeconds += 0.2 * (picture.seconds - state.drawSeconds);
     adaptPoints();
   }
-  // One drawing at a time: a slow graphics processor must not keep keys waiting behind a queue.
+  // One drawing at a time, so that keys do not wait behind a queue on a slow GPU.
   if (!state.drawing) {
     if (state.dirty || (state.settling && picture.due)) draw();
     connectionReady();
@@ -359,7 +359,7 @@ function draw() {
   showState();
 }
 
-/** Fewer points where drawing or the network is slow, more again where there is time. */
+/** Requests fewer points if drawing or the network is slow, and more again if both are fast. */
 function adaptPoints() {
   const before = state.share;
   const isSlow = state.drawSeconds > SLOW || state.transferSeconds > LONG;
@@ -381,7 +381,7 @@ function start() {
   }
   const camera0 = new URLSearchParams(location.hash.replace(/^#/, "")).get("camera");
   if (camera0) camera.fromText(camera0);
-  canvas.addEventListener("webglcontextlost", () => say("the browser has lost its graphics; load the page again"));
+  canvas.addEventListener("webglcontextlost", () => say("the browser has lost its WebGL context; reload the page"));
   setInterval(showFigures, 500);
   canvas.focus();
   loop();
@@ -437,52 +437,52 @@ const more = (name, by) => () => {
 };
 
 listening([
-  { keys: [" "], words: "pause, go on", action: pauseOrGo },
+  { keys: [" "], words: "pause or continue", action: pauseOrGo },
   { keys: ["."], words: "one step", action: oneStep },
-  { keys: ["["], words: "back through what was seen or recorded", action: () => scrub(-1) },
-  { keys: ["]"], words: "forward", action: () => scrub(1) },
+  { keys: ["["], words: "to the previous moment", action: () => scrub(-1) },
+  { keys: ["]"], words: "to the next moment", action: () => scrub(1) },
   { keys: ["Home"], words: "to the first moment", action: () => goTo(0) },
   { keys: ["End"], words: "to the newest moment", action: () => goTo(-1) },
-  { keys: ["ArrowLeft"], words: "turn left; with Shift, shift", action: arrow(-1, 0) },
+  { keys: ["ArrowLeft"], words: "turn left; with Shift, pan", action: arrow(-1, 0) },
   { keys: ["ArrowRight"], words: "turn right", action: arrow(1, 0) },
   { keys: ["ArrowUp"], words: "turn up", action: arrow(0, 1) },
   { keys: ["ArrowDown"], words: "turn down", action: arrow(0, -1) },
   { keys: ["q"], words: "roll left", action: () => { camera.roll(TURN); moved(); } },
   { keys: ["e"], words: "roll right", action: () => { camera.roll(-TURN); moved(); } },
-  { keys: ["+", "="], words: "nearer", action: () => { camera.zoom(1.1); moved(); } },
-  { keys: ["-"], words: "farther", action: () => { camera.zoom(1 / 1.1); moved(); } },
-  { keys: ["1"], words: "look from above, at an angle", action: look("oblique") },
-  { keys: ["2"], words: "look from the side", action: look("side") },
-  { keys: ["3"], words: "look along the axis", action: look("axis") },
-  { keys: ["4"], words: "look from the front", action: look("front") },
-  { keys: ["r"], words: "follow what is there again", action: () => { [camera.moved, camera.follows, camera.reach] = [false, true, 1]; if (state.frame) follow(state.frame); moved(); } },
+  { keys: ["+", "="], words: "zoom in", action: () => { camera.zoom(1.1); moved(); } },
+  { keys: ["-"], words: "zoom out", action: () => { camera.zoom(1 / 1.1); moved(); } },
+  { keys: ["1"], words: "oblique view from above", action: look("oblique") },
+  { keys: ["2"], words: "view from the side", action: look("side") },
+  { keys: ["3"], words: "view along the axis", action: look("axis") },
+  { keys: ["4"], words: "view from the front", action: look("front") },
+  { keys: ["r"], words: "reset: follow the points again", action: () => { [camera.moved, camera.follows, camera.reach] = [false, true, 1]; if (state.frame) follow(state.frame); moved(); } },
   { keys: ["c"], words: "next colouring", action: () => panel.next("value") },
   { keys: ["m"], words: "next colour map", action: () => panel.next("map") },
   { keys: ["u"], words: "next field of a flow", action: () => panel.next("volume") },
   { keys: ["a"], words: "elements as arrows", action: flip("arrows") },
   { keys: ["g"], words: "glow", action: flip("glow") },
-  { keys: ["l"], words: "light or dark", action: flip("light") },
+  { keys: ["l"], words: "light or dark background", action: flip("light") },
   { keys: ["w"], words: "volume of a flow", action: flip("cloud") },
   { keys: ["x"], words: "slice of a flow", action: flip("slice") },
-  { keys: ["z"], words: "slice across the next axis", action: () => panel.set("axis", (settings.axis + 1) % 4) },
-  { keys: [","], words: "slice back", action: more("place", -0.01) },
-  { keys: [";"], words: "slice forward", action: more("place", 0.01) },
+  { keys: ["z"], words: "slice normal to the next axis", action: () => panel.set("axis", (settings.axis + 1) % 4) },
+  { keys: [","], words: "move the slice back", action: more("place", -0.01) },
+  { keys: [";"], words: "move the slice forward", action: more("place", 0.01) },
   { keys: ["b"], words: "blocks of a grid", action: flip("blocks") },
   { keys: ["{"], words: "smaller points", action: more("size", -0.2) },
   { keys: ["}"], words: "larger points", action: more("size", 0.2) },
   { keys: ["o"], words: "darker", action: more("exposure", -0.25) },
   { keys: ["O"], words: "brighter", action: more("exposure", 0.25) },
-  { keys: ["t"], words: "drop tracers in the middle", action: () => drop(0, 0) },
+  { keys: ["t"], words: "drop tracers at the centre", action: () => drop(0, 0) },
   { keys: ["s"], words: "save the picture", action: () => void save() },
-  { keys: ["v"], words: "record a film, end and save it", action: record },
+  { keys: ["v"], words: "start recording a film, or end and save it", action: record },
   { keys: ["f"], words: "full screen", action: fullScreen },
-  { keys: ["p"], words: "panels away, and back", action: flip("bare") },
+  { keys: ["p"], words: "hide or show the panels", action: flip("bare") },
   { keys: ["h", "?"], words: "this help", action: help },
 ]);
 
 start();
 
-/** For scripts that drive the page: what it knows, and what it has drawn. */
+/** For test scripts: the state of the page, and its pictures. */
 Object.assign(globalThis, {
   farfield: {
     state,

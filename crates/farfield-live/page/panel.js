@@ -1,4 +1,4 @@
-// The panel: settings as controls, and the numbers beside the picture.
+// The panel: controls for the settings, the numbers, and the colour scale.
 
 import { MAP_NAMES, mapBytes } from "./colours.js";
 import { short } from "./charts.js";
@@ -12,7 +12,7 @@ import { short } from "./charts.js";
  */
 export function element(id) {
   const found = document.getElementById(id);
-  if (!found) throw new Error(`no element ${id}`);
+  if (!found) throw new Error(`element ${id} is missing`);
   return /** @type {T} */ (found);
 }
 
@@ -66,7 +66,7 @@ export class Panel {
   }
 
   /**
-   * The next of a list.
+   * Selects the next option of a list.
    * @param {"value" | "map" | "volume"} name
    */
   next(name) {
@@ -77,7 +77,7 @@ export class Panel {
   }
 
   /**
-   * What there is to choose from.
+   * Sets the options of the lists.
    * @param {string[]} values
    * @param {string[]} volumes
    * @param {boolean} hasParts
@@ -91,7 +91,7 @@ export class Panel {
     this.show();
   }
 
-  /** Brings the controls to what the settings say. */
+  /** Updates the controls from the settings. */
   show() {
     const settings = this.settings;
     for (const name of SLIDERS) input(name).value = String(settings[name]);
@@ -106,7 +106,7 @@ export class Panel {
   }
 
   /**
-   * The scale of colours, where there is one.
+   * Shows the colour scale, or hides it if `range` is null.
    * @param {string} name
    * @param {[number, number] | null} range
    */
@@ -125,7 +125,7 @@ export class Panel {
     }
   }
 
-  /** @param {[string, string][]} figures names and what they are */
+  /** @param {[string, string][]} figures names and values */
   figures(figures) {
     const rows = figures.map(([name, value]) => {
       const row = document.createElement("tr");
@@ -143,7 +143,7 @@ function cell(text) {
   return made;
 }
 
-/** 1234567 as 1.23 million. @param {number} number @returns {string} */
+/** Formats 1234567 as "1.23 M". @param {number} number @returns {string} */
 export function count(number) {
   if (number >= 1e6) return `${(number / 1e6).toPrecision(3)} M`;
   return number >= 1e4 ? `${Math.round(number / 1e3)} k` : String(Math.round(number));

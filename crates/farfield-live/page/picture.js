@@ -1,5 +1,5 @@
-// The picture: points are added up in a float target, and what each pixel then holds, the density of all points along
-// its ray, becomes brightness (Hu, Gumerov and Duraiswami, section 3.2), with an exposure that adapts.
+// The picture: points are summed in a float texture. The sum in each pixel, the density of points along its ray, is mapped
+// to brightness (Hu, Gumerov and Duraiswami, section 3.2) with automatic exposure.
 
 import { Program, Target, EVERYWHERE, bind, plain } from "./gpu.js";
 import { mapBytes, partBytes } from "./colours.js";
@@ -10,13 +10,13 @@ import { VolumePicture } from "./volume.js";
 /** @typedef {import("./camera.js").Camera} Camera */
 /** @typedef {import("./settings.js").Settings} Settings */
 
-/** Colours come from: nothing, the part, the value, the density. */
+/** Sources of colour: none, the part, the value, the density. */
 const SOURCES = { none: 0, part: 1, value: 2, density: 3 };
-/** A pixel of mean density, of those with any, becomes so opaque (as an optical depth). */
+/** The optical depth of a pixel whose density is the mean over all pixels that are not empty. */
 const DEPTH_OF_MEAN = 0.9;
-/** The grid on which exposure is measured. */
+/** The number of cells along each side of the grid on which exposure is measured. */
 const METER = 48;
-/** Milliseconds between measurements: each waits for the graphics processor. */
+/** Milliseconds between measurements, because each waits for the GPU. */
 const METER_PAUSE = 120;
 
 const POINT_VERTEX = `
@@ -37,7 +37,7 @@ void main() {
   vec3 hue = source == 2.0 ? texture(map, vec2(value, 0.5)).rgb
            : source == 1.0 ? texture(parts, vec2((part * 255.0 + 0.5) / 256.0, 0.5)).rgb
            : vec3(1.0);
-  // A splat of any size adds up to the same; small ones are flat.
+  // The sum over a splat does not depend on its size; small splats are flat.
   sharpness = wide > 1.5 ? 3.0 : 0.0;
   float area = wide > 1.5 ? wide * wide * 0.25435 : wide * wide;
   float weight = mix(1.0, clamp(nearer * nearer, 0.2, 3.0), depth) / area;
@@ -61,7 +61,7 @@ void main() {
   ivec2 size = textureSize(sums, 0);
   ivec2 cell = ivec2(gl_FragCoord.xy);
   ivec2 from = cell * size / ${METER}, to = (cell + 1) * size / ${METER};
-  // Every pixel of a small picture, an even choice of a large one.
+  // Every pixel of a small picture, evenly spaced pixels of a large one.
   ivec2 stride = max(ivec2(1), (to - from) / 12);
   float sum = 0.0, count = 0.0;
   for (int y = from.y; y < to.y; y += stride.y)
@@ -87,10 +87,10 @@ void main() {
   if (source == 3.0) hue = texture(map, vec2(clamp(log2(1.0 + depth) / 4.0, 0.0, 1.0), 0.5)).rgb;
   if (light > 0.5) {
     vec3 ink = source == 0.0 ? vec3(0.05, 0.05, 0.1) : hue;
-    // Where much lies behind each other, ink grows darker.
+    // Ink is darker where many points overlap.
     shown = vec4(mix(paper, ink * (1.0 - 0.4 * (1.0 - exp(-0.15 * depth))), opacity), 1.0);
   } else {
-    // Where much lies behind each other, light grows whiter.
+    // Light is whiter where many points overlap.
     vec3 bright = mix(hue, vec3(1.0), 0.6 * (1.0 - exp(-0.12 * depth)));
     shown = vec4(paper + bright * opacity, 1.0);
   }
@@ -127,7 +127,7 @@ void main() {
   vec4 a = matrix * vec4(base - 0.5 * span * direction, 1.0), b = matrix * vec4(tip - 0.5 * span * direction, 1.0);
   vec2 along = (b.xy / b.w - a.xy / a.w) * vec2(aspect, 1.0);
   vec2 across = vec2(-along.y, along.x);
-  // Six ends of three lines: the shaft and two sides of the head.
+  // The six ends of three lines: the shaft and the two sides of the head.
   int k = gl_VertexID % 6;
   vec4 at = k == 0 ? a : b;
   if (k == 3) at.xy += b.w * (-0.3 * along + 0.15 * across) / vec2(aspect, 1.0);
@@ -149,10 +149,10 @@ export class Picture {
   constructor(canvas) {
     this.canvas = canvas;
     const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, preserveDrawingBuffer: false });
-    if (!gl) throw new Error("this browser has no WebGL2");
+    if (!gl) throw new Error("this browser does not support WebGL2");
     this.gl = gl;
     if (!gl.getExtension("EXT_color_buffer_float")) throw new Error("this browser cannot draw into float textures");
-    // Without blending of whole floats, halves: then a pixel cannot count more than a few thousand points exactly.
+    // Without blending of 32-bit floats, use 16-bit floats; a pixel then counts only a few thousand points exactly.
     const format = gl.getExtension("EXT_float_blend") ? gl.RGBA32F : gl.RGBA16F;
     this.sums = new Target(gl, format, false);
     this.meter = new Target(gl, gl.RGBA32F, false);
@@ -172,9 +172,9 @@ export class Picture {
     this.exposure = 0;
     this.settled = true;
     this.metered = -Infinity;
-    /** Seconds the last drawing took, until the graphics processor had done it. */
+    /** Seconds that the last drawing took on the GPU. */
     this.seconds = 0;
-    /** When the last drawing began, and what says that it is done. */
+    /** When the last drawing began, and the fence that is signalled when it is done. */
     this.begun = 0;
     /** @type {WebGLSync | null} */ this.fence = null;
     this.mapName = "";
@@ -189,7 +189,7 @@ export class Picture {
     return texture;
   }
 
-  /** Takes over a frame. @param {Frame} frame */
+  /** Uploads a frame. @param {Frame} frame */
   take(frame) {
     const gl = this.gl;
     while (this.clouds.length > frame.parts.length) {
@@ -216,10 +216,10 @@ export class Picture {
   }
 
   /**
-   * Where the numbers of a record are.
+   * Returns the vertex array that describes the layout of a record.
    * @param {WebGLBuffer | null} buffer
    * @param {Part} part
-   * @param {number} each vertices of an instance share a record (1), or every vertex has its own (0)
+   * @param {number} each 1 if all vertices of an instance share a record, 0 if every vertex has its own
    */
   layout(buffer, part, each) {
     const gl = this.gl;
@@ -245,7 +245,7 @@ export class Picture {
     return SOURCES.value;
   }
 
-  /** Where the colours of these points come from: those that lack the value have none. @param {number} source @param {Part | undefined} part */
+  /** Returns the source of colour for a part; none if the part lacks the value. @param {number} source @param {Part | undefined} part */
   sourceFor(source, part) {
     return source === SOURCES.value && part && !(part.range[1] > part.range[0]) ? SOURCES.none : source;
   }
@@ -263,7 +263,7 @@ export class Picture {
   }
 
   /**
-   * Draws. Returns whether another drawing is needed for the exposure to settle.
+   * Draws the picture. Returns whether another drawing is needed for the exposure to settle.
    * @param {Camera} camera
    * @param {Settings} settings
    * @param {boolean} [atOnce] settle the exposure now
@@ -307,7 +307,7 @@ export class Picture {
     return !settled;
   }
 
-  /** Whether the graphics processor still works on the last drawing. */
+  /** Whether the GPU is still working on the last drawing. */
   get busy() {
     const gl = this.gl;
     if (!this.fence) return false;
@@ -319,7 +319,7 @@ export class Picture {
   }
 
   /**
-   * Adds up all points.
+   * Sums all points.
    * @param {Camera} camera
    * @param {Settings} settings
    * @param {Float32Array} matrix
@@ -334,7 +334,7 @@ export class Picture {
     bind(gl, 1, this.parts);
     const scale = this.canvas.height / Math.max(1, this.canvas.clientHeight);
     this.clouds.forEach((cloud, k) => {
-      // Elements behind tracers are shown as arrows alone.
+      // Only the first cloud is drawn as points, and not if it is drawn as arrows.
       if (k > 0 || (settings.arrows && cloud.arrows)) return;
       const { low, high, count } = cloud.part;
       this.points.use({
@@ -371,7 +371,7 @@ export class Picture {
     }
   }
 
-  /** Blurs the sums at a quarter of their size. */
+  /** Blurs the sums at a quarter of the resolution. */
   blur() {
     const gl = this.gl;
     const [width, height] = [Math.ceil(this.sums.width / 4), Math.ceil(this.sums.height / 4)];
@@ -392,7 +392,7 @@ export class Picture {
   /** Whether the exposure may be measured again. */
   get due() { return performance.now() - this.metered > METER_PAUSE; }
 
-  /** The sum and the number of pixels with points, cell by cell. @returns {Float32Array} */
+  /** Returns the summed density and the number of pixels with points of each cell. @returns {Float32Array} */
   measure() {
     const gl = this.gl;
     this.meter.resize(METER, METER);
@@ -408,9 +408,9 @@ export class Picture {
   }
 
   /**
-   * Brings the exposure nearer to what the mean density asks for.
-   * @param {number} share of the way
-   * @returns {boolean} whether it is there
+   * Moves the exposure towards the value for the mean density.
+   * @param {number} share fraction of the way
+   * @returns {boolean} whether it has settled
    */
   adapt(share) {
     const found = this.measure();
@@ -425,7 +425,7 @@ export class Picture {
   }
 
   /**
-   * The density of points in a grid of cells over the picture, from the lower left, row by row: what was added up.
+   * Returns the summed density of points in a grid of cells over the picture, row by row from the lower left.
    * @param {number} cells along each side
    * @returns {number[]}
    */

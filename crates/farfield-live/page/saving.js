@@ -1,4 +1,4 @@
-// Pictures and films as files, made in the page.
+// Saves pictures and films as files.
 
 /**
  * @param {Blob} blob
@@ -13,7 +13,7 @@ function download(blob, name) {
 }
 
 /**
- * A picture of a chosen size: "1" as shown, or "1920x1080".
+ * Draws a picture of a chosen size: "1" for the size on the screen, or for example "1920x1080".
  * @param {HTMLCanvasElement} canvas
  * @param {string} size
  * @param {() => void} draw
@@ -25,7 +25,7 @@ export function picture(canvas, size, draw) {
   if (wanted.length === 2) [canvas.width, canvas.height] = wanted;
   draw();
   return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png");
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be encoded"))), "image/png");
     [canvas.width, canvas.height] = shown;
     draw();
   });
@@ -39,7 +39,7 @@ export function savePicture(blob, step) {
   download(blob, `farfield-${String(step).padStart(6, "0")}.png`);
 }
 
-/** Records what the canvas shows. */
+/** Records the canvas as a film. */
 export class Film {
   constructor() {
     /** @type {MediaRecorder | null} */ this.recorder = null;
@@ -49,7 +49,7 @@ export class Film {
   get running() { return this.recorder !== null; }
 
   /**
-   * Begins, or ends and saves.
+   * Starts a recording, or ends and saves it.
    * @param {HTMLCanvasElement} canvas
    */
   toggle(canvas) {

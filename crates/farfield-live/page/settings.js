@@ -1,21 +1,21 @@
-// What a viewer can set, with defaults; camera and settings live in the address, so that a link shows the same.
+// The viewer's settings, with defaults. Camera and settings are stored in the address, so that a link shows the same view.
 
 /**
  * @typedef {object} Settings
- * @property {string} value what colours points: "part", "density", "none", or a value of the run
+ * @property {string} value the colouring of points: "part", "density", "none", or a value of the run
  * @property {string} map the name of a colour map
- * @property {number} points the most points, as a power of two
- * @property {number} size of a point, in pixels of the page
+ * @property {number} points log2 of the most points
+ * @property {number} size the size of a point in CSS pixels
  * @property {number} exposure in stops
- * @property {number} depth how much nearer points are brighter, 0 to 1
+ * @property {number} depth strength of the depth cue (nearer points are brighter), 0 to 1
  * @property {boolean} arrows
  * @property {boolean} glow
  * @property {boolean} light
- * @property {string} volume the number shown on a grid
- * @property {boolean} cloud whether it is shown as a volume
+ * @property {string} volume the name of the field shown on a grid
+ * @property {boolean} cloud whether the field is shown as a volume
  * @property {boolean} slice
- * @property {number} axis the slice is across x, y, z or (3) the line of sight
- * @property {number} place of the slice, 0 to 1
+ * @property {number} axis the normal of the slice: x, y, z (0, 1, 2) or the line of sight (3)
+ * @property {number} place position of the slice along its normal, 0 to 1
  * @property {boolean} blocks
  * @property {boolean} bare without panels
  */
@@ -27,7 +27,7 @@ export const DEFAULTS = {
 };
 
 /**
- * Settings out of a fragment such as `#map=viridis&size=2`; what is missing or wrong stays as it is.
+ * Reads settings from a fragment such as `#map=viridis&size=2`. Missing or invalid settings are left unchanged.
  * @param {string} fragment
  * @param {Settings} into
  */
@@ -49,7 +49,7 @@ export function readSettings(fragment, into) {
 }
 
 /**
- * What differs from the defaults, and the camera, as a fragment.
+ * Returns a fragment with the camera and the settings that differ from the defaults.
  * @param {Settings} settings
  * @param {string} camera
  * @returns {string}

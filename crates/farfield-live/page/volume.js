@@ -1,4 +1,4 @@
-// Numbers on a grid: a volume of light or ink, a slice through any plane, the outlines of blocks, the bodies.
+// A field on a grid: volume rendering, a slice through any plane, the outlines of blocks, the bodies.
 
 import { Program, Target, EVERYWHERE, bind, plain } from "./gpu.js";
 
@@ -6,7 +6,7 @@ import { Program, Target, EVERYWHERE, bind, plain } from "./gpu.js";
 /** @typedef {import("./camera.js").Camera} Camera */
 /** @typedef {import("./settings.js").Settings} Settings */
 
-/** A drawing that takes longer, in milliseconds, is done with fewer pixels while things move. */
+/** If a drawing takes longer than this, in milliseconds, the next one has fewer pixels. */
 const SLOW = 60;
 
 const MARCH_FRAGMENT = `
@@ -20,7 +20,7 @@ out vec4 shown;
 
 vec3 within(vec3 x) { return (x - low) / (high - low); }
 
-// Lengths from the smallest to the largest; components from one extreme to the other, zero in the middle.
+// The value at x, from 0 to 1 over the range of the field.
 float number(vec3 x) { return texture(values, within(x)).r; }
 
 void main() {
@@ -32,11 +32,11 @@ void main() {
   float end = min(min(farthest.x, farthest.y), farthest.z);
   shown = vec4(0.0);
   if (end <= begin) return;
-  // Where the slice is met.
+  // The distance at which the ray meets the slice.
   float meets = slice > 0.5 ? (at - dot(normal, eye)) / dot(normal, ray) : -1.0;
   if (meets < begin || meets > end) meets = -1.0;
   float step = (end - begin) / steps;
-  // A start that differs from pixel to pixel turns rings into grain.
+  // An offset that differs from pixel to pixel replaces banding by noise.
   float offset = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
   float clear = 1.0;
   vec3 sum = vec3(0.0);
@@ -128,7 +128,7 @@ export class VolumePicture {
       gl.vertexAttribDivisor(place, 1);
     }
     gl.bindVertexArray(null);
-    /** Pixels of the picture for one of ours. */
+    /** Pixels of the screen per pixel of the volume rendering, along each axis. */
     this.coarseness = 1;
   }
 
@@ -159,7 +159,7 @@ export class VolumePicture {
   }
 
   /**
-   * Draws over the picture. Returns whether another drawing would be finer.
+   * Draws over the picture. Returns whether another drawing is needed, which is never.
    * @param {Camera} camera
    * @param {Settings} settings
    * @param {WebGLTexture | null} map
@@ -225,7 +225,7 @@ export class VolumePicture {
     bind(gl, 0, this.small.texture);
     this.copying.use({ image: { unit: 0 } });
     gl.drawArrays(gl.TRIANGLES, 0, 3);
-    // Only a look at the result shows how long a graphics processor took.
+    // Reading a pixel waits until the GPU is done, so that the time can be measured.
     gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
     const took = performance.now() - begin;
     if (took > SLOW && this.coarseness < 4) this.coarseness *= 2;

@@ -1,48 +1,48 @@
-//! What a viewer may say: text messages of JSON, nothing else.
+//! The commands of viewers: text messages in JSON.
 
 use crate::frame::Want;
 use serde::Deserialize;
 
 /// The longest message that is read.
 pub const LONGEST: usize = 4096;
-/// Tracers dropped at once at most.
+/// The most tracers in one command.
 const MOST_TRACERS: usize = 100_000;
-/// Steps asked for at once at most.
+/// The most steps in one command.
 const MOST_STEPS: u64 = 1_000_000;
-/// Points of a grid at most.
+/// The most grid points that can be requested.
 const MOST_VOXELS: usize = 1 << 24;
 
-/// What a viewer says.
+/// A command of a viewer.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Command {
-    /// What is to come in frames from now on.
+    /// Sets the contents of frames from now on.
     Want {
         /// The most points of each cloud.
         points: usize,
-        /// What colours points.
+        /// The value that colours points.
         value: String,
-        /// Whether elements are to come as well.
+        /// Whether to include elements.
         elements: bool,
-        /// The number wanted on a grid.
+        /// The name of the field on a grid.
         volume: String,
         /// The most points of that grid.
         voxels: usize,
     },
-    /// The last frame is drawn: the next may come.
+    /// The last frame is drawn: send the next one.
     Ready {},
-    /// Stop before the next step.
+    /// Pause before the next step.
     Pause {},
-    /// Go on.
+    /// Continue.
     Go {},
-    /// Do so many steps, then stop.
+    /// Do `count` steps, then pause.
     Step {
-        /// How many.
+        /// The number of steps.
         count: u64,
     },
-    /// So many steps a second at most; 0 for no limit.
+    /// Limit the speed.
     Limit {
-        /// Steps a second.
+        /// The most steps per second; 0 for no limit.
         rate: f64,
     },
     /// Change the case.
@@ -54,28 +54,28 @@ pub enum Command {
     },
     /// Drop tracers.
     Drop {
-        /// Where.
+        /// The centre of the ball that they fill.
         at: [f64; 3],
-        /// Within this distance.
+        /// The radius of the ball.
         radius: f64,
-        /// How many.
+        /// The number of tracers.
         count: usize,
     },
-    /// Show this moment of a recording.
+    /// Show a moment of a recording.
     Show {
-        /// Its number, from 0.
+        /// The index of the moment, from 0.
         moment: usize,
     },
 }
 
 impl Command {
-    /// Reads and checks a message.
+    /// Parses and validates a message.
     ///
     /// # Errors
-    /// A sentence about what is wrong; the viewer is then sent away.
+    /// A message about the mistake. The connection is then closed.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST {
-            return Err(format!("a message of {} bytes; at most {LONGEST} are read", text.len()));
+            return Err(format!("the message has {} bytes, more than {LONGEST}", text.len()));
         }
         let command: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         command.check()?;
@@ -101,11 +101,11 @@ impl Command {
         if fine {
             Ok(())
         } else {
-            Err(format!("{self:?}: out of range"))
+            Err(format!("{self:?}: a value is out of range"))
         }
     }
 
-    /// The wish in it, if it is one.
+    /// The requested contents of frames, if this is `Want`.
     pub fn want(&self) -> Option<Want> {
         match self {
             Command::Want {
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_is_read() {
+    fn every_command_is_accepted() {
         for text in [
             r#"{"do":"want","points":10,"value":"speed","elements":false,"volume":"","voxels":0}"#,
             r#"{"do":"ready"}"#,
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_read() {
+    fn invalid_commands_are_refused() {
         let long = format!(r#"{{"do":"change","key":"{}","value":"1"}}"#, "k".repeat(70));
         for text in [
             "",

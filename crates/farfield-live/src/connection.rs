@@ -1,4 +1,4 @@
-//! One viewer: a thread that listens to it and one that sends what it has not had yet.
+//! The connection of one viewer: one thread receives its commands, another sends it what is new.
 
 use crate::command::{Command, LONGEST};
 use crate::frame::Encoder;
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Message, WebSocket};
 
-/// Goes ahead of every frame.
+/// Sent before every frame.
 const COMING: &str = r#"{"type":"coming"}"#;
 
-/// What is read is read from the stream; answers of the protocol itself are not written, as the other thread may be in the
-/// middle of a message. Browsers send no pings, and after their goodbye the stream is closed.
+/// Reads from the stream and discards writes: the protocol's own answers must not be written while the other thread
+/// may be in the middle of a message. Browsers send no pings, and after their close message the stream is closed.
 struct Listening<'a>(&'a TcpStream);
 
 impl Read for Listening<'_> {
@@ -38,7 +38,7 @@ pub fn serve(stream: &TcpStream, hub: &Arc<Hub>) {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             send(stream, hub, viewer);
-            // The other thread may wait for words that will not come.
+            // Ends the thread that listens.
             let _ = stream.shutdown(Shutdown::Both);
         });
         listen(stream, hub, viewer);
@@ -47,7 +47,7 @@ pub fn serve(stream: &TcpStream, hub: &Arc<Hub>) {
     });
 }
 
-/// Takes over what the viewer says, until it says something that is no command, or leaves.
+/// Reads commands until the viewer leaves or sends something that is not a command.
 fn listen(stream: &TcpStream, hub: &Hub, viewer: u64) {
     let _ = stream.set_read_timeout(None);
     let limits = WebSocketConfig::default()
@@ -68,7 +68,7 @@ fn listen(stream: &TcpStream, hub: &Hub, viewer: u64) {
     }
 }
 
-/// Sends what the viewer has not had yet, as soon as it is ready for it.
+/// Sends the viewer what is new, as soon as it is ready.
 fn send(stream: &TcpStream, hub: &Hub, viewer: u64) {
     let limits = WebSocketConfig::default().write_buffer_size(0);
     let mut socket = WebSocket::from_raw_socket(stream, Role::Server, Some(limits));
@@ -86,7 +86,8 @@ fn send(stream: &TcpStream, hub: &Hub, viewer: u64) {
             },
             Next::End => return,
         };
-        // What is small arrives at once; the page then sees how long a frame takes, and asks for fewer points if that is long.
+        // The short text arrives at once. The page measures the time until the frame is complete, and requests fewer
+        // points if that takes long.
         if message.is_binary() && socket.send(Message::text(COMING)).is_err() {
             return;
         }

@@ -1,4 +1,4 @@
-//! Points and grids out of files: `.npz`, `.npy`, `.csv`, `.vtp`.
+//! Points and grids from files: `.npz`, `.npy`, `.csv`, `.vtp`.
 
 use crate::Error;
 use crate::still::{Still, StillCloud};
@@ -15,10 +15,10 @@ fn failed(path: &Path, why: impl std::fmt::Display) -> Error {
     }
 }
 
-/// What a file holds that can be shown.
+/// Reads the points or the grid in a file.
 ///
 /// # Errors
-/// [`Error::Read`] if it cannot be read, [`Error::File`] if it is of an unknown kind or holds neither points nor a grid.
+/// [`Error::Read`] if it cannot be read, [`Error::File`] if its type is unknown or it holds neither points nor a grid.
 pub fn read_file(path: &Path) -> Result<Still, Error> {
     let mut still = Still::default();
     let extension = path
@@ -33,10 +33,10 @@ pub fn read_file(path: &Path) -> Result<Still, Error> {
     Ok(still)
 }
 
-/// Points with what is known about them, from an `.npz` or `.vtp`.
+/// Reads points with their attributes from an `.npz` or `.vtp` file.
 ///
 /// # Errors
-/// [`Error::Read`] if it cannot be read, [`Error::File`] if there are none.
+/// [`Error::Read`] if it cannot be read, [`Error::File`] if it holds no points.
 pub fn read_cloud(path: &Path, name: &str) -> Result<StillCloud, Error> {
     let table = read_particles(path)?;
     let known = ["points", "sources", "positions", "targets"];
@@ -50,7 +50,7 @@ pub fn read_cloud(path: &Path, name: &str) -> Result<StillCloud, Error> {
     cloud_of(name, arrays.collect()).map_err(|why| failed(path, why))
 }
 
-/// Points and strengths from any table that `farfield evaluate` reads.
+/// Reads points and strengths from any table that `farfield evaluate` accepts.
 fn table_of_points(path: &Path) -> Result<StillCloud, Error> {
     let file = read_points(path)?;
     let mut cloud = StillCloud {
@@ -65,17 +65,17 @@ fn table_of_points(path: &Path) -> Result<StillCloud, Error> {
     check(cloud).map_err(|why| failed(path, why))
 }
 
-/// Sorts arrays by name and shape into a cloud.
+/// Makes a cloud from named arrays.
 fn cloud_of(name: &str, arrays: Vec<(String, Array)>) -> Result<StillCloud, String> {
     let is_points = |name: &str| ["points", "Points", "sources", "positions", "targets"].contains(&name);
     let at = arrays
         .iter()
         .position(|(name, _)| is_points(name))
-        .ok_or("it holds no points")?;
+        .ok_or("the file holds no points")?;
     let points = arrays[at]
         .1
         .to_rows::<3>()
-        .ok_or("its points have not three coordinates")?;
+        .ok_or("the points do not have three coordinates")?;
     let mut cloud = StillCloud {
         name: name.to_owned(),
         groups: vec![0; points.len()],
@@ -103,15 +103,15 @@ fn add(cloud: &mut StillCloud, name: &str, array: &Array) {
     }
 }
 
-/// Refuses coordinates that are none.
+/// Refuses an empty cloud and coordinates that are not finite.
 fn check(cloud: StillCloud) -> Result<StillCloud, String> {
     match cloud
         .points
         .iter()
         .position(|point| point.iter().any(|x| !x.is_finite()))
     {
-        Some(at) => Err(format!("point {at} is {:?}", cloud.points[at])),
-        None if cloud.points.is_empty() => Err("it holds no points".to_owned()),
+        Some(at) => Err(format!("point {at} is not finite: {:?}", cloud.points[at])),
+        None if cloud.points.is_empty() => Err("the file holds no points".to_owned()),
         None => Ok(cloud),
     }
 }
@@ -124,8 +124,8 @@ fn is_grid(path: &Path) -> Result<bool, Error> {
         .all(|needed| names.contains(needed)))
 }
 
-/// Fields on a regular grid, as runs of flows and `farfield poisson` write them: lengths and components of vectors, and
-/// numbers. With the blocks, where a `blocks.vtu` lies beside.
+/// Reads fields on a regular grid, as written by flow simulations and `farfield poisson`: scalars, and magnitudes and
+/// components of vectors. Blocks are read from `blocks.vtu` in the same folder, if it exists.
 ///
 /// # Errors
 /// [`Error::Read`] if it cannot be read, [`Error::File`] if the arrays do not fit together.
@@ -133,11 +133,11 @@ pub fn grid_of(path: &Path) -> Result<Vec<(String, Volume)>, Error> {
     let table = read_table(path)?;
     let numbers = |name: &str| {
         let array = table.get(name);
-        array.ok_or_else(|| failed(path, format!("there is no array `{name}`")))
+        array.ok_or_else(|| failed(path, format!("the array `{name}` is missing")))
     };
     let (origin, size, spacing) = (numbers("origin")?, numbers("size")?, numbers("spacing")?);
     let (&[x, y, z], &[nx, ny, nz], &[spacing]) = (&origin.values[..], &size.values[..], &spacing.values[..]) else {
-        return Err(failed(path, "origin, size or spacing have another shape"));
+        return Err(failed(path, "origin and size must have 3 numbers, spacing 1"));
     };
     let size = [nx, ny, nz].map(|n| n as usize);
     let count: usize = size.iter().try_fold(1_usize, |all, n| all.checked_mul(*n)).unwrap_or(0);
@@ -173,15 +173,15 @@ pub fn grid_of(path: &Path) -> Result<Vec<(String, Volume)>, Error> {
             ));
         }
     }
-    // Vorticity, of whatever name, before all else.
+    // Vorticity comes first, whichever of its names it has.
     volumes.sort_by_key(|(name, _)| !(name.starts_with("vorticity") || name.starts_with("omega")));
     if volumes.is_empty() {
-        return Err(failed(path, "there is no field in it"));
+        return Err(failed(path, "the file holds no field"));
     }
     Ok(volumes)
 }
 
-/// Corner, side and level of the blocks in a file of boxes; none if there is no such file.
+/// Reads the corner, side and level of blocks from a file of hexahedra; empty if the file cannot be read.
 fn blocks_of(path: &Path) -> Vec<(Vec3, f64, u8)> {
     let boxes = read_vtu(path).unwrap_or_default();
     let points = boxes.points.get("points").and_then(|array| array.to_rows::<3>());

@@ -1,11 +1,13 @@
-//! A frame: the points of one moment as they travel, written once for all viewers.
+//! A frame: the points of one moment in the format of the messages to viewers, written once for all viewers.
 //!
-//! A message is `FFL1`, the length of a header as a 32-bit number, the header as JSON, filled up to a multiple of four bytes,
-//! then for each part its records and for each volume its bytes, in the order of the header; numbers are little-endian.
-//! A record is 8 bytes: x, y, z as 16-bit numbers in the box of the part, the value as 8 bits in its range, the group. A
-//! record with a direction has 4 more: its components in units of the longest / 127, and a byte that says nothing.
+//! A message is `FFL1`, the length of the header as a 32-bit number, the header as JSON, padded to a multiple of four
+//! bytes, then the records of each part and the bytes of each volume, in the order of the header. Numbers are
+//! little-endian. A record has 8 bytes: x, y, z as 16-bit numbers relative to the box of the part, the value in 8
+//! bits relative to its range, the group. A record with a direction has 4 more bytes: the components in units of the
+//! longest / 127, and padding.
 //!
-//! Points come in a fixed random order, so the first k of them are a fair sample that stays the same from frame to frame.
+//! Points are in a fixed random order, so that the first k points are a fair sample that stays the same from frame to
+//! frame.
 
 use crate::still::CloudView;
 use farfield::memory::ShrunkPoints;
@@ -19,29 +21,29 @@ use std::sync::Arc;
 
 /// The first bytes of a message.
 pub const MAGIC: [u8; 4] = *b"FFL1";
-/// Bytes of a record without and with a direction.
+/// The size of a record in bytes, without and with a direction.
 const RECORD: usize = 8;
 const RECORD_WITH_DIRECTION: usize = 12;
-/// Points that a thread writes at once.
+/// The number of points that a thread writes at a time.
 const TOGETHER: usize = 1 << 13;
 
-/// What a viewer wants of each frame.
+/// The contents that a viewer wants in each frame.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct Want {
-    /// The most points it can take of each cloud.
+    /// The most points of each cloud.
     pub points: usize,
-    /// What colours points: `speed` and so on; empty for none.
+    /// The value that colours points, such as `speed`; empty for none.
     pub value: String,
-    /// Whether elements are to come with their directions.
+    /// Whether to include elements with their directions.
     pub elements: bool,
-    /// The number wanted on a grid; empty for none.
+    /// The name of the field on a grid; empty for none.
     pub volume: String,
     /// The most points of that grid.
     pub voxels: usize,
 }
 
 impl Want {
-    /// Whether both ask for the same but for the number of points.
+    /// Whether both want the same contents, apart from the number of points.
     pub fn is_alike(&self, other: &Self) -> bool {
         let without_count = |want: &Self| Self {
             points: want.points.min(1),
@@ -51,7 +53,7 @@ impl Want {
     }
 }
 
-/// Points of one moment with one value, quantised.
+/// One cloud of points with one value, quantised.
 #[derive(Debug)]
 pub struct Part {
     name: String,
@@ -64,7 +66,7 @@ pub struct Part {
     records: Vec<u8>,
 }
 
-/// One number on a grid, quantised to 8 bits, with the inside of bodies and the blocks.
+/// A scalar field on a grid, quantised to 8 bits, with the interior of bodies and the blocks.
 #[derive(Debug)]
 struct Voxels {
     name: String,
@@ -78,18 +80,18 @@ struct Voxels {
     blocks: Vec<u8>,
 }
 
-/// One moment, ready to travel to any number of viewers.
+/// One moment, ready to be sent to any number of viewers.
 #[derive(Debug, Default)]
 pub struct Frame {
-    /// Counts the frames of a hub, from 1.
+    /// The number of the frame, counted by the hub from 1.
     pub number: u64,
     /// Steps done.
     pub step: u64,
     /// The time reached.
     pub time: f64,
-    /// Seconds it took to write.
+    /// The seconds it took to write the frame.
     pub seconds: f64,
-    /// What it was written for.
+    /// The requests that the frame was written for.
     pub wants: Vec<Want>,
     parts: Vec<Part>,
     voxels: Vec<Voxels>,
@@ -128,22 +130,22 @@ struct VolumeHeader<'a> {
     blocks: usize,
 }
 
-/// Writes frames, and keeps the orders of points between them.
+/// Writes frames, and caches the random orders of points.
 #[derive(Debug, Default)]
 pub struct Encoder {
     orders: Vec<Arc<[u32]>>,
 }
 
 impl Encoder {
-    /// Writes the parts of clouds that any of the wishes asks for.
+    /// Writes the parts of clouds that any of the requests contains.
     ///
     /// # Errors
-    /// What fetching the points from a device fails with.
+    /// If fetching the points from a device fails.
     pub fn parts(&mut self, frame: &mut Frame, clouds: &[CloudView<'_>], wants: &[Want]) -> Result<(), Error> {
         for (k, cloud) in clouds.iter().enumerate() {
             let mut values: Vec<&str> = Vec::new();
             for want in wants {
-                // The first cloud is what is drawn; elements behind it come when asked for.
+                // The first cloud is drawn as points; the elements after it are included only on request.
                 let is_wanted = want.points > 0 && (k == 0 || want.elements);
                 if is_wanted && !values.contains(&want.value.as_str()) {
                     values.push(&want.value);
@@ -157,13 +159,13 @@ impl Encoder {
         Ok(())
     }
 
-    /// The fixed random order of so many points.
+    /// The fixed random order of `count` points.
     fn order(&mut self, count: usize) -> Arc<[u32]> {
         if let Some(order) = self.orders.iter().find(|order| order.len() == count) {
             return order.clone();
         }
         let order = shuffled(count);
-        // Two clouds and, for a while, their sizes before a change.
+        // Enough for two clouds, before and after a change of their sizes.
         if self.orders.len() >= 4 {
             self.orders.remove(0);
         }
@@ -172,7 +174,7 @@ impl Encoder {
     }
 }
 
-/// The numbers below `count` in an order that is random and always the same.
+/// The numbers below `count` in a random order that is always the same.
 fn shuffled(count: usize) -> Arc<[u32]> {
     let mut order: Vec<u32> = (0..count as u32).collect();
     let mut random = Random::new(1);
@@ -228,16 +230,16 @@ fn part(cloud: &CloudView<'_>, value: &str, order: &[u32]) -> Result<Part, Error
     })
 }
 
-/// Where points are, as they travel.
+/// Quantised positions.
 enum Places<'a> {
-    /// To be rounded in their box, with steps in a unit of length.
+    /// Points on the host, quantised on access: `steps` steps per unit of length within their box.
     Host {
         points: &'a [Vec3],
         low: Vec3,
         high: Vec3,
         steps: Vec3,
     },
-    /// Rounded where they lie.
+    /// Points quantised on a GPU.
     Gpu(ShrunkPoints),
 }
 
@@ -273,12 +275,12 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The values of points, as they travel.
+/// Quantised values of points.
 struct Colours<'a> {
     range: [f64; 2],
     steps: f64,
     numbers: Option<Values<'a>>,
-    /// Rounded where they lie.
+    /// Values quantised on a GPU.
     shrunk: Vec<u8>,
 }
 
@@ -310,12 +312,12 @@ impl<'a> Colours<'a> {
     }
 }
 
-/// Numbers in a unit of `extent` if `most` of them span it.
+/// Steps per unit if `most` steps span `extent`; 0 for an empty extent.
 fn steps(most: f64, extent: f64) -> f64 {
     if extent > 0.0 { most / extent } else { 0.0 }
 }
 
-/// The box around points; a point at zero if there are none.
+/// The bounding box of points; the origin if there are none.
 fn bounds(points: &[Vec3]) -> (Vec3, Vec3) {
     let nothing = || ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     let joined = |(a, b): (Vec3, Vec3), (c, d): (Vec3, Vec3)| -> (Vec3, Vec3) {
@@ -335,25 +337,25 @@ fn bounds(points: &[Vec3]) -> (Vec3, Vec3) {
     if points.is_empty() { ([0.0; 3], [0.0; 3]) } else { found }
 }
 
-/// Numbers that belong to points.
+/// A value of each point.
 pub enum Values<'a> {
-    /// As they are.
+    /// A scalar attribute.
     Numbers(&'a [f64]),
-    /// The lengths of vectors.
+    /// The length of a vector attribute.
     Lengths(&'a [Vec3]),
-    /// For how long each is there.
+    /// The age.
     Ages {
-        /// From which point on, and since when.
+        /// The first point of each batch, and the batch's time of birth.
         births: &'a [(usize, f64)],
-        /// The time now.
+        /// The current time.
         now: f64,
-        /// How many points there are.
+        /// The number of points.
         count: usize,
     },
 }
 
 impl Values<'_> {
-    /// Of one point.
+    /// The value of point `k`.
     pub fn at(&self, k: usize) -> f64 {
         match self {
             Values::Numbers(numbers) => numbers[k],
@@ -374,7 +376,7 @@ impl Values<'_> {
     }
 }
 
-/// From the smallest to the largest; lengths start at zero.
+/// The smallest and the largest value; the range of lengths starts at zero.
 fn range_of(values: Option<&Values<'_>>) -> [f64; 2] {
     let Some(values) = values.filter(|values| values.len() > 0) else {
         return [0.0, 0.0];
@@ -391,7 +393,7 @@ fn range_of(values: Option<&Values<'_>>) -> [f64; 2] {
 }
 
 impl Frame {
-    /// An empty frame of a moment, to be written for these wishes.
+    /// An empty frame of a moment, to be written for these requests.
     pub fn new(step: u64, time: f64, wants: Vec<Want>) -> Self {
         Self {
             step,
@@ -401,7 +403,7 @@ impl Frame {
         }
     }
 
-    /// Adds a volume that was asked for as `name` with at most `most` points.
+    /// Adds a field that was requested as `name` with at most `most` points.
     pub fn push_volume(&mut self, name: &str, most: usize, volume: &Volume) {
         let finite = volume.values.iter().copied().filter(|value| value.is_finite());
         let (low, high) = finite.fold((0.0_f32, 0.0_f32), |(low, high), value| {
@@ -432,12 +434,12 @@ impl Frame {
         });
     }
 
-    /// Whether it was written for such a wish.
+    /// Whether the frame has the contents of a request.
     pub fn serves(&self, want: &Want) -> bool {
         self.wants.iter().any(|known| known.is_alike(want))
     }
 
-    /// The message for a viewer: what it wants of this frame, no more than it can take.
+    /// The message for a viewer: the contents it wants, with at most `want.points` points of each cloud.
     pub fn message(&self, want: &Want) -> Vec<u8> {
         let first = self.parts.first().map_or("", |part| &part.name);
         let is_wanted =
@@ -457,7 +459,7 @@ impl Frame {
             parts: parts.iter().map(|part| part.header(count(part))).collect(),
             volumes: volumes.iter().map(|voxels| voxels.header()).collect(),
         };
-        // Names and finite numbers are all there is to it.
+        // Names and numbers always serialise.
         let mut header = serde_json::to_vec(&header).unwrap_or_default();
         header.resize(header.len().next_multiple_of(4), b' ');
         let mut message = MAGIC.to_vec();

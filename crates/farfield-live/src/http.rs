@@ -1,15 +1,15 @@
-//! The few requests a page makes: its own files, and a WebSocket.
+//! HTTP requests of the page: its files, and the handshake of its WebSocket.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The longest head of a request.
+/// The longest head of a request in bytes.
 const LONGEST_HEAD: usize = 8192;
-/// How long a browser may take to send it.
+/// The time a browser has to send the head of a request.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The files of the page: path, type, text. All of them are part of the program.
+/// The files of the page: path, type, text. All are embedded in the program.
 const FILES: [(&str, &str, &str); 15] = [
     ("/", HTML, include_str!("../page/index.html")),
     (
@@ -34,51 +34,51 @@ const FILES: [(&str, &str, &str); 15] = [
 const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// Nothing but our own scripts, and a WebSocket to where they came from.
+/// The content security policy: only the page's own scripts, and a WebSocket to the server they came from.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src blob:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A request, as far as it matters here.
+/// The parts of a request that the server uses.
 #[derive(Debug, PartialEq)]
 pub struct Request {
-    /// Without what follows a question mark.
+    /// The path, without the query.
     pub path: String,
-    /// The value of `token` after the question mark.
+    /// The value of `token` in the query.
     pub token: Option<String>,
-    /// The name and port the browser used.
+    /// The `Host` header: the name and port that the browser used.
     pub host: String,
-    /// Where the script comes from that opens a WebSocket.
+    /// The `Origin` header: the site of the script that opens a WebSocket.
     pub origin: Option<String>,
-    /// The key of a WebSocket's handshake, if it is one.
+    /// The key of a WebSocket handshake, if the request is one.
     pub socket_key: Option<String>,
 }
 
 /// Reads the head of a request.
 ///
 /// # Errors
-/// A sentence, if it is none, too long, or does not come.
+/// A message if the request is invalid, too long or does not arrive in time.
 pub fn read_request(stream: &mut TcpStream) -> Result<Request, String> {
     let begin = Instant::now();
     let mut head = Vec::new();
     loop {
-        let left = PATIENCE.checked_sub(begin.elapsed()).ok_or("too slow")?;
+        let left = PATIENCE.checked_sub(begin.elapsed()).ok_or("the request timed out")?;
         stream.set_read_timeout(Some(left)).map_err(|error| error.to_string())?;
         let mut piece = [0; 1024];
         let count = stream.read(&mut piece).map_err(|error| error.to_string())?;
         if count == 0 {
-            return Err("it ended early".to_owned());
+            return Err("the request ended early".to_owned());
         }
         head.extend_from_slice(&piece[..count]);
         if let Some(request) = parse(&head)? {
             return Ok(request);
         }
         if head.len() > LONGEST_HEAD {
-            return Err("too long".to_owned());
+            return Err("the request is too long".to_owned());
         }
     }
 }
 
-/// The request, once its head is complete.
+/// Parses a request; `None` while its head is incomplete.
 pub fn parse(head: &[u8]) -> Result<Option<Request>, String> {
     let mut headers = [httparse::EMPTY_HEADER; 64];
     let mut request = httparse::Request::new(&mut headers);
@@ -86,7 +86,7 @@ pub fn parse(head: &[u8]) -> Result<Option<Request>, String> {
         return Ok(None);
     }
     if request.method != Some("GET") {
-        return Err("only GET is understood".to_owned());
+        return Err("only GET is supported".to_owned());
     }
     let header = |name: &str| {
         let found = request
@@ -115,11 +115,11 @@ pub fn parse(head: &[u8]) -> Result<Option<Request>, String> {
 pub fn answer_file(stream: &mut TcpStream, path: &str) -> std::io::Result<()> {
     match FILES.iter().find(|(found, _, _)| *found == path) {
         Some((_, kind, text)) => answer(stream, "200 OK", kind, text),
-        None => answer(stream, "404 Not Found", "text/plain", "there is no such file\n"),
+        None => answer(stream, "404 Not Found", "text/plain", "file not found\n"),
     }
 }
 
-/// Answers a request that is refused.
+/// Refuses a request.
 pub fn refuse(stream: &mut TcpStream, why: &str) -> std::io::Result<()> {
     answer(
         stream,
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_read() {
+    fn requests_are_parsed() {
         let text = "GET /socket?a=1&token=abc HTTP/1.1\r\nHost: localhost:7878\r\nOrigin: http://localhost:7878\r\n\
                     Upgrade: WebSocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZQ==\r\n\r\n";
         assert_eq!(parse(&text.as_bytes()[..40]), Ok(None));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn every_script_that_is_imported_is_served() {
+    fn every_imported_script_is_served() {
         for (path, kind, text) in FILES.iter().filter(|(_, kind, _)| *kind == SCRIPT) {
             for line in text
                 .lines()
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_names_no_other_machine() {
+    fn the_page_contains_no_external_url() {
         for (path, _, text) in FILES {
             let urls =
                 text.matches("http://").count() + text.matches("https://").count() + text.matches("//cdn").count();

@@ -1,5 +1,5 @@
-//! Where a run, or a recording, and its viewers meet. Nothing is queued for viewers: the hub holds the newest of everything, and each viewer
-//! takes what it has not had yet when it is ready for it.
+//! The hub between a run, or a recording, and its viewers. Nothing is queued for viewers: the hub holds only the
+//! newest data, and each viewer takes what is new to it when it is ready.
 
 use crate::command::Command;
 use crate::frame::{Frame, Want};
@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Orders that wait for the end of a step at most.
+/// The most commands that may wait for the end of a step.
 const MOST_TASKS: usize = 64;
-/// The shortest time between two messages about the state of a run to a viewer that gets no frame.
+/// The shortest time between two status messages to a viewer, and the longest wait of a run before it checks again.
 const PAUSE: Duration = Duration::from_millis(50);
-/// In a run that waits for its viewers, one that said nothing for so long is not waited for.
+/// A run that waits for its viewers ignores a viewer that has been silent for this long.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Where a run and its viewers meet.
+/// The hub between a run and its viewers.
 #[derive(Default)]
 pub struct Hub {
     state: Mutex<State>,
@@ -26,20 +26,20 @@ pub struct Hub {
 
 #[derive(Default)]
 struct State {
-    /// What does not change, or seldom: title, columns, what may be changed.
+    /// The description, which rarely changes: title, columns, changeable keys.
     about: Value,
     about_version: u64,
-    /// What changes at every step.
+    /// The status, which changes at every step.
     status: Value,
     status_version: u64,
     rows: Rows,
     frame: Option<Arc<Frame>>,
     frames: u64,
-    /// Counts the states of the run.
+    /// The number of states of the run so far.
     moment: u64,
-    /// The state that the newest frame shows.
+    /// The number of the state that the newest frame shows.
     frame_of: u64,
-    /// After a run, or instead of one.
+    /// Recorded moments, after a run or instead of one.
     moments: Option<Arc<dyn Moments>>,
     moments_version: u64,
     viewers: BTreeMap<u64, Viewer>,
@@ -48,13 +48,13 @@ struct State {
     is_closed: bool,
 }
 
-/// What the viewers want of the run.
+/// The orders of viewers to the run.
 #[derive(Debug, Default)]
 struct Orders {
     paused: bool,
     /// Steps to do while paused.
     steps: u64,
-    /// Steps a second at most; 0 for no limit.
+    /// The most steps per second; 0 for no limit.
     rate: f64,
     tasks: VecDeque<(u64, Command)>,
 }
@@ -62,32 +62,32 @@ struct Orders {
 #[derive(Debug)]
 struct Viewer {
     want: Option<Want>,
-    /// Frames it can take now.
+    /// The number of frames it can take now.
     credit: u32,
-    /// The last frame it was given.
+    /// The number of the last frame sent to it.
     given: u64,
-    /// The moment of a recording it wants to see.
+    /// The requested moment of a recording.
     moment: usize,
-    /// Whether what it has been given of a recording is still what it wants.
+    /// Whether the requested moment of the recording has been sent.
     is_fresh: bool,
     heard: Instant,
-    /// What the run did not do, and why.
+    /// Why its last command was refused, until it is told.
     refused: Option<String>,
 }
 
-/// What a viewer is to be sent next.
+/// The next message for a viewer.
 pub enum Next {
     /// A text message.
     Text(String),
-    /// A frame and what is wanted of it.
+    /// A frame, and the contents that the viewer wants.
     Frame(Arc<Frame>, Want),
-    /// A moment of a recording.
+    /// A moment of a recording, and the contents that the viewer wants.
     Moment(Arc<dyn Moments>, usize, Want),
-    /// Nothing any more.
+    /// The connection ends.
     End,
 }
 
-/// How far a viewer has read.
+/// The versions of everything that a viewer has received.
 #[derive(Debug, Default)]
 pub struct Cursor {
     about: u64,
@@ -97,16 +97,16 @@ pub struct Cursor {
     rows: Place,
 }
 
-/// What the run is to do now.
+/// The next action of the run.
 #[derive(Debug, PartialEq)]
 pub enum Order {
-    /// The next step.
+    /// Do the next step.
     Step,
-    /// Something for a viewer.
+    /// Execute a command of a viewer.
     Do(u64, Command),
-    /// Look again: a viewer wants a frame.
+    /// Write a frame: a viewer waits for one.
     Show,
-    /// Wait, at most so long.
+    /// Wait, at most for this time, and ask again.
     Wait(Duration),
 }
 
@@ -121,9 +121,9 @@ impl Hub {
         result
     }
 
-    // What a run or a recording tells.
+    // Called by a run or a recording.
 
-    /// Title, columns and the like.
+    /// Sets the description: title, columns, names of values.
     pub fn set_about(&self, about: Value) {
         self.change(|state| {
             if state.about != about {
@@ -133,7 +133,7 @@ impl Hub {
         });
     }
 
-    /// The run is in another state, with a row of diagnostics if it was measured: frames of before are old.
+    /// Announces a new state of the run, with a row of diagnostics if it was measured. Earlier frames are out of date.
     pub fn set_moment(&self, row: Option<Vec<f64>>) {
         self.change(|state| {
             state.moment += 1;
@@ -143,7 +143,7 @@ impl Hub {
         });
     }
 
-    /// What changes from step to step.
+    /// Sets the status, which changes at every step.
     pub fn set_status(&self, status: Value) {
         self.change(|state| {
             state.status = status;
@@ -151,12 +151,12 @@ impl Hub {
         });
     }
 
-    /// All rows of diagnostics, instead of those known.
+    /// Replaces all rows of diagnostics.
     pub fn set_rows(&self, rows: impl Iterator<Item = Vec<f64>>) {
         self.change(|state| state.rows.replace(rows));
     }
 
-    /// The newest frame; the one before is let go.
+    /// Sets the newest frame and drops the previous one.
     pub fn set_frame(&self, mut frame: Frame) {
         self.change(|state| {
             state.frames += 1;
@@ -166,7 +166,7 @@ impl Hub {
         });
     }
 
-    /// From now on moments are shown that viewers choose.
+    /// Shows recorded moments from now on; each viewer chooses one.
     pub fn set_moments(&self, moments: Arc<dyn Moments>) {
         self.change(|state| {
             state.moments = Some(moments);
@@ -175,27 +175,27 @@ impl Hub {
         });
     }
 
-    /// The moments that are shown have become more.
+    /// Announces that the list of recorded moments has changed.
     pub fn moments_changed(&self) {
         self.change(|state| state.moments_version += 1);
     }
 
-    /// Sends everyone away.
+    /// Ends all connections.
     pub fn close(&self) {
         self.change(|state| state.is_closed = true);
     }
 
-    /// Whether everyone was sent away.
+    /// Whether [`Hub::close`] was called.
     pub fn is_closed(&self) -> bool {
         self.lock().is_closed
     }
 
-    /// How many viewers there are.
+    /// The number of viewers.
     pub fn viewers(&self) -> usize {
         self.lock().viewers.len()
     }
 
-    /// What viewers who wait for a frame want, each wish once; none if nobody waits.
+    /// The contents that viewers want in the next frame, each request once; empty if no viewer waits for a frame.
     pub fn wants(&self) -> Vec<Want> {
         let state = self.lock();
         if !state.viewers.values().any(|viewer| viewer.credit > 0) {
@@ -211,7 +211,8 @@ impl Hub {
         wants
     }
 
-    /// What the run is to do, `since` the last step began; with `sync` it waits for viewers that are not ready.
+    /// The next action of the run. `since` is when the last step began; with `sync` the run waits for viewers that
+    /// are not ready.
     pub fn order(&self, since: Instant, sync: bool) -> Order {
         let mut state = self.lock();
         if let Some((viewer, command)) = state.orders.tasks.pop_front() {
@@ -245,19 +246,19 @@ impl Hub {
         }
     }
 
-    /// Waits until something changes, at most so long.
+    /// Waits until something changes, at most for `most`.
     pub fn wait(&self, most: Duration) {
         let state = self.lock();
         drop(self.changed.wait_timeout(state, most));
     }
 
-    /// Whether the run is held, and its speed limit.
+    /// Whether the run is paused, and its speed limit.
     pub fn pace(&self) -> (bool, f64) {
         let orders = &self.lock().orders;
         (orders.paused, orders.rate)
     }
 
-    /// Tells a viewer what was not done.
+    /// Tells a viewer why its command was refused.
     pub fn refuse(&self, viewer: u64, why: String) {
         self.change(|state| {
             if let Some(viewer) = state.viewers.get_mut(&viewer) {
@@ -266,9 +267,9 @@ impl Hub {
         });
     }
 
-    // What viewers say.
+    // Called by connections of viewers.
 
-    /// A new viewer's number.
+    /// Adds a viewer and returns its number.
     pub fn enter(&self) -> u64 {
         self.change(|state| {
             state.next_viewer += 1;
@@ -286,24 +287,24 @@ impl Hub {
         })
     }
 
-    /// A viewer is gone.
+    /// Removes a viewer.
     pub fn leave(&self, viewer: u64) {
         self.change(|state| state.viewers.remove(&viewer));
     }
 
-    /// A viewer said something.
+    /// Handles a command of a viewer.
     pub fn hear(&self, viewer: u64, command: Command) {
         self.change(|state| state.hear(viewer, command));
     }
 
-    /// What a viewer is to be sent next; waits until there is something.
+    /// The next message for a viewer; waits until there is one.
     pub fn next(&self, viewer: u64, cursor: &mut Cursor) -> Next {
         let mut state = self.lock();
         loop {
             if let Some(next) = state.next(viewer, cursor) {
                 return next;
             }
-            // Woken by changes, and now and then for the state of a run that goes on without frames.
+            // Woken by changes, and regularly for status messages that were not due before.
             state = match self.changed.wait_timeout(state, PAUSE) {
                 Ok((state, _)) => state,
                 Err(poisoned) => poisoned.into_inner().0,
@@ -313,7 +314,7 @@ impl Hub {
 }
 
 impl State {
-    /// Whether a viewer waits and the newest frame shows an earlier state, or not what it wants.
+    /// Whether a viewer waits for a frame and the newest frame is out of date or lacks the contents it wants.
     fn wants_another_frame(&self) -> bool {
         let is_old = self.frame_of != self.moment;
         let is_served = |want: &Want| self.frame.as_ref().is_some_and(|frame| !is_old && frame.serves(want));
@@ -347,14 +348,14 @@ impl State {
             }
             Command::Limit { rate } => {
                 self.orders.rate = rate;
-                // All viewers see it.
+                // All viewers are told the new limit.
                 self.status_version += 1;
             }
             Command::Change { .. } | Command::Drop { .. } if self.moments.is_some() => {
-                viewer.refused = Some("this is a recording: nothing can change".to_owned());
+                viewer.refused = Some("a recording cannot be changed".to_owned());
             }
             Command::Change { .. } | Command::Drop { .. } if self.orders.tasks.len() >= MOST_TASKS => {
-                viewer.refused = Some("too many wishes at once".to_owned());
+                viewer.refused = Some("too many commands at once".to_owned());
             }
             Command::Change { .. } | Command::Drop { .. } => self.orders.tasks.push_back((number, command)),
         }
@@ -414,7 +415,7 @@ impl State {
     }
 }
 
-/// A text message: an object with its type.
+/// A text message: a JSON object with its type.
 fn text(kind: &str, mut value: Value) -> Option<Next> {
     if let Value::Object(fields) = &mut value {
         fields.insert("type".to_owned(), kind.into());

@@ -1,14 +1,14 @@
-//! Watch a simulation in a browser while it runs, turn it, stop it, change it.
+//! Shows a simulation in a browser while it runs. Viewers can pause it, step it and change it.
 //!
-//! How a moment travels from a run to the pixels:
+//! The way of a state from the run to the screen:
 //!
-//! 1. [`Live`] is an observer of the run. Between two steps it looks whether a viewer waits for a frame; if so it writes the
-//!    points, quantised, straight from the model's arrays into one [`Frame`](frame::Frame) for all viewers.
-//! 2. The [`Hub`] holds that frame and lets go of the one before: there is no queue anywhere. It also holds what
-//!    viewers ask for, until the run looks at it between two steps.
-//! 3. Each viewer has a thread that sends the newest frame as soon as its browser has drawn the one before, cut to the
-//!    number of points it can take. A slow viewer misses frames; the run does not wait.
-//! 4. The page (`page/`, inside the program) draws with WebGL2.
+//! 1. [`Live`] is an observer of the run. Between two steps it checks whether a viewer waits for a frame. If so, it
+//!    writes the points, quantised, from the model's arrays into one [`Frame`](frame::Frame) for all viewers.
+//! 2. The [`Hub`] holds the newest frame and drops the previous one; there is no queue. It also holds the commands of
+//!    viewers until the run reads them between two steps.
+//! 3. Each viewer has a thread that sends the newest frame as soon as its browser has drawn the previous one, cut to
+//!    the number of points the browser can handle. A slow viewer misses frames; the run does not wait.
+//! 4. The page (`page/`, embedded in the program) draws with WebGL2.
 //!
 //! A finished run, a folder and a file are shown through the same [`Hub`] as [`Moments`](recording::Moments).
 
@@ -31,16 +31,16 @@ pub use live::{Live, Manner};
 pub use server::{Access, Server};
 pub use still::{Still, StillCloud};
 
-/// What can go wrong in showing something.
+/// Errors of the live page.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No viewer can be served there.
+    /// The address cannot be listened on.
     #[error("cannot listen on {address}: {cause}; choose another port with --port")]
     Listen {
         /// The address.
         address: String,
-        /// What the system said.
+        /// The error of the operating system.
         cause: std::io::Error,
     },
     /// A file cannot be read.
@@ -51,7 +51,7 @@ pub enum Error {
     File {
         /// The file.
         path: std::path::PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! A run as its viewers see it: the observer that shows it and does what they ask.
+//! The observer that shows a run to viewers and executes their commands.
 
 use crate::command::Command;
 use crate::frame::{Encoder, Frame};
@@ -12,21 +12,21 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Points of a grid that is kept at the end of a run.
+/// The most points of a grid that is kept at the end of a run.
 const KEPT_VOXELS: usize = 1 << 21;
-/// Time between words about a run that steps fast.
+/// The shortest time between two status messages.
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// How a run is shown.
+/// Options for showing a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Manner {
-    /// Every viewer gets every step, and the run waits for that.
+    /// The run waits until every viewer has received every step.
     pub sync: bool,
-    /// The last state is kept for viewers who stay after the run.
+    /// The last state is kept for viewers that stay after the run.
     pub stay: bool,
 }
 
-/// Shows a run to viewers, and tells another observer about it as well.
+/// Shows a run to viewers, and passes all events to another observer.
 pub struct Live<'a> {
     hub: Arc<Hub>,
     manner: Manner,
@@ -36,15 +36,15 @@ pub struct Live<'a> {
     /// Seconds spent on frames.
     showing: f64,
     said_about: bool,
-    /// The step that was told last, and when.
+    /// The step of the last status message, and when it was sent.
     told: Option<(u64, Instant)>,
     remark: String,
-    /// From which tracer on they are there since when.
+    /// The first tracer of each batch, and the time when the batch was dropped.
     births: Vec<(usize, f64)>,
 }
 
 impl<'a> Live<'a> {
-    /// Shows a run through this hub.
+    /// Shows a run through `hub`.
     pub fn new(hub: Arc<Hub>, manner: Manner, other: &'a mut dyn Observer) -> Self {
         Self {
             hub,
@@ -60,7 +60,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// What does not change.
+    /// Sends the description of the run: what rarely changes.
     fn tell_about(&mut self, moment: &mut Moment<'_>) {
         let values = names_of(&clouds_of(moment, &self.births));
         let device = moment.device();
@@ -99,7 +99,7 @@ impl<'a> Live<'a> {
         self.said_about = true;
     }
 
-    /// What changes from step to step.
+    /// Sends the status of the run: what changes at every step.
     fn tell(&mut self, moment: &mut Moment<'_>) {
         let [elapsed, stepping, sums] = moment.seconds();
         let (dt, limit) = moment.last_step();
@@ -116,7 +116,7 @@ impl<'a> Live<'a> {
         self.told = Some((moment.step(), Instant::now()));
     }
 
-    /// A new state; of steps that follow each other fast, not every one is told.
+    /// Announces a new state. The status is not sent for every step if steps are fast.
     fn arrive(&mut self, moment: &mut Moment<'_>) {
         let row = moment.row().map(|row| {
             let mut all = vec![moment.step() as f64, moment.time()];
@@ -129,7 +129,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Writes a frame, if a viewer waits for one.
+    /// Writes a frame if a viewer waits for one.
     fn show(&mut self, moment: &Moment<'_>) -> Result<(), Error> {
         let wants = self.hub.wants();
         if wants.is_empty() {
@@ -156,7 +156,7 @@ impl<'a> Live<'a> {
         Ok(())
     }
 
-    /// Does what a viewer asked for; tells it why if that cannot be.
+    /// Executes a command of a viewer; tells the viewer why if it is refused.
     fn obey(&mut self, moment: &mut Moment<'_>, viewer: u64, command: Command) -> Result<(), Error> {
         match command {
             Command::Change { key, value } => match moment.change(&key, &value) {
@@ -169,7 +169,7 @@ impl<'a> Live<'a> {
                     self.births.push((total.saturating_sub(count), moment.time()));
                     self.remark = format!("step {}: {total} tracers", moment.step());
                 }
-                None => self.hub.refuse(viewer, "nothing carries tracers here".to_owned()),
+                None => self.hub.refuse(viewer, "this case cannot carry tracers".to_owned()),
             },
             _ => {}
         }
@@ -179,7 +179,7 @@ impl<'a> Live<'a> {
         self.show(moment)
     }
 
-    /// Keeps the last state, for viewers who stay after the run.
+    /// Keeps the last state for viewers that stay after the run.
     fn keep_last(&mut self, moment: &Moment<'_>) -> Result<(), Error> {
         let mut still = Still {
             step: moment.step(),

@@ -1,4 +1,4 @@
-//! What comes from viewers, damaged: it may be refused, it must not panic.
+//! Damaged messages from viewers may be refused but must not cause a panic.
 
 use crate::command::Command;
 use crate::http;
@@ -7,7 +7,7 @@ use farfield_damage::{feed_bytes, feed_text};
 const ROUNDS: u64 = 1000;
 
 #[test]
-fn damaged_requests() {
+fn damaged_requests_do_not_panic() {
     let seeds = [
         b"GET /?token=abc HTTP/1.1\r\nHost: localhost:7878\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
           Sec-WebSocket-Key: dGhlIHNhbXBsZQ==\r\nOrigin: http://localhost:7878\r\n\r\n"
@@ -20,7 +20,7 @@ fn damaged_requests() {
 }
 
 #[test]
-fn damaged_commands() {
+fn damaged_commands_do_not_panic() {
     let seeds = [
         r#"{"do":"ready"}"#,
         r#"{"do":"step","count":3}"#,

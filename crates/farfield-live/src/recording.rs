@@ -1,4 +1,4 @@
-//! Moments that viewers choose from: the last one of a run, those of a run's folder, one file.
+//! Recorded moments that viewers choose from: the end of a run, the folder of a run, one file.
 
 use crate::Error;
 use crate::files::{self, grid_of, read_cloud};
@@ -17,33 +17,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Moments read from files that are kept.
+/// The number of moments read from files that are cached.
 const KEPT: usize = 4;
-/// How often a folder is looked at for new files.
+/// The interval between checks of a folder for new files.
 const PAUSE: Duration = Duration::from_millis(500);
-/// The clouds that field files may hold; the first that is there is drawn.
+/// The clouds that field files may hold; the first one found is drawn.
 const CLOUDS: [&str; 3] = ["tracers", "bodies", "elements"];
-/// The name of a flow's fields on one level.
+/// The prefix of files with a flow's fields on one level.
 const CUT: &str = "cut";
 
 /// Moments to choose from.
 pub trait Moments: Send + Sync {
-    /// Step and time of each.
+    /// Step and time of each moment.
     fn list(&self) -> Vec<(u64, f64)>;
-    /// One of them as a viewer wants it; a number beyond the last means the last.
+    /// Writes the frame of a moment for one viewer; an index beyond the last means the last.
     ///
     /// # Errors
-    /// A sentence about what cannot be read.
+    /// A message if the moment cannot be read.
     fn frame(&self, moment: usize, want: &Want, encoder: &mut Encoder) -> Result<Frame, String>;
 }
 
-/// One moment that is in memory.
+/// One moment in memory.
 pub struct OneMoment {
     still: Still,
 }
 
 impl OneMoment {
-    /// This one.
+    /// A recording of this moment.
     pub fn new(still: Still) -> Self {
         Self { still }
     }
@@ -59,24 +59,24 @@ impl Moments for OneMoment {
     }
 }
 
-/// The field files of a run's folder, as they are now and as they become more.
+/// The field files in the folder of a run, including files that are added later.
 pub struct Recording {
     folder: PathBuf,
-    /// Time and files of each step that has all of its files.
+    /// The time of each step that has field files.
     steps: Mutex<BTreeMap<u64, f64>>,
     kept: Mutex<Vec<Arc<Still>>>,
 }
 
 impl Recording {
-    /// The run in a folder.
+    /// Opens the run in a folder.
     ///
     /// # Errors
-    /// [`Error::File`] if it holds no run.
+    /// [`Error::File`] if the folder holds no run.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         if !folder.join("case.toml").is_file() {
             return Err(Error::File {
                 path: folder.to_owned(),
-                why: "there is no case.toml, so this is not the folder of a run".to_owned(),
+                why: "not the folder of a run: it holds no case.toml".to_owned(),
             });
         }
         let recording = Self {
@@ -88,13 +88,13 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Looks for steps that came; whether there are any.
+    /// Checks the folder for new steps; returns whether the list has changed.
     fn look(&self) -> bool {
         let times = self.times();
         let mut found = BTreeMap::new();
         for name in names(&self.folder.join("fields")) {
             let Some((kind, step)) = step_of(&name) else { continue };
-            // Files are written whole and then named, the drawn cloud first.
+            // A file gets its name when it is complete, and the cloud that is drawn is written first.
             if CLOUDS.contains(&kind) || kind == CUT {
                 let time = times.get(&step).copied().unwrap_or(step as f64);
                 found.insert(step, time);
@@ -106,7 +106,7 @@ impl Recording {
         is_new
     }
 
-    /// The time of every step in the diagnostics.
+    /// The time of every step, from the diagnostics.
     fn times(&self) -> BTreeMap<u64, f64> {
         let columns = read_columns(&self.folder.join("diagnostics.csv")).unwrap_or_default();
         let column = |name: &str| {
@@ -127,7 +127,7 @@ impl Recording {
         case::read(&text, "case.toml", &[]).ok()
     }
 
-    /// The moment of a step, from its files.
+    /// Reads the moment of a step from its files.
     fn load(&self, step: u64, time: f64) -> Result<Arc<Still>, String> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(still) = kept.iter().find(|still| still.step == step) {
@@ -157,7 +157,7 @@ impl Recording {
         }
         if still.clouds.is_empty() && still.volumes.is_empty() {
             return Err(format!(
-                "the files of step {step} cannot be shown: `output.npz = true` writes such that can"
+                "the files of step {step} cannot be shown; set `output.npz = true` to write files that can"
             ));
         }
         if kept.len() >= KEPT {
@@ -168,7 +168,7 @@ impl Recording {
         Ok(still)
     }
 
-    /// Field files do not say where bodies are, but the case does.
+    /// Adds the interior of bodies, which field files do not contain, from the case.
     fn add_bodies(&self, still: &mut Still) {
         let bodies = self
             .case()
@@ -191,7 +191,7 @@ impl Recording {
         }
     }
 
-    /// Tells the hub what there is to know about the run.
+    /// Sends description, diagnostics and status of the run to the hub.
     fn tell(&self, hub: &Hub) {
         let columns = read_columns(&self.folder.join("diagnostics.csv")).unwrap_or_default();
         let measured = columns.get(5..).unwrap_or_default();
@@ -234,7 +234,7 @@ impl Recording {
         hub.set_status(json!({ "step": step, "time": time, "finished": is_finished, "remark": "" }));
     }
 
-    /// Shows the folder through a hub, and what another program still writes to it, until `stop`.
+    /// Shows the folder through a hub until `stop` is set, including files that another program adds meanwhile.
     pub fn follow(self: &Arc<Self>, hub: &Arc<Hub>, stop: &AtomicBool) {
         self.tell(hub);
         hub.set_moments(self.clone());
@@ -259,13 +259,13 @@ impl Moments for Recording {
         let at = moment.min(list.len().saturating_sub(1));
         let (step, time) = *list
             .get(at)
-            .ok_or("there are no field files yet: output.fields_every says how often")?;
+            .ok_or("there are no field files yet; output.fields_every sets how often they are written")?;
         let still = self.load(step, time)?;
         still.frame(encoder, want).map_err(|error| error.to_string())
     }
 }
 
-/// Shows one file of points through a hub.
+/// Shows one file of points or of a grid through a hub.
 ///
 /// # Errors
 /// As [`files::read_file`].
@@ -293,7 +293,7 @@ pub fn show_file(path: &Path, hub: &Hub) -> Result<(), Error> {
     Ok(())
 }
 
-/// `tracers` and 100 of `tracers-000100.npz`.
+/// Splits the name of a field file into cloud and step: `tracers-000100.npz` gives `tracers` and 100.
 fn step_of(name: &str) -> Option<(&str, u64)> {
     let stem = name.strip_suffix(".npz").or_else(|| name.strip_suffix(".vtp"))?;
     let (kind, step) = stem.rsplit_once('-')?;
@@ -312,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn field_files_are_known_by_their_names() {
+    fn names_of_field_files_are_parsed() {
         assert_eq!(step_of("tracers-000100.npz"), Some(("tracers", 100)));
         assert_eq!(step_of("elements-1234567.vtp"), Some(("elements", 1_234_567)));
         for name in ["tracers.pvd", "tracers-.npz", ".tracers-000100.npz.tmp", "a"] {
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn the_body_of_a_flow_is_where_its_case_says() {
+    fn the_body_of_a_flow_is_taken_from_its_case() {
         use farfield_io::{Array, NamedArray, Precision, write_arrays};
         let folder = tempfile::tempdir().unwrap();
         let fields = folder.path().join("fields");

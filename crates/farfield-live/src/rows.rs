@@ -1,20 +1,20 @@
-//! The rows of diagnostics that viewers get: all of a short run, an even choice of a long one.
+//! The rows of diagnostics that viewers get: all rows of a short run, evenly spaced rows of a long one.
 
-/// Kept rows at most; then every second is let go.
+/// The most rows kept; beyond, every second row is dropped.
 const MOST: usize = 4096;
 
-/// Rows so far, a bounded number.
+/// The rows so far, thinned to a bounded number.
 #[derive(Debug, Default)]
 pub struct Rows {
     kept: Vec<Vec<f64>>,
-    /// Of so many rows, one is kept.
+    /// One of `stride` rows is kept.
     stride: u64,
     seen: u64,
-    /// Grows whenever kept rows go.
+    /// Incremented whenever kept rows are dropped.
     epoch: u64,
 }
 
-/// How far a viewer has read.
+/// A viewer's position in the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Place {
     epoch: u64,
@@ -22,7 +22,7 @@ pub struct Place {
 }
 
 impl Rows {
-    /// Adds a row: step, time, and the rest.
+    /// Adds a row: step, time, and the diagnostics.
     pub fn push(&mut self, row: Vec<f64>) {
         self.stride = self.stride.max(1);
         if self.seen.is_multiple_of(self.stride) {
@@ -40,7 +40,7 @@ impl Rows {
         }
     }
 
-    /// Takes other rows instead.
+    /// Replaces all rows.
     pub fn replace(&mut self, rows: impl Iterator<Item = Vec<f64>>) {
         let epoch = self.epoch + 1;
         *self = Self {
@@ -50,7 +50,8 @@ impl Rows {
         rows.for_each(|row| self.push(row));
     }
 
-    /// What is new since a place: whether what was read before is void, and the rows; none if nothing is new.
+    /// The rows that are new since `place`, which is advanced; `None` if there are none. If the flag is true, they
+    /// replace all rows read before.
     pub fn since(&self, place: &mut Place) -> Option<(bool, &[Vec<f64>])> {
         let restart = place.epoch != self.epoch;
         let from = if restart { 0 } else { place.count };
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_run_keeps_an_even_choice_of_rows() {
+    fn a_long_run_keeps_evenly_spaced_rows() {
         let (mut rows, mut place) = (Rows::default(), Place::default());
         for step in 0..20_000 {
             rows.push(vec![f64::from(step)]);

@@ -1,4 +1,5 @@
-//! The server: a thread that accepts, and threads for each viewer. Browsers are few, so threads are simple and cheap enough.
+//! The server: one thread accepts connections, and each viewer has its own threads. There are few browsers, so
+//! threads are cheap enough.
 
 use crate::Error;
 use crate::connection;
@@ -10,25 +11,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Connections at once at most.
+/// The most simultaneous connections.
 const MOST_CONNECTIONS: usize = 256;
 /// The path of the WebSocket.
 const SOCKET: &str = "/socket";
-/// What a connection that does not take what it is sent costs at most.
+/// The write timeout: a connection that takes no data for this long is closed.
 const SEND_PATIENCE: Duration = Duration::from_secs(20);
 
-/// Who may look.
+/// Access control.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Access {
-    /// The secret that addresses carry; without it, only this machine may look.
+    /// The secret in the address. Without a token only browsers on this machine have access.
     pub token: Option<String>,
 }
 
 impl Access {
-    /// For anyone who knows a new secret of 128 random bits.
+    /// Access for everyone who knows the token, a new secret of 128 random bits.
     ///
     /// # Errors
-    /// [`Error::Listen`] if the system has no random numbers.
+    /// [`Error::Listen`] if the system provides no random numbers.
     pub fn with_token() -> Result<Self, Error> {
         let mut bytes = [0_u8; 16];
         getrandom::fill(&mut bytes).map_err(|error| Error::Listen {
@@ -40,20 +41,20 @@ impl Access {
         })
     }
 
-    /// Why a request is refused, if it is.
+    /// The reason to refuse a request, or `None` to allow it.
     fn refusal(&self, request: &Request) -> Option<&'static str> {
         match &self.token {
             Some(token) => {
-                // Scripts and styles are no secret; what the run does is.
+                // Scripts and styles are public; the run is not.
                 let is_secret = request.path == "/" || request.path == SOCKET;
                 let is_known = request.token.as_ref().is_some_and(|given| equal(given, token));
                 if is_secret && !is_known {
                     return Some("the address must end in the token that the program printed: /?token=...");
                 }
             }
-            // Another site could point its name at this machine; its name then stands here.
+            // DNS rebinding: another site can resolve its name to this machine; the host is then that name.
             None if !is_loopback(&request.host) => {
-                return Some("this page is for http://127.0.0.1 or http://localhost only");
+                return Some("this page is available only at http://127.0.0.1 or http://localhost");
             }
             None => {}
         }
@@ -63,12 +64,12 @@ impl Access {
     }
 }
 
-/// Compares without saying by the time it takes where the difference is.
+/// Compares in constant time, so that the time does not reveal where the texts differ.
 fn equal(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |found, (x, y)| found | (x ^ y)) == 0
 }
 
-/// Whether a name, with or without a port, is that of this machine to itself.
+/// Whether a host, with or without a port, is a loopback address or `localhost`.
 fn is_loopback(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or(""),
@@ -77,7 +78,7 @@ fn is_loopback(host: &str) -> bool {
     name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The server; ends with everything it holds when it is dropped.
+/// The server. Dropping it closes all connections.
 pub struct Server {
     address: SocketAddr,
     access: Access,
@@ -86,14 +87,14 @@ pub struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
-/// The connections there are, to end them.
+/// The open connections of viewers, to close them at the end.
 type Streams = Arc<Mutex<Vec<TcpStream>>>;
 
 impl Server {
-    /// Serves viewers of this hub on an address; port 0 takes any that is free.
+    /// Serves viewers of `hub` at `address`; port 0 selects a free port.
     ///
     /// # Errors
-    /// [`Error::Listen`] if that is not possible.
+    /// [`Error::Listen`] if the address cannot be listened on.
     pub fn start(address: SocketAddr, access: Access, hub: Arc<Hub>) -> Result<Self, Error> {
         let failed = |cause| Error::Listen {
             address: address.to_string(),
@@ -115,12 +116,12 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// The address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What to type into a browser on this machine.
+    /// The URL for a browser on this machine.
     pub fn url(&self) -> String {
         let mut shown = self.address;
         if shown.ip().is_unspecified() {
@@ -136,7 +137,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.hub.close();
-        // Wakes the thread that accepts.
+        // Wakes the thread that accepts connections.
         let mut own = self.address;
         if own.ip().is_unspecified() {
             own.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -158,7 +159,7 @@ fn accept(listener: &TcpListener, access: &Access, hub: &Arc<Hub>, streams: &Str
             return;
         }
         let Ok(stream) = stream else {
-            // Out of files, for instance: some will be closed.
+            // For instance out of file descriptors: wait until some are closed.
             std::thread::sleep(Duration::from_millis(50));
             continue;
         };
@@ -177,7 +178,7 @@ fn accept(listener: &TcpListener, access: &Access, hub: &Arc<Hub>, streams: &Str
     }
 }
 
-/// One connection: a file, or a viewer for as long as it stays.
+/// Serves one connection: sends a file, or serves a viewer until it leaves.
 fn serve(mut stream: TcpStream, access: &Access, hub: &Arc<Hub>, streams: &Streams) {
     let _ = stream.set_nodelay(true);
     let _ = stream.set_write_timeout(Some(SEND_PATIENCE));
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_looks_without_a_token() {
+    fn without_a_token_only_this_machine_has_access() {
         let access = Access::default();
         for host in ["127.0.0.1:7878", "localhost:9", "[::1]:80", "localhost"] {
             let own = format!("http://{host}");

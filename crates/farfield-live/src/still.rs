@@ -1,4 +1,4 @@
-//! Points of one moment, borrowed from a run or kept by ourselves.
+//! The points of one moment, borrowed from a run or owned.
 
 use crate::frame::{Encoder, Frame, Values, Want};
 use farfield::memory::ShrunkPoints;
@@ -8,19 +8,19 @@ use farfield_sim::vec3::Vec3;
 use std::borrow::Cow;
 use std::time::Instant;
 
-/// Points wherever they lie.
+/// A view of a cloud of points, of a run or owned.
 pub struct CloudView<'a> {
     /// `tracers`, `elements`, `bodies` or `points`.
     pub name: &'a str,
-    /// Which ring, knot or galaxy each belongs to.
+    /// The ring, knot or galaxy that each point belongs to.
     pub groups: Cow<'a, [u32]>,
-    /// From which point on they are there since when, and the time now: none where nobody knows.
+    /// The first point of each batch and the batch's time of birth; empty if unknown.
     births: &'a [(usize, f64)],
     now: f64,
     data: Data<'a>,
 }
 
-/// The value that says for how long points are there.
+/// The name of the value that is the age of points.
 const AGE: &str = "age";
 
 enum Data<'a> {
@@ -28,35 +28,35 @@ enum Data<'a> {
     Kept(&'a StillCloud),
 }
 
-/// Points we keep.
+/// An owned cloud of points.
 #[derive(Debug, Clone, Default)]
 pub struct StillCloud {
     /// `tracers`, `elements`, `bodies` or `points`.
     pub name: String,
-    /// Where they are.
+    /// The positions.
     pub points: Vec<Vec3>,
-    /// Which ring, knot or galaxy each belongs to.
+    /// The ring, knot or galaxy that each point belongs to.
     pub groups: Vec<u32>,
-    /// Vectors by name.
+    /// Vector attributes by name.
     pub vectors: Vec<(String, Vec<Vec3>)>,
-    /// Numbers by name.
+    /// Scalar attributes by name.
     pub numbers: Vec<(String, Vec<f64>)>,
 }
 
-/// One moment we keep: the end of a run, or what a file holds.
+/// One owned moment: the end of a run, or the contents of a file.
 #[derive(Debug, Clone, Default)]
 pub struct Still {
     /// Steps done.
     pub step: u64,
     /// The time.
     pub time: f64,
-    /// Points; the first are drawn.
+    /// Clouds of points; the first is drawn.
     pub clouds: Vec<StillCloud>,
-    /// Numbers on grids, by name.
+    /// Scalar fields on grids, by name.
     pub volumes: Vec<(String, Volume)>,
 }
 
-/// The vector whose length a value is, and whether that value is one.
+/// The name of the vectors whose length is the value `value`.
 fn vector_of(value: &str) -> &str {
     match value {
         "speed" => "velocity",
@@ -65,7 +65,7 @@ fn vector_of(value: &str) -> &str {
 }
 
 impl<'a> CloudView<'a> {
-    /// Points of a run, where they lie.
+    /// A view of points of a run, without a copy.
     pub fn of_run(mut shown: Shown<'a>) -> Self {
         Self {
             name: shown.name,
@@ -76,12 +76,12 @@ impl<'a> CloudView<'a> {
         }
     }
 
-    /// The same, of points that came at several times: from which one on, and when.
+    /// The view with ages: `births` has the first point of each batch and the batch's time of birth.
     pub fn born(self, births: &'a [(usize, f64)], now: f64) -> Self {
         Self { births, now, ..self }
     }
 
-    /// Points we keep.
+    /// A view of owned points.
     pub fn of_still(cloud: &'a StillCloud) -> Self {
         Self {
             name: &cloud.name,
@@ -92,7 +92,7 @@ impl<'a> CloudView<'a> {
         }
     }
 
-    /// How many there are.
+    /// The number of points.
     pub fn len(&self) -> usize {
         match &self.data {
             Data::Run(shown) => shown.points.len() / 3,
@@ -100,10 +100,10 @@ impl<'a> CloudView<'a> {
         }
     }
 
-    /// Where they are.
+    /// The positions.
     ///
     /// # Errors
-    /// What fetching them from a device fails with.
+    /// If fetching them from a device fails.
     pub fn points(&self) -> Result<&[Vec3], Error> {
         match &self.data {
             Data::Run(shown) => Ok(shown.points.vectors()?),
@@ -111,10 +111,10 @@ impl<'a> CloudView<'a> {
         }
     }
 
-    /// Where they are, rounded to 16 bits by the graphics processor whose memory they are in; `None` elsewhere.
+    /// The positions in 16 bits, quantised on the GPU that holds them; `None` for points on the host.
     ///
     /// # Errors
-    /// What rounding or fetching them fails with.
+    /// If quantising or fetching them fails.
     pub fn shrunk_points(&self) -> Result<Option<ShrunkPoints>, Error> {
         match &self.data {
             Data::Run(shown) => Ok(shown.points.shrunk_points()?),
@@ -122,11 +122,11 @@ impl<'a> CloudView<'a> {
         }
     }
 
-    /// The longest of the vectors that a value is the length of, and all lengths in 8 bits; `None` as for the points, and for
-    /// values that are no lengths.
+    /// For a value that is the length of vectors on a GPU: the longest length, and all lengths quantised to 8 bits.
+    /// `None` for points on the host and for other values.
     ///
     /// # Errors
-    /// What rounding or fetching them fails with.
+    /// If quantising or fetching them fails.
     pub fn shrunk_lengths(&self, name: &str) -> Result<Option<(f64, Vec<u8>)>, Error> {
         let Data::Run(shown) = &self.data else { return Ok(None) };
         let found = shown.vectors.iter().find(|(found, _)| *found == vector_of(name));
@@ -150,10 +150,10 @@ impl<'a> CloudView<'a> {
         })
     }
 
-    /// The numbers of that name, or the lengths of the vectors of that name; `speed` is the length of `velocity`.
+    /// The scalar attribute `name`, or the lengths of the vector attribute `name`; `speed` is the length of `velocity`.
     ///
     /// # Errors
-    /// What fetching them from a device fails with.
+    /// If fetching them from a device fails.
     pub fn values(&self, name: &str) -> Result<Option<Values<'_>>, Error> {
         if let Some(vectors) = self.vectors(vector_of(name))? {
             return Ok(Some(Values::Lengths(vectors)));
@@ -179,15 +179,15 @@ impl<'a> CloudView<'a> {
         Ok(numbers.map(Values::Numbers))
     }
 
-    /// The directions of elements.
+    /// The directions of elements: their strengths.
     ///
     /// # Errors
-    /// What fetching them from a device fails with.
+    /// If fetching them from a device fails.
     pub fn directions(&self) -> Result<Option<&[Vec3]>, Error> {
         self.vectors("strength")
     }
 
-    /// What can colour them.
+    /// The names of the values that can colour the points.
     pub fn value_names(&self) -> Vec<String> {
         let name_of = |vector: &str| {
             if vector == "velocity" {
@@ -213,10 +213,10 @@ impl<'a> CloudView<'a> {
         }
     }
 
-    /// A copy for ourselves.
+    /// An owned copy.
     ///
     /// # Errors
-    /// What fetching them from a device fails with.
+    /// If fetching the points from a device fails.
     pub fn kept(&self) -> Result<StillCloud, Error> {
         let ages = self.values(AGE)?.map(|ages| {
             let numbers = (0..self.len()).map(|k| ages.at(k)).collect();
@@ -245,10 +245,10 @@ impl<'a> CloudView<'a> {
 }
 
 impl Still {
-    /// The frame for one viewer.
+    /// Writes the frame for one viewer.
     ///
     /// # Errors
-    /// None: all of it is on the host.
+    /// Never: all data is on the host.
     pub fn frame(&self, encoder: &mut Encoder, want: &Want) -> Result<Frame, Error> {
         let begin = Instant::now();
         let mut frame = Frame::new(self.step, self.time, vec![want.clone()]);
@@ -261,13 +261,13 @@ impl Still {
         Ok(frame)
     }
 
-    /// What can colour points of any cloud.
+    /// The names of the values that can colour points of any cloud.
     pub fn value_names(&self) -> Vec<String> {
         names_of(&self.clouds.iter().map(CloudView::of_still).collect::<Vec<_>>())
     }
 }
 
-/// What can colour points of any of these clouds, each name once.
+/// The names of the values that can colour points of any of these clouds, each name once.
 pub fn names_of(clouds: &[CloudView<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in clouds.iter().flat_map(CloudView::value_names) {

@@ -1,4 +1,4 @@
-//! The page in a real browser: what it draws, what its keys do, what it does when the program goes and comes back.
+//! The page in a real browser: its pictures, its keys, and its behaviour when the program ends and restarts.
 
 mod harness;
 
@@ -13,18 +13,18 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Two rings that go on for long.
+/// Starts a long run of two rings.
 fn long_run(folder: &Path) -> Shown {
     let changes = [&RINGS[..], &["time.end=1000", "alarm.energy_jump=0"]].concat();
     let shown = Shown::start(run("leapfrog", &changes, folder), Manner::default());
-    // The browser draws on the same cores.
+    // The browser draws with the same CPU cores, so the run is slowed down.
     let viewer = shown.hub.enter();
     shown.hub.hear(viewer, Command::Limit { rate: 8.0 });
     shown.hub.leave(viewer);
     shown
 }
 
-/// Points on a spiral in the plane z = 0, the more the farther right, so that no two cells need be alike.
+/// Points on an asymmetric spiral, so that the density differs from cell to cell.
 fn spiral() -> Vec<[f64; 3]> {
     (0..6000)
         .map(|k| {
@@ -36,7 +36,7 @@ fn spiral() -> Vec<[f64; 3]> {
 }
 
 #[test]
-fn density_is_where_the_points_are() {
+fn the_drawn_density_matches_the_points() {
     in_browser(|browser| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("spiral.csv");
@@ -44,7 +44,7 @@ fn density_is_where_the_points_are() {
         let lines = points.iter().map(|[x, y, z]| format!("{x},{y},{z}\n"));
         std::fs::write(&path, format!("x,y,z\n{}", lines.collect::<String>())).unwrap();
         let server = shown_file(&path);
-        // Along the z axis, 1.6 up and down at z = 0; no depth cue, so that every point counts as one.
+        // The view is along the z axis and covers -1.6 to 1.6 at z = 0. Without a depth cue every point counts as one.
         let mut page = browser.open(&format!("{}#camera=0,0,0,1,1.6,0,0,0&depth=0&value=none", server.url()));
         page.wait_for_frame();
         const CELLS: usize = 8;
@@ -59,13 +59,13 @@ fn density_is_where_the_points_are() {
             expected[cell(f * y / ahead) * CELLS + cell(f / aspect * x / ahead)] += 1.0;
         }
         let total: f64 = found.iter().sum();
-        assert!((total / 6000.0 - 1.0).abs() < 0.02, "{total} points were drawn of 6000");
+        assert!((total / 6000.0 - 1.0).abs() < 0.02, "{total} of 6000 points were drawn");
         let difference: f64 = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).sum();
         assert!(
             difference < 0.05 * 6000.0,
-            "{difference} of 6000 points are elsewhere: {found:.0?} {expected:.0?}"
+            "{difference} of 6000 points are in a wrong cell: {found:.0?} {expected:.0?}"
         );
-        // What is on the screen is brighter where points are.
+        // The screen is brighter where there are points.
         let pixels = "(async () => {
         const image = await createImageBitmap(await farfield.picture('1'));
         const pen = new OffscreenCanvas(image.width, image.height).getContext('2d');
@@ -85,7 +85,7 @@ fn density_is_where_the_points_are() {
             .collect();
         for cell in 0..CELLS * CELLS {
             if expected[cell] == 0.0 && found[cell] < 0.5 {
-                // The background alone is 7.
+                // The background has brightness 7.
                 assert!(
                     bright[cell] < 7.2,
                     "cell {cell} is empty but has brightness {}",
@@ -105,7 +105,7 @@ fn density_is_where_the_points_are() {
 }
 
 #[test]
-fn a_run_can_be_held_stepped_and_changed() {
+fn a_run_can_be_paused_stepped_and_changed() {
     in_browser(|browser| {
         let folder = tempfile::tempdir().unwrap();
         let shown = long_run(&folder.path().join("run"));
@@ -120,14 +120,14 @@ fn a_run_can_be_held_stepped_and_changed() {
         assert_eq!(page.value("farfield.state.frame.step"), step);
         page.press(".");
         page.wait_for(&format!("farfield.state.frame.step === {}", step + 1));
-        // Back through what was seen, and forward again.
+        // Back to a frame seen before, and forward again.
         page.press("[");
         assert_eq!(page.value("farfield.state.frame.step"), step);
         page.press("End");
         assert_eq!(page.value("farfield.state.frame.step"), step + 1);
         page.value("document.getElementById('rate').value = '7'; document.getElementById('rate').onchange()");
         page.wait_for("farfield.state.status.rate === 7");
-        // Another colouring of the same moment comes while the run is held.
+        // A new colouring of the same moment arrives while the run is paused.
         page.value("document.getElementById('value').value = 'speed'; document.getElementById('value').oninput()");
         page.wait_for("farfield.state.frame.parts[0].value === 'speed'");
         assert_eq!(page.value("farfield.state.frame.step"), step + 1);
@@ -144,17 +144,17 @@ fn a_run_can_be_held_stepped_and_changed() {
         let tracers = page.value("farfield.state.frame.parts[0].total").as_u64().unwrap();
         page.press("t");
         page.wait_for(&format!("farfield.state.frame.parts[0].total === {}", tracers + 1000));
-        // Tracers where one points: a double click left of the middle drops them there.
+        // A double click drops tracers at the mouse position.
         let at = page.value(
             "farfield.camera.place(2 * 100 / innerWidth - 1, 1 - 2 * 80 / innerHeight, innerWidth / innerHeight)",
         );
-        // The panels lie over a small picture.
+        // Hide the panels, which cover the small picture.
         page.press("p");
         page.double_click([100.0, 80.0]);
         page.wait_for(&format!("farfield.state.frame.parts[0].total === {}", tracers + 2000));
         page.press(".");
         page.wait_for("farfield.state.status.dt === 0.01");
-        // Those that were dropped are younger.
+        // The dropped tracers are younger.
         page.value("document.getElementById('value').value = 'age'; document.getElementById('value').oninput()");
         page.wait_for("farfield.state.frame.parts[0].value === 'age'");
         let ages = page.value("farfield.state.frame.parts[0].range");
@@ -181,17 +181,17 @@ fn a_run_can_be_held_stepped_and_changed() {
 }
 
 #[test]
-fn keys_and_the_mouse_move_the_camera_and_the_address_keeps_it() {
+fn keys_and_mouse_move_the_camera_and_the_address_stores_it() {
     in_browser(|browser| {
         let folder = tempfile::tempdir().unwrap();
         let shown = long_run(&folder.path().join("run"));
         let server = server(&shown.hub);
         let mut page = browser.open(&server.url());
         page.wait_for_frame();
-        // Not the centre: that goes along with the rings.
+        // Without the centre, which moves with the rings.
         let camera = "farfield.camera.attitude.concat(farfield.camera.reach).join()";
         let mut before = page.value(camera);
-        // A reset undoes the zoom; after "1" alone there would be nothing to undo.
+        // The zoom before "r" gives the reset something to undo.
         for key in ["ArrowLeft", "ArrowUp", "+", "-", "q", "2", "3", "1", "+", "r"] {
             page.press(key);
             let after = page.value(camera);
@@ -200,10 +200,10 @@ fn keys_and_the_mouse_move_the_camera_and_the_address_keeps_it() {
         }
         page.press("p");
         page.drag([60.0, 70.0], [110.0, 90.0]);
-        assert_ne!(page.value(camera), before, "dragging turns");
+        assert_ne!(page.value(camera), before, "dragging must turn the camera");
         before = page.value(camera);
         page.turn_wheel([60.0, 70.0], -120.0);
-        assert_ne!(page.value(camera), before, "the wheel zooms");
+        assert_ne!(page.value(camera), before, "the wheel must zoom");
         for (key, setting) in [
             ("l", "light"),
             ("g", "glow"),
@@ -231,7 +231,7 @@ fn keys_and_the_mouse_move_the_camera_and_the_address_keeps_it() {
         );
         page.press("h");
         assert_eq!(page.value("document.getElementById('help').open"), false);
-        // Another viewer with this address sees the same.
+        // A second viewer with this address sees the same view.
         let address = page.value("location.href");
         let settings = page.value("JSON.stringify(farfield.settings)");
         let attitude = page.value("farfield.camera.attitude.map((c) => c.toFixed(4)).join()");
@@ -248,7 +248,7 @@ fn keys_and_the_mouse_move_the_camera_and_the_address_keeps_it() {
 }
 
 #[test]
-fn one_finger_turns_and_two_shift_and_zoom() {
+fn one_finger_turns_and_two_fingers_pan_and_zoom() {
     in_browser(|browser| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("points.csv");
@@ -263,7 +263,7 @@ fn one_finger_turns_and_two_shift_and_zoom() {
         page.touch(&[[[200.0, 150.0], [260.0, 150.0]]]);
         assert_ne!(page.value(attitude), before);
         assert_eq!(page.value(rest), kept);
-        // Apart by twice as much: twice as near; to the right by as much as the middle moved.
+        // Doubling the distance of two fingers zooms by two.
         let before = page.value(attitude);
         page.touch(&[[[150.0, 150.0], [120.0, 150.0]], [[210.0, 150.0], [240.0, 150.0]]]);
         assert_eq!(page.value(attitude), before);
@@ -277,7 +277,7 @@ fn one_finger_turns_and_two_shift_and_zoom() {
     });
 }
 
-/// The first file with such an ending that comes into a folder and is whole.
+/// Waits for a file with one of these extensions in a folder and returns its contents.
 fn saved(folder: &Path, endings: &[&str]) -> Vec<u8> {
     let begin = Instant::now();
     while begin.elapsed() < PATIENCE {
@@ -293,7 +293,7 @@ fn saved(folder: &Path, endings: &[&str]) -> Vec<u8> {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    Hang::throw(format!("no file {endings:?} is saved"))
+    Hang::throw(format!("no file with an extension of {endings:?} was saved"))
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn pictures_have_the_chosen_size_and_films_play() {
         page.wait_for("!farfield.film.running && farfield.film.last");
         let film = saved(&files, &["mp4", "webm"]);
         assert_eq!(page.value("farfield.film.last.size"), film.len());
-        // A page of another origin plays it: this one may load nothing.
+        // A blank tab plays it, without the content security policy of the page.
         let mut cinema = browser.open("about:blank");
         let text: String = film.iter().map(|byte| format!("{byte:02x}")).collect();
         let size = cinema.value(&format!(
@@ -340,7 +340,7 @@ fn pictures_have_the_chosen_size_and_films_play() {
     });
 }
 
-/// Passes on what comes and goes between a browser and a server, so many bytes a second towards the browser.
+/// A proxy between a browser and a server that limits the data rate towards the browser.
 fn slow_line(server: SocketAddr, bytes_a_second: usize) -> SocketAddr {
     let listener = TcpListener::bind(loopback(0)).unwrap();
     let own = listener.local_addr().unwrap();
@@ -366,7 +366,7 @@ fn slow_line(server: SocketAddr, bytes_a_second: usize) -> SocketAddr {
 }
 
 #[test]
-fn a_slow_line_gets_fewer_points() {
+fn a_slow_network_gets_fewer_points() {
     in_browser(|browser| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cloud.npz");
@@ -374,12 +374,12 @@ fn a_slow_line_gets_fewer_points() {
         let array = farfield_io::NamedArray::new("points", farfield_io::Array::from_rows(&points));
         farfield_io::write_arrays(&path, &[array], farfield_io::Precision::Single).unwrap();
         let server = shown_file(&path);
-        // All would take four seconds; a tenth of them comes soon enough.
+        // All points would take four seconds, a tenth of them 0.4 s.
         let line = slow_line(server.address(), 200_000);
         let mut page = browser.open(&format!("http://{line}/#points=17"));
         page.wait_for_frame();
         page.wait_for("farfield.state.frame.parts[0].count < 40000");
-        // Those that come are the first of those that came before.
+        // The frame still states the total number of points.
         assert_eq!(page.value("farfield.state.frame.parts[0].total"), 100_000);
         assert!(page.value("farfield.state.share").as_f64().unwrap() < 0.5);
         page.expect_no_complaints();
@@ -441,7 +441,7 @@ fn two_viewers_see_the_same_frame() {
 }
 
 #[test]
-fn a_program_that_is_gone_is_missed_and_found_again() {
+fn the_page_reports_the_end_of_the_program_and_reconnects() {
     in_browser(|browser| {
         let folder = tempfile::tempdir().unwrap();
         let shown = long_run(&folder.path().join("first"));
@@ -461,7 +461,7 @@ fn a_program_that_is_gone_is_missed_and_found_again() {
 }
 
 #[test]
-fn a_folder_is_replayed_and_scrubbed() {
+fn a_folder_can_be_replayed_and_scrubbed() {
     in_browser(|browser| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run");
@@ -491,7 +491,7 @@ fn a_folder_is_replayed_and_scrubbed() {
 }
 
 #[test]
-fn a_run_that_is_still_written_is_followed() {
+fn the_folder_of_a_running_simulation_is_followed() {
     in_browser(|browser| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run");
@@ -510,7 +510,7 @@ fn a_run_that_is_still_written_is_followed() {
         let mut page = browser.open(&followed.server.url());
         page.wait_for_frame();
         let first = page.value("farfield.state.frame.step").as_u64().unwrap();
-        // The newest is shown as it comes, until one goes back.
+        // The newest moment is shown until the user goes back.
         page.wait_for(&format!("farfield.state.frame.step > {}", first + 2));
         page.press("Home");
         page.wait_for("farfield.state.frame.step === 0");
@@ -524,7 +524,7 @@ fn a_run_that_is_still_written_is_followed() {
 }
 
 #[test]
-fn a_quarter_of_a_million_points_leave_the_page_responsive() {
+fn the_page_stays_responsive_with_a_quarter_of_a_million_points() {
     in_browser(|browser| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cloud.npy");
@@ -534,7 +534,7 @@ fn a_quarter_of_a_million_points_leave_the_page_responsive() {
         let server = shown_file(&path);
         let mut page = browser.open(&server.url());
         page.wait_for_frame();
-        // While it turns, every frame is drawn and keys are answered in turn.
+        // Keys are answered while the picture is drawn.
         for _ in 0..20 {
             page.press("ArrowLeft");
         }

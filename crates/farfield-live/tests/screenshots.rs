@@ -1,5 +1,5 @@
-//! The pictures of the manual, taken by the browser that tests the page:
-//! `cargo test --release -p farfield-live --test screenshots -- --ignored`, with FARFIELD_PICTURES naming the folder.
+//! Takes the pictures for the manual with the browser that tests the page:
+//! `cargo test --release -p farfield-live --test screenshots -- --ignored`; FARFIELD_PICTURES is the output folder.
 
 mod harness;
 
@@ -15,7 +15,7 @@ fn pictures() -> PathBuf {
     folder
 }
 
-/// Runs a case with changes, the end among them, and takes pictures of its last moment, each with its settings.
+/// Runs a case with `changes` and takes pictures of its last state: pairs of name and settings of the page.
 fn take(case: &str, changes: &[&str], pictures_of: &[(&str, &str)]) {
     in_window([1280, 800], |browser| {
         let folder = tempfile::tempdir().unwrap();
@@ -32,7 +32,7 @@ fn take(case: &str, changes: &[&str], pictures_of: &[(&str, &str)]) {
             let mut page = browser.open(&format!("{}#{settings}", server.url()));
             page.wait_for_frame();
             page.wait_for("!farfield.state.dirty && !farfield.state.settling && !farfield.state.drawing");
-            // The figures beside the picture are written every half second.
+            // The numbers in the panel are updated every half second.
             std::thread::sleep(Duration::from_millis(700));
             page.screenshot(&pictures().join(format!("{name}.png")));
             page.expect_no_complaints();

@@ -1,4 +1,4 @@
-//! Viewers without a browser: what frames hold, and what many or malicious viewers do to a run, which is nothing.
+//! Viewers without a browser: the contents of frames, and runs that many or malicious viewers do not disturb.
 
 mod harness;
 
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tungstenite::Message;
 
-/// A cloud of points with numbers.
+/// A moment with one cloud of `count` points.
 fn still(count: usize) -> Still {
     let points = farfield::points::PointSet::Cube.generate::<f64>(count, 3);
     let velocities: Vec<[f64; 3]> = points.iter().map(|[x, y, z]| [2.0 * y, -x, 0.5 * z]).collect();
@@ -34,7 +34,7 @@ fn still(count: usize) -> Still {
     }
 }
 
-/// A frame of so many points for a viewer that takes them all.
+/// The frame for a viewer that takes all points.
 fn frame_of(still: &Still) -> Frame {
     let want = Want {
         points: usize::MAX,
@@ -44,7 +44,7 @@ fn frame_of(still: &Still) -> Frame {
 }
 
 #[test]
-fn points_arrive_to_sixteen_bits_and_a_part_of_them_is_always_the_same() {
+fn points_arrive_in_sixteen_bits_and_a_sample_stays_the_same() {
     let (still, hub) = (still(5000), Arc::new(Hub::default()));
     let points = still.clouds[0].points.clone();
     hub.set_moments(Arc::new(OneMoment::new(still)));
@@ -54,7 +54,7 @@ fn points_arrive_to_sixteen_bits_and_a_part_of_them_is_always_the_same() {
     viewer.ready();
     let all = viewer.frame();
     assert_eq!(all.count(), points.len());
-    // Each point has its own place among those that came: the nearest is within the rounding.
+    // Sorted by x, each received point agrees with its original within the rounding.
     let mut found: Vec<[f64; 3]> = all.points();
     let key = |p: &[f64; 3], q: &[f64; 3]| p[0].total_cmp(&q[0]);
     let mut expected = points;
@@ -80,12 +80,12 @@ fn points_arrive_to_sixteen_bits_and_a_part_of_them_is_always_the_same() {
     assert_eq!(some.count(), 700);
     assert_eq!(some.bytes[..700 * 8], all.bytes[..700 * 8]);
     assert_eq!(some.header["parts"][0]["total"], 5000);
-    // They are a fair choice: their mean is that of all.
+    // They are a fair sample: their mean agrees with that of all points.
     let mean = |points: &[[f64; 3]]| points.iter().map(|p| p[1]).sum::<f64>() / points.len() as f64;
     assert!((mean(&some.points()) - mean(&all.points())).abs() < 0.05);
 }
 
-/// The state and the diagnostics of a run, without the seconds it took.
+/// The last checkpoint and the diagnostics of a run, without its wall-clock times.
 fn results(folder: &Path) -> (Vec<u8>, String) {
     let mut names: Vec<_> = std::fs::read_dir(folder.join("checkpoints"))
         .unwrap()
@@ -116,7 +116,7 @@ fn results(folder: &Path) -> (Vec<u8>, String) {
 }
 
 #[test]
-fn viewers_change_no_bit_of_a_run() {
+fn viewers_leave_a_run_bitwise_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let (alone, watched) = (folder.path().join("alone"), folder.path().join("watched"));
     let changes = [&RINGS[..], &["time.end=1"]].concat();
@@ -149,7 +149,7 @@ fn viewers_change_no_bit_of_a_run() {
     assert_eq!(results(&alone), results(&watched));
 }
 
-/// Watches until the server ends; returns how many frames came.
+/// Watches until the server ends; returns the number of frames received.
 fn watch(address: SocketAddr, value: &str) -> usize {
     let mut viewer = Viewer::connect(address);
     viewer.want(1 << 20, value);
@@ -167,7 +167,7 @@ fn watch(address: SocketAddr, value: &str) -> usize {
     frames
 }
 
-/// Says things that are no commands, in many ways; each time the connection is closed.
+/// Sends many kinds of invalid messages; each time the connection is closed.
 fn attack(address: SocketAddr) {
     let texts = [
         "",
@@ -190,7 +190,7 @@ fn attack(address: SocketAddr) {
             return;
         };
         let _ = socket.send(message);
-        // What comes until the end are greetings; then the connection is closed.
+        // The server's first messages may arrive before it closes the connection.
         while socket.read().is_ok() {}
     }
     for bytes in [
@@ -208,7 +208,7 @@ fn attack(address: SocketAddr) {
     }
 }
 
-/// Bytes of memory this process has in use.
+/// The resident memory of this process in bytes.
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: usize = text.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);
@@ -216,7 +216,7 @@ fn resident() -> usize {
 }
 
 #[test]
-fn viewers_that_never_read_take_no_more_memory() {
+fn viewers_that_never_read_do_not_use_up_memory() {
     let hub = Arc::new(Hub::default());
     let server = server(&hub);
     let mut silent: Vec<Viewer> = (0..5).map(|_| Viewer::connect(server.address())).collect();
@@ -237,7 +237,7 @@ fn viewers_that_never_read_take_no_more_memory() {
         assert_eq!(one_that_reads.frame().count(), 1000);
     }
     let grown = resident().saturating_sub(before);
-    assert!(grown < 150_000_000, "{grown} bytes more after 100 frames");
+    assert!(grown < 150_000_000, "memory grew by {grown} bytes in 100 frames");
     drop(server);
 }
 
@@ -254,7 +254,7 @@ fn a_thousand_connections_come_and_go() {
                     let mut viewer = Viewer::connect(address);
                     viewer.want(100, "");
                     viewer.ready();
-                    // Some leave without a word, some in the middle, some say goodbye.
+                    // Some disconnect at once, some after a frame, some with a close message.
                     match (n + k) % 3 {
                         0 => {}
                         1 => drop(viewer.frame()),
@@ -291,7 +291,7 @@ fn fifty_viewers_watch_a_run() {
                     viewer.ready();
                     let frame = viewer.frame();
                     assert_eq!(frame.count(), (100 * (k + 1)).min(2000));
-                    assert!(last.is_none_or(|last| frame.step() > last), "frames go forward");
+                    assert!(last.is_none_or(|last| frame.step() > last), "steps must increase");
                     last = Some(frame.step());
                 }
             })
@@ -301,10 +301,10 @@ fn fifty_viewers_watch_a_run() {
     drop(shown.stop());
 }
 
-/// All at once for a minute; what it measures goes into docs/notes/live.md.
+/// All kinds of viewers at once for a minute; the measurements are in docs/notes/live.md.
 #[test]
 #[ignore = "takes a minute"]
-fn a_minute_of_everything_leaves_the_run_as_it_is() {
+fn a_minute_of_everything_leaves_the_run_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let (alone, watched) = (folder.path().join("alone"), folder.path().join("watched"));
     let changes = [&RINGS[..], &["time.end=6", "tracers.count=20000"]].concat();
@@ -355,7 +355,7 @@ fn a_minute_of_everything_leaves_the_run_as_it_is() {
             }
         })
     };
-    // 120 steps, two a second.
+    // 120 steps, two per second.
     let pace = hub.enter();
     hub.hear(pace, Command::Limit { rate: 2.0 });
     hub.leave(pace);
@@ -387,8 +387,8 @@ fn a_minute_of_everything_leaves_the_run_as_it_is() {
     let sizes = sampler.join().unwrap();
     let (middle, most) = (sizes[sizes.len() / 4], sizes.iter().copied().max().unwrap());
     println!(
-        "{seconds:.0} s, {} steps, {frames} frames to 50 viewers, {connections} connections came and went; memory {} MB after a \
-         quarter, at most {} MB",
+        "{seconds:.0} s, {} steps, {frames} frames to 50 viewers, {connections} short connections; memory {} MB after \
+         a quarter of the time, at most {} MB",
         outcome.steps,
         middle / 1_000_000,
         most / 1_000_000
@@ -399,7 +399,7 @@ fn a_minute_of_everything_leaves_the_run_as_it_is() {
 }
 
 #[test]
-fn a_run_that_waits_for_its_viewers_shows_them_every_step() {
+fn a_synchronous_run_shows_every_step() {
     let folder = tempfile::tempdir().unwrap();
     let changes = [&RINGS[..], &["time.end=1"]].concat();
     let prepared = run("leapfrog", &changes, &folder.path().join("run"));
@@ -427,7 +427,7 @@ fn a_run_that_waits_for_its_viewers_shows_them_every_step() {
 }
 
 #[test]
-fn changes_while_running_can_be_repeated_by_resuming() {
+fn changes_during_a_run_can_be_reproduced_by_resuming() {
     /// Changes the step and the tolerance at step 5, as a viewer would.
     struct Changer;
     impl Observer for Changer {
@@ -468,7 +468,7 @@ fn changes_while_running_can_be_repeated_by_resuming() {
 }
 
 #[test]
-fn a_stranger_gets_nothing() {
+fn access_without_the_token_is_refused() {
     let hub = Arc::new(Hub::default());
     let server = Server::start(loopback(0), Access::with_token().unwrap(), hub.clone()).unwrap();
     let address = server.address();

@@ -1,4 +1,4 @@
-//! Chromium without a screen: started, driven by its DevTools protocol, ended.
+//! Headless Chromium, driven by its DevTools protocol.
 
 use super::page::Page;
 use std::fmt;
@@ -8,33 +8,33 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-/// With this set, a machine without Chromium fails the tests instead of leaving them out.
+/// If this variable is set, the tests fail without Chromium instead of being skipped.
 const REQUIRED: &str = "FARFIELD_REQUIRE_BROWSER";
 
-/// One browser at a time: they draw on the cores.
+/// One browser at a time: they draw with the CPU.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// How long Chromium may take for anything it is asked for. On a busy machine it takes seconds.
+/// The time Chromium may take for any request. On a busy machine it takes seconds.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Chromium has not answered within [`PATIENCE`]; what was asked for. Thrown, and caught by [`in_window`].
+/// Chromium did not answer a request within [`PATIENCE`]. Thrown, and caught by [`in_window`].
 pub struct Hang(String);
 
 impl Hang {
-    /// Unwinds to [`in_window`], without the words of a panic.
+    /// Unwinds to [`in_window`] without printing the message of a panic.
     pub fn throw(doing: impl fmt::Display) -> ! {
         resume_unwind(Box::new(Self(doing.to_string())))
     }
 }
 
-/// Does a test in a browser with a small window, as software draws it.
+/// Runs a test in a browser with a small window, because drawing is done in software.
 pub fn in_browser(test: impl Fn(&Browser)) {
     in_window([400, 300], test);
 }
 
-/// Does a test in a browser with a window of this size; leaves it out where there is no Chromium.
+/// Runs a test in a browser with a window of this size; skips it if Chromium is not installed.
 ///
-/// A browser that hangs is ended, and the test is done once more in a fresh one. A second hang fails it.
+/// If the browser hangs, it is killed and the test is repeated in a new one. A second hang fails the test.
 pub fn in_window(size: [u32; 2], test: impl Fn(&Browser)) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let attempt = || {
@@ -45,8 +45,8 @@ pub fn in_window(size: [u32; 2], test: impl Fn(&Browser)) {
         })
     };
     let outcome = attempt().or_else(|doing| {
-        // Past the test's own output, which is not shown if it passes.
-        let words = format!("Chromium hangs: {doing}. It was ended; once more with a fresh one.\n");
+        // Written directly, because the captured output of a test is not shown if it passes.
+        let words = format!("Chromium hangs: {doing}. It was killed; the test is repeated with a new one.\n");
         let _ = std::io::stderr().write_all(words.as_bytes());
         attempt()
     });
@@ -55,15 +55,15 @@ pub fn in_window(size: [u32; 2], test: impl Fn(&Browser)) {
         Ok(None) => {
             assert!(
                 std::env::var_os(REQUIRED).is_none(),
-                "{REQUIRED} is set, but there is no Chromium"
+                "{REQUIRED} is set, but Chromium is not installed"
             );
-            eprintln!("left out: there is no Chromium");
+            eprintln!("skipped: Chromium is not installed");
         }
         Err(doing) => panic!("Chromium hangs a second time: {doing}"),
     }
 }
 
-/// A browser; ends when dropped.
+/// A browser, killed when dropped.
 pub struct Browser {
     child: Child,
     window: [u32; 2],
@@ -72,15 +72,16 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// `None` where there is no Chromium.
+    /// Starts Chromium; `None` if it is not installed.
     fn start(window: [u32; 2]) -> Option<Self> {
         let profile = tempfile::tempdir().unwrap();
         let [width, height] = window;
         let start = |name: &&str| {
             let mut command = Command::new(name);
             command.args(["--headless=new", "--no-sandbox", "--hide-scrollbars", "--no-first-run"]);
-            // WebGL by SwiftShader, and nothing else: its threads pass work on by yielding, so on a busy machine each
-            // piece waits for its turn. Debian has the whole page drawn by it; then pages stood still for minutes.
+            // SwiftShader only for WebGL. Its threads hand over work by yielding, so that on a busy machine each
+            // piece of work waits. Debian's default is to draw the whole page with it, and pages then stand still for
+            // minutes.
             command.args(["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]);
             command.args(["--disable-gpu-compositing", "--disable-gpu-rasterization"]);
             command.args([
@@ -109,7 +110,7 @@ impl Browser {
         };
         let (found, address) = mpsc::channel();
         std::thread::spawn(move || {
-            // It goes on talking, and would wait for someone to listen.
+            // Chromium keeps writing, and would block if the pipe were not read.
             for line in lines.map_while(Result::ok) {
                 if let Some(address) = line.strip_prefix("DevTools listening on ") {
                     let _ = found.send(address.to_owned());
@@ -118,15 +119,15 @@ impl Browser {
         });
         browser.address = match address.recv_timeout(PATIENCE) {
             Ok(address) => address,
-            Err(mpsc::RecvTimeoutError::Timeout) => Hang::throw("it does not say where it listens"),
+            Err(mpsc::RecvTimeoutError::Timeout) => Hang::throw("it did not print its DevTools address"),
             Err(mpsc::RecvTimeoutError::Disconnected) => {
-                panic!("Chromium has ended at once: {:?}", browser.child.wait())
+                panic!("Chromium exited at once: {:?}", browser.child.wait())
             }
         };
         Some(browser)
     }
 
-    /// A new tab.
+    /// Opens a new tab.
     pub fn open(&self, url: &str) -> Page {
         Page::open(&self.address, self.window, url)
     }

@@ -1,4 +1,4 @@
-//! What the tests share: short runs that are shown, a viewer without a browser, and a browser.
+//! Helpers that the tests share: short runs with a live page, a viewer without a browser, and a browser.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -16,14 +16,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// A run that nobody looks at yet.
+/// Prepares a run of a built-in case with changes.
 pub fn run(name: &str, changes: &[&str], folder: &Path) -> Run {
     let changes: Vec<Override> = changes.iter().map(|text| Override::parse(text).unwrap()).collect();
     let case = read(BuiltIn::find(name).unwrap().text, name, &changes).unwrap();
     Run::new(case, folder, farfield::tuning::MachineProfile::default()).unwrap()
 }
 
-/// Two rings with few elements and 2000 tracers, without pictures; nothing is written but diagnostics and checkpoints.
+/// Two rings with few elements and 2000 tracers. Only diagnostics and checkpoints are written.
 pub const RINGS: [&str; 6] = [
     "vortex.around=24",
     "vortex.layers=0",
@@ -38,12 +38,12 @@ pub fn server(hub: &Arc<Hub>) -> Server {
     Server::start(loopback(0), Access::default(), hub.clone()).unwrap()
 }
 
-/// An address of this machine.
+/// A loopback address with this port.
 pub fn loopback(port: u16) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], port))
 }
 
-/// A run on a thread of its own, shown through a hub.
+/// A run on its own thread, shown through a hub.
 pub struct Shown {
     pub hub: Arc<Hub>,
     pub control: Control,
@@ -73,7 +73,7 @@ impl Shown {
         self.thread.take().unwrap().join().unwrap()
     }
 
-    /// Asks it to stop, and waits for that.
+    /// Stops the run and waits for its end.
     pub fn stop(self) -> Outcome {
         self.control.stop.store(true, Ordering::Relaxed);
         self.end()
@@ -83,21 +83,21 @@ impl Shown {
 impl Drop for Shown {
     fn drop(&mut self) {
         self.control.stop.store(true, Ordering::Relaxed);
-        // Its folder goes when it has ended; what it ended with is not asked for.
+        // The folder may be removed only after the run has ended; its outcome does not matter.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-/// A file that is shown.
+/// Shows a file.
 pub fn shown_file(path: &Path) -> Server {
     let hub = Arc::new(Hub::default());
     show_file(path, &hub).unwrap();
     server(&hub)
 }
 
-/// A run's folder that is shown, and what is still written to it; no longer when dropped.
+/// The folder of a run that is shown and watched for new files until this is dropped.
 pub struct Followed {
     pub server: Server,
     stop: Arc<AtomicBool>,

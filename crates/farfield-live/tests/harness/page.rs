@@ -1,4 +1,4 @@
-//! A tab of a browser: what can be asked of it, and done in it as someone would.
+//! A tab of a browser: evaluates expressions, and sends keys, mouse and touch events.
 
 use super::browser::{Hang, PATIENCE};
 use serde_json::{Value, json};
@@ -10,21 +10,20 @@ use tungstenite::{Message, WebSocket};
 
 type Socket = WebSocket<TcpStream>;
 
-/// How long something may take to become true in a page. It takes as long as it takes on a busy machine; a page that
-/// never comes there is stuck.
+/// The time a condition may take to become true. Long enough for a busy machine; beyond it the page is stuck.
 const STUCK: Duration = Duration::from_secs(300);
 
-/// A tab.
+/// A tab of a browser.
 pub struct Page {
     socket: Socket,
     session: String,
     calls: u64,
-    /// Errors on the console, and exceptions.
+    /// Errors on the console and exceptions so far.
     complaints: Vec<String>,
 }
 
 impl Page {
-    /// A tab of the browser whose DevTools are at an address.
+    /// Opens a tab of the browser whose DevTools address is `devtools`.
     pub fn open(devtools: &str, [width, height]: [u32; 2], url: &str) -> Self {
         let mut page = Self {
             socket: connect(devtools),
@@ -39,7 +38,7 @@ impl Page {
         for domain in ["Runtime", "Log", "Page"] {
             page.call(&format!("{domain}.enable"), json!({}));
         }
-        // Keys reach it although other windows are open.
+        // So that keys reach it although other windows are open.
         page.call("Emulation.setFocusEmulationEnabled", json!({ "enabled": true }));
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         page.call("Emulation.setDeviceMetricsOverride", size);
@@ -47,7 +46,7 @@ impl Page {
         page
     }
 
-    /// Has a command done; what it answers.
+    /// Sends a command and returns its result.
     fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.calls += 1;
         let mut message = json!({ "id": self.calls, "method": method, "params": parameters });
@@ -66,7 +65,7 @@ impl Page {
         }
     }
 
-    /// The next message, which must come before `end`; `asked` is what is waited for.
+    /// The next message, which must come before `end`; `asked` is the command that waits for its answer.
     fn read(&mut self, end: Instant, asked: &Value) -> Value {
         loop {
             let left = end.saturating_duration_since(Instant::now());
@@ -97,7 +96,7 @@ impl Page {
         self.complaints.extend(complaint);
     }
 
-    /// The value of an expression; promises are waited for.
+    /// Evaluates an expression; waits for a promise to resolve.
     pub fn value(&mut self, expression: &str) -> Value {
         let parameters = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let answer = self.call("Runtime.evaluate", parameters);
@@ -145,13 +144,13 @@ impl Page {
         self.call("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key }));
     }
 
-    /// Turns the mouse's wheel, downwards where positive.
+    /// Turns the mouse wheel; downwards if `by` is positive.
     pub fn turn_wheel(&mut self, at: [f64; 2], by: f64) {
         let event = json!({ "type": "mouseWheel", "x": at[0], "y": at[1], "deltaX": 0, "deltaY": by });
         self.call("Input.dispatchMouseEvent", event);
     }
 
-    /// Clicks twice.
+    /// Double-clicks.
     pub fn double_click(&mut self, at: [f64; 2]) {
         for count in 1..=2 {
             for kind in ["mousePressed", "mouseReleased"] {
@@ -161,7 +160,7 @@ impl Page {
         }
     }
 
-    /// Moves fingers: each goes from its first place to its second.
+    /// Moves fingers, each from its first position to its second.
     pub fn touch(&mut self, fingers: &[[[f64; 2]; 2]]) {
         let points = |share: f64| -> Vec<Value> {
             let place = |[from, to]: &[[f64; 2]; 2]| [0, 1].map(|axis| from[axis] + share * (to[axis] - from[axis]));
@@ -179,7 +178,7 @@ impl Page {
         self.call("Input.dispatchTouchEvent", event("touchEnd", Vec::new()));
     }
 
-    /// Has files that the page saves put into a folder.
+    /// Sets the folder for files that the page saves.
     pub fn save_into(&mut self, folder: &Path) {
         let parameters = json!({ "behavior": "allow", "downloadPath": folder.display().to_string() });
         self.call("Page.setDownloadBehavior", parameters);
@@ -197,22 +196,22 @@ impl Page {
         self.call("Input.dispatchMouseEvent", event("mouseReleased", to, 0));
     }
 
-    /// Closes the tab, so that it draws no more.
+    /// Closes the tab, so that it stops drawing.
     pub fn close(mut self) {
         self.call("Page.close", json!({}));
     }
 
-    /// What is on the screen, as a PNG file.
+    /// Saves a screenshot as a PNG file.
     pub fn screenshot(&mut self, path: &Path) {
         let data = self.call("Page.captureScreenshot", json!({ "format": "png" }));
         std::fs::write(path, base64(data["data"].as_str().unwrap())).unwrap();
     }
 }
 
-/// The socket over which a browser is driven.
+/// Connects to the DevTools of a browser.
 fn connect(devtools: &str) -> Socket {
     let place = devtools.strip_prefix("ws://").and_then(|rest| rest.split('/').next());
-    let stream = TcpStream::connect(place.expect("a place to connect to")).unwrap();
+    let stream = TcpStream::connect(place.expect("a DevTools address that starts with ws://")).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_write_timeout(Some(PATIENCE)).unwrap();
     match tungstenite::client(devtools, stream) {
@@ -225,7 +224,7 @@ fn is_late(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
-/// The bytes of a text in base 64.
+/// Decodes base64.
 pub fn base64(text: &str) -> Vec<u8> {
     let value = |byte: u8| match byte {
         b'A'..=b'Z' => byte - b'A',

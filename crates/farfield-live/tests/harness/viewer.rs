@@ -1,11 +1,11 @@
-//! A viewer without a browser: says what a page says, and takes frames apart.
+//! A viewer without a browser: sends the messages of a page, and decodes frames.
 
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 use tungstenite::{Message, WebSocket};
 
-/// A frame as it came.
+/// A received frame.
 #[derive(Debug, Clone)]
 pub struct Frame {
     pub header: Value,
@@ -21,7 +21,7 @@ impl Frame {
         self.header["parts"][0]["count"].as_u64().unwrap() as usize
     }
 
-    /// The points of the first part, back from 16 bits.
+    /// The points of the first part, decoded from 16 bits.
     pub fn points(&self) -> Vec<[f64; 3]> {
         let part = &self.header["parts"][0];
         let number = |key: &str, axis: usize| part[key][axis].as_f64().unwrap();
@@ -38,13 +38,13 @@ impl Frame {
     }
 }
 
-/// What a message was.
+/// A received message.
 pub enum Heard {
     Text(Value),
     Frame(Frame),
 }
 
-/// A viewer.
+/// A viewer without a browser.
 pub struct Viewer {
     pub socket: WebSocket<TcpStream>,
 }
@@ -61,7 +61,7 @@ impl Viewer {
         self.socket.send(Message::text(message.to_string())).unwrap();
     }
 
-    /// Asks for so many points with this value.
+    /// Requests at most `points` points, coloured by `value`.
     pub fn want(&mut self, points: usize, value: &str) {
         self.say(
             json!({ "do": "want", "points": points, "value": value, "elements": false, "volume": "", "voxels": 0 }),
@@ -89,7 +89,7 @@ impl Viewer {
         }
     }
 
-    /// The next frame; what else comes is let go.
+    /// The next frame; other messages are dropped.
     pub fn frame(&mut self) -> Frame {
         loop {
             if let Heard::Frame(frame) = self.hear().unwrap() {
@@ -98,7 +98,7 @@ impl Viewer {
         }
     }
 
-    /// The next text of a type; what else comes is let go.
+    /// The next text message of a type; other messages are dropped.
     pub fn text(&mut self, kind: &str) -> Value {
         loop {
             match self.hear().unwrap() {
