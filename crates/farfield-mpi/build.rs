@@ -1,7 +1,7 @@
-//! Looks for MPI. Where there is one, a few lines of C are compiled with it and the program can be run under `mpirun`; where there is none,
-//! the library is built without it, and so is everything else in the workspace.
+//! Looks for MPI. If it is found, a few lines of C are compiled with it and the program can run under `mpirun`.
+//! Otherwise the library is built without MPI.
 //!
-//! The compiler is `$MPICC`, else `mpicc`, else `cc` of a Cray; `FARFIELD_NO_MPI=1` builds without MPI whatever is there.
+//! The compiler is `$MPICC`, else `cc` on a Cray, else `mpicc`. `FARFIELD_NO_MPI=1` builds without MPI in any case.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -26,19 +26,19 @@ fn main() {
     let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     match build(&compiler, &folder) {
         Ok(()) => println!("cargo:rustc-cfg=farfield_has_mpi"),
-        // Somebody who names a compiler wants MPI.
+        // An explicitly named compiler must work.
         Err(reason) if asked.is_some() => panic!("MPICC={compiler}: {reason}"),
         Err(_) => {}
     }
 }
 
-/// Compiles the shim and says what is to be linked with it.
+/// Compiles the shim and tells cargo which libraries to link.
 fn build(compiler: &str, folder: &Path) -> Result<(), String> {
     let object = folder.join("shim.o");
     let library = folder.join("libfarfield_mpi_shim.a");
     let arguments = ["-c", "-O2", "-fPIC", SHIM, "-o"];
     run(Command::new(compiler).args(arguments).arg(&object))?;
-    // An archive that is there already would keep what is old.
+    // `ar` would keep the old members of an existing archive.
     let _ = std::fs::remove_file(&library);
     run(Command::new("ar").arg("crs").arg(&library).arg(&object))?;
     println!("cargo:rustc-link-search=native={}", folder.display());
@@ -46,7 +46,7 @@ fn build(compiler: &str, folder: &Path) -> Result<(), String> {
     link(&run(Command::new(compiler).arg("-show"))?)
 }
 
-/// From the line that the wrapper would run: `-L`, `-l`, and options for the linker.
+/// Passes `-L`, `-l` and `-rpath` of the command line that the compiler wrapper would run to cargo.
 fn link(line: &str) -> Result<(), String> {
     let mut found = false;
     for word in line.split_whitespace() {
@@ -62,7 +62,7 @@ fn link(line: &str) -> Result<(), String> {
     if found {
         Ok(())
     } else {
-        Err(format!("no library in `{line}`"))
+        Err(format!("`{line}` names no library"))
     }
 }
 

@@ -1,7 +1,7 @@
-//! The error that equivalent sources alone add, over orders: what `tuning` was fitted to. The engine sums directly, so that nothing else
-//! is off.
+//! Measures the error that equivalent sources alone cause, by order; `tuning` is fitted to it. The engine sums
+//! directly, so that there is no other error.
 //!
-//! `cargo run --release -p farfield-mpi --example calibrate`
+//! `cargo run --release -p farfield-mpi --features calibrate --example calibrate`
 
 use farfield::kernel::{Kernel, Output};
 use farfield::plane::{self, PlaneSet};

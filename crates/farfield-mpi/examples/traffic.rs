@@ -1,5 +1,6 @@
-//! What a rank receives and sends for one evaluation, over numbers of ranks and points: what the model of scaling is held against. The ranks are
-//! threads, which send what processes would send. Their points lie together before, so that nothing but essential sources is on its way.
+//! Measures the traffic of a rank for one evaluation, by numbers of ranks and points, and compares it with the
+//! scaling model. The ranks are threads, which exchange the same messages as processes. The points are distributed
+//! before, so that only essential sources are exchanged.
 //!
 //! `cargo run --release -p farfield-mpi --features calibrate --example traffic -- 8x4000 64x4000 512x1000`
 
@@ -19,12 +20,12 @@ fn main() {
             .and_then(|(p, n)| Some((p.parse().ok()?, n.parse().ok()?)));
         match numbers {
             Some((ranks, each)) => show(ranks, each),
-            None => eprintln!("{word}: ranks x points of each, as 64x4000"),
+            None => eprintln!("{word}: expected RANKSxPOINTS with the points of each rank, such as 64x4000"),
         }
     }
 }
 
-/// Prints the means over ranks, and what the model says.
+/// Prints the means over ranks and the forecast of the model.
 fn show(size: usize, each: usize) {
     let reports = Threads::run(size, |ranks| {
         let own = ranks.rank() * each..(ranks.rank() + 1) * each;

@@ -1,25 +1,25 @@
-//! Work beside an exchange: a thread of its own does it, while this one sends and receives.
+//! Overlaps work on another thread with an exchange of messages on this one.
 
 use std::time::Instant;
 
-/// Seconds of work and of the exchange beside it.
+/// Seconds of work and of the overlapping exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Beside {
     /// The work.
     pub work: f64,
     /// The exchange.
     pub exchange: f64,
-    /// Both at the same time: what was hidden of the exchange, or of the work where that was the shorter.
+    /// The overlap: the shorter of the two.
     pub hidden: f64,
     /// Work that had to wait for both.
     pub after: f64,
 }
 
-/// Does `work` and `exchange` at the same time, the exchange on this thread: MPI may have to be called by the thread that started it. Where
-/// there is nobody to exchange with, one after the other.
+/// Runs `work` and `exchange` concurrently, the exchange on this thread, because MPI may be callable only on the
+/// thread that initialised it. Without other ranks (`is_shared` false) they run one after the other.
 ///
 /// # Panics
-/// If one of them does.
+/// If `work` or `exchange` panics.
 pub fn beside<A: Send, B>(
     is_shared: bool,
     work: impl FnOnce() -> A + Send,
@@ -62,8 +62,8 @@ mod tests {
     use std::sync::mpsc::channel;
 
     #[test]
-    fn work_and_exchange_go_on_at_the_same_time() {
-        // Each waits for a word of the other: one after the other, both would wait for ever.
+    fn work_and_exchange_run_concurrently() {
+        // Each waits for a message of the other: run one after the other, they would deadlock.
         let ((to_work, at_work), (to_exchange, at_exchange)) = (channel(), channel());
         let work = move || {
             to_exchange.send(3).unwrap();

@@ -1,4 +1,5 @@
-//! The true error of a sum over ranks, measured at some targets: every rank sums all its sources at them, and these sums add up.
+//! Measures the true error of a sum over ranks at some targets: every rank sums its own sources directly at these
+//! targets, and the sums of all ranks are added.
 
 use crate::communicator::Communicator;
 use crate::error::{Error, agree};
@@ -12,22 +13,22 @@ use farfield::points::Random;
 use farfield::{Method, Options, Precision};
 use rayon::prelude::*;
 
-/// At how many targets of all ranks every evaluation looks.
+/// The number of targets, over all ranks, at which every evaluation is checked.
 pub const SAMPLES: usize = 64;
 
 /// Targets drawn from those of all ranks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Samples {
-    /// How many there are on all ranks.
+    /// The number of samples on all ranks.
     count: usize,
-    /// Whether these are all targets there are.
+    /// Whether all targets are samples.
     complete: bool,
-    /// Those that this rank has: which sample, which of its targets.
+    /// The samples of this rank: the index of the sample and of its target.
     own: Vec<(usize, usize)>,
 }
 
 impl Samples {
-    /// Draws `most` of the targets of all ranks, of which this rank has `targets`. Called by all ranks together.
+    /// Draws at most `most` of the targets of all ranks; this rank has `targets` targets. Called by all ranks together.
     pub fn draw(ranks: &(impl Communicator + ?Sized), targets: usize, most: usize, seed: u64) -> Self {
         let counts = ranks.all_gather(&(targets as u64).to_ne_bytes());
         let counts = counts
@@ -42,7 +43,7 @@ impl Samples {
             }
             all += count;
         }
-        // One at random from each of equal stretches of all targets, which are in the order of the curve.
+        // One random target from each of `count` equal ranges of all targets, which are in the order of the curve.
         let count = all.min(most);
         let mut random = Random::new(seed);
         let mut own = Vec::new();
@@ -63,7 +64,7 @@ impl Samples {
     /// Compares values at own targets with the true sums over all ranks. Called by all ranks together.
     ///
     /// # Errors
-    /// [`Error::OnRank`] if a rank could not sum.
+    /// [`Error::OnRank`] if a rank failed to sum.
     pub fn compare<P: Problem<D>, T: Precision, const D: usize>(
         &self,
         ranks: &(impl Communicator + ?Sized),
@@ -95,7 +96,7 @@ impl Samples {
                     }
                 }
             }
-            // Each sample is one rank's: all others have zeros, and the largest is its value.
+            // Each sample belongs to one rank and the others have zeros, so the maximum is its value.
             ranks.max_all(&mut squares);
             measured.push(estimate(P::name(*output), &squares, self.complete));
         }
@@ -108,8 +109,8 @@ impl Samples {
         })
     }
 
-    /// What rounding alone may leave of each output, over the values at these targets: machine epsilon times the sums of what all sources
-    /// contribute without their signs. Called by all ranks together.
+    /// The relative round-off error to be expected in each output at these targets: machine epsilon times the sum of
+    /// the magnitudes of all contributions, divided by the values. Called by all ranks together.
     pub fn rounding<P: Problem<D>, T: Precision, const D: usize>(
         &self,
         ranks: &(impl Communicator + ?Sized),
@@ -175,13 +176,13 @@ impl Samples {
         outputs.iter().enumerate().map(of_output).collect()
     }
 
-    /// The places of all samples, on every rank.
+    /// The positions of all samples, on every rank.
     fn places<T: Precision, const D: usize>(
         &self,
         ranks: &(impl Communicator + ?Sized),
         own: &Own<T, D>,
     ) -> Vec<[f64; D]> {
-        // Each place is one rank's: the sum of its bits and of zeros is its bits.
+        // Each sample belongs to one rank and the others have zeros, so the sum of the bits is the position.
         let mut bits = vec![0; D * self.count];
         for (sample, target) in &self.own {
             for axis in 0..D {
@@ -193,7 +194,7 @@ impl Samples {
         numbers.as_chunks::<D>().0.to_vec()
     }
 
-    /// What a target that is a source adds to itself, which does not count.
+    /// The self term of a target that is a source, which is not part of the sum.
     fn at_itself<P: Problem<D>, T: Precision, const D: usize>(
         &self,
         sum: &Sum<P>,
@@ -214,14 +215,14 @@ impl Samples {
     }
 }
 
-/// The sums over this rank's sources at given places, in double precision, output by output.
+/// Direct sums over this rank's sources at given positions, in double precision, output by output.
 fn true_sums<P: Problem<D>, T: Precision, const D: usize>(
     sum: &Sum<P>,
     own: &Own<T, D>,
     strengths: &[T],
     places: &[[f64; D]],
 ) -> Result<Vec<f64>, farfield::Error> {
-    /// Sources are converted so many at a time: few enough to stay in the caches.
+    /// The number of sources that are converted at a time: few enough to stay in the caches.
     const PIECE: usize = 1 << 13;
     let problem = &sum.problem;
     let lengths: usize = problem.outputs().iter().map(|output| problem.components(*output)).sum();
@@ -229,7 +230,7 @@ fn true_sums<P: Problem<D>, T: Precision, const D: usize>(
     let options = Options {
         method: Method::Direct,
         no_check: true,
-        // Direct sums take roots as exactly as the tolerance asks.
+        // The tolerance determines the accuracy of square roots in direct sums.
         tolerance: Some(1e-12),
         simd: sum.options.simd,
         profile: sum.options.profile.clone(),
@@ -256,7 +257,8 @@ fn true_sums<P: Problem<D>, T: Precision, const D: usize>(
             .evaluate(&strengths)?;
         Ok(field.into_values().into_iter().flatten().collect())
     };
-    // Every thread has pieces of its own: there are too few places to share. They are added in their order.
+    // Each thread sums whole pieces, because there are too few targets to distribute. The pieces are added in their
+    // order.
     let pieces: Result<Vec<Vec<f64>>, farfield::Error> =
         (0..all.div_ceil(PIECE)).into_par_iter().map(of_piece).collect();
     for values in pieces? {
@@ -265,7 +267,7 @@ fn true_sums<P: Problem<D>, T: Precision, const D: usize>(
     Ok(sums)
 }
 
-/// The sum of every rank's numbers, in the order of ranks: the same bits on all of them.
+/// The sums of the numbers of all ranks, in the order of ranks: bitwise equal on all ranks.
 fn add_up(ranks: &(impl Communicator + ?Sized), own: &[f64]) -> Vec<f64> {
     let mut writer = Writer::default();
     writer.values(own.iter().copied());
@@ -280,7 +282,8 @@ fn add_up(ranks: &(impl Communicator + ?Sized), own: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// The relative error over all targets from squared errors and squared values at some, and what it hardly exceeds.
+/// Estimates the relative error over all targets, and an upper bound, from squared errors and squared values at
+/// samples.
 fn estimate(output: &'static str, squares: &[f64], complete: bool) -> Measured {
     let (errors, norms) = squares.split_at(squares.len() / 2);
     let count = errors.len().max(1) as f64;

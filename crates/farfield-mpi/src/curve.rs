@@ -1,18 +1,18 @@
-//! The curve that orders all points of all ranks: Morton's, in one cube around them.
+//! The space-filling curve that orders the points of all ranks: the Morton curve in one cube around them.
 
 use crate::communicator::Communicator;
 use farfield::simd::Real;
 use rayon::prelude::*;
 
-/// The cube (in the plane, the square) around all points of all ranks: the root of every rank's tree.
+/// The cube (in the plane, the square) around the points of all ranks: the root of every rank's tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Root<const D: usize> {
     low: [f64; D],
-    /// Cells of the last level in a unit of length.
+    /// Cells of the last level per unit of length.
     scale: f64,
 }
 
-/// How often the root can be cut: keys have 63 bits in space, 62 in the plane.
+/// The number of levels below the root: keys have 63 bits in space, 62 in the plane.
 pub const fn levels<const D: usize>() -> u32 {
     match D {
         3 => 21,
@@ -23,7 +23,7 @@ pub const fn levels<const D: usize>() -> u32 {
 impl<const D: usize> Root<D> {
     /// The root of the points of all ranks. Called by all ranks together.
     pub fn of_all<T: Real>(ranks: &(impl Communicator + ?Sized), sets: [&[[T; D]]; 2]) -> Self {
-        // Of each axis the largest number and the largest of what is below zero, its sign turned.
+        // For each axis the maxima of -x and of x, so that one maximum over ranks gives both ends.
         let none = || [[f64::NEG_INFINITY; D]; 2];
         let wider = |[low, high]: [[f64; D]; 2], [other_low, other_high]: [[f64; D]; 2]| {
             [(low, other_low), (high, other_high)].map(|(a, b)| std::array::from_fn(|axis| a[axis].max(b[axis])))
@@ -39,7 +39,7 @@ impl<const D: usize> Root<D> {
                 0.0
             }
         });
-        // Halves, because the extent of points near the largest numbers is none.
+        // Halved, because the whole extent could overflow.
         let half = (0..D)
             .map(|axis| 0.5 * extremes[D + axis] - 0.5 * low[axis])
             .fold(0.0, f64::max);
@@ -48,18 +48,18 @@ impl<const D: usize> Root<D> {
         Self { low, scale }
     }
 
-    /// The places of points on the curve.
+    /// The keys of points: their positions on the curve.
     pub fn keys<T: Real>(&self, points: &[[T; D]]) -> Vec<u64> {
         points.par_iter().map(|point| self.key(*point)).collect()
     }
 
-    /// The place of a point on the curve.
+    /// The key of a point: its position on the curve.
     pub fn key<T: Real>(&self, point: [T; D]) -> u64 {
         let last = (1u64 << levels::<D>()) - 1;
         let mut key = 0;
         for axis in 0..D {
             let offset = 0.5 * point[axis].to_f64() - 0.5 * self.low[axis];
-            // A number too large for the integer becomes the largest one.
+            // The conversion saturates for numbers that are too large.
             let cell = ((2.0 * (offset * self.scale)) as u64).min(last);
             key |= spread::<D>(cell) << axis;
         }
@@ -67,7 +67,7 @@ impl<const D: usize> Root<D> {
     }
 }
 
-/// Puts `D - 1` zeros between the bits.
+/// Inserts `D - 1` zeros between the bits.
 fn spread<const D: usize>(cell: u64) -> u64 {
     let mut x = cell;
     let steps: &[(u32, u64)] = match D {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn all_ranks_have_one_root() {
+    fn all_ranks_have_the_same_root() {
         let roots = Threads::run(3, |ranks| {
             // Rank 1 has no points.
             let own: Vec<[f64; 3]> = match ranks.rank() {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn points_at_one_place_and_none_at_all_have_keys() {
+    fn keys_exist_for_coincident_points_no_points_and_huge_extents() {
         let key = |points: &[[f64; 2]]| Threads::run(1, |ranks| Root::of_all(ranks, [points, &[]]).key([3.0, 3.0]))[0];
         assert_eq!(key(&[[3.0, 3.0]; 4]), 0);
         assert_eq!(key(&[]), 0);

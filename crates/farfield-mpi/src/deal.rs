@@ -1,4 +1,4 @@
-//! Points dealt to the ranks that sum at them, so that all have as much to do.
+//! Distributes points over the ranks that sum at them, so that all ranks have equal work.
 
 use crate::communicator::Communicator;
 use crate::curve::Root;
@@ -15,34 +15,34 @@ use farfield::kernel::Sizes;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What dealing leaves on a rank.
+/// The part of a rank after the points have been distributed.
 #[derive(Debug)]
 pub struct Dealt<P: Problem<D>, T: Precision, const D: usize> {
-    /// The ways of sources and targets; those of targets that are the sources are the same.
+    /// The routes of sources and targets; both are the same if the targets are the sources.
     pub routes: [Arc<Route>; 2],
     /// The points that arrived here.
     pub own: Own<T, D>,
-    /// What this rank sums.
+    /// The planned sum of this rank.
     pub local: Local<P, T, D>,
-    /// Nanoseconds of work that a rank has in the mean.
+    /// The mean work of a rank in nanoseconds.
     pub mean_work: f64,
-    /// The largest work over the mean.
+    /// The largest work of a rank divided by the mean.
     pub unevenness: f64,
-    /// Seconds of cutting and moving.
+    /// Seconds for cutting the curve and moving points.
     pub seconds: f64,
 }
 
-/// How often the curve is cut again where the work of ranks differs.
+/// How often the curve is cut again if the work is uneven.
 const REPARTITIONS: usize = 2;
-/// Work above the mean that is worth another cut.
+/// The excess of a rank's work over the mean, as a fraction of the mean, above which the curve is cut again.
 const UNEVEN: f64 = 0.05;
 
 impl<P: Problem<D>, T: Precision, const D: usize> Dealt<P, T, D> {
-    /// Cuts the curve, plans each rank's sum, and cuts again by the work that was found while it differs. Called by all ranks
-    /// together.
+    /// Cuts the curve, plans each rank's sum, and cuts again by the resulting work while it is uneven. Called by all
+    /// ranks together.
     ///
     /// # Errors
-    /// [`Error::OnRank`] if an engine could not plan.
+    /// [`Error::OnRank`] if an engine fails to plan.
     pub fn evenly(
         ranks: &(impl Communicator + ?Sized),
         traffic: &mut Traffic,
@@ -92,14 +92,14 @@ impl<P: Problem<D>, T: Precision, const D: usize> Dealt<P, T, D> {
     }
 }
 
-/// The ways of sources and targets to the ranks that have their pieces of the curve. Called by all ranks together.
+/// The routes of sources and targets to the ranks that own their pieces of the curve. Called by all ranks together.
 fn routes<T: Precision, const D: usize>(
     ranks: &(impl Communicator + ?Sized),
     points: &Points<'_, T, D>,
     root: &Root<D>,
     weights: &Weights,
 ) -> [Arc<Route>; 2] {
-    /// Pieces differ by less than this part of their weight.
+    /// Pieces differ by less than this fraction of their weight.
     const SLACK: f64 = 0.01;
     let targets = points.targets.unwrap_or(&[]);
     let sorted = |set: &[[T; D]]| Sorted::new(root.keys(set), |key| weights.of(key));
@@ -114,7 +114,7 @@ fn routes<T: Precision, const D: usize>(
     }
 }
 
-/// The ways of points that every rank keeps.
+/// The routes of points that stay on their rank.
 fn stay<T, const D: usize>(points: &Points<'_, T, D>) -> [Arc<Route>; 2] {
     let targets = points.targets.unwrap_or(points.sources);
     [points.sources.len(), targets.len()].map(|count| Arc::new(Route::stay(count)))

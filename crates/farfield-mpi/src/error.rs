@@ -1,40 +1,41 @@
-//! What can go wrong on a rank, known to all of them.
+//! Errors of a rank, known to all ranks.
 
 use crate::communicator::Communicator;
 
-/// Why a sum over ranks failed. Every rank gets the same.
+/// The error of a sum over ranks. All ranks get the same error.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A rank could not do its part: its input is wrong, or its machine does not allow it.
+    /// A rank failed: its input is invalid, or its machine cannot do the work.
     #[error("rank {rank}: {message}")]
     OnRank {
         /// The first rank that failed.
         rank: usize,
-        /// What it said.
+        /// The message of its error.
         message: String,
-        /// What is the cause.
+        /// The cause of its error.
         cause: Cause,
     },
-    /// There is no MPI in this build.
+    /// This build has no MPI.
     #[error(
-        "built without MPI: install it (libopenmpi-dev, or a module of the cluster), so that mpicc is found, and build again"
+        "built without MPI: install MPI (libopenmpi-dev, or a module of the cluster), so that there is mpicc, and rebuild"
     )]
     NoMpi,
 }
 
-/// What made a rank fail.
+/// The cause of a rank's error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// The data or the machine.
     Data,
-    /// An option, which all ranks share.
+    /// An option; options are the same on all ranks.
     Options,
-    /// Numbers that are not finite, or results too large.
+    /// Numbers that are not finite, or overflow.
     Numbers,
 }
 
-/// A step that may fail on some ranks: either all go on, or all end with the first rank's error. Called by all ranks together.
+/// Ends a step that may have failed on some ranks: all ranks get `Ok`, or all get the error of the first rank that
+/// failed. Called by all ranks together.
 ///
 /// # Errors
 /// [`Error::OnRank`] if a rank failed.
@@ -43,7 +44,7 @@ pub fn agree<C: Communicator + ?Sized, R>(ranks: &C, own: Result<R, farfield::Er
     match (agree_on(ranks, words), own) {
         (Some(error), _) => Err(error),
         (None, Ok(result)) => Ok(result),
-        // Cannot be: a rank that fails says so.
+        // Unreachable: a rank that fails reports an error above.
         (None, Err(error)) => Err(Error::OnRank {
             rank: ranks.rank(),
             message: error.to_string(),
@@ -52,7 +53,8 @@ pub fn agree<C: Communicator + ?Sized, R>(ranks: &C, own: Result<R, farfield::Er
     }
 }
 
-/// The error of the first rank that has one: what it says, and its cause. Called by all ranks together.
+/// Returns the error of the first rank that has one; `own` is this rank's message and cause. Called by all ranks
+/// together.
 pub fn agree_on<C: Communicator + ?Sized>(ranks: &C, own: Option<(String, Cause)>) -> Option<Error> {
     let mut failed = [own.is_some().into()];
     ranks.sum_all(&mut failed);

@@ -1,8 +1,9 @@
-//! The locally essential sources: what a rank must know of the others' sources to sum at its own targets.
+//! The locally essential sources: the sources of other ranks, or their equivalents, that a rank needs for its own
+//! targets.
 //!
-//! Every rank describes where its targets are by a few boxes. For each other rank, the owner of sources walks its own tree: a box that is
-//! far from those targets and has many sources is sent as equivalent sources, any other leaf as it is. Who
-//! receives that sums over it as over its own; all of it together acts at its targets as all sources of all ranks do.
+//! Every rank describes the extent of its targets by a few boxes. For each other rank, the owner of sources walks its
+//! own tree: a box that is far from those targets and has many sources is sent as equivalent sources, any other leaf
+//! unchanged. Together with its own sources, these act at the targets of the receiver like all sources of all ranks.
 
 use crate::communicator::{Communicator, Message};
 use crate::equivalent::{SPHERE, Sources, Sphere, stands_for_many};
@@ -14,23 +15,24 @@ use crate::wire::{Reader, Writer};
 use farfield::simd::Real;
 use std::collections::BTreeMap;
 
-/// Where a rank's targets are is told in so many boxes.
+/// The most boxes that describe the extent of a rank's targets.
 pub const BOXES: usize = 32;
 
-/// What this rank sends to another one.
+/// The sources that this rank sends to another rank.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parcel {
-    /// To whom.
+    /// The receiver.
     pub rank: usize,
-    /// Sources as they are, in the order of the curve.
+    /// Sources sent unchanged, in the order of the curve.
     pub points: Vec<u32>,
-    /// Boxes of sources that are all at one place: one source with the sum of their strengths.
+    /// Boxes of coincident sources, each sent as one source with the sum of their strengths.
     pub places: Vec<usize>,
     /// Boxes sent as equivalent sources.
     pub boxes: Vec<usize>,
 }
 
-/// Walks the tree for targets in the boxes of `there`. `reach` says how far cores of a size reach.
+/// Walks the tree and collects the sources for targets in the boxes `there`. `reach` gives the reach of a core by its
+/// size.
 pub fn walk<const D: usize>(
     tree: &Tree<D>,
     there: &[Extent<D>],
@@ -57,36 +59,36 @@ pub fn walk<const D: usize>(
         } else if node.is_leaf() {
             parcel.points.extend(tree.points_of(k));
         } else {
-            // Children in their order: the last pushed is taken first.
+            // Reversed, because the last node pushed is taken first.
             open.extend((node.children.0..node.children.1).rev());
         }
     }
     parcel
 }
 
-/// What arrives from another rank.
+/// The numbers of sources that arrive from another rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     rank: usize,
-    /// Sources as they are, those of one place merged.
+    /// Sources sent unchanged, and merged coincident sources.
     points: usize,
     /// Boxes of equivalent sources.
     boxes: usize,
 }
 
-/// The ways of essential sources: what is sent, what arrives.
+/// The exchange of essential sources: the outgoing parcels and the arrivals.
 #[derive(Debug, Clone, Default)]
 pub struct Essential {
     parcels: Vec<Parcel>,
     arrivals: Vec<Arrival>,
 }
 
-/// Points that arrive.
+/// The received sources.
 #[derive(Debug, Clone)]
 pub struct Imported<T, const D: usize> {
-    /// Sources as they are and equivalent ones.
+    /// Unchanged and equivalent sources.
     pub points: Vec<[T; D]>,
-    /// The sizes of their cores, where each has its own; equivalent sources have none.
+    /// The core sizes, if each source has its own; zero for equivalent sources.
     pub sizes: Option<Vec<T>>,
 }
 
@@ -100,8 +102,8 @@ impl<T, const D: usize> Default for Imported<T, D> {
 }
 
 impl Essential {
-    /// Sends positions, and sizes where sources have their own, and receives those of the ranks `senders`. Called by all ranks together; no parcel is empty, and every rank knows
-    /// who sends to it.
+    /// Sends positions, and core sizes if each source has its own, and receives those of the ranks `senders`. Every
+    /// rank knows the ranks that send to it. Called by all ranks together.
     pub fn new<T: Real, const D: usize>(
         ranks: &(impl Communicator + ?Sized),
         traffic: &mut Traffic,
@@ -148,7 +150,7 @@ impl Essential {
             let mut reader = Reader::new(bytes);
             reader.count() + reader.count() * sphere.count()
         };
-        // Exactly: a vector that grows by itself takes up to twice what it holds.
+        // The exact capacity, because a growing vector takes up to twice its contents.
         let more: usize = incoming.iter().map(arriving).sum();
         let mut points = Vec::with_capacity(more);
         let mut sizes = sizes.map(|_| Vec::with_capacity(more));
@@ -176,20 +178,21 @@ impl Essential {
         (Self { parcels, arrivals }, Imported { points, sizes })
     }
 
-    /// The boxes whose equivalent sources are sent to anyone.
+    /// The boxes whose equivalent sources are sent to other ranks.
     pub fn boxes(&self) -> impl Iterator<Item = usize> + '_ {
         self.parcels.iter().flat_map(|parcel| parcel.boxes.iter().copied())
     }
 
-    /// Sources that arrive: as they are, and equivalent ones.
+    /// The numbers of unchanged and of equivalent sources that arrive.
     pub fn arriving(&self, sphere: usize) -> (usize, usize) {
         let points = self.arrivals.iter().map(|arrival| arrival.points).sum();
         let boxes: usize = self.arrivals.iter().map(|arrival| arrival.boxes).sum();
         (points, boxes * sphere)
     }
 
-    /// Sends strengths, those of boxes from `equivalents`, and receives the other ranks'. In each vector,
-    /// what arrives is followed by `of_segments`, those of segments of ranks, and by `empty` zeros. Called by all ranks together.
+    /// Sends strengths, those of boxes from `equivalents`, and receives those of other ranks. In each vector, the
+    /// received strengths are followed by `of_segments`, the strengths of segments of ranks, and by `empty` zeros.
+    /// Called by all ranks together.
     pub fn strengths<T: Real, const D: usize>(
         &self,
         ranks: &(impl Communicator + ?Sized),
@@ -208,7 +211,7 @@ impl Essential {
         let pack = |parcel: &Parcel| {
             let mut writer = Writer::default();
             let numbers = parcel.points.iter().flat_map(|index| row(*index as usize));
-            // By this thread alone: others would first end what the engine has given them.
+            // On this thread only: other threads would first finish their tasks of the engine.
             let numbers: Vec<T> = numbers.map(|at| own.strengths[at]).collect();
             writer.values(numbers.into_iter());
             for node in &parcel.places {
@@ -267,8 +270,8 @@ impl Essential {
     }
 }
 
-/// Tells the ranks that must know this rank's targets where these are, and hears of those whose targets must know this rank's sources.
-/// Called by all ranks together.
+/// Sends the boxes of this rank's targets to the ranks `to`, and receives those of the ranks `from`. Called by all
+/// ranks together.
 pub fn tell<const D: usize>(
     ranks: &(impl Communicator + ?Sized),
     traffic: &mut Traffic,

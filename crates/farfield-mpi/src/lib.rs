@@ -1,12 +1,12 @@
-//! farfield over many machines: sums over points that are spread over the ranks of MPI.
+//! farfield on many machines: sums over points that are distributed over MPI ranks.
 //!
 //! ```
 //! use farfield::kernel::Kernel;
 //! use farfield_mpi::{Communicator, Points, Sum, Threads};
 //!
-//! // Here the ranks are threads; under mpirun they are processes, and the communicator is an `Mpi`.
+//! // Here the ranks are threads. Under mpirun they are processes, and the communicator is an `Mpi`.
 //! let potentials = Threads::run(3, |ranks| {
-//!     // Any number of points in any place: rank 2 has none.
+//!     // Each rank has any number of points, anywhere: rank 2 has none.
 //!     let own: Vec<[f64; 3]> = (0..100 * (2 - ranks.rank())).map(|k| [k as f64, ranks.rank() as f64, 0.5]).collect();
 //!     let charges = vec![1.0; own.len()];
 //!     let mut plan = Sum::space(Kernel::Coulomb).tolerance(1e-6).plan(ranks, Points::new(&own))?;
@@ -17,17 +17,20 @@
 //!
 //! # How it works
 //!
-//! The engine of each rank is `farfield`, on the CPU or on a GPU, and knows nothing of ranks. A plan
+//! The engine of each rank is `farfield`, on the CPU or on a GPU; it does not know about ranks. A plan
 //!
-//! 1. orders all points of all ranks along one curve (`curve`) and cuts it into pieces of equal work (`partition`),
-//! 2. moves points to the rank that has their piece (`route`), and cuts again by the work that ranks then have (`deal`),
-//! 3. builds a light tree over each rank's sources (`tree`), and sends to every other rank what it must know of them
-//!    (`essential`): sources near its targets as they are, far boxes as a few equivalent sources (`equivalent`),
-//! 4. has one engine plan a sum over own sources at own targets meanwhile, and another one over received and equivalent ones.
+//! 1. orders the points of all ranks along a space-filling curve (`curve`) and cuts it into pieces of equal work
+//!    (`partition`),
+//! 2. moves points to the rank that owns their piece (`route`), and cuts again by the work that results (`deal`),
+//! 3. builds a coarse tree over each rank's sources (`tree`), and sends the locally essential sources to every other
+//!    rank (`essential`): sources near its targets unchanged, far boxes as a few equivalent sources (`equivalent`),
+//! 4. meanwhile plans a sum over own sources with one engine, then a sum over received and equivalent sources with
+//!    another.
 //!
-//! An evaluation sends strengths the same ways while the first engine sums (`local`), has the second sum what arrived, measures the error at a few targets against
-//! the true sum over all ranks (`check`), and sends results back to the ranks that have the targets, in their order. Every step that can
-//! fail ends with all ranks knowing whether one did ([`agree`]).
+//! An evaluation exchanges strengths along the same routes while the first engine sums (`local`), sums the received
+//! sources with the second engine, measures the error at a few targets against the true sum over all ranks (`check`),
+//! and returns the results to the ranks of the targets, in the order of the targets. After every step that can fail,
+//! all ranks know whether one of them failed ([`agree`]).
 
 mod beside;
 mod check;

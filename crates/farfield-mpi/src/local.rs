@@ -1,6 +1,7 @@
-//! One rank's part of a sum at its own targets: one engine for own sources, another for what it received of the others'.
+//! The sum of one rank at its own targets: one engine for own sources, another for received sources.
 //!
-//! Own sources are summed as one rank alone does, with one tree for sources that are the targets, while what others must know is on its way.
+//! Own sources are summed as on a single rank, with one tree if the sources are the targets, while essential sources
+//! are exchanged.
 
 use crate::beside::{Beside, beside};
 use crate::communicator::Communicator;
@@ -23,14 +24,14 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// The points whose piece of the curve this rank has.
+/// The points on this rank's piece of the curve.
 #[derive(Debug, Clone)]
 pub struct Own<T, const D: usize> {
-    /// Sources.
+    /// The sources.
     pub sources: Vec<[T; D]>,
-    /// Targets; `None` if they are the sources.
+    /// The targets; `None` if they are the sources.
     pub targets: Option<Vec<[T; D]>>,
-    /// Sizes of the sources' cores.
+    /// The core sizes of the sources.
     pub sizes: Sizes<T>,
     /// The root of all ranks' points.
     pub root: Root<D>,
@@ -42,7 +43,7 @@ impl<T: Precision, const D: usize> Own<T, D> {
         self.targets.as_deref().unwrap_or(&self.sources)
     }
 
-    /// The size of a source's core.
+    /// The core size of a source.
     pub fn size(&self, source: usize) -> f64 {
         match &self.sizes {
             Sizes::None => 0.0,
@@ -52,7 +53,7 @@ impl<T: Precision, const D: usize> Own<T, D> {
     }
 }
 
-/// What a rank has planned.
+/// The plan of a rank.
 #[derive(Debug)]
 pub struct Local<P: Problem<D>, T: Precision, const D: usize> {
     far: Far,
@@ -60,24 +61,24 @@ pub struct Local<P: Problem<D>, T: Precision, const D: usize> {
     sphere: Sphere<D>,
     wanted: Wanted,
     essential: Essential,
-    /// `None` where no segment of ranks is far enough from any other.
+    /// `None` if no segment of ranks is far from another.
     top: Option<Top<D>>,
-    /// Of own sources, and of received ones; `None` where there are no targets or no such sources.
+    /// The engines of own and of received sources; `None` without targets or without such sources.
     engines: [Option<PlanOf<T, P::Geometry>>; 2],
-    /// The first of own points on the curve, and how many there are.
+    /// The smallest key of own points, and their number.
     first: (u64, usize),
-    /// Sources without strength that the engine of received ones has besides.
+    /// The number of additional sources of zero strength in the engine of received sources.
     empty: usize,
-    /// Where the time of planning went.
+    /// Seconds of planning by step.
     pub seconds: Beside,
 }
 
 impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
-    /// Exchanges essential sources, and plans a sum over own sources meanwhile, then one over those received. Called by all ranks
-    /// together.
+    /// Exchanges essential sources while it plans the sum over own sources, then plans the sum over received sources.
+    /// Called by all ranks together.
     ///
     /// # Errors
-    /// [`Error::OnRank`] if an engine could not plan.
+    /// [`Error::OnRank`] if an engine fails to plan.
     pub fn new(
         ranks: &(impl Communicator + ?Sized),
         traffic: &mut Traffic,
@@ -114,14 +115,14 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         let both = of_own.and_then(|of_own| Ok([of_own, local.plan_received(sum, own, received)?]));
         local.engines = agree(ranks, both)?;
         if !alone {
-            // Neither has what the other one needs at its peak.
+            // The engines run one after the other, so that neither holds memory which the other needs at its peak.
             local.engines.iter_mut().flatten().for_each(PlanOf::spare_memory);
         }
         local.seconds.after = start.elapsed().as_secs_f64();
         Ok(local)
     }
 
-    /// Plans the sum over what was received.
+    /// Plans the sum over received sources.
     fn plan_received(
         &mut self,
         sum: &Sum<P>,
@@ -150,7 +151,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         let options = Options {
             leaf_capacity: cutting.leaf_capacity,
             tolerance: sum.options.tolerance.map(tuning::of_received::<T>),
-            // What it adds is measured with all else, over all ranks.
+            // The error is measured for the whole sum, over all ranks.
             no_check: true,
             ..sum.options.clone()
         };
@@ -162,7 +163,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         planned(sum, points, &options)
     }
 
-    /// Tells the others what they must know of own sources, and returns what this rank must know of theirs. Called by all ranks together.
+    /// Sends essential sources to other ranks, and returns those received. Called by all ranks together.
     fn exchange(
         &mut self,
         ranks: &(impl Communicator + ?Sized),
@@ -183,7 +184,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         let far = self.far;
         let reach = |size: f64| problem.reach(size, far.core_tolerance);
 
-        // Who must know whom: segments of ranks as a whole, near ranks box by box.
+        // Interaction lists: far segments of ranks as a whole, near ranks box by box.
         let facts = Facts {
             sources: Extent::of(sources.iter().copied()),
             targets: boxes.iter().fold(Extent::EMPTY, |all, extent| all.join(extent)),
@@ -227,8 +228,8 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         imported
     }
 
-    /// Sums over own sources, and over those received when their strengths have arrived: at own targets, output by output. Called by all
-    /// ranks together.
+    /// Sums over own sources, and over received sources when their strengths have arrived: at own targets, output by
+    /// output. Called by all ranks together.
     pub fn evaluate(
         &mut self,
         ranks: &(impl Communicator + ?Sized),
@@ -243,7 +244,8 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
             vectors: sum.vectors,
         };
         let [mut of_own, mut of_received] = std::mem::take(&mut self.engines);
-        // On the same cores they would only be in each other's way: first what others wait for.
+        // Equivalent sources and the engine would compete for the same cores. Other ranks wait for the equivalent
+        // sources, so these come first.
         let on_cores = received::is_on_cores(&sum.options);
         let shared = ranks.size() > 1;
         let start = Instant::now();
@@ -269,7 +271,8 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         equivalents(&self.tree, &self.sphere, &self.wanted, sources)
     }
 
-    /// The strengths of the other ranks' essential sources; `equivalents` are those of own boxes. Called by all ranks together.
+    /// The strengths of essential sources of other ranks; `equivalents` are the strengths of own boxes. Called by all
+    /// ranks together.
     fn strengths(
         &self,
         ranks: &(impl Communicator + ?Sized),
@@ -291,7 +294,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
             .strengths(ranks, traffic, of_tree, sources, &equivalents, besides)
     }
 
-    /// The equivalent sources of all of this rank's sources together.
+    /// The equivalent strengths of all sources of this rank together.
     fn as_a_whole(
         &self,
         top: &Top<D>,
@@ -309,7 +312,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         moments.strengths()
     }
 
-    /// Nanoseconds of one thread that both engines' sums are expected to take.
+    /// The forecast cost of both engines' sums, in nanoseconds of one thread.
     pub fn work(&self, sum: &Sum<P>, own: &Own<T, D>) -> f64 {
         let profile = sum.options.profile.clone().unwrap_or_default();
         let has_sizes = own.sizes != Sizes::None;
@@ -325,33 +328,33 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         self.engines.iter().zip(sources).map(of_engine).sum()
     }
 
-    /// What this rank has to do among all. Called by all ranks together.
+    /// The work of all ranks. Called by all ranks together.
     pub fn works(&self, ranks: &(impl Communicator + ?Sized), sum: &Sum<P>, own: &Own<T, D>) -> Works {
         Works::of_all(ranks, self.first, self.work(sum, own))
     }
 
-    /// Sources received as they are, and equivalent ones.
+    /// The numbers of unchanged and of equivalent sources received.
     pub fn arriving(&self) -> (usize, usize) {
         let (points, equivalent) = self.essential.arriving(self.sphere.count());
         let of_segments = self.top.as_ref().map_or(0, Top::arriving) * self.sphere.count();
         (points, equivalent + of_segments)
     }
 
-    /// What is far.
+    /// The opening criterion and the order of equivalent sources.
     pub fn far(&self) -> Far {
         self.far
     }
 
-    /// The engines' plans: over own sources, and over received ones.
+    /// The plans of the engines of own and of received sources.
     pub fn engines(&self) -> &[Option<PlanOf<T, P::Geometry>>; 2] {
         &self.engines
     }
 }
 
-/// What two engines came to, and where the time went.
+/// The fields of both engines, and the seconds by step.
 pub type Summed<T, O> = (Result<[Option<Field<T, O>>; 2], farfield::Error>, Beside);
 
-/// A plan, where there is something to sum.
+/// Plans a sum; `None` if there is nothing to sum.
 fn planned<P: Problem<D>, T: Precision, const D: usize>(
     sum: &Sum<P>,
     points: Points<'_, T, D>,
@@ -364,7 +367,7 @@ fn planned<P: Problem<D>, T: Precision, const D: usize>(
     sum.problem.sum(points, sum.vectors, options).plan().map(Some)
 }
 
-/// The sum of an engine.
+/// Evaluates an engine, if there is one.
 fn evaluated<T: Precision, G: Geometry>(
     engine: &mut Option<PlanOf<T, G>>,
     strengths: &[T],

@@ -1,7 +1,7 @@
-//! The program `farfield-mpi`: the sums of `farfield evaluate` and the simulations of `farfield run` over the ranks of MPI, and a model of
-//! how they scale.
+//! The program `farfield-mpi`: the sums of `farfield evaluate` and the simulations of `farfield run` over MPI ranks,
+//! and a model of their scaling.
 //!
-//! Every rank runs the same; the first one speaks. Exit codes are those of `farfield`, the same on every rank.
+//! All ranks run the same code; only the first rank prints. Exit codes are those of `farfield`, the same on every rank.
 
 #[cfg(farfield_has_mpi)]
 mod program {
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             if speaks {
-                // Help goes to standard output, what is wrong to standard error.
+                // Prints help to standard output, errors to standard error.
                 let _ = error.print();
             }
             return ExitCode::from(error.exit_code() as u8);

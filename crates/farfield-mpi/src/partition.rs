@@ -1,25 +1,26 @@
-//! Who gets which points: pieces of the curve, of equal weight.
+//! Cuts the curve into pieces of equal weight, one for each rank.
 //!
-//! Points are ordered by their key, then by the rank that has them, then by their number there. So no two are at the same
-//! place of that order, and any number of points that share a key can be cut. The ranks look for the places where to cut by halving:
-//! each counts the weight of its points before every place, the sums over all ranks say in which half to look on.
+//! Points are ordered by key, then by rank, then by index on the rank. So this order has no ties, and points that
+//! share a key can be separated. The ranks find the cuts by bisection: each rank sums the weight of its points before
+//! every trial cut, and the sum over all ranks decides in which half the cut is.
 
 use crate::communicator::Communicator;
 use rayon::prelude::*;
 
-/// The points of one kind (sources or targets) that a rank has, in the order of the curve.
+/// The points of a rank (sources or targets) in the order of the curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sorted {
-    /// Their keys, ascending.
+    /// The keys, ascending.
     pub keys: Vec<u64>,
-    /// Which points they are.
+    /// The indices of the points.
     pub permutation: Vec<u32>,
-    /// What all before a point weigh; one more than there are points.
+    /// The weight of all points before each point, and last the total weight.
     weight_before: Vec<u64>,
 }
 
 impl Sorted {
-    /// Sorts points by their keys. Points of equal keys stay in their sequence. `weight` says what a point of a key weighs.
+    /// Sorts points by their keys; points with equal keys keep their order. `weight` gives the weight of a point by
+    /// its key.
     pub fn new(keys: Vec<u64>, weight: impl Fn(u64) -> u64 + Sync) -> Self {
         let mut entries: Vec<(u64, u32)> = keys.into_par_iter().zip(0..u32::MAX).collect();
         entries.par_sort_unstable();
@@ -43,35 +44,35 @@ impl Sorted {
         self.weight_before.last().copied().unwrap_or(0)
     }
 
-    /// How many points, of those of rank `rank`, are before a place.
+    /// The number of points before a position; `rank` is the rank of these points.
     fn before(&self, rank: usize, place: Place) -> usize {
         let (key, at) = ((place >> 64) as u64, place as u64);
         let first = self.keys.partition_point(|k| *k < key);
         let same = self.keys[first..].partition_point(|k| *k == key);
-        // Points that share the key are in the sequence of their numbers, from `rank << 32` on.
+        // Points that share the key are ordered by index, counted from `rank << 32`.
         let own = (rank as u64) << 32;
         let numbers = &self.permutation[first..first + same];
         first + numbers.partition_point(|number| own + u64::from(*number) < at)
     }
 }
 
-/// What points weigh: the work that a point takes, by the piece of the curve it is on.
+/// The weight of points: the work per point on each piece of the curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
-    /// The first key of each piece, and what a point of it weighs.
+    /// The first key of each piece, and the weight of its points.
     pieces: Vec<(u64, u64)>,
 }
 
-/// What a point of mean work weighs.
+/// The weight of a point with the mean work.
 const MEAN_WEIGHT: f64 = 1e4;
 
 impl Weights {
-    /// All points take the same work.
+    /// The same weight for all points.
     pub fn equal() -> Self {
         Self { pieces: Vec::new() }
     }
 
-    /// What a point of a key weighs.
+    /// The weight of a point with this key.
     pub fn of(&self, key: u64) -> u64 {
         let piece = self.pieces.partition_point(|(first, _)| *first <= key);
         match piece.checked_sub(1) {
@@ -81,14 +82,15 @@ impl Weights {
     }
 }
 
-/// What each rank has to do: its first key, points, and work.
+/// The first key, the number of points and the work of each rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Works {
     ranks: Vec<(u64, f64, f64)>,
 }
 
 impl Works {
-    /// The first key of this rank's sources and targets, how many these are, and what they take. Called by all ranks together.
+    /// Gathers the first key of each rank's sources and targets, their number, and their work. Called by all ranks
+    /// together.
     pub fn of_all(ranks: &(impl Communicator + ?Sized), (first, points): (u64, usize), work: f64) -> Self {
         let own = [first, points as u64, work.to_bits()];
         let all = ranks.all_gather(own.map(u64::to_ne_bytes).as_flattened());
@@ -112,12 +114,12 @@ impl Works {
         self.ranks.iter().map(|(_, points, _)| points).sum()
     }
 
-    /// The mean over the ranks.
+    /// The mean work of a rank.
     pub fn mean(&self) -> f64 {
         self.total() / self.ranks.len() as f64
     }
 
-    /// The largest work over the mean; 1 for a few points, which are as even as they can be.
+    /// The largest work of a rank divided by the mean; 1 if there are too few points to balance.
     pub fn unevenness(&self) -> f64 {
         let largest = self.ranks.iter().map(|(_, _, work)| *work).fold(0.0, f64::max);
         if self.exceed(self.mean()) {
@@ -127,12 +129,12 @@ impl Works {
         }
     }
 
-    /// Whether a rank has more to do than `most`; a few points are as even as they can be.
+    /// Whether the work of a rank exceeds `most`; false if there are too few points to balance.
     pub fn exceed(&self, most: f64) -> bool {
         self.points() >= 1000.0 * self.ranks.len() as f64 && self.ranks.iter().any(|(_, _, work)| *work > most)
     }
 
-    /// What points weigh by this work, where each rank has a piece of the curve.
+    /// The weights of points by this work, piece by piece of the curve.
     pub fn weights(&self) -> Weights {
         let (total, count) = (self.total(), self.points());
         let weight = |(first, points, work): &(u64, f64, f64)| {
@@ -146,14 +148,14 @@ impl Works {
     }
 }
 
-/// A place in the order of all points: the key, then the rank, then the number.
+/// A position in the order of all points: key, rank and index.
 type Place = u128;
 
-/// Where each rank's piece begins among this rank's sorted points of each kind: `size + 1` places.
+/// The beginning of each rank's piece among this rank's sorted points of each kind: `size + 1` indices.
 pub type Cuts<const S: usize> = [Vec<usize>; S];
 
-/// Cuts the curve into one piece for each rank, of weights that differ by less than `slack` of a piece from each other, or by one
-/// point. Called by all ranks together.
+/// Cuts the curve into one piece for each rank. The weights of pieces differ by less than the fraction `slack` of a
+/// piece, or by one point. Called by all ranks together.
 pub fn cut<const S: usize>(ranks: &(impl Communicator + ?Sized), sets: [&Sorted; S], slack: f64) -> Cuts<S> {
     let (size, rank) = (ranks.size(), ranks.rank());
     let mut total = [sets.iter().map(|set| set.weight()).sum()];
@@ -161,7 +163,7 @@ pub fn cut<const S: usize>(ranks: &(impl Communicator + ?Sized), sets: [&Sorted;
     let total = total[0];
     let share = |piece: usize| (u128::from(total) * piece as u128 / size as u128) as u64;
     let close = (0.25 * slack * total as f64 / size as f64) as u64;
-    // Between which places each cut is; the second may be it.
+    // The interval of each cut; the upper end may be the cut.
     let mut brackets: Vec<(Place, Place)> = vec![(0, Place::MAX >> 1); size - 1];
     let mut open: Vec<usize> = (0..size - 1).collect();
     while !open.is_empty() {
@@ -193,7 +195,7 @@ pub fn cut<const S: usize>(ranks: &(impl Communicator + ?Sized), sets: [&Sorted;
         let inner = brackets.iter().map(|(_, place)| set.before(rank, *place));
         let mut cuts: Vec<usize> = std::iter::once(0).chain(inner).collect();
         cuts.push(set.keys.len());
-        // Two cuts may be found on either side of the same point.
+        // The approximate cuts may be out of order by a point.
         for k in 1..cuts.len() {
             cuts[k] = cuts[k].max(cuts[k - 1]);
         }
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
     use crate::communicator::Threads;
 
-    /// What the ranks have after the cut: counts of each rank's pieces, and keys of each piece in order.
+    /// The keys of each piece after the cut.
     fn pieces(size: usize, keys: impl Fn(usize) -> Vec<u64> + Sync, weight: u64) -> Vec<Vec<u64>> {
         let cuts = Threads::run(size, |ranks| {
             let sorted = Sorted::new(keys(ranks.rank()), |_| weight);
@@ -224,7 +226,7 @@ mod tests {
 
     #[test]
     fn pieces_are_ordered_and_of_equal_weight() {
-        // Each rank has others, and one has none; keys crowd near zero.
+        // The ranks have different numbers of points, one has none; keys cluster near zero.
         let keys = |rank: usize| -> Vec<u64> {
             let count = [1000, 0, 3000, 10, 500, 2, 700][rank] as u64;
             (0..count)
@@ -242,13 +244,13 @@ mod tests {
     }
 
     #[test]
-    fn points_that_share_a_key_are_shared_too() {
+    fn points_with_equal_keys_are_distributed_too() {
         let pieces = pieces(4, |rank| vec![42; 100 * rank], 1);
         assert!(pieces.iter().all(|piece| piece.len().abs_diff(150) <= 1));
     }
 
     #[test]
-    fn fewer_points_than_ranks_are_still_dealt_out() {
+    fn fewer_points_than_ranks_are_all_distributed() {
         let pieces = pieces(5, |rank| if rank == 3 { vec![5, 9] } else { vec![] }, 1);
         assert_eq!(pieces.iter().map(Vec::len).sum::<usize>(), 2);
         assert!(self::pieces(3, |_| vec![], 1).iter().all(Vec::is_empty));
@@ -256,7 +258,7 @@ mod tests {
 
     #[test]
     fn weights_even_out_the_work() {
-        // Points of the upper half of the curve take five times the work.
+        // Points in the upper half of the curve need five times the work.
         let shares = Threads::run(4, |ranks| {
             let keys: Vec<u64> = (0..4000).map(|k| k * 1000 + ranks.rank() as u64).collect();
             let take = |key: &u64| if *key < 2_000_000 { 1.0 } else { 5.0 };
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn two_kinds_are_cut_at_the_same_places() {
+    fn sources_and_targets_are_cut_at_the_same_positions() {
         let cuts = Threads::run(3, |ranks| {
             let sources = Sorted::new((0..300).map(|k| 3 * k).collect(), |_| 1);
             let targets = Sorted::new((0..100).map(|k| 9 * k).collect(), |_| 6);
@@ -299,7 +301,7 @@ mod tests {
         });
         for (sources, targets) in cuts {
             for piece in 1..3 {
-                // A key before the cut is below all keys behind it, up to those that are equal.
+                // Keys before the cut are at most equal to the keys after it.
                 assert!(3 * sources[piece] <= 9 * targets[piece] + 9 && 9 * targets[piece] <= 3 * sources[piece] + 9);
             }
         }

@@ -19,20 +19,20 @@ use farfield::{Field, Precision};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A planned sum: points where they are summed, ways between the ranks, and each rank's own plan. Evaluating it again
-/// exchanges strengths and results, no structure.
+/// A planned sum: the distributed points, the routes between ranks, and the plan of each rank. Repeated evaluations
+/// exchange only strengths and results.
 #[derive(Debug)]
 pub struct Plan<'c, C: ?Sized, P: Problem<D>, T: Precision, const D: usize> {
     ranks: &'c C,
-    /// With the tolerance of the engine in its options.
+    /// The sum; its options have the tolerance of the engine of own sources.
     sum: Sum<P>,
-    /// The tolerance asked for; `None` where an expert fixed the order.
+    /// The requested tolerance; `None` if the user fixed the order.
     tolerance: Option<f64>,
-    /// The ways of sources and targets; those of targets that are the sources are the same.
+    /// The routes of sources and targets; both are the same if the targets are the sources.
     routes: [Arc<Route>; 2],
     own: Own<T, D>,
     local: Local<P, T, D>,
-    /// What a rank had to do in the mean when the points were dealt.
+    /// The mean work of a rank when the points were distributed.
     mean_work: f64,
     unevenness: f64,
     report: RankReport,
@@ -73,14 +73,15 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         Ok(plan)
     }
 
-    /// Follows points that have moved: as many as before, each rank's in the sequence it gave them in. They stay with the ranks that sum
-    /// at them, until one has a fifth more to do than the mean was when they were dealt; then they are dealt anew. Returns whether they
-    /// were. Called by all ranks together.
+    /// Plans again for moved points: each rank gives the same number of points in the same order as before. Points
+    /// stay on the ranks that sum at them, until the work of a rank exceeds the mean of the last distribution by a
+    /// fifth; then the points are redistributed. Returns whether they were. Called by all ranks together.
     ///
     /// # Errors
-    /// [`Error::OnRank`], the same on all ranks, if points do not fit the plan or an engine could not plan; the plan then is as it was.
+    /// [`Error::OnRank`], the same on all ranks, if points do not fit the plan or an engine fails to plan. The plan
+    /// is then unchanged.
     pub fn move_to(&mut self, points: Points<'_, T, D>) -> Result<bool, Error> {
-        /// More work than this is worth dealing anew.
+        /// The work relative to the mean above which points are redistributed.
         const DRIFTED: f64 = 1.2;
         let start = Instant::now();
         let (ranks, far) = (self.ranks, self.local.far());
@@ -128,12 +129,12 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
                 array,
                 found,
                 expected,
-                why: "as many as the plan was made for".to_owned(),
+                why: "the number that the plan was made for".to_owned(),
             }),
         }
     }
 
-    /// A report of planning alone.
+    /// Starts the report with planning.
     fn begin_report(&mut self, start: Instant, planning: Traffic, partition: f64) {
         self.report = RankReport {
             planning,
@@ -149,11 +150,12 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         };
     }
 
-    /// Sums for the strengths of this rank's own sources: `strengths[(vector * sources + source) * components + component]`. The results
-    /// are those at this rank's own targets, in their order. Called by all ranks together.
+    /// Evaluates the sum for the strengths of this rank's own sources, `strengths[(vector * sources + source) *
+    /// components + component]`. Returns the results at this rank's own targets, in their order. Called by all ranks
+    /// together.
     ///
     /// # Errors
-    /// [`Error::OnRank`], the same on all ranks, if strengths do not fit, a result is beyond the largest number, or an engine failed.
+    /// [`Error::OnRank`], the same on all ranks, if strengths do not fit, a result overflows, or an engine fails.
     pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, P::Output>, Error> {
         let start = Instant::now();
         let first = self.report.evaluation == Traffic::default() && self.report.seconds.engine == 0.0;
@@ -206,7 +208,7 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         let outputs = self.sum.problem.outputs().iter();
         let numbers = self.sum.vectors * self.own.targets().len();
         let zeros = |output| vec![T::ZERO; numbers * self.sum.problem.components(output)];
-        // Own sources first, always: the same bits whatever came first.
+        // Own sources first, so that results are bitwise reproducible.
         let both = fields.into_iter().flatten().map(Field::into_values);
         let added = both.reduce(|mut sums, more| {
             for (sum, more) in sums.iter_mut().flatten().zip(more.iter().flatten()) {
@@ -217,7 +219,8 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         Ok(added.unwrap_or_else(|| outputs.map(|output| zeros(*output)).collect()))
     }
 
-    /// Measures the error against the true sum over all ranks, and sums again more exactly where the tolerance is exceeded.
+    /// Measures the error against the true sum over all ranks, and sums again more accurately if it exceeds the
+    /// tolerance.
     fn measure(
         &mut self,
         traffic: &mut Traffic,
@@ -236,7 +239,7 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
             seconds.check += start.elapsed().as_secs_f64();
             return Ok(Some(found));
         }
-        // Is it rounding? Seldom asked, so it may take its time.
+        // The excess may be round-off. This is rarely computed, so it may be slow.
         let rounding = samples.rounding(self.ranks, &self.sum, &self.own, (moved, values));
         let with_rounding = |check: &mut Check| {
             let outputs = check.outputs.iter_mut().zip(&rounding);
@@ -265,8 +268,8 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         Ok(Some(found))
     }
 
-    /// The true error of a field that this plan gave for `strengths`, measured at random targets of all ranks. Called by all ranks
-    /// together.
+    /// Measures the true error of a field that this plan returned for `strengths`, at random targets of all ranks.
+    /// Called by all ranks together.
     ///
     /// # Errors
     /// [`Error::OnRank`] if strengths or field do not fit the plan.
@@ -305,19 +308,19 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         Ok(check.outputs.iter().map(of_output).collect())
     }
 
-    /// Moves rows of `columns` numbers, one for each target this rank has (each source, where these are the targets), to the ranks that
-    /// sum at them; returns the rows of those that this rank sums at. A caller who moves all it knows of its points so has them
-    /// [in place](Sum::in_place). Called by all ranks together.
+    /// Moves rows of `columns` numbers, one row for each of this rank's targets (or sources, if they are the
+    /// targets), to the ranks that sum at them. Returns the rows of the targets at which this rank sums. A caller who
+    /// moves all data of its points this way can use [`Sum::in_place`]. Called by all ranks together.
     pub fn follow(&self, rows: &[T], columns: usize) -> Vec<T> {
         self.routes[1].forward(self.ranks, &mut Traffic::default(), rows, (1, columns))
     }
 
-    /// The largest work of a rank over the mean of all; 1 for a few points.
+    /// The largest work of a rank divided by the mean; 1 if there are few points.
     pub fn unevenness(&self) -> f64 {
         self.unevenness
     }
 
-    /// What this rank had and did. The work of the engine is what its cost model expects.
+    /// The report of this rank. Its work is the forecast of the engines' cost model.
     pub fn report(&self) -> RankReport {
         let (received, equivalent) = self.local.arriving();
         let far = self.local.far();
@@ -333,7 +336,7 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         }
     }
 
-    /// The reports of this rank's engines, over own sources and over received ones; `None` where there is nothing to sum.
+    /// The reports of this rank's engines, for own and for received sources; `None` if there is nothing to sum.
     pub fn engine_reports(&self) -> [Option<farfield::report::Report>; 2] {
         self.local
             .engines()
@@ -341,13 +344,13 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
             .map(|engine| engine.as_ref().map(|engine| engine.report()))
     }
 
-    /// What this rank's engine of own sources settled on; without any, that of received ones.
+    /// The parameters of this rank's engine of own sources; if it has none, of the engine of received sources.
     pub fn parameters(&self) -> Parameters {
         let engine = self.local.engines().iter().flatten().next();
         engine.map(|engine| *engine.parameters()).unwrap_or_default()
     }
 
-    /// The tolerance; `None` where an expert fixed the order.
+    /// The requested tolerance; `None` if the user fixed the order.
     pub fn tolerance(&self) -> Option<f64> {
         self.tolerance
     }

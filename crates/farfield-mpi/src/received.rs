@@ -1,8 +1,8 @@
-//! How the engine of received sources cuts its tree.
+//! The tree of the engine for received sources: leaf capacity and box size.
 //!
-//! The engine sizes leaves for points that are as dense everywhere. Here sources lie in layers around the targets, and thin out outwards; few
-//! targets have sources near them. So its leaves may hold more, and how large they are is chosen anew: by the engine's own costs, for a part
-//! of the points.
+//! The engine sizes leaves for a uniform density of points. Received sources lie in layers around the targets and
+//! thin out outwards, and few targets have sources near them. So leaves may hold more points, and the size of boxes
+//! is chosen by the engine's cost model for a sample of the points.
 
 use crate::problem::{Points, Problem};
 use crate::sum::Sum;
@@ -11,26 +11,28 @@ use farfield::kernel::Sizes;
 use farfield::plan::Parameters;
 use farfield::{Device, Method, Options, Precision};
 
-/// What the engine of received sources is told.
+/// The settings of the tree of the engine for received sources.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cutting<T, const D: usize> {
-    /// How many points a leaf may hold; `None` for what the engine thinks best.
+    /// The most points in a leaf; `None` lets the engine choose.
     pub leaf_capacity: Option<usize>,
-    /// Where to put a source without strength, so that the root, and with it every box, has another size.
+    /// The position of an additional source of zero strength that enlarges the root and thereby changes the size of
+    /// all boxes.
     pub place: Option<[T; D]>,
 }
 
-/// Fewer targets are not worth the question.
+/// With fewer sources or targets than this, the engine's own choice is used.
 const LEAST: usize = 20_000;
-/// Leaves hold so many times what the engine thinks best, at most. On four ranks 1.5 was enough, on eight it was not.
+/// The leaf capacity divided by the engine's own choice. On four ranks 1.5 was enough, on eight it was not.
 const ROOM: f64 = 3.0;
-/// Sizes of the root to choose from, over the smallest possible: boxes of all sizes between one level and the next.
+/// Candidate sizes of the root relative to the smallest: they give all box sizes between one level and the next.
 const ROOTS: [f64; 4] = [1.0, 1.2, 1.42, 1.69];
-/// So much more of this engine's work, which is a quarter of all, is worth fewer boxes: they take memory, and time to plan.
+/// The increase of this engine's work, which is a quarter of all work, that is acceptable for fewer boxes: boxes take
+/// memory, and time to plan.
 const MORE: f64 = 1.7;
 
 impl<T: Precision, const D: usize> Cutting<T, D> {
-    /// Chooses for these sources and targets.
+    /// Chooses the settings for these sources and targets.
     pub fn choose<P: Problem<D>>(sum: &Sum<P>, points: &Points<'_, T, D>) -> Self {
         let (sources, targets) = (points.sources, points.targets.unwrap_or(&[]));
         let options = &sum.options;
@@ -70,7 +72,7 @@ impl<T: Precision, const D: usize> Cutting<T, D> {
     }
 }
 
-/// Some of the points.
+/// A sample of the points.
 struct Sample<T, const D: usize> {
     sources: Vec<[T; D]>,
     sizes: Sizes<T>,
@@ -78,9 +80,9 @@ struct Sample<T, const D: usize> {
 }
 
 impl<T: Precision, const D: usize> Sample<T, D> {
-    /// One of so many: a power of eight, so that the sample is cut as the whole is, some levels above.
+    /// Takes every `8^k`-th point, so that the tree of the sample resembles that of all points with `k` levels fewer.
     fn of(points: &Points<'_, T, D>) -> Self {
-        /// Points to ask with, about.
+        /// The approximate number of points in the sample.
         const SAMPLE: usize = 1 << 15;
         let targets = points.targets.unwrap_or(&[]);
         let all = points.sources.len() + targets.len();
@@ -96,7 +98,7 @@ impl<T: Precision, const D: usize> Sample<T, D> {
         }
     }
 
-    /// What the engine makes of it, with a source without strength at a place.
+    /// The parameters that the engine chooses for the sample, with an additional source of zero strength at `place`.
     fn plan<P: Problem<D>>(
         &self,
         sum: &Sum<P>,
@@ -121,7 +123,7 @@ impl<T: Precision, const D: usize> Sample<T, D> {
     }
 }
 
-/// The place that makes the root's side so many times the largest extent.
+/// The position of a source that makes the side of the root `times` times the largest extent.
 fn at_side<T: Precision, const D: usize>(extent: &Extent<D>, times: f64) -> [T; D] {
     let side = |axis: usize| extent.high[axis] - extent.low[axis];
     let longest = (0..D).max_by(|a, b| side(*a).total_cmp(&side(*b))).unwrap_or(0);
@@ -130,7 +132,7 @@ fn at_side<T: Precision, const D: usize>(extent: &Extent<D>, times: f64) -> [T; 
     place.map(T::from_f64)
 }
 
-/// Whether the engines work on the cores, as all else of a rank does.
+/// Whether the engines run on the CPU.
 pub fn is_on_cores(options: &Options) -> bool {
     match options.device {
         Device::Cpu => true,

@@ -1,57 +1,58 @@
-//! What a sum over ranks took, on one rank.
+//! The report of one rank about a sum over ranks.
 
 use crate::traffic::Traffic;
 
-/// Seconds of one rank by step: they add up to the total, less what is hidden. Steps that wait for other ranks include the waiting.
+/// Seconds of one rank by step. They add up to the total plus the overlapped times. Steps that wait for other ranks
+/// include the waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Seconds {
-    /// Checks, keys, cuts and the moving of points.
+    /// Validating input, computing keys, cutting the curve and moving points.
     pub partition: f64,
-    /// The light tree, walks, and the exchange of positions.
+    /// Building the coarse tree, walking it, and exchanging positions.
     pub essential: f64,
-    /// The plans of both engines.
+    /// Planning of both engines.
     pub plan: f64,
-    /// What of the last two went on at the same time.
+    /// The time for which `essential` and `plan` overlapped.
     pub plan_hidden: f64,
-    /// The moving of strengths and results.
+    /// Moving strengths and results.
     pub moving: f64,
-    /// Equivalent sources, and the exchange of strengths.
+    /// Computing equivalent sources, and exchanging strengths.
     pub exchange: f64,
-    /// The sums of both engines.
+    /// Evaluation by both engines.
     pub engine: f64,
-    /// The part of the engine that sums over received sources.
+    /// The part of `engine` for received sources.
     pub engine_received: f64,
-    /// What of the exchange was hidden behind the sum over own sources.
+    /// The time for which `exchange` overlapped with the sum over own sources.
     pub hidden: f64,
-    /// The measuring of the error.
+    /// Measuring the error.
     pub check: f64,
     /// Waiting for the slowest rank after the engines' sums.
     pub waiting: f64,
-    /// All of it.
+    /// The total.
     pub total: f64,
 }
 
-/// What one rank had and did.
+/// Counts, work, traffic and times of one rank.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RankReport {
-    /// Sources that it sums over as its own.
+    /// The number of its own sources.
     pub sources: usize,
-    /// Targets that it sums at.
+    /// The number of its own targets.
     pub targets: usize,
-    /// Sources received from other ranks as they are.
+    /// The number of sources received unchanged from other ranks.
     pub received: usize,
-    /// Equivalent sources received.
+    /// The number of equivalent sources received.
     pub equivalent: usize,
     /// The order of equivalent sources.
     pub order: usize,
-    /// The radius of a far box over its distance, at most.
+    /// The largest ratio of radius to distance of a far box.
     pub theta: f64,
-    /// What the sum is expected to cost, in nanoseconds of one thread.
+    /// The forecast cost of the sum, in nanoseconds of one thread.
     pub work: f64,
-    /// What planning sent.
+    /// The traffic of planning.
     pub planning: Traffic,
-    /// What the last evaluation sent.
+    /// The traffic of the last evaluation.
     pub evaluation: Traffic,
-    /// Where the time went; the first evaluation includes the planning.
+    /// Seconds by step; those of the first evaluation include planning.
     pub seconds: Seconds,
 }

@@ -1,4 +1,4 @@
-//! The way of points, strengths and results between the ranks that the caller has them on and those that sum.
+//! Routes of points, strengths and results between the caller's ranks and the ranks that sum.
 
 use crate::communicator::{Communicator, Message};
 use crate::partition::Sorted;
@@ -7,21 +7,21 @@ use crate::wire::{Reader, Writer};
 use farfield::simd::Real;
 use rayon::prelude::*;
 
-/// Where one kind of points (sources or targets) went, and where this rank's own come from.
+/// The destinations of this rank's points (sources or targets), and the origins of the points that arrive here.
 #[derive(Debug, Clone, Default)]
 pub struct Route {
-    /// This rank's points in the order of the curve: those of each destination are together.
+    /// The indices of this rank's points in the order of the curve, grouped by destination.
     permutation: Vec<u32>,
-    /// Where each of them is in that order.
+    /// The position of each point in that order.
     places: Vec<u32>,
-    /// Where the points for each rank begin in it.
+    /// The beginning of the points for each rank in that order.
     cuts: Vec<usize>,
-    /// Which ranks sent how many points, in ascending order.
+    /// The ranks that send points to this one and the number of points, in ascending order of ranks.
     origins: Vec<(usize, usize)>,
 }
 
 impl Route {
-    /// Learns who sends how many. Called by all ranks together.
+    /// Makes the route; exchanges the numbers of points. Called by all ranks together.
     pub fn new(ranks: &(impl Communicator + ?Sized), sorted: Sorted, cuts: Vec<usize>) -> Self {
         let counts: Vec<u64> = cuts.windows(2).map(|pair| (pair[1] - pair[0]) as u64).collect();
         let origins = ranks.transpose(&counts).into_iter().enumerate();
@@ -40,7 +40,7 @@ impl Route {
         }
     }
 
-    /// The way of so many points that stay where they are: for one rank.
+    /// The route of `points` points that stay on their rank, in their order.
     pub fn stay(points: usize) -> Self {
         Self {
             cuts: vec![0, points],
@@ -49,17 +49,17 @@ impl Route {
         }
     }
 
-    /// Whether the points stay where they are, in their sequence.
+    /// Whether the points stay on their rank, in their order.
     fn stays(&self) -> bool {
         self.cuts.len() == 2
     }
 
-    /// How many points the caller has here.
+    /// The number of points that the caller has on this rank.
     pub fn leaving(&self) -> usize {
         self.cuts.last().copied().unwrap_or(0)
     }
 
-    /// How many points arrive here.
+    /// The number of points that arrive on this rank.
     pub fn arriving(&self) -> usize {
         self.origins.iter().map(|(_, count)| count).sum()
     }
@@ -71,9 +71,9 @@ impl Route {
             .filter(|(_, points)| !points.is_empty())
     }
 
-    /// Sends rows of `columns` numbers, one for each of this rank's points, to where the points went; returns the rows of the points
-    /// that arrived here, those of each origin in the order of the curve. Row `k` of block `b` is at `(b * points + k) * columns`,
-    /// here and there. Called by all ranks together.
+    /// Sends rows of `columns` numbers, one row for each of this rank's points, to the destinations of the points.
+    /// Returns the rows of the points that arrived here, grouped by origin and within it in the order of the curve.
+    /// Row `k` of block `b` is at `(b * points + k) * columns` in both arrays. Called by all ranks together.
     pub fn forward<T: Real>(
         &self,
         ranks: &(impl Communicator + ?Sized),
@@ -89,7 +89,7 @@ impl Route {
         arrived
     }
 
-    /// The same, into places for all that arrives.
+    /// As [`forward`](Self::forward), into an existing array.
     pub fn forward_into<T: Real>(
         &self,
         ranks: &(impl Communicator + ?Sized),
@@ -128,8 +128,8 @@ impl Route {
         }
     }
 
-    /// Sends rows the way back: from the points that arrived here to the ranks that have them, in these ranks' own sequence. The
-    /// reverse of [`forward`](Self::forward).
+    /// The reverse of [`forward`](Self::forward): sends the rows of the points that arrived here back to the ranks
+    /// they came from. Returns the rows of this rank's points in their original order. Called by all ranks together.
     pub fn back<T: Real>(
         &self,
         ranks: &(impl Communicator + ?Sized),
@@ -160,7 +160,7 @@ impl Route {
             outgoing,
             self.lengths(&destinations, blocks * columns * size_of::<T>()),
         );
-        // What comes from each rank is a piece of the curve, block after block.
+        // Each rank returns a piece of the curve, block after block.
         let points = self.leaving();
         let mut by_curve = vec![T::ZERO; blocks * points * columns];
         let mut pieces: Vec<(usize, usize)> = Vec::with_capacity(destinations.len());
@@ -196,11 +196,11 @@ impl Route {
     }
 }
 
-/// Rows that a thread takes at once.
+/// The number of rows that a thread takes at a time.
 const ROWS: usize = 1 << 12;
 
-/// Rows of `C` numbers: row `k` of `to` is row `place_of(k)` of `from`. A loop for one `C`, so that many rows are on their way from memory
-/// at once.
+/// Copies row `place_of(k)` of `from` to row `k` of `to`, with `C` numbers per row. The constant width lets the
+/// processor load many rows at once.
 fn pick_rows<T: Real, const C: usize>(from: &[T], to: &mut [T], place_of: impl Fn(usize) -> usize + Sync) {
     let from = from.as_chunks::<C>().0;
     let rows = to.as_chunks_mut::<C>().0.par_iter_mut();
@@ -209,7 +209,8 @@ fn pick_rows<T: Real, const C: usize>(from: &[T], to: &mut [T], place_of: impl F
         .for_each(|(row, numbers)| *numbers = from[place_of(row)]);
 }
 
-/// Sends messages to ranks that expect them. Both lists are in ascending order of ranks; what a rank has for itself stays here.
+/// Sends messages to ranks that expect them. Both lists are in ascending order of ranks. Messages of a rank to itself
+/// are not sent but returned with the others.
 pub fn deliver(
     ranks: &(impl Communicator + ?Sized),
     traffic: &mut Traffic,
@@ -235,7 +236,7 @@ mod tests {
     use crate::partition::cut;
 
     #[test]
-    fn rows_of_every_width_come_back_to_their_place() {
+    fn rows_of_every_width_return_in_their_original_order() {
         for (blocks, columns) in [(1, 1), (1, 3), (1, 4), (1, 5), (2, 1), (3, 3), (2, 4)] {
             Threads::run(3, |ranks| {
                 let own = 40 + 9 * ranks.rank();
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_forward_comes_back_to_its_place() {
+    fn pieces_follow_the_curve_and_rows_return_in_their_original_order() {
         for size in [1, 2, 3, 6] {
             Threads::run(size, |ranks| {
                 let own = if ranks.rank() == 1 { 0 } else { 50 + 7 * ranks.rank() };
@@ -267,7 +268,7 @@ mod tests {
                 let [cuts] = cut(ranks, [&sorted], 0.0);
                 let route = Route::new(ranks, sorted, cuts);
                 let mut traffic = Traffic::default();
-                // Two blocks of two columns: the key, and which block it is.
+                // Two blocks of two columns: the key and the number of the block.
                 let values: Vec<f64> = (0..2)
                     .flat_map(|block| keys.iter().flat_map(move |key| [*key as f64, block as f64]))
                     .collect();
@@ -289,7 +290,7 @@ mod tests {
                 extremes
             })
             .windows(2)
-            .for_each(|pair| assert!(pair[0][1] <= -pair[1][0], "pieces of the curve in the order of ranks"));
+            .for_each(|pair| assert!(pair[0][1] <= -pair[1][0], "pieces must be in the order of ranks"));
         }
     }
 }

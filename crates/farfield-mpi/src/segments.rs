@@ -1,21 +1,21 @@
-//! The ranks as a tree: neighbours on the curve in pairs, pairs of pairs, up to all of them. Far segments of ranks act on each other as a
-//! whole, so that a rank hears of hundreds of others in a few messages.
+//! A binary tree over the ranks: segments of consecutive ranks on the curve. Far segments act on each other as a
+//! whole, so that a rank receives the sources of hundreds of others in a few messages.
 
 use crate::communicator::Communicator;
 use crate::tree::Extent;
 use crate::tuning::Far;
 use crate::wire::{Reader, Writer};
 
-/// What everybody knows of a rank's points, or of those of a segment of ranks.
+/// A summary of the points of a rank, or of a segment of ranks, that all ranks know.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Facts<const D: usize> {
-    /// Where sources are.
+    /// The extent of the sources.
     pub sources: Extent<D>,
-    /// Where targets are.
+    /// The extent of the targets.
     pub targets: Extent<D>,
-    /// The largest core.
+    /// The largest core size.
     pub core: f64,
-    /// How many sources there are.
+    /// The number of sources.
     pub count: usize,
 }
 
@@ -29,7 +29,7 @@ impl<const D: usize> Facts<D> {
         }
     }
 
-    /// Tells all ranks, and hears of all. Called by all ranks together.
+    /// Exchanges the summaries of all ranks. Called by all ranks together.
     pub fn of_all(self, ranks: &(impl Communicator + ?Sized)) -> Vec<Self> {
         let mut writer = Writer::default();
         for extent in [&self.sources, &self.targets] {
@@ -63,20 +63,20 @@ impl<const D: usize> Facts<D> {
     }
 }
 
-/// Ranks from `first` up to, but without, `end`.
+/// A segment: the ranks from `first` to before `end`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Segment<const D: usize> {
-    /// The first rank, which speaks for all.
+    /// The first rank, which represents the segment.
     pub first: usize,
     /// The rank after the last.
     pub end: usize,
-    /// Their points.
+    /// The summary of its points.
     pub facts: Facts<D>,
-    /// The centre of their sources' extent.
+    /// The centre of the extent of its sources.
     pub centre: [f64; D],
-    /// How far sources are from it, at most.
+    /// A bound of the distance of sources from the centre.
     pub radius: f64,
-    /// Both halves; `None` of a single rank.
+    /// The indices of both halves; `None` for a single rank.
     pub halves: Option<[usize; 2]>,
 }
 
@@ -86,28 +86,30 @@ impl<const D: usize> Segment<D> {
     }
 }
 
-/// All segments. Halves come after the whole; the first is that of all ranks.
+/// All segments. The first contains all ranks; halves come after the whole.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Segments<const D: usize> {
     /// The segments.
     pub all: Vec<Segment<D>>,
 }
 
-/// Who acts on whom, as far as it concerns one rank.
+/// The interaction lists of one rank.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lists {
-    /// Segments that act on a segment as a whole, where this rank speaks for the first or is in the second: `(on which, which)`.
+    /// Pairs `(target segment, source segment)` that interact as a whole, if this rank represents the source segment
+    /// or is in the target segment.
     pub far: Vec<(usize, usize)>,
-    /// Ranks whose targets must know this rank's sources box by box.
+    /// Ranks to which this rank sends its sources box by box.
     pub near_to: Vec<usize>,
-    /// Ranks whose sources this rank must know box by box.
+    /// Ranks from which this rank receives sources box by box.
     pub near_from: Vec<usize>,
 }
 
 impl<const D: usize> Segments<D> {
     /// The tree over all ranks.
     pub fn new(facts: &[Facts<D>]) -> Self {
-        /// No sphere is smaller than this part of everything: a dipole at its centre becomes charges that large over its radius.
+        /// The smallest radius of a sphere relative to the extent of all points: the charges that stand for a dipole
+        /// grow with the inverse of the radius.
         const LEAST: f64 = 1e-3;
         let extents = facts.iter().flat_map(|facts| [facts.sources, facts.targets]);
         let everything = extents.fold(Extent::EMPTY, |all, extent| all.join(&extent));
@@ -141,7 +143,7 @@ impl<const D: usize> Segments<D> {
         at
     }
 
-    /// The segments that a rank is in, from all ranks down to itself.
+    /// The segments that contain a rank, from all ranks down to itself.
     pub fn path(&self, rank: usize) -> Vec<usize> {
         let mut path = vec![0];
         while let Some(halves) = path.last().and_then(|at| self.all[*at].halves) {
@@ -150,8 +152,8 @@ impl<const D: usize> Segments<D> {
         path
     }
 
-    /// Who acts on whom, for one rank: every rank comes to the same of each pair. `reach` says how far cores of a size reach, `count` how
-    /// many equivalent sources stand for a segment.
+    /// The interaction lists of a rank; all ranks decide each pair the same way. `reach` gives the reach of a core by
+    /// its size, `count` is the number of equivalent sources of a segment.
     pub fn lists(&self, rank: usize, far: &Far, count: usize, reach: impl Fn(f64) -> f64) -> Lists {
         let mut lists = Lists::default();
         let mut open = vec![(0, 0)];
@@ -169,7 +171,7 @@ impl<const D: usize> Segments<D> {
                 }
                 continue;
             }
-            // The larger is cut; equal ones both. What is taken first is pushed last.
+            // The larger segment is halved; a segment with itself in both roles.
             match (from.halves, to.halves) {
                 (None, None) if a == b => {}
                 (None, None) if from.first == rank => lists.near_to.push(to.first),
@@ -199,7 +201,7 @@ impl<const D: usize> Segments<D> {
 mod tests {
     use super::*;
 
-    /// Ranks with a unit cube each, at places on a line.
+    /// Ranks with a unit cube each, in a row.
     fn on_a_line(count: usize) -> Segments<3> {
         let facts = |rank: usize| {
             let extent = Extent {
@@ -229,7 +231,7 @@ mod tests {
                 for (b, a) in lists.far.iter().filter(|(b, _)| segments.all[*b].has(rank)) {
                     let (from, to) = (&segments.all[*a], &segments.all[*b]);
                     (from.first..from.end).for_each(|other| acts[other][rank] += 1);
-                    // Who speaks for the others knows of it too.
+                    // The representative of the source segment has the pair too.
                     assert!(all[from.first].far.contains(&(*b, *a)), "{count} ranks");
                     assert!(to.facts.targets.distance(from.centre) >= 2.0 * from.radius);
                 }
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_grow_like_the_logarithm_of_ranks() {
+    fn lists_grow_logarithmically_with_the_number_of_ranks() {
         let far = Far::new::<3>(1e-6, 0, false);
         let longest = |count: usize| {
             let segments = on_a_line(count);
@@ -257,7 +259,7 @@ mod tests {
             };
             (0..count).map(length).max().unwrap_or(0)
         };
-        // Eight times the ranks, and a few more for each doubling.
+        // Eight times the ranks are three doublings; each adds a few entries.
         assert!(
             longest(512) <= longest(64) + 3 * 12,
             "{} and {}",

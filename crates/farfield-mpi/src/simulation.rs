@@ -1,4 +1,4 @@
-//! Simulations whose state is spread over ranks: what `farfield_sim::ranks` asks for, by sums over ranks.
+//! Simulations whose state is distributed over ranks: implements `farfield_sim::ranks` by sums over ranks.
 
 use crate::communicator::Communicator;
 use crate::error::{Cause, Error};
@@ -16,15 +16,15 @@ use std::mem::ManuallyDrop;
 use std::thread::{self, ThreadId};
 use std::time::Instant;
 
-/// A communicator that may be held anywhere and is used by the thread that made this, as MPI asks: any other thread that tries
-/// panics.
+/// A communicator that may be held by any thread but used only by the thread that made it, as MPI requires: use by
+/// another thread panics.
 pub struct OneThread<C> {
     ranks: ManuallyDrop<C>,
     thread: ThreadId,
 }
 
-// SAFETY: the communicator is reached through `get` alone, which other threads than the one that made it do not pass, and is dropped by
-// that thread or not at all.
+// SAFETY: the communicator is reached only through `get`, which panics on any thread but the one that made it, and is
+// dropped by that thread or not at all.
 unsafe impl<C> Send for OneThread<C> {}
 // SAFETY: as above.
 unsafe impl<C> Sync for OneThread<C> {}
@@ -41,12 +41,12 @@ impl<C> OneThread<C> {
     /// The communicator.
     ///
     /// # Panics
-    /// On another thread than the one that made this.
+    /// On any thread but the one that made this value.
     pub fn get(&self) -> &C {
         assert_eq!(
             thread::current().id(),
             self.thread,
-            "a communicator is used by one thread"
+            "the communicator must be used by the thread that made it"
         );
         &self.ranks
     }
@@ -112,7 +112,7 @@ impl<C: Communicator> Ranks for OneThread<C> {
 
 fn sum_of(request: &SumRequest<'_>, options: &Options) -> Sum<Space> {
     let problem = Space {
-        // As one process does; the case was warned of it.
+        // As in one process; reading the case has warned about it.
         allow_unbounded_gradient: true,
         ..Space::new(request.kernel, request.outputs)
     };
@@ -136,7 +136,7 @@ fn plan<'c, C: Communicator>(
     sum.plan(ranks, points).map_err(|error| during(request.what, error))
 }
 
-/// What ranks say of a sum.
+/// Converts the error of a sum over ranks; `what` names the sum.
 fn during(what: &'static str, error: Error) -> SimError {
     match error {
         Error::OnRank { rank, message, cause } => SimError::OnRank {
@@ -161,7 +161,7 @@ mod tests {
     use farfield_sim::vec3::{Vec3, norm, sub};
     use farfield_sim::vortex::{Borrowed, Elements, remesh, strength_exchange};
 
-    /// Elements along a ring in the sequence of their angle, so that each rank has an arc; two groups.
+    /// Elements of two groups along a ring in the order of their angle, so that each rank has an arc.
     fn ring() -> Elements {
         let mut positions = PointSet::Ring.generate::<f64>(900, 1);
         positions.sort_by(|a, b| a[1].atan2(a[0]).total_cmp(&b[1].atan2(b[0])));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_remesh_to_the_same_grid_as_one() {
+    fn ranks_remesh_to_the_same_grid_as_one_process() {
         let all = ring();
         let expected = remesh(&all, 1.0, 1e-2, &Alone);
         let sorted = |elements: &Elements| {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn all_ranks_end_with_one_error_or_none() {
+    fn all_ranks_end_with_the_same_error_or_without_error() {
         let ended = Threads::run(4, |ranks| {
             let ranks = OneThread::new(ranks);
             let mut sum = [ranks.rank() as f64, 1.0];
@@ -258,7 +258,7 @@ mod tests {
                 _ => Ok(()),
             };
             let first = agree(&ranks, own).unwrap_err().to_string();
-            // The same on all stays what it is.
+            // An error that is the same on all ranks is not changed.
             let same = agree::<()>(&ranks, Err(SimError::OneProcess)).unwrap_err();
             assert!(matches!(same, SimError::OneProcess));
             agree(&ranks, Ok(())).unwrap();

@@ -1,4 +1,4 @@
-//! A sum over ranks before it is planned: what to sum, and how well.
+//! The description of a sum over ranks: problem and options.
 
 use crate::communicator::Communicator;
 use crate::error::Error;
@@ -7,7 +7,7 @@ use crate::problem::{Plane, Points, Problem, Space};
 use farfield::kernel::{self, Kernel};
 use farfield::{Device, Options, Precision, plane};
 
-/// A sum over points that are spread over ranks: kernel, outputs and options, the same on every rank.
+/// A sum over points that are distributed over ranks: kernel, outputs and options, the same on every rank.
 #[derive(Debug, Clone)]
 #[must_use = "nothing is summed before `plan`"]
 pub struct Sum<P> {
@@ -18,18 +18,18 @@ pub struct Sum<P> {
 }
 
 impl Sum<Space> {
-    /// A sum in space of the kernel's first output, to a tolerance of 1e-6 (1e-4 in single precision), on the CPU.
+    /// A sum in space with the kernel's first output, to a tolerance of 1e-6 (1e-4 in single precision), on the CPU.
     pub fn space(kernel: Kernel) -> Self {
         Self::of(Space::new(kernel, &kernel.outputs()[..1]))
     }
 
-    /// What to compute.
+    /// Sets the quantities to compute.
     pub fn outputs(mut self, outputs: &[kernel::Output]) -> Self {
         self.problem.outputs = outputs.to_vec();
         self
     }
 
-    /// Count each source's action on itself, where it is finite.
+    /// Includes the action of each source on itself where it is finite.
     pub fn count_self(mut self) -> Self {
         self.problem.count_self = true;
         self
@@ -37,24 +37,24 @@ impl Sum<Space> {
 }
 
 impl Sum<Plane> {
-    /// A sum in the plane of the potential of real strengths, to a tolerance of 1e-6 (1e-4 in single precision), on the CPU.
+    /// The potential of real strengths in the plane, to a tolerance of 1e-6 (1e-4 in single precision), on the CPU.
     pub fn plane(kernel: plane::Kernel) -> Self {
         Self::of(Plane::new(kernel, &[plane::Output::Potential]))
     }
 
-    /// What to compute.
+    /// Sets the quantities to compute.
     pub fn outputs(mut self, outputs: &[plane::Output]) -> Self {
         self.problem.outputs = outputs.to_vec();
         self
     }
 
-    /// A regularised core; its sizes come with the points.
+    /// Sets a regularised core; its sizes come with the points.
     pub fn core(mut self, core: plane::Core) -> Self {
         self.problem.core = core;
         self
     }
 
-    /// Strengths are complex: two numbers for each source.
+    /// Takes complex strengths: two numbers for each source.
     pub fn complex(mut self) -> Self {
         self.problem.complex = true;
         self
@@ -62,7 +62,7 @@ impl Sum<Plane> {
 }
 
 impl<P> Sum<P> {
-    /// A sum of what a problem describes.
+    /// A sum for a problem, with default options.
     pub fn of(problem: P) -> Self {
         Self {
             problem,
@@ -72,42 +72,42 @@ impl<P> Sum<P> {
         }
     }
 
-    /// The relative error allowed in each output, over all targets of all ranks.
+    /// Sets the relative error allowed in each output, over all targets of all ranks.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.options.tolerance = Some(tolerance);
         self
     }
 
-    /// Where each rank sums: the same on every rank, or each rank's own graphics processor.
+    /// Sets the device on which this rank sums: the same on every rank, or the rank's own GPU.
     pub fn device(mut self, device: Device) -> Self {
         self.options.device = device;
         self
     }
 
-    /// How many vectors of strengths are summed at once.
+    /// Sets the number of strength vectors that one evaluation sums.
     pub fn vectors(mut self, vectors: usize) -> Self {
         self.vectors = vectors;
         self
     }
 
-    /// Every rank sums at the targets it has: for points that lie together on each rank already, as after [`Plan::follow`]. Points,
-    /// strengths and results then go nowhere.
+    /// Lets every rank sum at its own targets, without moving points, strengths and results. For points that are
+    /// close together on each rank already, as after [`Plan::follow`].
     pub fn in_place(mut self) -> Self {
         self.in_place = true;
         self
     }
 
-    /// All options at once.
+    /// Sets all options.
     pub fn options(mut self, options: Options) -> Self {
         self.options = options;
         self
     }
 
-    /// Checks the input, cuts the curve through all points into pieces of equal work, moves points, exchanges what ranks must know of
-    /// each other's sources, and has each rank plan its own sum. Called by all ranks together.
+    /// Validates the input, distributes the points over the ranks by equal work, exchanges the locally essential
+    /// sources, and plans the sum of each rank. Called by all ranks together.
     ///
     /// # Errors
-    /// [`Error::OnRank`], the same on all ranks, if one of them could not.
+    /// [`Error::OnRank`], the same on all ranks, if one of them failed.
     pub fn plan<'c, C: Communicator + ?Sized, T: Precision, const D: usize>(
         &self,
         ranks: &'c C,

@@ -1,5 +1,6 @@
-//! The top of the tree: equivalent sources of segments of ranks. They are put together upwards, half by half, go from the rank that speaks
-//! for one segment to the rank that speaks for another, and downwards to every rank of that.
+//! The top of the tree: equivalent sources of segments of ranks. They are merged upwards, from halves to the whole,
+//! then sent from the rank that represents one segment to the rank that represents another, then passed down to every
+//! rank of that segment.
 
 use crate::communicator::{Communicator, Message};
 use crate::equivalent::{Moments, SPHERE, Sphere};
@@ -9,22 +10,22 @@ use crate::traffic::Traffic;
 use crate::wire::{Reader, Writer};
 use std::collections::BTreeMap;
 
-/// The ways of one rank through the top of the tree.
+/// The communication of one rank in the top of the tree.
 #[derive(Debug, Clone, Default)]
 pub struct Top<const D: usize> {
     segments: Segments<D>,
-    /// The segments that this rank is in, from all ranks down to itself.
+    /// The segments that contain this rank, from all ranks down to itself.
     path: Vec<usize>,
-    /// How many halvings there are, at most, on any rank.
+    /// The largest number of halvings on any rank.
     depth: usize,
-    /// `(on which, which)` of the segments that this rank speaks for.
+    /// `(target segment, source segment)` for the source segments that this rank represents.
     sent: Vec<(usize, usize)>,
-    /// `(on which, which)` for each segment on the path, in its order.
+    /// `(target segment, source segment)` for the target segments on the path, in the order of the path.
     received: Vec<(usize, usize)>,
 }
 
 impl<const D: usize> Top<D> {
-    /// The ways of rank `rank` with its lists.
+    /// The communication of rank `rank` by its lists.
     pub fn new(segments: Segments<D>, lists: &Lists, rank: usize) -> Self {
         let path = segments.path(rank);
         let speaks_for = |which: usize| segments.all[which].first == rank && path.contains(&which);
@@ -46,12 +47,12 @@ impl<const D: usize> Top<D> {
         }
     }
 
-    /// How many segments act on this rank's targets as a whole.
+    /// The number of segments that act on this rank's targets as a whole.
     pub fn arriving(&self) -> usize {
         self.received.len()
     }
 
-    /// Where their equivalent sources are.
+    /// The positions of the equivalent sources of those segments.
     pub fn places(&self, sphere: &Sphere<D>) -> impl Iterator<Item = [f64; D]> + '_ {
         let points = sphere.points.clone();
         self.received.iter().flat_map(move |(_, which)| {
@@ -63,14 +64,14 @@ impl<const D: usize> Top<D> {
         })
     }
 
-    /// Centre and radius of what this rank stands for alone.
+    /// Centre and radius of the segment that is this rank alone.
     pub fn own(&self) -> ([f64; D], f64) {
         let own = self.path.last().map(|at| &self.segments.all[*at]);
         own.map_or(([0.0; D], 1.0), |own| (own.centre, own.radius))
     }
 
-    /// The strengths of the segments that act on this rank's targets, one after the other; `own` are those of this rank's own segment,
-    /// `columns` numbers for each point. Called by all ranks together.
+    /// The strengths of the segments that act on this rank's targets, one segment after the other. `own` are the
+    /// strengths of this rank's own segment, `columns` numbers for each point. Called by all ranks together.
     pub fn strengths(
         &self,
         ranks: &(impl Communicator + ?Sized),
@@ -84,7 +85,7 @@ impl<const D: usize> Top<D> {
         self.downward(ranks, traffic, across, sphere.count() * columns)
     }
 
-    /// The strengths of all segments that this rank speaks for.
+    /// The strengths of all segments that this rank represents.
     fn upward(
         &self,
         ranks: &(impl Communicator + ?Sized),
@@ -96,7 +97,7 @@ impl<const D: usize> Top<D> {
         let (rank, length) = (ranks.rank(), sphere.count() * columns);
         let mut spoken = BTreeMap::new();
         spoken.extend(self.path.last().map(|at| (*at, own)));
-        // That of all ranks acts on nobody.
+        // The segment of all ranks (depth 0) acts on no other.
         for depth in (1..self.depth).rev() {
             let (mut outgoing, mut expected) = (Vec::new(), Vec::new());
             let whole = self.path.get(depth).copied();
@@ -124,7 +125,7 @@ impl<const D: usize> Top<D> {
         spoken
     }
 
-    /// The strengths that other segments send to those that this rank speaks for.
+    /// The strengths that act on the segments represented by this rank, received from other segments.
     fn across(
         &self,
         ranks: &(impl Communicator + ?Sized),
@@ -143,7 +144,7 @@ impl<const D: usize> Top<D> {
                 packed(segments.iter().filter_map(|which| spoken.get(which)).flatten()),
             )
         };
-        // In the sequence of those who send: by what they act on, then by what acts.
+        // In the order of the sender: by target segment, then by source segment.
         let mut mine = self.received.clone();
         mine.retain(|(on, _)| first(*on) == ranks.rank());
         mine.sort_unstable();
@@ -167,7 +168,8 @@ impl<const D: usize> Top<D> {
         across
     }
 
-    /// Hands down what acts on segments to their halves: all that acts on this rank, in the order of the path.
+    /// Passes the strengths that act on segments down to their halves. Returns all that act on this rank, in the
+    /// order of the path.
     fn downward(
         &self,
         ranks: &(impl Communicator + ?Sized),
@@ -184,7 +186,7 @@ impl<const D: usize> Top<D> {
         for depth in 0..self.depth.max(1) {
             let (mut outgoing, mut expected) = (Vec::new(), Vec::new());
             let whole = self.path.get(depth).copied();
-            // What acts on the whole is known to who speaks for it.
+            // The representative of the whole segment has received the strengths that act on it.
             if let Some(whole) = whole
                 && self.segments.all[whole].first == rank
             {
@@ -203,7 +205,8 @@ impl<const D: usize> Top<D> {
                 all = Reader::new(bytes).values(acting(depth) * length).collect();
             }
         }
-        // The last on the path is this rank alone; where the tree is not as deep as elsewhere it was met above.
+        // The last segment on the path is this rank alone. If its path is shorter than the depth, the loop has
+        // handled it.
         if self.path.len() > self.depth.max(1)
             && let Some(last) = self.path.last()
         {

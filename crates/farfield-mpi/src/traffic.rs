@@ -1,8 +1,8 @@
-//! What was sent and received, counted.
+//! Counts of bytes and messages.
 
 use crate::communicator::Message;
 
-/// What a rank sent to others and received from them, without what it kept for itself.
+/// Bytes and messages that a rank exchanged with other ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
     /// Bytes sent.
@@ -16,7 +16,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Adds messages to other ranks, and the senders and lengths of theirs.
+    /// Adds outgoing messages, and incoming messages given by sender and length.
     pub fn count(&mut self, outgoing: &[Message], expected: &[(usize, usize)]) {
         self.bytes_sent += outgoing.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
         self.messages_sent += outgoing.len() as u64;

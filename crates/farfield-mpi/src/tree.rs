@@ -1,9 +1,11 @@
-//! A light tree over the sources that a rank has, aligned to the root that all ranks share: boxes with their extent, nothing else.
+//! A coarse tree over the sources of a rank, aligned to the root that all ranks share: boxes with centre and radius
+//! only.
 
 use crate::curve::levels;
 use farfield::simd::Real;
 
-/// A box around points: lowest and highest coordinates. Of no points it is empty, and far from everything.
+/// The bounding box of points: lowest and highest coordinates. Without points it is empty, at an infinite distance from
+/// everything.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extent<const D: usize> {
     /// Lowest coordinates.
@@ -13,13 +15,13 @@ pub struct Extent<const D: usize> {
 }
 
 impl<const D: usize> Extent<D> {
-    /// Around nothing.
+    /// The empty box.
     pub const EMPTY: Self = Self {
         low: [f64::INFINITY; D],
         high: [f64::NEG_INFINITY; D],
     };
 
-    /// Around points.
+    /// The bounding box of points.
     pub fn of<T: Real>(points: impl Iterator<Item = [T; D]>) -> Self {
         let mut extent = Self::EMPTY;
         for point in points {
@@ -32,12 +34,12 @@ impl<const D: usize> Extent<D> {
         extent
     }
 
-    /// Whether it is around nothing.
+    /// Whether the box is empty.
     pub fn is_empty(&self) -> bool {
         (0..D).any(|axis| self.low[axis] > self.high[axis])
     }
 
-    /// Around both.
+    /// The bounding box of both.
     pub fn join(&self, other: &Self) -> Self {
         Self {
             low: std::array::from_fn(|axis| self.low[axis].min(other.low[axis])),
@@ -45,7 +47,7 @@ impl<const D: usize> Extent<D> {
         }
     }
 
-    /// Half of the diagonal; zero of nothing.
+    /// Half of the diagonal; zero for an empty box.
     pub fn half_diagonal(&self) -> f64 {
         let square = |axis: usize| (0.5 * self.high[axis] - 0.5 * self.low[axis]).max(0.0).powi(2);
         (0..D).map(square).sum::<f64>().sqrt()
@@ -71,20 +73,20 @@ impl<const D: usize> Extent<D> {
 /// A box of the tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node<const D: usize> {
-    /// Where its points begin and end in the order of the curve.
+    /// The range of its points in the order of the curve.
     pub points: (usize, usize),
-    /// The centre of what its points extend over.
+    /// The centre of the extent of its points.
     pub centre: [f64; D],
-    /// How far its points are from the centre, at most.
+    /// The largest distance of its points from the centre.
     pub radius: f64,
-    /// The largest core of its sources.
+    /// The largest core size of its sources.
     pub core: f64,
-    /// Where its children begin and end among the nodes; none if it is a leaf.
+    /// The range of its children among the nodes; empty for a leaf.
     pub children: (usize, usize),
 }
 
 impl<const D: usize> Node<D> {
-    /// How many points it has.
+    /// The number of points.
     pub fn count(&self) -> usize {
         self.points.1 - self.points.0
     }
@@ -95,19 +97,20 @@ impl<const D: usize> Node<D> {
     }
 }
 
-/// The tree. Parents are before their children; the first node is the root.
+/// The tree. Parents come before their children; the first node is the root.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tree<const D: usize> {
     /// The boxes.
     pub nodes: Vec<Node<D>>,
-    /// Where each level begins and ends among them.
+    /// The range of nodes of each level.
     pub levels: Vec<(usize, usize)>,
-    /// The points in the order of the curve.
+    /// The indices of the points in the order of the curve.
     pub permutation: Vec<u32>,
 }
 
 impl<const D: usize> Tree<D> {
-    /// The tree over points with their keys; boxes of more than `capacity` points are cut. `core` is the size of each source.
+    /// The tree over points with their keys. Boxes with more than `capacity` points are divided. `core` gives the
+    /// core size of a source.
     pub fn new<T: Real>(points: &[[T; D]], keys: &[u64], core: impl Fn(usize) -> f64, capacity: usize) -> Self {
         use rayon::slice::ParallelSliceMut;
         let mut entries: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
@@ -165,14 +168,14 @@ impl<const D: usize> Tree<D> {
         tree
     }
 
-    /// The points of a node.
+    /// The indices of the points of a node.
     pub fn points_of(&self, node: usize) -> &[u32] {
         let (begin, end) = self.nodes[node].points;
         &self.permutation[begin..end]
     }
 }
 
-/// Boxes that together hold all points: at most `most`, the largest ones cut first.
+/// Boxes that together contain all points: the finest level with at most `most` non-empty boxes.
 pub fn cover<T: Real, const D: usize>(points: &[[T; D]], keys: &[u64], most: usize) -> Vec<Extent<D>> {
     if points.is_empty() {
         return Vec::new();
@@ -251,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn points_at_one_place_are_one_leaf() {
+    fn coincident_points_are_one_leaf() {
         let points = vec![[0.25, 0.5]; 1000];
         let tree = Tree::new(&points, &keys(&points), |_| 0.0, 10);
         assert_eq!((tree.nodes.len(), tree.nodes[0].radius), (1, 0.0));
@@ -259,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn covers_hold_all_points_in_few_boxes() {
+    fn covers_contain_all_points_in_few_boxes() {
         for set in PointSet::ALL {
             let points = set.generate::<f64>(2000, 3);
             let boxes = cover(&points, &keys(&points), 32);

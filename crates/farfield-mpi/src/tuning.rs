@@ -1,28 +1,31 @@
-//! From the tolerance to what is far, and to the order of equivalent sources.
+//! Chooses the opening criterion and the order of equivalent sources for a tolerance.
 
 use farfield::Precision;
 
-/// The part of the tolerance that the engine of own sources gets. An engine's error is relative to what its sources add, which is less than
-/// the whole; where own sources are the whole, the squares of this and of [`FAR_SHARE`] add up to less than one.
+/// The share of the tolerance for the engine of own sources. An engine's error is relative to the sum over its own
+/// sources, which is a part of the whole. If own sources are the whole, the squares of this share and of
+/// [`FAR_SHARE`] add up to less than one.
 const OWN_SHARE: f64 = 0.96;
-/// That of the engine of received sources. Where both engines add as much, signs at random, the squares of what they leave add up to less than
-/// one with [`FAR_SHARE`].
+/// The share of the tolerance for the engine of received sources. If both engines contribute equally with random
+/// signs, the squares of their errors and of [`FAR_SHARE`] add up to less than one.
 const RECEIVED_SHARE: f64 = 0.85;
-/// That of equivalent sources.
+/// The share of the tolerance for equivalent sources.
 const FAR_SHARE: f64 = 0.25;
-/// So many orders more for targets that are not the sources: near sources, which the errors are measured against, may be missing.
+/// The additional orders for targets that are not the sources: near sources, which dominate the norm of the result,
+/// may be missing.
 const APART: usize = 2;
 /// The highest order of equivalent sources.
 pub const MAX_ORDER: usize = 40;
-/// The radius of a far box over its distance from targets, at most. The sources that must be sent as they are lie in a layer whose
-/// thickness goes as $\theta^{-1}(\log 1/\theta)^{-2/3}$ if orders follow $\theta$ for the same error: it is thinnest near 1/2.
+/// The largest ratio of the radius of a far box to its distance from targets. The sources that must be sent unchanged
+/// lie in a layer whose thickness is proportional to $\theta^{-1}(\log 1/\theta)^{-2/3}$ if the order is adapted to
+/// $\theta$ for the same error: it is thinnest near 1/2.
 const THETA: f64 = 0.5;
 
-/// Errors that equivalent sources alone add to a sum, by order, on eight ranks: the worst of several point sets and strengths, as the
-/// example `calibrate` measures them.
+/// Errors of a sum on eight ranks that equivalent sources alone cause, by order: the worst of several point sets and
+/// strengths, measured by the example `calibrate`.
 struct Errors(&'static [(usize, f64)]);
 
-/// In space, of the potential and of its gradient.
+/// Errors in space, of the potential and of its gradient.
 const IN_SPACE: [Errors; 2] = [
     Errors(&[
         (2, 4e-3),
@@ -49,7 +52,7 @@ const IN_SPACE: [Errors; 2] = [
     ]),
 ];
 
-/// In the plane, of the logarithm's potential, its derivative and the harmonic kernel's.
+/// Errors in the plane, of the potential of the logarithm, of its derivative and of the harmonic kernel.
 const IN_PLANE: Errors = Errors(&[
     (4, 4e-4),
     (8, 6e-6),
@@ -61,7 +64,7 @@ const IN_PLANE: Errors = Errors(&[
 ]);
 
 impl Errors {
-    /// The lowest order whose error is at most `error`, between the orders measured.
+    /// The lowest order whose error is at most `error`, interpolated between the measured orders.
     fn order(&self, error: f64) -> usize {
         let above = self.0.partition_point(|(_, of_order)| *of_order > error);
         match (above.checked_sub(1).and_then(|k| self.0.get(k)), self.0.get(above)) {
@@ -70,27 +73,27 @@ impl Errors {
                 let part = (worse / error).ln() / (worse / better).ln();
                 low + (part * (high - low) as f64).ceil() as usize
             }
-            // Beyond what was measured, an order gains a factor of two at least.
+            // Beyond the measured orders, an order is assumed to gain a factor of two.
             (Some((last, of_last)), None) => (last + (of_last / error).log2().ceil() as usize).min(MAX_ORDER),
             (None, None) => MAX_ORDER,
         }
     }
 }
 
-/// What counts as far, and how well far boxes are kept.
+/// The opening criterion for far boxes, and the accuracy of their equivalent sources.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Far {
-    /// The radius of a box over its distance from targets is at most this.
+    /// The largest ratio of the radius of a far box to its distance from targets.
     pub theta: f64,
-    /// Equivalent sources have the moments of a box up to this degree.
+    /// The degree up to which equivalent sources have the moments of a box.
     pub order: usize,
-    /// Cores that differ from points by less than this count as points.
+    /// The relative difference below which a core counts as a point.
     pub core_tolerance: f64,
 }
 
 impl Far {
-    /// What keeps the relative error of outputs within the tolerance; `derivatives` is how many derivatives of the potential they take,
-    /// at least, `apart` whether the targets are not the sources.
+    /// The choice for a tolerance. `derivatives` is the lowest order of derivative among the outputs; `apart` tells
+    /// whether the targets differ from the sources.
     pub fn new<const D: usize>(tolerance: f64, derivatives: usize, apart: bool) -> Self {
         let error = FAR_SHARE * tolerance;
         let errors = match D {
@@ -104,7 +107,7 @@ impl Far {
         }
     }
 
-    /// With an order fixed by an expert: that of the engine's expansions is that of equivalent sources too.
+    /// The choice for an order fixed by the user: equivalent sources have the order of the engine's expansions.
     pub fn of_order(order: usize) -> Self {
         Self {
             theta: THETA,
@@ -114,22 +117,22 @@ impl Far {
     }
 }
 
-/// The tolerance of the engine of own sources where a sum over ranks has this one.
+/// The tolerance of the engine of own sources for a sum over ranks with this tolerance.
 pub fn of_own<T: Precision>(tolerance: f64) -> f64 {
     (OWN_SHARE * tolerance).max(lowest::<T>())
 }
 
-/// The tolerance of the engine of received sources where that of own ones is this.
+/// The tolerance of the engine of received sources if the engine of own sources has the tolerance `of_own`.
 pub fn of_received<T: Precision>(of_own: f64) -> f64 {
     (RECEIVED_SHARE / OWN_SHARE * of_own).max(lowest::<T>())
 }
 
-/// The lowest tolerance that an engine takes.
+/// The lowest tolerance that an engine accepts.
 fn lowest<T: Precision>() -> f64 {
     if T::DOUBLE { 1e-12 } else { 1e-5 }
 }
 
-/// The tolerance where none is given.
+/// The default tolerance.
 pub fn usual_tolerance<T: Precision>() -> f64 {
     if T::DOUBLE { 1e-6 } else { 1e-4 }
 }
@@ -146,7 +149,7 @@ mod tests {
                 orders.windows(2).all(|pair| pair[0] <= pair[1] && pair[1] <= MAX_ORDER),
                 "{orders:?}"
             );
-            // At an order that was measured, it is that order.
+            // A measured error gives its own order.
             assert!(errors.0.iter().all(|(order, error)| errors.order(*error) == *order));
         }
     }

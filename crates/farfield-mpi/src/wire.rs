@@ -1,4 +1,4 @@
-//! Numbers as bytes, for messages.
+//! Converts numbers to bytes of messages, and back.
 
 use farfield::simd::Real;
 use rayon::prelude::*;
@@ -9,29 +9,30 @@ pub struct Writer {
     bytes: Vec<u8>,
 }
 
-/// Reads numbers from a message, in the sequence they were written in. What is not there is read as nothing.
+/// Reads numbers from a message in the order in which they were written. At the end of the message, a count reads as
+/// zero and sequences of numbers end early.
 #[derive(Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
 }
 
 impl Writer {
-    /// A count.
+    /// Writes a count.
     pub fn count(&mut self, count: usize) {
         self.bytes.extend((count as u64).to_ne_bytes());
     }
 
-    /// Numbers in the precision of the sum.
+    /// Writes numbers in their precision.
     pub fn values<T: Real>(&mut self, values: impl ExactSizeIterator<Item = T>) {
         let places = self.room(values.len() * size_of::<T>());
         put_all(places, values);
     }
 
-    /// Places for so many bytes.
+    /// Appends `bytes` zero bytes and returns them.
     fn room(&mut self, bytes: usize) -> &mut [u8] {
         let start = self.bytes.len();
         if start == 0 {
-            // Zeros come from the system, and are first touched by the threads that fill them.
+            // Zeroed memory from the system is first touched by the threads that fill it.
             self.bytes = vec![0; bytes];
         } else {
             self.bytes.resize(start + bytes, 0);
@@ -39,7 +40,7 @@ impl Writer {
         &mut self.bytes[start..]
     }
 
-    /// Numbers that lie one after the other.
+    /// Writes consecutive numbers, in parallel.
     pub fn consecutive<T: Real>(&mut self, values: &[T]) {
         let pieces = self.room(size_of_val(values)).par_chunks_mut(size_of::<T>() * ROWS);
         let values = values.par_chunks(ROWS);
@@ -48,9 +49,9 @@ impl Writer {
             .for_each(|(places, values)| put_all(places, values.iter().copied()));
     }
 
-    /// Rows of `columns` numbers: those of `values` that `picked` names, in its sequence.
+    /// Writes the rows of `values` with the indices `picked`, in their order; a row has `columns` numbers.
     pub fn rows<T: Real>(&mut self, values: &[T], columns: usize, picked: &[u32]) {
-        // Of few columns, each number of them has its own loop: many rows are then on their way from memory at once.
+        // A loop with a constant width loads many rows from memory at once.
         match columns {
             1 => self.short_rows::<T, 1>(values, picked),
             3 => self.short_rows::<T, 3>(values, picked),
@@ -79,13 +80,13 @@ impl Writer {
         });
     }
 
-    /// The message.
+    /// Returns the message.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// Rows that a thread takes at once.
+/// The number of rows that a thread takes at a time.
 const ROWS: usize = 1 << 13;
 
 fn put_all<T: Real>(places: &mut [u8], values: impl Iterator<Item = T>) {
@@ -111,12 +112,12 @@ fn get_all<T: Real>(bytes: &[u8], places: &mut [T]) {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads from the beginning.
+    /// A reader at the beginning of a message.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
 
-    /// A count.
+    /// Reads a count.
     pub fn count(&mut self) -> usize {
         self.take(8)
             .as_chunks()
@@ -125,7 +126,7 @@ impl<'a> Reader<'a> {
             .map_or(0, |bytes| u64::from_ne_bytes(*bytes) as usize)
     }
 
-    /// So many numbers.
+    /// Reads `count` numbers.
     pub fn values<T: Real>(&mut self, count: usize) -> impl Iterator<Item = T> + use<'a, T> {
         let width = size_of::<T>();
         self.take(count * width).chunks_exact(width).map(|bytes| {
@@ -135,7 +136,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// So many numbers, into places that wait for them.
+    /// Reads numbers into `places`, in parallel.
     pub fn fill<T: Real>(&mut self, places: &mut [T]) {
         let width = size_of::<T>();
         let bytes = self.take(size_of_val(places));
@@ -143,7 +144,7 @@ impl<'a> Reader<'a> {
         pieces.for_each(|(places, bytes)| get_all(bytes, places));
     }
 
-    /// So many points.
+    /// Reads `count` points and appends them to `points`.
     pub fn points<T: Real, const D: usize>(&mut self, count: usize, points: &mut Vec<[T; D]>) {
         let mut values = self.values::<T>(count * D);
         points.extend((0..count).map(|_| std::array::from_fn(|_| values.next().unwrap_or(T::ZERO))));
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_come_back_as_they_were() {
+    fn numbers_survive_a_round_trip() {
         there_and_back::<f32>();
         there_and_back::<f64>();
     }

@@ -1,19 +1,19 @@
-//! Sums over ranks against the direct sum: `cargo test` runs the cases with ranks that are threads, `mpirun -n 4 PROGRAM [NAME...]` with
-//! ranks that are processes (`run-tests` does so).
+//! Compares sums over ranks with the direct sum. `cargo test` runs the cases with threads as ranks, `mpirun -n 4
+//! PROGRAM [NAME...]` with processes as ranks (`run-tests` does so).
 
 mod cases;
 
 use farfield_mpi::Threads;
 use std::time::Instant;
 
-/// On how many threads each case is run.
+/// The numbers of threads on which each case runs.
 fn numbers(name: &str) -> &'static [usize] {
     match name {
         "every_kernel_in_space" => &[2, 3],
-        "all_point_sets_however_they_are_dealt" => &[1, 4, 7],
-        "hardly_any_points" => &[1, 2, 7],
-        "duplicates_across_ranks_count_as_on_one" => &[2, 4],
-        "a_wrong_number_on_one_rank_is_known_to_all" => &[1, 3],
+        "all_point_sets_in_any_distribution" => &[1, 4, 7],
+        "few_points" => &[1, 2, 7],
+        "duplicates_across_ranks_count_as_on_one_rank" => &[2, 4],
+        "an_invalid_number_on_one_rank_is_an_error_on_all" => &[1, 3],
         "far_segments_of_ranks_act_as_a_whole" => &[7, 20],
         _ => &[4],
     }
@@ -21,7 +21,7 @@ fn numbers(name: &str) -> &'static [usize] {
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    // As the usual harness: cargo test hands on its options, and asks for a list.
+    // As the standard harness: cargo test passes its options on, and requests a list.
     if words.iter().any(|word| word == "--list") {
         cases::ALL.iter().for_each(|(name, _)| println!("{name}: test"));
         return;
@@ -29,7 +29,7 @@ fn main() {
     let names: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
     let asked = |name: &str| names.is_empty() || names.iter().any(|word| name.contains(word.as_str()));
     let cases: Vec<cases::Case> = cases::ALL.into_iter().filter(|(name, _)| asked(name)).collect();
-    // OpenMPI, MPICH and Slurm each tell a process in their own way that it is a rank.
+    // OpenMPI, MPICH and Slurm set different variables for a process that is a rank.
     let is_rank = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"];
     if is_rank.iter().any(|variable| std::env::var_os(variable).is_some()) {
         between_processes(&cases);
@@ -55,7 +55,7 @@ fn between_processes(cases: &[cases::Case]) {
         let start = Instant::now();
         let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| case(&ranks)));
         if run.is_err() {
-            // The others wait for messages that do not come.
+            // The other ranks wait for messages that will not come.
             eprintln!("{name} failed on rank {} of {}", ranks.rank(), ranks.size());
             ranks.abort(101);
         }

@@ -1,4 +1,4 @@
-//! What ranks say to each other, whoever carries it: MPI between processes ([`Mpi`]), or memory between threads ([`Threads`]).
+//! Communication between ranks: by MPI between processes ([`Mpi`]), or by memory between threads ([`Threads`]).
 
 #[cfg(farfield_has_mpi)]
 mod mpi;
@@ -8,36 +8,37 @@ mod threads;
 pub use mpi::Mpi;
 pub use threads::Threads;
 
-/// A message: the other rank and its bytes.
+/// A message: the rank it goes to or comes from, and its bytes.
 pub type Message = (usize, Vec<u8>);
 
-/// A group of ranks that work on one sum. All but [`rank`](Self::rank) and [`size`](Self::size) are called by all ranks together, in
-/// the same sequence.
+/// A group of ranks that work on one sum. All methods but [`rank`](Self::rank) and [`size`](Self::size) are
+/// collective: all ranks call them, in the same order.
 pub trait Communicator {
     /// The number of this rank, from 0.
     fn rank(&self) -> usize;
 
-    /// How many ranks there are.
+    /// The number of ranks.
     fn size(&self) -> usize;
 
-    /// The bytes of all ranks, as many from each, in the order of ranks.
+    /// Gathers the bytes of all ranks in the order of ranks. Every rank gives the same number of bytes.
     fn all_gather(&self, own: &[u8]) -> Vec<u8>;
 
-    /// Each number becomes its sum over all ranks. Whole numbers, so that no order of summing shows.
+    /// Replaces each number by its sum over all ranks. Integers, so that the result does not depend on the order of
+    /// summation.
     fn sum_all(&self, values: &mut [u64]);
 
-    /// Each number becomes the largest of all ranks.
+    /// Replaces each number by the largest over all ranks.
     fn max_all(&self, values: &mut [f64]);
 
-    /// One number for each rank; returns those that the ranks have for this one.
+    /// Sends `numbers[k]` to rank `k`; returns the numbers that the ranks sent to this one.
     fn transpose(&self, numbers: &[u64]) -> Vec<u64>;
 
-    /// Sends messages and receives those of which sender and length are known, in the order given. Both lists are in ascending order
-    /// of ranks, and this rank is in neither.
+    /// Sends messages, and receives messages of known sender and length, in the order given. Both lists are in
+    /// ascending order of ranks, and this rank is in neither.
     fn exchange(&self, outgoing: &[Message], expected: &[(usize, usize)]) -> Vec<Vec<u8>>;
 
-    /// Sends messages and receives those that the others have for this rank, in ascending order of ranks. Of empty messages nobody
-    /// hears.
+    /// Sends messages, and receives all messages to this rank, in ascending order of senders. Empty messages are not
+    /// delivered.
     fn send(&self, mut outgoing: Vec<Message>) -> Vec<Message> {
         let mut lengths = vec![0; self.size()];
         outgoing.retain(|(rank, bytes)| {

@@ -1,5 +1,5 @@
-//! Ranks that are processes of MPI. The calls go through a few lines of C (`shim.c`), compiled with the MPI that is installed: types and
-//! constants of MPI differ between OpenMPI, MPICH and Cray's, those of the shim do not.
+//! Ranks that are MPI processes. The calls go through a few lines of C (`shim.c`), compiled with the installed MPI:
+//! types and constants differ between OpenMPI, MPICH and Cray MPI, those of the shim do not.
 
 use super::{Communicator, Message};
 use std::marker::PhantomData;
@@ -31,23 +31,25 @@ unsafe extern "C" {
     ) -> i32;
 }
 
-/// A communicator of MPI: a copy of the caller's, so that messages of sums meet no others. Made, used and dropped by all its ranks
-/// together, each from one thread.
+/// An MPI communicator: a duplicate of the caller's, so that its messages do not mix with others. Made, used and
+/// dropped by all its ranks together, each on one thread.
 #[derive(Debug)]
 pub struct Mpi {
     number: i32,
     rank: usize,
     size: usize,
-    /// Whether MPI was started here, and is ended with this.
+    /// Whether this value initialised MPI and finalises it when dropped.
     started: bool,
-    /// MPI is used from the thread that started it.
+    /// MPI must be used on the thread that initialised it.
     not_send: PhantomData<*const ()>,
 }
 
 impl Mpi {
-    /// All ranks of the job. Starts MPI unless somebody did; then it is ended when this is dropped. Called by all ranks together.
+    /// All ranks of the job. Initialises MPI if it is not initialised; in that case dropping this value finalises it.
+    /// Called by all ranks together.
     pub fn world() -> Self {
-        // SAFETY: no arguments; MPI may be started from any thread that uses it from then on, and `Mpi` stays on this one.
+        // SAFETY: no arguments; MPI may be initialised on any thread that uses it from then on, and `Mpi` stays on
+        // this one.
         let (started, world) = unsafe {
             let before = farfield_mpi_start();
             (before == 0, farfield_mpi_world())
@@ -57,17 +59,18 @@ impl Mpi {
         ranks
     }
 
-    /// The ranks of a communicator that somebody else made, by the number that `MPI_Comm_c2f` gives for it. Called by all its ranks
-    /// together.
+    /// The ranks of an existing communicator; `number` is its Fortran handle, from `MPI_Comm_c2f`. Called by all its
+    /// ranks together.
     ///
     /// # Safety
-    /// MPI has been started, from this thread, and the number is that of a communicator.
+    /// MPI has been initialised on this thread, and `number` is the handle of a communicator.
     pub unsafe fn of_fortran(number: i32) -> Self {
         Self::copy_of(number)
     }
 
     fn copy_of(of: i32) -> Self {
-        // SAFETY: MPI has been started, and `of` is the number of a communicator: the world's, or one the caller vouches for.
+        // SAFETY: MPI has been initialised, and `of` is the handle of a communicator: the world's, or by the caller's
+        // contract.
         let (number, rank, size) = unsafe {
             let number = farfield_mpi_duplicate(of);
             (number, farfield_mpi_rank(number), farfield_mpi_size(number))
@@ -81,24 +84,25 @@ impl Mpi {
         }
     }
 
-    /// The number of this rank among those on the same machine, and how many these are. Called by all ranks together.
+    /// The index of this rank among the ranks on the same machine, and their number. Called by all ranks together.
     pub fn on_machine(&self) -> (usize, usize) {
         let (mut rank, mut size) = (0, 1);
-        // SAFETY: both are places for an integer.
+        // SAFETY: both pointers are valid for writing an integer.
         unsafe { farfield_mpi_on_machine(self.number, &raw mut rank, &raw mut size) };
         (rank as usize, size as usize)
     }
 
-    /// Ends all ranks at once, with this exit code: for a rank that cannot go on and cannot tell the others.
+    /// Ends all ranks at once with this exit code, for a rank that cannot continue and cannot tell the others.
     pub fn abort(&self, code: i32) {
-        // SAFETY: MPI has been started.
+        // SAFETY: MPI has been initialised.
         unsafe { farfield_mpi_abort(code) };
     }
 }
 
 impl Drop for Mpi {
     fn drop(&mut self) {
-        // SAFETY: the number is that of the copy made for this value; MPI is ended once, by whoever started it.
+        // SAFETY: the handle is that of the duplicate made for this value; MPI is finalised once, by the value that
+        // initialised it.
         unsafe {
             farfield_mpi_free(self.number);
             if self.started {
@@ -108,7 +112,7 @@ impl Drop for Mpi {
     }
 }
 
-/// MPI counts in signed integers of 32 bits; longer arrays go in pieces.
+/// MPI counts in signed 32-bit integers; longer arrays are sent in pieces.
 const MOST: usize = 1 << 27;
 
 impl Communicator for Mpi {
@@ -124,7 +128,7 @@ impl Communicator for Mpi {
         let mut all = vec![0; own.len() * self.size];
         for (k, piece) in own.chunks(MOST).enumerate() {
             let mut part = vec![0; piece.len() * self.size];
-            // SAFETY: `part` has room for as many bytes of every rank; all ranks give as many.
+            // SAFETY: every rank gives `piece.len()` bytes, and `part` has room for that number from every rank.
             unsafe { farfield_mpi_all_gather(self.number, piece.as_ptr(), piece.len() as i32, part.as_mut_ptr()) };
             for (rank, bytes) in part.chunks_exact(piece.len()).enumerate() {
                 all[rank * own.len() + k * MOST..][..piece.len()].copy_from_slice(bytes);
@@ -135,14 +139,14 @@ impl Communicator for Mpi {
 
     fn sum_all(&self, values: &mut [u64]) {
         for piece in values.chunks_mut(MOST) {
-            // SAFETY: so many numbers are there.
+            // SAFETY: `piece` has `piece.len()` numbers.
             unsafe { farfield_mpi_sum_all(self.number, piece.as_mut_ptr(), piece.len() as i32) };
         }
     }
 
     fn max_all(&self, values: &mut [f64]) {
         for piece in values.chunks_mut(MOST) {
-            // SAFETY: so many numbers are there.
+            // SAFETY: `piece` has `piece.len()` numbers.
             unsafe { farfield_mpi_max_all(self.number, piece.as_mut_ptr(), piece.len() as i32) };
         }
     }
@@ -151,7 +155,7 @@ impl Communicator for Mpi {
         let mut own = numbers.to_vec();
         own.resize(self.size, 0);
         let mut theirs = vec![0; self.size];
-        // SAFETY: both have a number for each rank.
+        // SAFETY: both arrays have one number for each rank.
         unsafe { farfield_mpi_transpose(self.number, own.as_ptr(), theirs.as_mut_ptr()) };
         theirs
     }
@@ -164,8 +168,8 @@ impl Communicator for Mpi {
         let to: Vec<i32> = outgoing.iter().map(|(rank, _)| *rank as i32).collect();
         let to_lengths: Vec<u64> = outgoing.iter().map(|(_, bytes)| bytes.len() as u64).collect();
         let out: Vec<*const u8> = outgoing.iter().map(|(_, bytes)| bytes.as_ptr()).collect();
-        // SAFETY: every pointer is to as many bytes as its length says, and all of them outlive the call, which returns when all has been
-        // sent and received.
+        // SAFETY: every pointer is valid for its length, and all buffers outlive the call, which returns when
+        // everything has been sent and received.
         let failed = unsafe {
             farfield_mpi_exchange(
                 self.number,
@@ -180,7 +184,7 @@ impl Communicator for Mpi {
             )
         };
         if failed != 0 {
-            // The others wait for messages that will not come.
+            // The other ranks wait for messages that will not come.
             self.abort(1);
         }
         incoming

@@ -1,12 +1,12 @@
-/* The few calls of MPI that farfield makes, with plain types: MPI's own differ between its implementations. Errors end the job, as MPI
-   does by default. */
+/* The few MPI calls of farfield with plain types, because MPI's own types differ between implementations. Errors end
+   the job, which is MPI's default. */
 
 #include <mpi.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
-/* A message of MPI has at most 2^31 - 1 parts; longer ones go in pieces. */
+/* An MPI message has at most 2^31 - 1 elements; longer ones are sent in pieces. */
 #define PIECE ((size_t)1 << 30)
 
 int farfield_mpi_start(void) {
@@ -28,7 +28,7 @@ void farfield_mpi_abort(int code) {
     MPI_Abort(MPI_COMM_WORLD, code);
 }
 
-/* Communicators are known by their Fortran number, a plain integer in every implementation. */
+/* Communicators are identified by their Fortran handle, a plain integer in every implementation. */
 int32_t farfield_mpi_world(void) {
     return (int32_t)MPI_Comm_c2f(MPI_COMM_WORLD);
 }
@@ -60,7 +60,7 @@ int farfield_mpi_size(int32_t number) {
     return size;
 }
 
-/* The number of this rank among those on the same machine, and how many these are. */
+/* The index of this rank among the ranks on the same machine, and their number. */
 void farfield_mpi_on_machine(int32_t number, int *rank, int *size) {
     MPI_Comm local;
     MPI_Comm_split_type(MPI_Comm_f2c((MPI_Fint)number), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local);
@@ -98,9 +98,10 @@ static int64_t nanoseconds(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Waits until all has been sent and received. MPI itself would ask again and again and take the core from the threads that work meanwhile;
-   so when nothing has moved for a while it is asked every few microseconds only. Between processes of one machine a message is copied
-   piece by piece whenever MPI is asked: that takes a while, and then it is asked again at once. */
+/* Waits until all messages have been sent and received. MPI_Waitall would poll without pause and take the core from
+   working threads. Here, after `busy` polls without progress, there is a short sleep between polls. Between processes of
+   one machine, MPI copies a piece of a message during each poll: a poll that takes longer than `copied` nanoseconds counts
+   as progress. */
 static void wait_for(int count, MPI_Request *requests) {
     const int busy = 200;
     const int64_t copied = 2000;
@@ -121,7 +122,7 @@ static void wait_for(int count, MPI_Request *requests) {
     }
 }
 
-/* Returns 0, or 1 if there is no memory for the requests: nothing was sent then. */
+/* Returns 0, or 1 if there is no memory for the requests; then nothing was sent. */
 int farfield_mpi_exchange(int32_t number, size_t receives, const int *from, const uint64_t *from_lengths, uint8_t *const *into,
                           size_t sends, const int *to, const uint64_t *to_lengths, const uint8_t *const *out) {
     const int tag = 7;
@@ -130,7 +131,7 @@ int farfield_mpi_exchange(int32_t number, size_t receives, const int *from, cons
     MPI_Request *requests = malloc((total + 1) * sizeof *requests);
     if (!requests)
         return 1;
-    /* Messages between two ranks keep their sequence, so pieces of one arrive in order. */
+    /* Messages between two ranks keep their order, so the pieces of a message arrive in order. */
     for (size_t k = 0; k < receives; k++)
         for (uint64_t at = 0; at < from_lengths[k]; at += PIECE) {
             uint64_t left = from_lengths[k] - at;

@@ -1,17 +1,17 @@
-//! Ranks that are threads of one process: for tests, and where there is no MPI.
+//! Ranks that are threads of one process, for tests and for systems without MPI.
 
 use super::{Communicator, Message};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A message on its way: from, to, and the how-manieth call it belongs to.
+/// The address of a message: sender, receiver, and the number of the call it belongs to.
 type Address = (usize, usize, u64);
 
 #[derive(Debug, Default)]
 struct Letters {
     waiting: HashMap<Address, Vec<u8>>,
-    /// A rank panicked: nobody may wait for it.
+    /// A rank panicked, so that waiting ranks must panic too.
     broken: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// Runs `work` once for each rank, all at the same time, and returns what they return, in the order of ranks.
+    /// Runs `work` once for each of `size` ranks concurrently; returns the results in the order of ranks.
     ///
     /// # Panics
     /// If one of them panics.
@@ -80,7 +80,7 @@ impl Threads {
         self.calls.set(self.calls.get() + 1);
     }
 
-    /// Everybody's bytes, whatever their lengths.
+    /// The bytes of all ranks, which may differ in length.
     fn all(&self, own: &[u8]) -> Vec<Vec<u8>> {
         self.next_call();
         (0..self.size).for_each(|to| self.put(to, own.to_vec()));
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a rank panicked")]
-    fn nobody_waits_for_a_rank_that_panicked() {
+    fn a_panic_of_one_rank_ends_the_others() {
         Threads::run(3, |ranks| {
             assert!(ranks.rank() != 2, "on purpose");
             ranks.sum_all(&mut [1]);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_hear_each_other_in_order() {
+    fn messages_arrive_in_the_order_of_ranks() {
         for size in [1, 2, 5] {
             let heard = Threads::run(size, |rank| {
                 let number = rank.rank() as u64;
@@ -180,7 +180,7 @@ mod tests {
                 let mut largest = [-(number as f64), number as f64];
                 rank.max_all(&mut largest);
                 let theirs = rank.transpose(&(0..size as u64).map(|to| 10 * number + to).collect::<Vec<_>>());
-                // To the next rank and to itself; from the rank before and from itself.
+                // Each rank sends to itself and to the next rank.
                 let next = (rank.rank() + 1) % size;
                 let mut messages = vec![(rank.rank(), vec![7; 3])];
                 if next != rank.rank() {

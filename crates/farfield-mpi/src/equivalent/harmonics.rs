@@ -1,19 +1,19 @@
-//! Regular harmonics in space and in the plane: the functions whose sums over sources are their moments.
+//! Regular harmonics in space and in the plane. Their sums over sources are the moments of the sources.
 //!
-//! In space these are the real solid harmonics $R_n^m$, in Schmidt's normalisation, so that
-//! $\sum_m R_n^m(x) R_n^m(y) = |x|^n |y|^n P_n(\cos\gamma)$. In the plane they are the real and imaginary parts of $z^n$.
-//! Both are numbered by degree, and both come from recurrences that know no angles.
+//! In space these are the real solid harmonics $R_n^m$ in Schmidt normalisation, so that $\sum_m R_n^m(x) R_n^m(y) =
+//! |x|^n |y|^n P_n(\cos\gamma)$. In the plane they are the real and imaginary parts of $z^n$. Both are ordered by
+//! degree and computed by recurrences in Cartesian coordinates.
 
 use farfield::simd::{self, SimdLevel, Vectorized};
 
-/// The degree of each harmonic up to degree `order`, in their sequence.
+/// The degree of each harmonic up to degree `order`, in order.
 pub fn degrees<const D: usize>(order: usize) -> Vec<usize> {
     (0..=order)
         .flat_map(|degree| std::iter::repeat_n(degree, width::<D>(degree)))
         .collect()
 }
 
-/// How many harmonics there are up to degree `order`.
+/// The number of harmonics up to degree `order`.
 pub fn count<const D: usize>(order: usize) -> usize {
     match D {
         3 => (order + 1) * (order + 1),
@@ -29,20 +29,20 @@ fn width<const D: usize>(degree: usize) -> usize {
     }
 }
 
-/// How many points the recurrences take at once, so that the compiler can use vector registers.
+/// The number of points that the recurrences process at a time, for vector registers.
 pub const LANES: usize = 8;
 
 /// A number for each of [`LANES`] points.
 pub type Lanes = [f64; LANES];
 
-/// Recurrences of harmonics up to one order, with their constants.
+/// The recurrences of harmonics up to an order, with their constants.
 #[derive(Debug, Clone)]
 pub struct Recurrence {
     order: usize,
-    /// In space, of each harmonic of degree n from (n-1)^2 on, the last two apart: what z times the one at its place one degree lower, and
-    /// r^2 times that two degrees lower, are multiplied with.
+    /// In space, the factors of z times the harmonic one degree lower and of r^2 times the harmonic two degrees
+    /// lower. Those of degree n start at (n-1)^2; the last two harmonics of a degree have none.
     factors: Vec<[f64; 2]>,
-    /// In space, of m: what the harmonic of degree m is multiplied with.
+    /// In space, the factor of the last two harmonics of degree m.
     diagonal: Vec<f64>,
 }
 
@@ -78,7 +78,8 @@ impl Recurrence {
         self.order
     }
 
-    /// The harmonics at some points, one after the other into `values`. Inlined, so that it is compiled for the caller's vectors.
+    /// Evaluates the harmonics at [`LANES`] points into `values`. Inlined, so that it is compiled for the caller's
+    /// SIMD level.
     #[inline(always)]
     pub fn evaluate<V: simd::Lanes<Elem = f64>, const D: usize>(&self, points: &[Lanes; D], values: &mut [Lanes]) {
         for first in (0..LANES).step_by(V::LANES) {
@@ -102,8 +103,10 @@ impl Recurrence {
         }
     }
 
-    /// Degree by degree: z times the harmonics one degree lower, less r^2 times those two degrees lower, each at its place in its degree;
-    /// the last two are powers of x + iy. Harmonic m > 0 of degree n is at n^2 + 2 m - 1 with its sine after it; that of m = 0 is at n^2.
+    /// Degree by degree: each harmonic is z times the harmonic one degree lower minus r^2 times the harmonic two
+    /// degrees lower, at the same position within their degrees. The last two harmonics of a degree are powers of x +
+    /// iy. The cosine harmonic m > 0 of degree n is at n^2 + 2 m - 1, its sine after it; the harmonic m = 0 is at
+    /// n^2.
     #[inline(always)]
     fn in_space<V: simd::Lanes<Elem = f64>>(&self, [x, y, z]: [V; 3], first: usize, values: &mut [Lanes]) {
         let r2 = x.mul_add(x, y.mul_add(y, z * z));
@@ -114,7 +117,7 @@ impl Recurrence {
             let (lowest, lower) = lower.split_at((n - 1) * (n - 1));
             let lowest = &lowest[(n.max(2) - 2) * (n.max(2) - 2)..];
             let factors = &self.factors[(n - 1) * (n - 1)..n * n];
-            // Indices: iterators over four arrays at once are not compiled for the caller's vectors.
+            // Indices, because iterators over four arrays are not compiled for the caller's SIMD level.
             let both = lowest.len();
             let (value, near, far, factor) = (&mut row[..both], &lower[..both], &lowest[..both], &factors[..both]);
             for at in 0..both {
@@ -155,10 +158,9 @@ impl Recurrence {
         values.iter().map(|lanes| lanes[LANES - 1]).collect()
     }
 
-    /// The harmonics at a point and their derivatives along `direction` there.
+    /// Evaluates the harmonics at a point (index 0) and their derivatives along `direction` (index 1), by
+    /// differentiating the recurrences.
     pub fn along<const D: usize>(&self, point: [f64; D], direction: [f64; D], values: &mut [[f64; 2]]) {
-        // Harmonics are polynomials of degree `order`: the derivative of their interpolant over `order + 1` steps is exact, but
-        // the derivative of the recurrences is exact without steps. Lane 0 is the value, lane 1 the derivative.
         match D {
             3 => self.along_in_space(
                 [point[0], point[1], point[D - 1]],
@@ -205,7 +207,7 @@ impl Recurrence {
     }
 }
 
-/// [`Recurrence::evaluate`] with the machine's vectors.
+/// [`Recurrence::evaluate`] at a SIMD level.
 struct At<'a, const D: usize> {
     recurrence: &'a Recurrence,
     points: &'a [Lanes; D],
@@ -237,12 +239,12 @@ fn times<V: simd::Lanes<Elem = f64>>([re, im]: [V; 2], x: V, y: V) -> [V; 2] {
     [im.neg_mul_add(y, re * x), re.mul_add(y, im * x)]
 }
 
-/// The product of two numbers that carry a derivative.
+/// The product of two dual numbers (value and derivative).
 fn dual(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     [a[0] * b[0], a[0] * b[1] + a[1] * b[0]]
 }
 
-/// [`times`] of numbers that carry a derivative.
+/// [`times`] for dual numbers.
 fn dual_times((re, im): ([f64; 2], [f64; 2]), x: [f64; 2], y: [f64; 2]) -> ([f64; 2], [f64; 2]) {
     let (a, b, c, d) = (dual(re, x), dual(im, y), dual(re, y), dual(im, x));
     ([a[0] - b[0], a[1] - b[1]], [c[0] + d[0], c[1] + d[1]])
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn harmonics_of_two_points_add_up_to_legendre_polynomials() {
+    fn harmonics_of_two_points_satisfy_the_addition_theorem() {
         let (order, x, y) = (12, [0.3, -0.7, 0.45], [-0.2, 0.5, 0.9]);
         let recurrence = Recurrence::new(order);
         let (a, b) = (at(&recurrence, x), at(&recurrence, y));
@@ -292,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn harmonics_of_the_plane_are_powers() {
+    fn harmonics_in_the_plane_are_powers() {
         let values = at(&Recurrence::new(3), [0.5, 2.0]);
         // (1/2 + 2i)^2 and its cube.
         let expected = [1.0, 0.5, 2.0, -3.75, 2.0, -5.875, -6.5];
@@ -304,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn derivatives_are_those_of_the_harmonics() {
+    fn derivatives_match_finite_differences() {
         fn check<const D: usize>(point: [f64; D], direction: [f64; D]) {
             let recurrence = Recurrence::new(9);
             let mut values = vec![[0.0; 2]; count::<D>(9)];

@@ -1,13 +1,13 @@
-//! Equivalent sources: a few points on a sphere around a box that, seen from afar, act as all sources in it.
+//! Equivalent sources: a few points on a sphere around a box that act at a distance like all sources in the box.
 //!
-//! Sources in a ball of radius $a$ about a centre act at a distance $d>a$ through their moments, and what is beyond degree $p$ fades like
-//! $(a/d)^{p+1}$. Strengths on a sphere about that centre (Anderson's outer ring, Makino's pseudo-particles) have the
-//! same moments up to degree $p$ if
-//! $$Q_k = w_k\sum_{n\le p}(2n+1)\sum_m R_n^m(s_k)\,\frac{M_n^m}{R^n},\qquad M_n^m=\sum_j q_j R_n^m(x_j-c),$$
-//! with the points $s_k$ and weights $w_k$ of a rule that is exact for products of two harmonics: Gauss's nodes along
-//! the axis times equal angles around it; in the plane, equal angles. Fewer points do in space, with the strengths of least norm that
-//! have the moments. To whoever sums they are sources like any others: no engine
-//! knows of them. The map is linear and depends on positions alone.
+//! Sources in a ball of radius $a$ about a centre act at a distance $d>a$ through their moments, and contributions
+//! beyond degree $p$ decay like $(a/d)^{p+1}$. Strengths on a sphere about that centre (Anderson's outer ring,
+//! Makino's pseudo-particles) have the same moments up to degree $p$ if $$Q_k = w_k\sum_{n\le p}(2n+1)\sum_m
+//! R_n^m(s_k)\,\frac{M_n^m}{R^n},\qquad M_n^m=\sum_j q_j R_n^m(x_j-c),$$ with the points $s_k$ and weights $w_k$ of a
+//! quadrature rule that is exact for products of two harmonics: Gauss-Legendre nodes along the axis times equal
+//! angles around it; in the plane, equal angles. In space fewer points suffice, with the strengths of least norm that
+//! have the moments. For an engine they are sources like any others. The map from strengths to equivalent strengths
+//! is linear and depends only on positions.
 
 mod harmonics;
 mod sphere;
@@ -20,21 +20,21 @@ use harmonics::LANES;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// The radius of the sphere over that of the ball around the sources. A smaller sphere has larger strengths of alternating sign, on
-/// a larger one moments of higher degrees are larger; errors differ little from 0.6 to 0.85.
+/// The radius of the sphere divided by that of the ball around the sources. A smaller sphere has larger strengths of
+/// alternating sign; a larger one has larger moments of higher degrees. Errors differ little between 0.6 and 0.85.
 pub const SPHERE: f64 = 0.75;
 
-/// What strengths are to equivalent sources.
+/// The form of strengths, and how equivalent sources represent them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carried {
-    /// So many independent numbers, each the strength of an equivalent source.
+    /// Independent components of this number; each is represented by the same component of equivalent sources.
     Each(usize),
-    /// A charge and a dipole moment, which together make one charge.
+    /// A charge and a dipole moment; both are represented by the charges of equivalent sources.
     ChargeAndDipole,
 }
 
 impl Carried {
-    /// Numbers of a source.
+    /// The number of components of a source.
     pub fn of_source(self) -> usize {
         match self {
             Carried::Each(count) => count,
@@ -42,7 +42,7 @@ impl Carried {
         }
     }
 
-    /// Numbers of an equivalent source.
+    /// The number of components of an equivalent source.
     pub fn of_equivalent(self) -> usize {
         match self {
             Carried::Each(count) => count,
@@ -58,25 +58,25 @@ pub struct Sources<'a, T, const D: usize> {
     pub points: &'a [[T; D]],
     /// Their strengths.
     pub strengths: &'a [T],
-    /// What these are.
+    /// The form of the strengths.
     pub carried: Carried,
-    /// How many vectors there are.
+    /// The number of strength vectors.
     pub vectors: usize,
 }
 
-/// The boxes whose equivalent sources are wanted, and those that help to find them: from the children's equivalent sources where these
-/// are fewer than the sources.
+/// The boxes whose equivalent sources are computed: those requested, and descendants from whose equivalent sources
+/// they are computed, if these are fewer than the sources.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     nodes: Vec<bool>,
 }
 
 impl Wanted {
-    /// Puts together what is wanted for `nodes`; `points` is the number of equivalent sources of a box.
+    /// The boxes needed for `nodes`; `points` is the number of equivalent sources of a box.
     pub fn new<const D: usize>(tree: &Tree<D>, nodes: impl Iterator<Item = usize>, points: usize) -> Self {
         let mut wanted = vec![false; tree.nodes.len()];
         nodes.for_each(|node| wanted[node] = true);
-        // Parents are before children.
+        // Parents come before their children.
         for k in 0..tree.nodes.len() {
             if wanted[k] && from_children(tree, k, points) {
                 for child in tree.nodes[k].children.0..tree.nodes[k].children.1 {
@@ -88,17 +88,18 @@ impl Wanted {
     }
 }
 
-/// Whether a box has more sources than equivalent ones.
+/// Whether a box has more sources than equivalent sources.
 pub fn stands_for_many<const D: usize>(tree: &Tree<D>, node: usize, points: usize) -> bool {
     tree.nodes[node].count() > points && tree.nodes[node].radius > 0.0
 }
 
-/// Whether the equivalent sources of a box are found from those of its children.
+/// Whether the equivalent sources of a box are computed from those of its children.
 fn from_children<const D: usize>(tree: &Tree<D>, node: usize, points: usize) -> bool {
     !tree.nodes[node].is_leaf() && tree.nodes[node].count() > (1 << D) * points
 }
 
-/// The equivalent sources of the wanted boxes: for each, `strengths[(point * vectors + vector) * components + component]`.
+/// Computes the equivalent strengths of the wanted boxes: `strengths[(point * vectors + vector) * components +
+/// component]` for each box.
 pub fn equivalents<T: Real, const D: usize>(
     tree: &Tree<D>,
     sphere: &Sphere<D>,
@@ -115,7 +116,7 @@ pub fn equivalents<T: Real, const D: usize>(
     found
 }
 
-/// The equivalent sources of one box.
+/// Computes the equivalent strengths of one box.
 fn of_box<T: Real, const D: usize>(
     tree: &Tree<D>,
     sphere: &Sphere<D>,
@@ -149,7 +150,7 @@ pub struct Moments<'a, const D: usize> {
     centre: [f64; D],
     radius: f64,
     columns: usize,
-    /// Column by column; what the lanes hold is added in the end.
+    /// The moments, column by column; the lanes are summed at the end.
     values: Vec<harmonics::Lanes>,
     harmonics: Vec<harmonics::Lanes>,
     /// The charges that are being added, column by column.
@@ -157,7 +158,7 @@ pub struct Moments<'a, const D: usize> {
     simd: SimdLevel,
 }
 
-/// Adds the moments of up to [`LANES`] charges, with the machine's vectors.
+/// Adds the moments of up to [`LANES`] charges, at a SIMD level.
 struct Add<'a, const D: usize> {
     recurrence: &'a harmonics::Recurrence,
     points: &'a [harmonics::Lanes; D],
@@ -173,7 +174,8 @@ impl<const D: usize> Vectorized<f64> for Add<'_, D> {
         self.recurrence.evaluate::<V, D>(self.points, self.harmonics);
         let columns = self.moments.chunks_exact_mut(self.harmonics.len());
         for (moments, charges) in columns.zip(self.charges) {
-            // Vectors by name: left to itself, the compiler takes one lane of several harmonics for a vector, and gathers them.
+            // Explicit vectors: otherwise the compiler makes vectors of one lane of several harmonics, and gathers
+            // them.
             for first in (0..LANES).step_by(V::LANES) {
                 let charges = V::from_slice(&charges[first..]);
                 let harmonics = &self.harmonics[..moments.len()];
@@ -188,7 +190,7 @@ impl<const D: usize> Vectorized<f64> for Add<'_, D> {
 }
 
 impl<'a, const D: usize> Moments<'a, D> {
-    /// Of nothing yet, for a sphere of this centre and radius; so many numbers for each source.
+    /// Zero moments for a sphere of this centre and radius, with `columns` numbers for each source.
     pub fn new(sphere: &'a Sphere<D>, centre: [f64; D], radius: f64, columns: usize) -> Self {
         let count = harmonics::count::<D>(sphere.recurrence.order());
         Self {
@@ -203,7 +205,7 @@ impl<'a, const D: usize> Moments<'a, D> {
         }
     }
 
-    /// Adds up to [`LANES`] charges; `charge(lane, column)` is zero where there are fewer.
+    /// Adds up to [`LANES`] charges; `charge(lane, column)` is called only for existing points.
     fn add(&mut self, points: &[[f64; D]], charge: impl Fn(usize, usize) -> f64) {
         let mut lanes = [[0.0; LANES]; D];
         for (lane, point) in points.iter().enumerate() {
@@ -224,7 +226,7 @@ impl<'a, const D: usize> Moments<'a, D> {
         simd::dispatch(self.simd, add);
     }
 
-    /// Adds sources.
+    /// Adds the sources with these indices.
     pub fn add_sources<T: Real>(&mut self, indices: &[u32], sources: Sources<'_, T, D>) {
         let (all, components) = (sources.points.len(), sources.carried.of_source());
         for chunk in indices.chunks(LANES) {
@@ -261,7 +263,7 @@ impl<'a, const D: usize> Moments<'a, D> {
         }
     }
 
-    /// Adds the equivalent sources of another box, of this centre and radius.
+    /// Adds the equivalent sources of another box with this centre and radius.
     pub fn add_equivalents(&mut self, centre: [f64; D], radius: f64, strengths: &[f64]) {
         let (count, columns) = (self.sphere.count(), self.columns);
         for first in (0..count).step_by(LANES) {
@@ -274,7 +276,7 @@ impl<'a, const D: usize> Moments<'a, D> {
         }
     }
 
-    /// The strengths: point by point, column by column.
+    /// The equivalent strengths with these moments: point by point, column by column.
     pub fn strengths(&self) -> Vec<f64> {
         let mut strengths = vec![0.0; self.sphere.count() * self.columns];
         for (column, moments) in self.values.chunks_exact(self.harmonics.len()).enumerate() {
@@ -302,7 +304,7 @@ mod tests {
         (0..D).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f64>().sqrt()
     }
 
-    /// The potential of the root's equivalent sources at a place.
+    /// The potential of the root's equivalent sources at a position.
     fn from_afar<const D: usize>(
         tree: &Tree<D>,
         sphere: &Sphere<D>,
@@ -317,10 +319,10 @@ mod tests {
     }
 
     #[test]
-    fn equivalent_sources_act_from_afar_as_all_sources_do() {
+    fn equivalent_sources_in_space_act_at_a_distance_like_the_sources() {
         let points = PointSet::Cube.generate::<f64>(3000, 1);
         let charges = ChargeDistribution::Positive.generate::<f64>(3000, 1);
-        // The order, and the error allowed at twice and four times the radius.
+        // The order, and the error allowed at two and at four times the radius.
         for (order, near, far) in [(4, 5e-4, 3e-5), (8, 1e-5, 1e-7), (12, 1e-6, 1e-9), (20, 1e-8, 1e-12)] {
             let sphere = Sphere::<3>::new(order);
             let tree = tree_of(&points, sphere.count());
@@ -350,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn equivalent_sources_of_the_plane_act_as_all_sources_do() {
+    fn equivalent_sources_in_the_plane_act_at_a_distance_like_the_sources() {
         let points: Vec<[f64; 2]> = PointSet::Cube
             .generate::<f64>(2000, 1)
             .iter()
@@ -378,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn dipoles_become_charges() {
+    fn equivalent_charges_represent_dipoles() {
         let points = PointSet::Cube.generate::<f64>(500, 1);
         let strengths = ChargeDistribution::Signed.generate::<f64>(4 * 500, 1);
         let sphere = Sphere::<3>::new(14);
@@ -405,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn children_give_what_the_sources_give() {
+    fn equivalent_sources_from_children_and_from_sources_agree() {
         let points = PointSet::Plummer.generate::<f64>(20_000, 1);
         let charges = ChargeDistribution::Signed.generate::<f64>(2 * 20_000, 1);
         let sphere = Sphere::<3>::new(6);
@@ -418,7 +420,7 @@ mod tests {
         };
         let wanted = Wanted::new(&tree, std::iter::once(0), sphere.count());
         let from_children = equivalents(&tree, &sphere, &wanted, sources);
-        assert!(from_children.len() > 50, "other boxes help");
+        assert!(from_children.len() > 50, "the children of the root must be used");
         let root = &tree.nodes[0];
         let mut moments = Moments::new(&sphere, root.centre, SPHERE * root.radius, 2);
         moments.add_sources(tree.points_of(0), sources);

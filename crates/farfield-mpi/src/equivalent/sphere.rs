@@ -1,24 +1,25 @@
-//! Points on the unit sphere (in the plane, on the unit circle), and the strengths there that have given moments.
+//! Points on the unit sphere (in the plane, on the unit circle), and the map from moments to strengths at these points.
 
 use super::harmonics::{self, Recurrence};
 use farfield::simd::{self, SimdLevel, Vectorized};
 
-/// Points around a box that stand for the sources in it: positions on the unit sphere, and the map from moments to strengths.
+/// The positions of equivalent sources on the unit sphere, and the map from moments to strengths.
 #[derive(Debug, Clone)]
 pub struct Sphere<const D: usize> {
     /// The recurrences of the moments.
     pub recurrence: Recurrence,
     /// The points, on the unit sphere.
     pub points: Vec<[f64; D]>,
-    /// For each moment about the centre of the unit sphere, what it adds to the strength of each point.
+    /// The contribution of each moment about the centre to the strength of each point, moment by moment.
     map: Vec<f64>,
 }
 
-/// Up to this order strengths are the least ones with the moments, on few points; above, a rule on more points saves finding them.
+/// Up to this order the strengths of least norm on few points are used; above, a quadrature rule on more points
+/// avoids the cost of solving for them.
 const FEW: usize = 16;
 
 impl<const D: usize> Sphere<D> {
-    /// Points that have the moments of any sources up to degree `order`.
+    /// The points for moments up to degree `order`.
     pub fn new(order: usize) -> Self {
         let recurrence = Recurrence::new(order);
         let rule = match D {
@@ -43,7 +44,7 @@ impl<const D: usize> Sphere<D> {
         }
     }
 
-    /// Finishes the map: each column times a function of its norm.
+    /// Finishes the map: multiplies each column by a function of its norm, and transposes.
     fn with_norms(recurrence: Recurrence, points: Vec<[f64; D]>, mut map: Vec<f64>, of: impl Fn(f64) -> f64) -> Self {
         let norms = Self::norms(recurrence.order());
         for row in map.chunks_exact_mut(norms.len()) {
@@ -73,13 +74,13 @@ impl<const D: usize> Sphere<D> {
         points.iter().flat_map(|point| recurrence.at(*point)).collect()
     }
 
-    /// How many points there are.
+    /// The number of points.
     pub fn count(&self) -> usize {
         self.points.len()
     }
 
-    /// How many points there are for an order. In space, up to [`FEW`], a third more than there are moments: fewer have larger
-    /// strengths, more gain nothing.
+    /// The number of points for an order. In space up to order [`FEW`] it is a third more than the number of moments:
+    /// fewer points have larger strengths, more points gain nothing.
     pub fn count_of(order: usize) -> usize {
         match D {
             3 if order > FEW => (order + 1) * (2 * order + 1),
@@ -88,12 +89,12 @@ impl<const D: usize> Sphere<D> {
         }
     }
 
-    /// Where point `k` of a sphere of this centre and radius is.
+    /// The position of point `k` on a sphere of this centre and radius.
     pub fn place(&self, k: usize, centre: [f64; D], radius: f64) -> [f64; D] {
         std::array::from_fn(|axis| centre[axis] + radius * self.points[k][axis])
     }
 
-    /// The strengths at the points of the unit sphere that have the given moments; the `column`-th of `columns` beside each other.
+    /// Computes the strengths with the given moments and writes them to column `column` of `columns`.
     pub fn strengths(&self, moments: &[f64], strengths: &mut [f64], (column, columns): (usize, usize)) {
         let mut sums = vec![0.0; self.points.len()];
         let product = Product {
@@ -108,7 +109,7 @@ impl<const D: usize> Sphere<D> {
     }
 }
 
-/// Adds to each sum what the moments have for it, with the machine's vectors.
+/// The product of the map with the moments, at a SIMD level.
 struct Product<'a> {
     map: &'a [f64],
     moments: &'a [f64],
@@ -127,7 +128,7 @@ impl Vectorized<f64> for Product<'_> {
     }
 }
 
-/// Points that wind down a sphere from pole to pole, each a golden angle on: nearly as far from each other everywhere.
+/// A golden spiral on the sphere: nearly uniform points.
 fn spiral<const D: usize>(count: usize) -> Vec<[f64; D]> {
     let golden = 0.5 * (5f64.sqrt() - 1.0);
     let point = |k: usize| {
@@ -140,8 +141,8 @@ fn spiral<const D: usize>(count: usize) -> Vec<[f64; D]> {
     (0..count).map(point).collect()
 }
 
-/// The map from moments to the strengths of least norm that have them: with harmonics $A$ (a row for each moment here, a column for
-/// each point), $A^T(AA^T)^{-1}$, by Cholesky's factors. `rows` are harmonics point by point.
+/// The map from moments to the strengths of least norm that have them: $A^T(AA^T)^{-1}$, by Cholesky factorisation,
+/// with the harmonics $A$ (a row for each moment, a column for each point). `rows` has the harmonics point by point.
 fn least_norm(rows: &[f64], points: usize, norms: Vec<f64>) -> Vec<f64> {
     let count = norms.len();
     let root: Vec<f64> = norms.iter().map(|norm| norm.sqrt()).collect();
@@ -192,14 +193,14 @@ fn circle<const D: usize>(order: usize) -> (Vec<[f64; D]>, Vec<f64>) {
     (points.collect(), vec![1.0 / count as f64; count])
 }
 
-/// Gauss's nodes in z and equal angles around: exact for products of two harmonics up to degree `order`.
+/// Gauss-Legendre nodes in z and equal angles around: exact for products of two harmonics up to degree `order`.
 fn gauss_product<const D: usize>(order: usize) -> (Vec<[f64; D]>, Vec<f64>) {
     let around = 2 * order + 1;
     let (mut points, mut weights) = (Vec::new(), Vec::new());
     for (row, (z, weight)) in gauss(order + 1).into_iter().enumerate() {
         let s = (1.0 - z * z).sqrt();
         for k in 0..around {
-            // Rows are turned against each other, so that points do not line up.
+            // Every second row is rotated by half a step, so that points do not line up.
             let angle = std::f64::consts::TAU * (k as f64 + 0.5 * (row % 2) as f64) / around as f64;
             let (sine, cosine) = angle.sin_cos();
             let point = [s * cosine, s * sine, z];
@@ -210,7 +211,7 @@ fn gauss_product<const D: usize>(order: usize) -> (Vec<[f64; D]>, Vec<f64>) {
     (points, weights)
 }
 
-/// The nodes and weights of Gauss and Legendre on [-1, 1], by Newton's method.
+/// Gauss-Legendre nodes and weights on [-1, 1], by Newton's method.
 fn gauss(count: usize) -> Vec<(f64, f64)> {
     let n = count as f64;
     let node = |k: usize| {

@@ -1,4 +1,4 @@
-//! What is summed: in space or in the plane.
+//! The problem of a sum over ranks: in space or in the plane.
 
 mod plane;
 mod space;
@@ -13,19 +13,20 @@ use farfield::tuning::MachineProfile;
 use farfield::{Error, Field, Geometry, Options, Precision, SumOf};
 use std::fmt;
 
-/// Points that one rank has.
+/// The points of one rank.
 #[derive(Debug, Clone)]
 pub struct Points<'a, T, const D: usize> {
     /// The sources.
     pub sources: &'a [[T; D]],
-    /// The targets; `None` if they are the sources. Either all ranks have targets (of any number, also none), or no rank has.
+    /// The targets; `None` if they are the sources. Either all ranks give targets (any number, including zero), or
+    /// none does.
     pub targets: Option<&'a [[T; D]]>,
-    /// Core sizes or softening lengths of the sources: of the same kind on every rank.
+    /// Core sizes or softening lengths of the sources; the same variant on every rank.
     pub sizes: Sizes<T>,
 }
 
 impl<'a, T, const D: usize> Points<'a, T, D> {
-    /// Sources that are the targets, without cores.
+    /// Sources without cores that are also the targets.
     pub fn new(sources: &'a [[T; D]]) -> Self {
         Self {
             sources,
@@ -34,42 +35,42 @@ impl<'a, T, const D: usize> Points<'a, T, D> {
         }
     }
 
-    /// Evaluate at other points than the sources.
+    /// Sets targets other than the sources.
     pub fn targets(mut self, targets: &'a [[T; D]]) -> Self {
         self.targets = Some(targets);
         self
     }
 
-    /// Core sizes or softening lengths.
+    /// Sets core sizes or softening lengths.
     pub fn sizes(mut self, sizes: Sizes<T>) -> Self {
         self.sizes = sizes;
         self
     }
 }
 
-/// A kernel with its parameters and the outputs asked for, between points of `D` coordinates: [`Space`] or [`Plane`].
+/// A kernel with its parameters and outputs, between points with `D` coordinates: [`Space`] or [`Plane`].
 pub trait Problem<const D: usize>: Clone + fmt::Debug + Send + Sync {
     /// Space or the plane.
     type Geometry: Geometry<Output = Self::Output>;
-    /// What can be computed.
+    /// A quantity that can be computed.
     type Output: Copy + PartialEq + fmt::Debug + Send + Sync + 'static;
 
-    /// What to compute.
+    /// The quantities to compute.
     fn outputs(&self) -> &[Self::Output];
 
     /// The name of an output.
     fn name(output: Self::Output) -> &'static str;
 
-    /// Numbers per target of an output.
+    /// The number of components of an output at a target.
     fn components(&self, output: Self::Output) -> usize;
 
-    /// What strengths are.
+    /// The form of the strengths.
     fn carried(&self) -> Carried;
 
-    /// How many derivatives of the potential the outputs take, at least.
+    /// The lowest order of derivative of the potential among the outputs.
     fn derivatives(&self) -> usize;
 
-    /// How far a core of this size differs from a point by more than the relative tolerance.
+    /// The distance within which a core of this size differs from a point by more than the relative tolerance.
     fn reach(&self, size: f64, tolerance: f64) -> f64;
 
     /// The sum of one rank, to be planned.
@@ -80,23 +81,25 @@ pub trait Problem<const D: usize>: Clone + fmt::Debug + Send + Sync {
         options: &Options,
     ) -> SumOf<'a, T, Self::Geometry>;
 
-    /// Whether sources that are targets act on themselves.
+    /// Whether a source that is a target acts on itself.
     fn counts_self(&self) -> bool;
 
-    /// What a source of this strength and size adds to an output at its own place, where that counts: components into `value`.
+    /// Writes the self term to `value`: the contribution of a source of this strength and size to an output at its own
+    /// position.
     fn at_itself(&self, output: Self::Output, strength: &[f64], size: f64, value: &mut [f64]);
 
-    /// What a unit of strength contributes to an output at a distance $s$, about, without its sign: `(k, c)` for $c\,s^{-k}$, and
-    /// $c\,|\log s|$ for `k = 0`.
+    /// The approximate magnitude of the contribution of a unit strength to an output at a distance $s$: `(k, c)` for
+    /// $c\,s^{-k}$, and for `k = 0` $c\,|\log s|$.
     fn magnitude(&self, output: Self::Output) -> (i32, f64);
 
-    /// Nanoseconds of one thread that a plan of these parameters over so many sources and targets is expected to take.
+    /// The forecast cost in nanoseconds of one thread of a plan with these parameters over `points` sources and
+    /// targets.
     fn work<T: Precision>(&self, plan: &Parameters, points: usize, has_sizes: bool, profile: &MachineProfile) -> f64;
 
-    /// Values as a field, output by output.
+    /// Makes a field from the values of each output.
     ///
     /// # Errors
-    /// Those of [`Field::from_values`].
+    /// As [`Field::from_values`].
     fn field<T: Precision>(
         &self,
         vectors: usize,

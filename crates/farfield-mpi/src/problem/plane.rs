@@ -7,21 +7,21 @@ use farfield::plane::{Core, Field, Kernel, Output, Sum};
 use farfield::tuning::MachineProfile;
 use farfield::{Error, Options, Precision};
 
-/// A kernel in the plane.
+/// A problem in the plane.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plane {
     /// The kernel.
     pub kernel: Kernel,
     /// The core of the sources.
     pub core: Core,
-    /// What to compute.
+    /// The quantities to compute.
     pub outputs: Vec<Output>,
-    /// Strengths are complex: two numbers each.
+    /// Whether strengths are complex: two numbers each.
     pub complex: bool,
 }
 
 impl Plane {
-    /// A kernel without cores, of real strengths, and what to compute.
+    /// A kernel without cores and with real strengths, and the quantities to compute.
     pub fn new(kernel: Kernel, outputs: &[Output]) -> Self {
         Self {
             kernel,
@@ -87,10 +87,10 @@ impl Problem<2> for Plane {
         const EULER: f64 = 0.577_215_664_901_532_9;
         value.fill(0.0);
         if (self.kernel, output) != (Kernel::Log, Output::Potential) || size <= 0.0 {
-            // All others are odd.
+            // All other self terms vanish because the kernel is odd.
             return;
         }
-        // The limits of log r + E_1(r^2/s^2)/2 and log(r^2 + s^2)/2.
+        // The limits of log r + E_1(r^2/s^2)/2 and log(r^2 + s^2)/2 for r -> 0.
         let log = match self.core {
             Core::Singular => return,
             Core::Gaussian => size.ln() - 0.5 * EULER,

@@ -7,21 +7,21 @@ use farfield::plan::Parameters;
 use farfield::tuning::MachineProfile;
 use farfield::{Error, Field, Options, Precision, Sum};
 
-/// A kernel in space.
+/// A problem in space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
     /// The kernel.
     pub kernel: Kernel,
-    /// What to compute.
+    /// The quantities to compute.
     pub outputs: Vec<Output>,
     /// Accept the velocity gradient of a core whose gradient is unbounded at its centre.
     pub allow_unbounded_gradient: bool,
-    /// Count each source's action on itself, where it is finite.
+    /// Include the action of each source on itself where it is finite.
     pub count_self: bool,
 }
 
 impl Space {
-    /// A kernel and what to compute.
+    /// A kernel and the quantities to compute.
     pub fn new(kernel: Kernel, outputs: &[Output]) -> Self {
         Self {
             kernel,
@@ -108,7 +108,7 @@ impl Problem<3> for Space {
                     .zip(cross)
                     .for_each(|(value, cross)| *value = scaled * cross);
             }
-            // All others are odd in r.
+            // All other self terms vanish because the kernel is odd in r.
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use farfield_cli::failure::Failure;
 
-/// The exit code of a failure, for a rank that does not speak.
+/// The exit code of a failure, for a rank that does not print.
 pub fn of(failure: &Failure) -> u8 {
     match failure {
         Failure::Usage(_) => 2,

@@ -1,4 +1,4 @@
-//! `farfield-mpi evaluate`: one sum over ranks, timed, and its error measured.
+//! `farfield-mpi evaluate`: one sum over ranks, with its time and measured error.
 
 use super::over_ranks::OverRanks;
 use super::record::{self, Outcome};
@@ -12,7 +12,7 @@ use farfield_cli::profile::Profile;
 use farfield_cli::threads;
 use farfield_mpi::{Cause, Error, Mpi, Points, Sum, agree_on};
 
-/// Runs the command on every rank; the text is the same on all of them, or empty.
+/// Runs the command on every rank. Returns the text on the first rank, an empty string on the others.
 pub fn run(ranks: &Mpi, args: EvaluateArgs) -> Result<String, Failure> {
     let profile = together(ranks, Profile::load(args.profile.as_deref()))?;
     match together(ranks, AnyKernel::new(&args))? {
@@ -21,7 +21,7 @@ pub fn run(ranks: &Mpi, args: EvaluateArgs) -> Result<String, Failure> {
     }
 }
 
-/// What a rank failed at, known to all: they end with the same message and code.
+/// Makes the failure of a rank known to all ranks, which end with the same message and exit code.
 pub fn together<R>(ranks: &Mpi, own: Result<R, Failure>) -> Result<R, Failure> {
     let words = own.as_ref().err().map(|failure| match failure {
         Failure::Usage(message) => (message.clone(), Cause::Options),
@@ -35,7 +35,8 @@ pub fn together<R>(ranks: &Mpi, own: Result<R, Failure>) -> Result<R, Failure> {
     }
 }
 
-/// The failure that an error of all ranks means. What is wrong with an option is wrong on every rank, so none is named.
+/// Converts an error that all ranks share to a failure. A wrong option is wrong on every rank, so its message names
+/// no rank.
 fn failure(error: Error) -> Failure {
     match error {
         Error::OnRank {
@@ -67,13 +68,13 @@ fn start<P: OverRanks<D>, const D: usize>(
     }
 }
 
-/// Lets the peak of memory be counted from here on: a rank that has made points of all ranks to keep its part of them would report
-/// those too. Where the system cannot, it does.
+/// Resets the peak memory, so that the report does not include temporary points made while loading the input. Has no
+/// effect if the system does not support it.
 fn forget_peak_memory() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// The graphics processor of a rank where its machine has several and none is named.
+/// Assigns a GPU to a rank if its machine has several and the user chose none by number.
 pub fn own_device(asked: Device, on_machine: usize) -> Device {
     let count = Device::all_gpus().map_or(0, |gpus| gpus.len());
     match asked {
@@ -101,7 +102,7 @@ fn evaluate<P: OverRanks<D>, T: Precision, const D: usize>(
         points.targets = own.targets.as_deref();
         let mut plan = sum.plan(ranks, points).map_err(failure)?;
         if run == settings.repeat {
-            // The plan has them where they are summed.
+            // The plan has its own copy of the points.
             (own.sources, own.targets) = (Vec::new(), None);
         }
         let mut field = plan.evaluate(&own.strengths).map_err(failure)?;
@@ -132,7 +133,7 @@ fn evaluate<P: OverRanks<D>, T: Precision, const D: usize>(
         }
     }
     let Some(outcome) = best else {
-        return Err(Failure::Usage("--repeat: at least 1 is needed".to_owned()));
+        return Err(Failure::Usage("--repeat: must be at least 1".to_owned()));
     };
     let text = record::text(ranks, problem, &settings, counts, vectors, &outcome)?;
     if outcome.is_exceeded() {

@@ -1,4 +1,4 @@
-//! The points and strengths that one rank has: its part of a made-up set or of files, equal parts in the order of ranks.
+//! The points and strengths of one rank: its part of a generated set or of files, in equal parts in the order of ranks.
 
 use super::evaluate::together;
 use super::over_ranks::OverRanks;
@@ -9,7 +9,7 @@ use farfield_cli::failure::Failure;
 use farfield_io::Part;
 use farfield_mpi::{Communicator, Mpi};
 
-/// Makes or reads this rank's part; no rank has the others'. Called by all ranks together.
+/// Generates or reads only this rank's part. Called by all ranks together.
 pub fn own<P: OverRanks<D>, T: Precision, const D: usize>(
     ranks: &Mpi,
     problem: &P,
@@ -20,7 +20,7 @@ pub fn own<P: OverRanks<D>, T: Precision, const D: usize>(
         of: ranks.size(),
     };
     let mut own = together(ranks, Input::<T, D>::load_part(problem, settings, part))?;
-    // The targets are the sources if they are on every rank.
+    // The targets are the sources only if that holds on every rank.
     let mut others = [u64::from(!own.are_targets_the_sources())];
     ranks.sum_all(&mut others);
     if others[0] == 0 {

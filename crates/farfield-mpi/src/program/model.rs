@@ -17,11 +17,11 @@ pub fn run(args: &ModelArgs) -> Result<String, Failure> {
     let numbers = [args.n, args.seconds_per_million, args.latency, args.bandwidth];
     if !numbers.iter().all(|number| number.is_finite() && *number > 0.0) || args.ranks.contains(&0) {
         return Err(Failure::Usage(
-            "every number of the model must be above zero".to_owned(),
+            "--ranks, --n, --seconds-per-million, --latency and --bandwidth must be positive".to_owned(),
         ));
     }
     if !(1e-12..=1e-2).contains(&args.tolerance) {
-        return Err(Failure::Usage("--tolerance: from 1e-12 to 1e-2".to_owned()));
+        return Err(Failure::Usage("--tolerance: must be from 1e-12 to 1e-2".to_owned()));
     }
     let alone = Forecast::new(args.n, 1.0, args.tolerance, &machine).seconds();
     let of = |ranks: &u64| Forecast::new(args.n, *ranks as f64, args.tolerance, &machine);

@@ -1,4 +1,4 @@
-//! Commands that ranks do not share: one process does them as `farfield` does.
+//! Commands that do not run in parallel: one process executes them as `farfield` does.
 
 use clap::Parser;
 use farfield_cli::args::Cli;
@@ -6,7 +6,7 @@ use farfield_cli::print;
 use std::ffi::OsString;
 use std::iter::once;
 
-/// Does a command of `farfield`; returns its exit code.
+/// Executes a command of `farfield`; returns its exit code.
 pub fn run(words: Vec<OsString>) -> u8 {
     let cli = match Cli::try_parse_from(once(OsString::from("farfield")).chain(words)) {
         Ok(cli) => cli,

@@ -1,4 +1,5 @@
-//! Results of all ranks in one file, which the first rank writes: piece by piece, so that it never holds them all.
+//! Writes the results of all ranks to one file. The first rank writes it piece by piece, so that it never holds all
+//! results.
 
 use super::evaluate::together;
 use farfield::{Field, Precision};
@@ -10,13 +11,13 @@ use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// Writes each output as an array of its name, as `farfield evaluate` does: the rows of one rank after those of the ranks before it. Called
-/// by all ranks together.
+/// Writes each output as an array of its name, as `farfield evaluate` does, with the rows in the order of ranks.
+/// Called by all ranks together.
 pub fn write<T: Precision, O: Named>(ranks: &Mpi, path: &Path, field: &Field<T, O>) -> Result<(), Failure> {
     let side_by_side = together(ranks, takes_arrays_side_by_side(path).map_err(Failure::from))?;
     let arrays = arrays_of(field);
     let rows = rows_of_ranks(ranks, field.targets());
-    // What the file takes at once: one array, or all of them.
+    // The arrays that the format stores together: one, or all of them side by side.
     let sets: Vec<&[OneArray<O>]> = match side_by_side {
         true => vec![&arrays],
         false => arrays.chunks(1).collect(),
@@ -30,7 +31,7 @@ pub fn write<T: Precision, O: Named>(ranks: &Mpi, path: &Path, field: &Field<T, 
         for set in &sets {
             for (rank, rows) in rows.iter().enumerate() {
                 let piece = pass(ranks, rank, *rows, (field, *set));
-                // A file that cannot be written any more: the other ranks are heard to the end, and then told.
+                // If writing has failed, the exchange still runs to its end; all ranks get the error afterwards.
                 if ranks.rank() == 0 {
                     let _ = sender.send(piece);
                 }
@@ -45,7 +46,7 @@ pub fn write<T: Precision, O: Named>(ranks: &Mpi, path: &Path, field: &Field<T, 
     together(ranks, written)
 }
 
-/// An array of the file: an output of one vector of strengths.
+/// An array of the file: one output for one strength vector.
 struct OneArray<O> {
     name: String,
     output: O,
@@ -82,14 +83,14 @@ fn precision<T: Precision>() -> farfield_io::Precision {
     }
 }
 
-/// How many targets each rank has. Called by all ranks together.
+/// The number of targets of each rank. Called by all ranks together.
 fn rows_of_ranks(ranks: &Mpi, own: usize) -> Vec<usize> {
     let all = ranks.all_gather(&(own as u64).to_ne_bytes());
     let counts = all.as_chunks().0.iter();
     counts.map(|bytes| u64::from_ne_bytes(*bytes) as usize).collect()
 }
 
-/// The piece of one rank, on the first; nothing on the others. Called by all ranks together.
+/// Passes the piece of rank `from` to the first rank; the result is empty on other ranks. Called by all ranks together.
 fn pass<T: Precision, O: Named>(
     ranks: &Mpi,
     from: usize,
@@ -133,7 +134,7 @@ fn piece<T: Precision, O: Named>(field: &Field<T, O>, arrays: &[OneArray<O>]) ->
     values
 }
 
-/// Writes pieces as they come.
+/// Writes the pieces as they arrive.
 fn receive(
     path: &Path,
     arrays: &[(String, usize)],
@@ -144,7 +145,7 @@ fn receive(
     let mut next = || {
         pieces
             .recv()
-            .map_err(|_| io::Error::other("the ranks ended before their results came"))
+            .map_err(|_| io::Error::other("the ranks ended before all results had arrived"))
     };
     Ok(write_in_pieces(path, arrays, shape, precision, &mut next)?)
 }

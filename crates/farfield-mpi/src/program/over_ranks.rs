@@ -1,4 +1,4 @@
-//! From the problems of the command line to those of sums over ranks.
+//! Converts the problems of the command line to problems of sums over ranks.
 
 use farfield::Precision;
 use farfield::kernel::Sizes;
@@ -7,16 +7,16 @@ use farfield_mpi as over;
 
 /// A problem of the command line that can be summed over ranks.
 pub trait OverRanks<const D: usize>: Problem<D> {
-    /// What is summed.
+    /// The problem of the sum over ranks.
     type Over: over::Problem<D, Output = Self::Output, Geometry = Self::Geometry>;
 
-    /// The same problem.
+    /// Converts the problem.
     fn over_ranks(&self) -> Self::Over;
 
-    /// Core size or softening length.
+    /// The core size or softening length.
     fn size(&self) -> Option<f64>;
 
-    /// Core sizes as the sum takes them.
+    /// The core sizes for the sum.
     fn sizes<T: Precision>(&self) -> Sizes<T> {
         self.size().map_or(Sizes::None, |size| Sizes::Global(T::from_f64(size)))
     }

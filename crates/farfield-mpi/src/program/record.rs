@@ -1,4 +1,4 @@
-//! The report: of all ranks together, and of each.
+//! The report of all ranks together, and of each rank.
 
 use super::over_ranks::OverRanks;
 use farfield::check::Check;
@@ -12,29 +12,29 @@ use farfield_io::units;
 use farfield_mpi::{Communicator, Mpi, Plan, Problem, RankReport, Seconds};
 use serde_json::{Map, Value, json};
 
-/// What came out of the fastest evaluation, on this rank.
+/// The result of the fastest evaluation on this rank.
 #[derive(Clone)]
 pub struct Outcome {
-    /// What this rank did.
+    /// The report of this rank.
     report: RankReport,
-    /// What its engines did, over own sources and over received ones; `None` where there was nothing to sum.
+    /// The reports of its engines, for own and for received sources; `None` if there was nothing to sum.
     engines: [Option<Report>; 2],
     /// Seconds of the slowest rank.
     pub slowest: f64,
-    /// Seconds of the slowest rank of the fastest evaluation with a plan already made, and what it took this rank.
+    /// The fastest evaluation with an existing plan: seconds of the slowest rank, and of this rank by step.
     pub reuse: Option<(f64, Seconds)>,
     tolerance: Option<f64>,
     check: Option<Check>,
     notes: Vec<String>,
     memory: Option<u64>,
-    /// How many targets were compared with the true sum.
+    /// The number of targets that were compared with the true sum.
     pub samples: usize,
-    /// The errors there.
+    /// The errors at those targets.
     pub errors: Vec<OutputError>,
 }
 
 impl Outcome {
-    /// What an evaluation came to. Called by all ranks together.
+    /// The result of an evaluation. Called by all ranks together.
     pub fn new<P: Problem<D>, T: Precision, const D: usize>(
         ranks: &Mpi,
         plan: &Plan<'_, Mpi, P, T, D>,
@@ -56,7 +56,7 @@ impl Outcome {
         }
     }
 
-    /// Takes an evaluation of the same plan into account. Called by all ranks together.
+    /// Records another evaluation of the same plan. Called by all ranks together.
     pub fn reused<P: Problem<D>, T: Precision, const D: usize>(&mut self, ranks: &Mpi, plan: &Plan<'_, Mpi, P, T, D>) {
         let seconds = plan.report().seconds;
         let total = slowest(ranks, seconds.total);
@@ -65,7 +65,7 @@ impl Outcome {
         }
     }
 
-    /// Whether a measured error exceeds the tolerance: the same on every rank.
+    /// Whether a measured error exceeds the tolerance; the same on every rank.
     pub fn is_exceeded(&self) -> bool {
         let exceeds = |error: &OutputError| self.tolerance.is_some_and(|tolerance| error.relative_l2 > tolerance);
         self.errors.iter().any(exceeds) || self.check.as_ref().is_some_and(|check| !check.warnings.is_empty())
@@ -78,7 +78,7 @@ fn slowest(ranks: &Mpi, seconds: f64) -> f64 {
     slowest[0]
 }
 
-/// The report, on the first rank; nothing on the others. Called by all ranks together.
+/// The report on the first rank, an empty string on the others. Called by all ranks together.
 pub fn text<P: OverRanks<D>, const D: usize>(
     ranks: &Mpi,
     problem: &P,
@@ -94,17 +94,18 @@ pub fn text<P: OverRanks<D>, const D: usize>(
     }
     let read = |(_, bytes): &(usize, Vec<u8>)| serde_json::from_slice(bytes);
     let all: Result<Vec<Value>, _> = texts.iter().map(read).collect();
-    let all = all.map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+    let all = all.map_err(|error| Failure::Data(format!("invalid JSON from a rank: {error}")))?;
     let record = of_all(problem, settings, counts, vectors, outcome, all);
     if settings.json {
-        let text = serde_json::to_string_pretty(&record).map_err(|error| Failure::Data(format!("no JSON: {error}")))?;
+        let text = serde_json::to_string_pretty(&record)
+            .map_err(|error| Failure::Data(format!("the report cannot be written as JSON: {error}")))?;
         Ok(text + "\n")
     } else {
         Ok(summary(&record))
     }
 }
 
-/// What one rank did.
+/// The report of one rank as JSON.
 fn of_rank(rank: usize, outcome: &Outcome) -> Value {
     let report = &outcome.report;
     json!({
@@ -235,14 +236,14 @@ fn largest(all: &[Value], path: &[&str]) -> f64 {
     numbers(all, path).into_iter().fold(0.0, f64::max)
 }
 
-/// The largest over the mean.
+/// The largest number divided by the mean.
 fn balance(all: &[Value], path: &[&str]) -> Option<f64> {
     let numbers = numbers(all, path);
     let mean = numbers.iter().sum::<f64>() / numbers.len().max(1) as f64;
     (mean > 0.0).then(|| numbers.iter().copied().fold(0.0, f64::max) / mean)
 }
 
-/// A few lines for reading.
+/// A short summary of the report as text.
 fn summary(record: &Value) -> String {
     let mut text = format!(
         "{} of {} sources at {} targets, {} ranks of {} threads, {}\n",
@@ -259,7 +260,7 @@ fn summary(record: &Value) -> String {
         units::seconds(number(&record["seconds"]["total"]))
     );
     if let Some(total) = record["seconds_reused"]["total"].as_f64() {
-        text += &format!("same plan again {}\n", units::seconds(total));
+        text += &format!("with same plan  {}\n", units::seconds(total));
     }
     for (name, value) in record["error"].as_object().into_iter().flatten() {
         if name != "samples" {
@@ -271,13 +272,13 @@ fn summary(record: &Value) -> String {
         }
     }
     for (name, value) in record["check"]["error"].as_object().into_iter().flatten() {
-        text += &format!("checked         {:.2e} of the {name}\n", number(value));
+        text += &format!("checked error   {:.2e} of the {name}\n", number(value));
     }
     for warning in record["check"]["warnings"].as_array().into_iter().flatten() {
         text += &format!("warning         {}\n", warning.as_str().unwrap_or_default());
     }
     text += &format!(
-        "most of a rank  {:.0} MB of memory; {:.2} MB in {} messages for each evaluation\n",
+        "max per rank    {:.0} MB of memory; {:.2} MB in {} messages for each evaluation\n",
         number(&record["largest"]["memory_bytes"]) / 1e6,
         number(&record["largest"]["bytes_evaluation"]) / 1e6,
         number(&record["largest"]["messages_evaluation"]),

@@ -1,4 +1,4 @@
-//! `farfield-mpi run` and `farfield-mpi resume`: simulations whose state is spread over the ranks.
+//! `farfield-mpi run` and `farfield-mpi resume`: simulations whose state is distributed over the ranks.
 
 use super::evaluate::{own_device, together};
 use farfield_cli::args::{ResumeArgs, RunArgs, WatchArgs};
@@ -24,7 +24,7 @@ pub fn run(ranks: &Arc<OneThread<Mpi>>, args: RunArgs) -> Result<String, Failure
     machine.go(ranks.get(), run, args.watch, Vec::new())
 }
 
-/// Goes on with a run, on every rank.
+/// Resumes a run, on every rank.
 pub fn resume(ranks: &Arc<OneThread<Mpi>>, args: ResumeArgs) -> Result<String, Failure> {
     let machine = Machine::prepare(ranks, &args.watch, args.threads, args.device)?;
     let prepared = Profile::load(args.profile.as_deref()).and_then(|profile| Ok((profile, change_of(&args)?)));
@@ -33,7 +33,7 @@ pub fn resume(ranks: &Arc<OneThread<Mpi>>, args: ResumeArgs) -> Result<String, F
     machine.go(ranks.get(), run, args.watch, remarks)
 }
 
-/// Those who share the run; one rank runs it as `farfield run` does.
+/// The ranks that share the run; a single rank runs it as `farfield run` does.
 fn shared(ranks: &Arc<OneThread<Mpi>>) -> Arc<dyn Ranks> {
     match ranks.get().size() {
         1 => Arc::new(Alone),
@@ -41,10 +41,10 @@ fn shared(ranks: &Arc<OneThread<Mpi>>) -> Arc<dyn Ranks> {
     }
 }
 
-/// What a rank has of its machine.
+/// The share of a rank in its machine.
 struct Machine {
     device: PoissonDevice,
-    /// Ranks on this machine.
+    /// The number of ranks on this machine.
     ranks: usize,
 }
 
@@ -58,7 +58,7 @@ impl Machine {
         let ranks = ranks.get();
         if watch.live {
             return Err(Failure::Usage(
-                "--live: a run over ranks has no page; look at its pictures, or at its folder with farfield view"
+                "--live: a run over ranks has no live page; view its pictures, or its folder with farfield view"
                     .to_owned(),
             ));
         }
@@ -73,7 +73,7 @@ impl Machine {
             // Flows on a grid have one rank.
             hybrid => hybrid,
         };
-        // A missing device is known before anything is written.
+        // A missing device must be reported before anything is written.
         together(ranks, device::check(device))?;
         Ok(Self {
             device,
@@ -84,7 +84,7 @@ impl Machine {
     fn go(self, ranks: &Mpi, mut run: Run, mut watch: WatchArgs, mut remarks: Vec<String>) -> Result<String, Failure> {
         run.share_memory(self.ranks);
         remarks.extend(run.compute_on(self.device)?);
-        // The first rank speaks.
+        // Only the first rank prints.
         watch.quiet |= ranks.rank() > 0;
         if !watch.quiet {
             remarks.iter().for_each(|remark| print::progress(remark));

@@ -1,5 +1,5 @@
-//! What sums over ranks must keep, whoever carries the messages: run by all ranks together. Every rank makes all points, takes its own, and
-//! compares its results with the direct sum over all.
+//! Test cases of sums over ranks, for any communicator, run by all ranks together. Every rank generates all points,
+//! takes its own, and compares its results with the direct sum over all points.
 
 use farfield::kernel::{Core, Kernel, Output, Sizes, Softening};
 use farfield::plane::{self, PlaneSet};
@@ -7,20 +7,17 @@ use farfield::points::{ChargeDistribution, PointSet};
 use farfield::{Method, Options, Precision};
 use farfield_mpi::{Communicator, Error, Plane, Points, Problem, Space, Sum};
 
-/// Ranks, whoever they are.
+/// Ranks of any communicator.
 pub type Ranks<'a> = &'a dyn Communicator;
 
 /// A case that all ranks run together.
 pub type Case = (&'static str, fn(Ranks));
 
-/// All of them.
+/// All cases.
 pub const ALL: [Case; 14] = [
     ("every_kernel_in_space", every_kernel_in_space),
     ("every_kernel_in_the_plane", every_kernel_in_the_plane),
-    (
-        "all_point_sets_however_they_are_dealt",
-        all_point_sets_however_they_are_dealt,
-    ),
+    ("all_point_sets_in_any_distribution", all_point_sets_in_any_distribution),
     (
         "tolerances_from_two_to_twelve_digits",
         tolerances_from_two_to_twelve_digits,
@@ -29,18 +26,18 @@ pub const ALL: [Case; 14] = [
         "targets_apart_from_sources_in_single_precision",
         targets_apart_from_sources_in_single_precision,
     ),
-    ("several_vectors_of_strengths", several_vectors_of_strengths),
-    ("hardly_any_points", hardly_any_points),
+    ("several_strength_vectors", several_strength_vectors),
+    ("few_points", few_points),
     (
-        "duplicates_across_ranks_count_as_on_one",
-        duplicates_across_ranks_count_as_on_one,
+        "duplicates_across_ranks_count_as_on_one_rank",
+        duplicates_across_ranks_count_as_on_one_rank,
     ),
     ("structured_charges", structured_charges),
-    ("the_same_bits_again", the_same_bits_again),
-    ("points_that_move_are_followed", points_that_move_are_followed),
+    ("repeated_sums_are_bitwise_equal", repeated_sums_are_bitwise_equal),
+    ("moved_points_are_followed", moved_points_are_followed),
     (
-        "a_wrong_number_on_one_rank_is_known_to_all",
-        a_wrong_number_on_one_rank_is_known_to_all,
+        "an_invalid_number_on_one_rank_is_an_error_on_all",
+        an_invalid_number_on_one_rank_is_an_error_on_all,
     ),
     ("work_is_even_on_clustered_points", work_is_even_on_clustered_points),
     (
@@ -49,7 +46,7 @@ pub const ALL: [Case; 14] = [
     ),
 ];
 
-/// What is summed, on all ranks together.
+/// The input of all ranks together.
 struct Input<T, const D: usize> {
     sources: Vec<[T; D]>,
     targets: Option<Vec<[T; D]>>,
@@ -59,7 +56,7 @@ struct Input<T, const D: usize> {
 }
 
 impl<T: Precision, const D: usize> Input<T, D> {
-    /// Points that are sources and targets, with normal strengths.
+    /// Points that are sources and targets, with normally distributed strengths.
     fn new<P: Problem<D>>(problem: &P, sources: Vec<[T; D]>) -> Self {
         let count = sources.len() * problem.carried().of_source();
         Self {
@@ -72,14 +69,14 @@ impl<T: Precision, const D: usize> Input<T, D> {
     }
 }
 
-/// How points are dealt to ranks: which rank has point k of n.
+/// A distribution of points over ranks: the rank of point k of n.
 type Deal = fn(k: usize, n: usize, ranks: usize) -> usize;
 
-/// In turns, so that no rank has a piece of its own.
+/// Round-robin, so that the points of a rank are not close together.
 const TURNS: Deal = |k, _, ranks| k % ranks;
 /// All on the last rank.
 const ONE: Deal = |_, _, ranks| ranks - 1;
-/// In pieces, the first rank none.
+/// In contiguous pieces, none on the first rank.
 const PIECES: Deal = |k, n, ranks| (1 + k * (ranks - 1).max(1) / n.max(1)).min(ranks - 1);
 
 fn picked<V: Copy>(values: &[V], width: usize, indices: &[usize]) -> Vec<V> {
@@ -87,7 +84,7 @@ fn picked<V: Copy>(values: &[V], width: usize, indices: &[usize]) -> Vec<V> {
     rows.collect()
 }
 
-/// This rank's results, output by output, and which targets they are at.
+/// The indices of this rank's targets, and its results output by output.
 fn over_ranks<P: Problem<D>, T: Precision, const D: usize>(
     ranks: Ranks,
     deal: Deal,
@@ -140,7 +137,7 @@ fn direct<P: Problem<D>, T: Precision, const D: usize>(problem: &P, input: &Inpu
     let options = Options {
         method: Method::Direct,
         no_check: true,
-        // Direct sums take roots as exactly as the tolerance asks.
+        // The tolerance determines the accuracy of square roots in direct sums.
         tolerance: Some(1e-12),
         ..Options::default()
     };
@@ -148,7 +145,7 @@ fn direct<P: Problem<D>, T: Precision, const D: usize>(problem: &P, input: &Inpu
     plan.evaluate(&strengths).unwrap().into_values()
 }
 
-/// What the first rank computes, on all ranks: nobody does work twice.
+/// Computes on the first rank and sends the result to all ranks.
 fn shared(ranks: Ranks, compute: impl FnOnce() -> Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let mut outgoing = Vec::new();
     if ranks.rank() == 0 {
@@ -170,7 +167,7 @@ fn shared(ranks: Ranks, compute: impl FnOnce() -> Vec<Vec<f64>>) -> Vec<Vec<f64>
     all
 }
 
-/// Numbers of all ranks, added up in their order.
+/// The sums of the numbers of all ranks, in the order of ranks.
 fn add_up(ranks: Ranks, own: &[f64]) -> Vec<f64> {
     let all = ranks.all_gather(&own.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<u8>>());
     let numbers: Vec<f64> = all
@@ -229,7 +226,7 @@ fn compare<P: Problem<D>, T: Precision, const D: usize>(
         let count = ranks.size();
         assert!(
             error <= tolerance,
-            "{problem:?} {output:?} on {count} ranks: {error:e} for {tolerance:e}"
+            "{problem:?} {output:?} on {count} ranks: error {error:e}, tolerance {tolerance:e}"
         );
     }
 }
@@ -244,7 +241,7 @@ fn every_kernel_in_space(ranks: Ranks) {
         }
         check(ranks, TURNS, 1e-6, &problem, &input);
         if kernel.has_sizes() {
-            // Sizes of their own, some of them zero.
+            // A size for each source, some of them zero.
             input.sizes = Sizes::PerSource((0..2500).map(|k| 0.004 * (k % 4) as f64).collect());
             check(ranks, PIECES, 1e-4, &problem, &input);
         }
@@ -270,7 +267,7 @@ fn every_kernel_in_the_plane(ranks: Ranks) {
     }
 }
 
-fn all_point_sets_however_they_are_dealt(ranks: Ranks) {
+fn all_point_sets_in_any_distribution(ranks: Ranks) {
     let problem = Space::new(Kernel::Coulomb, &[Output::Potential, Output::Gradient]);
     for set in PointSet::ALL {
         let input = Input::new(&problem, set.generate::<f64>(4000, 2));
@@ -302,7 +299,7 @@ fn targets_apart_from_sources_in_single_precision(ranks: Ranks) {
     let problem = Space::new(kernel, &[Output::Velocity, Output::VelocityGradient]);
     let mut input = Input::new(&problem, PointSet::Ring.generate::<f32>(3000, 2));
     input.sizes = Sizes::Global(0.02);
-    // Some targets are at sources, and most are far off.
+    // Some targets coincide with sources, most are far away.
     let mut targets = PointSet::Cube.generate::<f32>(1500, 8);
     targets.extend(&input.sources[..200]);
     input.targets = Some(targets);
@@ -311,7 +308,7 @@ fn targets_apart_from_sources_in_single_precision(ranks: Ranks) {
     check(ranks, TURNS, 1e-4, &problem, &input);
 }
 
-fn several_vectors_of_strengths(ranks: Ranks) {
+fn several_strength_vectors(ranks: Ranks) {
     for kernel in [Kernel::CoulombDipoles, Kernel::BiotSavart { core: Core::Singular }] {
         let problem = Space::new(kernel, kernel.outputs());
         let mut input = Input::new(&problem, PointSet::Sphere.generate::<f64>(2000, 2));
@@ -321,7 +318,7 @@ fn several_vectors_of_strengths(ranks: Ranks) {
     }
 }
 
-fn hardly_any_points(ranks: Ranks) {
+fn few_points(ranks: Ranks) {
     let problem = Space::new(Kernel::Coulomb, &[Output::Potential, Output::Gradient]);
     for n in [0, 1, 2, 3, 10, 300] {
         let input = Input::new(&problem, PointSet::Cube.generate::<f64>(n, 1));
@@ -330,8 +327,9 @@ fn hardly_any_points(ranks: Ranks) {
     }
 }
 
-fn duplicates_across_ranks_count_as_on_one(ranks: Ranks) {
-    // Many points at two places, dealt in turns; soft kernels count distinct ones at the same place, singular ones do not.
+fn duplicates_across_ranks_count_as_on_one_rank(ranks: Ranks) {
+    // Many points at two positions, distributed round-robin. Softened kernels include pairs of distinct coincident
+    // points, singular kernels do not.
     for (kernel, size) in [
         (Kernel::Coulomb, None),
         (Kernel::gravity(1.0), Some(0.05)),
@@ -350,7 +348,7 @@ fn duplicates_across_ranks_count_as_on_one(ranks: Ranks) {
         let mut input = Input::new(&problem, points);
         input.sizes = size.map_or(Sizes::None, Sizes::Global);
         check(ranks, TURNS, 1e-6, &problem, &input);
-        // All at one place: nothing but pairs at distance zero.
+        // All points coincide: only pairs at distance zero.
         let mut input = Input::new(&problem, vec![[0.25, 0.5, 0.5]; 900]);
         input.sizes = size.map_or(Sizes::None, Sizes::Global);
         check(ranks, TURNS, 1e-6, &problem, &input);
@@ -358,7 +356,7 @@ fn duplicates_across_ranks_count_as_on_one(ranks: Ranks) {
 }
 
 fn structured_charges(ranks: Ranks) {
-    // A smooth wave, and one giant among ones.
+    // A smooth wave, and one very large charge among unit charges.
     let problem = Space::new(Kernel::Coulomb, &[Output::Potential]);
     let points = PointSet::Cube.generate::<f64>(4000, 1);
     let mut input = Input::new(&problem, points.clone());
@@ -369,7 +367,7 @@ fn structured_charges(ranks: Ranks) {
     check(ranks, TURNS, 1e-7, &problem, &input);
 }
 
-fn the_same_bits_again(ranks: Ranks) {
+fn repeated_sums_are_bitwise_equal(ranks: Ranks) {
     let problem = Space::new(Kernel::Coulomb, &[Output::Potential]);
     let input = Input::new(&problem, PointSet::Plummer.generate::<f64>(5000, 1));
     let sum = Sum::of(problem.clone()).tolerance(1e-5);
@@ -382,11 +380,11 @@ fn the_same_bits_again(ranks: Ranks) {
     assert_eq!(
         once,
         over_ranks(ranks, TURNS, &sum, &problem, &input, 3),
-        "the same plan again"
+        "the same plan evaluated again"
     );
 }
 
-fn points_that_move_are_followed(ranks: Ranks) {
+fn moved_points_are_followed(ranks: Ranks) {
     let problem = Space::new(Kernel::Coulomb, &[Output::Potential, Output::Gradient]);
     let mut input = Input::new(&problem, PointSet::Plummer.generate::<f64>(12_000, 1));
     let mine: Vec<usize> = (0..input.sources.len())
@@ -397,7 +395,8 @@ fn points_that_move_are_followed(ranks: Ranks) {
     let sum = Sum::of(problem.clone()).tolerance(1e-6);
     let mut plan = sum.plan(ranks, Points::new(&own)).unwrap();
     plan.evaluate(&strengths).unwrap();
-    // A little: they stay where they are summed. Each to where another was: they are dealt anew, or every rank would need all.
+    // After a small move, points stay on their ranks. After a permutation of the positions they are redistributed;
+    // otherwise every rank would need all points.
     let little: Vec<[f64; 3]> = input
         .sources
         .iter()
@@ -408,21 +407,21 @@ fn points_that_move_are_followed(ranks: Ranks) {
         input.sources = moved;
         let own = picked(&input.sources, 1, &mine);
         let dealt_anew = plan.move_to(Points::new(&own)).unwrap();
-        // Two ranks that need all of each other have little more to do than before.
+        // Two ranks that need all points of each other have little more work than before.
         if !is_much || ranks.size() != 2 {
             assert_eq!(dealt_anew, is_much && ranks.size() > 1, "{} ranks", ranks.size());
         }
         let field = plan.evaluate(&strengths).unwrap();
         compare(ranks, (mine.clone(), field.into_values()), 1e-6, &problem, &input);
     }
-    // A point less on the last rank is said on all, and the plan is as it was.
+    // A missing point on the last rank is an error on all ranks, and the plan is unchanged.
     let fewer = own.len() - usize::from(ranks.rank() + 1 == ranks.size());
     let message = plan.move_to(Points::new(&own[..fewer])).unwrap_err().to_string();
     assert!(message.contains("sources has"), "{message}");
     assert!(plan.evaluate(&strengths).is_ok());
 }
 
-fn a_wrong_number_on_one_rank_is_known_to_all(ranks: Ranks) {
+fn an_invalid_number_on_one_rank_is_an_error_on_all(ranks: Ranks) {
     let last = ranks.size() - 1;
     let mut own = PointSet::Cube.generate::<f64>(50, ranks.rank() as u64);
     if ranks.rank() == last {
@@ -434,7 +433,7 @@ fn a_wrong_number_on_one_rank_is_known_to_all(ranks: Ranks) {
     assert!(rank == last && message.contains("sources[7] component 1"), "{message}");
     let own = PointSet::Cube.generate::<f64>(50, ranks.rank() as u64);
     let mut plan = Sum::space(Kernel::Coulomb).plan(ranks, Points::new(&own)).unwrap();
-    // The last rank has a strength too many.
+    // The last rank gives one strength too many.
     let strengths = vec![1.0; 51];
     let wrong = plan
         .evaluate(&strengths[..50 + usize::from(ranks.rank() == last)])
@@ -444,7 +443,7 @@ fn a_wrong_number_on_one_rank_is_known_to_all(ranks: Ranks) {
         message.starts_with(&format!("rank {last}: ")) && message.contains("strengths has 51"),
         "{message}"
     );
-    // The plan is still good.
+    // The plan is still usable.
     assert!(plan.evaluate(&strengths[..50]).is_ok());
 }
 
@@ -463,7 +462,7 @@ fn work_is_even_on_clustered_points(ranks: Ranks) {
         let work = plan.report().work;
         let mean = add_up(ranks, &[work])[0] / ranks.size() as f64;
         let count = ranks.size();
-        // Aimed at is 5 %; the engines' boxes change with their points, and so does the work.
+        // The goal is 5 %, but the engines' boxes, and thereby the work, change with the distribution of points.
         assert!(
             work / mean < 1.2,
             "{set} on {count} ranks: {:.3} of the mean work",
@@ -473,7 +472,8 @@ fn work_is_even_on_clustered_points(ranks: Ranks) {
 }
 
 fn far_segments_of_ranks_act_as_a_whole(ranks: Ranks) {
-    // Along a line most ranks are far from each other; with dipoles, vectors and cores of their own.
+    // Along a line most ranks are far from each other. Includes dipoles, several vectors, and a core size for each
+    // source.
     for (kernel, set) in [
         (Kernel::CoulombDipoles, PointSet::Line),
         (Kernel::BiotSavart { core: Core::Gaussian }, PointSet::Ring),
