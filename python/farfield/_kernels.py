@@ -24,7 +24,7 @@ class Output(NamedTuple):
     turned: bool = False
 
     def factors(self, constant: float, dtype: np.dtype) -> Optional[np.ndarray]:
-        """The factors of the components, or None if there are none."""
+        """The factors of the components; None without factors."""
         if not self.signs:
             return None
         constant = constant if self.by_constant else 1.0

@@ -256,7 +256,7 @@ pub unsafe extern "C" fn farfield_set_text(
     value: *const c_char,
 ) -> farfield_status {
     guarded(|| {
-        // SAFETY: as above, and nobody else uses the sum meanwhile.
+        // SAFETY: as above, and no other thread uses the sum meanwhile.
         let (sum, key, value) = unsafe { (sum.as_mut(), text("key", key)?, text("value", value)?) };
         sum.ok_or_else(no_sum)?.set_text(key, value)
     })
@@ -276,7 +276,7 @@ pub unsafe extern "C" fn farfield_set_number(
     value: f64,
 ) -> farfield_status {
     guarded(|| {
-        // SAFETY: as above, and nobody else uses the sum meanwhile.
+        // SAFETY: as above, and no other thread uses the sum meanwhile.
         let (sum, key) = unsafe { (sum.as_mut(), text("key", key)?) };
         sum.ok_or_else(no_sum)?.set_number(key, value)
     })
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn farfield_set_sizes(
     count: usize,
 ) -> farfield_status {
     guarded(|| {
-        // SAFETY: as above, and nobody else uses the sum meanwhile.
+        // SAFETY: as above, and no other thread uses the sum meanwhile.
         let (sum, sizes) = unsafe { (sum.as_mut(), numbers("sizes", sizes, count)?) };
         sum.ok_or_else(no_sum)?.sizes = Some(sizes.to_vec());
         Ok(())

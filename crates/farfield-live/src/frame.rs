@@ -317,7 +317,7 @@ fn steps(most: f64, extent: f64) -> f64 {
     if extent > 0.0 { most / extent } else { 0.0 }
 }
 
-/// The bounding box of points; the origin if there are none.
+/// The bounding box of points; the origin if there are no points.
 fn bounds(points: &[Vec3]) -> (Vec3, Vec3) {
     let nothing = || ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     let joined = |(a, b): (Vec3, Vec3), (c, d): (Vec3, Vec3)| -> (Vec3, Vec3) {

@@ -50,7 +50,7 @@ impl Rows {
         rows.for_each(|row| self.push(row));
     }
 
-    /// The rows that are new since `place`, which is advanced; `None` if there are none. If the flag is true, they
+    /// The rows that are new since `place`, which is advanced; `None` without new rows. If the flag is true, they
     /// replace all rows read before.
     pub fn since(&self, place: &mut Place) -> Option<(bool, &[Vec<f64>])> {
         let restart = place.epoch != self.epoch;
