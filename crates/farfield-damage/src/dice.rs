@@ -1,17 +1,17 @@
-//! Random choices that repeat.
+//! Reproducible random choices.
 
-/// Marsaglia's xorshift: tests must not depend on the generator of what they test.
+/// Marsaglia's xorshift generator: tests must not depend on the generator of the code they test.
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// Dice that fall the same for the same seed.
+    /// A generator whose sequence depends only on `seed`.
     pub fn new(seed: u64) -> Self {
-        // Spread out, and never zero, which the generator would stay at.
+        // Spreads the bits of the seed. The state is odd because a generator at zero stays there.
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// Any number.
+    /// 64 random bits.
     pub fn roll(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -19,15 +19,15 @@ impl Dice {
         self.0
     }
 
-    /// A number below `n`; zero if there is none.
+    /// A number below `n`; zero for `n = 0`.
     pub fn below(&mut self, n: usize) -> usize {
         (self.roll() % n.max(1) as u64) as usize
     }
 
-    /// One of several.
+    /// A random element of `from`.
     ///
     /// # Panics
-    /// If there are none.
+    /// If `from` is empty.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }

@@ -1,14 +1,15 @@
-//! The loop that feeds a reader.
+//! The loop that feeds damaged inputs to a reader.
 
 use crate::{Dice, mutate};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Feeds a reader with what `make` makes, so many times, or for the seconds that were asked for. `read` says whether the input
-/// was accepted; `show` is how an input is printed that makes it panic.
+/// Feeds inputs from `make` to a reader, `rounds` times or for `FARFIELD_FUZZ_SECONDS`. `read` returns whether the
+/// input was accepted; `show` prints an input that makes the reader panic.
 ///
 /// # Panics
-/// If the reader does, with the input; or if it accepts everything, so that no damage was seen.
+/// If the reader panics, with the input in the message; or if the reader accepts every input, so that nothing was
+/// tested.
 pub fn feed<I>(
     name: &str,
     rounds: u64,
@@ -29,10 +30,10 @@ pub fn feed<I>(
     }
     let seconds = start.elapsed().as_secs();
     println!("{name}: {fed} damaged inputs in {seconds} s, {accepted} of them accepted, 0 panics");
-    assert!(fed > 0 && accepted < fed, "{name}: damage must be seen now and then");
+    assert!(fed > 0 && accepted < fed, "{name}: the reader accepted every input");
 }
 
-/// Feeds a reader with mutations of these bytes.
+/// Feeds mutations of the byte strings `seeds` to a reader.
 ///
 /// # Panics
 /// As [`feed`].
@@ -49,7 +50,7 @@ pub fn feed_bytes(name: &str, rounds: u64, seeds: &[Vec<u8>], mut read: impl FnM
     );
 }
 
-/// Feeds a reader with mutations of these texts.
+/// Feeds mutations of the texts `seeds` to a reader.
 ///
 /// # Panics
 /// As [`feed`].
@@ -90,8 +91,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "damage must be seen")]
-    fn a_reader_that_accepts_everything_is_not_tested() {
+    #[should_panic(expected = "accepted every input")]
+    fn a_reader_that_accepts_everything_fails() {
         feed_bytes("test", 10, &[vec![1, 2, 3]], |_| true);
     }
 }

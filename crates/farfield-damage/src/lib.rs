@@ -1,8 +1,8 @@
-//! Damaged inputs for the tests of readers: dice, mutations of bytes and texts, and the loop that feeds a reader with them.
-//! A reader may refuse, it may read, it must not panic.
+//! Damaged inputs for testing readers: random choices, mutations of bytes and texts, and the loop that feeds them to a
+//! reader. A reader may accept or reject an input; it must not panic.
 //!
-//! `FARFIELD_FUZZ_SECONDS` makes every loop run that long instead of a fixed number of rounds; `FARFIELD_FUZZ_SEED` throws
-//! other dice. docs/notes/robustness.md has what was run.
+//! `FARFIELD_FUZZ_SECONDS` runs every loop for that many seconds instead of a fixed number of rounds;
+//! `FARFIELD_FUZZ_SEED` sets the random seed. docs/notes/robustness.md lists the runs that were made.
 
 mod dice;
 mod feed;

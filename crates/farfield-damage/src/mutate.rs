@@ -1,8 +1,8 @@
-//! Mutations.
+//! Random changes to bytes and texts.
 
 use crate::Dice;
 
-/// What damaged files and command lines have had in them.
+/// Texts that mutations insert; the first seven stand for numbers.
 pub const WORDS: [&str; 20] = [
     "nan",
     "inf",
@@ -26,10 +26,10 @@ pub const WORDS: [&str; 20] = [
     "é",
 ];
 
-/// The words that stand for numbers come first.
+/// How many of [`WORDS`] stand for numbers.
 const NUMBERS: usize = 7;
 
-/// Bytes with one to four changes.
+/// A copy of `input` with one to four changes.
 pub fn bytes(input: &[u8], dice: &mut Dice) -> Vec<u8> {
     let mut out = input.to_vec();
     for _ in 0..=dice.below(4) {
@@ -49,14 +49,14 @@ pub fn bytes(input: &[u8], dice: &mut Dice) -> Vec<u8> {
     out
 }
 
-/// A text with one to four changes, at places where a character begins.
+/// A copy of `input` with one to four changes, each at a character boundary.
 pub fn text(input: &str, dice: &mut Dice) -> String {
     let mut out: Vec<char> = input.chars().collect();
     for _ in 0..=dice.below(4) {
         let at = dice.below(out.len() + 1);
         let number = (at..out.len()).find(|k| out[*k].is_ascii_digit());
         match number {
-            // A number becomes another.
+            // A digit becomes another number.
             Some(digit) if dice.below(4) == 0 => {
                 let word = WORDS[dice.below(NUMBERS)];
                 out.splice(digit..=digit, word.chars()).for_each(drop);
@@ -73,7 +73,7 @@ pub fn text(input: &str, dice: &mut Dice) -> String {
     out.into_iter().collect()
 }
 
-/// One change at a place: an item or a word put in, a piece gone, doubled, moved or turned around, the end gone.
+/// Makes one change at `at`: replaces an item, inserts a word, deletes, copies or reverses a piece, or truncates.
 fn change<T: Clone>(
     out: &mut Vec<T>,
     at: usize,
