@@ -1,11 +1,11 @@
-//! A Gaussian vortex on a grid that adapts to it: its stream function and velocity in free space.
+//! Solves for the stream function and the velocity of a Gaussian vortex in free space, on an adapted grid.
 //!
 //! `cargo run --release -p farfield-grid --example poisson`
 
 use farfield_grid::poisson::{Accuracy, Poisson};
 use farfield_grid::{Adaptation, Domain, Error, Grid, Sampling};
 
-/// Vorticity about the z axis.
+/// A Gaussian blob of vorticity along z.
 fn vorticity(x: [f64; 3]) -> [f64; 3] {
     let r2: f64 = x.iter().map(|c| (c - 0.5).powi(2)).sum();
     [0.0, 0.0, (-r2 / 0.01).exp()]
@@ -15,7 +15,7 @@ fn main() -> Result<(), Error> {
     let builder = Grid::<f64>::builder(Domain::unit_cube()).start_level(1);
     let mut grid = builder.vector("omega").vector("psi").vector("u").build()?;
 
-    // Refined where wavelet details exceed 1e-3, joined where they are below 1e-5, down to 128 points across.
+    // Refines where wavelet details exceed 1e-3 and joins where they are below 1e-5, up to 128 points across the box.
     grid.adapt_to(&["omega"], &Adaptation::new(1e-3, 1e-5, 3), |grid| {
         grid.fill_vector("omega", Sampling::Exact, vorticity)
     })?;

@@ -1,54 +1,54 @@
-//! What can be wrong.
+//! The error type of this crate.
 
 use crate::forest::BlockId;
 
-/// Why a grid could not be made, changed or used. Every message names the value and the place.
+/// An error in making, changing or using a grid. Every message names the value and the place.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A number of the domain that makes no box.
+    /// A parameter that does not describe a valid domain.
     #[error("the domain's {what} is {value}: it must be {must}")]
     Domain {
-        /// Which number.
+        /// Which parameter.
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What it must be.
+        /// The condition on it.
         must: &'static str,
     },
-    /// A level beyond what can be numbered or beyond a limit that was set.
-    #[error("level {level} is above the {limit} that {why}")]
+    /// A level that is too fine or too coarse.
+    #[error("level {level}: {why} {limit}")]
     Level {
         /// The level asked for.
         level: u8,
-        /// The highest there may be.
+        /// The finest or coarsest level allowed.
         limit: u8,
-        /// Where the limit comes from.
+        /// The words that precede the limit in the message.
         why: &'static str,
     },
     /// Points that move farther in a step than the ghosts around a block allow.
-    #[error("points move by {cells:.2} spacings in a step; {limit} is the most: take a shorter step")]
+    #[error("points move by {cells:.2} spacings in a step; at most {limit} are allowed: take a shorter step")]
     Displacement {
-        /// How far, in spacings.
+        /// The displacement, in spacings.
         cells: f64,
-        /// The most there may be.
+        /// The largest displacement allowed, in spacings.
         limit: usize,
     },
-    /// Two channels of one name.
-    #[error("there is a channel `{name}` already")]
+    /// Two channels with the same name.
+    #[error("channel `{name}` already exists")]
     DuplicateChannel {
         /// The name.
         name: String,
     },
-    /// A channel that is not there.
-    #[error("there is no channel `{name}`; there are: {available}")]
+    /// A channel that does not exist.
+    #[error("unknown channel `{name}`; the channels are: {available}")]
     UnknownChannel {
         /// The name asked for.
         name: String,
-        /// The names there are.
+        /// The names of all channels.
         available: String,
     },
-    /// A channel with another number of components than needed.
+    /// A channel with the wrong number of components.
     #[error("channel `{name}` has {found} components, {expected} are needed")]
     Components {
         /// The channel.
@@ -58,21 +58,21 @@ pub enum Error {
         /// How many it should have.
         expected: usize,
     },
-    /// One channel as input and output.
-    #[error("channel `{name}` cannot be input and output of one operator: neighbours would read changed numbers")]
+    /// One channel as both input and output.
+    #[error("channel `{name}` cannot be both input and output of an operator: neighbours would read changed values")]
     InPlace {
         /// The channel.
         name: String,
     },
-    /// More ghosts than blocks can give.
-    #[error("a ghost layer of width {width} is wider than the {limit} points there can be")]
+    /// A ghost layer wider than a block can have.
+    #[error("a ghost layer of width {width} is too wide: the largest width is {limit} points")]
     GhostWidth {
         /// The width asked for.
         width: usize,
-        /// The widest there is.
+        /// The largest width.
         limit: usize,
     },
-    /// Thresholds that no adaptation can end with.
+    /// Thresholds with which adaptation would not end.
     #[error(
         "thresholds refine = {refine:e}, compress = {compress:e} would refine without end: \
          0 < compress < refine is needed, both finite"
@@ -83,30 +83,30 @@ pub enum Error {
         /// The compression threshold.
         compress: f64,
     },
-    /// A refinement threshold below the round-off of the numbers themselves.
+    /// A refinement threshold below the round-off of the values themselves.
     #[error(
         "the refinement threshold {refine:e} is below the round-off {round_off:e} of channel `{channel}` \
-         (largest number {largest:e}, {precision}): noise would be refined without end; raise it"
+         (largest value {largest:e}, {precision}): noise would be refined without end; raise the threshold"
     )]
     ThresholdBelowRoundOff {
         /// The refinement threshold.
         refine: f64,
-        /// What rounding leaves.
+        /// The round-off of the channel's largest value.
         round_off: f64,
         /// The channel.
         channel: String,
-        /// Its largest number.
+        /// Its largest value.
         largest: f64,
         /// `f32` or `f64`.
         precision: &'static str,
     },
-    /// The grid kept changing.
+    /// An adaptation that did not reach a fixed point.
     #[error("the grid still changed after {rounds} rounds of adaptation; put the two thresholds further apart")]
     NoFixedPoint {
         /// How many rounds were tried.
         rounds: usize,
     },
-    /// The grid would need more memory than allowed.
+    /// A grid that needs more memory than allowed.
     #[error(
         "{blocks} blocks need about {needed_mib:.1} MiB, the cap is {cap_mib:.1} MiB: \
          raise the cap or the thresholds, or lower the maximum level"
@@ -114,30 +114,30 @@ pub enum Error {
     Memory {
         /// How many blocks there would be.
         blocks: usize,
-        /// The forecast.
+        /// The estimated memory.
         needed_mib: f64,
         /// The cap.
         cap_mib: f64,
     },
-    /// The solution would need more memory than allowed.
+    /// A solution that needs more memory than allowed.
     #[error(
-        "solving for {sources} sources and {targets} points needs about {needed_mib:.1} MiB besides the grid's own, \
-         {left_mib:.1} MiB are left: raise the cap or the threshold of the sources, or solve for one component at a time"
+        "solving for {sources} sources and {targets} points needs about {needed_mib:.1} MiB in addition to the grid, \
+         but {left_mib:.1} MiB are left: raise the cap or the source threshold, or solve for one component at a time"
     )]
     SolutionMemory {
-        /// How many sources there are.
+        /// The number of sources.
         sources: usize,
-        /// How many points.
+        /// The number of points.
         targets: usize,
-        /// The forecast.
+        /// The estimated memory.
         needed_mib: f64,
-        /// What is left under the cap.
+        /// The memory left under the cap.
         left_mib: f64,
     },
-    /// A number that is NaN or infinite.
+    /// A value that is NaN or infinite.
     #[error(
         "channel `{channel}` component {component} is {value} at point {point:?} of block {block} \
-         (x = {position:?}): every number must be finite"
+         (x = {position:?}): every value must be finite"
     )]
     NotFinite {
         /// The channel.
@@ -148,27 +148,27 @@ pub enum Error {
         block: BlockId,
         /// The point within the block.
         point: [usize; 3],
-        /// Where that is.
+        /// Its position.
         position: [f64; 3],
         /// The offending value.
         value: f64,
     },
     /// Data of the wrong length.
-    #[error("channel `{channel}` was given {found} numbers, expected {expected} ({why})")]
+    #[error("channel `{channel}` was given {found} values, expected {expected} ({why})")]
     Length {
         /// The channel.
         channel: String,
-        /// How many there are.
+        /// The number of values given.
         found: usize,
-        /// How many there should be.
+        /// The number of values expected.
         expected: usize,
         /// Where the expectation comes from.
         why: String,
     },
-    /// Leaves that do not make a forest.
+    /// Leaves that do not form a forest.
     #[error("these leaves do not form a forest: {reason}")]
     Leaves {
-        /// What is wrong with them.
+        /// The defect.
         reason: String,
     },
     /// A parameter outside its range.
@@ -181,15 +181,15 @@ pub enum Error {
         /// The allowed range.
         range: &'static str,
     },
-    /// A combination that is not there.
+    /// An unsupported combination of options.
     #[error("{what} is not supported; choose {instead}")]
     Unsupported {
-        /// What was asked for.
+        /// The combination asked for.
         what: &'static str,
-        /// What there is.
+        /// The supported alternative.
         instead: &'static str,
     },
-    /// The sum over the sources could not be planned or evaluated, or a graphics processor could not be used.
+    /// A sum over the sources that could not be planned or evaluated, or a GPU that could not be used.
     #[error(transparent)]
     Sum(#[from] farfield::Error),
 }

@@ -4,11 +4,10 @@
 //! # The grid
 //! A box is cut into root cubes; each is the root of an octree, and every leaf of the forest is a block of
 //! $16^3$ points. A block of level $l$ has the spacing $h_l=h_0/2^l$; blocks that touch, even at a corner, differ by
-//! one level at most. [`Forest`] is that structure, [`Grid`] adds named channels of numbers, scalar or vector, in one
-//! precision.
+//! one level at most. [`Forest`] holds this structure; [`Grid`] adds named scalar or vector channels in one precision.
 //!
-//! What a number means is decided by the [`Wavelet`]: with the interpolating one, numbers are values at nodes
-//! $x=x_0+i h$; with the average-interpolating one, averages over cells, at the cells' centres $x=x_0+(i+1/2)h$.
+//! The [`Wavelet`] decides what a grid value means: with the interpolating wavelet it is the value at the node
+//! $x=x_0+i h$; with the average-interpolating one, the average over the cell centred at $x=x_0+(i+1/2)h$.
 //!
 //! ```
 //! use farfield_grid::{Adaptation, Domain, Grid, Sampling, Wavelet};
@@ -27,8 +26,8 @@
 //! # Ok::<(), farfield_grid::Error>(())
 //! ```
 //!
-//! How data walks through it: numbers -> ghosts ([`Ghosted`]: a block and what surrounds it, across levels) ->
-//! [`BlockOperator`]s, or wavelet details -> marks -> a new forest -> numbers moved over to it.
+//! Data flow: values -> ghosts ([`Ghosted`]: a block and the points around it, across levels) -> [`BlockOperator`]s.
+//! Adaptation: values -> ghosts -> wavelet details -> marks -> a new forest -> values transferred to it.
 
 pub mod flows;
 pub mod forest;

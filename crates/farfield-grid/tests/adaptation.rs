@@ -1,4 +1,4 @@
-//! Refinement, compression, and what they leave of a field.
+//! Refinement and compression, and their effect on a field.
 
 mod polynomials;
 
@@ -36,7 +36,7 @@ fn prediction_is_exact_for_polynomials_of_the_order() {
         polynomial.fill(&mut grid, "f");
         let error = largest_difference(&predicted, grid.channel("f").unwrap().values()) / scale;
         assert!(error < 1e-11, "{wavelet:?}: {error:e}");
-        // Its details vanish, so any threshold joins what can be joined.
+        // The details vanish.
         assert!(
             grid.details(&["f"])
                 .unwrap()
@@ -80,9 +80,9 @@ fn prediction_errors_and_details_decay_at_the_order() {
 }
 
 #[test]
-fn refining_and_joining_again_gives_the_same_field() {
+fn refining_and_then_joining_restores_the_field() {
     for wavelet in Wavelet::ALL {
-        // All details vanish after the refinement, next to blocks that stayed coarse too.
+        // After the refinement all details vanish, also next to blocks that stayed coarse.
         let mut grid = Grid::builder(domain())
             .wavelet(wavelet)
             .start_level(2)
@@ -100,7 +100,7 @@ fn refining_and_joining_again_gives_the_same_field() {
 }
 
 #[test]
-fn compression_changes_the_field_by_no_more_than_a_few_thresholds() {
+fn compression_changes_the_field_by_a_few_thresholds_at_most() {
     for wavelet in Wavelet::ALL {
         let mut grid = Grid::<f64>::builder(Domain::unit_cube())
             .wavelet(wavelet)
@@ -123,13 +123,13 @@ fn compression_changes_the_field_by_no_more_than_a_few_thresholds() {
         }
         assert!(steps > 0 && blocks < 64, "{wavelet:?}: {blocks} blocks");
         let error = largest_difference(&before, &grid.uniform("f", 0, 2).unwrap());
-        // Each level joined adds its details, spread by lifting and prediction.
+        // Each joined level adds its details, spread by lifting and prediction.
         assert!(error < 3.0 * threshold * steps as f64, "{wavelet:?}: {error:e}");
     }
 }
 
 #[test]
-fn joining_all_blocks_keeps_the_moments() {
+fn joining_all_blocks_preserves_the_moments() {
     for wavelet in Wavelet::ALL {
         let mut grid = Grid::<f64>::builder(Domain::unit_cube())
             .wavelet(wavelet)
@@ -138,7 +138,7 @@ fn joining_all_blocks_keeps_the_moments() {
             .start_level(2)
             .build()
             .unwrap();
-        // Noise, so that details are large, away from the walls.
+        // Noise away from the faces of the box, so that details are large.
         let mut state = 1u64;
         let noise: Vec<f64> = (0..64 * 64 * 64)
             .map(|k| {
@@ -194,7 +194,7 @@ fn a_function_is_resolved_to_the_thresholds() {
                 .iter()
                 .all(|detail| *detail <= adaptation.refine)
         );
-        // From the finest level down the same function needs no less.
+        // Starting from the finest level, the same function needs at least as many blocks.
         let mut fine = Grid::<f64>::builder(Domain::unit_cube())
             .wavelet(wavelet)
             .scalar("f")
@@ -208,7 +208,7 @@ fn a_function_is_resolved_to_the_thresholds() {
 }
 
 #[test]
-fn single_precision_makes_the_grid_and_the_field_of_double_precision() {
+fn single_and_double_precision_give_the_same_grid_and_field() {
     /// The adapted blocks, and the field on all points of the finest level.
     fn adapted<T: Real>() -> (Vec<BlockId>, Vec<f64>) {
         let mut grid = Grid::<T>::builder(Domain::unit_cube())
@@ -232,13 +232,13 @@ fn single_precision_makes_the_grid_and_the_field_of_double_precision() {
     let levels: std::collections::BTreeSet<u8> = blocks.iter().map(|block| block.level).collect();
     assert!(levels.len() > 1, "{levels:?}");
     assert_eq!(blocks, blocks_f32);
-    // The field is at most one; prediction from level to level adds a few roundings.
+    // The field is at most one; prediction from level to level adds a few round-off errors.
     let error = largest_difference(&field, &field_f32);
     assert!(error > 0.0 && error < 8.0 * f64::from(f32::EPSILON), "{error:e}");
 }
 
 #[test]
-fn what_cannot_be_adapted_is_refused_with_the_place() {
+fn invalid_input_to_adaptation_is_rejected_with_its_position() {
     let new = || Grid::<f64>::builder(Domain::unit_cube()).scalar("f").start_level(1);
     let mut grid = new().build().unwrap();
     for (refine, compress) in [

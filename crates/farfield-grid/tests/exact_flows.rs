@@ -1,11 +1,11 @@
-//! The operators of a flow against exact solutions, at two resolutions: velocity, diffusion, motion.
+//! The operators of a flow against exact solutions at two resolutions: velocity, diffusion, convection.
 
 use farfield_grid::poisson::{Accuracy, Poisson};
 use farfield_grid::{BlockId, Boundary, Domain, Forest, Grid, RemeshKernel, Sampling};
 
 const MIDDLE: [f64; 3] = [0.48, 0.51, 0.5];
 
-/// All blocks of a level; with a jump, those in the low half along x are a level finer.
+/// All blocks of `level`; with `jump`, those in the lower half along x are one level finer.
 fn grid(level: u8, jump: bool) -> Grid<f64> {
     let uniform = Forest::uniform([1; 3], level);
     let low = |block: &BlockId| block.at[0] < 1 << (level - 1);
@@ -22,7 +22,7 @@ fn grid(level: u8, jump: bool) -> Grid<f64> {
         .unwrap()
 }
 
-/// The relative L2 error of a channel against a function, of which averages over cells are taken.
+/// The relative L2 error of a channel against the cell averages of a function.
 fn error(grid: &Grid<f64>, channel: &str, want: impl Fn([f64; 3]) -> [f64; 3] + Sync) -> f64 {
     let mut exact = grid.clone();
     exact.fill_vector(channel, Sampling::Exact, want).unwrap();
@@ -40,7 +40,7 @@ fn error(grid: &Grid<f64>, channel: &str, want: impl Fn([f64; 3]) -> [f64; 3] + 
     (difference / size).sqrt()
 }
 
-/// $g=e^{-r^2/s^2}$ and the coordinates from its middle.
+/// The coordinates relative to the centre of the Gaussian, and $g=e^{-r^2/s^2}$.
 fn gaussian(x: [f64; 3], s2: f64) -> ([f64; 3], f64) {
     let d: [f64; 3] = std::array::from_fn(|a| x[a] - MIDDLE[a]);
     (d, (-(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) / s2).exp())
@@ -48,7 +48,7 @@ fn gaussian(x: [f64; 3], s2: f64) -> ([f64; 3], f64) {
 
 const S2: f64 = 0.01;
 
-/// $\nabla\times(0,0,g)$: without divergence and gone far away, so it is the velocity of its own curl.
+/// $\nabla\times(0,0,g)$: it has no divergence and vanishes far away, so it is the velocity induced by its own curl.
 fn velocity(x: [f64; 3]) -> [f64; 3] {
     let (d, g) = gaussian(x, S2);
     [-2.0 * d[1] / S2 * g, 2.0 * d[0] / S2 * g, 0.0]
@@ -64,8 +64,9 @@ fn vorticity(x: [f64; 3]) -> [f64; 3] {
 
 #[test]
 fn the_velocity_of_a_known_vorticity_converges_on_one_level_and_across_levels() {
-    // Here the jump cuts through the strongest vorticity. Beside it the sum over the lattice lacks its symmetry and the velocity is
-    // of first order in a layer one spacing thick: 1.6 in L2, 0.8 % where 64 points along the box meet 128.
+    // The change of level cuts through the strongest vorticity. Next to it the lattice sum lacks its symmetry, and the
+    // velocity is of first order in a layer one spacing thick: order 1.6 in L2, and an error of 0.8 % where 64 points
+    // along the box meet 128.
     for (jump, order, most) in [(false, 3.5, 1e-3), (true, 1.4, 1e-2)] {
         let errors = [1, 2].map(|level| {
             let mut grid = grid(level, jump);
@@ -96,7 +97,8 @@ fn a_gaussian_diffuses_at_fourth_order() {
         let dt = end / f64::from(steps);
         for _ in 0..steps {
             for (from, share) in [("omega", 0.5), ("out", 1.0)] {
-                // The midpoint rule: half a step from the beginning, then a whole one with the rates of the middle.
+                // The midpoint rule: half a step with the initial rates, then a whole step with the rates at its
+                // middle.
                 grid.vorticity_rates(from, "u", viscosity, "rates").unwrap();
                 grid.combine("out", ["omega", "rates"], |out, [now, rates]| {
                     for k in 0..out.len() {
@@ -114,7 +116,7 @@ fn a_gaussian_diffuses_at_fourth_order() {
 }
 
 #[test]
-fn a_blob_in_rigid_rotation_comes_round_without_spreading() {
+fn a_blob_in_rigid_rotation_keeps_its_shape() {
     let blob = |x: [f64; 3], angle: f64| {
         let (s, c) = f64::sin_cos(angle);
         let (dx, dy) = (x[0] - 0.5, x[1] - 0.5);
@@ -142,7 +144,7 @@ fn a_blob_in_rigid_rotation_comes_round_without_spreading() {
             grid.remesh(RemeshKernel::M6Prime, "omega", "path", dt, "out").unwrap();
             grid.swap("omega", "out").unwrap();
         }
-        // Its mean square radius tells diffusion from other errors.
+        // The mean square width separates numerical diffusion from other errors.
         let mass = grid.moment("omega", 0, [0; 3]).unwrap();
         let height = grid.moment("omega", 0, [0, 0, 1]).unwrap() / mass;
         let width = grid.moment("omega", 0, [0, 0, 2]).unwrap() / mass - height * height;

@@ -3,7 +3,7 @@
 use farfield_grid::{BLOCK_SIDE, Boundary, Domain, Forest, Grid, Read, Rules, Sampling, Threshold, Wavelet};
 use std::f64::consts::TAU;
 
-/// All points of one level, or one octant of the box a level finer.
+/// All blocks of `level`; with `jump`, one octant of the box is one level finer.
 fn forest(level: u8, jump: bool) -> Forest {
     let uniform = Forest::uniform([1; 3], level);
     if !jump {
@@ -31,7 +31,7 @@ fn grid(level: u8, jump: bool) -> Grid<f64> {
     grid
 }
 
-/// Without divergence.
+/// A divergence-free field.
 fn omega(x: [f64; 3]) -> [f64; 3] {
     [(TAU * x[1]).sin(), (TAU * x[2]).cos(), (TAU * x[0]).sin()]
 }
@@ -81,8 +81,8 @@ fn rates_error(level: u8, jump: bool) -> f64 {
 
 #[test]
 fn stretching_and_diffusion_converge_on_one_level_and_across_levels() {
-    // Numbers are averages over cells: h^2/24 of their curvature away from the values at the centres, and products of
-    // averages are second order. Against values at centres everything is second order with that small constant.
+    // Grid values are averages over cells. They differ from the values at the centres by h^2/24 of the curvature, and
+    // so do products of averages: compared with values at the centres, the error is second order with a small constant.
     for jump in [false, true] {
         let errors = [1, 2].map(|level| rates_error(level, jump));
         let order = (errors[0] / errors[1]).log2();
@@ -92,7 +92,7 @@ fn stretching_and_diffusion_converge_on_one_level_and_across_levels() {
 }
 
 #[test]
-fn differences_of_numbers_at_points_are_of_fourth_order() {
+fn differences_of_point_values_are_of_fourth_order() {
     let errors = [1, 2].map(|level| {
         let mut grid = grid(level, false);
         grid.fill_vector("omega", Sampling::Point, omega).unwrap();
@@ -108,7 +108,7 @@ fn differences_of_numbers_at_points_are_of_fourth_order() {
 }
 
 #[test]
-fn stretching_and_diffusion_keep_the_total_on_one_level() {
+fn stretching_and_diffusion_conserve_the_total_on_one_level() {
     let mut grid = grid(1, false);
     grid.vorticity_rates("omega", "u", VISCOSITY, "out").unwrap();
     let [total, absolute] = grid.integrals("out").unwrap();
@@ -131,7 +131,7 @@ fn convection_is_of_fourth_order_and_finds_the_largest_gradient() {
     });
     let order = (errors[0] / errors[1]).log2();
     assert!((order - 4.0).abs() < 0.3, "{order} {errors:?}");
-    // The third row: twice 2 pi where the cosine is one.
+    // The third row is the largest: 2 * 2 pi where the cosine is one.
     assert!((found[1].gradient - 2.0 * TAU).abs() < 0.01 * TAU, "{found:?}");
     assert!(
         (found[1].speed - 1.0).abs() < 0.01 && (found[1].crossing - 64.0).abs() < 1.0,
@@ -143,7 +143,7 @@ fn convection_is_of_fourth_order_and_finds_the_largest_gradient() {
 }
 
 #[test]
-fn a_sweep_reads_many_channels_accumulates_and_returns_what_blocks_found() {
+fn a_sweep_reads_several_channels_accumulates_and_returns_the_results_of_blocks() {
     let mut grid = grid(1, true);
     grid.fill_vector("out", Sampling::Point, |_| [1.0; 3]).unwrap();
     let sums = grid
@@ -166,7 +166,7 @@ fn a_sweep_reads_many_channels_accumulates_and_returns_what_blocks_found() {
 }
 
 #[test]
-fn rules_refine_where_bodies_are_and_compress_elsewhere() {
+fn rules_refine_at_bodies_and_compress_elsewhere() {
     let mut grid = grid(1, false);
     let thresholds = [Threshold {
         channel: "omega".to_owned(),
@@ -185,7 +185,7 @@ fn rules_refine_where_bodies_are_and_compress_elsewhere() {
     grid.adapt_by(&rules(1000)).unwrap();
     assert!(grid.forest().is_balanced());
     assert_eq!(grid.forest().leaves()[0].level, 3);
-    // Nothing else is fine: its details are small, so it is joined as far as the balance allows.
+    // Elsewhere details are small, so blocks are joined as far as the balance allows.
     for _ in 0..3 {
         grid.adapt_by(&rules(1000)).unwrap();
     }
@@ -193,7 +193,7 @@ fn rules_refine_where_bodies_are_and_compress_elsewhere() {
 }
 
 #[test]
-fn what_was_cut_for_its_details_is_not_joined_again_at_once() {
+fn blocks_cut_for_their_details_are_not_joined_again_immediately() {
     let mut grid = Grid::<f64>::builder(Domain::unit_cube())
         .vector("omega")
         .build()

@@ -1,4 +1,4 @@
-//! Ghosts across levels.
+//! Ghosts across levels and beyond the box.
 
 mod polynomials;
 
@@ -6,7 +6,7 @@ use farfield_grid::{Boundary, Domain, Forest, Grid, MAX_GHOSTS, Sampling, Wavele
 use polynomials::{Polynomial, domain, mixed_forest};
 use proptest::prelude::*;
 
-/// The largest errors of all ghosts of all blocks, inside the box and beyond it, relative to the largest number.
+/// The largest errors of all ghosts of all blocks, inside the box and beyond it, relative to the largest value.
 fn ghost_errors(wavelet: Wavelet, forest: Forest, width: usize) -> [f64; 2] {
     let polynomial = Polynomial {
         degree: wavelet.order() as i32 - 1,
@@ -70,7 +70,7 @@ proptest! {
 }
 
 #[test]
-fn periodic_ghosts_are_the_other_side_of_the_box() {
+fn periodic_ghosts_come_from_the_other_side_of_the_box() {
     use std::f64::consts::TAU;
     let wave = |x: [f64; 3]| (TAU * x[0]).sin() + (TAU * x[1]).cos() * (TAU * x[2]).sin();
     let mut grid = Grid::<f64>::builder(Domain::unit_cube())
@@ -92,7 +92,7 @@ fn periodic_ghosts_are_the_other_side_of_the_box() {
 }
 
 #[test]
-fn beyond_a_box_of_nothing_there_is_nothing() {
+fn ghosts_beyond_a_zero_boundary_are_zero() {
     let mut grid = Grid::<f64>::builder(Domain::unit_cube())
         .boundary(Boundary::Zero)
         .scalar("f")

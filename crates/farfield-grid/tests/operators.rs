@@ -11,7 +11,7 @@ fn grid(wavelet: Wavelet) -> Grid<f64> {
     builder.scalar("s").vector("v").vector("w").scalar("t").build().unwrap()
 }
 
-/// The largest difference of a component from a function of position.
+/// The largest difference between a component and a function of position.
 fn error(grid: &Grid<f64>, channel: &str, component: usize, want: impl Fn([f64; 3]) -> f64) -> f64 {
     let channel = grid.channel(channel).unwrap();
     let mut error = 0.0f64;
@@ -26,7 +26,7 @@ fn error(grid: &Grid<f64>, channel: &str, component: usize, want: impl Fn([f64; 
 
 #[test]
 fn differences_of_quadratics_are_exact_across_levels() {
-    // Averages of quadratics are quadratics with another constant: derivatives are the same.
+    // Averages of quadratics are quadratics with another constant term, so the derivatives are the same.
     for wavelet in Wavelet::ALL {
         for stencil in [Stencil::Second, Stencil::Fourth] {
             let mut grid = grid(wavelet);
@@ -59,7 +59,7 @@ fn differences_converge_at_their_order() {
     for (stencil, want) in [(Stencil::Second, 2.0), (Stencil::Fourth, 4.0)] {
         let errors = [1u8, 2].map(|level| {
             let mut grid = Grid::<f64>::builder(Domain::unit_cube())
-                // Extrapolated to fifth order, so that differences at the walls are of fourth order too.
+                // Extrapolates to fifth order, so that differences at the faces of the box are of fourth order too.
                 .wavelet(Wavelet::AverageInterpolating5)
                 .scalar("s")
                 .vector("v")
@@ -77,7 +77,7 @@ fn differences_converge_at_their_order() {
 }
 
 #[test]
-fn wrong_channels_are_refused() {
+fn wrong_channels_are_rejected() {
     let mut grid = grid(Wavelet::AverageInterpolating5);
     let curl = Curl(Stencil::Fourth);
     assert!(matches!(grid.apply(&curl, "v", "v"), Err(Error::InPlace { .. })));

@@ -1,4 +1,4 @@
-//! The Poisson solver against plain sums and exact solutions.
+//! The Poisson solver against direct sums and exact solutions.
 
 mod jump;
 
@@ -12,7 +12,7 @@ use jump::{erf_over, grid, one_finer_octant};
 use proptest::prelude::*;
 use std::f64::consts::PI;
 
-/// The potential at every `step`-th point, pair by pair in double precision.
+/// The potential at every `step`-th point, summed pair by pair in double precision.
 fn plain_sum<T: Real>(grid: &Grid<T>, kernel: Kernel, component: usize, step: usize) -> Vec<(usize, f64)> {
     let omega = grid.channel("omega").unwrap();
     let finest = grid.finest_spacing();
@@ -51,7 +51,7 @@ fn plain_sum<T: Real>(grid: &Grid<T>, kernel: Kernel, component: usize, step: us
         .collect()
 }
 
-/// The relative L2 difference of channel `psi` from the plain sum.
+/// The relative L2 difference between channel `psi` and the direct sum.
 fn error<T: Real>(grid: &Grid<T>, kernel: Kernel) -> f64 {
     let psi = grid.channel("psi").unwrap();
     let (mut difference, mut size) = (0.0, 0.0);
@@ -71,7 +71,7 @@ const KERNELS: [Kernel; 3] = [
 ];
 
 #[test]
-fn theta_zero_is_the_plain_sum_for_every_kernel_wavelet_and_instruction_set() {
+fn theta_zero_is_the_direct_sum_for_every_kernel_wavelet_and_instruction_set() {
     let exact = Accuracy::Fixed { theta: 0.0, order: 4 };
     for kernel in KERNELS {
         for simd in SimdLevel::available() {
@@ -113,7 +113,8 @@ fn the_treecode_converges_with_its_order() {
                 .unwrap();
             assert!(report.interactions.indirect > 0);
             let error = error(&grid, kernel);
-            // The far field of the regularised kernel is that of the singular one to 3/8 (e/r)^4, and boxes are small.
+            // The far field of the regularised kernel differs from that of the singular one by 3/8 (e/r)^4, and boxes
+            // are small.
             let floor = if kernel == Kernel::Singular { 0.0 } else { 1e-3 };
             assert!(
                 error < (0.7 * last).max(floor),
@@ -129,7 +130,7 @@ fn the_treecode_converges_with_its_order() {
 }
 
 #[test]
-fn sources_alone_in_their_leaves_are_not_taken_for_far_from_themselves() {
+fn sources_alone_in_their_leaves_do_not_count_as_far_from_themselves() {
     for order in [4, 12] {
         let mut grid = grid::<f64>(Wavelet::AverageInterpolating5, 1);
         let solver = Poisson::new(Accuracy::Fixed { theta: 0.4, order }).leaf_capacity(1);
@@ -141,7 +142,7 @@ fn sources_alone_in_their_leaves_are_not_taken_for_far_from_themselves() {
 }
 
 #[test]
-fn a_tolerance_is_kept_by_either_method() {
+fn either_method_meets_the_tolerance() {
     for tolerance in [1e-2, 1e-4, 1e-6] {
         for (method, kernel) in [
             (Method::Fmm, Kernel::Singular),
@@ -167,9 +168,9 @@ fn a_tolerance_is_kept_by_either_method() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
-    /// Eq. 6, for every node and every brick that meets it, at every point of the brick.
+    /// Checks eq. 6 for the nodes that act on a brick through their expansions, at the corners of every third brick.
     #[test]
-    fn the_error_bound_holds_for_every_node_and_brick(theta in 0.3..0.9f64, pick in 0..5usize, capacity in 1..200usize) {
+    fn the_error_bound_holds_for_nodes_and_bricks(theta in 0.3..0.9f64, pick in 0..5usize, capacity in 1..200usize) {
         let order = Poisson::ORDERS[pick];
         let grid = grid::<f64>(Wavelet::AverageInterpolating5, 1);
         let solver = Poisson::new(Accuracy::Fixed { theta, order }).leaf_capacity(capacity);
@@ -231,14 +232,14 @@ fn ring_error(level: u8, kernel: Kernel) -> f64 {
 
 #[test]
 fn the_singular_kernel_with_its_self_term_converges_at_fourth_order() {
-    // 64 and 128 points across the unit cube; the reference has 7.8e-3 and 4.7e-4.
+    // 64 and 128 points across the unit cube; the errors of the reference are 7.8e-3 and 4.7e-4.
     let errors = [0, 1].map(|level| ring_error(level, Kernel::Singular));
     assert!(errors[0] < 1.1 * 7.8e-3 && errors[1] < 1.1 * 4.7e-4, "{errors:?}");
     assert!((errors[0] / errors[1]).log2() > 3.8, "{errors:?}");
 }
 
-/// The relative L2 error for a Gaussian of width one in (-8, 8)^3 whose middle is where eight blocks meet, one of them
-/// finer.
+/// The relative L2 error for a Gaussian of width one in (-8, 8)^3, centred where eight octants meet; with `jump`, one
+/// of them is finer.
 fn blob_error(level: u8, jump: bool, corrected: bool) -> f64 {
     let domain = Domain::new([-8.0; 3], [1; 3], 16.0).unwrap();
     let forest = if jump {
@@ -263,7 +264,7 @@ fn blob_error(level: u8, jump: bool, corrected: bool) -> f64 {
 }
 
 #[test]
-fn a_blob_cut_by_a_jump_in_level_is_helped_by_the_correction() {
+fn the_interface_correction_reduces_the_error_of_a_blob_across_a_change_of_level() {
     let uniform = [1, 2].map(|level| blob_error(level, false, true));
     assert!((uniform[0] / uniform[1]).log2() > 3.7, "{uniform:?}");
     let plain = [1, 2].map(|level| blob_error(level, true, false));
@@ -279,7 +280,7 @@ fn the_regularised_kernel_has_the_error_of_the_reference() {
 }
 
 #[test]
-fn bad_parameters_and_channels_are_refused() {
+fn invalid_parameters_and_channels_are_rejected() {
     let mut grid = grid::<f64>(Wavelet::AverageInterpolating5, 1);
     let mut solve = |solver: Poisson, from: &str, to: &str| solver.solve(&mut grid, from, to).unwrap_err();
     let tolerance = Poisson::new(Accuracy::Tolerance(1e-4));
@@ -324,7 +325,7 @@ fn bad_parameters_and_channels_are_refused() {
 }
 
 #[test]
-fn a_solution_that_does_not_fit_is_refused_before_it_is_begun() {
+fn a_solution_that_does_not_fit_into_memory_is_rejected_before_it_starts() {
     let builder = Grid::<f64>::builder(Domain::unit_cube()).start_level(1);
     let mut grid = builder
         .scalar("omega")
@@ -345,8 +346,8 @@ fn a_solution_that_does_not_fit_is_refused_before_it_is_begun() {
 }
 
 #[test]
-fn the_method_expected_to_be_faster_is_taken() {
-    // So few points that every pair is soon summed; so many that local expansions pay.
+fn the_method_expected_to_be_faster_is_used() {
+    // Few points are best summed directly; for many points local expansions pay.
     let mut few = grid::<f64>(Wavelet::AverageInterpolating5, 1);
     let report = Poisson::new(Accuracy::Tolerance(1e-6))
         .solve(&mut few, "omega", "psi")
@@ -367,7 +368,7 @@ fn the_method_expected_to_be_faster_is_taken() {
 }
 
 #[test]
-fn no_sources_make_no_potential() {
+fn the_potential_without_sources_is_zero() {
     for accuracy in [Accuracy::Tolerance(1e-4), Accuracy::Fixed { theta: 0.5, order: 6 }] {
         let mut grid = grid::<f64>(Wavelet::AverageInterpolating5, 1);
         grid.fill_scalar("omega", Sampling::Point, |_| 0.0).unwrap();

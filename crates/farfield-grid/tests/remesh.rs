@@ -1,4 +1,4 @@
-//! Remeshing: what it reproduces, what it keeps, on one level and across levels.
+//! Remeshing: accuracy and conservation, on one level and across levels.
 
 mod polynomials;
 
@@ -36,7 +36,7 @@ fn polynomial_error(kernel: RemeshKernel, forest: Forest) -> f64 {
 }
 
 #[test]
-fn polynomials_move_exactly_across_levels_and_the_ends_of_the_box() {
+fn polynomials_move_exactly_across_levels_and_the_faces_of_the_box() {
     for kernel in RemeshKernel::ALL {
         let error = polynomial_error(kernel, mixed_forest());
         assert!(error < 1e-7, "{kernel}: {error:e}");
@@ -52,7 +52,7 @@ fn random_forest(steps: &[Vec<prop::sample::Index>]) -> Forest {
     forest
 }
 
-/// A bump well inside the box that moves and turns.
+/// A bump well inside the box, in a flow that translates and rotates it.
 fn swirl(forest: Forest, boundary: Boundary) -> Grid<f64> {
     let mut grid = Grid::<f64>::builder(domain())
         .forest(forest)
@@ -79,7 +79,7 @@ fn swirl(forest: Forest, boundary: Boundary) -> Grid<f64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3))]
     #[test]
-    fn on_random_forests_polynomials_move_exactly_and_totals_can_be_kept(
+    fn on_random_forests_polynomials_move_exactly_and_totals_can_be_restored(
         steps in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 1..3), 1..3),
     ) {
         for kernel in RemeshKernel::ALL {
@@ -89,7 +89,8 @@ proptest! {
             let [before, _] = grid.integrals("f").unwrap();
             grid.remesh(kernel, "f", "u", 0.02, "moved").unwrap();
             let balance = grid.restore_integrals("moved", &before).unwrap();
-            // At level jumps, errors of interpolation: up to 1e-3 of the whole where one cuts through the middle.
+            // Interpolation errors at changes of level: up to 1e-3 of the total if one cuts through the centre of the
+            // bump.
             prop_assert!(balance.lost() < 5e-3, "{}: lost {:e}", kernel, balance.lost());
             let [after, absolute] = grid.integrals("moved").unwrap();
             let size: f64 = absolute.iter().sum();
@@ -101,7 +102,7 @@ proptest! {
 }
 
 #[test]
-fn on_one_level_the_total_stays_to_rounding() {
+fn on_one_level_the_total_is_conserved_to_round_off() {
     for kernel in RemeshKernel::ALL {
         let mut grid = swirl(Forest::uniform([2, 1, 1], 1), Boundary::Zero);
         let [before, _] = grid.integrals("f").unwrap();
@@ -117,7 +118,7 @@ fn on_one_level_the_total_stays_to_rounding() {
     }
 }
 
-/// Every particle for itself, in double precision: the largest difference over the largest number.
+/// The largest difference from remeshing particle by particle in double precision, over the largest value.
 fn difference_to_one_by_one<T: Real>(kernel: RemeshKernel, components: usize, most_cells: f64) -> f64 {
     let domain = Domain::new([0.0; 3], [1, 1, 1], 1.0).unwrap();
     let builder = Grid::<T>::builder(domain).forest(Forest::uniform([1, 1, 1], 1));
@@ -128,7 +129,7 @@ fn difference_to_one_by_one<T: Real>(kernel: RemeshKernel, components: usize, mo
     }
     .build()
     .unwrap();
-    // Numbers without any order, some of them zero: neighbours move in all directions, by different numbers of cells.
+    // Random values, some of them zero: neighbours move in all directions, by different numbers of cells.
     let mut seed = 1u64;
     let mut random = move || {
         seed = seed
@@ -191,7 +192,7 @@ fn difference_to_one_by_one<T: Real>(kernel: RemeshKernel, components: usize, mo
 }
 
 #[test]
-fn particles_that_move_in_all_directions_spread_as_one_by_one() {
+fn particles_that_move_in_all_directions_match_particle_by_particle_remeshing() {
     for kernel in RemeshKernel::ALL {
         let limit = (8 - kernel.reach()) as f64;
         for components in [1, 3] {
@@ -206,7 +207,7 @@ fn particles_that_move_in_all_directions_spread_as_one_by_one() {
 }
 
 #[test]
-fn what_does_not_move_keeps_its_bits() {
+fn values_that_do_not_move_keep_their_bits() {
     for kernel in RemeshKernel::ALL {
         let mut grid = swirl(mixed_forest(), Boundary::Zero);
         grid.remesh(kernel, "f", "u", 0.0, "moved").unwrap();
@@ -218,7 +219,7 @@ fn what_does_not_move_keeps_its_bits() {
 }
 
 #[test]
-fn moving_a_wave_converges_at_the_kernels_order() {
+fn a_moving_wave_converges_at_the_order_of_the_kernel() {
     use std::f64::consts::TAU;
     for (kernel, order) in [(RemeshKernel::M4Prime, 3.0), (RemeshKernel::M6Prime, 5.0)] {
         let errors = [1u8, 2].map(|level| {
@@ -233,7 +234,7 @@ fn moving_a_wave_converges_at_the_kernels_order() {
             let wave = |x: [f64; 3]| (TAU * x[0]).sin() * (TAU * x[1]).cos() + (TAU * x[2]).sin();
             grid.fill_scalar("f", Sampling::Point, wave).unwrap();
             grid.fill_vector("u", Sampling::Point, |_| [1.0; 3]).unwrap();
-            // The same share of a spacing at either level.
+            // The same fraction of a spacing on both levels.
             let shift = 0.4 * grid.domain().spacing(level);
             grid.remesh(kernel, "f", "u", shift, "moved").unwrap();
             let mut error = 0.0f64;
@@ -251,7 +252,7 @@ fn moving_a_wave_converges_at_the_kernels_order() {
 }
 
 #[test]
-fn steps_that_are_too_long_and_numbers_that_are_none_are_refused() {
+fn steps_that_are_too_long_and_nan_velocities_are_rejected() {
     let mut grid = swirl(mixed_forest(), Boundary::Zero);
     let moved = grid.remesh(RemeshKernel::M6Prime, "f", "u", 10.0, "moved");
     assert!(matches!(moved, Err(Error::Displacement { .. })), "{moved:?}");

@@ -1,4 +1,4 @@
-//! The velocity straight from pairs and expansions, near the vorticity and across levels.
+//! The velocity computed directly from pairs and expansions, near the vorticity and across levels.
 
 mod jump;
 
@@ -11,8 +11,8 @@ use std::f64::consts::PI;
 
 const KERNELS: [Kernel; 2] = [Kernel::Singular, Kernel::Regularised(Smoothing::OwnSpacing)];
 
-/// Every `step`-th point and the velocity there, pair by pair in double precision, with what the vorticity around a
-/// point does to it if the kernel is singular.
+/// Every `step`-th point and the velocity there, summed pair by pair in double precision, with the self term of the
+/// singular kernel.
 fn plain_velocity<T: Real>(grid: &Grid<T>, kernel: Kernel, step: usize) -> Vec<(usize, [f64; 3])> {
     let omega = grid.channel("omega").unwrap();
     let point = |k: usize| [k % 16, k / 16 % 16, k / 256];
@@ -62,7 +62,7 @@ fn plain_velocity<T: Real>(grid: &Grid<T>, kernel: Kernel, step: usize) -> Vec<(
         .collect()
 }
 
-/// The relative L2 difference of the solver's velocity from `want`.
+/// The relative L2 difference between the solver's velocity and `want`.
 fn difference<T: farfield_grid::poisson::Precision>(
     grid: &mut Grid<T>,
     solver: Poisson,
@@ -83,13 +83,13 @@ fn difference<T: farfield_grid::poisson::Precision>(
 }
 
 #[test]
-fn theta_zero_is_the_plain_sum_on_either_side_of_a_jump_in_level() {
+fn theta_zero_is_the_direct_sum_on_either_side_of_a_change_of_level() {
     for wavelet in Wavelet::ALL {
         for kernel in KERNELS {
             let mut grid = grid::<f64>(wavelet, 3);
             grid.add_channel("u", 3).unwrap();
             let want = plain_velocity(&grid, kernel, 11);
-            // Both levels, with points among the vorticity and points away from it.
+            // Both levels have points inside the vorticity and points outside it.
             let omega = grid.channel("omega").unwrap();
             for level in 0..2 {
                 let on_level = |k: &usize| grid.forest().leaves()[k / BLOCK_POINTS].level == level;
@@ -113,7 +113,7 @@ fn theta_zero_is_the_plain_sum_on_either_side_of_a_jump_in_level() {
 }
 
 #[test]
-fn a_tolerance_is_kept_by_either_method_among_the_vorticity_too() {
+fn either_method_meets_the_tolerance_inside_the_vorticity_too() {
     for kernel in KERNELS {
         let mut grid = grid::<f64>(Wavelet::AverageInterpolating5, 3);
         grid.add_channel("u", 3).unwrap();
@@ -138,8 +138,8 @@ fn the_treecode_converges_with_its_order() {
         for order in [4, 8, 12] {
             let solver = Poisson::new(Accuracy::Fixed { theta: 0.6, order }).leaf_capacity(40);
             let error = difference(&mut grid, solver.kernel(kernel), &want);
-            // With fixed parameters nothing opens boxes because of the smoothing, whose far field differs, and boxes are
-            // small: among the vorticity that leaves 1.7e-2.
+            // With fixed parameters boxes are not opened for the smoothing, whose far field differs from the singular
+            // one, and boxes are small: this leaves an error of 1.7e-2 inside the vorticity.
             let floor = if kernel == Kernel::Singular { 0.0 } else { 2e-2 };
             assert!(
                 error < (0.5 * last).max(floor),

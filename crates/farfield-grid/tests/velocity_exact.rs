@@ -1,10 +1,10 @@
-//! The velocity across jumps in level, against a flow whose velocity is known.
+//! The velocity across changes of level, against a flow with a known velocity.
 
 use farfield_grid::flows::{CompactRing, RingFrame};
 use farfield_grid::poisson::{Accuracy, Kernel, Method, Poisson};
 use farfield_grid::{BLOCK_POINTS, Domain, Forest, Grid, Sampling};
 
-/// A ring that fills the unit cube: jumps in level cut through it.
+/// A ring that fills the unit cube, so that changes of level cut through it.
 fn ring() -> CompactRing {
     CompactRing {
         frame: RingFrame {
@@ -17,7 +17,7 @@ fn ring() -> CompactRing {
     }
 }
 
-/// The curl of the ring's stream function, by central differences of eighth order.
+/// The curl of the ring's stream function, by eighth-order central differences.
 fn exact_velocity(x: [f64; 3]) -> [f64; 3] {
     const WEIGHTS: [f64; 4] = [4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0];
     let (ring, h) = (ring(), 2e-3);
@@ -40,8 +40,8 @@ fn exact_velocity(x: [f64; 3]) -> [f64; 3] {
     [d[1][2] - d[2][1], d[2][0] - d[0][2], d[0][1] - d[1][0]]
 }
 
-/// The relative error in L2 and the largest one over the largest velocity, over all points, on blocks of `level` of which two
-/// octants are one level finer.
+/// The relative L2 error, and the largest error over the largest velocity, on blocks of `level` with two octants one
+/// level finer.
 fn errors(level: u8, method: Method) -> [f64; 2] {
     let per_octant = 8usize.pow(u32::from(level) - 1);
     let finer = [0, 3]
@@ -64,7 +64,7 @@ fn errors(level: u8, method: Method) -> [f64; 2] {
     let u = grid.channel("u").unwrap();
     let (mut difference, mut size, mut worst, mut largest) = (0.0, 0.0, 0.0f64, 0.0f64);
     for leaf in 0..grid.forest().leaves().len() {
-        // Each point stands for its cell.
+        // The weight of a point is the volume of its cell.
         let volume = grid.domain().spacing(grid.forest().leaves()[leaf].level).powi(3);
         for k in (0..BLOCK_POINTS).step_by(3) {
             let want = exact_velocity(grid.position(leaf, [k % 16, k / 16 % 16, k / 256]));
@@ -83,17 +83,18 @@ fn errors(level: u8, method: Method) -> [f64; 2] {
 }
 
 #[test]
-fn across_jumps_in_level_the_velocity_converges_to_the_exact_one() {
+fn across_changes_of_level_the_velocity_converges_to_the_exact_one() {
     let [coarse, coarse_worst] = errors(1, Method::Fmm);
     let [fine, fine_worst] = errors(2, Method::Fmm);
-    // 0.6 % and 0.025 % on uniform grids of the coarser spacing: what remains sits in a layer of a few points at the jump.
+    // Uniform grids of the coarser spacing have 0.6 % and 0.025 %: the rest of the error is in a layer of a few points
+    // at the change of level.
     assert!(coarse < 1.1e-2 && coarse_worst < 5e-2, "{coarse:e} {coarse_worst:e}");
     assert!(fine < 2.6e-3 && fine_worst < 2e-2, "{fine:e} {fine_worst:e}");
     assert!(fine < coarse / 4.0, "{coarse:e} {fine:e}");
 }
 
 #[test]
-fn treecode_and_fmm_have_the_same_velocity_across_jumps() {
+fn treecode_and_fmm_agree_across_changes_of_level() {
     let (fmm, treecode) = (errors(1, Method::Fmm), errors(1, Method::Treecode));
     for k in 0..2 {
         assert!((fmm[k] - treecode[k]).abs() < 1e-5, "{fmm:?} {treecode:?}");

@@ -1,4 +1,4 @@
-//! How large the wavelet details of each block are.
+//! The largest wavelet details of each block.
 
 use crate::error::Error;
 use crate::forest::BLOCK_SIDE;
@@ -7,9 +7,9 @@ use crate::wavelet::ZONES;
 use farfield::simd::Real;
 use rayon::prelude::*;
 
-/// How far beyond a block its details look.
+/// The width of the ghost layer needed to compute the details of a block.
 const REACH: usize = 4;
-/// Details within so many points of a face say that the block beyond it must be as fine.
+/// The width of the rim: a large detail within this many points of a face requires the block beyond it to be as fine.
 pub(super) const RIM: usize = 4;
 
 /// The largest absolute details of a block, zone by zone.
@@ -17,12 +17,12 @@ pub(super) const RIM: usize = 4;
 pub(super) struct Zones([f64; ZONES]);
 
 impl Zones {
-    /// The largest of all; NaN if one is.
+    /// The largest detail of all zones; NaN if any is NaN.
     pub fn largest(&self) -> f64 {
         larger(self.0.iter().copied())
     }
 
-    /// The largest within [`RIM`] points of the face, edge or corner in a direction.
+    /// The largest detail within [`RIM`] points of the face, edge or corner in `direction`.
     pub fn beside(&self, direction: [i32; 3]) -> f64 {
         let touches = |zone: usize| {
             (0..3).all(|axis| {
@@ -34,7 +34,7 @@ impl Zones {
     }
 }
 
-/// The largest; a NaN is not lost.
+/// The maximum of non-negative values; unlike `f64::max`, it does not drop a NaN.
 fn larger(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |a: f64, b| if b > a || b.is_nan() { b } else { a })
 }

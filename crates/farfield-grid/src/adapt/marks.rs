@@ -1,4 +1,4 @@
-//! Adaptation by several channels at once, each with its own thresholds, and by what lies where.
+//! Adaptation by several channels, each with its own thresholds, and by a minimum level that depends on the position.
 
 use super::AdaptReport;
 use crate::error::Error;
@@ -12,25 +12,25 @@ use std::collections::HashSet;
 pub struct Threshold {
     /// The channel.
     pub channel: String,
-    /// A block with a larger detail is cut into eight, and so is a coarser one beside which such a detail lies.
+    /// A block with a larger detail is cut into eight; so is a coarser neighbour if such a detail lies near its face.
     pub refine: f64,
     /// Eight blocks whose details are all smaller may be joined.
     pub compress: f64,
 }
 
-/// When blocks are cut and joined.
+/// The rules by which blocks are cut and joined.
 pub struct Rules<'a> {
-    /// Of each channel that counts.
+    /// The thresholds of all channels that are considered.
     pub thresholds: &'a [Threshold],
     /// No block gets finer than this level.
     pub max_level: u8,
-    /// The coarsest level a block may have, for instance where a body's surface is.
+    /// The minimum level of a block, for instance at the surface of a body.
     pub at_least: &'a (dyn Fn(BlockId) -> u8 + Sync),
-    /// The most blocks there may be: beyond that nothing is cut.
+    /// The largest number of blocks: a round of cuts that would exceed it is not made.
     pub most_blocks: usize,
 }
 
-/// What the rules say about a block.
+/// The decision about a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Cut,
@@ -38,7 +38,7 @@ enum Mark {
     Join,
 }
 
-/// The places around a block, and in which direction they are.
+/// The neighbours of a block on its own level, with their directions.
 fn neighbours(block: BlockId) -> impl Iterator<Item = ([i32; 3], BlockId)> {
     (0..27)
         .map(|k| [k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1])
@@ -47,8 +47,8 @@ fn neighbours(block: BlockId) -> impl Iterator<Item = ([i32; 3], BlockId)> {
 }
 
 impl<T: Real> Grid<T> {
-    /// Cuts and joins blocks as the rules say, over several levels where `at_least` asks for it, and moves all channels
-    /// to the new blocks.
+    /// Cuts and joins blocks by `rules`, by several levels where `at_least` requires it, and transfers all channels to
+    /// the new blocks.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`], [`Error::Thresholds`], [`Error::Memory`].
@@ -63,9 +63,9 @@ impl<T: Real> Grid<T> {
         }
         let mut report = AdaptReport::default();
         let mut marks = self.marks(rules)?;
-        // What was just cut is interpolated and has no details of its own yet: it is not joined again.
+        // Blocks that were just cut hold interpolated values without details of their own: they are not joined again.
         let mut fresh: HashSet<BlockId> = HashSet::new();
-        // What asks for several levels gets them in as many rounds; details ask for one level a round.
+        // Each round cuts by one level; `at_least` may require several.
         for _ in 0..MAX_LEVEL {
             let cut: Vec<usize> = (0..marks.len()).filter(|leaf| marks[*leaf] == Mark::Cut).collect();
             if cut.is_empty() {
@@ -106,13 +106,13 @@ impl<T: Real> Grid<T> {
             let details = self.details_by_zone(&[&threshold.channel])?;
             for (leaf, zones) in details.iter().enumerate() {
                 let detail = zones.largest();
-                // Not `<`: a NaN is nothing to be joined.
+                // A block with a NaN counts as needed, so that it is not joined.
                 too_coarse[leaf] |= detail > threshold.refine;
                 needed[leaf] |= detail.is_nan() || detail >= threshold.compress;
                 if detail <= threshold.refine {
                     continue;
                 }
-                // Safety: what is about to leave the block finds one as fine beyond the face.
+                // Safety margin: a feature about to leave the block finds an equally fine block beyond the face.
                 for (direction, place) in neighbours(leaves[leaf]) {
                     if zones.beside(direction) <= threshold.refine {
                         continue;

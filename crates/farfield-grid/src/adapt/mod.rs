@@ -23,22 +23,22 @@ pub struct Adaptation {
     pub max_level: u8,
 }
 
-/// What an adaptation did.
+/// The result of an adaptation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AdaptReport {
-    /// Rounds of refinement or compression that changed something.
+    /// Rounds of refinement or compression that changed the grid.
     pub rounds: usize,
-    /// Blocks at the maximum level whose details ask for more.
+    /// Blocks at the maximum level whose details exceed the refinement threshold.
     pub unresolved: usize,
-    /// Whether blocks were left uncut because there would have been too many.
+    /// Whether blocks were not cut because the grid would have had too many.
     pub capped: bool,
 }
 
-/// More rounds than any grid needs that comes to rest: all levels up and down several times.
+/// More rounds than any convergent adaptation needs: all levels up and down several times.
 const MAX_ROUNDS: usize = 8 * MAX_LEVEL as usize;
 
 impl Adaptation {
-    /// Both thresholds are absolute, in the units of the channels.
+    /// An adaptation with absolute thresholds, in the units of the channels.
     pub fn new(refine: f64, compress: f64, max_level: u8) -> Self {
         Self {
             refine,
@@ -56,7 +56,7 @@ impl Adaptation {
             return Err(Error::Level {
                 level: self.max_level,
                 limit: MAX_LEVEL,
-                why: "can be numbered",
+                why: "the finest possible level is",
             });
         }
         Ok(())
@@ -64,12 +64,12 @@ impl Adaptation {
 }
 
 impl<T: Real> Grid<T> {
-    /// One step of adaptation, as a simulation takes it every few time steps: cuts the blocks that `channels` say are
-    /// too coarse, then joins those that are needlessly fine. All channels are moved to the new blocks.
+    /// Performs one step of adaptation, for use every few time steps of a simulation: cuts the blocks where a detail of
+    /// `channels` is too large, then joins blocks that are finer than needed. Transfers all channels to the new blocks.
     ///
     /// # Errors
     /// [`Error::Thresholds`], [`Error::ThresholdBelowRoundOff`], [`Error::UnknownChannel`], [`Error::NotFinite`],
-    /// [`Error::Memory`]; the grid is then as it was before the half step that failed.
+    /// [`Error::Memory`]. If refinement fails, the grid is unchanged; if joining fails, the refinement remains.
     pub fn adapt(&mut self, channels: &[&str], adaptation: &Adaptation) -> Result<AdaptReport, Error> {
         let mut report = AdaptReport::default();
         let details = self.checked_details(channels, adaptation)?;
@@ -80,13 +80,13 @@ impl<T: Real> Grid<T> {
         Ok(report)
     }
 
-    /// Adapts to a function until nothing changes any more. `fill` is called after every change to set the numbers
-    /// anew, so what counts is the function and not what was interpolated.
+    /// Adapts to a function until the grid stops changing. `fill` must set all values from the function; it is called
+    /// after every change, so that the grid adapts to the function and not to interpolated values.
     ///
-    /// Start on a level that sees every feature: where all points miss it, there is nothing to refine.
+    /// The start level must be fine enough to see every feature: a feature between all points is not refined.
     ///
     /// # Errors
-    /// As [`Grid::adapt`], and [`Error::NoFixedPoint`], and what `fill` returns.
+    /// As [`Grid::adapt`], [`Error::NoFixedPoint`], and the errors of `fill`.
     pub fn adapt_to(
         &mut self,
         channels: &[&str],
@@ -95,7 +95,7 @@ impl<T: Real> Grid<T> {
     ) -> Result<AdaptReport, Error> {
         adaptation.check()?;
         fill(self)?;
-        // Blocks that had to be cut once; joining their children again would go round in circles.
+        // Blocks that had to be cut once; joining their children again would never end.
         let mut needed: HashSet<BlockId> = HashSet::new();
         for round in 0..MAX_ROUNDS {
             let details = self.checked_details(channels, adaptation)?;
@@ -116,13 +116,13 @@ impl<T: Real> Grid<T> {
         Err(Error::NoFixedPoint { rounds: MAX_ROUNDS })
     }
 
-    /// The largest detail of each block over `channels`, once everything about them is known to be in order.
+    /// The largest detail of each block over `channels`, after checking the channels and the thresholds.
     fn checked_details(&self, channels: &[&str], adaptation: &Adaptation) -> Result<Vec<f64>, Error> {
         adaptation.check()?;
         for name in channels {
             self.check_finite(name)?;
             let largest = self.largest(name)?;
-            // The weights of a three-dimensional prediction add up to less than four in size.
+            // The absolute weights of a three-dimensional prediction add up to less than four.
             let round_off = 4.0 * T::EPSILON * largest;
             if adaptation.refine < round_off {
                 return Err(Error::ThresholdBelowRoundOff {
@@ -137,7 +137,7 @@ impl<T: Real> Grid<T> {
         self.details(channels)
     }
 
-    /// Cuts blocks that are too coarse; whether there were any.
+    /// Cuts blocks that are too coarse and returns whether there were any.
     fn refine_by(&mut self, details: &[f64], adaptation: &Adaptation) -> Result<bool, Error> {
         let forest = self.forest();
         let marked: Vec<usize> = (0..details.len())
@@ -150,7 +150,7 @@ impl<T: Real> Grid<T> {
         Ok(true)
     }
 
-    /// Joins blocks that are needlessly fine, but for the children of `kept`; whether there were any.
+    /// Joins blocks that are finer than needed, except the children of `kept`, and returns whether there were any.
     fn compress_by(
         &mut self,
         details: &[f64],

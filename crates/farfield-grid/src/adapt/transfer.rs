@@ -1,4 +1,4 @@
-//! Moving numbers from one forest to another: kept, predicted into children, compressed into parents.
+//! Transfers values from one forest to another: copied, predicted into children or compressed into parents.
 
 use crate::error::Error;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE, BlockId, Cover, Forest};
@@ -8,16 +8,17 @@ use farfield::simd::Real;
 use rayon::prelude::*;
 
 impl<T: Real> Grid<T> {
-    /// Replaces the blocks by those of another forest of the same box and moves all channels over, in parallel. Leaves
-    /// of the new forest may be of any level; a joined leaf comes from leaves one level finer by the lifted filter.
+    /// Replaces the blocks by those of another forest of the same box and transfers all channels to them, in parallel.
+    /// Leaves of the new forest may have any level, but a joined leaf must replace leaves one level finer; its values
+    /// come from the lifted filter.
     ///
     /// # Errors
-    /// [`Error::Leaves`] for a forest of another box or one that joins leaves over several levels at once,
-    /// [`Error::Memory`]; the grid is then unchanged.
+    /// [`Error::Leaves`] for a forest of another box or one that joins leaves over several levels, [`Error::Memory`].
+    /// On an error the grid is unchanged.
     pub fn move_to(&mut self, forest: Forest) -> Result<(), Error> {
         let wrong = |reason| Err(Error::Leaves { reason });
         if forest.roots() != self.forest().roots() {
-            return wrong(format!("they belong to another box, of {:?} roots", forest.roots()));
+            return wrong(format!("they belong to another box, with {:?} roots", forest.roots()));
         }
         let joins_too_much = |block: &&BlockId| {
             self.forest().cover(**block) == Some(Cover::Finer)
@@ -28,7 +29,7 @@ impl<T: Real> Grid<T> {
         };
         if let Some(block) = forest.leaves().iter().find(joins_too_much) {
             return wrong(format!(
-                "{block} joins leaves more than one level finer; go one level at a time"
+                "{block} would join leaves more than one level finer; join one level at a time"
             ));
         }
         self.check_forest_fits(&forest)?;

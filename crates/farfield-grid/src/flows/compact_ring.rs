@@ -8,7 +8,7 @@ use super::{Cylindrical, RingFrame};
 /// Circulation and impulse are zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CompactRing {
-    /// Where it is.
+    /// Its centre and axis.
     pub frame: RingFrame,
     /// $R$: the radius of the ring and of the torus around it.
     pub radius: f64,
@@ -19,8 +19,8 @@ pub struct CompactRing {
 }
 
 impl CompactRing {
-    /// The two rings of van Rees et al. in the unit cube: R = 1/8, $c_1=2^{27}$, $c_2=20$, one about z at
-    /// (1/4, 1/4, 1/4), one about x at (3/4, 3/4, 3/4).
+    /// The two rings of van Rees et al. in the unit cube: R = 1/8, $c_1=2^{27}$, $c_2=20$; one around the z axis at
+    /// (1/4, 1/4, 1/4), one around the x axis at (3/4, 3/4, 3/4).
     pub fn two_rings() -> [Self; 2] {
         [(0.25, 2), (0.75, 0)].map(|(center, axis)| Self {
             frame: RingFrame {
@@ -33,7 +33,7 @@ impl CompactRing {
         })
     }
 
-    /// $1-t^2$ where that is positive.
+    /// $1-t^2$ inside the torus, `None` outside.
     fn inside(&self, at: &Cylindrical) -> Option<f64> {
         let s = 1.0 - ((at.r - self.radius).powi(2) + at.z.powi(2)) / self.radius.powi(2);
         (s > 0.0 && at.r > 0.0).then_some(s)
@@ -58,7 +58,7 @@ impl CompactRing {
                 + 2.0 * c2 * (at.r - self.radius) / (at.r * square * s.powi(2))
                 + 1.0 / at.r.powi(2);
             let size = self.amplitude * (-c2 / s).exp();
-            // Near the rim the factor overflows while the exponential has long vanished.
+            // Near the rim the factor overflows where the exponential has already underflowed.
             if size == 0.0 { 0.0 } else { size * factor }
         });
         at.around.map(|direction| omega * direction)

@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 /// A ring of vorticity $\omega_\theta=\frac\Gamma{\pi\sigma^2}e^{-((r-R)^2+z^2)/\sigma^2}$.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GaussianRing {
-    /// Where it is.
+    /// Its centre and axis.
     pub frame: RingFrame,
     /// $R$.
     pub radius: f64,
@@ -16,11 +16,11 @@ pub struct GaussianRing {
     pub circulation: f64,
 }
 
-/// Beyond this many core sizes the vorticity is below round-off.
+/// The distance from the core, in core sizes, beyond which the vorticity is below round-off.
 const REACH: f64 = 6.5;
 
 impl GaussianRing {
-    /// A ring about z in the middle of the unit cube: R = 1/4, $\sigma=1/24$, $\Gamma=1$.
+    /// A ring around the z axis at the centre of the unit cube: R = 1/4, $\sigma=1/24$, $\Gamma=1$.
     pub fn in_unit_cube() -> Self {
         Self {
             frame: RingFrame {
@@ -38,7 +38,7 @@ impl GaussianRing {
         self.circulation / (PI * self.core.powi(2)) * (-t2).exp()
     }
 
-    /// The vorticity; zero beyond 6.5 core sizes, where it is below 1e-18 of its largest.
+    /// The vorticity; zero beyond 6.5 core sizes, where it is below 1e-18 of its maximum.
     pub fn vorticity(&self, x: [f64; 3]) -> [f64; 3] {
         let at = self.frame.cylindrical(x);
         let far = (at.r - self.radius).hypot(at.z) > REACH * self.core;
@@ -46,11 +46,12 @@ impl GaussianRing {
         at.around.map(|direction| omega * direction)
     }
 
-    /// The stream function, by quadrature over the core of the stream function of circular filaments; exact to about
-    /// ten digits, and slow.
+    /// The stream function: the integral over the core of the stream functions of circular filaments, by quadrature. It
+    /// is exact to about ten digits, and slow.
     pub fn stream_function(&self, x: [f64; 3]) -> [f64; 3] {
         let at = self.frame.cylindrical(x);
-        // Polar coordinates around the point itself, where the integrand has a logarithm, or around the core.
+        // Polar coordinates around the point if it is near the core, where the integrand has a logarithmic singularity;
+        // otherwise around the centre of the core.
         let distance = (at.r - self.radius).hypot(at.z);
         let near = distance < (REACH + 1.0) * self.core;
         let (origin, reach) = if near {
@@ -81,7 +82,7 @@ impl GaussianRing {
     }
 }
 
-/// Gauss' rule with four points on (-1, 1).
+/// The four-point Gauss rule on (-1, 1): nodes and weights.
 const GAUSS: [(f64, f64); 4] = [
     (-0.861_136_311_594_052_6, 0.347_854_845_137_453_85),
     (-0.339_981_043_584_856_26, 0.652_145_154_862_546_1),
@@ -94,7 +95,7 @@ const GAUSS: [(f64, f64); 4] = [
 fn filament(r: f64, z: f64, radius: f64) -> f64 {
     let k2 = 4.0 * r * radius / ((r + radius).powi(2) + z * z);
     if k2 < 1e-3 {
-        // The first terms of the series; the formula itself loses its digits.
+        // The first terms of the series: the formula itself suffers from cancellation.
         let series = 1.0 + 0.75 * k2 + 75.0 / 128.0 * k2 * k2;
         return (radius / r.max(f64::MIN_POSITIVE)).sqrt() * k2.powf(1.5) / 32.0 * series;
     }
@@ -107,7 +108,7 @@ fn filament(r: f64, z: f64, radius: f64) -> f64 {
 fn elliptic(k2: f64) -> (f64, f64) {
     let (mut a, mut b, mut c2) = (1.0f64, (1.0 - k2).sqrt(), k2);
     let (mut sum, mut power) = (0.5 * c2, 0.5);
-    // Quadratic convergence: a dozen steps are more than enough from any start.
+    // Convergence is quadratic: twelve steps are more than enough for any k.
     for _ in 0..12 {
         if c2 < 1e-30 * a * a {
             break;
@@ -140,7 +141,7 @@ mod tests {
         let (r, z) = (30.0f64, 40.0f64);
         let want = 0.25 * r / (r * r + z * z).powf(1.5);
         assert!((filament(r, z, 1.0) / want - 1.0).abs() < 1e-3);
-        // Both branches meet.
+        // The two branches agree where they meet.
         let r = 2.5e-7 * 2.0 * 2.0;
         let (low, high) = (
             filament(0.999 * r, 1.0, 1.0) / 0.999,

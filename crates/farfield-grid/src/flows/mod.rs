@@ -1,4 +1,4 @@
-//! Flows with known solutions, to test with: vorticity and stream function as functions of position.
+//! Flows with known solutions, for tests: vorticity and stream function as functions of position.
 
 mod compact_ring;
 mod gaussian_ring;
@@ -6,7 +6,7 @@ mod gaussian_ring;
 pub use compact_ring::CompactRing;
 pub use gaussian_ring::GaussianRing;
 
-/// Where a ring is: its centre and the axis (0, 1 or 2) it goes around.
+/// The centre of a ring and the axis (0, 1 or 2) it goes around.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RingFrame {
     /// The centre.
@@ -15,7 +15,7 @@ pub struct RingFrame {
     pub axis: usize,
 }
 
-/// Cylindrical coordinates of a point, and the direction around the axis.
+/// Cylindrical coordinates of a point, and the azimuthal unit vector there.
 struct Cylindrical {
     r: f64,
     z: f64,

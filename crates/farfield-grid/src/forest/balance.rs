@@ -1,13 +1,13 @@
-//! Refining and coarsening leaves so that blocks that touch differ by one level at most.
+//! Refines and coarsens leaves so that touching blocks differ by one level at most.
 
 use super::block_id::directions;
 use super::{BlockId, Cover, Forest};
 use std::collections::HashSet;
 
 impl Forest {
-    /// Whether no two leaves that touch differ by more than one level.
+    /// Whether touching leaves differ by one level at most.
     pub fn is_balanced(&self) -> bool {
-        // Looked at from the finer side, every such pair is seen.
+        // Every pair of different levels is seen from its finer leaf.
         self.leaves.iter().all(|leaf| {
             leaf.neighbours().all(|place| match self.cover(place) {
                 Some(Cover::Coarser(at)) => self.leaves[at].level + 1 == leaf.level,
@@ -16,7 +16,8 @@ impl Forest {
         })
     }
 
-    /// The forest with the leaves of these numbers cut into eight, and every other leaf that balance then asks for.
+    /// The forest with each leaf in `marked` (indices of leaves) cut into eight, and every other leaf that must be cut
+    /// to keep the balance.
     pub fn refined(&self, marked: impl IntoIterator<Item = usize>) -> Forest {
         let mut cut: HashSet<usize> = HashSet::new();
         let mut waiting: Vec<usize> = marked.into_iter().collect();
@@ -24,7 +25,7 @@ impl Forest {
             if !cut.insert(leaf) {
                 continue;
             }
-            // Children of level l + 1 may touch leaves of level l, not larger ones.
+            // Children of level l + 1 may touch leaves of level l, but no coarser ones.
             for place in self.leaves[leaf].neighbours() {
                 if let Some(Cover::Coarser(at)) = self.cover(place) {
                     waiting.push(at);
@@ -42,12 +43,11 @@ impl Forest {
         Self::of_sorted(self.roots, leaves)
     }
 
-    /// The forest with the children of those `parents` joined whose children are all leaves and whose neighbours allow
-    /// it.
+    /// The forest in which every block of `parents` that [can be joined](Forest::can_join) replaces its children.
     ///
-    /// Each is judged by the forest as it is. That is enough for any set of them: leaves that touch differ by one
-    /// level at most now, so a pair could only come to differ by two if the coarser one were joined while the finer
-    /// one stayed, and that the judgement of the coarser one's parent forbids.
+    /// Each parent is judged by the present forest, and that suffices for any set of parents. Touching leaves differ by
+    /// one level at most, so a pair could differ by two only if the coarser leaf were joined while the finer one
+    /// stayed; the test of the coarser leaf's parent rules this out.
     pub fn coarsened(&self, parents: impl IntoIterator<Item = BlockId>) -> Forest {
         let joined: HashSet<BlockId> = parents.into_iter().filter(|parent| self.can_join(*parent)).collect();
         let mut leaves = Vec::with_capacity(self.leaves.len());
@@ -61,7 +61,7 @@ impl Forest {
         Self::of_sorted(self.roots, leaves)
     }
 
-    /// Whether the children of `parent` are leaves and may be joined.
+    /// Whether all children of `parent` are leaves and joining them keeps the balance.
     pub fn can_join(&self, parent: BlockId) -> bool {
         parent.children().iter().all(|child| self.find(*child).is_some())
             && directions().all(|direction| {
@@ -74,7 +74,7 @@ impl Forest {
     }
 }
 
-/// The children of `block` that touch the block from which `block` lies in this direction.
+/// The children of `block` that touch the neighbour at `block - direction`.
 fn touching_children(block: BlockId, direction: [i32; 3]) -> impl Iterator<Item = BlockId> {
     let touches = move |octant: usize| {
         (0..3).all(|axis| match direction[axis] {
@@ -98,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn refining_a_corner_refines_what_touches_it() {
+    fn refining_a_corner_keeps_the_balance() {
         let mut forest = Forest::uniform([1; 3], 1);
         for _ in 0..3 {
             let corner = forest.cover(BlockId {
@@ -111,14 +111,14 @@ mod tests {
             forest = forest.refined([at]);
             assert!(forest.is_balanced());
         }
-        // At the box's corner all blocks that touch are siblings or of the level above: nothing else is cut.
+        // At the corner of the box all touching blocks are siblings or one level coarser: no other leaf is cut.
         assert_eq!(forest.leaves_per_level(), [0, 7, 7, 7, 8]);
     }
 
     #[test]
     fn a_parent_next_to_much_finer_blocks_is_not_joined() {
         let forest = Forest::uniform([2, 1, 1], 1);
-        // The leaf that touches the plane between the roots, cut once more.
+        // A leaf at the plane between the roots, cut once more.
         let at = forest
             .find(BlockId {
                 level: 1,
@@ -135,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn leaves_that_make_no_forest_are_refused() {
+    fn leaves_that_do_not_form_a_forest_are_rejected() {
         let all = Forest::uniform([1; 3], 1).leaves().to_vec();
         let reason = |leaves: Vec<BlockId>| match Forest::from_leaves([1; 3], leaves) {
             Err(Error::Leaves { reason }) => reason,
             other => panic!("{other:?}"),
         };
         assert!(Forest::from_leaves([1; 3], all.clone()).is_ok());
-        assert!(reason(all[..7].to_vec()).contains("none"));
+        assert!(reason(all[..7].to_vec()).contains("not covered"));
         assert!(reason([&all[..], &all[..1]].concat()).contains("overlap"));
         assert!(
             reason(vec![BlockId {
@@ -161,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn random_refinement_and_coarsening_keep_the_balance(
+        fn random_refinement_and_coarsening_keep_a_valid_forest(
             roots in prop::array::uniform3(1u32..3),
             steps in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<prop::sample::Index>(), 1..6)), 1..8),
         ) {
@@ -177,12 +177,12 @@ mod tests {
                     }
                     refined
                 } else {
-                    // Every parent there is, but for the picked ones.
+                    // The parents of all leaves except the picked ones.
                     let spared: Vec<_> = picks.iter().map(|pick| pick.index(leaves.len())).collect();
                     let parents = leaves.iter().enumerate().filter(|(at, _)| !spared.contains(at));
                     forest.coarsened(parents.filter_map(|(_, leaf)| leaf.parent()))
                 };
-                // `from_leaves` checks cover, overlap and balance anew.
+                // `from_leaves` checks coverage, overlap and balance from scratch.
                 prop_assert!(Forest::from_leaves(roots, forest.leaves().to_vec()).is_ok());
             }
         }

@@ -1,26 +1,26 @@
-//! The name of a block: its level and place.
+//! Identifies a block by its level and position.
 
 use std::fmt;
 
 /// Points along each side of a block.
 pub const BLOCK_SIDE: usize = 16;
-/// Points of a block.
+/// Points in a block.
 pub const BLOCK_POINTS: usize = BLOCK_SIDE * BLOCK_SIDE * BLOCK_SIDE;
-/// The finest level that can be numbered.
+/// The finest possible level; the Morton keys have no room for finer ones.
 pub const MAX_LEVEL: u8 = 16;
 
-/// A block: level `l` cuts each root cube into `2^l` blocks a side; `at` counts blocks of that level from the box's
-/// lower corner.
+/// A block. Level `l` has `2^l` blocks along each side of a root cube; `at` counts blocks of that level from the lower
+/// corner of the box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BlockId {
     /// The level; roots have level 0.
     pub level: u8,
-    /// Which block along x, y and z.
+    /// The index of the block along x, y and z.
     pub at: [u32; 3],
 }
 
 impl BlockId {
-    /// The eight blocks this one is cut into; octant bit 0 is x, 1 y, 2 z.
+    /// The eight blocks this one is cut into. In the octant number, bit 0 is x, bit 1 y, bit 2 z.
     pub fn children(self) -> [BlockId; 8] {
         std::array::from_fn(|octant| BlockId {
             level: self.level + 1,
@@ -28,7 +28,7 @@ impl BlockId {
         })
     }
 
-    /// The block this one is cut from; `None` for a root.
+    /// The block that contains this one, one level coarser; `None` for a root.
     pub fn parent(self) -> Option<BlockId> {
         let level = self.level.checked_sub(1)?;
         Some(BlockId {
@@ -37,7 +37,7 @@ impl BlockId {
         })
     }
 
-    /// The block of the same level that many blocks away; `None` below zero.
+    /// The block of the same level shifted `by` blocks; `None` if an index would be negative.
     pub fn shifted(self, by: [i32; 3]) -> Option<BlockId> {
         let mut at = self.at;
         for axis in 0..3 {
@@ -46,12 +46,12 @@ impl BlockId {
         Some(BlockId { at, ..self })
     }
 
-    /// The blocks of the same level that touch this one, as far as their place is not below zero.
+    /// The blocks of the same level that touch this one and have no negative index.
     pub fn neighbours(self) -> impl Iterator<Item = BlockId> {
         directions().filter_map(move |by| self.shifted(by))
     }
 
-    /// Whether the place is within that many roots.
+    /// Whether the block lies in a box of `roots` root cubes along each axis.
     pub(crate) fn is_inside(self, roots: [u32; 3]) -> bool {
         (0..3).all(|axis| u64::from(self.at[axis]) < u64::from(roots[axis]) << self.level)
     }

@@ -1,4 +1,4 @@
-//! The box, and where points are in it.
+//! The box and the positions of points in it.
 
 use super::block_id::{BLOCK_SIDE, BlockId};
 use crate::error::Error;
@@ -13,14 +13,14 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Most root cubes along an axis.
+    /// The largest number of root cubes along an axis.
     pub const MAX_ROOTS: u32 = 32;
 
-    /// `roots` cubes of side `root_side` along each axis, from `origin` on.
+    /// A box of `roots` cubes of side `root_side` along each axis, with the lower corner `origin`.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a side or origin that is no finite number, a side that is not positive, or no or more
-    /// than [`Domain::MAX_ROOTS`] roots along an axis.
+    /// [`Error::Domain`] if the side or the origin is not finite, the side is not positive, or an axis has zero or more
+    /// than [`Domain::MAX_ROOTS`] roots.
     pub fn new(origin: [f64; 3], roots: [u32; 3], root_side: f64) -> Result<Self, Error> {
         let wrong = |what, value, must| Err(Error::Domain { what, value, must });
         if !(root_side.is_finite() && root_side > 0.0) {
@@ -58,7 +58,7 @@ impl Domain {
         self.roots
     }
 
-    /// The lengths of the box.
+    /// The side lengths of the box.
     pub fn size(&self) -> [f64; 3] {
         self.roots.map(|count| f64::from(count) * self.root_side)
     }
@@ -77,13 +77,13 @@ impl Domain {
         [along(0), along(1), along(2)]
     }
 
-    /// Where a point of a block is; `point` counts from the block's lower corner and may lie outside it.
+    /// The position of a point; `point` counts from the block's lower corner and may lie outside the block.
     #[inline]
     pub fn position(&self, wavelet: Wavelet, block: BlockId, point: [isize; 3]) -> [f64; 3] {
         self.lattice(wavelet, block).at(point)
     }
 
-    /// Where the points of a block are.
+    /// The positions of the points of a block.
     #[inline]
     pub(crate) fn lattice(&self, wavelet: Wavelet, block: BlockId) -> Lattice {
         Lattice {
@@ -94,17 +94,17 @@ impl Domain {
     }
 }
 
-/// Where the points of a block are.
+/// The positions of the points of a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lattice {
     corner: [f64; 3],
     spacing: f64,
-    /// Of the points from the corners of their cells, in spacings.
+    /// The offset of a point from the corner of its cell, in spacings.
     offset: f64,
 }
 
 impl Lattice {
-    /// A point, counted from the block's lower corner.
+    /// The position of `point`, which counts from the block's lower corner.
     #[inline]
     pub fn at(&self, point: [isize; 3]) -> [f64; 3] {
         let along = |axis: usize| self.corner[axis] + (point[axis] as f64 + self.offset) * self.spacing;
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boxes_that_are_none_are_refused() {
+    fn invalid_boxes_are_rejected() {
         assert!(Domain::new([0.0; 3], [1, 2, 1], 0.5).is_ok());
         for (origin, roots, side) in [
             ([0.0; 3], [1; 3], 0.0),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn points_of_a_block_are_where_its_wavelet_puts_them() {
+    fn the_wavelet_decides_where_points_are() {
         let domain = Domain::new([1.0, 0.0, 0.0], [2, 1, 1], 1.0).unwrap();
         let block = BlockId {
             level: 1,

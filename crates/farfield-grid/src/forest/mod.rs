@@ -1,4 +1,4 @@
-//! Where blocks are: the box, the octrees in it, and who neighbours whom.
+//! The layout of blocks: the box, the octrees in it, and their neighbours.
 
 mod balance;
 mod block_id;
@@ -12,7 +12,7 @@ use crate::error::Error;
 
 /// The leaves of the octrees, in Morton order.
 ///
-/// The leaves tile the box: every place belongs to exactly one of them.
+/// The leaves tile the box: every point belongs to exactly one of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forest {
     roots: [u32; 3],
@@ -21,19 +21,19 @@ pub struct Forest {
     anchors: Vec<u64>,
 }
 
-/// Who covers the place of a block.
+/// The leaves that cover the region of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cover {
-    /// That very block; its number among the leaves.
+    /// The block itself, with its leaf index.
     Leaf(usize),
-    /// A larger leaf.
+    /// One larger leaf, with its index.
     Coarser(usize),
     /// Smaller leaves, at least eight.
     Finer,
 }
 
 impl Forest {
-    /// All blocks of one level.
+    /// The forest of all blocks of `level`.
     pub fn uniform(roots: [u32; 3], level: u8) -> Self {
         let side = roots.map(|count| count << level);
         let mut leaves = Vec::with_capacity(side.iter().map(|s| *s as usize).product());
@@ -47,10 +47,10 @@ impl Forest {
         Self::of_sorted(roots, leaves)
     }
 
-    /// The forest of these leaves, in any order.
+    /// The forest of `leaves`, which may be in any order.
     ///
     /// # Errors
-    /// [`Error::Leaves`] if they overlap, leave a hole, lie outside or are not balanced.
+    /// [`Error::Leaves`] if leaves overlap, leave a hole, lie outside the box or are not balanced.
     pub fn from_leaves(roots: [u32; 3], leaves: Vec<BlockId>) -> Result<Self, Error> {
         let wrong = |reason: String| Err(Error::Leaves { reason });
         if let Some(leaf) = leaves
@@ -69,10 +69,10 @@ impl Forest {
             return wrong(format!("{} and {} overlap", forest.leaves[at - 1], forest.leaves[at]));
         }
         if total != volume(0) * roots.iter().map(|r| u128::from(*r)).product::<u128>() {
-            return wrong("a part of the box belongs to none of them".to_owned());
+            return wrong("a part of the box is not covered".to_owned());
         }
         if !forest.is_balanced() {
-            return wrong("blocks that touch differ by more than one level".to_owned());
+            return wrong("touching blocks differ by more than one level".to_owned());
         }
         Ok(forest)
     }
@@ -83,7 +83,7 @@ impl Forest {
         Self { roots, leaves, anchors }
     }
 
-    /// How many root cubes there are along each axis.
+    /// The number of root cubes along each axis.
     pub fn roots(&self) -> [u32; 3] {
         self.roots
     }
@@ -93,7 +93,7 @@ impl Forest {
         &self.leaves
     }
 
-    /// How many leaves each level has, from the coarsest to the finest.
+    /// The number of leaves of each level, from level 0 to the finest.
     pub fn leaves_per_level(&self) -> Vec<usize> {
         let mut counts = vec![0; self.finest_level() as usize + 1];
         for leaf in &self.leaves {
@@ -107,7 +107,7 @@ impl Forest {
         self.leaves.iter().map(|leaf| leaf.level).max().unwrap_or(0)
     }
 
-    /// Who covers the place of `block`; `None` outside the box.
+    /// The leaves that cover the region of `block`; `None` outside the box.
     pub fn cover(&self, block: BlockId) -> Option<Cover> {
         if !block.is_inside(self.roots) {
             return None;
@@ -121,7 +121,7 @@ impl Forest {
         })
     }
 
-    /// The number of this leaf, if it is one.
+    /// The index of `block` among the leaves; `None` if it is not a leaf.
     pub fn find(&self, block: BlockId) -> Option<usize> {
         match self.cover(block) {
             Some(Cover::Leaf(at)) => Some(at),

@@ -1,4 +1,4 @@
-//! A grid, described step by step.
+//! The builder of a grid.
 
 use super::{Boundary, Grid, check_memory};
 use crate::error::Error;
@@ -7,9 +7,9 @@ use crate::wavelet::Wavelet;
 use farfield::simd::Real;
 use std::marker::PhantomData;
 
-/// A grid to be made; see [`Grid::builder`].
+/// Builds a [`Grid`]; see [`Grid::builder`].
 #[derive(Debug, Clone)]
-#[must_use = "nothing is made before `build`"]
+#[must_use = "call `build` to make the grid"]
 pub struct GridBuilder<T> {
     domain: Domain,
     wavelet: Wavelet,
@@ -35,49 +35,49 @@ impl<T: Real> GridBuilder<T> {
         }
     }
 
-    /// What relates the levels (default: average-interpolating).
+    /// The wavelet (default: average-interpolating).
     pub fn wavelet(mut self, wavelet: Wavelet) -> Self {
         self.wavelet = wavelet;
         self
     }
 
-    /// What lies beyond the box (default: extrapolation).
+    /// The values beyond the box (default: extrapolation).
     pub fn boundary(mut self, boundary: Boundary) -> Self {
         self.boundary = boundary;
         self
     }
 
-    /// Start with all blocks of this level (default: the roots).
+    /// Starts with all blocks of `level` (default: the roots).
     pub fn start_level(mut self, level: u8) -> Self {
         self.start_level = level;
         self
     }
 
-    /// Start with these blocks.
+    /// Starts with the blocks of `forest`.
     pub fn forest(mut self, forest: Forest) -> Self {
         self.forest = Some(forest);
         self
     }
 
-    /// Refuse to grow beyond this many bytes (default: what the machine has available).
+    /// The memory that the grid may use, in bytes (default: the available memory of the machine).
     pub fn memory_cap(mut self, bytes: u64) -> Self {
         self.memory_cap = Some(bytes);
         self
     }
 
-    /// Adds a channel of one number per point.
+    /// Adds a channel with one value per point.
     pub fn scalar(mut self, name: &str) -> Self {
         self.channels.push((name.to_owned(), 1));
         self
     }
 
-    /// Adds a channel of three numbers per point.
+    /// Adds a channel with three values per point.
     pub fn vector(mut self, name: &str) -> Self {
         self.channels.push((name.to_owned(), 3));
         self
     }
 
-    /// Makes the grid; all numbers are zero.
+    /// Makes the grid; all values are zero.
     ///
     /// # Errors
     /// [`Error::Level`], [`Error::Leaves`] for a forest of another box, [`Error::DuplicateChannel`],
@@ -87,14 +87,14 @@ impl<T: Real> GridBuilder<T> {
             return Err(Error::Level {
                 level: self.start_level,
                 limit: MAX_LEVEL,
-                why: "can be numbered",
+                why: "the finest possible level is",
             });
         }
         let roots = self.domain.roots();
         let forest = match self.forest {
             Some(forest) if forest.roots() != roots => {
                 return Err(Error::Leaves {
-                    reason: format!("they belong to {:?} roots, the box has {roots:?}", forest.roots()),
+                    reason: format!("they have {:?} roots, the box has {roots:?}", forest.roots()),
                 });
             }
             Some(forest) => forest,

@@ -1,4 +1,4 @@
-//! Numbers from functions and from uniform data; checks.
+//! Fills channels from functions and uniform data, reads them on uniform points, and checks values.
 
 use super::{Channel, Grid, Region};
 use crate::error::Error;
@@ -6,18 +6,18 @@ use crate::forest::{BLOCK_POINTS, BLOCK_SIDE, BlockId};
 use farfield::simd::Real;
 use rayon::prelude::*;
 
-/// What of a function becomes the number of a point.
+/// How the value of a grid point is computed from a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sampling {
-    /// The value at the point. On cell averages this is second order, $\bar f=f+\frac{h^2}{24}\nabla^2f$; that does
-    /// not matter to operators that only shift and combine, as long as all of the field is on one level.
+    /// The value at the point. For cell averages this is second order, $\bar f=f+\frac{h^2}{24}\nabla^2f$, which does
+    /// not affect operators that only shift and combine values, as long as the whole field is on one level.
     Point,
-    /// What the wavelet takes numbers for: the value at a node, or the average over a cell by Gauss' rule with three
+    /// The quantity the wavelet assumes: the value at a node, or the average over a cell by the Gauss rule with three
     /// points along each axis, exact up to degree five.
     Exact,
 }
 
-/// Offsets from the middle of a unit cell, and weights.
+/// Offsets from the centre of a unit cell, and weights.
 const GAUSS: [(f64, f64); 3] = [
     (-0.387_298_334_620_741_7, 5.0 / 18.0),
     (0.0, 8.0 / 18.0),
@@ -99,7 +99,7 @@ impl<T: Real> Grid<T> {
         let level = self.forest.finest_level();
         if let Some(leaf) = self.forest.leaves().iter().find(|leaf| leaf.level != level) {
             return Err(Error::Leaves {
-                reason: format!("data of one level cannot fill {leaf}, as there is level {level} too"),
+                reason: format!("uniform data needs blocks of one level, but the grid has {leaf} and level {level}"),
             });
         }
         let size = self.points_of_level(level);
@@ -133,25 +133,25 @@ impl<T: Real> Grid<T> {
         Ok(())
     }
 
-    /// One component of a channel on all points of one level, x fastest, then y, then z: coarser blocks are predicted,
-    /// finer ones restricted.
+    /// One component of a channel at all points of `level`, x fastest, then y, then z. Values of coarser blocks are
+    /// predicted, those of finer ones restricted.
     ///
     /// # Errors
-    /// [`Error::UnknownChannel`], [`Error::Level`] for a level more than four below the finest.
+    /// [`Error::UnknownChannel`]; [`Error::Level`] for a level more than four below the finest.
     pub fn uniform(&self, channel: &str, component: usize, level: u8) -> Result<Vec<T>, Error> {
         let size = self.points_of_level(level);
         let points = size[0] * size[1] * BLOCK_SIDE;
         self.check_level(level)?;
         let channel = self.channel(channel)?;
         let mut data = vec![T::ZERO; size.iter().product()];
-        // Slabs of one block's height, so that none needs all of the memory twice.
+        // Slabs one block high, so that temporary memory stays small.
         data.par_chunks_mut(points)
             .enumerate()
             .for_each(|(slab, values)| values.copy_from_slice(&self.slab(channel, component, level, slab)));
         Ok(data)
     }
 
-    /// A part of [`uniform`](Self::uniform): 16 layers of points, from layer `16 * slab` on.
+    /// The 16 layers of points of [`uniform`](Self::uniform) from layer `16 * slab` on.
     ///
     /// # Errors
     /// As [`uniform`](Self::uniform), and [`Error::Level`] for a slab beyond the box.
@@ -161,7 +161,7 @@ impl<T: Real> Grid<T> {
             return Err(Error::Level {
                 level,
                 limit: level,
-                why: "has fewer slabs than were asked for",
+                why: "the slab asked for lies beyond the box of level",
             });
         }
         Ok(self.slab(self.channel(channel)?, component, level, slab))
@@ -181,28 +181,28 @@ impl<T: Real> Grid<T> {
         let lowest = self.forest.finest_level().saturating_sub(4);
         if level < lowest {
             return Err(Error::Level {
-                level: lowest,
-                limit: level,
-                why: "was asked for, more than four levels below the finest",
+                level,
+                limit: lowest,
+                why: "the coarsest level possible, four below the finest, is",
             });
         }
         Ok(())
     }
 
-    /// How many points a level has along each axis.
+    /// The number of points of `level` along each axis.
     pub fn points_of_level(&self, level: u8) -> [usize; 3] {
         self.domain
             .roots()
             .map(|count| ((count as usize) << level) * BLOCK_SIDE)
     }
 
-    /// Whether every number of a channel is finite.
+    /// Checks that every value of a channel is finite.
     ///
     /// # Errors
-    /// [`Error::UnknownChannel`]; [`Error::NotFinite`] names the first that is not.
+    /// [`Error::UnknownChannel`]; [`Error::NotFinite`] with the first value that is not finite.
     pub fn check_finite(&self, channel: &str) -> Result<(), Error> {
         let channel = self.channel(channel)?;
-        // Blocks first: sums of zeros times the numbers are quick, and not zero where something is not finite.
+        // Finds the block first: a sum of `0 * value` is fast, and NaN if a value is not finite.
         let chunks = channel.values.par_chunks(BLOCK_POINTS);
         let Some(chunk) = chunks.position_first(|values| !is_finite(values)) else {
             return Ok(());
@@ -224,7 +224,7 @@ impl<T: Real> Grid<T> {
         })
     }
 
-    /// The largest absolute number of a channel.
+    /// The largest absolute value of a channel.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`].
@@ -236,7 +236,7 @@ impl<T: Real> Grid<T> {
             .reduce(|| 0.0, f64::max))
     }
 
-    /// Calls `work(block, corner and spacing of the block, its numbers)` for every block of a channel, in parallel.
+    /// Calls `work(block, its values)` for every block of a channel, in parallel.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`].
@@ -253,7 +253,7 @@ impl<T: Real> Grid<T> {
     }
 }
 
-/// The largest absolute number of a block.
+/// The largest absolute value of a block.
 pub(crate) fn largest_of<T: Real>(values: &[T]) -> T {
     let mut largest = [T::ZERO; 16];
     for values in values.as_chunks::<16>().0 {
@@ -265,7 +265,7 @@ pub(crate) fn largest_of<T: Real>(values: &[T]) -> T {
     largest.into_iter().fold(T::ZERO, |a, b| if b > a { b } else { a })
 }
 
-/// Whether all of a block's numbers are finite.
+/// Whether all values of a block are finite.
 fn is_finite<T: Real>(values: &[T]) -> bool {
     let mut sums = [T::ZERO; 16];
     for values in values.as_chunks::<16>().0 {

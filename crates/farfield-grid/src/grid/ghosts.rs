@@ -1,4 +1,4 @@
-//! A block and the points around it.
+//! A block with its ghosts: the points around it.
 
 use super::regions::OfWidth;
 use super::{Channel, Grid, Region};
@@ -9,23 +9,23 @@ use farfield::simd::Real;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The widest ghost layer: half a block. All leaves it reaches touch the block, so they differ from it by one level
-/// at most.
+/// The width of the widest ghost layer: half a block. All leaves it reaches touch the block, so they differ from it by
+/// one level at most.
 pub const MAX_GHOSTS: usize = BLOCK_SIDE / 2;
 
-/// The numbers of one block and of a layer of points around it, all at the block's spacing.
+/// The values of one block and of a layer of points around it, all at the block's spacing.
 #[derive(Debug, Clone)]
 pub struct Ghosted<T> {
     block: BlockId,
     spacing: f64,
     width: usize,
     components: Vec<Patch<T>>,
-    /// Memory for numbers on the way.
+    /// Scratch memory for prediction.
     between: Vec<T>,
 }
 
 impl<T: Real> Ghosted<T> {
-    /// Without any numbers yet.
+    /// A block without values.
     pub(crate) fn empty(block: BlockId) -> Self {
         Self {
             block,
@@ -51,18 +51,18 @@ impl<T: Real> Ghosted<T> {
         self.width
     }
 
-    /// Points along a side, the layer included.
+    /// Points along a side, including the layer at both ends.
     pub fn side(&self) -> usize {
         BLOCK_SIDE + 2 * self.width
     }
 
-    /// All numbers of one component, x fastest, then y, then z; [`Ghosted::side`] a side.
+    /// All values of one component, x fastest, then y, then z, with [`Ghosted::side`] points along each axis.
     pub fn values(&self, component: usize) -> &[T] {
         &self.components[component].values
     }
 
-    /// Where point (x, y, z) of the block is in [`Ghosted::values`]; negative coordinates and those from 16 on are
-    /// ghosts.
+    /// The index of point (x, y, z) of the block in [`Ghosted::values`]; points with a coordinate that is negative or
+    /// at least 16 are ghosts.
     #[inline(always)]
     pub fn index(&self, point: [isize; 3]) -> usize {
         let (side, width) = (self.side() as isize, self.width as isize);
@@ -81,7 +81,7 @@ impl<T: Real> Grid<T> {
     /// [`Error::UnknownChannel`], [`Error::GhostWidth`].
     ///
     /// # Panics
-    /// If there is no such leaf.
+    /// If `leaf` is not the index of a leaf.
     pub fn ghosted(&self, channel: &str, leaf: usize, width: usize) -> Result<Ghosted<T>, Error> {
         if width > MAX_GHOSTS {
             return Err(Error::GhostWidth {
@@ -92,7 +92,7 @@ impl<T: Real> Grid<T> {
         Ok(self.with_ghosts(self.channel(channel)?, leaf, width))
     }
 
-    /// [`Grid::ghosted`] for a channel and width that are known to be there.
+    /// [`Grid::ghosted`] for a valid channel and width.
     pub(crate) fn with_ghosts(&self, channel: &Channel<T>, leaf: usize, width: usize) -> Ghosted<T> {
         let regions = self.regions.of_width(&self.forest, channel.boundary, width);
         let mut ghosted = Ghosted::empty(self.leaf(leaf));
@@ -100,7 +100,7 @@ impl<T: Real> Grid<T> {
         ghosted
     }
 
-    /// [`Grid::with_ghosts`] into memory that is there.
+    /// [`Grid::with_ghosts`] that reuses the memory of `ghosted`.
     pub(crate) fn fill_ghosted(&self, channel: &Channel<T>, regions: &OfWidth, leaf: usize, ghosted: &mut Ghosted<T>) {
         let region = regions.region(&self.forest, leaf);
         ghosted.block = self.leaf(leaf);
@@ -115,12 +115,13 @@ impl<T: Real> Grid<T> {
         }
     }
 
-    /// Where the blocks of a channel and so many ghosts get their numbers from.
+    /// The regions from which the blocks of a channel and their ghosts of the given `width` are filled.
     pub(crate) fn regions_of(&self, channel: &Channel<T>, width: usize) -> Arc<OfWidth> {
         self.regions.of_width(&self.forest, channel.boundary, width)
     }
 
-    /// Which blocks, or ghosts of theirs, have a number of this channel that is not zero.
+    /// For each block, whether the channel has a nonzero value in the block or in the leaves its ghosts are filled
+    /// from.
     pub(crate) fn nonzero_leaves(&self, channel: &Channel<T>, width: usize) -> Vec<bool> {
         let regions = self.regions_of(channel, width);
         let values = channel.values.par_chunks_exact(channel.block_len());
@@ -133,7 +134,7 @@ impl<T: Real> Grid<T> {
             .collect()
     }
 
-    /// The numbers of a region, component by component.
+    /// The values of a region, component by component.
     pub(crate) fn assemble(&self, region: &Region, channel: &Channel<T>) -> Vec<Patch<T>> {
         (0..channel.components)
             .map(|component| region.assemble(self.wavelet, &|leaf| channel.block(leaf, component)))

@@ -1,4 +1,4 @@
-//! Numbers on a forest of blocks.
+//! Named channels of values on a forest of blocks.
 
 mod build;
 mod fill;
@@ -23,12 +23,12 @@ use crate::forest::{BLOCK_POINTS, BlockId, Domain, Forest, Lattice};
 use crate::wavelet::Wavelet;
 use farfield::simd::Real;
 
-/// A named field: one number (scalar) or three (vector) per point.
+/// A named field with one value (scalar) or three (vector) per point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Channel<T> {
     name: String,
     components: usize,
-    /// Beyond the box.
+    /// The values beyond the box.
     boundary: Boundary,
     /// Block by block, component by component, point by point; x runs fastest, then y, then z.
     values: Vec<T>,
@@ -40,49 +40,49 @@ impl<T: Real> Channel<T> {
         &self.name
     }
 
-    /// Numbers per point.
+    /// The number of values per point.
     pub fn components(&self) -> usize {
         self.components
     }
 
-    /// All numbers: block by block in the order of [`Forest::leaves`], component by component, point by point (x
+    /// All values: block by block in the order of [`Forest::leaves`], component by component, point by point (x
     /// fastest, then y, then z).
     pub fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// The numbers of one component of one block.
+    /// The values of one component of one block.
     pub fn block(&self, leaf: usize, component: usize) -> &[T] {
         &self.values[(leaf * self.components + component) * BLOCK_POINTS..][..BLOCK_POINTS]
     }
 
-    /// What lies beyond the box.
+    /// How values beyond the box are set.
     pub fn boundary(&self) -> Boundary {
         self.boundary
     }
 
-    /// Numbers of one block.
+    /// The number of values of one block.
     pub(crate) fn block_len(&self) -> usize {
         self.components * BLOCK_POINTS
     }
 }
 
-/// A multiresolution grid: a box, the blocks in it, and channels of numbers on them.
+/// A multiresolution grid: a box, the blocks in it, and channels of values on them.
 #[derive(Debug, Clone)]
 pub struct Grid<T> {
     domain: Domain,
     wavelet: Wavelet,
     forest: Forest,
     channels: Vec<Channel<T>>,
-    /// Beyond the box.
+    /// The boundary of new channels.
     boundary: Boundary,
     memory_cap: Option<u64>,
-    /// Of this forest.
+    /// Cached regions of the present forest.
     regions: Regions,
 }
 
 impl<T: Real> Grid<T> {
-    /// Describes a grid on `domain`.
+    /// Starts building a grid on `domain`.
     pub fn builder(domain: Domain) -> GridBuilder<T> {
         GridBuilder::new(domain)
     }
@@ -92,12 +92,12 @@ impl<T: Real> Grid<T> {
         &self.domain
     }
 
-    /// What relates the levels.
+    /// The wavelet that relates the levels.
     pub fn wavelet(&self) -> Wavelet {
         self.wavelet
     }
 
-    /// What lies beyond the box, unless a channel says otherwise.
+    /// How values beyond the box are set in channels without a boundary of their own.
     pub fn boundary(&self) -> Boundary {
         self.boundary
     }
@@ -112,7 +112,7 @@ impl<T: Real> Grid<T> {
         &self.channels
     }
 
-    /// How many points there are.
+    /// The number of points.
     pub fn points(&self) -> usize {
         self.forest.leaves().len() * BLOCK_POINTS
     }
@@ -122,17 +122,17 @@ impl<T: Real> Grid<T> {
         self.domain.spacing(self.forest.finest_level())
     }
 
-    /// Where a point of a leaf is.
+    /// The position of a point of a leaf.
     pub fn position(&self, leaf: usize, point: [usize; 3]) -> [f64; 3] {
         self.lattice(leaf).at(point.map(|c| c as isize))
     }
 
-    /// Where the points of a leaf are.
+    /// The positions of the points of a leaf.
     pub(crate) fn lattice(&self, leaf: usize) -> Lattice {
         self.domain.lattice(self.wavelet, self.forest.leaves()[leaf])
     }
 
-    /// The channel of that name.
+    /// The channel called `name`.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`].
@@ -140,7 +140,7 @@ impl<T: Real> Grid<T> {
         Ok(&self.channels[self.channel_index(name)?])
     }
 
-    /// The numbers of a channel, to be changed; ordered as [`Channel::values`] says.
+    /// The values of a channel, mutable, in the order of [`Channel::values`].
     ///
     /// # Errors
     /// [`Error::UnknownChannel`].
@@ -149,30 +149,30 @@ impl<T: Real> Grid<T> {
         Ok(&mut self.channels[at].values)
     }
 
-    /// Sets a channel to zero, in fresh memory: what it had goes back, and the system gives new pages when it is written. For channels whose
-    /// numbers are not needed while something large is done.
+    /// Sets a channel to zero and releases its memory: it gets new pages from the system only when it is written. For
+    /// channels whose values are not needed during a computation that needs much memory.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`].
     pub fn clear(&mut self, name: &str) -> Result<(), Error> {
         let values = self.values_vec_mut(name)?;
         let count = values.len();
-        // First away with it: both are never there together.
+        // Frees the old memory before the new is allocated.
         *values = Vec::new();
         *values = vec![T::ZERO; count];
         Ok(())
     }
 
-    /// The numbers of a channel as the vector that holds them, so that it can be taken out for a while.
+    /// The vector that holds the values of a channel, so that it can be taken out temporarily.
     pub(crate) fn values_vec_mut(&mut self, name: &str) -> Result<&mut Vec<T>, Error> {
         let at = self.channel_index(name)?;
         Ok(&mut self.channels[at].values)
     }
 
-    /// Adds a channel of zeros: a scalar has one component, a vector three, and other numbers are fine too.
+    /// Adds a channel of zeros. A scalar has one component, a vector three; other positive numbers are allowed.
     ///
     /// # Errors
-    /// [`Error::DuplicateChannel`], [`Error::Components`] for none, [`Error::Memory`].
+    /// [`Error::DuplicateChannel`], [`Error::Components`] for zero components, [`Error::Memory`].
     pub fn add_channel(&mut self, name: &str, components: usize) -> Result<(), Error> {
         if self.channels.iter().any(|channel| channel.name == name) {
             return Err(Error::DuplicateChannel { name: name.to_owned() });
@@ -195,7 +195,7 @@ impl<T: Real> Grid<T> {
         Ok(())
     }
 
-    /// Says what lies beyond the box for one channel (from the start: what the grid was built with).
+    /// Sets how values of one channel beyond the box are set (default: [`Grid::boundary`]).
     ///
     /// # Errors
     /// [`Error::UnknownChannel`].
@@ -214,7 +214,7 @@ impl<T: Real> Grid<T> {
         Ok(self.channels.remove(at))
     }
 
-    /// Numbers per point, over all channels.
+    /// Values per point, over all channels.
     fn components(&self) -> usize {
         self.channels.iter().map(|channel| channel.components).sum()
     }
@@ -230,18 +230,19 @@ impl<T: Real> Grid<T> {
         })
     }
 
-    /// Bytes that a grid of the given number of blocks takes while it is adapted, with the old and the new numbers of one channel in
-    /// memory.
+    /// Bytes that this grid needs with `blocks` blocks while it is adapted, when the old and the new values of one
+    /// channel are in memory.
     pub fn memory_forecast(&self, blocks: usize) -> u64 {
         forecast::<T>(blocks, self.components())
     }
 
-    /// The cap on memory, in bytes: what was set, or else what the machine has available.
+    /// The cap on memory, in bytes: the one that was set, or else the available memory of the machine.
     fn memory_cap(&self) -> Option<u64> {
         self.memory_cap.or_else(farfield::machine::available_memory)
     }
 
-    /// What is left for other uses, in bytes: of the cap that was set after the numbers, or else what is available.
+    /// The memory left for other uses, in bytes: the cap that was set minus the memory of the values, or else the
+    /// available memory of the machine.
     pub(crate) fn memory_left(&self) -> Option<u64> {
         let numbers = (self.components() * self.points() * size_of::<T>()) as u64;
         match self.memory_cap {
@@ -254,8 +255,8 @@ impl<T: Real> Grid<T> {
         check_memory::<T>(blocks, components, self.memory_cap())
     }
 
-    /// Puts new numbers, which `moved` makes from the old ones of a channel, on a new forest. One channel after the other: only
-    /// one of them is in memory twice.
+    /// Replaces the forest, and the values of each channel by those that `moved` computes from the old ones. Channels
+    /// are replaced one after the other, so that only one is in memory twice.
     pub(crate) fn replace(&mut self, forest: Forest, moved: impl Fn(&Self, &Channel<T>, &Forest) -> Vec<T>) {
         for at in 0..self.channels.len() {
             let values = moved(self, &self.channels[at], &forest);
@@ -266,12 +267,12 @@ impl<T: Real> Grid<T> {
         self.regions.clear();
     }
 
-    /// Refuses a forest that would not fit.
+    /// Returns an error if a grid of this forest would exceed the memory cap.
     pub(crate) fn check_forest_fits(&self, forest: &Forest) -> Result<(), Error> {
         self.check_memory(forest.leaves().len(), self.components())
     }
 
-    /// A leaf.
+    /// The leaf with index `leaf`.
     pub(crate) fn leaf(&self, leaf: usize) -> BlockId {
         self.forest.leaves()[leaf]
     }
@@ -280,7 +281,8 @@ impl<T: Real> Grid<T> {
 /// Components of a vector, the widest channel.
 const WIDEST: usize = 3;
 
-/// The numbers, those of one channel again (adaptation holds its old and its new ones), and the names and keys of the blocks.
+/// The memory, in bytes, of all values, of one channel a second time (adaptation holds its old and its new values), and
+/// of the ids and keys of the blocks.
 fn forecast<T>(blocks: usize, components: usize) -> u64 {
     let structure = 2 * (size_of::<BlockId>() + size_of::<u64>());
     let numbers = (components + components.min(WIDEST)) * BLOCK_POINTS;

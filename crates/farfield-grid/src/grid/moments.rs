@@ -1,4 +1,4 @@
-//! Sums over all points.
+//! Moments and integrals over all points.
 
 use super::Grid;
 use super::fill::point_coordinates;
@@ -10,8 +10,8 @@ use rayon::prelude::*;
 impl<T: Real> Grid<T> {
     /// The moment $\sum h^3 x^a y^b z^c f$ of one component of a channel.
     ///
-    /// On cell averages the zeroth one is the integral itself. At nodes every point counts with the volume of a cell of
-    /// its level, whatever its neighbours are.
+    /// For cell averages the zeroth moment is the exact integral. At nodes the weight of a point is the volume of a
+    /// cell of its level, whatever the levels of its neighbours.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`].
@@ -21,7 +21,7 @@ impl<T: Real> Grid<T> {
         })
     }
 
-    /// The integral $\sum h^3 g(x, f)$ over one component of a channel; the same for any number of threads.
+    /// The integral $\sum h^3 g(x, f)$ over one component of a channel; it does not depend on the number of threads.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`].

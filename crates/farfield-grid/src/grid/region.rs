@@ -1,31 +1,31 @@
-//! Any box of points of any level, put together from the leaves that cover it.
+//! Any box of points of any level, assembled from the leaves that cover it.
 //!
-//! A place covered by a leaf of that level is copied, one covered by finer leaves is restricted, and one covered by a
-//! coarser leaf is predicted from a box of the next coarser level, which is put together in the same way.
+//! Points in a leaf of that level are copied, points in finer leaves are restricted, and points in a coarser leaf are
+//! predicted from a box of the next coarser level, which is assembled in the same way.
 
 use crate::forest::{BLOCK_SIDE, BlockId, Cover, Forest};
 use crate::wavelet::{Patch, Wavelet, coarse_extent};
 use farfield::simd::Real;
 
-/// What lies beyond the box.
+/// How values beyond the box are set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Boundary {
-    /// The polynomial through the outermost points, of the wavelet's order.
+    /// By the polynomial through the outermost points; their number is the wavelet's order.
     #[default]
     Extrapolate,
-    /// Nothing: zeros.
+    /// To zero.
     Zero,
-    /// The box again.
+    /// By periodic continuation of the box.
     Periodic,
 }
 
-/// A box of points of one level and where its numbers come from.
+/// A box of points of one level and the leaves its values come from.
 #[derive(Debug, Clone)]
 pub(crate) struct Region {
     low: [i64; 3],
     size: [usize; 3],
     pieces: Vec<Piece>,
-    /// What coarser leaves cover: boxes of points of the region, and the region of the next coarser level.
+    /// The boxes of points that coarser leaves cover, and the region of the next coarser level that predicts them.
     predicted: Option<(Vec<Span>, Box<Region>)>,
     /// The part inside the domain, as a range of points along each axis.
     inside: [(usize, usize); 3],
@@ -44,14 +44,14 @@ struct Span {
 struct Piece {
     span: Span,
     leaf: usize,
-    /// How many levels finer the leaf is.
+    /// How many levels finer the leaf is than the region.
     finer: u32,
-    /// The leaf's point that is the piece's first.
+    /// The point of the leaf at the piece's first point.
     start: [usize; 3],
 }
 
 impl Region {
-    /// The points `low .. low + size` of a level. Leaves may be up to four levels finer than that.
+    /// The region of the points `low .. low + size` of `level`. Leaves may be up to four levels finer.
     pub fn new(forest: &Forest, boundary: Boundary, level: u8, low: [i64; 3], size: [usize; 3]) -> Self {
         let side = BLOCK_SIDE as i64;
         let extent = forest.roots().map(|count| i64::from(count) << level << 4);
@@ -150,7 +150,7 @@ impl Region {
         }
     }
 
-    /// Whether any leaf that numbers come from is one of those.
+    /// Whether the values of the region come from any leaf that is marked in `among`.
     pub fn has_leaf(&self, among: &[bool]) -> bool {
         let coarser = || {
             self.predicted
@@ -160,14 +160,14 @@ impl Region {
         self.pieces.iter().any(|piece| among[piece.leaf]) || coarser()
     }
 
-    /// The numbers; `block` gives those of a leaf.
+    /// The values of the region; `block` returns those of a leaf.
     pub fn assemble<'a, T: Real>(&self, wavelet: Wavelet, block: &impl Fn(usize) -> &'a [T]) -> Patch<T> {
         let mut patch = Patch::zeros(self.low, [0; 3]);
         self.assemble_into(wavelet, block, &mut patch, &mut Vec::new());
         patch
     }
 
-    /// Sets a patch, whose memory is used again, to the numbers; `between` is for numbers on the way.
+    /// Sets `patch`, whose memory is reused, to the values of the region; `between` is scratch memory.
     pub fn assemble_into<'a, T: Real>(
         &self,
         wavelet: Wavelet,
@@ -176,7 +176,8 @@ impl Region {
         between: &mut Vec<T>,
     ) {
         (patch.low, patch.size) = (self.low, self.size);
-        // Every point inside is set below; those beyond the box only by a polynomial.
+        // Every point inside the box is set below; points beyond it are set only by extrapolation, so others are zeroed
+        // here.
         let has_none = self.inside.iter().any(|(from, to)| from == to);
         if has_none || self.boundary == Boundary::Zero && !self.is_inside() {
             patch.values.clear();
@@ -209,7 +210,7 @@ impl Region {
         let count = piece.span.to[0] - piece.span.from[0];
         let averages = wavelet == Wavelet::AverageInterpolating5;
         match (piece.finer, count) {
-            // Nearly all lines are as long as a block or as a layer of ghosts is wide: too short for a call.
+            // Nearly all lines are as long as a block or as wide as a ghost layer: too short for a call to memcpy.
             (0, BLOCK_SIDE) => self.copy_lines::<T, BLOCK_SIDE>(piece, block, patch),
             (0, 1) => self.copy_lines::<T, 1>(piece, block, patch),
             (0, 2) => self.copy_lines::<T, 2>(piece, block, patch),
@@ -240,7 +241,7 @@ impl Region {
         }
     }
 
-    /// Copies lines of one length.
+    /// Copies lines of `N` values.
     #[inline(always)]
     fn copy_lines<T: Real, const N: usize>(&self, piece: &Piece, block: &[T], patch: &mut Patch<T>) {
         self.for_lines(piece, |first, at| {
@@ -254,7 +255,7 @@ impl Region {
         });
     }
 
-    /// Lines of `N` averages over cubes of two points a side; `TWICE` is two times that.
+    /// Sets lines of `N` averages over cubes of two points per side; `TWICE` is `2 * N`.
     #[inline(always)]
     fn average_lines<T: Real, const N: usize, const TWICE: usize>(
         &self,
@@ -264,7 +265,7 @@ impl Region {
     ) {
         let eighth = T::from_f64(0.125);
         self.for_lines(piece, |first, at| {
-            // The four fine lines next to each other.
+            // Adds the four adjacent fine lines.
             let mut sums = [T::ZERO; TWICE];
             for line in [0, BLOCK_SIDE, BLOCK_SIDE * BLOCK_SIDE, BLOCK_SIDE * (BLOCK_SIDE + 1)] {
                 if let Some(values) = block[first + line..].first_chunk::<TWICE>() {
@@ -281,7 +282,7 @@ impl Region {
         });
     }
 
-    /// Calls `work(first number in the leaf, first number in the region)` for each line along x of a piece.
+    /// Calls `work(index of the first value in the leaf, the same in the region)` for each line along x of a piece.
     #[inline(always)]
     fn for_lines(&self, piece: &Piece, mut work: impl FnMut(usize, usize)) {
         let Piece { span, finer, start, .. } = *piece;
@@ -304,7 +305,7 @@ fn extrapolate<T: Real>(patch: &mut Patch<T>, axis: usize, inside: (usize, usize
         return;
     }
     let inner: usize = patch.size[..axis].iter().product();
-    // The difference of this order vanishes: the next number is a combination of the last ones with binomials.
+    // The difference of this order vanishes: the next value is a combination of the last ones with binomial weights.
     let mut weights = vec![T::ZERO; order];
     let mut binomial = 1.0;
     for (k, weight) in weights.iter_mut().enumerate() {

@@ -1,16 +1,16 @@
-//! Where the numbers of blocks and their ghosts come from, found once for each forest.
+//! The regions from which blocks and their ghosts are filled, found once for each forest.
 
 use super::{Boundary, Region};
 use crate::forest::{BLOCK_SIDE, Forest};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-/// The regions of all leaves, for each width of ghosts that was asked for.
+/// The regions of all leaves, for each ghost width and boundary asked for so far.
 #[derive(Debug, Default)]
 pub(crate) struct Regions {
     kept: RwLock<Vec<Arc<OfWidth>>>,
 }
 
-/// The regions of all leaves with one width of ghosts and one boundary.
+/// The regions of all leaves for one ghost width and one boundary.
 #[derive(Debug)]
 pub(crate) struct OfWidth {
     width: usize,
@@ -19,12 +19,12 @@ pub(crate) struct OfWidth {
 }
 
 impl OfWidth {
-    /// The width of the ghosts.
+    /// The ghost width.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// That of a leaf.
+    /// The region of a leaf, found on the first call.
     pub fn region(&self, forest: &Forest, leaf: usize) -> &Region {
         self.leaves[leaf].get_or_init(|| {
             let block = forest.leaves()[leaf];
@@ -35,7 +35,7 @@ impl OfWidth {
     }
 }
 
-/// A copy of a grid may get another forest: it finds its own.
+/// A clone starts empty: the cloned grid may get another forest.
 impl Clone for Regions {
     fn clone(&self) -> Self {
         Self::default()
@@ -43,12 +43,12 @@ impl Clone for Regions {
 }
 
 impl Regions {
-    /// Forgets everything: the forest is another one.
+    /// Removes all regions, for use when the forest changes.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Those of one width of ghosts and one boundary.
+    /// The regions for one ghost width and one boundary.
     pub fn of_width(&self, forest: &Forest, boundary: Boundary, width: usize) -> Arc<OfWidth> {
         let find = |kept: &[Arc<OfWidth>]| {
             let found = kept.iter().find(|of| (of.width, of.boundary) == (width, boundary));

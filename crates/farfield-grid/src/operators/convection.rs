@@ -1,4 +1,4 @@
-//! The change of velocity along the flow, and how large velocities and their gradients are.
+//! The convective acceleration, and the largest velocities and velocity gradients.
 
 use super::rates::{FIRST, REACH};
 use crate::error::Error;
@@ -22,7 +22,7 @@ pub struct Extremes {
 }
 
 impl Extremes {
-    /// The larger of both.
+    /// The maximum of each value; `place` is that of the larger gradient.
     pub fn with(self, other: Self) -> Self {
         let place = if other.gradient > self.gradient {
             other.place
@@ -39,8 +39,8 @@ impl Extremes {
 }
 
 impl<T: Real> Grid<T> {
-    /// Sets channel `change` to $(u\cdot\nabla)u$, by which a point that moves with the flow changes its velocity, and
-    /// returns the largest velocities and gradients.
+    /// Sets channel `change` to the convective acceleration $(u\cdot\nabla)u$ and returns the largest velocities and
+    /// gradients.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`], [`Error::InPlace`], [`Error::Components`].
@@ -121,7 +121,7 @@ impl<T: Real> Vectorized<T> for Convection<'_, T> {
     }
 }
 
-/// Number by number the larger of one and the size of the other.
+/// The element-wise maximum of `one` and the absolute values of `other`.
 #[inline(always)]
 fn larger<T: Real>(mut one: [T; BLOCK_SIDE], other: &[T; BLOCK_SIDE]) -> [T; BLOCK_SIDE] {
     for x in 0..BLOCK_SIDE {

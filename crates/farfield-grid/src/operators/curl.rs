@@ -1,4 +1,5 @@
-//! First derivatives of fourth order that are combined on the way: a curl that is added, and how large a divergence is.
+//! Fourth-order first derivatives, combined as they are computed: a curl added to an output, and the size of a
+//! divergence.
 
 use super::line::line;
 use super::rates::{FIRST, REACH};
@@ -8,10 +9,10 @@ use crate::grid::{Ghosted, Grid};
 use crate::operators::Read;
 use farfield::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 
-/// Ghosts that [`add_curl`] looks at.
+/// The width of the ghost layer that [`add_curl`] reads.
 pub const CURL_GHOSTS: usize = REACH;
 
-/// Adds `factor` times the curl of a field to the numbers of a block.
+/// Adds `factor` times the curl of `field` to the values of a block.
 pub fn add_curl<T: Real>(factor: f64, field: &Ghosted<T>, output: &mut [T]) {
     dispatch(SimdLevel::best(), AddCurl { factor, field, output });
 }
@@ -22,7 +23,7 @@ struct AddCurl<'a, T> {
     output: &'a mut [T],
 }
 
-/// Adds the difference of fourth order over a stride to a line.
+/// Adds the fourth-order difference along `stride` to the line `sum`.
 #[inline(always)]
 fn add_slope<T: Real>(weights: [T; REACH], values: &[T], at: usize, stride: usize, sum: &mut [T; BLOCK_SIDE]) {
     for k in 0..REACH {
@@ -64,7 +65,7 @@ impl<T: Real> Vectorized<T> for AddCurl<'_, T> {
 }
 
 impl<T: Real> Grid<T> {
-    /// The integral of $|\nabla\cdot f|h$ and that of $|f_x|+|f_y|+|f_z|$, with the spacing $h$ of each block.
+    /// The integrals of $|\nabla\cdot f|h$ and of $|f_x|+|f_y|+|f_z|$, where $h$ is the spacing of each block.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`], [`Error::Components`].
@@ -80,7 +81,7 @@ impl<T: Real> Grid<T> {
     }
 }
 
-/// Sums of $|\nabla\cdot f|h$ and of the sizes of components.
+/// Sums $|\nabla\cdot f|h$ and the absolute values of the components over a block.
 struct Divergences<'a, T> {
     field: &'a Ghosted<T>,
 }

@@ -1,11 +1,11 @@
-//! Finite differences of second and fourth order.
+//! Second- and fourth-order finite differences.
 
 use super::BlockOperator;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
 use crate::grid::Ghosted;
 use farfield::simd::Real;
 
-/// How many points a finite difference looks at, and with it its accuracy.
+/// The width of a finite difference, which determines its order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stencil {
     /// One point to each side: second order.
@@ -22,7 +22,7 @@ impl Stencil {
         }
     }
 
-    /// Weights of the points 1, 2, ... to the right, for a first derivative; to the left they change sign.
+    /// Weights of the points 1, 2, ... to the right for a first derivative; those to the left have the opposite sign.
     fn first(self) -> &'static [f64] {
         match self {
             Stencil::Second => &[0.5],
@@ -30,7 +30,7 @@ impl Stencil {
         }
     }
 
-    /// Weights of the points 0, 1, ... to either side, for a second derivative.
+    /// Weights of the points 0, 1, ... to either side for a second derivative.
     fn second(self) -> &'static [f64] {
         match self {
             Stencil::Second => &[-2.0, 1.0],
@@ -52,7 +52,7 @@ pub struct Curl(pub Stencil);
 #[derive(Debug, Clone, Copy)]
 pub struct Laplacian(pub Stencil);
 
-/// Adds `factor` times the derivative of component `from` along `axis` to the numbers of a block.
+/// Adds `factor` times the derivative of component `from` along `axis` to the values of a block.
 fn add_derivative<T: Real>(
     stencil: Stencil,
     input: &Ghosted<T>,
@@ -73,7 +73,8 @@ fn add_derivative<T: Real>(
     }
 }
 
-/// Calls `work(index of the first point among the numbers with ghosts, line along x of the output)`.
+/// Calls `work(index, line)` for every line along x of the output; `index` is that of the line's first point in the
+/// input with its ghosts.
 fn for_lines<T: Real>(input: &Ghosted<T>, output: &mut [T], mut work: impl FnMut(usize, &mut [T])) {
     for (k, line) in output.chunks_exact_mut(BLOCK_SIDE).enumerate() {
         let point = [0, (k % BLOCK_SIDE) as isize, (k / BLOCK_SIDE) as isize];
@@ -151,7 +152,7 @@ impl<T: Real> BlockOperator<T> for Laplacian {
             for axis in 0..3 {
                 let stride = input.side().pow(axis as u32);
                 for (k, weight) in self.0.second().iter().enumerate() {
-                    // The middle point comes from both sides.
+                    // The middle point is added twice, once from each side.
                     let weight = T::from_f64(scale * weight * if k == 0 { 0.5 } else { 1.0 });
                     for_lines(input, output, |at, line| {
                         let (left, right) = (&values[at - k * stride..], &values[at + k * stride..]);

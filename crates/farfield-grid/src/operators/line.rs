@@ -1,4 +1,4 @@
-//! A line of a block: sixteen numbers along x, in as many vectors as they take.
+//! A line of a block: sixteen values along x, held in SIMD vectors.
 
 use crate::forest::BLOCK_SIDE;
 use farfield::simd::{Lanes, Real};
@@ -9,24 +9,24 @@ pub(crate) fn line<T>(values: &[T], at: usize) -> &[T; BLOCK_SIDE] {
     &values[at..at + BLOCK_SIDE].as_chunks::<BLOCK_SIDE>().0[0]
 }
 
-/// [`line`], to be changed.
+/// [`line`], mutable.
 #[inline(always)]
 pub(crate) fn line_mut<T>(values: &mut [T], at: usize) -> &mut [T; BLOCK_SIDE] {
     &mut values[at..at + BLOCK_SIDE].as_chunks_mut::<BLOCK_SIDE>().0[0]
 }
 
-/// A number in all lanes.
+/// `value` in all lanes.
 #[inline(always)]
 pub(crate) fn number<V: Lanes>(value: f64) -> V {
     V::splat(V::Elem::from_f64(value))
 }
 
-/// A line in vectors; only the first [`Sixteen::PARTS`] of them are used.
+/// A line held in SIMD vectors; only the first [`Sixteen::PARTS`] are used.
 #[derive(Clone, Copy)]
 pub(crate) struct Sixteen<V>(pub [V; BLOCK_SIDE]);
 
 impl<V: Lanes> Sixteen<V> {
-    /// Vectors that a line takes.
+    /// The number of SIMD vectors that hold a line.
     pub const PARTS: usize = BLOCK_SIDE / V::LANES;
 
     #[inline(always)]

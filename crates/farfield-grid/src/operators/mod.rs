@@ -1,4 +1,4 @@
-//! Operators on blocks: a block with its ghosts in, numbers of the block out.
+//! Operators on blocks: they read a block with its ghosts and write the values of a block.
 
 mod convection;
 mod curl;
@@ -18,18 +18,19 @@ use crate::error::Error;
 use crate::grid::{Ghosted, Grid, MAX_GHOSTS};
 use farfield::simd::Real;
 
-/// Computes the numbers of a block from those of a channel on it and around it.
+/// Computes the values of a block from the values of a channel in it and around it.
 pub trait BlockOperator<T>: Sync {
-    /// How many ghosts it looks at.
+    /// The width of the ghost layer that the operator reads.
     fn ghost_width(&self) -> usize;
-    /// How many components its input must have, given those of the output; `None` if it cannot have such an output.
+    /// The number of components of the input for an output with `output_components`; `None` if the operator has no such
+    /// output.
     fn input_components(&self, output_components: usize) -> Option<usize>;
-    /// Sets `output`: component by component, point by point.
+    /// Sets `output`, component by component and, within each, point by point.
     fn apply(&self, input: &Ghosted<T>, output: &mut [T]);
 }
 
 impl<T: Real> Grid<T> {
-    /// Applies an operator to all blocks in parallel: reads channel `input` with ghosts and sets channel `output`.
+    /// Applies an operator to all blocks in parallel. It reads channel `input` with ghosts and sets channel `output`.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`], [`Error::InPlace`], [`Error::Components`], [`Error::GhostWidth`].

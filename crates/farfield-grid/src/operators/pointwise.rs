@@ -1,16 +1,16 @@
-//! Changing a channel point by point from others.
+//! Pointwise operations on channels.
 
 use crate::error::Error;
 use crate::grid::Grid;
 use farfield::simd::Real;
 use rayon::prelude::*;
 
-/// Numbers a thread takes at a time.
+/// Values in a chunk of parallel work.
 const CHUNK: usize = 1 << 14;
 
 impl<T: Real> Grid<T> {
-    /// Calls `work(numbers of target, those of the sources at the same places)` for stretches of all numbers, in parallel.
-    /// All channels have the same number of components.
+    /// Calls `work(values of the target, values of the sources at the same points)` for chunks of the channels, in
+    /// parallel. All channels must have the same number of components.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`], [`Error::Components`], [`Error::InPlace`] if the target is a source.
@@ -42,7 +42,7 @@ impl<T: Real> Grid<T> {
         Ok(())
     }
 
-    /// Exchanges the numbers of two channels with the same number of components.
+    /// Swaps the values of two channels with the same number of components.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`], [`Error::Components`].

@@ -1,8 +1,9 @@
-//! How vorticity changes on the grid: stretching and diffusion, of fourth order, in one pass.
+//! The rate of change of vorticity on the grid: fourth-order stretching and diffusion in one pass.
 //!
 //! $$\nabla\cdot(\omega u)+\nu\nabla^2\omega$$
-//! The conservative form of stretching is $(\omega\cdot\nabla)u+u\nabla\cdot\omega$. Its differences telescope, so on one
-//! level the total vorticity stays to rounding; and the divergence of $\omega$, zero but for errors, is not carried about.
+//! The conservative form of stretching equals $(\omega\cdot\nabla)u+u\nabla\cdot\omega$. Its differences telescope, so
+//! on one level the total vorticity is conserved to round-off; and the divergence of $\omega$, which is zero except for
+//! errors, is not convected.
 
 use crate::error::Error;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
@@ -11,19 +12,19 @@ use crate::operators::Read;
 use crate::operators::line::{Sixteen, line_mut, number};
 use farfield::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 
-/// Points to each side that the differences look at.
+/// Points to each side that the differences read.
 pub(super) const REACH: usize = 2;
 /// Weights of the first derivative, one and two points away.
 pub(super) const FIRST: [f64; 2] = [2.0 / 3.0, -1.0 / 12.0];
 /// Weights of the second derivative, zero, one and two points away.
 const SECOND: [f64; 3] = [-5.0 / 2.0, 4.0 / 3.0, -1.0 / 12.0];
 
-/// The largest eigenvalue of minus the fourth-order Laplacian in three dimensions, times $h^2$: $3\cdot\frac{16}3$. An
-/// explicit step of second order is stable for $\nu\Delta t/h^2\le2/16$.
+/// The largest eigenvalue of minus the fourth-order Laplacian in three dimensions, times $h^2$: $3\cdot\frac{16}3$. A
+/// second-order explicit step is stable for $\nu\Delta t/h^2\le2/16$.
 pub const LARGEST_LAPLACIAN: f64 = 16.0;
 
 impl<T: Real> Grid<T> {
-    /// Sets channel `rates` to stretching plus diffusion of `vorticity` in the flow `velocity`.
+    /// Sets channel `rates` to the stretching plus the diffusion of `vorticity` in the flow `velocity`.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`], [`Error::InPlace`], [`Error::Components`].
@@ -52,7 +53,7 @@ impl<T: Real> Grid<T> {
         self.sweep_rates([vorticity, velocity], output, Onto::Itself, viscosity, time)
     }
 
-    /// Adds to channel `output` the rates of change of `vorticity` in the flow `velocity`, times `time`.
+    /// Adds `time` times the rates of change of `vorticity` in the flow `velocity` to channel `output`.
     ///
     /// # Errors
     /// As [`Grid::vorticity_rates`].
@@ -97,7 +98,7 @@ impl<T: Real> Grid<T> {
         }
     }
 
-    /// Refuses a channel with another number of components.
+    /// Returns an error unless channel `name` has `expected` components.
     pub(crate) fn expect_components(&self, name: &str, expected: usize) -> Result<(), Error> {
         let found = self.channel(name)?.components();
         if found == expected {
@@ -112,13 +113,13 @@ impl<T: Real> Grid<T> {
     }
 }
 
-/// What rates are added to.
+/// The values that rates are added to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Onto {
     Nothing,
-    /// The vorticity that changes.
+    /// The vorticity itself.
     Itself,
-    /// What the output was.
+    /// The old values of the output.
     Output,
 }
 

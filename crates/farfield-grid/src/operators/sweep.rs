@@ -1,4 +1,4 @@
-//! One pass over all blocks that reads several channels with their ghosts.
+//! Passes over all blocks that read several channels with their ghosts.
 
 use crate::error::Error;
 use crate::forest::BlockId;
@@ -7,7 +7,7 @@ use farfield::simd::Real;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A channel to be read, and how many ghosts of it.
+/// A channel to read and the width of its ghost layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Read<'a> {
     /// The channel's name.
@@ -17,19 +17,19 @@ pub struct Read<'a> {
 }
 
 impl<'a> Read<'a> {
-    /// So many ghosts of that channel.
+    /// Reads `channel` with a ghost layer of width `ghosts`.
     pub fn new(channel: &'a str, ghosts: usize) -> Self {
         Self { channel, ghosts }
     }
 }
 
-/// A channel, and where its blocks and their ghosts get their numbers from.
+/// A channel and the regions from which the ghosts of its blocks are filled.
 type Source<'a, T> = (&'a Channel<T>, Arc<OfWidth>);
 
 impl<T: Real> Grid<T> {
-    /// Calls `work` for every block, in parallel: it reads the channels `inputs` with their ghosts, in that order, and
-    /// changes the block of channel `output`, which still has its old numbers (component by component, point by point).
-    /// Returns what `work` returned, block by block: maxima and sums are taken from there in a fixed order.
+    /// Calls `work` for every block, in parallel. `work` gets the channels `inputs` with their ghosts, in that order,
+    /// and changes the block of channel `output`, which holds its old values (component by component, point by point).
+    /// Returns the results of `work` in the order of the blocks, so that reductions over them are reproducible.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`], [`Error::GhostWidth`], [`Error::InPlace`] if `output` is read with ghosts.
@@ -43,7 +43,7 @@ impl<T: Real> Grid<T> {
         Ok(results.into_iter().flatten().collect())
     }
 
-    /// [`Grid::sweep`] over those blocks that are `chosen`; for the others the result is `None`.
+    /// [`Grid::sweep`] over the blocks for which `chosen` returns true; the result of the others is `None`.
     ///
     /// # Errors
     /// As [`Grid::sweep`].
@@ -58,7 +58,7 @@ impl<T: Real> Grid<T> {
         self.sweep_leaves(inputs, output, |leaf| chosen[leaf], work)
     }
 
-    /// [`Grid::sweep`] over those leaves that are `chosen` by their numbers.
+    /// [`Grid::sweep`] over the leaves whose index is `chosen`.
     fn sweep_leaves<R: Send>(
         &mut self,
         inputs: &[Read<'_>],
@@ -89,8 +89,8 @@ impl<T: Real> Grid<T> {
         Ok(results)
     }
 
-    /// [`Grid::sweep`] with work that is linear in the first input: where that is zero, ghosts included, the output is set to
-    /// zero without any.
+    /// [`Grid::sweep`] for work that is linear in the first input: in blocks where that input and its ghosts are zero,
+    /// the output is set to zero and `work` is not called.
     ///
     /// # Errors
     /// As [`Grid::sweep`].
@@ -112,7 +112,8 @@ impl<T: Real> Grid<T> {
         Ok(())
     }
 
-    /// [`Grid::sweep`] over those blocks where the first input, ghosts included, is not zero; others stay.
+    /// [`Grid::sweep`] over the blocks where the first input, including its ghosts, is not zero; the others do not
+    /// change.
     ///
     /// # Errors
     /// As [`Grid::sweep`].
@@ -127,7 +128,7 @@ impl<T: Real> Grid<T> {
         Ok(())
     }
 
-    /// In which blocks the first input, ghosts included, is not zero.
+    /// For each block, whether the first input, including its ghosts, is not zero there.
     fn nonzero_first(&self, inputs: &[Read<'_>]) -> Result<Vec<bool>, Error> {
         let reads = self.reads(inputs)?;
         Ok(match reads.first() {
@@ -136,7 +137,7 @@ impl<T: Real> Grid<T> {
         })
     }
 
-    /// [`Grid::sweep`] that changes nothing.
+    /// [`Grid::sweep`] without an output.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`], [`Error::GhostWidth`].
@@ -149,7 +150,7 @@ impl<T: Real> Grid<T> {
         Ok(results.into_iter().flatten().collect())
     }
 
-    /// [`Grid::look`] at those blocks that are `chosen`; for the others the result is `None`.
+    /// [`Grid::look`] at the blocks for which `chosen` returns true; the result of the others is `None`.
     ///
     /// # Errors
     /// As [`Grid::look`].
@@ -162,7 +163,8 @@ impl<T: Real> Grid<T> {
         self.look_leaves(inputs, |leaf| chosen(self.leaf(leaf)), work)
     }
 
-    /// [`Grid::look`] at those blocks where the first input, ghosts included, is not zero; for the others the result is `None`.
+    /// [`Grid::look`] at the blocks where the first input, including its ghosts, is not zero; the result of the others
+    /// is `None`.
     ///
     /// # Errors
     /// As [`Grid::look`].
@@ -209,7 +211,7 @@ impl<T: Real> Grid<T> {
             .collect()
     }
 
-    /// A block of all channels with their ghosts, in memory that is used again.
+    /// Fills `ghosted`, whose memory is reused, with the block `leaf` of all channels and their ghosts.
     fn fill_all(&self, reads: &[Source<'_, T>], leaf: usize, ghosted: &mut Vec<Ghosted<T>>) {
         ghosted.resize_with(reads.len(), || Ghosted::empty(self.leaf(leaf)));
         for (ghosted, (channel, regions)) in ghosted.iter_mut().zip(reads) {

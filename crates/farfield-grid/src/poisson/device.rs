@@ -1,4 +1,4 @@
-//! Lists of bricks on a graphics processor, alone or beside the processor's cores.
+//! Evaluates the lists of bricks on a GPU, alone or concurrently with the CPU.
 
 use super::kernel::Pair;
 use super::multipole::unit;
@@ -16,17 +16,17 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-/// Where a Poisson problem is solved. As a text: that of a [`Device`], or `hybrid`, `hybrid:1`.
+/// The device of a Poisson problem. As a text: the text of a [`Device`], or `hybrid`, `hybrid:1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PoissonDevice {
-    /// On one device.
+    /// One device.
     One(Device),
-    /// The treecode's direct lists on the graphics processor of this number, its indirect lists on the cores meanwhile.
+    /// The treecode's direct lists on the GPU of this number, its indirect lists on the CPU at the same time.
     Hybrid(usize),
 }
 
 impl PoissonDevice {
-    /// The graphics processor asked for, if one is.
+    /// The number of the GPU asked for.
     pub fn gpu(self) -> Option<usize> {
         match self {
             Self::One(device) => device.gpu(),
@@ -34,7 +34,7 @@ impl PoissonDevice {
         }
     }
 
-    /// The device for sums over particles, which are done on one device: for `hybrid`, the graphics processor.
+    /// The device of sums over particles, which run on one device: for `hybrid`, the GPU.
     pub fn of_sums(self) -> Device {
         match self {
             Self::One(device) => device,
@@ -42,7 +42,7 @@ impl PoissonDevice {
         }
     }
 
-    /// With a graphics processor, where there is one, or the cores for `auto`.
+    /// The same device, with `auto` replaced by the first GPU if there is one, otherwise by the CPU.
     pub fn resolved(self) -> Self {
         match self {
             Self::One(Device::Auto) if Device::all_gpus().is_ok_and(|gpus| !gpus.is_empty()) => Device::Cuda(0).into(),
@@ -87,13 +87,14 @@ impl FromStr for PoissonDevice {
             let or_hybrid = |error: String| error.replace(", auto", ", hybrid, hybrid:N, auto");
             return text.parse().map(Self::One).map_err(or_hybrid);
         }
-        // The number is read as that of `cuda` is.
+        // The number has the syntax of `cuda:N`.
         let gpu: Device = number.map_or(Ok(Device::Cuda(0)), |number| format!("cuda:{number}").parse())?;
         Ok(Self::Hybrid(gpu.gpu().unwrap_or(0)))
     }
 }
 
-/// Sends sources to the device, and loads the kernels for them and for expansions of an order, while `work` is done here.
+/// Transfers the sources to the GPU and loads the kernels for direct sums and for expansions of `order`, while `work`
+/// runs on this thread.
 pub(super) fn upload_while<T: Precision, R>(
     device: &Arc<cuda::Device>,
     pair: Pair,
@@ -108,7 +109,7 @@ pub(super) fn upload_while<T: Precision, R>(
         Pair::RegularisedVelocity => BrickPair::RegularisedVelocity,
         Pair::Correction => {
             return Err(Error::Unsupported {
-                what: "correction of a sum on the device",
+                what: "the correction to the regularised kernel on a GPU",
                 instead: "the treecode",
             });
         }
@@ -129,12 +130,12 @@ pub(super) fn upload_while<T: Precision, R>(
     Ok((sum?, done))
 }
 
-/// What a thread returned; its panic is passed on.
+/// The result of a thread; a panic in it is passed on.
 fn joined<R>(thread: thread::ScopedJoinHandle<'_, R>) -> R {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The sums of the lists of `share`, ordered as a channel's numbers are.
+/// The sums of the lists of `share`, in the order of a channel's values.
 pub(super) fn evaluate<T: Precision>(
     mut sum: BrickSum<T>,
     parts: &Parts<T>,
@@ -157,7 +158,7 @@ pub(super) fn evaluate<T: Precision>(
         center: node.center,
         unit: unit(node),
     };
-    // One after the other: beside an evaluation the cores have other work.
+    // Sequential, because the CPU cores may be busy with another share of the evaluation.
     let bricks: Vec<_> = parts.bricks.iter().map(at).collect();
     let ranges: Vec<_> = direct.iter().map(range).collect();
     let nodes: Vec<_> = parts.tree.nodes().iter().map(node).collect();
@@ -185,7 +186,7 @@ pub(super) fn evaluate<T: Precision>(
     Ok(values)
 }
 
-/// Direct lists on the device and indirect ones on the cores, at the same time.
+/// Evaluates direct lists on the GPU and indirect ones on the CPU, concurrently.
 pub(super) fn evaluate_beside<T: Precision>(
     sum: BrickSum<T>,
     parts: &Parts<T>,

@@ -1,4 +1,4 @@
-//! The sum by the library's fast multipole method, grid points being its targets.
+//! The sum by the library's fast multipole method, with the grid points as targets.
 
 use super::kernel::{Kernel, Pair, Quantity};
 use super::lists::{BrickLists, bricks};
@@ -18,12 +18,14 @@ use farfield::{Field, Plan, Sum};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// Sources a leaf of the tree for corrections may hold: small, as everything within the clearance is met pair by pair.
+/// The leaf capacity of the tree for corrections: small, because everything within the clearance is summed pair by
+/// pair.
 const CORRECTION_LEAF: usize = 64;
 
 impl Poisson {
-    /// The sums at all points of the grid, ordered as a channel's numbers are. The library's potential has the singular
-    /// kernel; the difference to the regularised one is added over near pairs. Its velocity has a core of that shape.
+    /// The sums at all points of the grid, in the order of a channel's values. The library's potential has the singular
+    /// kernel, so the difference to the regularised kernel is added over near pairs. The library's velocity has a core
+    /// of the regularised shape.
     pub(super) fn by_fmm<T: Precision>(
         &self,
         grid: &Grid<T>,
@@ -38,9 +40,10 @@ impl Poisson {
             return Ok((report, vec![T::ZERO; grid.points() * components]));
         }
         let corrected = self.kernel != Kernel::Singular && quantity == Quantity::Potential;
-        // Half of the tolerance for the sum, half for where its kernel changes.
+        // Half of the tolerance is for the sum, half for the pairs beyond the clearance, which are not corrected.
         let share = if corrected { 0.5 * tolerance } else { tolerance };
-        // At its peak a flow has all of the grid's fields and this sum: what is done with goes at once.
+        // The memory of a flow peaks here, with all fields of the grid and this sum: each array is dropped after its
+        // last use.
         let (points, strengths) = (points(&sources), strengths(&sources, quantity));
         let sizes = match quantity {
             Quantity::Velocity => sizes(&sources),
@@ -63,7 +66,7 @@ impl Poisson {
         Ok((report, values))
     }
 
-    /// The library's plan for a sum over so many components at all points of the grid.
+    /// The library's plan for a sum of `components` components at all points of the grid.
     fn plan_sum<T: Precision>(
         &self,
         grid: &Grid<T>,
@@ -101,7 +104,7 @@ impl Poisson {
         Ok(sum.plan()?)
     }
 
-    /// The regularised minus the singular kernel over the pairs for which it matters.
+    /// The sum of the regularised minus the singular kernel over the pairs within the clearance.
     fn correction<T: Precision>(
         &self,
         grid: &Grid<T>,
@@ -129,7 +132,7 @@ impl Poisson {
     }
 }
 
-/// The sources' places as the library wants them.
+/// The positions of the sources in the library's layout.
 fn points<T: Real>(sources: &Sources<T>) -> Vec<[T; 3]> {
     (0..sources.len())
         .into_par_iter()
@@ -137,18 +140,18 @@ fn points<T: Real>(sources: &Sources<T>) -> Vec<[T; 3]> {
         .collect()
 }
 
-/// The smoothing lengths; none for the singular kernel.
+/// The smoothing lengths; empty for the singular kernel.
 fn sizes<T: Real>(sources: &Sources<T>) -> Sizes<T> {
     let lengths = sources.epsilon2.iter().map(|e| T::from_f64(e.to_f64().sqrt()));
     Sizes::PerSource(lengths.collect())
 }
 
-/// The weights as the library wants them: vector by vector, or three for each source.
+/// The weights in the library's layout: vector by vector, or three per source.
 fn strengths<T: Real>(sources: &Sources<T>, quantity: Quantity) -> Vec<T> {
     match quantity {
         Quantity::Potential => sources.weights.concat(),
         Quantity::Velocity => {
-            // The library's kernel has the factor 1/(4 pi) that the weights contain.
+            // The weights contain the factor 1/(4 pi) that the library's kernel applies.
             let factor = T::from_f64(4.0 * PI);
             let of = |j: usize| [0, 1, 2].map(|c| factor * sources.weights[c][j]);
             (0..sources.len()).flat_map(of).collect()
@@ -156,7 +159,7 @@ fn strengths<T: Real>(sources: &Sources<T>, quantity: Quantity) -> Vec<T> {
     }
 }
 
-/// From point by point to block by block and component by component.
+/// Rearranges the results from point order to block by block and component by component.
 fn in_blocks<T: Real>(field: &Field<T>, components: usize, quantity: Quantity) -> Vec<T> {
     let mut values = vec![T::ZERO; field.targets() * components];
     values

@@ -1,15 +1,15 @@
-//! What a source does to a point.
+//! The interaction of a source with a point.
 
 use std::fmt;
 
-/// The potential of a lattice cell's own charge: the regular part of $\sum_{j\ne0}1/|j|$ over the unit lattice. With
-/// it, the sum over grid points with the singular kernel is of fourth order.
+/// The potential of a lattice cell's own charge: the regular part of $\sum_{j\ne0}1/|j|$ over the unit lattice. It
+/// makes the sum over grid points with the singular kernel fourth-order accurate.
 pub const LATTICE_SELF_TERM: f64 = 2.837_297_479_480_62;
 
 /// The kernel of the sum $\psi(x)=\sum_j\omega_jh_j^3G(|x-x_j|)$.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Kernel {
-    /// $G=\frac1{4\pi r}$; a point's own share is $\frac{2.8373}{4\pi h}$.
+    /// $G=\frac1{4\pi r}$; the self term of a point is $\frac{2.8373}{4\pi h}$.
     #[default]
     Singular,
     /// $G=\frac1{4\pi}\frac{r^2+\frac32\varepsilon^2}{(r^2+\varepsilon^2)^{3/2}}$ (eq. 7 of van Rees et al.).
@@ -36,7 +36,8 @@ impl Kernel {
         }
     }
 
-    /// $4\pi G$ at distance $r$ for a source of smoothing length $\varepsilon$, plainly; zero at $r=0$ if singular.
+    /// $4\pi G$ at distance $r$ for a source of smoothing length $\varepsilon$: the reference without optimisation. The
+    /// singular kernel is zero at $r=0$.
     pub fn at(self, r2: f64, epsilon2: f64) -> f64 {
         match self {
             Kernel::Singular if r2 == 0.0 => 0.0,
@@ -52,7 +53,7 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// What is summed.
+/// The quantity that is summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantity {
     /// $\sum_jw_jG(|x-x_j|)$ for each component of the weights.
@@ -61,14 +62,15 @@ pub enum Quantity {
     Velocity,
 }
 
-/// What a source adds to the sums at a point, up to the factor $1/4\pi$ that weights contain; $s=1/\sqrt{r^2+\varepsilon^2}$.
+/// The contribution of a source to the sum at a point, without the factor $1/4\pi$ that the weights $w$ contain. Here
+/// $s=1/\sqrt{r^2+\varepsilon^2}$.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pair {
     /// $w/r$.
     Singular,
     /// $w\\,s(1+\frac12\varepsilon^2s^2)$, eq. 7.
     Regularised,
-    /// $w\\,[s(1+\frac12\varepsilon^2s^2)-1/r]$: what turns a sum with the singular kernel into one with the regularised.
+    /// $w\\,[s(1+\frac12\varepsilon^2s^2)-1/r]$: the regularised minus the singular kernel.
     Correction,
     /// $w\times(x-x_j)/r^3$.
     Velocity,
@@ -77,7 +79,7 @@ pub enum Pair {
 }
 
 impl Pair {
-    /// That of a sum over all pairs.
+    /// The pair interaction of `kernel` and `quantity`.
     pub fn of(kernel: Kernel, quantity: Quantity) -> Self {
         match (kernel, quantity) {
             (Kernel::Singular, Quantity::Potential) => Pair::Singular,
@@ -87,7 +89,7 @@ impl Pair {
         }
     }
 
-    /// Whether a source adds nothing at its own place.
+    /// Whether a source contributes nothing at its own position.
     pub const fn is_singular(self) -> bool {
         matches!(self, Pair::Singular | Pair::Velocity)
     }

@@ -1,4 +1,5 @@
-//! Logical lists: for each brick of destination points, which sources it meets directly and which expansions.
+//! Interaction lists: for each brick of target points, the sources that act on it directly and those that act through
+//! expansions.
 
 use super::tree::SourceTree;
 use crate::forest::{BLOCK_SIDE, Domain, Forest};
@@ -8,12 +9,12 @@ use rayon::prelude::*;
 
 /// Points along a side of a brick.
 pub const BRICK_SIDE: usize = 8;
-/// Points of a brick.
+/// Points in a brick.
 pub const BRICK_POINTS: usize = BRICK_SIDE * BRICK_SIDE * BRICK_SIDE;
-/// Bricks of a block; bit 0 of a brick's number is x, 1 y, 2 z.
+/// Bricks in a block. In the number of a brick, bit 0 is x, bit 1 y, bit 2 z.
 pub const BRICKS_PER_BLOCK: usize = (BLOCK_SIDE / BRICK_SIDE).pow(3);
 
-/// A cube of destination points.
+/// A cube of target points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Brick {
     /// The point with the lowest coordinates.
@@ -23,7 +24,7 @@ pub struct Brick {
 }
 
 impl Brick {
-    /// A brick of a leaf.
+    /// Brick number `brick` of a leaf.
     pub fn of(domain: &Domain, wavelet: Wavelet, forest: &Forest, leaf: usize, brick: usize) -> Self {
         let block = forest.leaves()[leaf];
         let corner = std::array::from_fn(|axis| ((brick >> axis & 1) * BRICK_SIDE) as isize);
@@ -33,20 +34,20 @@ impl Brick {
         }
     }
 
-    /// A point of the brick.
+    /// The position of a point of the brick.
     #[inline]
     pub fn point(&self, at: [usize; 3]) -> [f64; 3] {
         std::array::from_fn(|axis| self.first[axis] + self.spacing * at[axis] as f64)
     }
 
-    /// The distance of `x` from the point nearest to it. A distance within rounding is zero: sources lie on
-    /// points, and one that is alone in its leaf must not be taken for far from itself.
+    /// The distance of `x` from the nearest point of the brick. A distance within round-off is zero: sources lie on
+    /// points, and a source that is alone in its leaf must not count as far from itself.
     #[inline]
     pub fn distance(&self, x: [f64; 3]) -> f64 {
         let inverse = 1.0 / self.spacing;
         let along = |axis: usize| {
             let steps = (x[axis] - self.first[axis]) * inverse;
-            // The nearest whole number; not `round`, which is a call.
+            // The nearest integer; `round` would be a function call.
             let steps = f64::from((steps.clamp(0.0, (BRICK_SIDE - 1) as f64) + 0.5) as i32);
             self.first[axis] + self.spacing * steps - x[axis]
         };
@@ -60,22 +61,22 @@ impl Brick {
     }
 }
 
-/// What rounding may add to a distance, in spacings, in single precision too.
+/// An upper bound of the round-off in a distance, in spacings, also in single precision.
 const ROUNDING: f64 = 1e-2;
 
-/// Sources that a brick meets directly.
+/// A range of sources that act on a brick directly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DirectRange {
     /// The first source.
     pub start: u32,
-    /// The one after the last.
+    /// The end of the range, exclusive.
     pub end: u32,
-    /// Whether some of them may be points of the brick.
+    /// Whether some of the sources may coincide with points of the brick.
     pub touching: bool,
 }
 
 /// The lists of all bricks, in flat arrays: brick `b` has the entries `offsets[b]..offsets[b + 1]`. An expansion is
-/// given by its node, which has the centre.
+/// identified by its node.
 #[derive(Debug, Clone, Default)]
 pub struct BrickLists {
     direct: Vec<DirectRange>,
@@ -86,9 +87,9 @@ pub struct BrickLists {
 }
 
 impl BrickLists {
-    /// Walks the tree for every brick: a node with $a/r<\theta$ is met through its expansion, a leaf that fails this
-    /// directly, and any other node is opened. `clearances` says for each node how far its sources must be away from
-    /// the brick besides; the expansions are of the singular kernel.
+    /// Walks the tree for every brick. A node with $a/r<\theta$ acts through its expansion, a leaf that fails this
+    /// criterion acts directly, and any other node is opened. In addition, the sources of a node must be at least
+    /// `clearances[node]` away from the brick to act through the expansion, which is that of the singular kernel.
     pub fn build(bricks: &[Brick], tree: &SourceTree, theta: f64, clearances: &[f64]) -> Self {
         Self::from_criterion(bricks, tree, true, |number, r| {
             let node = &tree.nodes()[number];
@@ -96,15 +97,15 @@ impl BrickLists {
         })
     }
 
-    /// Only what is met directly: the sources of nodes nearer than their clearance.
+    /// Direct lists only: the sources of nodes nearer than their clearance.
     pub(crate) fn near(bricks: &[Brick], tree: &SourceTree, clearances: &[f64]) -> Self {
         Self::from_criterion(bricks, tree, false, |number, r| {
             r - tree.nodes()[number].radius >= clearances[number]
         })
     }
 
-    /// Nodes for which `is_far` holds, given their number and distance, are met through their expansions, or not at all
-    /// without `expansions`.
+    /// Nodes for which `is_far(node, distance)` is true act through their expansions, or not at all without
+    /// `expansions`.
     fn from_criterion(
         bricks: &[Brick],
         tree: &SourceTree,
@@ -136,17 +137,17 @@ impl BrickLists {
         all
     }
 
-    /// The sources a brick meets directly.
+    /// The sources that act on a brick directly.
     pub fn direct(&self, brick: usize) -> &[DirectRange] {
         &self.direct[self.direct_offsets[brick]..self.direct_offsets[brick + 1]]
     }
 
-    /// The nodes whose expansions a brick meets.
+    /// The nodes that act on a brick through their expansions.
     pub fn indirect(&self, brick: usize) -> &[u32] {
         &self.indirect[self.indirect_offsets[brick]..self.indirect_offsets[brick + 1]]
     }
 
-    /// The entries of all bricks, one brick's after another's, and where each brick's begin.
+    /// The entries of all bricks with their offsets: direct, then indirect.
     pub(crate) fn flat(&self) -> (&[DirectRange], &[usize], &[u32], &[usize]) {
         (
             &self.direct,
@@ -156,12 +157,12 @@ impl BrickLists {
         )
     }
 
-    /// Pairs of a source and a destination point.
+    /// The number of pairs of a source and a target point.
     pub fn direct_interactions(&self) -> u64 {
         self.direct_sources * BRICK_POINTS as u64
     }
 
-    /// Pairs of an expansion and a destination point.
+    /// The number of pairs of an expansion and a target point.
     pub fn indirect_interactions(&self) -> u64 {
         (self.indirect.len() * BRICK_POINTS) as u64
     }
@@ -184,17 +185,17 @@ fn lists_of(brick: &Brick, tree: &SourceTree, is_far: impl Fn(usize, f64) -> boo
     (direct, indirect)
 }
 
-/// How a brick meets a node.
+/// How a node acts on a brick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Met {
     /// Through its expansion.
     Far,
-    /// Source by source; some of them may be points of the brick.
+    /// Source by source; if `touching`, some sources may coincide with points of the brick.
     Near { touching: bool },
 }
 
-/// Walks the tree for a brick and hands over what it meets: nodes for which `is_far` holds, given their number and distance,
-/// and what is not cut further, which are leaves and nodes of no more than `capacity` sources.
+/// Walks the tree for a brick and calls `meet` for the nodes that act on it. A node is far if `is_far(node, distance)`
+/// is true. Any other leaf, and any other node with at most `capacity` sources, is near. The remaining nodes are opened.
 pub(crate) fn walk(
     brick: &Brick,
     tree: &SourceTree,
@@ -209,11 +210,11 @@ pub(crate) fn walk(
         if is_far(number, r) {
             meet(number, Met::Far);
         } else if node.is_leaf() || node.sources.len() <= capacity {
-            // A little more than the sphere, so that rounding cannot hide a point that is a source.
+            // Slightly more than the sphere, so that round-off cannot hide a point that coincides with a source.
             let touching = r <= 1.001 * node.radius + 0.5 * brick.spacing;
             meet(number, Met::Near { touching });
         } else {
-            // The last child first onto the stack, so that ranges come in order and join.
+            // The last child is pushed first, so that ranges come in ascending order and can be merged.
             waiting.extend(node.children.clone().rev());
         }
     }

@@ -1,4 +1,4 @@
-//! How much memory a solution takes, known before it is begun.
+//! The memory of a solution, estimated before it starts.
 
 use super::Poisson;
 use super::lists::{BRICK_POINTS, DirectRange};
@@ -10,12 +10,12 @@ use super::{Accuracy, Method};
 use crate::error::Error;
 use crate::grid::Grid;
 
-/// Entries of a brick's plan, direct and indirect: more than any problem here has had.
+/// Entries in the lists of a brick, direct and indirect: more than in any problem tested.
 const ENTRIES_PER_BRICK: usize = 1000;
 
 impl Poisson {
-    /// Bytes that a solution takes besides the grid, estimated high rather than low:
-    /// sources, tree, expansions, lists and results of the treecode, or with the FMM what the library forecasts.
+    /// An upper estimate of the bytes that a solution needs in addition to the grid: sources, tree, expansions, lists
+    /// and results of the treecode, or the library's estimate for the FMM.
     pub fn memory_forecast<T: Precision>(&self, sources: usize, targets: usize, components: usize) -> u64 {
         let results = targets * components * size_of::<T>();
         let points = sources * (4 + components) * size_of::<T>();
@@ -23,7 +23,7 @@ impl Poisson {
             Accuracy::Fixed { order, .. } => (order, self.leaf_capacity.unwrap_or(Self::PAPER_LEAF_CAPACITY)),
             Accuracy::Tolerance(_) => (8, self.leaf_capacity.unwrap_or(64)),
         };
-        // Octants hold a quarter of what they may on average, and parents make a seventh more.
+        // Leaves are filled to a quarter on average, and parents add a seventh of their number.
         let nodes = (sources * 5).div_ceil(capacity) + 1;
         let moments = components * term_count(order) * (size_of::<f64>() + size_of::<T>());
         let entries = targets / BRICK_POINTS * ENTRIES_PER_BRICK * (size_of::<DirectRange>() + size_of::<u32>());
@@ -41,7 +41,7 @@ impl Poisson {
         }
     }
 
-    /// Refuses what does not fit, before anything is begun.
+    /// Returns an error if the solution would not fit into memory.
     pub(super) fn check_memory<T: Precision>(&self, grid: &Grid<T>, sources: &Sources<T>) -> Result<(), Error> {
         let needed = self.memory_forecast::<T>(sources.len(), grid.points(), sources.components());
         let mebibytes = |bytes: u64| bytes as f64 / 1024.0 / 1024.0;

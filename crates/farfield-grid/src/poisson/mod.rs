@@ -1,16 +1,16 @@
 //! The free-space Poisson problem $\nabla^2\psi=-\omega$ on a multiresolution grid.
 //!
 //! $$ \psi(x)=\sum_j\omega_jh_j^3\\,G(|x-x_j|) $$
-//! over the grid points where $\omega$ is not zero, at all grid points, for one, two or three components at once.
-//! Two methods share sources, kernels and self term:
+//! The sum runs over the grid points where $\omega$ is not zero and is evaluated at all grid points, for one, two or
+//! three components together. Two methods share sources, kernels and self term:
 //!
-//! - [`Method::Treecode`] is the method of van Rees et al.: sources -> octree -> expansions (P2M, M2M) -> for each brick
-//!   of $8^3$ points a direct and an indirect *list* -> evaluation of the lists (P2P, M2P).
+//! - [`Method::Treecode`] is the method of van Rees et al.: sources -> octree -> expansions (P2M, M2M) -> for each
+//!   brick of $8^3$ points a direct and an indirect *list* -> evaluation of the lists (P2P, M2P).
 //! - [`Method::Fmm`] hands the same sources and points to the fast multipole method, whose local expansions share the
 //!   far field among neighbouring points.
 //!
-//! Without a method the one expected to be faster is taken. On another [`PoissonDevice`] than the
-//! cores the treecode's lists are evaluated there.
+//! If no method is set, the one expected to be faster is used. On a GPU, the treecode's lists are evaluated
+//! on the GPU.
 
 mod bricks;
 mod device;
@@ -46,10 +46,10 @@ use farfield::Device;
 use farfield::simd::SimdLevel;
 use std::fmt;
 
-/// How to sum.
+/// The summation method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Lists of direct and indirect interactions for bricks.
+    /// Lists of direct and indirect interactions for each brick.
     Treecode,
     /// Local expansions for points far from the sources.
     Fmm,
@@ -71,21 +71,21 @@ impl fmt::Display for Method {
     }
 }
 
-/// How exact the sum is; its error comes on top of that of the grid.
+/// The accuracy of the sum; its error adds to the discretisation error of the grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Accuracy {
-    /// The relative error allowed in each component: the root of the summed squared errors over that of the values.
+    /// The relative error allowed in each component: the L2 norm of the errors over that of the values.
     Tolerance(f64),
-    /// The treecode's parameters. $\theta=0$ sums every pair.
+    /// Fixed parameters of the treecode. $\theta=0$ sums every pair.
     Fixed {
-        /// A node is met through its expansion if $a/r<\theta$.
+        /// A node of radius $a$ at distance $r$ is evaluated through its expansion if $a/r<\theta$.
         theta: f64,
         /// The degree of the expansions: 4, 6, 8, 10 or 12.
         order: usize,
     },
 }
 
-/// A Poisson problem to be solved on grids.
+/// A solver of the free-space Poisson problem on grids.
 ///
 /// ```
 /// use farfield_grid::poisson::{Accuracy, Poisson};
@@ -119,12 +119,12 @@ pub struct Poisson {
 }
 
 impl Poisson {
-    /// The orders there are.
+    /// The supported orders of the expansions.
     pub const ORDERS: [usize; 5] = [4, 6, 8, 10, 12];
-    /// The source points per leaf of van Rees et al., used with fixed parameters.
+    /// The leaf capacity of van Rees et al., in source points; the default for fixed parameters.
     pub const PAPER_LEAF_CAPACITY: usize = 2048;
 
-    /// The singular kernel, points above 1e-12 in size, and the fastest method that is exact enough.
+    /// A solver with the singular kernel, the source threshold 1e-12, and the fastest method that is accurate enough.
     pub fn new(accuracy: Accuracy) -> Self {
         Self {
             accuracy,
@@ -145,54 +145,53 @@ impl Poisson {
         self
     }
 
-    /// How many bricks a graphics processor evaluates before the next ones travel; a few thousand unless asked otherwise. The
-    /// result does not depend on it.
+    /// The number of bricks a GPU evaluates between two transfers (default: a few thousand). The result does not depend
+    /// on it.
     pub fn bricks_per_pass(mut self, bricks: usize) -> Self {
         self.bricks_per_pass = Some(bricks);
         self
     }
 
-    /// Where to sum; on the processor's cores unless asked otherwise. Of the treecode a graphics processor evaluates the
-    /// lists, which the cores make while the sources travel; [`PoissonDevice::Hybrid`] evaluates direct lists there and
-    /// indirect ones on the cores. The FMM is the library's, on any one device.
+    /// The device (default: CPU). For the treecode, a GPU evaluates the lists, which the CPU builds while the sources
+    /// are transferred; [`PoissonDevice::Hybrid`] evaluates direct lists on the GPU and indirect ones on the CPU. The FMM is
+    /// the library's and runs on any one device.
     pub fn device(mut self, device: impl Into<PoissonDevice>) -> Self {
         self.device = device.into();
         self
     }
 
-    /// The method; without it, the treecode for fixed parameters or a graphics processor, else what is expected to be
-    /// faster.
+    /// The method (default: the treecode for fixed parameters or on a GPU, otherwise the one expected to be faster).
     pub fn method(mut self, method: Method) -> Self {
         self.method = Some(method);
         self
     }
 
-    /// Points are sources where some component exceeds this in size.
+    /// The source threshold: points where the absolute value of some component exceeds it are sources.
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.threshold = threshold;
         self
     }
 
-    /// For experts: how many sources a box may hold before it is cut.
+    /// For experts: the largest number of sources in a box that is not cut.
     pub fn leaf_capacity(mut self, capacity: usize) -> Self {
         self.leaf_capacity = Some(capacity);
         self
     }
 
-    /// Whether points next to a jump in level are weighted so that integrals of smooth functions across it are of fourth order. If
-    /// not called, they are for potentials and not for velocities: next to the jump the kernel of the velocity is far from
-    /// smooth, and other weights leave larger errors there than they mend elsewhere.
+    /// Whether points next to a change of level are weighted so that integrals of smooth functions across it are of
+    /// fourth order. The default is yes for potentials and no for velocities: near the interface the velocity kernel is
+    /// far from smooth, and the weights would add larger errors there than they remove elsewhere.
     pub fn interface_correction(mut self, corrected: bool) -> Self {
         self.interface_correction = Some(corrected);
         self
     }
 
-    /// Whether points next to a jump in level have weights of their own.
+    /// Whether points next to a change of level get corrected weights.
     fn corrects_interfaces(&self, quantity: Quantity) -> bool {
         self.interface_correction.unwrap_or(quantity == Quantity::Potential)
     }
 
-    /// The instruction set to use; the machine's best by default.
+    /// The instruction set (default: the machine's best).
     pub fn simd(mut self, level: SimdLevel) -> Self {
         self.simd = Some(level);
         self
@@ -205,7 +204,7 @@ impl Poisson {
                 return wrong("tolerance", tolerance, "1e-12 to 1e-1");
             }
             Accuracy::Fixed { theta, .. } if !(0.0..1.0).contains(&theta) => {
-                return wrong("theta", theta, "0 to 1, without 1");
+                return wrong("theta", theta, "0 to 1, excluding 1");
             }
             Accuracy::Fixed { order, .. } if !Self::ORDERS.contains(&order) => {
                 return wrong("order", order as f64, "4, 6, 8, 10, 12");

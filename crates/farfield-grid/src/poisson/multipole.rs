@@ -4,13 +4,13 @@
 //! $$ \sum_j\frac{w_j}{|x-y_j|}=\sum_{n\ge0}\frac{H_n(x-c)}{|x-c|^{2n+1}},\qquad
 //!    H_n=\sum_{|\alpha|=n}\frac{M_\alpha}{\alpha!}T_\alpha,\qquad
 //!    \partial^\alpha\frac1r=(-1)^n\frac{T_\alpha}{r^{2n+1}}. $$
-//! $H_n$ is the harmonic polynomial $\sum_mC_n^mr^nY_n^m$ of eq. 5. Every $x^2$ in it can be written $r^2-y^2-z^2$, so that
-//! it is a sum of $r^{2j}x^b$, $b=0$ or $1$, times polynomials in y and z. Divided by $r^{2n}$ the terms of all degrees with
-//! the same $m=n-j$ have the same power of r, and
+//! $H_n$ is the harmonic polynomial $\sum_mC_n^mr^nY_n^m$ of eq. 5. Every $x^2$ in it can be replaced by $r^2-y^2-z^2$,
+//! so it is a sum of $r^{2j}x^b$, $b=0$ or $1$, times polynomials in y and z. After division by $r^{2n}$, the terms of
+//! all degrees with the same $m=n-j$ have the same power of r, and
 //! $$ \sum_n\frac{H_n}{r^{2n+1}}=\frac1r\sum_{m=0}^p\frac{A_m(y,z)+x\\,B_m(y,z)}{r^{2m}}. $$
-//! That is what bricks want: along a line of points y and z are fixed, $A_m$ and $B_m$ are $2p+1$ numbers, and a point
-//! takes Horner's rule in $1/r^2$. Moments move from children to parents by binomials. Lengths are in units of the node's
-//! radius, so that no power overflows.
+//! This form suits bricks: along a line of points y and z are fixed, $A_m$ and $B_m$ are $2p+1$ numbers, and each point
+//! takes one Horner evaluation in $1/r^2$. Moments are translated from children to parents by the binomial theorem.
+//! Lengths are in units of the node's radius, so that powers do not overflow.
 
 use super::kernel::Quantity;
 use super::precision::Precision;
@@ -24,24 +24,24 @@ use std::sync::OnceLock;
 /// The highest degree of any expansion.
 pub(crate) const MAX_DEGREE: usize = 12;
 
-/// How many terms there are for degrees n up to the order.
+/// The number of terms of all degrees up to `order`.
 pub const fn term_count(order: usize) -> usize {
     (order + 1) * (order + 2) * (order + 3) / 6
 }
 
-/// Where the term of degree n with k powers of x or r and l of y is: r^(2j) x^b y^l z^(n-k-l) with k = 2j + b for
-/// expansions, x^k y^l z^(n-k-l) for moments.
+/// The index of a term of degree n: x^k y^l z^(n-k-l) for moments, r^(2j) x^b y^l z^(n-k-l) with k = 2j + b for
+/// expansions.
 pub(crate) const fn term(n: usize, k: usize, l: usize) -> usize {
     n * (n + 1) * (n + 2) / 6 + k * (2 * n + 3 - k) / 2 + l
 }
 
-/// All powers up to an order: (k, l, m) of x^k y^l z^m, in the order of [`term`].
+/// The exponents (k, l, m) of all x^k y^l z^m of degree up to `order`, in the order of [`term`].
 fn powers(order: usize) -> impl Iterator<Item = [usize; 3]> {
     (0..=order).flat_map(|n| (0..=n).flat_map(move |k| (0..=n - k).map(move |l| [k, l, n - k - l])))
 }
 
-/// $T_\alpha/\alpha!$ for every $\alpha$ in the terms of an expansion: `table[term of alpha]` has the coefficients of degree
-/// $|\alpha|$.
+/// $T_\alpha/\alpha!$ for every $\alpha$, in the terms of an expansion: `table[term of alpha]` holds the coefficients
+/// of degree $|\alpha|$.
 fn derivatives_of_inverse_distance() -> &'static [Vec<f64>] {
     static TABLE: OnceLock<Vec<Vec<f64>>> = OnceLock::new();
     TABLE.get_or_init(|| {
@@ -52,7 +52,7 @@ fn derivatives_of_inverse_distance() -> &'static [Vec<f64>] {
     })
 }
 
-/// A homogeneous polynomial of degree n in powers of x, y and z, with every x^2 as r^2 - y^2 - z^2.
+/// Converts a homogeneous polynomial of degree n in x, y and z by replacing every x^2 by r^2 - y^2 - z^2.
 fn without_x_squared(n: usize, in_powers: &[f64]) -> Vec<f64> {
     let first = term(n, 0, 0);
     let mut terms = vec![0.0; in_powers.len()];
@@ -60,7 +60,7 @@ fn without_x_squared(n: usize, in_powers: &[f64]) -> Vec<f64> {
         let (squares, b) = (k / 2, k % 2);
         for i in 0..=squares {
             for t in 0..=i {
-                // (r^2 - y^2 - z^2)^squares has the share below of r^(2 (squares - i)) y^2t z^(2i - 2t).
+                // The coefficient of r^(2 (squares - i)) y^2t z^(2i - 2t) in (r^2 - y^2 - z^2)^squares.
                 let share = binomial(squares, i) * binomial(i, t) * if i.is_multiple_of(2) { 1.0 } else { -1.0 };
                 terms[term(n, 2 * (squares - i) + b, l + 2 * t) - first] += share * value;
             }
@@ -83,7 +83,7 @@ fn derivatives_in_powers() -> Vec<Vec<f64>> {
         before[axis] -= 1;
         let start = term(n - 1, 0, 0);
         let lower = &table[term(n - 1, before[0], before[1])];
-        // T_(alpha + e) = (2n - 1) x T_alpha - r^2 dT_alpha/dx, and 1/alpha! on the way.
+        // T_(alpha + e) = (2n - 1) x T_alpha - r^2 dT_alpha/dx, with the factor 1/alpha! built up step by step.
         let mut next = vec![0.0; term(n + 1, 0, 0) - term(n, 0, 0)];
         let mut add = |power: [usize; 3], value: f64| next[term(n, power[0], power[1]) - term(n, 0, 0)] += value;
         for power in powers(n - 1).filter(|power| power.iter().sum::<usize>() == n - 1) {
@@ -105,8 +105,8 @@ fn derivatives_in_powers() -> Vec<Vec<f64>> {
     table
 }
 
-/// The expansions of all nodes, as the coefficients of the polynomials $H_n$ divided by the node's radius; for each node
-/// one component after the other.
+/// The expansions of all nodes: the coefficients of the polynomials $H_n$ divided by the node's radius, node by node
+/// and component by component.
 #[derive(Debug, Clone)]
 pub struct Expansions<T> {
     pub(crate) coefficients: Vec<T>,
@@ -115,7 +115,8 @@ pub struct Expansions<T> {
 }
 
 impl<T: Precision> Expansions<T> {
-    /// From the leaves upward: sources to moments (P2M), children's moments to parents (M2M), moments to polynomials.
+    /// Builds all expansions from the leaves upward: sources to moments (P2M), children's moments to parents (M2M),
+    /// moments to polynomials.
     pub(crate) fn build(
         sources: &Sources<T>,
         tree: &SourceTree,
@@ -174,7 +175,7 @@ impl<T: Precision> Expansions<T> {
 }
 
 impl<T: Real> Expansions<T> {
-    /// Those of no node.
+    /// An empty set of expansions.
     pub(crate) fn none(components: usize) -> Self {
         Self {
             coefficients: Vec::new(),
@@ -189,7 +190,7 @@ impl<T: Real> Expansions<T> {
         &self.coefficients[(node * self.components + component) * terms..][..terms]
     }
 
-    /// One component of one node's expansion at a point, plainly.
+    /// One component of one node's expansion at a point: the reference without optimisation.
     pub fn evaluate(&self, tree: &SourceTree, node: usize, component: usize, x: [f64; 3]) -> f64 {
         let at = &tree.nodes()[node];
         let u: [f64; 3] = std::array::from_fn(|axis| (x[axis] - at.center[axis]) / unit(at));
@@ -204,9 +205,10 @@ impl<T: Real> Expansions<T> {
     }
 }
 
-/// The moments of the curl of a vector potential, from those of its three components: as $\partial_e$ of
-/// $\sum\frac{M_\alpha}{\alpha!}(-1)^n\partial^\alpha\frac1r$ raises one index, $M'\_{\alpha+e}=-(\alpha_e+1)M\_\alpha$. Degrees up to the
-/// order are kept, so those of the potential count up to one less.
+/// The moments of the curl of a vector potential, from those of its three components. Since $\partial_e$ of
+/// $\sum\frac{M_\alpha}{\alpha!}(-1)^n\partial^\alpha\frac1r$ raises one index,
+/// $M'\_{\alpha+e}=-(\alpha_e+1)M\_\alpha$. Degrees up to the order are kept, so the potential contributes with degrees
+/// up to one less.
 fn curl(order: usize, moments: &[f64], unit: f64) -> Vec<f64> {
     let terms = term_count(order);
     let mut curl = vec![0.0; moments.len()];
@@ -230,12 +232,12 @@ fn curl(order: usize, moments: &[f64], unit: f64) -> Vec<f64> {
     curl
 }
 
-/// The length a node's expansion is measured in.
+/// The unit of length of a node's expansion.
 pub(crate) fn unit(node: &Node) -> f64 {
     if node.radius > 0.0 { node.radius } else { 1.0 }
 }
 
-/// The coefficients of the polynomials $H_n$ of these moments.
+/// The coefficients of the polynomials $H_n$ for `moments`.
 fn polynomials(order: usize, moments: &[f64]) -> Vec<f64> {
     let table = derivatives_of_inverse_distance();
     let mut coefficients = vec![0.0; term_count(order)];
@@ -249,7 +251,7 @@ fn polynomials(order: usize, moments: &[f64]) -> Vec<f64> {
     coefficients
 }
 
-/// Moments about one centre from those about another.
+/// Translates moments from one centre to another.
 struct Binomials {
     order: usize,
     choose: [[f64; MAX_DEGREE + 1]; MAX_DEGREE + 1],
@@ -270,7 +272,7 @@ impl Binomials {
     /// Adds a child's moments to its parent's.
     fn shift(&self, parent: &Node, child: &Node, from: &[f64], to: &mut [f64]) {
         let ratio = unit(child) / unit(parent);
-        // table[axis][n][k]: the share of the child's k-th power in the parent's n-th along an axis.
+        // table[axis][n][k]: the factor of the child's k-th power in the parent's n-th along an axis.
         let table = [0, 1, 2].map(|axis| {
             let shift = (child.center[axis] - parent.center[axis]) / unit(parent);
             let mut table = [[0.0; MAX_DEGREE + 1]; MAX_DEGREE + 1];
@@ -314,7 +316,7 @@ pub(crate) fn sources_to_moments<T: Real>(
     dispatch(simd, task);
 }
 
-/// Sums the powers of the sources, several sources in a register.
+/// Sums the powers of the sources, with one source per lane.
 struct SourcesToMoments<'a, T> {
     sources: &'a Sources<T>,
     node: &'a Node,
@@ -335,7 +337,8 @@ impl<T: Real> Vectorized<T> for SourcesToMoments<'_, T> {
             let count = (range.end - first).min(V::LANES);
             let mut power = [[V::splat(T::ONE); MAX_DEGREE + 1]; 3];
             for axis in 0..3 {
-                // Relative to the centre in double precision, so that single precision loses nothing here.
+                // The difference from the centre is taken in double precision, to avoid cancellation in single
+                // precision.
                 let mut lanes = [T::ZERO; MAX_LANES];
                 for l in 0..count {
                     let x = self.sources.position[axis][first + l].to_f64();
@@ -381,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn the_polynomials_of_a_charge_off_centre_are_legendres() {
+    fn the_polynomials_of_an_off_centre_charge_are_legendre_polynomials() {
         // H_n(x) = |x|^n |y|^n P_n(cos) for a unit charge at y.
         let (y, x) = ([0.3f64, -0.4, 0.2], [0.7f64, 0.1, -0.9]);
         let moments: Vec<f64> = powers(12)

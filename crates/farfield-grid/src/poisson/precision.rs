@@ -1,4 +1,4 @@
-//! The doors to the loops that are compiled for every instruction set.
+//! The entry points of the loops that are compiled for every instruction set.
 
 use super::bricks;
 use super::kernel::Pair;
@@ -8,10 +8,10 @@ use super::sources::Sources;
 use super::tree::{Node, SourceTree};
 use farfield::simd::{RsqrtAccuracy, SimdLevel};
 
-/// A precision the Poisson problem can be solved in: `f32` or `f64`.
+/// A precision in which the Poisson problem can be solved: `f32` or `f64`.
 ///
-/// Its methods are not generic functions, so that what they lead to is compiled in this crate, once, and not again in
-/// every crate that solves a problem.
+/// Its methods are not generic, so that the loops behind them are compiled once, in this crate, and not again in every
+/// crate that solves a problem.
 pub trait Precision: farfield::Precision {
     #[doc(hidden)]
     fn moments(simd: SimdLevel, sources: &Sources<Self>, node: &Node, order: usize, moments: &mut [f64]);

@@ -1,20 +1,21 @@
-//! Weights of grid points in integrals, where levels meet.
+//! Quadrature weights of grid points next to a change of level.
 //!
-//! Where a block's neighbour across a face has the same spacing, every point counts as one cell $h^3$, and the errors of
-//! both sides cancel. Where the spacing jumps from $h$ to $2h$ at a face they do not:
+//! Where a block's neighbour across a face has the same spacing, every point has the weight $h^3$ of its cell, and the
+//! errors of the two sides cancel. Where the spacing changes from $h$ to $2h$ at a face, they do not:
 //!
-//! - Cells: the midpoint rule leaves $\pm\frac{h^2}{24}f'$ at the ends of an interval, together $\frac{3h^2}{24}f'$ at the
-//!   face. The finer block's three points next to it give $f'$, so they count more or less than one: fourth order.
-//! - Nodes: a node counts half a cell to either side, so the one on the face counts $\frac32h$ and not $h$ or $2h$: second
-//!   order.
+//! - Cells: the midpoint rule leaves the error $\pm\frac{h^2}{24}f'$ at the ends of an interval, in total
+//!   $\frac{3h^2}{24}f'$ at the face. The three points of the finer block next to the face give $f'$; changing their
+//!   weights accordingly makes the rule fourth order.
+//! - Nodes: a node stands for half a cell on either side, so a node on the face has the weight $\frac32h$ instead of
+//!   $h$ or $2h$. The rule is second order.
 //!
 //! Weights are products of one factor per axis.
 
 use crate::forest::{BLOCK_SIDE, Cover, Forest};
 use crate::wavelet::Wavelet;
 
-/// What the points of a finer block next to a coarser one count more or less than one, from the face inward:
-/// $-\frac{3}{24}$ times the one-sided difference for $hf'$, whose sign is that of the outward direction.
+/// Corrections to the weight 1 of the points of a finer block next to a coarser one, from the face inward:
+/// $-\frac{3}{24}$ times the one-sided difference for $hf'$, with $f'$ taken in the outward direction.
 const CELLS_BESIDE_COARSER: [f64; 3] = [-6.0 / 24.0, 9.0 / 24.0, -3.0 / 24.0];
 
 /// The factors of the points of a leaf along each axis.
@@ -50,10 +51,11 @@ mod tests {
     use super::*;
     use crate::forest::{BlockId, Domain};
 
-    /// The integral of a smooth function over a box in which levels jump across faces, edges and corners.
+    /// The relative error of the integral of a smooth function over a box in which levels change across faces, edges
+    /// and corners.
     fn error(wavelet: Wavelet, level: u8, corrected: bool) -> f64 {
         let coarse = Forest::uniform([1; 3], level);
-        // One octant of the box finer: all blocks of it cut.
+        // All blocks of one octant of the box are cut.
         let inner = |block: &BlockId| block.at.iter().all(|c| *c < 1 << (level - 1));
         let marked = coarse
             .leaves()
@@ -63,7 +65,7 @@ mod tests {
             .map(|(k, _)| k);
         let forest = coarse.refined(marked);
         let domain = Domain::unit_cube();
-        // Nearly zero at the walls, where nothing is corrected.
+        // Nearly zero at the faces of the box, where weights are not corrected.
         let bump = |t: f64| (std::f64::consts::PI * t).sin().powi(6) * (1.0 + t);
         let exact = 0.3125f64 * 1.5;
         let mut sum = 0.0;

@@ -1,33 +1,33 @@
-//! What a solution took.
+//! The report of a solution: method, parameters, work and time.
 
 use super::Method;
 use farfield::simd::{RsqrtAccuracy, SimdLevel};
 
-/// Wall-clock seconds by phase. Direct and indirect evaluation run side by side; their shares are the threads' times
+/// Wall-clock seconds by phase. Direct and indirect evaluation run concurrently; each is the sum of the threads' times
 /// divided by the number of threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Seconds {
-    /// From the channel to the result.
+    /// The whole solution.
     pub total: f64,
-    /// Choosing the sources and putting them in order.
+    /// Selecting and ordering the sources.
     pub sources: f64,
     /// The tree (with the FMM: tree, lists and tables).
     pub tree: f64,
     /// P2M and M2M.
     pub expansions: f64,
-    /// The bricks' lists.
+    /// Choosing the method and building the bricks' lists.
     pub plan: f64,
-    /// Pairs of points; on a graphics processor, of its kernels.
+    /// Pairs of points; on a GPU, the time of its kernels.
     pub direct: f64,
     /// Everything that uses expansions (with the FMM: M2L, L2L, L2P, M2P, P2L).
     pub indirect: f64,
-    /// Lists to a graphics processor and results back.
+    /// Transfers of lists to a GPU and of results back.
     pub transfer: f64,
-    /// Wall-clock time of the evaluation, everything side by side.
+    /// The evaluation, with direct and indirect interactions running concurrently.
     pub evaluation: f64,
 }
 
-/// How many interactions there were.
+/// The number of interactions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Interactions {
     /// Pairs of a source and a point.
@@ -38,22 +38,22 @@ pub struct Interactions {
     pub translations: u64,
 }
 
-/// What a solution took.
+/// The method, parameters, work and time of a solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Report {
-    /// How it was summed.
+    /// The method used.
     pub method: Method,
-    /// What evaluated: `cpu`, `cuda` or `hybrid`.
+    /// The device used: `cpu`, `cuda` or `hybrid`.
     pub device: &'static str,
     /// Source points.
     pub sources: usize,
-    /// Destination points.
+    /// Target points.
     pub targets: usize,
     /// The opening parameter, for the treecode.
     pub theta: Option<f64>,
     /// The order of the expansions.
     pub order: Option<usize>,
-    /// Sources a box may hold.
+    /// The largest number of sources in a leaf.
     pub leaf_capacity: Option<usize>,
     /// Boxes in the tree.
     pub boxes: usize,
@@ -61,10 +61,10 @@ pub struct Report {
     pub depth: usize,
     /// The instruction set.
     pub simd: SimdLevel,
-    /// How exact the treecode's reciprocal square roots are.
+    /// The accuracy of the treecode's reciprocal square roots.
     pub rsqrt: Option<RsqrtAccuracy>,
-    /// The work.
+    /// The interactions evaluated.
     pub interactions: Interactions,
-    /// The time.
+    /// The time by phase.
     pub seconds: Seconds,
 }

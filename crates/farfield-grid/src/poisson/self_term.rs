@@ -1,4 +1,4 @@
-//! What a point does to itself with the singular kernel.
+//! The self term of the singular kernel: the contribution of a point to itself.
 
 use super::kernel::LATTICE_SELF_TERM;
 use crate::forest::BLOCK_POINTS;
@@ -8,7 +8,7 @@ use farfield::simd::Real;
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// The share of the potential, $\frac{2.8373}{4\pi h}\omega h^3$, at the points that are sources.
+/// Adds the self term of the potential, $\frac{2.8373}{4\pi h}\omega h^3$, at the points that are sources.
 pub(super) fn add_to_potential<T: Real>(grid: &Grid<T>, source: &Channel<T>, threshold: f64, values: &mut [T]) {
     let components = source.components();
     values
@@ -29,8 +29,8 @@ pub(super) fn add_to_potential<T: Real>(grid: &Grid<T>, source: &Channel<T>, thr
         });
 }
 
-/// The share of the velocity, $\frac{2.8373}{12\pi}h^2\nabla\times\omega$: around a point, the sum over the lattice
-/// sees $\omega$ as constant plus linear, and of $y_iy_k/r^3$ it keeps a third of $1/r$ for $i=k$.
+/// Adds the self term of the velocity, $\frac{2.8373}{12\pi}h^2\nabla\times\omega$. It follows from the linear part of
+/// $\omega$ around a point: the lattice sum of $y_iy_k/r^3$ is a third of that of $1/r$ for $i=k$, and zero otherwise.
 pub(super) fn add_to_velocity<T: Real>(grid: &Grid<T>, vorticity: &Channel<T>, values: &mut [T]) {
     let nonzero = grid.nonzero_leaves(vorticity, CURL_GHOSTS);
     values

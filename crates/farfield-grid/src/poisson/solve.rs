@@ -1,4 +1,4 @@
-//! Solving: the steps in order.
+//! The solution: its steps in order.
 
 use super::kernel::{Kernel, Quantity};
 use super::lists::bricks;
@@ -13,26 +13,27 @@ use crate::grid::Grid;
 use farfield::Device;
 use std::time::Instant;
 
-/// A method with what it needs to know.
+/// A method with its parameters.
 pub(super) enum Way {
     Fmm { tolerance: f64 },
     Treecode(Parameters),
 }
 
 impl Poisson {
-    /// Sets channel `potential` to the solution of $\nabla^2\psi=-\omega$ in free space, $\omega$ being channel
-    /// `source`; both have one, two or three components.
+    /// Sets channel `potential` to the solution of $\nabla^2\psi=-\omega$ in free space, where channel `source` holds
+    /// $\omega$. Both channels have one, two or three components.
     ///
     /// # Errors
     /// [`Error::Parameter`], [`Error::UnknownChannel`], [`Error::InPlace`], [`Error::Components`],
-    /// [`Error::NotFinite`], [`Error::Unsupported`], [`Error::SolutionMemory`], [`Error::Sum`]; channel
-    /// `potential` is then unchanged.
+    /// [`Error::NotFinite`], [`Error::Unsupported`], [`Error::SolutionMemory`], [`Error::Sum`]. On an error channel
+    /// `potential` is unchanged.
     pub fn solve<T: Precision>(&self, grid: &mut Grid<T>, source: &str, potential: &str) -> Result<Report, Error> {
         self.sum(grid, source, potential, Quantity::Potential)
     }
 
-    /// Sets channel `velocity` to $u=\nabla\times\psi$, straight from the gradients of kernel and expansions. The other way
-    /// is to solve for $\psi$ and to apply [`crate::operators::Curl`] to it. Both channels have three components.
+    /// Sets channel `velocity` to $u=\nabla\times\psi$, computed directly from the gradients of kernel and expansions.
+    /// The alternative is to solve for $\psi$ and apply [`crate::operators::Curl`] to it. Both channels have three
+    /// components.
     ///
     /// # Errors
     /// As [`Poisson::solve`].
@@ -53,7 +54,7 @@ impl Poisson {
         self.sum(grid, vorticity, velocity, Quantity::Velocity)
     }
 
-    /// Sources -> the faster way -> the sum -> what a point does to itself.
+    /// Sources -> choice of method -> sum -> self term.
     fn sum<T: Precision>(&self, grid: &mut Grid<T>, from: &str, to: &str, quantity: Quantity) -> Result<Report, Error> {
         self.check()?;
         check_channels(grid, from, to)?;
@@ -110,7 +111,7 @@ impl Poisson {
     }
 }
 
-/// Whether `source` can be the right-hand side for `potential`.
+/// Checks that `source` can be the right-hand side for `potential`.
 fn check_channels<T: Precision>(grid: &Grid<T>, source: &str, potential: &str) -> Result<(), Error> {
     if source == potential {
         return Err(Error::InPlace {

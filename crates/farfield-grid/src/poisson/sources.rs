@@ -1,4 +1,4 @@
-//! Sources: the grid points that matter, as separate arrays, in Morton order.
+//! The sources: grid points above the threshold, as separate arrays in Morton order.
 
 use super::Poisson;
 use super::kernel::{Kernel, Quantity, Smoothing};
@@ -9,13 +9,13 @@ use farfield::simd::Real;
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// Grid points with a number above the threshold. Leaves of the forest are in Morton order, and so are the points
-/// taken from each: nothing has to be sorted.
+/// Grid points with a value above the threshold. Leaves of the forest are in Morton order, and so are the points taken
+/// from each, so that no sorting is needed.
 #[derive(Debug, Clone)]
 pub struct Sources<T> {
     /// Coordinates, one array per axis.
     pub(crate) position: [Vec<T>; 3],
-    /// $\omega h^3/4\pi$, corrected where levels meet; one array per component.
+    /// $\omega h^3/4\pi$, corrected next to a change of level; one array per component.
     pub(crate) weights: Vec<Vec<T>>,
     /// Squared smoothing lengths; empty for the singular kernel.
     pub(crate) epsilon2: Vec<T>,
@@ -31,7 +31,7 @@ pub(crate) fn morton_points() -> Vec<u16> {
 }
 
 impl<T: Real> Sources<T> {
-    /// The points where some component of `channel` exceeds the threshold in size.
+    /// Selects the points where the absolute value of some component of `channel` exceeds the threshold.
     pub(crate) fn gather(grid: &Grid<T>, channel: &Channel<T>, solver: &Poisson, quantity: Quantity) -> Self {
         let (threshold, kernel) = (solver.threshold, solver.kernel);
         let order = morton_points();
@@ -74,7 +74,7 @@ impl<T: Real> Sources<T> {
                 part
             })
             .collect();
-        // Array by array, each in a task of its own.
+        // Concatenates the parts, one task per array.
         let arrays: Vec<Vec<T>> = (0..3 + components + 1)
             .into_par_iter()
             .map(|k| {
@@ -106,22 +106,22 @@ impl<T: Real> Sources<T> {
         }
     }
 
-    /// How many there are.
+    /// The number of sources.
     pub fn len(&self) -> usize {
         self.position[0].len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no sources.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Components of the weights.
+    /// The number of components of a weight.
     pub fn components(&self) -> usize {
         self.weights.len()
     }
 
-    /// Where a source is.
+    /// The position of a source.
     #[inline]
     pub fn position(&self, source: usize) -> [f64; 3] {
         let [x, y, z] = &self.position;

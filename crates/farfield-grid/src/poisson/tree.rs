@@ -6,49 +6,49 @@ use farfield::simd::Real;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A box of the source tree and what it holds.
+/// A box of the source tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Its sources.
+    /// The range of its sources.
     pub sources: Range<usize>,
-    /// The middle of its sources: the centre of its expansion.
+    /// The centre of its sources' bounding box, which is the centre of its expansion.
     pub center: [f64; 3],
-    /// The radius of the sphere about the centre that holds its sources.
+    /// The radius of the sphere around the centre that holds its sources.
     pub radius: f64,
-    /// Its children's numbers; none for a leaf.
+    /// The indices of its children; empty for a leaf.
     pub children: Range<usize>,
 }
 
 impl Node {
-    /// Whether it is not cut further.
+    /// Whether the box has no children.
     pub fn is_leaf(&self) -> bool {
         self.children.is_empty()
     }
 }
 
-/// The octree: level by level, the root first.
+/// The octree, level by level from the root.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceTree {
     nodes: Vec<Node>,
-    /// The first node of each level, and how many there are in all.
+    /// The first node of each level, and the number of all nodes.
     level_starts: Vec<usize>,
 }
 
-/// A box that still may be cut: its node, lower corner and side.
+/// A box that may still be cut: its node, lower corner and side.
 struct Box3 {
     node: usize,
     corner: [f64; 3],
     side: f64,
 }
 
-/// Points of one place cannot be cut apart; grids do not get deeper than this.
+/// The largest depth: coincident points cannot be separated, and grids do not get deeper than this.
 const MAX_DEPTH: usize = 32;
 
 impl SourceTree {
     /// Cuts boxes until none holds more than `capacity` sources.
     pub fn build<T: Real>(sources: &Sources<T>, domain: &Domain, capacity: usize) -> Self {
         let capacity = capacity.max(1);
-        // The cube whose octants the Morton order follows.
+        // The cube on whose octants the Morton order is based.
         let roots = domain.roots().into_iter().max().unwrap_or(1).next_power_of_two();
         let side = f64::from(roots) * domain.size()[0] / f64::from(domain.roots()[0]);
         let mut tree = Self {
@@ -92,7 +92,7 @@ impl SourceTree {
         &self.nodes
     }
 
-    /// For each node `factor` times the largest smoothing length of its sources.
+    /// For each node, `factor` times the largest smoothing length of its sources.
     pub(crate) fn clearances<T: Real>(&self, sources: &Sources<T>, factor: f64) -> Vec<f64> {
         let mut clearances = vec![0.0; self.nodes.len()];
         if factor == 0.0 {
@@ -114,19 +114,19 @@ impl SourceTree {
         clearances
     }
 
-    /// How many times the root was cut.
+    /// The depth: 0 for a tree that is only a root.
     pub fn depth(&self) -> usize {
         self.level_starts.len() - 2
     }
 
-    /// The nodes of a level.
+    /// The indices of the nodes of a level.
     pub fn level(&self, level: usize) -> Range<usize> {
         self.level_starts[level]..self.level_starts[level + 1]
     }
 }
 
 impl Box3 {
-    /// The octants that hold sources, with their corners. In Morton order each octant's sources follow one another.
+    /// The octants that hold sources, with their corners. In Morton order the sources of an octant are contiguous.
     fn children<T: Real>(&self, sources: &Sources<T>, range: Range<usize>) -> Vec<(Node, [f64; 3])> {
         let half = 0.5 * self.side;
         let octant = |source: usize| {
@@ -148,7 +148,7 @@ impl Box3 {
     }
 }
 
-/// The first of the range for which `before` does not hold; those for which it holds come first.
+/// The first element of the range for which `before` is false; elements for which it is true come first.
 fn partition_point(range: Range<usize>, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (range.start, range.end);
     while low < high {
@@ -162,9 +162,9 @@ fn partition_point(range: Range<usize>, before: impl Fn(usize) -> bool) -> usize
     low
 }
 
-/// Sources that a thread looks at before others help.
+/// Sources in a chunk of parallel work.
 const IN_A_ROW: usize = 4096;
-/// Numbers that are compared side by side.
+/// Values compared at a time, for vectorisation.
 const ABREAST: usize = 8;
 
 impl Node {
@@ -187,7 +187,7 @@ impl Node {
     }
 }
 
-/// The middle between the smallest and the largest of some coordinates; zero where there are none.
+/// The mean of the smallest and the largest coordinate; zero if there are no coordinates.
 fn middle<T: Real>(coordinates: &[T]) -> f64 {
     let Some(first) = coordinates.first() else {
         return 0.0;
@@ -211,7 +211,7 @@ fn middle<T: Real>(coordinates: &[T]) -> f64 {
     0.5 * (low.to_f64() + high.to_f64())
 }
 
-/// The largest squared distance of points from a centre.
+/// The largest squared distance of the points from `center`.
 fn largest_distance2<T: Real>([x, y, z]: [&[T]; 3], center: [f64; 3]) -> f64 {
     let mut largest = [0.0f64; ABREAST];
     for first in (0..x.len()).step_by(ABREAST) {

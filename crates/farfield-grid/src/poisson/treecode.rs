@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// What a treecode evaluation works on; a device evaluates the same lists.
+/// The inputs of a treecode evaluation, on the CPU or a GPU.
 #[derive(Debug, Clone)]
 pub struct Parts<T> {
     /// The source points.
@@ -33,7 +33,7 @@ pub struct Parts<T> {
     pub expansions: Expansions<T>,
     /// The bricks of all blocks, eight for each.
     pub bricks: Vec<Brick>,
-    /// What each brick meets.
+    /// The sources and expansions that act on each brick.
     pub lists: BrickLists,
 }
 
@@ -103,7 +103,7 @@ impl Poisson {
         Ok((self.report_of(&parts, &making, accuracy, seconds), values))
     }
 
-    /// A sum with so many bricks in a pass as were asked for.
+    /// Sets the number of bricks per pass if one was given.
     fn in_passes<T: Precision>(&self, sum: BrickSum<T>) -> BrickSum<T> {
         match self.bricks_per_pass {
             Some(bricks) => sum.bricks_per_pass(bricks),
@@ -146,7 +146,7 @@ impl Poisson {
     }
 }
 
-/// What the parts are made for.
+/// The inputs from which the parts are made.
 struct Making<'a, T> {
     grid: &'a Grid<T>,
     quantity: Quantity,
@@ -185,7 +185,7 @@ impl<T: Precision> Making<'_, T> {
 }
 
 impl<T: Precision> Parts<T> {
-    /// For lists that meet no expansion.
+    /// Parts for lists without expansions.
     pub(super) fn without_expansions(
         sources: Sources<T>,
         tree: SourceTree,
@@ -202,7 +202,7 @@ impl<T: Precision> Parts<T> {
     }
 }
 
-/// Which lists are evaluated.
+/// The lists that are evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Share {
     All,
@@ -210,7 +210,7 @@ pub(super) enum Share {
     Indirect,
 }
 
-/// The evaluation of lists by the processor's cores.
+/// The evaluation of lists on the CPU.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OnCores {
     pub pair: Pair,
@@ -219,7 +219,7 @@ pub(super) struct OnCores {
 }
 
 impl OnCores {
-    /// The sums at all points, ordered as a channel's numbers are; blocks in parallel.
+    /// The sums at all points, in the order of a channel's values; blocks are evaluated in parallel.
     pub fn evaluate<T: Precision>(&self, parts: &Parts<T>, share: Share, seconds: &mut Seconds) -> Vec<T> {
         let start = Instant::now();
         let components = parts.sources.components();
@@ -229,7 +229,7 @@ impl OnCores {
         values
             .par_chunks_exact_mut(components * BLOCK_POINTS)
             .enumerate()
-            // Blocks differ in work: a thread that is done takes the next one, not a stretch of them.
+            // Blocks differ in work, so threads take them one at a time.
             .with_max_len(1)
             .for_each(|(leaf, values)| {
                 let mut sums = vec![T::ZERO; components * BRICK_POINTS];
@@ -248,7 +248,7 @@ impl OnCores {
         values
     }
 
-    /// One brick: its direct plan, then its indirect plan.
+    /// Evaluates the direct list of a brick, then its indirect list.
     fn sum_brick<T: Precision>(
         &self,
         parts: &Parts<T>,
@@ -275,7 +275,7 @@ impl OnCores {
     }
 }
 
-/// Puts a brick's sums where they belong in their block.
+/// Writes the sums of a brick to the values of its block.
 fn write_brick<T: Precision>(brick: usize, sums: &[T], values: &mut [T]) {
     let corner: [usize; 3] = std::array::from_fn(|axis| (brick >> axis & 1) * BRICK_SIDE);
     for (component, values) in values.chunks_exact_mut(BLOCK_POINTS).enumerate() {
@@ -290,7 +290,7 @@ fn write_brick<T: Precision>(brick: usize, sums: &[T], values: &mut [T]) {
     }
 }
 
-/// Runs `work` and adds its time.
+/// Runs `work` and adds its time to `seconds`.
 pub(super) fn timed<R>(seconds: &mut f64, work: impl FnOnce() -> R) -> R {
     let start = Instant::now();
     let result = work();

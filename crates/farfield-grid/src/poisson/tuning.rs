@@ -1,8 +1,8 @@
-//! From a tolerance to the treecode's parameters and the method.
+//! Chooses the treecode's parameters and the method for a tolerance.
 //!
-//! Candidates are compared by what they would cost: a sample of bricks walks the tree, interactions are counted, and each
-//! kind has a time. Times are constants of the kind of machine, not measured on the spot, so that the same problem always
-//! gets the same plan.
+//! Candidates are compared by their expected cost: interactions are counted for a sample of bricks and multiplied by a
+//! time for each kind. Times are constants of the kind of machine and are not measured at run time, so that the same
+//! problem always gets the same plan.
 
 use super::kernel::{Kernel, Pair, Quantity};
 use super::lists::{BRICK_POINTS, Brick, Met, walk};
@@ -25,11 +25,11 @@ pub(super) struct Parameters {
     pub theta: f64,
     pub order: usize,
     pub leaf_capacity: usize,
-    /// The relative error reciprocal square roots may have.
+    /// The relative error allowed in reciprocal square roots.
     pub rsqrt_error: f64,
-    /// How many smoothing lengths the far field begins from a source.
+    /// The smallest distance of far-field evaluation from a source, in smoothing lengths.
     pub clearance: f64,
-    /// Expected nanoseconds of evaluation and expansions.
+    /// The expected time of evaluation and expansions, in nanoseconds.
     pub cost: f64,
 }
 
@@ -39,14 +39,14 @@ const THETAS: [f64; 6] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
 /// Leaf capacities tried, the smallest first.
 const LEAF_CAPACITIES: [usize; 4] = [64, 256, 1024, 2048];
 
-/// Nanoseconds that even a small tree takes the FMM.
+/// The fixed cost of the FMM, in nanoseconds.
 const FMM_OVERHEAD: f64 = 5e5;
 
-/// Bricks that walk the tree for each candidate.
+/// The number of bricks for which interactions are counted.
 const SAMPLE: usize = 24;
 
 impl Poisson {
-    /// The parameters that were fixed, or the cheapest that keep the tolerance.
+    /// The fixed parameters, or the cheapest ones that meet the tolerance.
     pub(super) fn parameters<T: Precision>(
         &self,
         grid: &Grid<T>,
@@ -81,7 +81,7 @@ impl Poisson {
                     let keeps = |order: &usize| truncation(theta, *order, quantity) < tolerance;
                     Self::ORDERS.into_iter().find(keeps)
                 };
-                // Every pair of points is the last resort, and sometimes the cheapest.
+                // Summing every pair (theta = 0) is the last resort, and sometimes the cheapest.
                 let pairs = THETAS.into_iter().filter_map(|theta| Some((theta, order_for(theta)?)));
                 let candidates = pairs.chain([(0.0, Self::ORDERS[0])]);
                 candidates
@@ -112,7 +112,7 @@ impl Poisson {
         }
     }
 
-    /// Expected nanoseconds of the FMM: so much for each point, and for the regularised potential its correction.
+    /// The expected time of the FMM in nanoseconds: a cost per point, and the correction for the regularised potential.
     pub(super) fn fmm_cost<T: Precision>(
         &self,
         grid: &Grid<T>,
@@ -125,7 +125,7 @@ impl Poisson {
         let points = (grid.points() + sources.len()) as f64;
         let streams = match quantity {
             Quantity::Potential => sources.components() as f64,
-            // Four harmonic functions with their gradients.
+            // Four harmonic functions with their gradients cost as much as six potentials.
             Quantity::Velocity => 6.0,
         };
         let sum = points * times.rates.fmm_point(tolerance, streams) + FMM_OVERHEAD;
@@ -141,7 +141,7 @@ impl Poisson {
         sum + times.evaluation(Pair::Correction, scout.components, Self::ORDERS[0], [counted[0], 0.0])
     }
 
-    /// How many smoothing lengths away the regularised kernel is the singular one to the tolerance.
+    /// The distance, in smoothing lengths, beyond which the regularised kernel equals the singular one to `tolerance`.
     pub(super) fn clearance(&self, tolerance: f64, quantity: Quantity) -> f64 {
         let difference = match (self.kernel, quantity) {
             (Kernel::Singular, _) => return 0.0,
@@ -154,10 +154,10 @@ impl Poisson {
     }
 }
 
-/// The relative error of a sum with these parameters. The bound of eq. 6 adds up the sizes of all contributions; the
-/// errors of many nodes have different signs, and most nodes are further away than they must be. A twentieth of
-/// $\theta^{p+1}$ keeps the tolerances that `tests/poisson.rs` asks for, on vortex rings and Gaussian blobs. Expansions of the
-/// velocity begin one degree later.
+/// The expected relative error of a sum. The bound of eq. 6 adds the absolute values of all contributions, but the
+/// errors of nodes have different signs, and most nodes are farther away than the criterion requires. A twentieth of
+/// $\theta^{p+1}$ meets the tolerances that `tests/poisson.rs` checks on vortex rings and Gaussian blobs. Expansions of
+/// the velocity begin one degree later.
 fn truncation(theta: f64, order: usize, quantity: Quantity) -> f64 {
     let degrees = match quantity {
         Quantity::Potential => order + 1,
@@ -178,7 +178,7 @@ struct Scout<'a> {
 }
 
 impl Scout<'_> {
-    /// Direct and indirect interactions of all bricks, from those of the sample.
+    /// The direct and indirect interactions of all bricks, extrapolated from the sample.
     fn count(&self, leaf_capacity: usize, is_far: impl Fn(usize, f64) -> bool + Sync) -> [f64; 2] {
         let of_brick = |brick: &&Brick| {
             let (mut near, mut far) = (0, 0);
@@ -221,14 +221,14 @@ impl Scout<'_> {
     }
 }
 
-/// How long things take, in nanoseconds with everything busy.
+/// Expected times in nanoseconds, with all cores or the whole GPU busy.
 struct Times {
     rates: BrickRates,
-    /// What the graphics processor does.
+    /// The share of the GPU, if one is used.
     gpu: Option<Share>,
 }
 
-/// What a graphics processor evaluates.
+/// The lists that a GPU evaluates.
 #[derive(PartialEq)]
 enum Share {
     All,
@@ -236,7 +236,7 @@ enum Share {
 }
 
 impl Times {
-    /// Of the kind of machine; a graphics processor is taken to be an H200.
+    /// The times of this kind of machine; a GPU is assumed to be an H200.
     fn of<T: Precision>(device: PoissonDevice) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -249,12 +249,12 @@ impl Times {
         }
     }
 
-    /// The evaluation of the given numbers of direct and indirect interactions.
+    /// The time to evaluate the given numbers of direct and indirect interactions.
     fn evaluation(&self, pair: Pair, components: usize, order: usize, [direct, indirect]: [f64; 2]) -> f64 {
         let accuracy = RsqrtAccuracy::Newton;
         let more = (components - 1) as f64;
         let direct_work = Work::direct(pair, accuracy).instructions + more;
-        // Of an expansion only the root is shared among components.
+        // The components of an expansion share only the square root.
         let indirect_work = |order: usize| {
             let one = Work::indirect(order, accuracy).instructions;
             one + more * (one - 7.0)
@@ -268,7 +268,7 @@ impl Times {
         }
     }
 
-    /// P2M, M2M and the change to polynomials, all by the cores.
+    /// The time of P2M, M2M and the conversion to polynomials, which all run on the CPU.
     fn expansions(&self, sources: usize, nodes: usize, order: usize, components: usize) -> f64 {
         let terms = term_count(order) as f64;
         let per_node = 3.0 * terms * terms;

@@ -1,8 +1,8 @@
-//! How much work an interaction is, counted from the loops in `bricks/`.
+//! The work of an interaction, counted in the loops of `bricks/`.
 //!
-//! Counts are per source (or expansion) and point, for one component, in vector instructions on floats per lane; a fused
-//! multiply-add is one instruction and two operations. Loads, stores, broadcasts and loop control are not counted, so a
-//! loop cannot reach all of the bound that follows from them.
+//! Counts are floating-point vector instructions per lane, for one source (or expansion), one point and one component.
+//! A fused multiply-add is one instruction and two operations. Loads, stores, broadcasts and loop control are not
+//! counted, so a loop cannot fully reach the bound that follows from the counts.
 
 use super::kernel::Pair;
 use super::lists::BRICK_SIDE;
@@ -19,7 +19,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// The given numbers of fused multiply-adds and of other instructions.
+    /// The work of `fused` fused multiply-adds and `others` other instructions.
     fn of(fused: f64, others: f64) -> Self {
         Self {
             operations: 2.0 * fused + others,
@@ -34,7 +34,7 @@ impl Work {
         }
     }
 
-    /// Done once for the points along a line.
+    /// The work per point if it is done once for all points along a line.
     fn shared(self) -> Self {
         let share = 1.0 / BRICK_SIDE as f64;
         Self {
@@ -43,13 +43,13 @@ impl Work {
         }
     }
 
-    /// The rate in operations per second that a machine of so many instructions per second, each a fused multiply-add
-    /// or not, cannot exceed: its peak, adjusted for the share of fused multiply-adds.
+    /// The upper bound of the rate, in operations per second, on a machine that executes `instructions_per_second`: its
+    /// peak, adjusted for the share of fused multiply-adds.
     pub fn bound(&self, instructions_per_second: f64) -> f64 {
         instructions_per_second * self.operations / self.instructions
     }
 
-    /// A reciprocal square root: the estimate and what refines it.
+    /// The work of a reciprocal square root: the estimate and its refinement.
     fn rsqrt(accuracy: RsqrtAccuracy) -> Self {
         match accuracy {
             RsqrtAccuracy::Estimate => Self::of(0.0, 1.0),
@@ -59,9 +59,9 @@ impl Work {
         }
     }
 
-    /// A pair of a source and a point.
+    /// The work of a pair of a source and a point.
     pub fn direct(pair: Pair, accuracy: RsqrtAccuracy) -> Self {
-        // Per line dy, dz and their squares; per point the sum with dx^2, the root, the weight.
+        // Per line: dy, dz and their squares; per point: the sum with dx^2, the root, the weight.
         let line = Self::of(1.0, 3.0);
         let (root, weight) = (Self::rsqrt(accuracy), Self::of(1.0, 0.0));
         let smoothing = Self::of(1.0, 2.0);
@@ -73,7 +73,7 @@ impl Work {
             Pair::Correction => Self::direct(Pair::Regularised, accuracy)
                 .and(Self::of(0.0, 2.0))
                 .and(root),
-            // Per line also two cross products and a sign; per point the cube and three components.
+            // Per line: also two cross products and a sign; per point: the cube and three components.
             Pair::Velocity => {
                 let cross = line.and(Self::of(0.0, 6.0)).shared();
                 cross.and(Self::of(1.0, 2.0)).and(root).and(Self::of(5.0, 0.0))
@@ -84,7 +84,7 @@ impl Work {
         }
     }
 
-    /// An expansion of this order and a point.
+    /// The work of an expansion of `order` and a point.
     pub fn indirect(order: usize, accuracy: RsqrtAccuracy) -> Self {
         let (p, terms) = (order as f64, term_count(order) as f64);
         // Per line: y, z, y^2 + z^2, the powers y^l z^m, and the coefficients of the series in 1/r^2.
@@ -104,12 +104,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_those_of_the_loops() {
+    fn counts_match_the_loops() {
         let pair = Work::direct(Pair::Singular, RsqrtAccuracy::Newton);
         assert_eq!((pair.instructions, pair.operations), (7.5, 10.625));
         let expansion = Work::indirect(6, RsqrtAccuracy::Newton);
         assert_eq!(expansion.instructions, 1.0 + 5.0 + 16.0 + (4.0 + 27.0 + 84.0) / 8.0);
-        // All fused multiply-adds would reach two operations per instruction.
+        // Fused multiply-adds alone would give two operations per instruction.
         assert!(expansion.bound(1.0) > 1.5 && expansion.bound(1.0) < 2.0);
     }
 }

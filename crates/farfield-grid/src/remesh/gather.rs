@@ -1,9 +1,10 @@
-//! The particles of a block and its ghosts, collected on the block.
+//! Gathers on a block the contributions of the particles of the block and of its ghosts.
 //!
-//! Particles come line by line along x. All particles of a line get one window of points along each axis, wide enough for each of them: as
-//! the flow is smooth, it is rarely wider than the kernel. So sixteen points of the block along x are summed at a time,
+//! Particles are processed line by line along x. All particles of a line share one window of points along each axis,
+//! wide enough for each of them; because the flow is smooth, it is rarely wider than the kernel. Sixteen points of the
+//! block along x can therefore be summed at a time,
 //! $$\sum_i a(x-i)\,r_i(x-i),\qquad a=w_yw_z,\quad r_i=w_{x,i}\,\omega$$
-//! with the $r_i$ of a line in registers, and no particle whose points are outside the block takes part.
+//! with the $r_i$ of a line in registers. Lines whose points are all outside the block are skipped.
 
 use super::RemeshKernel;
 use crate::forest::{BLOCK_POINTS, BLOCK_SIDE};
@@ -11,16 +12,16 @@ use crate::grid::{Ghosted, MAX_GHOSTS};
 use crate::operators::line::number;
 use farfield::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 
-/// Room for a line of particles: a block, the widest ghosts, and the end of the last vector.
+/// The capacity of a line of particles: a block, the widest ghost layers, and padding for the last SIMD vector.
 const LINE: usize = BLOCK_SIDE + 2 * MAX_GHOSTS + 16;
-/// The most points of a window: the kernel's, and as many as there are between the shortest and the longest way.
+/// The largest number of points in a window: those of the kernel plus the spread of the displacements of a line.
 const MOST_TAPS: usize = 2 * MAX_GHOSTS;
-/// The most points of a window that are summed at a time.
+/// The largest number of window points that are summed at a time.
 const MOST_AT_ONCE: usize = 7;
-/// Particles that sixteen points next to each other may get their numbers from, by so many points.
+/// The number of particles that contribute to sixteen adjacent points through [`MOST_AT_ONCE`] window points.
 const SEEN: usize = BLOCK_SIDE + MOST_AT_ONCE + 1;
 
-/// Sets `output` to what the particles of a block and of its ghosts spread on the block.
+/// Sets `output` to the contributions of the particles of a block and of its ghosts to the block.
 pub(super) fn collect<T: Real>(
     simd: SimdLevel,
     kernel: RemeshKernel,
@@ -45,7 +46,7 @@ pub(super) fn collect<T: Real>(
 struct Collect<'a, T> {
     carried: &'a Ghosted<T>,
     velocity: &'a Ghosted<T>,
-    /// From velocity to displacement in spacings.
+    /// The factor from velocity to displacement in spacings.
     scale: T,
     output: &'a mut [T],
 }
@@ -69,7 +70,8 @@ impl<T: Real> Vectorized<T> for CollectM6<'_, T> {
     }
 }
 
-/// The factors along an axis of particles `fraction` of a spacing after a point, from `reach - 1` points before that one on.
+/// The kernel's factors along an axis for particles that lie `fraction` of a spacing after a point. The first factor
+/// belongs to the point `reach - 1` before that one.
 trait Factors<const W: usize> {
     fn of<V: Lanes>(fraction: V) -> [V; W];
 }
@@ -134,17 +136,17 @@ impl Factors<6> for M6 {
     }
 }
 
-/// Where the particles of a line go along one axis: each to some of the same points, counted from the particle.
+/// The points along one axis to which the particles of a line contribute, counted from the start of each particle.
 struct Window<T> {
-    /// The first of the points.
+    /// The first point.
     first: isize,
-    /// How many there are.
+    /// The number of points.
     taps: usize,
-    /// Of each particle, the point at or before which it ends.
+    /// The displacement of each particle in spacings, rounded down.
     floors: [T; LINE],
-    /// How far after it, in spacings.
+    /// The rest of each displacement.
     fractions: [T; LINE],
-    /// Point by point the share of each particle.
+    /// For each point, the factor of each particle.
     factors: [[T; LINE]; MOST_TAPS],
 }
 
@@ -159,11 +161,11 @@ impl<T: Real> Window<T> {
         }
     }
 
-    /// Finds the points, for displacements of `scale` times `velocity` and a kernel of `W` points.
+    /// Finds the points for displacements of `scale * velocity` and a kernel of `W` points.
     #[inline(always)]
     fn place<V: Lanes<Elem = T>, const R: usize, const W: usize>(&mut self, scale: T, velocity: &[T]) {
         let (scale, zero, one) = (V::splat(scale), V::zero(), number::<V>(1.0));
-        // Adding and taking away a number this large rounds to a whole number.
+        // Adding and subtracting a number this large rounds to the nearest integer.
         let large = number::<V>(1.5 / T::EPSILON);
         let mut same = true;
         let mut x = 0;
@@ -188,7 +190,7 @@ impl<T: Real> Window<T> {
         self.taps = (W + (most - least).to_f64() as usize).min(MOST_TAPS);
     }
 
-    /// Finds the shares of `count` particles.
+    /// Computes the factors of `count` particles.
     #[inline(always)]
     fn weigh<V: Lanes<Elem = T>, const R: usize, const W: usize, F: Factors<W>>(&mut self, count: usize) {
         let (zero, one, half) = (V::zero(), number::<V>(1.0), number::<V>(0.5));
@@ -206,7 +208,7 @@ impl<T: Real> Window<T> {
                 }
                 let floors = V::from_slice(&self.floors[x..]);
                 for later in 0..=self.taps - W {
-                    // One for the particles whose first point this is.
+                    // One for the particles whose first point is this one, zero for the others.
                     let from = floors - number((least + later as isize) as f64);
                     let here = (from * from).select_less(half, one, zero);
                     for i in 0..W {
@@ -220,7 +222,7 @@ impl<T: Real> Window<T> {
         }
     }
 
-    /// Those of the points of a particle at `place` that are in the block, as a range of taps.
+    /// The range of window points that lie in the block for a particle at `place`.
     #[inline(always)]
     fn within(&self, place: isize) -> std::ops::Range<usize> {
         let first = place + self.first;
@@ -229,18 +231,19 @@ impl<T: Real> Window<T> {
     }
 }
 
-/// What a line of particles spreads on lines of the block.
+/// The contributions of a line of particles to lines of the block.
 struct Spread<'a, T> {
-    /// Where the block's first point is in the line of particles.
+    /// The index of the block's first point in the line of particles.
     width: usize,
     along: &'a Window<T>,
-    /// The shares of the particles along y and z, and for each pair where its line of points begins in a component.
+    /// For each line of the block, the factors of the particles along y and z.
     across: &'a [[&'a [T; LINE]; 2]],
+    /// For each line of the block, the index of its first point in a component.
     lines: &'a [usize],
 }
 
 impl<T: Real> Spread<'_, T> {
-    /// Adds what `C` components with these strengths spread by `N` points of the window from `tap` on.
+    /// Adds the contributions of `C` components with these `strengths` through the `N` window points from `tap` on.
     #[inline(always)]
     fn add<V: Lanes<Elem = T>, const C: usize, const N: usize>(
         &self,
@@ -249,7 +252,7 @@ impl<T: Real> Spread<'_, T> {
         products: &mut [[T; SEEN]],
         output: &mut [T],
     ) {
-        // The point x gets the number of particle x + first + N - 1 - i by point `tap + i`.
+        // Point x receives from particle x + first + N - 1 - i through window point `tap + i`.
         let first = (self.width as isize - self.along.first) as usize + 1 - tap - N;
         for (product, [y, z]) in products.iter_mut().zip(self.across) {
             let (y, z) = (seen(y, first), seen(z, first));
@@ -287,7 +290,7 @@ impl<T: Real> Spread<'_, T> {
         }
     }
 
-    /// Adds what `C` components with these strengths spread by the whole window.
+    /// Adds the contributions of `C` components with these `strengths` through the whole window.
     #[inline(always)]
     fn add_all<V: Lanes<Elem = T>, const C: usize>(
         &self,
@@ -319,14 +322,14 @@ impl<T: Real> Spread<'_, T> {
     }
 }
 
-/// Numbers of a line from `first` on.
+/// The [`SEEN`] values of a line from `first` on.
 #[inline(always)]
 fn seen<T>(line: &[T; LINE], first: usize) -> &[T; SEEN] {
     &line[first..first + SEEN].as_chunks::<SEEN>().0[0]
 }
 
 impl<T: Real> Collect<'_, T> {
-    /// Line by line of particles, for a kernel of `W` points, `R` of them after a particle.
+    /// Processes all lines of particles, for a kernel of `W` points, `R` of them after the particle.
     #[inline(always)]
     fn run<V: Lanes<Elem = T>, const R: usize, const W: usize, F: Factors<W>>(self) {
         let (side, width) = (self.carried.side(), self.carried.width());

@@ -1,19 +1,19 @@
-//! The kernels that spread a particle over the grid.
+//! The kernels that distribute a particle over grid points.
 
 use std::fmt;
 
-/// A kernel of remeshing, a product of one factor along each axis.
+/// A remeshing kernel: a product of one factor along each axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RemeshKernel {
-    /// Two points to each side; keeps moments up to the second, third order.
+    /// Two points to each side; third order, preserves moments up to the second.
     M4Prime,
-    /// Three points to each side; keeps moments up to the fourth and is smoother.
+    /// Three points to each side; preserves moments up to the fourth and is smoother.
     #[default]
     M6Prime,
 }
 
 impl RemeshKernel {
-    /// Both.
+    /// All kernels.
     pub const ALL: [RemeshKernel; 2] = [RemeshKernel::M4Prime, RemeshKernel::M6Prime];
 
     /// Points to each side of a particle.
@@ -32,7 +32,7 @@ impl RemeshKernel {
         }
     }
 
-    /// The factor at a distance of so many spacings.
+    /// The factor at `distance`, in spacings.
     pub fn at(self, distance: f64) -> f64 {
         let x = distance.abs();
         match self {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kernels_keep_the_moments_they_promise() {
+    fn kernels_preserve_the_promised_moments() {
         for (kernel, moments) in [(RemeshKernel::M4Prime, 3), (RemeshKernel::M6Prime, 5)] {
             for place in [0.0, 0.13, 0.5, 0.77] {
                 for power in 0..moments {

@@ -1,10 +1,11 @@
-//! Moving numbers with a flow: every grid point is a particle that moves, then particles are spread over the grid again.
+//! Convects values with a flow: every grid point becomes a particle that moves, and particles are then remeshed.
 //!
-//! The gather form: each block takes its own particles and those of the ghost layers around it, moves them and collects
-//! what they spread on its own points. Nothing is written twice, so the result does not depend on the number of threads.
-//! On one level the numbers a particle spreads add up to its own, so their sum stays to rounding. Where levels meet,
-//! each side sees the particles of the other interpolated to its own spacing, and the sums differ by the errors of
-//! interpolation; [`Grid::remesh`] measures that and can take it back.
+//! This is the gather form: each block takes its own particles and those of the ghost layers around it, moves them and
+//! gathers their contributions to its own points. No point is written by two blocks, so the result does not depend on
+//! the number of threads. On one level the contributions of a particle add up to its value, so the sum of all values is
+//! conserved to round-off. Where levels meet, each side sees the particles of the other interpolated to its own
+//! spacing, and the sums differ by interpolation errors; [`Grid::restore_integrals`] measures and removes the
+//! difference.
 
 mod gather;
 mod kernel;
@@ -18,24 +19,25 @@ use crate::operators::Read;
 use farfield::simd::{Real, SimdLevel};
 use rayon::prelude::*;
 
-/// What a step did to the integrals of a channel's components.
+/// The integrals of a channel's components before and after a step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Balance {
-    /// The integral before, component by component.
+    /// The integral before the step, component by component.
     pub before: Vec<f64>,
-    /// The integral after, before anything was taken back.
+    /// The integral after the step, without the correction.
     pub after: Vec<f64>,
-    /// The integral of the absolute values after.
+    /// The integral of the absolute values after the step.
     pub absolute: Vec<f64>,
 }
 
 impl Balance {
-    /// The largest change of a component over the integral of all absolute values; zero where there is nothing.
+    /// The largest change of a component's integral, divided by the integral of all absolute values; zero if that is
+    /// zero.
     pub fn lost(&self) -> f64 {
         self.share(&self.after, &self.before)
     }
 
-    /// The largest difference between two sets of integrals over the integral of all absolute values.
+    /// The largest difference between two sets of integrals, divided by the integral of all absolute values.
     pub fn share(&self, one: &[f64], other: &[f64]) -> f64 {
         let absolute: f64 = self.absolute.iter().sum();
         let largest = one.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -63,7 +65,7 @@ impl<T: Real> Grid<T> {
         self.expect_components(output, components)?;
         let cells = self.most_cells(velocity, time)?;
         let limit = MAX_GHOSTS - kernel.reach();
-        // Not `>`: a NaN must not pass.
+        // A NaN must not pass.
         if cells.is_nan() || cells > limit as f64 {
             return Err(Error::Displacement { cells, limit });
         }
@@ -88,7 +90,7 @@ impl<T: Real> Grid<T> {
                 let mut largest = 0.0f64;
                 for value in values {
                     let size = value.to_f64().abs();
-                    // A NaN must not be lost, so no `max`.
+                    // `f64::max` would drop a NaN.
                     if size > largest || size.is_nan() {
                         largest = size;
                     }
@@ -115,7 +117,7 @@ impl<T: Real> Grid<T> {
             .map(|(k, values)| {
                 let level = self.forest().leaves()[k / components].level;
                 let volume = self.domain().spacing(level).powi(3);
-                // Sixteen sums side by side, which fit registers.
+                // Sixteen independent sums, which fit into registers.
                 let (mut sums, mut sizes) = ([0.0; 16], [0.0; 16]);
                 for values in values.as_chunks::<16>().0 {
                     for k in 0..16 {
@@ -135,8 +137,8 @@ impl<T: Real> Grid<T> {
         Ok(totals)
     }
 
-    /// Brings the integrals of a channel's components back to what they were `before`: what is missing goes to all
-    /// points in proportion to their size. Says how much that was.
+    /// Restores the integrals of a channel's components to `before`: the difference is distributed over all points in
+    /// proportion to their absolute values. Returns the integrals before and after the step.
     ///
     /// # Errors
     /// [`Error::UnknownChannel`].

@@ -1,18 +1,19 @@
-//! Compression: restriction plus a share of the details, so that moments stay.
+//! Compression: restriction plus a share of the details, so that moments are preserved.
 
 use super::Wavelet;
 use super::patch::{Patch, Row};
 use crate::forest::BLOCK_SIDE;
 use farfield::simd::Real;
 
-/// How many fine points beyond the joined block its compression looks at.
+/// How many fine points beyond the joined block its compression reads.
 pub(crate) const LIFT_MARGIN: usize = 6;
 
 /// Fine points along a side of the joined block with its margin.
 pub(crate) const LIFT_SIDE: usize = 2 * BLOCK_SIDE + 2 * LIFT_MARGIN;
 
 impl Wavelet {
-    /// The numbers of the block with lower corner `low`, from those of its children with [`LIFT_MARGIN`] around them.
+    /// The values of the block with lower corner `low`, from those of its children with [`LIFT_MARGIN`] points around
+    /// them.
     pub(crate) fn compress<T: Real>(self, fine: &Patch<T>, low: [i64; 3]) -> Patch<T> {
         let rows = match self {
             Wavelet::Interpolating4 => node_rows(),
@@ -24,10 +25,10 @@ impl Wavelet {
     }
 }
 
-/// Weights of the fine points along a side, the margin included.
+/// Weights of the fine points along a side, including the margin.
 type Weights = [f64; LIFT_SIDE];
 
-/// Adds `factor` times the fine point `at`, counted from the joined block's corner.
+/// Adds `factor` to the weight of the fine point `at`, counted from the joined block's corner.
 fn add(weights: &mut Weights, at: i64, factor: f64) {
     weights[(at + LIFT_MARGIN as i64) as usize] += factor;
 }
@@ -37,7 +38,7 @@ fn node_rows() -> [Weights; BLOCK_SIDE] {
         let (i, mut weights) = (coarse as i64, [0.0; LIFT_SIDE]);
         add(&mut weights, 2 * i, 1.0);
         for (k, share) in (-2..2).zip([-1.0, 9.0, 9.0, -1.0]) {
-            // The detail of the odd point of coarse point i + k.
+            // The detail of the odd fine point that follows coarse point i + k.
             let share = share / 32.0;
             add(&mut weights, 2 * (i + k) + 1, share);
             for (j, weight) in (-1..3).zip([-1.0, 9.0, 9.0, -1.0]) {
@@ -54,7 +55,7 @@ fn average_rows() -> [Weights; BLOCK_SIDE] {
     for i in 0..=last {
         add(&mut rows[i as usize], 2 * i, 0.5);
         add(&mut rows[i as usize], 2 * i + 1, 0.5);
-        // The detail of cell i moves from one cell to another of the same block.
+        // The share of the detail of cell i goes from one cell to another of the same block.
         let (from, to) = ((i - 1).max(0), (i + 1).min(last));
         let share = 0.125 / (to - from) as f64;
         for (cell, share) in [(from, -share), (to, share)] {
@@ -75,7 +76,7 @@ fn average_rows() -> [Weights; BLOCK_SIDE] {
 mod tests {
     use super::*;
 
-    /// Some number for a fine point well inside, zero elsewhere.
+    /// Pseudo-random values at fine points well inside, zero elsewhere.
     fn bump(point: [i64; 3]) -> f64 {
         let inside = point.iter().all(|c| (10..22).contains(c));
         let noise = (point[0] * 7919 + point[1] * 104_729 + point[2] * 1_299_709) % 13;
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn lifting_keeps_the_moments_it_promises() {
+    fn lifting_preserves_the_promised_moments() {
         for wavelet in Wavelet::ALL {
             let low = [-(LIFT_MARGIN as i64); 3];
             let mut fine = Patch::<f64>::zeros(low, [LIFT_SIDE; 3]);
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn averages_keep_their_integral_whatever_surrounds_the_block() {
+    fn averages_keep_their_integral_for_any_values_around_the_block() {
         let low = [-(LIFT_MARGIN as i64); 3];
         let mut fine = Patch::<f64>::zeros(low, [LIFT_SIDE; 3]);
         for (k, value) in fine.values.iter_mut().enumerate() {
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_predicted_exactly_is_compressed_to_itself() {
+    fn polynomials_that_are_predicted_exactly_are_compressed_exactly() {
         for wavelet in Wavelet::ALL {
             let low = [-(LIFT_MARGIN as i64); 3];
             let poly = |x: i64, h: f64| {
@@ -155,7 +156,7 @@ mod tests {
                 }
             }
             for x in 0..BLOCK_SIDE as i64 {
-                // The mean of two cells is what averaging means; nodes are kept.
+                // A coarse average is the mean of two fine cells; a coarse node keeps its value.
                 let value = match wavelet {
                     Wavelet::Interpolating4 => poly(x, 2.0),
                     Wavelet::AverageInterpolating5 => 0.5 * (poly(2 * x, 1.0) + poly(2 * x + 1, 1.0)),

@@ -1,8 +1,8 @@
-//! A box of numbers of one level.
+//! A box of values of one level.
 
 use farfield::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};
 
-/// Numbers at a box of points of one level. `low` counts points of that level from the corner of the domain.
+/// Values at a box of points of one level. `low` counts points of that level from the corner of the domain.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Patch<T> {
     pub low: [i64; 3],
@@ -11,7 +11,7 @@ pub(crate) struct Patch<T> {
     pub values: Vec<T>,
 }
 
-/// How one number along a line comes from those of another line: `sum of weights[k] * line[start + k]`.
+/// Computes one value of an output line from an input line: `sum of weights[k] * line[start + k]`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row<'a> {
     pub start: usize,
@@ -27,14 +27,14 @@ impl<T: Real> Patch<T> {
         }
     }
 
-    /// Where a point of the level is in `values`.
+    /// The index of `point` in `values`.
     #[inline(always)]
     pub fn index(&self, point: [i64; 3]) -> usize {
         let from_low = |axis: usize| (point[axis] - self.low[axis]) as usize;
         (from_low(2) * self.size[1] + from_low(1)) * self.size[0] + from_low(0)
     }
 
-    /// Replaces all lines along `axis` by what `rows` makes of them; the new lines start at `low`.
+    /// The patch with `rows` applied to every line along `axis`; the new lines start at `low`.
     pub fn along(&self, axis: usize, low: i64, rows: &[Row]) -> Self {
         let mut out = Self {
             low: self.low,
@@ -61,7 +61,7 @@ impl<T: Real> Patch<T> {
     }
 }
 
-/// A [`Row`] without zeros at its ends: where it starts, and where its weights are among all.
+/// A [`Row`] without zeros at its ends: `start` as there, and the range of its weights in the array of all weights.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     start: usize,
@@ -84,13 +84,13 @@ impl Line {
     }
 }
 
-/// Lines of one array combined to those of another.
+/// Combines lines of one array into lines of another.
 struct Combine<'a, T> {
     from: &'a [T],
     to: &'a mut [T],
-    /// Of a line in `from`.
+    /// The length of a line in `from`.
     length: usize,
-    /// Lines side by side.
+    /// The number of adjacent lines.
     inner: usize,
     rows: &'a [Line],
     weights: &'a [T],
@@ -111,7 +111,7 @@ impl<T: Real> Vectorized<T> for Combine<'_, T> {
                 let weights = &self.weights[first..first + count];
                 let sources = &lines[start * self.inner..][..count * self.inner];
                 let target = &mut self.to[outer * to + k * self.inner..][..self.inner];
-                // The usual numbers of weights are known to the compiler.
+                // Constant counts for the common cases let the compiler unroll the loop.
                 match count {
                     1 => combine::<T, 1>(weights, sources, target),
                     2 => combine::<T, 2>(weights, sources, target),
@@ -131,7 +131,7 @@ impl<T: Real> Vectorized<T> for Combine<'_, T> {
     }
 }
 
-/// `target[x]` is the sum of `weights[w] * sources[w][x]`.
+/// Sets `target[x]` to the sum of `weights[w] * sources[w][x]`.
 #[inline(always)]
 fn combine<T: Real, const W: usize>(weights: &[T], sources: &[T], target: &mut [T]) {
     let inner = target.len();

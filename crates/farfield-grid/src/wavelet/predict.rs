@@ -1,10 +1,10 @@
-//! From the coarser to the finer level, and the details that this leaves.
+//! Prediction from the coarser to the finer level, and the details it leaves.
 
 use super::patch::Patch;
 use super::{PREDICTION_REACH, Wavelet};
 use farfield::simd::{Lanes, MAX_LANES, Real, SimdLevel, Vectorized, dispatch};
 
-/// Coarse points that a fine one looks at: the one below it and so many to each side.
+/// Coarse points that a fine point reads: the one below it and [`PREDICTION_REACH`] to each side.
 const TAPS: usize = 2 * PREDICTION_REACH + 1;
 const NODE: [f64; TAPS] = [0.0, 0.0, 1.0, 0.0, 0.0];
 const BETWEEN_NODES: [f64; TAPS] = [0.0, -1.0 / 16.0, 9.0 / 16.0, 9.0 / 16.0, -1.0 / 16.0];
@@ -14,7 +14,7 @@ const UPPER_HALF: [f64; TAPS] = [3.0 / 128.0, -22.0 / 128.0, 1.0, 22.0 / 128.0, 
 /// Zones of a block: three along each axis.
 pub(crate) const ZONES: usize = 27;
 
-/// The coarse points that predicting the fine points `low..low + size` along an axis looks at: the first of them and
+/// The coarse points along an axis that are needed to predict the fine points `low..low + size`: the first of them and
 /// their number.
 pub(crate) fn coarse_extent(low: i64, size: usize) -> (i64, usize) {
     let reach = PREDICTION_REACH as i64;
@@ -23,15 +23,15 @@ pub(crate) fn coarse_extent(low: i64, size: usize) -> (i64, usize) {
     (first, (last - first + 1) as usize)
 }
 
-/// Sets the box `low..low + size` of a fine patch from the coarse points below it, axis by axis.
+/// Predicts the box `low..low + size` of a fine patch from the coarse points below it, axis by axis.
 struct Predict<'a, T> {
-    /// Weights of even and of odd fine points.
+    /// Weights for even and for odd fine points.
     weights: [[T; TAPS]; 2],
     coarse: &'a Patch<T>,
     low: [i64; 3],
     size: [usize; 3],
     fine: &'a mut Patch<T>,
-    /// For what is fine along z, or along z and y, and still coarse otherwise.
+    /// Scratch memory for values that are fine along z, or along z and y, and still coarse along the other axes.
     between: &'a mut Vec<T>,
 }
 
@@ -42,13 +42,14 @@ impl<T: Real> Vectorized<T> for Predict<'_, T> {
         let Self { low, size, coarse, .. } = self;
         let extents = [0, 1, 2].map(|axis| coarse_extent(low[axis], size[axis]));
         let count = extents.map(|extent| extent.1);
-        // Of fine point k of the box along an axis: the first coarse point it looks at, and the weights.
+        // The first coarse point that fine point k of the box reads along an axis, and the parity that selects its
+        // weights.
         let first = |axis: usize, k: usize| {
             let at = low[axis] + k as i64;
             ((at >> 1) - PREDICTION_REACH as i64 - extents[axis].0) as usize
         };
         let parity = |axis: usize, k: usize| ((low[axis] + k as i64) & 1) as usize;
-        // Lines on the way have room for whole vectors.
+        // Intermediate lines are padded to whole SIMD vectors.
         let stride = count[0].next_multiple_of(MAX_LANES);
         let planes = size[2] * count[1] * stride;
         self.between.clear();
@@ -91,7 +92,7 @@ fn vectors<V: Lanes>(weights: &[V::Elem; TAPS]) -> [V; TAPS] {
     all
 }
 
-/// `target[x]` is the sum of `weights[k] * lines[k * stride + x]`, for `count` numbers; whole vectors of it are written.
+/// Sets `target[x]` to the sum of `weights[k] * lines[k * stride + x]` for `count` values, writing whole SIMD vectors.
 #[inline(always)]
 fn combine<V: Lanes>(weights: &[V; TAPS], lines: &[V::Elem], stride: usize, count: usize, target: &mut [V::Elem]) {
     let mut x = 0;
@@ -101,7 +102,7 @@ fn combine<V: Lanes>(weights: &[V; TAPS], lines: &[V::Elem], stride: usize, coun
         let mut sum = V::zero();
         for k in 0..TAPS {
             let line = &lines[k * stride + x..];
-            // Only the last line may end before its last vector does.
+            // Only the last line may end in the middle of a vector.
             let values = match whole {
                 true => V::from_slice(line),
                 false => V::from_slice_partial(line, line.len().min(V::LANES), V::Elem::ZERO),
@@ -113,13 +114,14 @@ fn combine<V: Lanes>(weights: &[V; TAPS], lines: &[V::Elem], stride: usize, coun
     }
 }
 
-/// Sets a fine line from a coarse one, of which the first fine point sees the first [`TAPS`]; `odd` is its parity.
+/// Predicts a fine line from a coarse one. The first fine point reads the first [`TAPS`] coarse points; `odd` is its
+/// parity.
 #[inline(always)]
 fn refine_line<V: Lanes>(weights: &[[V; TAPS]; 2], line: &[V::Elem], odd: usize, target: &mut [V::Elem]) {
     let zero = V::Elem::ZERO;
     let mut done = 0;
     while done < target.len() {
-        // Pairs of fine points, even and odd ones apart.
+        // Computes even and odd fine points separately, then interleaves them.
         let first = (odd + done) / 2;
         let (mut even, mut uneven) = (V::zero(), V::zero());
         for k in 0..TAPS {
@@ -142,15 +144,15 @@ fn refine_line<V: Lanes>(weights: &[[V; TAPS]; 2], line: &[V::Elem], odd: usize,
 }
 
 impl Wavelet {
-    /// The fine numbers at a box of points; `coarse` must hold the [`coarse_extent`] of it.
+    /// The predicted fine values in the box `low..low + size`; `coarse` must hold its [`coarse_extent`].
     pub(crate) fn predict<T: Real>(self, coarse: &Patch<T>, low: [i64; 3], size: [usize; 3]) -> Patch<T> {
         let mut fine = Patch::zeros(low, size);
         self.predict_into(coarse, low, size, &mut fine, &mut Vec::new());
         fine
     }
 
-    /// Sets a box of points of a fine patch; `coarse` must hold the [`coarse_extent`] of it. `between` is for numbers on the
-    /// way.
+    /// Predicts the box `low..low + size` of the patch `fine`; `coarse` must hold its [`coarse_extent`]. `between` is
+    /// scratch memory.
     pub(crate) fn predict_into<T: Real>(
         self,
         coarse: &Patch<T>,
@@ -174,9 +176,9 @@ impl Wavelet {
         dispatch(SimdLevel::best(), task);
     }
 
-    /// The largest details of the box `low..low + size`, whose corners are even, zone by zone: along each axis the first
-    /// `rim` points, those between, and the last `rim`; x runs fastest. `fine` holds the box and the four points around
-    /// it that its prediction looks at.
+    /// The largest detail in each zone of the box `low..low + size`, whose corners are even. The zones along each axis
+    /// are the first `rim` points, the points between, and the last `rim`; x runs fastest. `fine` holds the box and the
+    /// four points on every side that its prediction needs.
     pub(crate) fn largest_details<T: Real>(
         self,
         fine: &Patch<T>,
@@ -195,7 +197,7 @@ impl Wavelet {
                 let line = &predicted.values[(z * size[1] + y) * size[0]..][..size[0]];
                 let zones = 3 * (zone(1, y) + 3 * zone(2, z));
                 for (x, (f, p)) in fine.values[at..].iter().zip(line).enumerate() {
-                    // A NaN must not be lost, so no `max`.
+                    // `f64::max` would drop a NaN.
                     let detail = (*f - *p).to_f64().abs();
                     let largest = &mut largest[zones + zone(0, x)];
                     if detail > *largest || detail.is_nan() {

@@ -1,12 +1,12 @@
-//! From the finer to the coarser level, point by point.
+//! Restriction from the finer to the coarser level.
 
 use super::Wavelet;
 use super::patch::{Patch, Row};
 use farfield::simd::Real;
 
 impl Wavelet {
-    /// The coarse numbers at a box of points; `fine` must hold the points `2 low .. 2 (low + size)` of the finer level
-    /// (for nodes, the even ones among them).
+    /// The coarse values in the box `low..low + size`; `fine` must hold the points `2 low .. 2 (low + size)` of the
+    /// finer level (for nodes, only the even ones).
     pub(crate) fn restrict<T: Real>(self, fine: &Patch<T>, low: [i64; 3], size: [usize; 3]) -> Patch<T> {
         let weights: &[f64] = match self {
             Wavelet::Interpolating4 => &[1.0],
@@ -24,8 +24,8 @@ impl Wavelet {
         along(&along(&along(fine, 0), 1), 2)
     }
 
-    /// The number of a point `levels` coarser, from the `2^levels` numbers a side that begin at `values[start]`, in
-    /// an array of `side` numbers along x and y.
+    /// The value at a point `levels` levels coarser, from the cube of `2^levels` values per side that begins at
+    /// `values[start]`, in an array with `side` values along x and along y.
     #[inline]
     pub(crate) fn restrict_point<T: Real>(self, values: &[T], start: usize, side: usize, levels: u32) -> T {
         match self {

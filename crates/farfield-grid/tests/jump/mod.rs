@@ -1,10 +1,10 @@
-//! Fields that lie across a jump in level.
+//! Fields across a change of level.
 
 use farfield::simd::Real;
 use farfield_grid::{BLOCK_POINTS, BlockId, Domain, Forest, Grid, Wavelet};
 use std::f64::consts::PI;
 
-/// A box of two roots with a jump in level, and a field with support in both parts.
+/// A box of two roots on different levels, and a field with support in both.
 pub fn grid<T: Real>(wavelet: Wavelet, components: usize) -> Grid<T> {
     let domain = Domain::new([-0.3, 0.1, 0.0], [2, 1, 1], 0.7).unwrap();
     let forest = Forest::uniform([2, 1, 1], 0);
@@ -44,7 +44,7 @@ pub fn grid<T: Real>(wavelet: Wavelet, components: usize) -> Grid<T> {
     grid
 }
 
-/// The blocks of a level, those of the upper octant cut once more.
+/// The blocks of `level`, with those of the upper octant cut once more.
 #[allow(dead_code, reason = "not every test file needs it")]
 pub fn one_finer_octant(level: u8) -> Forest {
     let forest = Forest::uniform([1; 3], level);
@@ -53,7 +53,7 @@ pub fn one_finer_octant(level: u8) -> Forest {
     forest.refined(marked.collect::<Vec<_>>())
 }
 
-/// erf(r)/r by its series near zero and by the continued fraction of erfc beyond.
+/// erf(r)/r, by its series for small r and by the continued fraction of erfc for large r.
 #[allow(dead_code, reason = "not every test file needs it")]
 pub fn erf_over(r: f64) -> f64 {
     if r < 2.5 {

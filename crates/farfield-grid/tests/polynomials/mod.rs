@@ -1,10 +1,10 @@
-//! Polynomials as both wavelets see them, and a forest to put them on.
+//! Polynomials for both wavelets, and a forest for them.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use farfield_grid::{BLOCK_SIDE, BlockId, Domain, Forest, Grid, Wavelet};
 
-/// A product of three polynomials of one degree, with coefficients that are all different.
+/// A product of three polynomials of the same degree, one per axis, with coefficients that all differ.
 #[derive(Clone, Copy)]
 pub struct Polynomial {
     pub degree: i32,
@@ -15,7 +15,7 @@ impl Polynomial {
         [0.9, -1.7, 1.3, 0.7, -1.1][power as usize] + 0.3 * axis as f64
     }
 
-    /// The number at a point: the value, or the average over a cell of side `h`.
+    /// The grid value at a point: the value of the polynomial, or its average over a cell of side `h`.
     pub fn number(&self, wavelet: Wavelet, x: [f64; 3], h: f64) -> f64 {
         let power = |x: f64, n: i32| match wavelet {
             Wavelet::Interpolating4 => x.powi(n),
@@ -32,7 +32,7 @@ impl Polynomial {
             .product()
     }
 
-    /// Puts it on a grid, exactly.
+    /// Fills a channel with exact grid values.
     pub fn fill(&self, grid: &mut Grid<f64>, channel: &str) {
         let (domain, wavelet) = (*grid.domain(), grid.wavelet());
         grid.update_blocks(channel, |block, values| {
@@ -46,8 +46,8 @@ impl Polynomial {
     }
 }
 
-/// Two roots; one inner block of level 2 cut, so that levels jump across faces, edges and corners, and a corner of the
-/// box cut twice.
+/// Two roots. One inner block of level 2 is cut, so that levels change across faces, edges and corners; a corner of the
+/// box is cut twice.
 pub fn mixed_forest() -> Forest {
     let forest = Forest::uniform([2, 1, 1], 2);
     let cut = |forest: &Forest, block: BlockId| forest.refined([forest.find(block).unwrap()]);

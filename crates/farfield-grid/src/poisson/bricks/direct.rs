@@ -1,4 +1,4 @@
-//! Sources directly (P2P).
+//! Direct sums over sources (P2P).
 
 use super::{LINES, LineTable};
 use crate::poisson::kernel::Pair;
@@ -6,7 +6,7 @@ use crate::poisson::lists::{BRICK_POINTS, BRICK_SIDE, Brick, DirectRange};
 use crate::poisson::sources::Sources;
 use farfield::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch, rsqrt};
 
-/// Sources whose distances along x are tabulated at a time; the table stays in the first cache.
+/// Sources whose distances along x are tabulated at a time; the table fits into the L1 cache.
 const TILE: usize = 64;
 
 const FULL: u8 = RsqrtAccuracy::Full as u8;
@@ -26,7 +26,7 @@ const fn is_smooth(pair: u8) -> bool {
     pair == REGULARISED || pair == CORRECTION || pair == REGULARISED_VELOCITY
 }
 
-/// Adds what the sources of `ranges` do to the points of a brick.
+/// Adds the contributions of the sources of `ranges` to the sums at the points of a brick.
 pub(crate) fn add_direct<T: Real>(
     (simd, accuracy): (SimdLevel, RsqrtAccuracy),
     pair: Pair,
@@ -57,8 +57,8 @@ struct Direct<'a, T> {
     sums: &'a mut [T],
 }
 
-/// P2P with everything that shapes the loop as a constant: accuracy, pair, components, and how many points along x are
-/// summed at a time (so that their sums stay in registers).
+/// P2P with compile-time constants: accuracy, pair, components, and the number of points along x that are summed at a
+/// time (small enough that their sums stay in registers).
 struct DirectLoop<'a, T, const A: u8, const PAIR: u8, const C: usize, const X: usize>(Direct<'a, T>);
 
 impl<T: Real> Direct<'_, T> {
@@ -88,7 +88,7 @@ impl<T: Real, const A: u8, const PAIR: u8, const C: usize, const X: usize> Vecto
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
         if const { RsqrtAccuracy::is_never_chosen::<V, A>() } {
-            // The exact loop is there anyway.
+            // This accuracy is never chosen for `V`: reuses the loop of full accuracy, which is compiled anyway.
             return dispatch(self.0.simd, DirectLoop::<T, FULL, PAIR, C, X>(self.0));
         }
         let Direct {
@@ -105,7 +105,7 @@ impl<T: Real, const A: u8, const PAIR: u8, const C: usize, const X: usize> Vecto
             while start < range.end as usize {
                 let count = (range.end as usize - start).min(TILE);
                 tile.load(sources, brick, start, count);
-                // Only a kernel with 1/r must know its own place.
+                // Only a kernel with 1/r must leave out coincident points.
                 if range.touching && (PAIR == CORRECTION || !is_smooth(PAIR)) {
                     tile.add::<V, A, true, X>(&lines, brick, count, sums);
                 } else {
@@ -117,7 +117,7 @@ impl<T: Real, const A: u8, const PAIR: u8, const C: usize, const X: usize> Vecto
     }
 }
 
-/// Some sources, relative to a brick's first point.
+/// Up to [`TILE`] sources, relative to a brick's first point.
 struct Tile<T, const PAIR: u8, const C: usize> {
     /// Distances along x to the eight points of a line; for potentials, their squares.
     along: [[T; BRICK_SIDE]; TILE],
@@ -174,7 +174,7 @@ impl<T: Real, const PAIR: u8, const C: usize> Tile<T, PAIR, C> {
     ) {
         assert!(sums.len() >= C * BRICK_POINTS);
         let h = V::splat(T::from_f64(brick.spacing));
-        // A source at a point of the brick is at distance zero but for rounding; any other is much further away.
+        // A source at a point of the brick has distance zero up to round-off; any other source is much farther away.
         let same_place = V::splat(T::from_f64((0.01 * brick.spacing).powi(2)));
         let mut line = 0;
         while line < LINES {
@@ -184,7 +184,8 @@ impl<T: Real, const PAIR: u8, const C: usize> Tile<T, PAIR, C> {
             while first < BRICK_SIDE {
                 let mut totals = [[V::zero(); X]; C];
                 for j in 0..count {
-                    // Not `map`: a closure is compiled without the instruction set and becomes a call for each source.
+                    // A loop, not `map`: a closure is compiled without the instruction set and becomes a call per
+                    // source.
                     let mut weight = [V::zero(); C];
                     for c in 0..C {
                         weight[c] = V::splat(self.weights[j][c]);
@@ -205,8 +206,8 @@ impl<T: Real, const PAIR: u8, const C: usize> Tile<T, PAIR, C> {
                 }
                 for c in 0..C {
                     for x in 0..X {
-                        // SAFETY: c < C, first + x < 8, and LANES divides the 64 lines: all below C * 512, which
-                        // `sums` holds.
+                        // SAFETY: c < C, first + x < 8, and LANES divides the 64 lines: all indices are below C * 512,
+                        // and the assertion above checks that `sums` holds as many.
                         unsafe {
                             let target = sums.as_mut_ptr().add(c * BRICK_POINTS + (first + x) * LINES + line);
                             (V::load(target) + totals[c][x]).store(target);
@@ -220,7 +221,7 @@ impl<T: Real, const PAIR: u8, const C: usize> Tile<T, PAIR, C> {
     }
 }
 
-/// A source as several lines see it.
+/// A source relative to several lines, one line per lane.
 struct Source<V, const C: usize> {
     dy: V,
     dz: V,
@@ -230,7 +231,7 @@ struct Source<V, const C: usize> {
 }
 
 impl<T: Real, V: Lanes<Elem = T>, const C: usize> Source<V, C> {
-    /// 1/r from r^2, zero for the source's own place.
+    /// 1/r from r^2; zero if the point coincides with the source.
     #[inline(always)]
     fn inverse<const A: u8, const TOUCHING: bool>(&self, r2: V) -> V {
         let mut estimate = r2.rsqrt_estimate();

@@ -1,4 +1,4 @@
-//! Expansions (M2P).
+//! Evaluation of expansions (M2P).
 
 use super::{LINES, LineTable};
 use crate::poisson::lists::{BRICK_POINTS, BRICK_SIDE, Brick};
@@ -6,7 +6,7 @@ use crate::poisson::multipole::{Expansions, term, term_count, unit};
 use crate::poisson::tree::SourceTree;
 use farfield::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch, rsqrt};
 
-/// Adds what the expansions of `nodes` give at the points of a brick.
+/// Adds the contributions of the expansions of `nodes` to the sums at the points of a brick.
 ///
 /// # Panics
 /// If the order of the expansions is not one of [`crate::poisson::Poisson::ORDERS`].
@@ -55,18 +55,18 @@ impl<T: Real> Indirect<'_, T> {
             8 => dispatch(simd, IndirectLoop::<T, A, 8, 45, 9>(self)),
             10 => dispatch(simd, IndirectLoop::<T, A, 10, 66, 11>(self)),
             12 => dispatch(simd, IndirectLoop::<T, A, 12, 91, 13>(self)),
-            order => unreachable!("orders are checked when a solver is made, {order} was not"),
+            order => unreachable!("order {order} passed the check of the parameters"),
         }
     }
 }
 
-/// Where the pair k <= n is.
+/// The index of the pair k <= n.
 const fn pair(n: usize, k: usize) -> usize {
     n * (n + 1) / 2 + k
 }
 
-/// Repeats a block for the numbers 0 to 12, each time with the number as a literal: loops inside whose bounds depend on
-/// it are then unrolled, which the compiler does not do for nested loops by itself.
+/// Repeats a block for the numbers 0 to 12, each time with the number as a literal. Inner loops whose bounds depend on
+/// the number are then unrolled, which the compiler does not do for nested loops by itself.
 macro_rules! for_each_degree {
     ($n:ident => $body:block) => {
         for_each_degree!($n => $body, 0 1 2 3 4 5 6 7 8 9 10 11 12)
@@ -86,7 +86,7 @@ impl<T: Real, const A: u8, const P: usize, const PAIRS: usize, const TERMS: usiz
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
         if const { RsqrtAccuracy::is_never_chosen::<V, A>() } {
-            // The exact loop is there anyway.
+            // This accuracy is never chosen for `V`: reuses the loop of full accuracy, which is compiled anyway.
             return dispatch(self.0.simd, IndirectLoop::<T, FULL, P, PAIRS, TERMS>(self.0));
         }
         let Indirect {
@@ -121,8 +121,8 @@ impl<T: Real, const A: u8, const P: usize, const PAIRS: usize, const TERMS: usiz
                         let r2 = x.mul_add(x, across);
                         let inverse = rsqrt::<V, A>(r2, r2.rsqrt_estimate());
                         let sum = series.at::<P>(x, inverse * inverse);
-                        // SAFETY: c < components, k < 8, and LANES divides the 64 lines: all below components * 512,
-                        // which `sums` holds.
+                        // SAFETY: c < components, k < 8, and LANES divides the 64 lines: all indices are below
+                        // components * 512, and the assertion above checks that `sums` holds as many.
                         unsafe {
                             let target = sums.as_mut_ptr().add(c * BRICK_POINTS + k * LINES + line);
                             sum.mul_add(inverse, V::load(target)).store(target);
@@ -158,7 +158,7 @@ struct Series<V, const TERMS: usize> {
 }
 
 impl<V: Lanes, const TERMS: usize> Series<V, TERMS> {
-    /// From the coefficients of an expansion and the monomials of y and z.
+    /// Computes the series of a line from the coefficients of an expansion and the monomials of y and z.
     #[inline(always)]
     fn of_line<const P: usize, const PAIRS: usize>(coefficients: &[V::Elem], monomials: &[V; PAIRS]) -> Self {
         assert!(coefficients.len() >= term_count(P));
@@ -166,7 +166,7 @@ impl<V: Lanes, const TERMS: usize> Series<V, TERMS> {
             a: [V::zero(); TERMS],
             b: [V::zero(); TERMS],
         };
-        // By the degree of the monomials, so that those in use stay in registers with the sums.
+        // Ordered by the degree of the monomials, so that those in use stay in registers with the sums.
         for_each_degree!(d => {
             for_each_degree!(k => {
                 let n = d + k;
@@ -189,7 +189,7 @@ impl<V: Lanes, const TERMS: usize> Series<V, TERMS> {
         series
     }
 
-    /// At a point, by Horner's rule.
+    /// The value at a point, by Horner's rule.
     #[inline(always)]
     fn at<const P: usize>(&self, x: V, q: V) -> V {
         let (mut even, mut odd) = (self.a[P], self.b[P]);

@@ -1,8 +1,8 @@
-//! The sums over a brick's points: from sources directly (P2P) and from expansions (M2P).
+//! The sums at the points of a brick: over sources directly (P2P) and over expansions (M2P).
 //!
-//! The points of a brick form 64 lines along x. A register holds the same x of several lines, so y and z differ from
-//! lane to lane while x, and everything that depends on it alone, is one number for all lanes. For each group of lines
-//! what depends on y and z is computed once and used for the eight points along x.
+//! The points of a brick form 64 lines along x. A register holds points of several lines with the same x, so y and z
+//! differ from lane to lane, while x and everything that depends on it alone is the same in all lanes. For each group
+//! of lines, quantities that depend on y and z are computed once and used for the eight points along x.
 
 mod direct;
 mod indirect;
@@ -13,13 +13,13 @@ pub(super) use indirect::add_indirect;
 use super::lists::{BRICK_POINTS, BRICK_SIDE};
 use farfield::simd::{Lanes, MAX_LANES, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
 
-/// Lines along x.
+/// The number of lines along x.
 const LINES: usize = BRICK_SIDE * BRICK_SIDE;
 
 const _: () = assert!(LINES.is_multiple_of(MAX_LANES));
 
-/// Where point (x, y, z) of a component is among the sums over the points of a brick: component by component, then x,
-/// then line by line (y fastest).
+/// The index of point (x, y, z) of a component in the sums of a brick: component by component, then x, then line by
+/// line (y fastest).
 #[inline(always)]
 pub(crate) fn sum_index(component: usize, [x, y, z]: [usize; 3]) -> usize {
     component * BRICK_POINTS + x * LINES + z * BRICK_SIDE + y
@@ -46,7 +46,7 @@ impl<T: Real> LineTable<T> {
     }
 }
 
-/// The cheapest reciprocal square root that is exact enough.
+/// The cheapest reciprocal square root whose relative error is at most `error`.
 pub(crate) fn rsqrt_accuracy<T: Real>(simd: SimdLevel, error: f64) -> RsqrtAccuracy {
     struct Choose(f64);
     impl<T: Real> Vectorized<T> for Choose {
