@@ -1,20 +1,20 @@
 //! A matrix of `f64` in memory, with or without a name.
 
-/// A two-dimensional array of numbers, stored row after row.
+/// A two-dimensional array, stored row by row.
 ///
-/// A one-dimensional array of `N` numbers is `N` rows of one column.
+/// A one-dimensional array of `N` values has `N` rows and one column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Array {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
     pub columns: usize,
-    /// The numbers, `rows * columns` of them, row after row.
+    /// The `rows * columns` values, row by row.
     pub values: Vec<f64>,
 }
 
 impl Array {
-    /// One column of numbers.
+    /// An array with one column.
     #[must_use]
     pub fn column(values: Vec<f64>) -> Self {
         Self {
@@ -24,7 +24,7 @@ impl Array {
         }
     }
 
-    /// One row for each element: points or gradients.
+    /// An array with one row for each element of `rows`, such as points or gradients.
     #[must_use]
     pub fn from_rows<const D: usize>(rows: &[[f64; D]]) -> Self {
         Self {
@@ -34,8 +34,8 @@ impl Array {
         }
     }
 
-    /// The rows as fixed-size vectors, or `None` if there are not exactly `D` columns
-    /// (or `values` does not hold `rows * columns` numbers).
+    /// The rows as fixed-size vectors; `None` if there are not exactly `D` columns or
+    /// `values` does not hold `rows * columns` values.
     #[must_use]
     pub fn to_rows<const D: usize>(&self) -> Option<Vec<[f64; D]>> {
         if self.columns != D || !self.is_consistent() {
@@ -47,13 +47,13 @@ impl Array {
         self.values.chunks_exact(D).map(|row| row.try_into().ok()).collect()
     }
 
-    /// Whether `values` holds exactly `rows * columns` numbers.
+    /// Whether `values` holds exactly `rows * columns` values.
     #[must_use]
     pub fn is_consistent(&self) -> bool {
         self.rows.checked_mul(self.columns) == Some(self.values.len())
     }
 
-    /// The named columns in that order as a new array; every index must be below `columns`.
+    /// A new array of the given columns, in that order; every index must be below `self.columns`.
     pub(crate) fn select(&self, columns: &[usize]) -> Self {
         if self.columns == 0 {
             return Self {
@@ -73,7 +73,7 @@ impl Array {
         }
     }
 
-    /// Arrays of the same number of rows, side by side.
+    /// Joins arrays with the same number of rows, column after column.
     pub(crate) fn side_by_side(arrays: &[&Array]) -> Self {
         let rows = arrays.first().map_or(0, |array| array.rows);
         let columns = arrays.iter().map(|array| array.columns).sum();
@@ -94,17 +94,17 @@ impl Array {
     }
 }
 
-/// An [`Array`] and the name it has in a file.
+/// An [`Array`] and its name in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedArray {
-    /// The name, without any extension: `potential`.
+    /// The name without an extension, such as `potential`.
     pub name: String,
-    /// The numbers.
+    /// The values.
     pub array: Array,
 }
 
 impl NamedArray {
-    /// Puts a name to an array.
+    /// Names an array.
     pub fn new(name: impl Into<String>, array: Array) -> Self {
         Self {
             name: name.into(),
@@ -113,12 +113,12 @@ impl NamedArray {
     }
 }
 
-/// The floating-point width that numbers are written with.
+/// The floating-point width of written values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
     /// 32-bit floats: half the size, about 7 significant digits.
     Single,
-    /// 64-bit floats: every bit is kept.
+    /// 64-bit floats: exact.
     #[default]
     Double,
 }

@@ -1,7 +1,7 @@
-//! Files that appear complete or not at all.
+//! Atomic writing: a file appears complete or not at all.
 //!
-//! The content goes to a new file in the same folder, which is flushed to the disk and only then
-//! renamed to the wanted name. On any failure the new file is removed.
+//! The content goes to a temporary file in the same folder, which is flushed to the disk and only
+//! then renamed to its final name. On any failure the temporary file is removed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -11,32 +11,30 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Error;
 
-/// Writes `text` to `path`, all of it or nothing. See [`write_bytes_atomically`].
+/// Writes `text` to `path`, completely or not at all. See [`write_bytes_atomically`].
 ///
 /// # Errors
 ///
-/// [`Error::NoFolder`] if the folder does not exist, [`Error::Write`] for everything else that
-/// the operating system refuses.
+/// [`Error::NoFolder`] if the folder does not exist, [`Error::Write`] for any other failure.
 pub fn write_text_atomically(path: impl AsRef<Path>, text: &str) -> Result<(), Error> {
     write_bytes_atomically(path, text.as_bytes())
 }
 
-/// Writes `bytes` to `path`, all of them or nothing.
+/// Writes `bytes` to `path`, completely or not at all.
 ///
-/// A file already at `path` is replaced and lends its permissions to the new one; through a
-/// symbolic link, the file it points to is replaced. If anything fails, what was at `path`
-/// before is untouched and nothing else is left in the folder. A device or a pipe cannot be
-/// replaced, so it is written to directly.
+/// An existing file at `path` is replaced, and the new file keeps its permissions; if `path` is a
+/// symbolic link, the file it points to is replaced. On a failure an existing file is untouched
+/// and no temporary file is left in the folder. A device or a pipe cannot be replaced, so it is
+/// written directly.
 ///
 /// # Errors
 ///
-/// [`Error::NoFolder`] if the folder does not exist, [`Error::Write`] for everything else that
-/// the operating system refuses.
+/// [`Error::NoFolder`] if the folder does not exist, [`Error::Write`] for any other failure.
 pub fn write_bytes_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Error> {
     write_atomically(path.as_ref(), |file| file.write_all(bytes))
 }
 
-/// Lets `fill` write the content of `path`. The writer can be sought, except for devices.
+/// Writes the content of `path` with `fill`. The writer can seek, except for devices.
 pub(crate) fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -48,9 +46,9 @@ pub(crate) fn write_atomically(
 
 /// A file that is written piece by piece and appears complete or not at all.
 ///
-/// Everything goes to a new file in the same folder. [`finish`](Self::finish) flushes it to the
-/// disk and gives it the wanted name. Dropped before that, it is removed, and what was at the path
-/// before is untouched. The other rules are those of [`write_bytes_atomically`].
+/// The content goes to a temporary file in the same folder. [`finish`](Self::finish) flushes it to
+/// the disk and gives it its final name. If it is dropped before that, the temporary file is removed
+/// and an existing file at the path is untouched. Otherwise as [`write_bytes_atomically`].
 ///
 /// ```
 /// use std::io::Write;
@@ -68,20 +66,19 @@ pub(crate) fn write_atomically(
 #[derive(Debug)]
 pub struct AtomicFile {
     path: PathBuf,
-    /// Where the file goes in the end; `path` with its links followed.
+    /// The final path of the file: `path` with symbolic links resolved.
     destination: PathBuf,
     writer: BufWriter<File>,
-    /// Nothing for devices and pipes, which are written to directly.
+    /// The temporary file; `None` for devices and pipes, which are written directly.
     unfinished: Option<Unfinished>,
 }
 
 impl AtomicFile {
-    /// Starts a file that will be at `path`.
+    /// Starts a file whose final path is `path`.
     ///
     /// # Errors
     ///
-    /// [`Error::NoFolder`] if the folder does not exist, [`Error::Write`] for everything else
-    /// that the operating system refuses.
+    /// [`Error::NoFolder`] if the folder does not exist, [`Error::Write`] for any other failure.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let failed = |cause| Error::Write {
@@ -103,7 +100,7 @@ impl AtomicFile {
                 });
             }
         }
-        // Through a symbolic link, replace the file and keep the link.
+        // Keeps a symbolic link and replaces the file it points to.
         let destination = match &existing {
             Some(_) => fs::canonicalize(&path).map_err(failed)?,
             None => path.clone(),
@@ -127,18 +124,18 @@ impl AtomicFile {
         })
     }
 
-    /// The path the file will have.
+    /// The final path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Flushes everything to the disk and gives the file its name.
+    /// Flushes the content to the disk and gives the file its final name.
     ///
     /// # Errors
     ///
-    /// [`Error::Write`] if the operating system refuses; then what was at the path before is
-    /// untouched and nothing else is left in the folder.
+    /// [`Error::Write`] on any failure; an existing file at the path is then untouched and no
+    /// temporary file is left in the folder.
     pub fn finish(self) -> Result<(), Error> {
         let failed = |cause| Error::Write {
             path: self.path.clone(),
@@ -151,7 +148,7 @@ impl AtomicFile {
         file.sync_all().map_err(failed)?;
         drop(file);
         unfinished.rename_to(&self.destination).map_err(failed)?;
-        // The new name is in place; a folder that cannot be flushed only delays its durability.
+        // The new name is in place; a folder that cannot be flushed only delays durability.
         #[cfg(unix)]
         if let Ok(folder) = File::open(folder_of(&self.destination)) {
             let _ = folder.sync_all();
@@ -159,7 +156,7 @@ impl AtomicFile {
         Ok(())
     }
 
-    /// The error for a piece that could not be written.
+    /// The error for a failed write.
     fn failed(&self, cause: io::Error) -> Error {
         Error::Write {
             path: self.path.clone(),
@@ -178,8 +175,8 @@ impl Write for AtomicFile {
     }
 }
 
-/// Removes unfinished files that killed programs left in a folder, and returns their paths. Those of a process of this
-/// program that still runs on this machine are left alone.
+/// Removes the temporary files that killed processes left in a folder, and returns their paths. Files of processes of
+/// this program that still run on this machine are kept.
 pub fn remove_leftovers(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let unfinished = entries.map(|entry| entry.path()).filter(|path| {
@@ -194,7 +191,7 @@ pub fn remove_leftovers(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     unfinished.filter(|path| fs::remove_file(path).is_ok()).collect()
 }
 
-/// Whether another process of this program has that number; where the system does not tell, none has.
+/// Whether `process` is the id of another running process of this program; false on systems without `/proc`.
 fn is_running(process: u32) -> bool {
     let name = |process: &str| fs::read(Path::new("/proc").join(process).join("comm")).ok();
     process != process::id() && name(&process.to_string()).is_some_and(|other| Some(other) == name("self"))
@@ -207,7 +204,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// A file under a passing name, removed unless it gets its final one.
+/// A temporary file, removed on drop unless it has been renamed.
 #[derive(Debug)]
 struct Unfinished {
     path: Option<PathBuf>,
@@ -242,7 +239,7 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
-            // Already failing: there is nobody left to tell about a file that cannot be removed.
+            // An error is already being reported; a failure to remove the file cannot be.
             let _ = fs::remove_file(path);
         }
     }
@@ -262,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn failing_halfway_keeps_the_old_file_and_leaves_nothing_else() {
+    fn a_failed_write_keeps_the_old_file_and_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("result.csv");
         fs::write(&path, "old").unwrap();
@@ -277,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn failing_rename_leaves_nothing_else() {
+    fn a_failed_rename_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("taken.csv");
         let outcome = write_atomically(&path, |file| {
@@ -289,13 +286,13 @@ mod tests {
     }
 
     #[test]
-    fn missing_folder_is_named() {
+    fn the_message_names_a_missing_folder() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("absent").join("result.json");
         let message = write_text_atomically(&path, "{}").unwrap_err().to_string();
         let absent = folder.path().join("absent");
         let expected = format!(
-            "{}: cannot write: there is no folder {}",
+            "{}: cannot write: the folder {} does not exist",
             path.display(),
             absent.display()
         );
@@ -312,7 +309,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_stay_permissions_stay_and_devices_stay() {
+    fn links_permissions_and_devices_are_kept() {
         use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 
         let folder = tempfile::tempdir().unwrap();
@@ -334,7 +331,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn read_only_folder_keeps_the_old_file() {
+    fn a_read_only_folder_keeps_the_old_file() {
         use std::os::unix::fs::PermissionsExt;
 
         let folder = tempfile::tempdir().unwrap();
@@ -343,7 +340,7 @@ mod tests {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
         let outcome = write_text_atomically(&path, "new");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        // The superuser may write anyway; then the new file must be complete.
+        // The superuser may write nevertheless; then the new file must be complete.
         let expected = if outcome.is_ok() { "new" } else { "old" };
         assert_eq!(fs::read_to_string(&path).unwrap(), expected);
         assert_eq!(names_in(folder.path()), ["result.csv"]);

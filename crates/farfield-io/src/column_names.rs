@@ -1,10 +1,10 @@
-//! Which columns of a table, or arrays of an archive, are positions and which are strengths.
+//! Finds the positions and strengths among the columns of a table or the arrays of an archive.
 //!
-//! Names match in either case and without a unit in brackets: `X [m]` is `x`.
+//! Case and a unit in brackets are ignored: `X [m]` matches `x`.
 
 /// Names of coordinates, in order.
 pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
-/// What the columns of the array `points` are called in a table: the bare axes.
+/// The array whose columns in a table are named by the axes alone.
 const POINTS: &str = "points";
 /// Names that mean strengths, alone or followed by `_x`, `_y`, `_z` or by `_0`, `_1`, ...
 const STRENGTHS: [&str; 9] = [
@@ -18,10 +18,10 @@ const STRENGTHS: [&str; 9] = [
     "gamma",
     "g",
 ];
-/// This one is a vector or nothing; it also goes without the underscore: `gx`.
+/// A name that only means strengths as a vector; its components may also lack the underscore: `gx`.
 const VECTOR_ONLY: &str = "g";
 
-/// Which of several sets of points in one file is wanted.
+/// The set of points wanted from a file that may have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Sources,
@@ -29,7 +29,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Names to look for, the best first.
+    /// Names to look for, in order of preference.
     pub(crate) fn names(self) -> [&'static str; 4] {
         match self {
             Self::Sources => [POINTS, "sources", "positions", "targets"],
@@ -38,8 +38,8 @@ impl Role {
     }
 }
 
-/// Where the coordinates of points with `dimension` coordinates are: either one array, or one
-/// column for each axis.
+/// The indices of the columns that hold points with `dimension` coordinates: either one whole array,
+/// or one column per axis.
 pub(crate) fn find_points(names: &[String], role: Role, dimension: usize, whole_arrays: bool) -> Option<Vec<usize>> {
     let found = role.names().into_iter().find_map(|name| {
         let whole = whole_arrays.then(|| find(names, name)).flatten();
@@ -51,7 +51,7 @@ pub(crate) fn find_points(names: &[String], role: Role, dimension: usize, whole_
     found.filter(|indices| !indices.is_empty())
 }
 
-/// Everything that could be the strengths: what it is called, and where its columns are.
+/// All candidates for the strengths: their names and the indices of their columns.
 pub(crate) fn find_strengths(names: &[String]) -> Vec<(String, Vec<usize>)> {
     let mut found = Vec::new();
     for name in STRENGTHS {
@@ -70,7 +70,7 @@ pub(crate) fn find_strengths(names: &[String]) -> Vec<(String, Vec<usize>)> {
     found
 }
 
-/// Where the columns of the array `name` are, after [`of_array`] named them.
+/// The indices of the columns of the array `name`, as named by [`of_array`].
 pub(crate) fn find_array(names: &[String], name: &str) -> Option<Vec<usize>> {
     if let Some(index) = names.iter().position(|candidate| candidate == name) {
         return Some(vec![index]);
@@ -103,7 +103,7 @@ fn find_components(names: &[String], name: &str) -> Option<Vec<usize>> {
     })
 }
 
-/// Three components, or two where there is no third.
+/// The columns of three components, or of two if there is no third.
 fn find_vector(names: &[String], prefix: &str) -> Option<Vec<usize>> {
     find_axes(names, prefix, 3).or_else(|| find_axes(names, prefix, 2))
 }

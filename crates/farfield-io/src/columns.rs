@@ -1,7 +1,7 @@
-//! Tables for reading: aligned columns, and lines that fit a terminal.
+//! Formats tables for display: aligned columns, and lines folded to the width of a terminal.
 
-/// Rows as aligned columns, the first to the left or to the right, all others to the right. Where they are wider than
-/// `width`, the columns are put below each other in groups, each with the first column.
+/// Rows as aligned columns. The first column is aligned left if `first_to_the_left`, all others right. If the table is
+/// wider than `width`, the columns are split into groups below each other, each starting with the first column.
 pub fn aligned(rows: &[Vec<String>], first_to_the_left: bool, width: Option<usize>) -> String {
     let widths = widths(rows);
     let mut text = String::new();
@@ -26,7 +26,7 @@ pub fn aligned(rows: &[Vec<String>], first_to_the_left: bool, width: Option<usiz
     text
 }
 
-/// How wide each column is.
+/// The width of each column in characters.
 pub fn widths(rows: &[Vec<String>]) -> Vec<usize> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |k: usize| {
@@ -36,14 +36,14 @@ pub fn widths(rows: &[Vec<String>]) -> Vec<usize> {
     (0..columns).map(width).collect()
 }
 
-/// The columns that fit beside each other; every group begins with the first.
+/// Groups of columns that fit side by side; every group begins with the first column.
 fn groups(widths: &[usize], width: Option<usize>) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut used = 0;
     for column in 0..widths.len() {
         let wider = used + 2 + widths[column];
         match groups.last_mut() {
-            // A group has at least one column beside the first.
+            // A group has at least one column besides the first.
             Some(group) if group.len() < 2 || width.is_none_or(|width| wider <= width) => {
                 group.push(column);
                 used = wider;
@@ -61,8 +61,8 @@ fn groups(widths: &[usize], width: Option<usize>) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Every line that is longer than `width` goes on in the next one, below where its text began: after the name at its
-/// start, if two spaces or more set one off. Words longer than that stay whole.
+/// Folds every line longer than `width`. Continuation lines are indented to the start of the text, which follows a name
+/// at the start of the line if at least two spaces set it off. Words longer than a line are not broken.
 pub fn folded(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -81,7 +81,7 @@ fn fold(line: &str, width: usize, out: &mut String) {
     let indent = text_begins(line).min(width / 2);
     let mut used = 0;
     let mut spaces = 0;
-    // Spaces inside a line are kept, those at a break are not.
+    // Spaces inside a line are kept, spaces at a break are dropped.
     for piece in line.split_inclusive(' ') {
         let word = piece.trim_end_matches(' ');
         let length = word.chars().count();
@@ -103,7 +103,8 @@ fn fold(line: &str, width: usize, out: &mut String) {
     }
 }
 
-/// The column after the name at the start of a line; else two after its first word begins.
+/// The column where the text after the name at the start of a line begins; without a name, two columns after the first
+/// word begins.
 fn text_begins(line: &str) -> usize {
     let chars: Vec<char> = line.chars().collect();
     let start = chars.iter().position(|c| *c != ' ').unwrap_or(0);
@@ -137,14 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_go_on_below_their_text() {
+    fn long_lines_continue_below_their_text() {
         let text = "device        cpu; no cuda: there is no driver\nshort\n\n  ok      a claim that is long: 1e-3\n";
         assert_eq!(
             folded(text, 30),
             "device        cpu; no cuda:\n              there is no\n              driver\nshort\n\n  \
              ok      a claim that is\n          long: 1e-3\n"
         );
-        // Nothing is lost but spaces at breaks, and no line is longer unless a word is.
+        // Only spaces at breaks are dropped, and no line is longer than `width` unless a word is.
         for width in 10..60 {
             let folded = folded(text, width);
             assert!(folded.split_whitespace().eq(text.split_whitespace()));

@@ -1,7 +1,7 @@
 //! Tables of numbers as text.
 //!
-//! Separated by commas, semicolons, tabs or blanks, as the first line tells. An optional first
-//! line names the columns; `#` starts a comment; blank lines are ignored.
+//! Fields are separated by commas, semicolons, tabs or blanks; the first line decides which. An optional
+//! first line names the columns; `#` starts a comment; blank lines are ignored.
 
 mod fields;
 
@@ -16,29 +16,30 @@ use crate::pieces::Pieces;
 use crate::{Array, Error, NamedArray, Part, Precision};
 use fields::{Separator, number, without_comment};
 
-/// Comments before the numbers that are kept, in case one of them names the columns.
+/// The number of comments before the data that are kept, in case one of them names the columns.
 const COMMENTS_KEPT: usize = 32;
 
-/// The columns' names, if any, and all numbers.
+/// The names of the columns, if any, and the values.
 #[derive(Debug)]
 pub(crate) struct CsvTable {
     pub(crate) names: Option<Names>,
     /// The rows that were asked for.
     pub(crate) array: Array,
-    /// How many rows there are.
+    /// The number of rows in the file.
     pub(crate) all: usize,
 }
 
 /// Names of all columns.
 #[derive(Debug)]
 pub(crate) enum Names {
-    /// A line of its own.
+    /// From a header line.
     Header(Vec<String>),
-    /// A comment before the numbers with as many words as there are columns: perhaps names.
+    /// From a comment before the data with as many words as columns; these may not be names.
     Comment(Vec<String>),
 }
 
-/// Reads a part of the rows of one `.csv` file. How many there are is known at its end: for less than all it is read twice.
+/// Reads a part of the rows of one `.csv` file. The number of rows is known only at the end of the file, so a part of
+/// them takes two passes.
 pub(crate) fn read(path: &Path, part: Part) -> Result<CsvTable, Error> {
     if part == Part::ALL {
         return read_rows(path, 0..usize::MAX);
@@ -63,18 +64,18 @@ fn read_rows(path: &Path, keep: Range<usize>) -> Result<CsvTable, Error> {
     table.finish()
 }
 
-/// A table of which some lines have been read.
+/// A table while its lines are read.
 struct Reading<'a> {
     path: &'a Path,
     line: u64,
     separator: Option<Separator>,
-    /// The line that set the number of columns.
+    /// The line that determines the number of columns.
     first_line: u64,
     columns: usize,
     header: Option<Vec<String>>,
     comments: Vec<String>,
     rows: usize,
-    /// The rows whose numbers are kept.
+    /// The rows whose values are kept.
     keep: Range<usize>,
     values: Vec<f64>,
 }
@@ -117,7 +118,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The first line with content: names or numbers.
+    /// Adds the first line with content, which holds names or numbers.
     fn add_first(&mut self, content: &str) -> Result<(), Error> {
         let separator = Separator::of(content);
         let fields: Vec<_> = separator.split(content).collect();
@@ -192,7 +193,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The last comment that could be names of that many columns.
+/// The last comment that could hold the names of `columns` columns.
 fn names_in_comments(comments: &[String], separator: Separator, columns: usize) -> Option<Vec<String>> {
     comments.iter().rev().find_map(|comment| {
         [separator, Separator::Blanks].into_iter().find_map(|separator| {
@@ -203,15 +204,16 @@ fn names_in_comments(comments: &[String], separator: Separator, columns: usize) 
     })
 }
 
-/// Writes a header and one line for each row, every number in the fewest digits that read back
-/// to the same value. The arrays have the same number of rows.
+/// Writes a header and one line for each row, every value with the fewest digits that read back
+/// to the same value. The arrays must have the same number of rows.
 pub(crate) fn write(writer: &mut impl Write, arrays: &[NamedArray], precision: Precision) -> io::Result<()> {
     write_header(writer, arrays)?;
     let arrays: Vec<_> = arrays.iter().map(|named| &named.array).collect();
     write_lines(writer, &arrays, precision)
 }
 
-/// The same of rows that come in pieces, the columns of all arrays side by side; `arrays` have names and columns alone.
+/// [`write`] for rows that come in pieces with the columns of all arrays side by side; of `arrays` only the names and
+/// the numbers of columns are used.
 pub(crate) fn write_pieces(
     writer: &mut impl Write,
     (arrays, rows): (&[NamedArray], usize),

@@ -1,14 +1,14 @@
-//! Everything that can go wrong when a file is read or written.
+//! The error type of this crate.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::npy::NpyProblem;
 
-/// Why a file could not be read or written. Every message names the file.
+/// An error in reading or writing a file. Every message names the file.
 ///
-/// The message is complete in itself: what the operating system or the archive reader said is
-/// part of it, so there is no further [`source`](std::error::Error::source) to print.
+/// The message is complete: it contains the message of the operating system or the archive
+/// reader, so there is no further [`source`](std::error::Error::source) to print.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,55 +17,55 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         cause: io::Error,
     },
-    /// The file could not be written; what was there before is untouched.
+    /// The file could not be written; a file that was at the path before is untouched.
     #[error("{path}: cannot write: {cause}")]
     Write {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         cause: io::Error,
     },
     /// The folder to write into does not exist.
-    #[error("{path}: cannot write: there is no folder {folder}")]
+    #[error("{path}: cannot write: the folder {folder} does not exist")]
     NoFolder {
         /// The file.
         path: PathBuf,
-        /// The folder it was to go to.
+        /// The missing folder.
         folder: PathBuf,
     },
     /// The file name does not end in a supported extension.
-    #[error("{path}: {found}; supported are .npy, .npz and .csv", found = describe_extension(.path))]
+    #[error("{path}: {found}; supported extensions: .npy, .npz and .csv", found = describe_extension(.path))]
     UnknownExtension {
         /// The file.
         path: PathBuf,
     },
-    /// A `.vtp` file is not as the format asks, or of a kind that cannot be read.
+    /// A `.vtp` or `.vtu` file is malformed or of an unsupported kind.
     #[error("{path}: {reason}")]
     Vtk {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The defect.
         reason: String,
     },
     /// The array does not fit into memory.
-    #[error("{path}: no memory for {bytes} bytes of numbers")]
+    #[error("{path}: not enough memory for {bytes} bytes of values")]
     OutOfMemory {
         /// The file.
         path: PathBuf,
-        /// How much was asked for.
+        /// The size of the array in memory.
         bytes: u64,
     },
-    /// A `.npy` file, or an array inside an `.npz` file, is not as the format asks.
+    /// A `.npy` file, or an array inside an `.npz` file, is malformed or unsupported.
     #[error("{path}{place}: {problem}", place = inside(.array.as_deref()))]
     Npy {
         /// The file.
         path: PathBuf,
-        /// The name of the array, for one inside an `.npz` file.
+        /// The name of the array, if it is inside an `.npz` file.
         array: Option<String>,
-        /// What is wrong.
+        /// The defect.
         problem: NpyProblem,
     },
     /// An `.npz` file is not a readable zip archive.
@@ -73,9 +73,9 @@ pub enum Error {
     Npz {
         /// The file.
         path: PathBuf,
-        /// The name of the array that was being read, if it came that far.
+        /// The name of the array that was being read, if any.
         array: Option<String>,
-        /// What the archive reader said.
+        /// The message of the archive reader.
         cause: String,
     },
     /// A field of a `.csv` file is not a number.
@@ -97,13 +97,13 @@ pub enum Error {
         path: PathBuf,
         /// Line in the file, from 1.
         line: u64,
-        /// The first field that is missing or too many, from 1.
+        /// The first missing or surplus field, from 1.
         column: usize,
         /// Fields on this line.
         found: usize,
         /// Fields on the first line.
         expected: usize,
-        /// The line that set the number of fields.
+        /// The line that determines the number of fields.
         first_line: u64,
         /// The line's text, in quotes, shortened if long.
         text: String,
@@ -126,18 +126,18 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// The array has another shape than the one needed.
+    /// The array has the wrong shape.
     #[error("{path}{place}: shape {shape}, expected {expected}{hint}", place = inside(.array.as_deref()))]
     Shape {
         /// The file.
         path: PathBuf,
-        /// The name of the array, where it has one.
+        /// The name of the array, if it has one.
         array: Option<String>,
         /// The shape as numpy writes it: `(5, 3)`.
         shape: String,
-        /// The shape that was expected.
+        /// The expected shape.
         expected: String,
-        /// A guess at the cause, starting with a separator, or nothing.
+        /// A guess at the cause, starting with a separator, or an empty text.
         hint: &'static str,
     },
     /// The file has no array or column of an expected name.
@@ -145,9 +145,9 @@ pub enum Error {
     MissingName {
         /// The file.
         path: PathBuf,
-        /// What was looked for.
+        /// The expected names.
         wanted: String,
-        /// The names that are there.
+        /// The names in the file.
         found: Vec<String>,
     },
     /// Several arrays or columns of the file could be the strengths.
@@ -159,7 +159,7 @@ pub enum Error {
         names: Vec<String>,
     },
     /// Arrays that belong together have different numbers of rows.
-    #[error("{path}: {first} has {first_rows} rows but {second} has {second_rows}")]
+    #[error("{path}: {first_rows} rows in {first} but {second_rows} in {second}")]
     RowsDiffer {
         /// The file.
         path: PathBuf,
@@ -172,7 +172,7 @@ pub enum Error {
         /// Its rows.
         second_rows: usize,
     },
-    /// An array to be written holds another number of values than its shape says.
+    /// The number of values of an array to be written does not match its shape.
     #[error("{path}: cannot write {name}: {rows} x {columns} array with {values} values")]
     InconsistentArray {
         /// The file.
@@ -183,10 +183,10 @@ pub enum Error {
         rows: usize,
         /// Its columns.
         columns: usize,
-        /// How many values it holds.
+        /// The number of values it holds.
         values: usize,
     },
-    /// A name cannot be written, because it is empty, repeated or has characters that would not
+    /// A name cannot be written because it is empty, repeated, or has characters that would not
     /// read back.
     #[error("{path}: cannot write an array named {name:?}: {reason}")]
     BadName {
@@ -194,17 +194,17 @@ pub enum Error {
         path: PathBuf,
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The defect of the name.
         reason: &'static str,
     },
-    /// A grid to be written has an impossible shape.
+    /// A grid to be written is invalid.
     #[error("{path}: cannot write the grid: expected {expected}, found {found}")]
     BadGrid {
         /// The file.
         path: PathBuf,
-        /// What a grid needs.
+        /// The condition on a grid.
         expected: String,
-        /// What this one has.
+        /// The offending property of this grid.
         found: String,
     },
     /// The list of a time series cannot be read or written.
@@ -212,10 +212,10 @@ pub enum Error {
     BadSeries {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The defect.
         problem: String,
     },
-    /// There is nothing to write.
+    /// No arrays were given to write.
     #[error("{path}: no arrays to write")]
     NothingToWrite {
         /// The file.
@@ -237,7 +237,7 @@ fn inside(array: Option<&str>) -> String {
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 20;
     if names.is_empty() {
-        return "none".to_owned();
+        return "no arrays".to_owned();
     }
     let mut text = names
         .iter()
@@ -256,13 +256,13 @@ fn number_hint(quoted: &str) -> &'static str {
     if text.is_empty() {
         " (the field is empty)"
     } else if text.contains(',') && text.replace(',', ".").parse::<f64>().is_ok() {
-        " (write decimals with a point)"
+        " (use a decimal point)"
     } else {
         ""
     }
 }
 
-/// Text from a file in quotes: control characters escaped, long text cut.
+/// Text from a file in quotes, with control characters escaped and long text shortened.
 pub(crate) fn quoted(text: &str) -> String {
     const SHOWN: usize = 40;
     let mut shown: String = text.chars().take(SHOWN).collect();

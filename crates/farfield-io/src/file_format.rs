@@ -1,4 +1,4 @@
-//! Which format a file has, by its extension.
+//! Finds the format of a file from its extension.
 
 use std::path::Path;
 

@@ -1,17 +1,18 @@
-//! Arrays in and out of files: `.npy`, `.npz`, `.csv`, and VTK files out.
+//! Reads and writes arrays in `.npy`, `.npz`, `.csv` and VTK files.
 //!
 //! * [`read_points`], [`read_targets`] and [`read_strengths`] find positions and their charges
-//!   (or masses, or vector strengths) in any of the three formats.
-//! * [`read_points_part`] and its like keep a [`Part`] of the rows, for processes that share them.
-//! * [`read_table`] reads everything a file holds, by name, and [`read_particles`] that of a `.vtp` as well.
-//! * [`write_arrays`] writes named arrays in the format that the file's extension asks for.
-//! * [`write_in_pieces`] does so with rows that come piece by piece.
-//! * [`vtk`] writes points and grids with fields, for viewers.
-//! * [`write_text_atomically`] and [`write_bytes_atomically`] write anything else, [`AtomicFile`]
-//!   piece by piece.
+//!   (or masses, or vector strengths) in `.npy`, `.npz` and `.csv` files.
+//! * [`read_points_part`], [`read_targets_part`] and [`read_strengths_part`] read only a [`Part`] of the
+//!   rows, for processes that share the points.
+//! * [`read_table`] reads all arrays of a file by name; [`read_particles`] also reads `.vtp` files.
+//! * [`write_arrays`] writes named arrays in the format of the file's extension.
+//! * [`write_in_pieces`] does the same for rows that arrive piece by piece.
+//! * [`vtk`] writes points and grids with fields for viewers, and reads such files back.
+//! * [`write_text_atomically`] and [`write_bytes_atomically`] write any other file, [`AtomicFile`]
+//!   writes one piece by piece.
 //!
 //! All writing is atomic: a file is either the complete new one or the untouched old one.
-//! NaN and infinite values are read and written as they are; judging them is the solver's part.
+//! NaN and infinite values are read and written unchanged; rejecting them is left to the solver.
 //!
 //! ```
 //! use farfield_io::{Array, NamedArray, Precision, read_points, write_arrays};

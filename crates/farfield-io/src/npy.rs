@@ -1,7 +1,7 @@
 //! The `.npy` format, versions 1.0, 2.0 and 3.0.
 //!
-//! A magic string and version, the length of the header, a header that is a Python dictionary
-//! with the element type, the order and the shape, then the elements.
+//! A file consists of a magic string and version, the length of the header, a header that is a
+//! Python dictionary with the element type, the order and the shape, and the elements.
 
 mod dtype;
 mod header;
@@ -17,48 +17,48 @@ use dtype::Dtype;
 use header::Header;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// Longer headers than this belong to structured types that are not read here anyway.
+/// The longest header read. Longer ones belong to structured types, which are not supported.
 const LONGEST_HEADER: u32 = 1 << 20;
 
-/// What is wrong with the bytes of an npy array.
+/// A defect in the bytes of an npy array.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpyProblem {
     /// The file starts with something else.
     #[error("not an npy file: it does not start with \\x93NUMPY")]
     BadMagic,
-    /// A format version that does not exist yet.
-    #[error("npy format version {major}.{minor}; supported are 1.0, 2.0 and 3.0")]
+    /// An unknown version of the format.
+    #[error("npy format version {major}.{minor}; supported versions: 1.0, 2.0 and 3.0")]
     Version {
-        /// Number before the point.
+        /// The number before the point.
         major: u8,
-        /// Number after the point.
+        /// The number after the point.
         minor: u8,
     },
     /// The file ends too early.
     #[error("truncated {part}: expected {expected} bytes, found {found}")]
     Truncated {
-        /// Which part of the file is incomplete.
+        /// The incomplete part of the file.
         part: &'static str,
-        /// Bytes that should be there.
+        /// The number of bytes expected.
         expected: u128,
-        /// Bytes that are there.
+        /// The number of bytes found.
         found: u64,
     },
-    /// The header is not the dictionary it should be.
+    /// The header is not a dictionary of the required form.
     #[error("malformed npy header: {0}")]
     Header(String),
-    /// The elements are not plain real numbers.
-    #[error("unsupported dtype {0}; supported are floats (f2, f4, f8) and integers (i1 to i8, u1 to u8)")]
+    /// The elements are not real numbers of a supported type.
+    #[error("unsupported dtype {0}; supported types: floats (f2, f4, f8) and integers (i1 to i8, u1 to u8)")]
     Dtype(String),
 }
 
-/// An array as it was stored: the numbers, and the shape for messages.
+/// An array as read from a file: the values, and the shape for messages.
 #[derive(Debug)]
 pub(crate) struct Stored {
     /// The rows that were asked for.
     pub(crate) array: Array,
-    /// How many rows there are.
+    /// The number of rows in the file.
     pub(crate) all: usize,
     pub(crate) shape: Vec<u64>,
 }
@@ -70,7 +70,7 @@ impl Stored {
     }
 }
 
-/// Where an npy array is, for messages.
+/// The file and name of an npy array, for messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) path: &'a Path,
@@ -121,7 +121,7 @@ pub(crate) fn read(path: &Path, part: Part) -> Result<Stored, Error> {
     read_from(&mut file, length, place, part)
 }
 
-/// Reads a part of the rows of an npy array of which at most `length` bytes exist; allocates no more than they warrant.
+/// Reads a part of the rows of an npy array of at most `length` bytes; never allocates more than these can fill.
 pub(crate) fn read_from(reader: &mut impl Read, length: u64, place: Place<'_>, part: Part) -> Result<Stored, Error> {
     let (header, data_start) = read_header(reader, length, place)?;
     let shape = header.shape;
@@ -129,7 +129,7 @@ pub(crate) fn read_from(reader: &mut impl Read, length: u64, place: Place<'_>, p
         [] => (1, 1),
         [rows] => (rows, 1),
         [rows, columns] => (rows, columns),
-        // Points of a grid, with one or several numbers each.
+        // Points of a grid, with one or several values each.
         [z, y, x] if !header.fortran_order => (z.saturating_mul(y).saturating_mul(x), 1),
         [z, y, x, columns] if !header.fortran_order => (z.saturating_mul(y).saturating_mul(x), columns),
         _ => {
@@ -137,7 +137,7 @@ pub(crate) fn read_from(reader: &mut impl Read, length: u64, place: Place<'_>, p
                 path: place.path.to_owned(),
                 array: place.array.map(str::to_owned),
                 shape: shape_text(&shape),
-                expected: "an array of one to four dimensions, of more than two in C order".to_owned(),
+                expected: "an array of one to four dimensions, in C order if more than two".to_owned(),
                 hint: "",
             });
         }
@@ -154,7 +154,7 @@ pub(crate) fn read_from(reader: &mut impl Read, length: u64, place: Place<'_>, p
     };
     let own = part.rows(rows);
     let by_columns = header.fortran_order && rows > 1 && columns > 1;
-    // Stretches of rows that lie together: columns of Fortran's order, else one.
+    // Rows are contiguous within each column in Fortran order, and all together in C order.
     let (stretches, width) = if by_columns { (columns, 1) } else { (1, columns) };
     let mut values = with_capacity(own.len() * columns, place)?;
     for _ in 0..stretches {
@@ -178,7 +178,7 @@ pub(crate) fn read_from(reader: &mut impl Read, length: u64, place: Place<'_>, p
     })
 }
 
-/// Passes over elements.
+/// Skips `count` elements.
 fn skip_values(reader: &mut impl Read, dtype: Dtype, count: usize, place: Place<'_>) -> Result<(), Error> {
     let total = (count * dtype.size()) as u64;
     let skipped = io::copy(&mut reader.take(total), &mut io::sink()).map_err(|cause| place.unreadable(cause))?;
@@ -227,7 +227,7 @@ fn read_header(reader: &mut impl Read, length: u64, place: Place<'_>) -> Result<
     Ok((header, header_start + u64::from(size)))
 }
 
-/// Reads `count` elements in the order they are stored.
+/// Reads `count` elements in stored order.
 fn read_values(
     reader: &mut impl Read,
     dtype: Dtype,
@@ -235,7 +235,7 @@ fn read_values(
     place: Place<'_>,
     values: &mut Vec<f64>,
 ) -> Result<(), Error> {
-    // A multiple of every element size.
+    // The buffer size is a multiple of every element size.
     let mut buffer = vec![0; 1 << 16];
     let total = count * dtype.size();
     let mut done = 0;
@@ -259,7 +259,7 @@ fn with_capacity(count: usize, place: Place<'_>) -> Result<Vec<f64>, Error> {
     Ok(values)
 }
 
-/// From column after column to row after row.
+/// Converts values from column by column to row by row.
 fn by_rows(by_columns: &[f64], rows: usize, place: Place<'_>) -> Result<Vec<f64>, Error> {
     let mut values = with_capacity(by_columns.len(), place)?;
     for row in 0..rows {
@@ -268,7 +268,7 @@ fn by_rows(by_columns: &[f64], rows: usize, place: Place<'_>) -> Result<Vec<f64>
     Ok(values)
 }
 
-/// Fills as much of `buffer` as there is to read.
+/// Reads until `buffer` is full or the input ends, and returns the number of bytes read.
 fn read_available(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -293,7 +293,7 @@ fn shape_text(shape: &[u64]) -> String {
     }
 }
 
-/// Bytes that [`write`] will need for an array of so many rows and columns.
+/// The number of bytes that [`write`] writes for an array of `rows` rows and `columns` columns.
 pub(crate) fn written_size((rows, columns): (usize, usize), precision: Precision) -> u64 {
     let numbers = (rows as u64).saturating_mul(columns as u64);
     let bytes = numbers.saturating_mul(width(precision) as u64);
@@ -317,7 +317,7 @@ pub(crate) fn write_pieces(
     pieces.each((rows, columns), |piece| write_floats(&piece.values, precision, writer))
 }
 
-/// Everything before the elements.
+/// The bytes before the elements.
 fn preamble(rows: usize, columns: usize, precision: Precision) -> Vec<u8> {
     let descr = match precision {
         Precision::Single => "<f4",
@@ -328,12 +328,12 @@ fn preamble(rows: usize, columns: usize, precision: Precision) -> Vec<u8> {
         _ => shape_text(&[rows as u64, columns as u64]),
     };
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    // Spaces and a final line break, so that the elements start at a multiple of 64 bytes.
+    // Padded with spaces and a final line break, so that the elements start at a multiple of 64 bytes.
     let before = MAGIC.len() + 4;
     let padded = (before + header.len() + 1).next_multiple_of(64) - before;
     header.extend(std::iter::repeat_n(' ', padded - 1 - header.len()));
     header.push('\n');
-    // Two sizes of at most 20 digits: the length always fits.
+    // The length always fits into 16 bits: the shape has two sizes of at most 20 digits.
     let mut bytes = MAGIC.to_vec();
     bytes.extend([1, 0]);
     bytes.extend((header.len() as u16).to_le_bytes());

@@ -13,17 +13,18 @@ use crate::npy::{self, Place, Stored};
 use crate::pieces::Pieces;
 use crate::{Array, Error, NamedArray, Part, Precision, Rows};
 
-/// Deflate cannot shrink anything further than this.
+/// The largest compression ratio of deflate.
 const MOST_DEFLATION: u64 = 1032;
 const EXTENSION: &str = ".npy";
 
-/// An open archive; arrays are read when asked for.
+/// An open archive; arrays are read on demand.
 pub(crate) struct Archive {
     path: PathBuf,
     zip: ZipArchive<BufReader<File>>,
     file_length: u64,
-    /// Names of the arrays without `.npy`, and where in the archive they are.
+    /// Names of the arrays without `.npy`.
     names: Vec<String>,
+    /// The index of each array in the archive.
     entries: Vec<usize>,
 }
 
@@ -55,7 +56,7 @@ impl Archive {
         })
     }
 
-    /// The names of the arrays, in the order they are stored.
+    /// The names of the arrays, in the order of the archive.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
@@ -67,7 +68,7 @@ impl Archive {
             .zip
             .by_index(self.entries[index])
             .map_err(|cause| broken(&self.path, Some(name), &cause))?;
-        // The archive may claim any size: believe no more than the file can hold.
+        // The archive may claim any size; the length is limited to what the file can hold.
         let possible = match entry.compression() {
             CompressionMethod::Stored => self.file_length,
             _ => self.file_length.saturating_mul(MOST_DEFLATION),
@@ -78,14 +79,14 @@ impl Archive {
         };
         let length = entry.size().min(possible);
         let stored = npy::read_from(&mut entry, length, place, part)?;
-        // The checksum is compared when the end is reached.
+        // Reading to the end verifies the checksum.
         entry
             .read(&mut [0])
             .map_err(|cause| broken(&self.path, Some(name), &ZipError::Io(cause)))?;
         Ok(stored)
     }
 
-    /// Reads a part of the rows of several arrays and puts their columns side by side.
+    /// Reads a part of the rows of several arrays and joins their columns.
     pub(crate) fn read_side_by_side(&mut self, indices: &[usize], part: Part) -> Result<Stored, Error> {
         if let &[index] = indices {
             return self.read(index, part);
@@ -121,7 +122,7 @@ fn broken(path: &Path, array: Option<&str>, cause: &ZipError) -> Error {
     }
 }
 
-/// Writes the arrays uncompressed, so that every reader can map or stream them.
+/// Writes the arrays uncompressed, so that readers can map or stream them.
 pub(crate) fn write(file: &mut BufWriter<File>, arrays: &[(&str, Rows<'_>)], precision: Precision) -> io::Result<()> {
     let shapes = arrays.iter().map(|(_, rows)| (rows.rows(), rows.columns()));
     let names = arrays.iter().map(|(name, _)| *name);
@@ -130,7 +131,7 @@ pub(crate) fn write(file: &mut BufWriter<File>, arrays: &[(&str, Rows<'_>)], pre
     })
 }
 
-/// Writes arrays of as many rows each, which come in pieces: those of one array after those of the one before it.
+/// Writes arrays of `rows` rows each that come in pieces; the pieces of one array follow those of the array before it.
 pub(crate) fn write_pieces(
     file: &mut BufWriter<File>,
     (arrays, rows): (&[NamedArray], usize),
@@ -144,7 +145,7 @@ pub(crate) fn write_pieces(
     })
 }
 
-/// Writes arrays of these names and shapes; `write(entry, which)` writes each.
+/// Writes arrays of the given names and shapes; `write(entry, index)` writes each.
 fn write_each<'a>(
     file: &mut BufWriter<File>,
     arrays: impl Iterator<Item = (&'a str, (usize, usize))>,
@@ -169,8 +170,8 @@ fn write_each<'a>(
     out.failure.map_or(Ok(()), Err)
 }
 
-/// A file that keeps its first failure to itself and lets everything after it pass. The archive's writer would else try
-/// to finish when it is dropped, fail again on the same full disk, and print that over the cause.
+/// A file that stores its first failure and pretends that all later operations succeed. Otherwise the archive's writer
+/// would try to finish when it is dropped, fail again on the same full disk, and print that second error.
 struct Calm<'a> {
     file: &'a mut BufWriter<File>,
     at: u64,
@@ -178,7 +179,7 @@ struct Calm<'a> {
 }
 
 impl Calm<'_> {
-    /// Does it, unless something failed before; `otherwise` is what stands for a failure.
+    /// Runs `what` unless an operation failed before; returns `otherwise` on a failure, present or past.
     fn attempt<R>(&mut self, otherwise: R, what: impl FnOnce(&mut BufWriter<File>) -> io::Result<R>) -> R {
         if self.failure.is_some() {
             return otherwise;

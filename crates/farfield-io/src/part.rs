@@ -1,21 +1,22 @@
-//! A part of the rows of a file: for processes that share its points.
+//! A part of the rows of a file, for processes that share its points.
 
 use std::ops::Range;
 
-/// One of several equal parts, in the order of rows. What the others have is passed over while a file is read, and takes no memory.
+/// One of several equal parts, in the order of rows. Rows of other parts are skipped while a file is read and take no
+/// memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Which, from 0.
+    /// The index of the part, from 0.
     pub index: usize,
-    /// Of how many.
+    /// The number of parts.
     pub of: usize,
 }
 
 impl Part {
-    /// Everything.
+    /// The whole file.
     pub const ALL: Self = Self { index: 0, of: 1 };
 
-    /// The rows of this part of so many.
+    /// The rows of this part, out of `all` rows.
     #[must_use]
     pub fn rows(self, all: usize) -> Range<usize> {
         let bound = |index: usize| (index as u128 * all as u128 / self.of.max(1) as u128) as usize;
@@ -28,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_follow_each_other_and_are_everything() {
+    fn parts_are_contiguous_and_cover_all_rows() {
         for (all, of) in [(0, 3), (2, 5), (10, 3), (1 << 40, 7)] {
             let parts: Vec<_> = (0..of).map(|index| Part { index, of }.rows(all)).collect();
             assert!(parts[0].start == 0 && parts[of - 1].end == all);

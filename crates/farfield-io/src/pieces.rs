@@ -1,4 +1,4 @@
-//! Named arrays into a file whose rows come in pieces: no more than a piece is in memory.
+//! Writes named arrays whose rows arrive in pieces; only one piece is in memory at a time.
 
 use std::io;
 use std::path::Path;
@@ -8,15 +8,15 @@ use crate::file_format::FileFormat;
 use crate::write::check_shapes;
 use crate::{Array, Error, NamedArray, Precision, csv, npy, npz};
 
-/// Rows on their way into a file.
+/// The pieces of the rows of a file.
 pub(crate) struct Pieces<'a> {
-    /// How many pieces an array, or all arrays side by side, come in.
+    /// The number of pieces of each array, or of all arrays side by side.
     count: usize,
     next: &'a mut dyn FnMut() -> io::Result<Array>,
 }
 
 impl Pieces<'_> {
-    /// Writes every piece of an array of so many rows and columns.
+    /// Writes every piece of an array of `rows` rows and `columns` columns.
     pub(crate) fn each(
         &mut self,
         (rows, columns): (usize, usize),
@@ -26,7 +26,7 @@ impl Pieces<'_> {
         for _ in 0..self.count {
             let piece = (self.next)()?;
             if piece.columns != columns || !piece.is_consistent() {
-                let what = format!("a piece of {} columns where there are {columns}", piece.columns);
+                let what = format!("a piece has {} columns, expected {columns}", piece.columns);
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
             }
             found += piece.rows;
@@ -36,14 +36,14 @@ impl Pieces<'_> {
             true => Ok(()),
             false => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                format!("{found} rows in pieces where there are {rows}"),
+                format!("the pieces have {found} rows in total, expected {rows}"),
             )),
         }
     }
 }
 
-/// Whether the pieces that [`write_in_pieces`] takes for such a file have the columns of all arrays side by side. Else those of one array
-/// come after those of the one before it.
+/// Whether each piece passed to [`write_in_pieces`] for a file of this format holds the columns of all arrays side by
+/// side. Otherwise the pieces of one array follow those of the array before it.
 ///
 /// # Errors
 ///
@@ -52,12 +52,14 @@ pub fn takes_arrays_side_by_side(path: impl AsRef<Path>) -> Result<bool, Error> 
     Ok(FileFormat::of(path.as_ref())? != FileFormat::Npz)
 }
 
-/// Writes what [`write_arrays`](crate::write_arrays) writes, of arrays that have a name, so many columns, and all `rows` rows, which come
-/// in `pieces` pieces: in the order of rows, and as [`takes_arrays_side_by_side`] says.
+/// Writes the same file as [`write_arrays`](crate::write_arrays) for `arrays` of (name, columns) with `rows` rows each.
+/// The rows come from `next` in `pieces` pieces, in ascending order and laid out as [`takes_arrays_side_by_side`]
+/// returns.
 ///
 /// # Errors
 ///
-/// Those of [`write_arrays`](crate::write_arrays); [`Error::Write`] also for what `next` says, and for pieces that do not fit.
+/// As [`write_arrays`](crate::write_arrays); also [`Error::Write`] for an error of `next` and for pieces of the wrong
+/// shape.
 pub fn write_in_pieces(
     path: impl AsRef<Path>,
     arrays: &[(String, usize)],
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_make_the_same_file_as_all_at_once() {
+    fn pieces_make_the_same_file_as_whole_arrays() {
         let folder = tempfile::tempdir().unwrap();
         let arrays = arrays();
         let all: Vec<&Array> = arrays.iter().map(|named| &named.array).collect();
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_do_not_come_or_do_not_fit_leave_no_file() {
+    fn missing_or_wrong_pieces_leave_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lost.npz");
         let columns = [("potential".to_owned(), 1)];
@@ -159,10 +161,7 @@ mod tests {
         assert!(error.to_string().contains("a rank is gone"), "{error}");
         let mut short = || Ok(Array::column(vec![1.0]));
         let error = write_in_pieces(&path, &columns, (4, 2), Precision::Double, &mut short).unwrap_err();
-        assert!(
-            error.to_string().contains("2 rows in pieces where there are 4"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("2 rows in total, expected 4"), "{error}");
         assert!(!path.exists());
     }
 }

@@ -1,4 +1,4 @@
-//! Positions, with or without strengths in the same file.
+//! Reads positions, with or without strengths in the same file.
 
 use std::path::Path;
 
@@ -10,40 +10,40 @@ use crate::npz::Archive;
 use crate::strengths::only_candidate;
 use crate::{Array, Error, Part};
 
-/// Points of `D` coordinates as a file holds them.
+/// Points of `D` coordinates, as read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointsFile<const D: usize = 3> {
     /// The positions.
     pub points: Vec<[f64; D]>,
-    /// Charges, masses or vector strengths, one row for each point, if the file has any.
+    /// Charges, masses or vector strengths, one row per point, if the file has any.
     pub strengths: Option<Array>,
-    /// Names of arrays or columns that were neither, in the order of the file.
+    /// Names of the other arrays or columns, in the order of the file.
     pub unused: Vec<String>,
 }
 
-/// Reads points in three dimensions, and their strengths where the file has them.
+/// Reads points in three dimensions, and their strengths if the file has them.
 ///
 /// * `.npy`: one array of shape (N, 3).
-/// * `.npz`: an array `points`, `sources`, `positions` or `targets` (the first of these that is
-///   there), or three arrays `x`, `y`, `z`. Strengths are an array `charges`, `masses`,
-///   `strengths` or `gamma` (or the singular, or `q`), or three arrays `gx`, `gy`, `gz`. An
-///   archive with nothing but `arr_0` holds points.
+/// * `.npz`: the first of the arrays `points`, `sources`, `positions` and `targets` that exists,
+///   or three arrays `x`, `y`, `z`. Strengths are an array `charges`, `masses`,
+///   `strengths` or `gamma` (or the singular, or `q`), or three arrays `gx`, `gy`, `gz`. If
+///   `arr_0` is the only array, it holds the points.
 /// * `.csv` with a line of column names: columns `x`, `y`, `z` in any order; strengths are
 ///   columns named as above, `gx`, `gy`, `gz`, or for instance `gamma_x`, `gamma_y`, `gamma_z`
 ///   or `charges_0`, `charges_1`. Case does not matter, nor does a unit in brackets.
 /// * `.csv` without names: the first three columns are the point, all others are strengths.
-///   A comment before the numbers that names every column, `x`, `y` and `z` among them, counts
+///   A comment before the data that names every column, including `x`, `y` and `z`, counts
 ///   as a line of column names.
 ///
 /// # Errors
 ///
-/// Any [`Error`] about reading: an unknown extension, an unreadable or malformed file, no points
-/// in it, points of another dimension, strengths that are ambiguous or differ in number from the points.
+/// Any [`Error`] about reading: an unknown extension, an unreadable or malformed file, a file without points, points of
+/// another dimension, strengths that are ambiguous or differ in number from the points.
 pub fn read_points(path: impl AsRef<Path>) -> Result<PointsFile, Error> {
     read_points_dim::<3>(path)
 }
 
-/// Reads points in `D` dimensions, and their strengths where the file has them; otherwise as
+/// Reads points in `D` dimensions, and their strengths if the file has them; otherwise as
 /// [`read_points`].
 ///
 /// # Errors
@@ -53,7 +53,8 @@ pub fn read_points_dim<const D: usize>(path: impl AsRef<Path>) -> Result<PointsF
     Ok(read(path.as_ref(), Role::Sources, Part::ALL)?.0)
 }
 
-/// Reads a part of the points, and of their strengths where the file has them, and tells how many points there are.
+/// Reads a part of the points, and of their strengths if the file has them, and returns it with the number of all
+/// points.
 ///
 /// # Errors
 ///
@@ -62,8 +63,8 @@ pub fn read_points_part<const D: usize>(path: impl AsRef<Path>, part: Part) -> R
     read(path.as_ref(), Role::Sources, part)
 }
 
-/// Reads points in three dimensions and ignores any strengths. Where a file has several sets of
-/// points, this takes `targets` first, then `points`, `positions` and `sources`; otherwise as
+/// Reads points in three dimensions and ignores any strengths. If a file has several sets of
+/// points, `targets` is preferred, then `points`, `positions` and `sources`; otherwise as
 /// [`read_points`].
 ///
 /// # Errors
@@ -82,7 +83,8 @@ pub fn read_targets_dim<const D: usize>(path: impl AsRef<Path>) -> Result<Vec<[f
     Ok(read_targets_part(path, Part::ALL)?.0)
 }
 
-/// Reads a part of the points and ignores any strengths, and tells how many points there are; otherwise as [`read_targets`].
+/// Reads a part of the points, ignores any strengths, and returns the points with the number of all points; otherwise
+/// as [`read_targets`].
 ///
 /// # Errors
 ///
@@ -181,7 +183,7 @@ fn from_csv<const D: usize>(path: &Path, table: CsvTable, role: Role) -> Result<
     })
 }
 
-/// A table without names: first the coordinates, then the strengths.
+/// The points of a table without names: first the coordinates, then the strengths.
 fn by_position<const D: usize>(path: &Path, array: &Array, all: usize) -> Result<PointsFile<D>, Error> {
     if array.columns < D {
         return Err(Error::Shape {

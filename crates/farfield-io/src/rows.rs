@@ -1,11 +1,11 @@
-//! Rows of numbers that are written piece by piece.
+//! Rows of values that are written piece by piece.
 
 use crate::{Array, Precision};
 use std::fmt;
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// Rows of numbers for a file. They need not be in memory all at once: they can be made while they are written.
+/// Rows of values for a file. They may be in memory, or computed while they are written.
 ///
 /// ```
 /// use farfield_io::{Precision, Rows, write_npz};
@@ -29,14 +29,14 @@ enum Content<'a> {
     Made(Make<'a>),
 }
 
-/// Appends the numbers of a range of rows, row by row.
+/// Appends the values of a range of rows, row by row.
 pub type Make<'a> = &'a dyn Fn(Range<usize>, &mut Vec<f64>);
 
 impl<'a> Rows<'a> {
-    /// Rows are made this many at a time, from the first on; the last piece may be shorter.
+    /// The number of rows computed at a time, from the first on; the last piece may be shorter.
     pub const PIECE: usize = 1 << 12;
 
-    /// Rows that `make` makes. It is called for the pieces in their order, perhaps more than once.
+    /// Rows computed by `make`. It is called for the pieces in order, possibly more than once.
     #[must_use]
     pub fn made(rows: usize, columns: usize, make: Make<'a>) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Rows that are there.
+    /// The rows of `array`.
     #[must_use]
     pub fn of(array: &'a Array) -> Self {
         Self {
@@ -56,13 +56,13 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Numbers in a row.
+    /// The number of values in a row.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
@@ -72,7 +72,7 @@ impl<'a> Rows<'a> {
         self.rows * self.columns * width(precision)
     }
 
-    /// Writes all numbers, little-endian.
+    /// Writes all values, little-endian.
     pub(crate) fn write(&self, precision: Precision, writer: &mut dyn Write) -> io::Result<()> {
         match self.content {
             Content::Stored(values) => write_floats(values, precision, writer),
@@ -84,7 +84,7 @@ impl<'a> Rows<'a> {
                     piece.clear();
                     make(rows, &mut piece);
                     if piece.len() != wanted {
-                        let why = format!("{} numbers were made, {wanted} are needed", piece.len());
+                        let why = format!("{} values were computed, expected {wanted}", piece.len());
                         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
                     }
                     write_floats(&piece, precision, writer)?;
@@ -97,11 +97,11 @@ impl<'a> Rows<'a> {
 
 impl fmt::Debug for Rows<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} x {} numbers", self.rows, self.columns)
+        write!(f, "{} x {} values", self.rows, self.columns)
     }
 }
 
-/// Bytes of a number in a file.
+/// Bytes of a value in a file.
 pub(crate) fn width(precision: Precision) -> usize {
     match precision {
         Precision::Single => 4,
@@ -109,10 +109,10 @@ pub(crate) fn width(precision: Precision) -> usize {
     }
 }
 
-/// Numbers that become bytes at a time.
+/// The number of values converted to bytes at a time.
 pub(crate) const NUMBERS: usize = 1 << 13;
 
-/// Writes numbers as little-endian floats.
+/// Writes values as little-endian floats.
 pub(crate) fn write_floats(values: &[f64], precision: Precision, writer: &mut dyn Write) -> io::Result<()> {
     let mut bytes = Vec::with_capacity(width(precision) * NUMBERS.min(values.len()));
     for piece in values.chunks(NUMBERS) {

@@ -1,4 +1,4 @@
-//! Charges, masses and vector strengths.
+//! Reads charges, masses and vector strengths.
 
 use std::path::Path;
 
@@ -15,19 +15,19 @@ const WANTED: &str = "charges, masses, strengths or gamma";
 ///
 /// * `.npy`: an array of shape (N,) or (N, k).
 /// * `.npz`: the array `charges`, `masses`, `strengths` or `gamma` (or the singular, or `q`), or
-///   three arrays `gx`, `gy`, `gz`. An archive with nothing but `arr_0` holds strengths.
-/// * `.csv` with a line of column names: the columns of such names, or the only column there is.
+///   three arrays `gx`, `gy`, `gz`. If `arr_0` is the only array, it holds the strengths.
+/// * `.csv` with a line of column names: the columns with such names, or the only column of the file.
 /// * `.csv` without names: all columns.
 ///
 /// # Errors
 ///
-/// Any [`Error`] about reading: an unknown extension, an unreadable or malformed file, no
-/// strengths in it, several that could be meant, or an array without columns.
+/// Any [`Error`] about reading: an unknown extension, an unreadable or malformed file, a file
+/// without strengths, several candidates for them, or an array without columns.
 pub fn read_strengths(path: impl AsRef<Path>) -> Result<Array, Error> {
     Ok(read_strengths_part(path, Part::ALL)?.0)
 }
 
-/// Reads a part of the rows of strengths, and tells how many rows there are.
+/// Reads a part of the rows of strengths, and returns it with the total number of rows.
 ///
 /// # Errors
 ///
@@ -94,7 +94,7 @@ fn with_columns(path: &Path, name: Option<String>, stored: npy::Stored) -> Resul
     Ok((stored.array, stored.all))
 }
 
-/// The one candidate for strengths, or none; several are an error.
+/// The only candidate for strengths, or `None` without candidates; several are an error.
 pub(crate) fn only_candidate(
     path: &Path,
     mut candidates: Vec<(String, Vec<usize>)>,

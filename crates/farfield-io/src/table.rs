@@ -1,4 +1,4 @@
-//! Everything a file holds, by name.
+//! Reads all arrays of a file by name.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::npy;
 use crate::npz::Archive;
 use crate::{Array, Error, NamedArray, Part, vtk};
 
-/// The name of an array in a file that gives it none.
+/// The name of an array that has no name in the file.
 const UNNAMED: &str = "values";
 
 /// Named arrays, as read from a file.
@@ -25,7 +25,7 @@ impl Table {
         self.arrays.iter().map(|named| named.name.as_str())
     }
 
-    /// The array of that name. In a table of columns, `gradient` also finds `gradient_x`,
+    /// The array called `name`. In a table of columns, `gradient` also finds `gradient_x`,
     /// `gradient_y`, `gradient_z` together (and `points` finds `x`, `y`, `z`), so that an array
     /// reads back from every format under the name it was written with.
     #[must_use]
@@ -44,8 +44,8 @@ impl Table {
     }
 }
 
-/// Reads points with what is known about them: the arrays of the points of a `.vtp`, every array of any other file that
-/// [`read_table`] reads.
+/// Reads points and their fields: the point arrays of a `.vtp` file, or every array of a file that [`read_table`]
+/// reads.
 ///
 /// # Errors
 /// As [`read_table`] and [`vtk::read_vtp`].
@@ -60,11 +60,13 @@ pub fn read_particles(path: impl AsRef<Path>) -> Result<Table, Error> {
 /// Reads every array of a file: all arrays of an `.npz`, all columns of a `.csv` with a line of
 /// column names. The array of an `.npy`, or of a `.csv` without names, is called `values`.
 ///
+/// Arrays of three or four dimensions hold the points of a grid: the first three dimensions become rows, the fourth
+/// columns.
+///
 /// # Errors
 ///
 /// Any [`Error`] about reading: an unknown extension, an unreadable or malformed file, or an
-/// array in it that is not of numbers in one to four dimensions. Of more than two, all but a fourth count as rows: the
-/// points of a grid with one or several numbers each.
+/// array that does not hold numbers or has more than four dimensions.
 pub fn read_table(path: impl AsRef<Path>) -> Result<Table, Error> {
     let path = path.as_ref();
     let arrays = match FileFormat::of(path)? {

@@ -1,6 +1,6 @@
-//! Numbers with units, for reading.
+//! Formats numbers with units for display.
 
-/// A whole number in groups of three digits: `1 234 567`.
+/// An integer in groups of three digits: `1 234 567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -13,7 +13,7 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// A number with a few significant digits, never in exponent form between 1e-4 and 1e7.
+/// A number with `digits` significant digits, without an exponent between 1e-4 and 1e7.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -42,7 +42,7 @@ pub fn bytes(value: u64) -> String {
     scaled(value as f64, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
-/// A number with a prefix, to be followed by what it counts: `3.41 G`.
+/// A number with a unit prefix, to be followed by the unit: `3.41 G`.
 pub fn with_prefix(value: f64) -> String {
     scaled(value, 1000.0, ["", "k", "M", "G", "T"]).trim_end().to_owned()
 }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
+    fn numbers_are_formatted_with_units() {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1 234 567");

@@ -1,16 +1,17 @@
 //! VTK files for ParaView, PyVista and other viewers.
 //!
-//! * [`write_vtp`]: points with scalars and vectors, one vertex for each point.
+//! * [`write_vtp`]: points with scalars and vectors, one vertex per point.
 //! * [`write_surface`]: triangles with scalars and vectors.
 //! * [`write_vti`]: fields on a regular grid.
-//! * [`write_vtu`]: fields on hexahedra or axis-parallel voxels; [`write_blocks`]: on cubic blocks of voxels, made while written.
+//! * [`write_vtu`]: fields on hexahedra or axis-parallel voxels.
+//! * [`write_blocks`]: fields on cubic blocks of voxels, computed while they are written.
 //! * [`write_pvd`] and [`PvdSeries`]: the list of a time series' files, which a viewer opens as
 //!   one data set.
-//! * [`read_vtp`], [`read_vtu`] and [`read_pvd`]: back from such files, and from those that others write.
+//! * [`read_vtp`], [`read_vtu`] and [`read_pvd`]: read these files, also those that other programs write.
 //!
-//! All written are the XML formats with the numbers appended as raw little-endian bytes, each array after
+//! Files are written in the XML formats with the values appended as raw little-endian bytes, each array after
 //! a 64-bit length. Coordinates and fields are 32- or 64-bit floats and may hold NaN. An
-//! [`Encoding`] chooses the width, and zlib compression if wanted.
+//! [`Encoding`] chooses the width and, optionally, zlib compression.
 //!
 //! ```
 //! use farfield_io::Precision;

@@ -1,4 +1,4 @@
-//! Named arrays into a file of any format.
+//! Writes named arrays to a file of any format.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -13,12 +13,12 @@ use crate::{Array, Error, NamedArray, Precision, Rows, csv, npy, npz};
 /// * `.npz`: one uncompressed array under each name.
 /// * `.csv`: a line of column names and one line for each row. A single column keeps the array's
 ///   name; a vector `gradient` becomes `gradient_x`, `gradient_y`, `gradient_z`; more columns
-///   are numbered from `_0`; the columns of an array `points` are `x`, `y`, `z`. Every number
+///   are numbered from `_0`; the columns of an array `points` are `x`, `y`, `z`. Every value
 ///   has the fewest digits that read back to the same value.
-/// * `.npy`: the columns of all arrays side by side in one array; the names are not kept.
+/// * `.npy`: the columns of all arrays side by side in one array; the names are not stored.
 ///
 /// In `.npy` and `.npz` a single column is a one-dimensional array. With [`Precision::Single`],
-/// numbers beyond the range of 32-bit floats become infinite or zero.
+/// values beyond the range of 32-bit floats become infinite or zero.
 ///
 /// The file is written completely or not at all; see
 /// [`write_bytes_atomically`](crate::write_bytes_atomically).
@@ -27,8 +27,8 @@ use crate::{Array, Error, NamedArray, Precision, Rows, csv, npy, npz};
 ///
 /// Before anything is written: [`Error::UnknownExtension`], [`Error::NothingToWrite`],
 /// [`Error::InconsistentArray`], [`Error::Shape`] for an array without columns,
-/// [`Error::BadName`], and [`Error::RowsDiffer`] where the format needs rows of all arrays to
-/// match. Afterwards [`Error::NoFolder`] and [`Error::Write`].
+/// [`Error::BadName`], and [`Error::RowsDiffer`] if the format requires equal numbers of rows.
+/// Afterwards [`Error::NoFolder`] and [`Error::Write`].
 pub fn write_arrays(path: impl AsRef<Path>, arrays: &[NamedArray], precision: Precision) -> Result<(), Error> {
     let path = path.as_ref();
     let format = FileFormat::of(path)?;
@@ -47,13 +47,13 @@ pub fn write_arrays(path: impl AsRef<Path>, arrays: &[NamedArray], precision: Pr
     })
 }
 
-/// Writes named rows as an `.npz` file, completely or not at all; rows may be made while they are written. The other rules are those
-/// of [`write_arrays`].
+/// Writes named rows as an `.npz` file, completely or not at all; rows may be computed while they are written.
+/// Otherwise as [`write_arrays`].
 ///
 /// # Errors
 ///
-/// Before anything is written: [`Error::NothingToWrite`], [`Error::Shape`] for rows without columns, [`Error::BadName`].
-/// Afterwards [`Error::NoFolder`] and [`Error::Write`].
+/// Before anything is written: [`Error::NothingToWrite`], [`Error::Shape`] for rows without columns,
+/// [`Error::BadName`]. Afterwards [`Error::NoFolder`] and [`Error::Write`].
 pub fn write_npz(path: impl AsRef<Path>, arrays: &[(&str, Rows<'_>)], precision: Precision) -> Result<(), Error> {
     let path = path.as_ref();
     if arrays.is_empty() {
@@ -66,7 +66,7 @@ pub fn write_npz(path: impl AsRef<Path>, arrays: &[(&str, Rows<'_>)], precision:
     write_atomically(path, |file| npz::write(file, arrays, precision))
 }
 
-/// Checks all but the numbers.
+/// Checks names and shapes.
 pub(crate) fn check_shapes(path: &Path, format: FileFormat, arrays: &[NamedArray]) -> Result<(), Error> {
     check_arrays(path, arrays)?;
     check_names(path, &arrays.iter().map(|named| &*named.name).collect::<Vec<_>>())?;
@@ -114,13 +114,13 @@ fn check_columns(path: &Path, name: &str, rows: usize, columns: usize) -> Result
 fn check_names(path: &Path, names: &[&str]) -> Result<(), Error> {
     for (index, name) in names.iter().enumerate() {
         let reason = if !name.starts_with(|first: char| first.is_alphabetic() || first == '_') {
-            "a name starts with a letter"
+            "a name must start with a letter or _"
         } else if name.contains(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))) {
-            "a name has only letters, digits and _ - ."
+            "a name may contain only letters, digits and _ - ."
         } else if name.parse::<f64>().is_ok() {
             "it would read back as a number"
         } else if names[..index].contains(name) {
-            "there are two of them"
+            "the name is used twice"
         } else {
             continue;
         };
@@ -133,7 +133,7 @@ fn check_names(path: &Path, names: &[&str]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Different arrays may still have columns of the same name: `u_x` and the first one of `u`.
+/// Rejects equal column names of different arrays, such as `u_x` and the first column of `u`.
 fn check_column_names(path: &Path, arrays: &[NamedArray]) -> Result<(), Error> {
     let mut seen = HashSet::new();
     for NamedArray { name, array } in arrays {

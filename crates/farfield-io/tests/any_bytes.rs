@@ -1,4 +1,4 @@
-//! No input whatever makes a reader panic, and what is accepted is consistent.
+//! No input makes a reader panic, and accepted arrays are consistent.
 
 mod fixtures;
 
@@ -6,7 +6,7 @@ use farfield_io::{read_points, read_points_dim, read_strengths, read_table};
 use fixtures::{OneFile, f8, npy, npy_with_header, npz};
 use proptest::prelude::*;
 
-/// Every reader on the same file.
+/// Calls every reader on the same file.
 fn read_all(name: &'static str, bytes: &[u8]) {
     let file = OneFile::new(name, bytes);
     let path = file.path();
@@ -65,19 +65,19 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+    fn random_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         for name in ["random.npy", "random.npz", "random.csv"] {
             read_all(name, &bytes);
         }
     }
 
     #[test]
-    fn random_text_in_csv(text in "[-+0-9a-zD_.,;# \t\r\n\"é]{0,200}") {
+    fn random_text_in_csv_does_not_panic(text in "[-+0-9a-zD_.,;# \t\r\n\"é]{0,200}") {
         read_all("random.csv", text.as_bytes());
     }
 
     #[test]
-    fn random_headers_in_npy(
+    fn random_headers_in_npy_do_not_panic(
         header in "[{]('(descr|shape|fortran_order)' ?: ?('[<>|]?[fiu][1248]'|True|False|\\([0-9]{0,25},? ?[0-9]{0,25}L?\\)|é),? ?){0,4}[}]?",
         data in proptest::collection::vec(any::<u8>(), 0..64),
     ) {
@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_files(
+    fn damaged_files_do_not_panic(
         damage in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..6),
         deflated in any::<bool>(),
     ) {
@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn any_numbers_survive_csv(values in proptest::collection::vec(any::<f64>(), 1..20)) {
+    fn any_numbers_read_back_from_csv(values in proptest::collection::vec(any::<f64>(), 1..20)) {
         use farfield_io::{Array, NamedArray, Precision, write_arrays};
         let file = OneFile::absent("numbers.csv");
         let written = NamedArray::new("q", Array::column(values.clone()));

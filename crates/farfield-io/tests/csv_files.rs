@@ -1,4 +1,4 @@
-//! Tables as people write them, and what is said about mistakes in them.
+//! Reads tables as people write them, and checks the messages about mistakes in them.
 
 mod fixtures;
 
@@ -23,7 +23,7 @@ fn points_message(text: &str) -> String {
 const TWO: [[f64; 3]; 2] = [[1.0, 2.0, 3.0], [-4.0, 0.5, 6e-3]];
 
 #[test]
-fn every_separator_with_and_without_header() {
+fn every_separator_is_read_with_and_without_header() {
     for separator in [",", ";", "\t", " ", "   ", ", ", " ; "] {
         let numbers = "1|2|3|7\n-4|.5|6e-3|8\n".replace('|', separator);
         let header = "x|y|z|q\n".replace('|', separator);
@@ -36,7 +36,7 @@ fn every_separator_with_and_without_header() {
 }
 
 #[test]
-fn comments_blank_lines_line_ends_and_marks_are_ignored() {
+fn comments_blank_lines_line_ends_and_byte_order_marks_are_ignored() {
     let text = "\u{feff}# made by hand\r\n\r\nx,y,z\r\n  \t \r\n1,2,3 # first\r\n#4,5,6\r\n-4,.5,6D-3";
     assert_eq!(points(text).points, TWO);
     let latin_1 = b"# caf\xe9\n1 2 3\n-4 .5 6e-3\n";
@@ -55,7 +55,7 @@ fn three_columns_are_points_and_more_are_strengths() {
 }
 
 #[test]
-fn named_columns_in_any_order() {
+fn named_columns_are_found_in_any_order() {
     let read = points("id,mass,z [kpc],Y,vx,\"X\"\n1,7,3,2,0,1\n2,8,6e-3,0.5,0,-4\n");
     assert_eq!(read.points, TWO);
     assert_eq!(read.strengths, Some(Array::column(vec![7.0, 8.0])));
@@ -70,7 +70,7 @@ fn named_columns_in_any_order() {
 }
 
 #[test]
-fn names_in_a_comment_count_if_they_are_names() {
+fn a_comment_that_names_the_columns_counts_as_a_header() {
     let read = points("# N = 1\n# mass x y z\n7 1 2 3\n");
     assert_eq!(read.points, [[1.0, 2.0, 3.0]]);
     assert_eq!(read.strengths, Some(Array::column(vec![7.0])));
@@ -82,7 +82,7 @@ fn names_in_a_comment_count_if_they_are_names() {
 }
 
 #[test]
-fn strengths_from_tables() {
+fn strengths_are_read_from_tables() {
     assert_eq!(strengths("1\n2\n"), Array::column(vec![1.0, 2.0]));
     assert_eq!(strengths("rho\n1\n2\n"), Array::column(vec![1.0, 2.0]));
     assert_eq!(strengths("1,2,3\n"), Array::from_rows(&[[1.0, 2.0, 3.0]]));
@@ -90,7 +90,7 @@ fn strengths_from_tables() {
 }
 
 #[test]
-fn not_numbers_are_read_as_such() {
+fn nan_and_infinity_are_read() {
     let read = points("nan,inf,-Infinity\n").points;
     assert!(read[0][0].is_nan());
     assert_eq!(read[0][1..], [f64::INFINITY, f64::NEG_INFINITY]);
@@ -112,7 +112,7 @@ fn messages_name_line_column_and_text() {
     );
     assert_eq!(
         points_message("1,5;2,5;3,5\n"),
-        "a.csv: line 1, column 1: cannot read \"1,5\" as a number (write decimals with a point)"
+        "a.csv: line 1, column 1: cannot read \"1,5\" as a number (use a decimal point)"
     );
     assert_eq!(
         points_message("1 2 3\n4 5\n"),

@@ -1,4 +1,4 @@
-//! Every reader of files, fed with damaged ones: it may refuse, it may read, it must not panic or take memory that the
+//! Feeds damaged files to every reader: it may accept or reject them; it must not panic or allocate memory that the
 //! file cannot fill.
 
 use farfield_damage::feed_bytes;
@@ -12,7 +12,7 @@ use farfield_io::{
 };
 use std::path::Path;
 
-/// Feeds a reader of files.
+/// Feeds mutations of `seeds` to a reader of files.
 fn fuzz(extension: &str, seeds: &[Vec<u8>], mut read: impl FnMut(&Path) -> bool) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(format!("damaged.{extension}"));
@@ -41,7 +41,7 @@ fn written(extension: &str) -> Vec<Vec<u8>> {
         .to_vec()
 }
 
-/// All readers of points and tables.
+/// Calls all readers of points and tables; returns whether the table was accepted.
 fn read_all(path: &Path) -> bool {
     let table = read_table(path).is_ok();
     let _ = (
@@ -54,21 +54,21 @@ fn read_all(path: &Path) -> bool {
 }
 
 #[test]
-fn damaged_npy_files() {
+fn damaged_npy_files_do_not_panic() {
     fuzz("npy", &written("npy"), read_all);
 }
 
 #[test]
-fn damaged_npz_files() {
+fn damaged_npz_files_do_not_panic() {
     fuzz("npz", &written("npz"), read_all);
 }
 
 #[test]
-fn damaged_csv_files() {
+fn damaged_csv_files_do_not_panic() {
     fuzz("csv", &written("csv"), read_all);
 }
 
-/// A file as it is written plain and compressed.
+/// The bytes of a file written uncompressed and compressed.
 fn in_each_encoding(path: &Path, write: impl Fn(Encoding) -> Result<(), Error>) -> [Vec<u8>; 2] {
     [Compression::None, Compression::Zlib].map(|compression| {
         let precision = Precision::Double;
@@ -78,7 +78,7 @@ fn in_each_encoding(path: &Path, write: impl Fn(Encoding) -> Result<(), Error>) 
 }
 
 #[test]
-fn damaged_vtp_files() {
+fn damaged_vtp_files_do_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seed.vtp");
     let points: Vec<[f64; 3]> = (0..9).map(|k| [f64::from(k), 1.0, 2.0]).collect();
@@ -92,7 +92,7 @@ fn damaged_vtp_files() {
 }
 
 #[test]
-fn damaged_vtu_files() {
+fn damaged_vtu_files_do_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seed.vtu");
     let corners: Vec<[f64; 3]> = (0..8).map(|k| [0, 1, 2].map(|axis| f64::from(k >> axis & 1))).collect();
@@ -110,7 +110,7 @@ fn damaged_vtu_files() {
 }
 
 #[test]
-fn damaged_pvd_files() {
+fn damaged_pvd_files_do_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seed.pvd");
     let mut series = PvdSeries::create(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Arrays that other programs wrote, and what is said about broken ones.
+//! Reads arrays written by other programs, and checks the messages about broken ones.
 //!
 //! The files in `tests/data` were written by numpy 2.4 with `save`, `lib.format.write_array`
 //! (versions 2.0 and 3.0), `savez` and `savez_compressed`.
@@ -16,7 +16,7 @@ fn message_for_points(name: &'static str, bytes: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
-fn files_from_numpy() {
+fn files_from_numpy_are_read() {
     for name in ["numpy-fortran-f4.npy", "numpy-version-2-big-endian.npy"] {
         assert_eq!(read_points(from_numpy(name)).unwrap().points, POINTS, "{name}");
     }
@@ -34,14 +34,14 @@ fn files_from_numpy() {
 }
 
 #[test]
-fn fortran_order_is_turned_into_rows() {
+fn fortran_order_is_converted_to_rows() {
     let by_columns = f8(&[0.0, 10.0, 0.5, 10.5, 1.0, 11.0]);
     let file = OneFile::new("a.npy", npy("<f8", true, "(2, 3)", &by_columns));
     assert_eq!(read_points(file.path()).unwrap().points, POINTS);
 }
 
 #[test]
-fn big_endian_is_turned_around() {
+fn big_endian_numbers_are_read() {
     let bytes: Vec<u8> = POINTS.as_flattened().iter().flat_map(|v| v.to_be_bytes()).collect();
     let file = OneFile::new("a.npy", npy(">f8", false, "(2, 3)", &bytes));
     assert_eq!(read_points(file.path()).unwrap().points, POINTS);
@@ -51,7 +51,7 @@ fn big_endian_is_turned_around() {
 }
 
 #[test]
-fn more_elements_than_one_buffer() {
+fn arrays_longer_than_the_buffer_are_read() {
     let values: Vec<f64> = (0..30_000).map(f64::from).collect();
     for deflated in [false, true] {
         let array = npy("<f8", false, "(10000, 3)", &f8(&values));
@@ -70,7 +70,7 @@ fn scalars_and_bytes_after_the_array_are_accepted() {
 }
 
 #[test]
-fn not_numbers_are_not_an_error_here() {
+fn nan_and_infinity_are_read() {
     let array = npy("<f8", false, "(1, 3)", &f8(&[f64::NAN, f64::INFINITY, 0.0]));
     let file = OneFile::new("a.npy", array);
     let points = read_points(file.path()).unwrap().points;
@@ -78,7 +78,7 @@ fn not_numbers_are_not_an_error_here() {
 }
 
 #[test]
-fn npz_separate_coordinates_and_targets() {
+fn npz_with_separate_coordinates_and_targets_is_read() {
     let column = |values: &[f64]| npy("<f8", false, "(2,)", &f8(values));
     let arrays = [
         ("z", column(&[1.0, 11.0])),
@@ -100,7 +100,7 @@ fn npz_separate_coordinates_and_targets() {
 }
 
 #[test]
-fn the_only_array_of_savez_without_names() {
+fn the_only_array_of_savez_without_names_is_read() {
     let array = npy("<f8", false, "(2, 3)", &f8(POINTS.as_flattened()));
     let file = OneFile::new("a.npz", npz(&[("arr_0", array)], false));
     assert_eq!(read_points(file.path()).unwrap().points, POINTS);
@@ -116,7 +116,7 @@ fn messages_about_broken_npy() {
     );
     assert_eq!(
         message(b"\x93NUMPY\x04\x00\x00\x00".to_vec()),
-        "a.npy: npy format version 4.0; supported are 1.0, 2.0 and 3.0"
+        "a.npy: npy format version 4.0; supported versions: 1.0, 2.0 and 3.0"
     );
     assert_eq!(
         message(Vec::new()),
@@ -144,12 +144,12 @@ fn messages_about_broken_npy() {
     );
     assert_eq!(
         message(npy("<c16", false, "(2, 3)", &[])),
-        "a.npy: unsupported dtype \"<c16\"; supported are floats (f2, f4, f8) and integers (i1 to i8, u1 to u8)"
+        "a.npy: unsupported dtype \"<c16\"; supported types: floats (f2, f4, f8) and integers (i1 to i8, u1 to u8)"
     );
 }
 
 #[test]
-fn huge_shapes_are_refused_without_allocating() {
+fn huge_shapes_are_rejected_without_allocating() {
     let message = |shape: &str| message_for_points("a.npy", npy("<f8", false, shape, &[0; 8]));
     assert_eq!(
         message("(1000000000000, 3)"),
@@ -162,7 +162,7 @@ fn huge_shapes_are_refused_without_allocating() {
         "a.npy: shape (18446744073709551615, 0), expected (N, 3)"
     );
 
-    // Archives claim sizes too, in the header of the file inside and in the archive's own.
+    // Archives claim sizes too: in the header of the inner file and in their own directory.
     let array = npy("<f8", false, "(1000000000000, 3)", &[0; 8]);
     for deflated in [false, true] {
         let mut bytes = npz(&[("points", array.clone())], deflated);
@@ -213,7 +213,7 @@ fn messages_about_names_in_npz() {
     );
     assert_eq!(
         message_for_points("a.npz", npz(&[], false)),
-        "a.npz: no array named points, sources, positions, targets (or x, y, z); the file has none"
+        "a.npz: no array named points, sources, positions, targets (or x, y, z); the file has no arrays"
     );
     let both = [("points", array()), ("charges", strength(1)), ("masses", strength(1))];
     assert_eq!(
@@ -223,12 +223,12 @@ fn messages_about_names_in_npz() {
     let uneven = [("points", array()), ("charges", strength(2))];
     assert_eq!(
         message_for_points("a.npz", npz(&uneven, false)),
-        "a.npz: the array of points has 1 rows but the array of strengths has 2"
+        "a.npz: 1 rows in the array of points but 2 in the array of strengths"
     );
     let uneven = [("x", strength(2)), ("y", strength(3)), ("z", strength(2))];
     assert_eq!(
         message_for_points("a.npz", npz(&uneven, false)),
-        "a.npz: x has 2 rows but y has 3"
+        "a.npz: 2 rows in x but 3 in y"
     );
 }
 
@@ -260,13 +260,13 @@ fn messages_about_broken_archives() {
 }
 
 #[test]
-fn messages_about_files_themselves() {
+fn messages_about_missing_files_extensions_and_folders() {
     let absent = OneFile::absent("a.npy");
     let message = absent.message(&read_points(absent.path()).unwrap_err());
     assert!(message.starts_with("a.npy: cannot read: "), "{message}");
     for (name, found) in [("points.xyz", "unknown extension .xyz"), ("points", "no extension")] {
         let error = read_strengths(name).unwrap_err();
-        let expected = format!("{name}: {found}; supported are .npy, .npz and .csv");
+        let expected = format!("{name}: {found}; supported extensions: .npy, .npz and .csv");
         assert_eq!(error.to_string(), expected);
     }
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Parts of files: together they are the whole, and none holds more than its own rows.
+//! Parts of files: together they give the whole file, and each holds only its own rows.
 
 use farfield_io::{
     Array, NamedArray, Part, Precision, read_points_dim, read_points_part, read_strengths, read_strengths_part,
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const ROWS: usize = 1000;
 
-/// Files of the same points, with strengths where the format has room for them.
+/// Files with the same points; the first two also hold strengths.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let points = Array {
         rows: ROWS,
@@ -36,7 +36,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         Precision::Double,
     )
     .unwrap();
-    // Column after column, as Fortran and transposed arrays of numpy have it.
+    // Column by column, as in Fortran and in transposed arrays of numpy.
     let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
     let header = format!("{{'descr': '<f8', 'fortran_order': True, 'shape': ({ROWS}, 3), }}");
     bytes.extend(format!("{header:<117}\n").into_bytes());
@@ -49,7 +49,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn parts_together_are_the_whole_and_hold_no_other_rows() {
+fn parts_together_give_the_whole_and_hold_no_other_rows() {
     let folder = tempfile::tempdir().unwrap();
     for path in files(folder.path()) {
         let whole = read_points_dim::<3>(&path).unwrap();
@@ -60,7 +60,7 @@ fn parts_together_are_the_whole_and_hold_no_other_rows() {
                 let part = Part { index, of };
                 let (own, all) = read_points_part::<3>(&path, part).unwrap();
                 assert_eq!((all, own.points.len()), (ROWS, part.rows(ROWS).len()));
-                // What a part holds does not grow with what the others have.
+                // The memory of a part does not depend on the other parts.
                 assert!(
                     own.points.capacity() <= 2 * own.points.len(),
                     "{}",
@@ -88,7 +88,7 @@ fn parts_together_are_the_whole_and_hold_no_other_rows() {
 }
 
 #[test]
-fn parts_of_strengths_are_those_of_the_whole() {
+fn parts_of_strengths_together_give_the_whole() {
     let folder = tempfile::tempdir().unwrap();
     let paths = files(folder.path());
     for path in [&paths[0], &paths[1], &paths[3]] {
@@ -104,7 +104,7 @@ fn parts_of_strengths_are_those_of_the_whole() {
 }
 
 #[test]
-fn a_file_that_is_cut_short_is_told_to_every_part() {
+fn a_truncated_file_is_an_error_for_every_part() {
     let folder = tempfile::tempdir().unwrap();
     for path in files(folder.path()).iter().skip(2) {
         let bytes = std::fs::read(path).unwrap();

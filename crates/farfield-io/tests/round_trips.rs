@@ -1,4 +1,4 @@
-//! What is written reads back the same, in every format and precision.
+//! Written arrays read back the same, in every format and precision.
 
 mod fixtures;
 
@@ -43,7 +43,7 @@ fn rounded(array: &Array) -> Array {
 }
 
 #[test]
-fn named_arrays_in_every_format_and_precision() {
+fn named_arrays_read_back_in_every_format_and_precision() {
     let written = potential_and_gradient();
     for precision in [Precision::Double, Precision::Single] {
         for format in ["file.npz", "file.csv"] {
@@ -54,7 +54,7 @@ fn named_arrays_in_every_format_and_precision() {
                 let found = table.get(name).unwrap();
                 match precision {
                     Precision::Double => assert_same_bits(&found, array),
-                    // Text keeps the digits of the 32-bit number, which as 64 bits are another one.
+                    // Text holds the digits of the 32-bit number, which read as 64 bits give another number.
                     Precision::Single => assert_same_bits(&rounded(&found), &rounded(array)),
                 }
             }
@@ -64,7 +64,7 @@ fn named_arrays_in_every_format_and_precision() {
 }
 
 #[test]
-fn npy_puts_all_columns_side_by_side() {
+fn npy_stores_all_columns_side_by_side() {
     let [potential, gradient] = potential_and_gradient();
     let file = OneFile::absent("file.npy");
     write_arrays(file.path(), &[potential, gradient], Precision::Double).unwrap();
@@ -106,7 +106,7 @@ fn csv_text_is_exact() {
 }
 
 #[test]
-fn points_and_charges_together() {
+fn points_and_charges_read_back_together() {
     let points = vec![[0.25, 0.5, 1.0], [-1.0, 2.0, 1e-9]];
     let charges = Array::column(vec![1.0, -2.0]);
     for format in ["file.npz", "file.csv"] {
@@ -128,7 +128,7 @@ fn points_and_charges_together() {
 }
 
 #[test]
-fn points_in_two_and_three_dimensions_and_none_at_all() {
+fn points_in_two_and_three_dimensions_and_empty_files_read_back() {
     let flat = [[1.0, 2.0], [3.0, 4.0]];
     for format in FORMATS {
         let file = OneFile::absent(format);
@@ -164,7 +164,7 @@ fn upper_case_extension_is_the_same_format() {
 }
 
 #[test]
-fn refused_arrays_leave_the_old_file() {
+fn rejected_arrays_leave_the_old_file() {
     let column = |name: &str, rows| NamedArray::new(name, Array::column(vec![0.0; rows]));
     let wrong = Array {
         rows: 2,
@@ -188,13 +188,10 @@ fn refused_arrays_leave_the_old_file() {
             )],
             "old.csv: array u: shape (2, 0), expected at least one column",
         ),
-        (
-            vec![column("a", 2), column("b", 3)],
-            "old.csv: a has 2 rows but b has 3",
-        ),
+        (vec![column("a", 2), column("b", 3)], "old.csv: 2 rows in a but 3 in b"),
         (
             vec![column("a", 2), column("a", 2)],
-            "old.csv: cannot write an array named \"a\": there are two of them",
+            "old.csv: cannot write an array named \"a\": the name is used twice",
         ),
         (
             vec![vector, column("u_x", 2)],
@@ -202,11 +199,11 @@ fn refused_arrays_leave_the_old_file() {
         ),
         (
             vec![column("", 2)],
-            "old.csv: cannot write an array named \"\": a name starts with a letter",
+            "old.csv: cannot write an array named \"\": a name must start with a letter or _",
         ),
         (
             vec![column("a,b", 2)],
-            "old.csv: cannot write an array named \"a,b\": a name has only letters, digits and _ - .",
+            "old.csv: cannot write an array named \"a,b\": a name may contain only letters, digits and _ - .",
         ),
         (
             vec![column("nan", 2)],

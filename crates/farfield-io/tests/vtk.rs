@@ -1,7 +1,7 @@
-//! VTK files read back: by a strict reader in this file, and by PyVista where there is one.
+//! Reads VTK files back: with a strict reader in this file, and with PyVista if it is available.
 //!
-//! Set `FARFIELD_PYVISTA` to a Python interpreter that can import pyvista to run the last test;
-//! without it the test says so and passes.
+//! Set `FARFIELD_PYVISTA` to a Python interpreter that can import pyvista to run the test with
+//! PyVista; without it the test prints that it is skipped and passes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,17 +17,17 @@ use farfield_io::vtk::{
 use farfield_io::{Error, Precision, Rows};
 use proptest::prelude::*;
 
-/// What a VTK file says, element by element.
+/// The parsed content of a VTK file.
 struct VtkFile {
     data_set: String,
     attributes: BTreeMap<String, String>,
     piece: BTreeMap<String, String>,
-    /// Arrays by section and name: the type, the components and the numbers.
+    /// Arrays by section and name: the type, the number of components and the values.
     arrays: BTreeMap<(String, String), (String, usize, Vec<f64>)>,
 }
 
 impl VtkFile {
-    /// Reads a file and panics on anything that is not as it should be to the byte.
+    /// Reads a file and panics on any deviation from the expected bytes.
     fn read(path: &Path) -> Self {
         let bytes = fs::read(path).unwrap();
         let marker = b"  <AppendedData encoding=\"raw\">\n_";
@@ -80,7 +80,7 @@ impl VtkFile {
                     (name, array["Name"].clone()),
                     (array["type"].clone(), components, numbers),
                 );
-                assert!(old.is_none(), "two arrays of one name");
+                assert!(old.is_none(), "two arrays with the same name");
             } else {
                 section = Some(element(line).0);
             }
@@ -100,7 +100,7 @@ impl VtkFile {
     }
 }
 
-/// Name and attributes of `<Name a="b" c="d">`.
+/// The name and the attributes of `<Name a="b" c="d">`.
 fn element(line: &str) -> (String, BTreeMap<String, String>) {
     let inner = line.strip_prefix('<').unwrap().trim_end_matches('>');
     let (name, mut rest) = inner.split_once(' ').unwrap_or((inner, ""));
@@ -129,7 +129,7 @@ fn word(bytes: &[u8], index: usize) -> usize {
     u64::from_le_bytes(bytes[8 * index..8 * index + 8].try_into().unwrap()) as usize
 }
 
-/// The bytes of an array and how many the file spends on it.
+/// The bytes of an array, and the number of bytes it takes in the file.
 fn counted(data: &[u8]) -> (Vec<u8>, usize) {
     let length = word(data, 0);
     (data[8..8 + length].to_vec(), 8 + length)
@@ -191,7 +191,7 @@ fn count_up(count: usize, step: usize) -> Vec<f64> {
 fn points_read_back_bit_for_bit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tracers.vtp");
-    // More than one block of compressed bytes.
+    // Enough points for several compressed blocks.
     let points: Vec<[f64; 3]> = (0..20_000)
         .map(f64::from)
         .map(|i| [i.sin(), i.cos() * 1e3, -i / 7.0])
@@ -234,7 +234,7 @@ fn points_read_back_bit_for_bit() {
 }
 
 #[test]
-fn no_points_are_a_valid_file() {
+fn a_file_without_points_is_valid() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("nothing.vtp");
     for encoding in encodings() {
@@ -349,7 +349,7 @@ fn cells_read_back() {
             assert_eq!(file.array("Points", "Points").2, CORNERS.as_flattened());
             assert_eq!(file.array("PointData", "height").2, heights);
             assert_eq!(file.array("CellData", "level").2, [3.0, 4.0]);
-            // And with what the crate itself reads.
+            // The crate's own reader agrees.
             let mesh = read_vtu(&path).unwrap();
             let points = mesh.points.names().collect::<Vec<_>>();
             assert_eq!(points, ["height", "place", "points"]);
@@ -368,7 +368,7 @@ fn cells_read_back() {
 }
 
 #[test]
-fn bad_input_is_refused_before_anything_is_written() {
+fn invalid_input_is_rejected_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bad.vtk");
     let points = [[0.0; 3]; 2];
@@ -384,19 +384,19 @@ fn bad_input_is_refused_before_anything_is_written() {
     };
     ends_with(
         write_vtp(&path, &set(vec![("mass", &[1.0])]), Double),
-        "points has 2 rows but mass has 1",
+        "2 rows in points but 1 in mass",
     );
     ends_with(
         write_vtp(&path, &set(vec![("m", &[1.0, 2.0]), ("m", &[1.0, 2.0])]), Double),
-        "cannot write an array named \"m\": there are two of them",
+        "cannot write an array named \"m\": the name is used twice",
     );
     ends_with(
         write_vtp(&path, &set(vec![("", &[1.0, 2.0])]), Double),
-        "cannot write an array named \"\": a name has at least one character",
+        "cannot write an array named \"\": a name must have at least one character",
     );
     ends_with(
         write_vtp(&path, &set(vec![("a\u{1}", &[1.0, 2.0])]), Double),
-        "cannot write an array named \"a\\u{1}\": XML cannot hold its control characters",
+        "cannot write an array named \"a\\u{1}\": XML cannot hold control characters",
     );
     let (values, cells) = grid_fields();
     let flat = RegularGrid {
@@ -413,11 +413,11 @@ fn bad_input_is_refused_before_anything_is_written() {
     };
     ends_with(
         write_vti(&path, &narrow, Double),
-        "cannot write the grid: expected positive distances between points, found spacing [0.1, 0.0, 1.0]",
+        "cannot write the grid: expected a positive spacing, found spacing [0.1, 0.0, 1.0]",
     );
     ends_with(
         write_vti(&path, &grid(&values, &cells[1..]), Double),
-        "the grid's cells has 6 rows but vorticity has 5",
+        "6 rows in the grid's cells but 5 in vorticity",
     );
     let heights = heights();
     let broken = [[0, 1, 3, 4, 6, 7, 9, 12]; 2];
@@ -446,7 +446,7 @@ fn a_series_grows_and_resumes() {
     }
     assert!(matches!(series.push(f64::NAN, "x.vtp"), Err(Error::BadSeries { .. })));
     assert!(matches!(series.push(1.0, ""), Err(Error::BadName { .. })));
-    assert_eq!(series.files().len(), 5, "what is refused is not kept");
+    assert_eq!(series.files().len(), 5, "rejected files are not added");
 
     let mut resumed = PvdSeries::resume(&path, 0.2).unwrap();
     assert_eq!(resumed.files(), &series.files()[..3]);
@@ -474,7 +474,7 @@ proptest! {
     }
 }
 
-/// Opens every kind of file with PyVista and compares what it finds.
+/// Opens every kind of file with PyVista and compares the content.
 const SCRIPT: &str = r#"
 import sys, pathlib
 import numpy as np, pyvista as pv
@@ -510,7 +510,7 @@ print("pyvista", pv.__version__, "read everything")
 "#;
 
 #[test]
-fn pyvista_opens_every_kind() {
+fn pyvista_reads_every_kind_of_file() {
     let Some(python) = std::env::var_os("FARFIELD_PYVISTA") else {
         eprintln!("skipped: set FARFIELD_PYVISTA to a Python interpreter with pyvista");
         return;
@@ -560,7 +560,7 @@ fn pyvista_opens_every_kind() {
 }
 
 #[test]
-fn blocks_of_cells_made_while_written_are_those_of_memory() {
+fn blocks_computed_while_written_match_blocks_in_memory() {
     let folder = tempfile::tempdir().unwrap();
     let (made, stored) = (folder.path().join("made.vtu"), folder.path().join("stored.vtu"));
     let blocks: Vec<([f64; 3], f64)> = (0..40)
@@ -611,7 +611,7 @@ fn blocks_of_cells_made_while_written_are_those_of_memory() {
             "{encoding:?}"
         );
     }
-    // Too few numbers are an error, not a damaged file.
+    // Too few values are an error, not a damaged file.
     let short = |_: std::ops::Range<usize>, out: &mut Vec<f64>| out.push(1.0);
     let broken = CellBlocks {
         cell_data: Attributes {

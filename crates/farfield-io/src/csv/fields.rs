@@ -1,6 +1,6 @@
-//! One line of text: its comment, its fields and the numbers in them.
+//! Parses one line of text: its comment, its fields and the numbers in them.
 
-/// What stands between two fields.
+/// The separator between two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Separator {
     Mark(char),
@@ -8,7 +8,7 @@ pub(super) enum Separator {
 }
 
 impl Separator {
-    /// The separator that a first line uses.
+    /// The separator used in the first line of a file.
     pub(super) fn of(line: &str) -> Self {
         if let Some(mark) = [';', ',']
             .into_iter()
@@ -16,8 +16,8 @@ impl Separator {
         {
             return Self::Mark(mark);
         }
-        // Tabs among numbers may be mixed with blanks for alignment. Among names they separate,
-        // since the names may have blanks themselves.
+        // Between numbers, tabs may be mixed with blanks for alignment. Between names, tabs separate,
+        // because names may contain blanks.
         let numbers = line.split_whitespace().all(|field| number(field).is_some());
         if line.trim().contains('\t') && !numbers {
             Self::Mark('\t')
@@ -26,7 +26,7 @@ impl Separator {
         }
     }
 
-    /// The fields without surrounding blanks and quotes.
+    /// The fields of a line, without surrounding blanks and quotes.
     pub(super) fn split(self, line: &str) -> Fields<'_> {
         Fields {
             rest: Some(line),
@@ -67,7 +67,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// Where `mark` first stands outside double quotes.
+/// The position of the first `mark` outside double quotes.
 fn outside_quotes(line: &str, mark: char) -> Option<usize> {
     let mut quoted = false;
     for (position, character) in line.char_indices() {
@@ -88,7 +88,7 @@ fn bare(field: &str) -> &str {
         .map_or(field, str::trim)
 }
 
-/// A line up to its comment, and the text of the comment.
+/// The line without its comment, and the text of the comment.
 pub(super) fn without_comment(line: &str) -> (&str, Option<&str>) {
     match outside_quotes(line, '#') {
         Some(start) => (&line[..start], Some(line[start..].trim_start_matches('#'))),
@@ -96,7 +96,7 @@ pub(super) fn without_comment(line: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The number that `field` is. Fortran's `1.5D-3` counts, and so do `nan` and `inf`.
+/// Parses `field` as a number. Accepts Fortran's `1.5D-3`, `nan` and `inf`.
 pub(super) fn number(field: &str) -> Option<f64> {
     field.parse().ok().or_else(|| {
         let starts_like_a_number =
@@ -107,7 +107,7 @@ pub(super) fn number(field: &str) -> Option<f64> {
     })
 }
 
-/// Whether a line is names of columns: some text, and nothing that looks like a number.
+/// Whether the fields of a line are column names: some text, and nothing that looks like a number.
 pub(super) fn are_names(fields: &[&str]) -> bool {
     fields.iter().any(|field| !field.is_empty())
         && fields.iter().all(|field| {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_fields_and_quotes() {
+    fn empty_fields_and_quotes_are_handled() {
         assert_eq!(split("1,,3,"), ["1", "", "3", ""]);
         assert_eq!(split("\"x, y\",\"z\""), ["x, y", "z"]);
         assert_eq!(split("\"1\" \"2\""), ["1", "2"]);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_as_people_write_them() {
+    fn common_spellings_of_numbers_are_read() {
         for (text, value) in [
             ("1", 1.0),
             ("+1.", 1.0),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_from_numbers() {
+    fn names_are_distinguished_from_numbers() {
         assert!(are_names(&["x", "y", "_z", "Γ"]));
         assert!(are_names(&["x", ""]));
         for numbers in [

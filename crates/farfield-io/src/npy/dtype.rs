@@ -1,4 +1,4 @@
-//! Element types, and how their bytes become `f64`.
+//! Element types and their conversion to `f64`.
 
 /// A real element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ enum Kind {
 }
 
 impl Dtype {
-    /// Understands `<f8`, `>i4`, `|u1`, `=f4` and `f4`.
+    /// Parses types such as `<f8`, `>i4`, `|u1`, `=f4` and `f4`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let big_endian = text.starts_with('>');
         let kind = match text.strip_prefix(['<', '>', '=', '|']).unwrap_or(text) {
@@ -43,7 +43,7 @@ impl Dtype {
         Some(Self { kind, big_endian })
     }
 
-    /// Bytes of one element.
+    /// The number of bytes of one element.
     pub(super) fn size(self) -> usize {
         match self.kind {
             Kind::I1 | Kind::U1 => 1,
@@ -53,7 +53,7 @@ impl Dtype {
         }
     }
 
-    /// Appends the whole elements in `bytes`. Integers beyond 2^53 are rounded.
+    /// Appends all complete elements in `bytes`. Integers beyond 2^53 are rounded.
     pub(super) fn decode(self, bytes: &[u8], values: &mut Vec<f64>) {
         let big = self.big_endian;
         match self.kind {
@@ -90,7 +90,7 @@ fn extend<const SIZE: usize>(
     }
 }
 
-/// IEEE 754 half precision.
+/// Converts an IEEE 754 half-precision number.
 fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let exponent = i32::from((bits >> 10) & 0x1f);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn half_precision_special_values() {
+    fn special_values_of_half_precision_are_decoded() {
         assert_eq!(half(0x3c00), 1.0);
         assert_eq!(half(0xc000), -2.0);
         assert_eq!(half(0x7bff), 65504.0);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn every_integer_type_and_byte_order() {
+    fn every_integer_type_and_byte_order_is_decoded() {
         assert_eq!(decoded("|i1", &[0xff, 2]), [-1.0, 2.0]);
         assert_eq!(decoded("|u1", &[0xff, 2]), [255.0, 2.0]);
         assert_eq!(decoded("<i2", &(-3_i16).to_le_bytes()), [-3.0]);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn other_types_are_refused() {
+    fn other_types_are_rejected() {
         for other in ["<c16", "|b1", "<U3", "|O", "f", "", "<f16", "<<f8", "é"] {
             assert_eq!(Dtype::parse(other), None, "{other}");
         }

@@ -45,7 +45,7 @@ fn malformed(what: String) -> NpyProblem {
     NpyProblem::Header(what)
 }
 
-/// What is still to be parsed.
+/// The text that remains to be parsed.
 struct Rest<'a>(&'a str);
 
 impl<'a> Rest<'a> {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_is_named() {
+    fn messages_name_every_mistake() {
         let cases: [(&str, &str); 12] = [
             ("", "expected '{' at \"\""),
             ("{'descr' '<f8'}", "expected ':' at \"'<f8'}\""),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn unsupported_types_are_shown() {
+    fn messages_name_unsupported_types() {
         let structured = parse(b"{'descr': [('x', '<f8')], }").unwrap_err();
         let message = structured.to_string();
         assert!(

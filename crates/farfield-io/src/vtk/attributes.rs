@@ -7,14 +7,14 @@ use super::encoding::Numbers;
 use super::xml;
 use crate::{Error, Rows};
 
-/// Named fields with one value for each point, or for each cell.
+/// Named fields with one value per point or per cell.
 #[derive(Clone, Debug, Default)]
 pub struct Attributes<'a> {
-    /// Fields of numbers.
+    /// Scalar fields.
     pub scalars: Vec<(&'a str, &'a [f64])>,
-    /// Fields of vectors.
+    /// Vector fields.
     pub vectors: Vec<(&'a str, &'a [[f64; 3]])>,
-    /// Fields of any width that are made while they are written.
+    /// Fields of any number of components that may be computed while they are written.
     pub made: Vec<(&'a str, Rows<'a>)>,
 }
 
@@ -27,16 +27,16 @@ impl<'a> Attributes<'a> {
         scalars.chain(vectors).chain(made)
     }
 
-    /// Checks names, and that each field has `count` values, one for each of `owner`.
+    /// Checks that the names are valid and that each field has `count` values, one for each of `owner`.
     pub(super) fn check(&self, path: &Path, owner: &str, count: usize) -> Result<(), Error> {
         let mut seen: Vec<&str> = Vec::new();
         for (name, _, length) in self.fields() {
             let reason = if name.is_empty() {
-                "a name has at least one character"
+                "a name must have at least one character"
             } else if !name.chars().all(xml::is_allowed) {
-                "XML cannot hold its control characters"
+                "XML cannot hold control characters"
             } else if seen.contains(&name) {
-                "there are two of them"
+                "the name is used twice"
             } else {
                 seen.push(name);
                 if length == count {

@@ -1,4 +1,4 @@
-//! The XML around the arrays, and the arrays after it.
+//! The XML elements of a VTK file, and the arrays appended to them.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use super::xml::escaped;
 use crate::Error;
 use crate::atomic::write_atomically;
 
-/// The elements that group arrays.
+/// The XML elements that group arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Points,
@@ -33,7 +33,7 @@ impl Section {
     }
 }
 
-/// A VTK file of one piece: its elements in order, with arrays to be appended.
+/// A VTK file with one piece: its elements in order, and the arrays to be appended.
 pub(super) struct Document<'a> {
     data_set: &'static str,
     /// Attributes of the data set's element.
@@ -78,7 +78,7 @@ impl<'a> Document<'a> {
         self.close(Section::Points);
     }
 
-    /// Writes the file: elements that say where each array is, then the arrays.
+    /// Writes the file: the elements with the offset of each array, then the arrays.
     pub(super) fn write(&self, path: &Path, encoding: Encoding) -> Result<(), Error> {
         let failed = |cause| Error::Write {
             path: path.to_owned(),
@@ -92,7 +92,7 @@ impl<'a> Document<'a> {
         let elements = self.elements(&arrays, encoding);
         write_atomically(path, |file| {
             file.write_all(elements.as_bytes())?;
-            // The underscore marks where offsets count from.
+            // Offsets count from the byte after the underscore.
             file.write_all(b"  <AppendedData encoding=\"raw\">\n_")?;
             for array in &arrays {
                 array.write(file)?;

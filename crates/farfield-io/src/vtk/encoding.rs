@@ -1,4 +1,4 @@
-//! Numbers as the bytes of a data array.
+//! Encodes values as the bytes of a data array.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use flate2::write::ZlibEncoder;
 use crate::rows::{NUMBERS, write_floats};
 use crate::{Precision, Rows};
 
-/// Compressed arrays are cut into blocks of this many bytes, as VTK's own writers do.
+/// The size of the blocks of compressed arrays in bytes, as in VTK's own writers.
 const BLOCK: usize = 1 << 16;
 
 /// Whether arrays are compressed.
@@ -16,12 +16,12 @@ pub enum Compression {
     /// Raw bytes: the fastest to write and to read.
     #[default]
     None,
-    /// zlib at its fastest level. Coordinates of scattered points shrink little, smooth fields and
-    /// 64-bit numbers with few digits a lot.
+    /// zlib at its fastest level. Coordinates of scattered points shrink little; smooth fields and
+    /// 64-bit values with few digits shrink a lot.
     Zlib,
 }
 
-/// How the numbers of a VTK file are stored. A [`Precision`] alone means uncompressed.
+/// How the values of a VTK file are stored. A [`Precision`] converts to an uncompressed encoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Encoding {
     /// The width of coordinates and fields.
@@ -39,27 +39,27 @@ impl From<Precision> for Encoding {
     }
 }
 
-/// The numbers of one array, where the caller has them.
+/// The values of one array, borrowed from the caller.
 #[derive(Clone, Copy)]
 pub(super) enum Numbers<'a> {
     Scalars(&'a [f64]),
     Vectors(&'a [[f64; 3]]),
-    /// Made while they are written.
+    /// Values that may be computed while they are written.
     Rows(Rows<'a>),
-    /// The number at each place, `count` of them.
+    /// The integers `at(0)` to `at(count - 1)`.
     Indices {
         count: usize,
         at: &'a dyn Fn(usize) -> usize,
     },
-    /// Point indices of cells, one cell after the other.
+    /// The point indices of cells, cell by cell.
     Corners(&'a [usize]),
-    /// `first, first + step, ...`, `count` of them.
+    /// The `count` integers `first, first + step, ...`.
     Sequence {
         first: usize,
         step: usize,
         count: usize,
     },
-    /// The same byte, repeated.
+    /// One byte, repeated `count` times.
     Bytes {
         value: u8,
         count: usize,
@@ -77,7 +77,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// Numbers per point or cell, as far as the file says them.
+    /// The number of components stated in the file.
     pub(super) fn components(&self) -> usize {
         match self {
             Self::Vectors(_) => 3,
@@ -101,7 +101,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// The bytes, in pieces of limited size.
+    /// Writes the bytes in pieces of limited size.
     fn write_bytes(&self, precision: Precision, writer: &mut dyn Write) -> io::Result<()> {
         match *self {
             Self::Scalars(values) => write_floats(values, precision, writer),
@@ -129,7 +129,7 @@ fn write_integers(values: impl Iterator<Item = usize>, writer: &mut dyn Write) -
     writer.write_all(&bytes)
 }
 
-/// One array as it will be in the file, its length known.
+/// One array in its encoding, with a known length.
 pub(super) enum Encoded<'a> {
     Raw(Numbers<'a>, Precision),
     Compressed(Vec<u8>),
@@ -143,7 +143,7 @@ impl<'a> Encoded<'a> {
         }
     }
 
-    /// Bytes in the file, with the length in front.
+    /// The number of bytes in the file, including the length before the values.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Raw(numbers, precision) => 8 + numbers.byte_count(*precision),
@@ -162,8 +162,8 @@ impl<'a> Encoded<'a> {
     }
 }
 
-/// The number of blocks, the size of a whole one and of a shorter last one (0 if there is none),
-/// the compressed sizes, then the compressed blocks.
+/// The compressed array: the number of blocks, the size of a full block, the size of a shorter last block (0 if all are
+/// full), the compressed sizes, and the compressed blocks.
 fn compress(numbers: Numbers<'_>, precision: Precision) -> io::Result<Vec<u8>> {
     let length = numbers.byte_count(precision);
     let mut blocks = Blocks::default();
@@ -178,7 +178,7 @@ fn compress(numbers: Numbers<'_>, precision: Precision) -> io::Result<Vec<u8>> {
     Ok(encoded)
 }
 
-/// Takes bytes and compresses them block by block.
+/// A writer that compresses bytes block by block.
 #[derive(Default)]
 struct Blocks {
     pending: Vec<u8>,
@@ -187,7 +187,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Compresses what waits, if anything.
+    /// Compresses the pending bytes, if any.
     fn close(&mut self) -> io::Result<()> {
         if self.pending.is_empty() {
             return Ok(());

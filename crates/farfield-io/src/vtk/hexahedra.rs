@@ -1,4 +1,4 @@
-//! Fields on cells with eight corners: `.vtu`.
+//! Fields on cells with eight corners in `.vtu` files.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,15 +11,15 @@ use crate::{Error, Rows};
 /// The order of a cell's eight corners.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellShape {
-    /// An axis-parallel box; its corners with x running fastest, then y, then z.
+    /// An axis-parallel box. In the order of its corners x runs fastest, then y, then z.
     #[default]
     Voxel,
-    /// Any hexahedron; four corners around the bottom, then those above them.
+    /// Any hexahedron: four corners around the bottom, then the four above them.
     Hexahedron,
 }
 
 impl CellShape {
-    /// The number VTK gives to the shape.
+    /// VTK's number for the shape.
     fn code(self) -> u8 {
         match self {
             Self::Voxel => 11,
@@ -31,11 +31,11 @@ impl CellShape {
 /// Cells with eight corners each, for instance the cells of an adapted grid.
 #[derive(Clone, Debug, Default)]
 pub struct Hexahedra<'a> {
-    /// Where the corners are. Cells may share them.
+    /// The positions of the corners, which cells may share.
     pub points: &'a [[f64; 3]],
     /// The shape of all cells.
     pub shape: CellShape,
-    /// The corners of each cell, as indices of `points`.
+    /// The corners of each cell, as indices into `points`.
     pub cells: &'a [[usize; 8]],
     /// Fields on the points.
     pub point_data: Attributes<'a>,
@@ -48,7 +48,7 @@ pub struct Hexahedra<'a> {
 /// # Errors
 ///
 /// Before anything is written: [`Error::BadGrid`] for a cell with a corner that does not exist,
-/// [`Error::RowsDiffer`] for a field with another length than the points or cells,
+/// [`Error::RowsDiffer`] for a field of the wrong length,
 /// [`Error::BadName`] for an empty or repeated name. Afterwards [`Error::NoFolder`] and
 /// [`Error::Write`].
 pub fn write_vtu(path: impl AsRef<Path>, grid: &Hexahedra<'_>, encoding: impl Into<Encoding>) -> Result<(), Error> {
@@ -70,7 +70,7 @@ pub fn write_vtu(path: impl AsRef<Path>, grid: &Hexahedra<'_>, encoding: impl In
     document(sizes, fields, Numbers::Vectors(grid.points), corners).write(path, encoding.into())
 }
 
-/// The file of some points and cells of one shape.
+/// The document of points and cells of one shape.
 fn document<'a>(
     (points, cells, shape): (usize, usize, CellShape),
     (point_data, cell_data): (&Attributes<'a>, &Attributes<'a>),
@@ -96,8 +96,8 @@ fn document<'a>(
     document
 }
 
-/// Cubes of equally many cells, block after block; within a block x runs fastest, then y, then z. Neighbouring cells of a block
-/// share their corners.
+/// Cubic blocks with equal numbers of cells. Cells are ordered block by block; within a block x runs fastest, then y,
+/// then z. Neighbouring cells of a block share their corners.
 #[derive(Clone, Debug, Default)]
 pub struct CellBlocks<'a> {
     /// Cells along a side of a block.
@@ -108,8 +108,8 @@ pub struct CellBlocks<'a> {
     pub cell_data: Attributes<'a>,
 }
 
-/// Writes blocks of cells as a `.vtu` file (`UnstructuredGrid` of voxels), completely or not at all. Points and cells are made while
-/// they are written: only the list of blocks is in memory.
+/// Writes blocks of cells as a `.vtu` file (`UnstructuredGrid` of voxels), completely or not at all. Points and cells
+/// are computed while they are written: only the list of blocks is in memory.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Points with fields: `.vtp`.
+//! Points with fields in `.vtp` files.
 
 use std::path::Path;
 
@@ -7,24 +7,24 @@ use super::document::{Document, Section};
 use super::encoding::{Encoding, Numbers};
 use crate::Error;
 
-/// Points with fields: tracers, vortex elements, stars.
+/// Points with fields, such as tracers, vortex elements or stars.
 #[derive(Clone, Debug, Default)]
 pub struct PointSet<'a> {
-    /// Where the points are.
+    /// The positions of the points.
     pub points: &'a [[f64; 3]],
-    /// Fields of numbers, one for each point.
+    /// Scalar fields, one value per point.
     pub scalars: Vec<(&'a str, &'a [f64])>,
-    /// Fields of vectors, one for each point.
+    /// Vector fields, one vector per point.
     pub vectors: Vec<(&'a str, &'a [[f64; 3]])>,
 }
 
-/// Writes points as a `.vtp` file (`PolyData`), with one vertex cell for each point so that viewers
+/// Writes points as a `.vtp` file (`PolyData`), with one vertex cell per point so that viewers
 /// show them without a filter. The file is written completely or not at all.
 ///
 /// # Errors
 ///
-/// Before anything is written: [`Error::RowsDiffer`] for a field with another length than the
-/// points, [`Error::BadName`] for an empty or repeated name. Afterwards [`Error::NoFolder`] and
+/// Before anything is written: [`Error::RowsDiffer`] for a field of the wrong length,
+/// [`Error::BadName`] for an empty or repeated name. Afterwards [`Error::NoFolder`] and
 /// [`Error::Write`].
 pub fn write_vtp(path: impl AsRef<Path>, set: &PointSet<'_>, encoding: impl Into<Encoding>) -> Result<(), Error> {
     let (path, count) = (path.as_ref(), set.points.len());

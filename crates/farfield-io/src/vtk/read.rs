@@ -1,7 +1,7 @@
-//! Reading `.vtp` and `.vtu` files: the points of one piece and what is known about them, and about its cells.
+//! Reads `.vtp` and `.vtu` files: the points of one piece, and the fields on its points and cells.
 //!
-//! Arrays may be appended (raw or base64), inline text or inline base64, plain or compressed with zlib: what VTK,
-//! ParaView and PyVista write, and this crate.
+//! Arrays may be appended (raw or base64), inline text or inline base64, uncompressed or compressed with zlib, as VTK,
+//! ParaView, PyVista and this crate write them.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,26 +10,26 @@ use flate2::read::ZlibDecoder;
 
 use crate::{Array, Error, NamedArray, Table};
 
-/// Reads the points of a `.vtp` file, as an array `points`, and every array of numbers at them.
+/// Reads the points of a `.vtp` file as an array `points`, and every numeric array on them.
 ///
 /// # Errors
 ///
-/// [`Error::Read`] if the file cannot be read, [`Error::Vtk`] if it is not a file of points of a kind that is known.
+/// [`Error::Read`] if the file cannot be read, [`Error::Vtk`] if it is malformed or of an unsupported kind.
 pub fn read_vtp(path: impl AsRef<Path>) -> Result<Table, Error> {
     Ok(read(path.as_ref(), POINTS)?.points)
 }
 
-/// What is known about the points and the cells of a file.
+/// The points of a file, and the fields on its points and cells.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
-    /// The array `points`, and every array of numbers at them.
+    /// The array `points`, and every numeric array on the points.
     pub points: Table,
-    /// Every array of numbers at the cells.
+    /// Every numeric array on the cells.
     pub cells: Table,
 }
 
-/// Reads the points of a `.vtu` file, every array of numbers at them and every one at its cells. Which points make up
-/// a cell is left out.
+/// Reads the points of a `.vtu` file and every numeric array on its points and cells. The connectivity of the cells is
+/// not read.
 ///
 /// # Errors
 ///
@@ -38,7 +38,7 @@ pub fn read_vtu(path: impl AsRef<Path>) -> Result<Mesh, Error> {
     read(path.as_ref(), CELLS)
 }
 
-/// The kinds of data sets, as files name them.
+/// The names of data set types in files.
 const POINTS: &str = "PolyData";
 const CELLS: &str = "UnstructuredGrid";
 
@@ -53,15 +53,15 @@ fn read(path: &Path, kind: &str) -> Result<Mesh, Error> {
     })
 }
 
-/// What is said about the whole file.
+/// Properties of the whole file.
 struct Format {
-    /// Bytes of the numbers that say how long arrays are.
+    /// The number of bytes of a length that precedes an array.
     header: usize,
     compressed: bool,
     big_endian: bool,
 }
 
-/// The data after the elements.
+/// The appended data after the XML elements.
 struct Appended<'a> {
     bytes: &'a [u8],
     base64: bool,
@@ -74,7 +74,7 @@ fn parse(bytes: &[u8], kind: &str) -> Result<Mesh, String> {
         Some(at) => (&bytes[..at], Some(appended(&bytes[at..])?)),
         None => (bytes, None),
     };
-    let text = std::str::from_utf8(elements).map_err(|_| "it is not an XML text".to_owned())?;
+    let text = std::str::from_utf8(elements).map_err(|_| "the file is not XML text".to_owned())?;
     let mut rest = text;
     let mut format = None;
     let mut pieces = 0;
@@ -83,7 +83,7 @@ fn parse(bytes: &[u8], kind: &str) -> Result<Mesh, String> {
     let mut mesh = Mesh::default();
     while let Some(open) = rest.find('<') {
         rest = &rest[open + 1..];
-        let end = end_of_tag(rest).ok_or("an element does not end")?;
+        let end = end_of_tag(rest).ok_or("an XML tag is not closed")?;
         let (tag, after) = (&rest[..end], &rest[end + 1..]);
         rest = after;
         let name = tag.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or("");
@@ -92,9 +92,9 @@ fn parse(bytes: &[u8], kind: &str) -> Result<Mesh, String> {
             "Piece" => {
                 pieces += 1;
                 let count = |what: &str| attribute(tag, what).and_then(|n| n.parse().ok());
-                point_count = count("NumberOfPoints").ok_or("a piece does not say how many points it has")?;
+                point_count = count("NumberOfPoints").ok_or("a piece lacks a valid NumberOfPoints")?;
                 if kind == CELLS {
-                    cell_count = count("NumberOfCells").ok_or("a piece does not say how many cells it has")?;
+                    cell_count = count("NumberOfCells").ok_or("a piece lacks a valid NumberOfCells")?;
                 }
             }
             "Points" | "PointData" | "CellData" | "Cells" | "Verts" | "Lines" | "Strips" | "Polys" => section = name,
@@ -106,11 +106,11 @@ fn parse(bytes: &[u8], kind: &str) -> Result<Mesh, String> {
                     _ => continue,
                 };
                 let name = name.or_else(|| attribute(tag, "Name")).unwrap_or("values");
-                let format = format.as_ref().ok_or("it is not a VTK file")?;
+                let format = format.as_ref().ok_or("the file is not a VTK file")?;
                 let content = if tag.ends_with('/') {
                     ""
                 } else {
-                    let close = rest.find("</DataArray").ok_or("an array does not end")?;
+                    let close = rest.find("</DataArray").ok_or("a DataArray element is not closed")?;
                     &rest[..close]
                 };
                 let array = array(tag, content, format, appended.as_ref(), name, count)?;
@@ -120,15 +120,17 @@ fn parse(bytes: &[u8], kind: &str) -> Result<Mesh, String> {
         }
     }
     if pieces != 1 {
-        return Err(format!("it has {pieces} pieces; files of one piece can be read"));
+        return Err(format!(
+            "the file has {pieces} pieces; only files with one piece can be read"
+        ));
     }
     if !mesh.points.names().any(|name| name == "points") {
-        return Err("it has no points".to_owned());
+        return Err("the file has no points".to_owned());
     }
     Ok(mesh)
 }
 
-/// Where a tag ends: the first `>` outside quotes.
+/// The end of a tag: the first `>` outside quotes.
 fn end_of_tag(text: &str) -> Option<usize> {
     let mut quote = None;
     for (at, c) in text.char_indices() {
@@ -161,20 +163,25 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
 fn file_format(tag: &str, kind: &str) -> Result<Format, String> {
     match attribute(tag, "type") {
         Some(found) if found == kind => {}
-        other => return Err(format!("its kind is {}, not {kind}", other.unwrap_or("not said"))),
+        other => {
+            return Err(format!(
+                "the data set type is {}, not {kind}",
+                other.unwrap_or("missing")
+            ));
+        }
     }
     Ok(Format {
         header: match attribute(tag, "header_type") {
             Some("UInt64") => 8,
             Some("UInt32") | None => 4,
-            Some(other) => return Err(format!("its header type is {other}")),
+            Some(other) => return Err(format!("unsupported header_type {other}")),
         },
         compressed: match attribute(tag, "compressor") {
             None => false,
             Some("vtkZLibDataCompressor") => true,
             Some(other) => {
                 return Err(format!(
-                    "it is compressed with {other}; zlib and plain files can be read"
+                    "unsupported compressor {other}; only zlib and uncompressed files can be read"
                 ));
             }
         },
@@ -182,21 +189,24 @@ fn file_format(tag: &str, kind: &str) -> Result<Format, String> {
     })
 }
 
-/// The data after the elements: from behind the underscore on.
+/// The appended data, which begin after the underscore.
 fn appended(bytes: &[u8]) -> Result<Appended<'_>, String> {
-    let end = bytes.iter().position(|b| *b == b'>').ok_or("an element does not end")?;
+    let end = bytes
+        .iter()
+        .position(|b| *b == b'>')
+        .ok_or("an XML tag is not closed")?;
     let tag = String::from_utf8_lossy(&bytes[..end]);
     let mark = bytes[end..]
         .iter()
         .position(|b| *b == b'_')
-        .ok_or("its data have no beginning")?;
+        .ok_or("the appended data lack the leading underscore")?;
     Ok(Appended {
         bytes: &bytes[end + mark + 1..],
         base64: attribute(&tag, "encoding") == Some("base64"),
     })
 }
 
-/// One array, or nothing for one that is not of numbers.
+/// One array; `None` if its type is not numeric.
 fn array(
     tag: &str,
     content: &str,
@@ -205,23 +215,23 @@ fn array(
     name: &str,
     count: usize,
 ) -> Result<Option<NamedArray>, String> {
-    let kind = attribute(tag, "type").ok_or("an array does not say its type")?;
+    let kind = attribute(tag, "type").ok_or("a DataArray element lacks its type")?;
     let Some(number) = Number::named(kind) else {
         return Ok(None);
     };
     let columns = match attribute(tag, "NumberOfComponents") {
         Some(text) => text
             .parse()
-            .map_err(|_| format!("{name}: {text} is not a number of components"))?,
+            .map_err(|_| format!("{name}: invalid number of components {text}"))?,
         None => 1usize,
     };
     let wanted = count
         .checked_mul(columns)
         .filter(|_| columns > 0)
-        .ok_or_else(|| format!("{name}: an impossible size"))?;
+        .ok_or_else(|| format!("{name}: invalid size"))?;
     let size = wanted
         .checked_mul(number.width)
-        .ok_or_else(|| format!("{name}: an impossible size"))?;
+        .ok_or_else(|| format!("{name}: invalid size"))?;
     let raw = match attribute(tag, "format") {
         Some("ascii") => {
             let values: Vec<f64> = content
@@ -232,17 +242,17 @@ fn array(
         }
         Some("binary") => decode(content.as_bytes(), true, format, size),
         Some("appended") => {
-            let appended = appended.ok_or_else(|| format!("{name}: there are no appended data"))?;
+            let appended = appended.ok_or_else(|| format!("{name}: the file has no appended data"))?;
             let offset: usize = attribute(tag, "offset")
                 .and_then(|text| text.parse().ok())
-                .ok_or_else(|| format!("{name}: it does not say where it is"))?;
+                .ok_or_else(|| format!("{name}: the offset is missing or invalid"))?;
             let data = appended
                 .bytes
                 .get(offset..)
-                .ok_or_else(|| format!("{name}: it is beyond the end"))?;
+                .ok_or_else(|| format!("{name}: the offset is beyond the end of the file"))?;
             decode(data, appended.base64, format, size)
         }
-        other => Err(format!("its format is {}", other.unwrap_or("not said"))),
+        other => Err(format!("unsupported format {}", other.unwrap_or("(missing)"))),
     };
     let raw = raw.map_err(|why| format!("{name}: {why}"))?;
     let values = raw
@@ -253,10 +263,7 @@ fn array(
 
 fn finish(name: &str, columns: usize, values: Vec<f64>, wanted: usize) -> Result<Option<NamedArray>, String> {
     if values.len() != wanted {
-        return Err(format!(
-            "{name}: it has {} numbers where {wanted} are announced",
-            values.len()
-        ));
+        return Err(format!("{name}: found {} values, expected {wanted}", values.len()));
     }
     let array = Array {
         rows: wanted / columns,
@@ -266,11 +273,12 @@ fn finish(name: &str, columns: usize, values: Vec<f64>, wanted: usize) -> Result
     Ok(Some(NamedArray::new(name, array)))
 }
 
-/// The bytes of an array, `size` of them.
+/// The `size` bytes of an array.
 fn decode(data: &[u8], base64: bool, format: &Format, size: usize) -> Result<Vec<u8>, String> {
     let start = data.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);
     let data = if base64 { &data[start..] } else { data };
-    // The bytes from a place on, as many as asked for; in base64 a part may be encoded by itself.
+    // `count` bytes starting at `from`. In base64, `from` counts characters, because the header and the data may be
+    // encoded separately.
     let plain = |from: usize, count: usize| -> Result<Vec<u8>, String> {
         if base64 {
             let bytes = from_base64(&data[from.min(data.len())..], count);
@@ -291,9 +299,9 @@ fn decode(data: &[u8], base64: bool, format: &Format, size: usize) -> Result<Vec
     let h = format.header;
     if !format.compressed {
         if number(&plain(0, h)?) != size as u64 {
-            return Err("its length is not what is announced".to_owned());
+            return Err("the stored length does not match the number of values".to_owned());
         }
-        // Length and numbers are one stream.
+        // The length and the values are encoded together.
         let all = plain(0, h.checked_add(size).ok_or_else(cut_short)?)?;
         return Ok(all[h..h + size].to_vec());
     }
@@ -322,19 +330,19 @@ fn decode(data: &[u8], base64: bool, format: &Format, size: usize) -> Result<Vec
         let mut decoder = ZlibDecoder::new(&packed[from..from + block]).take(left + 1);
         decoder
             .read_to_end(&mut out)
-            .map_err(|error| format!("a damaged block: {error}"))?;
+            .map_err(|error| format!("damaged block: {error}"))?;
         from += block;
     }
     (out.len() == size)
         .then_some(out)
-        .ok_or_else(|| "its length is not what is announced".to_owned())
+        .ok_or_else(|| "the stored length does not match the number of values".to_owned())
 }
 
 fn cut_short() -> String {
-    "it is cut short".to_owned()
+    "the data are truncated".to_owned()
 }
 
-/// At least `count` bytes of a base64 text, if there are as many.
+/// The first `count` bytes of a base64 text, or fewer if it ends before.
 fn from_base64(text: &[u8], count: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(count.min(text.len()));
     let (mut bits, mut held) = (0u32, 0);
@@ -362,7 +370,7 @@ fn from_base64(text: &[u8], count: usize) -> Vec<u8> {
     out
 }
 
-/// A type of numbers.
+/// A numeric type.
 #[derive(Clone, Copy)]
 struct Number {
     width: usize,
@@ -438,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn written_files_read_back() {
         for compression in [Compression::None, Compression::Zlib] {
             for precision in [Precision::Single, Precision::Double] {
                 written(Encoding { precision, compression });
@@ -466,13 +474,13 @@ mod tests {
         assert!(
             parse(short.as_bytes(), POINTS)
                 .unwrap_err()
-                .contains("2 numbers where 3")
+                .contains("2 values, expected 3")
         );
     }
 
     proptest! {
         #[test]
-        fn damaged_files_are_refused_or_read_but_never_panic(
+        fn damaged_files_never_panic(
             at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>(), zlib in any::<bool>()
         ) {
             let compression = if zlib { Compression::Zlib } else { Compression::None };

@@ -1,4 +1,4 @@
-//! Fields on regular grids: `.vti`.
+//! Fields on regular grids in `.vti` files.
 
 use std::path::Path;
 
@@ -7,15 +7,14 @@ use super::document::{Document, Section};
 use super::encoding::Encoding;
 use crate::Error;
 
-/// A regular grid of points and the cells between them. Fields are stored with x running fastest,
-/// then y, then z.
+/// A regular grid of points and the cells between them. In fields x runs fastest, then y, then z.
 #[derive(Clone, Debug)]
 pub struct RegularGrid<'a> {
     /// The first point.
     pub origin: [f64; 3],
-    /// Distance between neighbouring points.
+    /// The distance between neighbouring points along each axis.
     pub spacing: [f64; 3],
-    /// Points along each axis; the cells are one fewer.
+    /// The number of points along each axis; there is one cell fewer.
     pub points: [usize; 3],
     /// Fields on the points.
     pub point_data: Attributes<'a>,
@@ -24,7 +23,7 @@ pub struct RegularGrid<'a> {
 }
 
 impl RegularGrid<'_> {
-    /// The number of points, or what is wrong with the grid.
+    /// Checks the shape of the grid and the lengths of its fields.
     fn check(&self, path: &Path) -> Result<(), Error> {
         let bad = |expected: &str, found: String| Error::BadGrid {
             path: path.to_owned(),
@@ -38,10 +37,7 @@ impl RegularGrid<'_> {
             ));
         }
         if !self.spacing.iter().all(|&h| h.is_finite() && h > 0.0) {
-            return Err(bad(
-                "positive distances between points",
-                format!("spacing {:?}", self.spacing),
-            ));
+            return Err(bad("a positive spacing", format!("spacing {:?}", self.spacing)));
         }
         if !self.origin.iter().all(|x| x.is_finite()) {
             return Err(bad("a finite origin", format!("origin {:?}", self.origin)));
@@ -53,7 +49,7 @@ impl RegularGrid<'_> {
                 format!("{:?} points", self.points),
             ));
         };
-        // An axis with a single point is flat: its cells have no extent along it.
+        // Along an axis with a single point the grid is flat and has one layer of cells.
         let cells = product(self.points.map(|n| (n - 1).max(1))).unwrap_or(points);
         self.point_data.check(path, "the grid's points", points)?;
         self.cell_data.check(path, "the grid's cells", cells)
@@ -64,9 +60,9 @@ impl RegularGrid<'_> {
 ///
 /// # Errors
 ///
-/// Before anything is written: [`Error::BadGrid`] for a grid without points or with distances that
-/// are not positive, [`Error::RowsDiffer`] for a field with another length than the points or
-/// cells, [`Error::BadName`] for an empty or repeated name. Afterwards [`Error::NoFolder`] and
+/// Before anything is written: [`Error::BadGrid`] for a grid without points or with a spacing that
+/// is not positive, [`Error::RowsDiffer`] for a field of the wrong length,
+/// [`Error::BadName`] for an empty or repeated name. Afterwards [`Error::NoFolder`] and
 /// [`Error::Write`].
 pub fn write_vti(path: impl AsRef<Path>, grid: &RegularGrid<'_>, encoding: impl Into<Encoding>) -> Result<(), Error> {
     let path = path.as_ref();

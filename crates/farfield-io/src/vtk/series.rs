@@ -1,4 +1,4 @@
-//! Time series: `.pvd`.
+//! Time series in `.pvd` files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use super::xml::{escaped, is_allowed, unescaped};
 use crate::{Error, write_text_atomically};
 
-/// Writes the list of a time series: each file's time and its name, relative to the list's folder. Files of one time are its parts.
+/// Writes the list of a time series: the time of each file and its name relative to the list's folder. Consecutive
+/// files with the same time are parts of one step.
 ///
 /// # Errors
 ///
@@ -25,7 +26,7 @@ pub fn write_pvd<Name: AsRef<str>>(path: impl AsRef<Path>, files: &[(f64, Name)]
             return Err(Error::BadName {
                 path: path.to_owned(),
                 name: name.to_owned(),
-                reason: "a file of a series has a name without control characters",
+                reason: "a file name must not be empty or have control characters",
             });
         }
         if !time.is_finite() {
@@ -43,11 +44,11 @@ pub fn write_pvd<Name: AsRef<str>>(path: impl AsRef<Path>, files: &[(f64, Name)]
     write_text_atomically(path, &text)
 }
 
-/// Reads the list of a time series: each file's time and name, in the order of the list.
+/// Reads the list of a time series: the time and name of each file, in the order of the list.
 ///
 /// # Errors
 ///
-/// [`Error::Read`] if the file cannot be read, [`Error::BadSeries`] if it is not such a list.
+/// [`Error::Read`] if the file cannot be read, [`Error::BadSeries`] if it is not a list of a time series.
 pub fn read_pvd(path: impl AsRef<Path>) -> Result<Vec<(f64, String)>, Error> {
     let path = path.as_ref();
     let text = fs::read_to_string(path).map_err(|cause| Error::Read {
@@ -61,7 +62,7 @@ pub fn read_pvd(path: impl AsRef<Path>) -> Result<Vec<(f64, String)>, Error> {
     let body = text
         .split_once("<Collection>")
         .and_then(|(_, rest)| rest.split_once("</Collection>"));
-    let (body, _) = body.ok_or_else(|| bad("there is no complete <Collection> in it"))?;
+    let (body, _) = body.ok_or_else(|| bad("the file has no complete <Collection> element"))?;
     let entries = body.split("<DataSet ").skip(1);
     entries
         .enumerate()
@@ -73,14 +74,14 @@ pub fn read_pvd(path: impl AsRef<Path>) -> Result<Vec<(f64, String)>, Error> {
         .collect()
 }
 
-/// The value of an attribute of the element that the text starts with.
+/// The value of an attribute of the element at the start of the text.
 fn attribute(element: &str, name: &str) -> Option<String> {
     let inside = element.split('>').next()?;
     let (_, value) = inside.split_once(&format!("{name}=\""))?;
     unescaped(value.split_once('"')?.0)
 }
 
-/// A time series that grows: the list on the disk is complete after every step.
+/// A growing time series; the list on the disk is complete after every step.
 #[derive(Clone, Debug)]
 pub struct PvdSeries {
     path: PathBuf,
@@ -103,7 +104,7 @@ impl PvdSeries {
     }
 
     /// Continues the series at `path` after `time`: later entries are dropped, because a run that
-    /// resumes from there will write them again. A list that does not exist yet is started.
+    /// resumes there writes them again. If the list does not exist, it is created.
     ///
     /// # Errors
     ///
@@ -125,7 +126,7 @@ impl PvdSeries {
     ///
     /// # Errors
     ///
-    /// As [`write_pvd`]; then the series is as before.
+    /// As [`write_pvd`]; the series is then unchanged.
     pub fn push(&mut self, time: f64, file_name: impl Into<String>) -> Result<(), Error> {
         self.files.push((time, file_name.into()));
         let written = self.write();

@@ -1,4 +1,4 @@
-//! Surfaces of triangles: `.vtp`.
+//! Surfaces of triangles in `.vtp` files.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use super::document::{Document, Section};
 use super::encoding::{Encoding, Numbers};
 use crate::Error;
 
-/// A surface of triangles, for instance where a field has one value.
+/// A surface of triangles, for instance an isosurface of a field.
 #[derive(Clone, Debug, Default)]
 pub struct Triangles<'a> {
-    /// Where the corners are. Triangles may share them.
+    /// The positions of the corners, which triangles may share.
     pub points: &'a [[f64; 3]],
-    /// The corners of each triangle, as indices of `points`.
+    /// The corners of each triangle, as indices into `points`.
     pub corners: &'a [[usize; 3]],
     /// Fields on the points.
     pub point_data: Attributes<'a>,
@@ -23,7 +23,7 @@ pub struct Triangles<'a> {
 /// # Errors
 ///
 /// Before anything is written: [`Error::BadGrid`] for a triangle with a corner that does not exist,
-/// [`Error::RowsDiffer`] for a field with another length than the points, [`Error::BadName`] for an
+/// [`Error::RowsDiffer`] for a field of the wrong length, [`Error::BadName`] for an
 /// empty or repeated name. Afterwards [`Error::NoFolder`] and [`Error::Write`].
 pub fn write_surface(
     path: impl AsRef<Path>,

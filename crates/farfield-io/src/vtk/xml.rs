@@ -1,6 +1,6 @@
-//! Text inside XML.
+//! Escapes text in XML.
 
-/// The text as it is written inside a quoted attribute.
+/// The text escaped for a quoted attribute.
 pub(super) fn escaped(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     for c in text.chars() {
@@ -17,7 +17,7 @@ pub(super) fn escaped(text: &str) -> String {
     result
 }
 
-/// Undoes [`escaped`]; `None` for a reference that it does not write.
+/// The inverse of [`escaped`]; `None` for an unknown reference.
 pub(super) fn unescaped(text: &str) -> Option<String> {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
@@ -38,7 +38,7 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
     Some(result)
 }
 
-/// Whether XML 1.0 can hold the character at all, escaped or not.
+/// Whether XML 1.0 can hold the character, escaped or not.
 pub(super) fn is_allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r') || (c >= ' ' && !matches!(c, '\u{FFFE}' | '\u{FFFF}'))
 }
