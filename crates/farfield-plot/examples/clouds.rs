@@ -1,5 +1,5 @@
-//! Draws sample clouds of points into the folder given as the first argument (the current one
-//! otherwise): vortex rings with tracers, a star cluster, two galaxies, and an animation.
+//! Draws sample clouds of points into the folder given as the first argument (default: the current
+//! one): vortex rings with tracers, a knot, a star cluster, two galaxies, and an animation.
 
 use std::f64::consts::TAU;
 
@@ -21,7 +21,7 @@ fn main() -> Result<(), Error> {
     animation.finish()
 }
 
-/// Evenly distributed numbers between 0 and 1 (xorshift).
+/// A random number generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -37,7 +37,7 @@ impl Random {
     }
 }
 
-/// Two rings of tracers that roll up as time goes on, each in its colour.
+/// Two rings of tracers that roll up with time, each in its own colour.
 fn rings(width: u32, height: u32, time: f64) -> Result<Image, Error> {
     let mut random = Random(7);
     let mut ring = |place: f64| -> Vec<[f64; 3]> {
@@ -98,7 +98,7 @@ fn knot() -> Result<Image, Error> {
         .render(&Camera::framing(bounds, -35.0, 40.0))
 }
 
-/// A star cluster after Plummer.
+/// A star cluster with the Plummer profile.
 fn cluster() -> Result<Image, Error> {
     let mut random = Random(11);
     let points: Vec<[f64; 3]> = (0..100_000)
@@ -117,7 +117,7 @@ fn cluster() -> Result<Image, Error> {
         .render(&Camera::framing(Bounds::of_most(&points, 0.94), 20.0, 15.0))
 }
 
-/// Two spiral galaxies, each in its colour, from the side and from above.
+/// Two spiral galaxies, each in its own colour, from the side and from above.
 fn galaxies() -> Result<Image, Error> {
     let mut random = Random(13);
     let mut disk = |center: [f64; 3], tilt: f64, size: f64| -> Vec<[f64; 3]> {

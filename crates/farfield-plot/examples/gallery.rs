@@ -1,4 +1,4 @@
-//! Writes sample charts with invented data into the folder given as the first argument (the current one otherwise).
+//! Writes sample charts with invented data into the folder given as the first argument (default: the current one).
 
 use std::path::Path;
 

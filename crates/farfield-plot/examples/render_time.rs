@@ -1,4 +1,4 @@
-//! Times the drawing of a million points: `cargo run --release -p farfield-plot --example render_time`.
+//! Measures the time to draw a million points: `cargo run --release -p farfield-plot --example render_time`.
 
 use std::f64::consts::TAU;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use farfield_plot::scene::{Bounds, Camera, Cloud, Scene};
 fn main() -> Result<(), Error> {
     let ring = |place: f64| -> Vec<[f64; 3]> {
         let point = |k: u32| {
-            // Numbers that fill the tube evenly, without repeating.
+            // A quasi-random sequence that fills the tube evenly.
             let [around, turn, out] =
                 [0.754_877_666, 0.569_840_291, 0.430_159_709].map(|step| f64::from(k) * step % 1.0);
             let distance = 0.2 * out.sqrt();

@@ -1,4 +1,4 @@
-//! Frames after each other in one file: animated GIF.
+//! Animated GIF files.
 
 mod palette;
 
@@ -10,21 +10,21 @@ use gif::{DisposalMethod, Encoder, Frame, Repeat};
 use crate::{Error, Image};
 use palette::Palette;
 
-/// How long the last frame stays before the animation starts again, in hundredths of a second.
+/// The delay of the last frame before the animation repeats, in hundredths of a second.
 const PAUSE: u16 = 150;
-/// A pixel is left as it is while no channel differs by more than this from what it should be: too
-/// little to be seen, and it saves more than half of the file. In the dark, less is seen.
+/// A pixel is not updated while no channel differs by more than this from its new value: the difference is
+/// invisible, and this saves more than half of the file size. Dark pixels have a lower limit.
 const UNSEEN: u8 = 6;
 const UNSEEN_IN_THE_DARK: u8 = 2;
 const DARK: u8 = 48;
-/// Places of a palette for colours; one more stands for pixels that stay as they are.
+/// The number of colours in a palette; one more entry stands for unchanged pixels.
 const COLORS: usize = 255;
 const UNCHANGED: u8 = 255;
 
-/// An animated GIF that is written frame by frame and loops for ever.
+/// An animated GIF that is written frame by frame and loops forever.
 ///
-/// Each frame has its own palette, chosen for the pixels that change. Nothing is at the path until
-/// [`finish`](Self::finish); dropped before that, nothing is left behind.
+/// Each frame has its own palette, chosen for the pixels that change. The file appears at its path with
+/// [`finish`](Self::finish); if the animation is dropped before that, no file is left.
 ///
 /// ```
 /// use farfield_plot::{Animation, Color, Image};
@@ -46,17 +46,17 @@ pub struct Animation {
     delay: u16,
     frames: usize,
     file: File,
-    /// What a viewer shows after the frames so far.
+    /// The image that a viewer shows after the frames so far.
     shown: Option<Image>,
-    /// The frame that is not written yet, because the last one gets another delay.
+    /// The latest frame, not yet written because the last frame gets a different delay.
     waiting: Option<Frame<'static>>,
 }
 
-/// The size is in a GIF's first bytes, so encoding starts with the first frame.
+/// The output file. A GIF starts with the image size, so encoding starts with the first frame.
 enum File {
     Empty(AtomicFile),
     Started(Encoder<AtomicFile>),
-    /// Only while one becomes the other, and after a failure to do so.
+    /// Only during the change from `Empty` to `Started`, and after a failure of that change.
     Lost,
 }
 
@@ -71,7 +71,7 @@ impl std::fmt::Debug for File {
 }
 
 impl Animation {
-    /// Starts an animation that will be at `path`, with the given number of frames per second (1 to 50; the
+    /// Starts an animation whose final path is `path`, with `frames_per_second` clamped to 1 to 50 (the
     /// format counts in hundredths of a second).
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl Animation {
         })
     }
 
-    /// How many frames there are so far.
+    /// The number of frames so far.
     #[must_use]
     pub fn frames(&self) -> usize {
         self.frames
@@ -102,7 +102,7 @@ impl Animation {
     ///
     /// # Errors
     ///
-    /// [`Error::FrameSize`] if it is not as large as the first one, [`Error::Animation`] if it
+    /// [`Error::FrameSize`] if its size differs from that of the first frame, [`Error::Animation`] if it
     /// cannot be written.
     pub fn push(&mut self, image: &Image) -> Result<(), Error> {
         let size = (image.width(), image.height());
@@ -132,7 +132,7 @@ impl Animation {
         }
     }
 
-    /// Writes the last frame and puts the file in its place. Without any frame there is no file.
+    /// Writes the last frame and moves the file to its final path. An animation without frames makes no file.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ impl Animation {
         let File::Empty(file) = std::mem::replace(&mut self.file, File::Lost) else {
             return Ok(());
         };
-        // An image's side is at most 32768.
+        // The sides fit: they are at most 32768.
         let encoder = Encoder::new(file, width as u16, height as u16, &[]);
         let mut encoder = encoder.map_err(|cause| failed(&path, &cause))?;
         encoder
@@ -183,7 +183,7 @@ impl Animation {
         }
     }
 
-    /// The part of the image that changes, with a palette; `shown` becomes what a viewer sees.
+    /// Encodes the part of the image that changes, and updates `shown` to what a viewer then sees.
     fn encode(&self, image: &Image, shown: &mut Image) -> Frame<'static> {
         let first = self.frames == 0;
         let width = image.width();
@@ -248,7 +248,7 @@ struct Area {
 }
 
 impl Area {
-    /// The smallest block that holds everything that changed; one pixel if nothing did.
+    /// The smallest block that holds all changed pixels; a single pixel if none changed.
     fn around(changed: &[bool], width: usize) -> Self {
         let rows = || changed.chunks_exact(width);
         let Some(top) = rows().position(|row| row.contains(&true)) else {

@@ -1,8 +1,8 @@
 use crate::ticks::{self, Ticks};
 
-/// Linear axes show nothing beyond this magnitude, so that spans stay finite.
+/// The largest magnitude shown on linear axes, so that spans stay finite.
 const LINEAR_LIMIT: f64 = 1e300;
-/// Linear axes take smaller values for zero, so that steps do not vanish.
+/// Smaller magnitudes count as zero on linear axes, so that steps do not underflow.
 const LINEAR_ZERO: f64 = 1e-290;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,23 +41,23 @@ impl Axis {
         }
     }
 
-    /// Shows exactly this range instead of one that fits the data. A range that has no place on
-    /// the axis (not finite, empty, or not positive on a logarithmic axis) is ignored.
+    /// Shows exactly this range instead of one that fits the data. An invalid range (not finite,
+    /// empty, or not positive on a logarithmic axis) is ignored.
     #[must_use]
     pub fn range(mut self, from: f64, to: f64) -> Self {
         self.range = Some((from, to));
         self
     }
 
-    /// Puts labelled ticks at exactly these values, for instance at the orders `p` that were
-    /// measured. Values outside the range are left out.
+    /// Places labelled ticks at exactly these values, for instance at the measured orders `p`.
+    /// Values outside the range are left out.
     #[must_use]
     pub fn ticks(mut self, values: impl IntoIterator<Item = f64>) -> Self {
         self.ticks = Some(values.into_iter().collect());
         self
     }
 
-    /// The length of a usual tick label, in text heights.
+    /// The typical length of a tick label, in text heights.
     pub(crate) fn label_length(&self) -> f64 {
         if self.kind == Kind::Log { 3.6 } else { 5.5 }
     }
@@ -103,7 +103,7 @@ impl Axis {
 }
 
 impl Kind {
-    /// Where a value lies: its logarithm on a logarithmic axis. `None` if it has no place.
+    /// The position of a value: its logarithm on a logarithmic axis. `None` if it cannot be shown.
     fn place(self, value: f64) -> Option<f64> {
         match self {
             Self::Linear if value.abs() < LINEAR_ZERO => Some(0.0),
@@ -113,7 +113,7 @@ impl Kind {
     }
 }
 
-/// Some space around the data; from zero on where that costs little.
+/// The range with some space around the data; it starts or ends at zero if the data come close to zero.
 fn linear_room((lo, hi): (f64, f64)) -> (f64, f64) {
     let largest = lo.abs().max(hi.abs());
     let span = hi - lo;
@@ -136,7 +136,7 @@ fn log_room((lo, hi): (f64, f64)) -> (f64, f64) {
     (lo - pad, hi + pad)
 }
 
-/// An axis with its range known: tells where values lie on it.
+/// An axis with a known range: computes the positions of values on it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scale {
     kind: Kind,
@@ -145,8 +145,8 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// The position of a value, 0 at the start of the axis and 1 at its end; beyond that outside
-    /// the range. `None` if the value has no place on the axis.
+    /// The position of a value: 0 at the start of the axis, 1 at its end, other numbers outside
+    /// the range. `None` if the value cannot be shown on the axis.
     pub(crate) fn fraction(&self, value: f64) -> Option<f64> {
         self.kind.place(value).map(|at| self.fraction_of_place(at))
     }
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_without_a_place_are_refused() {
+    fn values_that_cannot_be_shown_have_no_position() {
         let log = Axis::log("").scale([1.0, 100.0].into_iter());
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(log.fraction(bad), None);
@@ -174,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_decade_is_in_the_middle() {
+    fn the_middle_decade_is_at_the_middle_of_the_axis() {
         let scale = Axis::log("").range(1e-6, 1e2).scale(std::iter::empty());
         assert!((scale.fraction(1e-2).unwrap() - 0.5).abs() < 1e-12);
     }
 
     #[test]
-    fn scales_are_usable_whatever_the_data() {
+    fn scales_are_valid_for_any_data() {
         let data = [
             vec![],
             vec![f64::NAN],
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_ranges_are_ignored() {
+    fn invalid_ranges_are_ignored() {
         for (from, to) in [(5.0, 5.0), (9.0, 2.0), (f64::NAN, 1.0), (-1.0, 10.0)] {
             let scale = Axis::log("").range(from, to).scale([1.0, 10.0].into_iter());
             assert!((0.0..1.0).contains(&scale.fraction(2.0).unwrap()));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn explicit_ticks_keep_to_the_range() {
+    fn explicit_ticks_outside_the_range_are_left_out() {
         let axis = Axis::linear("p").ticks([4.0, 8.0, 12.0, 99.0]);
         let ticks = axis.ticks_on(&axis.scale([4.0, 12.0].into_iter()), 8);
         let labels: Vec<_> = ticks.major.iter().map(|tick| tick.label.as_str()).collect();

@@ -8,7 +8,7 @@ use crate::theme::{DEFAULT_SIZE, Theme};
 use crate::ticks::short_number;
 use crate::{Axis, Color, Error, Figure, Image, LegendPosition, ReferenceLine};
 
-/// Significant digits of the numbers on the bars.
+/// The number of significant digits on the bars.
 const DIGITS: usize = 3;
 
 /// One part of the bars, with a value for each category.
@@ -20,8 +20,8 @@ pub struct Part {
 }
 
 impl Part {
-    /// A part with the values of the categories in their order. Missing values count as zero, and
-    /// so do negative and non-finite ones.
+    /// A part with one value per category, in order. Missing, negative and non-finite values count
+    /// as zero.
     #[must_use]
     pub fn new(name: impl Into<String>, values: &[f64]) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Part {
         }
     }
 
-    /// Chooses the colour.
+    /// Sets the colour.
     #[must_use]
     pub fn color(mut self, color: Color) -> Self {
         self.color = Some(color);
@@ -44,7 +44,7 @@ impl Part {
     }
 }
 
-/// A chart of stacked bars: a bar per category, made of the same named parts.
+/// A chart of stacked bars: one bar per category, each made of the same named parts.
 #[derive(Debug, Clone)]
 pub struct BarChart {
     title: String,
@@ -75,50 +75,49 @@ impl BarChart {
         }
     }
 
-    /// A smaller line below the title, for instance for the conditions of a measurement.
+    /// A smaller line below the title, for instance with the conditions of a measurement.
     #[must_use]
     pub fn subtitle(mut self, subtitle: impl Into<String>) -> Self {
         self.subtitle = subtitle.into();
         self
     }
 
-    /// Names what the bars measure, for instance `seconds`.
+    /// The label of the vertical axis, for instance `seconds`.
     #[must_use]
     pub fn y_label(mut self, label: impl Into<String>) -> Self {
         self.y_label = label.into();
         self
     }
 
-    /// Names the bars, from left to right.
+    /// The names of the bars, from left to right.
     #[must_use]
     pub fn categories<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.categories = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Adds a part on top of the ones before.
+    /// Adds a part on top of the earlier ones.
     #[must_use]
     pub fn part(mut self, part: Part) -> Self {
         self.parts.push(part);
         self
     }
 
-    /// Adds a horizontal reference line. Vertical ones have no meaning here and are not drawn.
+    /// Adds a horizontal reference line. Vertical lines are not drawn.
     #[must_use]
     pub fn reference(mut self, line: ReferenceLine) -> Self {
         self.references.push(line);
         self
     }
 
-    /// Chooses whether the bars carry their total, and large parts their value; they do if not
-    /// called.
+    /// Sets whether the totals of bars and the values of large parts are shown (default: yes).
     #[must_use]
     pub fn numbers(mut self, shown: bool) -> Self {
         self.numbers = shown;
         self
     }
 
-    /// Chooses where the legend is (default: on the right).
+    /// Sets the position of the legend (default: on the right).
     #[must_use]
     pub fn legend(mut self, position: LegendPosition) -> Self {
         self.legend = position;
@@ -160,7 +159,7 @@ impl Figure for BarChart {
 }
 
 impl BarChart {
-    /// The legend lists the parts as they lie on each other: the last one on top.
+    /// The legend, which lists the parts in the order of the stack, the last one on top.
     fn make_legend<'a>(&self, fonts: &'a Fonts, theme: Theme) -> Legend<'a> {
         let entries = self.parts.iter().enumerate().rev();
         let entries = entries.map(|(i, p)| (Sample::Block(self.color(i)), p.name.clone()));
@@ -188,7 +187,7 @@ impl BarChart {
         self.parts[part].color.unwrap_or(Color::of_index(part))
     }
 
-    /// The middle of a bar as a fraction of the width.
+    /// The centre of a bar as a fraction of the plot's width.
     fn center(&self, category: usize) -> f64 {
         (category as f64 + 0.5) / self.categories.len().max(1) as f64
     }
@@ -197,7 +196,7 @@ impl BarChart {
         self.parts.iter().map(|part| part.value(category)).sum()
     }
 
-    /// From zero to a little above the highest bar.
+    /// A scale from zero to slightly above the highest bar.
     fn scale(&self) -> Scale {
         let totals = (0..self.categories.len()).map(|i| self.total(i));
         let lines = self.references.iter().filter_map(ReferenceLine::y);
@@ -207,7 +206,7 @@ impl BarChart {
         Axis::linear("").range(0.0, top).scale(std::iter::empty())
     }
 
-    /// Draws everything but the legend; returns what the legend should not cover.
+    /// Draws everything except the legend, and returns the areas that the legend should not cover.
     fn draw(&self, canvas: &mut Canvas, fonts: &Fonts, theme: &Theme, frame: &Frame<'_>, y: &Scale) -> Obstacles {
         let plot = frame.plot;
         let mut taken = Obstacles::default();
@@ -237,7 +236,7 @@ impl BarChart {
         taken
     }
 
-    /// Finds where a bar and its parts are.
+    /// The areas of a bar and its parts.
     fn bar(&self, category: usize, plot: &Rect, y: &Scale, theme: &Theme) -> Bar {
         let slot = plot.width() / self.categories.len().max(1) as f64;
         let half = (slot * 0.31).min(theme.px(110.0));
@@ -269,7 +268,7 @@ impl BarChart {
         }
     }
 
-    /// Writes the value into each of several parts that is large enough, and the total above the bar.
+    /// Draws the total above the bar and, if the bar has several parts, the value in each part that is large enough.
     fn draw_numbers(&self, canvas: &mut Canvas, (fonts, theme): (&Fonts, &Theme), bar: &Bar) {
         let text = Style::new(theme.small_text() * 0.9, Color::INK);
         let center = (bar.area.x0 + bar.area.x1) / 2.0;
@@ -282,7 +281,7 @@ impl BarChart {
             }
             let middle = (area.y0 + area.y1) / 2.0;
             let color = self.color(*index);
-            // Hides the piece of a reference line that would cross the number.
+            // Hides a reference line that would cross the number.
             let (top, bottom) = (middle - text.size * 0.55, middle + text.size * 0.55);
             canvas.fill_rect(&Rect::new(center - half, top, center + half, bottom), color, 1.0);
             let baseline = middle + CAP_HEIGHT * text.size / 2.0;
@@ -302,7 +301,7 @@ impl BarChart {
     }
 }
 
-/// A bar on the canvas, with the index, value and area of each part that can be seen.
+/// A bar on the canvas, with the index, value and area of each visible part.
 struct Bar {
     parts: Vec<(usize, f64, Rect)>,
     total: f64,

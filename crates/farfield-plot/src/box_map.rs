@@ -1,4 +1,4 @@
-//! Boxes of the plane, seen from above and as columns.
+//! Maps of boxes in the plane, seen from above and as columns.
 
 use crate::canvas::Canvas;
 use crate::geometry::{Point, Rect};
@@ -6,11 +6,11 @@ use crate::text::{Align, CAP_HEIGHT, Fonts, LINE_HEIGHT, Style};
 use crate::theme::{self, Theme};
 use crate::{Color, Error, Figure, Image};
 
-/// Wide enough for two squares.
+/// The default size of the image, wide enough for two squares.
 const DEFAULT_SIZE: (u32, u32) = (1800, 1000);
-/// The columns are seen from this far above the horizon: the sine of the angle.
+/// The sine of the angle above the horizon from which the columns are seen.
 const PITCH: f64 = 0.5;
-/// The highest column, in units of the side of the map.
+/// The height of the highest column, in units of the side of the map.
 const HIGHEST: f64 = 0.62;
 /// The colours of the lowest and of the highest column's top.
 const LOW: Color = Color::hex(0xF2_F5F8);
@@ -35,14 +35,14 @@ impl MapBox {
         finite && (0..2).all(|axis| self.low[axis] <= self.high[axis])
     }
 
-    /// Whether it may hide a part of the other one from someone who looks from below and from the left.
+    /// Whether this box may hide a part of the other one, seen from the lower left.
     fn is_before(&self, other: &Self) -> bool {
         (self.high[0] <= other.low[0] && self.low[1] < other.high[1])
             || (self.high[1] <= other.low[1] && self.low[0] < other.high[0])
     }
 }
 
-/// A picture of boxes that do not overlap, such as the mesh of a method: on the left from above, each in its colour, on
+/// A map of boxes that do not overlap, such as the boxes of a tree: on the left seen from above, each in its colour; on
 /// the right as columns of their heights.
 ///
 /// ```
@@ -90,21 +90,21 @@ impl BoxMap {
         self
     }
 
-    /// Adds boxes. Those whose corners are no numbers, or the wrong way round, are left out.
+    /// Adds boxes. Boxes with corners that are not finite or in the wrong order are left out.
     #[must_use]
     pub fn boxes(mut self, boxes: impl IntoIterator<Item = MapBox>) -> Self {
         self.boxes.extend(boxes.into_iter().filter(MapBox::is_drawable));
         self
     }
 
-    /// What is written below the two halves.
+    /// The captions below the two halves.
     #[must_use]
     pub fn captions(mut self, above: impl Into<String>, columns: impl Into<String>) -> Self {
         self.captions = [above.into(), columns.into()];
         self
     }
 
-    /// Says what a colour means.
+    /// Adds an explanation of a colour.
     #[must_use]
     pub fn explain(mut self, color: Color, meaning: impl Into<String>) -> Self {
         self.colors.push((color, meaning.into()));
@@ -131,7 +131,7 @@ impl Figure for BoxMap {
 }
 
 impl BoxMap {
-    /// Title and subtitle; returns where they end.
+    /// Draws title and subtitle, and returns where they end.
     fn draw_heading(&self, canvas: &mut Canvas, fonts: &Fonts, theme: &Theme) -> f64 {
         let mut top = theme.px(18.0);
         let title = Style::new(theme.title_text(), Color::INK).bold();
@@ -147,7 +147,7 @@ impl BoxMap {
         top + theme.px(14.0)
     }
 
-    /// Captions and colours at the bottom; returns the space above them, left and right.
+    /// Draws captions and colours at the bottom, and returns the areas above them, left and right.
     fn draw_captions(&self, canvas: &mut Canvas, fonts: &Fonts, theme: &Theme, top: f64) -> [Rect; 2] {
         let margin = theme.px(24.0);
         let row = theme.small_text() * 1.5;
@@ -166,7 +166,7 @@ impl BoxMap {
         halves
     }
 
-    /// What the colours mean, in one line.
+    /// Draws the explanations of the colours in one line.
     fn draw_colors(&self, canvas: &mut Canvas, fonts: &Fonts, theme: &Theme, (half, baseline): (&Rect, f64)) {
         let mut style = Style::new(theme.small_text(), Color::INK);
         let width = |style: Style| -> f64 {
@@ -232,7 +232,7 @@ impl BoxMap {
                 0.0
             }
         };
-        // Seen along the diagonal, a square of side 1 is sqrt(2) wide.
+        // A square of side 1, seen along its diagonal, is sqrt(2) wide.
         let across = std::f64::consts::FRAC_1_SQRT_2;
         let room = half.height() / (2.0 * across * PITCH + HIGHEST);
         let unit = room.min(half.width() / (2.0 * across));
@@ -262,10 +262,10 @@ impl BoxMap {
     }
 }
 
-/// The order in which boxes that do not overlap are painted, so that nearer ones cover farther ones.
+/// The order in which boxes are painted, so that nearer ones cover farther ones.
 ///
-/// A box waits for those that it may hide. Rectangles that do not overlap never wait for each other in a circle; of
-/// others, those that do are painted last.
+/// A box waits for those that it may hide. Boxes that do not overlap never wait for each other in a cycle; overlapping
+/// ones that do are painted last.
 fn from_far_to_near(boxes: &[MapBox]) -> Vec<usize> {
     let count = |b: &MapBox| boxes.iter().filter(|other| b.is_before(other)).count();
     let mut waits_for: Vec<usize> = boxes.iter().map(count).collect();
@@ -286,7 +286,7 @@ fn from_far_to_near(boxes: &[MapBox]) -> Vec<usize> {
     order
 }
 
-/// A part `t` of the way from one colour to another.
+/// The colour at the fraction `t` of the way from one colour to another.
 fn mixed(from: Color, to: Color, t: f64) -> Color {
     let channel = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * t).round() as u8;
     Color {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn far_boxes_are_painted_before_those_that_hide_them() {
+    fn far_boxes_are_painted_before_boxes_that_hide_them() {
         let boxes: Vec<MapBox> = (0..20)
             .map(|k| unit_box(f64::from(k * 7 % 5), f64::from(k / 5)))
             .collect();
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_boxes_there_is_a_picture() {
+    fn any_boxes_can_be_drawn() {
         let odd = MapBox {
             low: [0.0, f64::NAN],
             ..unit_box(0.0, 0.0)

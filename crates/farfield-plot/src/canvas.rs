@@ -1,10 +1,10 @@
-//! The image and how shapes get onto it.
+//! Draws shapes on an image.
 
 use crate::geometry::{Point, Rect};
 use crate::raster::Mask;
 use crate::{Color, Image};
 
-/// Draws on an image.
+/// An image to draw on.
 #[derive(Debug)]
 pub(crate) struct Canvas {
     image: Image,
@@ -16,7 +16,7 @@ impl Canvas {
         Self::over(Image::new(width as u32, height as u32, Color::WHITE))
     }
 
-    /// A canvas with something on it.
+    /// A canvas that draws over `image`.
     pub(crate) fn over(image: Image) -> Self {
         Self { image }
     }
@@ -29,7 +29,7 @@ impl Canvas {
         Rect::new(0.0, 0.0, self.image.width() as f64, self.image.height() as f64)
     }
 
-    /// Fills a rectangle with sharp borders: its corners are rounded to whole pixels.
+    /// Fills a rectangle with sharp borders: its corners are rounded to integer pixels.
     pub(crate) fn fill_rect(&mut self, area: &Rect, color: Color, opacity: f64) {
         let column = |x: f64| x.round().clamp(0.0, self.image.width() as f64) as usize;
         let row = |y: f64| y.round().clamp(0.0, self.image.height() as f64) as usize;
@@ -41,21 +41,21 @@ impl Canvas {
         }
     }
 
-    /// A sharp horizontal line, `width` pixels thick, centred on `y`.
+    /// Draws a sharp horizontal line, `width` pixels thick, centred on `y`.
     pub(crate) fn horizontal(&mut self, (x0, x1): (f64, f64), y: f64, width: f64, color: Color) {
         let width = width.round().max(1.0);
         let top = (y - width / 2.0).round();
         self.fill_rect(&Rect::new(x0, top, x1, top + width), color, 1.0);
     }
 
-    /// A sharp vertical line, `width` pixels thick, centred on `x`.
+    /// Draws a sharp vertical line, `width` pixels thick, centred on `x`.
     pub(crate) fn vertical(&mut self, x: f64, (y0, y1): (f64, f64), width: f64, color: Color) {
         let width = width.round().max(1.0);
         let left = (x - width / 2.0).round();
         self.fill_rect(&Rect::new(left, y0, left + width, y1), color, 1.0);
     }
 
-    /// The outline of a rectangle, sharp.
+    /// Draws the sharp outline of a rectangle.
     pub(crate) fn outline(&mut self, area: &Rect, width: f64, color: Color) {
         let half = width.round().max(1.0) / 2.0;
         for y in [area.y0, area.y1] {
@@ -66,12 +66,12 @@ impl Canvas {
         }
     }
 
-    /// Round-ended strokes, limited to `clip`.
+    /// Draws round-ended strokes, limited to `clip`.
     pub(crate) fn stroke(&mut self, segments: &[(Point, Point)], width: f64, color: Color, clip: &Rect) {
         self.paint(&Mask::stroke(segments, width, clip), color, clip);
     }
 
-    /// The inside of closed outlines, limited to `clip`.
+    /// Fills the inside of closed outlines, limited to `clip`.
     pub(crate) fn fill(&mut self, outlines: &[Vec<Point>], color: Color, clip: &Rect) {
         self.paint(&Mask::fill(outlines), color, clip);
     }

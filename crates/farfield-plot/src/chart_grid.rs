@@ -60,7 +60,7 @@ impl ChartGrid {
         self
     }
 
-    /// Chooses how many charts are side by side (default: 2).
+    /// Sets the number of charts side by side (default: 2).
     #[must_use]
     pub fn columns(mut self, columns: usize) -> Self {
         self.columns = columns.max(1);
@@ -92,7 +92,7 @@ impl Figure for ChartGrid {
 }
 
 impl ChartGrid {
-    /// Draws the titles; returns the height they take.
+    /// Draws the title and the subtitle, and returns their height.
     fn draw_heading(&self, canvas: &mut Canvas, fonts: &Fonts, theme: &Theme) -> usize {
         let mut top = theme.px(16.0).max(8.0);
         let title = (&self.title, Style::new(theme.title_text(), Color::INK).bold());

@@ -17,9 +17,9 @@ impl Color {
     /// A middle grey, good for curves that only guide the eye.
     pub const GREY: Self = Self::hex(0x88_8888);
 
-    /// The colours given to series and parts in order, when none is chosen. They come from the
-    /// Okabe-Ito palette, which stays distinguishable with the common colour vision deficiencies,
-    /// and are extended by three more for long lists.
+    /// The default colours of series and parts, in order. They come from the Okabe-Ito palette,
+    /// which stays distinguishable with the common colour vision deficiencies, extended by three
+    /// more colours for long lists.
     pub const PALETTE: [Self; 10] = [
         Self::hex(0x00_72B2), // blue
         Self::hex(0xD5_5E00), // vermilion
@@ -45,7 +45,7 @@ impl Color {
         Self::PALETTE[index % Self::PALETTE.len()]
     }
 
-    /// The text colour that is readable on this background.
+    /// A text colour that is readable on this background.
     pub(crate) fn readable_on(self) -> Self {
         let luma = 0.299 * f64::from(self.r) + 0.587 * f64::from(self.g) + 0.114 * f64::from(self.b);
         if luma > 140.0 { Self::INK } else { Self::WHITE }

@@ -1,23 +1,23 @@
 use std::path::PathBuf;
 
-/// Why a chart could not be drawn or written.
+/// An error in drawing, reading or writing images.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A film could not be made.
+    /// A video could not be made.
     #[error("{}: {reason}", .path.display())]
     Film {
-        /// The film.
+        /// The file of the video.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         reason: String,
     },
-    /// A picture could not be read.
-    #[error("{path}: cannot read this picture: {why}")]
+    /// An image could not be read.
+    #[error("{path}: cannot read this image: {why}")]
     Decode {
         /// The file.
         path: std::path::PathBuf,
-        /// What is wrong with it.
+        /// The cause.
         why: String,
     },
     /// The image size is outside the supported range.
@@ -44,14 +44,14 @@ pub enum Error {
     /// An animation could not be written.
     #[error("{path}: cannot write the animation: {cause}", path = path.display())]
     Animation {
-        /// The file that was to be written.
+        /// The file to be written.
         path: PathBuf,
-        /// What the encoder or the system said.
+        /// The message of the encoder or the system.
         cause: String,
     },
-    /// A frame has another size than the ones before it.
+    /// A frame differs in size from the first one.
     #[error(
-        "{path}: frame {frame} has {} x {} pixels where the first one has {} x {}",
+        "{path}: frame {frame} has {} x {} pixels but the first one has {} x {}",
         found.0, found.1, expected.0, expected.1,
         path = path.display()
     )]
@@ -65,7 +65,7 @@ pub enum Error {
         /// Width and height of the first frame.
         expected: (usize, usize),
     },
-    /// A cloud has another number of values than of points.
+    /// The numbers of points and values of a cloud differ.
     #[error("cloud {cloud} has {points} points but {values} values")]
     Values {
         /// The cloud's number in its scene, from 1.
@@ -75,14 +75,14 @@ pub enum Error {
         /// Its values.
         values: usize,
     },
-    /// A number of a scene has no meaning there.
+    /// A parameter of a scene is out of range.
     #[error("the scene's {what} is {value}; expected {expected}")]
     Scene {
-        /// What the number is.
+        /// The parameter.
         what: String,
-        /// The number.
+        /// Its value.
         value: f64,
-        /// What is allowed.
+        /// The allowed values.
         expected: &'static str,
     },
 }

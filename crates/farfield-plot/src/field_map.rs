@@ -5,7 +5,7 @@ use crate::text::{Align, Fonts, Style};
 use crate::theme::Theme;
 use crate::{Color, Error, Figure, Image};
 
-/// Where the plot is on the canvas, as shares of its sides.
+/// The borders of the plot on the canvas, as fractions of its width and height.
 const LEFT: f64 = 0.09;
 const RIGHT: f64 = 0.84;
 const TOP: f64 = 0.075;
@@ -13,7 +13,7 @@ const BOTTOM: f64 = 0.92;
 
 /// A map of a plane: rectangles coloured by a value, with outlines over them, and a colour bar.
 ///
-/// Rectangles may be of any size, so that an adapted grid is shown as it is.
+/// Rectangles may have different sizes, such as the cells of an adapted grid.
 ///
 /// ```
 /// use farfield_plot::{FieldMap, Figure};
@@ -69,22 +69,22 @@ impl FieldMap {
         self
     }
 
-    /// The part of the plane that is shown, by two of its corners.
+    /// The part of the plane to show, given by two corners.
     #[must_use]
     pub fn extent(mut self, low: [f64; 2], high: [f64; 2]) -> Self {
         (self.low, self.high) = (low, high);
         self
     }
 
-    /// Chooses a size with the given longer side on which the extent leaves no empty canvas.
+    /// Sets the size of the image so that its longer side is `longest` and the extent leaves no empty canvas.
     #[must_use]
     pub fn fitted(mut self, longest: u32) -> Self {
         let [width, height] = self.shape();
-        // The shares of the canvas that the plot takes.
+        // The fractions of the canvas that the plot takes.
         let (across, up) = (RIGHT - LEFT, BOTTOM - TOP);
         let ratio = (height / up) / (width / across);
         let longest = f64::from(longest);
-        // Texts need some room whatever the shape.
+        // Texts need some room for any shape.
         let (width, height) = if ratio < 1.0 {
             (longest, (longest * ratio).max(0.3 * longest))
         } else {
@@ -101,7 +101,7 @@ impl FieldMap {
         self
     }
 
-    /// Adds a rectangle with a value. Values that are not finite are left out.
+    /// Adds a rectangle with a value. Rectangles whose value is not finite are left out.
     #[must_use]
     pub fn cell(mut self, low: [f64; 2], high: [f64; 2], value: f64) -> Self {
         if value.is_finite() {
@@ -149,9 +149,9 @@ impl Figure for FieldMap {
 }
 
 impl FieldMap {
-    /// Width and height of the extent, to some scale.
+    /// The width and height of the extent, up to a common factor.
     fn shape(&self) -> [f64; 2] {
-        // An extent of no size, or of none that can be drawn, is shown as a square.
+        // An empty or extremely narrow extent is shown as a square.
         let sides = [0, 1].map(|axis| (self.high[axis] - self.low[axis]).abs());
         let ratio = sides[1] / sides[0];
         if (1e-3..1e3).contains(&ratio) {
@@ -161,7 +161,7 @@ impl FieldMap {
         }
     }
 
-    /// The largest area of the extent's shape that leaves room for text and bar.
+    /// The largest area with the extent's aspect ratio that leaves room for texts and colour bar.
     fn plot_area(&self, theme: &Theme) -> Rect {
         let (left, right) = (theme.width * LEFT, theme.width * RIGHT);
         let (top, bottom) = (theme.height * TOP, theme.height * BOTTOM);
@@ -170,7 +170,7 @@ impl FieldMap {
         Rect::new(left, top, left + scale * shape[0], top + scale * shape[1])
     }
 
-    /// Where a rectangle of the plane is on the canvas; the second axis points up.
+    /// The area of a rectangle of the plane on the canvas; the second axis points up.
     fn place(&self, plot: &Rect, low: [f64; 2], high: [f64; 2]) -> Rect {
         let x = |value: f64| plot.x0 + (value - self.low[0]) / (self.high[0] - self.low[0]) * plot.width();
         let y = |value: f64| plot.y1 - (value - self.low[1]) / (self.high[1] - self.low[1]) * plot.height();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_map_and_odd_extents_are_drawn() {
+    fn an_empty_map_and_degenerate_extents_are_drawn() {
         assert!(FieldMap::new("nothing").to_png().is_ok());
         let flat = FieldMap::new("flat")
             .extent([0.0, 0.0], [0.0, 0.0])

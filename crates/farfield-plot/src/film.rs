@@ -1,4 +1,4 @@
-//! Frames after each other as a compressed film, by the program ffmpeg.
+//! Encodes frames as a compressed video with the program ffmpeg.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::{Error, Image};
 
-/// The kinds of films.
+/// The video formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilmKind {
-    /// H.264 in MP4, which every player and browser shows.
+    /// H.264 in MP4, which every player and browser supports.
     Mp4,
     /// VP9 in WebM.
     Webm,
 }
 
 impl FilmKind {
-    /// What ffmpeg is told.
+    /// The options of ffmpeg for this format.
     fn options(self) -> &'static [&'static str] {
         match self {
             Self::Mp4 => &["-c:v", "libx264", "-crf", "18", "-movflags", "+faststart", "-f", "mp4"],
@@ -36,15 +36,15 @@ impl FilmKind {
     }
 }
 
-/// A film that is written frame by frame.
+/// A video that is written frame by frame.
 ///
-/// Nothing is at the path until [`finish`](Self::finish); dropped before that, nothing is left behind.
+/// The file appears at its path with [`finish`](Self::finish); if the video is dropped before that, no file is left.
 #[derive(Debug)]
 pub struct Film {
     path: PathBuf,
     kind: FilmKind,
     frames_per_second: f64,
-    /// The size of the first frame, and the encoder, from then on.
+    /// The encoder, started with the first frame.
     running: Option<Running>,
 }
 
@@ -70,7 +70,7 @@ impl Film {
         asked.is_ok_and(|status| status.success())
     }
 
-    /// A film that will be at `path`. The encoder starts with the first frame.
+    /// A video whose final path is `path`. The encoder starts with the first frame.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, kind: FilmKind, frames_per_second: f64) -> Self {
         let usable = frames_per_second.is_finite();
@@ -90,7 +90,8 @@ impl Film {
     ///
     /// # Errors
     ///
-    /// [`Error::FrameSize`] if it is not as large as the first one, [`Error::Film`] if ffmpeg cannot be started or fails.
+    /// [`Error::FrameSize`] if its size differs from that of the first frame, [`Error::Film`] if ffmpeg cannot be
+    /// started or fails.
     pub fn push(&mut self, image: &Image) -> Result<(), Error> {
         let size = (image.width(), image.height());
         if self.running.is_none() {
@@ -111,16 +112,16 @@ impl Film {
         let written = running.input.as_mut().map(|input| input.write_all(image.pixels()));
         match written {
             Some(Ok(())) => Ok(()),
-            // What ffmpeg said is the better message.
+            // The message of ffmpeg is preferred, if there is one.
             _ => self.end().and(Err(self.failed("ffmpeg ended early".to_owned()))),
         }
     }
 
-    /// Ends the film and puts the file in its place. Without any frame there is no file.
+    /// Ends the video and moves the file to its final path. A video without frames makes no file.
     ///
     /// # Errors
     ///
-    /// [`Error::Film`] if ffmpeg fails or the file cannot be put in its place.
+    /// [`Error::Film`] if ffmpeg fails or the file cannot be moved.
     pub fn finish(mut self) -> Result<(), Error> {
         let Some(unfinished) = self.running.as_ref().map(|running| running.unfinished.clone()) else {
             return Ok(());
@@ -136,7 +137,7 @@ impl Film {
             .args(["-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s"])
             .arg(format!("{width}x{height}"))
             .args(["-r", &self.frames_per_second.to_string(), "-i", "-", "-an"])
-            // Both formats want even sides.
+            // Both formats require even side lengths.
             .args(["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"])
             .args(self.kind.options())
             .arg(&unfinished)
@@ -154,7 +155,7 @@ impl Film {
         })
     }
 
-    /// Lets the encoder end, and says what it had to say if it failed.
+    /// Waits for the encoder to end, and returns its last message if it failed.
     fn end(&mut self) -> Result<(), Error> {
         let Some(mut running) = self.running.take() else {
             return Ok(());
@@ -168,7 +169,7 @@ impl Film {
             Ok(status) if status.success() => Ok(()),
             _ => {
                 let _ = std::fs::remove_file(&running.unfinished);
-                let last = said.lines().last().unwrap_or("it did not say why").trim().to_owned();
+                let last = said.lines().last().unwrap_or("no error message").trim().to_owned();
                 Err(self.failed(format!("ffmpeg failed: {last}")))
             }
         }
@@ -198,7 +199,7 @@ mod tests {
     use crate::Color;
 
     #[test]
-    fn films_are_made_where_ffmpeg_is_and_leave_nothing_else() {
+    fn videos_are_made_if_ffmpeg_is_available_and_leave_no_other_file() {
         let folder = tempfile::tempdir().unwrap();
         for (kind, name, magic) in [
             (FilmKind::Mp4, "a.mp4", &b"ftyp"[..]),
@@ -221,7 +222,7 @@ mod tests {
                 bytes.windows(magic.len()).take(16).any(|start| start == magic),
                 "{name}"
             );
-            // Dropped, it is gone.
+            // A dropped video leaves no file.
             let mut other = Film::new(folder.path().join("b.mp4"), kind, 20.0);
             other.push(&Image::new(64, 48, Color::INK)).unwrap();
             drop(other);

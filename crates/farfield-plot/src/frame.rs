@@ -1,4 +1,4 @@
-//! What surrounds the data: title, axes, ticks, grid.
+//! The frame around the data: title, axes, ticks and grid.
 
 use crate::Color;
 use crate::axis::{Axis, Scale};
@@ -13,12 +13,12 @@ pub(crate) struct AxisView {
     pub(crate) label: String,
     pub(crate) major: Vec<(f64, String)>,
     pub(crate) minor: Vec<f64>,
-    /// Whether ticks and grid lines are drawn, or the labels only.
+    /// Whether ticks and grid lines are drawn in addition to the labels.
     pub(crate) ruled: bool,
 }
 
 impl AxisView {
-    /// An axis with ticks, about one per `spacing` pixels of its `length`.
+    /// An axis with about one tick per `spacing` pixels of its `length`.
     pub(crate) fn of(axis: &Axis, scale: &Scale, length: f64, spacing: f64) -> Self {
         let room = (length / spacing).clamp(2.0, 12.0) as usize;
         let ticks = axis.ticks_on(scale, room);
@@ -32,7 +32,7 @@ impl AxisView {
     }
 }
 
-/// The layout of a chart: where the data go, and everything around them.
+/// The layout of a chart: the area of the data and everything around it.
 pub(crate) struct Frame<'a> {
     fonts: &'a Fonts,
     theme: Theme,
@@ -51,7 +51,7 @@ pub(crate) struct Heading<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Finds the space for the data, with `right` pixels kept free beside them.
+    /// Lays out a chart, with `right` pixels kept free to the right of the data.
     pub(crate) fn new(
         fonts: &'a Fonts,
         theme: Theme,
@@ -92,7 +92,7 @@ impl<'a> Frame<'a> {
             small.size * LINE_HEIGHT
         };
         let bottom = edge + label_height(&self.x.label, theme) + x_ticks + self.tick_length(&self.x) + theme.px(6.0);
-        // The last tick label sticks out by half of its width.
+        // The last tick label extends half of its width beyond the plot.
         let last = self
             .x
             .major
@@ -124,7 +124,7 @@ impl<'a> Frame<'a> {
         self.plot.y1 - fraction * self.plot.height()
     }
 
-    /// The grid, to be drawn below the data.
+    /// Draws the grid; call this before the data are drawn.
     pub(crate) fn draw_grid(&self, canvas: &mut Canvas) {
         let (across, up) = ((self.plot.x0, self.plot.x1), (self.plot.y0, self.plot.y1));
         let width = self.theme.stroke(1.0);
@@ -138,7 +138,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Frame, ticks and all texts.
+    /// Draws the frame, the ticks and all texts.
     pub(crate) fn draw_frame(&self, canvas: &mut Canvas) {
         let width = self.theme.stroke(1.5);
         canvas.outline(&self.plot, width, theme::FRAME);
@@ -164,7 +164,7 @@ impl<'a> Frame<'a> {
         for (at, label) in &self.x.major {
             let style = self.fonts.fitted(label, style, slot * 0.95);
             let (center, width) = (self.x_at(*at), self.fonts.width(label, style));
-            // Labels that would touch the one before are left out.
+            // A label that would touch the previous one is left out.
             if !self.x.ruled || center - width / 2.0 > taken + style.size * 0.3 {
                 self.fonts.draw(canvas, label, (center, baseline), Align::Center, style);
                 taken = center + width / 2.0;
@@ -192,7 +192,7 @@ impl<'a> Frame<'a> {
         let style = label_style(&self.theme);
         let style = self.fonts.fitted(&self.y.label, style, self.theme.height * 0.95);
         let baseline = self.theme.px(14.0).max(6.0) + style.size * 0.9;
-        // Long labels are moved so that they stay on the image.
+        // A long label is moved so that it stays on the image.
         let half = self.fonts.width(&self.y.label, style) / 2.0 + 2.0;
         let center = ((plot.y0 + plot.y1) / 2.0).min(self.theme.height - half).max(half);
         self.fonts
@@ -205,7 +205,7 @@ impl<'a> Frame<'a> {
         let more = self.subtitle.iter().map(|line| (line, subtitle_style(&self.theme)));
         for (line, style) in lines.chain(more) {
             let style = self.fonts.fitted(line, style, self.theme.width * 0.95);
-            // Centred above the data, but moved where it would leave the image.
+            // Centred above the data, but moved if it would leave the image.
             let half = self.fonts.width(line, style) / 2.0 + 2.0;
             let center = (self.plot.x0 + self.plot.x1) / 2.0;
             let center = center.min(self.theme.width - half).max(half);

@@ -1,4 +1,4 @@
-//! Points, rectangles and the space that drawn things take.
+//! Points, rectangles and the space taken by what is already drawn.
 
 pub(crate) type Point = (f64, f64);
 
@@ -66,7 +66,7 @@ impl Rect {
     }
 }
 
-/// What is drawn already, so that labels and the legend can keep away from it.
+/// Drawn lines and areas that labels and the legend should not cover.
 #[derive(Debug, Default)]
 pub(crate) struct Obstacles {
     segments: Vec<(Point, Point)>,
@@ -82,13 +82,13 @@ impl Obstacles {
         self.boxes.push(area);
     }
 
-    /// Whether nothing lies in the area.
+    /// Whether the area is free.
     pub(crate) fn leave_free(&self, area: &Rect) -> bool {
         self.hidden_by(area) == 0.0
     }
 
-    /// How much would be hidden by something drawn over the area: about the length of the lines in it. What is in a box
-    /// counts as if written in lines.
+    /// A measure of what the area would hide: about the length of the lines in it. The part of a box in it counts by
+    /// its width and height.
     pub(crate) fn hidden_by(&self, area: &Rect) -> f64 {
         let inside = |&(a, b): &(Point, Point)| {
             let (a, b) = area.clip(a, b)?;
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn obstacles_block_what_they_cross() {
+    fn obstacles_block_the_areas_they_cross() {
         let mut taken = Obstacles::default();
         taken.add_segment((0.0, 0.0), (10.0, 10.0));
         assert!(!taken.leave_free(&Rect::new(4.0, 4.0, 6.0, 6.0)));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_crossed_is_hidden_less_than_one_followed() {
+    fn crossing_a_line_hides_less_than_following_it() {
         let mut taken = Obstacles::default();
         taken.add_segment((0.0, 5.0), (100.0, 5.0));
         taken.add_segment((150.0, 0.0), (150.0, 100.0));

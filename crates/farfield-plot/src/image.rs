@@ -6,20 +6,20 @@ use crate::text::{Align, CAP_HEIGHT, Fonts, Style};
 use crate::theme::MAX_SIDE;
 use crate::{Color, Error};
 
-/// A picture of opaque pixels.
+/// An image of opaque pixels.
 ///
-/// Pictures are put together as panels: [`beside`](Self::beside), [`above`](Self::above) and
-/// [`grid`](Self::grid) return larger ones.
+/// Images can be combined as panels: [`beside`](Self::beside), [`above`](Self::above) and
+/// [`grid`](Self::grid) return larger images.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
     width: usize,
     height: usize,
-    /// Red, green and blue of each pixel, row after row from the top.
+    /// Red, green and blue of each pixel, row by row from the top.
     pixels: Vec<u8>,
 }
 
 impl Image {
-    /// A picture of one colour. Sides are limited to 1 to 32768 pixels.
+    /// An image of one colour. Sides are clamped to 1 to 32768 pixels.
     #[must_use]
     pub fn new(width: u32, height: u32, color: Color) -> Self {
         let side = |length: u32| length.clamp(1, 4 * MAX_SIDE) as usize;
@@ -45,7 +45,7 @@ impl Image {
         self.height
     }
 
-    /// Red, green and blue of each pixel, row after row from the top.
+    /// Red, green and blue of each pixel, row by row from the top.
     #[must_use]
     pub fn pixels(&self) -> &[u8] {
         &self.pixels
@@ -55,7 +55,7 @@ impl Image {
         &mut self.pixels
     }
 
-    /// The colour of a pixel, or `None` outside the picture.
+    /// The colour of a pixel; `None` outside the image.
     #[must_use]
     pub fn pixel(&self, x: usize, y: usize) -> Option<Color> {
         if x >= self.width || y >= self.height {
@@ -66,22 +66,22 @@ impl Image {
         Some(Color { r, g, b })
     }
 
-    /// This picture with another one on its right, centred, with `gap` pixels between them. What
-    /// neither covers gets the colour of this picture's first pixel.
+    /// This image with another one to its right, centred, with `gap` pixels between them. Pixels
+    /// that neither covers get the colour of this image's first pixel.
     #[must_use]
     pub fn beside(&self, other: &Self, gap: u32) -> Self {
         Self::grid(&[self, other], 2, gap)
     }
 
-    /// This picture with another one below it, centred, with `gap` pixels between them.
+    /// This image with another one below it, centred, with `gap` pixels between them.
     #[must_use]
     pub fn above(&self, other: &Self, gap: u32) -> Self {
         Self::grid(&[self, other], 1, gap)
     }
 
-    /// Pictures in rows of `columns`, with `gap` pixels between them. Each is centred in its
-    /// cell. What no picture covers gets the colour of the first one's first pixel; without any
-    /// picture the result is a single white pixel.
+    /// Images in rows of `columns`, with `gap` pixels between them, each centred in its cell.
+    /// Pixels that no image covers get the colour of the first image's first pixel; without
+    /// images the result is a single white pixel.
     #[must_use]
     pub fn grid(images: &[&Self], columns: usize, gap: u32) -> Self {
         let Some(&first) = images.first() else {
@@ -123,7 +123,7 @@ impl Image {
         whole
     }
 
-    /// Copies another picture onto this one, where it fits.
+    /// Copies another image onto this one, which must be large enough.
     pub(crate) fn put(&mut self, image: &Self, (left, top): (usize, usize)) {
         for (y, row) in image.pixels.chunks_exact(image.width * 3).enumerate() {
             let start = ((top + y) * self.width + left) * 3;
@@ -131,8 +131,8 @@ impl Image {
         }
     }
 
-    /// The picture made smaller to fit into `width` x `height` pixels, its shape kept. Each new
-    /// pixel is the mean light of the old ones it covers. A picture that fits is returned as it is.
+    /// The image shrunk to fit into `width` x `height` pixels, with its aspect ratio kept. Each new
+    /// pixel is the mean light of the old ones it covers. An image that fits is returned unchanged.
     #[must_use]
     pub fn shrunk_to_fit(&self, width: u32, height: u32) -> Self {
         let side = |length: u32| f64::from(length.max(1));
@@ -165,12 +165,12 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// [`Error::Encode`] if the encoder refuses.
+    /// [`Error::Encode`] if the encoder fails.
     pub fn to_png(&self) -> Result<Vec<u8>, Error> {
         self.encode(png::Compression::Balanced, png::Filter::Adaptive)
     }
 
-    /// The bytes of a PNG file, smallest for charts: large areas of the same colour.
+    /// The bytes of a PNG file, compressed for charts, which have large areas of one colour.
     pub(crate) fn to_flat_png(&self) -> Result<Vec<u8>, Error> {
         self.encode(png::Compression::High, png::Filter::NoFilter)
     }
@@ -188,11 +188,11 @@ impl Image {
         Ok(bytes)
     }
 
-    /// Reads a PNG file of opaque colours with eight bits each, such as [`write_png`](Self::write_png) writes.
+    /// Reads an 8-bit RGB PNG file, as written by [`write_png`](Self::write_png).
     ///
     /// # Errors
     ///
-    /// [`Error::Decode`] if there is no such file at the path.
+    /// [`Error::Decode`] if the file cannot be read or is not such a file.
     pub fn read_png(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let bytes = std::fs::read(path).map_err(|error| error.to_string());
@@ -202,23 +202,23 @@ impl Image {
         })
     }
 
-    /// The picture in the bytes of such a file.
+    /// Decodes the bytes of an 8-bit RGB PNG file.
     ///
     /// # Errors
     ///
-    /// [`Error::Decode`], without a path, if there is none.
+    /// [`Error::Decode`], with a placeholder for the path, if the bytes are not such a file.
     pub fn from_png(bytes: &[u8]) -> Result<Self, Error> {
         decoded(bytes).map_err(|why| Error::Decode {
-            path: "a picture".into(),
+            path: "an image".into(),
             why,
         })
     }
 
-    /// This picture below a line of text on yellow ground.
+    /// This image below a line of text on a yellow background.
     ///
     /// # Errors
     ///
-    /// [`Error::Font`] if the font cannot be used.
+    /// [`Error::Font`] if the embedded font cannot be read.
     pub fn under_banner(&self, text: &str) -> Result<Self, Error> {
         let fonts = Fonts::load()?;
         let (width, size) = (self.width as f64, (0.018 * self.width as f64).max(11.0));
@@ -231,7 +231,7 @@ impl Image {
         Ok(canvas.into_image().above(self, 0))
     }
 
-    /// Writes a PNG file, completely or not at all. A file already there is replaced.
+    /// Writes a PNG file, completely or not at all. An existing file is replaced.
     ///
     /// # Errors
     ///
@@ -241,18 +241,18 @@ impl Image {
     }
 }
 
-/// Pixels of opaque colours with eight bits each, or why there are none.
+/// Decodes an 8-bit RGB PNG file; the error is the cause.
 fn decoded(bytes: &[u8]) -> Result<Image, String> {
     let decoder = png::Decoder::new(std::io::Cursor::new(bytes));
     let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
-    let size = reader.output_buffer_size().ok_or("it is too large")?;
-    // A damaged header may ask for any size.
+    let size = reader.output_buffer_size().ok_or("the image is too large")?;
+    // A damaged header may claim any size.
     let mut pixels = Vec::new();
-    pixels.try_reserve_exact(size).map_err(|_| "it is too large")?;
+    pixels.try_reserve_exact(size).map_err(|_| "the image is too large")?;
     pixels.resize(size, 0);
     let info = reader.next_frame(&mut pixels).map_err(|error| error.to_string())?;
     if (info.color_type, info.bit_depth) != (png::ColorType::Rgb, png::BitDepth::Eight) {
-        return Err("its pixels are not red, green and blue of eight bits".to_owned());
+        return Err("the pixels are not 8-bit RGB".to_owned());
     }
     pixels.truncate(info.buffer_size());
     Ok(Image::from_pixels(info.width as usize, info.height as usize, pixels))
@@ -261,7 +261,7 @@ fn decoded(bytes: &[u8]) -> Result<Image, String> {
 /// The old pixels that one new pixel covers, along one axis.
 struct Share {
     first: usize,
-    /// How much of each it covers; the sum is one.
+    /// The weight of each old pixel; the weights sum to one.
     parts: Vec<f32>,
 }
 

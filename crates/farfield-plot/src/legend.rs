@@ -5,16 +5,15 @@ use crate::series::{LineStyle, Look};
 use crate::text::{Align, CAP_HEIGHT, Fonts, Style};
 use crate::theme::{self, Theme};
 
-/// Where the legend is.
+/// The position of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LegendPosition {
-    /// Inside the frame where it covers nothing, and on the right of the frame if there is no such
-    /// place.
+    /// Inside the frame if it fits there without covering data, otherwise to the right of the frame.
     #[default]
     Auto,
-    /// On the right of the frame.
+    /// To the right of the frame.
     Right,
-    /// Nowhere.
+    /// No legend.
     Hidden,
 }
 
@@ -25,7 +24,7 @@ pub(crate) enum Sample {
     Block(Color),
 }
 
-/// The box that tells which sign stands for what.
+/// The legend of a chart.
 pub(crate) struct Legend<'a> {
     fonts: &'a Fonts,
     theme: Theme,
@@ -35,7 +34,7 @@ pub(crate) struct Legend<'a> {
 }
 
 impl<'a> Legend<'a> {
-    /// A legend for everything that has a name.
+    /// A legend of the entries that have a name.
     pub(crate) fn new(fonts: &'a Fonts, theme: Theme, entries: impl Iterator<Item = (Sample, String)>) -> Self {
         let entries: Vec<_> = entries.filter(|(_, name)| !name.is_empty()).collect();
         let lines = entries.iter().any(|(sample, _)| matches!(sample, Sample::Line(_)));
@@ -71,19 +70,19 @@ impl<'a> Legend<'a> {
         (width.ceil(), height.ceil())
     }
 
-    /// The space to keep free on the right of the frame.
+    /// The width to keep free to the right of the frame.
     pub(crate) fn reserved(&self) -> f64 {
         self.size().0 + self.theme.px(34.0)
     }
 
-    /// The place on the right of the frame.
+    /// The area of the legend to the right of the frame.
     pub(crate) fn beside(&self, plot: &Rect) -> Rect {
         let (width, height) = self.size();
         let (x, y) = ((plot.x1 + self.theme.px(16.0)).round(), plot.y0);
         Rect::new(x, y, x + width, y + height)
     }
 
-    /// A place inside the frame that covers nothing.
+    /// An area for the legend inside the frame that covers nothing; `None` if there is no room.
     pub(crate) fn inside(&self, plot: &Rect, taken: &Obstacles) -> Option<Rect> {
         let (width, height) = self.size();
         let inner = plot.grown(-self.theme.px(12.0));

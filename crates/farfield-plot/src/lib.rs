@@ -1,8 +1,8 @@
-//! Charts, pictures of point clouds, and animations, without any system dependency.
+//! Charts, images of point clouds, and animations, without any system dependency.
 //!
 //! The fonts are embedded, the rasteriser is part of this crate, and the same chart always gives
-//! the same bytes. There are [`LineChart`] for curves on linear or logarithmic axes, [`BarChart`]
-//! for stacked bars, [`FieldMap`] and [`BoxMap`] for the plane; all are a [`Figure`].
+//! the same bytes. [`LineChart`] draws curves on linear or logarithmic axes, [`BarChart`] stacked
+//! bars, [`FieldMap`] and [`BoxMap`] maps of the plane; all of them implement [`Figure`].
 //!
 //! ```
 //! use farfield_plot::{Axis, Figure, LineChart, LineStyle, Marker, ReferenceLine, Series};
@@ -26,14 +26,14 @@
 //!
 //! # Text
 //!
-//! Every text may hold superscripts and subscripts: `10^{-3}` and `l_{max}`. A `^` or `_` that no
-//! brace follows is an ordinary character.
+//! Every text may hold superscripts and subscripts: `10^{-3}` and `l_{max}`. A `^` or `_` without
+//! a following brace is an ordinary character.
 //!
-//! # Bad values
+//! # Invalid values
 //!
-//! Values that have no place on an axis (NaN, infinities, and on logarithmic axes zero and
-//! negative values) are left out, and interrupt the line they are part of. A chart with nothing to
-//! show is an empty frame, not an error.
+//! Values that cannot be shown on an axis (NaN, infinities, and on logarithmic axes zero and
+//! negative values) are left out and interrupt the line they are part of. A chart without data is
+//! an empty frame, not an error.
 
 mod animation;
 mod axis;

@@ -7,7 +7,7 @@ use crate::text::Fonts;
 use crate::theme::{DEFAULT_SIZE, Theme};
 use crate::{Axis, Error, Figure, Image, LegendPosition, ReferenceLine, Series};
 
-/// Coordinates beyond this many pixels are pulled in: far off the image, yet good to compute with.
+/// The limit of coordinates in pixels: far outside the image, but safe to compute with.
 const FAR: f64 = 1e7;
 
 /// A chart of curves on linear or logarithmic axes.
@@ -39,28 +39,28 @@ impl LineChart {
         }
     }
 
-    /// A smaller line below the title, for instance for the conditions of a measurement.
+    /// A smaller line below the title, for instance with the conditions of a measurement.
     #[must_use]
     pub fn subtitle(mut self, subtitle: impl Into<String>) -> Self {
         self.subtitle = subtitle.into();
         self
     }
 
-    /// Chooses the horizontal axis.
+    /// Sets the horizontal axis.
     #[must_use]
     pub fn x_axis(mut self, axis: Axis) -> Self {
         self.x = axis;
         self
     }
 
-    /// Chooses the vertical axis.
+    /// Sets the vertical axis.
     #[must_use]
     pub fn y_axis(mut self, axis: Axis) -> Self {
         self.y = axis;
         self
     }
 
-    /// Adds a series. Later ones are drawn above earlier ones.
+    /// Adds a series. Later series are drawn over earlier ones.
     #[must_use]
     pub fn series(mut self, series: Series) -> Self {
         self.series.push(series);
@@ -74,7 +74,7 @@ impl LineChart {
         self
     }
 
-    /// Chooses where the legend is.
+    /// Sets the position of the legend.
     #[must_use]
     pub fn legend(mut self, position: LegendPosition) -> Self {
         self.legend = position;
@@ -138,7 +138,7 @@ impl LineChart {
         Legend::new(fonts, theme, entries)
     }
 
-    /// Scales that show every point that has a place on both axes, and all reference lines.
+    /// Scales that include every point that can be shown on both axes, and all reference lines.
     fn scales(&self) -> (Scale, Scale) {
         let empty = (self.x.scale(std::iter::empty()), self.y.scale(std::iter::empty()));
         let points = self.series.iter().flat_map(|s| &s.points);
@@ -157,7 +157,7 @@ impl LineChart {
     }
 }
 
-/// A chart whose layout is known.
+/// A chart with a known layout.
 struct Drawing<'a> {
     chart: &'a LineChart,
     x: Scale,
@@ -177,7 +177,7 @@ impl<'a> Drawing<'a> {
         Some((x.clamp(-FAR, FAR), y.clamp(-FAR, FAR)))
     }
 
-    /// The unbroken pieces of a series on the canvas.
+    /// The uninterrupted pieces of a series on the canvas.
     fn pieces(&self, series: &Series) -> Vec<Vec<Point>> {
         let positions: Vec<_> = series.points.iter().map(|&p| self.position(p)).collect();
         let pieces = positions.split(Option::is_none);
@@ -187,7 +187,7 @@ impl<'a> Drawing<'a> {
             .collect()
     }
 
-    /// Draws everything but the legend; returns what the legend should not cover.
+    /// Draws everything except the legend, and returns the areas that the legend should not cover.
     fn draw(&self, canvas: &mut Canvas, fonts: &Fonts, theme: &Theme) -> Obstacles {
         let (plot, px) = (self.frame.plot, theme.px(1.0));
         let mut taken = Obstacles::default();
@@ -200,7 +200,7 @@ impl<'a> Drawing<'a> {
             line.draw(canvas, *ends, theme, &plot);
             taken.add_segment(ends.0, ends.1);
         }
-        // Below the series, so that markers on the border are whole.
+        // The frame is drawn before the series, so that it does not cover markers on the border.
         self.frame.draw_frame(canvas);
         let everywhere = canvas.area();
         for (index, series) in self.chart.series.iter().enumerate() {

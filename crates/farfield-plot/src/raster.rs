@@ -1,4 +1,4 @@
-//! Coverage of shapes: how much of each pixel lies inside.
+//! Rasterises shapes: computes the fraction of each pixel that they cover.
 
 use crate::geometry::{Point, Rect};
 
@@ -12,7 +12,7 @@ pub(crate) struct Mask {
 }
 
 impl Mask {
-    /// An empty mask over all pixels that touch the area. The area must be finite.
+    /// An empty mask of all pixels that touch the area, which must be finite.
     fn over(area: &Rect) -> Self {
         let (left, top) = (area.x0.floor() as i64, area.y0.floor() as i64);
         let width = (area.x1.ceil() as i64 - left).max(0) as usize;
@@ -30,8 +30,8 @@ impl Mask {
         (self.top..).zip(self.data.chunks_exact(self.width.max(1)))
     }
 
-    /// Round-ended strokes of one width along segments, limited to `clip`. Where the strokes
-    /// overlap, the coverage is that of the stronger one, so that joints do not show.
+    /// The coverage of round-ended strokes along segments, limited to `clip`. Where strokes
+    /// overlap, the larger coverage counts, so that joints are not visible.
     pub(crate) fn stroke(segments: &[(Point, Point)], width: f64, clip: &Rect) -> Self {
         let reach = width / 2.0 + 1.0;
         let around = clip.grown(reach);
@@ -53,7 +53,7 @@ impl Mask {
         let length2 = dx * dx + dy * dy;
         for row in rows {
             let y = (self.top + row as i64) as f64 + 0.5;
-            // The stretch of the segment that is near this row bounds the columns to visit.
+            // The part of the segment near this row limits the columns to visit.
             let near = Rect::new(f64::MIN, y - reach, f64::MAX, y + reach);
             let Some((p, q)) = near.clip(a, b) else {
                 continue;
@@ -84,12 +84,12 @@ impl Mask {
         pixel_range(from, to, self.left, self.width)
     }
 
-    /// The inside of closed outlines (non-zero winding, exact area per pixel).
+    /// The coverage of the inside of closed outlines (non-zero winding, exact area per pixel).
     pub(crate) fn fill(outlines: &[Vec<Point>]) -> Self {
         let Some(area) = bounds(outlines.iter().flatten().copied()) else {
             return Self::over(&Rect::new(0.0, 0.0, 0.0, 0.0));
         };
-        // One column to spare on the right: an edge writes to its pixel and the next one.
+        // Spare columns on the right: an edge writes to its pixel and the next one.
         let mut mask = Self::over(&Rect::new(area.x0, area.y0, area.x1 + 2.0, area.y1));
         for outline in outlines {
             let next = outline.iter().cycle().skip(1);
@@ -107,7 +107,7 @@ impl Mask {
         mask
     }
 
-    /// Notes by how much the covered area changes along each row that the edge crosses.
+    /// Adds the change of the covered area from pixel to pixel, in each row that the edge crosses.
     fn add_edge(&mut self, a: Point, b: Point) {
         let shift = |p: Point| (p.0 - self.left as f64, p.1 - self.top as f64);
         let (a, b) = (shift(a), shift(b));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn far_away_and_empty_strokes_are_harmless() {
+    fn far_away_and_empty_strokes_cover_nothing() {
         let clip = Rect::new(0.0, 0.0, 10.0, 10.0);
         assert_eq!(
             total(&Mask::stroke(&[((-1e12, -5e11), (-1e11, 3e12))], 2.0, &clip)),

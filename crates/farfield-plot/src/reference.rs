@@ -12,8 +12,8 @@ enum Direction {
     Vertical,
 }
 
-/// A horizontal or vertical line at one value, with an optional label: a published number, a
-/// crossover, a tolerance. The range of the axes includes its value.
+/// A horizontal or vertical line at one value, with an optional label, for instance a published
+/// number, a crossover or a tolerance. The range of the axes includes its value.
 #[derive(Debug, Clone)]
 pub struct ReferenceLine {
     direction: Direction,
@@ -35,13 +35,13 @@ impl ReferenceLine {
         }
     }
 
-    /// A line from left to right at this value of the y axis.
+    /// A line from left to right at `y`.
     #[must_use]
     pub fn horizontal(y: f64) -> Self {
         Self::new(Direction::Horizontal, y)
     }
 
-    /// A line from bottom to top at this value of the x axis.
+    /// A line from bottom to top at `x`.
     #[must_use]
     pub fn vertical(x: f64) -> Self {
         Self::new(Direction::Vertical, x)
@@ -105,7 +105,8 @@ impl ReferenceLine {
         look.draw_line(canvas, &[ends.0, ends.1], theme.px(1.0), plot);
     }
 
-    /// Draws the label where it hides least, nothing if there is such a place, and notes that.
+    /// Draws the label where it hides least, and adds its area to `taken`. A label without a place inside the plot is
+    /// not drawn.
     pub(crate) fn draw_label(
         &self,
         canvas: &mut Canvas,
@@ -132,7 +133,7 @@ impl ReferenceLine {
         taken.add_box(area);
     }
 
-    /// Places for the label beside the line, the preferred ones first.
+    /// Places for the label beside the line, in order of preference.
     fn places(&self, ends: (Point, Point), size: (f64, f64), plot: &Rect, gap: f64) -> Vec<Rect> {
         let (width, height) = size;
         let ends_first = [1.0, 0.0, 0.85, 0.15, 0.7, 0.3, 0.5];

@@ -1,4 +1,4 @@
-//! Clouds of points in space, drawn so that dense parts glow and near parts stand before far ones.
+//! Clouds of points in space, drawn so that dense parts glow and near parts hide far ones.
 //!
 //! ```
 //! use farfield_plot::scene::{Bounds, Camera, Cloud, ColourMap, Scene};
@@ -47,28 +47,28 @@ use develop::Paint;
 use overlay::Overlay;
 use splat::Splat;
 
-/// Points to be drawn, with a value each if they are to be coloured by one.
+/// Points to draw, optionally coloured by a value each.
 ///
-/// Points and values that are not finite are not drawn.
+/// Points that are not finite, or whose value is not finite, are not drawn.
 #[derive(Debug, Clone)]
 pub struct Cloud<'a> {
-    /// Where the points are.
+    /// The positions of the points.
     pub points: &'a [[f64; 3]],
-    /// A value for each point, which gives it its colour. Without values the colour follows the
-    /// brightness: what is dense has the upper colours.
+    /// A value for each point, which determines its colour. Without values the colour follows the
+    /// brightness: dense parts have the upper colours.
     pub values: Option<&'a [f64]>,
     /// The values of the lowest and highest colour; the smallest and largest value if `None`.
     pub range: Option<(f64, f64)>,
     /// The colours.
     pub colours: ColourMap,
-    /// How bright a point is, compared with those of other clouds.
+    /// The brightness of a point, relative to points of other clouds.
     pub weight: f64,
-    /// The diameter of a point in pixels, at the middle distance. Nearer ones are larger.
+    /// The diameter of a point in pixels at the distance of the scene's centre. Nearer points are larger.
     pub point_size: f64,
 }
 
 impl<'a> Cloud<'a> {
-    /// Points of weight 1, 2 pixels large, coloured by their density.
+    /// Points of weight 1 and diameter 2 pixels, coloured by their density.
     #[must_use]
     pub fn new(points: &'a [[f64; 3]]) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl<'a> Cloud<'a> {
         }
     }
 
-    /// Colours each point by a value. For a series of frames, fix the range.
+    /// Colours each point by a value. For a series of frames, set the range.
     #[must_use]
     pub fn coloured_by(mut self, values: &'a [f64], range: Option<(f64, f64)>) -> Self {
         self.values = Some(values);
@@ -89,28 +89,28 @@ impl<'a> Cloud<'a> {
         self
     }
 
-    /// Chooses the colours.
+    /// Sets the colours.
     #[must_use]
     pub fn colours(mut self, colours: ColourMap) -> Self {
         self.colours = colours;
         self
     }
 
-    /// Chooses how bright a point is, compared with those of other clouds.
+    /// Sets the brightness of a point, relative to points of other clouds.
     #[must_use]
     pub fn weight(mut self, weight: f64) -> Self {
         self.weight = weight;
         self
     }
 
-    /// Chooses the diameter of a point in pixels.
+    /// Sets the diameter of a point in pixels.
     #[must_use]
     pub fn point_size(mut self, pixels: f64) -> Self {
         self.point_size = pixels;
         self
     }
 
-    /// The values of the lowest and highest colour, never the same.
+    /// The values of the lowest and highest colour, which always differ.
     fn shown_range(&self) -> (f64, f64) {
         let usable = |&(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low < high;
         self.range.filter(usable).unwrap_or_else(|| {
@@ -132,7 +132,7 @@ impl<'a> Cloud<'a> {
     }
 }
 
-/// How brightness falls off with distance.
+/// The decay of brightness with distance.
 #[derive(Debug, Clone, Copy)]
 struct Depth {
     fog: f64,
@@ -141,14 +141,14 @@ struct Depth {
 }
 
 impl Depth {
-    /// 1 in the middle of the scene; with a fog of 1, about e at its near end and 1/e at its far
-    /// end.
+    /// The brightness at a depth: 1 at the centre of the scene; with a fog of 1, about e at its
+    /// near end and 1/e at its far end.
     fn brightness(&self, depth: f64) -> f64 {
         (-self.fog * ((depth - self.distance) / self.reach).clamp(-1.5, 4.0)).exp()
     }
 }
 
-/// A picture of clouds of points, before it is known where it is looked at from.
+/// Clouds of points and the way they are drawn; a [`Camera`] adds the point of view.
 #[derive(Debug, Clone)]
 pub struct Scene<'a> {
     size: (u32, u32),
@@ -166,14 +166,14 @@ pub struct Scene<'a> {
     glow: f64,
 }
 
-/// How far light is spread by the glow, as a part of the image's shorter side.
+/// The radius of the glow, as a fraction of the image's shorter side.
 const GLOW_RADIUS: f64 = 0.012;
 
 impl<'a> Scene<'a> {
-    /// A dark background of the nights' blue.
+    /// A dark blue background.
     pub const DARK: Color = Color::hex(0x05_070D);
 
-    /// An empty scene on a dark background, for images of this size in pixels.
+    /// An empty scene on a dark background, for images of `width` x `height` pixels.
     #[must_use]
     pub fn new(width: u32, height: u32) -> Self {
         Self {
@@ -193,7 +193,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Chooses the background.
+    /// Sets the background.
     #[must_use]
     pub fn background(mut self, color: Color) -> Self {
         self.background = color;
@@ -207,21 +207,21 @@ impl<'a> Scene<'a> {
         self
     }
 
-    /// A text for the upper left corner.
+    /// A text in the upper left corner.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// A smaller text for the upper right corner, for instance the time.
+    /// A smaller text in the upper right corner, for instance the time.
     #[must_use]
     pub fn caption(mut self, caption: impl Into<String>) -> Self {
         self.caption = caption.into();
         self
     }
 
-    /// Adds a bar with the colours of the first cloud that has values, and what they mean.
+    /// Adds a bar with the colours of the first cloud that has values, and a label for these values.
     #[must_use]
     pub fn colour_bar(mut self, label: impl Into<String>) -> Self {
         self.colour_bar = Some(label.into());
@@ -235,29 +235,28 @@ impl<'a> Scene<'a> {
         self
     }
 
-    /// Chooses whether the directions of the axes are shown in a corner; they are not if not
-    /// called.
+    /// Sets whether the directions of the axes are shown in a corner (default: no).
     #[must_use]
     pub fn axes(mut self, shown: bool) -> Self {
         self.axes = shown;
         self
     }
 
-    /// Chooses whether a bar shows how long a length is at the middle of the scene; it does not if not called.
+    /// Sets whether a bar shows the scale at the centre of the scene (default: no).
     #[must_use]
     pub fn scale_bar(mut self, shown: bool) -> Self {
         self.scale_bar = shown;
         self
     }
 
-    /// Fixes the exposure, which is otherwise measured for each image.
+    /// Sets the exposure, which is otherwise measured for each image.
     #[must_use]
     pub fn exposure(mut self, exposure: Exposure) -> Self {
         self.exposure = Some(exposure);
         self
     }
 
-    /// Chooses how much points hide those behind them, from 0 (not at all: light only adds up) to
+    /// Sets how strongly points hide those behind them, from 0 (not at all: light only adds up) to
     /// 1 and more (default: 2.5).
     #[must_use]
     pub fn opacity(mut self, opacity: f64) -> Self {
@@ -265,22 +264,22 @@ impl<'a> Scene<'a> {
         self
     }
 
-    /// Chooses how much dimmer far points are than near ones; 0 for no difference (default: 0.6).
+    /// Sets how much dimmer far points are than near ones; 0 for no difference (default: 0.6).
     #[must_use]
     pub fn fog(mut self, fog: f64) -> Self {
         self.fog = fog;
         self
     }
 
-    /// Chooses the fraction of the light that is spread around as a lens does, from 0 to 1; 0.25 if
-    /// not called. Dense parts get a soft halo and lose their grain.
+    /// Sets the fraction of the light that is scattered as by a lens, from 0 to 1 (default: 0.25).
+    /// Dense parts get a soft halo and lose their grain.
     #[must_use]
     pub fn glow(mut self, fraction: f64) -> Self {
         self.glow = fraction;
         self
     }
 
-    /// The exposure that suits the scene as seen from here, to be used for a whole series.
+    /// The exposure that suits the scene as seen by `camera`, for use with a whole series.
     ///
     /// # Errors
     ///
@@ -291,13 +290,13 @@ impl<'a> Scene<'a> {
         Ok(Exposure::measure(&splats, size))
     }
 
-    /// Draws the scene as seen from here.
+    /// Draws the scene as seen by `camera`.
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] if the size of the image is not supported, [`Error::Values`] if a cloud
-    /// has another number of values than of points, [`Error::Scene`] for a weight, point size,
-    /// opacity, fog, glow or exposure that is negative or not finite.
+    /// [`Error::Size`] if the size of the image is not supported, [`Error::Values`] if the numbers
+    /// of values and points of a cloud differ, [`Error::Scene`] for a weight, point size, opacity,
+    /// fog, glow or exposure that is out of range.
     pub fn render(&self, camera: &Camera) -> Result<Image, Error> {
         let size = self.check()?;
         let fonts = Fonts::load()?;
@@ -317,7 +316,7 @@ impl<'a> Scene<'a> {
         Ok(self.with_captions(image, &fonts, &view))
     }
 
-    /// Checks every number; returns width and height.
+    /// Checks every parameter, and returns the width and height of the image.
     fn check(&self) -> Result<(usize, usize), Error> {
         let (width, height) = self.size;
         let allowed = MIN_SIDE.min(32)..=MAX_SIDE;
@@ -377,7 +376,7 @@ impl<'a> Scene<'a> {
         splat::splats(&self.clouds, view, &depth, (self.size.0 as usize, self.size.1 as usize))
     }
 
-    /// What is behind the points.
+    /// The image behind the points.
     fn backdrop(&self, fonts: &Fonts, view: &View) -> Image {
         let image = Image::new(self.size.0, self.size.1, self.background);
         let Some(bounds) = self.frame.filter(|bounds| !bounds.is_empty()) else {
@@ -388,7 +387,7 @@ impl<'a> Scene<'a> {
         overlay.into_image()
     }
 
-    /// What is before the points.
+    /// Draws axes, colour or scale bar, and texts over the points.
     fn with_captions(&self, image: Image, fonts: &Fonts, view: &View) -> Image {
         let mut overlay = Overlay::new(image, self.background, fonts);
         if self.axes {

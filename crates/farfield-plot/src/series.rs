@@ -2,10 +2,10 @@ use crate::Color;
 use crate::canvas::Canvas;
 use crate::geometry::{Point, Rect};
 
-/// Series with more points than this get no markers, unless one is chosen.
+/// Series with more points than this have no markers by default.
 const MANY_POINTS: usize = 40;
 
-/// How the points of a series are joined.
+/// The line that joins the points of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LineStyle {
     /// A continuous line.
@@ -15,16 +15,16 @@ pub enum LineStyle {
     Dashed,
     /// Dots.
     Dotted,
-    /// Dashes and dots in turn.
+    /// Alternating dashes and dots.
     DashDot,
     /// No line, only markers.
     None,
 }
 
-/// The sign drawn at each point of a series.
+/// The marker drawn at each point of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Marker {
-    /// No sign.
+    /// No marker.
     None,
     /// A disc.
     Circle,
@@ -32,17 +32,17 @@ pub enum Marker {
     Square,
     /// A triangle that points upwards.
     Triangle,
-    /// A square that stands on a corner.
+    /// A square standing on a corner.
     Diamond,
     /// A triangle that points downwards.
     TriangleDown,
     /// An upright cross.
     Plus,
-    /// A slanting cross.
+    /// A diagonal cross.
     Cross,
 }
 
-/// A named list of points. Without a chosen style it gets a colour and a marker of its own.
+/// A named list of points. By default, every series of a chart has its own colour and marker.
 #[derive(Debug, Clone)]
 pub struct Series {
     pub(crate) name: String,
@@ -54,7 +54,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// A series without points. The name is for the legend; an empty name keeps it out of there.
+    /// A series without points. The name appears in the legend; a series with an empty name does not.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -67,8 +67,8 @@ impl Series {
         }
     }
 
-    /// A series to compare others with, for instance a theory: a dashed line in dark grey without
-    /// markers.
+    /// A series for comparison, for instance a theoretical curve: a dashed line in dark grey
+    /// without markers.
     #[must_use]
     pub fn expected(name: impl Into<String>) -> Self {
         Self::new(name)
@@ -84,7 +84,7 @@ impl Series {
         self
     }
 
-    /// Chooses the line and the marker.
+    /// Sets the line and the marker.
     #[must_use]
     pub fn style(mut self, line: LineStyle, marker: Marker) -> Self {
         self.line = line;
@@ -92,14 +92,14 @@ impl Series {
         self
     }
 
-    /// Chooses the colour.
+    /// Sets the colour.
     #[must_use]
     pub fn color(mut self, color: Color) -> Self {
         self.color = Some(color);
         self
     }
 
-    /// Chooses the line width in pixels of an image of the default size (default: 2.6).
+    /// Sets the line width, in pixels of an image of the default size (default: 2.6).
     #[must_use]
     pub fn width(mut self, width: f64) -> Self {
         self.width = if width.is_finite() {
@@ -110,7 +110,7 @@ impl Series {
         self
     }
 
-    /// The look of the series as the one with this index in its chart.
+    /// The style of the series with this index in its chart.
     pub(crate) fn look(&self, index: usize) -> Look {
         const TURN: [Marker; 7] = [
             Marker::Circle,
@@ -132,7 +132,7 @@ impl Series {
     }
 }
 
-/// How a series is drawn.
+/// The style of a series.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
     pub(crate) line: LineStyle,
@@ -142,7 +142,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Lengths of dashes and gaps in line widths; round ends make each dash one width longer.
+    /// Lengths of dashes and gaps, in line widths; round ends make each dash one width longer.
     fn pattern(&self) -> &'static [f64] {
         match self.line {
             LineStyle::Solid | LineStyle::None => &[],
@@ -152,7 +152,7 @@ impl Look {
         }
     }
 
-    /// Draws a line through points; `px` is the size of a pixel of the default image.
+    /// Draws a line through points; `px` is the size of a pixel of an image of the default size.
     pub(crate) fn draw_line(&self, canvas: &mut Canvas, points: &[Point], px: f64, clip: &Rect) {
         if self.line == LineStyle::None {
             return;
@@ -163,7 +163,7 @@ impl Look {
         canvas.stroke(&strokes, width, self.color, clip);
     }
 
-    /// Draws the marker with a thin white rim, which sets it off from lines below.
+    /// Draws the marker with a thin white rim that separates it from the lines below.
     pub(crate) fn draw_marker(&self, canvas: &mut Canvas, at: Point, px: f64, clip: &Rect) {
         let radius = ((3.2 + self.width) * px).max(2.5);
         let rim = (1.3 * px).max(0.7);
@@ -202,7 +202,8 @@ impl Look {
         canvas.stroke(&strokes, width, self.color, clip);
     }
 
-    /// A regular polygon with a corner at the top, turned by a part of the angle between corners.
+    /// Draws a regular polygon. Without `turn` it has a corner at the top; `turn` is a fraction of the angle between
+    /// corners.
     fn draw_polygon(
         &self,
         canvas: &mut Canvas,
@@ -219,14 +220,14 @@ impl Look {
             };
             vec![(0..corners).map(corner).collect::<Vec<_>>()]
         };
-        // A rim of even width moves the corners out by more than the sides.
+        // For a rim of constant width the corners move out farther than the sides.
         let outer = radius + rim / (step / 2.0).cos();
         canvas.fill(&polygon(outer), Color::WHITE, clip);
         canvas.fill(&polygon(radius), self.color, clip);
     }
 }
 
-/// Cuts joined segments into dashes. Only what is near `clip` is cut, the rest is dropped.
+/// Cuts joined segments into dashes. Parts of the segments far from `clip` are dropped.
 fn dashes(segments: &[(Point, Point)], pattern: &[f64], width: f64, clip: &Rect) -> Vec<(Point, Point)> {
     let around = clip.grown(4.0 * width);
     let seen = segments.iter().filter_map(|&(a, b)| around.clip(a, b));
@@ -271,7 +272,7 @@ mod tests {
     };
 
     #[test]
-    fn dashes_alternate_and_run_around_corners() {
+    fn dashes_alternate_and_continue_around_corners() {
         let path = [((0.0, 0.0), (10.0, 0.0)), ((10.0, 0.0), (10.0, 10.0))];
         let cut = dashes(&path, &[4.0, 2.0], 1.0, &CLIP);
         let length: f64 = cut.iter().map(|(a, b)| (b.0 - a.0).hypot(b.1 - a.1)).sum();
@@ -280,13 +281,13 @@ mod tests {
     }
 
     #[test]
-    fn dashes_of_endless_lines_end() {
+    fn very_long_lines_have_a_limited_number_of_dashes() {
         let path = [((-1e15, 500.0), (1e15, 500.0)), ((5.0, 5.0), (5.0, 5.0))];
         assert!(dashes(&path, &[0.0, 2.2], 1.0, &CLIP).len() < 1000);
     }
 
     #[test]
-    fn series_differ_without_any_choice() {
+    fn series_differ_by_default() {
         let looks: Vec<_> = (0..7).map(|i| Series::new("").look(i)).collect();
         for (i, a) in looks.iter().enumerate() {
             assert!(looks[..i].iter().all(|b| a.color != b.color && a.marker != b.marker));

@@ -1,4 +1,4 @@
-//! Text with the embedded fonts, and with superscripts and subscripts.
+//! Draws text with the embedded fonts, including superscripts and subscripts.
 
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
@@ -6,16 +6,16 @@ use crate::canvas::Canvas;
 use crate::geometry::Point;
 use crate::{Color, Error};
 
-/// Height of capitals and digits, relative to the text size.
+/// The height of capitals and digits, relative to the text size.
 pub(crate) const CAP_HEIGHT: f64 = 0.729;
-/// Distance between the baselines of two lines, relative to the text size.
+/// The distance between the baselines of two lines, relative to the text size.
 pub(crate) const LINE_HEIGHT: f64 = 1.3;
 
-/// Relative size of superscripts and subscripts.
+/// The size of superscripts and subscripts, relative to the text size.
 const SCRIPT_SIZE: f64 = 0.72;
 const SUPERSCRIPT_RISE: f64 = 0.40;
 const SUBSCRIPT_DROP: f64 = 0.16;
-/// Straight pieces per curve of a glyph: enough for letters of more than 100 pixels.
+/// Line segments per curve of a glyph: enough for letters of more than 100 pixels.
 const CURVE_PIECES: u32 = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) enum Weight {
     Bold,
 }
 
-/// Where the given point lies on the text.
+/// The position of the given point relative to the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -32,7 +32,7 @@ pub(crate) enum Align {
     Right,
 }
 
-/// How a text looks.
+/// The style of a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Style {
     pub(crate) size: f64,
@@ -62,7 +62,7 @@ pub(crate) struct Fonts {
     bold: Face<'static>,
 }
 
-/// One glyph of a laid out text: where it starts, relative to the start of the text.
+/// One glyph of a text and its position relative to the start of the text.
 struct Placed {
     glyph: GlyphId,
     x: f64,
@@ -109,7 +109,7 @@ impl Fonts {
         self.lay_out(text, style).1
     }
 
-    /// The style, made smaller as far as needed for the text to fit; half the size at least.
+    /// The style with its size reduced so that the text fits into `room`, but at most by half.
     pub(crate) fn fitted(&self, text: &str, style: Style, room: f64) -> Style {
         let width = self.width(text, style);
         let factor = if width > room { (room / width).max(0.5) } else { 1.0 };
@@ -119,7 +119,7 @@ impl Fonts {
         }
     }
 
-    /// The text broken between words into lines that fit, where that is possible.
+    /// The text broken between words into lines that fit into `room`; a longer word gets its own line.
     pub(crate) fn wrapped(&self, text: &str, style: Style, room: f64) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for word in text.split_whitespace() {
@@ -134,7 +134,7 @@ impl Fonts {
         lines
     }
 
-    /// Draws horizontal text; `at` is on the baseline.
+    /// Draws horizontal text with `at` on the baseline.
     pub(crate) fn draw(&self, canvas: &mut Canvas, text: &str, at: Point, align: Align, style: Style) {
         let width = self.width(text, style);
         let x = match align {
@@ -146,7 +146,7 @@ impl Fonts {
         self.paint(canvas, text, style, |along, up| (x + along, y - up));
     }
 
-    /// Draws text that runs upwards and is centred on `at`, which is on the baseline.
+    /// Draws text that runs upwards, centred on `at`, which is on the baseline.
     pub(crate) fn draw_upwards(&self, canvas: &mut Canvas, text: &str, at: Point, style: Style) {
         let (x, y) = (at.0.round(), (at.1 + self.width(text, style) / 2.0).round());
         self.paint(canvas, text, style, |along, up| (x - up, y - along));
@@ -174,7 +174,7 @@ enum Script {
     Sub,
 }
 
-/// Splits `a^{b}_{c}` into its runs.
+/// Splits `a^{b}_{c}` into normal, superscript and subscript runs.
 fn runs(text: &str) -> Vec<(&str, Script)> {
     let mut runs = Vec::new();
     let mut rest = text;
@@ -264,7 +264,7 @@ mod tests {
     };
 
     #[test]
-    fn scripts_are_told_apart() {
+    fn superscripts_and_subscripts_are_recognised() {
         let expected = [("2×10", Script::Normal), ("-3", Script::Super), (" l", Script::Normal)];
         assert_eq!(runs("2×10^{-3} l_{max}")[..3], expected);
         assert_eq!(runs("a^b_c^{open"), [("a^b_c^{open", Script::Normal)]);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fonts_have_the_signs_that_labels_need() {
+    fn the_fonts_have_the_characters_that_labels_need() {
         let fonts = Fonts::load().unwrap();
         for c in "AZaz09−×·±≤≥≈∞²³αβθσωΦ√→–°µ".chars() {
             assert!(fonts.regular.glyph_index(c).is_some(), "{c} is missing");
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_follow_the_text() {
+    fn widths_match_the_text() {
         let fonts = Fonts::load().unwrap();
         assert_eq!(fonts.width("", STYLE), 0.0);
         assert!(fonts.width("10^{6}", STYLE) < fonts.width("106", STYLE));

@@ -12,7 +12,7 @@ pub(crate) const FRAME: Color = Color::hex(0x44_4444);
 pub(crate) const FAINT_TEXT: Color = Color::hex(0x55_5555);
 pub(crate) const LEGEND_BORDER: Color = Color::hex(0xC4_C4C4);
 
-/// No text is smaller than this, whatever the size of the image.
+/// The smallest text size in pixels, for images of any size.
 const MIN_TEXT: f64 = 14.0;
 
 /// Lengths in pixels for an image of a given size.
@@ -40,7 +40,7 @@ impl Theme {
         base * self.scale
     }
 
-    /// A line width: scaled, but never invisible.
+    /// A line width: scaled, but at least one pixel.
     pub(crate) fn stroke(&self, base: f64) -> f64 {
         self.px(base).max(1.0)
     }
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_out_of_range_are_refused() {
+    fn sizes_out_of_range_are_rejected() {
         assert!(matches!(
             Theme::new((0, 800)),
             Err(Error::Size { width: 0, height: 800 })

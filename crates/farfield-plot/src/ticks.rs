@@ -1,4 +1,4 @@
-//! Where an axis has ticks and what they say.
+//! The positions and labels of the ticks of an axis.
 
 /// A labelled tick. On a logarithmic axis `at` is the logarithm of the value.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,8 +13,8 @@ pub(crate) struct Ticks {
     pub(crate) minor: Vec<f64>,
 }
 
-/// Ticks between two logarithms, labelled at powers of ten; on short axes at 2 and 5 as well, and
-/// on very short ones at round values.
+/// Ticks between two logarithms, labelled at powers of ten; on short axes also at 2 and 5 times a
+/// power of ten, and on very short ones at round values. `room` is the number of labels that fit.
 pub(crate) fn log(lo: f64, hi: f64, room: usize) -> Ticks {
     let decades = (lo - 1e-9).ceil() as i32..=(hi + 1e-9).floor() as i32;
     let inside = |at: &f64| (lo..=hi).contains(at);
@@ -72,7 +72,7 @@ pub(crate) fn log(lo: f64, hi: f64, room: usize) -> Ticks {
     }
 }
 
-/// Ticks between two values at multiples of 1, 2 or 5 times a power of ten.
+/// Ticks between two values at multiples of 1, 2 or 5 times a power of ten; about `room` labels fit.
 pub(crate) fn linear(lo: f64, hi: f64, room: usize) -> Ticks {
     let rough = (hi - lo) / room.max(2) as f64;
     let decade = rough.log10().floor();
@@ -84,7 +84,7 @@ pub(crate) fn linear(lo: f64, hi: f64, room: usize) -> Ticks {
         return Ticks::default();
     }
     let first = (lo / step - 1e-9).ceil();
-    // Dividing by an exact power of ten keeps 0.3 at 0.3, which multiplying by 0.1 does not.
+    // Dividing by an exact power of ten gives exactly 0.3, which multiplying by 0.1 does not.
     let value = |i: f64| {
         if (-22.0..0.0).contains(&decade) {
             i * factor / 10f64.powf(-decade)
@@ -103,7 +103,7 @@ pub(crate) fn linear(lo: f64, hi: f64, room: usize) -> Ticks {
     }
 }
 
-/// Ticks at given values, with the place of each.
+/// Ticks at given (value, position) pairs.
 pub(crate) fn explicit(values: impl Iterator<Item = (f64, f64)>) -> Ticks {
     let major = values
         .map(|(value, at)| Tick {
@@ -127,7 +127,7 @@ fn power_of_ten(digit: u8, exponent: i32) -> String {
     format!("{factor}10^{{{sign}{}}}", exponent.abs())
 }
 
-/// A tick label with the digits that steps of `10^decade` need.
+/// A tick label with enough digits for steps of `10^decade`.
 fn axis_number(value: f64, largest: f64, decade: i32) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -141,7 +141,7 @@ fn axis_number(value: f64, largest: f64, decade: i32) -> String {
     format!("{mantissa}×{}", power_of_ten(1, exponent))
 }
 
-/// A number with the given number of significant digits, without zeros at the end.
+/// A number with `digits` significant digits, without trailing zeros.
 pub(crate) fn short_number(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return with_minus(value.to_string());
@@ -188,13 +188,13 @@ mod tests {
         let ticks = log(-3.2, 1.1, 10);
         assert_eq!(labels(&ticks), ["10^{−3}", "10^{−2}", "10^{−1}", "10^{0}", "10^{1}"]);
         assert_eq!(ticks.major[0].at, -3.0);
-        // 7 to 9 below the first power, all of four decades, and 1.1 has none above 10.
+        // 7 to 9 below the first power and eight in each of four decades; the range ends before 2 x 10.
         assert_eq!(ticks.minor.len(), 3 + 4 * 8);
         assert!(ticks.minor.iter().all(|at| (-3.2..=1.1).contains(at)));
     }
 
     #[test]
-    fn powers_at_the_very_ends_are_kept() {
+    fn powers_at_the_ends_of_the_range_are_kept() {
         assert_eq!(log(3.0, 7.0, 10).major.len(), 5);
     }
 
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn short_numbers() {
+    fn short_numbers_have_few_digits() {
         assert_eq!(short_number(12.3456, 3), "12.3");
         assert_eq!(short_number(1200.0, 3), "1200");
         assert_eq!(short_number(-0.25, 3), "−0.25");

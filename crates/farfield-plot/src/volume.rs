@@ -1,51 +1,51 @@
-//! A field in space as a glowing cloud, with solid bodies in it.
+//! Volume rendering of a field as a glowing cloud, with solid bodies in it.
 //!
-//! Rays go from the viewer through the box in equal steps. A step adds colour by the field's size there, as far as what lies
-//! before it lets it through; larger values are denser. Where a ray meets a body it ends on a lit surface.
+//! Rays pass from the viewer through the box in equal steps. Each step adds colour by the value of the field there,
+//! dimmed by everything in front of it; larger values are denser. A ray that meets a body ends on its lit surface.
 
 use crate::color::Color;
 use crate::image::Image;
 use crate::scene::ColourMap;
 use rayon::prelude::*;
 
-/// Numbers on a regular grid, x fastest, then y, then z, and the signed distance to bodies at the same points.
+/// Values on a regular grid, x fastest, then y, then z, and the signed distance to bodies at the same points.
 #[derive(Debug, Clone)]
 pub struct Volume<'a> {
     /// Points along x, y and z.
     pub size: [usize; 3],
-    /// The field, zero or more.
+    /// The values of the field, not negative.
     pub values: &'a [f32],
     /// The distance to the nearest body's surface in spacings, negative inside; empty without bodies.
     pub distance: &'a [f32],
-    /// The value that is shown as the brightest.
+    /// The value of the brightest colour.
     pub bright: f32,
-    /// The direction from which is looked: degrees about z from the x axis, and above the xy plane.
+    /// The direction of the viewer in degrees: the angle around z from the x axis, and the angle above the xy plane.
     pub view: [f64; 2],
 }
 
-/// Steps of a ray in a spacing.
+/// Steps of a ray per spacing.
 const STEPS: f32 = 2.0;
-/// How dense the brightest value is, per spacing.
+/// The optical density of the brightest value, per spacing.
 const DENSITY: f32 = 0.55;
-/// Values below this share of the brightest are not seen.
+/// The fraction of the brightest value below which values are invisible.
 const FAINT: f32 = 0.02;
-/// Colours between nothing and the brightest value.
+/// The number of colours between zero and the brightest value.
 const COLOURS: usize = 1024;
-/// Cells along a side of what rays pass at once where it is empty.
+/// Cells along a side of the cubes that rays skip if they are empty.
 const BRICK: usize = 8;
 /// The colour of bodies.
 const BODY: [f32; 3] = [0.72, 0.74, 0.78];
-/// Where light comes from, relative to the viewer: right, up, towards.
+/// The direction of the light source, relative to the viewer: right, up, towards.
 const LIGHT: [f32; 3] = [-0.45, 0.65, 0.61];
 
 impl Volume<'_> {
-    /// Draws it, as large as fits.
+    /// Draws the volume as large as it fits on the image.
     #[must_use]
     pub fn render(&self, width: u32, height: u32) -> Image {
         let (width, height) = (width.max(1) as usize, height.max(1) as usize);
         let axes = self.axes();
         let half = self.size.map(|n| 0.5 * (n as f32 - 1.0));
-        // The box's extent across the picture decides the scale.
+        // The extent of the box across the image determines the scale.
         let extent = |axis: [f32; 3]| (0..3).map(|a| axis[a].abs() * half[a]).sum::<f32>();
         let scale = (2.0 * extent(axes[0]) / width as f32).max(2.0 * extent(axes[1]) / height as f32);
         let depth = extent(axes[2]);
@@ -82,7 +82,7 @@ impl Volume<'_> {
         Image::from_pixels(width, height, pixels)
     }
 
-    /// Right, up and towards the viewer.
+    /// Unit vectors to the right, up and towards the viewer.
     fn axes(&self) -> [[f32; 3]; 3] {
         let (turn, lift) = (self.view[0].to_radians(), self.view[1].to_radians());
         let ((s, c), (sl, cl)) = (turn.sin_cos(), lift.sin_cos());
@@ -93,12 +93,12 @@ impl Volume<'_> {
         ]
     }
 
-    /// Whether a place is inside the box.
+    /// Whether a point is inside the box.
     fn holds(&self, at: [f32; 3]) -> bool {
         (0..3).all(|a| at[a] >= 0.0 && at[a] <= self.size[a] as f32 - 1.0)
     }
 
-    /// How brightly a body's surface is lit.
+    /// The brightness of a body's surface at a point.
     fn light(&self, at: [f32; 3], axes: [[f32; 3]; 3]) -> f32 {
         let slope: [f32; 3] = std::array::from_fn(|a| {
             let (mut low, mut high) = (at, at);
@@ -111,7 +111,7 @@ impl Volume<'_> {
         0.18 + 0.82 * lit.max(0.0)
     }
 
-    /// Linear between points; `None` outside the box.
+    /// The value at a point by linear interpolation; `None` outside the box.
     fn sample(&self, values: &[f32], at: [f32; 3]) -> Option<f32> {
         let mut low = [0usize; 3];
         let mut share = [0.0f32; 3];
@@ -132,22 +132,22 @@ impl Volume<'_> {
     }
 }
 
-/// What rays need beyond the volume.
+/// The volume with precomputed data for the rays.
 struct Scene<'a> {
     volume: &'a Volume<'a>,
-    /// Right, up and towards the viewer.
+    /// Unit vectors to the right, up and towards the viewer.
     axes: [[f32; 3]; 3],
     bricks: Bricks,
-    /// By the share of the brightest value.
+    /// Colours by the fraction of the brightest value.
     colours: Vec<[f32; 3]>,
 }
 
 impl Scene<'_> {
-    /// The colour a ray collects, and how much of the background shows.
+    /// The colour that a ray collects, and the fraction of the background that it lets through.
     fn march(&self, start: [f32; 3], length: f32) -> ([f32; 3], f32) {
         let volume = self.volume;
         let (mut colour, mut through) = ([0.0f32; 3], 1.0f32);
-        // No surface is nearer than this along the ray.
+        // Up to here along the ray there is no surface.
         let mut free = 0.0;
         for k in 0..(length * STEPS) as usize {
             let along = k as f32 / STEPS;
@@ -164,7 +164,7 @@ impl Scene<'_> {
                     }
                     return (colour, 0.0);
                 }
-                // The distance is linear between points: it may be off by the size of a cell.
+                // The distance is interpolated linearly, so it may be wrong by the size of a cell.
                 free = along + distance - 2.0;
             }
             if self.bricks.largest(at) < FAINT * volume.bright {
@@ -189,7 +189,7 @@ impl Scene<'_> {
     }
 }
 
-/// The largest value of each cube of cells: rays pass quickly where there is nothing.
+/// The largest value of each cube of cells, by which rays skip empty cubes.
 struct Bricks {
     size: [usize; 3],
     largest: Vec<f32>,
@@ -202,7 +202,7 @@ impl Bricks {
             .into_par_iter()
             .map(|brick: usize| {
                 let at = [brick % size[0], brick / size[0] % size[1], brick / size[0] / size[1]];
-                // Cells end at the first points of the next brick.
+                // The last cells of a brick end at the first points of the next one.
                 let range = |a: usize| at[a] * BRICK..(at[a] * BRICK + BRICK + 1).min(volume.size[a]);
                 let mut largest = 0.0f32;
                 for z in range(2) {
@@ -219,7 +219,7 @@ impl Bricks {
         Self { size, largest }
     }
 
-    /// At least as much as there is at a place inside the box.
+    /// An upper bound of the value at a point inside the box.
     fn largest(&self, at: [f32; 3]) -> f32 {
         let brick: [usize; 3] = std::array::from_fn(|a| (at[a] as usize / BRICK).min(self.size[a] - 1));
         self.largest[(brick[2] * self.size[1] + brick[1]) * self.size[0] + brick[0]]
@@ -260,8 +260,8 @@ mod tests {
     }
 
     #[test]
-    fn cloud_and_body_are_where_they_are_and_hide_each_other() {
-        // From -y: x to the right.
+    fn cloud_and_body_are_in_their_places_and_hide_each_other() {
+        // Seen from -y, x points to the right.
         let side = picture([-90.0, 0.0], true);
         let (cloud, body, empty) = (
             brightness(&side, 17, 33),
@@ -269,7 +269,7 @@ mod tests {
             brightness(&side, 33, 5),
         );
         assert!(cloud > 2 * empty && body > 2 * empty, "{cloud} {body} {empty}");
-        // From +x the body is before the cloud, from -x behind it.
+        // Seen from +x, the body is in front of the cloud.
         let (front, alone) = (picture([0.0, 0.0], true), picture([0.0, 0.0], false));
         let pixel = front.pixel(33, 33).unwrap();
         assert!(pixel.b > pixel.r / 2 + 20, "the body is grey: {pixel:?}");

@@ -1,4 +1,4 @@
-//! The charts as a caller sees them: PNG bytes with the right things on them.
+//! Charts through the public interface: the content of their PNG bytes.
 
 use farfield_plot::{
     Axis, BarChart, Color, Error, Figure, LegendPosition, LineChart, LineStyle, Marker, Part, ReferenceLine, Series,
@@ -68,7 +68,7 @@ fn the_size_can_be_chosen() {
 }
 
 #[test]
-fn every_series_is_painted_in_its_colour() {
+fn every_series_is_drawn_in_its_colour() {
     let image = Image::decode(&timing().to_png().unwrap());
     for color in &Color::PALETTE[..2] {
         assert!(image.count(*color) > 1000);
@@ -77,7 +77,7 @@ fn every_series_is_painted_in_its_colour() {
 }
 
 #[test]
-fn chosen_styles_are_painted() {
+fn chosen_styles_are_drawn() {
     let red = Color::hex(0xFF_0000);
     let points = [(0.0, 0.0), (1.0, 2.0), (2.0, 1.0)];
     let painted = |line, marker| {
@@ -108,14 +108,14 @@ fn chosen_styles_are_painted() {
 }
 
 #[test]
-fn parts_take_space_by_their_value() {
+fn the_area_of_a_part_is_proportional_to_its_value() {
     let image = Image::decode(&phases().numbers(false).legend(LegendPosition::Hidden).to_png().unwrap());
     let (near, far) = (image.count(Color::PALETTE[0]), image.count(Color::PALETTE[1]));
     assert!((near as f64 / far as f64 - 1.0).abs() < 0.02, "{near} {far}");
 }
 
 #[test]
-fn reference_lines_are_painted() {
+fn reference_lines_are_drawn() {
     let red = Color::hex(0xFF_0000);
     let lines = [ReferenceLine::horizontal(0.5), ReferenceLine::vertical(2e4)];
     for line in lines {
@@ -129,7 +129,7 @@ fn reference_lines_are_painted() {
 
 #[test]
 fn the_legend_does_not_cover_data() {
-    // Points all over the frame: the legend has to go outside, and all markers stay visible.
+    // With points all over the frame, the legend must be outside.
     let points: Vec<_> = (0..30)
         .flat_map(|i| (0..30).map(move |j| (i.into(), j.into())))
         .collect();
@@ -149,7 +149,7 @@ fn the_same_chart_gives_the_same_bytes() {
 }
 
 #[test]
-fn values_without_a_place_are_skipped() {
+fn values_that_cannot_be_shown_are_skipped() {
     let bad = [
         (0.0, 1.0),
         (-5.0, 1.0),
@@ -171,7 +171,7 @@ fn values_without_a_place_are_skipped() {
 }
 
 #[test]
-fn odd_charts_do_not_panic() {
+fn degenerate_charts_do_not_panic() {
     let odd: [&[(f64, f64)]; 8] = [
         &[],
         &[(f64::NAN, f64::NAN)],
@@ -206,7 +206,7 @@ fn odd_charts_do_not_panic() {
 }
 
 #[test]
-fn odd_bars_do_not_panic() {
+fn degenerate_bars_do_not_panic() {
     let charts = [
         BarChart::new(""),
         BarChart::new("no parts").categories(["a", "b"]),

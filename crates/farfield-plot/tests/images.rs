@@ -1,10 +1,10 @@
-//! Images, panels, animations and grids of charts as files.
+//! Images, panels, animations and grids of charts.
 
 use std::fs::{self, File};
 
 use farfield_plot::{Animation, Axis, ChartGrid, Color, Error, Figure, Image, LineChart, ReferenceLine, Series};
 
-/// A picture with a soft spot at `x` on a dark background.
+/// An image with a soft spot at `x` on a dark background.
 fn spot(x: f64) -> Image {
     let (width, height) = (160, 120);
     let column = |i: usize| {
@@ -24,7 +24,7 @@ fn spot(x: f64) -> Image {
     Image::grid(&columns.iter().collect::<Vec<_>>(), width, 0)
 }
 
-/// What a viewer shows after each frame of an animation.
+/// The width and height of an animation, and the pixels that a viewer shows after each frame.
 fn played(path: &std::path::Path) -> (usize, usize, Vec<Vec<u8>>) {
     let mut options = gif::DecodeOptions::new();
     options.set_color_output(gif::ColorOutput::Indexed);
@@ -48,14 +48,14 @@ fn played(path: &std::path::Path) -> (usize, usize, Vec<Vec<u8>>) {
 }
 
 #[test]
-fn an_animation_shows_every_frame_nearly_as_it_was() {
+fn an_animation_reproduces_every_frame_closely() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("spot.gif");
     let images: Vec<Image> = (0..12).map(|i| spot(20.0 + 10.0 * f64::from(i))).collect();
     let mut animation = Animation::create(&path, 20.0).unwrap();
     for image in &images {
         animation.push(image).unwrap();
-        assert!(!path.exists(), "nothing is there before the end");
+        assert!(!path.exists(), "the file appears only at the end");
     }
     assert_eq!(animation.frames(), 12);
     animation.finish().unwrap();
@@ -89,17 +89,17 @@ fn a_still_animation_is_small_and_keeps_its_frames() {
         assert_eq!(played(&path).2.len(), count);
         fs::metadata(&path).unwrap().len()
     };
-    // A palette and a few bytes for each frame without change.
+    // An unchanged frame takes a palette and a few bytes.
     assert!(length(40) - length(2) < 38 * 1000);
 }
 
 #[test]
-fn unfinished_and_empty_animations_leave_nothing() {
+fn unfinished_and_empty_animations_leave_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let mut animation = Animation::create(folder.path().join("a.gif"), 10.0).unwrap();
     animation.push(&spot(30.0)).unwrap();
     let refused = animation.push(&Image::new(30, 20, Color::INK)).unwrap_err();
-    let expected = "frame 2 has 30 x 20 pixels where the first one has 160 x 120";
+    let expected = "frame 2 has 30 x 20 pixels but the first one has 160 x 120";
     assert!(refused.to_string().ends_with(expected), "{refused}");
     drop(animation);
     Animation::create(folder.path().join("b.gif"), 10.0)
@@ -117,7 +117,7 @@ fn panels_are_side_by_side() {
     let pair = Image::new(30, 20, red).beside(&Image::new(10, 10, blue), 4);
     assert_eq!((pair.width(), pair.height()), (44, 20));
     assert_eq!(pair.pixel(34, 5), Some(blue));
-    assert_eq!(pair.pixel(34, 4), Some(red), "what nothing covers has the first colour");
+    assert_eq!(pair.pixel(34, 4), Some(red), "uncovered pixels have the first colour");
     assert_eq!(pair.pixel(44, 0), None);
     let stack = pair.above(&pair, 0);
     assert_eq!((stack.width(), stack.height()), (44, 40));
@@ -151,8 +151,8 @@ fn png_files_hold_the_pixels() {
 }
 
 #[test]
-fn shrinking_keeps_shape_and_light() {
-    // A black and white pattern: half of the light is the sRGB number 188.
+fn shrinking_keeps_aspect_ratio_and_light() {
+    // A black and white pattern: half of the light is the sRGB value 188.
     let (black, white) = (Image::new(1, 1, Color::hex(0)), Image::new(1, 1, Color::WHITE));
     let pattern: Vec<&Image> = (0..400)
         .map(|i| if (i % 20 + i / 20) % 2 == 0 { &black } else { &white })
@@ -171,7 +171,7 @@ fn shrinking_keeps_shape_and_light() {
 }
 
 #[test]
-fn a_grid_of_charts_has_each_in_its_place() {
+fn a_grid_of_charts_has_each_chart_in_its_place() {
     let red = Color::hex(0xFF_0000);
     let chart = |index: usize| {
         let points: Vec<_> = (0..30).map(|i| (f64::from(i), f64::from(i * i) + 1.0)).collect();
@@ -214,7 +214,7 @@ fn a_grid_of_charts_has_each_in_its_place() {
 }
 
 #[test]
-fn a_banner_stands_above_the_picture_and_changes_nothing_below() {
+fn a_banner_is_above_the_image_and_does_not_change_it() {
     let picture = Image::new(300, 200, Color::hex(0x10_2030));
     let marked = Image::from_png(&picture.to_png().unwrap())
         .unwrap()
@@ -223,7 +223,7 @@ fn a_banner_stands_above_the_picture_and_changes_nothing_below() {
     let height = marked.height() - picture.height();
     assert_eq!(marked.width(), 300);
     assert!((15..60).contains(&height), "{height}");
-    // Yellow with letters in it.
+    // The banner is yellow with dark letters.
     assert_eq!(marked.pixel(2, 2), Some(Color::hex(0xFF_E45C)));
     let dark = marked.pixels()[..3 * 300 * height]
         .chunks(3)

@@ -1,4 +1,4 @@
-//! Pictures of point clouds as a caller sees them: what is bright, what is hidden, what is refused.
+//! Images of point clouds through the public interface: brightness, hidden points, rejected input.
 
 use std::f64::consts::TAU;
 
@@ -26,7 +26,7 @@ fn ball(center: [f64; 3], radius: f64, count: usize) -> Vec<[f64; 3]> {
         .collect()
 }
 
-/// From the far end of the x axis; y grows to the right, z upwards.
+/// A camera on the positive x axis; y increases to the right, z upwards.
 fn camera() -> Camera {
     Camera::looking_at([10.0, 0.0, 0.0], [0.0; 3], [0.0, 0.0, 1.0], 40.0)
 }
@@ -35,7 +35,7 @@ fn scene<'a>() -> Scene<'a> {
     Scene::new(240, 160).background(Color::hex(0))
 }
 
-/// Sums of red, green and blue over a block of pixels.
+/// The sums of red, green and blue over a block of pixels.
 fn sums(image: &Image, (x0, x1): (usize, usize), (y0, y1): (usize, usize)) -> [f64; 3] {
     let mut sums = [0.0; 3];
     for y in y0..y1 {
@@ -54,7 +54,7 @@ fn total(image: &Image) -> f64 {
 }
 
 #[test]
-fn denser_is_brighter() {
+fn denser_clouds_are_brighter() {
     let (few, many) = (ball([0.0, -2.0, 0.0], 1.0, 2000), ball([0.0, 2.0, 0.0], 1.0, 20_000));
     let both = [few, many].concat();
     let image = scene()
@@ -69,7 +69,7 @@ fn denser_is_brighter() {
     assert_eq!(
         image.pixel(2, 2),
         Some(Color::hex(0)),
-        "nothing where there are no points"
+        "pixels without points keep the background"
     );
 }
 
@@ -77,11 +77,11 @@ fn denser_is_brighter() {
 fn near_points_hide_far_ones_and_are_brighter() {
     let (near, far) = (ball([3.0, 0.0, 0.0], 0.5, 20_000), ball([-3.0, 0.0, 0.0], 0.9, 20_000));
     let middle = |front: ColourMap, back: ColourMap| {
-        // The order of the clouds must not matter.
+        // The result must not depend on the order of the clouds.
         let scene = scene()
             .cloud(Cloud::new(&far).colours(back))
             .cloud(Cloud::new(&near).colours(front));
-        // Not so bright that colours turn white.
+        // Dark enough that colours do not turn white.
         let scene = scene.opacity(6.0).exposure(Exposure {
             white: 400.0,
             knee: 40.0,
@@ -93,7 +93,7 @@ fn near_points_hide_far_ones_and_are_brighter() {
     let blue_before = middle(BLUE, RED);
     assert!(blue_before[2] > 1.3 * blue_before[0], "{blue_before:?}");
 
-    // Alone and with the same exposure, the near one is brighter per pixel because of the fog.
+    // With the same exposure, fog makes the far cloud darker and the near one brighter.
     let exposure = Exposure {
         white: 200.0,
         knee: 50.0,
@@ -114,7 +114,7 @@ fn near_points_hide_far_ones_and_are_brighter() {
 }
 
 #[test]
-fn light_is_the_same_however_the_camera_is_rolled() {
+fn a_roll_of_the_camera_does_not_change_the_light() {
     let points = ball([0.0, 0.3, 0.2], 1.2, 5000);
     let scene = scene()
         .exposure(Exposure { white: 20.0, knee: 5.0 })
@@ -146,7 +146,7 @@ fn a_point_that_moves_by_less_than_a_pixel_does_not_flicker() {
 
 #[test]
 fn dense_parts_keep_their_shape() {
-    // A million points: two thirds of them in a small core.
+    // A million points, 60 % of them in a small core.
     let points = [ball([0.0; 3], 0.4, 600_000), ball([0.0; 3], 2.0, 400_000)].concat();
     let image = scene().cloud(Cloud::new(&points)).render(&camera()).unwrap();
     let top = ColourMap::Inferno.at(1.0);
@@ -167,7 +167,7 @@ fn dense_parts_keep_their_shape() {
 }
 
 #[test]
-fn values_choose_colours_within_the_range() {
+fn values_determine_colours_within_the_range() {
     let points = [ball([0.0, -2.0, 0.0], 0.8, 4000), ball([0.0, 2.0, 0.0], 0.8, 4000)].concat();
     let values: Vec<f64> = points.iter().map(|p| p[1].signum()).collect();
     let cloud = Cloud::new(&points).colours(ColourMap::Diverging);
@@ -206,7 +206,7 @@ fn a_fixed_exposure_does_not_depend_on_other_points() {
 }
 
 #[test]
-fn pictures_do_not_depend_on_the_number_of_threads() {
+fn images_do_not_depend_on_the_number_of_threads() {
     let points = ball([0.0; 3], 2.0, 60_000);
     let values: Vec<f64> = points.iter().map(|p| p[2]).collect();
     let scene = scene()
@@ -248,7 +248,7 @@ fn captions_frame_and_axes_are_drawn_in_their_places() {
 }
 
 #[test]
-fn bad_numbers_are_refused_and_named() {
+fn invalid_parameters_are_rejected_by_name() {
     let points = ball([0.0; 3], 1.0, 10);
     let message = |scene: Scene<'_>| scene.render(&camera()).unwrap_err().to_string();
     let cloud = || Cloud::new(&points);
@@ -270,7 +270,7 @@ fn bad_numbers_are_refused_and_named() {
 }
 
 #[test]
-fn points_that_are_nowhere_are_left_out() {
+fn points_that_cannot_be_shown_are_left_out() {
     let mut points = ball([0.0; 3], 1.0, 500);
     let good = scene().cloud(Cloud::new(&points)).render(&camera()).unwrap();
     points.extend([

@@ -1,15 +1,15 @@
-//! Few colours that stand for many.
+//! Palettes: a few colours that approximate all colours of an image.
 
 /// Bits per channel by which colours are counted and looked up.
 const BITS: u32 = 6;
-/// How much a difference in red, green and blue is seen.
+/// The visibility of differences in red, green and blue.
 const SEEN: [f32; 3] = [2.0, 4.0, 3.0];
-/// Rounds of moving each palette colour to the mean of the colours it stands for.
+/// Rounds of moving each palette colour to the mean of the colours it represents.
 const ROUNDS: usize = 3;
 
 type Rgb = [f32; 3];
 
-/// A colour of the image and how much it counts.
+/// A colour of the image and its weight.
 #[derive(Clone, Copy)]
 struct Swatch {
     color: Rgb,
@@ -23,7 +23,7 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// At most `count` colours that stand well for the given ones.
+    /// At most `count` colours that approximate those of the pixels.
     pub(super) fn of(pixels: impl Iterator<Item = [u8; 3]>, count: usize) -> Self {
         let swatches = swatches(pixels);
         let mut colors = cut(swatches.clone(), count);
@@ -31,7 +31,7 @@ impl Palette {
             colors = moved(&colors, &swatches);
         }
         let mut colors: Vec<[u8; 3]> = colors.into_iter().map(|c| c.map(|v| (v + 0.5) as u8)).collect();
-        // In a fixed order, which also compresses better.
+        // A fixed order, which also compresses better.
         colors.sort_unstable();
         colors.dedup();
         if colors.is_empty() {
@@ -40,7 +40,7 @@ impl Palette {
         Self { colors }
     }
 
-    /// The bytes of a palette with 256 places.
+    /// The bytes of a palette with 256 entries.
     pub(super) fn padded(&self) -> Vec<u8> {
         let mut bytes = self.colors.as_flattened().to_vec();
         bytes.resize(256 * 3, 0);
@@ -72,19 +72,18 @@ impl Palette {
     }
 }
 
-/// Finds the palette's colour for a pixel.
+/// Finds the palette colour of a pixel.
 pub(super) struct Nearest {
     floats: Vec<Rgb>,
-    /// The usual distance between neighbouring colours, per channel.
+    /// The mean distance between neighbouring colours, per channel.
     spread: f32,
-    /// Answers so far.
+    /// Cached results; `u16::MAX` if not yet known.
     known: Vec<u16>,
 }
 
 impl Nearest {
-    /// The place of a colour in the palette. A pattern that stays in its place on the image moves
-    /// the colour a little, so that areas between two palette colours show a mixture of both, and
-    /// do so in the same way in every frame.
+    /// The palette index of a colour. A pattern fixed to the image shifts the colour slightly, so that
+    /// areas between two palette colours show a mixture of both, in the same way in every frame.
     pub(super) fn dithered(&mut self, pixel: [u8; 3], (x, y): (usize, usize)) -> u8 {
         let shift = (threshold(x, y) - 0.5) * self.spread;
         let moved = pixel.map(|v| (f32::from(v) + shift).clamp(0.0, 255.0));
@@ -96,13 +95,13 @@ impl Nearest {
     }
 }
 
-/// An even spread of the numbers from 0 to 1 over each block of 8 x 8 pixels (Bayer's matrix).
+/// The Bayer matrix: numbers from 0 to 1, spread evenly over each block of 8 x 8 pixels.
 fn threshold(x: usize, y: usize) -> f32 {
     let (mut value, x, y) = (0, x, x ^ y);
     for bit in 0..3 {
         value = value << 2 | (x >> bit & 1) << 1 | (y >> bit & 1);
     }
-    // The bits of x and y alternate, the low ones first.
+    // The bits of x and y alternate, lowest first.
     (value as f32 + 0.5) / 64.0
 }
 
@@ -127,7 +126,7 @@ fn nearest(colors: &[Rgb], to: Rgb) -> usize {
     best.1
 }
 
-/// The image's colours, those that hardly differ taken together.
+/// The colours of the image, with similar ones merged.
 fn swatches(pixels: impl Iterator<Item = [u8; 3]>) -> Vec<Swatch> {
     let mut sums = vec![[0_u32; 4]; 1 << (3 * BITS)];
     for pixel in pixels {
@@ -142,13 +141,13 @@ fn swatches(pixels: impl Iterator<Item = [u8; 3]>) -> Vec<Swatch> {
     let used = sums.into_iter().filter(|sum| sum[3] > 0);
     used.map(|[r, g, b, count]| Swatch {
         color: [r, g, b].map(|sum| sum as f32 / count as f32),
-        // Less than in proportion, so that small bright parts get colours too.
+        // Grows less than in proportion to the count, so that small bright parts get colours too.
         weight: (count as f32).powf(0.6),
     })
     .collect()
 }
 
-/// Cuts the colours into groups, always the most spread one in two, and returns their means.
+/// Splits the colours into groups, always halving the one with the largest spread, and returns their means.
 fn cut(swatches: Vec<Swatch>, count: usize) -> Vec<Rgb> {
     if swatches.is_empty() {
         return Vec::new();
@@ -169,7 +168,7 @@ struct Group {
     swatches: Vec<Swatch>,
     mean: Rgb,
     axis: usize,
-    /// Weight times variance along the axis where it is largest.
+    /// Weight times variance along `axis`, where it is largest.
     spread: f32,
 }
 
@@ -212,7 +211,7 @@ fn mean(swatches: &[Swatch]) -> Rgb {
     std::array::from_fn(|axis| swatches.iter().map(|s| s.weight * s.color[axis]).sum::<f32>() / weight)
 }
 
-/// Each colour moved to the mean of the colours that are nearest to it.
+/// Moves each colour to the mean of the image's colours that are nearest to it.
 fn moved(colors: &[Rgb], swatches: &[Swatch]) -> Vec<Rgb> {
     let mut groups: Vec<Vec<Swatch>> = vec![Vec::new(); colors.len()];
     for swatch in swatches {
@@ -228,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_colours_are_kept_exactly() {
+    fn a_few_colours_are_kept_exactly() {
         let colors = [[5, 7, 13], [255, 0, 0], [250, 250, 250], [0, 90, 200]];
         let palette = Palette::of(colors.into_iter().cycle().take(4000), 255);
         for color in colors {
@@ -242,8 +241,8 @@ mod tests {
     }
 
     #[test]
-    fn a_gradient_is_met_on_average() {
-        // Four palette colours for 256 greys: the dither's mean follows the grey.
+    fn dithering_reproduces_a_gradient_on_average() {
+        // Four palette colours for 256 greys: the mean of the dithered pixels follows the grey.
         let palette = Palette {
             colors: vec![[0; 3], [85; 3], [170; 3], [255; 3]],
         };

@@ -1,28 +1,28 @@
-//! Light of all footprints, tile by tile and from front to back.
+//! Sums the light of all footprints, tile by tile and from front to back.
 
 use rayon::prelude::*;
 
 use super::light::{Light, LightField};
 use super::splat::{Profile, Splat};
 
-/// Side of a tile in pixels: small enough for the cache, large enough that few footprints are in
+/// The side of a tile in pixels: small enough for the cache, large enough that few footprints are in
 /// more than one.
 const TILE: usize = 64;
-/// Pixels around a tile that belong to its neighbours: footprints up to this wide are added whole,
-/// and what falls outside is let go.
+/// The margin around a tile in pixels, which belongs to its neighbours. Footprints up to this width are added
+/// as a whole, and the light in the margin is discarded.
 const MARGIN: usize = 8;
-/// Pixels that are summed at a time.
+/// Pixels summed at a time.
 const LANES: usize = 4;
-/// Footprints that one task sorts by tile.
+/// Footprints sorted by tile in one task.
 const PIECE: usize = 1 << 15;
 
 /// Sums the footprints on every pixel.
 ///
-/// A point behind much light is dimmed: light `e` before it lets `exp(-absorption e)` through. So
-/// near parts hide far ones, and however many points there are, a pixel gets no more than
-/// `1 / absorption`.
+/// Points are dimmed by the light in front of them: light `e` lets `exp(-absorption e)` through. Near
+/// parts therefore hide far ones, and the light of a pixel is at most `1 / absorption` for any number of
+/// points.
 ///
-/// Tiles are independent and points keep a fixed order, so the result does not depend on the
+/// Tiles are independent and points have a fixed order, so the result does not depend on the
 /// number of threads.
 pub(super) fn accumulate(
     splats: &[Splat],
@@ -48,9 +48,9 @@ pub(super) fn accumulate(
     field
 }
 
-/// Footprints by depth; equal depths keep their order.
+/// The footprints sorted by depth; equal depths keep their order.
 fn front_to_back(splats: &[Splat]) -> impl Iterator<Item = &Splat> {
-    // Positive floats are ordered as their bits are.
+    // Positive floats have the same order as their bits.
     let key = |(number, splat): (usize, &Splat)| u64::from(splat.depth.to_bits()) << 32 | number as u64;
     let mut keys: Vec<u64> = splats.iter().enumerate().map(key).collect();
     keys.sort_unstable();
@@ -58,7 +58,7 @@ fn front_to_back(splats: &[Splat]) -> impl Iterator<Item = &Splat> {
         .map(|key| &splats[(key & u64::from(u32::MAX)) as usize])
 }
 
-/// The tiles of an image, row after row.
+/// The tiles of an image, row by row.
 struct Tiling {
     columns: usize,
     rows: usize,
@@ -96,10 +96,10 @@ impl Tiling {
     }
 }
 
-/// Some of the footprints, by tile; one that touches several tiles is in each of them.
+/// A part of the footprints, sorted by tile; a footprint that touches several tiles is in each of them.
 struct Piece {
     splats: Vec<Splat>,
-    /// Where the footprints of each tile start; one more entry for the end.
+    /// The index of the first footprint of each tile, and the number of all.
     starts: Vec<usize>,
 }
 
@@ -128,20 +128,20 @@ impl Piece {
     }
 }
 
-/// The light on a part of the image and a margin around it. Amounts and values are apart, and each
-/// cloud has its own, so that the rows of a footprint are summed several pixels at a time.
+/// The light on a part of the image and a margin around it. Amounts and values are separate arrays for
+/// each cloud, so that the rows of a footprint can be summed several pixels at a time.
 struct Tile {
     left: usize,
     top: usize,
     width: usize,
     height: usize,
-    /// How much of what is behind can still be seen.
+    /// The fraction of the light behind that is still visible.
     clear: Vec<f32>,
     amounts: Vec<Vec<f32>>,
     values: Vec<Vec<f32>>,
 }
 
-/// Pixels of a row of a tile, and of a column, margins included.
+/// Pixels along a side of a tile, including the margins.
 const STRIDE: usize = TILE + 2 * MARGIN;
 
 impl Tile {
@@ -195,7 +195,7 @@ impl Tile {
     }
 }
 
-/// What the rows of one footprint are added to.
+/// The arrays to which the rows of one footprint are added.
 struct Rows<'a> {
     clear: &'a mut [f32],
     amounts: &'a mut [f32],
@@ -205,7 +205,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Adds a row of a footprint from a pixel on.
+    /// Adds a row of a footprint, starting at the pixel `at`.
     fn add(&mut self, at: usize, parts: &[f32], flux: f32) {
         let row = at..at + parts.len();
         let (clear, clear_rest) = self.clear[row.clone()].as_chunks_mut::<LANES>();
@@ -239,12 +239,12 @@ struct Shine {
 }
 
 impl Shine {
-    /// Adds it to neighbouring pixels.
+    /// Adds the light to `N` neighbouring pixels.
     #[inline]
     fn on<const N: usize>(&self, clear: &mut [f32; N], sums: &mut [f32; N], values: &mut [f32; N], parts: &[f32; N]) {
         for i in 0..N {
             let amount = self.flux * parts[i];
-            // 1 / (1 + d + d^2/2 + d^3/6) stands for exp(-d), and the light from within the
+            // 1 / (1 + d + d^2/2 + d^3/6) approximates exp(-d), and the light from within the
             // footprint is its integral, (1 - exp(-d)) / absorption.
             let d = self.absorption * amount;
             let less = 1.0 + d * (0.5 + d * (1.0 / 6.0));
@@ -285,7 +285,7 @@ mod tests {
             .collect()
     }
 
-    /// The same sums pixel by pixel, with all points sorted at once and exponentials as they are.
+    /// The reference: the same sums pixel by pixel, with all points sorted together and exact exponentials.
     fn slow(splats: &[Splat], clouds: usize, absorption: f64) -> Vec<(f64, f64)> {
         let mut order: Vec<&Splat> = splats.iter().collect();
         order.sort_by(|a, b| a.depth.total_cmp(&b.depth));
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn tiles_give_the_same_light_as_one_pixel_after_the_other() {
+    fn tiles_give_the_same_light_as_pixel_by_pixel_sums() {
         let splats = many(4000);
         for absorption in [0.0, 0.7] {
             let field = accumulate(&splats, 2, absorption, SIZE);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn without_absorption_every_footprint_arrives_whole() {
+    fn without_absorption_all_light_arrives() {
         let mut splats = many(3000);
         splats.retain(|s| (10.0..140.0).contains(&s.x) && (10.0..90.0).contains(&s.y));
         let field = accumulate(&splats, 2, 0.0, SIZE);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn absorption_bounds_the_light_and_hides_what_is_behind() {
+    fn absorption_bounds_the_light_and_hides_points_behind() {
         let point = |depth: f32, cloud: u32| Splat {
             x: 50.5,
             y: 50.5,
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_threads_changes_no_bit() {
+    fn the_result_does_not_depend_on_the_number_of_threads() {
         let splats = many(5000);
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -8,7 +8,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The box of no points; the union with it changes nothing.
+    /// An empty box; its union with another box is the other box.
     pub const EMPTY: Self = Self {
         min: [f64::INFINITY; 3],
         max: [f64::NEG_INFINITY; 3],
@@ -23,8 +23,8 @@ impl Bounds {
         })
     }
 
-    /// A box that leaves out stray points: along each axis it holds this fraction of the points,
-    /// about the middle ones. Half of a percent on each side are left out with a fraction of 0.99.
+    /// A box that leaves out stray points: along each axis it holds `fraction` of the points and
+    /// leaves out equally many on both sides. A fraction of 0.99 leaves out half a percent on each side.
     #[must_use]
     pub fn of_most(points: &[[f64; 3]], fraction: f64) -> Self {
         let finite = points.iter().filter(|p| p.iter().all(|x| x.is_finite()));
@@ -55,13 +55,13 @@ impl Bounds {
         }
     }
 
-    /// Whether there is no point in the box.
+    /// Whether the box is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         (0..3).any(|axis| self.min[axis] > self.max[axis])
     }
 
-    /// The middle of the box.
+    /// The centre of the box.
     #[must_use]
     pub fn center(&self) -> [f64; 3] {
         std::array::from_fn(|axis| 0.5 * (self.min[axis] + self.max[axis]))
@@ -73,7 +73,7 @@ impl Bounds {
         std::array::from_fn(corner)
     }
 
-    /// Pairs of [`corners`](Self::corners) that an edge joins.
+    /// The pairs of [`corners`](Self::corners) that are joined by an edge.
     pub(crate) fn edges() -> impl Iterator<Item = (usize, usize)> {
         let upwards = |corner: usize| (0..3).map(move |axis| (corner, corner | 1 << axis));
         (0..8).flat_map(upwards).filter(|(a, b)| a != b)
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn strays_can_be_left_out() {
+    fn stray_points_can_be_left_out() {
         let mut points: Vec<_> = (0..=1000).map(|i| [f64::from(i); 3]).collect();
         points.push([1e9; 3]);
         let bounds = Bounds::of_most(&points, 0.98);

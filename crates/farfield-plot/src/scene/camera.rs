@@ -1,6 +1,6 @@
 use super::Bounds;
 
-/// A point on the image, and how far from the eye it is along the line of sight.
+/// A point on the image and its depth: the distance from the eye along the line of sight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) x: f64,
@@ -9,10 +9,10 @@ pub(crate) struct Seen {
 }
 
 const DEFAULT_FIELD: f64 = 32.0;
-/// The part of the image that a framed box leaves free on each side.
+/// The fraction of the image that a framed box leaves free on each side.
 const MARGIN: f64 = 0.06;
 
-/// Where a scene is looked at from, in perspective.
+/// A perspective camera.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
     aim: Aim,
@@ -36,9 +36,9 @@ enum Aim {
 }
 
 impl Camera {
-    /// A camera at `eye` that has `target` in the middle of the image and sees the given number of degrees
-    /// from the lower to the upper border. The direction `up` points to the top; one along the
-    /// line of sight is replaced by another.
+    /// A camera at `eye` with `target` at the centre of the image and the vertical field of view
+    /// `field_of_view_degrees`. The direction `up` points to the top; if it is along the line of
+    /// sight, another one is used.
     #[must_use]
     pub fn looking_at(eye: [f64; 3], target: [f64; 3], up: [f64; 3], field_of_view_degrees: f64) -> Self {
         Self {
@@ -50,8 +50,9 @@ impl Camera {
         }
     }
 
-    /// A camera that shows a whole box as large as fits on the image. It stands at the given
-    /// angle in degrees around the z axis, counted from the x axis, and at the given angle above the xy plane.
+    /// A camera that shows a whole box as large as it fits on the image. `azimuth_degrees` is the
+    /// angle of the camera around the z axis, counted from the x axis, and `elevation_degrees` the
+    /// angle above the xy plane.
     #[must_use]
     pub fn framing(bounds: Bounds, azimuth_degrees: f64, elevation_degrees: f64) -> Self {
         Self {
@@ -67,28 +68,28 @@ impl Camera {
         }
     }
 
-    /// Turns the camera about its line of sight; the image turns clockwise.
+    /// Rotates the camera around its line of sight; the image turns clockwise.
     #[must_use]
     pub fn rolled(mut self, degrees: f64) -> Self {
         self.roll += degrees;
         self
     }
 
-    /// Shows everything this many times as large.
+    /// Magnifies the image by `factor`.
     #[must_use]
     pub fn zoomed(mut self, factor: f64) -> Self {
         self.zoom *= factor;
         self
     }
 
-    /// Chooses the direction that points to the top of the image (default: the z axis).
+    /// Sets the direction that points to the top of the image (default: the z axis).
     #[must_use]
     pub fn up(mut self, up: [f64; 3]) -> Self {
         self.up = up;
         self
     }
 
-    /// What the camera sees on an image of this size.
+    /// The view of the camera on an image of this size.
     pub(crate) fn view(&self, (width, height): (f64, f64)) -> View {
         let degrees = |angle: f64, default: f64| if angle.is_finite() { angle } else { default }.to_radians();
         let half_field = (degrees(self.field_of_view, DEFAULT_FIELD) / 2.0).clamp(0.005, 1.4);
@@ -146,7 +147,7 @@ impl Camera {
     }
 }
 
-/// A box that is finite and has a volume.
+/// The box slightly enlarged, so that it has a volume; a default box if it is empty or not finite.
 fn usable(bounds: Bounds) -> Bounds {
     let finite = bounds.min.iter().chain(&bounds.max).all(|x| x.is_finite());
     if bounds.is_empty() || !finite {
@@ -169,22 +170,22 @@ pub(crate) struct View {
     eye: [f64; 3],
     /// Unit vectors to the right, downwards and forwards.
     axes: [[f64; 3]; 3],
-    /// Pixels per unit of sideways distance over depth.
+    /// The focal length in pixels.
     focal: f64,
-    /// Where the line of sight meets the image.
+    /// The point of the image on the line of sight.
     middle: (f64, f64),
-    /// How far away the middle of the scene is.
+    /// The distance of the scene's centre from the eye.
     pub(crate) distance: f64,
-    /// How far from there its nearest and farthest parts are, about.
+    /// The approximate distance of the scene's nearest and farthest parts from its centre.
     pub(crate) reach: f64,
 }
 
 impl View {
-    /// Where a point is on the image; `None` if it is not in front of the eye.
+    /// The position of a point on the image; `None` if it is not in front of the eye.
     pub(crate) fn project(&self, point: [f64; 3]) -> Option<Seen> {
         let offset = difference(point, self.eye);
         let [right, down, depth] = self.axes.map(|axis| dot(axis, offset));
-        // A NaN is not in front either.
+        // A NaN depth does not count as in front of the eye.
         if depth.is_nan() || depth <= 1e-6 * self.distance {
             return None;
         }
@@ -196,17 +197,17 @@ impl View {
         })
     }
 
-    /// Pixels per unit of length, at the middle of the scene.
+    /// Pixels per unit of length at the centre of the scene.
     pub(crate) fn pixels_per_length(&self) -> f64 {
         self.focal / self.distance
     }
 
-    /// A direction on the image: its parts to the right, downwards and away from the eye.
+    /// The components of a direction to the right, downwards and away from the eye.
     pub(crate) fn turn(&self, direction: [f64; 3]) -> [f64; 3] {
         self.axes.map(|axis| dot(axis, direction))
     }
 
-    /// Chooses focal length and middle so that the box fills the image up to the margin.
+    /// Sets the focal length and `middle` so that the box fills the image up to the margin.
     fn fit(&mut self, bounds: &Bounds, (width, height): (f64, f64)) {
         let corners = bounds.corners().map(|corner| self.project(corner));
         let seen = || corners.iter().flatten();
@@ -216,8 +217,9 @@ impl View {
             (low, high)
         };
         let ((left, right), (top, bottom)) = (range(|s| s.x), range(|s| s.y));
-        // Near corners are farther from the middle than far ones. What is in a box is mostly around
-        // its middle, so the image's middle is halfway between that and the middle of the corners.
+        // Near corners are farther from the centre of the image than far ones. The content of a box is
+        // mostly near its centre, so the image is centred halfway between the projected centre of the
+        // box and the middle of the projected corners.
         let (x, y) = ((left + right) / 4.0, (top + bottom) / 4.0);
         let room = 0.5 - MARGIN;
         let across = width * room / (right - x).max(x - left);
@@ -230,7 +232,7 @@ impl View {
     }
 }
 
-/// Right, down and forward for a line of sight; clockwise on the image by `roll`.
+/// Unit vectors to the right, down and forward for a line of sight, with the image turned clockwise by `roll`.
 fn axes(forward: [f64; 3], up: [f64; 3], roll: f64) -> [[f64; 3]; 3] {
     let forward = unit(forward).unwrap_or([1.0, 0.0, 0.0]);
     let candidates = [up, [0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
@@ -285,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_target_is_in_the_middle_and_up_is_up() {
+    fn the_target_is_at_the_centre_and_up_points_up() {
         let view = Camera::looking_at([5.0, 0.0, 0.0], [0.0; 3], [0.0, 0.0, 1.0], 40.0).view(SIZE);
         let seen = |p| view.project(p).unwrap();
         assert_eq!(
@@ -297,7 +299,7 @@ mod tests {
             }
         );
         assert!(seen([0.0, 0.0, 1.0]).y < 180.0);
-        // From the x axis, y grows to the right.
+        // Seen from the x axis, y increases to the right.
         assert!(seen([0.0, 1.0, 0.0]).x > 320.0);
         let border = 5.0 * 20f64.to_radians().tan();
         assert!(seen([0.0, 0.0, border]).y.abs() < 1e-9);
@@ -324,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_roll_turns_the_image_about_its_middle() {
+    fn a_roll_turns_the_image_around_its_centre() {
         let camera = Camera::looking_at([5.0, 1.0, 2.0], [0.0; 3], [0.0, 0.0, 1.0], 40.0);
         let point = [0.2, 0.5, 0.1];
         let (straight, rolled) = (camera.view(SIZE), camera.rolled(90.0).view(SIZE));
@@ -333,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_cameras_still_see_something() {
+    fn degenerate_cameras_still_project_points() {
         let odd = [
             Camera::framing(Bounds::EMPTY, 0.0, 0.0),
             Camera::framing(Bounds::of(&[[1.0; 3]]), f64::NAN, 1e9),

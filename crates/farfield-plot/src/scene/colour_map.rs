@@ -1,11 +1,11 @@
 use crate::{Color, srgb};
 
-/// Steps of a table of colours.
+/// The number of colours in a table.
 pub(crate) const STEPS: usize = 256;
 
-/// Colours for values from low to high. In all but [`Rainbow`](Self::Rainbow) and
-/// [`Diverging`](Self::Diverging) they grow evenly lighter, so that order is seen without a legend
-/// and in print.
+/// Colours for values from low to high. In all maps except [`Rainbow`](Self::Rainbow) and
+/// [`Diverging`](Self::Diverging) the lightness increases evenly, so that the order is visible
+/// without a legend and in greyscale print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ColourMap {
@@ -20,17 +20,17 @@ pub enum ColourMap {
     Plasma,
     /// Black, deep blue, cyan, white.
     Ice,
-    /// All hues from blue to red, with even lightness steps around a light middle. It tells many
-    /// values apart, but not which is larger.
+    /// All hues from blue to red, lightest in the middle. It distinguishes many values, but does
+    /// not show which is larger.
     Rainbow,
-    /// Blue, light grey, orange: for values on both sides of a middle.
+    /// Blue, light grey, orange: for values on both sides of a neutral one.
     Diverging,
     /// Shades of one colour, from black over the colour itself to nearly white.
     Shades(Color),
 }
 
-/// Anchors taken from the maps of the same names by Nathaniel Smith, Stefan van der Walt and Eric
-/// Firing (public domain), at even steps.
+/// Anchor colours at even steps, taken from the maps of the same names by Nathaniel Smith, Stefan
+/// van der Walt and Eric Firing (public domain).
 const VIRIDIS: [u32; 10] = [
     0x44_0154, 0x48_2878, 0x3E_4989, 0x31_688E, 0x26_828E, 0x1F_9E89, 0x35_B779, 0x6E_CE58, 0xB5_DE2B, 0xFD_E725,
 ];
@@ -45,14 +45,14 @@ const PLASMA: [u32; 10] = [
 ];
 
 impl ColourMap {
-    /// The colour at a position between 0 and 1; positions outside are moved to the end.
+    /// The colour at a position between 0 and 1; other positions are clamped.
     #[must_use]
     pub fn at(self, position: f64) -> Color {
         let [r, g, b] = self.light_at(position).map(|v| (srgb::encode(v) * 255.0 + 0.5) as u8);
         Color { r, g, b }
     }
 
-    /// Light at even positions from 0 to 1.
+    /// The linear light of the colours at even positions from 0 to 1.
     pub(crate) fn table(self) -> Vec<[f32; 3]> {
         let step = |i: usize| self.light_at(i as f64 / (STEPS - 1) as f64).map(|v| v as f32);
         (0..STEPS).map(step).collect()
@@ -81,7 +81,7 @@ impl ColourMap {
             Self::Shades(color) => {
                 let (dark, light) = (Lab::of(Color::hex(0)), Lab::of(Color::WHITE));
                 let own = Lab::of(color);
-                // The colour itself is where the lightness of an even ramp reaches its own.
+                // The colour itself is at the position where an even ramp has its lightness.
                 let turn = own.l.clamp(0.25, 0.85);
                 if t < turn {
                     dark.towards(own, t / turn)
@@ -94,7 +94,7 @@ impl ColourMap {
     }
 }
 
-/// A colour in the OKLab space, where equal distances look equal.
+/// A colour in the OKLab space, in which equal distances look equal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lab {
     pub(crate) l: f64,
@@ -115,7 +115,7 @@ impl Lab {
         }
     }
 
-    /// From lightness, chroma and hue in degrees.
+    /// A colour from lightness, chroma and hue in degrees.
     fn polar(l: f64, chroma: f64, hue: f64) -> Self {
         let (sin, cos) = hue.to_radians().sin_cos();
         Self {
@@ -134,14 +134,14 @@ impl Lab {
         }
     }
 
-    /// The colour at position `t` of a chain of anchors at even steps.
+    /// The colour at position `t` between anchors at even steps.
     fn along(anchors: &[Self], t: f64) -> Self {
         let place = t * (anchors.len() - 1) as f64;
         let index = (place as usize).min(anchors.len() - 2);
         anchors[index].towards(anchors[index + 1], place - index as f64)
     }
 
-    /// Light; a colour that no screen can show loses chroma until one can.
+    /// The linear light; the chroma of a colour outside the sRGB gamut is reduced until it fits.
     fn to_light(self) -> [f64; 3] {
         let mut lab = self;
         for _ in 0..40 {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn anchors_are_met() {
+    fn maps_pass_through_their_anchors() {
         assert_eq!(ColourMap::Viridis.at(0.0), Color::hex(0x44_0154));
         assert_eq!(ColourMap::Inferno.at(1.0), Color::hex(0xFC_FFA4));
         assert_eq!(ColourMap::Magma.at(f64::NAN), ColourMap::Magma.at(-3.0));

@@ -1,4 +1,4 @@
-//! From light to the colours of an image.
+//! Converts light to the colours of an image.
 
 use rayon::prelude::*;
 
@@ -7,21 +7,21 @@ use super::exposure::Exposure;
 use super::light::{Light, LightField};
 use crate::{Image, srgb};
 
-/// Brightness below which a cloud's own darkest colour fades into the background.
+/// The brightness below which a cloud coloured by brightness fades into the background.
 const FADE: f32 = 0.12;
-/// Brightness above which colours chosen by value turn towards white.
+/// The brightness above which colours chosen by value turn towards white.
 const HOT: f32 = 0.75;
 
-/// What a cloud's light looks like.
+/// The colours of a cloud's light.
 #[derive(Debug)]
 pub(super) struct Paint {
-    /// The colour map as light.
+    /// The colour map as linear light.
     table: Vec<[f32; 3]>,
-    /// Whether points have a value each; otherwise the colour follows the brightness.
+    /// Whether the colour follows the values of the points; otherwise it follows the brightness.
     by_value: bool,
 }
 
-/// Puts the light over an image.
+/// Draws the light over an image.
 pub(super) fn develop(field: &LightField, paints: &[Paint], exposure: &Exposure, mut backdrop: Image) -> Image {
     if paints.is_empty() {
         return backdrop;
@@ -59,7 +59,7 @@ fn mixed(light: &[Light], paints: &[Paint], amount: f32, level: f32) -> [f32; 3]
     sum
 }
 
-/// The brighter a pixel is, the less of the background shines through.
+/// Draws a colour over the background; the brighter a pixel, the less of the background remains.
 fn over(behind: [f32; 3], color: [f32; 3], level: f32) -> [f32; 3] {
     let open = (1.0 - level).powi(2);
     std::array::from_fn(|i| color[i] + open * behind[i])
@@ -78,7 +78,7 @@ impl Paint {
             let fade = (level / FADE).min(1.0);
             return self.at(level).map(|c| fade * c);
         }
-        // The mean value along the line of sight gives the colour, the amount the brightness.
+        // The mean value along the line of sight determines the colour, the amount the brightness.
         let color = self.at(light.value / light.amount);
         let hot = ((level - HOT) / (1.0 - HOT)).clamp(0.0, 1.0);
         let white = 0.15 * hot * hot;

@@ -1,26 +1,27 @@
 use super::splat::Splat;
 
-/// Side of the cells that are measured, in pixels.
+/// The side of the measured cells in pixels.
 const CELL: usize = 4;
 
-/// How much light is shown how bright.
+/// The relation between light and brightness.
 ///
-/// The light of a pixel is the sum of the weights of the points in front of it, dimmed by fog and
-/// by points before them. Its brightness is asinh(light / knee) / asinh(white / knee): linear for
-/// what is faint, logarithmic for what is bright, so that dense parts keep their shape.
+/// The light of a pixel is the sum of the weights of the points seen there, dimmed by fog and by
+/// points in front of them. Its brightness is asinh(light / knee) / asinh(white / knee): linear for
+/// faint light, logarithmic for bright light, so that dense parts keep their shape.
 ///
-/// A scene measures its own exposure. For a series of frames, measure one and use it for all
-/// ([`Scene::measure`](super::Scene::measure)): otherwise brightness jumps between frames.
+/// A scene measures its own exposure by default. For a series of frames, measure it once with
+/// [`Scene::measure`](super::Scene::measure) and use it for all: otherwise brightness jumps between
+/// frames.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exposure {
-    /// Light that is shown at full brightness.
+    /// The light shown at full brightness.
     pub white: f64,
-    /// Light where brightness turns from linear to logarithmic.
+    /// The light at which brightness changes from linear to logarithmic.
     pub knee: f64,
 }
 
 impl Exposure {
-    /// An exposure that shows the same light brighter by the given number of stops (factors of two).
+    /// An exposure that shows the same light brighter by `stops` stops (factors of two).
     #[must_use]
     pub fn brighter(self, stops: f64) -> Self {
         let factor = if stops.is_finite() { (-stops).exp2() } else { 1.0 };
@@ -30,8 +31,8 @@ impl Exposure {
         }
     }
 
-    /// The exposure that suits the footprints: the densest parts are nearly white, the typical ones
-    /// around half as bright.
+    /// An exposure that suits the footprints: the densest parts are nearly white, typical parts
+    /// about half as bright.
     pub(super) fn measure(splats: &[Splat], (width, height): (usize, usize)) -> Self {
         let columns = width.div_ceil(CELL);
         let per_pixel = 1.0 / (CELL * CELL) as f64;
@@ -39,7 +40,7 @@ impl Exposure {
         for splat in splats {
             let (x, y) = (splat.x as i64, splat.y as i64);
             if (0..width as i64).contains(&x) && (0..height as i64).contains(&y) {
-                // A footprint wider than the cell leaves most of its light outside.
+                // Most of the light of a footprint wider than the cell falls outside.
                 let light = (f64::from(splat.flux) * per_pixel).min(f64::from(splat.peak()));
                 cells[y as usize / CELL * columns + x as usize / CELL] += light;
             }
@@ -57,14 +58,14 @@ impl Exposure {
         ) else {
             return Self { white: 1.0, knee: 0.25 };
         };
-        // Room for what is denser still; and one point alone must not be white.
+        // Leaves room for denser parts; a single point must not be white.
         let white = 2.0 * dense.max(single);
         let knee = typical.clamp(white / 400.0, white / 6.0);
         Self { white, knee }
     }
 
-    /// What is left to see of this when points hide those behind them: of a column of light `white`,
-    /// (1 - exp(-opacity)) / opacity.
+    /// The exposure for light of which a part is hidden: points hide those behind them, so that only
+    /// the fraction (1 - exp(-opacity)) / opacity of a column of light `white` remains.
     pub(super) fn hidden(self, opacity: f64) -> Self {
         let seen = |light: f64| {
             let depth = opacity * light / self.white;
@@ -80,7 +81,7 @@ impl Exposure {
         }
     }
 
-    /// Brightness, 0 to 1, of an amount of light.
+    /// The brightness, 0 to 1, as a function of light.
     pub(super) fn brightness(&self) -> impl Fn(f32) -> f32 + Copy + use<> {
         let inverse = (1.0 / self.knee) as f32;
         let scale = (1.0 / (self.white / self.knee).asinh()) as f32;

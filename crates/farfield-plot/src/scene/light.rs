@@ -1,10 +1,10 @@
-//! Light on the image before it has a colour, and its glow.
+//! Light on the image, before it is converted to colours, and its glow.
 
 use rayon::prelude::*;
 
-/// Pixels along each side of a cell of the glow, which is too smooth to need every pixel.
+/// The side of a cell of the glow in pixels; the glow is too smooth to need every pixel.
 const CELL: usize = 4;
-/// Boxes of equal width blurred after each other come close to a bell curve.
+/// The number of box blurs, which together approximate a Gaussian blur.
 const ROUNDS: usize = 3;
 
 /// The light that reaches a pixel from one cloud.
@@ -28,7 +28,7 @@ pub(super) struct LightField {
     pub(super) width: usize,
     pub(super) height: usize,
     pub(super) clouds: usize,
-    /// For each pixel, row after row, the light of each cloud.
+    /// The light of each cloud for each pixel, row by row.
     pub(super) light: Vec<Light>,
 }
 
@@ -42,8 +42,8 @@ impl LightField {
         }
     }
 
-    /// Spreads a fraction of the light over the given number of pixels around, as a lens does. The sum stays
-    /// the same, except for what leaves the image.
+    /// Spreads a fraction of the light over a `radius` in pixels, as a lens does. The sum is unchanged,
+    /// except for light that leaves the image.
     pub(super) fn glow(&mut self, fraction: f32, radius: f64) {
         if fraction <= 0.0 || self.clouds == 0 {
             return;
@@ -100,7 +100,7 @@ impl LightField {
         coarse
     }
 
-    /// Each cell as the mean of those up to `reach` above and below.
+    /// Each cell replaced by the mean of the cells up to `reach` above and below.
     fn blurred_down(&self, reach: usize) -> Self {
         let line = self.width * self.clouds;
         let mut blurred = Self::dark(self.width, self.height, self.clouds);
@@ -129,7 +129,7 @@ impl LightField {
         turned
     }
 
-    /// The four pixels around a place and their parts of it.
+    /// The four pixels around a point and their weights for linear interpolation.
     fn between(&self, x: f32, y: f32) -> [(usize, f32); 4] {
         let split = |at: f32, count: usize| {
             let at = (at - 0.5).clamp(0.0, (count - 1) as f32);
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_glow_keeps_the_sum_and_spreads_evenly() {
+    fn a_glow_preserves_the_sum_and_spreads_evenly() {
         let mut field = LightField::dark(200, 160, 2);
         let middle = (80 * 200 + 100) * 2;
         field.light[middle + 1] = Light {

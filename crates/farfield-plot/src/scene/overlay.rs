@@ -1,4 +1,4 @@
-//! What is drawn around the points: frame of a box, axes, captions, colour bar.
+//! Draws the frame of a box, axes, captions, colour bar and scale bar around the points.
 
 use super::camera::View;
 use super::{Bounds, Cloud, ColourMap};
@@ -10,7 +10,7 @@ use crate::{Color, Image};
 
 const AXIS_COLORS: [Color; 3] = [Color::hex(0xF0_7A6A), Color::hex(0x8C_D17D), Color::hex(0x6F_B1F2)];
 
-/// Draws on an image of a scene with lengths that suit its size.
+/// Draws on an image of a scene, with lengths that suit its size.
 pub(super) struct Overlay<'a> {
     fonts: &'a Fonts,
     canvas: Canvas,
@@ -43,7 +43,7 @@ impl<'a> Overlay<'a> {
         self.text * 0.9
     }
 
-    /// The edges of a box, the far ones fainter.
+    /// Draws the edges of a box, far ones fainter.
     pub(super) fn draw_box(&mut self, bounds: &Bounds, view: &View, background: Color) {
         let corners = bounds.corners().map(|corner| view.project(corner));
         let area = self.canvas.area();
@@ -59,14 +59,14 @@ impl<'a> Overlay<'a> {
         }
     }
 
-    /// The directions of the axes, in the lower left corner.
+    /// Draws the directions of the axes in the lower left corner.
     pub(super) fn draw_axes(&mut self, view: &View) {
         let area = self.canvas.area();
         let size = self.text * 1.9;
         let middle = (area.x0 + self.edge() + size * 1.1, area.y1 - self.edge() - size * 1.1);
         let units = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
         let mut order = [0, 1, 2].map(|axis| (axis, view.turn(units[axis])));
-        // Those that point away are drawn first.
+        // Axes that point away from the viewer are drawn first.
         order.sort_by(|(_, a), (_, b)| b[2].total_cmp(&a[2]));
         for (axis, [right, down, _]) in order {
             let tip = (middle.0 + size * right, middle.1 + size * down);
@@ -84,7 +84,7 @@ impl<'a> Overlay<'a> {
         }
     }
 
-    /// The title in the upper left corner and the caption in the upper right one.
+    /// Draws the title in the upper left corner and the caption in the upper right one.
     pub(super) fn draw_heading(&mut self, title: &str, caption: &str) {
         let area = self.canvas.area();
         let baseline = area.y0 + self.edge() + self.text * 0.95;
@@ -105,8 +105,8 @@ impl<'a> Overlay<'a> {
         self.fonts.draw(&mut self.canvas, title, left, Align::Left, style);
     }
 
-    /// A bar with the colours of a cloud's values and the ends of their range, in the lower right
-    /// corner.
+    /// Draws a bar with the colours of a cloud's values and the ends of their range in the lower
+    /// right corner.
     pub(super) fn draw_colour_bar(&mut self, label: &str, cloud: &Cloud<'_>) {
         let area = self.canvas.area();
         let style = Style::new(self.text * 0.85, self.faint);
@@ -135,7 +135,7 @@ impl<'a> Overlay<'a> {
         self.fonts.draw(&mut self.canvas, label, middle, Align::Center, style);
     }
 
-    /// A bar as long as a round length at the middle of the scene, in the lower right corner.
+    /// Draws a bar of a round length at the centre of the scene in the lower right corner.
     pub(super) fn draw_scale_bar(&mut self, view: &View) {
         let area = self.canvas.area();
         let per_length = view.pixels_per_length();
@@ -171,7 +171,7 @@ impl<'a> Overlay<'a> {
     }
 }
 
-/// The largest of 1, 2 and 5 times a power of ten that is not larger.
+/// The largest number of the form 1, 2 or 5 times a power of ten that is at most `length`.
 fn round_below(length: f64) -> f64 {
     let power = 10f64.powf(length.log10().floor());
     let step = [5.0, 2.0, 1.0].into_iter().find(|step| step * power <= length);

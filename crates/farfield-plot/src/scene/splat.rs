@@ -1,20 +1,20 @@
-//! From points to footprints on the image.
+//! Converts points to footprints on the image.
 
 use rayon::prelude::*;
 
 use super::camera::View;
 use super::{Cloud, Depth};
 
-/// Points of a cloud that one task works on.
+/// Points of a cloud in one task.
 const PIECE: usize = 1 << 14;
-/// The smallest half-width of a footprint in pixels: wide enough that a point moving by less than a
+/// The smallest half-width of a footprint in pixels, wide enough that a point moving by less than a
 /// pixel does not flicker.
 const LEAST_REACH: f32 = 1.25;
 /// The largest half-width of a footprint in pixels.
 const MOST_REACH: f32 = 200.0;
-/// Footprints of more than this half-width are Gaussian, so that they are round: a product of other profiles is not.
+/// Footprints with a larger half-width are Gaussian, because only a product of Gaussian profiles is round.
 const LARGE: f32 = 4.0;
-/// Of u^2 in their exponent: little is left at the rim.
+/// The factor of u^2 in the exponent of Gaussian footprints, which makes them small at the rim.
 const STEEPNESS: f32 = 6.0;
 /// The integral of exp(-6 u^2) from -1 to 1.
 const LARGE_INTEGRAL: f32 = 0.723_2;
@@ -25,16 +25,16 @@ pub(super) struct Splat {
     pub(super) x: f32,
     pub(super) y: f32,
     pub(super) depth: f32,
-    /// Half of the footprint's width in pixels.
+    /// The half-width of the footprint in pixels.
     pub(super) reach: f32,
     /// The sum of the footprint over all pixels.
     pub(super) flux: f32,
     pub(super) cloud: u32,
-    /// Where the value is in the range of colours, 0 to 1.
+    /// The position of the value in the range of colours, 0 to 1.
     pub(super) value: f32,
 }
 
-/// The footprints of all points that can be seen, cloud after cloud.
+/// The footprints of all visible points, cloud by cloud.
 pub(super) fn splats(clouds: &[Cloud<'_>], view: &View, depth: &Depth, (width, height): (usize, usize)) -> Vec<Splat> {
     let mut all = Vec::new();
     for (index, cloud) in clouds.iter().enumerate() {
@@ -70,7 +70,7 @@ pub(super) fn splats(clouds: &[Cloud<'_>], view: &View, depth: &Depth, (width, h
 }
 
 impl Splat {
-    /// The value of the footprint in its middle.
+    /// The value of the footprint at its centre.
     pub(super) fn peak(&self) -> f32 {
         let integral = if self.reach > LARGE {
             LARGE_INTEGRAL
@@ -87,8 +87,8 @@ impl Splat {
     }
 }
 
-/// The profile of a footprint along one axis: (1 - u^2)^2, of large ones Gaussian, scaled so that its sum over all pixels
-/// is one wherever between pixels the point is.
+/// The profile of a footprint along one axis: (1 - u^2)^2, or Gaussian for large ones. It is scaled so that its sum
+/// over all pixels is one, wherever the point lies between pixels.
 #[derive(Debug, Default)]
 pub(super) struct Profile {
     pub(super) first: i32,
@@ -97,7 +97,7 @@ pub(super) struct Profile {
 
 impl Profile {
     pub(super) fn set(&mut self, at: f32, reach: f32) {
-        // Pixel centres are at halves.
+        // Pixel centres are at half-integers.
         let (from, to) = ((at - reach + 0.5).floor() as i32, (at + reach + 0.5).floor() as i32);
         self.first = from;
         self.parts.clear();
@@ -119,7 +119,7 @@ impl Profile {
         }
     }
 
-    /// Adds dark pixels up to a multiple of `lanes`, if there are no more than `most` in all.
+    /// Pads the profile with zeros to a multiple of `lanes`, unless it would become longer than `most`.
     pub(super) fn pad(&mut self, lanes: usize, most: usize) {
         let padded = self.parts.len().next_multiple_of(lanes);
         if padded <= most {
@@ -127,8 +127,8 @@ impl Profile {
         }
     }
 
-    /// The parts on `count` pixels from `start` on, and the first of those pixels, counted from
-    /// there.
+    /// The parts on the `count` pixels from `start` on, and the index of the first of them, counted from
+    /// `start`.
     pub(super) fn within(&self, start: i32, count: usize) -> (usize, &[f32]) {
         let length = self.parts.len() as i32;
         let first = self.first - start;
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_footprint_keeps_its_sum_and_middle_wherever_the_point_is() {
+    fn a_footprint_keeps_its_sum_and_centre_at_any_position() {
         let mut profile = Profile::default();
         for i in 0..200 {
             let at = 10.0 + i as f32 * 0.01;
