@@ -1,31 +1,31 @@
-//! What can stop a simulation.
+//! Errors that stop a simulation.
 
 use std::path::PathBuf;
 
-/// Why a case cannot be read, or a run cannot start or go on. Every message says what to do.
+/// Why a case cannot be read, or a run cannot start or continue. Messages name a remedy where there is one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The case file is not as the schema asks.
+    /// The case file does not follow the schema.
     #[error("{0}")]
     Case(Box<CaseError>),
-    /// The engine refused a sum.
+    /// The engine rejected a sum.
     #[error("{what}: {cause}")]
     Sum {
-        /// Which sum.
+        /// The name of the sum.
         what: &'static str,
-        /// What the engine said.
+        /// The engine's error.
         cause: Box<farfield::Error>,
     },
     /// The grid of a flow could not be made or used.
     #[error("{0}")]
     Grid(Box<farfield_grid::Error>),
-    /// The device that was to sum failed.
+    /// The device failed during a sum.
     #[error("{what}: {cause}")]
     Device {
-        /// Which sum.
+        /// The name of the sum.
         what: &'static str,
-        /// What the device said.
+        /// The device's error.
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A file could not be read or written.
@@ -39,7 +39,7 @@ pub enum Error {
     Folder {
         /// The folder.
         folder: PathBuf,
-        /// Why not, and what to do.
+        /// The reason and the remedy.
         why: String,
     },
     /// A checkpoint cannot be read.
@@ -47,74 +47,74 @@ pub enum Error {
     Checkpoint {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// The solution blew up.
     #[error("step {step}, time {time:.6}: {why}")]
     BlowUp {
-        /// The step at which it was seen.
+        /// The step at which it was detected.
         step: u64,
         /// The time of that step.
         time: f64,
-        /// What was seen and what may help.
+        /// The symptom and a possible remedy.
         why: String,
     },
     /// A file of a running simulation could not be written.
     #[error("{cause}. The run stops at step {step}; {}", what_is_left(.folder, *.kept))]
     Writing {
-        /// What failed.
+        /// The error that occurred.
         cause: Box<Error>,
         /// The step.
         step: u64,
         /// The run's folder.
         folder: PathBuf,
-        /// Whether a checkpoint is still there.
+        /// Whether a checkpoint is left in the folder.
         kept: bool,
     },
-    /// What was to be simulated does not fit into memory.
+    /// The simulation does not fit into memory.
     #[error(
         "{what} would take about {:.1} GiB, but only {:.1} GiB are free: {remedy}",
         gib(*.needed), gib(*.available)
     )]
     Memory {
-        /// What it is.
+        /// The part of the simulation that does not fit.
         what: String,
-        /// Bytes it takes.
+        /// Bytes needed.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes available.
         available: u64,
-        /// What helps.
+        /// The remedy.
         remedy: &'static str,
     },
-    /// A run cannot go on with a changed value.
+    /// A value that cannot be changed when a run is continued.
     #[error("{}: {why}", .folder.display())]
     Unchangeable {
         /// The run's folder.
         folder: PathBuf,
-        /// Which value, and why not.
+        /// The value and the reason.
         why: String,
     },
-    /// A rank could not do its part; every rank ends with this.
+    /// One rank failed; every rank ends with this error.
     #[error("rank {rank}: {message}")]
     OnRank {
         /// The first rank that failed.
         rank: usize,
-        /// What it said.
+        /// Its error message.
         message: String,
-        /// Whether numbers that are not finite, or results too large, are the cause.
+        /// Whether the cause is a non-finite number or an overflow.
         blew_up: bool,
     },
     /// A kind of case that several ranks cannot share.
     #[error("only cases with [vortex] or [gravity] can be shared by several ranks: start this one with farfield run")]
     OneProcess,
-    /// A case without a Poisson problem that a graphics processor and the cores can share.
+    /// The device `hybrid` for a case without a Poisson problem, which alone a GPU and the CPU cores can share.
     #[error(
-        "the device `hybrid` shares the Poisson problem of cases with [flow] between a GPU and the cores; this case sums over \
-         particles: choose cpu, cuda, cuda:N or auto"
+        "the device `hybrid` shares the Poisson problem of cases with [flow] between a GPU and the CPU cores; this case \
+         sums over particles: choose cpu, cuda, cuda:N or auto"
     )]
     Hybrid,
-    /// The thread that writes files ended early.
+    /// The writing thread ended early.
     #[error("the thread that writes files and pictures stopped unexpectedly")]
     Writer,
 }
@@ -133,7 +133,7 @@ fn what_is_left(folder: &std::path::Path, kept: bool) -> String {
 }
 
 impl Error {
-    /// What the engine or its device says of something that was to be done.
+    /// The error of the engine or its device while it computed `what`.
     pub(crate) fn during(what: &'static str, error: farfield::Error) -> Self {
         if error.is_of_the_device() {
             Self::Device {
@@ -155,7 +155,7 @@ impl From<farfield::Error> for Error {
     }
 }
 
-// Boxed: a result is as large as the largest error it may hold.
+// Boxed, because a `Result` is as large as its largest error.
 macro_rules! boxed {
     ($($variant:ident: $cause:ty),*) => {$(
         impl From<$cause> for Error {
@@ -167,7 +167,7 @@ macro_rules! boxed {
 }
 boxed!(Case: CaseError, Grid: farfield_grid::Error, File: farfield_io::Error, Plot: farfield_plot::Error);
 
-/// What is wrong with a case, and where.
+/// An error in a case and its location.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{origin}{place}: {message}", place = place_text(.line, .column))]
 pub struct CaseError {
@@ -177,7 +177,7 @@ pub struct CaseError {
     pub line: Option<usize>,
     /// The column, from 1.
     pub column: Option<usize>,
-    /// What is wrong and what is expected.
+    /// The error and the expected value.
     pub message: String,
 }
 

@@ -1,16 +1,16 @@
-//! Simulations on top of farfield's sums: vortex rings with passive tracers, vortices in the plane,
+//! Simulations built on farfield's sums: vortex rings with passive tracers, vortices in the plane,
 //! gravity, and flow past bodies.
 //!
-//! How a run walks through this crate:
+//! A run passes through this crate as follows:
 //!
-//! 1. [`case`]: a TOML text and overrides become a checked [`case::Case`].
-//! 2. [`vortex`], [`plane`], [`gravity`] or [`flow`] builds the initial state and becomes a [`model::Model`].
-//! 3. [`run`](mod@run) repeats observe -> record -> write -> step until the end, a stop or an alarm, with
-//!    [`integrate`] doing the step, [`diagnostics`] the measuring and [`checkpoint`] the keeping.
-//! 4. A second thread writes files and pictures while the next step computes.
+//! 1. [`case`] reads a TOML text and overrides into a checked [`case::Case`].
+//! 2. [`vortex`], [`plane`], [`gravity`] or [`flow`] builds the initial state, a [`model::Model`].
+//! 3. [`run`](mod@run) repeats observe -> record -> write -> step until the end, a stop or an alarm. [`integrate`]
+//!    takes the steps, [`diagnostics`] measures, and [`checkpoint`] saves the state.
+//! 4. A second thread writes files and pictures while the next step is computed.
 //!
-//! Everything a step does is a function of the state, the case, the SIMD level and the machine profile alone, never
-//! of the number of threads or of the clock; so a run that is stopped and resumed ends with the same bits.
+//! A step depends only on the state, the case, the SIMD level and the machine profile, never on the number of threads
+//! or on the clock. A run that is stopped and resumed therefore ends with the same bits.
 
 pub mod case;
 pub mod checkpoint;

@@ -1,4 +1,4 @@
-//! What every simulated system can do, so that one loop runs them all.
+//! The interface of every simulated system, so that one loop runs them all.
 
 use crate::case::{Case, Time};
 use crate::checkpoint::StateView;
@@ -13,54 +13,55 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A simulated system: its state, its rates of change, and what can be measured of it.
+/// A simulated system: its state, its rates of change, and its measurements.
 ///
-/// The loop calls [`evaluate`](Self::evaluate) once at every state, then any of the others, then
-/// [`advance`](Self::advance). The state lies in the memory of the host or of a graphics processor; what the host needs of
-/// it is fetched when a method asks for it.
+/// The loop calls [`evaluate`](Self::evaluate) once at every state, then any of the other methods, then
+/// [`advance`](Self::advance). The state is in the memory of the host or of a GPU; methods that need it on the host
+/// fetch it.
 pub trait Model: Send {
-    /// Computes the rates of change at the present state, if they are not known.
+    /// Computes the rates of change at the current state, unless they are known.
     ///
     /// # Errors
-    /// [`Error::Sum`] if the engine refuses, for instance because a position is not finite.
+    /// [`Error::Sum`] if the engine rejects the sum, for instance because a position is not finite.
     fn evaluate(&mut self) -> Result<(), Error>;
 
-    /// The names of what [`measure`](Self::measure) returns.
+    /// The names of the values that [`measure`](Self::measure) returns.
     fn columns(&self) -> Vec<String>;
 
-    /// Measures the present state; NaN where something was not asked for.
+    /// Measures the current state. The energy is NaN unless `with_energy` is set.
     ///
     /// # Errors
     /// [`Error::Sum`] from the sum for the energy.
     fn measure(&mut self, with_energy: bool) -> Result<Vec<f64>, Error>;
 
-    /// The next time step, and why it is what it is.
+    /// The next time step and its limit.
     ///
     /// # Errors
     /// [`Error::Device`] if the state is on a device that fails.
     fn choose_step(&self, time: &Time) -> Result<StepChoice, Error>;
 
-    /// Goes ahead by `dt`. `step` counts from 1. Returns remarks for the log.
+    /// Advances by `dt`. `step` counts from 1. Returns remarks for the log.
     ///
     /// # Errors
-    /// [`Error::Sum`] if the engine refuses.
+    /// [`Error::Sum`] if the engine rejects the sum.
     fn advance(&mut self, dt: f64, step: u64) -> Result<Vec<String>, Error>;
 
-    /// What pictures or field files show.
+    /// The points and fields that pictures or field files show.
     ///
     /// # Errors
     /// [`Error::Device`] if the state is on a device that fails.
     fn snapshot(&mut self, show: Show) -> Result<Snapshot, Error>;
 
-    /// The fields of a flow on a grid, for files; `None` where there is no grid.
+    /// The fields of a flow on a grid, for files; `None` for a model without a grid.
     fn grid_fields(&self) -> Option<&dyn GridFields> {
         None
     }
 
-    /// The velocity of the flow at points, and its gradient where it is known; `None` for a model without such.
+    /// The velocity of the flow at points, and its gradient if the model computes it; `None` for a model without a
+    /// velocity field.
     ///
     /// # Errors
-    /// [`Error::Sum`] if the engine refuses.
+    /// [`Error::Sum`] if the engine rejects the sum.
     fn flow_at(&mut self, _points: &[Vec3]) -> Result<Option<FlowAt>, Error> {
         Ok(None)
     }
@@ -71,13 +72,13 @@ pub trait Model: Send {
     /// [`Error::Device`] if the state is on a device that fails.
     fn is_finite(&self) -> Result<bool, Error>;
 
-    /// Everything that is needed to go on from here, bit for bit.
+    /// Everything needed to continue from here with the same bits.
     ///
     /// # Errors
     /// [`Error::Device`] if the state is on a device that fails.
     fn state(&mut self) -> Result<State, Error>;
 
-    /// The same where it lies, without a copy where there is a way; to be written before the next step.
+    /// As [`state`](Self::state), but borrowed in place if the model can; must be written before the next step.
     ///
     /// # Errors
     /// As [`state`](Self::state).
@@ -85,19 +86,19 @@ pub trait Model: Send {
         self.state().map(StateView::from)
     }
 
-    /// Remembers the present state as the last sound one, where it is.
+    /// Keeps a copy of the current state as the last valid one, in the memory where the state is.
     ///
     /// # Errors
     /// [`Error::Device`] if the state is on a device that fails.
     fn keep(&mut self) -> Result<(), Error>;
 
-    /// Hands over the state last remembered, if there is one.
+    /// Hands over the state last [kept](Self::keep), if there is one.
     ///
     /// # Errors
     /// [`Error::Device`] if it is on a device that fails.
     fn kept(&mut self) -> Result<Option<State>, Error>;
 
-    /// The same where it lies, without a copy where there is a way.
+    /// As [`kept`](Self::kept), but borrowed in place if the model can.
     ///
     /// # Errors
     /// As [`kept`](Self::kept).
@@ -105,10 +106,10 @@ pub trait Model: Send {
         Ok(self.kept()?.map(StateView::from))
     }
 
-    /// Goes back to a state, in the memory it is in.
+    /// Replaces the current state by `state`, in the memory where the model keeps it.
     ///
     /// # Errors
-    /// A sentence about what does not fit.
+    /// A sentence naming the mismatch.
     fn restore(&mut self, state: &State) -> Result<(), String>;
 
     /// Moves the state to another memory, where it stays between steps.
@@ -117,12 +118,12 @@ pub trait Model: Send {
     /// [`Error::Device`] if it does not fit or the device fails.
     fn stay_in(&mut self, memory: &Memory<f64>) -> Result<(), Error>;
 
-    /// Whether the state can lie in a graphics processor's memory; else its sums alone are done there.
+    /// Whether the state can be kept in GPU memory. Otherwise only the sums run on the GPU.
     fn can_stay_on_a_gpu(&self) -> bool {
         true
     }
 
-    /// From a state that every rank has in full to one that they share: this rank keeps its part. Called by all ranks together.
+    /// Distributes a state that every rank has in full: this rank keeps its part. Called by all ranks together.
     ///
     /// # Errors
     /// [`Error::OneProcess`] for a model that cannot be shared.
@@ -134,7 +135,7 @@ pub trait Model: Send {
         }
     }
 
-    /// Moves points to the ranks that should own them, so that all have as much to do. Rates are then unknown. Called by all ranks
+    /// Redistributes points over the ranks to balance their work. Rates of change become unknown. Called by all ranks
     /// together.
     ///
     /// # Errors
@@ -143,37 +144,38 @@ pub trait Model: Send {
         Ok(())
     }
 
-    /// How sums are done, and what they cost so far.
+    /// The settings of the sums, and the time spent on them.
     fn summation(&mut self) -> &mut Summation;
 
     /// One line about the size of the system.
     fn describe(&self) -> String;
 
-    /// The points there are, where they lie; the first are drawn.
+    /// The point sets of the current state, borrowed in place. Pictures draw the first.
     fn shown(&self) -> Vec<Shown<'_>> {
         Vec::new()
     }
 
-    /// What [`volume`](Self::volume) can be asked for.
+    /// The quantities that [`volume`](Self::volume) can compute.
     fn volumes(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// One number at the points of a regular grid, of which there are at most `most`; `None` if there is no such number.
+    /// The quantity `what` on a regular grid of at most `most` points; `None` if there is no such quantity.
     ///
     /// # Errors
-    /// [`Error::Grid`] if memory is short.
+    /// [`Error::Grid`] if there is not enough memory.
     fn volume(&self, _what: &str, _most: usize) -> Result<Option<Volume>, Error> {
         Ok(None)
     }
 
-    /// Takes over what may change while it runs: how sums are done, the viscosity. Rates are then unknown.
+    /// Applies the settings that may change during a run: those of the sums, and the viscosity. Rates of change become
+    /// unknown.
     ///
     /// # Errors
-    /// A sentence about what cannot be taken over; then nothing is.
+    /// A sentence naming the setting that cannot change; then nothing is changed.
     fn change(&mut self, case: &Case) -> Result<(), String>;
 
-    /// More points to carry along, if the system has such: then how many there are.
+    /// Adds tracers and returns their new number; `None` for a system without tracers.
     ///
     /// # Errors
     /// [`Error::Device`] if they do not fit into a device's memory.
@@ -182,16 +184,16 @@ pub trait Model: Send {
     }
 }
 
-/// Points of the present state where they lie, without a copy.
+/// Points of the current state, borrowed in place.
 #[derive(Debug)]
 pub struct Shown<'a> {
     /// `elements`, `tracers` or `bodies`.
     pub name: &'static str,
-    /// Where they are.
+    /// Their positions.
     pub points: &'a Array<f64>,
-    /// Which ring, knot or galaxy each belongs to.
+    /// The ring, knot or galaxy of each point.
     pub groups: Cow<'a, [u32]>,
-    /// Vectors by name, those that are known.
+    /// The known vectors, by name.
     pub vectors: Vec<(&'static str, &'a Array<f64>)>,
     /// Numbers by name.
     pub numbers: Vec<(&'static str, &'a Array<f64>)>,
@@ -206,30 +208,30 @@ pub struct Volume {
     pub spacing: f64,
     /// Points along x, y and z.
     pub size: [usize; 3],
-    /// At each point.
+    /// The value at each point.
     pub values: Vec<f32>,
-    /// How much of each point is inside a body, from 0 to 1; empty without bodies.
+    /// The fraction of each point that is inside a body, from 0 to 1; empty without bodies.
     pub inside: Vec<f32>,
     /// The blocks of the grid: lower corner, side and level.
     pub blocks: Vec<(Vec3, f64, u8)>,
 }
 
-/// A time step and what limited it.
+/// A time step and its limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepChoice {
     /// The step.
     pub dt: f64,
-    /// What limited it.
+    /// The limit that set it.
     pub limit: Limit,
-    /// A sentence for the log.
+    /// An explanation for the log.
     pub why: String,
 }
 
 impl StepChoice {
-    /// The step of the case; or, in a case with adaptive steps, what the system allows if that is shorter.
+    /// The step of the case. With adaptive steps, the step that the system allows if that is shorter.
     ///
     /// # Errors
-    /// What `allowed` fails with.
+    /// The errors of `allowed`.
     pub fn of(time: &Time, allowed: impl FnOnce() -> Result<Self, Error>) -> Result<Self, Error> {
         let (limit, why) = if time.adaptive {
             let allowed = allowed()?;
@@ -237,7 +239,7 @@ impl StepChoice {
                 return Ok(allowed);
             }
             let why = format!(
-                "the longest step of the case; {:.4} would do: {}",
+                "the longest step of the case; {:.4} would be allowed: {}",
                 allowed.dt, allowed.why
             );
             (Limit::Longest, why)
@@ -252,31 +254,31 @@ impl StepChoice {
     }
 }
 
-/// What limits a time step.
+/// The limit that sets a time step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limit {
-    /// Nothing yet: there was no step.
+    /// No step has been taken yet.
     #[default]
     Start,
-    /// The case wants this step always.
+    /// The fixed step of the case.
     Fixed,
-    /// The longest step of the case.
+    /// The longest step that the case allows.
     Longest,
     /// The velocity gradient.
     Strain,
-    /// The time in which a body falls through its softening length.
+    /// The time a body takes to fall through its softening length.
     Fall,
-    /// Points cross too many spacings of the grid.
+    /// The number of grid spacings that a point may cross.
     Courant,
-    /// The step before: steps grow slowly.
+    /// The previous step: steps grow slowly.
     Growth,
     /// The end of the case.
     End,
 }
 
 impl Limit {
-    /// One word for tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Limit::Start => "start",
@@ -291,56 +293,56 @@ impl Limit {
     }
 }
 
-/// The name of the column that the alarm and the summary look for.
+/// The column of the energy, which the alarm and the summary use.
 pub const ENERGY: &str = "energy";
 
-/// The name of the column of vortices in the plane that stands for the energy. It may have any sign, so no alarm looks for
-/// jumps of it.
+/// The column of the Hamiltonian, which stands for the energy of vortices in the plane. It may have either sign, so the
+/// alarm does not check its jumps.
 pub const HAMILTONIAN: &str = "hamiltonian";
 
-/// Arrays by name: the state of a system.
+/// The state of a system: arrays by name.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
-    /// Name, numbers per row, and the numbers row by row.
+    /// The name, the number of columns, and the values row by row.
     pub arrays: Vec<(String, usize, Vec<f64>)>,
 }
 
 impl State {
-    /// Adds vectors.
+    /// Adds an array of vectors.
     pub fn push_vectors(&mut self, name: &str, vectors: &[Vec3]) {
         self.arrays.push((name.to_owned(), 3, vectors.as_flattened().to_vec()));
     }
 
-    /// Adds numbers.
+    /// Adds an array of numbers.
     pub fn push_numbers(&mut self, name: &str, numbers: &[f64]) {
         self.arrays.push((name.to_owned(), 1, numbers.to_vec()));
     }
 
-    /// Adds points of the plane.
+    /// Adds an array of points of the plane.
     pub fn push_pairs(&mut self, name: &str, pairs: &[[f64; 2]]) {
         self.arrays.push((name.to_owned(), 2, pairs.as_flattened().to_vec()));
     }
 
-    /// The points of the plane of that name.
+    /// The array `name` of points of the plane.
     ///
     /// # Errors
-    /// A sentence if there are none.
+    /// A sentence if there is no such array.
     pub fn pairs(&self, name: &str) -> Result<Vec<[f64; 2]>, String> {
         self.find(name, 2).map(|values| values.as_chunks().0.to_vec())
     }
 
-    /// The vectors of that name.
+    /// The array `name` of vectors.
     ///
     /// # Errors
-    /// A sentence if there are none.
+    /// A sentence if there is no such array.
     pub fn vectors(&self, name: &str) -> Result<Vec<Vec3>, String> {
         self.find(name, 3).map(|values| values.as_chunks().0.to_vec())
     }
 
-    /// The numbers of that name.
+    /// The array `name` of numbers.
     ///
     /// # Errors
-    /// A sentence if there are none.
+    /// A sentence if there is no such array.
     pub fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
         self.find(name, 1).map(<[f64]>::to_vec)
     }
@@ -354,38 +356,38 @@ impl State {
     }
 }
 
-/// Points with what is known about them, for pictures and files.
+/// Points and their known attributes, for pictures and files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cloud {
     /// `elements`, `tracers` or `bodies`.
     pub name: &'static str,
-    /// Where they are.
+    /// Their positions.
     pub points: Vec<Vec3>,
     /// Numbers by name.
     pub scalars: Vec<(&'static str, Vec<f64>)>,
     /// Vectors by name.
     pub vectors: Vec<(&'static str, Vec<Vec3>)>,
-    /// Which ring, knot or galaxy each belongs to.
+    /// The ring, knot or galaxy of each point.
     pub groups: Vec<u32>,
 }
 
-/// How much of a moment is to be shown.
+/// The extent of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
-    /// Where the points are that a picture draws, and to which part they belong.
+    /// The positions and groups of the points that a picture draws.
     Picture,
-    /// All that is known about all points.
+    /// All attributes of all points.
     Everything,
 }
 
-/// A field across a plane, cell by cell, with the outlines of blocks.
+/// A field on a plane, cell by cell, with the outlines of blocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slice {
-    /// The coordinate that is fixed.
+    /// The fixed coordinate.
     pub name: &'static str,
-    /// What it shows.
+    /// The title: the field shown.
     pub title: String,
-    /// The coordinates to the right and up.
+    /// The names of the horizontal and vertical coordinates.
     pub axes: [&'static str; 2],
     /// The lower corner of the whole plane.
     pub low: [f64; 2],
@@ -397,7 +399,7 @@ pub struct Slice {
     pub outlines: Vec<([f64; 2], [f64; 2])>,
 }
 
-/// The fields of a flow where they lie, for files that are written piece by piece.
+/// The fields of a flow, borrowed in place, for files that are written piece by piece.
 pub trait GridFields {
     /// Cells along a side of a block.
     fn side(&self) -> usize;
@@ -405,16 +407,17 @@ pub trait GridFields {
     /// The lower corner of each block and the side of its cells.
     fn blocks(&self) -> Vec<(Vec3, f64)>;
 
-    /// Appends a field at a range of the cells of all blocks: block by block, x fastest, then y, then z.
+    /// Appends a field at a range of the cells of all blocks, ordered block by block, x fastest, then y, then z.
     fn at_cells(&self, field: FlowField, cells: Range<usize>, out: &mut Vec<f64>);
 
-    /// The finest level that has few enough points for a file.
+    /// The points of the finest level that has few enough of them for a file.
     fn cut(&self) -> Cut;
 
-    /// A field at [`Cut::SLAB`] layers of points of that level, from layer `slab` times as many on: x fastest, then y, then z.
+    /// A field on the [`Cut::SLAB`] layers of the cut that start at layer `slab * Cut::SLAB`: x fastest, then y, then
+    /// z.
     ///
     /// # Errors
-    /// [`Error::Grid`] for a slab that is not there.
+    /// [`Error::Grid`] for a slab outside the cut.
     fn slab(&self, field: FlowField, slab: usize) -> Result<Vec<Vec3>, Error>;
 }
 
@@ -427,7 +430,7 @@ pub enum FlowField {
     Velocity,
 }
 
-/// All points of one level.
+/// The regular grid of all points of one level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cut {
     /// The first point.
@@ -436,7 +439,7 @@ pub struct Cut {
     pub spacing: f64,
     /// Points along x, y and z.
     pub size: [usize; 3],
-    /// The value of the Q criterion, $-\frac12\partial_iu_j\partial_ju_i$, that shows vortices.
+    /// The isovalue of the Q criterion, $-\frac12\partial_iu_j\partial_ju_i$, at which vortices are shown.
     pub q_level: f64,
 }
 
@@ -445,26 +448,26 @@ impl Cut {
     pub const SLAB: usize = 16;
 }
 
-/// The size of a flow's vorticity on all points of one level, and where bodies are.
+/// The magnitude of a flow's vorticity on all points of one level, and the distance to bodies.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Glow {
     /// Points along x, y and z.
     pub size: [usize; 3],
-    /// Of each point, x fastest, then y, then z.
+    /// The magnitude at each point, x fastest, then y, then z.
     pub magnitude: Vec<f32>,
     /// The distance to the nearest body in spacings, negative inside; empty without bodies.
     pub distance: Vec<f32>,
-    /// What is shown as the brightest.
+    /// The magnitude that is drawn brightest.
     pub bright: f32,
 }
 
-/// What is shown of a moment.
+/// The points and fields shown of one state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snapshot {
-    /// In the order of importance for a picture: the first is drawn.
+    /// Point sets; pictures draw the first.
     pub clouds: Vec<Cloud>,
     /// Planes through a flow.
     pub slices: Vec<Slice>,
-    /// For a picture of all of a flow.
+    /// The volume for a picture of the whole flow.
     pub glow: Option<Glow>,
 }

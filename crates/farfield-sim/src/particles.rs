@@ -1,6 +1,7 @@
-//! Points from files: vortex elements, tracers, vortices of the plane and bodies to start from.
+//! Initial points from files: vortex elements, tracers, vortices of the plane and bodies.
 //!
-//! Files are `.npz`, `.csv`, `.vtp`, or `.npy` with points alone; those of `fields/` have the right names.
+//! Files are `.npz`, `.csv`, `.vtp`, or `.npy` with points alone. Files that a run wrote to `fields/` have the right
+//! array names.
 
 use crate::error::CaseError;
 use crate::vec3::Vec3;
@@ -12,14 +13,14 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParticleFile {
-    /// The file; a relative path is counted from the folder of the case file.
+    /// The file. A relative path starts at the folder of the case file.
     pub file: PathBuf,
-    /// Core size or softening of points whose file says none.
+    /// The core size or softening of the points, if the file has no sizes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<f64>,
 }
 
-/// What a file says about its points.
+/// The arrays of a file.
 #[derive(Debug)]
 pub(crate) struct Particles {
     path: PathBuf,
@@ -27,7 +28,7 @@ pub(crate) struct Particles {
     count: usize,
 }
 
-/// Names of arrays, the most telling first.
+/// Accepted names of arrays, in order of preference.
 const POINTS: [&str; 4] = ["points", "positions", "sources", "values"];
 pub(crate) const STRENGTHS: [&str; 5] = ["strength", "strengths", "gamma", "circulation", "charges"];
 pub(crate) const SIZES: [&str; 3] = ["core_size", "sizes", "core"];
@@ -37,7 +38,7 @@ pub(crate) const MASSES: [&str; 4] = ["mass", "masses", "m", "charges"];
 const PARTS: [&str; 2] = ["part", "group"];
 
 impl Particles {
-    /// Reads a file; `key` names it in errors.
+    /// Reads a file; `key` is its key in the case, for errors.
     pub fn read(file: &ParticleFile, key: &str) -> Result<Self, CaseError> {
         let wrong = |message: String| CaseError {
             origin: "case".to_owned(),
@@ -54,19 +55,19 @@ impl Particles {
         let points = particles.find(&POINTS).ok_or_else(|| {
             let names: Vec<&str> = particles.table.names().collect();
             wrong(format!(
-                "{}: no array `points` or columns x, y, z; there are: {}",
+                "{}: no array `points` or columns x, y, z; the file has: {}",
                 file.file.display(),
                 names.join(", ")
             ))
         })?;
         particles.count = points.rows;
         if points.rows == 0 {
-            return Err(wrong(format!("{}: it has no points", file.file.display())));
+            return Err(wrong(format!("{}: the file has no points", file.file.display())));
         }
         Ok(particles)
     }
 
-    /// How many points there are.
+    /// The number of points.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -83,7 +84,7 @@ impl Particles {
         }
     }
 
-    /// Vectors under one of these names.
+    /// The array of vectors under the first of `names` that the file has.
     pub fn vectors(&self, names: &[&str]) -> Result<Vec<Vec3>, CaseError> {
         let array = self.find(names).ok_or_else(|| self.missing(names))?;
         self.finite(names[0], &array)?;
@@ -91,12 +92,12 @@ impl Particles {
         rows.ok_or_else(|| self.shaped(names[0], &array, 3))
     }
 
-    /// Numbers under one of these names.
+    /// The array of numbers under the first of `names` that the file has.
     pub fn numbers(&self, names: &[&str]) -> Result<Vec<f64>, CaseError> {
         self.optional_numbers(names)?.ok_or_else(|| self.missing(names))
     }
 
-    /// Numbers under one of these names, if there are any.
+    /// As [`numbers`](Self::numbers), but `None` if the file has none of `names`.
     pub fn optional_numbers(&self, names: &[&str]) -> Result<Option<Vec<f64>>, CaseError> {
         let Some(array) = self.find(names) else {
             return Ok(None);
@@ -108,9 +109,9 @@ impl Particles {
         Ok(Some(array.values))
     }
 
-    /// Which part each point belongs to, from 0, and how many parts there are.
+    /// The part of each point, from 0, and the number of parts.
     pub fn parts(&self) -> Result<(Vec<u32>, u32), CaseError> {
-        /// More are a slip: each has columns in the table.
+        /// More are a mistake: each part has columns in the table.
         const MOST: f64 = 1000.0;
         let Some(numbers) = self.optional_numbers(&PARTS)? else {
             return Ok((vec![0; self.count], 1));
@@ -129,7 +130,7 @@ impl Particles {
 
     fn find(&self, names: &[&str]) -> Option<Array> {
         let found = names.iter().find_map(|name| self.table.get(name));
-        // Tables made for `farfield evaluate` call the columns gx, gy, gz.
+        // Tables for `farfield evaluate` name the columns of strengths gx, gy, gz.
         found.or_else(|| {
             let columns = ["gx", "gy", "gz"].map(|name| self.table.get(name));
             match (names == STRENGTHS, columns) {
@@ -157,7 +158,7 @@ impl Particles {
 
     fn missing(&self, names: &[&str]) -> CaseError {
         let found: Vec<&str> = self.table.names().collect();
-        self.wrong(format!("no array `{}`; there are: {}", names[0], found.join(", ")))
+        self.wrong(format!("no array `{}`; the file has: {}", names[0], found.join(", ")))
     }
 
     fn shaped(&self, name: &str, array: &Array, columns: usize) -> CaseError {
@@ -177,16 +178,14 @@ impl Particles {
     }
 }
 
-/// The core sizes: what the file says, or else one for all.
+/// The core sizes of the file, or else one size for all points.
 pub(crate) fn sizes_of(particles: &Particles, file: &ParticleFile, key: &str) -> Result<Vec<f64>, CaseError> {
     let found = particles.optional_numbers(&SIZES)?;
     let sizes = match (found, file.core) {
         (Some(sizes), _) => sizes,
         (None, Some(core)) => vec![core; particles.len()],
         (None, None) => {
-            return Err(particles.wrong(format!(
-                "no array `core_size`: give {key}.core, one size for all of them"
-            )));
+            return Err(particles.wrong(format!("no array `core_size`: set {key}.core, one size for all points")));
         }
     };
     match sizes.iter().position(|size| *size < 0.0) {
@@ -195,16 +194,16 @@ pub(crate) fn sizes_of(particles: &Particles, file: &ParticleFile, key: &str) ->
     }
 }
 
-/// Copies files into a run's folder, so that it can be moved and resumed alone, and lets the case name the copies,
-/// relative to the folder.
+/// Copies files into a run's folder, so that the folder can be moved and resumed by itself. The paths in the case
+/// become those of the copies, relative to the folder.
 ///
 /// # Errors
-/// What cannot be copied.
+/// If a file cannot be read or its copy cannot be written.
 pub(crate) fn import(files: Vec<(&'static str, &mut PathBuf)>, folder: &Path) -> Result<(), farfield_io::Error> {
     const PLACE: &str = "input";
     for (k, (section, file)) in files.into_iter().enumerate() {
         if file.is_relative() && file.starts_with(PLACE) && folder.join(&*file).exists() {
-            // Begun before, and killed before the first checkpoint.
+            // Copied already by a run that was killed before its first checkpoint.
             continue;
         }
         let extension = file.extension().unwrap_or_default().to_string_lossy().into_owned();

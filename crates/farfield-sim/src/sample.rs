@@ -1,4 +1,4 @@
-//! Fields from particles: velocity, vorticity, Q and lambda-2 on a uniform grid or a slice.
+//! Fields sampled from particles: velocity, vorticity, Q and lambda-2 on a uniform grid or a slice.
 
 use crate::error::Error;
 use crate::model::Model;
@@ -16,16 +16,16 @@ use std::path::{Path, PathBuf};
 pub enum Quantity {
     /// The velocity.
     Velocity,
-    /// Its curl.
+    /// The vorticity.
     Vorticity,
-    /// $-\frac12\partial_iu_j\partial_ju_i$: positive where the flow turns more than it strains.
+    /// The Q criterion $-\frac12\partial_iu_j\partial_ju_i$: positive where rotation exceeds strain.
     Q,
     /// The middle eigenvalue of $S^2+\Omega^2$: negative in vortices.
     Lambda2,
 }
 
 impl Quantity {
-    /// All of them.
+    /// All quantities.
     pub const ALL: [Quantity; 4] = [Quantity::Velocity, Quantity::Vorticity, Quantity::Q, Quantity::Lambda2];
 
     /// The name in files and on the command line.
@@ -39,7 +39,7 @@ impl Quantity {
     }
 }
 
-/// A uniform grid in space; with one point along an axis, a slice.
+/// A uniform grid in space. With one point along an axis it is a slice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Region {
     /// The first point.
@@ -51,17 +51,19 @@ pub struct Region {
 }
 
 impl Region {
-    /// More points than this are a slip of the keyboard.
+    /// The largest number of points; more are taken for a typing error.
     pub const MOST: usize = 1 << 28;
 
-    /// A grid over a box, with so many points along its longest side.
+    /// A grid over a box, with `resolution` points along its longest side.
     ///
     /// # Errors
-    /// A sentence on what is wrong with the box.
+    /// A sentence naming the problem.
     pub fn new(low: Vec3, high: Vec3, resolution: usize) -> Result<Self, String> {
         let sides: Vec3 = std::array::from_fn(|axis| high[axis] - low[axis]);
         if !sides.iter().all(|side| side.is_finite() && *side >= 0.0) {
-            return Err(format!("the box from {low:?} to {high:?} is none"));
+            return Err(format!(
+                "the box from {low:?} to {high:?} is invalid: its sides must be finite and not negative"
+            ));
         }
         let longest = sides.iter().copied().fold(0.0, f64::max);
         if longest == 0.0 || resolution < 2 {
@@ -80,7 +82,7 @@ impl Region {
         })
     }
 
-    /// The same cut by a plane: one coordinate is fixed.
+    /// The slice of this grid at coordinate `at` of `axis`.
     #[must_use]
     pub fn slice(mut self, axis: usize, at: f64) -> Self {
         self.origin[axis] = at;
@@ -88,12 +90,12 @@ impl Region {
         self
     }
 
-    /// How many points there are.
+    /// The number of points.
     pub fn points(&self) -> usize {
         self.size.iter().product()
     }
 
-    /// All points, x fastest.
+    /// The positions of all points, x fastest.
     pub fn positions(&self) -> Vec<Vec3> {
         let [nx, ny, _] = self.size;
         (0..self.points())
@@ -104,25 +106,25 @@ impl Region {
             .collect()
     }
 
-    /// The axis across a slice.
+    /// The axis normal to a slice.
     fn across(&self) -> Option<usize> {
         (0..3).rev().find(|axis| self.size[*axis] == 1)
     }
 }
 
-/// Velocities at points, and where the model knows them their gradients: `3 i + j` is the derivative of u_i along x_j.
+/// Velocities at points, and their gradients if the model computes them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowAt {
-    /// At each point.
+    /// The velocity at each point.
     pub velocities: Vec<Vec3>,
-    /// At each point, row by row.
+    /// The gradient at each point; entry `3 i + j` is the derivative of u_i along x_j.
     pub gradients: Option<Vec<[f64; 9]>>,
 }
 
-/// What was sampled.
+/// Sampled fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampled {
-    /// Where.
+    /// The grid.
     pub region: Region,
     /// The vector fields.
     pub vectors: Vec<(&'static str, Vec<Vec3>)>,
@@ -130,14 +132,14 @@ pub struct Sampled {
     pub scalars: Vec<(&'static str, Vec<f64>)>,
 }
 
-/// Samples the present state of a model.
+/// Samples the current state of a model.
 ///
 /// # Errors
-/// [`Error::Folder`] for a model without a velocity field, and what its sum fails with.
+/// [`Error::Folder`] for a model without a velocity field, and the errors of its sum.
 pub fn sample(model: &mut dyn Model, region: Region, quantities: &[Quantity]) -> Result<Sampled, Error> {
     let flow = model.flow_at(&region.positions())?.ok_or_else(|| Error::Folder {
         folder: PathBuf::from("sample"),
-        why: "only cases with [vortex] or [plane] have a velocity that can be sampled; flows write theirs to fields/"
+        why: "only cases with [vortex] or [plane] can be sampled; cases with [flow] write their velocity to fields/"
             .to_owned(),
     })?;
     let gradients = match flow.gradients {
@@ -164,7 +166,7 @@ pub fn sample(model: &mut dyn Model, region: Region, quantities: &[Quantity]) ->
     Ok(sampled)
 }
 
-/// Central differences on the grid, one-sided at its rim; zero across a slice.
+/// Gradients by central differences on the grid, one-sided at its boundary, zero normal to a slice.
 fn differences(u: &[Vec3], region: &Region) -> Vec<[f64; 9]> {
     let size = region.size;
     let strides = [1, size[0], size[0] * size[1]];
@@ -219,10 +221,10 @@ fn lambda2(g: &[f64; 9]) -> f64 {
 }
 
 impl Sampled {
-    /// Writes `STEM.vti`, `STEM.npz` and, of a slice, a picture of each quantity; returns their names.
+    /// Writes `STEM.vti`, `STEM.npz` and, for a slice, a picture of each quantity. Returns the paths.
     ///
     /// # Errors
-    /// [`Error::File`] or [`Error::Plot`].
+    /// [`Error::File`] or [`Error::Plot`] if a file cannot be written.
     pub fn write(&self, stem: &Path, time: f64) -> Result<Vec<PathBuf>, Error> {
         let mut written = vec![stem.with_extension("vti"), stem.with_extension("npz")];
         let grid = RegularGrid {
@@ -250,7 +252,7 @@ impl Sampled {
         Ok(written)
     }
 
-    /// A row for each point, x fastest, and where the points are.
+    /// The fields, one row for each point, x fastest, and the grid.
     fn arrays(&self) -> Vec<NamedArray> {
         let vectors = self
             .vectors
@@ -269,15 +271,16 @@ impl Sampled {
         vectors.chain(scalars).chain(place).collect()
     }
 
-    /// What a slice's pictures show: of vorticity the component across where there is one, else as of velocity its size;
-    /// scalars as they are.
+    /// Name, label and values of the pictures of a slice: the magnitude of the velocity, the component of vorticity
+    /// normal to the slice (its magnitude if that component is only noise), and scalars as they are.
     fn shown(&self, axis: usize) -> Vec<(&'static str, String, Vec<f64>)> {
         let letter = ["x", "y", "z"][axis];
         let largest = |values: &[f64]| values.iter().map(|value| value.abs()).fold(0.0, f64::max);
         let vectors = self.vectors.iter().map(|(name, values)| {
             let across: Vec<f64> = values.iter().map(|v| v[axis]).collect();
             let sizes: Vec<f64> = values.iter().map(|v| norm(*v)).collect();
-            // Vorticity along the slice, as of a ring cut through its plane, leaves but noise across it.
+            // If the vorticity lies in the slice, as for a ring cut through its plane, the normal component is only
+            // noise.
             if *name == Quantity::Vorticity.name() && largest(&across) >= 1e-2 * largest(&sizes) {
                 (*name, format!("vorticity component {letter}"), across)
             } else {
@@ -306,7 +309,7 @@ impl Sampled {
         .extent(low, [low[0] + nx as f64 * h, low[1] + ny as f64 * h])
         .fitted(1000);
         if signed {
-            // Zero has the middle colour.
+            // Two empty cells make the colour range symmetric, so that zero has the middle colour.
             let span = values
                 .iter()
                 .map(|value| value.abs())
@@ -330,7 +333,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_has_the_points_asked_for() {
+    fn a_region_has_the_requested_points() {
         let region = Region::new([0.0; 3], [2.0, 1.0, 1.0], 5).unwrap();
         assert_eq!((region.size, region.spacing), ([5, 3, 3], 0.5));
         let slice = region.slice(2, 0.25);
@@ -344,18 +347,18 @@ mod tests {
 
     #[test]
     fn q_and_lambda2_of_known_flows() {
-        // Two equal eigenvalues come with half of the digits.
+        // Where two eigenvalues are equal, only half of the digits are accurate.
         // Solid rotation about z with angular velocity 1: Q = 1, and S^2 + Omega^2 = diag(-1, -1, 0).
         let turning = [0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         assert!((q(&turning) - 1.0).abs() < 1e-14 && (lambda2(&turning) + 1.0).abs() < 1e-7);
-        // A straining flow: Q = -1, the squares 1, 1, 0.
+        // A straining flow: Q = -1, and the eigenvalues are 1, 1, 0.
         let straining = [1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0];
         assert!((q(&straining) + 1.0).abs() < 1e-14 && (lambda2(&straining) - 1.0).abs() < 1e-7);
         assert_eq!(lambda2(&[0.0; 9]), 0.0);
     }
 
     #[test]
-    fn a_slice_shows_what_crosses_it_or_else_how_strong_it_is() {
+    fn a_slice_shows_normal_vorticity_or_else_its_magnitude() {
         let region = Region::new([0.0; 3], [1.0; 3], 4).unwrap().slice(2, 0.0);
         let shown = |vorticity: Vec3| {
             let sampled = Sampled {

@@ -1,4 +1,4 @@
-//! The sums a simulation asks of the engine: one place that knows method, tolerance, SIMD level and machine profile.
+//! The sums of a simulation: the one place that knows method, tolerance, SIMD level and machine profile.
 
 use crate::case::SumSettings;
 use crate::error::Error;
@@ -13,46 +13,46 @@ use farfield::{Device, Method, Options};
 use farfield_grid::poisson::PoissonDevice;
 use std::sync::Arc;
 
-/// How sums are done in a run. Equal settings and equal points give equal bits, on any number of threads; so the
-/// settings are part of every checkpoint, machine profile and SIMD level included. A device is not: its results repeat
-/// bit by bit on that device, and differ from the CPU's within the tolerance.
+/// The settings of the sums of a run. Equal settings and equal points give equal bits on any number of threads, so the
+/// settings, including machine profile and SIMD level, are part of every checkpoint. The device is not: its results
+/// repeat bit by bit on that device, and differ from the CPU's within the tolerance.
 #[derive(Debug, Clone)]
 pub struct Summation {
-    /// Method, tolerance and what experts fix.
+    /// Method, tolerance and the parameters fixed by experts.
     pub settings: SumSettings,
     /// The instruction set.
     pub simd: SimdLevel,
-    /// What the cost model believes about the machine.
+    /// The machine profile of the cost model.
     pub profile: MachineProfile,
-    /// Where sums are done whose points lie on the host, and Poisson problems; other sums are done where their points lie.
+    /// The device of Poisson problems and of sums of points on the host. Points in GPU memory are summed on that GPU.
     pub device: PoissonDevice,
-    /// Bytes of memory a sum may take: what the system had free at the start.
+    /// The bytes of memory that a sum may take: those free at the start.
     memory: u64,
-    /// What was done so far, by kind of sum.
+    /// Statistics for each kind of sum.
     pub records: Vec<Record>,
-    /// Who has the sources and targets.
+    /// The ranks that own the sources and targets.
     pub ranks: Arc<dyn Ranks>,
-    /// The largest work of a rank over the mean in the latest sum of sources at themselves, but for that for the energy.
+    /// The largest work of a rank over the mean, in the latest sum whose targets are its sources, except the energy's.
     unevenness: f64,
 }
 
-/// What was done of one kind of sum.
+/// Statistics of one kind of sum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Which kind.
+    /// The kind of sum.
     pub what: &'static str,
-    /// What the latest plan settled on.
+    /// The parameters of the latest plan.
     pub parameters: Parameters,
-    /// Seconds so far, planning included.
+    /// Total seconds, planning included.
     pub seconds: f64,
-    /// Sums so far.
+    /// The number of sums.
     pub evaluations: u64,
 }
 
-/// One sum to do, between arrays that lie in one memory.
+/// One sum between arrays that are in one memory.
 #[derive(Debug, Clone)]
 pub struct SumRequest<'a> {
-    /// What it is for, in error messages and reports.
+    /// The name of the sum in error messages and reports.
     pub what: &'static str,
     /// The kernel.
     pub kernel: Kernel,
@@ -60,22 +60,22 @@ pub struct SumRequest<'a> {
     pub sources: &'a Array<f64>,
     /// Their core sizes.
     pub sizes: ArraySizes<'a, f64>,
-    /// Vector by vector, source by source, component by component.
+    /// Their strengths, vector by vector, source by source, component by component.
     pub strengths: &'a Array<f64>,
-    /// How many vectors of strengths there are.
+    /// The number of vectors of strengths.
     pub vectors: usize,
-    /// The targets; `None` for the sources.
+    /// The targets; `None` if they are the sources.
     pub targets: Option<&'a Array<f64>>,
-    /// What to compute.
+    /// The outputs to compute.
     pub outputs: &'a [Output],
-    /// The tolerance, where it is not the run's.
+    /// The tolerance; `None` for that of the run.
     pub tolerance: Option<f64>,
 }
 
-/// One sum to do in the plane, of the potential, between arrays that lie in one memory.
+/// One sum of the potential in the plane, between arrays that are in one memory.
 #[derive(Debug, Clone)]
 pub struct PlaneRequest<'a> {
-    /// What it is for, in error messages and reports.
+    /// The name of the sum in error messages and reports.
     pub what: &'static str,
     /// The kernel.
     pub kernel: plane::Kernel,
@@ -87,21 +87,21 @@ pub struct PlaneRequest<'a> {
     pub sizes: ArraySizes<'a, f64>,
     /// Their strengths.
     pub strengths: &'a Array<f64>,
-    /// The targets; `None` for the sources.
+    /// The targets; `None` if they are the sources.
     pub targets: Option<&'a Array<f64>>,
-    /// The tolerance, where it is not the run's.
+    /// The tolerance; `None` for that of the run.
     pub tolerance: Option<f64>,
 }
 
 impl Summation {
-    /// Sums as the case asks, with this machine's best instruction set.
+    /// Sums with the settings of a case and this machine's best instruction set.
     pub fn new(settings: SumSettings, profile: MachineProfile) -> Self {
         Self {
             settings,
             simd: SimdLevel::best(),
             profile,
             device: Device::Cpu.into(),
-            // Asked once: for few points, asking takes longer than the sum.
+            // Read once: for few points, reading it takes longer than the sum.
             memory: farfield::machine::available_memory().unwrap_or(u64::MAX),
             records: Vec::new(),
             ranks: Arc::new(Alone),
@@ -109,11 +109,12 @@ impl Summation {
         }
     }
 
-    /// Plans and evaluates: the values of each of the `N` outputs, in the memory of the points. Points move every step, so
-    /// the tree is new every time.
+    /// Plans and evaluates a sum: returns the values of each of the `N` outputs, in the memory of the points. Points
+    /// move every step, so the tree is rebuilt every time.
     ///
     /// # Errors
-    /// [`Error::Sum`] with what the engine says, [`Error::Device`] if it is the device's fault, [`Error::OnRank`] of several ranks.
+    /// [`Error::Sum`] if the engine rejects the sum, [`Error::Device`] if the device fails, and [`Error::OnRank`] in
+    /// both cases if there are several ranks.
     pub fn evaluate<const N: usize>(&mut self, request: &SumRequest<'_>) -> Result<[Array<f64>; N], Error> {
         let options = self.options(request.tolerance);
         let summed = self.ranks.sum(request, &options)?;
@@ -135,7 +136,7 @@ impl Summation {
         })
     }
 
-    /// Plans and evaluates a sum in the plane: the values at the targets, in the memory of the points.
+    /// Plans and evaluates a sum in the plane: returns the values at the targets, in the memory of the points.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
@@ -156,7 +157,8 @@ impl Summation {
         Ok(summed.outputs.into_iter().next().unwrap_or_default())
     }
 
-    /// Moves rows of numbers, one for each target (each source, where these are the targets), to the ranks that should own these.
+    /// Moves rows of `columns` numbers, one row for each target of `request`, to the ranks that should own the targets.
+    /// Returns the rows that arrived here.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
@@ -165,14 +167,14 @@ impl Summation {
         self.ranks.deal(request, &options, rows, columns)
     }
 
-    /// Whether a rank has so much more to do than the mean that points should be dealt anew.
+    /// Whether the work of the ranks is so uneven that points should be redistributed.
     pub fn is_uneven(&self) -> bool {
-        /// Below this, dealing costs more than it gains.
+        /// Below this ratio, redistributing costs more than it gains.
         const UNEVEN: f64 = 1.2;
         self.unevenness > UNEVEN
     }
 
-    /// Shares the memory of one machine with so many others.
+    /// Divides the memory limit among `processes` processes on this machine.
     pub fn share_memory(&mut self, processes: usize) {
         self.memory /= processes.max(1) as u64;
     }
@@ -192,7 +194,7 @@ impl Summation {
         }
     }
 
-    /// Adds a sum that someone else asked for, for instance a Poisson problem on a grid.
+    /// Records a sum, also one done elsewhere, for instance a Poisson problem on a grid.
     pub fn remember(&mut self, what: &'static str, parameters: Parameters, seconds: f64) {
         match self.records.iter_mut().find(|record| record.what == what) {
             Some(record) => {
@@ -209,13 +211,13 @@ impl Summation {
         }
     }
 
-    /// Seconds spent so far in the sums that move the system: all but that for the energy.
+    /// Total seconds of the sums that move the system: all but the energy's.
     pub fn seconds_of_motion(&self) -> f64 {
         let moving = self.records.iter().filter(|record| record.what != ENERGY_SUM);
         moving.map(|record| record.seconds).sum()
     }
 
-    /// What the latest plans settled on, in words.
+    /// The parameters of the latest plans, for the log.
     pub fn describe(&self) -> String {
         let one = |Record {
                        what, parameters: p, ..
@@ -231,5 +233,5 @@ impl Summation {
     }
 }
 
-/// The name of the sum for the energy.
+/// The name of the sum that computes the energy.
 pub const ENERGY_SUM: &str = "energy";

@@ -3,13 +3,13 @@
 /// A vector or a point.
 pub type Vec3 = [f64; 3];
 
-/// The sum.
+/// `a + b`.
 #[inline]
 pub fn add(a: Vec3, b: Vec3) -> Vec3 {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
-/// The difference.
+/// `a - b`.
 #[inline]
 pub fn sub(a: Vec3, b: Vec3) -> Vec3 {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
@@ -33,7 +33,7 @@ pub fn dot(a: Vec3, b: Vec3) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// The vector product.
+/// The cross product.
 #[inline]
 pub fn cross(a: Vec3, b: Vec3) -> Vec3 {
     [
@@ -49,7 +49,7 @@ pub fn norm(a: Vec3) -> f64 {
     dot(a, a).sqrt()
 }
 
-/// The vector of length one in the same direction; zero stays zero.
+/// The unit vector in the direction of `a`; zero for zero.
 pub fn unit(a: Vec3) -> Vec3 {
     let length = norm(a);
     if length > 0.0 { scale(a, 1.0 / length) } else { a }

@@ -1,19 +1,20 @@
-//! The watch over a run: does the solution still make sense?
+//! The alarm that stops a run whose solution has blown up.
 
-/// Remembers the last energy and compares.
+/// Checks every measured state and compares its energy with the last one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Watch {
-    /// The largest relative change that is believed; 0 for any.
+    /// The largest accepted relative change of the energy; 0 accepts any.
     pub energy_jump: f64,
     /// The last energy seen.
     pub last_energy: Option<f64>,
 }
 
 impl Watch {
-    /// Looks at a new state, whose numbers are all finite or not, and its measurements: names and values.
+    /// Checks a new state: whether all its numbers are finite, its measurements (`values` named by `columns`), and its
+    /// energy if it was computed.
     ///
     /// # Errors
-    /// A sentence on what is wrong and what may help.
+    /// A sentence with the problem and a possible cause.
     pub fn check(
         &mut self,
         is_finite: bool,
@@ -23,13 +24,13 @@ impl Watch {
     ) -> Result<(), String> {
         if !is_finite {
             return Err(
-                "positions or strengths are no longer finite numbers: the step is too long for this flow".to_owned(),
+                "positions or strengths are not finite numbers: the time step is too long for this flow".to_owned(),
             );
         }
         for (name, value) in columns.iter().zip(values) {
             let costs_a_sum = [crate::model::ENERGY, crate::model::HAMILTONIAN].contains(&name.as_str());
             if value.is_infinite() || (value.is_nan() && (!costs_a_sum || energy.is_some())) {
-                return Err(format!("{name} is {value}: the step is too long for this flow"));
+                return Err(format!("{name} is {value}: the time step is too long for this flow"));
             }
         }
         let Some(energy) = energy else { return Ok(()) };
@@ -38,8 +39,8 @@ impl Watch {
             && (energy - last).abs() > self.energy_jump * last.abs().max(f64::MIN_POSITIVE)
         {
             return Err(format!(
-                "the energy jumped from {last:.6} to {energy:.6}, by more than {} of it: the step is too long or the \
-                 elements no longer overlap",
+                "the energy jumped from {last:.6} to {energy:.6}, a relative change of more than {}: the time step is \
+                 too long or the elements no longer overlap",
                 self.energy_jump
             ));
         }
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn jumps_and_numbers_that_are_none_are_seen() {
+    fn energy_jumps_and_nan_are_detected() {
         let mut watch = Watch {
             energy_jump: 0.1,
             last_energy: None,
@@ -62,7 +63,7 @@ mod tests {
         assert!(watch.check(true, &columns, &[1.0, 2.0], Some(1.0)).is_ok());
         assert!(
             watch.check(true, &columns, &[f64::NAN, 2.0], None).is_ok(),
-            "the energy was not asked for"
+            "the energy was not computed"
         );
         assert!(watch.check(true, &columns, &[1.05, 2.0], Some(1.05)).is_ok());
         assert!(

@@ -1,11 +1,11 @@
-//! What an unbounded inviscid flow keeps.
+//! Invariants of an unbounded inviscid flow.
 
 use crate::vec3::{Vec3, add_scaled, cross, dot};
 
-/// Sums over vortex elements that an unbounded inviscid flow keeps; the energy is [`crate::vortex::energy`].
+/// Sums over vortex elements that an unbounded inviscid flow conserves. For the energy see [`crate::vortex::energy`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Invariants {
-    /// $\sum\gamma$: zero.
+    /// $\sum\gamma$, which is zero.
     pub total_vorticity: Vec3,
     /// $\frac12\sum x\times\gamma$
     pub impulse: Vec3,
@@ -16,7 +16,7 @@ pub struct Invariants {
 }
 
 impl Invariants {
-    /// Of elements at these positions, with these strengths and velocities.
+    /// The invariants of elements with these positions, strengths and velocities.
     pub fn of(positions: &[Vec3], strengths: &[Vec3], velocities: &[Vec3]) -> Self {
         let mut sums = Self::default();
         for (i, (x, strength)) in positions.iter().zip(strengths).enumerate() {

@@ -1,4 +1,4 @@
-//! What is measured: invariants of the flow, rings, the table of it all, and the alarm.
+//! Diagnostics: invariants of the flow, measurements of rings, the table of results, and the alarm.
 
 mod alarm;
 mod invariants;

@@ -1,9 +1,9 @@
-//! Where a ring is, how large and how fast.
+//! Position, radius and speed of a vortex ring.
 
 use crate::ranks::{Ranks, sum_all};
 use crate::vec3::{Vec3, add_scaled, dot, norm, scale, sub, sum};
 
-/// A ring as measured; means are weighted with the magnitude of the strengths.
+/// Measurements of a ring; means are weighted by the magnitude of the strengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RingMeasure {
     /// The mean position.
@@ -14,7 +14,7 @@ pub struct RingMeasure {
     pub speed: f64,
 }
 
-/// Elements and their rates of change, as a ring is measured from them.
+/// The elements and rates of change from which a ring is measured.
 pub struct Members<'a> {
     /// Positions of all elements.
     pub positions: &'a [Vec3],
@@ -24,17 +24,17 @@ pub struct Members<'a> {
     pub velocities: &'a [Vec3],
     /// The rates of change of their strengths.
     pub strength_rates: &'a [Vec3],
-    /// Which ring each belongs to.
+    /// The ring of each element.
     pub groups: &'a [u32],
 }
 
 /// Measures the elements of one group about an axis.
 ///
-/// The centre is $Z=\sum|\gamma|x/\sum|\gamma|$. Its speed is not the mean velocity: elements on the outside of a core
-/// are being stretched while those inside shrink, which moves the weights:
+/// The centre is $Z=\sum|\gamma|x/\sum|\gamma|$. Its speed differs from the mean velocity, because stretching of the
+/// elements on the outside of a core and shortening of those on the inside change the weights:
 /// $\dot Z = \sum\left(|\gamma|u + \frac{\gamma\cdot\dot\gamma}{|\gamma|}(x-Z)\right)/\sum|\gamma|$.
 ///
-/// Of several ranks each has some of its elements. Called by all ranks together.
+/// The elements of the ring may be spread over several ranks. Called by all ranks together.
 pub fn measure_ring(of: &Members<'_>, group: u32, axis: Vec3, ranks: &dyn Ranks) -> RingMeasure {
     let members = || (0..of.positions.len()).filter(|&k| of.groups[k] == group);
     let weight = |k: usize| norm(of.strengths[k]);

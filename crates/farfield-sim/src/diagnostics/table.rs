@@ -1,4 +1,4 @@
-//! `diagnostics.csv`: a row for every measured step, written as the run goes.
+//! `diagnostics.csv`: one row for every measured step, written while the run proceeds.
 
 use crate::error::Error;
 use std::fs::{File, OpenOptions};
@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Table {
     path: PathBuf,
-    /// `None` on a rank that does not speak: it counts rows.
+    /// `None` on every rank but the first: those only count rows.
     file: Option<File>,
     rows: u64,
 }
 
 impl Table {
-    /// Starts a new table; the first names are those of step, time, its length, what limited it, and seconds so far.
+    /// Creates a table. `first` names the columns of step, time, step length, its limit, and elapsed seconds; `columns`
+    /// names the rest.
     ///
     /// # Errors
     /// [`Error::File`] if it cannot be written.
@@ -31,12 +32,12 @@ impl Table {
         })
     }
 
-    /// Opens a table and cuts it after `rows` rows: what a run wrote after its last checkpoint is computed again.
+    /// Opens a table and truncates it after `rows` rows. Rows written after the last checkpoint are computed again.
     ///
     /// # Errors
     /// [`Error::Folder`] if it has fewer rows or cannot be read, [`Error::File`] if it cannot be written.
     pub fn reopen(path: &Path, rows: u64) -> Result<Self, Error> {
-        // Bytes, because a damaged file need not be text.
+        // Bytes, because a damaged file may not be UTF-8.
         let text = std::fs::read(path).map_err(|cause| Error::Folder {
             folder: path.to_owned(),
             why: format!("cannot read the diagnostics: {cause}"),
@@ -68,7 +69,7 @@ impl Table {
         })
     }
 
-    /// The table of a rank that does not speak, after so many rows.
+    /// The table on every rank but the first, after `rows` rows.
     pub fn elsewhere(rows: u64) -> Self {
         Self {
             path: PathBuf::new(),
@@ -77,7 +78,7 @@ impl Table {
         }
     }
 
-    /// Adds a row.
+    /// Appends a row.
     ///
     /// # Errors
     /// [`Error::File`] if it cannot be written.
@@ -93,7 +94,7 @@ impl Table {
         let mut row = format!("{step},{time},{dt},{limit},{wall:.6}");
         for value in values {
             row.push(',');
-            // An empty field is a value that was not asked for.
+            // An empty field is a value that was not computed.
             if !value.is_nan() {
                 row.push_str(&format!("{value:?}"));
             }
@@ -104,7 +105,7 @@ impl Table {
         written.map_err(|cause| cannot_write(&self.path, cause))
     }
 
-    /// How many rows it has.
+    /// The number of rows.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -117,7 +118,7 @@ fn cannot_write(path: &Path, cause: std::io::Error) -> Error {
     })
 }
 
-/// Reads the columns of a table by name; empty fields and words are NaN.
+/// Reads all columns of a table, with their names. Empty and non-numeric fields become NaN.
 ///
 /// # Errors
 /// [`Error::Folder`] if the file cannot be read.
@@ -126,7 +127,7 @@ pub fn read_columns(path: &Path) -> Result<Vec<(String, Vec<f64>)>, Error> {
         folder: path.to_owned(),
         why: format!("cannot read the diagnostics: {cause}"),
     })?;
-    // Columns of equal length, whatever is in the file: damaged numbers are NaN, and a row that is cut short is filled.
+    // Columns have equal lengths even in a damaged file: invalid numbers become NaN, and short rows are padded.
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
     let names = lines.next().unwrap_or("").split(',').map(str::to_owned);
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reopened_table_goes_on_after_the_checkpoint() {
+    fn a_reopened_table_continues_after_the_checkpoint() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("diagnostics.csv");
         let mut table = Table::create(

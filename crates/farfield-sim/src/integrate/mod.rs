@@ -1,7 +1,7 @@
-//! Steps in time.
+//! Time integration.
 //!
-//! [`runge_kutta`] for vortices: Euler, Heun and the classical scheme of fourth order, each of whose stages needs only
-//! the one before. [`composition`] for gravity: the symplectic schemes as sequences of kick-drift-kick steps.
+//! Vortices use [`runge_kutta`]: Euler, Heun and the classical fourth-order scheme, in which each stage needs only the
+//! stage before it. Gravity uses [`composition`]: symplectic schemes as sequences of kick-drift-kick steps.
 
 mod composition;
 mod runge_kutta;

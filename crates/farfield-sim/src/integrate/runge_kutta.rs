@@ -4,13 +4,13 @@ use crate::case::Scheme;
 
 /// A point of phase space; its rates of change have the same shape.
 pub trait System: Sized {
-    /// What copying and adding may fail with.
+    /// The error of copying and adding.
     type Error;
 
-    /// The same again.
+    /// A copy of this state.
     ///
     /// # Errors
-    /// Whatever the memory it is in fails with.
+    /// If the memory that holds the state fails.
     fn copy(&self) -> Result<Self, Self::Error>;
 
     /// `self += h rates`
@@ -20,8 +20,8 @@ pub trait System: Sized {
     fn add_scaled(&mut self, h: f64, rates: &Self) -> Result<(), Self::Error>;
 }
 
-/// Where each stage is evaluated, as a share of the step, and its weight in the result. Stage `k` starts from the
-/// state and goes along the rates of stage `k - 1`.
+/// For each stage, its time as a fraction of the step and its weight in the result. Stage `k` starts from the state
+/// and follows the rates of stage `k - 1`.
 fn tableau(scheme: Scheme) -> &'static [(f64, f64)] {
     match scheme {
         Scheme::Euler => &[(0.0, 1.0)],
@@ -30,11 +30,11 @@ fn tableau(scheme: Scheme) -> &'static [(f64, f64)] {
     }
 }
 
-/// One step from `state`, whose rates `first` are known already. `rates` is handed each stage and the time since the
-/// beginning of the step.
+/// One step from `state`, whose rates of change are `first`. `rates` is called with each stage and the time since the
+/// start of the step.
 ///
 /// # Errors
-/// Whatever `rates` or the phase fails with.
+/// The errors of `rates` and of the state.
 pub fn runge_kutta<P: System>(
     scheme: Scheme,
     state: &P,
