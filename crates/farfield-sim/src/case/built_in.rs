@@ -1,16 +1,16 @@
-//! The cases that come with the program, and the schema.
+//! The built-in cases and the schema.
 
 use super::nearest::nearest;
 
-/// Every key of a case with its default and its meaning: a valid case file itself.
+/// Every key of a case with its default and its meaning, in the form of a case file.
 pub const SCHEMA: &str = include_str!("schema.toml");
 
-/// A case that comes with the program.
+/// A built-in case.
 #[derive(Debug, Clone, Copy)]
 pub struct BuiltIn {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Its file.
+    /// The text of its file.
     pub text: &'static str,
 }
 
@@ -21,7 +21,7 @@ macro_rules! built_in {
 }
 
 impl BuiltIn {
-    /// All of them.
+    /// All built-in cases.
     pub const ALL: [BuiltIn; 14] = built_in![
         "leapfrog",
         "collision",
@@ -39,7 +39,10 @@ impl BuiltIn {
         "patches"
     ];
 
-    /// The case of that name; else the nearest name there is.
+    /// The case called `name`.
+    ///
+    /// # Errors
+    /// The most similar name, if there is one.
     pub fn find(name: &str) -> Result<Self, Option<&'static str>> {
         Self::ALL
             .into_iter()
@@ -47,12 +50,12 @@ impl BuiltIn {
             .ok_or_else(|| nearest(name, Self::ALL.iter().map(|case| case.name)))
     }
 
-    /// The first comment line: what the case is about.
+    /// The first comment line, which describes the case.
     pub fn about(&self) -> &'static str {
         self.text.lines().next().unwrap_or("").trim_start_matches(['#', ' '])
     }
 
-    /// The names of its sizes besides the default one.
+    /// The names of its sizes other than the default.
     pub fn sizes(&self) -> Vec<String> {
         let mut names: Vec<String> = self
             .text
@@ -71,7 +74,7 @@ mod tests {
     use crate::case::read;
     use toml::{Table, Value};
 
-    /// All dotted keys of a table; lists of tables count as their first entry.
+    /// All dotted keys of a table. A list of tables stands for its first entry.
     fn keys(table: &Table, prefix: &str, out: &mut Vec<String>) {
         for (key, value) in table {
             let path = format!("{prefix}{key}");
@@ -94,7 +97,7 @@ mod tests {
         &["plane"],
     ];
 
-    /// The schema is one text for all models: the part of one, as a case.
+    /// The part of the schema that is a case for `model`: the schema has the sections of all models.
     fn part(model: &[&str]) -> String {
         let mut keep = true;
         let mut text = String::new();
@@ -135,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_or_proposed() {
+    fn names_are_found_or_suggested() {
         assert_eq!(BuiltIn::find("knot").unwrap().name, "knot");
         assert_eq!(BuiltIn::find("leapfrgo").unwrap_err(), Some("leapfrog"));
         assert_eq!(BuiltIn::find("weather").unwrap_err(), None);

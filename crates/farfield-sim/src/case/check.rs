@@ -1,4 +1,4 @@
-//! Whether the values of a case make sense; which values can is the schema's part.
+//! Checks that the values of a case are in range and fit together.
 
 use super::gravity::{Disk, Gravity, Plummer};
 use super::plane::{Plane, PlaneCoreName, PlaneDiffusion};
@@ -7,29 +7,26 @@ use super::vortex::{CoreName, Diffusion, Knot, Ring, Vortex};
 use crate::particles::ParticleFile;
 use crate::vec3::{Vec3, norm};
 
-/// The key that is wrong, and why.
+/// The invalid key, and the reason.
 type Wrong = (String, String);
 
-/// More elements, tracers or bodies than this are a slip of the keyboard.
+/// The largest number of elements, tracers or bodies; more are taken for a typing error.
 const MOST: usize = 1 << 30;
 
 impl Case {
-    /// Checks every value that has a range, and what must fit together.
+    /// Checks the range of every value, and that the values fit together.
     pub(super) fn check(&self) -> Result<(), Wrong> {
         self.time.check()?;
         self.output.check()?;
         not_negative("alarm.energy_jump", self.alarm.energy_jump)?;
         if self.flow.is_none() && (self.grid.is_some() || !self.body.is_empty() || !self.ring.is_empty()) {
-            return wrong(
-                "flow",
-                "[grid], [[body]] and [[ring]] belong to a section [flow]".to_owned(),
-            );
+            return wrong("flow", "[grid], [[body]] and [[ring]] need a section [flow]".to_owned());
         }
         if let Some(plane) = &self.plane {
             if self.vortex.is_some() || self.gravity.is_some() || self.flow.is_some() {
                 return wrong(
                     "plane",
-                    "a case has one of [vortex], [plane], [gravity] and [flow]".to_owned(),
+                    "a case has only one of [vortex], [plane], [gravity] and [flow]".to_owned(),
                 );
             }
             plane.check()?;
@@ -37,7 +34,7 @@ impl Case {
             if self.time.adaptive && plane.core == PlaneCoreName::Singular {
                 return wrong(
                     "time.adaptive",
-                    "adaptive steps need cores; point vortices have none".to_owned(),
+                    "adaptive steps need cores: set plane.core = \"gaussian\" or \"algebraic\"".to_owned(),
                 );
             }
             if self
@@ -47,7 +44,7 @@ impl Case {
             {
                 return wrong(
                     "tracers.count",
-                    "0 tracers: give a count, or [[tracers.particles]]".to_owned(),
+                    "0 tracers: set a count above 0, or add [[tracers.particles]]".to_owned(),
                 );
             }
             return self.check_tracers_and_tolerance();
@@ -58,12 +55,15 @@ impl Case {
                 if self.tracers.is_some() {
                     return wrong(
                         "tracers",
-                        "tracers move with vortex elements; a flow has none".to_owned(),
+                        "only cases with [vortex] or [plane] can have tracers".to_owned(),
                     );
                 }
             }
             _ if self.flow.is_some() => {
-                return wrong("flow", "a case has one of [vortex], [gravity] and [flow]".to_owned());
+                return wrong(
+                    "flow",
+                    "a case has only one of [vortex], [plane], [gravity] and [flow]".to_owned(),
+                );
             }
             (Some(vortex), None) => {
                 vortex.check()?;
@@ -75,13 +75,13 @@ impl Case {
                 {
                     return wrong(
                         "tracers.count",
-                        "0 tracers: give a count, or [[tracers.particles]]".to_owned(),
+                        "0 tracers: set a count above 0, or add [[tracers.particles]]".to_owned(),
                     );
                 }
                 if tubes == 0 && self.tracers.as_ref().is_some_and(|tracers| tracers.count > 0) {
                     return wrong(
                         "tracers.count",
-                        "tracers fill the tubes of rings and knots, and there are none: use [[tracers.particles]]"
+                        "tracers fill the tubes of rings and knots, but there are none: use [[tracers.particles]]"
                             .to_owned(),
                     );
                 }
@@ -92,7 +92,7 @@ impl Case {
                     return wrong(
                         "time.scheme",
                         format!(
-                            "`{}` is for vortices; use leapfrog or yoshida4",
+                            "`{}` is not for gravity; use leapfrog or yoshida4",
                             self.time.scheme.name()
                         ),
                     );
@@ -100,7 +100,7 @@ impl Case {
                 if self.tracers.is_some() {
                     return wrong(
                         "tracers",
-                        "tracers move with vortices; a case of gravity has none".to_owned(),
+                        "only cases with [vortex] or [plane] can have tracers".to_owned(),
                     );
                 }
                 if self.time.adaptive && gravity.softening == 0.0 {
@@ -113,7 +113,7 @@ impl Case {
             (Some(_), Some(_)) => {
                 return wrong(
                     "gravity",
-                    "a case has either [vortex] or [gravity], this one has both".to_owned(),
+                    "a case has either [vortex] or [gravity], but this one has both".to_owned(),
                 );
             }
             (None, None) => {
@@ -140,12 +140,12 @@ impl Case {
     }
 }
 
-/// Vortices are stepped by Runge-Kutta schemes.
+/// Vortices need a Runge-Kutta scheme.
 fn vortex_scheme(time: &Time) -> Result<(), Wrong> {
     if matches!(time.scheme, Scheme::Leapfrog | Scheme::Yoshida4) {
         return wrong(
             "time.scheme",
-            format!("`{}` is for gravity; use euler, rk2 or rk4", time.scheme.name()),
+            format!("`{}` is only for gravity; use euler, rk2 or rk4", time.scheme.name()),
         );
     }
     Ok(())
@@ -157,7 +157,7 @@ impl Plane {
         if (self.viscosity > 0.0) != (self.diffusion != PlaneDiffusion::None) {
             return wrong(
                 "plane.viscosity",
-                "viscosity and plane.diffusion (\"core-spreading\" or \"random-walk\") go together".to_owned(),
+                "viscosity needs plane.diffusion (\"core-spreading\" or \"random-walk\"), and vice versa".to_owned(),
             );
         }
         if self.diffusion == PlaneDiffusion::CoreSpreading && self.core != PlaneCoreName::Gaussian {
@@ -175,7 +175,7 @@ impl Plane {
         if parts.iter().sum::<usize>() + self.particles.len() == 0 {
             return wrong(
                 "plane.vortices",
-                "there is nothing to move: give [[plane.vortices]], [[plane.sheets]], [[plane.patches]], \
+                "there are no vortices: add [[plane.vortices]], [[plane.sheets]], [[plane.patches]], \
                  [[plane.clouds]] or [[plane.particles]]"
                     .to_owned(),
             );
@@ -195,7 +195,7 @@ impl Plane {
             point(&format!("{at}.to"), sheet.to)?;
             not_negative(&format!("{at}.ripple"), sheet.ripple)?;
             if sheet.from == sheet.to {
-                return wrong(&format!("{at}.to"), "a sheet has two ends".to_owned());
+                return wrong(&format!("{at}.to"), "the two ends of a sheet must differ".to_owned());
             }
         }
         for (k, patch) in self.patches.iter().enumerate() {
@@ -221,7 +221,7 @@ impl Plane {
     }
 }
 
-/// Core sizes given for files.
+/// Checks the core sizes that the case gives for files.
 fn files(section: &str, particles: &[ParticleFile]) -> Result<(), Wrong> {
     for (k, file) in particles.iter().enumerate() {
         if let Some(core) = file.core {
@@ -259,12 +259,12 @@ impl Output {
     fn check(&self) -> Result<(), Wrong> {
         for reach in self.reach {
             if !(reach.is_finite() && reach >= 0.0) {
-                return wrong("output.reach", format!("{reach} is not a length"));
+                return wrong("output.reach", format!("{reach} is not a finite number of at least 0"));
             }
         }
         for side in self.image {
             if !(64..=8192).contains(&side) {
-                return wrong("output.image", format!("{side} pixels are outside 64 to 8192"));
+                return wrong("output.image", format!("{side} pixels is outside 64 to 8192"));
             }
         }
         for (k, view) in self.view.iter().enumerate() {
@@ -273,7 +273,7 @@ impl Output {
             if view.name.is_empty() || !view.name.chars().all(plain) {
                 return wrong(
                     &format!("{at}.name"),
-                    format!("{:?} is not a name of letters, digits, - and _", view.name),
+                    format!("{:?} is not a valid name: use letters, digits, - and _", view.name),
                 );
             }
             let taken = self
@@ -282,7 +282,10 @@ impl Output {
                 .map(|view| view.name())
                 .chain(self.view[..k].iter().map(|v| &v.name[..]));
             if taken.into_iter().any(|name| name == view.name) || view.name.starts_with("slice-") {
-                return wrong(&format!("{at}.name"), format!("there is another view `{}`", view.name));
+                return wrong(
+                    &format!("{at}.name"),
+                    format!("the name `{}` is already in use", view.name),
+                );
             }
             place(&format!("{at}.eye"), view.eye)?;
             place(&format!("{at}.target"), view.target)?;
@@ -297,7 +300,7 @@ impl Output {
                 if j > 0 && point.time <= view.path[j - 1].time {
                     return wrong(
                         &format!("{at}.time"),
-                        format!("{} is not after the one before", point.time),
+                        format!("{} is not later than the previous time", point.time),
                     );
                 }
             }
@@ -306,7 +309,7 @@ impl Output {
             let at = format!("output.sample.{k}");
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
             if sample.name.is_empty() || !sample.name.chars().all(plain) {
-                let why = format!("{:?} is not a name of letters, digits, - and _", sample.name);
+                let why = format!("{:?} is not a valid name: use letters, digits, - and _", sample.name);
                 return wrong(&format!("{at}.name"), why);
             }
             if let Err(why) = sample.region() {
@@ -314,14 +317,14 @@ impl Output {
             }
         }
         if self.trails > 1000 {
-            return wrong("output.trails", format!("{} pictures are more than 1000", self.trails));
+            return wrong("output.trails", format!("{} pictures is more than 1000", self.trails));
         }
         for (key, value) in [
             ("output.diagnostics_every", self.diagnostics_every),
             ("output.energy_every", self.energy_every),
         ] {
             if value == 0 {
-                return wrong(key, "0 is too few: at least 1".to_owned());
+                return wrong(key, "0 is too small: use at least 1".to_owned());
             }
         }
         Ok(())
@@ -338,7 +341,7 @@ impl Vortex {
             return wrong(
                 "vortex.remesh_cutoff",
                 format!(
-                    "{} would drop every element; use a small share such as 1e-4",
+                    "{} would drop every element; use a small fraction such as 1e-4",
                     self.remesh_cutoff
                 ),
             );
@@ -350,7 +353,7 @@ impl Vortex {
             );
         }
         if self.layers > 200 {
-            return wrong("vortex.layers", format!("{} layers are more than 200", self.layers));
+            return wrong("vortex.layers", format!("{} layers is more than 200", self.layers));
         }
         if self.viscosity > 0.0 && self.diffusion == Diffusion::None {
             return wrong(
@@ -386,7 +389,7 @@ impl Vortex {
         if self.rings.is_empty() && self.knots.is_empty() && self.particles.is_empty() {
             return wrong(
                 "vortex.rings",
-                "there is nothing to move: give [[vortex.rings]], [[vortex.knots]] or [[vortex.particles]]".to_owned(),
+                "there are no vortices: add [[vortex.rings]], [[vortex.knots]] or [[vortex.particles]]".to_owned(),
             );
         }
         files("vortex", &self.particles)?;
@@ -408,7 +411,7 @@ impl Ring {
             return wrong(
                 &format!("{at}.core"),
                 format!(
-                    "{} is not small against the radius {}: stay below half of it",
+                    "{} is too large for the radius {}: it must be below half of it",
                     self.core, self.radius
                 ),
             );
@@ -420,7 +423,7 @@ impl Ring {
         if self.ripple > 0.5 {
             return wrong(
                 &format!("{at}.ripple"),
-                format!("{} is more than half the radius", self.ripple),
+                format!("{} is above 0.5, half of the radius", self.ripple),
             );
         }
         Ok(())
@@ -442,7 +445,7 @@ impl Knot {
             return wrong(
                 &format!("{at}.core"),
                 format!(
-                    "{} makes the strands overlap: stay below half of the tube {}",
+                    "{} makes the strands overlap: it must be below half of the tube radius {}",
                     self.core, self.tube
                 ),
             );
@@ -494,7 +497,7 @@ impl Gravity {
         if parts.iter().sum::<usize>() == 0 {
             return wrong(
                 "gravity.bodies",
-                "there is nothing to move: give [[gravity.bodies]], [[gravity.plummer]], [[gravity.disks]] or \
+                "there are no bodies: add [[gravity.bodies]], [[gravity.plummer]], [[gravity.disks]] or \
                  [[gravity.particles]]"
                     .to_owned(),
             );
@@ -574,7 +577,7 @@ fn place(key: &str, value: Vec3) -> Result<(), Wrong> {
     if value.iter().all(|x| x.is_finite()) {
         Ok(())
     } else {
-        wrong(key, format!("{value:?} has a number that is not finite"))
+        wrong(key, format!("{value:?} has a component that is not finite"))
     }
 }
 

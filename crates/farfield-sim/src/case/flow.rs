@@ -3,7 +3,7 @@
 use crate::vec3::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// An incompressible flow in free space, with a stream, bodies or vortex rings in it.
+/// An incompressible flow in free space, with a free stream, bodies or vortex rings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Flow {
@@ -13,27 +13,28 @@ pub struct Flow {
     /// The kinematic viscosity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub viscosity: Option<f64>,
-    /// The velocity far away.
+    /// The free-stream velocity.
     pub stream: Vec3,
-    /// The length in Reynolds number and coefficients; of the first body if left out.
+    /// The length in the Reynolds number and coefficients; `None` for that of the first body or ring.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<f64>,
-    /// The area in coefficients; what the bodies show to the stream if left out.
+    /// The area in coefficients; `None` for the projected area of the bodies along the stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub area: Option<f64>,
-    /// How strongly bodies stop the flow, in units of speed over length.
+    /// The penalisation parameter of the bodies, in units of speed over length.
     pub penalisation: f64,
-    /// The gain by which bodies answer to slip; above 1 as part of the answer is lost again to the flow around them.
+    /// The gain of the correction of slip at bodies. Values above 1 make up for the part of the correction that the
+    /// flow around the bodies cancels.
     pub relaxation: f64,
-    /// Passes of velocity and penalisation for the impulsive start.
+    /// The number of passes of velocity and penalisation at the impulsive start.
     pub start_passes: u32,
-    /// How particles are spread over the grid again.
+    /// The remeshing kernel.
     pub remesh: RemeshName,
-    /// Steps between projections of the vorticity to one without divergence; 0: never.
+    /// Steps between projections of the vorticity to a divergence-free one; 0 for never.
     pub clean_every: u64,
-    /// Vorticity weaker than this share of the strongest induces no velocity.
+    /// Vorticity weaker than this fraction of the strongest induces no velocity.
     pub source_cutoff: f64,
-    /// Storage of the fields.
+    /// The storage precision of the fields.
     pub precision: PrecisionName,
 }
 
@@ -56,7 +57,7 @@ impl Default for Flow {
     }
 }
 
-/// The kernels of remeshing by name.
+/// The names of the remeshing kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RemeshName {
@@ -66,7 +67,7 @@ pub enum RemeshName {
     M6,
 }
 
-/// Precisions by name.
+/// The names of the precisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PrecisionName {
@@ -76,7 +77,7 @@ pub enum PrecisionName {
     F64,
 }
 
-/// The box and how fine its blocks of 16^3 points get.
+/// The box, and the refinement of its blocks of 16^3 points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GridSettings {
@@ -86,22 +87,22 @@ pub struct GridSettings {
     pub roots: [u32; 3],
     /// The side of a root cube.
     pub side: f64,
-    /// The finest level; a root cube then has 16 2^level points a side.
+    /// The finest level, on which a root cube has 16 2^level points along a side.
     pub level: u8,
-    /// Blocks whose details exceed this share of the largest vorticity are cut.
+    /// Blocks whose details exceed this fraction of the largest vorticity are refined.
     #[serde(default = "default_refine")]
     pub refine: f64,
-    /// Blocks whose details are all below this share are joined.
+    /// Blocks whose details are all below this fraction are coarsened.
     #[serde(default = "default_compress")]
     pub compress: f64,
     /// Steps between adaptations.
     #[serde(default = "default_adapt_every")]
     pub adapt_every: u64,
-    /// The most blocks there may be; beyond that nothing is refined.
+    /// The number of blocks beyond which no block is refined.
     #[serde(default = "default_most_blocks")]
     pub most_blocks: usize,
-    /// Whether the box is made larger, by whole root cubes: downstream where the wake would leave it before the end, and across the
-    /// stream where viscosity spreads vorticity that far.
+    /// Whether the box is enlarged by whole root cubes: downstream if the wake would leave it before the end, and
+    /// across the stream if viscosity spreads vorticity that far.
     #[serde(default = "default_grow")]
     pub grow: bool,
 }
@@ -130,15 +131,15 @@ fn default_most_blocks() -> usize {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BodySettings {
-    /// What it is.
+    /// Its shape.
     pub shape: ShapeName,
-    /// Its middle at time 0.
+    /// Its centre at time 0.
     #[serde(default)]
     pub centre: Vec3,
-    /// Sphere and cylinder: the radius; torus: that of the middle of its tube.
+    /// Sphere and cylinder: the radius; torus: the radius of the centre line of its tube.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
-    /// Ellipsoid: half of its extent along x, y and z.
+    /// Ellipsoid: the semi-axes along x, y and z.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radii: Option<Vec3>,
     /// Box: its extent along x, y and z.
@@ -150,7 +151,7 @@ pub struct BodySettings {
     /// Torus: the radius of its tube.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tube: Option<f64>,
-    /// Cylinder and torus: their axis.
+    /// Cylinder and torus: the axis.
     #[serde(default = "super::settings::z_axis")]
     pub axis: Vec3,
     /// Mesh: the file, STL or OBJ.
@@ -159,29 +160,29 @@ pub struct BodySettings {
     /// Mesh: a factor on its coordinates.
     #[serde(default = "super::settings::unit_value")]
     pub scale: f64,
-    /// How fast it moves.
+    /// Its velocity.
     #[serde(default)]
     pub velocity: Vec3,
-    /// How fast it turns about its middle, in radians a unit of time.
+    /// Its angular velocity about its centre, in radians per unit of time.
     #[serde(default)]
     pub turning: Vec3,
 }
 
-/// Shapes by name.
+/// The names of the shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ShapeName {
-    /// A ball.
+    /// A sphere.
     Sphere,
-    /// A stretched ball.
+    /// An ellipsoid.
     Ellipsoid,
     /// A cylinder with flat ends.
     Cylinder,
     /// A box with sharp edges.
     Box,
-    /// A ring with a round tube.
+    /// A torus.
     Torus,
-    /// A closed surface of triangles.
+    /// A closed triangulated surface.
     Mesh,
 }
 
@@ -191,15 +192,15 @@ pub enum ShapeName {
 pub struct FlowRing {
     /// Its radius.
     pub radius: f64,
-    /// The vorticity is circulation / (pi core^2) exp(-d^2 / core^2) at the distance d from the circle.
+    /// The core radius: the vorticity at distance d from the circle is circulation / (pi core^2) exp(-d^2 / core^2).
     pub core: f64,
     /// Its circulation.
     #[serde(default = "super::settings::unit_value")]
     pub circulation: f64,
-    /// Its middle.
+    /// Its centre.
     #[serde(default)]
     pub centre: Vec3,
-    /// It moves this way.
+    /// Its axis and direction of motion.
     #[serde(default = "super::settings::z_axis")]
     pub axis: Vec3,
 }

@@ -1,4 +1,4 @@
-//! The settings of bodies that attract each other.
+//! The settings of gravity.
 
 use crate::particles::ParticleFile;
 use crate::vec3::Vec3;
@@ -15,7 +15,7 @@ pub struct Gravity {
     /// The softening length.
     #[serde(default)]
     pub softening: f64,
-    /// What softened masses attract like.
+    /// The softening kernel.
     #[serde(default)]
     pub softening_kernel: SofteningName,
     /// Single bodies.
@@ -32,11 +32,11 @@ pub struct Gravity {
     pub particles: Vec<ParticleFile>,
 }
 
-/// The softenings by name.
+/// The names of the softening kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SofteningName {
-    /// Plummer's spheres, whose softening never quite ends.
+    /// Plummer's, which softens at every distance.
     #[default]
     Plummer,
     /// The cubic spline of Gadget.
@@ -61,10 +61,10 @@ impl From<SofteningName> for Softening {
 pub struct Body {
     /// Its mass.
     pub mass: f64,
-    /// Where it starts.
+    /// Its initial position.
     #[serde(default)]
     pub position: Vec3,
-    /// How fast it starts.
+    /// Its initial velocity.
     #[serde(default)]
     pub velocity: Vec3,
 }
@@ -73,19 +73,19 @@ pub struct Body {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plummer {
-    /// How many stars.
+    /// The number of stars.
     #[serde(deserialize_with = "super::value::count")]
     pub count: usize,
-    /// The mass of all.
+    /// The total mass of the stars.
     #[serde(default = "super::settings::unit_value")]
     pub mass: f64,
     /// Plummer's radius.
     #[serde(default = "super::settings::unit_value")]
     pub radius: f64,
-    /// Where its centre of mass starts.
+    /// The initial position of its centre of mass.
     #[serde(default)]
     pub centre: Vec3,
-    /// How fast its centre of mass moves.
+    /// The initial velocity of its centre of mass.
     #[serde(default)]
     pub velocity: Vec3,
 }
@@ -94,25 +94,25 @@ pub struct Plummer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Disk {
-    /// How many stars.
+    /// The number of stars.
     #[serde(deserialize_with = "super::value::count")]
     pub count: usize,
-    /// The mass of all stars.
+    /// The total mass of the stars.
     pub mass: f64,
     /// The mass of the centre.
     pub central_mass: f64,
     /// The radius of the disk.
     pub radius: f64,
-    /// The root mean square height of the stars above the disk, as a share of its radius.
+    /// The root mean square height of the stars above the disk, as a fraction of its radius.
     #[serde(default = "default_height")]
     pub height: f64,
-    /// Where the centre starts.
+    /// The initial position of the centre.
     #[serde(default)]
     pub centre: Vec3,
-    /// How fast the centre moves.
+    /// The initial velocity of the centre.
     #[serde(default)]
     pub velocity: Vec3,
-    /// The axis the stars turn about, right-handed.
+    /// The axis of rotation, right-handed.
     #[serde(default = "super::settings::z_axis", deserialize_with = "super::value::direction")]
     pub axis: Vec3,
 }

@@ -1,6 +1,6 @@
-//! Cases: what to simulate, as TOML.
+//! Cases: descriptions of simulations in TOML.
 //!
-//! text -> table -> size preset merged in -> `--set` overrides -> [`Case`] -> checked.
+//! text -> table -> size preset merged in -> `--set` overrides -> [`Case`] -> checks.
 //! The schema with every key and its default is `schema.toml`, printed by `farfield schema`.
 
 mod built_in;

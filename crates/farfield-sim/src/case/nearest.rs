@@ -1,6 +1,6 @@
-//! The known name that a misspelt one is closest to.
+//! Suggestions for misspelt names.
 
-/// The candidate nearest to `name`, if it is near enough to be meant.
+/// The candidate most similar to `name`, if it is similar enough.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
@@ -10,7 +10,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// How many letters must be changed, added, left out or swapped with their neighbour (optimal string alignment).
+/// The optimal string alignment distance: substitutions, insertions, deletions and swaps of neighbouring letters.
 fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows: [Vec<usize>; 3] = [Vec::new(), (0..=b.len()).collect(), vec![0; b.len() + 1]];
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn only_near_names_are_proposed() {
+    fn only_similar_names_are_suggested() {
         let names = ["radius", "circulation", "core"];
         assert_eq!(nearest("raduis", names), Some("radius"));
         assert_eq!(nearest("circulaton", names), Some("circulation"));

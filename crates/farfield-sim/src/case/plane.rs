@@ -4,7 +4,7 @@ use crate::particles::ParticleFile;
 use farfield::plane::Core;
 use serde::{Deserialize, Serialize};
 
-/// Vortices in the plane, and how they evolve.
+/// Vortices in the plane and their evolution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plane {
@@ -14,7 +14,7 @@ pub struct Plane {
     /// The kinematic viscosity.
     #[serde(default)]
     pub viscosity: f64,
-    /// How viscosity acts.
+    /// The diffusion scheme.
     #[serde(default)]
     pub diffusion: PlaneDiffusion,
     /// Single vortices.
@@ -26,7 +26,7 @@ pub struct Plane {
     /// Elliptic patches of constant vorticity.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patches: Vec<Patch>,
-    /// Vortices at random.
+    /// Clouds of random vortices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clouds: Vec<VortexCloud>,
     /// Vortices from files.
@@ -34,7 +34,7 @@ pub struct Plane {
     pub particles: Vec<ParticleFile>,
 }
 
-/// The cores by name.
+/// The names of the cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlaneCoreName {
@@ -57,16 +57,16 @@ impl From<PlaneCoreName> for Core {
     }
 }
 
-/// How viscosity acts in the plane.
+/// The diffusion scheme in the plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaneDiffusion {
-    /// Not at all.
+    /// No viscosity.
     #[default]
     None,
-    /// Gaussian cores grow as a diffusing vortex does.
+    /// Gaussian cores grow like a diffusing vortex.
     CoreSpreading,
-    /// Vortices walk at random.
+    /// Vortices take random steps.
     RandomWalk,
 }
 
@@ -74,10 +74,10 @@ pub enum PlaneDiffusion {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PointVortex {
-    /// Its circulation, positive against the clock.
+    /// Its circulation, positive anticlockwise.
     #[serde(default = "super::settings::unit_value")]
     pub circulation: f64,
-    /// Where it starts.
+    /// Its initial position.
     #[serde(default)]
     pub position: [f64; 2],
     /// The size of its core.
@@ -89,25 +89,25 @@ pub struct PointVortex {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sheet {
-    /// How many vortices.
+    /// The number of vortices.
     #[serde(deserialize_with = "super::value::count")]
     pub count: usize,
     /// One end.
     pub from: [f64; 2],
     /// The other end.
     pub to: [f64; 2],
-    /// How the circulation is spread along it.
+    /// The distribution of circulation along it.
     #[serde(default)]
     pub profile: SheetProfile,
-    /// The circulation: of all of it, or with the elliptic profile of one half.
+    /// The total circulation; with the elliptic profile, that of one half.
     #[serde(default = "super::settings::unit_value")]
     pub circulation: f64,
     /// The size of the cores.
     pub core: f64,
-    /// The amplitude of a wave across it, as a share of its length.
+    /// The amplitude of a wave across it, as a fraction of its length.
     #[serde(default)]
     pub ripple: f64,
-    /// How many periods that wave has.
+    /// The number of periods of that wave.
     #[serde(default = "one_mode")]
     pub ripple_modes: u32,
 }
@@ -116,14 +116,14 @@ fn one_mode() -> u32 {
     1
 }
 
-/// How the circulation of a sheet is spread along it.
+/// The distribution of circulation along a sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SheetProfile {
-    /// Evenly.
+    /// Constant.
     #[default]
     Uniform,
-    /// As behind a wing with elliptic lift: of opposite sign in the two halves.
+    /// As behind a wing with elliptic lift: the two halves have opposite signs.
     Elliptic,
 }
 
@@ -131,13 +131,13 @@ pub enum SheetProfile {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Patch {
-    /// How many vortices, about.
+    /// The approximate number of vortices.
     #[serde(deserialize_with = "super::value::count")]
     pub count: usize,
     /// The centre.
     #[serde(default)]
     pub centre: [f64; 2],
-    /// The half axes.
+    /// The semi-axes.
     pub axes: [f64; 2],
     /// The angle of the first axis to x, in degrees.
     #[serde(default)]
@@ -145,16 +145,16 @@ pub struct Patch {
     /// The vorticity.
     #[serde(default = "super::settings::unit_value")]
     pub vorticity: f64,
-    /// The size of the cores over the distance of the vortices.
+    /// The core size over the spacing of the vortices.
     #[serde(default = "super::settings::unit_value")]
     pub overlap: f64,
 }
 
-/// Vortices at random in a disk.
+/// Randomly placed vortices in a disk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VortexCloud {
-    /// How many.
+    /// The number of vortices.
     #[serde(deserialize_with = "super::value::count")]
     pub count: usize,
     /// The centre.
@@ -163,10 +163,10 @@ pub struct VortexCloud {
     /// The radius of the disk.
     #[serde(default = "super::settings::unit_value")]
     pub radius: f64,
-    /// The sizes of all circulations added up.
+    /// The sum of the absolute circulations.
     #[serde(default = "super::settings::unit_value")]
     pub circulation: f64,
-    /// Whether every second vortex turns the other way.
+    /// Whether every second vortex has the opposite sign.
     #[serde(default)]
     pub both_signs: bool,
     /// The size of the cores.

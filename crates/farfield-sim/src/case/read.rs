@@ -6,21 +6,22 @@ use crate::error::CaseError;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-/// A `key=value` that replaces what a case file says.
+/// A `key=value` that replaces a value of a case file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Override {
-    /// The keys on the way to the value; a number picks from a list, from 0.
+    /// The keys that lead to the value. A number is an index into a list, from 0.
     path: Vec<String>,
     value: Value,
-    /// As typed.
+    /// The original text.
     text: String,
 }
 
 impl Override {
-    /// Reads `time.end=2`, `vortex.rings.0.radius=0.5` or `sum.method=direct`; a value that is no TOML is a string.
+    /// Parses `time.end=2`, `vortex.rings.0.radius=0.5` or `sum.method=direct`. A value that is not valid TOML is taken
+    /// as a string.
     ///
     /// # Errors
-    /// [`CaseError`] if there is no key or no value.
+    /// [`CaseError`] if the key or the value is missing.
     pub fn parse(text: &str) -> Result<Self, CaseError> {
         let failed = |message: &str| CaseError {
             origin: format!("--set {text}"),
@@ -57,7 +58,7 @@ impl Override {
         self.path.join(".") == key
     }
 
-    /// Whether it sets this key, a part of it, or what it is part of.
+    /// Whether it sets this key, a part of it, or a section that contains it.
     fn touches(&self, key: &str) -> bool {
         let wanted: Vec<&str> = key.split('.').collect();
         self.path.iter().zip(wanted).all(|(own, wanted)| own == wanted)
@@ -87,7 +88,8 @@ impl Override {
     }
 }
 
-/// `1e6` is a float in TOML; people who count write it, and every key that takes a float takes a whole number too.
+/// Turns whole floats into integers: `1e6` is a float in TOML, but is allowed as a count. Every key that takes a float
+/// also takes an integer.
 fn whole(value: Value) -> Value {
     match value {
         Value::Float(number) if number.fract() == 0.0 && number.abs() < 9e15 => Value::Integer(number as i64),
@@ -95,7 +97,7 @@ fn whole(value: Value) -> Value {
     }
 }
 
-/// Where in a case an override has arrived.
+/// The place in a case that an override refers to.
 enum PlaceMut<'a> {
     Table(&'a mut Table),
     List(&'a mut Vec<Value>),
@@ -142,33 +144,33 @@ fn index(key: &str, length: usize) -> Result<usize, String> {
     }
 }
 
-/// A case file: a case, and named sizes that replace parts of it.
+/// The keys of a case file beyond those of [`Case`]: named sizes that replace parts of it, and the chosen one.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sized {
     #[serde(default)]
-    #[allow(dead_code, reason = "here for the check of the file's own keys")]
+    #[allow(dead_code, reason = "declared so that the key is accepted")]
     size: Option<String>,
     #[serde(default)]
-    #[allow(dead_code, reason = "here for the check of the file's own keys")]
+    #[allow(dead_code, reason = "declared so that the key is accepted")]
     sizes: std::collections::BTreeMap<String, Table>,
 }
 
-/// Reads a case: `origin` names it in messages.
+/// Reads a case. `origin` names it in messages.
 ///
-/// A key `size = "NAME"` (mostly given as an override) merges the table `[sizes.NAME]` over the rest before the other
-/// overrides apply.
+/// A key `size = "NAME"`, usually given as an override, merges the table `[sizes.NAME]` into the case before the other
+/// overrides are applied.
 ///
 /// # Errors
-/// [`CaseError`] with line and column where the text is at fault, and the nearest known name for a key or value that
-/// is not known.
+/// [`CaseError`], with line and column if the error is in the text, and the most similar known name for an unknown key
+/// or value.
 pub fn read(text: &str, origin: &str, overrides: &[Override]) -> Result<Case, CaseError> {
     let mut table: Table = toml::from_str(text).map_err(|error| located(&error, text, origin))?;
-    // The text alone first: only there do errors have a line.
+    // First without overrides, because only errors in the text have a line number.
     let alone = without_sizes(text);
     let first: Result<Case, _> = toml::from_str(&alone);
     if let Err(error) = first
-        && !overrides_may_mend(&error, overrides)
+        && !overrides_may_fix(&error, overrides)
     {
         return Err(located(&error, &alone, origin));
     }
@@ -179,7 +181,7 @@ pub fn read(text: &str, origin: &str, overrides: &[Override]) -> Result<Case, Ca
     let mut value = table;
     for change in overrides.iter().filter(|o| !o.sets("size")) {
         change.apply(&mut value)?;
-        // One by one, so that a wrong one is named; what is missing may still come.
+        // One by one, so that an invalid override is named. A missing key may be set by a later override.
         if let Err(error) = Case::deserialize(Value::Table(value.clone()))
             && !is_missing(error.message())
         {
@@ -208,16 +210,16 @@ pub fn read(text: &str, origin: &str, overrides: &[Override]) -> Result<Case, Ca
     Ok(case)
 }
 
-/// Reads any table of a case's kind, with errors that have line, column and the nearest known name.
+/// Reads a TOML table of type `T`, with the same errors as [`read`].
 ///
 /// # Errors
-/// [`CaseError`]
+/// [`CaseError`] with line, column and the most similar known name.
 pub fn read_table<T: for<'a> Deserialize<'a>>(text: &str, origin: &str) -> Result<T, CaseError> {
     toml::from_str(text).map_err(|error| located(&error, text, origin))
 }
 
-/// A missing key may come from an override.
-fn overrides_may_mend(error: &toml::de::Error, overrides: &[Override]) -> bool {
+/// Whether overrides may set the key whose absence is the error.
+fn overrides_may_fix(error: &toml::de::Error, overrides: &[Override]) -> bool {
     !overrides.is_empty() && is_missing(error.message())
 }
 
@@ -225,7 +227,7 @@ fn is_missing(message: &str) -> bool {
     message.starts_with("missing field")
 }
 
-/// The text with `size` and `[sizes...]` blanked out, line by line, so that positions stay.
+/// The text with the lines of `size` and `[sizes...]` emptied, so that line numbers are unchanged.
 fn without_sizes(text: &str) -> String {
     let mut inside = false;
     let mut top = true;
@@ -289,7 +291,7 @@ fn merge_size(mut table: Table, origin: &str) -> Result<Table, CaseError> {
     Ok(table)
 }
 
-/// Puts `over` over `table`: sections join, everything else is replaced.
+/// Merges `over` into `table`: sections are merged, everything else is replaced.
 fn merge(table: &mut Table, over: &Table) {
     for (key, value) in over {
         match (table.get_mut(key), value) {
@@ -311,7 +313,7 @@ fn located(error: &toml::de::Error, text: &str, origin: &str) -> CaseError {
     }
 }
 
-/// Line and column, from 1, of a byte of the text.
+/// Line and column, from 1, of the byte at `at`.
 fn position(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at.min(text.len())).unwrap_or(text);
     let line = 1 + before.matches('\n').count();
@@ -323,7 +325,7 @@ fn mentions_unknown(message: &str) -> bool {
     message.starts_with("unknown ")
 }
 
-/// The parser's message, with the nearest known name where one is unknown.
+/// The parser's message in plain words, with the most similar known name if a name is unknown.
 fn explain(message: &str) -> String {
     let message = message.trim().replace('\n', " ");
     if let Some(key) = message.strip_prefix("missing field ") {
@@ -345,7 +347,7 @@ fn explain(message: &str) -> String {
     format!("unknown {kind} `{unknown}`{hint} (known here: {})", known.join(", "))
 }
 
-/// The parser's words for kinds of values, as people say them.
+/// The parser's message with plain words for types of values.
 fn in_plain_words(message: &str) -> String {
     let Some((found, expected)) = message
         .strip_prefix("invalid type: ")
@@ -376,7 +378,8 @@ fn in_plain_words(message: &str) -> String {
     format!("{found} is not {expected}")
 }
 
-/// Where a dotted key such as `vortex.rings.1.radius` is set in the text, as well as a line-by-line look can tell.
+/// Line and column at which a dotted key such as `vortex.rings.1.radius` is set, found by a line-by-line search that
+/// does not handle every notation of TOML.
 fn key_position(text: &str, key: &str) -> Option<(usize, usize)> {
     let parts: Vec<&str> = key.split('.').collect();
     let (last, section) = parts.split_last()?;
@@ -438,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_have_line_column_and_the_nearest_name() {
+    fn errors_for_unknown_keys_have_line_column_and_a_suggestion() {
         for (from, to, line, column, near) in [
             ("radius = 1.0", "raduis = 1.0", 7, 1, "`radius`"),
             ("step = 0.1", "  stepp = 0.1", 4, 3, "`step`"),
@@ -457,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_values_have_line_and_column() {
+    fn errors_for_invalid_values_have_line_and_column() {
         let wrong = TEXT.replace("radius = 1.0", "radius = -1.0");
         let error = read(&wrong, "two.toml", &[]).unwrap_err();
         assert_eq!((error.line, error.column), (Some(7), Some(1)), "{error}");
@@ -468,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_overrides_name_themselves() {
+    fn errors_for_invalid_overrides_quote_them() {
         for (text, says) in [
             ("time.ned=5", "`end`"),
             ("sum.method=fsat", "known here: auto"),
@@ -502,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn every_built_in_case_reads_in_every_size_and_reads_back_the_same() {
+    fn every_size_of_every_built_in_case_survives_a_round_trip() {
         for built_in in BuiltIn::ALL {
             let sizes = built_in.sizes();
             for size in sizes.iter().map(String::as_str).chain(["default"]) {

@@ -1,4 +1,4 @@
-//! The settings of a case, as they stand in the file.
+//! The settings of a case, as in the file.
 
 use super::flow::{BodySettings, Flow, FlowRing, GridSettings};
 use super::gravity::Gravity;
@@ -12,25 +12,25 @@ use farfield_grid::poisson::PoissonDevice;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A simulation: exactly one of `vortex`, `plane`, `gravity` and `flow` is there.
+/// A simulation. Exactly one of `vortex`, `plane`, `gravity` and `flow` is present.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// One line for pictures and reports.
+    /// The title of pictures and reports, on one line.
     #[serde(default)]
     pub title: String,
-    /// Seed of everything random: tracers, stars.
+    /// The seed of all random numbers: tracers, stars.
     #[serde(default = "one")]
     pub seed: u64,
-    /// How long and in which steps.
+    /// The end and the time steps.
     pub time: Time,
-    /// How sums are done.
+    /// The settings of the sums.
     #[serde(default)]
     pub sum: SumSettings,
     /// Files and pictures.
     #[serde(default)]
     pub output: Output,
-    /// When to stop a run that goes wrong.
+    /// The alarm that stops a run that blows up.
     #[serde(default)]
     pub alarm: Alarm,
     /// Vortex elements.
@@ -39,7 +39,7 @@ pub struct Case {
     /// Vortices in the plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plane: Option<Plane>,
-    /// Passive points that move with the flow of the vortices.
+    /// Passive points that move with the flow induced by the vortices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracers: Option<Tracers>,
     /// Bodies that attract each other.
@@ -60,10 +60,10 @@ pub struct Case {
 }
 
 impl Case {
-    /// Whether a device can compute this case, before anything is computed.
+    /// Checks that `device` can compute this case.
     ///
     /// # Errors
-    /// [`Error::Hybrid`] if a graphics processor and the cores are to share a case that is not a flow on a grid.
+    /// [`Error::Hybrid`] for the device `hybrid` and a case that is not a flow on a grid.
     pub fn check_device(&self, device: PoissonDevice) -> Result<(), Error> {
         match device {
             PoissonDevice::Hybrid(_) if self.flow.is_none() => Err(Error::Hybrid),
@@ -71,7 +71,7 @@ impl Case {
         }
     }
 
-    /// The files that points come from, and the sections that name them.
+    /// The files of points, each with the section that names it.
     pub(crate) fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
         let vortex = self.vortex.iter_mut().flat_map(|vortex| &mut vortex.particles);
         let plane = self.plane.iter_mut().flat_map(|plane| &mut plane.particles);
@@ -84,7 +84,7 @@ impl Case {
         vortex.chain(plane).chain(tracers).chain(gravity).collect()
     }
 
-    /// The same case with the files of another, where both have as many: a run has copies of those it was started from.
+    /// This case with the files of `other`, if both have equally many: a run refers to its copies of the files.
     #[must_use]
     pub fn with_files_of(mut self, other: &Self) -> Self {
         let mut other = other.clone();
@@ -97,7 +97,7 @@ impl Case {
         self
     }
 
-    /// The same case with relative paths counted from a folder.
+    /// This case with relative paths resolved against `folder`.
     #[must_use]
     pub fn located_in(mut self, folder: &Path) -> Self {
         for (_, file) in self.files_mut() {
@@ -113,22 +113,22 @@ fn one() -> u64 {
     1
 }
 
-/// How long and in which steps.
+/// The end and the time steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Time {
-    /// When the simulation ends.
+    /// The end time.
     pub end: f64,
-    /// The time step; with `adaptive`, the longest one.
+    /// The time step; with `adaptive`, the longest allowed.
     pub step: f64,
-    /// How a step is done.
+    /// The time integration scheme.
     #[serde(default = "default_scheme")]
     pub scheme: Scheme,
-    /// Choose each step from the flow.
+    /// Whether each step is chosen from the flow.
     #[serde(default)]
     pub adaptive: bool,
-    /// With `adaptive`: the largest step times velocity gradient (vortex), or the largest step over the time in which
-    /// a body falls through its softening length (gravity).
+    /// With `adaptive`: the limit of step times velocity gradient (vortex, flow), or of step over the time a body takes
+    /// to fall through its softening length (gravity).
     #[serde(default = "default_limit")]
     pub limit: f64,
 }
@@ -141,7 +141,7 @@ fn default_limit() -> f64 {
     0.3
 }
 
-/// How a step is done.
+/// The time integration scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scheme {
@@ -170,7 +170,7 @@ impl Scheme {
     }
 }
 
-/// How sums are done.
+/// The settings of the sums.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SumSettings {
@@ -184,7 +184,7 @@ pub struct SumSettings {
     /// For experts: the treecode's opening criterion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub theta: Option<f64>,
-    /// For experts: how many points a box may hold.
+    /// For experts: the largest number of points in a leaf.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaf_capacity: Option<usize>,
 }
@@ -201,15 +201,15 @@ impl Default for SumSettings {
     }
 }
 
-/// The methods by name.
+/// The names of the methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MethodName {
-    /// The fastest, by the cost model.
+    /// The fastest method, according to the cost model.
     Auto,
-    /// Every pair.
+    /// Direct summation of every pair.
     Direct,
-    /// Multipoles of far boxes at each target.
+    /// The treecode: multipole expansions of distant boxes, evaluated at each target.
     Treecode,
     /// The fast multipole method.
     Fmm,
@@ -226,7 +226,7 @@ impl From<MethodName> for Method {
     }
 }
 
-/// Files and pictures. Intervals are in steps; 0 means only at the end, and the end is always written.
+/// Files and pictures. Intervals are in steps; 0 means only at the end. The end is always written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Output {
@@ -238,24 +238,24 @@ pub struct Output {
     pub checkpoint_every: u64,
     /// Steps between rows of diagnostics.
     pub diagnostics_every: u64,
-    /// Rows of diagnostics between those with the energy, which costs a sum of its own (vortex).
+    /// Rows of diagnostics from one with the energy to the next. For vortices the energy needs a separate sum.
     pub energy_every: u64,
-    /// From where the pictures look; the animation is made of the first. None: no pictures.
+    /// The predefined views of the pictures. The animation shows the first. Empty: no pictures.
     pub views: Vec<View>,
-    /// Own views, beside those by name.
+    /// User-defined views, in addition to `views`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub view: Vec<OwnView>,
     /// Fields sampled on grids and slices, as often as field files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sample: Vec<SampleSettings>,
-    /// How many of the last pictures' points are drawn behind the present ones, as trails; 0 for none.
+    /// The number of previous pictures whose points are drawn faintly as trails; 0 for none.
     pub trails: usize,
-    /// Make a film, `film.mp4` or `film.webm`, of all pictures of the first view; needs the program ffmpeg.
+    /// Make a film, `film.mp4` or `film.webm`, of all pictures of the first view. Needs the program ffmpeg.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub film: Option<FilmName>,
     /// Width and height of the pictures, in pixels.
     pub image: [u32; 2],
-    /// Pictures show at least this far from their middle along x, y and z; so what grows is seen to grow.
+    /// The smallest half extent of pictures along x, y and z, so that a growing flow does not rescale them.
     pub reach: [f64; 3],
     /// Make an animation, `animation.gif`, of all pictures of the first view.
     pub animation: bool,
@@ -287,7 +287,7 @@ impl Default for Output {
     }
 }
 
-/// From where a picture looks.
+/// A predefined view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum View {
@@ -318,12 +318,12 @@ pub struct SampleSettings {
     pub name: String,
     /// The lower corner of the box.
     pub low: Vec3,
-    /// Its upper corner; a side of no length makes a slice.
+    /// Its upper corner. A side of length 0 makes a slice.
     pub high: Vec3,
     /// Points along the longest side.
     #[serde(default = "default_sample_resolution")]
     pub resolution: usize,
-    /// What is sampled.
+    /// The quantities that are sampled.
     #[serde(default = "default_quantities")]
     pub quantities: Vec<Quantity>,
 }
@@ -337,57 +337,57 @@ fn default_quantities() -> Vec<Quantity> {
 }
 
 impl SampleSettings {
-    /// Its points.
+    /// The grid of its points.
     ///
     /// # Errors
-    /// A sentence on what is wrong with the box.
+    /// A sentence naming the problem.
     pub fn region(&self) -> Result<Region, String> {
         Region::new(self.low, self.high, self.resolution)
     }
 }
 
-/// A view of one's own.
+/// A user-defined view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnView {
     /// The name of its folder.
     pub name: String,
-    /// Where the camera is.
+    /// The position of the camera.
     pub eye: Vec3,
-    /// What it has in the middle of the picture.
+    /// The point at the centre of the picture.
     #[serde(default)]
     pub target: Vec3,
-    /// What points to the top of the picture.
+    /// The direction to the top of the picture.
     #[serde(default = "z_axis", deserialize_with = "super::value::direction")]
     pub up: Vec3,
-    /// Everything is shown this many times as large.
+    /// The magnification.
     #[serde(default = "unit_value")]
     pub scale: f64,
-    /// Whether eye and target are counted from the middle of the points, so that the camera moves with them.
+    /// Whether eye and target are relative to the centre of the points, so that the camera moves with them.
     #[serde(default)]
     pub follow: bool,
-    /// Degrees by which the camera turns about the target in a unit of time, around `up`.
+    /// The rotation of the camera about the target, around `up`, in degrees per unit of time.
     #[serde(default)]
     pub turn: f64,
-    /// Where the camera is at later times; it moves smoothly in between.
+    /// Later positions of the camera, which moves smoothly between them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Waypoint>,
 }
 
-/// Where a camera is at a time.
+/// The position of a camera at a given time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waypoint {
-    /// When.
+    /// The time.
     pub time: f64,
-    /// Where the camera is then.
+    /// The position of the camera.
     pub eye: Vec3,
-    /// What it has in the middle then.
+    /// The point at the centre of the picture.
     #[serde(default)]
     pub target: Vec3,
 }
 
-/// The films by name.
+/// The film formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FilmName {
@@ -407,11 +407,11 @@ impl FilmName {
     }
 }
 
-/// When to stop a run that goes wrong.
+/// The alarm that stops a run that blows up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Alarm {
-    /// The largest relative change of the energy between two rows of diagnostics; 0 switches this alarm off.
+    /// The largest accepted relative change of the energy between two rows of diagnostics; 0 accepts any.
     pub energy_jump: f64,
 }
 
@@ -421,7 +421,7 @@ impl Default for Alarm {
     }
 }
 
-/// A default of one, for sections that have such.
+/// The default value 1.
 pub(super) fn unit_value() -> f64 {
     1.0
 }

@@ -1,4 +1,4 @@
-//! Values that can be written in more than one way.
+//! Values with more than one notation.
 
 use crate::vec3::Vec3;
 use serde::{Deserialize, Deserializer, de};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, de};
 /// A direction: three numbers, or the name of an axis.
 ///
 /// # Errors
-/// What else was found.
+/// If the value is anything else.
 pub fn direction<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec3, D::Error> {
     struct Direction;
 
@@ -34,10 +34,10 @@ pub fn direction<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec3, D::
     deserializer.deserialize_any(Direction)
 }
 
-/// A count: a whole number, also written as `1e6`.
+/// A count: a whole number, which may be written as `1e6`.
 ///
 /// # Errors
-/// What else was found.
+/// If the value is anything else.
 pub(super) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
     struct Count;
 

@@ -5,7 +5,7 @@ use crate::vec3::Vec3;
 use farfield::kernel::Core;
 use serde::{Deserialize, Serialize};
 
-/// Vortex elements, and how they evolve.
+/// Vortex elements and their evolution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vortex {
@@ -18,22 +18,23 @@ pub struct Vortex {
     /// The kinematic viscosity.
     #[serde(default)]
     pub viscosity: f64,
-    /// How viscosity acts.
+    /// The diffusion scheme.
     #[serde(default = "no_diffusion")]
     pub diffusion: Diffusion,
-    /// Steps between remeshings; 0 for none.
+    /// Steps between remeshings; 0 for never.
     #[serde(default)]
     pub remesh_every: u64,
-    /// Remeshing drops elements weaker than this share of the strongest.
+    /// Remeshing drops elements weaker than this fraction of the strongest.
     #[serde(default = "default_cutoff")]
     pub remesh_cutoff: f64,
-    /// The rate (one over time) at which strengths are turned towards the vorticity (Pedrizzetti); 0 for none.
+    /// The rate (one over time) at which strengths relax towards the direction of the vorticity (Pedrizzetti); 0 for
+    /// none.
     #[serde(default)]
     pub relaxation: f64,
-    /// Elements around each ring or along each knot.
+    /// The number of elements around each ring or along each knot.
     #[serde(default = "default_around")]
     pub around: usize,
-    /// Layers across the core; 0 is a single filament whose elements have the core size of the ring.
+    /// The number of layers in the core; 0 is a single filament whose elements have the core size of the ring.
     #[serde(default = "default_layers")]
     pub layers: usize,
     /// The core size of layered elements over their spacing.
@@ -72,7 +73,7 @@ fn default_overlap() -> f64 {
     1.0
 }
 
-/// The cores by name.
+/// The names of the cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoreName {
@@ -100,17 +101,17 @@ impl From<CoreName> for Core {
 pub enum Stretching {
     /// $\nabla u\\,\gamma$
     Classical,
-    /// $\nabla u^T\gamma$, which keeps the total strength.
+    /// $\nabla u^T\gamma$, which conserves the total strength.
     Transpose,
     /// The mean of both.
     Mixed,
 }
 
-/// How viscosity acts.
+/// The diffusion scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Diffusion {
-    /// Not at all.
+    /// No viscosity.
     None,
     /// Particle strength exchange.
     Pse,
@@ -135,10 +136,10 @@ pub struct Ring {
     /// The direction it moves in.
     #[serde(default = "super::settings::z_axis", deserialize_with = "super::value::direction")]
     pub axis: Vec3,
-    /// The amplitude of a wave on the radius, as a share of it.
+    /// The amplitude of a wave on the radius, as a fraction of it.
     #[serde(default)]
     pub ripple: f64,
-    /// How many periods that wave has.
+    /// The number of periods of that wave.
     #[serde(default = "default_ripple_modes")]
     pub ripple_modes: u32,
 }
@@ -182,16 +183,17 @@ fn three() -> u32 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tracers {
-    /// How many, shared evenly among rings and knots; in the plane, at random in the box around the vortices.
+    /// The number of tracers, shared evenly among rings and knots; in the plane, placed randomly in the box around the
+    /// vortices.
     #[serde(default, deserialize_with = "super::value::count")]
     pub count: usize,
     /// Tracers from files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub particles: Vec<ParticleFile>,
-    /// They fill a tube around each centre line, this many core radii thick.
+    /// The radius of the tube that they fill around each centre line, in core radii.
     #[serde(default = "default_thickness")]
     pub thickness: f64,
-    /// The relative error allowed in their velocities, where it is not `sum.tolerance`.
+    /// The relative error allowed in their velocities; `None` for `sum.tolerance`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
 }
