@@ -1,15 +1,15 @@
-//! Which ranks have points in the same cells of a grid, or in cells next to each other.
+//! Exchange of occupied grid cells between ranks whose points are in the same or neighbouring cells.
 //!
-//! Every rank knows the box around every rank's cells. Where two boxes meet, the two ranks tell each other which cells they have there.
-//! So a rank speaks with those around it alone.
+//! Every rank knows the bounding box of every rank's cells. If two boxes overlap, the two ranks send each other their
+//! cells in the overlap. A rank thus communicates only with nearby ranks.
 
 use super::{Ranks, words};
 
-/// A cell of a grid: its place along the three axes.
+/// A cell of a grid: its indices along the three axes.
 pub type Cell = [i64; 3];
 
-/// The cells of the other ranks that may be within `margin` cells of one of this rank's: those near the box around them, in the order of
-/// ranks. `own` are this rank's cells, each once. Called by all ranks together.
+/// The cells of the other ranks within `margin` cells of the bounding box of `own`, in the order of ranks. `own` are
+/// this rank's cells, each once. Called by all ranks together.
 pub fn of_others(ranks: &dyn Ranks, own: &[Cell], margin: i64) -> Vec<(usize, Vec<Cell>)> {
     if ranks.size() == 1 {
         return Vec::new();
@@ -32,7 +32,7 @@ pub fn of_others(ranks: &dyn Ranks, own: &[Cell], margin: i64) -> Vec<(usize, Ve
         .collect()
 }
 
-/// The box around cells.
+/// The bounding box of cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Extent {
     low: Cell,

@@ -1,20 +1,24 @@
-//! The processes that share a simulation, and who owns what.
+//! The processes that share a simulation, and the ownership of its points.
 //!
-//! A run is done by one process ([`Alone`]) or by the ranks of a job, all of which go through the same loop with the same models:
+//! A run is done by one process ([`Alone`]) or by the ranks of an MPI job. All ranks run the same loop with the same
+//! models:
 //!
-//! * **State.** Every rank owns some of the elements, tracers or bodies, in arrays of its own, with all that belongs to them. No rank has
-//!   the others'. A model does with its arrays what it would do alone.
-//! * **Sums** are over the sources of all ranks, at each rank's own targets ([`Ranks::sum`]). A model does not see the difference.
-//! * **Owners** change only between steps ([`Ranks::deal`]): when the work of the ranks has become uneven, and every few steps. What is
-//!   near together is then on one rank. When that happens follows from the state and the step, and owners are part of a
-//!   checkpoint: a run that is resumed on as many ranks ends with the same bits.
-//! * **Near pairs** (viscosity, cores in the energy) need elements of other ranks: those in cells next to own ones are sent ([`cells`]).
-//! * **Remeshing**: the nodes of a cell that several ranks bring strength to belong to the lowest of these ranks.
-//! * **Measurements** are sums over own points, added in the order of ranks; every rank has the same numbers, takes the same step and ends
-//!   at the same time.
-//! * **Files.** The first rank has the folder: log, table, pictures of a part of all points. Every rank writes its own part of fields and
-//!   checkpoints; a checkpoint is there when its list of parts is, which is written last (`checkpoint::parts`).
-//! * **Failures.** After everything that may fail on one rank alone, all of them hear of it ([`agree`]) and end with the same error.
+//! * **State.** Every rank owns some of the elements, tracers or bodies, with all their attributes, in its own arrays.
+//!   No rank has those of another. A model treats its arrays as it would in a single process.
+//! * **Sums** are over the sources of all ranks, at each rank's own targets ([`Ranks::sum`]). Models need not know.
+//! * **Ownership** changes only between steps ([`Ranks::deal`]): every few steps, and when the work of the ranks has
+//!   become uneven. Points near each other are then on one rank. The moment depends only on the state and the step, and
+//!   ownership is part of a checkpoint: a run that is resumed on the same number of ranks ends with the same bits.
+//! * **Near pairs** (viscosity, cores in the energy) need elements of other ranks: those in neighbouring cells are sent
+//!   ([`cells`]).
+//! * **Remeshing**: the nodes of a cell to which several ranks contribute strength belong to the lowest of these ranks.
+//! * **Measurements** are sums over own points, added in the order of ranks. Every rank has the same numbers, takes the
+//!   same step and ends at the same time.
+//! * **Files.** The first rank owns the folder: log, table, and pictures of a sample of all points. Every rank writes
+//!   its own part of fields and checkpoints. A checkpoint is complete once its list of parts exists, which is written
+//!   last (`checkpoint::parts`).
+//! * **Failures.** After every operation that may fail on one rank, all ranks compare results ([`agree`]) and end with
+//!   the same error.
 
 pub mod cells;
 pub mod words;
@@ -27,30 +31,30 @@ use farfield::plan::Parameters;
 use std::fmt;
 use std::ops::Range;
 
-/// The processes that share a simulation. All but [`rank`](Self::rank) and [`size`](Self::size) are called by all ranks together, in
-/// the same sequence.
+/// The processes that share a simulation. All methods but [`rank`](Self::rank) and [`size`](Self::size) are collective:
+/// all ranks call them together, in the same sequence.
 pub trait Ranks: fmt::Debug + Send + Sync {
     /// The number of this rank, from 0.
     fn rank(&self) -> usize;
 
-    /// How many ranks there are.
+    /// The number of ranks.
     fn size(&self) -> usize;
 
-    /// The bytes of all ranks, as many from each, in the order of ranks.
+    /// The bytes of all ranks, in the order of ranks. Every rank gives the same number of bytes.
     fn all_gather(&self, own: &[u8]) -> Vec<u8>;
 
-    /// Sends bytes to ranks, itself included, in ascending order; returns what the ranks have for this one, in their order. Of nothing
-    /// nobody hears.
+    /// Sends bytes to ranks, possibly to itself; `outgoing` is in ascending order of ranks. Returns the messages to
+    /// this rank, in the order of their senders. Empty messages are not delivered.
     fn send(&self, outgoing: Vec<(usize, Vec<u8>)>) -> Vec<(usize, Vec<u8>)>;
 
     /// Sums over the sources of all ranks, at this rank's own targets.
     ///
     /// # Errors
-    /// [`Error::Sum`] or [`Error::Device`] of one process, [`Error::OnRank`] of several.
+    /// [`Error::Sum`] or [`Error::Device`] for one process, [`Error::OnRank`] for several.
     fn sum(&self, request: &SumRequest<'_>, options: &Options) -> Result<Summed, Error>;
 
-    /// Moves rows of numbers, one row for each target (each source, where these are the targets), to the ranks that should own
-    /// these, so that all have as much to sum; returns the rows that arrived here.
+    /// Moves rows of `columns` numbers, one row for each target of `request`, to the ranks that should own the targets,
+    /// so that the work of the sums is balanced. Returns the rows that arrived here.
     ///
     /// # Errors
     /// As [`sum`](Self::sum).
@@ -63,20 +67,20 @@ pub trait Ranks: fmt::Debug + Send + Sync {
     ) -> Result<Vec<f64>, Error>;
 }
 
-/// What a sum came to on one rank.
+/// The result of a sum on one rank.
 #[derive(Debug)]
 pub struct Summed {
     /// The values of each output at this rank's targets.
     pub outputs: Vec<Array<f64>>,
-    /// What the plan settled on.
+    /// The parameters of the plan.
     pub parameters: Parameters,
-    /// Seconds it took, planning included.
+    /// The time it took in seconds, planning included.
     pub seconds: f64,
     /// The largest work of a rank over the mean; 1 for one process.
     pub unevenness: f64,
 }
 
-/// One process that has everything.
+/// A single process that owns everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Alone;
 
@@ -123,17 +127,17 @@ impl Ranks for Alone {
     }
 }
 
-/// Whether this rank speaks for all: it has the folder, the log and the table.
+/// Whether this rank writes the output of all: it owns the folder, the log and the table.
 pub fn speaks(ranks: &dyn Ranks) -> bool {
     ranks.rank() == 0
 }
 
-/// The part of `n` things that all ranks have which this one keeps.
+/// This rank's part of `n` items.
 pub fn part(ranks: &dyn Ranks, n: usize) -> Range<usize> {
     (ranks.rank() * n / ranks.size())..((ranks.rank() + 1) * n / ranks.size())
 }
 
-/// Which of things that are made one after the other this rank keeps: its part of them, so that it never has the others'.
+/// Selects this rank's part of items that are generated one after the other, so that it never stores the others.
 #[derive(Debug, Clone)]
 pub struct Kept {
     next: usize,
@@ -141,7 +145,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// This rank's part of so many.
+    /// Selects this rank's part of `all` items.
     pub fn of(ranks: &dyn Ranks, all: usize) -> Self {
         Self {
             next: 0,
@@ -149,12 +153,12 @@ impl Kept {
         }
     }
 
-    /// Whether the next one is kept.
+    /// Whether this rank keeps the next item.
     pub fn takes_next(&mut self) -> bool {
         !self.take(1).is_empty()
     }
 
-    /// Of the next `count`, those that are kept, counted from the first of these.
+    /// The indices, among the next `count` items, of those that this rank keeps.
     pub fn take(&mut self, count: usize) -> Range<usize> {
         let first = self.next;
         self.next += count;
@@ -163,24 +167,24 @@ impl Kept {
     }
 }
 
-/// Each number becomes its sum over all ranks, added in their order. Called by all ranks together.
+/// Replaces each number by its sum over all ranks, added in their order. Called by all ranks together.
 pub fn sum_all(ranks: &dyn Ranks, values: &mut [f64]) {
     fold_all(ranks, values, |a, b| a + b);
 }
 
-/// Each number becomes the largest of all ranks. Called by all ranks together.
+/// Replaces each number by its maximum over all ranks. Called by all ranks together.
 pub fn max_all(ranks: &dyn Ranks, values: &mut [f64]) {
     fold_all(ranks, values, f64::max);
 }
 
-/// The largest of all ranks' numbers. Called by all ranks together.
+/// The maximum of all ranks' numbers. Called by all ranks together.
 pub fn largest(ranks: &dyn Ranks, own: f64) -> f64 {
     let mut all = [own];
     max_all(ranks, &mut all);
     all[0]
 }
 
-/// Whether it is so on any rank. Called by all ranks together.
+/// Whether `own` is true on any rank. Called by all ranks together.
 pub fn any(ranks: &dyn Ranks, own: bool) -> bool {
     largest(ranks, own.into()) > 0.0
 }
@@ -198,19 +202,20 @@ fn fold_all(ranks: &dyn Ranks, values: &mut [f64], join: fn(f64, f64) -> f64) {
     }
 }
 
-/// The numbers of all ranks, as many from each, in their order. Called by all ranks together.
+/// The numbers of all ranks, in the order of ranks. Every rank gives the same number of them. Called by all ranks
+/// together.
 pub fn of_all(ranks: &dyn Ranks, own: &[f64]) -> Vec<f64> {
     words::numbers(&ranks.all_gather(&words::of_numbers(own)))
 }
 
-/// How many things all ranks have together. Called by all ranks together.
+/// The sum of all ranks' counts. Called by all ranks together.
 pub fn count_all(ranks: &dyn Ranks, own: usize) -> usize {
     let mut count = [own as f64];
     sum_all(ranks, &mut count);
     count[0] as usize
 }
 
-/// The bytes that the first rank has, on every rank. Called by all ranks together.
+/// Broadcasts the bytes of the first rank. Called by all ranks together.
 pub fn from_first(ranks: &dyn Ranks, own: Vec<u8>) -> Vec<u8> {
     if ranks.size() == 1 {
         return own;
@@ -218,7 +223,7 @@ pub fn from_first(ranks: &dyn Ranks, own: Vec<u8>) -> Vec<u8> {
     from_rank(ranks, 0, own)
 }
 
-/// The bytes that one of several ranks has, on every rank. Called by all ranks together.
+/// Broadcasts the bytes of `rank`. Called by all ranks together.
 fn from_rank(ranks: &dyn Ranks, rank: usize, own: Vec<u8>) -> Vec<u8> {
     let outgoing = if ranks.rank() == rank {
         (0..ranks.size()).map(|to| (to, own.clone())).collect()
@@ -228,16 +233,18 @@ fn from_rank(ranks: &dyn Ranks, rank: usize, own: Vec<u8>) -> Vec<u8> {
     ranks.send(outgoing).pop().map_or_else(Vec::new, |(_, bytes)| bytes)
 }
 
-/// The numbers of all ranks, one rank's after the other's, on the first rank; none on the others. Called by all ranks together.
+/// Gathers the numbers of all ranks, in the order of ranks, on the first rank; empty on the others. Called by all ranks
+/// together.
 pub fn to_first(ranks: &dyn Ranks, own: &[f64]) -> Vec<f64> {
     let received = ranks.send(vec![(0, words::of_numbers(own))]);
     received.iter().flat_map(|(_, bytes)| words::numbers(bytes)).collect()
 }
 
-/// Either all ranks go on, or all end with the error of the first that failed. Called by all ranks together.
+/// Returns `own` if no rank has failed, and otherwise on every rank the error of the first that failed. Called by all
+/// ranks together.
 ///
 /// # Errors
-/// The ranks' own error where it is the same on all of them, else [`Error::OnRank`].
+/// The rank's own error if it is the same on all ranks, else [`Error::OnRank`].
 pub fn agree<R>(ranks: &dyn Ranks, own: Result<R, Error>) -> Result<R, Error> {
     if ranks.size() == 1 {
         return own;
@@ -264,7 +271,7 @@ pub fn agree<R>(ranks: &dyn Ranks, own: Result<R, Error>) -> Result<R, Error> {
 pub(crate) mod tests {
     use super::*;
 
-    /// One of several ranks that never speaks with the others: for what each does alone.
+    /// One of several ranks, without communication.
     #[derive(Debug)]
     pub(crate) struct Rank {
         pub rank: usize,
@@ -281,24 +288,24 @@ pub(crate) mod tests {
         }
 
         fn all_gather(&self, _: &[u8]) -> Vec<u8> {
-            unreachable!("this rank is by itself")
+            unreachable!("this rank cannot communicate")
         }
 
         fn send(&self, _: Vec<(usize, Vec<u8>)>) -> Vec<(usize, Vec<u8>)> {
-            unreachable!("this rank is by itself")
+            unreachable!("this rank cannot communicate")
         }
 
         fn sum(&self, _: &SumRequest<'_>, _: &Options) -> Result<Summed, Error> {
-            unreachable!("this rank is by itself")
+            unreachable!("this rank cannot communicate")
         }
 
         fn deal(&self, _: &SumRequest<'_>, _: &Options, _: &[f64], _: usize) -> Result<Vec<f64>, Error> {
-            unreachable!("this rank is by itself")
+            unreachable!("this rank cannot communicate")
         }
     }
 
     #[test]
-    fn parts_of_what_is_made_piece_by_piece_are_everything_once() {
+    fn the_parts_of_all_ranks_cover_every_item_once() {
         for size in [1, 2, 5] {
             let mut found = Vec::new();
             for rank in 0..size {

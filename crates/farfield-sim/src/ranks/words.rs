@@ -1,11 +1,11 @@
-//! Numbers as bytes, for messages between ranks.
+//! Conversion between numbers and bytes, for messages between ranks.
 
-/// Numbers as bytes.
+/// Numbers to bytes.
 pub fn of_numbers(values: &[f64]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-/// The numbers that bytes are; what is left of an incomplete one is dropped.
+/// Bytes to numbers. Trailing bytes of an incomplete number are dropped.
 pub fn numbers(bytes: &[u8]) -> Vec<f64> {
     bytes
         .as_chunks()
@@ -15,12 +15,12 @@ pub fn numbers(bytes: &[u8]) -> Vec<f64> {
         .collect()
 }
 
-/// Whole numbers as bytes.
+/// Integers to bytes.
 pub fn of_integers(values: &[i64]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-/// The whole numbers that bytes are.
+/// Bytes to integers. Trailing bytes of an incomplete integer are dropped.
 pub fn integers(bytes: &[u8]) -> Vec<i64> {
     bytes
         .as_chunks()
