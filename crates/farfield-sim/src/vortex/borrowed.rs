@@ -1,4 +1,4 @@
-//! Elements as sums over near pairs need them: this rank's own, and after them those of other ranks that may be near.
+//! The elements for sums over near pairs: this rank's own, followed by copies of near elements of other ranks.
 
 use super::Elements;
 use super::neighbours::cell_of;
@@ -11,15 +11,15 @@ use std::collections::HashSet;
 /// Elements, those of this rank first.
 #[derive(Debug, Clone)]
 pub struct Borrowed<'a> {
-    /// How many are this rank's own.
+    /// The number of this rank's own elements.
     pub own: usize,
-    /// Where they are.
+    /// Their positions.
     pub positions: Cow<'a, [Vec3]>,
     /// Vorticity times volume.
     pub strengths: Cow<'a, [Vec3]>,
     /// Core sizes.
     pub sizes: Cow<'a, [f64]>,
-    /// The volume each stands for.
+    /// The volume of each.
     pub volumes: Cow<'a, [f64]>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Borrowed<'a> {
         }
     }
 
-    /// The same of elements in arrays on the host.
+    /// This rank's own elements, from arrays on the host.
     pub fn of(elements: &'a Elements) -> Self {
         Self::own(
             &elements.positions,
@@ -48,7 +48,8 @@ impl<'a> Borrowed<'a> {
         )
     }
 
-    /// The same, and those of other ranks in cells of side `reach` next to own ones. Called by all ranks together.
+    /// Adds the elements of other ranks in cells of side `reach` next to cells with own elements. Called by all ranks
+    /// together.
     #[must_use]
     pub fn with_near_ones(mut self, ranks: &dyn Ranks, reach: f64) -> Self {
         if ranks.size() == 1 || reach <= 0.0 {
@@ -93,7 +94,7 @@ impl<'a> Borrowed<'a> {
     }
 }
 
-/// A cell and those next to it.
+/// A cell and its neighbours.
 fn around([i, j, k]: Cell) -> impl Iterator<Item = Cell> {
     let near = |c: i64| [c.saturating_sub(1), c, c.saturating_add(1)];
     near(i)

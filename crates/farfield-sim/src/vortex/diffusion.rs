@@ -9,14 +9,16 @@ use std::f64::consts::PI;
 
 /// The rate of change of the strengths by viscosity (Degond and Mas-Gallic):
 ///
-/// $$\frac{d\gamma_i}{dt} = \sum_j \frac{\nu}{\epsilon_{ij}^2}(V_i\gamma_j - V_j\gamma_i)\\,\eta_{\epsilon_{ij}}(x_i-x_j),
+/// $$\frac{d\gamma_i}{dt} =
+///   \sum_j \frac{\nu}{\epsilon_{ij}^2}(V_i\gamma_j - V_j\gamma_i)\\,\eta_{\epsilon_{ij}}(x_i-x_j),
 ///   \qquad \eta_\epsilon(r) = \frac{2}{(2\pi)^{3/2}\epsilon^3}e^{-r^2/2\epsilon^2},$$
 ///
-/// with $\epsilon_{ij}^2 = (\sigma_i^2+\sigma_j^2)/2$. What one gains the other loses, so the total strength stays.
+/// with $\epsilon_{ij}^2 = (\sigma_i^2+\sigma_j^2)/2$. The exchange is antisymmetric, so the total strength is
+/// conserved.
 ///
-/// `largest` is the largest size on any rank. Called by all ranks together.
+/// `largest` is the largest core size on any rank. Called by all ranks together.
 pub fn strength_exchange(ranks: &dyn Ranks, elements: Borrowed<'_>, largest: f64, viscosity: f64) -> Vec<Vec3> {
-    /// Beyond this many sizes the exchange is below 4e-6 of its largest.
+    /// Beyond this many core sizes the exchange is below 4e-6 of its maximum.
     const REACH: f64 = 5.0;
     if largest <= 0.0 {
         return vec![[0.0; 3]; elements.own];
@@ -53,7 +55,7 @@ mod tests {
     use crate::ranks::Alone;
     use crate::vec3::{norm, sum};
 
-    /// A Gaussian blob on a grid: its second moment grows by 2 nu per unit of time and axis, its total stays.
+    /// A Gaussian blob on a grid: its second moment along each axis grows at the rate 2 nu, and its total is constant.
     #[test]
     fn a_blob_spreads_at_the_right_rate() {
         let (h, viscosity) = (0.1, 0.01);

@@ -16,11 +16,11 @@ use std::f64::consts::PI;
 /// $E = \frac{1}{8\pi}\sum_{ij}\gamma_i\cdot\gamma_j\\,q_{\sigma_j}(|x_i-x_j|)$ with $q$ the core's potential, $i=j$
 /// included.
 ///
-/// The engine sums the three components of $\sum_j\gamma_j/r$ as three vectors of charges; near pairs, the only ones
-/// that see the core, are then corrected from $1/r$ to $q$.
+/// The engine sums the three components of $\sum_j\gamma_j/r$ as three vectors of charges. Near pairs, the only ones
+/// affected by the core, are then corrected from $1/r$ to $q$.
 ///
 /// # Errors
-/// [`Error::Sum`] if the engine refuses.
+/// [`Error::Sum`] if the engine rejects the sum.
 pub fn energy(elements: &Elements, core: Core, summation: &mut Summation) -> Result<f64, Error> {
     let n = elements.len();
     let mut charges = vec![0.0; 3 * n];
@@ -56,8 +56,8 @@ pub fn energy(elements: &Elements, core: Core, summation: &mut Summation) -> Res
     Ok(energy[0])
 }
 
-/// For each element, the sum over itself and its near ones of $\gamma_i\cdot\gamma_j(q-1/r)$. A distinct one at the
-/// same place is skipped by the engine and has its whole $q$ here. Called by all ranks together.
+/// For each element, the sum of $\gamma_i\cdot\gamma_j(q-1/r)$ over itself and its neighbours. The engine skips pairs
+/// at distance 0, so these contribute the whole $q$ here. Called by all ranks together.
 fn core_corrections(elements: &Elements, core: Core, ranks: &dyn Ranks) -> Vec<f64> {
     let size = largest(ranks, elements.sizes.iter().copied().fold(0.0, f64::max));
     let radius = reach(core, size);

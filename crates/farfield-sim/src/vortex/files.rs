@@ -6,14 +6,15 @@ use crate::error::CaseError;
 use crate::particles::{ParticleFile, Particles, STRENGTHS, VOLUMES, sizes_of};
 use crate::ranks::Kept;
 
-/// How many points all files have.
+/// The number of points in all files.
 pub(super) fn count(files: &[ParticleFile], section: &str) -> Result<usize, CaseError> {
     let of_file =
         |(k, file): (usize, &ParticleFile)| Ok(Particles::read(file, &format!("{section}.particles.{k}"))?.len());
     files.iter().enumerate().map(of_file).sum()
 }
 
-/// Adds the elements of all files after `first` rings and knots, those that are kept; returns how many parts they are.
+/// Adds the elements of all files that `kept` selects. Their groups follow the `first` rings and knots. Returns the
+/// number of groups.
 pub(super) fn add_elements(
     vortex: &Vortex,
     first: usize,
@@ -28,7 +29,7 @@ pub(super) fn add_elements(
         let sizes = sizes_of(&particles, file, &key)?;
         let volumes = match particles.optional_numbers(&VOLUMES)? {
             Some(volumes) => volumes,
-            // As of elements whose spacing the overlap tells.
+            // The volume of elements whose spacing is their size over the overlap.
             None => sizes.iter().map(|size| (size / vortex.overlap).powi(3)).collect(),
         };
         let own = kept.take(particles.len());
@@ -43,7 +44,7 @@ pub(super) fn add_elements(
     Ok(parts)
 }
 
-/// Adds the tracers of all files, those that are kept. They belong to parts of their own after `first` rings and knots.
+/// Adds the tracers of all files that `kept` selects. Their groups follow the `first` rings and knots.
 pub(super) fn add_tracers(
     settings: &case::Tracers,
     first: usize,

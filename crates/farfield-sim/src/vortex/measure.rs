@@ -1,4 +1,4 @@
-//! What is measured of a flow, on the host.
+//! Measurements of a flow, on the host.
 
 use super::VortexModel;
 use super::energy::energy;
@@ -13,7 +13,7 @@ impl VortexModel {
     /// Position, radius and speed of every ring and knot.
     ///
     /// # Errors
-    /// [`Error::Sum`] if the velocities are not known yet and the engine refuses.
+    /// [`Error::Sum`] if the velocities are not known yet and the engine rejects the sum.
     pub fn rings(&mut self) -> Result<Vec<RingMeasure>, Error> {
         self.evaluate()?;
         let Some(evaluated) = &self.evaluated else {
@@ -31,7 +31,7 @@ impl VortexModel {
         Ok(self.parts.iter().enumerate().map(one).collect())
     }
 
-    /// The largest velocity gradient on any rank, and which element of which rank has it, in words.
+    /// The largest velocity gradient on any rank, and the name of its element and rank.
     pub(super) fn largest_gradient(&self) -> Result<(f64, String), Error> {
         let (own, at) = match &self.evaluated {
             Some(evaluated) => evaluated.gradients.longest(9)?,
@@ -43,7 +43,7 @@ impl VortexModel {
         }
         let all = of_all(ranks, &[own, at as f64]);
         let of_ranks = all.as_chunks::<2>().0.iter().enumerate();
-        // Of several equal ones, the first.
+        // The first of several equal ones.
         let (rank, [largest, at]) = of_ranks.fold((0, [0.0, 0.0]), |best, (rank, found)| {
             if found[0] > best.1[0] { (rank, *found) } else { best }
         });

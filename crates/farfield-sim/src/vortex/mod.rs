@@ -1,13 +1,13 @@
-//! Vortex elements that move with the flow they induce, and tracers that are carried along.
+//! Vortex elements that move with the flow they induce, and passive tracers.
 //!
 //! An element has a position $x_i$, a strength $\gamma_i$ (vorticity times volume) and a core size $\sigma_i$:
 //!
 //! $$\frac{dx_i}{dt} = u(x_i),\qquad \frac{d\gamma_i}{dt} = S(\nabla u(x_i))\\,\gamma_i
 //!   + \text{diffusion} + \text{relaxation}.$$
 //!
-//! $u$ and $\nabla u$ at the elements come from one sum ([`Motion`]), $u$ at the tracers from another, so that tracers
-//! cannot act on the elements, not even by rounding. [`lines_of`] and [`fill`] make rings and knots; [`remesh()`] puts elements back
-//! on a grid.
+//! One sum ([`Motion`]) gives $u$ and $\nabla u$ at the elements, another $u$ at the tracers, so that tracers do not
+//! affect the elements, not even by round-off. [`lines_of`] and [`fill`] make rings and knots. [`remesh()`] puts
+//! elements back on a grid.
 
 mod borrowed;
 mod diffusion;
@@ -38,25 +38,25 @@ use crate::vec3::Vec3;
 /// Vortex elements.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Elements {
-    /// Where they are.
+    /// Their positions.
     pub positions: Vec<Vec3>,
     /// Vorticity times volume.
     pub strengths: Vec<Vec3>,
     /// Core sizes.
     pub sizes: Vec<f64>,
-    /// The volume each stands for.
+    /// The volume of each.
     pub volumes: Vec<f64>,
-    /// Which ring or knot each belongs to, in the order of the case.
+    /// The ring or knot of each, in the order of the case.
     pub groups: Vec<u32>,
 }
 
 impl Elements {
-    /// How many there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }

@@ -18,31 +18,31 @@ use farfield::memory::Memory;
 use farfield::tuning::MachineProfile;
 use std::sync::Arc;
 
-/// Vortex elements and the tracers they carry along.
+/// Vortex elements and passive tracers.
 #[derive(Debug)]
 pub struct VortexModel {
     pub(super) settings: Vortex,
     scheme: Scheme,
     pub(super) motion: Motion,
-    /// Where the flow lies.
+    /// The memory of the flow.
     memory: Memory<f64>,
     pub(super) flow: Flow,
     pub(super) cores: Cores,
     pub(super) groups: Vec<u32>,
     pub(super) tracer_groups: Vec<u32>,
-    /// Where along their line tracers started, from 0 to 1.
+    /// The initial position of each tracer along its line, from 0 to 1.
     pub(super) tracer_places: Vec<f64>,
-    /// Name, axis and number of each ring and knot.
+    /// Name and axis of each ring, knot and part of a file.
     pub(super) parts: Vec<(String, Vec3)>,
-    /// Rates at the present state, if they are known.
+    /// Rates of change at the current state, if known.
     pub(super) evaluated: Option<Evaluated>,
-    /// The last state that was found sound: the flow, where it lies, and of the elements all but the flow.
+    /// The last valid state: the flow, in its memory, and the attributes of the elements that are not part of it.
     kept: Option<(Flow, Elements)>,
-    /// The same where ranks share it: owners may change before it is asked for.
+    /// The last valid state if ranks share it, because ownership may change before it is needed.
     kept_part: Option<State>,
-    /// Whether ranks have dealt the points, so that these are no longer in the sequence of the case.
+    /// Whether points are distributed over ranks, so that they are not in the order of the case.
     is_dealt: bool,
-    /// Whether it was made as one rank's part.
+    /// Whether this model was built as one rank's part.
     is_part: bool,
     pub(super) summation: Summation,
 }
@@ -56,7 +56,7 @@ impl VortexModel {
         Self::of_rank(case, profile, &Alone)
     }
 
-    /// [`new`](Self::new) with the elements and tracers alone that are this rank's part of all. Ranks do not speak with each other for it.
+    /// As [`new`](Self::new), but only this rank's part of the elements and tracers. Does not communicate.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -122,7 +122,7 @@ impl VortexModel {
         })
     }
 
-    /// The elements as they are now.
+    /// The current elements.
     ///
     /// # Errors
     /// [`Error::Device`] if they are on a device that fails.
@@ -134,7 +134,7 @@ impl VortexModel {
         })
     }
 
-    /// Of the elements all but the flow.
+    /// The attributes of the elements that are not part of the flow.
     fn rest_of_elements(&self) -> Elements {
         Elements {
             sizes: self.cores.sizes.clone(),
@@ -144,7 +144,7 @@ impl VortexModel {
         }
     }
 
-    /// The tracers as they are now.
+    /// The current positions of the tracers.
     ///
     /// # Errors
     /// [`Error::Device`] if they are on a device that fails.
@@ -157,14 +157,14 @@ impl VortexModel {
         self.flow.positions.len() / 3
     }
 
-    /// Takes over core sizes.
+    /// Replaces the core sizes.
     fn set_sizes(&mut self, sizes: Vec<f64>) -> Result<(), Error> {
         let volumes = std::mem::take(&mut self.cores.volumes);
         self.cores = Cores::new(&*self.summation.ranks, &self.memory, sizes, volumes)?;
         Ok(())
     }
 
-    /// Tracers added while the case ran are a part of their own, after all others.
+    /// Puts tracers added during the run into a group of their own, after all others.
     fn group_added_tracers(&mut self, count: usize) {
         let added = self.parts.len() as u32;
         self.tracer_groups.extend(std::iter::repeat_n(added, count));
@@ -188,8 +188,8 @@ impl VortexModel {
         self.cores = Cores::new(&*ranks, &self.memory, sizes, volumes)?;
         self.groups = groups;
         Ok(format!(
-            "remeshed {before} elements to {} on a grid of spacing {:.4}; {:.1e} of the strength was in elements too \
-             weak to keep and went to the others",
+            "remeshed {before} elements to {} on a grid of spacing {:.4}; a fraction {:.1e} of the strength was in \
+             dropped weak elements and was spread over the others",
             count_all(&*ranks, self.element_count()),
             remeshed.spacing,
             remeshed.dropped
@@ -228,7 +228,7 @@ impl Model for VortexModel {
                 dt: time.limit / gradient,
                 limit: Limit::Strain,
                 why: format!(
-                    "the velocity gradient is {gradient:.4} at {at}; step x gradient stays {}",
+                    "the velocity gradient is {gradient:.4} at {at}; the limit of step x gradient is {}",
                     time.limit
                 ),
             })
@@ -269,7 +269,7 @@ impl Model for VortexModel {
     }
 
     fn flow_at(&mut self, points: &[Vec3]) -> Result<Option<FlowAt>, Error> {
-        // Of several ranks each takes a part of the points, and the first has all results.
+        // Each rank evaluates a part of the points; the first rank gets all results.
         let ranks = self.summation.ranks.clone();
         let own = &points[part(&*ranks, points.len())];
         let targets = self.memory.store(own.as_flattened().to_vec())?;
@@ -292,7 +292,7 @@ impl Model for VortexModel {
     fn state(&mut self) -> Result<State, Error> {
         let mut state = state_of(&self.flow, &self.rest_of_elements())?;
         if self.is_dealt {
-            // Else tracers keep their sequence, and the case tells the rest.
+            // Otherwise tracers are in the order of the case, which determines their groups and places.
             let groups: Vec<f64> = self.tracer_groups.iter().map(|g| f64::from(*g)).collect();
             state.push_numbers("tracer_groups", &groups);
             state.push_numbers("tracer_places", &self.tracer_places);
@@ -334,7 +334,7 @@ impl Model for VortexModel {
         }
         let (found, expected) = (tracers.len(), self.tracer_groups.len());
         if let (Ok(groups), Ok(places)) = (state.numbers("tracer_groups"), state.numbers("tracer_places")) {
-            // Of points that ranks have dealt, the case does not tell.
+            // The case does not determine the groups and places of distributed tracers.
             if [groups.len(), places.len()] != [found; 2] {
                 return Err(format!("the arrays of {found} tracers have different lengths"));
             }
@@ -342,13 +342,13 @@ impl Model for VortexModel {
             self.tracer_places = places;
             self.is_dealt = true;
         } else if found < expected {
-            return Err(format!("it has {found} tracers where the case has {expected}"));
+            return Err(format!("it has {found} tracers, but the case has {expected}"));
         } else {
             self.group_added_tracers(found - expected);
         }
-        let said = |error: Error| error.to_string();
-        self.flow = Flow::new(&self.memory, &positions, &strengths, &tracers).map_err(said)?;
-        self.cores = Cores::new(&*self.summation.ranks, &self.memory, sizes, volumes).map_err(said)?;
+        let as_text = |error: Error| error.to_string();
+        self.flow = Flow::new(&self.memory, &positions, &strengths, &tracers).map_err(as_text)?;
+        self.cores = Cores::new(&*self.summation.ranks, &self.memory, sizes, volumes).map_err(as_text)?;
         (self.groups, self.evaluated) = (groups, None);
         Ok(())
     }
@@ -424,12 +424,12 @@ impl Model for VortexModel {
     }
 }
 
-/// Numbers of an element on its way to another rank: position, strength, size, volume, group.
+/// The numbers of an element in a message: position, strength, size, volume, group.
 const ELEMENT: usize = 9;
-/// Those of a tracer: position, group, place along its line.
+/// The numbers of a tracer in a message: position, group, place along its line.
 const TRACER: usize = 5;
 
-/// Elements and tracers as rows that go from rank to rank.
+/// Conversion of elements and tracers to and from rows of messages between ranks.
 impl VortexModel {
     fn element_rows(&self) -> Result<Vec<f64>, Error> {
         let (positions, strengths) = (self.flow.positions.vectors()?, self.flow.strengths.vectors()?);
@@ -472,7 +472,7 @@ impl VortexModel {
     }
 }
 
-/// The arrays of a checkpoint: a flow, and of its elements all but the flow.
+/// The arrays of a checkpoint: a flow, and the attributes `rest` of its elements that are not part of it.
 fn state_of(flow: &Flow, rest: &Elements) -> Result<State, Error> {
     let mut state = State::default();
     state.push_vectors("positions", flow.positions.vectors()?);

@@ -1,4 +1,4 @@
-//! How elements and tracers move and how strengths change: the right-hand side.
+//! The equations of motion: rates of change of positions and strengths.
 
 use super::borrowed::Borrowed;
 use super::diffusion::strength_exchange;
@@ -12,7 +12,7 @@ use crate::vec3::{Vec3, add_scaled};
 use farfield::kernel::{Core, Kernel, Output};
 use farfield::memory::{Array, ArraySizes, Memory, StrengthLaw};
 
-/// What changes in time; also its rate of change. All three lie in one memory.
+/// The arrays that change in time; also used for their rates of change. All three are in one memory.
 #[derive(Debug, Default)]
 pub struct Flow {
     /// Positions of the elements; as a rate, their velocities.
@@ -77,26 +77,26 @@ impl System for Flow {
     }
 }
 
-/// Core sizes and volumes of the elements, which do not move with the flow.
+/// Core sizes and volumes of the elements, which the flow does not change.
 #[derive(Debug, Default)]
 pub struct Cores {
     /// The core size of each element.
     pub sizes: Vec<f64>,
-    /// The volume each stands for.
+    /// The volume of each element.
     pub volumes: Vec<f64>,
-    /// The sizes in the memory of the flow, where they differ on any rank.
+    /// The sizes in the memory of the flow; `None` if all sizes on all ranks are equal.
     each: Option<Array<f64>>,
-    /// The largest on any rank.
+    /// The largest size on any rank.
     largest: f64,
 }
 
 impl Cores {
-    /// Cores of elements whose flow lies in this memory. Called by all ranks together.
+    /// The cores of elements whose flow is in `memory`. Called by all ranks together.
     ///
     /// # Errors
     /// [`Error::Device`] if they do not fit into the memory.
     pub fn new(ranks: &dyn Ranks, memory: &Memory<f64>, sizes: Vec<f64>, volumes: Vec<f64>) -> Result<Self, Error> {
-        // The largest, and the smallest with its sign turned.
+        // The largest, and the smallest with its sign changed.
         let mut extremes = [
             sizes.iter().copied().fold(0.0, f64::max),
             sizes.iter().map(|size| -size).fold(f64::NEG_INFINITY, f64::max),
@@ -128,7 +128,7 @@ impl Cores {
     }
 }
 
-/// The laws of motion of a case.
+/// The equations of motion of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Motion {
     /// The core of the elements.
@@ -137,28 +137,28 @@ pub struct Motion {
     pub stretching: Stretching,
     /// The kinematic viscosity.
     pub viscosity: f64,
-    /// How it acts.
+    /// The diffusion scheme.
     pub diffusion: Diffusion,
     /// The rate of relaxation towards the vorticity.
     pub relaxation: f64,
-    /// The tolerance of the tracers' velocities, where it is not the run's.
+    /// The tolerance of the tracers' velocities; `None` for that of the run.
     pub tracer_tolerance: Option<f64>,
 }
 
-/// Rates of change, and the velocity gradient they were made from.
+/// Rates of change and the velocity gradients at the elements.
 #[derive(Debug, Default)]
 pub struct Evaluated {
     /// The rates.
     pub rates: Flow,
-    /// At each element, row by row: `3 i + j` is the derivative of u_i along x_j.
+    /// The velocity gradient at each element; entry `3 i + j` is the derivative of u_i along x_j.
     pub gradients: Array<f64>,
 }
 
 impl Motion {
-    /// The rates of change of a flow whose elements have these cores, in the memory of the flow.
+    /// The rates of change of a flow whose elements have the given cores, in the memory of the flow.
     ///
     /// # Errors
-    /// [`Error::Sum`] if the engine refuses, [`Error::Device`] if the flow is on a device that fails.
+    /// [`Error::Sum`] if the engine rejects a sum, [`Error::Device`] if the flow is on a device that fails.
     pub fn rates(&self, flow: &Flow, cores: &Cores, summation: &mut Summation) -> Result<Evaluated, Error> {
         let request = self.sum_of_elements(flow, cores);
         let [velocities, gradients] = summation.evaluate(&request)?;
@@ -170,7 +170,7 @@ impl Motion {
         Ok(Evaluated { rates, gradients })
     }
 
-    /// Velocity and its gradient at targets in the memory of the flow.
+    /// The velocity and its gradient at targets that are in the memory of the flow.
     ///
     /// # Errors
     /// As [`rates`](Self::rates).
@@ -188,7 +188,7 @@ impl Motion {
         })
     }
 
-    /// The sum at the elements themselves.
+    /// The sum over the elements, at the elements.
     pub(super) fn sum_of_elements<'a>(&self, flow: &'a Flow, cores: &'a Cores) -> SumRequest<'a> {
         SumRequest {
             what: "elements",
@@ -203,7 +203,7 @@ impl Motion {
         }
     }
 
-    /// The sum at the tracers; `of_elements` is that at the elements.
+    /// The sum over the elements, at the tracers. `of_elements` is the sum at the elements.
     pub(super) fn sum_at_tracers<'a>(&self, of_elements: &SumRequest<'a>, flow: &'a Flow) -> SumRequest<'a> {
         SumRequest {
             what: "tracers",
@@ -224,7 +224,7 @@ impl Motion {
         let law = self.strength_law(cores.largest);
         let mut rates = law.rates(&flow.strengths, gradients, cores.each.as_ref())?;
         if self.diffusion == Diffusion::Pse {
-            // It looks for neighbours, on the host.
+            // The neighbour search runs on the host.
             let (positions, strengths) = (flow.positions.vectors()?, flow.strengths.vectors()?);
             let elements = Borrowed::own(positions, strengths, &cores.sizes, &cores.volumes);
             let exchanged = strength_exchange(ranks, elements, cores.largest, self.viscosity);
@@ -249,7 +249,7 @@ impl Motion {
         }
     }
 
-    /// The velocities of the tracers; `of_elements` is the sum for the elements.
+    /// The velocities of the tracers. `of_elements` is the sum at the elements.
     fn tracer_velocities(
         &self,
         of_elements: &SumRequest<'_>,
@@ -263,12 +263,13 @@ impl Motion {
         Ok(velocities)
     }
 
-    /// Whether cores change in time.
+    /// Whether core sizes change in time.
     pub fn spreads_cores(&self) -> bool {
         self.diffusion == Diffusion::CoreSpreading
     }
 
-    /// Sizes a time `later` from now: with spreading cores $\sigma^2$ grows by $2\nu t$, as a diffusing Gaussian does.
+    /// The core sizes after a time `later`. With core spreading, $\sigma^2$ grows by $2\nu t$, like a diffusing
+    /// Gaussian.
     pub fn sizes_later(&self, sizes: &[f64], later: f64) -> Vec<f64> {
         if !self.spreads_cores() {
             return sizes.to_vec();
@@ -278,7 +279,7 @@ impl Motion {
     }
 }
 
-/// The vorticity at an element: the curl of the velocity, its own part included.
+/// The vorticity at an element: the curl of the velocity, including the element's own contribution.
 pub fn vorticity(core: Core, g: &[f64; 9], strength: Vec3, size: f64) -> Vec3 {
     let others = [g[7] - g[5], g[2] - g[6], g[3] - g[1]];
     add_scaled(others, own_vorticity(core, size), strength)
@@ -329,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_transpose_form_keeps_the_total_strength() {
+    fn only_the_transpose_form_conserves_the_total_strength() {
         let flow = random_flow(0);
         let drift = |form| {
             let evaluated = motion(form).rates(&flow, &cores(), &mut direct()).unwrap();
@@ -343,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn tracers_never_act_on_the_elements() {
+    fn tracers_do_not_affect_the_elements() {
         let mut summation = Summation::new(SumSettings::default(), MachineProfile::default());
         let motion = motion(Stretching::Transpose);
         let mut rates = |tracers| {
@@ -359,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn one_size_for_all_and_equal_sizes_for_each_give_the_same_rates() {
+    fn a_global_size_and_equal_sizes_per_element_give_the_same_rates() {
         let flow = random_flow(7);
         let mut sizes = vec![0.3; 12];
         let one = Cores::new(&Alone, &Memory::host(), sizes.clone(), vec![1.0; 12]).unwrap();

@@ -1,4 +1,4 @@
-//! Which points are near: a grid of cells as wide as the reach.
+//! Search for near points, with a grid of cells as wide as the search radius.
 
 use crate::vec3::Vec3;
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ impl Neighbours {
         }
     }
 
-    /// Calls `visit` for every point that may be within the reach of `x`, always in the same order.
+    /// Calls `visit` for every point that may be within `reach` of `x`, always in the same order.
     pub fn for_each_near(&self, x: Vec3, mut visit: impl FnMut(usize)) {
         let [i, j, k] = cell_of(x, self.side);
         for di in -1..=1 {
@@ -50,7 +50,7 @@ impl Neighbours {
     }
 }
 
-/// The cell of side `side` that a point is in.
+/// The cell of side `side` that contains the point `x`.
 pub(super) fn cell_of(x: Vec3, side: f64) -> [i64; 3] {
     x.map(|c| (c / side).floor() as i64)
 }

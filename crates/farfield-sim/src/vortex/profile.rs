@@ -1,4 +1,4 @@
-//! The radial functions of the cores that the simulation needs besides those of the engine.
+//! Radial functions of the cores that the simulation needs in addition to those of the engine.
 
 use farfield::kernel::Core;
 use std::f64::consts::{FRAC_2_SQRT_PI, PI, SQRT_2};
@@ -18,8 +18,8 @@ pub fn potential(core: Core, r: f64, size: f64) -> f64 {
     }
 }
 
-/// How far from an element its potential differs noticeably from $1/r$: by more than 4e-5 of it at most, 1e-6 for the
-/// Gaussian core.
+/// The distance beyond which the potential of an element equals $1/r$ to a relative 4e-5, or 1e-6 for the Gaussian
+/// core.
 pub fn reach(core: Core, size: f64) -> f64 {
     match core {
         Core::Singular => 0.0,
@@ -31,15 +31,15 @@ pub fn reach(core: Core, size: f64) -> f64 {
     }
 }
 
-/// The potential within its reach, from a table: many times faster than [`potential`] where that needs erf. Every core
-/// scales, $q_\sigma(r) = q_1(r/\sigma)/\sigma$, so one table serves all sizes.
+/// A table of the potential within its reach, many times faster than [`potential`] where that needs erf. Every core
+/// scales as $q_\sigma(r) = q_1(r/\sigma)/\sigma$, so one table serves all sizes.
 pub struct PotentialTable {
     values: Vec<f64>,
     per_size: f64,
 }
 
 impl PotentialTable {
-    /// Linear pieces for each core size; the error is a few 1e-7 of the value at the centre.
+    /// Linear pieces per core size. The error is a few 1e-7 of the value at the centre.
     const PIECES: usize = 1024;
 
     /// Tabulates a core.
@@ -54,7 +54,7 @@ impl PotentialTable {
         }
     }
 
-    /// The potential at a distance within the reach; beyond it, that of a point.
+    /// The potential at distance `r` of an element of core size `size`. Beyond the reach it is $1/r$.
     #[inline]
     pub fn at(&self, r: f64, size: f64) -> f64 {
         let x = r / size * self.per_size;
@@ -66,8 +66,8 @@ impl PotentialTable {
     }
 }
 
-/// The vorticity an element of strength one has at its own centre: $2K(0)/4\pi$, the curl of its velocity. Zero where
-/// that is unbounded.
+/// The vorticity of an element of strength 1 at its own centre: $2K(0)/4\pi$, the curl of its velocity. Zero for cores
+/// where that is unbounded.
 pub fn own_vorticity(core: Core, size: f64) -> f64 {
     let k = match core {
         Core::Singular | Core::HuPolynomial => 0.0,
@@ -77,9 +77,9 @@ pub fn own_vorticity(core: Core, size: f64) -> f64 {
     k / (2.0 * PI * size.powi(3))
 }
 
-/// What the square of an element's size adds to the square of the core radius of a tube made of such elements, both
-/// taken as Gaussian: `exp(-r^2/a^2)` smoothed by `exp(-r^2/2 s^2)` has the radius `a^2 + 2 s^2`. The other cores by
-/// their second moment; the polynomial core has no smooth one and counts as none.
+/// The factor $c$ by which elements of core size $s$ widen the core radius $a$ of a tube made of them, to
+/// $\sqrt{a^2 + c s^2}$. Gaussian elements have $c = 2$: `exp(-r^2/a^2)` smoothed by `exp(-r^2/2 s^2)`. The other cores
+/// follow from their second moment; the polynomial core is not smooth and counts as 0.
 pub fn smoothing(core: Core) -> f64 {
     match core {
         Core::Gaussian => 2.0,
@@ -94,9 +94,9 @@ mod tests {
     use farfield::Sum;
     use farfield::kernel::{Kernel, Output, Sizes};
 
-    /// The engine's velocity and vorticity of one element, against the functions here.
+    /// Compares the slope of the potential with the engine's velocity of one element.
     #[test]
-    fn potentials_belong_to_the_engines_velocities() {
+    fn potentials_match_the_velocities_of_the_engine() {
         for core in [Core::WinckelmansLeonard, Core::Gaussian, Core::HuPolynomial] {
             for r in [0.05, 0.19, 0.25, 0.7] {
                 let (size, h) = (0.2, 1e-5);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_the_function() {
+    fn the_table_matches_the_function() {
         for core in [Core::WinckelmansLeonard, Core::Gaussian, Core::HuPolynomial] {
             let table = PotentialTable::new(core);
             for k in 0..500 {

@@ -1,4 +1,4 @@
-//! Remeshing: strengths of scattered elements go to a regular grid, so that cores keep overlapping.
+//! Remeshing: the strengths of scattered elements are interpolated to a regular grid, so that cores keep overlapping.
 
 use super::Elements;
 use crate::ranks::cells::{Cell, of_others};
@@ -13,11 +13,11 @@ pub struct Remeshed {
     pub elements: Elements,
     /// The spacing of the grid.
     pub spacing: f64,
-    /// How much strength was in elements too weak to keep, as a share of the whole.
+    /// The strength of the dropped weak elements, as a fraction of the total.
     pub dropped: f64,
 }
 
-/// Monaghan's kernel M4': of third order, and it keeps the sum and the first and second moments.
+/// Monaghan's third-order kernel M4'. It conserves the sum and the first and second moments.
 fn m4_prime(x: f64) -> f64 {
     let x = x.abs();
     if x < 1.0 {
@@ -29,12 +29,13 @@ fn m4_prime(x: f64) -> f64 {
     }
 }
 
-/// What arrives at a node of the grid.
+/// The strength that arrives at a node of the grid.
 #[derive(Default)]
 struct Node {
     strength: Vec3,
-    /// The group that brought the strongest part, and that part.
+    /// The group of the largest contribution.
     group: u32,
+    /// The magnitude of the largest contribution.
     strongest: f64,
 }
 
@@ -54,7 +55,7 @@ impl Node {
         }
     }
 
-    /// What another rank brings to the same node.
+    /// Adds the contribution of another rank to the same node.
     fn add(&mut self, other: &Self) {
         self.strength = add_scaled(self.strength, 1.0, other.strength);
         if other.strongest > self.strongest {
@@ -63,9 +64,9 @@ impl Node {
     }
 }
 
-/// Puts the elements on a grid whose spacing is their mean size over `overlap`; nodes weaker than `cutoff` times the
-/// strongest are left out, and what they held is spread evenly over the rest, so that the total stays. Of several ranks each has
-/// some of the elements, before and after. Called by all ranks together.
+/// Puts the elements on a grid whose spacing is their mean core size over `overlap`. Nodes weaker than `cutoff` times
+/// the strongest are dropped, and their strength is spread evenly over the rest, so that the total is conserved. Each
+/// rank has some of the elements, before and after. Called by all ranks together.
 pub fn remesh(elements: &Elements, overlap: f64, cutoff: f64, ranks: &dyn Ranks) -> Remeshed {
     let mut sizes = [elements.sizes.iter().sum::<f64>(), elements.len() as f64];
     sum_all(ranks, &mut sizes);
@@ -100,7 +101,7 @@ pub fn remesh(elements: &Elements, overlap: f64, cutoff: f64, ranks: &dyn Ranks)
     }
 }
 
-/// All nodes that receive strength, sorted by place. Element by element in order, so equal input gives equal bits.
+/// All nodes that receive strength, sorted by position. Elements are added in order, so equal input gives equal bits.
 fn spread_to_nodes(elements: &Elements, spacing: f64) -> Vec<([i64; 3], Node)> {
     let mut nodes: HashMap<[i64; 3], Node> = HashMap::new();
     for ((position, strength), group) in elements.positions.iter().zip(&elements.strengths).zip(&elements.groups) {
@@ -132,8 +133,8 @@ fn spread_to_nodes(elements: &Elements, spacing: f64) -> Vec<([i64; 3], Node)> {
     nodes
 }
 
-/// Nodes that several ranks bring strength to, at one of them. Nodes are told apart by cells of 8^3; those of a cell go to the lowest rank
-/// that has any of it. Called by all ranks together.
+/// Merges the nodes to which several ranks contribute. The nodes of each cell of 8^3 nodes go to the lowest rank that
+/// has any of them. Called by all ranks together.
 fn at_owners(ranks: &dyn Ranks, nodes: Vec<([i64; 3], Node)>) -> Vec<([i64; 3], Node)> {
     if ranks.size() == 1 {
         return nodes;
@@ -160,7 +161,7 @@ fn at_owners(ranks: &dyn Ranks, nodes: Vec<([i64; 3], Node)>) -> Vec<([i64; 3], 
             _ => all.push((key, node)),
         }
     }
-    // Own ones first: all others come from higher ranks.
+    // Own nodes first: the others come from higher ranks.
     for (_, bytes) in ranks.send(leaving.into_iter().collect()) {
         for row in bytes.as_chunks::<{ 8 * (3 + Node::NUMBERS) }>().0 {
             let (key, node) = row.split_at(24);
@@ -198,8 +199,8 @@ mod tests {
         }
     }
 
-    /// How unevenly elements are spread: the largest distance to the nearest neighbour over the mean size. Above about one
-    /// the cores no longer overlap.
+    /// The largest distance of an element to its nearest neighbour, over the mean core size. Above about 1 the cores do
+    /// not overlap.
     fn largest_gap(elements: &Elements) -> f64 {
         let nearest = |i: usize| {
             (0..elements.len())
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_keeps_moments_up_to_the_second() {
+    fn the_kernel_conserves_moments_up_to_the_second() {
         for x in [0.0, 0.1, 0.37, 0.5, 0.93] {
             for (power, expected) in [(0, 1.0), (1, x), (2, x * x)] {
                 let moment: f64 = (-2..=3)
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn remeshing_keeps_total_strength_and_impulses() {
+    fn remeshing_conserves_total_strength_and_impulses() {
         let before = scattered();
         let after = remesh(&before, 1.0, 0.0, &Alone).elements;
         let invariants = |e: &Elements| {
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cutoff_keeps_the_total_and_closes_gaps() {
+    fn a_cutoff_conserves_the_total_strength_and_closes_gaps() {
         let before = scattered();
         let remeshed = remesh(&before, 1.0, 1e-3, &Alone);
         let total = |e: &Elements| sum(e.strengths.iter().copied());

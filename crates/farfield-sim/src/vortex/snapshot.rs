@@ -1,4 +1,4 @@
-//! What pictures and field files show of a flow.
+//! The points of a flow for pictures and field files.
 
 use super::VortexModel;
 use super::motion::Flow;
@@ -15,7 +15,7 @@ impl VortexModel {
         count_all(&*self.summation.ranks, self.flow.tracers.len()) > 0
     }
 
-    /// What is drawn: the tracers, or the elements where there are none.
+    /// The points that are drawn: the tracers, or the elements if there are no tracers.
     pub(super) fn drawn(&self) -> Result<Snapshot, Error> {
         let (name, points, groups) = if !self.has_tracers() {
             ("elements", &self.flow.positions, self.groups.clone())
@@ -34,7 +34,7 @@ impl VortexModel {
         })
     }
 
-    /// Everything that is known about elements and tracers.
+    /// All attributes of elements and tracers.
     pub(super) fn clouds(&self) -> Result<Snapshot, Error> {
         let positions: &[Vec3] = self.flow.positions.vectors()?;
         let elements = Cloud {
@@ -74,7 +74,7 @@ impl VortexModel {
         })
     }
 
-    /// Tracers and elements where they lie, with what is known about them.
+    /// Tracers and elements with their known attributes, borrowed in place.
     pub(super) fn points(&self) -> Vec<Shown<'_>> {
         let rates = self.evaluated.as_ref().map(|evaluated| &evaluated.rates);
         let velocities = |of: fn(&Flow) -> &Array<f64>| rates.map(|rates| ("velocity", of(rates)));
@@ -102,7 +102,7 @@ impl VortexModel {
         all.filter(|shown| !shown.points.is_empty()).collect()
     }
 
-    /// Velocities of `n` points; zero while they are not known.
+    /// Velocities of `n` points; zero if they are not known.
     fn velocities(&self, of: impl Fn(&Flow) -> &Array<f64>, n: usize) -> Result<Vec<Vec3>, Error> {
         match &self.evaluated {
             Some(evaluated) => Ok(of(&evaluated.rates).vectors()?.to_vec()),
@@ -110,8 +110,8 @@ impl VortexModel {
         }
     }
 
-    /// What is drawn in one colour: a ring or knot; or, of one knot alone, each of its equal arcs, so that its strands
-    /// can be told apart.
+    /// The tracers drawn in one colour: those of a ring or knot. A single knot has one colour for each of its equal
+    /// arcs, so that its strands can be told apart.
     fn colour_groups(&self) -> Vec<u32> {
         match (&self.settings.rings[..], &self.settings.knots[..]) {
             ([], [knot]) if self.tracer_groups.iter().all(|group| *group == 0) => {

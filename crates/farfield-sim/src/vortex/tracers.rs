@@ -1,4 +1,4 @@
-//! Where tracers start.
+//! Initial positions of tracers.
 
 use super::tube::Line;
 use crate::ranks::Kept;
@@ -6,18 +6,19 @@ use crate::vec3::{Vec3, add, add_scaled, scale};
 use farfield::points::Random;
 use std::f64::consts::PI;
 
-/// Tracers at the start.
+/// Tracers in their initial state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tracers {
-    /// Where they are.
+    /// Their positions.
     pub positions: Vec<Vec3>,
-    /// The line each belongs to.
+    /// The line of each.
     pub groups: Vec<u32>,
-    /// Where along that line each starts, from 0 to 1.
+    /// The initial position of each along its line, from 0 to 1.
     pub along: Vec<f64>,
 }
 
-/// `count` tracers shared among the lines, filling a tube of `thickness` core radii around each; of these, those that are kept.
+/// Places `count` tracers, shared evenly among the lines, in a tube of radius `thickness` core radii around each line.
+/// Returns those that `kept` selects.
 pub fn place_tracers(lines: &[Line], (count, thickness): (usize, f64), seed: u64, kept: &mut Kept) -> Tracers {
     let mut random = Random::new(seed);
     let mut tracers = Tracers::default();

@@ -1,9 +1,9 @@
 //! Rings and knots: tubes of vortex elements around closed lines.
 //!
-//! A tube of core radius $a$ has the vorticity $\frac{\Gamma}{\pi a^2}e^{-r^2/a^2}$ across it. It is cut into
-//! filaments, one at the centre and $6k$ in the $k$-th layer around it, and every filament into elements. An element
-//! smooths what it carries; the filaments carry the profile that becomes the wanted one when smoothed:
-//! $e^{-r^2/s^2}$ with $s^2 = a^2 - 2\sigma^2$ for Gaussian elements of size $\sigma$.
+//! A tube of core radius $a$ has the vorticity $\frac{\Gamma}{\pi a^2}e^{-r^2/a^2}$ across it. It is divided into
+//! filaments, one at the centre and $6k$ in the $k$-th layer around it, and every filament into elements. The cores of
+//! the elements smooth the profile, so the filaments carry a narrower one, which becomes the desired profile when
+//! smoothed: $e^{-r^2/s^2}$ with $s^2 = a^2 - 2\sigma^2$ for Gaussian elements of size $\sigma$.
 
 use super::Elements;
 use super::profile::smoothing;
@@ -13,17 +13,17 @@ use crate::vec3::{Vec3, add, add_scaled, cross, dot, frame_across, norm, rotate,
 use farfield::kernel::Core;
 use std::f64::consts::PI;
 
-/// The layers end at this many radii of the carried profile, where it has fallen to 0.8 %.
+/// The outer radius of the layers, in radii of the carried profile. There the profile has fallen to 0.8 %.
 const REACH: f64 = 2.2;
 
-/// A closed line that a tube goes around: points at equal distances along it, with a frame at each.
+/// The closed centre line of a tube: points at equal distances along it, with a frame at each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// The points.
     pub points: Vec<Vec3>,
     /// Two unit vectors across the line at each point.
     pub across: Vec<(Vec3, Vec3)>,
-    /// How long it is.
+    /// Its length.
     pub length: f64,
     /// The radius of the core around it.
     pub core: f64,
@@ -31,23 +31,23 @@ pub struct Line {
     pub circulation: f64,
 }
 
-/// The lines of a case, in the order rings, knots.
+/// The centre lines of a case: rings, then knots.
 pub fn lines_of(vortex: &Vortex) -> Vec<Line> {
     let rings = vortex.rings.iter().map(|ring| Line::ring(ring, vortex.around));
     let knots = vortex.knots.iter().map(|knot| Line::knot(knot, vortex.around));
     rings.chain(knots).collect()
 }
 
-/// How many elements the tubes around lines have.
+/// The number of elements in the tubes around lines.
 ///
 /// # Errors
-/// A key of the case and what is wrong with it, if the elements are too coarse for the core.
+/// A key of the case and the problem with its value, if the elements are too coarse for the core.
 pub fn count(vortex: &Vortex, lines: &[Line]) -> Result<usize, (String, String)> {
     let of_line = |line: &Line| Ok(Section::new(line, vortex)?.filaments.len() * line.points.len());
     lines.iter().map(of_line).sum()
 }
 
-/// The elements of the tubes around lines, of which those that are kept.
+/// The elements of the tubes around lines that `kept` selects.
 ///
 /// # Errors
 /// As [`count`].
@@ -87,7 +87,7 @@ impl Line {
 
     /// Points at equal distances along a closed curve over [0, 1).
     fn along(curve: impl Fn(f64) -> Vec3, count: usize, core: f64, circulation: f64, uniform: bool) -> Self {
-        /// Pieces per point that the distance along the curve is measured with.
+        /// Pieces per point for measuring the distance along the curve.
         const FINE: usize = 64;
         let fine = FINE * count;
         let parameter = |k: usize| k as f64 / fine as f64;
@@ -149,8 +149,7 @@ impl Line {
     }
 }
 
-/// The directed lengths that points of a closed line stand for: central differences of fourth order, whose sum is
-/// zero.
+/// The line elements (vectors) at the points of a closed line, by fourth-order central differences. Their sum is zero.
 fn steps(points: &[Vec3]) -> Vec<Vec3> {
     let n = points.len();
     let at = |k: usize| points[k % n];
@@ -163,8 +162,8 @@ fn steps(points: &[Vec3]) -> Vec<Vec3> {
         .collect()
 }
 
-/// Frames across a closed line that turn as little as possible along it, and close: what parallel transport misses
-/// after one round is made up for evenly.
+/// Frames normal to a closed line that rotate as little as possible along it and close: the mismatch of parallel
+/// transport after one round is spread evenly.
 fn transported_frames(points: &[Vec3]) -> Vec<(Vec3, Vec3)> {
     let tangents: Vec<Vec3> = steps(points).into_iter().map(unit).collect();
     let n = points.len();
@@ -192,11 +191,11 @@ fn transported_frames(points: &[Vec3]) -> Vec<(Vec3, Vec3)> {
 
 /// A filament of a tube.
 struct Filament {
-    /// Where it is across the centre line.
+    /// Its position in the cross section.
     place: [f64; 2],
-    /// Its share of the circulation.
+    /// Its fraction of the circulation.
     share: f64,
-    /// Its share of the cross section's area.
+    /// Its part of the area of the cross section.
     area: f64,
 }
 
@@ -221,7 +220,7 @@ impl Section {
         }
         let smoothing = smoothing(Core::from(vortex.core));
         let layers = vortex.layers as f64;
-        // As large as the spacing across asks, or the spacing along if that is larger.
+        // The core size follows from the spacing across the tube, or along it if that is larger.
         let across = vortex.overlap * REACH / (layers + 0.5);
         let along = vortex.overlap * line.length / line.points.len() as f64;
         let mut spread = line.core / (1.0 + smoothing * across * across).sqrt();
@@ -234,8 +233,8 @@ impl Section {
                 return Err((
                     "vortex.around".to_owned(),
                     format!(
-                        "{} elements along a line of length {:.3} overlap with a size of {size:.3}, too wide for a \
-                         core of {}: use at least {needed}, or layers = 0",
+                        "{} elements along a line of length {:.3} need a core size of {size:.3} to overlap, too large \
+                         for a core of {}: use at least {needed}, or layers = 0",
                         line.points.len(),
                         line.length,
                         line.core
@@ -251,13 +250,13 @@ impl Section {
     }
 }
 
-/// Filaments in layers of thickness `spacing`: one at the centre, 6 k in layer k. Each has the share of
-/// exp(-r^2/spread^2) in its piece of the ring between the radii (k - 1/2) and (k + 1/2) times the spacing, and stands at
-/// the root mean square radius of that share. In the end all are moved outwards a little, so that together they have the
-/// second moment spread^2 of the whole profile, which ends nowhere.
+/// Filaments in layers of thickness `spacing`: one at the centre, 6 k in layer k. A filament of layer k carries the
+/// circulation of the profile exp(-r^2/spread^2) in its sector of the annulus between the radii (k - 1/2) and (k + 1/2)
+/// times the spacing, and is placed at the root mean square radius of that part. Finally all filaments are moved
+/// slightly outwards, so that their second moment is spread^2, that of the profile without its cutoff.
 fn layout(layers: usize, spacing: f64, spread: f64) -> Vec<Filament> {
     let x = |radius: f64| (radius / spread).powi(2);
-    // The profile's share and its second moment beyond a radius.
+    // The fraction of the profile beyond a radius, and its second moment there.
     let beyond = |radius: f64| (-x(radius)).exp();
     let moment_beyond = |radius: f64| (1.0 + x(radius)) * (-x(radius)).exp() * spread * spread;
     let total = 1.0 - beyond((layers as f64 + 0.5) * spacing);
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_make_the_elements_of_one_process_and_keep_no_others() {
+    fn the_parts_of_all_ranks_are_the_elements_of_one_process() {
         let vortex = ring(2);
         let (_, whole) = build(&vortex).unwrap();
         for size in [2, 3, 7] {
@@ -346,7 +345,7 @@ mod tests {
             let (_, elements) = build(&ring(layers)).unwrap();
             assert_eq!(elements.len(), 120 * (1 + 3 * layers * (layers + 1)));
             assert!(norm(sum(elements.strengths.iter().copied())) < 1e-13);
-            // Of the profile: impulse = circulation pi <r^2>
+            // The impulse of the profile is circulation x pi x <r^2>.
             let impulse = sum(elements
                 .positions
                 .iter()
@@ -362,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_share_the_whole_circulation_evenly_spread() {
+    fn filaments_have_the_moments_of_the_profile() {
         let filaments = layout(4, 0.1, 0.2);
         let total: f64 = filaments.iter().map(|f| f.share).sum();
         assert!((total - 1.0).abs() < 1e-14);
@@ -378,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trefoil_closes_and_its_frames_close() {
+    fn a_trefoil_and_its_frames_close() {
         let text = "[vortex]\naround = 300\n[[vortex.knots]]\nradius = 1.0\ntube = 0.4\ncore = 0.1";
         let (lines, elements) = build(&case(text).vortex.unwrap()).unwrap();
         let line = &lines[0];
@@ -387,14 +386,14 @@ mod tests {
             let next = (k + 1) % 300;
             let step = norm(sub(line.points[next], line.points[k]));
             assert!((step / gap - 1.0).abs() < 2e-3, "{k}: {step} {gap}");
-            // A full turn of the frame is spread over the knot; neighbours differ little.
+            // The rotation of the frame is spread over the knot, so neighbouring frames differ little.
             assert!(dot(line.across[k].0, line.across[next].0) > 0.99, "{k}");
         }
         assert!(norm(sum(elements.strengths.iter().copied())) < 1e-13);
     }
 
     #[test]
-    fn too_coarse_a_ring_is_refused_with_a_number_that_works() {
+    fn the_error_for_a_coarse_ring_suggests_a_working_number() {
         let mut vortex = ring(3);
         vortex.around = 20;
         let (key, why) = build(&vortex).unwrap_err();
