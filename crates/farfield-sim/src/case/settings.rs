@@ -127,8 +127,8 @@ pub struct Time {
     /// Whether each step is chosen from the flow.
     #[serde(default)]
     pub adaptive: bool,
-    /// With `adaptive`: the limit of step times velocity gradient (vortex, flow), or of step over the time a body takes
-    /// to fall through its softening length (gravity).
+    /// With `adaptive`: the limit of step times velocity gradient (vortex, flow), of step times speed over core size
+    /// (plane), or of step over the time a body takes to fall through its softening length (gravity).
     #[serde(default = "default_limit")]
     pub limit: f64,
 }

@@ -190,7 +190,8 @@ pub struct Tracers {
     /// Tracers from files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub particles: Vec<ParticleFile>,
-    /// The radius of the tube that they fill around each centre line, in core radii.
+    /// The radius of the tube that they fill around each centre line, in core radii; in the plane, the factor on the
+    /// sides of the box.
     #[serde(default = "default_thickness")]
     pub thickness: f64,
     /// The relative error allowed in their velocities; `None` for `sum.tolerance`.

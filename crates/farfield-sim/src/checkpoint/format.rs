@@ -1,4 +1,4 @@
-//! The bytes of a checkpoint.
+//! The binary format of a checkpoint.
 
 use super::view::StateView;
 use super::{Checkpoint, Header};
@@ -6,22 +6,22 @@ use crate::model::State;
 use std::io::{self, Write};
 
 const MAGIC: &[u8; 8] = b"farfield";
-/// Of the layout of the file. In version 1 every number has eight bytes; in version 2 each array says how many.
+/// The version of the format. In version 1 every number has eight bytes; in version 2 each array gives its own width.
 const VERSION: u32 = 2;
 const OLDEST: u32 = 1;
 
-/// What was written.
+/// Size and checksum of a written file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Written {
     pub bytes: u64,
-    /// The last four of them.
+    /// The CRC-32, which is also the last four bytes.
     pub checksum: u32,
 }
 
-/// Writes a file's content piece by piece, straight from the state.
+/// Writes a checkpoint piece by piece, directly from the state.
 ///
 /// # Errors
-/// What the writer fails with; of the kind `InvalidData` if the header cannot be written as TOML.
+/// The errors of the writer, and `InvalidData` if the header cannot be written as TOML.
 pub(super) fn write(header: &Header, state: &StateView<'_>, out: &mut dyn Write) -> io::Result<Written> {
     let header = toml::to_string(header)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("cannot write the header: {error}")))?;
@@ -49,7 +49,7 @@ pub(super) fn write(header: &Header, state: &StateView<'_>, out: &mut dyn Write)
     })
 }
 
-/// Counts and sums up what passes to the file.
+/// A writer that counts bytes and computes their checksum.
 struct Summed<'a> {
     out: &'a mut dyn Write,
     bytes: u64,
@@ -94,14 +94,14 @@ impl Checkpoint {
     /// Reads a file's content.
     ///
     /// # Errors
-    /// A sentence on what is wrong: cut short, damaged, or of another version.
+    /// A sentence naming the problem: truncated, damaged, or of another version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         if bytes.len() < MAGIC.len() + 8 || !bytes.starts_with(MAGIC) {
-            return Err("not a checkpoint, or only the beginning of one".to_owned());
+            return Err("it is not a checkpoint, or it is truncated".to_owned());
         }
         let (content, checksum) = bytes.split_at(bytes.len() - 4);
         if crc32fast::hash(content).to_le_bytes() != checksum {
-            return Err("it is damaged or cut short: its checksum differs".to_owned());
+            return Err("it is damaged or truncated: its checksum differs".to_owned());
         }
         let mut reader = Reader { rest: &content[8..] };
         let version = u32::from_le_bytes(reader.take()?);
@@ -119,7 +119,7 @@ impl Checkpoint {
             let columns = reader.number()?;
             let length = reader.number()?;
             let width = if version == 1 { 8 } else { reader.number()? };
-            let raw = reader.bytes(length.checked_mul(width).ok_or("an impossible length")?)?;
+            let raw = reader.bytes(length.checked_mul(width).ok_or("it is damaged: invalid length")?)?;
             let values = match width {
                 4 => raw
                     .as_chunks()
@@ -128,12 +128,12 @@ impl Checkpoint {
                     .map(|b| f64::from(f32::from_le_bytes(*b)))
                     .collect(),
                 8 => raw.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b)).collect(),
-                _ => return Err(format!("numbers of {width} bytes")),
+                _ => return Err(format!("it is damaged: numbers of {width} bytes")),
             };
             state.arrays.push((name, columns, values));
         }
         if !reader.rest.is_empty() {
-            return Err(format!("{} bytes too many", reader.rest.len()));
+            return Err(format!("it is damaged: {} bytes too many", reader.rest.len()));
         }
         Ok(Self { header, state })
     }
@@ -145,22 +145,28 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn bytes(&mut self, count: usize) -> Result<&'a [u8], String> {
-        let (taken, rest) = self.rest.split_at_checked(count).ok_or("it ends too early")?;
+        let (taken, rest) = self
+            .rest
+            .split_at_checked(count)
+            .ok_or("it is damaged: it ends too early")?;
         self.rest = rest;
         Ok(taken)
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], String> {
-        self.bytes(N)?.try_into().map_err(|_| "it ends too early".to_owned())
+        self.bytes(N)?
+            .try_into()
+            .map_err(|_| "it is damaged: it ends too early".to_owned())
     }
 
     fn number(&mut self) -> Result<usize, String> {
-        usize::try_from(u64::from_le_bytes(self.take()?)).map_err(|_| "an impossible length".to_owned())
+        usize::try_from(u64::from_le_bytes(self.take()?)).map_err(|_| "it is damaged: invalid length".to_owned())
     }
 
     fn text(&mut self) -> Result<String, String> {
         let length = self.number()?;
-        String::from_utf8(self.bytes(length)?.to_vec()).map_err(|_| "a text that is not valid UTF-8".to_owned())
+        String::from_utf8(self.bytes(length)?.to_vec())
+            .map_err(|_| "it is damaged: a text is not valid UTF-8".to_owned())
     }
 }
 
@@ -202,7 +208,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn every_bit_comes_back() {
+    fn a_round_trip_preserves_every_bit() {
         let checkpoint = sample(3);
         let bytes = checkpoint.to_bytes().unwrap();
         let back = Checkpoint::from_bytes(&bytes).unwrap();
@@ -211,7 +217,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn numbers_keep_their_precision_and_pieces_are_put_together() {
+    fn numbers_keep_their_precision_and_pieces_are_joined() {
         let Checkpoint { header, state } = sample(3);
         let singles = [0.1f32, -0.0, f32::MIN_POSITIVE, 3.5];
         let mut view = StateView::from(&state);
@@ -240,7 +246,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn files_of_version_1_are_still_read() {
+    fn files_of_version_1_can_be_read() {
         let checkpoint = sample(3);
         let mut old = MAGIC.to_vec();
         old.extend(1u32.to_le_bytes());
@@ -261,7 +267,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn any_cut_is_seen() {
+    fn any_truncation_is_detected() {
         let bytes = sample(3).to_bytes().unwrap();
         for length in 0..bytes.len() {
             assert!(Checkpoint::from_bytes(&bytes[..length]).is_err(), "{length}");
@@ -270,7 +276,7 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn any_flipped_bit_is_seen(at in 0usize..2000, bit in 0u32..8) {
+        fn any_flipped_bit_is_detected(at in 0usize..2000, bit in 0u32..8) {
             let mut bytes = sample(3).to_bytes().unwrap();
             let at = at % bytes.len();
             bytes[at] ^= 1 << bit;
@@ -278,7 +284,7 @@ pub(super) mod tests {
         }
 
         #[test]
-        fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn arbitrary_bytes_give_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             prop_assert!(Checkpoint::from_bytes(&bytes).is_err());
             let mut sealed = MAGIC.to_vec();
             sealed.extend(VERSION.to_le_bytes());

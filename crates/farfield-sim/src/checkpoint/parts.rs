@@ -5,8 +5,8 @@
 //! checkpoints/checkpoint-000000040.parts         the list of them: written last
 //! ```
 //!
-//! Parts go to a folder that is new, and are on the disk before the list of them is. So whenever a job is killed, the last list that
-//! is there names parts that are whole.
+//! Parts are written to a new folder and are on the disk before their list. So whenever a job is killed, the latest
+//! list names complete parts.
 
 use super::format::Written;
 use super::store::{Store, write_file};
@@ -21,11 +21,11 @@ use std::path::Path;
 /// The list of the parts of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Parts {
-    /// The folder of the parts, beside the list.
+    /// The folder of the parts, next to the list.
     pub folder: String,
     /// Bytes of each part.
     bytes: Vec<u64>,
-    /// The checksum of each part, which it ends with.
+    /// The checksum of each part, its last four bytes.
     checksums: Vec<u32>,
 }
 
@@ -40,12 +40,12 @@ impl Parts {
         Ok(parts)
     }
 
-    /// How many there are.
+    /// The number of parts.
     pub fn count(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Reads one part; `list` is the file of the list.
+    /// Reads the part of `rank`; `list` is the path of the list.
     pub fn part(&self, list: &Path, rank: usize) -> Result<Checkpoint, String> {
         let name = format!("{}/{}", self.folder, part_name(rank));
         let bytes =
@@ -66,24 +66,25 @@ fn checksum(bytes: &[u8]) -> u32 {
     bytes.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// What ranks find together.
+/// The checkpoint from which ranks continue.
 #[derive(Debug)]
 pub struct FoundTogether {
-    /// What is known about the run.
+    /// The run.
     pub header: Header,
-    /// The state: this rank's part, or all of it if it was written by one process.
+    /// The state: this rank's part, or the whole if one process wrote it.
     pub state: State,
-    /// How many ranks wrote it; `None` for one process.
+    /// The number of ranks that wrote it; `None` for one process.
     pub parts: Option<usize>,
-    /// What was wrong with newer ones.
+    /// The problems of newer checkpoints, which were skipped.
     pub remarks: Vec<String>,
 }
 
 impl Store {
-    /// Writes every rank's part of a checkpoint, and then the list of them. Called by all ranks together.
+    /// Writes every rank's part of a checkpoint, and then their list. Called by all ranks together.
     ///
     /// # Errors
-    /// [`Error::File`] or [`Error::OnRank`], the same on all ranks, if a part cannot be written; what was there is untouched.
+    /// [`Error::File`] or [`Error::OnRank`], the same on all ranks, if a part cannot be written; existing checkpoints
+    /// are untouched.
     pub fn write_together(&self, header: &Header, state: &StateView<'_>, ranks: &dyn Ranks) -> Result<(), Error> {
         let step = header.step;
         let list = self.list_of(step);
@@ -112,7 +113,7 @@ impl Store {
         agree(ranks, listed)
     }
 
-    /// Writes the list of parts that are on the disk; only then are older ones than the one before removed.
+    /// Writes the list of parts that are on the disk. Then removes all but the last two checkpoints.
     fn list(&self, path: &Path, parts: &Parts) -> Result<(), Error> {
         let text = toml::to_string(parts).map_err(|error| Error::Checkpoint {
             path: path.to_owned(),
@@ -122,7 +123,7 @@ impl Store {
         self.tidy()
     }
 
-    /// A folder for parts that nobody has used.
+    /// Creates a new folder for parts and returns its name.
     fn new_folder(&self, step: u64) -> Result<String, Error> {
         for attempt in 1.. {
             let name = format!("step-{step:09}-{attempt}");
@@ -136,11 +137,12 @@ impl Store {
         Ok(String::new())
     }
 
-    /// The newest checkpoint of which every rank could read its parts: each reads some of those that ranks wrote, or all of what one
-    /// process wrote. Called by all ranks together.
+    /// The newest checkpoint whose parts all ranks can read. Each rank reads some of the parts that ranks wrote, or the
+    /// whole checkpoint that one process wrote. Called by all ranks together.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`], [`Error::Folder`] or [`Error::OnRank`], the same on all ranks, if there is none.
+    /// [`Error::Checkpoint`], [`Error::Folder`] or [`Error::OnRank`], the same on all ranks, if no checkpoint is
+    /// intact.
     pub fn newest_together(&self, ranks: &dyn Ranks) -> Result<FoundTogether, Error> {
         let listed = if speaks(ranks) { self.names() } else { Ok(Vec::new()) };
         let names = from_first(ranks, agree(ranks, listed)?.join("\n").into_bytes());
@@ -169,7 +171,7 @@ impl Store {
     }
 }
 
-/// What this rank has of a checkpoint, and how many parts there are; `None` of one process, which every rank reads.
+/// The number of parts of a checkpoint, `None` if one process wrote it, and the parts that this rank reads.
 fn read_own(path: &Path, ranks: &dyn Ranks) -> Result<(Option<usize>, Vec<Checkpoint>), String> {
     if !super::store::is_list(path) {
         return Ok((None, vec![super::store::read(path)?]));
@@ -180,7 +182,7 @@ fn read_own(path: &Path, ranks: &dyn Ranks) -> Result<(Option<usize>, Vec<Checkp
     Ok((Some(parts.count()), read?))
 }
 
-/// The header of the first rank, and the parts of this one put together; a rank without any has no rows.
+/// The header of the first rank, and the joined parts of this rank. A rank without parts gets empty arrays.
 fn alike(ranks: &dyn Ranks, own: Vec<Checkpoint>) -> Result<(Header, State), Error> {
     let wrong = |why: String| Error::Checkpoint {
         path: "checkpoint".into(),
@@ -213,7 +215,7 @@ fn alike(ranks: &dyn Ranks, own: Vec<Checkpoint>) -> Result<(Header, State), Err
     Ok((header, state))
 }
 
-/// Parts of a state one after the other.
+/// Joins the parts of a state, in order.
 pub(super) fn joined(parts: impl Iterator<Item = State>) -> Result<State, String> {
     let mut all = State::default();
     for part in parts {
@@ -254,14 +256,14 @@ mod tests {
     }
 
     #[test]
-    fn two_are_kept_with_their_parts_and_read_by_any_program() {
+    fn the_last_two_are_kept_and_ranks_and_one_process_read_them() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
         for step in [0, 5, 10, 10] {
             write_together(&store, step);
         }
         assert_eq!(store.steps(), [5, 10]);
-        // What was written again is a new folder; the one before is gone once the list names the new one.
+        // A step that is written again gets a new folder; the old one is removed once the list names the new one.
         assert_eq!(folders(folder.path()), ["step-000000005-1", "step-000000010-2"]);
         let found = store.newest_together(&Alone).unwrap();
         assert_eq!((found.header, found.state), (sample(10).header, sample(10).state));
@@ -271,13 +273,13 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_or_damaged_part_gives_way_to_the_one_before() {
+    fn a_checkpoint_with_a_lost_or_damaged_part_is_skipped() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
         write_together(&store, 5);
         write_together(&store, 10);
         let part = folder.path().join("step-000000010-1/rank-00000.ckpt");
-        // A sound checkpoint, but not the one that was listed.
+        // An intact checkpoint, but not the listed one.
         std::fs::write(&part, sample(9).to_bytes().unwrap()).unwrap();
         for _ in 0..2 {
             let found = store.newest_together(&Alone).unwrap();
@@ -297,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_put_together_row_by_row() {
+    fn parts_are_joined_row_by_row() {
         let state = |values: &[f64]| State {
             arrays: vec![("sizes".to_owned(), 1, values.to_vec())],
         };

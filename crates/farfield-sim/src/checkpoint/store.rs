@@ -1,4 +1,4 @@
-//! The folder of checkpoints: the last two are kept, and the newest sound one is found.
+//! The folder of checkpoints: keeps the last two and finds the newest intact one.
 
 use super::format::{self, Written};
 use super::parts::{Parts, joined};
@@ -20,29 +20,29 @@ pub struct Found {
     pub checkpoint: Checkpoint,
     /// Its file.
     pub path: PathBuf,
-    /// What was wrong with newer ones.
+    /// The problems of newer checkpoints, which were skipped.
     pub remarks: Vec<String>,
 }
 
 impl Store {
-    /// How many checkpoints are kept.
+    /// The number of checkpoints that are kept.
     const KEPT: usize = 2;
 
-    /// The store in a folder, which must exist when something is written.
+    /// The store in `folder`, which must exist before a checkpoint is written.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// Where the checkpoint of a step is.
+    /// The path of the checkpoint of a step.
     pub fn path_of(&self, step: u64) -> PathBuf {
         self.folder.join(format!("checkpoint-{step:09}.ckpt"))
     }
 
-    /// Writes a checkpoint: to a temporary file, flushed to the disk, then renamed. Only then are older ones than the
-    /// one before removed.
+    /// Writes a checkpoint to a temporary file, flushes it to the disk and renames it. Then removes all but the last
+    /// two checkpoints.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be written; what was there is untouched.
+    /// [`Error::File`] if it cannot be written; existing checkpoints are untouched.
     pub fn write(&self, header: &Header, state: &StateView<'_>) -> Result<PathBuf, Error> {
         let path = self.path_of(header.step);
         write_file(&path, header, state)?;
@@ -50,7 +50,7 @@ impl Store {
         Ok(path)
     }
 
-    /// How many bytes a checkpoint takes.
+    /// The size of a checkpoint in bytes.
     ///
     /// # Errors
     /// [`Error::Checkpoint`] if its header cannot be written.
@@ -62,14 +62,14 @@ impl Store {
         })
     }
 
-    /// Where the list of the parts of a step is.
+    /// The path of the list of parts of a step.
     pub(super) fn list_of(&self, step: u64) -> PathBuf {
         self.folder.join(format!("checkpoint-{step:09}.parts"))
     }
 
-    /// Removes checkpoints older than the one before the last, and parts that no list names.
+    /// Removes all but the last two checkpoints, and parts that no list names.
     pub(super) fn tidy(&self) -> Result<(), Error> {
-        // A file that cannot be removed does no harm.
+        // Failures to remove a file are harmless.
         let files = self.files()?;
         let kept = files.len().saturating_sub(Self::KEPT);
         for (_, old) in &files[..kept] {
@@ -94,10 +94,10 @@ impl Store {
         Ok(self.files()?.iter().map(|(_, path)| file_name(path)).collect())
     }
 
-    /// The newest checkpoint that is sound.
+    /// The newest intact checkpoint.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] or [`Error::Folder`] if there is none.
+    /// [`Error::Checkpoint`] or [`Error::Folder`] if it does not exist or cannot be read.
     pub fn newest(&self) -> Result<Found, Error> {
         let mut remarks = Vec::new();
         for (_, path) in self.files()?.into_iter().rev() {
@@ -119,7 +119,7 @@ impl Store {
         Err(self.nothing_found(&remarks))
     }
 
-    /// That there is nothing to go on from, with what was wrong with what is there.
+    /// The error if no checkpoint can be used; `remarks` are the problems of the existing ones.
     pub(super) fn nothing_found(&self, remarks: &[String]) -> Error {
         let why = if remarks.is_empty() {
             "there is no checkpoint here: nothing to resume".to_owned()
@@ -132,10 +132,10 @@ impl Store {
         }
     }
 
-    /// The checkpoint of a step, or the newest that is sound.
+    /// The checkpoint of `step`, or the newest intact one if that is `None`.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] or [`Error::Folder`] if there is none.
+    /// [`Error::Checkpoint`] or [`Error::Folder`] if it does not exist or cannot be read.
     pub fn of_step(&self, step: Option<u64>) -> Result<Found, Error> {
         let Some(step) = step else {
             return self.newest();
@@ -145,7 +145,10 @@ impl Store {
             let steps: Vec<String> = self.steps().iter().map(u64::to_string).collect();
             return Err(Error::Folder {
                 folder: self.folder.clone(),
-                why: format!("there is no checkpoint of step {step}, only of {}", steps.join(", ")),
+                why: format!(
+                    "there is no checkpoint of step {step}, only of steps {}",
+                    steps.join(", ")
+                ),
             });
         };
         match read(&path) {
@@ -164,7 +167,7 @@ impl Store {
         files.into_iter().map(|(step, _)| step).collect()
     }
 
-    /// Whether there is any checkpoint, sound or not.
+    /// Whether there is any checkpoint, intact or not.
     pub fn holds_any(&self) -> bool {
         self.files().is_ok_and(|files| !files.is_empty())
     }
@@ -202,7 +205,7 @@ pub(super) fn write_file(path: &Path, header: &Header, state: &StateView<'_>) ->
     Ok(written)
 }
 
-/// Whether it is the list of parts that ranks wrote.
+/// Whether `path` is a list of parts that ranks wrote.
 pub(super) fn is_list(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "parts")
 }
@@ -246,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn two_are_kept_and_the_newest_is_found() {
+    fn the_last_two_are_kept_and_the_newest_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
         assert!(store.newest().unwrap_err().to_string().contains("nothing to resume"));
@@ -262,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_newest_gives_way_to_the_one_before() {
+    fn a_damaged_checkpoint_is_skipped_for_the_previous_one() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
         write(&store, 10);

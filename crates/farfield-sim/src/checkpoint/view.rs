@@ -1,31 +1,31 @@
-//! A state where it lies, so that a checkpoint can be written without a copy of it.
+//! A borrowed view of a state, so that a checkpoint can be written without a copy.
 
 use crate::model::State;
 use std::io::{self, Write};
 
-/// The arrays of a state where they lie.
+/// The arrays of a state, borrowed in place.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StateView<'a> {
-    /// Name, numbers per row, and the numbers row by row.
+    /// The name, the number of columns, and the values row by row.
     pub arrays: Vec<(String, usize, Numbers<'a>)>,
 }
 
-/// The numbers of an array, in the precision they have.
+/// The numbers of an array, in their own precision.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Numbers<'a> {
-    /// Pieces that lie somewhere, one after the other.
+    /// Borrowed pieces in single precision, in order.
     Single(Vec<&'a [f32]>),
-    /// Pieces that lie somewhere, one after the other.
+    /// Borrowed pieces in double precision, in order.
     Double(Vec<&'a [f64]>),
-    /// Made for the view.
+    /// Numbers owned by the view.
     Own(Vec<f64>),
 }
 
-/// Numbers that become bytes at a time.
+/// The number of values that are converted to bytes at a time.
 const PIECE: usize = 1 << 14;
 
 impl Numbers<'_> {
-    /// How many there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         match self {
             Numbers::Single(pieces) => pieces.iter().map(|piece| piece.len()).sum(),
@@ -34,12 +34,12 @@ impl Numbers<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of each.
+    /// Bytes per value.
     pub(super) fn width(&self) -> usize {
         match self {
             Numbers::Single(_) => 4,
@@ -47,7 +47,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// All of them, in double precision.
+    /// A copy in double precision.
     fn to_vec(&self) -> Vec<f64> {
         match self {
             Numbers::Single(pieces) => pieces
@@ -59,7 +59,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// Their bytes, little-endian, a few at a time.
+    /// Writes the values as little-endian bytes, piece by piece.
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Numbers::Single(pieces) => pieces
@@ -84,19 +84,19 @@ fn write<T: Copy, const N: usize>(values: &[T], bytes_of: fn(T) -> [u8; N], out:
 }
 
 impl<'a> StateView<'a> {
-    /// Adds numbers that are made for the view.
+    /// Adds an array that the view owns.
     pub fn push_own(&mut self, name: &str, columns: usize, numbers: Vec<f64>) {
         self.arrays.push((name.to_owned(), columns, Numbers::Own(numbers)));
     }
 
-    /// Whether some of it lies where the next step changes it: it has to be written before.
+    /// Whether any array is borrowed. The view must then be written before the next step changes the state.
     pub fn borrows(&self) -> bool {
         self.arrays
             .iter()
             .any(|(_, _, numbers)| !matches!(numbers, Numbers::Own(_)))
     }
 
-    /// A copy of all of it, in double precision.
+    /// A copy of the state in double precision.
     pub fn into_state(self) -> State {
         let own = |numbers| match numbers {
             Numbers::Own(values) => values,

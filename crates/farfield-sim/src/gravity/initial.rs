@@ -1,4 +1,4 @@
-//! Bodies to start with: single ones, star clusters, galaxies.
+//! Initial bodies: single ones, star clusters, galaxies, files.
 
 use super::Bodies;
 use crate::case::{Disk, Gravity, Plummer};
@@ -9,7 +9,8 @@ use crate::vec3::{Vec3, add, add_scaled, frame_across, scale, unit};
 use farfield::points::Random;
 use std::f64::consts::PI;
 
-/// The bodies of a case that this rank keeps, in the order bodies, plummer, disks, particles; each cluster and disk is a group of its own.
+/// This rank's part of the bodies of a case, in the order bodies, plummer, disks, particles. Each body, cluster and
+/// disk is a separate group.
 ///
 /// # Errors
 /// [`CaseError`] if a file cannot be read.
@@ -47,7 +48,7 @@ pub fn bodies(gravity: &Gravity, seed: u64, ranks: &dyn Ranks) -> Result<Bodies,
     Ok(own.bodies)
 }
 
-/// Bodies that are made one after the other, of which a rank keeps its part.
+/// This rank's part of bodies that are generated one after the other.
 struct Made {
     bodies: Bodies,
     kept: Kept,
@@ -61,7 +62,7 @@ impl Made {
     }
 }
 
-/// How many bodies a case has.
+/// The number of bodies of a case.
 fn count(gravity: &Gravity) -> Result<usize, CaseError> {
     let stars: usize = gravity.plummer.iter().map(|cluster| cluster.count).sum();
     let of_disks: usize = gravity.disks.iter().map(|disk| disk.count + 1).sum();
@@ -83,12 +84,12 @@ fn direction(random: &mut Random) -> Vec3 {
     [across * cosine, across * sine, z]
 }
 
-/// A Plummer sphere of equal stars (Aarseth, Hénon and Wielen): radii from the mass profile, cut at 10 radii, speeds
-/// from the distribution function, which is as $q^2(1-q^2)^{7/2}$ in the share $q$ of the escape speed. Its centre of
-/// mass is put where the case wants it, at the speed the case wants.
+/// A Plummer sphere of equal stars (Aarseth, Hénon and Wielen): radii from the mass profile, truncated at 10 Plummer
+/// radii, and speeds from the distribution function, proportional to $q^2(1-q^2)^{7/2}$, where $q$ is the speed over
+/// the escape speed. Its centre of mass is shifted to the position and velocity of the case.
 fn add_plummer(cluster: &Plummer, constant: f64, group: u32, random: &mut Random, out: &mut Made) {
     let mass = cluster.mass / cluster.count as f64;
-    // All are drawn twice, as their mean is that of all and nobody need keep them: first for the mean.
+    // Stars are drawn twice, so that they need not be stored: first for the mean over all stars.
     let (mut again, mut sums) = (random.clone(), [[0.0; 3]; 2]);
     for _ in 0..cluster.count {
         let star = star(cluster, constant, &mut again);
@@ -125,8 +126,8 @@ fn star(cluster: &Plummer, constant: f64, random: &mut Random) -> [Vec3; 2] {
     [position, velocity]
 }
 
-/// A heavy centre and stars on circular orbits about it, evenly dense from a tenth of the radius outwards in
-/// distance. The orbital speed counts the softened centre and the stars inside the orbit.
+/// A heavy centre and stars on circular orbits about it, with radii distributed uniformly from a tenth of the disk
+/// radius to the whole. The orbital speed accounts for the softened centre and the stars inside the orbit.
 fn add_disk(disk: &Disk, gravity: &Gravity, group: u32, random: &mut Random, out: &mut Made) {
     let axis = unit(disk.axis);
     let (first, second) = frame_across(axis);
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_is_at_rest_and_nearly_virial() {
+    fn a_cluster_is_at_rest_and_nearly_in_virial_equilibrium() {
         let bodies = bodies(
             &case("[[gravity.plummer]]\ncount = 4000\nmass = 2.0\nradius = 0.5\ncentre = [1.0, 2.0, 3.0]"),
             1,
@@ -177,13 +178,13 @@ mod tests {
             .zip(&bodies.masses)
             .map(|(v, m)| 0.5 * m * dot(*v, *v))
             .sum();
-        // Of the whole model: 3 pi G M^2 / 64 a
+        // The kinetic energy of the untruncated model is 3 pi G M^2 / 64 a.
         let expected = 3.0 * PI / 64.0 * 4.0 / 0.5;
         assert!((kinetic / expected - 1.0).abs() < 0.05, "{kinetic} {expected}");
     }
 
     #[test]
-    fn stars_of_a_disk_turn_about_its_axis() {
+    fn stars_of_a_disk_rotate_about_its_axis() {
         let text =
             "[[gravity.disks]]\ncount = 500\nmass = 0.1\ncentral_mass = 1.0\nradius = 1.0\naxis = [1.0, 0.0, 1.0]";
         let bodies = bodies(&case(text), 1, &Alone).unwrap();
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_make_the_bodies_of_one_process_and_keep_no_others() {
+    fn the_parts_of_all_ranks_are_the_bodies_of_one_process() {
         let text = "[[gravity.bodies]]\nmass = 2.0\n\
                     [[gravity.plummer]]\ncount = 301\nmass = 2.0\nradius = 0.5\ncentre = [1.0, 2.0, 3.0]\n\
                     [[gravity.disks]]\ncount = 200\nmass = 0.1\ncentral_mass = 1.0\nradius = 1.0";

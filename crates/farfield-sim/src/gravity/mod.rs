@@ -1,6 +1,6 @@
-//! Bodies that attract each other: $\ddot x_i = -G\sum_{j\ne i} m_j (x_i-x_j)/(r^2+\epsilon^2)^{3/2}$.
+//! Gravitating bodies: $\ddot x_i = -G\sum_{j\ne i} m_j (x_i-x_j)/(r^2+\epsilon^2)^{3/2}$.
 //!
-//! [`initial`] makes the bodies, [`GravityModel`] moves them by kick-drift-kick steps.
+//! [`initial`] generates the bodies, [`GravityModel`] moves them by kick-drift-kick steps.
 
 pub mod initial;
 mod model;
@@ -12,18 +12,18 @@ use crate::vec3::Vec3;
 /// Bodies.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bodies {
-    /// Where they are.
+    /// Their positions.
     pub positions: Vec<Vec3>,
-    /// How fast they are.
+    /// Their velocities.
     pub velocities: Vec<Vec3>,
     /// Their masses.
     pub masses: Vec<f64>,
-    /// Which cluster, disk or single body each belongs to, in the order of the case.
+    /// The cluster, disk or single body that each belongs to, in the order of the case.
     pub groups: Vec<u32>,
 }
 
 impl Bodies {
-    /// Adds one.
+    /// Adds a body.
     pub fn push(&mut self, position: Vec3, velocity: Vec3, mass: f64, group: u32) {
         self.positions.push(position);
         self.velocities.push(velocity);
@@ -31,12 +31,12 @@ impl Bodies {
         self.groups.push(group);
     }
 
-    /// How many there are.
+    /// The number of bodies.
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no bodies.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }

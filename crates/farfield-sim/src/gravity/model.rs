@@ -22,17 +22,17 @@ pub struct GravityModel {
     positions: Array<f64>,
     velocities: Array<f64>,
     masses: Array<f64>,
-    /// Which cluster, disk or single body each belongs to.
+    /// The cluster, disk or single body that each belongs to.
     groups: Vec<u32>,
-    /// The field at the bodies, if it is known.
+    /// The field at the bodies, if known.
     forces: Option<Forces>,
-    /// Positions and velocities of the last state that was found sound.
+    /// Positions and velocities of the last valid state.
     kept: Option<[Array<f64>; 2]>,
-    /// The whole state where ranks share it: owners may change before it is asked for.
+    /// The last valid state if ranks share it, because ownership may change before it is needed.
     kept_part: Option<State>,
-    /// Whether ranks have dealt the points, so that these are no longer in the sequence of the case.
+    /// Whether bodies are distributed over ranks, so that they are not in the order of the case.
     is_dealt: bool,
-    /// Whether it was made as one rank's part.
+    /// Whether this model was built as one rank's part.
     is_part: bool,
     summation: Summation,
 }
@@ -53,7 +53,7 @@ impl GravityModel {
         Self::of_rank(case, profile, &Alone)
     }
 
-    /// [`new`](Self::new) with the bodies alone that are this rank's part of all. Ranks do not speak with each other for it.
+    /// As [`new`](Self::new), but only this rank's part of the bodies. Does not communicate.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -90,7 +90,7 @@ impl GravityModel {
         Ok(model)
     }
 
-    /// Puts bodies into a memory.
+    /// Stores bodies in `memory`.
     fn store(
         &mut self,
         memory: &Memory<f64>,
@@ -105,7 +105,7 @@ impl GravityModel {
         Ok(())
     }
 
-    /// The bodies as they are now.
+    /// The current bodies.
     ///
     /// # Errors
     /// [`Error::Device`] if they are on a device that fails.
@@ -127,7 +127,7 @@ impl GravityModel {
         })
     }
 
-    /// Bodies as rows that go from rank to rank.
+    /// The bodies as rows of messages between ranks.
     fn rows(&self) -> Result<Vec<f64>, Error> {
         let Bodies {
             positions,
@@ -158,7 +158,7 @@ impl GravityModel {
         }
     }
 
-    /// `positions += h velocities`; the forces are then unknown.
+    /// `positions += h velocities`. The forces become unknown.
     fn drift(&mut self, h: f64) -> Result<(), Error> {
         self.forces = None;
         Ok(self.positions.add_scaled(h, &self.velocities)?)
@@ -172,7 +172,7 @@ impl GravityModel {
         Ok(potentials.iter().zip(masses).map(|(phi, m)| 0.5 * m * phi).sum())
     }
 
-    /// The largest on any rank.
+    /// The largest acceleration on any rank.
     fn largest_acceleration(&self) -> Result<f64, Error> {
         let own = match &self.forces {
             Some(forces) => forces.accelerations.longest(3)?.0,
@@ -191,10 +191,10 @@ impl GravityModel {
     }
 }
 
-/// Numbers of a body on its way to another rank: position, velocity, mass, group.
+/// The numbers of a body in a message: position, velocity, mass, group.
 const BODY: usize = 8;
 
-/// The field of bodies at themselves.
+/// The sum over the bodies, at the bodies.
 fn sum_of_bodies<'a>(settings: &Gravity, positions: &'a Array<f64>, masses: &'a Array<f64>) -> SumRequest<'a> {
     SumRequest {
         what: "bodies",
@@ -274,7 +274,9 @@ impl Model for GravityModel {
             Ok(StepChoice {
                 dt: time.limit * fall,
                 limit: Limit::Fall,
-                why: format!("an acceleration of {acceleration:.4} crosses the softening length in {fall:.4}"),
+                why: format!(
+                    "at the acceleration {acceleration:.4} a body falls through the softening length in {fall:.4}"
+                ),
             })
         })
     }
@@ -319,7 +321,7 @@ impl Model for GravityModel {
     fn state(&mut self) -> Result<State, Error> {
         let mut state = self.state_of([&self.positions, &self.velocities])?;
         if self.is_dealt {
-            // Else bodies keep their sequence, and the case tells the rest.
+            // Otherwise bodies are in the order of the case, which determines their groups.
             let groups: Vec<f64> = self.groups.iter().map(|g| f64::from(*g)).collect();
             state.push_numbers("groups", &groups);
         }
@@ -357,7 +359,7 @@ impl Model for GravityModel {
         }
         let (found, expected) = (positions.len(), self.groups.len());
         if found != expected || velocities.len() != found || masses.len() != found {
-            return Err(format!("it has {found} bodies where the case has {expected}"));
+            return Err(format!("it has {found} bodies, but the case has {expected}"));
         }
         let memory = self.positions.memory();
         self.store(&memory, &positions, &velocities, &masses)

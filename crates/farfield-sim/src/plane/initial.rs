@@ -1,4 +1,4 @@
-//! Vortices to start with: single ones, sheets, patches, clouds, files.
+//! Initial vortices: single ones, sheets, patches, clouds, files.
 
 use super::Vec2;
 use crate::case::{Patch, Plane, Sheet, SheetProfile, VortexCloud};
@@ -10,13 +10,13 @@ use std::f64::consts::PI;
 /// Vortices of the plane.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Vortices {
-    /// Where they are.
+    /// Their positions.
     pub positions: Vec<Vec2>,
-    /// Their circulations, positive against the clock.
+    /// Their circulations, positive anticlockwise.
     pub circulations: Vec<f64>,
     /// Their core sizes.
     pub sizes: Vec<f64>,
-    /// Which part of the case each belongs to.
+    /// The part of the case that each belongs to.
     pub groups: Vec<u32>,
     /// The names of the parts.
     pub parts: Vec<String>,
@@ -75,7 +75,7 @@ fn add_sheet(sheet: &Sheet, out: &mut Vortices) {
     let along = [sheet.to[0] - sheet.from[0], sheet.to[1] - sheet.from[1]];
     let n = sheet.count as f64;
     for k in 0..sheet.count {
-        // The share of the way, and of the circulation.
+        // The position along the sheet and the circulation, both as fractions of the whole.
         let (place, share) = match sheet.profile {
             SheetProfile::Uniform => ((k as f64 + 0.5) / n, 1.0 / n),
             SheetProfile::Elliptic => {
@@ -94,8 +94,8 @@ fn add_sheet(sheet: &Sheet, out: &mut Vortices) {
     }
 }
 
-/// Rings of $6k$ vortices around one, all with the same area; each at the mean square radius of its cell, so that
-/// circulation and second moments are those of the patch.
+/// Rings of $6k$ vortices around a central one, all with cells of equal area. Each vortex is at the root mean square
+/// radius of its cell, so that circulation and second moments are those of the patch.
 fn add_patch(patch: &Patch, out: &mut Vortices) {
     let mut rings = 0usize;
     while 1 + 3 * rings * (rings + 1) < patch.count {
@@ -120,7 +120,7 @@ fn add_patch(patch: &Patch, out: &mut Vortices) {
         let outside = (1 + 3 * k * (k + 1)) as f64 / cells;
         let radius = (0.5 * (inside + outside)).sqrt();
         for j in 0..6 * k {
-            // Turned from ring to ring, so that no rays form.
+            // Every second ring is rotated by half a cell, so that the vortices do not align in rays.
             let angle = 2.0 * PI * (j as f64 + 0.5 * (k % 2) as f64) / (6 * k) as f64;
             place(radius, angle);
         }
@@ -161,7 +161,7 @@ mod tests {
             let parts = vortices.positions.iter().zip(&vortices.circulations);
             parts.map(|(z, g)| g * (z[axis] - middle).powi(2)).sum::<f64>() / total
         };
-        // a^2/4 and b^2/4, but for the one in the middle, which has none
+        // The moments of the ellipse are a^2/4 and b^2/4; the vortex at the centre contributes none.
         assert!((moment(0, 1.0) - 1.0).abs() < 2e-3, "{}", moment(0, 1.0));
         assert!((moment(1, -1.0) - 0.25).abs() < 5e-4, "{}", moment(1, -1.0));
     }

@@ -1,4 +1,4 @@
-//! What is measured of vortices in the plane.
+//! Measurements of vortices in the plane.
 
 use super::PlaneModel;
 use crate::case::PlaneCoreName;
@@ -56,8 +56,8 @@ impl PlaneModel {
         Ok(values)
     }
 
-    /// Twice the second moment of a blob about its middle, over its circulation: that of a Gaussian one is its size
-    /// squared; an algebraic one has none that is finite.
+    /// The second moment $\int r^2\omega$ of a blob about its centre, over its circulation. For a Gaussian blob it is
+    /// the core size squared. For an algebraic blob it is infinite, and 0 is returned.
     fn own_moment(&self, size: f64) -> f64 {
         match self.settings.core {
             PlaneCoreName::Gaussian => size * size,
@@ -65,7 +65,7 @@ impl PlaneModel {
         }
     }
 
-    /// Centre, root mean square radius and direction of the longer axis of each part, weighted with the size of circulations.
+    /// Centre, root mean square radius and direction of the longer axis of each part, weighted by absolute circulation.
     fn parts_measured(&self) -> Result<Vec<f64>, Error> {
         let (positions, circulations, sizes) = self.vortices()?;
         let mut parts = vec![Moments::default(); self.parts.len()];
@@ -90,7 +90,7 @@ impl PlaneModel {
         Ok(parts.iter().flat_map(Moments::values).collect())
     }
 
-    /// $-\frac1{4\pi}\sum_{i\ne j}\Gamma_i\Gamma_jg_{\sigma_j}(r_{ij})$, by a sum of its own.
+    /// The Hamiltonian $-\frac1{4\pi}\sum_{i\ne j}\Gamma_i\Gamma_jg_{\sigma_j}(r_{ij})$, by a separate sum.
     fn hamiltonian(&mut self) -> Result<f64, Error> {
         let motion = self.motion();
         let potentials = motion.potentials(ENERGY_SUM, &self.flow, &self.blobs, &mut self.summation)?;
@@ -103,12 +103,12 @@ impl PlaneModel {
 #[derive(Debug, Clone, Copy, Default)]
 struct Moments {
     total: f64,
-    /// At first a sum, then the centre.
+    /// First the weighted sum of positions, then the centre.
     centre: [f64; 2],
     xx: f64,
     xy: f64,
     yy: f64,
-    /// Of the blobs themselves.
+    /// The moments of the blobs about their own centres.
     own: f64,
 }
 

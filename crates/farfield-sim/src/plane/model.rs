@@ -17,7 +17,7 @@ use farfield::tuning::MachineProfile;
 /// Positions, circulations and core sizes of vortices.
 pub type VortexArrays<'a> = (&'a [Vec2], &'a [f64], &'a [f64]);
 
-/// Vortices and the tracers they carry along.
+/// Vortices and passive tracers.
 #[derive(Debug)]
 pub struct PlaneModel {
     pub(super) settings: Plane,
@@ -28,9 +28,9 @@ pub struct PlaneModel {
     pub(super) groups: Vec<u32>,
     pub(super) parts: Vec<String>,
     tracer_tolerance: Option<f64>,
-    /// Velocities at the present state, if they are known.
+    /// Velocities at the current state, if known.
     pub(super) evaluated: Option<PlaneFlow>,
-    /// Positions and core sizes of the last state that was found sound.
+    /// Positions and core sizes of the last valid state.
     kept: Option<(PlaneFlow, Vec<f64>)>,
     pub(super) summation: Summation,
 }
@@ -64,7 +64,7 @@ impl PlaneModel {
         })
     }
 
-    /// The vortices as they are now: positions, circulations and core sizes.
+    /// The current positions, circulations and core sizes of the vortices.
     ///
     /// # Errors
     /// [`Error::Device`] if they are on a device that fails.
@@ -76,7 +76,7 @@ impl PlaneModel {
         ))
     }
 
-    /// The walk of a step: the same for the same seed and step, whatever happened before.
+    /// The random walk of one step. It depends only on the seed and the step number.
     fn walk(&mut self, dt: f64, step: u64) -> Result<(), Error> {
         let length = (2.0 * self.settings.viscosity * dt).sqrt();
         let mut random = Random::new(self.seed ^ step.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -93,7 +93,7 @@ impl PlaneModel {
     }
 }
 
-/// Tracers at random in the box around the vortices, `thickness` times as large, and those from files.
+/// Randomly placed tracers in the bounding box of the vortices, enlarged by `thickness`, and tracers from files.
 fn tracers(case: &Case, vortices: &[Vec2]) -> Result<Vec<Vec2>, CaseError> {
     let Some(settings) = &case.tracers else {
         return Ok(Vec::new());
@@ -107,7 +107,7 @@ fn tracers(case: &Case, vortices: &[Vec2]) -> Result<Vec<Vec2>, CaseError> {
     }
     let middle = [0, 1].map(|axis| 0.5 * (low[axis] + high[axis]));
     let longest = (high[0] - low[0]).max(high[1] - low[1]).max(f64::MIN_POSITIVE);
-    // A flat sheet has a box without height.
+    // The box of a flat sheet has no height.
     let half = [0, 1].map(|axis| 0.5 * settings.thickness * (high[axis] - low[axis]).max(0.5 * longest));
     let mut random = Random::new(case.seed.wrapping_add(1));
     let mut points: Vec<Vec2> = (0..settings.count)
@@ -155,7 +155,7 @@ impl Model for PlaneModel {
             Ok(StepChoice {
                 dt: time.limit * core / fastest,
                 limit: Limit::Courant,
-                why: format!("a vortex of speed {fastest:.4} crosses the smallest core, {core:.4}"),
+                why: format!("the largest speed is {fastest:.4} and the smallest core size {core:.4}"),
             })
         })
     }
@@ -259,11 +259,11 @@ impl Model for PlaneModel {
         let sizes = state.numbers("sizes")?;
         let (found, expected) = (positions.len(), self.blobs.circulations.len());
         if found != expected || sizes.len() != expected {
-            return Err(format!("it has {found} vortices where the case has {expected}"));
+            return Err(format!("it has {found} vortices, but the case has {expected}"));
         }
         if 2 * tracers.len() != self.flow.tracers.len() {
             let (found, expected) = (tracers.len(), self.flow.tracers.len() / 2);
-            return Err(format!("it has {found} tracers where the case has {expected}"));
+            return Err(format!("it has {found} tracers, but the case has {expected}"));
         }
         let memory = self.flow.positions.memory();
         let moved = PlaneFlow::new(positions, tracers).moved_to(&memory);
@@ -300,7 +300,7 @@ impl Model for PlaneModel {
 }
 
 impl PlaneModel {
-    /// What is drawn in one colour: a part; or, of one part alone, those that turn the same way.
+    /// The vortices drawn in one colour: those of a part, or those of one sign if there is only one part.
     fn colour_groups(&self) -> Vec<u32> {
         if self.parts.len() > 1 {
             return self.groups.clone();

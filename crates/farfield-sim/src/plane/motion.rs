@@ -1,4 +1,4 @@
-//! How vortices and tracers of the plane move: the right-hand side, in the memory of the host or of a graphics processor.
+//! The equations of motion of vortices and tracers in the plane, in host or GPU memory.
 
 use super::Vec2;
 use crate::case::PlaneCoreName;
@@ -9,7 +9,7 @@ use farfield::memory::{Array, ArraySizes, Memory};
 use farfield::plane::{Core, Kernel};
 use std::f64::consts::PI;
 
-/// What changes in time; also its rate of change. Both lie in one memory, two numbers for each point.
+/// The positions; also used for their rates of change. Both arrays are in one memory, with two numbers for each point.
 #[derive(Debug, Default)]
 pub(super) struct PlaneFlow {
     /// Positions of the vortices; as a rate, their velocities.
@@ -19,7 +19,7 @@ pub(super) struct PlaneFlow {
 }
 
 impl PlaneFlow {
-    /// On the host.
+    /// A flow on the host.
     pub fn new(positions: Vec<Vec2>, tracers: Vec<Vec2>) -> Self {
         Self {
             positions: Array::of(positions.into_flattened()),
@@ -57,7 +57,7 @@ impl System for PlaneFlow {
     }
 }
 
-/// What vortices have besides their places: circulations, which they keep, and core sizes.
+/// The constant circulations and the core sizes of vortices.
 #[derive(Debug)]
 pub(super) struct Blobs {
     /// The circulation of each.
@@ -66,13 +66,14 @@ pub(super) struct Blobs {
     pub sizes: Vec<f64>,
     /// The circulations in the memory of the flow.
     strengths: Array<f64>,
-    /// The sizes in the memory of the flow, where they differ: the engine is faster with one size for all.
+    /// The sizes in the memory of the flow; `None` if they are equal, because the engine is faster with one size for
+    /// all.
     each: Option<Array<f64>>,
     largest: f64,
 }
 
 impl Blobs {
-    /// Of a flow on the host.
+    /// Blobs on the host.
     pub fn new(circulations: Vec<f64>, sizes: Vec<f64>) -> Self {
         let differ = sizes.windows(2).any(|pair| pair[0] != pair[1]);
         Self {
@@ -84,7 +85,7 @@ impl Blobs {
         }
     }
 
-    /// The same of a flow in another memory.
+    /// The same blobs in another memory.
     pub fn moved_to(&self, memory: &Memory<f64>) -> Result<Self, Error> {
         Ok(Self {
             circulations: self.circulations.clone(),
@@ -106,7 +107,7 @@ impl Blobs {
         }
     }
 
-    /// After a time over which the product of viscosity and time is `spreading`: $\sigma^2$ grows by four times that.
+    /// The blobs after core spreading, where `spreading` is viscosity times time: $\sigma^2$ grows by four times that.
     pub fn spread(&self, spreading: f64) -> Result<Self, Error> {
         let later = |size: &f64| (size * size + 4.0 * spreading).sqrt();
         self.with_sizes(self.sizes.iter().map(later).collect())
@@ -124,12 +125,12 @@ impl Blobs {
     }
 }
 
-/// The laws of motion of a case.
+/// The equations of motion of a case.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Motion {
     /// The core of the vortices.
     pub core: PlaneCoreName,
-    /// The tolerance of the tracers' velocities, where it is not the run's.
+    /// The tolerance of the tracers' velocities; `None` for that of the run.
     pub tracer_tolerance: Option<f64>,
 }
 
@@ -151,7 +152,7 @@ impl Motion {
         Ok(PlaneFlow { positions, tracers })
     }
 
-    /// The velocities at targets in the memory of the flow.
+    /// The velocities at targets that are in the memory of the flow.
     pub fn velocities_at(
         &self,
         what: &'static str,
@@ -185,7 +186,7 @@ impl Motion {
         flow: &'a PlaneFlow,
         blobs: &'a Blobs,
     ) -> PlaneRequest<'a> {
-        // Blobs of no size are points, and of points with a size the sum would complain.
+        // Blobs of size 0 are points, and the engine rejects a singular core with a size.
         let (core, sizes) = match (self.core, blobs.of_sum()) {
             (PlaneCoreName::Singular, _) | (_, ArraySizes::None) => (Core::Singular, ArraySizes::None),
             (core, sizes) => (core.into(), sizes),
@@ -203,8 +204,9 @@ impl Motion {
     }
 }
 
-/// From the harmonic field $h=\sum_j\Gamma_jf/(z_j-z_i)$: $u-iv=-h/2\pi i$. The derivative of the logarithmic kernel is the same
-/// field, but is summed with its potential, which for Gaussian blobs takes an exponential integral.
+/// The velocity $u-iv=-h/2\pi i$ from the harmonic field $h=\sum_j\Gamma_jf/(z_j-z_i)$. The derivative of the
+/// logarithmic kernel is the same field, but its sum includes the potential, which for Gaussian blobs needs an
+/// exponential integral.
 fn velocities(field: &Array<f64>) -> Result<Array<f64>, Error> {
     Ok(field.turned(-0.5 / PI)?)
 }

@@ -1,4 +1,4 @@
-//! What theory says about vortex rings: speeds of thin rings, and the motion of several on one axis.
+//! Theory of vortex rings: the speed of a ring, and the motion of several thin rings on one axis.
 
 pub mod sphere_drag;
 
@@ -15,7 +15,7 @@ pub fn ring_speed(gamma: f64, r: f64, a: f64, constant: f64) -> f64 {
 /// $C$ of a core with the vorticity $e^{-r^2/a^2}$ (Saffman).
 pub const GAUSSIAN_CORE: f64 = 0.558;
 
-/// $C$ at a single filament of elements whose size is the $a$ of the formula.
+/// $C$ of a single filament of elements whose core size is the $a$ of the formula.
 pub fn filament_constant(core: CoreName) -> f64 {
     match core {
         CoreName::WinckelmansLeonard => 0.5,
@@ -39,25 +39,25 @@ pub fn elliptic(m: f64) -> (f64, f64) {
     (k, k * (1.0 - sum))
 }
 
-/// A thin ring on the common axis.
+/// A thin ring on a common axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ThinRing {
     /// Its radius.
     pub radius: f64,
-    /// Its place on the axis.
+    /// Its position on the axis.
     pub place: f64,
-    /// Its circulation; the sign gives the direction it moves in.
+    /// Its circulation; the sign gives the direction of motion.
     pub circulation: f64,
     /// Its core radius.
     pub core: f64,
-    /// The constant of its speed.
+    /// The constant $C$ of its speed.
     pub constant: f64,
-    /// Whether the core thins as the ring grows (its volume stays), as real cores do; a filament's does not.
+    /// Whether the core keeps its volume, so that it thins as the ring grows, as real cores do. A filament's does not.
     pub keeps_volume: bool,
 }
 
-/// Velocities (outward, along the axis) that a thin circular line of radius `big` induces at distance `r` from the axis
-/// and `z` ahead.
+/// The velocity (outward, along the axis) that a thin circular filament of radius `big` induces at the distances `r`
+/// from the axis and `z` ahead of it.
 fn induced(big: f64, circulation: f64, r: f64, z: f64) -> (f64, f64) {
     let far = (r + big).powi(2) + z * z;
     let near = (big - r).powi(2) + z * z;
@@ -68,14 +68,14 @@ fn induced(big: f64, circulation: f64, r: f64, z: f64) -> (f64, f64) {
     (outward, along)
 }
 
-/// The speed of the centre of a ring of radius and circulation one with the vorticity $e^{-\rho^2/a^2}/\pi a^2$ across
-/// it, whatever its thickness: it holds where the thin-ring formula does not.
+/// The speed of the centre of a ring of radius and circulation 1 with the core vorticity $e^{-\rho^2/a^2}/\pi a^2$. It
+/// holds for any thickness, unlike the thin-ring formula.
 ///
-/// Every piece of the cross section is a thin circular line. The centre is the mean place weighted with strength,
-/// $\omega r$, and strength grows where the flow goes outwards, so
-/// $U=\int\omega\left(r u_z + z u_r\right)dA\,/\int\omega r\,dA$. The integral runs over two grids, one between the
-/// points of the other, so that no point meets itself; its error is of second order in their spacing and is taken out by
-/// a second pair of grids.
+/// Every piece of the cross section is a thin circular filament. The centre is the mean position weighted by the
+/// strength $\omega r$, which grows where the flow is outward, so
+/// $U=\int\omega\left(r u_z + z u_r\right)dA\,/\int\omega r\,dA$. The integral runs over two staggered grids, so that
+/// no point coincides with another. Its error is of second order in the spacing and is removed by Richardson
+/// extrapolation with a second pair of grids.
 pub fn gaussian_ring_speed(a: f64) -> f64 {
     /// Points along each side of the coarse and the fine grid.
     const COUNTS: [usize; 2] = [16, 24];
@@ -84,10 +84,10 @@ pub fn gaussian_ring_speed(a: f64) -> f64 {
 }
 
 fn gaussian_ring_speed_on(count: usize, a: f64) -> f64 {
-    /// The grids end at this many core radii, where the vorticity has fallen to 1e-7.
+    /// Half the side of the grids in core radii. There the vorticity has fallen to 1e-7.
     const REACH: f64 = 4.0;
     let spacing = 2.0 * REACH / count as f64;
-    // Distance from the axis, place along it, circulation.
+    // Distance from the axis, position along it, circulation.
     let grid = |shift: f64| -> Vec<(f64, f64, f64)> {
         let at = |k: usize| (k as f64 + shift) * spacing - REACH;
         let points = (0..count).flat_map(|i| (0..count).map(move |j| (at(i), at(j))));
@@ -112,7 +112,7 @@ fn gaussian_ring_speed_on(count: usize, a: f64) -> f64 {
     0.5 * (speed(&first, &second) + speed(&second, &first))
 }
 
-/// Rates of change of radius and place of every ring.
+/// Rates of change of radius and position of every ring.
 fn rates(rings: &[ThinRing], initial: &[ThinRing]) -> Vec<(f64, f64)> {
     rings
         .iter()
@@ -134,8 +134,8 @@ fn rates(rings: &[ThinRing], initial: &[ThinRing]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The motion of thin rings on one axis up to `end`, in `steps` steps of the classical Runge-Kutta scheme: times and
-/// the rings at each.
+/// The motion of thin rings on one axis up to the time `end`, in `steps` steps of the classical Runge-Kutta scheme:
+/// each time with the rings at that time.
 pub fn thin_rings(initial: &[ThinRing], end: f64, steps: usize) -> Vec<(f64, Vec<ThinRing>)> {
     let dt = end / steps as f64;
     let moved = |rings: &[ThinRing], rates: &[(f64, f64)], h: f64| -> Vec<ThinRing> {
@@ -162,8 +162,8 @@ pub fn thin_rings(initial: &[ThinRing], end: f64, steps: usize) -> Vec<(f64, Vec
     path
 }
 
-/// The rings of a case as thin rings, if they are on one axis and nothing else is there: inviscid, smooth, no knots.
-/// Places are along the first ring's axis, from the origin.
+/// The rings of a case as thin rings, if they are smooth, inviscid and on one axis, and the case has no knots or files.
+/// Positions are along the axis of the first ring, from the origin.
 pub fn thin_rings_of(vortex: &Vortex) -> Option<Vec<ThinRing>> {
     let first = vortex.rings.first()?;
     if !vortex.knots.is_empty() || !vortex.particles.is_empty() || vortex.diffusion != Diffusion::None {
@@ -195,8 +195,7 @@ pub fn thin_rings_of(vortex: &Vortex) -> Option<Vec<ThinRing>> {
         .collect()
 }
 
-/// Times at which the second ring changes from ahead of the first to behind it or back, by linear interpolation of
-/// their places.
+/// The times at which one ring passes the other, by linear interpolation of their positions.
 pub fn passes(times: &[f64], first: &[f64], second: &[f64]) -> Vec<f64> {
     let ahead: Vec<f64> = first.iter().zip(second).map(|(a, b)| b - a).collect();
     (1..ahead.len())
@@ -210,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elliptic_integrals_have_their_known_values() {
+    fn elliptic_integrals_match_known_values() {
         let (k, e) = elliptic(0.5);
         assert!((k - 1.854_074_677_301_372).abs() < 1e-14);
         assert!((e - 1.350_643_881_047_675_5).abs() < 1e-14);
@@ -218,16 +217,16 @@ mod tests {
         assert!((k - PI / 2.0).abs() < 1e-15 && (e - PI / 2.0).abs() < 1e-15);
     }
 
-    /// Numbers from the same integral on finer grids, in another program.
+    /// The expected values come from the same integral on finer grids, computed by another program.
     #[test]
-    fn gaussian_rings_have_their_speed_and_thin_ones_that_of_the_formula() {
+    fn gaussian_ring_speeds_match_known_values_and_the_thin_ring_limit() {
         for (a, expected) in [(0.06, 0.344_32), (0.1, 0.302_78), (0.2, 0.244_37)] {
             let found = gaussian_ring_speed(a);
             assert!((found - expected).abs() < 2e-5, "{a}: {found}");
         }
         let thin = |a: f64| gaussian_ring_speed(a) / ring_speed(1.0, 1.0, a, GAUSSIAN_CORE) - 1.0;
         assert!(thin(0.02).abs() < 3e-4, "{}", thin(0.02));
-        // What the formula leaves out grows a little slower than the square of the thickness.
+        // The error of the formula grows slightly slower than the square of the thickness.
         let ratio = thin(0.1) / thin(0.05);
         assert!((3.0..4.0).contains(&ratio), "{ratio}");
     }
@@ -250,9 +249,9 @@ mod tests {
         ]
     }
 
-    /// Numbers computed for this project with another implementation.
+    /// The expected values come from an independent implementation.
     #[test]
-    fn leapfrogging_thin_rings_pass_when_they_should() {
+    fn leapfrogging_thin_rings_pass_at_known_times() {
         let path = thin_rings(&two(0.7906, 0.7906, 0.079_06, false), 9.0, 9000);
         let times: Vec<f64> = path.iter().map(|p| p.0).collect();
         let place = |k: usize| path.iter().map(|p| p.1[k].place).collect::<Vec<_>>();

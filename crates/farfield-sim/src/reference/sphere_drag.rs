@@ -1,18 +1,18 @@
-//! The drag of a sphere that starts at once in a stream, and its friction and wake.
+//! Reference values for an impulsively started sphere: drag, friction, separation and wake.
 
 /// The Reynolds number of [`TABLE`].
 pub const REYNOLDS: f64 = 550.0;
 
-/// What is known of one moment.
+/// The reference values at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row {
     /// $T=Ut/R$.
     pub t: f64,
     /// The drag coefficient.
     pub drag: f64,
-    /// The part of it that is friction.
+    /// The part of it due to friction.
     pub friction: f64,
-    /// Where the flow leaves the wall, in degrees from the front; 180 if nowhere.
+    /// The separation angle in degrees from the front; 180 if the flow is attached.
     pub separation: f64,
     /// The length of the wake over the diameter.
     pub wake: f64,
@@ -30,8 +30,8 @@ impl Row {
     }
 }
 
-/// The sphere at Reynolds number 550, from an axisymmetric solution of the Navier-Stokes equations in stream function and
-/// vorticity, whose drag changes by less than 5e-4 with its grid from T = 0.1 on.
+/// The sphere at Reynolds number 550, from an axisymmetric solution of the Navier-Stokes equations in stream function
+/// and vorticity. From T = 0.1 on, its drag changes by less than 5e-4 when the grid is refined.
 #[rustfmt::skip]
 pub const TABLE: [Row; 30] = [
     Row::new(0.01, 4.10798, 2.75141, 180.0, 0.0),
@@ -71,13 +71,13 @@ pub fn curve() -> impl Iterator<Item = (f64, f64)> {
     TABLE.iter().map(|row| (row.t, row.drag))
 }
 
-/// The drag coefficient of the first instants, $\frac{12}{\sqrt{\pi Re_RT}}+\frac{12}{Re_R}$ with $Re_R=Re/2$ (Basset).
+/// The drag coefficient at early times, $\frac{12}{\sqrt{\pi Re_RT}}+\frac{12}{Re_R}$ with $Re_R=Re/2$ (Basset).
 pub fn early(reynolds: f64, t: f64) -> f64 {
     let of_radius = 0.5 * reynolds;
     12.0 / (std::f64::consts::PI * of_radius * t).sqrt() + 12.0 / of_radius
 }
 
-/// The drag coefficient of the table at some T, linear between its rows.
+/// The drag coefficient at T = `t`, by linear interpolation in the table.
 pub fn at(t: f64) -> f64 {
     let after = TABLE
         .iter()
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_curve_begins_as_theory_says() {
+    fn the_curve_starts_with_the_theoretical_drag() {
         let Row { t, drag, .. } = TABLE[0];
         assert!((early(REYNOLDS, t) / drag - 1.0).abs() < 0.01);
         assert_eq!(at(1.0), 0.59855);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn time_and_wake_grow_and_friction_is_a_part_of_the_drag() {
+    fn time_and_wake_grow_and_friction_is_below_the_drag() {
         for pair in TABLE.windows(2) {
             assert!(pair[0].t < pair[1].t && pair[0].wake <= pair[1].wake && pair[0].separation >= pair[1].separation);
         }
