@@ -1,17 +1,19 @@
-//! Bodies: where they are, how they move, and the smooth function that is one inside and zero outside.
+//! Bodies: their shape, their motion, and their smooth characteristic function, one inside and zero outside.
 //!
-//! Everything comes from the signed distance to the surface, so refining the grid sharpens a body and never interpolates it.
+//! Everything follows from the signed distance to the surface, so refining the grid sharpens a body without
+//! interpolation.
 
 use super::mesh::Mesh;
 use crate::case::{BodySettings, ShapeName};
 use crate::vec3::{Vec3, cross, dot, norm};
 use std::f64::consts::PI;
 
-/// The width of the band in which the characteristic function goes from one to zero, in spacings.
+/// The width of the band in which the characteristic function falls from one to zero, in spacings.
 pub const BAND: f64 = 1.0;
-/// How far inside the surface the middle of that band lies, in spacings. Points in which the function is far below one are held
-/// as well as any, and so is the velocity halfway to the next point, so the wall that the flow feels lies outside the middle of the band. With
-/// this much the drag of a sphere at Reynolds number 550 is right for T above 0.5, at 64 and at 100 points across.
+/// The depth of the centre of that band below the surface, in spacings. Points where the function is far below one are
+/// stopped as completely as others, and so is the velocity halfway to the next point. The effective wall therefore lies
+/// outside the centre of the band. With this value the drag of a sphere at Reynolds number 550 is accurate for T above
+/// 0.5, with 64 and with 100 points across.
 pub const INSET: f64 = 0.35;
 
 /// A body.
@@ -23,7 +25,7 @@ pub struct Body {
     turning: Vec3,
 }
 
-/// A shape about the origin.
+/// A shape centred at the origin.
 #[derive(Debug, Clone)]
 enum Shape {
     Sphere { radius: f64 },
@@ -38,17 +40,17 @@ impl Body {
     /// The body of a case.
     ///
     /// # Errors
-    /// The key that is wrong, and why.
+    /// The invalid key, and the reason.
     pub fn new(settings: &BodySettings) -> Result<Self, (&'static str, String)> {
         let needed = |key: &'static str, value: Option<f64>| match value {
             Some(value) if value.is_finite() && value > 0.0 => Ok(value),
             Some(value) => Err((key, format!("{value} is not a finite number above 0"))),
-            None => Err((key, "this shape needs it".to_owned())),
+            None => Err((key, "it is required for this shape".to_owned())),
         };
         let needed_all = |key: &'static str, value: Option<Vec3>| match value {
             Some(value) if value.iter().all(|v| v.is_finite() && *v > 0.0) => Ok(value),
-            Some(value) => Err((key, format!("{value:?} are not three finite numbers above 0"))),
-            None => Err((key, "this shape needs it".to_owned())),
+            Some(value) => Err((key, format!("{value:?} is not three finite numbers above 0"))),
+            None => Err((key, "it is required for this shape".to_owned())),
         };
         let axis = || {
             let length = norm(settings.axis);
@@ -85,7 +87,7 @@ impl Body {
                 let file = settings
                     .file
                     .as_ref()
-                    .ok_or(("file", "this shape needs it".to_owned()))?;
+                    .ok_or(("file", "it is required for this shape".to_owned()))?;
                 let scale = needed("scale", Some(settings.scale))?;
                 Shape::Mesh(Mesh::read(file.as_ref(), scale).map_err(|why| ("file", why))?)
             }
@@ -98,13 +100,13 @@ impl Body {
         })
     }
 
-    /// Whether it moves.
+    /// Whether it moves or rotates.
     #[inline]
     pub fn moves(&self) -> bool {
         self.velocity != [0.0; 3] || self.turning != [0.0; 3]
     }
 
-    /// Radius and middle, if it is a sphere that does not move.
+    /// Radius and centre, if it is a sphere at rest.
     pub(super) fn sphere_at_rest(&self) -> Option<(f64, Vec3)> {
         match self.shape {
             Shape::Sphere { radius } if !self.moves() => Some((radius, self.centre)),
@@ -112,24 +114,25 @@ impl Body {
         }
     }
 
-    /// Where its middle is.
+    /// Its centre at `time`.
     pub fn centre(&self, time: f64) -> Vec3 {
         std::array::from_fn(|axis| self.centre[axis] + time * self.velocity[axis])
     }
 
-    /// How fast its middle moves.
+    /// The speed of its centre.
     pub fn speed(&self) -> f64 {
         norm(self.velocity)
     }
 
-    /// How fast its material moves at a place.
+    /// The velocity of its material at the point `x`.
     pub fn velocity_at(&self, x: Vec3, time: f64) -> Vec3 {
         let c = self.centre(time);
         let turned = cross(self.turning, std::array::from_fn(|axis| x[axis] - c[axis]));
         std::array::from_fn(|axis| self.velocity[axis] + turned[axis])
     }
 
-    /// The signed distance to its surface, positive outside. Of an ellipsoid it is right to first order near the surface.
+    /// The signed distance to its surface, positive outside. For an ellipsoid it is accurate to first order near the
+    /// surface.
     pub fn distance(&self, x: Vec3, time: f64) -> f64 {
         let c = self.centre(time);
         let mut p: Vec3 = std::array::from_fn(|axis| x[axis] - c[axis]);
@@ -140,12 +143,12 @@ impl Body {
         self.shape.distance(p)
     }
 
-    /// One inside, zero outside, smooth across [`BAND`] spacings.
+    /// The characteristic function: one inside, zero outside, smooth across [`BAND`] spacings.
     pub fn inside(&self, x: Vec3, time: f64, spacing: f64) -> f64 {
         smooth_step(-self.distance(x, time) / spacing - INSET)
     }
 
-    /// The radius of a ball around its middle that holds it.
+    /// The radius of a sphere around its centre that contains it.
     pub fn reach(&self) -> f64 {
         match &self.shape {
             Shape::Sphere { radius } => *radius,
@@ -157,7 +160,7 @@ impl Body {
         }
     }
 
-    /// The length by which its Reynolds number is meant: the diameter, or the largest extent across x.
+    /// The reference length of its Reynolds number: the diameter, or the larger of its extents along y and z.
     pub fn length(&self) -> f64 {
         match &self.shape {
             Shape::Sphere { radius } | Shape::Cylinder { radius, .. } => 2.0 * radius,
@@ -171,7 +174,7 @@ impl Body {
         }
     }
 
-    /// The area it shows to a stream in this direction (a unit vector).
+    /// The projected area along `direction` (a unit vector).
     pub fn frontal_area(&self, direction: Vec3) -> f64 {
         match &self.shape {
             Shape::Sphere { radius } => PI * radius * radius,
@@ -191,7 +194,8 @@ impl Body {
         }
     }
 
-    /// The area of the shadow, by rays on a grid of 400 by 400: marched by the distance, so none passes through.
+    /// The projected area, by 400 by 400 rays. They are marched by the distance function, so that no ray passes
+    /// through.
     fn shadow(&self, direction: Vec3) -> f64 {
         const RAYS: usize = 400;
         let reach = 1.01 * self.reach();
@@ -257,7 +261,7 @@ impl Shape {
     }
 }
 
-/// From zero at half a band outside to one at half a band inside, with a continuous second derivative.
+/// Rises from zero at half a band outside to one at half a band inside, with a continuous second derivative.
 fn smooth_step(cells: f64) -> f64 {
     let t = cells / (0.5 * BAND);
     // Most points are far from the surface.
@@ -270,7 +274,7 @@ fn smooth_step(cells: f64) -> f64 {
     0.5 * (1.0 + t + (PI * t).sin() / PI)
 }
 
-/// A vector turned about a unit axis (Rodrigues).
+/// A vector rotated about a unit axis (Rodrigues).
 fn turned(p: Vec3, axis: Vec3, angle: f64) -> Vec3 {
     let (s, c) = angle.sin_cos();
     let (along, side) = (dot(p, axis), cross(axis, p));
@@ -326,7 +330,7 @@ mod tests {
                     y[a] += e;
                     (body.distance(y, 0.0) - d) / e
                 });
-                // An ellipsoid's is right to first order in the distance over the smallest radius of curvature.
+                // For an ellipsoid it is accurate to first order in the distance over the smallest radius of curvature.
                 let allowed = if shape == ShapeName::Ellipsoid { 0.4 } else { 1e-3 };
                 assert!((norm(slope) - 1.0).abs() < allowed, "{shape:?} {x:?}: {slope:?}");
                 looked += 1;
@@ -336,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn areas_are_those_of_shadows() {
+    fn frontal_areas_match_projections_by_rays() {
         for shape in SHAPES {
             let body = Body::new(&settings(shape)).unwrap();
             for direction in [[1.0, 0.0, 0.0], [0.6, 0.0, 0.8]] {
@@ -347,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_moves_and_turns_takes_its_surface_along() {
+    fn a_material_point_keeps_its_distance_when_the_body_moves_and_rotates() {
         let mut moving = settings(ShapeName::Box);
         (moving.velocity, moving.turning) = ([0.5, 0.0, 0.0], [0.0, 0.0, 0.7]);
         let body = Body::new(&moving).unwrap();
@@ -362,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_impossible_sizes_are_named() {
+    fn errors_name_missing_and_invalid_sizes() {
         let mut wrong = settings(ShapeName::Torus);
         wrong.tube = Some(0.6);
         assert_eq!(Body::new(&wrong).unwrap_err().0, "tube");

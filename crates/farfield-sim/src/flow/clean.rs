@@ -1,4 +1,4 @@
-//! Keeping the vorticity as it should be: without divergence, and inside the box.
+//! Keeps the vorticity divergence-free and inside the box.
 
 use super::model::{DIVERGENCE, OMEGA, POTENTIAL, Solver};
 use crate::error::Error;
@@ -8,15 +8,15 @@ use farfield_grid::{BLOCK_POINTS, BLOCK_SIDE, BlockId, Domain, Read};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// Spacings over which vorticity fades out towards the ends of the box.
+/// The number of spacings over which vorticity fades to zero at the boundary of the box.
 pub(super) const FADE: f64 = 6.0;
 
-/// Vorticity below so much of what induces no velocity is nothing.
+/// Vorticity below this fraction of the source cutoff is set to zero.
 const NOTHING: f64 = 1e-3;
 
 impl<T: Precision> Solver<T> {
-    /// Takes the part with a divergence out of the vorticity: $\omega+\nabla\phi$ with $\nabla^2\phi=-\nabla\cdot\omega$, where
-    /// there is vorticity. Two scalar channels are there for as long.
+    /// Projects the vorticity to a divergence-free one, $\omega+\nabla\phi$ with $\nabla^2\phi=-\nabla\cdot\omega$,
+    /// where it is not negligible. Uses two temporary scalar channels.
     pub(super) fn clean(&mut self) -> Result<(), Error> {
         let [before, _] = self.grid.integrals(OMEGA)?;
         let least = self.setup.flow.source_cutoff * self.grid.largest(OMEGA)?;
@@ -57,14 +57,15 @@ impl<T: Precision> Solver<T> {
         Ok(())
     }
 
-    /// The integral of $|\nabla\cdot\omega|h$ over that of $|\omega|$: zero without divergence, about one for noise.
+    /// The integral of $|\nabla\cdot\omega|h$ over that of $|\omega|$: zero for a divergence-free field, about one for
+    /// noise.
     pub(super) fn divergence(&self) -> Result<f64, Error> {
         let [divergence, size] = self.grid.divergence_and_size(OMEGA)?;
         Ok(if size > 0.0 { divergence / size } else { 0.0 })
     }
 
-    /// Lets vorticity that comes to the end of the box fade, and forgets traces; returns the share of all vorticity that this
-    /// took.
+    /// Fades vorticity at the boundary of the box and sets traces to zero. Returns the fraction of the vorticity that
+    /// this removed.
     pub(super) fn fade(&mut self) -> Result<f64, Error> {
         let domain = *self.grid.domain();
         let offset = self.grid.wavelet().offset();
@@ -77,7 +78,8 @@ impl<T: Precision> Solver<T> {
             .par_chunks_exact_mut(3 * BLOCK_POINTS)
             .zip(&leaves)
             .map(|(values, block)| {
-                // Differences carry traces outwards, ever weaker and without end: blocks of nothing else cost nothing.
+                // Finite differences spread ever weaker traces outwards. Without them, blocks far away stay empty and
+                // cheap.
                 let mut traces = 0.0;
                 for value in values.iter_mut() {
                     if *value < least && *value > -least {

@@ -1,9 +1,12 @@
-//! The force on bodies from what is in a box around them and what passes through its faces.
+//! The force on bodies from the impulse in a control box around them and the flux through its faces.
 //!
-//! With $I$ half the integral of $x\times\omega$ over a box that holds the bodies and does not move, and $n$ the normals of its faces,
-//! $$F=-\frac{dI}{dt}+\oint\Bigl[\tfrac12u^2n-u(u\cdot n)+\tfrac12x\times\bigl(n\times(u\times\omega-\nu\nabla\times\omega)\bigr)-\nu n\times\omega\Bigr]dS.$$
-//! It follows from the equation of vorticity by $\frac12\int x\times(\nabla\times a)=\int a+\frac12\oint x\times(n\times a)$ (Noca, Shiels and Jeon
-//! have it as the impulse equation). Vorticity may leave the box; no pressure is needed.
+//! Let $I$ be half the integral of $x\times\omega$ over a fixed box that contains the bodies, and $n$ the normals of
+//! its faces. Then
+//! $$F=-\frac{dI}{dt}+\oint\Bigl[\tfrac12u^2n-u(u\cdot n)
+//! +\tfrac12x\times\bigl(n\times(u\times\omega-\nu\nabla\times\omega)\bigr)-\nu n\times\omega\Bigr]dS.$$
+//! This follows from the vorticity equation by
+//! $\frac12\int x\times(\nabla\times a)=\int a+\frac12\oint x\times(n\times a)$; it is the impulse equation of Noca,
+//! Shiels and Jeon. Vorticity may leave the box, and no pressure is needed.
 
 use super::body::Body;
 use super::clean::FADE;
@@ -14,19 +17,19 @@ use crate::vec3::{Vec3, add, add_scaled, cross, dot, scale, sub};
 use farfield_grid::poisson::Precision;
 use farfield_grid::{BLOCK_SIDE, BlockId, Domain, Ghosted, Read};
 
-/// The box is this much larger than the bodies at every side, in lengths.
+/// The distance of the faces from the bodies, in reference lengths.
 const MARGIN: f64 = 0.25;
-/// Ghosts that numbers on faces look at.
+/// The ghost layers that values on faces need.
 const REACH: usize = 2;
 
-/// A box whose faces are faces of cells on every level.
+/// A box whose faces coincide with faces of cells on every level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ControlBox {
     low: Vec3,
     high: Vec3,
 }
 
-/// What is in the box, and what passes through its faces.
+/// The impulse in the control box and the flux through its faces.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Passing {
     /// Half the integral of $x\times\omega$.
@@ -36,7 +39,7 @@ pub(super) struct Passing {
 }
 
 impl ControlBox {
-    /// A box from about `low` to about `high`.
+    /// A box from `low` to `high`, snapped outwards to cells of level 0.
     pub fn new(domain: &Domain, low: Vec3, high: Vec3) -> Self {
         let h = domain.spacing(0);
         let snapped = |x: f64, axis: usize, outwards: fn(f64) -> f64| {
@@ -49,7 +52,7 @@ impl ControlBox {
         }
     }
 
-    /// Around bodies at rest; nothing if one moves, or if vorticity fades in such a box.
+    /// A box around bodies at rest; `None` if one moves, or if the box would reach the rim in which vorticity fades.
     pub fn around(bodies: &[Body], domain: &Domain, finest: f64, length: f64) -> Option<Self> {
         if bodies.is_empty() || bodies.iter().any(Body::moves) {
             return None;
@@ -73,7 +76,7 @@ impl ControlBox {
         inside.then_some(found)
     }
 
-    /// The cells of a block that are in the box, from the first to before the last along each axis; they may be none.
+    /// The cells of a block that are in the box, as a half-open range along each axis, possibly empty.
     fn cells(&self, domain: &Domain, block: BlockId) -> [(usize, usize); 3] {
         let (h, corner) = (domain.spacing(block.level), domain.corner(block));
         let cell = |x: f64, axis: usize| ((x - corner[axis]) / h).round().clamp(0.0, BLOCK_SIDE as f64) as usize;
@@ -107,7 +110,8 @@ impl ControlBox {
 }
 
 impl<T: Precision> Solver<T> {
-    /// What is in a box and passes through its faces at this moment; places are taken from the middle of the first body.
+    /// The impulse in the control box and the flux through its faces at the current time. Positions are relative to the
+    /// centre of the first body.
     pub(super) fn passing(&self, control: &ControlBox) -> Result<Passing, Error> {
         let (domain, offset, about) = (*self.grid.domain(), self.grid.wavelet().offset(), self.middle());
         let inside = self.grid.look_where(
@@ -167,7 +171,7 @@ impl<T: Precision> Solver<T> {
     }
 }
 
-/// A point in the middle of a cell's face.
+/// The centre of a face of a cell.
 struct Face<'a, T> {
     omega: &'a Ghosted<T>,
     velocity: &'a Ghosted<T>,
@@ -175,14 +179,14 @@ struct Face<'a, T> {
     /// 1 if the normal points along the axis, else -1.
     side: f64,
     viscosity: f64,
-    /// The block's corner.
+    /// The corner of the block, relative to the centre of the first body.
     from: Vec3,
     /// The cell after the face.
     at: [isize; 3],
 }
 
 impl<T: Precision> Face<'_, T> {
-    /// What passes through it, for an area of one.
+    /// The flux through it per unit area.
     fn passing(&self) -> Vec3 {
         let mut n = [0.0; 3];
         n[self.axis] = self.side;
@@ -210,7 +214,7 @@ impl<T: Precision> Face<'_, T> {
         self.omega.side().pow(axis as u32)
     }
 
-    /// The value on the face, of fourth order.
+    /// The fourth-order interpolated value on the face.
     fn mean(&self, field: &Ghosted<T>, component: usize, at: usize) -> f64 {
         let (f, s) = (field.values(component), self.stride(self.axis));
         let near = f[at].to_f64() + f[at - s].to_f64();
@@ -246,7 +250,7 @@ mod tests {
     use crate::summation::Summation;
     use farfield::tuning::MachineProfile;
 
-    /// A ring that moves and diffuses, at so many points across the box.
+    /// A ring that moves and diffuses, on a grid of finest level `level`.
     fn ring(level: u8) -> Solver<f64> {
         let text = format!(
             "[time]\nend = 1.0\nstep = 0.02\n[sum]\ntolerance = 1e-5\n[flow]\nviscosity = 0.002\nprecision = \"f64\"\nsource_cutoff = 0.0\n\
@@ -259,10 +263,10 @@ mod tests {
         Solver::new(setup, summation).unwrap()
     }
 
-    /// The force that the box sees over what passes through its faces.
+    /// The measured force, which should be zero, over the flux through the faces.
     fn error(level: u8, step: f64) -> f64 {
         let mut solver = ring(level);
-        // One face goes through the core, another cuts the ring in two.
+        // One face passes through the core, another cuts the ring in two.
         let control = ControlBox::new(solver.grid.domain(), [0.0, -0.25, -0.75], [0.75; 3]);
         let mut seen = Vec::new();
         for number in 1..=3 {
@@ -275,17 +279,18 @@ mod tests {
         let change = scale(sub(now.impulse, before.impulse), 1.0 / step);
         let flux = scale(add(now.flux, before.flux), 0.5);
         let size = flux.iter().map(|c| c.abs()).fold(0.0, f64::max);
-        assert!(size > 0.05, "something passes: {flux:?}");
+        assert!(size > 0.05, "the flux is too small for a test: {flux:?}");
         let force = sub(flux, change);
         println!("level {level}: change {change:?}, flux {flux:?}");
         force.iter().map(|c| c.abs()).fold(0.0, f64::max) / size
     }
 
     #[test]
-    fn where_there_is_no_body_there_is_no_force_though_a_ring_passes_the_faces() {
+    fn the_force_is_zero_without_a_body_while_a_ring_crosses_the_faces() {
         let [coarse, fine] = [error(0, 0.02), error(1, 0.01)];
         println!("errors {coarse:.4} and {fine:.4}");
-        // Half the spacing and half the step: measured 0.0170 and 0.0071. A term that is wrong would stay.
+        // Measured 0.0170, and 0.0071 with half the spacing and half the step. The error of a wrong term would not
+        // shrink.
         assert!(coarse < 0.03 && fine < 0.5 * coarse, "{coarse} {fine}");
     }
 }

@@ -1,4 +1,4 @@
-//! The flow at the start: vortex rings, and the stream that bodies stop at once.
+//! The initial vorticity: vortex rings.
 
 use super::model::{OMEGA, Solver};
 use crate::case::FlowRing;
@@ -9,7 +9,7 @@ use farfield_grid::poisson::Precision;
 use std::f64::consts::PI;
 
 impl<T: Precision> Solver<T> {
-    /// Puts the rings on the grid and adapts it to them and to the bodies, until both are resolved.
+    /// Puts the rings on the grid and adapts it to rings and bodies until both are resolved.
     pub(super) fn fill_initial(&mut self) -> Result<(), Error> {
         let rings = self.setup.rings.clone();
         for _ in 0..2 * usize::from(self.setup.grid.level) + 2 {
@@ -45,11 +45,11 @@ fn vorticity_of(rings: &[FlowRing], x: Vec3) -> Vec3 {
             continue;
         }
         let d2 = (radius - ring.radius).powi(2) + along * along;
-        // Beyond six cores a Gaussian is rounding.
+        // Beyond six core radii the Gaussian is below round-off.
         if d2 > 36.0 * ring.core * ring.core {
             continue;
         }
-        // The image on the other side of the axis keeps the field smooth there.
+        // The image on the other side of the axis makes the field smooth there.
         let mirrored = (radius + ring.radius).powi(2) + along * along;
         let core2 = ring.core * ring.core;
         let size = ring.circulation / (PI * core2) * ((-d2 / core2).exp() - (-mirrored / core2).exp());

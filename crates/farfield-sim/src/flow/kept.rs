@@ -1,4 +1,4 @@
-//! The state of a flow, where it lies and as a copy: the last sound one, for when a solution blows up.
+//! The state of a flow: a view of the current one, and a copy of the last valid one in case the solution blows up.
 
 use super::control::Passing;
 use super::model::{FORCE, OMEGA, PREVIOUS, Solver, Work};
@@ -10,9 +10,9 @@ use farfield_grid::poisson::Precision;
 use farfield_grid::{BLOCK_POINTS, BlockId};
 use rayon::prelude::*;
 
-/// Numbers that a checkpoint stores as they are.
+/// Numbers that a checkpoint stores in their own precision.
 pub(super) trait Stored: Precision {
-    /// Pieces of them.
+    /// The numbers of borrowed pieces.
     fn numbers(pieces: Vec<&[Self]>) -> Numbers<'_>;
     /// A block of zeros.
     const ZEROS: &'static [Self];
@@ -34,10 +34,10 @@ impl Stored for f64 {
     }
 }
 
-/// Numbers of a vector in a block.
+/// The number of values of a vector field in a block.
 const BLOCK: usize = 3 * BLOCK_POINTS;
 
-/// What belongs to a state besides its fields.
+/// The parts of a state other than its fields.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rest {
     /// The origin of the box and its root cubes along each axis.
@@ -57,7 +57,7 @@ pub(super) fn push_field<'a, T: Stored>(view: &mut StateView<'a>, channel: &str,
 }
 
 impl Rest {
-    /// A view without fields.
+    /// A view of the state without its fields.
     pub fn view<'a>(&self, leaves: &[BlockId]) -> StateView<'a> {
         let leaves = leaves.iter().flat_map(|leaf| {
             let [x, y, z] = leaf.at.map(f64::from);
@@ -91,7 +91,7 @@ pub(super) struct Kept<T> {
 }
 
 impl<T: Stored> Kept<T> {
-    /// It as a checkpoint wants it.
+    /// A view for a checkpoint.
     pub fn view(&self) -> StateView<'_> {
         let mut view = self.rest.view(&self.leaves);
         for (channel, field) in &self.fields {
@@ -101,15 +101,15 @@ impl<T: Stored> Kept<T> {
     }
 }
 
-/// Vectors on blocks, without the blocks that are all zero: the force of bodies is in few of them.
+/// A vector field without the blocks that are all zero, because few blocks contain the force of bodies.
 struct Sparse<T> {
-    /// Where the numbers of each block are, in blocks; nothing for zeros.
+    /// The index in `values` of each block, in blocks; `None` for zeros.
     places: Vec<Option<usize>>,
     values: Vec<T>,
 }
 
 impl<T: Stored> Sparse<T> {
-    /// A copy, made by all cores, in memory that is there if it is enough.
+    /// A copy, made in parallel. Reuses `memory` if it is large enough.
     fn copy(values: &[T], memory: Vec<T>) -> Self {
         let is_zero: Vec<bool> = values
             .par_chunks(BLOCK)
@@ -125,7 +125,7 @@ impl<T: Stored> Sparse<T> {
         let places: Vec<Option<usize>> = is_zero.into_iter().map(place).collect();
         let mut copy = memory;
         if copy.capacity() < count * BLOCK {
-            // Freed before the new one is made.
+            // Freed before the new memory is allocated.
             drop(copy);
             copy = Vec::with_capacity(count * BLOCK);
         }
@@ -148,7 +148,7 @@ impl<T: Stored> Sparse<T> {
 }
 
 impl<T: Precision> Solver<T> {
-    /// What has to be known besides the grid to go on.
+    /// The channels of the state.
     pub(super) fn state_channels(&self) -> &'static [&'static str] {
         match self.setup.bodies.is_empty() {
             true => &[OMEGA, PREVIOUS],
@@ -156,7 +156,7 @@ impl<T: Precision> Solver<T> {
         }
     }
 
-    /// What belongs to the state besides its fields.
+    /// The parts of the state other than its fields.
     pub(super) fn rest(&self) -> Rest {
         Rest {
             place: self.place(),
@@ -172,7 +172,7 @@ impl<T: Precision> Solver<T> {
 }
 
 impl<T: Stored> Solver<T> {
-    /// A copy of the state, in memory that is no longer needed.
+    /// A copy of the state. Reuses the memory of an older copy.
     pub(super) fn copy_of_state(&self, memory: Option<Kept<T>>) -> Result<Kept<T>, Error> {
         let mut memory = memory.map_or(Vec::new(), |kept| kept.fields).into_iter();
         let mut fields = Vec::new();
@@ -193,14 +193,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_of_zeros_take_no_memory_and_come_back() {
+    fn zero_blocks_take_no_memory_and_are_restored() {
         let mut values = vec![0.0f32; 4 * BLOCK];
         values[BLOCK + 7] = 1.5;
         values[4 * BLOCK - 1] = -2.0;
         let copy = Sparse::copy(&values, Vec::new());
         assert_eq!(copy.values.len(), 2 * BLOCK);
         assert_eq!(copy.pieces().concat(), values);
-        // The memory is used again, whatever was in it.
+        // The memory is reused, whatever its contents.
         values[0] = 3.0;
         let again = Sparse::copy(&values, copy.values);
         assert_eq!(again.pieces().concat(), values);

@@ -1,4 +1,4 @@
-//! What can be measured of a flow: forces three ways, invariants, sizes.
+//! Measurements of a flow: forces by three methods, invariants, sizes.
 
 use super::control::Passing;
 use super::model::{Moment, OMEGA, Solver, VELOCITY};
@@ -9,16 +9,16 @@ use crate::vec3::{Vec3, add, add_scaled, cross, dot, norm, sub};
 use farfield_grid::poisson::Precision;
 use farfield_grid::{BLOCK_POINTS, Read};
 
-/// Forces on the bodies at a moment, for fluid of density one.
+/// Forces on the bodies at one time, for a fluid of density one.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Forces {
-    /// The momentum that bodies take from the flow.
+    /// From penalisation: the momentum that bodies take from the flow.
     pub penalty: Vec3,
-    /// The loss of impulse of all vorticity over the last step, brought to its end.
+    /// From the impulse: its loss over the last step, extrapolated to the end of the step.
     pub impulse: Vec3,
-    /// From a box around the bodies and what passes through its faces; zero where there is none.
+    /// From the control box around the bodies; zero if there is no such box.
     pub control: Vec3,
-    /// The moment that bodies take, about the middle of the first body.
+    /// The torque from penalisation, about the centre of the first body.
     pub torque: Vec3,
 }
 
@@ -30,11 +30,11 @@ pub(super) struct Sums {
     pub absolute: f64,
     pub energy: f64,
     pub enstrophy: f64,
-    /// Of the box around the bodies.
+    /// The impulse and flux of the control box.
     pub passing: Passing,
 }
 
-/// The names of what [`Solver::measure_all`] returns.
+/// The names of the values that [`Solver::measure_all`] returns.
 pub(super) const COLUMNS: [&str; 29] = [
     "T",
     "drag",
@@ -68,12 +68,12 @@ pub(super) const COLUMNS: [&str; 29] = [
 ];
 
 impl<T: Precision> Solver<T> {
-    /// Forces at this moment; zero before the first.
+    /// The forces at the current time; zero before the first step.
     pub(super) fn forces(&self, sums: &Sums) -> Result<Forces, Error> {
         if self.setup.bodies.is_empty() || self.last_step == 0.0 {
             return Ok(Forces::default());
         }
-        // The pull is known over the last step and over the next one; this moment is between them.
+        // The acceleration is known over the last step and the next one; the current time is between them.
         let (step, last, next) = (self.last_step, self.held, self.pull(self.last_step)?);
         let middle = |last: f64, next: f64| -0.5 * (last + next);
         let lost = sub(self.impulse_before, sums.impulse).map(|c| c / step);
@@ -93,7 +93,7 @@ impl<T: Precision> Solver<T> {
         })
     }
 
-    /// All columns of the table at a moment.
+    /// All columns of the table at one time.
     pub(super) fn measure_all(&self, moment: &Moment) -> Result<Vec<f64>, Error> {
         let sums = &moment.sums;
         let setup = &self.setup;
@@ -140,7 +140,7 @@ impl<T: Precision> Solver<T> {
         Ok(values)
     }
 
-    /// Impulse, totals, enstrophy, and the energy of the motion relative to the stream, $\int u\cdot(x\times\omega)$.
+    /// Impulse, totals, enstrophy, and the energy $\int u\cdot(x\times\omega)$ of the motion relative to the stream.
     pub(super) fn sums(&self) -> Result<Sums, Error> {
         let (domain, offset) = (*self.grid.domain(), self.grid.wavelet().offset());
         let stream = self.setup.flow.stream;

@@ -3,9 +3,9 @@
 //! $$\partial_t\omega+(u\cdot\nabla)\omega=(\omega\cdot\nabla)u+\nu\nabla^2\omega+\lambda\nabla\times\chi(u_s-u),\qquad
 //! u=U+\nabla\times\psi,\quad\nabla^2\psi=-\omega$$
 //!
-//! A step (`step.rs`): velocity from vorticity -> bodies stop the flow inside them (`penalise.rs`) -> stretching and diffusion
-//! on the grid, points move as particles and are remeshed (`transport.rs`) -> the grid adapts (`adapt.rs`). `measure.rs` has
-//! forces and invariants. The operators themselves are those of `farfield-grid`.
+//! A step (`step.rs`): velocity from vorticity -> penalisation inside bodies (`penalise.rs`) -> stretching and
+//! diffusion on the grid, points move as particles and are remeshed (`transport.rs`) -> the grid adapts (`adapt.rs`).
+//! `measure.rs` computes forces and invariants. The operators are in `farfield-grid`.
 
 mod adapt;
 mod body;

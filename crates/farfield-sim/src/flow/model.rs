@@ -19,34 +19,34 @@ use farfield_grid::{BlockId, Boundary, Domain, Forest, Grid};
 
 /// The vorticity: the state of the flow.
 pub(super) const OMEGA: &str = "vorticity";
-/// The velocity of the present moment; during a step, of its middle.
+/// The velocity at the current time; during a step, at its midpoint.
 pub(super) const VELOCITY: &str = "velocity";
-/// The velocity one step before.
+/// The velocity of the previous step.
 pub(super) const PREVIOUS: &str = "previous velocity";
-/// The acceleration by which bodies hold the flow; only where there are bodies.
+/// The acceleration by which bodies act on the flow; only in cases with bodies.
 pub(super) const FORCE: &str = "force";
-/// Rates of change; the velocity by which points move.
+/// Rates of change; also the velocity that moves the points.
 pub(super) const RATES: &str = "rates";
-/// Vorticity of a stage, or after it moved.
+/// The vorticity of a stage, or after advection.
 pub(super) const CARRIED: &str = "carried";
-/// Of the vorticity, while it is cleaned.
+/// The divergence of the vorticity, during its projection.
 pub(super) const DIVERGENCE: &str = "divergence";
-/// The potential that cleans.
+/// The potential of the projection.
 pub(super) const POTENTIAL: &str = "potential";
 
-/// Points may cross this many spacings in a step.
+/// The number of spacings that a point may cross in a step.
 const MOST_CELLS: f64 = 2.0;
-/// A step may be this many times as long as the one before.
+/// The largest ratio of a step to the previous one.
 const GROWTH: f64 = 1.25;
-/// The same with bodies, whose force falls as the root of the time after a start.
+/// The largest ratio with bodies, whose force falls as one over the square root of time after an impulsive start.
 const GROWTH_WITH_BODIES: f64 = 1.1;
-/// With bodies the first step is this share of what is allowed.
+/// The first step with bodies, as a fraction of the allowed step.
 const FIRST_STEP: f64 = 0.2;
 
-/// So many steps before the end are equally long.
+/// The last steps, up to this many, are equally long.
 const LAST_STEPS: f64 = 12.0;
 
-/// What is known of a moment beyond its vorticity.
+/// Quantities of one time that follow from its vorticity.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
     pub extremes: Extremes,
@@ -55,7 +55,7 @@ pub(super) struct Moment {
     pub sources: usize,
 }
 
-/// What the last step did and took.
+/// Losses and timings of the last step.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Work {
     pub lost_moving: f64,
@@ -72,15 +72,15 @@ pub(super) struct Solver<T> {
     pub time: f64,
     /// The length of the last step; 0 before the first.
     pub last_step: f64,
-    /// The impulse at the moment before.
+    /// The impulse before the last step.
     pub impulse_before: Vec3,
-    /// What was in the box around the bodies then, and passed through its faces.
+    /// The impulse inside the control box and the flux through its faces before the last step.
     pub passing_before: Passing,
-    /// The integral of the acceleration since then.
+    /// The integral over the bodies of the acceleration during the last step.
     pub held: Pull,
-    /// Whether bodies have stopped the stream.
+    /// Whether the impulsive start has been done.
     pub started: bool,
-    /// The present moment, once it was looked at.
+    /// The quantities at the current time, if known.
     pub now: Option<Moment>,
     pub work: Work,
     pub summation: Summation,
@@ -94,10 +94,10 @@ pub(super) struct Solver<T> {
 pub struct FlowModel;
 
 impl FlowModel {
-    /// Builds the initial state of a case with a section `[flow]`, in the precision it asks for.
+    /// Builds the initial state of a case with a section `[flow]`, in the precision of the case.
     ///
     /// # Errors
-    /// [`Error::Case`] for a case that cannot be, [`Error::Grid`] if memory is short.
+    /// [`Error::Case`] for an invalid case, [`Error::Grid`] if there is not enough memory.
     #[allow(clippy::new_ret_no_self, reason = "the precision decides on the type")]
     pub fn new(case: &Case, profile: MachineProfile) -> Result<Box<dyn Model>, Error> {
         let setup = Setup::new(case).map_err(|(key, why)| CaseError {
@@ -115,7 +115,7 @@ impl FlowModel {
     }
 }
 
-/// The grid of a flow with all its channels. Beyond the box the velocity goes on smoothly, and there is no vorticity.
+/// The grid of a flow with all its channels. Beyond the box the velocity is extrapolated, and the vorticity is zero.
 fn grid_of<T: Precision>(setup: &Setup, forest: Option<Forest>) -> Result<Grid<T>, farfield_grid::Error> {
     let mut builder = Grid::<T>::builder(setup.domain).boundary(Boundary::Extrapolate);
     for channel in [OMEGA, VELOCITY, PREVIOUS, RATES, CARRIED] {
@@ -161,23 +161,23 @@ impl<T: Precision> Solver<T> {
         [x, y, z, i, j, k]
     }
 
-    /// Takes over the box of a run that was stopped: a case with another end may make another one.
+    /// Sets the box to that of a stopped run, because a case with another end time may have another box.
     fn take_place(&mut self, numbers: &[f64]) -> Result<(), String> {
-        let [x, y, z, i, j, k] = numbers[..].try_into().map_err(|_| "the box has other numbers")?;
+        let [x, y, z, i, j, k] = numbers[..].try_into().map_err(|_| "the array `box` needs 6 numbers")?;
         let roots = [i, j, k].map(|count: f64| count as u32);
         let domain = Domain::new([x, y, z], roots, self.setup.grid.side).map_err(|error| error.to_string())?;
         (self.setup.domain, self.setup.grid.origin, self.setup.grid.roots) = (domain, [x, y, z], roots);
         Ok(())
     }
 
-    /// Numbers that are none, and points that move too far, mean that the solution blew up.
+    /// Turns errors about non-finite numbers and too large displacements into [`Error::BlowUp`].
     fn alarmed(&self, error: Error) -> Error {
         use farfield_grid::Error::{Displacement, NotFinite};
         match &error {
             Error::Grid(cause) if matches!(**cause, NotFinite { .. } | Displacement { .. }) => Error::BlowUp {
                 step: 0,
                 time: self.time,
-                why: format!("{cause}: the step is too long for this flow"),
+                why: format!("{cause}: the time step is too long for this flow"),
             },
             _ => error,
         }
@@ -198,14 +198,14 @@ impl<T: Precision> Solver<T> {
             choice = StepChoice {
                 dt: crossing,
                 limit: Limit::Courant,
-                why: format!("a velocity of {:.3} crosses {MOST_CELLS} spacings", extremes.speed),
+                why: format!("a point of speed {:.3} crosses {MOST_CELLS} spacings", extremes.speed),
             };
         }
         if self.last_step == 0.0 && !self.setup.bodies.is_empty() {
             choice = StepChoice {
                 dt: FIRST_STEP * choice.dt,
                 limit: Limit::Growth,
-                why: "the force is largest at the start".to_owned(),
+                why: "the first step is short because the force is largest at the start".to_owned(),
             };
         }
         let growth = if self.setup.bodies.is_empty() {
@@ -217,7 +217,7 @@ impl<T: Precision> Solver<T> {
             choice = StepChoice {
                 dt: growth * self.last_step,
                 limit: Limit::Growth,
-                why: format!("the step before was {:.3e}", self.last_step),
+                why: format!("the previous step was {:.3e}", self.last_step),
             };
         }
         choice
@@ -248,8 +248,8 @@ impl<T: Stored> Model for Solver<T> {
     fn choose_step(&self, time: &Time) -> Result<StepChoice, Error> {
         let mut choice = StepChoice::of(time, || Ok(self.longest_step(time)))?;
         if time.adaptive {
-            // The last steps are equally long: one much shorter than the step before it shows a wrong force, as the slip
-            // that is left is then divided by little.
+            // The last steps are equally long. If the last one were much shorter than the previous one, its force would
+            // be wrong, because the remaining slip is divided by the step.
             let left = time.end - self.time;
             let count = (left / choice.dt - 1e-6).ceil();
             if (1.0..=LAST_STEPS).contains(&count) {
@@ -292,7 +292,7 @@ impl<T: Stored> Model for Solver<T> {
     }
 
     fn keep(&mut self) -> Result<(), Error> {
-        // Its memory is used again.
+        // The memory of the old copy is reused.
         let memory = self.kept.take();
         self.kept = Some(self.copy_of_state(memory)?);
         Ok(())
@@ -311,7 +311,7 @@ impl<T: Stored> Model for Solver<T> {
             .arrays
             .iter()
             .find(|(name, columns, _)| name == "leaves" && *columns == 4)
-            .ok_or("there are no leaves")?;
+            .ok_or("there is no array `leaves` of 4 columns")?;
         let leaves = leaves.2.as_chunks::<4>().0.iter().map(|[level, x, y, z]| BlockId {
             level: *level as u8,
             at: [*x as u32, *y as u32, *z as u32],
@@ -335,9 +335,10 @@ impl<T: Stored> Model for Solver<T> {
             }
         }
         let clock = state.numbers("clock")?;
-        let [time, last_step, started] = clock[..].try_into().map_err(|_| "the clock has other numbers")?;
+        let [time, last_step, started] = clock[..].try_into().map_err(|_| "the array `clock` needs 3 numbers")?;
         let work = state.numbers("work")?;
-        let [lost_moving, lost_spreading, faded] = work[..].try_into().map_err(|_| "the work has other numbers")?;
+        let [lost_moving, lost_spreading, faded] =
+            work[..].try_into().map_err(|_| "the array `work` needs 3 numbers")?;
         self.work = Work {
             lost_moving,
             lost_spreading,
@@ -345,9 +346,13 @@ impl<T: Stored> Model for Solver<T> {
             ..Work::default()
         };
         let impulse = state.vectors("impulse")?;
-        let [before, momentum, moment] = impulse[..].try_into().map_err(|_| "the impulse has other numbers")?;
+        let [before, momentum, moment] = impulse[..]
+            .try_into()
+            .map_err(|_| "the array `impulse` needs 3 vectors")?;
         let passing = state.vectors("passing")?;
-        let [impulse, flux] = passing[..].try_into().map_err(|_| "what passes has other numbers")?;
+        let [impulse, flux] = passing[..]
+            .try_into()
+            .map_err(|_| "the array `passing` needs 2 vectors")?;
         self.passing_before = Passing { impulse, flux };
         (self.impulse_before, self.held) = (before, Pull { momentum, moment });
         (self.grid, self.time, self.last_step, self.started) = (grid, time, last_step, started != 0.0);
@@ -356,7 +361,7 @@ impl<T: Stored> Model for Solver<T> {
     }
 
     fn stay_in(&mut self, _memory: &Memory<f64>) -> Result<(), Error> {
-        // The grid stays with the host; only sums may go elsewhere.
+        // The grid stays on the host; only sums may run on a device.
         Ok(())
     }
 
@@ -374,8 +379,8 @@ impl<T: Stored> Model for Solver<T> {
         let blocks = self.grid.forest().leaves().len();
         let mebibytes = |blocks: usize| self.memory_of(blocks) as f64 / 1024.0 / 1024.0;
         let mut text = format!(
-            "{} blocks, {} points, {:.0} MiB (at most {} blocks, {:.0} MiB), finest spacing {:.5} ({:.0} points a length), \
-             viscosity {:.4e}, Reynolds number {:.0}, {}",
+            "{} blocks, {} points, {:.0} MiB (at most {} blocks, {:.0} MiB), finest spacing {:.5} ({:.0} points per \
+             length), viscosity {:.4e}, Reynolds number {:.0}, {}",
             blocks,
             self.grid.points(),
             mebibytes(blocks),
@@ -390,7 +395,7 @@ impl<T: Stored> Model for Solver<T> {
         if setup.added_roots != [0; 3] {
             let [x, y, z] = setup.domain.size();
             text.push_str(&format!(
-                "\nthe box is larger than the case says, {x:.2} x {y:.2} x {z:.2}: vorticity stays inside to the end"
+                "\nthe box is enlarged to {x:.2} x {y:.2} x {z:.2}, so that vorticity stays inside until the end"
             ));
         }
         for warning in setup.warnings() {

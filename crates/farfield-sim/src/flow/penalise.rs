@@ -1,21 +1,22 @@
-//! Bodies hold the flow inside them.
+//! Penalisation: bodies impose their own velocity on the flow inside them.
 //!
-//! A body acts on the flow by an acceleration $A$ inside it, and the vorticity changes by $\Delta t\,\nabla\times A$ in a step: one half
-//! before transport, one half after it. So the velocity between the halves, which the Poisson problem gives, is the
-//! mean over the jumps of a step, and what it shows inside a body is the slip $s=u-u_s$ that should be zero. Feedback
-//! with memory makes it so:
+//! A body acts on the flow by an acceleration $A$ inside it, which changes the vorticity by $\Delta t\,\nabla\times A$
+//! in a step: one half before transport, one half after it. The velocity between the halves, which the Poisson problem
+//! gives, is therefore the mean over the jumps of a step. Inside a body it shows the slip $s=u-u_s$, which should be
+//! zero. Feedback with memory makes it so:
 //! $$A_n=m\Bigl[A_{n-1}-\tfrac32\alpha\frac{s_n}{\Delta t_n}+\alpha\frac{s_{n-1}}{\Delta t_{n-1}}\Bigr],\qquad
 //! m=\frac{\lambda\Delta t\chi}{1+\lambda\Delta t\chi}.$$
-//! The acceleration that held the flow in the last step will do so in the next one, up to a correction. In steady flow $A=-\frac\alpha2\lambda\chi s$,
-//! Brinkman's law, whatever the step. Without memory a pass can only take out slip that is there, and a slip of the
-//! order of the step remains.
+//! The acceleration of the last step is also right for the next one, up to a correction. In steady flow
+//! $A=-\frac\alpha2\lambda\chi s$, Brinkman's law, for any step. Without memory a pass can only remove existing slip,
+//! and a slip of the order of the step remains.
 //!
-//! Of a change $\Delta t A$ the velocity keeps the part without divergence, the share $K$: on a sphere a half to two thirds, on a wall along the
-//! stream all of it. Where $m$ is nearly one, slips shrink from step to step by the
-//! roots of $z^2-(2-\frac32\alpha K)z+1-\alpha K=0$: with $\alpha=1.3$ by 0.6 on a sphere and on a wall; they grow from $\alpha=1.6$ on.
+//! The velocity keeps only the divergence-free part of a change $\Delta t A$, the fraction $K$: one half to two thirds
+//! on a sphere, all of it on a wall along the stream. Where $m$ is nearly one, the slip changes from step to step by
+//! the roots of $z^2-(2-\frac32\alpha K)z+1-\alpha K=0$. With $\alpha=1.3$ it shrinks by the factor 0.6 on a sphere and
+//! on a wall; from $\alpha=1.6$ on it grows.
 //!
-//! A larger $\lambda$ is not better: the shortest waves of $A$ are nearly invisible to central differences, and only the
-//! fading of memory, $1-m$, keeps them from growing for long.
+//! A larger $\lambda$ is not better: central differences hardly resolve the shortest waves of $A$, and only the fading
+//! of memory, $1-m$, stops their growth.
 
 use super::body::{BAND, Body, INSET};
 use super::model::{FORCE, OMEGA, PREVIOUS, Solver, VELOCITY};
@@ -25,12 +26,12 @@ use farfield_grid::operators::{CURL_GHOSTS, add_curl};
 use farfield_grid::poisson::Precision;
 use farfield_grid::{BLOCK_POINTS, BLOCK_SIDE, BlockId, Domain, Ghosted, Read};
 
-/// The gain of the slip that is there over that of the slip before.
+/// The gain of the current slip over that of the previous slip.
 const PRESENT: f64 = 1.5;
 /// $\lambda\Delta t$ of the passes at an impulsive start.
 const START_STRENGTH: f64 = 1e3;
 
-/// The integral of the acceleration, and of its moment about the middle of the first body.
+/// The integral of the acceleration, and of its moment about the centre of the first body.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Pull {
     pub momentum: Vec3,
@@ -46,7 +47,7 @@ impl Pull {
     }
 }
 
-/// Bodies at a moment.
+/// Bodies at a given time.
 #[derive(Clone, Copy)]
 struct Bodies<'a> {
     bodies: &'a [Body],
@@ -64,7 +65,7 @@ impl Bodies<'_> {
         self.bodies.iter().any(|body| body.distance(middle, self.time) < reach)
     }
 
-    /// The characteristic function of all bodies at a place, and the velocity of their material there.
+    /// The characteristic function of all bodies at a point, and the velocity of their material there; `None` outside.
     #[inline]
     fn at(&self, x: Vec3, h: f64) -> Option<(f64, Vec3)> {
         let (mut total, mut velocity) = (0.0, [0.0; 3]);
@@ -82,29 +83,29 @@ impl Bodies<'_> {
     }
 }
 
-/// How the acceleration follows from the slip.
+/// The feedback law that gives the acceleration from the slip.
 #[derive(Clone, Copy)]
 pub(super) struct Feedback<'a> {
     now: Bodies<'a>,
-    /// The moment before, and the step since then.
+    /// The bodies before the last step, and the length of that step.
     before: Option<(Bodies<'a>, f64)>,
     step: f64,
     /// $\lambda\Delta t$.
     strength: f64,
     /// $\alpha$.
     gain: f64,
-    /// Whether all bodies rest: then they are where they were.
+    /// Whether all bodies are at rest.
     at_rest: bool,
 }
 
 impl Feedback<'_> {
-    /// Whether any body reaches the block or its ghosts, now or a moment before.
+    /// Whether any body reaches the block or its ghosts, now or before the last step.
     fn touches(&self, domain: &Domain, block: BlockId) -> bool {
         self.now.touch(domain, block) || self.before.is_some_and(|(before, _)| before.touch(domain, block))
     }
 
-    /// The acceleration at a place, from the one before and the velocities of this moment and the one before, which
-    /// `values` gives if the place is in a body.
+    /// The acceleration at the point `x`. If the point is in a body, `values` gives the last acceleration, the current
+    /// velocity and the previous velocity there.
     #[inline(always)]
     fn acceleration(&self, x: Vec3, h: f64, values: impl FnOnce() -> [Vec3; 3]) -> Vec3 {
         let Some((inside, held)) = self.now.at(x, h) else {
@@ -144,7 +145,7 @@ impl<T: Precision> Solver<T> {
         }
     }
 
-    /// The integral of the acceleration that a step of this length would begin with.
+    /// The integral of the acceleration at the start of a step of this length.
     pub(super) fn pull(&self, step: f64) -> Result<Pull, Error> {
         let (domain, offset) = (*self.grid.domain(), self.grid.wavelet().offset());
         let feedback = self.feedback(&self.setup.bodies, step);
@@ -171,7 +172,7 @@ impl<T: Precision> Solver<T> {
         Ok(parts.into_iter().flatten().fold(Pull::default(), Pull::with))
     }
 
-    /// Sets the acceleration for a step of this length; returns its integral.
+    /// Sets the acceleration for a step of this length. Returns its integral.
     fn set_force(&mut self, step: f64) -> Result<Pull, Error> {
         let (domain, offset) = (*self.grid.domain(), self.grid.wavelet().offset());
         let bodies = self.setup.bodies.clone();
@@ -202,7 +203,7 @@ impl<T: Precision> Solver<T> {
         Ok(parts.into_iter().flatten().fold(Pull::default(), Pull::with))
     }
 
-    /// The acceleration acts on the vorticity for a time.
+    /// Applies the acceleration to the vorticity for the duration `time`.
     pub(super) fn push(&mut self, time: f64) -> Result<(), Error> {
         if self.setup.bodies.is_empty() {
             return Ok(());
@@ -222,7 +223,8 @@ impl<T: Precision> Solver<T> {
         Ok(())
     }
 
-    /// Bodies take hold for a step: the first half of what they do to the vorticity. The other half is `push` after transport.
+    /// Sets the acceleration for a step and applies its first half to the vorticity. The second half is applied by
+    /// `push` after transport.
     pub(super) fn penalise(&mut self, step: f64) -> Result<(), Error> {
         if self.setup.bodies.is_empty() {
             return Ok(());
@@ -231,7 +233,7 @@ impl<T: Precision> Solver<T> {
         self.push(0.5 * step)
     }
 
-    /// A pass of the impulsive start: stops what flow there is in the bodies, as far as one pass can.
+    /// One pass of the impulsive start: reduces the slip inside the bodies as far as one pass can.
     pub(super) fn stop_at_once(&mut self) -> Result<(), Error> {
         let step = START_STRENGTH / self.setup.lambda;
         self.set_force(step)?;
@@ -240,14 +242,14 @@ impl<T: Precision> Solver<T> {
         Ok(())
     }
 
-    /// The middle of the first body.
+    /// The centre of the first body; the origin without bodies.
     pub(super) fn middle(&self) -> Vec3 {
         let first = self.setup.bodies.first();
         first.map_or([0.0; 3], |body| body.centre(self.time))
     }
 }
 
-/// Where point `k` of a block is.
+/// The position of point `k` of a block.
 #[inline]
 pub(super) fn place(corner: Vec3, h: f64, offset: f64, k: usize) -> Vec3 {
     let along = |axis: usize, c: usize| corner[axis] + (c as f64 + offset) * h;
@@ -276,7 +278,7 @@ fn scaled(pull: Pull, factor: f64) -> Pull {
 struct Vectors<'a, T>([&'a [T]; 3]);
 
 impl<'a, T: Precision> Vectors<'a, T> {
-    /// Those of a channel that was read without ghosts.
+    /// The vectors of a channel that was read without ghosts.
     fn of(input: &'a Ghosted<T>) -> Self {
         Self([0, 1, 2].map(|c| &input.values(c)[..BLOCK_POINTS]))
     }
@@ -313,8 +315,8 @@ mod tests {
         .unwrap()
     }
 
-    /// Slip and acceleration along x after a time of one, in a flow that gains a velocity of one in that time and keeps the share
-    /// `kept` of what the body does.
+    /// Slip and acceleration along x at time 1, in a flow with the external acceleration 1 that keeps the fraction
+    /// `kept` of the body's acceleration.
     fn held(kept: f64, step: f64, gain: f64) -> (f64, f64) {
         let bodies = [ball()];
         let now = Bodies {
@@ -339,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slip_that_is_left_is_that_of_brinkman_s_law_whatever_the_step() {
+    fn the_remaining_slip_follows_brinkmans_law_for_any_step() {
         for kept in [0.5, 2.0 / 3.0, 1.0] {
             for step in [0.02, 0.005] {
                 let (slip, acceleration) = held(kept, step, 1.3);

@@ -1,20 +1,22 @@
-//! How large the box has to be, so that the vorticity of bodies at rest stays inside to the end of a run.
+//! Enlarges the box so that the vorticity of bodies at rest stays inside until the end of a run.
 
 use super::body::Body;
 use super::clean::FADE;
 use crate::case::GridSettings;
 use crate::vec3::Vec3;
 
-/// The stream carries the wake away from a body that starts at once with about this share of its speed.
+/// The approximate speed at which the wake of an impulsively started body grows, as a fraction of the stream's.
 const WAKE_SPEED: f64 = 0.7;
-/// Viscosity spreads vorticity this many times $\sqrt{\nu t}$ far; beyond that there is less than a hundredth of what there is at the
-/// wall. With both, vorticity reached the end of a box 1.5 diameters behind a sphere at T = 2.3 at Reynolds number 100, and at T = 3.4 at 550.
+/// The distance to which viscosity spreads vorticity, in units of $\sqrt{\nu t}$. There it has fallen below a hundredth
+/// of its value at the wall. Both effects together took vorticity to the end of a box 1.5 diameters behind a sphere at
+/// T = 2.3 at Reynolds number 100, and at T = 3.4 at 550.
 const SPREAD: f64 = 5.0;
-/// A box is never made longer by more root cubes than this at a side.
+/// The largest number of root cubes added at one side.
 const MOST_ADDED: f64 = 64.0;
 
-/// Adds root cubes to the box, downstream and across the stream, until what the stream carries and viscosity spreads stays inside to
-/// time `end`; returns how many were added along each axis. Ahead of bodies the stream holds vorticity back.
+/// Adds root cubes to the box, downstream and across the stream, until the vorticity that the stream carries and
+/// viscosity spreads stays inside until time `end`. Upstream none are added: there the stream holds vorticity back.
+/// Returns the number of cubes added along each axis.
 pub(super) fn make_room(
     grid: &mut GridSettings,
     bodies: &[Body],
@@ -65,26 +67,26 @@ mod tests {
     }
 
     #[test]
-    fn the_box_holds_what_the_stream_carries_to_the_end_of_the_run() {
+    fn the_box_contains_the_wake_until_the_end_of_the_run() {
         assert_eq!(setup(&[]).added_roots, [0; 3]);
         for size in ["fine", "finest", "paper-512", "paper-1024"] {
             assert_eq!(setup(&[&format!("size={size}")]).added_roots, [0; 3], "{size}");
         }
         let long = setup(&["time.end=2.5"]);
         assert_eq!((long.added_roots, long.domain.roots()), ([1, 0, 0], [4, 2, 2]));
-        // Against x the lower corner moves, and the points stay where they are.
+        // With a stream against x the lower corner moves by whole cubes, so the grid points do not change.
         let back = setup(&["time.end=2.5", "flow.stream=[-1.0, 0.0, 0.0]"]);
         assert_eq!((back.added_roots, back.domain.origin()[0]), ([2, 0, 0], -3.0));
         assert_eq!(setup(&["time.end=2.5", "grid.grow=false"]).added_roots, [0; 3]);
     }
 
     #[test]
-    fn the_box_holds_what_viscosity_spreads_across_the_stream() {
+    fn the_box_contains_vorticity_that_spreads_across_the_stream() {
         let slow = setup(&["flow.reynolds=100"]);
         assert_eq!(slow.added_roots, [1, 2, 2]);
         assert_eq!(slow.domain.origin(), [-1.0, -2.0, -2.0]);
         assert_eq!(slow.domain.size(), [4.0, 4.0, 4.0]);
-        // In a short run it does not come that far.
+        // In a short run vorticity does not spread that far.
         assert_eq!(setup(&["flow.reynolds=100", "time.end=0.2"]).added_roots, [0; 3]);
     }
 }

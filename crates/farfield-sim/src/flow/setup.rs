@@ -1,4 +1,4 @@
-//! The numbers a flow runs with, worked out from a case and checked before any work.
+//! The parameters of a flow, derived from a case and checked before the run.
 
 use super::body::Body;
 use super::clean::FADE;
@@ -8,64 +8,65 @@ use crate::case::{Case, Flow, FlowRing, GridSettings, PrecisionName, RemeshName}
 use crate::vec3::{Vec3, norm, scale};
 use farfield_grid::{Domain, MAX_LEVEL, RemeshKernel};
 
-/// The vorticity of an impulsive start lies in a sheet of about this variance, in squared spacings.
+/// The approximate variance across the vortex sheet of an impulsive start, in squared spacings.
 const SHEET_VARIANCE: f64 = 0.17;
-/// A sheet is never taken to be older than this, in lengths over speed: then the layer is not resolved.
+/// The largest age of a sheet, in length over speed. Beyond it the boundary layer is not resolved.
 const OLDEST_SHEET: f64 = 0.05;
 
-/// The numbers a flow runs with.
+/// The parameters of a flow.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// The settings as they stand in the case.
+    /// The settings of the case.
     pub flow: Flow,
-    /// The box and its blocks.
+    /// The settings of the grid, with the box enlarged by `added_roots`.
     pub grid: GridSettings,
     /// The box.
     pub domain: Domain,
     /// The bodies.
     pub bodies: Vec<Body>,
-    /// The rings at the start.
+    /// The initial rings.
     pub rings: Vec<FlowRing>,
     /// The kinematic viscosity.
     pub viscosity: f64,
-    /// The speed in Reynolds number and coefficients: of the stream, or else of the fastest body, or of the first ring.
+    /// The speed in the Reynolds number and coefficients: of the stream, else of the fastest body, else of the first
+    /// ring.
     pub speed: f64,
-    /// The length in Reynolds number and coefficients.
+    /// The length in the Reynolds number and coefficients.
     pub length: f64,
     /// The area in coefficients.
     pub area: f64,
-    /// The direction of the stream, or against the motion of the first body.
+    /// The direction of the stream; x without a stream.
     pub along: Vec3,
-    /// The kernel of remeshing.
+    /// The remeshing kernel.
     pub kernel: RemeshKernel,
-    /// The rate at which bodies stop the flow.
+    /// The penalisation rate.
     pub lambda: f64,
     /// The relative error of velocities.
     pub tolerance: f64,
-    /// How old a layer is that is as thick as the sheet with which bodies start; 0 without bodies.
+    /// The age of a boundary layer as thick as the initial vortex sheet on the bodies; 0 without bodies.
     pub sheet_age: f64,
-    /// Through whose faces the force is measured too.
+    /// The control box for measuring the force, if one fits.
     pub(super) control: Option<ControlBox>,
-    /// Root cubes that the box has more than the case says, along each axis, so that vorticity stays inside.
+    /// The number of root cubes added along each axis so that vorticity stays inside the box.
     pub added_roots: [u32; 3],
 }
 
-/// The key that is wrong, and why.
+/// The invalid key, and the reason.
 type Wrong = (String, String);
 
-/// Checks the flow sections of a case; whether everything fits together.
+/// Checks the flow sections of a case.
 ///
 /// # Errors
-/// The key that is wrong, and why.
+/// The invalid key, and the reason.
 pub fn check(case: &Case) -> Result<(), Wrong> {
     Setup::new(case).map(|_| ())
 }
 
 impl Setup {
-    /// From the sections `[flow]`, `[grid]`, `[[body]]` and `[[ring]]`.
+    /// The parameters from the sections `[flow]`, `[grid]`, `[[body]]` and `[[ring]]`.
     ///
     /// # Errors
-    /// The key that is wrong, and why.
+    /// The invalid key, and the reason.
     pub fn new(case: &Case) -> Result<Self, Wrong> {
         let wrong = |key: &str, why: String| (key.to_owned(), why);
         let flow = case
@@ -88,7 +89,7 @@ impl Setup {
         if bodies.is_empty() && case.ring.is_empty() {
             return Err(wrong(
                 "body",
-                "there is nothing in the flow: give [[body]] or [[ring]]".to_owned(),
+                "there are no bodies and no rings: add [[body]] or [[ring]]".to_owned(),
             ));
         }
         let fastest = bodies.iter().map(Body::speed).fold(0.0, f64::max);
@@ -102,7 +103,7 @@ impl Setup {
             .ok_or_else(|| {
                 wrong(
                     "flow.stream",
-                    "nothing moves: give a stream, or a body with a velocity".to_owned(),
+                    "nothing moves: set flow.stream, or the velocity of a body".to_owned(),
                 )
             })?;
         let along = match norm(flow.stream) {
@@ -118,15 +119,12 @@ impl Setup {
             (Some(viscosity), None) => viscosity,
             (None, Some(reynolds)) => speed * length / reynolds,
             (None, None) => {
-                return Err(wrong(
-                    "flow.reynolds",
-                    "give flow.reynolds or flow.viscosity".to_owned(),
-                ));
+                return Err(wrong("flow.reynolds", "set flow.reynolds or flow.viscosity".to_owned()));
             }
             (Some(_), Some(_)) => {
                 return Err(wrong(
                     "flow.viscosity",
-                    "give either flow.reynolds or flow.viscosity".to_owned(),
+                    "set either flow.reynolds or flow.viscosity, not both".to_owned(),
                 ));
             }
         };
@@ -178,7 +176,7 @@ impl Setup {
         self.domain.spacing(self.grid.level)
     }
 
-    /// From a force to a coefficient.
+    /// The coefficient of a force.
     pub fn coefficient(&self, force: f64) -> f64 {
         if self.area > 0.0 {
             2.0 * force / (self.speed * self.speed * self.area)
@@ -187,17 +185,17 @@ impl Setup {
         }
     }
 
-    /// What a reader should know about the resolution before a run.
+    /// Warnings about the resolution.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if !self.bodies.is_empty() && self.viscosity > 0.0 {
-            // A boundary layer that has grown for the time in which the stream passes half of the body.
+            // The boundary layer at the time in which the stream passes half the length of the body.
             let layer = (self.viscosity * 0.5 * self.length / self.speed).sqrt();
             let points = layer / self.finest();
             if points < 1.0 {
                 warnings.push(format!(
-                    "the boundary layer is {points:.2} spacings thick after half a length: forces will be wrong; raise \
-                     grid.level or lower the Reynolds number"
+                    "the boundary layer is only {points:.2} spacings thick after half a length: forces will be \
+                     inaccurate; raise grid.level or lower the Reynolds number"
                 ));
             }
         }
@@ -221,13 +219,13 @@ fn check_numbers(flow: &Flow, grid: &GridSettings) -> Result<(), Wrong> {
     {
         return Err((
             "flow.viscosity".to_owned(),
-            format!("{viscosity} is not a finite number from 0 on"),
+            format!("{viscosity} is not a finite number of at least 0"),
         ));
     }
     if flow.stream.iter().any(|c| !c.is_finite()) {
         return Err((
             "flow.stream".to_owned(),
-            format!("{:?} has a number that is not finite", flow.stream),
+            format!("{:?} has a component that is not finite", flow.stream),
         ));
     }
     if let Some(length) = flow.length {
@@ -268,12 +266,15 @@ fn check_numbers(flow: &Flow, grid: &GridSettings) -> Result<(), Wrong> {
         ));
     }
     if grid.adapt_every == 0 {
-        return Err(("grid.adapt_every".to_owned(), "0: at least 1".to_owned()));
+        return Err((
+            "grid.adapt_every".to_owned(),
+            "0 is too small: use at least 1".to_owned(),
+        ));
     }
     Ok(())
 }
 
-/// Refuses bodies with too few points across, and those outside the box at the start or at the end.
+/// Rejects bodies with too few points across, and bodies outside the box at the start or at the end.
 fn check_bodies(bodies: &[Body], domain: &Domain, level: u8, end: f64) -> Result<(), Wrong> {
     let finest = domain.spacing(level);
     for (k, body) in bodies.iter().enumerate() {
@@ -281,20 +282,20 @@ fn check_bodies(bodies: &[Body], domain: &Domain, level: u8, end: f64) -> Result
             return Err((
                 "grid.level".to_owned(),
                 format!(
-                    "a body {:.4} across has fewer than 8 points of the finest spacing {finest:.4}: raise the level",
+                    "a body {:.4} wide has fewer than 8 points of the finest spacing {finest:.4}: raise the level",
                     body.length()
                 ),
             ));
         }
         let rim = FADE * finest;
         check_inside(domain, body, [0.0, rim], &format!("body.{k}.centre"))?;
-        // It moves in a straight line, so it is inside all the time if it is at the end.
+        // It moves in a straight line, so it is always inside if it is so at the start and at the end.
         check_inside(domain, body, [end, rim], &format!("body.{k}.velocity"))?;
     }
     Ok(())
 }
 
-/// Refuses a body outside the box, or in the rim in which vorticity fades: forces would be wrong by a factor.
+/// Rejects a body outside the box, or in the rim in which vorticity fades: there forces would be wrong by a factor.
 fn check_inside(domain: &Domain, body: &Body, [time, rim]: [f64; 2], key: &str) -> Result<(), Wrong> {
     let (centre, reach) = (body.centre(time), body.reach());
     for axis in 0..3 {
@@ -304,8 +305,8 @@ fn check_inside(domain: &Domain, body: &Body, [time, rim]: [f64; 2], key: &str) 
             return Err((
                 key.to_owned(),
                 format!(
-                    "at time {time} the body reaches from {from:.4} to {to:.4} along {}; the box goes from {low:.4} to {high:.4}, and \
-                     vorticity fades within {rim:.4} of its ends",
+                    "at time {time} the body extends from {from:.4} to {to:.4} along {}; the box extends from {low:.4} \
+                     to {high:.4}, and vorticity fades within {rim:.4} of its boundary",
                     ["x", "y", "z"][axis]
                 ),
             ));
@@ -320,7 +321,7 @@ fn check_ring(domain: &Domain, ring: &FlowRing, key: &str) -> Result<(), Wrong> 
         return Err((
             format!("{key}.core"),
             format!(
-                "a core of {} in a ring of radius {}: it must be positive and below 0.6 of it",
+                "{} is invalid in a ring of radius {}: it must be positive and below 0.6 of the radius",
                 ring.core, ring.radius
             ),
         ));
@@ -335,7 +336,7 @@ fn check_ring(domain: &Domain, ring: &FlowRing, key: &str) -> Result<(), Wrong> 
         if !(ring.centre[axis] - extent > low && ring.centre[axis] + extent < high) {
             return Err((
                 format!("{key}.centre"),
-                format!("the ring sticks out of the box along {}", ["x", "y", "z"][axis]),
+                format!("the ring does not fit into the box along {}", ["x", "y", "z"][axis]),
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! A step, on one screen.
+//! A time step of a flow, on one screen.
 
 use super::model::{CARRIED, Moment, OMEGA, RATES, Solver, VELOCITY};
 use crate::error::Error;
@@ -7,11 +7,11 @@ use farfield::report::Interactions;
 use farfield_grid::poisson::{Accuracy, Method, Poisson, Precision, Report};
 use std::time::Instant;
 
-/// Vorticity that fades at the ends of the box is worth a remark from this share on.
+/// The fraction of the vorticity above which fading at the boundary of the box is reported.
 const FADED: f64 = 1e-4;
 
 impl<T: Precision> Solver<T> {
-    /// From the present moment, whose velocity is known, to the next.
+    /// Advances from the current time, at which the velocity is known, by `step`.
     pub(super) fn step(&mut self, step: f64, number: u64) -> Result<Vec<String>, Error> {
         let begin = Instant::now();
         let mut remarks = Vec::new();
@@ -23,7 +23,7 @@ impl<T: Precision> Solver<T> {
         if self.work.faded > FADED {
             let share = 100.0 * self.work.faded;
             remarks.push(format!(
-                "step {number}: {share:.3} % of the vorticity faded at the ends of the box"
+                "step {number}: {share:.3} % of the vorticity faded at the boundary of the box"
             ));
         }
         let every = self.setup.flow.clean_every;
@@ -34,12 +34,12 @@ impl<T: Precision> Solver<T> {
         if number.is_multiple_of(self.setup.grid.adapt_every) && self.adapt()?.capped {
             let (most, wanted) = (self.most_blocks(), self.setup.grid.most_blocks);
             let why = if most < wanted {
-                "memory has room for"
+                "fit into memory"
             } else {
                 "grid.most_blocks allows"
             };
             remarks.push(format!(
-                "step {number}: not refined, as there would be more than the {most} blocks that {why}"
+                "step {number}: not refined, because that needs more than the {most} blocks that {why}"
             ));
         }
         self.time += step;
@@ -49,7 +49,7 @@ impl<T: Precision> Solver<T> {
         Ok(remarks)
     }
 
-    /// The velocity of the vorticity, and what follows from it: the largest gradients and the forces.
+    /// Computes the velocity from the vorticity, and from it the extremes, sums and forces.
     pub(super) fn look_at(&mut self) -> Result<Moment, Error> {
         if !self.started {
             self.start()?;
@@ -69,7 +69,7 @@ impl<T: Precision> Solver<T> {
         })
     }
 
-    /// Bodies appear in the stream at once: velocity and penalisation take turns until the flow in them is at rest.
+    /// The impulsive start: alternates velocity and penalisation until the flow inside the bodies is stopped.
     fn start(&mut self) -> Result<(), Error> {
         if self.setup.bodies.is_empty() {
             return Ok(());
@@ -81,10 +81,10 @@ impl<T: Precision> Solver<T> {
         Ok(())
     }
 
-    /// Sets the velocity to that of the vorticity and the stream; returns how many points were sources.
+    /// Sets the velocity to that of the vorticity plus the stream. Returns the number of source points.
     pub(super) fn solve_velocity(&mut self) -> Result<usize, Error> {
         let begin = Instant::now();
-        // The solution takes the most memory of all; these are only used between two of them.
+        // The Poisson solution needs the most memory; these channels are only used between two solutions.
         for channel in [RATES, CARRIED] {
             self.grid.clear(channel)?;
         }
@@ -112,7 +112,7 @@ impl<T: Precision> Solver<T> {
         Ok(sources)
     }
 
-    /// The Poisson problem as the case wants it.
+    /// The Poisson problem with the settings of the case.
     pub(super) fn poisson(&self) -> Poisson {
         let poisson = Poisson::new(Accuracy::Tolerance(self.setup.tolerance))
             .simd(self.summation.simd)
@@ -125,7 +125,7 @@ impl<T: Precision> Solver<T> {
     }
 }
 
-/// What a solution of the Poisson problem says about itself, in the words of a sum.
+/// The report of a Poisson solution as the parameters of a sum.
 fn parameters_of(report: &Report) -> Parameters {
     Parameters {
         method: match report.method {

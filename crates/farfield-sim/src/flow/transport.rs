@@ -1,16 +1,16 @@
-//! Vorticity is stretched, diffuses and moves.
+//! Transport of vorticity: stretching, diffusion and advection.
 
 use super::model::{CARRIED, OMEGA, PREVIOUS, RATES, Solver, VELOCITY};
 use crate::error::Error;
 use farfield_grid::operators::LARGEST_LAPLACIAN;
 use farfield_grid::poisson::Precision;
 
-/// The share of the stable step of diffusion that a sub-step takes.
+/// The length of a sub-step, as a fraction of the stability limit of diffusion.
 const DIFFUSION_SAFETY: f64 = 0.8;
 
 impl<T: Precision> Solver<T> {
-    /// Before the first step there is no velocity of a step before. It is guessed from that of a step ahead: a trial step
-    /// with the present velocity is taken back again.
+    /// Extrapolates the previous velocity, which does not exist before the first step, from the velocity after a trial
+    /// step. The trial step is undone.
     fn look_ahead(&mut self, step: f64) -> Result<(), Error> {
         let begin = [OMEGA, VELOCITY].map(|channel| self.grid.channel(channel).map(|c| c.values().to_vec()));
         let [omega, velocity] = begin;
@@ -29,8 +29,8 @@ impl<T: Precision> Solver<T> {
         Ok(())
     }
 
-    /// Turns the velocity into that of the middle of the coming step, by what the last step changed; the present one
-    /// is kept for the next time.
+    /// Extrapolates the velocity to the midpoint of the next step from its change over the last step. The current
+    /// velocity is saved as the previous one.
     pub(super) fn velocity_at_middle(&mut self, step: f64) -> Result<(), Error> {
         let share = if self.last_step > 0.0 {
             0.5 * step / self.last_step
@@ -48,8 +48,9 @@ impl<T: Precision> Solver<T> {
         Ok(self.grid.swap(VELOCITY, RATES)?)
     }
 
-    /// Stretching and diffusion over half a step, motion over the whole, and the other half (Strang): second order in time.
-    /// Returns what was lost in motion and in the rest.
+    /// Strang splitting of second order in time: stretching and diffusion over half a step, advection over the whole
+    /// step, stretching and diffusion over the other half. Returns the fractions of the vorticity lost in advection and
+    /// in the rest.
     pub(super) fn transport(&mut self, step: f64) -> Result<[f64; 2], Error> {
         if self.last_step == 0.0 && self.setup.bodies.is_empty() {
             self.look_ahead(step)?;
@@ -62,22 +63,22 @@ impl<T: Precision> Solver<T> {
         self.advect(step)?;
         let [moved, _] = self.grid.integrals(OMEGA)?;
         self.stretch_and_diffuse(0.5 * step, viscosity)?;
-        // What level jumps took goes back to where there is vorticity.
+        // Losses at level jumps are returned to where there is vorticity.
         let balance = self.grid.restore_integrals(OMEGA, &before)?;
         let moving = balance.share(&moved, &spread);
         let spreading = balance.share(&spread, &before) + balance.share(&balance.after, &moved);
         Ok([moving, spreading])
     }
 
-    /// The mean viscosity over the coming step: none while the layer on a body that started at once would be thinner than the
-    /// sheet with which it began.
+    /// The mean viscosity over the next step. It is zero while the boundary layer on an impulsively started body would
+    /// be thinner than the initial vortex sheet.
     fn viscosity_over(&self, step: f64) -> f64 {
         let acting = |time: f64| (time - self.setup.sheet_age).max(0.0);
         self.setup.viscosity * (acting(self.time + step) - acting(self.time)) / step
     }
 
-    /// Stretching and diffusion over a time, by the midpoint rule, in as many sub-steps as diffusion on the finest level
-    /// needs to be stable.
+    /// Stretching and diffusion over the time `step` by the midpoint rule, in as many sub-steps as diffusion on the
+    /// finest level needs to be stable.
     fn stretch_and_diffuse(&mut self, step: f64, viscosity: f64) -> Result<(), Error> {
         let h = self.grid.finest_spacing();
         let fourier = viscosity * step * LARGEST_LAPLACIAN / (2.0 * h * h);
@@ -92,9 +93,9 @@ impl<T: Precision> Solver<T> {
         Ok(())
     }
 
-    /// Every point moves with the flow, to second order, and is spread over the grid again.
+    /// Moves every point with the flow, to second order, and remeshes.
     fn advect(&mut self, step: f64) -> Result<(), Error> {
-        // Half a step on, a point has the velocity u + dt/2 (u . grad) u.
+        // After half a step a point has the velocity u + dt/2 (u . grad) u.
         self.grid.convection(VELOCITY, RATES)?;
         let half = T::from_f64(0.5 * step);
         self.grid.combine(RATES, [VELOCITY], |values, [velocity]| {

@@ -1,4 +1,4 @@
-//! What pictures and files show of a flow.
+//! The fields of a flow for pictures and files.
 
 use super::model::{OMEGA, Solver, VELOCITY};
 use crate::error::Error;
@@ -9,15 +9,15 @@ use farfield_grid::{BLOCK_POINTS, BLOCK_SIDE};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The most points of a cut.
+/// The largest number of points of a cut.
 const MOST_CUT: usize = 4_000_000;
-/// The most points of the picture of all vorticity.
+/// The largest number of points in the picture of the whole flow.
 const MOST_GLOW: usize = 1_000_000;
-/// The value of the Q criterion that is shown, in squares of speed over length.
+/// The isovalue of the Q criterion, in units of (speed / length)^2.
 const Q_LEVEL: f64 = 1.0;
 
 impl<T: Precision> Solver<T> {
-    /// Slices through the middle of the flow, and a coarse picture of all of it.
+    /// Slices through the centre of the flow, and a coarse volume of the whole.
     pub(super) fn view(&self) -> Result<Snapshot, Error> {
         let middle = match self.setup.bodies.first() {
             Some(body) => body.centre(self.time),
@@ -31,7 +31,7 @@ impl<T: Precision> Solver<T> {
         })
     }
 
-    /// The size of the vorticity on the finest level that has no more than [`MOST_GLOW`] points.
+    /// The magnitude of the vorticity on the finest level that has at most [`MOST_GLOW`] points.
     fn glow(&self) -> Result<Glow, Error> {
         let (level, domain) = (self.level_of(MOST_GLOW), self.setup.domain);
         let [x, y, z] = [0, 1, 2].map(|c| self.grid.uniform(OMEGA, c, level));
@@ -57,13 +57,13 @@ impl<T: Precision> Solver<T> {
             } else {
                 (0..x.len()).into_par_iter().map(distance).collect()
             },
-            // Thin layers on walls would else hide the wake.
+            // Otherwise thin layers at walls would hide the wake.
             bright: (if bodies.is_empty() { 1.0 } else { 0.3 } * largest).max(f32::MIN_POSITIVE),
             magnitude,
         })
     }
 
-    /// The finest level with no more than `most` points.
+    /// The finest level with at most `most` points.
     fn level_of(&self, most: usize) -> u8 {
         let finest = self.grid.forest().finest_level();
         let points = |level: u8| self.grid.points_of_level(level).iter().product::<usize>();
@@ -72,7 +72,7 @@ impl<T: Precision> Solver<T> {
         fits.unwrap_or(finest.saturating_sub(4))
     }
 
-    /// The mean place of the vorticity, weighted with its size: the centre of a ring, wherever it went.
+    /// The mean position weighted by the magnitude of vorticity, for instance the current centre of a ring.
     fn middle_of_vorticity(&self) -> Result<Vec3, Error> {
         let omega = self.grid.channel(OMEGA)?;
         let (mut weight, mut sum) = (0.0, [0.0; 3]);
@@ -92,7 +92,8 @@ impl<T: Precision> Solver<T> {
         }))
     }
 
-    /// The vorticity across a plane where one coordinate is fixed, and the outlines of the blocks it cuts.
+    /// The component of vorticity normal to a plane of constant coordinate, and the outlines of the blocks that it
+    /// cuts.
     fn slice(&self, axis: usize, at: f64) -> Result<Slice, Error> {
         let (right, up) = [(1, 2), (0, 2), (0, 1)][axis];
         let (domain, offset) = (self.setup.domain, self.grid.wavelet().offset());
@@ -123,7 +124,7 @@ impl<T: Precision> Solver<T> {
                 (point[axis], point[right], point[up]) = (layer as usize, k % BLOCK_SIDE, k / BLOCK_SIDE);
                 let value = values[(point[2] * BLOCK_SIDE + point[1]) * BLOCK_SIDE + point[0]].to_f64();
                 let low: [f64; 3] = std::array::from_fn(|a| corner[a] + (point[a] as f64 + offset - 0.5) * h);
-                // The sign tells the sense of rotation; a component of a slice that is mirrored keeps it this way.
+                // The sign shows the sense of rotation. The slice with normal y is mirrored, so its sign changes.
                 let sign = if axis == 1 { -1.0 } else { 1.0 };
                 slice.cells.push((plane(low), h, (sign * value) as f32));
             }

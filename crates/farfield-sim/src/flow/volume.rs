@@ -1,4 +1,4 @@
-//! One number of a flow on a regular grid of bounded size, for looking at it from any side.
+//! A scalar quantity of a flow on a regular grid of bounded size, for the live view.
 
 use super::model::{OMEGA, Solver, VELOCITY};
 use crate::error::Error;
@@ -7,7 +7,7 @@ use farfield_grid::BLOCK_SIDE;
 use farfield_grid::poisson::Precision;
 use rayon::prelude::*;
 
-/// What can be asked for: lengths of vectors, and their components.
+/// The names of the quantities: magnitudes of vectors, and their components.
 pub const NAMES: [&str; 8] = [
     "vorticity",
     "vorticity_x",
@@ -20,8 +20,8 @@ pub const NAMES: [&str; 8] = [
 ];
 
 impl<T: Precision> Solver<T> {
-    /// The number of that name on the finest level that has no more than `most` points; where even the coarsest that can be
-    /// put together has more, on every second of its points, or every fourth and so on.
+    /// The quantity `what` on the finest level that has at most `most` points. If even the coarsest available level has
+    /// more, every second of its points is used, or every fourth, and so on.
     pub(super) fn volume_of(&self, what: &str, most: usize) -> Result<Option<Volume>, Error> {
         let Some((channel, component)) = parse(what) else {
             return Ok(None);
@@ -68,7 +68,7 @@ impl<T: Precision> Solver<T> {
         Ok(Some(volume))
     }
 
-    /// The level, and how many of its points are stepped over.
+    /// The level, and the stride along each axis.
     fn level_for(&self, most: usize) -> (u8, usize) {
         let finest = self.grid.forest().finest_level();
         let lowest = finest.saturating_sub(4);
@@ -104,7 +104,7 @@ impl<T: Precision> Solver<T> {
     }
 }
 
-/// The channel of a name, and its component if it is not the length that is asked for.
+/// The channel of a name, and the component; `None` for the magnitude.
 fn parse(what: &str) -> Option<(&'static str, Option<usize>)> {
     let (name, axis) = match what.split_once('_') {
         Some((name, axis)) => (name, Some(["x", "y", "z"].iter().position(|a| *a == axis)?)),
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_is_understood_and_no_other() {
+    fn all_names_and_no_others_are_parsed() {
         assert!(NAMES.iter().all(|name| parse(name).is_some()));
         assert_eq!(parse("velocity_y"), Some((VELOCITY, Some(1))));
         assert!(

@@ -1,4 +1,4 @@
-//! The wake of a sphere: how long it is, and where the flow leaves the wall.
+//! The wake of a sphere: its length, the separation angle and the friction.
 
 use super::body::Body;
 use super::model::{Solver, VELOCITY};
@@ -12,30 +12,32 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::f64::consts::PI;
 
-/// Spacings outside the wall at which the velocity along it is read: the polynomial through them and through rest on the wall has
-/// the slope of the wall's vorticity. The vorticity itself is blurred by the band in which the body takes hold, and so is the velocity nearer
-/// than the first; with fewer places the slope of a layer two spacings thick comes out too steep.
+/// Distances from the wall, in spacings, at which the tangential velocity is read. The slope at the wall of the
+/// polynomial through these values and zero at the wall is the wall vorticity. The vorticity field itself is blurred by
+/// the band of the characteristic function, and so is the velocity nearer than the first point. With fewer points the
+/// slope of a layer two spacings thick is too steep.
 const AWAY: [f64; 5] = [1.5, 2.5, 3.5, 4.5, 5.5];
-/// Half-planes through the axis over which is averaged.
+/// The number of half-planes through the axis that are averaged.
 const PLANES: usize = 8;
-/// Angles in steps of a degree.
+/// The number of angles: one per degree.
 const ANGLES: usize = 180;
-/// Angles that one thread looks at: next to each other they share blocks.
+/// The number of adjacent angles that one thread evaluates, because they share blocks.
 const ANGLES_IN_A_ROW: usize = 12;
 
 /// The wake of a sphere.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Wake {
-    /// The length of the zone of flow towards the sphere behind it, over its diameter.
+    /// The length of the recirculation zone over the diameter.
     pub length: f64,
-    /// Where the vorticity of the wall changes its sense, in degrees from the front; 180 if nowhere.
+    /// The separation angle in degrees from the front, where the wall vorticity changes sign; 180 if the flow is
+    /// attached.
     pub separation: f64,
-    /// The force by friction along the stream.
+    /// The friction force along the stream.
     pub friction: f64,
 }
 
 impl<T: Precision> Solver<T> {
-    /// The wake of the first body, if it is a sphere at rest in a stream; else nothing.
+    /// The wake of the first body, if it is a sphere at rest; else zeros.
     pub(super) fn wake(&self) -> Result<Wake, Error> {
         let Some((radius, centre)) = self.setup.bodies.first().and_then(Body::sphere_at_rest) else {
             return Ok(Wake::default());
@@ -56,7 +58,7 @@ impl<T: Precision> Solver<T> {
             Ok(u.map(|u| dot(u, along)))
         };
         let (mut last, mut seen) = (0.0, false);
-        // From two spacings behind the wall on, where the body no longer holds the flow.
+        // Starts two spacings behind the wall, outside the band of the characteristic function.
         for k in 0..100_000 {
             let away = (2.0 + 0.5 * f64::from(k)) * h;
             let Some(u) = velocity(away)? else { break };
@@ -71,7 +73,7 @@ impl<T: Precision> Solver<T> {
         Ok(0.0)
     }
 
-    /// The vorticity on the wall about the axis, in the sense of attached flow, in the middle of each degree from the front.
+    /// The azimuthal wall vorticity, positive for attached flow, at the centre of each degree from the front.
     fn wall_vorticity(&self, radius: f64, centre: Vec3) -> Result<Vec<f64>, Error> {
         let (along, h) = (self.setup.along, self.setup.finest());
         let (across, up) = frame_across(along);
@@ -99,7 +101,7 @@ impl<T: Precision> Solver<T> {
             .collect()
     }
 
-    /// The force along the stream from the shear on the wall, $\nu\oint\omega\times n$.
+    /// The force along the stream from the wall shear, $\nu\oint\omega\times n$.
     fn friction(&self, radius: f64, wall: &[f64]) -> f64 {
         let step = PI / ANGLES as f64;
         let shear = |(k, omega): (usize, &f64)| omega * ((k as f64 + 0.5) * step).sin().powi(2);
@@ -108,12 +110,12 @@ impl<T: Precision> Solver<T> {
     }
 }
 
-/// Where the vorticity of the wall changes its sense behind the widest place, in degrees from the front.
+/// The angle in degrees from the front at which the wall vorticity changes sign, on the rear half.
 fn separation(wall: &[f64]) -> f64 {
     let degrees = 180.0 / wall.len() as f64;
     for k in wall.len() / 2..wall.len() {
         let (before, now) = (wall[k - 1], wall[k]);
-        // Attached flow has one sense; the first place with the other is where it leaves.
+        // Attached flow has positive wall vorticity; the flow separates where it first becomes negative.
         if before > 0.0 && now <= 0.0 {
             return degrees * (k as f64 + 0.5 - now / (now - before));
         }
@@ -121,7 +123,7 @@ fn separation(wall: &[f64]) -> f64 {
     180.0
 }
 
-/// Weights of values at some places in the slope at zero of the polynomial through them and through zero at zero.
+/// The weights of values at `places` in the slope at 0 of the polynomial through these values and through 0 at 0.
 fn slope_at_rest<const N: usize>(places: [f64; N]) -> [f64; N] {
     std::array::from_fn(|k| {
         let others = (0..N).filter(|j| *j != k);
@@ -130,7 +132,7 @@ fn slope_at_rest<const N: usize>(places: [f64; N]) -> [f64; N] {
     })
 }
 
-/// Reads a vector channel anywhere, by cubics along each axis; blocks and their ghosts are kept.
+/// Interpolates a vector channel at any point by cubics along each axis. Caches blocks with their ghosts.
 struct Reader<'a, T> {
     grid: &'a Grid<T>,
     channel: &'a str,
@@ -146,7 +148,7 @@ impl<'a, T: Precision> Reader<'a, T> {
         }
     }
 
-    /// The value at a place; nothing outside the box.
+    /// The value at the point `x`; `None` outside the box.
     fn at(&mut self, x: Vec3) -> Result<Option<Vec3>, Error> {
         let grid = self.grid;
         let (domain, forest) = (grid.domain(), grid.forest());
@@ -189,7 +191,7 @@ impl<'a, T: Precision> Reader<'a, T> {
     }
 }
 
-/// Weights of the points -1, 0, 1 and 2 at a place from 0 to 1.
+/// The weights of the points -1, 0, 1 and 2 for cubic interpolation at `t` from 0 to 1.
 fn cubic(t: f64) -> [f64; 4] {
     [
         -t * (t - 1.0) * (t - 2.0) / 6.0,
@@ -204,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn polynomials_are_read_exactly_and_continued_to_the_wall() {
+    fn polynomials_are_interpolated_and_differentiated_exactly() {
         let f = |x: f64| 2.0 * x - x * x + 0.5 * x * x * x;
         let wall: f64 = AWAY.iter().zip(slope_at_rest(AWAY)).map(|(x, w)| w * f(*x)).sum();
         assert!((wall - 2.0).abs() < 1e-12, "{wall}");
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn separation_is_where_the_shear_changes_its_sense() {
+    fn separation_is_where_the_shear_changes_sign() {
         let wall: Vec<f64> = (0..180).map(|k| 114.3 - (f64::from(k) + 0.5)).collect();
         assert!((separation(&wall) - 114.3).abs() < 1e-9);
         assert_eq!(separation(&[1.0; 180]), 180.0);

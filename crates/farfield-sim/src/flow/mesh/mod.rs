@@ -1,7 +1,7 @@
-//! Closed surfaces of triangles: read -> joined -> checked -> a tree of boxes -> the signed distance.
+//! Closed triangulated surfaces: read -> join corners -> check -> tree of boxes -> signed distance.
 //!
-//! The distance is that to the nearest triangle. Its sign is that of the normal there; on an edge or a corner, of the sum of
-//! the normals around it weighted with their angles, which is never wrong on a closed surface (Baerentzen and Aanaes).
+//! The distance is that to the nearest triangle. The normal there determines its sign; on an edge or a corner, the
+//! angle-weighted sum of the normals around it, which is always right on a closed surface (Baerentzen and Aanaes).
 
 mod read;
 mod tree;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tree::Tree;
 
-/// A closed surface of triangles, its normals outward.
+/// A closed triangulated surface with outward normals.
 #[derive(Debug, Clone)]
 pub struct Mesh(Arc<Surface>);
 
@@ -20,11 +20,11 @@ pub struct Mesh(Arc<Surface>);
 struct Surface {
     points: Vec<Vec3>,
     triangles: Vec<[usize; 3]>,
-    /// Of each triangle.
+    /// The unit normal of each triangle.
     normals: Vec<Vec3>,
-    /// Of each edge, by its ends in order.
+    /// The sum of the normals at each edge, whose key is its sorted ends.
     edges: HashMap<[usize; 2], Vec3>,
-    /// Of each point.
+    /// The angle-weighted sum of the normals at each point.
     corners: Vec<Vec3>,
     low: Vec3,
     high: Vec3,
@@ -32,26 +32,26 @@ struct Surface {
 }
 
 impl Mesh {
-    /// Reads an STL (text or binary) or OBJ file and multiplies its coordinates.
+    /// Reads an STL (text or binary) or OBJ file and multiplies its coordinates by `factor`.
     ///
     /// # Errors
-    /// A sentence on what is wrong with the file or its surface.
+    /// A sentence naming the problem with the file or its surface.
     pub fn read(path: &Path, factor: f64) -> Result<Self, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("{}: cannot be read: {error}", path.display()))?;
         let name = path.to_string_lossy().to_lowercase();
         let soup = match name.rsplit('.').next() {
             Some("stl") => read::stl(&bytes),
             Some("obj") => read::obj(&bytes),
-            _ => Err("a mesh is a file that ends in .stl or .obj".to_owned()),
+            _ => Err("the name of a mesh file must end in .stl or .obj".to_owned()),
         };
         soup.and_then(|soup| Self::new(&soup, factor))
             .map_err(|why| format!("{}: {why}", path.display()))
     }
 
-    /// A surface from triangles that share corners by place.
+    /// A surface from separate triangles. Corners at equal positions are joined.
     ///
     /// # Errors
-    /// A sentence on what is wrong with the surface.
+    /// A sentence naming the problem with the surface.
     pub fn new(soup: &[[Vec3; 3]], factor: f64) -> Result<Self, String> {
         let (points, triangles) = joined(soup, factor)?;
         check_closed(&points, &triangles)?;
@@ -61,7 +61,7 @@ impl Mesh {
             .sum();
         if volume < 0.0 {
             return Err(format!(
-                "it is inside out: its volume is {volume:.4e}; turn its triangles around"
+                "it is inside out: its volume is {volume:.4e}; reverse the orientation of its triangles"
             ));
         }
         let normals: Vec<Vec3> = triangles.iter().map(|t| unit(normal_of(&points, t))).collect();
@@ -98,7 +98,7 @@ impl Mesh {
         sub(self.0.high, self.0.low)
     }
 
-    /// The radius of a ball about the origin that holds it.
+    /// The radius of a sphere about the origin that contains it.
     pub fn reach(&self) -> f64 {
         self.0.points.iter().map(|p| norm(*p)).fold(0.0, f64::max)
     }
@@ -136,7 +136,7 @@ fn normal_of(points: &[Vec3], t: &[usize; 3]) -> Vec3 {
     cross(sub(points[t[1]], points[t[0]]), sub(points[t[2]], points[t[0]]))
 }
 
-/// Corners at the same place become one.
+/// Joins corners at equal positions. Returns the points and the triangles as indices of points.
 fn joined(soup: &[[Vec3; 3]], factor: f64) -> Result<(Vec<Vec3>, Vec<[usize; 3]>), String> {
     if soup.is_empty() {
         return Err("it has no triangles".to_owned());
@@ -147,14 +147,15 @@ fn joined(soup: &[[Vec3; 3]], factor: f64) -> Result<(Vec<Vec3>, Vec<[usize; 3]>
             return Err(format!("triangle {} has a coordinate that is not finite", number + 1));
         }
         let t = corners.map(|p| {
-            // Zero and minus zero are one place.
+            // Zero and minus zero are equal.
             let key = p.map(|c| (c + 0.0).to_bits());
             *known.entry(key).or_insert_with(|| {
                 points.push(scale(p, factor));
                 points.len() - 1
             })
         });
-        // Triangles of no area add nothing, if their edges close up; those with two equal corners are left out.
+        // Triangles with two equal corners are dropped. Other triangles of zero area are harmless if the surface
+        // closes.
         if t[0] != t[1] && t[1] != t[2] && t[2] != t[0] {
             triangles.push(t);
         }
@@ -162,7 +163,7 @@ fn joined(soup: &[[Vec3; 3]], factor: f64) -> Result<(Vec<Vec3>, Vec<[usize; 3]>
     Ok((points, triangles))
 }
 
-/// Every edge must belong to two triangles that pass it in opposite directions.
+/// Checks that every edge belongs to exactly two triangles, which traverse it in opposite directions.
 fn check_closed(points: &[Vec3], triangles: &[[usize; 3]]) -> Result<(), String> {
     let mut passes: HashMap<[usize; 2], usize> = HashMap::new();
     for t in triangles {
@@ -180,7 +181,7 @@ fn check_closed(points: &[Vec3], triangles: &[[usize; 3]]) -> Result<(), String>
     match wrong.first() {
         None => Ok(()),
         Some([a, b]) => Err(format!(
-            "it is not watertight: {} edges do not belong to exactly two triangles that agree on what is outside, the first \
+            "it is not watertight: {} edges do not belong to exactly two consistently oriented triangles; the first is \
              from {:?} to {:?}",
             wrong.len(),
             points[*a],
@@ -189,7 +190,7 @@ fn check_closed(points: &[Vec3], triangles: &[[usize; 3]]) -> Result<(), String>
     }
 }
 
-/// Where on a triangle the nearest point is: inside, on edge k (from corner k on), or at a corner.
+/// The part of a triangle that contains the nearest point: its face, edge k (which starts at corner k), or a corner.
 #[derive(Clone, Copy)]
 enum Part {
     Face,
@@ -235,7 +236,7 @@ fn nearest_point(p: Vec3, [a, b, c]: [Vec3; 3]) -> (Vec3, Part) {
 pub(super) mod tests {
     use super::*;
 
-    /// A ball of triangles: an octahedron, each face cut into four again and again.
+    /// A triangulated sphere: an octahedron whose faces are divided into four `cuts` times.
     pub fn ball(radius: f64, cuts: usize) -> Vec<[Vec3; 3]> {
         let axis = |k: usize, sign: f64| -> Vec3 { std::array::from_fn(|a| if a == k { sign } else { 0.0 }) };
         let mut faces = Vec::new();
@@ -263,7 +264,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_distance_to_a_ball_of_triangles_is_that_to_the_ball() {
+    fn the_distance_to_a_triangulated_sphere_is_that_to_the_sphere() {
         let mesh = Mesh::new(&ball(0.5, 4), 1.0).unwrap();
         for k in 0..500 {
             let p: Vec3 = std::array::from_fn(|a| ((k * 3 + a) * 7919 % 1009) as f64 / 504.5 - 1.0);
@@ -280,7 +281,7 @@ pub(super) mod tests {
         let mesh = Mesh::new(&soup, 1.0).unwrap();
         for k in 0..2000 {
             let p: Vec3 = std::array::from_fn(|axis| ((k * 3 + axis) * 7919 % 1009) as f64 / 336.0 - 1.0);
-            // Inside is behind all four faces.
+            // A point is inside if it is behind all four faces.
             let inside = soup
                 .iter()
                 .all(|t| dot(cross(sub(t[1], t[0]), sub(t[2], t[0])), sub(p, t[0])) < 0.0);
@@ -290,7 +291,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn open_and_turned_surfaces_are_refused() {
+    fn open_and_inverted_surfaces_are_rejected() {
         let mut soup = ball(1.0, 1);
         let turned: Vec<[Vec3; 3]> = soup.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
         assert!(Mesh::new(&turned, 1.0).unwrap_err().contains("inside out"));

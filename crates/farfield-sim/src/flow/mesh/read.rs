@@ -1,22 +1,22 @@
-//! Triangles from files.
+//! Readers of triangle files.
 
 use crate::vec3::Vec3;
 
-/// Bytes of a triangle in a binary STL file: normal, three corners, two more.
+/// Bytes of a triangle in a binary STL file: normal, three corners, and two bytes of attributes.
 const RECORD: usize = 50;
 
-/// An STL file, text or binary.
+/// The triangles of an STL file, text or binary.
 pub(super) fn stl(bytes: &[u8]) -> Result<Vec<[Vec3; 3]>, String> {
     if let Some(count) = bytes.get(80..84) {
         let count = u32::from_le_bytes([count[0], count[1], count[2], count[3]]) as usize;
-        // Some binary files begin with `solid` too; their length tells them.
+        // Some binary files also begin with `solid`; their length identifies them.
         if count.checked_mul(RECORD).and_then(|n| n.checked_add(84)) == Some(bytes.len()) {
             return Ok(bytes[84..].chunks_exact(RECORD).map(record).collect());
         }
     }
     let text = std::str::from_utf8(bytes).map_err(|_| "it is neither a text nor a binary STL file".to_owned())?;
     if !text.trim_start().starts_with("solid") {
-        return Err("it is neither a text nor a binary STL file, or it is cut short".to_owned());
+        return Err("it is neither a text nor a binary STL file, or it is truncated".to_owned());
     }
     let mut corners: Vec<Vec3> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -28,7 +28,7 @@ pub(super) fn stl(bytes: &[u8]) -> Result<Vec<[Vec3; 3]>, String> {
     if rest.is_empty() {
         Ok(triangles.to_vec())
     } else {
-        Err("its last triangle is cut short".to_owned())
+        Err("its last triangle is incomplete".to_owned())
     }
 }
 
@@ -45,9 +45,9 @@ fn record(bytes: &[u8]) -> [Vec3; 3] {
     std::array::from_fn(|corner| std::array::from_fn(|axis| number(3 * corner + axis)))
 }
 
-/// An OBJ file; faces of more corners are cut into triangles.
+/// The triangles of an OBJ file. Faces of more than three corners are divided into triangles.
 pub(super) fn obj(bytes: &[u8]) -> Result<Vec<[Vec3; 3]>, String> {
-    let text = std::str::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not a text file".to_owned())?;
     let (mut points, mut triangles): (Vec<Vec3>, Vec<[Vec3; 3]>) = (Vec::new(), Vec::new());
     for (number, line) in (1..).zip(text.lines()) {
         let mut words = line.split_whitespace();
@@ -59,7 +59,7 @@ pub(super) fn obj(bytes: &[u8]) -> Result<Vec<[Vec3; 3]>, String> {
             Some("f") => {
                 let corners: Option<Vec<Vec3>> = words.map(|word| corner(word, &points)).collect();
                 let corners =
-                    corners.ok_or_else(|| format!("line {number}: a face names a vertex that is not there"))?;
+                    corners.ok_or_else(|| format!("line {number}: a face refers to a vertex that does not exist"))?;
                 if corners.len() < 3 {
                     return Err(format!("line {number}: a face needs three corners"));
                 }
@@ -73,7 +73,7 @@ pub(super) fn obj(bytes: &[u8]) -> Result<Vec<[Vec3; 3]>, String> {
     Ok(triangles)
 }
 
-/// The point that `7`, `7/1`, `7//2` or `-1` means.
+/// The point that a corner such as `7`, `7/1`, `7//2` or `-1` refers to.
 fn corner(word: &str, points: &[Vec3]) -> Option<Vec3> {
     let index: i64 = word.split('/').next()?.parse().ok()?;
     let at = if index < 0 {
@@ -96,7 +96,7 @@ mod tests {
     const SOUP: [[Vec3; 3]; 1] = [[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 0.5, -2.0]]];
 
     #[test]
-    fn text_binary_and_obj_files_mean_the_same() {
+    fn text_binary_and_obj_files_give_the_same_triangles() {
         let text = "solid a\n facet normal 0 0 1\n  outer loop\n vertex 0 0 0\n vertex 1 0 0\n vertex 0 5e-1 -2\n endloop\n endfacet\nendsolid a\n";
         assert_eq!(stl(text.as_bytes()).unwrap(), SOUP);
         let mut binary = vec![b's'; 80];

@@ -1,20 +1,22 @@
-//! Triangles in a tree of boxes, to find the nearest one without looking at all.
+//! A tree of bounding boxes of triangles, to find the nearest triangle without testing all.
 
 use crate::vec3::Vec3;
 
-/// Triangles a box may hold before it is cut.
+/// The largest number of triangles in a leaf.
 const LEAF: usize = 8;
 
 #[derive(Debug)]
 struct Node {
     low: Vec3,
     high: Vec3,
-    /// Of a leaf, its triangles in `order`; of others, the number of the second child (the first is the next node).
+    /// For a leaf, the index in `order` of its first triangle. For other nodes, the index of the second child; the
+    /// first child is the next node.
     first: usize,
+    /// The number of triangles of a leaf; 0 for other nodes.
     count: usize,
 }
 
-/// A tree of boxes around triangles.
+/// A tree of bounding boxes of triangles.
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
@@ -70,7 +72,8 @@ impl Tree {
         self.build(boxes, from + half, to);
     }
 
-    /// Calls `look(triangle, squared distance of the best so far)` for all triangles that may be nearer than the best.
+    /// Calls `look(triangle, best)` for all triangles that may be nearer than `best`, the smallest squared distance so
+    /// far.
     pub fn visit(&self, p: Vec3, best: &mut f64, mut look: impl FnMut(usize, &mut f64)) {
         if self.order.is_empty() {
             return;
@@ -88,7 +91,7 @@ impl Tree {
                 continue;
             }
             let children = [(node + 1, self.away(node + 1, p)), (first, self.away(first, p))];
-            // The nearer one is looked at first.
+            // The nearer child is visited first.
             let nearer = usize::from(children[1].1 < children[0].1);
             waiting.push(children[1 - nearer]);
             waiting.push(children[nearer]);
