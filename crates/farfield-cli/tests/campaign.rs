@@ -96,7 +96,7 @@ fn kills_at_random_moments_end_with_the_same_bits_and_nothing_left() {
         let message = stderr(&output);
         if output.status.code() == Some(1) {
             // Killed before the case was kept: `run` uses the folder again.
-            assert!(message.contains("before it had begun"), "{message}");
+            assert!(message.contains("before it started"), "{message}");
             assert!(busy_run(&run).output().expect("it runs").status.success());
         } else {
             assert!(output.status.success(), "{message}");
@@ -217,7 +217,7 @@ fn read_only_folders_are_said() {
     let output = busy_run(&closed.join("run")).output().expect("it runs");
     ended_well("read-only", &output);
     assert!(
-        stderr(&output).contains("cannot make the folder"),
+        stderr(&output).contains("cannot create the folder"),
         "{}",
         stderr(&output)
     );

@@ -86,7 +86,7 @@ fn a_run_that_was_killed_before_its_first_checkpoint_begins_anew() {
     fail(
         &format!("resume {}", empty.display()),
         1,
-        &["before it had begun", "farfield run"],
+        &["before it started", "farfield run"],
     );
     small_run(&empty, "");
     // A file of that name which no run made is not replaced.
@@ -112,7 +112,7 @@ fn parts_that_were_deleted_are_made_again_and_nothing_is_left_behind() {
     succeed(&format!("resume {} --quiet --set time.end=0.3", run.display()));
     assert!(leftovers.iter().all(|path| !path.exists()) && !run.join(".probe").exists());
     assert!(!files(&run.join("fields")).is_empty());
-    assert!(log_of(&run).contains("diagnostics.csv is gone"), "{}", log_of(&run));
+    assert!(log_of(&run).contains("diagnostics.csv is missing"), "{}", log_of(&run));
 }
 
 #[test]

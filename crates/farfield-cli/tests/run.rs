@@ -174,7 +174,7 @@ fn folders_that_cannot_be_written_are_said_before_computing() {
     fail(
         "run kepler -o /dev/null/run",
         1,
-        &["/dev/null/run", "cannot make the folder"],
+        &["/dev/null/run", "cannot create the folder"],
     );
     fail("resume /nonexistent", 1, &["/nonexistent", "holds no run"]);
 }
@@ -208,7 +208,7 @@ fn a_full_disk_is_said_before_computing_and_in_the_middle() {
     let (output, _) = limited(150, "probe", "");
     let message = stderr(&output);
     assert!(
-        output.status.code() == Some(1) && message.contains("no room"),
+        output.status.code() == Some(1) && message.contains("no space"),
         "{message}"
     );
     // Here the checkpoints fit and the table of diagnostics grows beyond the limit.

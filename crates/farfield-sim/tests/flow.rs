@@ -1,4 +1,4 @@
-//! Flows on adapted grids: invariants, diffusion, rings, bodies, stopping and going on.
+//! Flows on adapted grids: invariants, diffusion, rings, bodies, stop and resume.
 
 use farfield::tuning::MachineProfile;
 use farfield_sim::case::{self, BuiltIn, Case, Override};
@@ -17,7 +17,7 @@ fn text_case(text: &str) -> Case {
     case::read(text, "test", &[]).unwrap()
 }
 
-/// Steps a model to the end of its case; the rows measured on the way, by name.
+/// The measured rows of a run, by name.
 struct Rows {
     names: Vec<String>,
     rows: Vec<(f64, Vec<f64>)>,
@@ -62,7 +62,7 @@ fn simulate(case: &Case) -> Rows {
     }
 }
 
-/// One ring of circulation one and radius 0.25 along x.
+/// A ring of circulation 1 and radius 0.25 along x.
 fn ring(level: u8, core: f64, viscosity: f64, step: f64, end: f64) -> Case {
     text_case(&format!(
         "[time]\nend = {end}\nstep = {step}\nadaptive = false\n[sum]\ntolerance = 1e-5\n[flow]\nviscosity = {viscosity}\n\
@@ -72,11 +72,11 @@ fn ring(level: u8, core: f64, viscosity: f64, step: f64, end: f64) -> Case {
 }
 
 #[test]
-fn a_ring_keeps_impulse_and_total_and_loses_energy_as_viscosity_says() {
+fn a_viscous_ring_conserves_impulse_and_dissipates_energy_at_the_rate_of_enstrophy() {
     let viscosity = 2e-3;
     let rows = simulate(&ring(2, 0.07, viscosity, 0.005, 0.05));
     let impulse = rows.first("impulse_x");
-    // Gamma pi R^2, more by the core: Gamma pi (R^2 + a^2 / 2).
+    // A thin ring has Gamma pi R^2; with its core, Gamma pi (R^2 + a^2 / 2).
     let theory = std::f64::consts::PI * (0.0625 + 0.5 * 0.07f64.powi(2));
     assert!((impulse / theory - 1.0).abs() < 5e-3, "{impulse} {theory}");
     assert!(
@@ -103,7 +103,7 @@ fn a_ring_keeps_impulse_and_total_and_loses_energy_as_viscosity_says() {
     assert!((energy / lost - 1.0).abs() < 0.02, "{energy} {lost}");
 }
 
-/// How far the energy of a ring goes from its first value, without viscosity.
+/// The largest relative change of the energy of an inviscid ring.
 fn energy_drift(level: u8, step: f64) -> f64 {
     let rows = simulate(&ring(level, 0.08, 0.0, step, 0.06));
     let first = rows.first("energy");
@@ -112,7 +112,7 @@ fn energy_drift(level: u8, step: f64) -> f64 {
 }
 
 #[test]
-fn without_viscosity_the_energy_of_a_ring_stays_the_better_the_finer() {
+fn the_energy_drift_of_an_inviscid_ring_falls_with_resolution() {
     let (coarse, fine) = (energy_drift(1, 0.012), energy_drift(2, 0.006));
     // 32 and 64 points along the box, 2.1 and 4.3 across the core.
     println!("energy drifts by {coarse:.1e} and {fine:.1e}");
@@ -121,9 +121,9 @@ fn without_viscosity_the_energy_of_a_ring_stays_the_better_the_finer() {
 }
 
 #[test]
-fn a_bad_case_is_refused_before_any_work() {
+fn invalid_cases_are_rejected() {
     for (set, says) in [
-        ("body.0.centre=[0.7, 0.0, 0.0]", "the box goes from"),
+        ("body.0.centre=[0.7, 0.0, 0.0]", "the box extends from"),
         ("body.0.centre=[0.25, 0.0, 0.0]", "vorticity fades within"),
         ("body.0.velocity=[1.0, 0.0, 0.0]", "body.0.velocity"),
         ("flow.reynolds=-3", "above 0"),
@@ -133,7 +133,7 @@ fn a_bad_case_is_refused_before_any_work() {
         ("grid.level=0", "fewer than 8 points"),
         ("body.0.radius=0", "above 0"),
         ("flow.viscosity=0.1", "either"),
-        ("body.0.shape=mesh", "needs it"),
+        ("body.0.shape=mesh", "required for this shape"),
         ("flow.reynold=3", "did you mean `reynolds`"),
     ] {
         let overrides = [
@@ -155,7 +155,7 @@ fn a_bad_case_is_refused_before_any_work() {
     }
 }
 
-/// Half as many points across as the tiny size: a few seconds.
+/// A coarse sphere that takes a few seconds.
 const SMALL: [&str; 6] = [
     "grid.origin=[-1.2, -1.2, -1.2]",
     "grid.roots=[2, 2, 2]",
@@ -166,12 +166,12 @@ const SMALL: [&str; 6] = [
 ];
 
 #[test]
-fn a_sphere_at_reynolds_100_has_about_the_drag_of_theory_and_no_lift() {
+fn a_sphere_at_reynolds_100_has_the_theoretical_drag_and_no_lift() {
     let case = case_of("sphere", &SMALL);
     let rows = simulate(&case);
     let (penalty, impulse) = (rows.last("drag_penalty"), rows.last("drag_impulse"));
     let theory = farfield_sim::reference::sphere_drag::early(100.0, rows.last("T"));
-    // 27 points across: the layer is one spacing thick.
+    // 27 points across: the boundary layer is one spacing thick.
     assert!((penalty / theory - 1.0).abs() < 0.1, "{penalty} {theory}");
     assert!((impulse / penalty - 1.0).abs() < 0.01, "{impulse} {penalty}");
     let control = rows.last("drag_control");
@@ -181,7 +181,7 @@ fn a_sphere_at_reynolds_100_has_about_the_drag_of_theory_and_no_lift() {
     assert!(rows.last("lift_y").abs() < 2e-3 * penalty && rows.last("lift_z").abs() < 2e-3 * penalty);
 }
 
-/// The drag of the sphere of [`SMALL`] after some steps, with changes.
+/// The drag of the sphere of [`SMALL`] at time 0.06, with `changes`.
 fn small_drag(changes: &[&str]) -> [f64; 2] {
     let mut set = SMALL.to_vec();
     set[5] = "time.end=0.06";
@@ -191,7 +191,7 @@ fn small_drag(changes: &[&str]) -> [f64; 2] {
 }
 
 #[test]
-fn a_sphere_that_moves_and_one_made_of_triangles_have_the_same_drag() {
+fn a_moving_sphere_and_a_mesh_sphere_have_the_drag_of_a_sphere_at_rest() {
     let at_rest = small_drag(&[]);
     let moving = small_drag(&[
         "flow.stream=[0.0, 0.0, 0.0]",
@@ -211,11 +211,11 @@ fn a_sphere_that_moves_and_one_made_of_triangles_have_the_same_drag() {
     }
 }
 
-/// A sphere as an OBJ file: so many rings of twice as many corners.
+/// A sphere as an OBJ file: `rings` rings of triangles with `2 * rings` corners each.
 fn ball_of_triangles(rings: usize, radius: f64) -> String {
     use std::f64::consts::PI;
     let (mut text, around) = (String::new(), 2 * rings);
-    // Slightly larger, so that its volume is that of the sphere.
+    // Slightly larger, so that the volumes are equal.
     let r = radius * (1.0 + 0.8 / (rings * rings) as f64);
     text.push_str(&format!("v 0 0 {r}\nv 0 0 {}\n", -r));
     for i in 1..rings {
@@ -254,7 +254,7 @@ fn go(case: Case, folder: &Path, most_steps: Option<u64>) -> u64 {
 }
 
 #[test]
-fn a_stopped_run_goes_on_to_the_same_bits() {
+fn a_resumed_run_ends_with_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
     let mut set = SMALL.to_vec();
@@ -274,7 +274,7 @@ fn a_stopped_run_goes_on_to_the_same_bits() {
     assert!(last(&whole) == last(&parts), "the final checkpoints differ");
 }
 
-/// Where the impulse of a ring along x is, on average.
+/// The mean position of a ring along x, weighted by impulse.
 fn place_of_ring(model: &dyn Model) -> f64 {
     let fields = model.grid_fields().unwrap();
     let (blocks, mut vorticity) = (fields.blocks(), Vec::new());
@@ -293,7 +293,7 @@ fn place_of_ring(model: &dyn Model) -> f64 {
 }
 
 #[test]
-fn a_thin_ring_travels_at_its_speed() {
+fn a_thin_ring_moves_at_the_theoretical_speed() {
     let (radius, core, end): (f64, f64, f64) = (0.25, 0.04, 0.04);
     let case = text_case(&format!(
         "[time]\nend = {end}\nstep = 0.004\nadaptive = false\n[sum]\ntolerance = 1e-4\n[flow]\nviscosity = 1e-4\n\
@@ -308,7 +308,7 @@ fn a_thin_ring_travels_at_its_speed() {
         model.evaluate().unwrap();
     }
     let speed = (place_of_ring(&*model) - before) / end;
-    // Saffman's speed, and what a core that is not thin takes from it (Fukumoto and Moffatt 2008).
+    // Saffman's speed, with the correction for a core of finite thickness (Fukumoto and Moffatt 2008).
     let thick = 3.671_61 * core * core / (4.0 * radius * radius);
     let theory = ring_speed(1.0, radius, core, 0.558 + thick);
     println!("speed over theory {:.4}", speed / theory);
@@ -316,7 +316,7 @@ fn a_thin_ring_travels_at_its_speed() {
 }
 
 #[test]
-fn where_levels_jump_does_not_matter() {
+fn results_do_not_depend_on_the_positions_of_level_jumps() {
     let run = |thresholds: &str| {
         let case = text_case(&format!(
             "[time]\nend = 0.03\nstep = 0.01\nadaptive = false\n[sum]\ntolerance = 1e-4\n[flow]\nviscosity = 1e-3\n\

@@ -1,10 +1,10 @@
-//! The whole step of a flow: how its errors fall with the step and with the spacing, and that jumps in level do not matter.
+//! Convergence of the whole step of a flow with the time step and with the spacing, and independence of level jumps.
 
 use farfield::tuning::MachineProfile;
 use farfield_sim::case;
 use farfield_sim::flow::FlowModel;
 
-/// A thick ring that moves, stretches and diffuses; `grid` is its section, and all steps are equally long.
+/// A thick ring that moves, stretches and diffuses, with equal steps. `grid` is the text of the section `[grid]`.
 fn ring(step: f64, end: f64, grid: &str) -> String {
     format!(
         "[time]\nstep = {step}\nend = {end}\n[sum]\ntolerance = 1e-6\n[flow]\nviscosity = 0.004\nprecision = \"f64\"\nsource_cutoff = 0.0\n\
@@ -12,14 +12,14 @@ fn ring(step: f64, end: f64, grid: &str) -> String {
     )
 }
 
-/// One level with so many points along the box.
+/// A grid of one level with `points` points along the box.
 fn uniform(points: u32) -> String {
     let roots = points / 16;
     let side = 2.5 / f64::from(roots);
     format!("[grid]\norigin = [-1.25, -1.25, -1.25]\nroots = [{roots}, {roots}, {roots}]\nside = {side}\nlevel = 0\n")
 }
 
-/// What is compared: energy, enstrophy, and the vorticity itself.
+/// The final quantities that are compared.
 struct End {
     energy: f64,
     enstrophy: f64,
@@ -58,7 +58,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[test]
-fn the_whole_step_is_of_second_order_in_time() {
+fn the_step_is_of_second_order_in_time() {
     let ends: Vec<End> = [0.16, 0.08, 0.04]
         .iter()
         .map(|step| run(&ring(*step, 0.32, &uniform(32))))
@@ -72,7 +72,8 @@ fn the_whole_step_is_of_second_order_in_time() {
     assert!(order > 1.7, "{errors:?}");
 }
 
-/// The order of an error that changes by `first` from `counts[0]` to `counts[1]` points and by `second` from there to `counts[2]`.
+/// The order of a quantity that changes by `first` from `counts[0]` to `counts[1]` points, and by `second` from there
+/// to `counts[2]` points.
 fn order_from(counts: [u32; 3], first: f64, second: f64) -> f64 {
     let change = |k: usize, order: f64| f64::from(counts[k]).powf(-order) - f64::from(counts[k + 1]).powf(-order);
     let expected = |order: f64| change(0, order) / change(1, order);
@@ -82,7 +83,7 @@ fn order_from(counts: [u32; 3], first: f64, second: f64) -> f64 {
 }
 
 #[test]
-fn the_whole_step_is_of_fourth_order_in_space_where_there_is_one_level() {
+fn the_step_is_of_fourth_order_in_space_on_one_level() {
     let counts = [32, 48, 64];
     let ends = counts.map(|points| run(&ring(0.04, 0.08, &uniform(points))));
     let (energies, enstrophies) = (
@@ -102,7 +103,7 @@ fn the_whole_step_is_of_fourth_order_in_space_where_there_is_one_level() {
 }
 
 #[test]
-fn the_answer_does_not_depend_on_where_levels_meet() {
+fn the_result_does_not_depend_on_the_positions_of_level_jumps() {
     let adapted = |level: u8, rest: &str| {
         let grid =
             format!("[grid]\norigin = [-1.5, -1.5, -1.5]\nroots = [3, 3, 3]\nside = 1.0\nlevel = {level}\n{rest}");

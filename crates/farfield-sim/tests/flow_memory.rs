@@ -1,4 +1,4 @@
-//! What a flow takes at its peak, checkpoints, files and pictures included.
+//! The peak memory of a flow, including checkpoints, files and pictures.
 
 use farfield::tuning::MachineProfile;
 use farfield_sim::case::{self, BuiltIn, Override};
@@ -6,11 +6,11 @@ use farfield_sim::run::{Control, Run, Silent};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The most bytes for each point of the grid in single precision that may be allocated, by method. Of what is allocated while the FMM sums, a
-/// part is not there: zeros that nobody has touched yet, and local expansions that were given back.
+/// The largest number of allocated bytes per grid point in single precision, by method. Part of the memory that the FMM
+/// allocates is not resident: zeroed pages that are not touched yet, and local expansions that were released.
 const ALLOWED: [(&str, f64); 2] = [("treecode", 250.0), ("fmm", 260.0)];
 
-/// Counts what is allocated by all threads, and the most there was.
+/// An allocator that counts the allocated bytes of all threads, and their maximum.
 struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -21,11 +21,11 @@ fn grown(bytes: usize) {
     MOST.fetch_max(now, Ordering::Relaxed);
 }
 
-// SAFETY: every call goes to the system's allocator as it came.
+// SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grown(layout.size());
-        // SAFETY: the caller keeps the promises of this trait.
+        // SAFETY: the caller fulfils the contract of this trait.
         unsafe { System.alloc(layout) }
     }
 
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Old and new may both be there.
+        // Old and new memory may exist at the same time.
         grown(size);
         // SAFETY: as above.
         let moved = unsafe { System.realloc(pointer, layout, size) };
@@ -55,8 +55,8 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn checkpoints_files_and_pictures_stay_within_the_memory_of_a_step() {
-    // One after the other: what is allocated is counted for the whole process.
+fn peak_memory_with_checkpoints_files_and_pictures_is_as_forecast() {
+    // One after the other, because allocations are counted for the whole process.
     for (method, allowed) in ALLOWED {
         check(method, allowed);
     }
@@ -80,20 +80,23 @@ fn check(method: &str, allowed: f64) {
     let before = NOW.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
     let run = Run::new(case, &folder.path().join("run"), MachineProfile::default()).unwrap();
-    let said = run.describe();
-    let forecast = said.split(" MiB").next().and_then(|text| text.split(' ').next_back());
+    let description = run.describe();
+    let forecast = description
+        .split(" MiB")
+        .next()
+        .and_then(|text| text.split(' ').next_back());
     let forecast = forecast.unwrap().parse::<f64>().unwrap() * 1048576.0;
     let outcome = run.go(&Control::default(), &mut Silent).unwrap();
     let most = (MOST.load(Ordering::Relaxed) - before) as f64;
     let points = outcome.columns.iter().position(|name| name == "points").unwrap();
     let bytes = most / outcome.last[points];
-    assert!(bytes < allowed, "{method}: {bytes:.0} bytes a point");
+    assert!(bytes < allowed, "{method}: {bytes:.0} bytes per point");
     let share = most / forecast;
     assert!(
         (0.75..1.15).contains(&share),
-        "{method}: {share:.2} of the forecast, {said}"
+        "{method}: {share:.2} of the forecast, {description}"
     );
-    // All of it was written.
+    // All files were written.
     for file in [
         "checkpoints/checkpoint-000000001.ckpt",
         "fields/blocks-000001.vtu",

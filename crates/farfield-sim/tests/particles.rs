@@ -1,4 +1,4 @@
-//! Runs that start from arrays.
+//! Runs that start from arrays in files.
 
 use farfield::tuning::MachineProfile;
 use farfield_io::{Array, NamedArray, Precision, write_arrays};
@@ -22,7 +22,7 @@ fn run(case: Case, folder: &Path) -> Result<Vec<f64>, String> {
 }
 
 #[test]
-fn a_saved_field_starts_a_new_case() {
+fn a_field_file_starts_a_new_run() {
     let folder = tempfile::tempdir().unwrap();
     let first = folder.path().join("first");
     run(read(RING), &first).unwrap();
@@ -38,7 +38,7 @@ fn a_saved_field_starts_a_new_case() {
         let second = folder.path().join(kind);
         let last = run(read(&text), &second).unwrap();
         impulses.push(last[6]);
-        // Its own copy of the files lets it be moved and resumed.
+        // The run has its own copies of the files, so its folder can be moved and resumed.
         let moved = folder.path().join(format!("moved-{kind}"));
         std::fs::rename(&second, &moved).unwrap();
         let longer = |mut case: Case| {
@@ -48,13 +48,13 @@ fn a_saved_field_starts_a_new_case() {
         let (resumed, _) = Run::resume(&moved, longer).unwrap();
         assert!(resumed.go(&Control::default(), &mut Silent).unwrap().finished);
     }
-    // impulse_z of a ring of radius 1 and circulation 1 is about pi; vtp keeps seven digits.
+    // impulse_z of a ring of radius 1 and circulation 1 is about pi; vtp files have seven digits.
     assert!((impulses[0] - std::f64::consts::PI).abs() < 0.2, "{impulses:?}");
     assert!((impulses[0] - impulses[1]).abs() < 1e-4, "{impulses:?}");
 }
 
 #[test]
-fn elements_of_a_table_mix_with_rings() {
+fn elements_from_a_table_are_added_to_rings() {
     let folder = tempfile::tempdir().unwrap();
     let table = folder.path().join("two.csv");
     std::fs::write(&table, "x,y,z,gx,gy,gz\n0,0,3,0,0,0.1\n0.1,0,3,0,0,-0.1\n").unwrap();
@@ -72,7 +72,7 @@ fn elements_of_a_table_mix_with_rings() {
 }
 
 #[test]
-fn bodies_come_from_arrays_and_wrong_files_are_explained() {
+fn bodies_are_read_from_arrays_and_errors_name_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bodies.npz");
     let write = |mass: Vec<f64>| {
@@ -93,7 +93,7 @@ fn bodies_come_from_arrays_and_wrong_files_are_explained() {
     let fails = |says: &[&str]| {
         let error = run(read(&text), &folder.path().join("fails")).unwrap_err();
         assert!(says.iter().all(|part| error.contains(part)), "{error}");
-        assert!(!folder.path().join("fails").exists(), "nothing is made");
+        assert!(!folder.path().join("fails").exists(), "no folder is created");
     };
     write(vec![1.0, f64::NAN]);
     fails(&["bodies.npz", "mass[1]", "NaN"]);

@@ -1,4 +1,4 @@
-//! Vortices in the plane against motions that are known exactly.
+//! Vortices in the plane compared with exact solutions.
 
 use farfield::tuning::MachineProfile;
 use farfield_sim::case::{self, Case};
@@ -28,12 +28,12 @@ fn measured(model: &mut PlaneModel, name: &str) -> f64 {
 }
 
 #[test]
-fn two_vortices_turn_with_the_exact_period() {
+fn two_vortices_rotate_with_the_exact_period() {
     let mut pair = model(
         "[plane]\ncore = \"singular\"\n[[plane.vortices]]\ncirculation = 2.0\nposition = [0.3, 0.0]\n\
          [[plane.vortices]]\ncirculation = 1.0\nposition = [-0.6, 0.0]\n",
     );
-    // About their common centre, the origin, at distance 0.9.
+    // They rotate about their centre, the origin, at distance 0.9 from each other.
     let period = 4.0 * PI * PI * 0.9 * 0.9 / 3.0;
     let energy = measured(&mut pair, "hamiltonian");
     advance(&mut pair, 0.25 * period, 100);
@@ -48,7 +48,7 @@ fn two_vortices_turn_with_the_exact_period() {
         assert!((now[0] - start[0]).hypot(now[1] - start[1]) < 1e-6, "{end:?}");
     }
     assert!((measured(&mut pair, "hamiltonian") - energy).abs() < 1e-8);
-    // Opposite ones do not turn: they travel side by side at Gamma / (2 pi d).
+    // Vortices of opposite sign do not rotate: they travel side by side at Gamma / (2 pi d).
     let mut dipole = model(
         "[plane]\ncore = \"singular\"\n[[plane.vortices]]\ncirculation = 1.0\nposition = [0.5, 0.0]\n\
          [[plane.vortices]]\ncirculation = -1.0\nposition = [-0.5, 0.0]\n",
@@ -59,7 +59,7 @@ fn two_vortices_turn_with_the_exact_period() {
 }
 
 #[test]
-fn three_equal_vortices_on_a_triangle_turn_rigidly() {
+fn three_equal_vortices_on_a_triangle_rotate_rigidly() {
     let corner = |k: usize| {
         let angle = 2.0 * PI * k as f64 / 3.0;
         format!("[[plane.vortices]]\nposition = [{}, {}]\n", angle.cos(), angle.sin())
@@ -75,7 +75,7 @@ fn three_equal_vortices_on_a_triangle_turn_rigidly() {
 }
 
 #[test]
-fn the_ellipse_of_kirchhoff_turns_at_its_rate() {
+fn kirchhoffs_ellipse_rotates_at_the_theoretical_rate() {
     let (a, b) = (2.0, 1.0);
     let rate = a * b / (a + b) / (a + b);
     let error = |count: usize| {
@@ -100,7 +100,7 @@ fn a_lamb_oseen_vortex_spreads_as_4_nu_t() {
     assert!((size * size - (0.04 + 4.0 * 0.01 * 3.0)).abs() < 1e-12, "{size}");
     let radius = measured(&mut vortex, "vortex1_radius");
     assert!((radius - size).abs() < 1e-12);
-    // Walking at random, many vortices at one place do the same, within the noise of 1500.
+    // Many vortices that start at one point spread alike by random walk, within the noise of 1500.
     let walk = viscous.replace("core-spreading", "random-walk");
     let mut cloud = model(&format!(
         "{walk}[[plane.clouds]]\ncount = 1500\nradius = 1e-9\ncirculation = 1e-9\ncore = 0.1\n"
@@ -112,7 +112,7 @@ fn a_lamb_oseen_vortex_spreads_as_4_nu_t() {
 }
 
 #[test]
-fn invariants_stay_and_tracers_follow() {
+fn invariants_are_conserved_while_a_sheet_rolls_up() {
     let mut sheet = model(
         "[plane]\ncore = \"algebraic\"\n[[plane.sheets]]\ncount = 200\nfrom = [-1.0, 0.0]\nto = [1.0, 0.0]\n\
          profile = \"elliptic\"\ncore = 0.1\n[tracers]\ncount = 50\n",
@@ -130,13 +130,13 @@ fn invariants_stay_and_tracers_follow() {
         let now = measured(&mut sheet, name);
         assert!((now - before).abs() < 2e-5, "{name}: {before} {now}");
     }
-    // Both halves go down; most of their circulation is near the edges, which roll up and lag behind.
+    // Both halves move down; most of their circulation is near the edges, which roll up and lag behind.
     let y = measured(&mut sheet, "sheet1_y");
     assert!(y < -0.05 && y > -0.2, "{y}");
 }
 
 #[test]
-fn a_state_goes_back_to_the_same_bits() {
+fn a_restored_state_advances_to_the_same_bits() {
     let text = "[plane]\nviscosity = 0.001\ndiffusion = \"random-walk\"\n[[plane.clouds]]\ncount = 300\ncore = 0.05\n\
                 [tracers]\ncount = 20\n";
     let mut straight = model(text);

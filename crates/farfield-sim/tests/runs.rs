@@ -1,4 +1,4 @@
-//! Whole runs: stopped and resumed, refused, damaged, blown up.
+//! Whole runs: stopped and resumed, rejected, damaged, blown up.
 
 use farfield::tuning::MachineProfile;
 use farfield_sim::Error;
@@ -12,7 +12,7 @@ fn case(name: &str, set: &[&str]) -> Case {
     case::read(BuiltIn::find(name).unwrap().text, name, &overrides).unwrap()
 }
 
-/// Small, with everything switched on that has a state: adaptive steps, viscosity, remeshing, relaxation, tracers.
+/// A small case with every feature that has a state: adaptive steps, viscosity, remeshing, relaxation, tracers.
 fn small_vortex() -> Case {
     case(
         "leapfrog",
@@ -75,7 +75,7 @@ fn last_checkpoint(folder: &Path) -> Vec<u8> {
     std::fs::read(checkpoints(folder).last().unwrap()).unwrap()
 }
 
-/// The table without the column of the wall clock.
+/// The table without the column of wall-clock times.
 fn table(folder: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(folder.join("diagnostics.csv")).unwrap();
     let without = |line: &str| {
@@ -128,12 +128,12 @@ fn results_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn a_write_that_was_cut_off_costs_one_checkpoint_and_no_bits() {
+fn an_interrupted_write_costs_one_checkpoint_and_no_bits() {
     let folder = tempfile::tempdir().unwrap();
     let (straight, broken) = (folder.path().join("a"), folder.path().join("b"));
     run(small_vortex(), &straight, None).unwrap();
     run(small_vortex(), &broken, Some(5)).unwrap();
-    // As if killed while writing: half of the newest file, and a temporary file.
+    // As after a kill while writing: half of the newest file, and a temporary file.
     let newest = checkpoints(&broken).pop().unwrap();
     let bytes = std::fs::read(&newest).unwrap();
     std::fs::write(&newest, &bytes[..bytes.len() / 2]).unwrap();
@@ -151,7 +151,7 @@ fn a_write_that_was_cut_off_costs_one_checkpoint_and_no_bits() {
 }
 
 #[test]
-fn a_folder_that_holds_a_run_is_refused() {
+fn a_new_run_in_a_folder_that_holds_a_run_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     run(small_gravity(), folder.path(), Some(1)).unwrap();
     let message = run(small_gravity(), folder.path(), Some(1)).unwrap_err().to_string();
@@ -165,7 +165,7 @@ fn a_folder_that_holds_a_run_is_refused() {
 }
 
 #[test]
-fn two_runs_do_not_write_to_one_folder() {
+fn two_runs_cannot_write_to_one_folder() {
     let folder = tempfile::tempdir().unwrap();
     let held = Run::new(small_gravity(), folder.path(), MachineProfile::default()).unwrap();
     let message = Run::resume(folder.path(), Ok).err().unwrap().to_string();
@@ -175,7 +175,7 @@ fn two_runs_do_not_write_to_one_folder() {
 }
 
 #[test]
-fn a_finished_run_can_be_prolonged() {
+fn a_finished_run_can_be_extended() {
     let folder = tempfile::tempdir().unwrap();
     run(small_gravity(), folder.path(), None).unwrap();
     let longer = |mut case: Case| {
@@ -190,9 +190,9 @@ fn a_finished_run_can_be_prolonged() {
 }
 
 #[test]
-fn a_blow_up_is_said_and_the_last_sound_state_kept() {
+fn a_blow_up_is_reported_and_the_last_valid_state_saved() {
     let folder = tempfile::tempdir().unwrap();
-    // Far too long steps: the energy of the rings jumps.
+    // The steps are far too long, so the energy of the rings jumps.
     let wild = case(
         "leapfrog",
         &[
@@ -218,7 +218,7 @@ fn a_blow_up_is_said_and_the_last_sound_state_kept() {
 }
 
 #[test]
-fn a_stop_from_outside_ends_the_run_with_a_checkpoint() {
+fn an_external_stop_ends_the_run_with_a_checkpoint() {
     struct StopAt(Control, u64);
     impl Observer for StopAt {
         fn progress(&mut self, progress: &Progress) {

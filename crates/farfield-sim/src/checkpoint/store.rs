@@ -176,7 +176,7 @@ impl Store {
     fn files(&self) -> Result<Vec<(u64, PathBuf)>, Error> {
         let entries = std::fs::read_dir(&self.folder).map_err(|error| Error::Folder {
             folder: self.folder.clone(),
-            why: format!("cannot look for checkpoints: {error}"),
+            why: format!("cannot list the checkpoints: {error}"),
         })?;
         let mut files: Vec<(u64, PathBuf)> = entries
             .flatten()

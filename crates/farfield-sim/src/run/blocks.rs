@@ -1,5 +1,5 @@
-//! The files of a flow: all cells of all blocks, `.vtu`; all points of one level, `.vti` and `.npz`; the surfaces of vortices,
-//! `.vtp`. They are written from where the fields lie, piece by piece, before the next step.
+//! The files of a flow: all cells of all blocks (`.vtu`), all points of one level (`.vti` and `.npz`), and the surfaces
+//! of vortices (`.vtp`). They are written piece by piece, without copies of the fields, before the next step.
 
 use super::cut::Layers;
 use super::isosurface::{Lattice, surface};
@@ -14,7 +14,7 @@ use farfield_io::{Array, Precision, Rows, write_npz};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Writes the files of a flow, and the lists of them with their times.
+/// Writes the files of a flow, and lists of them with their times.
 pub struct GridFiles {
     folder: PathBuf,
     vtk: bool,
@@ -23,7 +23,7 @@ pub struct GridFiles {
 }
 
 impl GridFiles {
-    /// Into the folder of a run.
+    /// Files in the folder of a run.
     pub fn new(case: &Case, folder: &Path) -> Self {
         let folder = folder.join("fields");
         Self {
@@ -34,7 +34,7 @@ impl GridFiles {
         }
     }
 
-    /// Writes one moment.
+    /// Writes the files of one step.
     pub fn write(&mut self, step: u64, time: f64, fields: &dyn GridFields) -> Result<(), Error> {
         let layers = Layers::new(fields);
         let path = |file: &str| self.folder.join(file);
@@ -61,14 +61,14 @@ impl GridFiles {
     }
 }
 
-/// The lists of files with their times, by kind; each is opened at its first file.
+/// Lists of files with their times, one for each kind. A list is opened when its first file is added.
 pub struct Series {
     folder: PathBuf,
     lists: Vec<(&'static str, PvdSeries)>,
 }
 
 impl Series {
-    /// In a folder.
+    /// Lists in `folder`.
     pub fn new(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -81,7 +81,7 @@ impl Series {
         let at = match self.lists.iter().position(|(known, _)| *known == kind) {
             Some(at) => at,
             None => {
-                // A resumed run goes on with the list, from this time on.
+                // A resumed run continues the list from this time on.
                 let path = self.folder.join(format!("{kind}.pvd"));
                 let list = PvdSeries::resume(path, time.next_down())?;
                 self.lists.push((kind, list));
@@ -92,7 +92,7 @@ impl Series {
     }
 }
 
-/// All cells with vorticity and velocity; cells of a block share their corners.
+/// Writes all cells with vorticity and velocity. Cells of a block share their corners.
 fn all_blocks(path: &Path, fields: &dyn GridFields) -> Result<(), Error> {
     let (blocks, side) = (fields.blocks(), fields.side());
     let cells = blocks.len() * side * side * side;
@@ -118,7 +118,7 @@ fn all_blocks(path: &Path, fields: &dyn GridFields) -> Result<(), Error> {
     Ok(write_blocks(path, &grid, Precision::Single)?)
 }
 
-/// All points of one level with vorticity, velocity and the Q criterion.
+/// Writes all points of one level with vorticity, velocity and the Q criterion.
 fn cut(path: &Path, layers: &Layers<'_>) -> Result<(), Error> {
     let points = layers.points();
     let q = |points: Range<usize>, out: &mut Vec<f64>| layers.q(points, out);
@@ -141,7 +141,7 @@ fn cut(path: &Path, layers: &Layers<'_>) -> Result<(), Error> {
     Ok(write_vti(path, &grid, Precision::Single)?)
 }
 
-/// The same for numpy; `size` has the points along x, y and z, x fastest in the others.
+/// Writes the same for numpy. `size` has the numbers of points along x, y and z; in the other arrays x is fastest.
 fn cut_for_numpy(path: &Path, layers: &Layers<'_>) -> Result<(), Error> {
     let (points, shape) = (layers.points(), &layers.cut);
     let q = |points: Range<usize>, out: &mut Vec<f64>| layers.q(points, out);
@@ -161,7 +161,7 @@ fn cut_for_numpy(path: &Path, layers: &Layers<'_>) -> Result<(), Error> {
     Ok(write_npz(path, &arrays, Precision::Single)?)
 }
 
-/// The surface on which the Q criterion has the value that shows vortices, with the size of the vorticity on it.
+/// Writes the isosurface of the Q criterion that shows vortices, with the magnitude of the vorticity on it.
 fn vortices(path: &Path, layers: &Layers<'_>) -> Result<(), Error> {
     let lattice = Lattice {
         origin: layers.cut.origin,

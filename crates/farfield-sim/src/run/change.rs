@@ -1,12 +1,12 @@
-//! What of a case may change when a run is resumed: what later steps look at. What only made the initial state may not,
-//! because that state was made long ago.
+//! Changes of a case when a run is resumed. Settings that later steps use may change; those that only determine the
+//! initial state may not.
 
 use crate::case::Case;
 use crate::error::Error;
 use std::path::Path;
 use toml::Value;
 
-/// Keys, or with a dot at the end sections, that take effect from the next step on.
+/// Keys, or sections if they end with a dot, that take effect from the next step on.
 const CHANGEABLE: [&str; 29] = [
     "title",
     "time.",
@@ -39,7 +39,10 @@ const CHANGEABLE: [&str; 29] = [
     "grid.most_blocks",
 ];
 
-/// The changes between two cases, in words for the log; an error for the first that a run at this time cannot make.
+/// The changes between two cases, as lines for the log.
+///
+/// # Errors
+/// [`Error::Unchangeable`] for the first change that a run at this time cannot make.
 pub(super) fn changes(before: &Case, after: &Case, time: f64, folder: &Path) -> Result<Vec<String>, Error> {
     let refused = |why: String| Error::Unchangeable {
         folder: folder.to_owned(),
@@ -51,8 +54,8 @@ pub(super) fn changes(before: &Case, after: &Case, time: f64, folder: &Path) -> 
         let matches = |known: &&str| *known == key || (known.ends_with('.') && key.starts_with(*known));
         if !CHANGEABLE.iter().any(matches) {
             return Err(refused(format!(
-                "{key} made the initial state, or belongs to what was built from it, and cannot change on the way: start \
-                 a new run with farfield run"
+                "{key} determines the initial state, or what was built from it, and cannot change when a run is \
+                 resumed: start a new run with farfield run"
             )));
         }
     }
@@ -75,7 +78,7 @@ struct Change {
     to: Option<Value>,
 }
 
-/// A case as the values in its file.
+/// A case as a TOML value.
 fn table(case: &Case) -> Value {
     Value::try_from(case).unwrap_or(Value::Boolean(false))
 }
@@ -135,11 +138,11 @@ mod tests {
     }
 
     #[test]
-    fn what_later_steps_look_at_may_change_and_is_said() {
+    fn settings_of_later_steps_may_change_and_are_reported() {
         assert_eq!(resumed(&[]), Ok(Vec::new()));
-        let said = resumed(&["time.end=20", "sum.tolerance=1e-6", "tracers.tolerance=1e-3"]).unwrap();
+        let reported = resumed(&["time.end=20", "sum.tolerance=1e-6", "tracers.tolerance=1e-3"]).unwrap();
         assert_eq!(
-            said,
+            reported,
             [
                 "sum.tolerance: from 0.0001 to 1e-6",
                 "time.end: from 12.0 to 20",
@@ -150,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_made_the_initial_state_is_refused_by_name() {
+    fn changes_of_the_initial_state_are_rejected_by_name() {
         for set in [
             "vortex.rings.0.circulation=5",
             "seed=7",

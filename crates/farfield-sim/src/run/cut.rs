@@ -1,4 +1,4 @@
-//! All points of one level of a flow, layer by layer: no more than a few slabs of them are in memory.
+//! All points of one level of a flow, layer by layer, with at most a few slabs in memory.
 
 use crate::error::Error;
 use crate::model::{Cut, FlowField, GridFields};
@@ -7,22 +7,22 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Slabs that are kept: the Q criterion looks at one and at both of its neighbours.
+/// The number of cached slabs: the Q criterion needs a slab and both of its neighbours.
 const KEPT: usize = 3;
 
-/// A field, the number of a slab, and its values.
+/// A field, the index of a slab, and its values.
 type Slab = (FlowField, usize, Rc<Vec<Vec3>>);
 
-/// Reads a cut.
+/// A reader of a cut.
 pub struct Layers<'a> {
-    /// Where its points are.
+    /// The grid of its points.
     pub cut: Cut,
     fields: &'a dyn GridFields,
     slabs: RefCell<Vec<Slab>>,
 }
 
 impl<'a> Layers<'a> {
-    /// Of a flow.
+    /// A reader of the fields of a flow.
     pub fn new(fields: &'a dyn GridFields) -> Self {
         Self {
             cut: fields.cut(),
@@ -31,12 +31,12 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// How many points there are.
+    /// The number of points.
     pub fn points(&self) -> usize {
         self.cut.size.iter().product()
     }
 
-    /// Points in a layer.
+    /// The number of points in a layer.
     fn layer_points(&self) -> usize {
         self.cut.size[0] * self.cut.size[1]
     }
@@ -63,7 +63,8 @@ impl<'a> Layers<'a> {
         })
     }
 
-    /// Appends a field at a range of points; nothing where it cannot be read, which the writer then says.
+    /// Appends a field at a range of points. Stops at the first layer that cannot be read; the writer then reports the
+    /// missing values.
     pub fn vectors(&self, field: FlowField, points: Range<usize>, out: &mut Vec<f64>) {
         self.by_layers(points, |z, points| {
             let layer = self.layer(field, z)?;
@@ -77,7 +78,8 @@ impl<'a> Layers<'a> {
         self.by_layers(points, |z, points| self.q_of_layer(z, points, out));
     }
 
-    /// The Q criterion at points of a layer, $-\frac12\partial_iu_j\partial_ju_i$ by second-order differences; zero on the rim.
+    /// Appends the Q criterion $-\frac12\partial_iu_j\partial_ju_i$ at points of a layer, by second-order differences;
+    /// zero at the boundary.
     pub fn q_of_layer(&self, z: usize, points: Range<usize>, out: &mut Vec<f64>) -> Result<(), Error> {
         let [nx, ny, nz] = self.cut.size;
         if z == 0 || z + 1 == nz {
@@ -99,7 +101,7 @@ impl<'a> Layers<'a> {
                 (&here[k - nx], &here[k + nx]),
                 (&below[k], &above[k]),
             ];
-            // slopes[i][j] is the change of component j along i.
+            // slopes[i][j] is the derivative of component j along i.
             let slopes = pairs.map(|(before, after)| [0, 1, 2].map(|j| scale * (after[j] - before[j])));
             let sum: f64 = (0..9).map(|k| slopes[k / 3][k % 3] * slopes[k % 3][k / 3]).sum();
             -0.5 * sum
@@ -107,7 +109,7 @@ impl<'a> Layers<'a> {
         Ok(())
     }
 
-    /// Calls `with` with each layer that a range of points is in, and with its points there.
+    /// Calls `with` for each layer of a range of points, with the indices of the points within the layer.
     fn by_layers(&self, points: Range<usize>, mut with: impl FnMut(usize, Range<usize>) -> Result<(), Error>) {
         let of_layer = self.layer_points();
         let mut first = points.start;
@@ -129,7 +131,7 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// x fastest, then y.
+    /// The values, x fastest, then y.
     pub fn values(&self) -> &[Vec3] {
         &self.slab[self.points.clone()]
     }
@@ -139,7 +141,7 @@ impl Layer {
 mod tests {
     use super::*;
 
-    /// Solid rotation about z in a strain, on 8 x 6 x 40 points: Q is constant inside.
+    /// Solid rotation about z with strain, on 8 x 6 x 48 points: Q is constant inside.
     struct Turning;
 
     const TURN: f64 = 0.7;
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_and_the_q_criterion_come_in_any_pieces() {
+    fn fields_and_q_do_not_depend_on_the_pieces() {
         let layers = Layers::new(&Turning);
         let (mut all, mut pieces, mut q) = (Vec::new(), Vec::new(), Vec::new());
         layers.vectors(FlowField::Vorticity, 0..layers.points(), &mut all);

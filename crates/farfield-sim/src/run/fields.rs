@@ -1,4 +1,4 @@
-//! Field files: points with velocities and strengths, for ParaView, PyVista and numpy.
+//! Field files: points and their attributes, for ParaView, PyVista and numpy.
 
 use super::blocks::Series;
 use crate::case::Case;
@@ -8,19 +8,19 @@ use farfield_io::vtk::{PointSet, write_vtp};
 use farfield_io::{Array, NamedArray, Precision, write_arrays};
 use std::path::{Path, PathBuf};
 
-/// Writes the field files of a run: `elements-000100.vtp` and `.npz`, and `elements.pvd` that lists the former with
-/// their times.
+/// Writes the field files of a run: `elements-000100.vtp` and `.npz`, and `elements.pvd`, which lists the `.vtp` files
+/// with their times.
 pub struct Fields {
     folder: PathBuf,
     vtk: bool,
     npz: bool,
-    /// Which rank writes, of how many.
+    /// This rank, and the number of ranks.
     rank: (usize, usize),
     series: Series,
 }
 
 impl Fields {
-    /// Into the folder of a run; rank `rank.0` of `rank.1` writes its own points, and the first lists those of all.
+    /// Files in the folder of a run. Rank `rank.0` of `rank.1` writes its own points; the first lists the files of all.
     pub fn new(case: &Case, folder: &Path, rank: (usize, usize)) -> Self {
         let folder = folder.join("fields");
         Self {
@@ -32,7 +32,7 @@ impl Fields {
         }
     }
 
-    /// Writes one moment.
+    /// Writes the files of one step.
     pub fn write(&mut self, step: u64, time: f64, snapshot: &Snapshot) -> Result<(), Error> {
         for cloud in &snapshot.clouds {
             let (own, ranks) = self.rank;
@@ -43,7 +43,7 @@ impl Fields {
             if self.vtk {
                 let file = |rank: usize| format!("{}.vtp", name(rank));
                 self.write_vtk(cloud, &file(own))?;
-                // The first rank lists the parts of all.
+                // The first rank lists the files of all ranks.
                 for rank in 0..if own == 0 { ranks } else { 0 } {
                     self.series.list(cloud.name, time, file(rank))?;
                 }

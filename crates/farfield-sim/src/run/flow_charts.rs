@@ -1,4 +1,4 @@
-//! The charts of a flow: drag with what is known about it, forces across, invariants, the size of the grid.
+//! The charts of a flow: drag with reference curves, lift, invariants, the size of the grid.
 
 use super::summary::{Columns, dashed, line, title};
 use crate::case::{Case, ShapeName};
@@ -31,7 +31,7 @@ pub fn charts(columns: &Columns, case: &Case) -> ChartGrid {
             let first = points.first().map_or(1.0, |p| p.1);
             points.iter().map(|(t, v)| (*t, v / first)).collect()
         };
-        let energy = chart("Energy and enstrophy", "over the first value")
+        let energy = chart("Energy and enstrophy", "relative to the initial value")
             .series(line("energy", &relative("energy"), Color::PALETTE[0]))
             .series(line("enstrophy", &relative("enstrophy"), Color::PALETTE[1]));
         let mut impulse = chart("Impulse", "component");
@@ -61,8 +61,8 @@ pub fn charts(columns: &Columns, case: &Case) -> ChartGrid {
             .series(line("z", &against(columns, "lift_z", from), Color::PALETTE[3]));
         grid.chart(drag).chart(lift)
     };
-    let errors = chart("Vorticity: total, divergence, lost in a step", "share")
-        .y_axis(Axis::log("share"))
+    let errors = chart("Vorticity: total, divergence, loss per step", "fraction")
+        .y_axis(Axis::log("fraction"))
         .series(line(
             "total",
             &positive(against(columns, "total_vorticity", 0.0)),
@@ -100,7 +100,7 @@ fn millions(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     points.into_iter().map(|(t, v)| (t, 1e-6 * v)).collect()
 }
 
-/// What is known about the drag of a single sphere that starts at once.
+/// Reference curves for the drag of a single impulsively started sphere.
 pub(super) fn known_drag(case: &Case, from: f64, end: f64) -> Vec<(&'static str, Vec<(f64, f64)>)> {
     let (Ok(setup), [body]) = (Setup::new(case), &case.body[..]) else {
         return Vec::new();
@@ -117,5 +117,5 @@ pub(super) fn known_drag(case: &Case, from: f64, end: f64) -> Vec<(&'static str,
         .map(|k| from + (end.min(0.5) - from) * f64::from(k) / 40.0)
         .map(|t| (t, sphere_drag::early(reynolds, t)))
         .collect();
-    vec![("first instants", within(early))]
+    vec![("early-time theory", within(early))]
 }

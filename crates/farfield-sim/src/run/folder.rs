@@ -1,9 +1,9 @@
-//! The folder of a run: what is in it, and that only one run writes to it.
+//! The folder of a run: its contents, and the lock that lets only one run write to it.
 //!
 //! ```text
 //! case.toml        the resolved case          diagnostics.csv  a row for every measured step
-//! run.toml         version, seed, machine     diagnostics.png  the same, drawn, with theory where there is one
-//! run.log          what happened              checkpoints/     the last two
+//! run.toml         version, seed, machine     diagnostics.png  charts of it, with theory if available
+//! run.log          log of events              checkpoints/     the last two
 //! frames/          pictures, by view          fields/          .vtp, .pvd and .npz
 //! ```
 
@@ -19,17 +19,17 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// Held for as long as the run writes; the system releases it however the program ends. `None` on a rank that does not speak.
+    /// Held while the run writes. The system releases it however the program ends. `None` on every rank but the first.
     lock: Option<File>,
 }
 
 impl Folder {
-    /// Makes the folder of a new run.
+    /// Creates the folder of a new run.
     ///
     /// # Errors
     /// [`Error::Folder`] if it holds a run already, if another program writes to it, or if it cannot be written.
     pub fn create(path: &Path, case: &Case) -> Result<Self, Error> {
-        // A run that was killed before its first checkpoint has nothing to lose, and its folder is used again.
+        // The folder of a run that was killed before its first checkpoint is reused.
         let began = path.join("checkpoints").is_dir();
         if !began && path.join("case.toml").exists() {
             return Err(refused(
@@ -50,7 +50,7 @@ impl Folder {
             return Err(refused(
                 path,
                 format!(
-                    "this folder already holds a run: choose another with -o DIR, or go on with it: farfield resume {}",
+                    "this folder already holds a run: choose another with -o DIR, or continue it: farfield resume {}",
                     path.display()
                 ),
             ));
@@ -70,7 +70,7 @@ impl Folder {
     /// Opens the folder of an earlier run.
     ///
     /// # Errors
-    /// [`Error::Folder`] if there is none, or if another program writes to it.
+    /// [`Error::Folder`] if the folder holds no run, or if another program writes to it.
     pub fn open(path: &Path) -> Result<Self, Error> {
         if !path.join("checkpoints").is_dir() {
             return Err(refused(
@@ -79,7 +79,7 @@ impl Folder {
             ));
         }
         let lock = lock(path)?;
-        // Parts that were deleted meanwhile are made again.
+        // Subfolders that were deleted are created again.
         make_parts(path)?;
         Ok(Self {
             lock: Some(lock),
@@ -87,11 +87,11 @@ impl Folder {
         })
     }
 
-    /// The folder for all ranks: the first makes or opens it by `first`, which locks it, and it alone writes log and case. Called by
-    /// all ranks together.
+    /// The folder for all ranks. The first rank creates or opens it by `first`, which locks it, and only that rank
+    /// writes log and case. Called by all ranks together.
     ///
     /// # Errors
-    /// What `first` fails with, the same on all ranks.
+    /// The errors of `first`, the same on all ranks.
     pub(super) fn of_all(
         ranks: &dyn Ranks,
         path: &Path,
@@ -108,22 +108,22 @@ impl Folder {
         agree(ranks, own)
     }
 
-    /// The case that was kept, of a run that was killed before its first checkpoint.
+    /// The saved case of a run that was killed before its first checkpoint.
     ///
     /// # Errors
-    /// [`Error::Folder`] if there is none, [`Error::Case`] if it cannot be read.
+    /// [`Error::Folder`] if there is no case file, [`Error::Case`] if it is invalid.
     pub(super) fn kept_case(&self) -> Result<Case, Error> {
         let path = self.path.join("case.toml");
         let text = std::fs::read_to_string(&path).map_err(|_| {
             refused(
                 &self.path,
-                "the run was stopped before it had begun: start it again with farfield run NAME -o DIR".to_owned(),
+                "the run was stopped before it started: start it again with farfield run NAME -o DIR".to_owned(),
             )
         })?;
         Ok(crate::case::read(&text, &path.display().to_string(), &[])?)
     }
 
-    /// Removes what interrupted writes left behind, in the folder and its parts.
+    /// Removes temporary files of interrupted writes from the folder and its subfolders. Returns remarks.
     pub(super) fn remove_leftovers(&self) -> Vec<String> {
         let frames = self.path.join("frames");
         let views = std::fs::read_dir(&frames).into_iter().flatten().flatten();
@@ -139,17 +139,17 @@ impl Folder {
         removed
             .map(|path| {
                 let name = path.strip_prefix(&self.path).unwrap_or(&path).display().to_string();
-                format!("{name}: removed, an interrupted write left it behind")
+                format!("removed {name}, left behind by an interrupted write")
             })
             .collect()
     }
 
-    /// Whether a checkpoint can still be found here: not if somebody removed the folder.
+    /// Whether the folder still has a checkpoint: not if the folder was removed.
     pub(super) fn holds_a_checkpoint(&self) -> bool {
         self.store().holds_any()
     }
 
-    /// Writes the resolved case.
+    /// Writes the resolved case; nothing on ranks other than the first.
     ///
     /// # Errors
     /// [`Error::File`] if it cannot be written.
@@ -164,7 +164,7 @@ impl Folder {
     /// Checks that `bytes` more bytes can be written, by writing them.
     ///
     /// # Errors
-    /// [`Error::Folder`] if not.
+    /// [`Error::Folder`] if they cannot be written.
     pub fn probe(&self, bytes: usize) -> Result<(), Error> {
         let path = self.path.join(PROBE);
         let written = File::create(&path).and_then(|mut file| {
@@ -182,12 +182,12 @@ impl Folder {
             let megabytes = bytes as f64 / 1e6;
             refused(
                 &self.path,
-                format!("there is no room for checkpoints of {megabytes:.1} MB: {error}"),
+                format!("there is no space for checkpoints of {megabytes:.1} MB: {error}"),
             )
         })
     }
 
-    /// Adds a line to the log. A log that cannot be written stops nothing.
+    /// Appends a line to the log. Failures to write the log are ignored.
     pub fn log(&self, line: &str) {
         if self.lock.is_none() {
             return;
@@ -201,17 +201,17 @@ impl Folder {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The table of diagnostics.
+    /// The path of the table of diagnostics.
     pub fn diagnostics(&self) -> PathBuf {
         self.path.join("diagnostics.csv")
     }
 
-    /// The checkpoints.
+    /// The store of checkpoints.
     pub fn store(&self) -> Store {
         Store::new(self.path.join("checkpoints"))
     }
@@ -225,7 +225,7 @@ pub fn case_text(case: &Case, folder: &Path) -> Result<String, Error> {
     toml::to_string(case).map_err(|error| refused(folder, format!("cannot write the case: {error}")))
 }
 
-/// The file of the trial write.
+/// The name of the file that [`Folder::probe`] writes.
 const PROBE: &str = ".probe";
 
 fn make_parts(path: &Path) -> Result<(), Error> {
@@ -233,7 +233,7 @@ fn make_parts(path: &Path) -> Result<(), Error> {
         std::fs::create_dir_all(path.join(part)).map_err(|error| {
             refused(
                 path,
-                format!("cannot make the folder {part}: {error}; choose another with -o DIR"),
+                format!("cannot create the folder {part}: {error}; choose another with -o DIR"),
             )
         })?;
     }
@@ -255,7 +255,7 @@ fn lock(path: &Path) -> Result<File, Error> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(refused(path, "another run is writing to this folder".to_owned())),
-        // A file system without locks: go on without.
+        // The file system has no locks: continue without one.
         Err(TryLockError::Error(_)) => Ok(file),
     }
 }

@@ -1,4 +1,4 @@
-//! Whether what a case asks for fits into memory, said before anything is made.
+//! Checks whether a case fits into memory before anything is allocated.
 
 use crate::case::{Case, Gravity, Plane, Vortex};
 use crate::error::Error;
@@ -6,10 +6,10 @@ use farfield::Sum;
 use farfield::kernel::{Kernel, Output};
 use farfield::plane;
 
-/// Refuses a case whose points cannot fit, if so many processes share them.
+/// Rejects a case whose points do not fit into memory if `processes` processes share them.
 ///
 /// # Errors
-/// [`Error::Memory`]
+/// [`Error::Memory`] if they do not fit.
 pub(super) fn check(case: &Case, processes: usize) -> Result<(), Error> {
     let Some(available) = farfield::machine::available_memory() else {
         return Ok(());
@@ -27,7 +27,7 @@ pub(super) fn check(case: &Case, processes: usize) -> Result<(), Error> {
     })
 }
 
-/// What a case will take.
+/// The memory that a case needs.
 struct Forecast {
     what: String,
     bytes: u64,
@@ -42,7 +42,7 @@ fn forecast(case: &Case) -> Forecast {
     } else if let Some(gravity) = &case.gravity {
         of_bodies(case, gravity)
     } else {
-        // The grid of a flow grows and watches its memory itself.
+        // The adaptive grid of a flow limits its own memory.
         Forecast {
             what: String::new(),
             bytes: 0,
@@ -51,9 +51,9 @@ fn forecast(case: &Case) -> Forecast {
     }
 }
 
-/// Bytes that each point takes beside the sum: the state, the stages and rates of a step, the last sound state, what
-/// pictures, files and checkpoints are made from. Estimated by counting these arrays and rounding up, not measured one by one; a
-/// step of `leapfrog` with a million tracers peaked at 0.52 GB where 0.64 GB are forecast.
+/// Bytes per point in addition to the sum: the state, the stages and rates of a step, the last valid state, and copies
+/// for pictures, files and checkpoints. Estimated by counting these arrays and rounding up. A step of `leapfrog` with a
+/// million tracers peaked at 0.52 GB where 0.64 GB are forecast.
 const EACH_ELEMENT: u64 = 1100;
 const EACH_TRACER: u64 = 520;
 const EACH_BODY: u64 = 560;
@@ -99,7 +99,7 @@ fn of_plane(case: &Case, of: &Plane) -> Forecast {
     Forecast {
         what: format!("{vortices} vortices and {tracers} tracers"),
         bytes: total(&[(vortices, EACH_VORTEX), (tracers, EACH_TRACER)], sum),
-        remedy: "use fewer of them (count)",
+        remedy: "use fewer vortices or tracers (count)",
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn more_points_take_more_memory_and_none_overflows() {
+    fn memory_grows_with_points_without_overflow() {
         for (name, key) in [("leapfrog", "tracers.count"), ("plummer", "gravity.plummer.0.count")] {
             let of = |count: u64| bytes(name, &format!("{key}={count}"));
             assert!(of(1_000_000) > 400_000_000, "{name}: {}", of(1_000_000));

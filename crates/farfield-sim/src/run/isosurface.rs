@@ -1,16 +1,16 @@
-//! The surface on which numbers on a regular grid have one value, by marching tetrahedra.
+//! Isosurfaces of a field on a regular grid, by marching tetrahedra.
 //!
-//! Every cell of the grid is cut into six tetrahedra around one of its diagonals; neighbouring cells cut their common faces
-//! alike, so the surface has no gaps. A corner of the surface is where the value lies on an edge, linear between its ends.
+//! Every cell of the grid is divided into six tetrahedra around one of its diagonals. Neighbouring cells divide their
+//! common faces alike, so the surface has no gaps. The corners of the surface are interpolated linearly along edges.
 
 use crate::error::Error;
 use crate::vec3::Vec3;
 use std::collections::HashMap;
 
-/// Triangles, their corners, and a second field at the corners.
+/// A triangulated surface, with a second field at its corners.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Surface {
-    /// Where corners are.
+    /// The positions of the corners.
     pub points: Vec<Vec3>,
     /// The corners of each triangle.
     pub triangles: Vec<[usize; 3]>,
@@ -18,7 +18,8 @@ pub struct Surface {
     pub values: Vec<f64>,
 }
 
-/// A regular grid: the first point, the distance between points, how many along x, y and z (x fastest).
+/// A regular grid: the first point, the distance between points, and the numbers of points along x, y and z (x
+/// fastest).
 #[derive(Debug, Clone, Copy)]
 pub struct Lattice {
     pub origin: Vec3,
@@ -26,7 +27,7 @@ pub struct Lattice {
     pub size: [usize; 3],
 }
 
-/// The corners of a cell, x fastest, of the six tetrahedra around the diagonal from corner 0 to 7.
+/// The six tetrahedra around the diagonal from corner 0 to 7, as corners of the cell (x fastest).
 const TETRAHEDRA: [[usize; 4]; 6] = [
     [0, 1, 3, 7],
     [0, 3, 2, 7],
@@ -36,8 +37,9 @@ const TETRAHEDRA: [[usize; 4]; 6] = [
     [0, 5, 1, 7],
 ];
 
-/// The surface where the first of two fields is `level`; the second is interpolated to it. `layer` reads both at the points of one
-/// layer, x fastest; layers are asked for once, from the first on, and two are in memory.
+/// The surface on which the first of two fields equals `level`, with the second field interpolated to it. `layer` reads
+/// both fields on one layer of points, x fastest. It is called once for each layer, in order, and two layers are held
+/// in memory.
 pub fn surface(
     lattice: &Lattice,
     level: f64,
@@ -46,7 +48,7 @@ pub fn surface(
     let [nx, ny, nz] = lattice.size;
     let of_layer = nx * ny;
     let mut made = Surface::default();
-    // Corners by the two grid points of their edge.
+    // The index of each corner, by the two grid points of its edge.
     let mut known: HashMap<(usize, usize), usize> = HashMap::new();
     if lattice.size.contains(&0) {
         return Ok(made);
@@ -97,7 +99,7 @@ pub fn surface(
                 }
             }
         }
-        // The next layer of cells meets only edges within the layer of points between.
+        // The next layer of cells shares only the edges within its lower layer of points.
         known.retain(|(low, _), _| *low >= (z + 1) * of_layer);
     }
     Ok(made)
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_where_the_value_does_not_occur() {
+    fn a_level_outside_the_range_gives_an_empty_surface() {
         let (lattice, field) = ball(9);
         assert_eq!(surface_of(&lattice, &field, 5.0), Surface::default());
     }

@@ -1,6 +1,6 @@
-//! A run: the loop, its folder, and the thread that writes while the next step computes.
+//! A run: the loop, its folder, and the thread that writes while the next step is computed.
 //!
-//! Schedules ([`Schedule`]: when) are apart from actions (`writer`: what); `Run::run_loop` shows the whole loop.
+//! Schedules ([`Schedule`]) are separate from actions (`writer`). `Run::run_loop` is the whole loop.
 
 mod blocks;
 mod change;
@@ -53,22 +53,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use writer::{Job, Writer};
 
-/// How a run may be asked to stop early.
+/// Ways to stop a run early.
 #[derive(Debug, Clone, Default)]
 pub struct Control {
-    /// Set from outside, for instance by Ctrl-C: finish the step, write a checkpoint, end.
+    /// If set from outside, for instance by Ctrl-C, the run finishes the step, writes a checkpoint and ends.
     pub stop: Arc<AtomicBool>,
-    /// Do so after this many steps.
+    /// The run stops in the same way after this many steps.
     pub most_steps: Option<u64>,
 }
 
-/// Points are dealt to ranks anew at least after so many steps: those that have moved apart are then with the rank around them again.
+/// Points are redistributed over ranks at least every this many steps, so that neighbouring points are on one rank
+/// again.
 const DEAL_EVERY: u64 = 20;
 
-/// A run that is ready to go.
+/// A run that is ready to start.
 pub struct Run {
     case: Case,
-    /// Who shares it.
+    /// The ranks that share it.
     ranks: Arc<dyn Ranks>,
     model: Box<dyn Model>,
     folder: Folder,
@@ -78,22 +79,23 @@ pub struct Run {
     profile: MachineProfile,
     step: u64,
     time: f64,
-    /// The last step and what limited it.
+    /// The length of the last step.
     dt: f64,
+    /// The limit that set it.
     limit: Limit,
-    /// Rows of diagnostics before the one of the present step.
+    /// Rows of diagnostics before that of the current step.
     rows_before: u64,
-    /// Of the initial state, for the scale of pictures.
+    /// The initial state, for the scale of pictures.
     initial: Snapshot,
-    /// Of the last state that was looked at and found sound; the model keeps the state itself.
+    /// The header of the last valid state; the model keeps the state itself.
     sound: Option<Header>,
-    /// Of a resumed run, what it was on when it stopped: a device by name, or the CPU.
+    /// For a resumed run, the name of the device before it stopped; `Some(None)` for the CPU.
     started_on: Option<Option<String>>,
     /// Writes the files of a flow.
     grid_files: GridFiles,
-    /// Where the state lies.
+    /// The memory of the state.
     memory: Memory<f64>,
-    /// What had travelled to and from the device before this run.
+    /// The traffic to and from the device before this run.
     traffic_before: Traffic,
 }
 
@@ -102,7 +104,7 @@ fn asked_to_stop(ranks: &dyn Ranks, control: &Control) -> bool {
     any(ranks, control.stop.load(Ordering::Relaxed))
 }
 
-/// Writes a checkpoint at once. Called by all ranks together.
+/// Writes a checkpoint on this thread. Called by all ranks together.
 fn write_checkpoint(ranks: &dyn Ranks, folder: &Folder, header: &Header, state: &StateView<'_>) -> Result<(), Error> {
     match ranks.size() {
         1 => folder.store().write(header, state).map(drop),
@@ -126,12 +128,12 @@ impl Run {
         self.model.describe()
     }
 
-    /// Has sums take no more memory than this process's share of what is free on the machine.
+    /// Limits the memory of sums to this process's share of the free memory, with `processes` processes on the machine.
     pub fn share_memory(&mut self, processes: usize) {
         self.model.summation().share_memory(processes);
     }
 
-    /// Where it starts: step and time.
+    /// The step and time at which it starts.
     pub fn start(&self) -> (u64, f64) {
         (self.step, self.time)
     }
@@ -139,14 +141,14 @@ impl Run {
     /// Runs to the end of the case, a stop or an alarm.
     ///
     /// # Errors
-    /// [`Error::BlowUp`] when the alarm goes off; the last sound state is then kept as a checkpoint. Otherwise whatever
-    /// stops the engine or the files.
+    /// [`Error::BlowUp`] if the alarm is raised; the last valid state is then written as a checkpoint. Otherwise the
+    /// errors of sums, devices and files.
     pub fn go(self, control: &Control, observer: &mut dyn Observer) -> Result<Outcome, Error> {
         if self.ranks.size() > 1 {
-            // Ranks may hear of each other on this thread alone.
+            // Ranks may only communicate on this thread.
             return self.run_loop(control, observer);
         }
-        // On one of rayon's own threads, small sums need not be handed over to another thread.
+        // On a thread of rayon's pool, small sums need no handover to another thread.
         rayon::scope(|_| self.run_loop(control, observer))
     }
 
@@ -155,7 +157,7 @@ impl Run {
         let (begin, ranks) = (Instant::now(), self.ranks.clone());
         let pictures = Pictures::new(&self.case, self.folder.path(), &self.initial);
         let pictures = agree(&*ranks, pictures)?;
-        // While a device computes, the cores are free to draw.
+        // While a device computes, all CPU cores are free to draw.
         let threads = match self.model.summation().device {
             PoissonDevice::One(Device::Cuda(_)) => rayon::current_num_threads(),
             _ => 1,
@@ -164,7 +166,7 @@ impl Run {
         let mut writer = Writer::start(&self.case, &self.folder, pictures, threads, rank);
         let mut report = Report::default();
         if self.case.output.film.is_some() && !Film::is_possible() {
-            let remark = "there will be no film: the program ffmpeg is not installed";
+            let remark = "no film will be made: the program ffmpeg is not installed";
             self.folder.log(remark);
             observer.remark(remark);
         }
@@ -207,7 +209,8 @@ impl Run {
         Ok(self.outcome(finished, report, frames, begin))
     }
 
-    /// Rates at the present state, a row of diagnostics if it is due, and the alarm.
+    /// Computes the rates of change at the current state, writes a row of diagnostics if it is due, and checks the
+    /// alarm.
     fn look(&mut self, begin: Instant) -> Result<Option<Vec<f64>>, Error> {
         self.model.evaluate()?;
         let every = self.case.output.diagnostics_every;
@@ -240,7 +243,7 @@ impl Run {
             .map_err(|why| Error::BlowUp { step, time, why })
     }
 
-    /// Hands what is due at this step to the writer.
+    /// Submits the jobs that are due at this step to the writer.
     fn write_due(&mut self, writer: &mut Writer, at_end: bool) -> Result<(), Error> {
         let output = &self.case.output;
         let due = |every| Schedule::every(every).is_due(self.step) || at_end;
@@ -269,7 +272,7 @@ impl Run {
             let samples = self.samples()?;
             jobs.extend(speaks(&*self.ranks).then_some(Job::Samples(self.step, self.time, samples)));
         }
-        // From here on a rank may fail alone.
+        // From here on a single rank may fail.
         let submitted = jobs.into_iter().try_for_each(|job| writer.submit(job));
         agree(&*self.ranks, submitted)?;
         if checkpoint {
@@ -278,8 +281,8 @@ impl Run {
         Ok(())
     }
 
-    /// A checkpoint of one process is written while the next step computes, unless that step changes what is written; ranks write
-    /// theirs together, before it.
+    /// Writes a checkpoint. One process writes it while the next step is computed, unless the state is borrowed; ranks
+    /// write theirs together, before the next step.
     fn hand_over_checkpoint(&mut self, writer: &mut Writer) -> Result<(), Error> {
         let (header, ranks) = (self.header(), self.ranks.clone());
         let state = self.model.state_view()?;
@@ -294,7 +297,8 @@ impl Run {
         writer.submit(Job::Checkpoint(Box::new(Checkpoint { header, state })))
     }
 
-    /// Writes a checkpoint of this moment at once, and returns its bytes on this rank. Called by all ranks together.
+    /// Writes a checkpoint of the current state and returns its size in bytes on this rank. Called by all ranks
+    /// together.
     fn write_first_checkpoint(&mut self) -> Result<u64, Error> {
         let (header, ranks) = (self.header(), self.ranks.clone());
         let state = self.model.state_view()?;
@@ -316,7 +320,7 @@ impl Run {
         Ok(samples)
     }
 
-    /// The last checkpoint, the animation, and everything that is still waiting to be written.
+    /// Writes the last checkpoint and the animation, and waits for all queued jobs. Returns the number of pictures.
     fn finish(&mut self, mut writer: Writer, finished: bool) -> Result<u64, Error> {
         self.hand_over_checkpoint(&mut writer)?;
         if finished && speaks(&*self.ranks) {
@@ -325,7 +329,7 @@ impl Run {
         writer.finish()
     }
 
-    /// A file could not be written: the message says what is left.
+    /// The error if a file could not be written. Its message says whether a checkpoint is left.
     fn writing_failed(&self, cause: Error) -> Error {
         let error = Error::Writing {
             cause: Box::new(cause),
@@ -341,12 +345,12 @@ impl Run {
     fn advance(&mut self) -> Result<Vec<String>, Error> {
         let mut choice = self.model.choose_step(&self.case.time)?;
         let left = self.case.time.end - self.time;
-        // A last step shorter than a millionth of the others is only rounding: it joins the one before.
+        // A remainder below a millionth of a step is round-off and is added to the last step.
         let last = left <= choice.dt * (1.0 + 1e-6);
         if last {
             if choice.dt != left && (choice.dt - left).abs() > 1e-6 * choice.dt {
                 choice.limit = Limit::End;
-                choice.why = format!("{left:.3e} is left to the end of the case");
+                choice.why = format!("only {left:.3e} is left until the end of the case");
             }
             choice.dt = left;
         }
@@ -410,16 +414,16 @@ impl Run {
         }
     }
 
-    /// After a failure: the last sound state becomes a checkpoint, and the message says so.
+    /// After a failure, writes the last valid state as a checkpoint and says so in the message.
     fn keep_sound(&mut self, error: Error) -> Error {
         use farfield::Error::{NotFinite, Overflow};
         let (step, time) = (self.step, self.time);
         let why = match &error {
             Error::BlowUp { why, .. } => why.clone(),
             Error::Sum { cause, .. } if matches!(**cause, NotFinite { .. } | Overflow { .. }) => {
-                format!("{error}: the step is too long for this flow")
+                format!("{error}: the time step is too long for this flow")
             }
-            Error::OnRank { blew_up: true, .. } => format!("{error}: the step is too long for this flow"),
+            Error::OnRank { blew_up: true, .. } => format!("{error}: the time step is too long for this flow"),
             Error::Device { .. } => error.to_string(),
             _ => return error,
         };
@@ -428,15 +432,15 @@ impl Run {
                 let (good_step, good_time) = (header.step, header.time);
                 match self.write_kept(header) {
                     Ok(()) => format!(
-                        ". The state of step {good_step}, time {good_time:.6}, is kept: `farfield resume {} --set \
-                         time.step={}` goes on from it with half the step",
+                        ". The state of step {good_step}, time {good_time:.6}, is saved: `farfield resume {} --set \
+                         time.step={}` continues from it with half the step",
                         self.folder.path().display(),
                         0.5 * self.case.time.step
                     ),
-                    Err(failed) => format!(". The state before it could not be kept: {failed}"),
+                    Err(failed) => format!(". The last valid state could not be saved: {failed}"),
                 }
             }
-            None => ". It is the initial state: look at the case".to_owned(),
+            None => ". This is the initial state: check the case".to_owned(),
         };
         let error = match error {
             Error::Device { what, cause } => Error::Device {
@@ -453,7 +457,7 @@ impl Run {
         error
     }
 
-    /// Writes the last sound state as a checkpoint.
+    /// Writes the last valid state as a checkpoint.
     fn write_kept(&mut self, header: Header) -> Result<(), Error> {
         match self.model.kept_view()? {
             Some(state) => write_checkpoint(&*self.ranks, &self.folder, &header, &state),

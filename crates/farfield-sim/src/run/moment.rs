@@ -1,4 +1,4 @@
-//! A run between two steps, as an observer sees it: what is there to show, and what may be changed.
+//! A run between two steps, as an observer sees it: the state, and the settings that may change.
 
 use super::outcome::Report;
 use super::{Run, case_text, start};
@@ -10,7 +10,7 @@ use farfield::points::Random;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// The keys of a case that may change while it runs. A run that is stopped and resumed with `--set` of the same key and
+/// The keys of a case that may change during a run. A run that is stopped and resumed with `--set` of the same key and
 /// value at the same step ends with the same bits.
 pub const CHANGEABLE: [&str; 8] = [
     "time.step",
@@ -23,7 +23,7 @@ pub const CHANGEABLE: [&str; 8] = [
     "output.fields_every",
 ];
 
-/// A state of a run between two steps. Looking at it changes nothing.
+/// A state of a run between two steps. Reading it does not affect the run.
 pub struct Moment<'a> {
     pub(super) run: &'a mut Run,
     pub(super) report: &'a Report,
@@ -44,12 +44,12 @@ impl Moment<'_> {
         self.run.time
     }
 
-    /// The last step's length and what limited it.
+    /// The length of the last step, and the limit that set it.
     pub fn last_step(&self) -> (f64, &'static str) {
         (self.run.dt, self.run.limit.name())
     }
 
-    /// The case as it stands, changes included.
+    /// The current case, changes included.
     pub fn case(&self) -> &Case {
         &self.run.case
     }
@@ -59,7 +59,7 @@ impl Moment<'_> {
         self.is_last
     }
 
-    /// Whether someone asked the run to stop.
+    /// Whether a stop was requested.
     pub fn is_stopping(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -69,52 +69,52 @@ impl Moment<'_> {
         &self.run.columns
     }
 
-    /// The diagnostics, if they were measured at this step; NaN where something was not asked for.
+    /// The diagnostics, if they were measured at this step. Values that were not computed are NaN.
     pub fn row(&self) -> Option<&[f64]> {
         self.is_measured.then_some(&self.report.last[..])
     }
 
-    /// Seconds since the run began; of those stepping and measuring; of those in sums.
+    /// Seconds since the session started; the part for steps and measurements; the part in sums.
     pub fn seconds(&mut self) -> [f64; 3] {
         let sums = self.run.model.summation().seconds_of_motion();
         [self.begin.elapsed().as_secs_f64(), self.report.stepping_seconds, sums]
     }
 
-    /// Steps done since the run began.
+    /// Steps done in this session.
     pub fn session_steps(&self) -> u64 {
         self.report.session_steps
     }
 
-    /// The device that sums, by name.
+    /// The name of the device of the sums.
     pub fn device(&mut self) -> String {
         let summation = self.run.model.summation();
         start::device_name(summation.device).unwrap_or_else(|| format!("CPU, {}", summation.simd.name()))
     }
 
-    /// The points there are, where they lie.
+    /// The point sets of the current state, borrowed in place.
     pub fn shown(&self) -> Vec<Shown<'_>> {
         self.run.model.shown()
     }
 
-    /// One number at the points of a regular grid, of which there are at most `most`; `None` if there is no such number.
+    /// The quantity `what` on a regular grid of at most `most` points; `None` if there is no such quantity.
     ///
     /// # Errors
-    /// [`Error::Grid`] if memory is short.
+    /// [`Error::Grid`] if there is not enough memory.
     pub fn volume(&self, what: &str, most: usize) -> Result<Option<Volume>, Error> {
         self.run.model.volume(what, most)
     }
 
-    /// What [`volume`](Self::volume) can be asked for.
+    /// The quantities that [`volume`](Self::volume) can compute.
     pub fn volumes(&self) -> &'static [&'static str] {
         self.run.model.volumes()
     }
 
-    /// Changes the case from here on: `key=value` with one of [`CHANGEABLE`]. The change is written to the run's log and to
-    /// its case.
+    /// Changes `key`, one of [`CHANGEABLE`], to `value` from here on. The change is written to the run's log and to its
+    /// case file.
     ///
     /// # Errors
-    /// [`Error::Case`] if the key cannot change or the value cannot be; the run is then as before. What stops the engine
-    /// or the files otherwise.
+    /// [`Error::Case`] if the key cannot change or the value is invalid; the run is then unchanged. Otherwise the
+    /// errors of sums and files.
     pub fn change(&mut self, key: &str, value: &str) -> Result<(), Error> {
         let refused = |message: String| CaseError {
             origin: format!("{key}={value}"),
@@ -124,7 +124,7 @@ impl Moment<'_> {
         };
         if !CHANGEABLE.contains(&key) {
             let keys = CHANGEABLE.join(", ");
-            return Err(refused(format!("this cannot change while the case runs; these can: {keys}")).into());
+            return Err(refused(format!("this key cannot change during a run; these can: {keys}")).into());
         }
         let run = &mut *self.run;
         let text = case_text(&run.case, run.folder.path())?;
@@ -135,13 +135,14 @@ impl Moment<'_> {
         run.folder.keep_case(&run.case)?;
         run.model.evaluate()?;
         run.folder.log(&format!(
-            "step {}, time {}: changed {key}={value}; `--set {key}={value}` does so on resuming from this step",
+            "step {}, time {}: changed {key}={value}; use `--set {key}={value}` when resuming from this step",
             run.step, run.time
         ));
         Ok(())
     }
 
-    /// Drops tracers into a ball, evenly. Returns how many there are then, or `None` if nothing carries tracers here.
+    /// Drops `count` tracers, uniformly distributed in a sphere. Returns the new number of tracers, or `None` if the
+    /// model has no tracers.
     ///
     /// # Errors
     /// [`Error::Device`] if they do not fit into a device's memory.
@@ -160,7 +161,7 @@ impl Moment<'_> {
     }
 }
 
-/// Points in a ball, evenly and at random.
+/// Random points, uniformly distributed in a sphere.
 fn ball(centre: Vec3, radius: f64, count: usize, seed: u64) -> Vec<Vec3> {
     let mut random = Random::new(seed);
     let mut points = Vec::with_capacity(count);

@@ -1,43 +1,44 @@
-//! Telling whoever watches how a run goes.
+//! Observers of a run.
 
 use super::Moment;
 use crate::error::Error;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// Steps done.
     pub step: u64,
     /// The time reached.
     pub time: f64,
-    /// The time to reach.
+    /// The end time.
     pub end: f64,
-    /// The last step's length.
+    /// The length of the last step.
     pub dt: f64,
-    /// What limited it.
+    /// The limit that set it.
     pub limit: &'static str,
-    /// The mean so far.
+    /// The mean time of a step so far.
     pub seconds_per_step: f64,
-    /// Estimated time to the end at the present rate.
+    /// The estimated time to the end at this rate.
     pub seconds_left: f64,
 }
 
-/// Someone who watches a run.
+/// Receives the progress and the states of a run.
 pub trait Observer: Send {
-    /// After every step.
+    /// Called after every step.
     fn progress(&mut self, progress: &Progress);
-    /// Something worth knowing happened.
+    /// Called with remarks for the user.
     fn remark(&mut self, remark: &str);
-    /// At every state, the first and the last included, before the next step. The run goes on when this returns.
+    /// Called at every state, including the first and the last, before the next step. The run continues when this
+    /// returns.
     ///
     /// # Errors
-    /// What looking at the state or changing the run fails with; it stops the run.
+    /// Errors of reading the state or changing the run; they stop the run.
     fn moment(&mut self, _moment: &mut Moment<'_>) -> Result<(), Error> {
         Ok(())
     }
 }
 
-/// Nobody.
+/// An observer that does nothing.
 #[derive(Debug, Default)]
 pub struct Silent;
 

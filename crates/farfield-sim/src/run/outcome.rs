@@ -1,50 +1,50 @@
-//! How a run ended, and what it did on the way.
+//! The outcome of a run.
 
 use farfield::memory::Traffic;
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// Whether the end of the case was reached.
     pub finished: bool,
-    /// Steps done in all, and in this session.
+    /// Steps done in all sessions.
     pub steps: u64,
     /// Steps done in this session.
     pub session_steps: u64,
     /// The time reached.
     pub time: f64,
-    /// Seconds this session took, files included.
+    /// Total seconds of this session, files included.
     pub seconds: f64,
-    /// Seconds this session spent stepping and measuring.
+    /// Seconds of this session for steps and measurements.
     pub stepping_seconds: f64,
-    /// Seconds of that in the sums that move the system.
+    /// The part of these seconds in the sums that move the system.
     pub sum_seconds: f64,
     /// Pictures written in this session.
     pub frames: u64,
-    /// What the sums settled on.
+    /// The parameters of the sums.
     pub sums: String,
-    /// The device sums were done on, if not the CPU.
+    /// The device of the sums, if not the CPU.
     pub device: Option<DeviceUse>,
-    /// Names and values of the first and last rows of diagnostics in this session.
+    /// The names of the diagnostics.
     pub columns: Vec<String>,
-    /// The first row.
+    /// The first row of diagnostics in this session.
     pub first: Vec<f64>,
-    /// The last row.
+    /// The last row of diagnostics in this session.
     pub last: Vec<f64>,
 }
 
-/// What a session did on a device.
+/// The use of a device in a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceUse {
     /// The device.
     pub name: String,
-    /// Whether the state stayed there between steps; else points travelled for every sum.
+    /// Whether the state stayed on the device between steps. Otherwise points were transferred for every sum.
     pub state_stays: bool,
-    /// What travelled.
+    /// The transfers.
     pub traffic: Traffic,
 }
 
-/// What a session has done so far.
+/// The progress of a session.
 #[derive(Default)]
 pub(super) struct Report {
     pub session_steps: u64,

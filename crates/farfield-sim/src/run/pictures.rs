@@ -1,4 +1,4 @@
-//! Pictures of the tracers, elements or bodies, from several sides, and their animation.
+//! Pictures of the tracers, elements or bodies from several views, and their animation.
 
 use super::slices;
 use super::trails::Trails;
@@ -21,9 +21,9 @@ const PARTS: [Color; 6] = [
     Color::hex(0xFF_D84A),
     Color::hex(0x4C_FFC8),
 ];
-/// Of the animation.
+/// The frame rate of the animation.
 const FRAMES_PER_SECOND: f64 = 20.0;
-/// Up to this many points are drawn as large dots, without a trail.
+/// Up to this many points are drawn as large dots.
 const FEW: usize = 60;
 
 /// Draws the pictures of a run: `frames/oblique/frame-000100.png` and so on.
@@ -34,18 +34,18 @@ pub struct Pictures {
     animated: bool,
     film: Option<FilmName>,
     folder: PathBuf,
-    /// Vortices travel along z, so pictures have z to the right; disks lie in the xy plane.
+    /// Whether points travel along z, as vortices do; pictures then have z to the right.
     travelling: bool,
-    /// How far from the middle pictures show at least.
+    /// The smallest half extent of pictures.
     reach: Vec3,
-    /// The box around the initial state.
+    /// The bounding box of the initial state.
     home: Bounds,
     exposures: Vec<Exposure>,
     trails: Trails,
 }
 
 impl Pictures {
-    /// Into the folder of a run. How bright points are shown is measured on the initial state, and kept.
+    /// Pictures in the folder of a run. The exposure is measured on the initial state and then fixed.
     ///
     /// # Errors
     /// [`Error::Plot`] if the initial state cannot be drawn.
@@ -73,7 +73,7 @@ impl Pictures {
             let measure = |view: &Viewpoint| {
                 let camera = view.camera(frame, 0.0, pictures.travelling);
                 let exposure = pictures.scene(&parts, &[], "").measure(&camera)?;
-                // Of a few bodies each is to be seen well; of many, what they form.
+                // A few bodies should be clearly visible one by one; of many, the structures that they form.
                 Ok(if few { exposure.brighter(1.0) } else { exposure })
             };
             let measured: Result<Vec<Exposure>, Error> = pictures.views.par_iter().map(measure).collect();
@@ -82,7 +82,7 @@ impl Pictures {
         Ok(pictures)
     }
 
-    /// Draws one moment.
+    /// Draws the pictures of one step.
     pub fn draw(&mut self, step: u64, time: f64, snapshot: &Snapshot) -> Result<(), Error> {
         slices::draw(&self.folder, step, time, &snapshot.slices, self.image)?;
         if let Some(glow) = &snapshot.glow
@@ -98,7 +98,7 @@ impl Pictures {
             let folder = self.folder.join("volume");
             std::fs::create_dir_all(&folder).map_err(|error| Error::Folder {
                 folder: folder.clone(),
-                why: format!("cannot make this folder: {error}"),
+                why: format!("cannot create this folder: {error}"),
             })?;
             let image = image.render(self.image[0], self.image[1]);
             image.write_png(folder.join(format!("frame-{step:06}.png")))?;
@@ -116,7 +116,7 @@ impl Pictures {
             let folder = self.folder.join(view.name());
             std::fs::create_dir_all(&folder).map_err(|error| Error::Folder {
                 folder: folder.clone(),
-                why: format!("cannot make this folder: {error}"),
+                why: format!("cannot create this folder: {error}"),
             })?;
             Ok(image.write_png(folder.join(format!("frame-{step:06}.png")))?)
         };
@@ -125,7 +125,8 @@ impl Pictures {
         Ok(())
     }
 
-    /// The time; and where the picture is, if it moves with the points: else they would seem to stay.
+    /// The time, and the centre of the picture if it moves with the points, which would otherwise seem to stay in
+    /// place.
     fn caption(&self, view: &Viewpoint, time: f64, frame: &Bounds) -> String {
         let (start, now) = (self.home.center(), frame.center());
         let moved = vec3::norm(vec3::sub(now, start)) > 0.02 * vec3::norm(vec3::sub(frame.max, frame.min));
@@ -134,10 +135,10 @@ impl Pictures {
         }
         let far = (0..3).max_by(|&i, &j| (now[i] - start[i]).abs().total_cmp(&(now[j] - start[j]).abs()));
         let axis = far.unwrap_or(2);
-        format!("middle at {} = {:.2}, t = {time:.2}", ["x", "y", "z"][axis], now[axis])
+        format!("centre at {} = {:.2}, t = {time:.2}", ["x", "y", "z"][axis], now[axis])
     }
 
-    /// Puts all pictures of the first view one after the other, those of earlier sessions included.
+    /// Makes the animation and the film of all pictures of the first view, including those of earlier sessions.
     pub fn animate(&mut self) -> Result<(), Error> {
         let film = self.film.filter(|_| Film::is_possible());
         let Some(view) = self.views.first().filter(|_| self.animated || film.is_some()) else {
@@ -198,9 +199,9 @@ impl Pictures {
         scene
     }
 
-    /// The box to be seen: about the middle of the points, as large as the initial state and most points need.
+    /// The box that a picture shows: centred on the points, large enough for the initial state and most points.
     fn frame(&self, points: &[Vec3]) -> Bounds {
-        // Stragglers may leave the picture. Of stars that are few, but the tails they form are what is looked for.
+        // Stragglers may leave the picture. For stars only few may, because their tidal tails should be visible.
         let now = Bounds::of_most(points, if self.travelling { 0.94 } else { 0.985 });
         let centre = if points.len() > FEW {
             now.center()
@@ -223,7 +224,7 @@ impl Pictures {
 fn frames_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = std::fs::read_dir(folder).map_err(|error| Error::Folder {
         folder: folder.to_owned(),
-        why: format!("cannot look for pictures: {error}"),
+        why: format!("cannot list the pictures: {error}"),
     })?;
     let paths = entries.flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = paths

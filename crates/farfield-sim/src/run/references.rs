@@ -1,21 +1,21 @@
-//! What is known about a run's diagnostics beforehand: theory and published curves, column by column.
+//! Reference curves for the diagnostics of a run: theory and published results, by column.
 
 use super::flow_charts::known_drag;
 use crate::case::Case;
 use crate::reference::{thin_rings, thin_rings_of};
 
-/// A curve to compare a column of diagnostics with.
+/// A reference curve for a column of diagnostics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reference {
     /// The column it belongs to.
     pub column: String,
-    /// Where it comes from.
+    /// Its source.
     pub label: &'static str,
-    /// Its abscissa (time; of a flow past a body, the column `T`) and value.
+    /// Abscissa and value. The abscissa is time, or the column `T` for a flow past a body.
     pub points: Vec<(f64, f64)>,
 }
 
-/// The curves that belong to a case: radii and places of thin rings, drag of a sphere.
+/// The reference curves of a case: radii of thin rings, drag of a sphere.
 pub fn references(case: &Case) -> Vec<Reference> {
     let end = case.time.end.max(1e-9);
     if case.flow.is_some() {
@@ -49,7 +49,7 @@ mod tests {
     use crate::case::{BuiltIn, read};
 
     #[test]
-    fn rings_and_spheres_have_curves_to_compare_with() {
+    fn rings_and_spheres_have_reference_curves() {
         let case = |name: &str| read(BuiltIn::find(name).unwrap().text, name, &[]).unwrap();
         let rings = references(&case("leapfrog"));
         assert_eq!(rings.len(), 2);

@@ -1,6 +1,6 @@
-//! When something happens.
+//! Schedules of output.
 
-/// Every n-th step, beginning with the first.
+/// Every n-th step, starting with step 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
     every: u64,
@@ -12,7 +12,7 @@ impl Schedule {
         Self { every: steps }
     }
 
-    /// Whether it is time at this step.
+    /// Whether it is due at this step.
     pub fn is_due(self, step: u64) -> bool {
         self.every > 0 && step.is_multiple_of(self.every)
     }

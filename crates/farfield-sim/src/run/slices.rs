@@ -1,4 +1,4 @@
-//! Slices of a flow as pictures: `frames/slice-z/frame-000100.png`.
+//! Pictures of slices of a flow: `frames/slice-z/frame-000100.png`.
 
 use crate::error::Error;
 use crate::model::Slice;
@@ -6,18 +6,18 @@ use farfield_plot::scene::ColourMap;
 use farfield_plot::{FieldMap, Figure};
 use std::path::Path;
 
-/// The folder of the slices that are animated.
+/// The folder of the animated slices.
 pub const FIRST: &str = "slice-z";
-/// The colours span this share of the largest value: thin layers on walls would else hide the wake.
+/// The range of the colours, as a fraction of the largest value. Otherwise thin layers at walls would hide the wake.
 const SPAN: f64 = 0.25;
 
-/// Draws the slices of a moment.
+/// Draws the slices of one state.
 pub fn draw(frames: &Path, step: u64, time: f64, slices: &[Slice], image: [u32; 2]) -> Result<(), Error> {
     for slice in slices {
         let folder = frames.join(format!("slice-{}", slice.name));
         std::fs::create_dir_all(&folder).map_err(|error| Error::Folder {
             folder: folder.clone(),
-            why: format!("cannot make this folder: {error}"),
+            why: format!("cannot create this folder: {error}"),
         })?;
         let map = picture(slice, time).fitted(image[0].max(image[1]).max(200));
         map.to_image()?.write_png(folder.join(format!("frame-{step:06}.png")))?;
@@ -32,7 +32,7 @@ fn picture(slice: &Slice, time: f64) -> FieldMap {
         .axes(slice.axes[0], slice.axes[1])
         .extent(slice.low, slice.high)
         .colours(ColourMap::Diverging);
-    // Both ends of the scale are always there, so that zero has the middle colour.
+    // Two empty cells make the colour range symmetric, so that zero has the middle colour.
     map = map.cell(slice.low, slice.low, -span).cell(slice.low, slice.low, span);
     for (low, side, value) in &slice.cells {
         let high = [low[0] + side, low[1] + side];

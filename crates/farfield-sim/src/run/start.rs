@@ -1,4 +1,4 @@
-//! How a run begins: anew or from a checkpoint, on the CPU or on a device.
+//! The start of a run: new or from a checkpoint, on the CPU or on a device.
 
 use super::blocks::GridFiles;
 use super::change::changes;
@@ -23,12 +23,12 @@ use std::sync::Arc;
 /// The model that a case describes, in its initial state.
 ///
 /// # Errors
-/// [`Error::Case`] for a case that cannot be, or what its first state takes that is not there.
+/// [`Error::Case`] for an invalid case, [`Error::Grid`] if there is not enough memory for its grid.
 pub fn model_of(case: &Case, profile: &MachineProfile) -> Result<Box<dyn Model>, Error> {
     model_of_rank(case, profile, &Alone)
 }
 
-/// The same with the points alone that are this rank's part; ranks do not speak with each other for it.
+/// As [`model_of`], but only this rank's part of the points. Does not communicate.
 fn model_of_rank(case: &Case, profile: &MachineProfile, ranks: &dyn Ranks) -> Result<Box<dyn Model>, Error> {
     if case.flow.is_some() {
         return FlowModel::new(case, profile.clone());
@@ -43,7 +43,7 @@ fn model_of_rank(case: &Case, profile: &MachineProfile, ranks: &dyn Ranks) -> Re
     })
 }
 
-/// The state of a run at a step.
+/// The state of a run at one step.
 pub struct MomentOfRun {
     /// The state.
     pub model: Box<dyn Model>,
@@ -55,7 +55,7 @@ pub struct MomentOfRun {
     pub time: f64,
 }
 
-/// The names of the table's first columns.
+/// The names of the first columns of the table.
 fn names_of(case: &Case) -> [&'static str; 5] {
     match case.flow {
         Some(_) => ["step", "time", "dt", "limit", "seconds"],
@@ -64,17 +64,17 @@ fn names_of(case: &Case) -> [&'static str; 5] {
 }
 
 impl Run {
-    /// Prepares a new run in a folder of its own. The initial checkpoint is written before anything is computed, so
-    /// that a folder that cannot be written is known at once.
+    /// Prepares a new run in its own folder. The initial checkpoint is written before anything is computed, so that an
+    /// unusable folder is detected immediately.
     ///
     /// # Errors
-    /// [`Error::Case`] for a case that cannot be built, [`Error::Folder`] for a folder that holds a run or cannot be
-    /// written, [`Error::File`] if the disk is full.
+    /// [`Error::Case`] for an invalid case, [`Error::Folder`] for a folder that holds a run or cannot be written,
+    /// [`Error::File`] if the disk is full.
     pub fn new(case: Case, folder: &Path, profile: MachineProfile) -> Result<Self, Error> {
         Self::shared(&(Arc::new(Alone) as Arc<dyn Ranks>), case, folder, profile)
     }
 
-    /// [`new`](Self::new) for ranks that share the run. Called by all ranks together.
+    /// As [`new`](Self::new), for ranks that share the run. Called by all ranks together.
     ///
     /// # Errors
     /// As [`new`](Self::new), and [`Error::OneProcess`]; the same on all ranks.
@@ -85,7 +85,7 @@ impl Run {
         Self::begin(ranks, case, model, folder, profile)
     }
 
-    /// The state of a run as a model, without its folder being locked: that of a checkpoint's step, or the newest.
+    /// The state of a run as a model, from the checkpoint of `step` or the newest. Does not lock the folder.
     ///
     /// # Errors
     /// [`Error::Folder`] or [`Error::Checkpoint`] if there is no such state.
@@ -105,7 +105,7 @@ impl Run {
         })
     }
 
-    /// A new run in its folder.
+    /// Starts a new run in its folder.
     fn begin(
         ranks: &Arc<dyn Ranks>,
         case: Case,
@@ -159,13 +159,13 @@ impl Run {
         Ok(run)
     }
 
-    /// Prepares to go on with a run from its newest sound checkpoint; `change` may alter the case, for instance its
-    /// end. Remarks say what was found; they and every change go into the log. A run that was killed before its first
-    /// checkpoint begins anew.
+    /// Prepares to continue a run from its newest intact checkpoint. `change` may alter the case, for instance its end.
+    /// Returns remarks for the user; they and every change are also logged. A run that was killed before its first
+    /// checkpoint starts from the beginning.
     ///
     /// # Errors
-    /// [`Error::Folder`] or [`Error::Checkpoint`] if there is nothing to go on from, [`Error::Unchangeable`] if a change
-    /// would change nothing or the past, and what `change` fails with.
+    /// [`Error::Folder`] or [`Error::Checkpoint`] if there is no intact checkpoint, [`Error::Unchangeable`] for a
+    /// change of the initial state or an end in the past, and the errors of `change`.
     pub fn resume(
         folder: &Path,
         change: impl FnOnce(Case) -> Result<Case, Error>,
@@ -173,7 +173,7 @@ impl Run {
         Self::resume_with(folder, MachineProfile::default(), change)
     }
 
-    /// [`resume`](Self::resume), with the machine profile for a run that begins anew.
+    /// As [`resume`](Self::resume), with the machine profile for a run that starts from the beginning.
     ///
     /// # Errors
     /// As [`resume`](Self::resume).
@@ -185,7 +185,8 @@ impl Run {
         Self::resume_shared(&(Arc::new(Alone) as Arc<dyn Ranks>), folder, profile, change)
     }
 
-    /// [`resume_with`](Self::resume_with) for ranks that share the run from here on, whoever did so before. Called by all ranks together.
+    /// As [`resume_with`](Self::resume_with), for ranks that share the run. Any number of ranks may have started it.
+    /// Called by all ranks together.
     ///
     /// # Errors
     /// As [`resume`](Self::resume), and [`Error::OneProcess`]; the same on all ranks.
@@ -213,13 +214,13 @@ impl Run {
         });
         let (case, model) = agree(&**ranks, begun)?;
         agree(&**ranks, folder.keep_case(&case))?;
-        let remark = "the run was stopped before its first checkpoint: it begins anew".to_owned();
+        let remark = "the run was stopped before its first checkpoint: it starts from the beginning".to_owned();
         folder.log(&remark);
         let run = Self::begin(ranks, case, model, folder, profile)?;
         Ok((run, vec![remark]))
     }
 
-    /// Goes on from the newest sound checkpoint.
+    /// Continues from the newest intact checkpoint.
     fn go_on(
         ranks: &Arc<dyn Ranks>,
         folder: Folder,
@@ -247,7 +248,7 @@ impl Run {
             let changed = changes(&header.case, &case, header.time, folder.path())?;
             super::forecast::check(&case, ranks.size())?;
             let located = case.clone().located_in(folder.path());
-            // What one process wrote is read and then shared.
+            // A checkpoint of one process is read as a whole and then distributed.
             let makers: &dyn Ranks = if parts.is_some() { &**ranks } else { &Alone };
             let model = model_of_rank(&located, &header.profile, makers)?;
             Ok((case, changed, model))
@@ -268,7 +269,7 @@ impl Run {
             agree(&**ranks, restored(model.restore(&state)))?;
         }
         if ranks.size() > 1 && parts != Some(ranks.size()) {
-            // Else every rank has what it had, and goes on to the same bits.
+            // Otherwise every rank keeps its part, and the run ends with the same bits.
             model.deal()?;
         }
         model.summation().simd = simd;
@@ -278,7 +279,7 @@ impl Run {
         } else if folder.diagnostics().exists() {
             Table::reopen(&folder.diagnostics(), header.rows)
         } else {
-            remarks.push("diagnostics.csv is gone: a new one begins here".to_owned());
+            remarks.push("diagnostics.csv is missing: a new one starts here".to_owned());
             Table::create(&folder.diagnostics(), names_of(&case), &columns)
         };
         let table = agree(&**ranks, table)?;
@@ -319,14 +320,14 @@ impl Run {
         Ok((run, remarks))
     }
 
-    /// Has all sums done on a device. The state of particles stays in a graphics processor's memory; the state of a flow on
-    /// a grid stays on the host, as every state does where ranks share the run. Remarks say what is noteworthy. To be
-    /// called before the run goes, if at all.
+    /// Sets the device of all sums. The state of particles stays in the memory of a GPU; the state of a flow on a grid
+    /// stays on the host, as does every state that ranks share. Returns remarks for the user. Must be called before
+    /// [`go`](Self::go).
     ///
     /// # Errors
     /// [`Error::Hybrid`] as [`Case::check_device`]; [`Error::Device`] if the state does not fit or the device fails.
     pub fn compute_on(&mut self, device: impl Into<PoissonDevice>) -> Result<Vec<String>, Error> {
-        // The state stays in one place, so one is chosen for the whole run.
+        // The state stays in one memory, so one device is chosen for the whole run.
         let device = device.into().resolved();
         self.case.check_device(device)?;
         agree(&*self.ranks, device.of_sums().check().map_err(Error::from))?;
@@ -345,7 +346,8 @@ impl Run {
     }
 }
 
-/// The case with copies of its files in the run's folder, so that this can be moved and resumed alone. Called by all ranks together.
+/// Copies the files of a case into the run's folder, so that the folder can be moved and resumed by itself. Returns the
+/// case with the paths of the copies. Called by all ranks together.
 fn with_own_files(ranks: &dyn Ranks, mut case: Case, folder: &Folder) -> Result<Case, Error> {
     let files = case.files_mut();
     if files.is_empty() {
@@ -361,13 +363,13 @@ fn with_own_files(ranks: &dyn Ranks, mut case: Case, folder: &Folder) -> Result<
     if ranks.size() == 1 {
         return Ok(case);
     }
-    // The others learn the names of the copies.
+    // The other ranks receive the names of the copies.
     let text = from_first(ranks, case_text(&case, folder.path())?.into_bytes());
     Ok(case::read(&String::from_utf8_lossy(&text), "case.toml", &[])?)
 }
 
-/// What pictures are scaled by: the initial state, on the rank that draws; of a part on every rank (`in_parts`) as much as is drawn. Called
-/// by all ranks together.
+/// The initial state on the rank that draws, for the scale of pictures. If every rank has only a part (`in_parts`), the
+/// subset that is drawn. Called by all ranks together.
 fn pictured(ranks: &dyn Ranks, model: &mut dyn Model, in_parts: bool) -> Result<Snapshot, Error> {
     if in_parts && ranks.size() > 1 {
         let own = agree(ranks, model.snapshot(Show::Picture))?;
@@ -380,7 +382,7 @@ fn pictured(ranks: &dyn Ranks, model: &mut dyn Model, in_parts: bool) -> Result<
     }
 }
 
-/// The device as checkpoints name it; `None` for the CPU.
+/// The name of the device in checkpoints; `None` for the CPU.
 pub(super) fn device_name(device: PoissonDevice) -> Option<String> {
     let gpu = device.gpu()?;
     let name = farfield::open(gpu).map_or_else(|_| device.to_string(), |gpu| gpu.properties().name.clone());
@@ -390,7 +392,7 @@ pub(super) fn device_name(device: PoissonDevice) -> Option<String> {
     })
 }
 
-/// The remark on a run that was stopped on one device and goes on on another.
+/// The remark on a run that continues on another device.
 fn going_on_elsewhere(before: Option<&Option<String>>, now: Option<&String>) -> Vec<String> {
     let named = |device: Option<&String>| device.cloned().unwrap_or_else(|| "the CPU".to_owned());
     match before {
@@ -408,7 +410,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn continuing_on_another_device_is_said() {
+    fn a_remark_reports_a_change_of_device() {
         let (gpu, cpu) = (Some("H200".to_owned()), None);
         let remarks = going_on_elsewhere(Some(&gpu), None);
         assert!(remarks.len() == 1 && remarks[0].contains("H200") && remarks[0].contains("the CPU"));

@@ -1,13 +1,13 @@
-//! Points for pictures where ranks share them: some of each rank's, on the first.
+//! Points for pictures of a run that ranks share: a subset of each rank's points, gathered on the first rank.
 
 use crate::model::{Cloud, Snapshot};
 use crate::ranks::{Ranks, count_all, to_first};
 
-/// More points than this are thinned out: no picture shows them apart.
+/// The largest number of points that are drawn; no picture resolves more.
 const MOST: usize = 1 << 18;
 
-/// What the first rank draws: of the points that are drawn, every k-th of every rank, so that there are not too many. Empty on the
-/// others. Called by all ranks together.
+/// The points that the first rank draws: every k-th point of every rank. Empty on the other ranks. Called by all ranks
+/// together.
 pub(super) fn of_all(ranks: &dyn Ranks, own: &Snapshot) -> Snapshot {
     let Some(cloud) = own.clouds.first() else {
         return Snapshot::default();

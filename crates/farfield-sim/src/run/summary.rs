@@ -1,4 +1,4 @@
-//! `diagnostics.png`: the diagnostics drawn, with what theory says as dashed lines.
+//! `diagnostics.png`: charts of the diagnostics, with theory as dashed lines.
 
 use crate::case::{Case, Vortex};
 use crate::diagnostics::read_columns;
@@ -18,7 +18,7 @@ impl Columns {
             .map_or(&[], |(_, values)| values)
     }
 
-    /// A column against time, each value changed by `change`; values that were not measured are left out.
+    /// A column against time, with `change` applied to each value. Values that were not measured are omitted.
     pub(super) fn points(&self, name: &str, change: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
         let pairs = self.get("time").iter().zip(self.get(name));
         pairs
@@ -27,7 +27,7 @@ impl Columns {
             .collect()
     }
 
-    /// The names of the rings, knots or other parts that have columns of their own.
+    /// The names of the rings, knots and other parts that have their own columns.
     fn parts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|(name, _)| name.strip_suffix("_radius"))
     }
@@ -40,19 +40,19 @@ impl Columns {
             .unwrap_or(0.0)
     }
 
-    /// A column's change since the beginning, over `scale`.
+    /// The change of a column since its first value, over `scale`.
     fn drift(&self, name: &str, scale: f64) -> Vec<(f64, f64)> {
         let first = self.first(name);
         self.points(name, |value| (value - first) / scale)
     }
 
-    /// The length of a vector's change since the beginning, over `scale`.
+    /// The length of the change of a vector since its first value, over `scale`.
     fn vector_drift(&self, name: &str, scale: f64) -> Vec<(f64, f64)> {
         let names = ["x", "y", "z"].map(|axis| format!("{name}_{axis}"));
         let first = names.each_ref().map(|name| self.first(name));
         let [x, y, z] = names.each_ref().map(|name| self.get(name));
         let rows = self.get("time").iter().zip(x).zip(y).zip(z);
-        // A row in which one of the numbers cannot be read is left out whole.
+        // A row with an unreadable number is omitted.
         let length = |(((t, x), y), z): (((&f64, &f64), &f64), &f64)| {
             let change = [x - first[0], y - first[1], z - first[2]];
             (*t, change.iter().map(|c| c * c).sum::<f64>().sqrt() / scale)
@@ -66,10 +66,10 @@ impl Columns {
     }
 }
 
-/// Draws the diagnostics of a run so far, in its folder; also while it runs.
+/// Draws the diagnostics of the run in `folder`, which may still be running, to the file `to`.
 ///
 /// # Errors
-/// [`Error::Folder`] if the table cannot be read, [`Error::Plot`] or [`Error::File`] if the chart cannot be made.
+/// [`Error::Folder`] if the table cannot be read, [`Error::Plot`] or [`Error::File`] if the chart cannot be written.
 pub fn draw_diagnostics(case: &Case, folder: &Path, to: &Path) -> Result<(), Error> {
     let columns = Columns(read_columns(&folder.join("diagnostics.csv"))?);
     let grid = match &case.vortex {
@@ -85,10 +85,10 @@ pub fn draw_diagnostics(case: &Case, folder: &Path, to: &Path) -> Result<(), Err
 /// The values of a column against time.
 type Line = (String, Vec<(f64, f64)>);
 
-/// A chart of chosen columns of one or several runs.
+/// A chart of selected columns of one or several runs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chart {
-    /// Name of a run, and its columns.
+    /// The name of each run and its columns.
     runs: Vec<(String, Vec<Line>)>,
 }
 
@@ -114,7 +114,7 @@ impl Chart {
         Ok(())
     }
 
-    /// The chart: one for each column, a line for each run.
+    /// A chart for each column, with a line for each run.
     pub fn grid(&self, title: &str) -> ChartGrid {
         let columns = self.runs.first().map_or(0, |(_, columns)| columns.len());
         let mut grid = ChartGrid::new(title).columns(if columns > 1 { 2 } else { 1 });
@@ -131,7 +131,7 @@ impl Chart {
         grid.size(1200, if columns > 1 { (450 * rows).min(8000) } else { 700 })
     }
 
-    /// The same as a table: run, time and the columns.
+    /// The same data as CSV: run, time and the columns.
     pub fn table(&self) -> String {
         let mut text = String::from("run,time");
         for (column, _) in self.runs.first().map_or(&[][..], |(_, columns)| columns) {
@@ -175,7 +175,7 @@ fn plane_charts(columns: &Columns, case: &Case) -> ChartGrid {
     if !viscous {
         kept.extend([("angular_impulse", 4), ("hamiltonian", 0)]);
     }
-    let mut drifts = chart("Drift of what should stay", "change");
+    let mut drifts = chart("Drift of invariants", "change");
     for (name, color) in kept {
         let label = name.replace('_', " ");
         drifts = drifts.series(line(&label, &columns.drift(name, 1.0), Color::PALETTE[color]));
@@ -194,7 +194,7 @@ fn plane_charts(columns: &Columns, case: &Case) -> ChartGrid {
         .size(1200, 900)
 }
 
-/// `ring1` as people write it.
+/// A name such as `ring1` as a label, "ring 1".
 fn label_of(name: &str) -> String {
     let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
     format!("{} {}", &name[..digits], &name[digits..]).trim().to_owned()
@@ -246,7 +246,7 @@ fn vortex_charts(columns: &Columns, case: &Case, vortex: &Vortex) -> ChartGrid {
     if theory.is_some() {
         for k in 0..vortex.rings.len() {
             let label = if k == 0 { "thin rings" } else { "" };
-            // The theory's place is along the first axis; the column's along a coordinate.
+            // The position in theory is along the axis of the first ring; the column is a coordinate.
             let sign = axis[main].signum();
             let places: Vec<(f64, f64)> = theory_of(k, |ring| ring.place)
                 .iter()
@@ -257,7 +257,7 @@ fn vortex_charts(columns: &Columns, case: &Case, vortex: &Vortex) -> ChartGrid {
         }
     }
     let energy = columns.first("energy").abs().max(f64::MIN_POSITIVE);
-    // Of all parts without their directions: two rings that meet head on have none together.
+    // The sum of the magnitudes, because the total impulse of two rings that meet head on is zero.
     let rings = vortex.rings.iter().map(|ring| (ring.circulation, ring.radius));
     let knots = vortex.knots.iter().map(|knot| (knot.circulation, knot.radius));
     let impulse: f64 = rings
@@ -265,8 +265,8 @@ fn vortex_charts(columns: &Columns, case: &Case, vortex: &Vortex) -> ChartGrid {
         .map(|(gamma, r)| std::f64::consts::PI * gamma.abs() * r * r)
         .sum();
     let relative = |name: &str| columns.vector_drift(name, impulse.max(f64::MIN_POSITIVE));
-    let mut drifts = chart("Drift of what should stay", "relative");
-    // Viscosity takes energy away, as it should.
+    let mut drifts = chart("Drift of invariants", "relative");
+    // Viscosity dissipates energy.
     if vortex.viscosity == 0.0 {
         drifts = drifts.series(line("energy", &columns.drift("energy", energy), Color::PALETTE[0]));
     }
@@ -277,10 +277,10 @@ fn vortex_charts(columns: &Columns, case: &Case, vortex: &Vortex) -> ChartGrid {
     let enstrophy = columns.first("enstrophy").abs().max(f64::MIN_POSITIVE);
     let of_enstrophy = columns.points("enstrophy", |value| value / enstrophy);
     let growth = if vortex.viscosity == 0.0 {
-        chart("Enstrophy", "over its first value").series(line("", &of_enstrophy, Color::PALETTE[4]))
+        chart("Enstrophy", "relative to its initial value").series(line("", &of_enstrophy, Color::PALETTE[4]))
     } else {
         let of_energy = columns.points("energy", |value| value / energy);
-        chart("Energy and enstrophy", "over their first values")
+        chart("Energy and enstrophy", "relative to their initial values")
             .series(line("energy", &of_energy, Color::PALETTE[0]))
             .series(line("enstrophy", &of_enstrophy, Color::PALETTE[4]))
     };
@@ -304,7 +304,7 @@ fn gravity_charts(columns: &Columns, case: &Case) -> ChartGrid {
     };
     let kept = chart("Energy", "relative change")
         .series(line("", &columns.drift("energy", energy), Color::PALETTE[0]))
-        .series(dashed("kept", &ends(0.0)));
+        .series(dashed("conserved", &ends(0.0)));
     let parts = chart("Kinetic and potential energy", "energy")
         .series(line(
             "kinetic",

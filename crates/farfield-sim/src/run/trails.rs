@@ -1,14 +1,14 @@
-//! Trails: where points were in the pictures before.
+//! Trails: the positions of points in previous pictures.
 
 use crate::vec3::{Vec3, add_scaled, scale};
 use std::collections::VecDeque;
 
-/// Points between two pictures, along the curve of a body.
+/// The number of points drawn along the path of a body between two pictures.
 const BETWEEN: usize = 24;
-/// More points than this in all trails are thinned out.
+/// The largest number of points in all trails; more are thinned out.
 const MOST: usize = 400_000;
 
-/// The points of the last pictures, part by part.
+/// The points of previous pictures, part by part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trails {
     length: usize,
@@ -16,7 +16,7 @@ pub struct Trails {
 }
 
 impl Trails {
-    /// Trails over so many pictures.
+    /// Trails over `length` pictures.
     pub fn new(length: usize) -> Self {
         Self {
             length,
@@ -24,7 +24,8 @@ impl Trails {
         }
     }
 
-    /// What is drawn behind the present points, part by part: of a few bodies smooth curves, of many where they were.
+    /// The points drawn behind the current ones, part by part: smooth curves if the points are `few`, otherwise their
+    /// previous positions.
     pub fn behind(&self, now: &[Vec<Vec3>], few: bool) -> Vec<Vec<Vec3>> {
         if self.length == 0 || self.before.is_empty() {
             return Vec::new();
@@ -51,7 +52,7 @@ impl Trails {
         (0..now.len()).map(part).collect()
     }
 
-    /// Remembers the points of a picture that was drawn.
+    /// Adds the points of a picture.
     pub fn keep(&mut self, parts: Vec<Vec<Vec3>>) {
         if self.length == 0 {
             return;
@@ -63,7 +64,7 @@ impl Trails {
     }
 }
 
-/// Points along a smooth curve through places (Catmull and Rom's).
+/// Points along the Catmull-Rom spline through `places`.
 fn curve(places: &[Vec3]) -> Vec<Vec3> {
     let at = |k: isize| places[k.clamp(0, places.len() as isize - 1) as usize];
     let mut points = Vec::new();
@@ -90,7 +91,7 @@ mod tests {
     use crate::vec3::norm;
 
     #[test]
-    fn the_curve_of_a_body_on_a_circle_is_nearly_round() {
+    fn the_trail_of_a_body_on_a_circle_is_nearly_circular() {
         let place = |k: usize| {
             let (sine, cosine) = (k as f64 * 0.3).sin_cos();
             [cosine, sine, 0.0]
@@ -100,7 +101,7 @@ mod tests {
         (0..20).for_each(|k| trails.keep(vec![vec![place(k)]]));
         let behind = trails.behind(&[vec![place(20)]], true);
         assert_eq!(behind[0].len(), 8 * BETWEEN);
-        // At the ends the curve has only one neighbour.
+        // The first and last pieces have only one neighbour.
         for point in &behind[0][BETWEEN..7 * BETWEEN] {
             assert!((norm(*point) - 1.0).abs() < 1e-3, "{point:?}");
         }

@@ -1,19 +1,19 @@
-//! From where pictures look: views by name, which frame the points, and own views with a camera that stays, follows the
-//! points, turns or goes along a path.
+//! Views of pictures: predefined views that frame the points, and user-defined views whose camera is fixed, follows the
+//! points, rotates or moves along a path.
 
 use crate::case::{OwnView, View};
 use crate::vec3::{Vec3, add, add_scaled, rotate, scale, sub, unit};
 use farfield_plot::scene::{Bounds, Camera};
 
-/// The field of view of own cameras, in degrees.
+/// The field of view of user-defined cameras, in degrees.
 const FIELD: f64 = 32.0;
 
-/// A view that pictures are drawn from.
+/// A view of pictures.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Viewpoint {
-    /// One of the views by name.
+    /// A predefined view.
     Named(View),
-    /// An own one.
+    /// A user-defined view.
     Own(OwnView),
 }
 
@@ -26,7 +26,7 @@ impl Viewpoint {
         }
     }
 
-    /// Whether the middle of the picture moves with the points, so that the picture does not show how far they went.
+    /// Whether the centre of the picture moves with the points, so that the picture does not show their displacement.
     pub fn follows(&self) -> bool {
         match self {
             Viewpoint::Named(_) => true,
@@ -34,7 +34,8 @@ impl Viewpoint {
         }
     }
 
-    /// The camera at a time, for points in this box. Vortices travel along z, so their pictures have z to the right.
+    /// The camera at `time` for points within `bounds`. If the points travel along z, as vortices do, z is to the
+    /// right.
     pub fn camera(&self, bounds: Bounds, time: f64, travelling: bool) -> Camera {
         let view = match self {
             Viewpoint::Named(view) => return named(*view, bounds, travelling),
@@ -60,7 +61,7 @@ fn named(view: View, bounds: Bounds, travelling: bool) -> Camera {
     }
 }
 
-/// Eye and target at a time: between two points of the path with a smooth start and end.
+/// Eye and target at a time, interpolated along the path with a smooth start and end.
 fn on_path(view: &OwnView, time: f64) -> (Vec3, Vec3) {
     let mut before = (0.0, view.eye, view.target);
     for point in &view.path {
@@ -81,7 +82,7 @@ mod tests {
     use crate::case::Waypoint;
 
     #[test]
-    fn a_camera_goes_along_its_path() {
+    fn a_camera_follows_its_path() {
         let view = OwnView {
             name: "path".to_owned(),
             eye: [4.0, 0.0, 0.0],

@@ -1,4 +1,4 @@
-//! The thread that writes files and pictures while the next step computes.
+//! The thread that writes files and pictures while the next step is computed.
 
 use super::fields::Fields;
 use super::folder::Folder;
@@ -14,15 +14,15 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Something to write.
+/// A job for the writing thread.
 pub enum Job {
     /// Pictures of a step and its time.
     Frame(u64, f64, Arc<Snapshot>),
     /// Field files of a step and its time.
     Fields(u64, f64, Arc<Snapshot>),
-    /// A checkpoint, and the chart.
+    /// A checkpoint, and the chart of diagnostics.
     Checkpoint(Box<Checkpoint>),
-    /// The chart of diagnostics, so that it can be looked at during a long run.
+    /// The chart of diagnostics, so that it can be viewed during a long run.
     Chart,
     /// Sampled fields of a step and its time, by name.
     Samples(u64, f64, Vec<(String, Sampled)>),
@@ -30,10 +30,10 @@ pub enum Job {
     Animation,
 }
 
-/// How many jobs may wait before the computation does.
+/// The number of jobs that may wait before the computation blocks.
 const QUEUE: usize = 4;
 
-/// The writing thread and the way to it.
+/// The writing thread and its queue.
 pub struct Writer {
     jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<u64>>,
@@ -41,7 +41,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread of a rank, which draws pictures with the given number of threads.
+    /// Starts the writing thread of a rank, which draws pictures with `threads` threads.
     pub fn start(case: &Case, folder: &Folder, pictures: Pictures, threads: usize, rank: (usize, usize)) -> Self {
         let (jobs, queue) = sync_channel(QUEUE);
         let failure = Arc::new(Mutex::new(None));
@@ -55,7 +55,7 @@ impl Writer {
             frames: 0,
         };
         let thread = std::thread::spawn(move || {
-            // Pictures are drawn in parallel; on threads of their own, or they would wait for those that compute.
+            // Pictures are drawn in parallel on a separate pool; in the common one they would wait for the computation.
             match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
                 Ok(pool) => pool.install(|| work.run(queue)),
                 Err(_) => work.run(queue),
@@ -68,26 +68,26 @@ impl Writer {
         }
     }
 
-    /// Hands over a job; waits while the queue is full.
+    /// Submits a job. Blocks while the queue is full.
     ///
     /// # Errors
-    /// What an earlier job failed with.
+    /// The error of an earlier job.
     pub fn submit(&mut self, job: Job) -> Result<(), Error> {
         self.check()?;
         let sent = self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
         if sent { Ok(()) } else { Err(Error::Writer) }
     }
 
-    /// What an earlier job failed with.
+    /// Returns the error of an earlier job, if there is one.
     pub fn check(&self) -> Result<(), Error> {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.take().map_or(Ok(()), Err)
     }
 
-    /// Waits until everything is written; returns how many pictures there were.
+    /// Waits until everything is written. Returns the number of pictures.
     ///
     /// # Errors
-    /// What a job failed with.
+    /// The error of a job.
     pub fn finish(mut self) -> Result<u64, Error> {
         let frames = self.join()?;
         self.check()?;
@@ -105,12 +105,12 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // After a failure of the computation: what was handed over is still written.
+        // If the computation fails, jobs already submitted are still written.
         let _ = self.join();
     }
 }
 
-/// What the thread works with.
+/// The state of the thread.
 struct Work {
     pictures: Pictures,
     fields: Fields,
@@ -125,7 +125,7 @@ impl Work {
     fn run(mut self, queue: Receiver<Job>) -> u64 {
         let mut failed = false;
         for job in queue {
-            // After a failure the computation will stop; the rest of the queue is let go.
+            // After a failure the computation will stop; the rest of the queue is discarded.
             if failed {
                 continue;
             }
@@ -150,7 +150,7 @@ impl Work {
                 self.do_job(Job::Chart)
             }
             Job::Chart => {
-                // One that cannot be drawn yet stops nothing.
+                // A chart that cannot be drawn yet is not an error.
                 let _ = draw_diagnostics(&self.case, &self.folder, &self.folder.join("diagnostics.png"));
                 Ok(())
             }
