@@ -166,7 +166,7 @@ fn a_folder_that_is_removed_during_a_run_is_not_said_to_keep_a_checkpoint() {
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(
-        message.contains("no checkpoint is left") && !message.contains("is kept"),
+        message.contains("no checkpoint is left") && !message.contains("is intact"),
         "{message}"
     );
 }

@@ -126,7 +126,7 @@ fn gib(bytes: u64) -> f64 {
 fn what_is_left(folder: &std::path::Path, kept: bool) -> String {
     let folder = folder.display();
     if kept {
-        format!("its last checkpoint is kept: make room, then `farfield resume {folder}`")
+        format!("its last checkpoint is intact: free some disk space, then `farfield resume {folder}`")
     } else {
         format!("no checkpoint is left: was {folder} removed or moved?")
     }

@@ -28,7 +28,7 @@ pub trait Model: Send {
     /// The names of the values that [`measure`](Self::measure) returns.
     fn columns(&self) -> Vec<String>;
 
-    /// Measures the current state. The energy is NaN unless `with_energy` is set.
+    /// Measures the current state. An energy that needs a separate sum is NaN unless `with_energy` is set.
     ///
     /// # Errors
     /// [`Error::Sum`] from the sum for the energy.
@@ -269,7 +269,7 @@ pub enum Limit {
     Strain,
     /// The time a body takes to fall through its softening length.
     Fall,
-    /// The number of grid spacings that a point may cross.
+    /// The number of grid spacings (in the plane, core sizes) that a point may cross.
     Courant,
     /// The previous step: steps grow slowly.
     Growth,
@@ -359,7 +359,7 @@ impl State {
 /// Points and their known attributes, for pictures and files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cloud {
-    /// `elements`, `tracers` or `bodies`.
+    /// `elements`, `tracers`, `vortices` or `bodies`.
     pub name: &'static str,
     /// Their positions.
     pub points: Vec<Vec3>,

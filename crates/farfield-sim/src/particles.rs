@@ -111,7 +111,7 @@ impl Particles {
 
     /// The part of each point, from 0, and the number of parts.
     pub fn parts(&self) -> Result<(Vec<u32>, u32), CaseError> {
-        /// More are a mistake: each part has columns in the table.
+        /// The largest number of parts, because each has columns in the table.
         const MOST: f64 = 1000.0;
         let Some(numbers) = self.optional_numbers(&PARTS)? else {
             return Ok((vec![0; self.count], 1));

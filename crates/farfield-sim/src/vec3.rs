@@ -77,7 +77,7 @@ pub fn frame_across(axis: Vec3) -> (Vec3, Vec3) {
     (first, cross(axis, first))
 }
 
-/// `a` turned by `angle` about the unit vector `axis` (Rodrigues).
+/// `a` rotated by `angle` about the unit vector `axis` (Rodrigues).
 pub fn rotate(a: Vec3, axis: Vec3, angle: f64) -> Vec3 {
     let (sine, cosine) = angle.sin_cos();
     let along = scale(axis, (1.0 - cosine) * dot(axis, a));

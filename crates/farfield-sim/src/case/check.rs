@@ -81,7 +81,7 @@ impl Case {
                 if tubes == 0 && self.tracers.as_ref().is_some_and(|tracers| tracers.count > 0) {
                     return wrong(
                         "tracers.count",
-                        "tracers fill the tubes of rings and knots, but there are none: use [[tracers.particles]]"
+                        "there are no rings or knots whose tubes tracers could fill: use [[tracers.particles]]"
                             .to_owned(),
                     );
                 }

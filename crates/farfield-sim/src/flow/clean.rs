@@ -78,7 +78,7 @@ impl<T: Precision> Solver<T> {
             .par_chunks_exact_mut(3 * BLOCK_POINTS)
             .zip(&leaves)
             .map(|(values, block)| {
-                // Finite differences spread ever weaker traces outwards. Without them, blocks far away stay empty and
+                // Finite differences spread ever weaker traces outwards. Removing them keeps distant blocks empty and
                 // cheap.
                 let mut traces = 0.0;
                 for value in values.iter_mut() {

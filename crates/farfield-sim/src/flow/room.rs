@@ -15,7 +15,7 @@ const SPREAD: f64 = 5.0;
 const MOST_ADDED: f64 = 64.0;
 
 /// Adds root cubes to the box, downstream and across the stream, until the vorticity that the stream carries and
-/// viscosity spreads stays inside until time `end`. Upstream none are added: there the stream holds vorticity back.
+/// viscosity spreads stays inside until time `end`. No cubes are added upstream, where the stream holds vorticity back.
 /// Returns the number of cubes added along each axis.
 pub(super) fn make_room(
     grid: &mut GridSettings,

@@ -141,7 +141,7 @@ fn cut(path: &Path, layers: &Layers<'_>) -> Result<(), Error> {
     Ok(write_vti(path, &grid, Precision::Single)?)
 }
 
-/// Writes the same for numpy. `size` has the numbers of points along x, y and z; in the other arrays x is fastest.
+/// Writes these points for numpy. `size` has the numbers of points along x, y and z; in the other arrays x is fastest.
 fn cut_for_numpy(path: &Path, layers: &Layers<'_>) -> Result<(), Error> {
     let (points, shape) = (layers.points(), &layers.cut);
     let q = |points: Range<usize>, out: &mut Vec<f64>| layers.q(points, out);

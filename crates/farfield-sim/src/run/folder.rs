@@ -149,7 +149,7 @@ impl Folder {
         self.store().holds_any()
     }
 
-    /// Writes the resolved case; nothing on ranks other than the first.
+    /// Writes the resolved case. Does nothing on ranks other than the first.
     ///
     /// # Errors
     /// [`Error::File`] if it cannot be written.

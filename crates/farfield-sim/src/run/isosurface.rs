@@ -93,7 +93,7 @@ pub fn surface(
                         }
                         _ => Vec::new(),
                     };
-                    // Triangles without an area come from values that lie on a grid point.
+                    // Triangles of zero area occur where the value at a grid point equals `level`.
                     made.triangles
                         .extend(faces.into_iter().filter(|[a, b, c]| a != b && b != c && c != a));
                 }

@@ -62,8 +62,8 @@ pub struct Control {
     pub most_steps: Option<u64>,
 }
 
-/// Points are redistributed over ranks at least every this many steps, so that neighbouring points are on one rank
-/// again.
+/// The largest number of steps between redistributions of points over ranks, which bring neighbouring points back to
+/// one rank.
 const DEAL_EVERY: u64 = 20;
 
 /// A run that is ready to start.
