@@ -1,12 +1,13 @@
-//! Several vectors of charges that meet the targets at once: the distance of a pair is found once for all of them.
+//! Several vectors of charges in one pass over the pairs, so that the distance of a pair is computed once.
 //!
-//! The sums, in order: those of the first vector, of the second, and so on, each as for one vector alone.
+//! The sums are stored vector after vector, each as for one vector alone.
 
 use super::pair::{Pair, inverse_distance, norm2};
 use crate::p2p::{Block, Pairs};
 use crate::simd::{Lanes, Real, SimdLevel};
 
-/// How many of so many vectors the loops take at once, where a pair is singular: as many sums as registers hold.
+/// The number of vectors, of `vectors` in total, that one pass of the loops takes for a singular kernel: as many as
+/// have their sums in registers.
 pub(super) fn at_once(derivatives: usize, vectors: usize) -> usize {
     match (derivatives, vectors) {
         (0, 8..) => 8,
@@ -16,7 +17,7 @@ pub(super) fn at_once(derivatives: usize, vectors: usize) -> usize {
     }
 }
 
-/// What a pair of that many vectors costs, where one of one vector costs one: operations counted.
+/// The cost of a pair for `at_once` vectors, relative to its cost for one vector, by the number of operations.
 pub(super) fn cost(derivatives: usize, at_once: usize) -> f64 {
     let more = (at_once - 1) as f64;
     match derivatives {
@@ -26,7 +27,7 @@ pub(super) fn cost(derivatives: usize, at_once: usize) -> f64 {
     }
 }
 
-/// The loops over pairs of [`at_once`] vectors.
+/// The loops over pairs for `vectors` vectors, a number that [`at_once`] returns.
 pub(super) fn add_pairs<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &Block<T, 3>, vectors: usize, sums: &mut [T]) {
     let accuracy = pairs.accuracy;
     match (pairs.derivatives, vectors) {
@@ -34,13 +35,13 @@ pub(super) fn add_pairs<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &Block<T
         (0, 8) => block.with_one_of_two::<Potentials, 8, 8>(simd, accuracy, sums),
         (1, 2) => block.with_one_of_two::<Gradients, 2, 8>(simd, accuracy, sums),
         (1, 4) => block.with_one_of_two::<Gradients, 4, 16>(simd, accuracy, sums),
-        _ => unreachable!("no loop takes {vectors} vectors at once"),
+        _ => unreachable!("there is no loop for {vectors} vectors at once"),
     }
 }
 
-/// `q/r` of every vector.
+/// `q/r` for every vector.
 struct Potentials;
-/// `q/r` of every vector and its gradient.
+/// `q/r` and its gradient for every vector.
 struct Gradients;
 
 impl<const W: usize> Pair<3, W, W> for Potentials {

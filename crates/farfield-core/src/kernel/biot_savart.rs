@@ -40,7 +40,7 @@ impl Core {
         self.regularisation().map_or("singular", |core| core.name)
     }
 
-    /// What replaces the singular kernel near a vortex element.
+    /// The replacement for the singular kernel near a vortex element.
     pub fn regularisation(self) -> Option<&'static Regularisation> {
         match self {
             Core::Singular => None,
@@ -51,7 +51,7 @@ impl Core {
     }
 }
 
-/// The kernel with a core.
+/// The kernel with core `core`.
 pub(super) fn description(core: Core) -> Description {
     Description {
         name: "biot-savart",
@@ -68,7 +68,7 @@ static WINCKELMANS_LEONARD: Regularisation = Regularisation {
     needs_size: true,
     finite_centre: true,
     unbounded_gradient: false,
-    // K = (1 - 15/8 (s/r)^4 ...)/r^3, and 35/8 in its derivative
+    // K = (1 - 15/8 (s/r)^4 ...)/r^3; the factor of its derivative is 35/8.
     reach: |tolerance, derivatives| (if derivatives < 2 { 1.875 } else { 4.375 } / tolerance).powf(0.25),
     profile: |r2, size| {
         let (s2, numerator) = (r2 + size * size, r2 + 2.5 * size * size);
@@ -85,7 +85,7 @@ static GAUSSIAN: Regularisation = Regularisation {
     finite_centre: true,
     unbounded_gradient: false,
     reach: |tolerance, derivatives| {
-        // With s = r/(sqrt 2 size): erfc(s) + 2/sqrt(pi) s exp(-s^2), and 4/(3 sqrt pi) s^3 exp(-s^2) more in the derivative
+        // With s = r/(sqrt 2 size): erfc(s) + 2/sqrt(pi) s exp(-s^2); the derivative adds 4/(3 sqrt pi) s^3 exp(-s^2).
         let difference = |s: f64| {
             let of_derivative = if derivatives < 2 { 0.0 } else { 2.0 / 3.0 * s * s * s };
             std::f64::consts::FRAC_2_SQRT_PI * (s + 1.0 / s + of_derivative) * (-s * s).exp()
@@ -119,7 +119,7 @@ static HU_POLYNOMIAL: Regularisation = Regularisation {
     device: 3,
 };
 
-/// The loops over pairs; without sizes every core is the singular one.
+/// The loops over pairs. Without sizes, every core is the singular one.
 pub(super) fn add_pairs<T: Real>(core: Core, pairs: &Pairs, simd: SimdLevel, block: &Block<T, 3>, sums: &mut [T]) {
     let core = if pairs.softened { core } else { Core::Singular };
     let accuracy = pairs.accuracy;
@@ -135,7 +135,8 @@ pub(super) fn add_pairs<T: Real>(core: Core, pairs: &Pairs, simd: SimdLevel, blo
     }
 }
 
-/// Whether one Newton step on the estimate will do. Loops with cores are compiled for this accuracy and the full one.
+/// Whether one Newton step on the estimate suffices. Loops with cores are compiled for this accuracy and for full
+/// accuracy.
 fn one_step(accuracy: RsqrtAccuracy) -> bool {
     matches!(accuracy, RsqrtAccuracy::Estimate | RsqrtAccuracy::Newton)
 }
@@ -158,9 +159,9 @@ fn gradient<T: Real, P: Profile>(accuracy: RsqrtAccuracy, simd: SimdLevel, block
 
 /// A radial profile: `K(r)` and `K'(r)/r`.
 pub(super) trait Profile {
-    /// As [`Pair::SINGULAR`].
+    /// See [`Pair::SINGULAR`].
     const SINGULAR: bool = false;
-    /// Returns `(K, K'/r)`; callers that need no gradient drop the second.
+    /// Returns `(K, K'/r)`; callers without a gradient ignore the second.
     fn profile<V: Lanes, const A: u8, const SKIP: bool>(r2: V, size2: V) -> (V, V);
 }
 
@@ -168,7 +169,7 @@ pub(super) trait Profile {
 struct SingularVortex;
 /// `(r^2 + 5/2 s^2) / (r^2 + s^2)^(5/2)`
 struct WinckelmansLeonard;
-/// `1/(s^2 r)` inside the core, `1/r^3` outside
+/// `1/(s^2 r)` inside the core, `1/r^3` outside.
 struct HuPolynomial;
 
 /// The velocity with a given core.
@@ -181,7 +182,7 @@ fn real<V: Lanes>(value: f64) -> V {
     V::splat(V::Elem::from_f64(value))
 }
 
-/// A squared core size to divide by: zero becomes a number too small to matter.
+/// A squared core size that is safe to divide by: zero becomes a negligibly small number.
 #[inline(always)]
 pub(super) fn divisor<V: Lanes>(size2: V) -> V {
     size2.max(real(if V::Elem::EPSILON > 1e-10 { 1e-37 } else { 1e-305 }))
@@ -213,7 +214,7 @@ impl Profile for WinckelmansLeonard {
         let inverse5 = inverse2 * inverse2 * inverse;
         let k = V::splat(V::Elem::from_f64(1.5)).mul_add(size2, s2) * inverse5;
         let slope = V::splat(V::Elem::from_f64(-7.5)).mul_add(size2, V::splat(V::Elem::from_f64(-3.0)) * s2);
-        // In this order no power overflows before its factor brings it back.
+        // Multiplied in this order, no intermediate product overflows.
         (k, slope * inverse2 * inverse5)
     }
 }
@@ -270,7 +271,7 @@ impl<P: Profile> Pair<3, 3, 12> for VortexGradient<P> {
                 sums[3 + 3 * i + j] = along.mul_add(d[j], sums[3 + 3 * i + j]);
             }
         }
-        // The derivative of gamma x d itself
+        // The derivative of gamma x d
         sums[4] = k.neg_mul_add(gamma[2], sums[4]);
         sums[5] = k.mul_add(gamma[1], sums[5]);
         sums[6] = k.mul_add(gamma[2], sums[6]);

@@ -8,7 +8,7 @@ use super::pair::{Pair, inverse_distance, norm2};
 use crate::p2p::{Block, FULL, MutualBlock, MutualPair, Pairs};
 use crate::simd::{Lanes, Real, SimdLevel};
 
-/// The kernel.
+/// The description of the kernel.
 pub(super) const DESCRIPTION: Description = Description {
     name: "coulomb",
     outputs: &[Output::Potential, Output::Gradient, Output::Hessian],
@@ -18,7 +18,7 @@ pub(super) const DESCRIPTION: Description = Description {
     scales: [1.0; 2],
 };
 
-/// The loops over pairs, which gravity without softening shares.
+/// The loops over pairs; gravity without softening uses them too.
 pub(super) fn add_pairs<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &Block<T, 3>, sums: &mut [T]) {
     match pairs.derivatives {
         0 => block.with_accuracy::<CoulombPotential, 1, 1>(simd, pairs.accuracy, sums),
@@ -27,7 +27,7 @@ pub(super) fn add_pairs<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &Block<T
     }
 }
 
-/// The loops over pairs that act on each other, each met once; of a potential, and of one with its gradient.
+/// The loops that evaluate each pair once for both of its points: for the potential, and for potential and gradient.
 pub(super) fn add_mutual<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &MutualBlock<T, 3>, sums: [&mut [T]; 2]) {
     match pairs.derivatives {
         0 => block.with_accuracy::<CoulombPotential, 1>(simd, pairs.accuracy, sums),
@@ -35,25 +35,26 @@ pub(super) fn add_mutual<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &Mutual
     }
 }
 
-/// What a pair costs that is met once for both of its points, where one met from each side costs one; `None` where that
-/// is never less. Measured with leaves of 57 points; NEON is taken to be like AVX2.
+/// The cost of a pair that is evaluated once for both of its points, relative to evaluating it once for each; `None`
+/// if that is never faster. Measured with leaves of 57 points; NEON is assumed to be like AVX2.
 pub(super) fn mutual_cost<T: Real>(simd: SimdLevel, derivatives: usize) -> Option<f64> {
     let double = T::EPSILON < 1e-10;
     match (simd.name(), derivatives) {
         ("avx512" | "avx2" | "neon", 0) if double => Some(0.68),
-        // The sums of a gradient need more registers than AVX-512 has: 0.9 in double, 1.06 in single precision.
+        // Left out for AVX-512: the sums of a gradient need more registers than it has (0.9 in double precision, 1.06
+        // in single).
         ("avx2" | "neon", 1) if double => Some(0.78),
-        // In single precision as much with small leaves, three quarters with large ones.
+        // In single precision 1.0 with small leaves and 0.75 with large ones.
         ("avx512" | "avx2" | "neon", 0) | ("avx2" | "neon", 1) => Some(1.0),
         _ => None,
     }
 }
 
-/// `q/r`
+/// `q/r`.
 struct CoulombPotential;
-/// `q/r` and its gradient
+/// `q/r` and its gradient.
 struct CoulombGradient;
-/// `q/r`, its gradient and Hessian
+/// `q/r`, its gradient and its Hessian.
 struct CoulombHessian;
 
 impl Pair<3, 1, 1> for CoulombPotential {
@@ -82,7 +83,7 @@ impl MutualPair<3, 4> for CoulombGradient {
     }
 }
 
-/// Adds the potential and gradient, given `1/s`.
+/// Adds the potential and gradient of charge `q`, given the inverse distance.
 #[inline(always)]
 pub(super) fn add_gradient<V: Lanes>(d: [V; 3], q: V, inverse: V, sums: &mut [V; 4]) {
     let potential = q * inverse;
@@ -110,7 +111,7 @@ impl Pair<3, 1, 10> for CoulombHessian {
         let slope = potential * inverse;
         let radial = slope * inverse;
         let second = V::splat(V::Elem::from_f64(3.0)) * radial;
-        // Unit vectors: the fifth power of the inverse distance may overflow where the Hessian does not.
+        // Unit vectors, because the fifth power of the inverse distance may overflow where the Hessian does not.
         let u = [d[0] * inverse, d[1] * inverse, d[2] * inverse];
         let along = [second * u[0], second * u[1], second * u[2]];
         sums[0] = sums[0] + potential;

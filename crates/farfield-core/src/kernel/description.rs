@@ -1,17 +1,17 @@
-//! What the engine knows of a kernel besides its loops: one value that every other module asks.
+//! The description of a kernel: everything the other modules know about it except its loops over pairs.
 //!
-//! A kernel has a [`Form`] (what a source carries, which expansions it makes, which sums come out of them) and perhaps a
-//! [`Regularisation`] (what replaces $1/r$ or $1/r^3$ near a source). Tuning, units, checks, plans, the device's programs
-//! and the command line read these two; none of them names a kernel.
+//! A kernel has a [`Form`] (the strengths of a source, their expansions, the sums that follow) and optionally a
+//! [`Regularisation`] (the replacement for $1/r$ or $1/r^3$ near a source). Tuning, units, checks, plans, the device
+//! programs and the command line read these two; none of them names a kernel.
 
 use super::Output;
 
-/// What strengths are, and how the far field comes from harmonic expansions of them.
+/// The kind of strengths, and how the far field follows from their harmonic expansions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// A charge or mass; one expansion of $\sum q/r$, whose derivatives are the outputs.
     Charge,
-    /// A charge and a dipole moment $(q, p_x, p_y, p_z)$; one expansion of $\sum q/r + p\cdot r/r^3$, made as
+    /// A charge and a dipole moment $(q, p_x, p_y, p_z)$; one expansion of $\sum q/r + p\cdot r/r^3$, computed as
     /// $\sum q/r - \nabla\cdot\sum p/r$.
     Dipole,
     /// A vector; three expansions of a vector potential $\sum\gamma/r$, whose curl is the velocity.
@@ -36,7 +36,7 @@ impl Form {
         }
     }
 
-    /// Sums per target where outputs take so many derivatives of the potential.
+    /// Sums per target for outputs with up to `derivatives` derivatives of the potential.
     pub const fn sums(self, derivatives: usize) -> usize {
         match (self, derivatives) {
             (Form::Charge | Form::Dipole, 0) => 1,
@@ -47,7 +47,7 @@ impl Form {
         }
     }
 
-    /// How many derivatives of the potential sum `k` takes.
+    /// The number of derivatives of the potential in sum `k`.
     pub const fn derivatives_of_sum(self, k: usize) -> usize {
         match (self, k) {
             (Form::Charge | Form::Dipole, 0) => 0,
@@ -56,7 +56,7 @@ impl Form {
         }
     }
 
-    /// How many derivatives of $1/r$ the strengths themselves take, at most: dipoles take one.
+    /// The largest number of derivatives of $1/r$ that the strengths themselves stand for: one for dipoles.
     pub const fn source_derivatives(self) -> usize {
         match self {
             Form::Charge | Form::Vortex => 0,
@@ -72,7 +72,8 @@ impl Form {
         }
     }
 
-    /// The orders of derivatives of $1/r$ whose errors outputs of the given orders have to keep.
+    /// The orders of derivatives of $1/r$ whose errors must be bounded, for outputs with the given numbers of
+    /// derivatives.
     pub fn error_derivatives(self, outputs: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let mut all: Vec<usize> = outputs
             .into_iter()
@@ -83,7 +84,7 @@ impl Form {
         if all.is_empty() { vec![0] } else { all }
     }
 
-    /// Constants of the device's programs: `FARFIELD_VECTOR` and `FARFIELD_DIPOLES` of `pair.cuh`.
+    /// Constants of the device programs: `FARFIELD_VECTOR` and `FARFIELD_DIPOLES` of `pair.cuh`.
     pub const fn device_constants(self) -> [(&'static str, i32); 2] {
         let (vector, dipoles) = match self {
             Form::Charge => (0, 0),
@@ -94,24 +95,24 @@ impl Form {
     }
 }
 
-/// What replaces the singular kernel near a source of a given size.
+/// The replacement for the singular kernel near a source of a given size.
 #[derive(Debug, Clone, Copy)]
 pub struct Regularisation {
     /// The name used on the command line and in reports.
     pub name: &'static str,
-    /// Whether a sum without sizes is refused; otherwise it is the singular one.
+    /// Whether a sum without sizes is an error; otherwise it uses the singular kernel.
     pub needs_size: bool,
-    /// Whether a pair at distance zero has finite sums, which count; otherwise it adds nothing.
+    /// Whether a pair at distance zero has finite sums, which are added; otherwise it adds zero.
     pub finite_centre: bool,
     /// Whether the second derivatives of the potential are unbounded at the centre.
     pub unbounded_gradient: bool,
-    /// The distance, in units of the size, from which on sums of so many derivatives of the potential differ from the
-    /// singular kernel's by at most the relative tolerance given.
+    /// The distance, in units of the size, from which on sums with `derivatives` derivatives of the potential differ
+    /// from the singular kernel's by at most the relative `tolerance`.
     pub reach: fn(tolerance: f64, derivatives: usize) -> f64,
-    /// The profile at squared distance `r2` of a source of size > 0: for charges $\phi$ and $-\phi'/r$, for vortices $K$
-    /// and $K'/r$. Plainly written, in double precision: the truth that sums are measured against.
+    /// The profile at squared distance `r2` of a source of size > 0: for charges $\phi$ and $-\phi'/r$, for vortices
+    /// $K$ and $K'/r$. Written as its formula, in double precision: the reference that sums are compared with.
     pub profile: fn(r2: f64, size: f64) -> (f64, f64),
-    /// What a pair costs, in units of the singular one's.
+    /// The cost of a pair, relative to a pair of the singular kernel.
     pub cost: f64,
     /// The constant `FARFIELD_CORE` of `pair.cuh`; zero is the singular kernel.
     pub device: i32,
@@ -123,7 +124,7 @@ impl PartialEq for Regularisation {
     }
 }
 
-/// All that is known of a kernel.
+/// The properties of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Description {
     /// The name used on the command line and in reports.
@@ -132,28 +133,27 @@ pub struct Description {
     pub outputs: &'static [Output],
     /// Strengths, expansions, sums.
     pub form: Form,
-    /// What replaces the singular kernel near sources that have a size; `None` where sizes mean nothing.
+    /// The replacement for the singular kernel near sources that have a size; `None` if the kernel has no sizes.
     pub regularisation: Option<&'static Regularisation>,
-    /// A factor of all outputs that is a parameter of the kernel: Newton's constant.
+    /// A parameter of the kernel that multiplies all outputs: the gravitational constant.
     pub constant: Option<f64>,
-    /// What the sums are multiplied with to become outputs, besides the constant: for those of no derivatives, and for all
-    /// others.
+    /// The factors, besides `constant`, that turn sums into outputs: without derivatives, and with at least one.
     pub scales: [f64; 2],
 }
 
 impl Description {
-    /// What a sum is multiplied with to become a value of `output`.
+    /// The factor that turns a sum into a value of `output`.
     pub fn scale(&self, output: Output) -> f64 {
         self.scales[usize::from(output.derivatives() > 0)] * self.constant.unwrap_or(1.0)
     }
 
-    /// Whether coincident pairs add nothing, given whether any source has a size.
+    /// Whether coincident pairs are skipped, given whether any source has a size.
     pub fn is_singular(&self, has_sizes: bool) -> bool {
         self.regularisation.is_none() || !has_sizes
     }
 
-    /// How far from a source of core size `size` its kernel differs from the singular one by more than the relative
-    /// `tolerance` in sums of so many derivatives; from there on the far field may use the singular kernel.
+    /// The distance from a source of core size `size` beyond which the far field may use the singular kernel: from
+    /// there on, sums with `derivatives` derivatives differ by at most the relative `tolerance`.
     pub fn core_reach(&self, size: f64, tolerance: f64, derivatives: usize) -> f64 {
         match self.regularisation {
             Some(core) if size > 0.0 => size * (core.reach)(tolerance, derivatives),
@@ -161,7 +161,7 @@ impl Description {
         }
     }
 
-    /// What a pair costs in units of the singular one's, given whether any source has a size.
+    /// The cost of a pair relative to a pair of the singular kernel, given whether any source has a size.
     pub fn pair_cost(&self, has_sizes: bool) -> f64 {
         match self.regularisation {
             Some(core) if has_sizes => core.cost,
@@ -169,7 +169,7 @@ impl Description {
         }
     }
 
-    /// The constant `FARFIELD_CORE` of the device's programs, given whether any source has a size.
+    /// The constant `FARFIELD_CORE` of the device programs, given whether any source has a size.
     pub fn device_core(&self, has_sizes: bool) -> i32 {
         match self.regularisation {
             Some(core) if has_sizes => core.device,

@@ -8,7 +8,7 @@ use super::pair::{Pair, inverse_distance, norm2};
 use crate::p2p::{Block, FULL, Pairs};
 use crate::simd::{Lanes, Real, SimdLevel};
 
-/// The kernel.
+/// The description of the kernel.
 pub(super) const DESCRIPTION: Description = Description {
     name: "coulomb-dipoles",
     outputs: &[Output::Potential, Output::Gradient, Output::Hessian],
@@ -31,8 +31,8 @@ struct DipolePotential;
 struct DipoleGradient;
 struct DipoleHessian;
 
-/// `1/r`, the unit vector `u` along `d`, and `p.u`. With unit vectors no power of the inverse distance overflows before the
-/// sum does.
+/// `1/r`, the unit vector `u` along `d`, and `p.u`. Unit vectors avoid powers of the inverse distance that overflow
+/// where the sum does not.
 #[inline(always)]
 fn along<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], p: [V; 3]) -> (V, [V; 3], V) {
     let inverse = inverse_distance::<V, A, SKIP>(norm2(d));

@@ -1,12 +1,12 @@
-//! The two ends of the far field: how strengths become expansions of a potential, and how these become sums. Both are
-//! derivatives of expansions, so that one set of basis functions serves all.
+//! The two ends of the far field: strengths to expansions of a potential, and expansions to sums. Both differentiate
+//! expansions, so that all kernels share one set of basis functions.
 
 use super::Form;
 use crate::expansion::coefficient_count;
 use crate::expansion::derivative::{Derivative, of_local, of_multipole};
 use crate::simd::Real;
 
-/// Which sort of expansion is differentiated.
+/// The kind of expansion that is differentiated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Local,
@@ -15,7 +15,7 @@ pub(crate) enum Side {
 
 /// Turns the expansions of the (scalar or vector) potential into expansions of every sum the kernel needs.
 ///
-/// The sums are those of the [`super::Pair`] kernels, in the same order; `derivatives` says how far they go.
+/// The sums are those of the [`super::Pair`] kernels, in the same order, up to `derivatives` derivatives.
 #[derive(Debug, Clone)]
 pub(crate) struct FarOutputs<T> {
     form: Form,
@@ -42,12 +42,12 @@ impl<T: Real> FarOutputs<T> {
         }
     }
 
-    /// How many sums come out.
+    /// The number of sums.
     pub fn sums(&self) -> usize {
         self.form.sums(self.derivatives)
     }
 
-    /// The order of the basis functions the derived expansions need.
+    /// The order of the basis functions for the derived expansions.
     pub fn basis_order(&self) -> usize {
         match self.side {
             Side::Local => self.order,
@@ -68,26 +68,26 @@ impl<T: Real> FarOutputs<T> {
         self.sums() * coefficient_count(self.basis_order())
     }
 
-    /// The coefficients of sum `k` in the result of [`FarOutputs::derive`], up to the basis order.
+    /// The coefficients of sum `k` in the result `derived` of [`FarOutputs::derive`], up to the basis order.
     #[inline(always)]
     pub fn sum<'a>(&self, derived: &'a [T], k: usize) -> &'a [T] {
         let slot = coefficient_count(self.basis_order());
         &derived[k * slot..(k + 1) * slot]
     }
 
-    /// How many derivatives sum `k` takes; each brings a factor one over the box's side.
+    /// The number of derivatives in sum `k`; each contributes a factor of one over the box side.
     pub fn derivatives_of(&self, k: usize) -> usize {
         self.form.derivatives_of_sum(k)
     }
 
-    /// The expansions of all sums from that of the potential (three of them, one after the other with the given
-    /// stride, for a vector potential).
+    /// Writes the expansions of all sums to `derived`, given the expansion of the potential. The three expansions of a
+    /// vector potential begin `stride` coefficients apart.
     pub fn derive(&self, potential: &[T], stride: usize, derived: &mut [T]) {
         let slot = coefficient_count(self.basis_order());
         let n0 = coefficient_count(self.order);
         let n1 = coefficient_count(self.order_after(1));
         let n2 = coefficient_count(self.order_after(2));
-        // Sums with fewer derivatives have fewer (multipole) or more (local) coefficients: the rest is zero.
+        // The number of coefficients of a sum depends on its derivatives: set the rest of its slot to zero.
         for (k, sum) in derived[..self.derived_len()].chunks_mut(slot).enumerate() {
             sum[coefficient_count(self.order_after(self.derivatives_of(k)))..].fill(T::ZERO);
         }
@@ -128,9 +128,9 @@ impl<T: Real> FarOutputs<T> {
 
 /// Turns the sums of basis functions over sources into expansions of the potential.
 ///
-/// For charges and vortices the sum of each strength's stream is an expansion. A dipole is minus the derivative of a charge:
-/// with $S_0$ the expansion that the charges make and $S_a$ the one that component $a$ of the moments would make as charges,
-/// the expansion is $S_0 - \sum_a \partial_a S_a$.
+/// For charges and vortices, the sum over each strength component is already an expansion. A dipole is minus the
+/// derivative of a charge: let $S_0$ be the expansion of the charges, and $S_a$ that of component $a$ of the moments
+/// taken as charges. Then the expansion is $S_0 - \sum_a \partial_a S_a$.
 #[derive(Debug, Clone)]
 pub(crate) struct FarSources<T> {
     form: Form,
@@ -153,12 +153,12 @@ impl<T: Real> FarSources<T> {
         }
     }
 
-    /// Whether the streams' sums are the expansions themselves.
+    /// Whether the sums over the strength components are the expansions themselves.
     pub fn are_expansions(&self) -> bool {
         self.form.source_derivatives() == 0
     }
 
-    /// The order up to which basis functions are summed.
+    /// The order of the basis functions that are summed.
     pub fn basis_order(&self) -> usize {
         match self.side {
             Side::Local => self.order + self.form.source_derivatives(),
@@ -166,12 +166,13 @@ impl<T: Real> FarSources<T> {
         }
     }
 
-    /// The length of the sums of one strength vector.
+    /// The number of coefficients in the sums of one strength vector.
     pub fn sums_len(&self) -> usize {
         self.form.strengths() * coefficient_count(self.basis_order())
     }
 
-    /// Adds to the expansion what the streams' sums make; they are used up. Lengths are in units of the box's side.
+    /// Adds the expansion that follows from `sums` to `expansion`; `sums` is overwritten. Lengths are in units of the
+    /// box side.
     pub fn add_to(&self, expansion: &mut [T], sums: &mut [T], inverse_side: f64) {
         let slot = coefficient_count(self.basis_order());
         let (charges, moments) = sums.split_at_mut(slot);

@@ -1,10 +1,11 @@
-//! The Gaussian vortex core by a table, in the few nanoseconds that a pair may take.
+//! The Gaussian vortex core, evaluated from a table to keep a pair at a few nanoseconds.
 //!
 //! With $t = r^2/2\sigma^2$ the core is $K = (2\sigma^2)^{-3/2} F(t)$ and $K'/r = 2 (2\sigma^2)^{-5/2} F'(t)$, where
-//! $F(t) = \frac{4}{\sqrt\pi} B_1(t)$, $F' = -\frac{4}{\sqrt\pi} B_2(t)$ and $B_n(t) = \int_0^1 u^{2n} e^{-t u^2} du$, Boys's
-//! functions. The table has the first terms of Taylor's series of $F$ about $t = 0, 1/8, 2/8, ...$: one row gives both
-//! $F$ and $F'$, without an exponential, a root or a division. A register of targets reads its rows and transposes them.
-//! Registers whose targets all lie beyond the core take the singular kernel.
+//! $F(t) = \frac{4}{\sqrt\pi} B_1(t)$, $F' = -\frac{4}{\sqrt\pi} B_2(t)$ and the Boys functions are
+//! $B_n(t) = \int_0^1 u^{2n} e^{-t u^2} du$. The table holds the first terms of the Taylor series of $F$ about
+//! $t = 0, 1/8, 2/8, ...$: one row gives both $F$ and $F'$, without an exponential, a root or a division. Each lane of
+//! a register of targets reads its row, and the rows are transposed. A register whose targets all lie outside the core
+//! takes the singular kernel.
 
 use super::biot_savart::{Profile, divisor, singular};
 use super::pair::inverse_distance;
@@ -12,18 +13,18 @@ use crate::simd::{Lanes, MAX_LANES, Real, RsqrtAccuracy};
 
 /// Rows of the table per unit of `t`.
 const PER_UNIT: f64 = 8.0;
-/// Where the table ends: beyond, exp(-t) is nothing even in double precision.
+/// The `t` at which the table ends; beyond it, exp(-t) is below round-off even in double precision.
 const END: usize = 40;
 const ROWS: usize = END * PER_UNIT as usize + 1;
 
-/// Terms of a row. Those that are used leave 1e-15 of `F` and 2e-13 of `F'` in double precision; in single precision two
-/// fewer are used, and rows are as long as the longest register of singles.
+/// Terms used of each row, in single and in double precision. The truncation errors in double precision are 1e-15 of
+/// `F` and 2e-13 of `F'`. Rows of singles are padded to the longest register of singles.
 const TERMS: [usize; 2] = [6, 8];
 
 static ROWS_OF_DOUBLES: [[f64; 8]; ROWS] = rows();
 static ROWS_OF_SINGLES: [[f32; 16]; ROWS] = rows_of_singles();
 
-/// `exp(-t)` for t >= 0, when compiled.
+/// `exp(-t)` for t >= 0, at compile time.
 const fn exp_of_minus(t: f64) -> f64 {
     let (high, low) = (0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10);
     let halvings = (t / std::f64::consts::LN_2 + 0.5) as u32;
@@ -48,7 +49,8 @@ const fn rows() -> [[f64; 8]; ROWS] {
     while k < ROWS {
         let t = k as f64 / PER_UNIT;
         let decay = exp_of_minus(t);
-        // B_8 = exp(-t) sum_i (2t)^i / (17 19 ... (17 + 2i)), all positive; then downward, where nothing cancels.
+        // B_8 = exp(-t) sum_i (2t)^i / (17 19 ... (17 + 2i)), all terms positive; then downward recursion, which has no
+        // cancellation.
         let (mut term, mut boys, mut i) = (decay / 17.0, 0.0, 0);
         while i < 160 {
             boys += term;
@@ -88,11 +90,11 @@ const fn rows_of_singles() -> [[f32; 16]; ROWS] {
     rows
 }
 
-/// The blob `exp(-r^2 / 2 s^2)`
+/// The blob `exp(-r^2 / 2 s^2)`.
 pub(super) struct Gaussian;
 
-/// Where the core ends for reciprocal square roots of accuracy `A`: beyond, neither `K` nor `K'` differs from the singular
-/// one by more than they are exact to.
+/// The `t` at which the core ends for reciprocal square roots of accuracy `accuracy`: beyond it, `K` and `K'` differ
+/// from the singular kernel by no more than their own error.
 fn end<T: Real>(accuracy: u8) -> f64 {
     if T::EPSILON > 1e-10 {
         22.0
@@ -103,12 +105,12 @@ fn end<T: Real>(accuracy: u8) -> f64 {
     }
 }
 
-/// `F` and `F'` at `t`, at most where the table ends.
+/// `F` and `F'` at `t`, which must lie within the table.
 #[inline(always)]
 fn boys<V: Lanes>(t: V) -> (V, V) {
     let real = |value: f64| V::splat(V::Elem::from_f64(value));
     let single = V::Elem::EPSILON > 1e-10;
-    let magic = real(if single { 12_582_912.0 } else { 6_755_399_441_055_744.0 }); // 1.5 * 2^23, 1.5 * 2^52: rounds to whole
+    let magic = real(if single { 12_582_912.0 } else { 6_755_399_441_055_744.0 }); // 1.5 * 2^23, 1.5 * 2^52: rounds
     let row = t.mul_add(real(PER_UNIT), magic) - magic;
     let delta = row.neg_mul_add(real(1.0 / PER_UNIT), t);
     let mut numbers = [V::Elem::ZERO; MAX_LANES];
@@ -116,7 +118,7 @@ fn boys<V: Lanes>(t: V) -> (V, V) {
     let mut rows = [std::ptr::null(); MAX_LANES];
     for (row, number) in rows.iter_mut().zip(&numbers).take(V::LANES) {
         let number = (number.to_f64() as i32 as usize).min(ROWS - 1);
-        // There are two precisions, which their epsilon tells apart.
+        // `V::Elem` is f32 or f64; `single` tells which.
         *row = if single {
             ROWS_OF_SINGLES[number].as_ptr().cast::<V::Elem>()
         } else {
@@ -125,7 +127,7 @@ fn boys<V: Lanes>(t: V) -> (V, V) {
     }
     let mut terms = [V::zero(); 16];
     let width = if V::LANES == 16 { 16 } else { 8 };
-    // SAFETY: rows of doubles have 8 numbers; only registers of singles have 16 lanes, and rows of singles 16 numbers.
+    // SAFETY: rows hold at least `width` values: 8 doubles or 16 singles, and only registers of singles have 16 lanes.
     unsafe { V::gather_rows(&rows, width, &mut terms[..width]) };
     let count = TERMS[usize::from(!single)];
     let mut value = terms[count - 1];
@@ -150,7 +152,7 @@ impl Profile for Gaussian {
             return singular::<V, A, SKIP>(r2);
         }
         let (value, slope) = boys(t.select_less(end, t, end));
-        // (1/(2 size^2))^{3/2}; a source of size zero is no blob, and adds nothing at its own place.
+        // (1/(2 size^2))^{3/2}, or zero for a source of size zero, which adds nothing at its own place.
         let cube = half_inverse * (half_inverse * inverse_distance::<V, A, false>(half_inverse));
         let cube = cube.keep_where_positive(size2);
         let inside = (cube * value, (cube * (half_inverse + half_inverse)) * slope);

@@ -1,8 +1,8 @@
-//! Gravity: masses softened as Plummer's spheres, or as spheres that end.
+//! Gravity: masses softened as Plummer spheres, or as spheres of compact support.
 //!
-//! A softened mass is a small sphere of a given density. Plummer's reaches to infinity, so that its far field is never
-//! quite Newton's. The other two end at a distance `h`, beyond which they attract exactly as a point: their far field is
-//! that of points, at any tolerance. `h` is chosen so that the potential at the centre is `-m/eps`, as Plummer's.
+//! A softened mass is a small sphere of a given density. Plummer's has infinite support, so that its far field is
+//! never exactly Newton's. The other two have compact support: beyond the distance `h` they attract exactly as a
+//! point. `h` is chosen so that the potential at the centre is `-m/eps`, as for the Plummer sphere.
 //!
 //! The sums, in order: `sum m phi(r)`, then its gradient.
 
@@ -14,24 +14,24 @@ use crate::p2p::{Block, Pairs};
 use crate::simd::{Lanes, Real, SimdLevel};
 use std::marker::PhantomData;
 
-/// What a mass of softening length $\epsilon$ attracts like.
+/// The shape of a mass of softening length $\epsilon$.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Softening {
-    /// Plummer's sphere: $\phi = -1/\sqrt{r^2+\epsilon^2}$. It approaches $-1/r$ slowly, with relative error
+    /// The Plummer sphere: $\phi = -1/\sqrt{r^2+\epsilon^2}$. It approaches $-1/r$ slowly, with relative error
     /// $\frac12\epsilon^2/r^2$, and $\frac32\epsilon^2/r^2$ in the acceleration.
     #[default]
     Plummer,
     /// The cubic spline of Monaghan and Lattanzio with support $h = 2.8\\,\epsilon$, as in Gadget: the density
-    /// $\frac{8}{\pi h^3}[1-6u^2+6u^3]$ for $u=r/h\le\frac12$ and $\frac{8}{\pi h^3}\\,2(1-u)^3$ up to $u=1$. The potential at
-    /// the centre is $-2.8/h$, and exactly $-1/r$ from $h$ on.
+    /// $\frac{8}{\pi h^3}[1-6u^2+6u^3]$ for $u=r/h\le\frac12$ and $\frac{8}{\pi h^3}\\,2(1-u)^3$ up to $u=1$. The
+    /// potential is $-2.8/h$ at the centre and exactly $-1/r$ from $h$ on.
     Spline,
     /// Wendland's C2 function with support $h = 3\\,\epsilon$: the density $\frac{21}{2\pi h^3}(1-u)^4(1+4u)$ up to
-    /// $u=r/h=1$. The potential at the centre is $-3/h$, and exactly $-1/r$ from $h$ on.
+    /// $u=r/h=1$. The potential is $-3/h$ at the centre and exactly $-1/r$ from $h$ on.
     WendlandC2,
 }
 
 impl Softening {
-    /// All of them.
+    /// All softenings.
     pub const ALL: [Softening; 3] = [Softening::Plummer, Softening::Spline, Softening::WendlandC2];
 
     /// The name used on the command line and in reports.
@@ -39,7 +39,7 @@ impl Softening {
         self.regularisation().name
     }
 
-    /// What replaces Newton's law near a mass.
+    /// The replacement for Newton's law near a mass.
     pub fn regularisation(self) -> &'static Regularisation {
         match self {
             Softening::Plummer => &PLUMMER,
@@ -49,7 +49,7 @@ impl Softening {
     }
 }
 
-/// The kernel.
+/// The description of the kernel.
 pub(super) fn description(constant: f64, softening: Softening) -> Description {
     Description {
         name: "gravity",
@@ -66,7 +66,7 @@ static PLUMMER: Regularisation = Regularisation {
     needs_size: false,
     finite_centre: true,
     unbounded_gradient: false,
-    // 1/sqrt(r^2 + e^2) = 1/r (1 - e^2/2r^2 + ...), and 3 e^2/2r^2 for the acceleration
+    // 1/sqrt(r^2 + e^2) = 1/r (1 - e^2/2r^2 + ...); 3 e^2/2r^2 for the acceleration.
     reach: |tolerance, derivatives| (if derivatives == 0 { 0.5 } else { 1.5 } / tolerance).sqrt(),
     profile: |r2, size| {
         let s2 = r2 + size * size;
@@ -120,7 +120,7 @@ static WENDLAND_C2: Regularisation = Regularisation {
     device: 6,
 };
 
-/// From the profile of support one to that of support `h`, which is Newton's from there on.
+/// The profile with support `h` from that with support one, `of_unit`; beyond `h` it is Newton's.
 fn ended_profile(r2: f64, h: f64, of_unit: impl Fn(f64) -> (f64, f64)) -> (f64, f64) {
     let r = r2.sqrt();
     if r >= h {
@@ -149,9 +149,9 @@ pub(super) fn add_pairs<T: Real>(
     }
 }
 
-/// `m/sqrt(r^2 + size^2)`
+/// `m/sqrt(r^2 + size^2)`.
 struct PlummerPotential;
-/// `m/sqrt(r^2 + size^2)` and its gradient
+/// `m/sqrt(r^2 + size^2)` and its gradient.
 struct PlummerGradient;
 
 impl Pair<3, 1, 1> for PlummerPotential {
@@ -168,11 +168,11 @@ impl Pair<3, 1, 4> for PlummerGradient {
     }
 }
 
-/// A sphere that ends. Its profile is written in `w = 1 - r/h`, in which no terms cancel near its edge.
+/// A sphere of compact support. Its profile is a polynomial in `w = 1 - r/h`, which avoids cancellation near the edge.
 trait EndedSphere {
-    /// Its radius `h` for a softening length of one.
+    /// The radius `h` for a softening length of one.
     const SUPPORT: f64;
-    /// The potential (positive) and its slope over the distance at `u = r/h`, given those of a point.
+    /// The potential (positive) and its slope divided by the distance at `u = r/h`, given those of a point.
     fn profile<V: Lanes>(u: V, inverse_h: V, point: (V, V)) -> (V, V);
 }
 
@@ -186,7 +186,7 @@ fn real<V: Lanes>(value: f64) -> V {
     V::splat(V::Elem::from_f64(value))
 }
 
-/// A polynomial, its coefficients from the lowest on.
+/// A polynomial, with its coefficients in ascending order.
 #[inline(always)]
 fn polynomial<V: Lanes, const N: usize>(x: V, coefficients: [f64; N]) -> V {
     let mut value = real::<V>(coefficients[N - 1]);
@@ -202,7 +202,7 @@ impl EndedSphere for CubicSpline {
     #[inline(always)]
     fn profile<V: Lanes>(u: V, inverse_h: V, (potential, slope): (V, V)) -> (V, V) {
         let u2 = u * u;
-        // From u = 1/2 on: what a point does, less what lies outside of r.
+        // From u = 1/2 on: the field of a point, less the contribution of the mass outside r.
         let w = (real::<V>(1.0) - u).max(V::zero());
         let (w2, one) = (w * w, real::<V>(1.0));
         let w4 = w2 * w2;
@@ -237,19 +237,20 @@ impl EndedSphere for WendlandC2 {
     }
 }
 
-/// The potential of spheres that end.
+/// The potential of spheres of compact support.
 struct EndedPotential<S>(PhantomData<S>);
-/// The potential of spheres that end, and its gradient.
+/// The potential of spheres of compact support, and its gradient.
 struct EndedGradient<S>(PhantomData<S>);
 
-/// The potential of a unit mass and its slope over the distance, in lanes within the sphere those of `S`.
+/// The potential of a unit mass and its slope divided by the distance: of `S` in lanes inside the sphere, of a point in
+/// the others.
 #[inline(always)]
 fn ended<S: EndedSphere, V: Lanes, const A: u8, const SKIP: bool>(d: [V; 3], size2: V) -> (V, V) {
     let r2 = norm2(d);
     let inverse = inverse_distance::<V, A, SKIP>(r2);
     let newton = (inverse, inverse * (inverse * inverse));
     let h2 = size2 * V::splat(V::Elem::from_f64(S::SUPPORT * S::SUPPORT));
-    // Few pairs are so close: most registers of targets are done here.
+    // Most registers of targets lie outside the sphere and return here.
     if !r2.any_less(h2) {
         return newton;
     }
@@ -281,7 +282,7 @@ impl<S: EndedSphere> Pair<3, 1, 4> for EndedGradient<S> {
 mod tests {
     use super::*;
 
-    /// The densities as they are published, for support and mass one.
+    /// The published densities, for unit support and mass.
     fn density(softening: Softening, u: f64) -> f64 {
         let pi = std::f64::consts::PI;
         match softening {
@@ -291,7 +292,7 @@ mod tests {
         }
     }
 
-    /// Gauss's rule of five points, exact for the densities' polynomials, on many intervals that end where pieces do.
+    /// Five-point Gauss quadrature, exact for the polynomial densities, on intervals that end where the pieces do.
     fn integral(from: f64, to: f64, of: impl Fn(f64) -> f64) -> f64 {
         let nodes = [
             (0.0, 128.0 / 225.0),
@@ -312,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn ended_spheres_attract_as_the_integral_of_their_density() {
+    fn spheres_of_compact_support_attract_as_the_integral_of_their_density() {
         for softening in [Softening::Spline, Softening::WendlandC2] {
             let profile = softening.regularisation().profile;
             let h = (softening.regularisation().reach)(1e-6, 1);
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_potential_at_the_centre_is_that_of_plummers_sphere() {
+    fn the_potential_at_the_centre_equals_the_plummer_spheres() {
         for softening in Softening::ALL {
             let (potential, _) = (softening.regularisation().profile)(0.0, 0.3);
             assert!((potential * 0.3 - 1.0).abs() < 1e-14, "{softening:?}");
@@ -348,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn ended_spheres_are_points_from_their_support_on() {
+    fn spheres_of_compact_support_attract_as_points_beyond_it() {
         for softening in [Softening::Spline, Softening::WendlandC2] {
             let core = softening.regularisation();
             let h = 0.3 * (core.reach)(1e-12, 1);

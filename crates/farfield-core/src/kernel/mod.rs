@@ -1,4 +1,4 @@
-//! The interactions: what is summed, with its sign, its normalisation and its self term.
+//! The interactions (kernels), with their signs, normalisations and self terms.
 //!
 //! With $r = x_i - y_j$ (target minus source):
 //!
@@ -9,24 +9,25 @@
 //! | [`Kernel::Gravity`] | mass $m_j$ | potential $-G\sum m_j/r$, softened, and acceleration |
 //! | [`Kernel::BiotSavart`] | vector $\gamma_j$ | velocity $\frac1{4\pi}\sum \gamma_j\times r\\,K(r)$, its gradient |
 //!
-//! When the sources are the targets, $i=j$ is skipped for every kernel. A distinct pair at the same place is skipped
-//! by the singular kernels (Coulomb, dipoles, gravity without softening, Biot-Savart with [`Core::Singular`]) and counted with
-//! the kernel's finite value by the others.
+//! When the sources are the targets, every kernel skips $i=j$. For two distinct points at the same place, the singular
+//! kernels (Coulomb, dipoles, gravity without softening, Biot-Savart with [`Core::Singular`]) skip the pair, and the
+//! others add the kernel's finite value.
 //!
 //! # A kernel is one description
 //!
-//! [`Kernel::description`] gives all that the engine knows of a kernel besides its loops over pairs ([`Description`]): what
-//! strengths are and how the far field comes from harmonic expansions of them ([`Form`]), what replaces the singular kernel
-//! near a source ([`Regularisation`]: its reach, cost, formula), outputs, factors, the constants of the device's programs.
-//! Data walks through it so:
+//! [`Kernel::description`] returns everything that the engine knows about a kernel except its loops over pairs
+//! ([`Description`]): the meaning of the strengths and how the far field follows from their harmonic expansions
+//! ([`Form`]), the regularisation near a source ([`Regularisation`]: reach, cost, formula), the outputs, the factors
+//! and the constants of the device programs. It is used as follows:
 //!
-//! 1. plans, tuning, units, checks and the device's programs ask the description, never the kernel's name;
-//! 2. P2M and P2L hand strengths to `far::FarSources`, which makes a form's expansions of them;
-//! 3. L2P and M2P ask `far::FarOutputs`, which makes a form's sums of expansions;
-//! 4. P2P enters the kernel's own loops by `Kernel::add_pairs`;
-//! 5. the truth (`reference`) puts a form's sums together from the regularisation's plain formula.
+//! 1. plans, tuning, units, checks and the device programs read the description, never the kernel's name;
+//! 2. P2M and P2L pass strengths to `far::FarSources`, which turns them into the expansions of the form;
+//! 3. L2P and M2P call `far::FarOutputs`, which turns expansions into the sums of the form;
+//! 4. P2P calls the kernel's own loops by `Kernel::add_pairs`;
+//! 5. the true sums (`reference`) follow from the form and the plain formula of the regularisation.
 //!
-//! Only this module knows kernels; expansions and translations do not. `docs/notes/adding-a-kernel.md` lists what to touch.
+//! Only this module distinguishes kernels; expansions and translations do not. `docs/notes/adding-a-kernel.md` lists
+//! the files to change for a new kernel.
 
 mod at_once;
 mod biot_savart;
@@ -62,16 +63,17 @@ pub enum Kernel {
     CoulombDipoles,
     /// $\phi(x) = -G\sum_j m_j/|x-y_j|$ and the acceleration $-\nabla\phi$, softened near the masses.
     ///
-    /// The softening length $\epsilon$ is one number or one per source ([`Sizes`]); zero or none is Newton's law.
+    /// The softening length $\epsilon$ is one number or one per source ([`Sizes`]). Without it, or with a length of
+    /// zero, the kernel is Newton's law.
     Gravity {
-        /// $G$.
+        /// The gravitational constant $G$.
         constant: f64,
-        /// What a mass of softening length $\epsilon$ attracts like.
+        /// The shape of a mass of softening length $\epsilon$.
         softening: Softening,
     },
     /// $u(x) = \frac{1}{4\pi}\sum_j \gamma_j\times r\\, K(|r|)$ and the gradient $\partial u_i/\partial x_j$.
     BiotSavart {
-        /// What $K$ is near the vortex element.
+        /// The form of $K$ near the vortex element.
         core: Core,
     },
 }
@@ -79,12 +81,12 @@ pub enum Kernel {
 /// Core sizes or softening lengths.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Sizes<T> {
-    /// None: the kernel is singular.
+    /// No sizes: the kernel is singular.
     #[default]
     None,
-    /// The same for every source.
+    /// One size for all sources.
     Global(T),
-    /// One for each source, in the sources' order.
+    /// One size per source, in the order of the sources.
     PerSource(Vec<T>),
 }
 
@@ -138,7 +140,7 @@ impl Output {
         }
     }
 
-    /// How many derivatives of the (scalar or vector) potential it takes.
+    /// The number of derivatives of the (scalar or vector) potential in this output.
     pub fn derivatives(self) -> usize {
         match self {
             Output::Potential => 0,
@@ -155,7 +157,7 @@ impl fmt::Display for Output {
 }
 
 impl Kernel {
-    /// Gravity with Newton's constant, softened as Plummer's spheres where sizes are given.
+    /// Gravity with the gravitational constant `constant`, with Plummer softening where sizes are given.
     pub const fn gravity(constant: f64) -> Self {
         Kernel::Gravity {
             constant,
@@ -163,7 +165,7 @@ impl Kernel {
         }
     }
 
-    /// One of every kernel there is, with every core and softening.
+    /// Every kernel, with every core and softening.
     pub fn all() -> Vec<Self> {
         let mut all = vec![Kernel::Coulomb, Kernel::CoulombDipoles];
         all.extend(Softening::ALL.map(|softening| Kernel::Gravity {
@@ -174,7 +176,7 @@ impl Kernel {
         all
     }
 
-    /// All that is known of it.
+    /// The description of this kernel.
     pub fn description(self) -> Description {
         match self {
             Kernel::Coulomb => coulomb::DESCRIPTION,
@@ -196,8 +198,8 @@ impl Kernel {
         }
     }
 
-    /// What a pair costs that is met once for both of its points, where one met from each side costs one; `None` where there
-    /// is no such loop, or it never pays.
+    /// The cost of a pair in the loop that evaluates it once for both of its points, relative to evaluating it once
+    /// for each. `None` if there is no such loop or it is never faster.
     pub(crate) fn mutual_cost<T: Real>(pairs: &Pairs, simd: SimdLevel) -> Option<f64> {
         match pairs.kernel {
             Kernel::Coulomb => coulomb::mutual_cost::<T>(simd, pairs.derivatives),
@@ -206,12 +208,12 @@ impl Kernel {
         }
     }
 
-    /// Adds the sums over pairs that act on each other; only where [`Kernel::mutual_cost`] is known.
+    /// Adds the sums over pairs of points that act on each other; only where [`Kernel::mutual_cost`] is `Some`.
     pub(crate) fn add_mutual<T: Real>(pairs: &Pairs, simd: SimdLevel, block: &MutualBlock<T, 3>, sums: [&mut [T]; 2]) {
         coulomb::add_mutual(pairs, simd, block, sums);
     }
 
-    /// How many of so many vectors of strengths the loops over pairs take at once.
+    /// The number of strength vectors, of `vectors` in total, that one pass of the loops over pairs takes.
     pub(crate) fn vectors_at_once(pairs: &Pairs, vectors: usize) -> usize {
         if pairs.kernel.form() == Form::Charge && pairs.kernel.is_singular(pairs.softened) {
             at_once::at_once(pairs.derivatives, vectors)
@@ -220,7 +222,7 @@ impl Kernel {
         }
     }
 
-    /// What a pair costs where all of so many vectors meet, if that of one vector alone costs one.
+    /// The cost of a pair for `vectors` strength vectors, relative to its cost for one vector.
     pub(crate) fn cost_of_vectors(pairs: &Pairs, vectors: usize) -> f64 {
         let (mut left, mut cost) = (vectors, 0.0);
         while left > 0 {
@@ -235,7 +237,7 @@ impl Kernel {
         cost
     }
 
-    /// [`Kernel::add_pairs`] of [`Kernel::vectors_at_once`] vectors: strengths and sums of one after those of the other.
+    /// [`Kernel::add_pairs`] for [`Kernel::vectors_at_once`] vectors. Strengths and sums are stored vector by vector.
     pub(crate) fn add_pairs_of<T: Real>(
         pairs: &Pairs,
         simd: SimdLevel,
@@ -249,7 +251,7 @@ impl Kernel {
         }
     }
 
-    /// The kernel with another constant, where it has one.
+    /// The kernel with its constant replaced, if it has one.
     pub(crate) fn with_constant(self, constant: f64) -> Self {
         match self {
             Kernel::Gravity { softening, .. } => Kernel::Gravity { constant, softening },
@@ -267,7 +269,7 @@ impl Kernel {
         self.description().outputs
     }
 
-    /// What its strengths are and what comes of them.
+    /// The kind of strengths, expansions and sums.
     pub fn form(self) -> Form {
         self.description().form
     }
@@ -277,23 +279,23 @@ impl Kernel {
         self.form().strengths()
     }
 
-    /// What the sums over unit-normalised pairs are multiplied with to become an output.
+    /// The factor that turns sums over unit-normalised pairs into values of `output`.
     pub fn scale(self, output: Output) -> f64 {
         self.description().scale(output)
     }
 
-    /// How far from a source of core size `size` its kernel differs from the singular one by more than the relative
-    /// `tolerance` in outputs of so many derivatives; from there on the far field may use the singular kernel.
+    /// The distance from a source of core size `size` beyond which the far field may use the singular kernel: from
+    /// there on, outputs with `derivatives` derivatives differ by at most the relative `tolerance`.
     pub fn core_reach(self, size: f64, tolerance: f64, derivatives: usize) -> f64 {
         self.description().core_reach(size, tolerance, derivatives)
     }
 
-    /// Whether core sizes or softening lengths mean anything to it.
+    /// Whether the kernel uses core sizes or softening lengths.
     pub fn has_sizes(self) -> bool {
         self.description().regularisation.is_some()
     }
 
-    /// Whether coincident pairs are skipped (given whether any core size is in play).
+    /// Whether coincident pairs are skipped, given whether any source has a size.
     pub fn is_singular(self, has_sizes: bool) -> bool {
         self.description().is_singular(has_sizes)
     }

@@ -1,10 +1,10 @@
-//! Every kernel for one pair in double precision, written as its formula: the truth that sums are measured against.
+//! Every kernel for one pair in double precision, written as its formula: the reference that sums are compared with.
 
 use super::{Description, Form, Kernel, Output};
 use std::f64::consts::{FRAC_2_SQRT_PI, SQRT_2};
 
-/// Adds to `sums` (the components of `output`) what a source contributes to a target, `d` being target minus source
-/// and `size` the source's core size (zero: singular). A coincident pair adds nothing to a singular kernel.
+/// Adds the contribution of a source to a target to `sums`, the components of `output`. `d` is target minus source and
+/// `size` the source's core size (zero: singular). A coincident pair of a singular kernel adds zero.
 pub(crate) fn add_pair(kernel: Kernel, output: Output, d: [f64; 3], strength: &[f64], size: f64, sums: &mut [f64]) {
     let kernel = kernel.description();
     let scale = kernel.scale(output);
@@ -58,7 +58,7 @@ fn add_charge(output: Output, d: [f64; 3], q: f64, (potential, slope): (f64, f64
     }
 }
 
-/// The components of a symmetric matrix, in their order.
+/// The order in which the components of a symmetric matrix are stored.
 const PAIRS_OF_AXES: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
 
 /// A dipole of moment `p`: the derivatives of `p.d/r^3`.

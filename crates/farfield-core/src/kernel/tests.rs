@@ -1,4 +1,4 @@
-//! Every kernel through the whole engine, on few points cut into many boxes.
+//! Every kernel through the whole engine, on a few points divided into many boxes.
 
 use super::{Kernel, Sizes};
 use crate::plan::{Method, Sum};
@@ -43,7 +43,7 @@ fn keeps_its_tolerance<T: Real>(kernel: Kernel, method: Method, tolerance: f64) 
             error.relative_l2
         );
     }
-    // Cores with tails reach across the cube: those alone may leave no far field.
+    // The tail of a core may reach across the cube. Only then may the far field be empty.
     let ends = core.is_none_or(|core| (core.reach)(1e-12, 2) < 4.0);
     let far = plan.parameters().interactions;
     assert!(!ends || far.m2l + far.m2p > 0, "{kernel:?} {method}: no far field");

@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 /// Runs `task` with the features of this level enabled.
 ///
 /// # Safety
-/// The machine must have the level, and `V` be of it.
+/// The machine must have the level, and `V` must belong to it.
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt,lzcnt")]
 pub unsafe fn run<T: Real, V: Lanes<Elem = T>, W: Vectorized<T>>(task: W) -> W::Output {
     task.run::<V>()
@@ -18,7 +18,8 @@ pub unsafe fn run<T: Real, V: Lanes<Elem = T>, W: Vectorized<T>>(task: W) -> W::
 #[repr(transparent)]
 pub struct F64x4(__m256d);
 
-/// Four doubles whose reciprocal square roots are estimated as singles, without a look at their exponents.
+/// Four doubles whose reciprocal square roots are estimated in single precision without scaling: only for numbers in
+/// the range of singles.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct F64x4Narrow(__m256d);
@@ -32,8 +33,8 @@ lane_operators!(F64x4, _mm256_add_pd, _mm256_sub_pd, _mm256_mul_pd);
 lane_operators!(F64x4Narrow, _mm256_add_pd, _mm256_sub_pd, _mm256_mul_pd);
 lane_operators!(F32x8, _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps);
 
-// SAFETY of every block below: the types are only named behind `dispatch`, whose level is proof that the machine has the
-// instructions; loads and stores pass their caller's promise on.
+// SAFETY of every block below: the types are only reached through `dispatch`, whose level proves that the machine has
+// the instructions; loads and stores forward the caller's promise.
 macro_rules! lanes {
     ($elem:ident, splat $splat:ident, load $load:ident, store $store:ident, fma $fma:ident, fnma $fnma:ident,
      cmp $cmp:ident, and $and:ident, blend $blend:ident, div $div:ident, max $max:ident) => {
@@ -103,12 +104,12 @@ macro_rules! lanes {
     };
 }
 
-/// What both kinds of four doubles share beside [`lanes`].
+/// The methods that [`F64x4`] and [`F64x4Narrow`] share besides [`lanes`].
 macro_rules! doubles {
     () => {
         #[inline(always)]
         fn exponent(self) -> Self {
-            // The biased exponent, put into the mantissa of 2^52, which is then taken away.
+            // The biased exponent is put into the mantissa of 2^52, and 2^52 is subtracted.
             // SAFETY: see above.
             unsafe {
                 let biased = _mm256_srli_epi64::<52>(_mm256_castpd_si256(self.0));
@@ -124,7 +125,7 @@ macro_rules! doubles {
         fn exp2_whole(self) -> Self {
             // SAFETY: see above.
             unsafe {
-                // Adding 1.5 * 2^52 leaves the whole number in the low bits of the mantissa.
+                // Adding 1.5 * 2^52 leaves the integer in the low bits of the mantissa.
                 let magic = _mm256_set1_pd(6_755_399_441_055_744.0);
                 let whole = _mm256_sub_epi64(
                     _mm256_castpd_si256(_mm256_add_pd(self.0, magic)),
@@ -158,8 +159,8 @@ impl Lanes for F64x4 {
 
     #[inline(always)]
     fn rsqrt_estimate(self) -> Self {
-        // The estimate goes through singles, whose exponents end at 1e-38 and 1e38: scale x = m 4^k to m in [1, 4)
-        // by its exponent bits, and the result by 2^-k.
+        // The estimate is made in single precision, whose range ends at 1e-38 and 1e38: scale x = m 4^k to m in
+        // [1, 4) by its exponent bits, and the result by 2^-k.
         // SAFETY: see above.
         unsafe {
             let bits = _mm256_castpd_si256(self.0);
@@ -167,7 +168,7 @@ impl Lanes for F64x4 {
             let even = _mm256_and_si256(exponent, _mm256_set1_epi64x(!1));
             let mantissa = _mm256_castsi256_pd(_mm256_sub_epi64(bits, _mm256_slli_epi64::<52>(even)));
             let estimate = _mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps(mantissa)));
-            // Halve the even exponent: shift the biased value (exponent + 2048) / 2 - 1024, which stays non-negative.
+            // Halve the even exponent as (exponent + 2048) / 2 - 1024, because the shift needs a non-negative value.
             let biased = _mm256_srli_epi64::<1>(_mm256_add_epi64(even, _mm256_set1_epi64x(2048)));
             let halved = _mm256_sub_epi64(biased, _mm256_set1_epi64x(1024));
             let scaled = _mm256_sub_epi64(_mm256_castpd_si256(estimate), _mm256_slli_epi64::<52>(halved));
@@ -186,7 +187,7 @@ impl Lanes for F64x4 {
     unsafe fn gather_strided(rows: &[*const f64], count: usize, columns: *mut f64, stride: usize) {
         let mut k = 0;
         while k + 4 <= count {
-            // SAFETY: four readable values from column k behind each of the four rows, and four columns to write.
+            // SAFETY: each of the four rows has four readable values from column k on; four columns are writable.
             unsafe {
                 let mut block = [_mm256_setzero_pd(); 4];
                 for l in 0..4 {
@@ -207,7 +208,7 @@ impl Lanes for F64x4 {
     unsafe fn scatter_add_strided(columns: *const f64, stride: usize, count: usize, rows: &[*mut f64]) {
         let mut k = 0;
         while k + 4 <= count {
-            // SAFETY: four columns to read, and four writable values from column k behind each row, none shared.
+            // SAFETY: four columns are readable; each row has four writable values from column k on, none shared.
             unsafe {
                 let mut block = [_mm256_setzero_pd(); 4];
                 for j in 0..4 {
@@ -289,7 +290,7 @@ impl Lanes for F32x8 {
     unsafe fn gather_strided(rows: &[*const f32], count: usize, columns: *mut f32, stride: usize) {
         let mut k = 0;
         while k + 4 <= count {
-            // SAFETY: four readable values from column k behind each of the eight rows, and four columns to write.
+            // SAFETY: each of the eight rows has four readable values from column k on; four columns are writable.
             unsafe {
                 let mut block = [_mm256_setzero_ps(); 4];
                 for l in 0..4 {
@@ -311,7 +312,7 @@ impl Lanes for F32x8 {
     unsafe fn scatter_add_strided(columns: *const f32, stride: usize, count: usize, rows: &[*mut f32]) {
         let mut k = 0;
         while k + 4 <= count {
-            // SAFETY: four columns to read, and four writable values from column k behind each row, none shared.
+            // SAFETY: four columns are readable; each row has four writable values from column k on, none shared.
             unsafe {
                 let mut block = [_mm256_setzero_ps(); 4];
                 for j in 0..4 {
@@ -335,7 +336,7 @@ impl Lanes for F32x8 {
 /// Transposes a 4 x 4 block of doubles.
 #[inline(always)]
 unsafe fn transpose4(r: [__m256d; 4]) -> [__m256d; 4] {
-    // SAFETY: as the callers.
+    // SAFETY: as in the callers.
     unsafe {
         let (a, b) = (_mm256_unpacklo_pd(r[0], r[1]), _mm256_unpackhi_pd(r[0], r[1]));
         let (c, d) = (_mm256_unpacklo_pd(r[2], r[3]), _mm256_unpackhi_pd(r[2], r[3]));
@@ -351,7 +352,7 @@ unsafe fn transpose4(r: [__m256d; 4]) -> [__m256d; 4] {
 /// Transposes the 4 x 4 blocks of singles in the lower and in the upper halves.
 #[inline(always)]
 unsafe fn transpose_halves(r: [__m256; 4]) -> [__m256; 4] {
-    // SAFETY: as the callers.
+    // SAFETY: as in the callers.
     unsafe {
         let (a, b) = (_mm256_unpacklo_ps(r[0], r[1]), _mm256_unpackhi_ps(r[0], r[1]));
         let (c, d) = (_mm256_unpacklo_ps(r[2], r[3]), _mm256_unpackhi_ps(r[2], r[3]));

@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 /// Runs `task` with the features of this level enabled.
 ///
 /// # Safety
-/// The machine must have the level, and `V` be of it.
+/// The machine must have the level, and `V` must belong to it.
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi1,bmi2,popcnt,lzcnt")]
 pub unsafe fn run<T: Real, V: Lanes<Elem = T>, W: Vectorized<T>>(task: W) -> W::Output {
     task.run::<V>()
@@ -25,8 +25,8 @@ pub struct F32x16(__m512);
 lane_operators!(F64x8, _mm512_add_pd, _mm512_sub_pd, _mm512_mul_pd);
 lane_operators!(F32x16, _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps);
 
-// SAFETY of every block below: the types are only named behind `dispatch`, whose level is proof that the machine has the
-// instructions; loads and stores pass their caller's promise on.
+// SAFETY of every block below: the types are only reached through `dispatch`, whose level proves that the machine has
+// the instructions; loads and stores forward the caller's promise.
 macro_rules! lanes {
     ($name:ident, $elem:ident, $lanes:literal, splat $splat:ident, load $load:ident, store $store:ident,
      fma $fma:ident, fnma $fnma:ident, rsqrt $rsqrt:ident, rcp $rcp:ident, getexp $getexp:ident, cmp $cmp:ident, maskz $maskz:ident, blend $blend:ident,
@@ -112,7 +112,7 @@ macro_rules! lanes {
 impl Lanes for F64x8 {
     type Elem = f64;
     const LANES: usize = 8;
-    const RSQRT_ESTIMATE_ERROR: f64 = 6.11e-5; // 2^-14, the architecture's promise
+    const RSQRT_ESTIMATE_ERROR: f64 = 6.11e-5; // 2^-14, guaranteed by the architecture
     const RECIPROCAL_ESTIMATE_ERROR: f64 = 6.11e-5;
     type Narrow = Self;
     type Broad = Self;
@@ -126,7 +126,7 @@ impl Lanes for F64x8 {
     unsafe fn gather_strided(rows: &[*const f64], count: usize, columns: *mut f64, stride: usize) {
         let mut k = 0;
         while k + 8 <= count {
-            // SAFETY: 8 readable values from column k behind each of the 8 rows, and 8 columns to write.
+            // SAFETY: each of the 8 rows has 8 readable values from column k on; 8 columns are writable.
             unsafe {
                 let mut block = [_mm512_setzero_pd(); 8];
                 for l in 0..8 {
@@ -147,7 +147,7 @@ impl Lanes for F64x8 {
     unsafe fn scatter_add_strided(columns: *const f64, stride: usize, count: usize, rows: &[*mut f64]) {
         let mut k = 0;
         while k + 8 <= count {
-            // SAFETY: 8 columns to read, and 8 writable values from column k behind each row, none shared.
+            // SAFETY: 8 columns are readable; each row has 8 writable values from column k on, none shared.
             unsafe {
                 let mut block = [_mm512_setzero_pd(); 8];
                 for j in 0..8 {
@@ -183,7 +183,7 @@ impl Lanes for F32x16 {
     unsafe fn gather_strided(rows: &[*const f32], count: usize, columns: *mut f32, stride: usize) {
         let mut k = 0;
         while k + 16 <= count {
-            // SAFETY: 16 readable values from column k behind each of the 16 rows, and 16 columns to write.
+            // SAFETY: each of the 16 rows has 16 readable values from column k on; 16 columns are writable.
             unsafe {
                 let mut block = [_mm512_setzero_ps(); 16];
                 for l in 0..16 {
@@ -204,7 +204,7 @@ impl Lanes for F32x16 {
     unsafe fn scatter_add_strided(columns: *const f32, stride: usize, count: usize, rows: &[*mut f32]) {
         let mut k = 0;
         while k + 16 <= count {
-            // SAFETY: 16 columns to read, and 16 writable values from column k behind each row, none shared.
+            // SAFETY: 16 columns are readable; each row has 16 writable values from column k on, none shared.
             unsafe {
                 let mut block = [_mm512_setzero_ps(); 16];
                 for j in 0..16 {
@@ -226,7 +226,7 @@ impl Lanes for F32x16 {
 /// Transposes an 8 x 8 block of doubles.
 #[inline(always)]
 unsafe fn transpose8(r: [__m512d; 8]) -> [__m512d; 8] {
-    // SAFETY: as the callers.
+    // SAFETY: as in the callers.
     unsafe {
         // Pairs of rows, then pairs of 128-bit quarters, then halves.
         let mut t = [_mm512_setzero_pd(); 8];
@@ -267,7 +267,7 @@ unsafe fn transpose8(r: [__m512d; 8]) -> [__m512d; 8] {
 /// Transposes a 16 x 16 block of singles.
 #[inline(always)]
 unsafe fn transpose16(r: [__m512; 16]) -> [__m512; 16] {
-    // SAFETY: as the callers.
+    // SAFETY: as in the callers.
     unsafe {
         let mut t = [_mm512_setzero_ps(); 16];
         for i in 0..16 {

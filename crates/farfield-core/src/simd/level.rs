@@ -1,4 +1,4 @@
-//! Which instruction sets the machine has. A [`SimdLevel`] is the proof that it has one of them.
+//! Detection of the machine's instruction sets. A [`SimdLevel`] proves that the machine has one of them.
 
 use super::{Lanes, Real, Vectorized, dispatch};
 use std::fmt;
@@ -7,14 +7,15 @@ use std::sync::OnceLock;
 /// The environment variable that lowers [`SimdLevel::best`]: `scalar`, `neon`, `avx2` or `avx512`.
 pub const LEVEL_VARIABLE: &str = "FARFIELD_SIMD";
 
-/// An instruction set that this machine has, and the hot loops are compiled for.
+/// An instruction set that this machine has and that the hot loops are compiled for.
 ///
 /// Only detection makes one ([`best`](SimdLevel::best), [`available`](SimdLevel::available),
-/// [`from_name`](SimdLevel::from_name)): whoever holds a level may run its instructions. A wider level is greater.
+/// [`from_name`](SimdLevel::from_name)), so code that holds a level may run its instructions. Wider levels compare
+/// greater.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SimdLevel(InstructionSet);
 
-/// The instruction sets there is code for, narrowest first.
+/// The supported instruction sets, narrowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum InstructionSet {
     Scalar,
@@ -35,7 +36,7 @@ impl InstructionSet {
         }
     }
 
-    /// Whether this machine has it. The features asked for are those that `dispatch` switches on.
+    /// Whether this machine has the instruction set, that is, every feature that `dispatch` enables for it.
     fn is_here(self) -> bool {
         match self {
             Self::Scalar => true,
@@ -64,20 +65,20 @@ impl InstructionSet {
     }
 }
 
-/// Why a name gives no [`SimdLevel`].
+/// The reason why a name does not give a [`SimdLevel`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LevelError {
     /// No instruction set has this name.
-    #[error("`{name}` is no SIMD level; there are scalar, neon, avx2 and avx512")]
+    #[error("`{name}` is not a SIMD level; the levels are scalar, neon, avx2 and avx512")]
     Unknown {
-        /// The name.
+        /// The name asked for.
         name: String,
     },
     /// This machine lacks the instruction set.
     #[error("this machine does not have the SIMD level {level}")]
     NotHere {
-        /// Its name.
+        /// The name of the level.
         level: &'static str,
     },
 }
@@ -93,7 +94,7 @@ impl LevelError {
 }
 
 impl SimdLevel {
-    /// One number at a time: every machine has it.
+    /// One number at a time; every machine has this level.
     pub const SCALAR: SimdLevel = SimdLevel(InstructionSet::Scalar);
 
     /// The names of all levels, whether this machine has them or not; narrowest first.
@@ -104,8 +105,8 @@ impl SimdLevel {
         InstructionSet::Avx512.name(),
     ];
 
-    /// The widest level this machine has, or a narrower one if the environment variable [`LEVEL_VARIABLE`] names it.
-    /// A level the machine lacks, or a name that is no level, changes nothing; [`SimdLevel::asked_for`] tells.
+    /// The widest level this machine has, or the level that the environment variable [`LEVEL_VARIABLE`] names.
+    /// An unknown name or a level the machine lacks is ignored; [`SimdLevel::asked_for`] returns the error.
     pub fn best() -> Self {
         static BEST: OnceLock<SimdLevel> = OnceLock::new();
         *BEST.get_or_init(|| match Self::asked_for() {
@@ -114,7 +115,8 @@ impl SimdLevel {
         })
     }
 
-    /// What the environment variable [`LEVEL_VARIABLE`] asks for: nothing, a level, or why there is none.
+    /// The level that the environment variable [`LEVEL_VARIABLE`] names, or why it cannot be had; `None` if the
+    /// variable is not set.
     pub fn asked_for() -> Option<Result<Self, LevelError>> {
         let name = std::env::var_os(LEVEL_VARIABLE)?;
         Some(Self::from_name(&name.to_string_lossy()))
@@ -126,10 +128,10 @@ impl SimdLevel {
         InstructionSet::ALL.into_iter().filter(here).map(Self).collect()
     }
 
-    /// The level of that name.
+    /// The level called `name`.
     ///
     /// # Errors
-    /// [`LevelError`] if there is none of that name, or this machine lacks it.
+    /// [`LevelError`] if no level has this name, or this machine lacks it.
     pub fn from_name(name: &str) -> Result<Self, LevelError> {
         let set = InstructionSet::ALL.into_iter().find(|set| set.name() == name);
         match set {
@@ -144,7 +146,7 @@ impl SimdLevel {
         self.0.name()
     }
 
-    /// How many numbers of the given precision one vector of this level holds.
+    /// The number of values of type `T` in one vector of this level.
     pub fn lanes<T: Real>(self) -> usize {
         struct Count;
         impl<T: Real> Vectorized<T> for Count {
@@ -178,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lead_to_levels_the_machine_has_and_to_no_others() {
+    fn only_names_of_levels_the_machine_has_are_accepted() {
         for (set, name) in InstructionSet::ALL.into_iter().zip(SimdLevel::NAMES) {
             match SimdLevel::from_name(name) {
                 Ok(level) => {
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn no_machine_has_the_instructions_of_two_architectures() {
+    fn no_machine_has_levels_of_two_architectures() {
         let has = |name: &str| SimdLevel::from_name(name).is_ok();
         assert!(has("scalar") && !(has("neon") && has("avx2")));
     }

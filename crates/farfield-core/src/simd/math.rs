@@ -4,7 +4,7 @@ use super::{Lanes, MAX_LANES, Real};
 use std::any::TypeId;
 use std::sync::Mutex;
 
-/// How exactly a reciprocal square root must be computed; decided once for a plan from its tolerance.
+/// The accuracy of reciprocal square roots, chosen once per plan from its tolerance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RsqrtAccuracy {
     /// The hardware's estimate (relative error up to 6.2e-5 with AVX-512, 3.7e-4 with AVX2).
@@ -13,27 +13,28 @@ pub enum RsqrtAccuracy {
     Newton,
     /// One cubic step on the estimate (6e-13, or 1.3e-10 with AVX2).
     Cubic,
-    /// As exact as the precision allows.
+    /// Full accuracy of the precision.
     Full,
 }
 
 impl RsqrtAccuracy {
-    /// The cheapest accuracy whose error is at most `error` for vectors of type `V`, by what the architecture promises.
+    /// The cheapest accuracy with an error of at most `error` for vectors of type `V`, by the error bounds that the
+    /// architecture guarantees.
     pub fn for_error<V: Lanes>(error: f64) -> Self {
         let e = V::RSQRT_ESTIMATE_ERROR;
         Self::cheapest::<V>(error, [e, after_newton(e), after_cubic(e)])
     }
 
-    /// The cheapest accuracy whose error, in the root mean square over all numbers, is at most `error` for vectors of
-    /// type `V`. The estimate is as exact as it is on this machine, which may be more than the architecture promises.
+    /// The cheapest accuracy with a root mean square error over all numbers of at most `error`, for vectors of type
+    /// `V`. Uses the estimate's error measured on this machine, which may be below the architecture's bound.
     #[inline(always)]
     pub fn for_mean_error<V: Lanes>(error: f64) -> Self {
         let [estimate, newton, cubic] = mean_errors::<V>();
-        // The bare estimate errs alike for numbers that are close to each other: such errors do not average out.
+        // The errors of the bare estimate are correlated for neighbouring numbers and do not average out: hence 5.
         Self::cheapest::<V>(error, [5.0 * estimate, newton, cubic])
     }
 
-    /// The cheapest accuracy, given the errors of the estimate, after a Newton and after a cubic step.
+    /// The cheapest accuracy, given the errors of the estimate, after a Newton step and after a cubic step.
     fn cheapest<V: Lanes>(error: f64, [estimate, newton, cubic]: [f64; 3]) -> Self {
         let least = 2.0 * V::Elem::EPSILON;
         if V::RSQRT_ESTIMATE_ERROR == 0.0 {
@@ -49,8 +50,8 @@ impl RsqrtAccuracy {
         }
     }
 
-    /// Whether [`RsqrtAccuracy::for_error`] never chooses accuracy `A` for vectors of type `V`. Asked as
-    /// `if const { ... }`, the compiler leaves out the loop that would never run.
+    /// Whether [`RsqrtAccuracy::for_error`] never chooses accuracy `A` for vectors of type `V`. Use it as
+    /// `if const { ... }`, so that the compiler leaves out loops that never run.
     pub const fn is_never_chosen<V: Lanes, const A: u8>() -> bool {
         let e = V::RSQRT_ESTIMATE_ERROR;
         let newton_is_exact = 1.5 * e * e <= 2.0 * V::Elem::EPSILON;
@@ -59,12 +60,12 @@ impl RsqrtAccuracy {
     }
 }
 
-/// Root mean square errors over many numbers from one to four: of the estimate, after a Newton and after a cubic step.
-/// They are the same for all powers of four. Measured once.
+/// Root mean square relative errors of the estimate, after a Newton step and after a cubic step, over numbers from
+/// one to four. They do not change when the numbers are scaled by a power of four. Measured once per type.
 #[inline(always)]
 fn mean_errors<V: Lanes>() -> [f64; 3] {
     static MEASURED: Mutex<Vec<(TypeId, [f64; 3])>> = Mutex::new(Vec::new());
-    // A thread that panicked here left whole entries.
+    // Entries are complete even if a thread panicked while it held the lock.
     let mut measured = MEASURED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let kind = TypeId::of::<V>();
     if let Some((_, errors)) = measured.iter().find(|(other, _)| *other == kind) {
@@ -75,7 +76,7 @@ fn mean_errors<V: Lanes>() -> [f64; 3] {
     let mut x = [V::Elem::ONE; MAX_LANES];
     for first in (0..STEPS).step_by(V::LANES) {
         for (l, x) in x.iter_mut().enumerate() {
-            // An odd fraction, so that the numbers lie anywhere between the entries of the hardware's table.
+            // The offset 0.37 keeps the numbers off the nodes of the hardware's table.
             *x = V::Elem::from_f64(1.0 + 3.0 * ((first + l) as f64 + 0.37) / STEPS as f64);
         }
         let mut y = [V::Elem::ZERO; MAX_LANES];
@@ -92,7 +93,7 @@ fn mean_errors<V: Lanes>() -> [f64; 3] {
     errors
 }
 
-/// `1/sqrt(x)` to the accuracy `A` (an [`RsqrtAccuracy`] as a number, so that it is a constant of the loop).
+/// `1/sqrt(x)` to the accuracy `A`, an [`RsqrtAccuracy`] cast to `u8` so that it can be a const parameter.
 ///
 /// A lane whose estimate was zeroed stays zero.
 #[inline(always)]
@@ -106,7 +107,8 @@ pub fn rsqrt<V: Lanes, const A: u8>(x: V, estimate: V) -> V {
     if A == RsqrtAccuracy::Cubic as u8 {
         return cubic_step(x, estimate);
     }
-    // One step, or a Newton step and another; Newton's is the cheaper. All decided by the compiler.
+    // One step, preceded by a Newton step where one is not enough. Newton steps are cheaper than cubic ones. The
+    // branches are resolved at compile time.
     let (mut y, mut error) = (estimate, V::RSQRT_ESTIMATE_ERROR);
     if after_cubic(error) > V::Elem::EPSILON {
         (y, error) = (newton_step(x, y), after_newton(error));
@@ -125,7 +127,7 @@ fn newton_step<V: Lanes>(x: V, y: V) -> V {
     (y * V::splat(V::Elem::from_f64(0.5))).mul_add(residual, y)
 }
 
-/// The relative error that [`newton_step`] leaves of a relative error.
+/// The relative error after [`newton_step`], given the relative error before it.
 const fn after_newton(error: f64) -> f64 {
     1.5 * error * error
 }
@@ -138,12 +140,12 @@ fn cubic_step<V: Lanes>(x: V, y: V) -> V {
     (y * residual).mul_add(series, y)
 }
 
-/// The relative error that [`cubic_step`] leaves of a relative error.
+/// The relative error after [`cubic_step`], given the relative error before it.
 const fn after_cubic(error: f64) -> f64 {
     2.5 * error * error * error
 }
 
-/// `1/x` from its estimate, to a relative error of 4e-9 or, if `FULL`, to that of the arithmetic.
+/// `1/x` from its estimate, to a relative error of 4e-9, or to full accuracy if `FULL`.
 ///
 /// A lane whose estimate was zeroed stays zero.
 #[inline(always)]
@@ -161,8 +163,8 @@ pub fn reciprocal<V: Lanes, const FULL: bool>(x: V, estimate: V) -> V {
     }
 }
 
-/// The natural logarithm of positive lanes that are not subnormal, to about two units in the last place of the larger
-/// of the result and one.
+/// The natural logarithm of positive lanes that are not subnormal. The error is about two units in the last place of
+/// the result, or of one if the result is smaller.
 #[inline(always)]
 pub fn ln<V: Lanes>(x: V) -> V {
     let one = V::splat(V::Elem::ONE);
@@ -172,7 +174,7 @@ pub fn ln<V: Lanes>(x: V) -> V {
     let root2 = V::splat(V::Elem::from_f64(std::f64::consts::SQRT_2));
     let m = mantissa.select_less(root2, mantissa, mantissa * V::splat(V::Elem::from_f64(0.5)));
     let e = mantissa.select_less(root2, exponent, exponent + one);
-    // ln m = 2 artanh s, s = (m-1)/(m+1), |s| < 0.172: the series in s^2 gains 5 bits a term.
+    // ln m = 2 artanh s, s = (m-1)/(m+1), |s| < 0.172: the series in s^2 gains 5 bits per term.
     let s = (m - one).div(m + one);
     let s2 = s * s;
     let terms = if V::Elem::EPSILON > 1e-10 { 5 } else { 11 };
@@ -189,7 +191,7 @@ pub fn exp<V: Lanes>(x: V) -> V {
     let real = |value: f64| V::splat(V::Elem::from_f64(value));
     let single = V::Elem::EPSILON > 1e-10;
     let lowest = if single { -87.0 } else { -708.0 };
-    let magic = if single { 12_582_912.0 } else { 6_755_399_441_055_744.0 }; // 1.5 * 2^23, 1.5 * 2^52: rounds to whole
+    let magic = if single { 12_582_912.0 } else { 6_755_399_441_055_744.0 }; // 1.5 * 2^23, 1.5 * 2^52: rounds
     let clamped = x.max(real(lowest));
     let shifted = clamped.mul_add(real(std::f64::consts::LOG2_E), real(magic));
     let whole = shifted - real(magic);

@@ -1,12 +1,12 @@
-//! Vectors of floats, chosen at run time.
+//! SIMD vectors of floats, with the instruction set chosen at run time.
 //!
 //! Hot loops are written once over the trait [`Lanes`] and compiled for every [`SimdLevel`]. A loop is packed into
 //! a [`Vectorized`] task; [`dispatch`] runs it inside a function that has the level's CPU features enabled, so one
 //! portable binary uses AVX-512 where the machine has it.
 //!
-//! This module holds all CPU `unsafe` of the crate that concerns instruction sets. Two facts are behind it: a
-//! [`SimdLevel`] is proof that the machine has the level, because only detection makes one; and a lane type of a level
-//! is only ever named through [`dispatch`], which asks for that proof.
+//! All `unsafe` code of the crate that concerns instruction sets is in this module. It rests on two facts. A
+//! [`SimdLevel`] proves that the machine has the level, because only detection makes one. A lane type of a level is
+//! only reached through [`dispatch`], which takes such a level.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -39,16 +39,16 @@ pub trait Lanes:
     const RSQRT_ESTIMATE_ERROR: f64;
     /// Relative error of [`Lanes::reciprocal_estimate`]; zero where it is as exact as the arithmetic.
     const RECIPROCAL_ESTIMATE_ERROR: f64;
-    /// Whether [`Lanes::rsqrt_estimate`] serves every positive number that is not subnormal. Where it does not, it
-    /// serves those from 1.2e-38 to 3.4e38; of smaller ones it gives infinity.
+    /// Whether [`Lanes::rsqrt_estimate`] is valid for every positive number that is not subnormal. Otherwise it is
+    /// valid from 1.2e-38 to 3.4e38 and returns infinity for smaller numbers.
     const WHOLE_RANGE: bool = true;
-    /// How many vectors of sums a loop that multiplies vectors with numbers keeps in registers.
+    /// The number of accumulators that a matrix-vector loop keeps in registers.
     const SUMS: usize = 12;
 
-    /// Vectors of the same width that may have a faster [`Lanes::rsqrt_estimate`], of a smaller range.
+    /// Vectors of the same width whose [`Lanes::rsqrt_estimate`] may be faster, over a smaller range.
     type Narrow: Lanes<Elem = Self::Elem>;
-    /// Vectors for loops that multiply many of them with one number: wide enough that the arithmetic of this level
-    /// takes longer than reading the number.
+    /// Vectors for loops that multiply many vectors by one scalar: wide enough that at this level the arithmetic
+    /// takes longer than loading the scalar.
     type Broad: Lanes<Elem = Self::Elem>;
 
     /// The same value in every lane.
@@ -71,20 +71,20 @@ pub trait Lanes:
     fn rsqrt_estimate(self) -> Self;
     /// An estimate of `1/self` with relative error [`Lanes::RECIPROCAL_ESTIMATE_ERROR`].
     fn reciprocal_estimate(self) -> Self;
-    /// The whole number `e` with `2^e <= self < 2^(e+1)`, for positive lanes that are not subnormal.
+    /// The integer `e` with `2^e <= self < 2^(e+1)`, for positive lanes that are not subnormal.
     fn exponent(self) -> Self;
     /// `self` where `test > 0`, else zero.
     fn keep_where_positive(self, test: Self) -> Self;
     /// `yes` where `self < limit`, else `no`.
     fn select_less(self, limit: Self, yes: Self, no: Self) -> Self;
-    /// Whether any lane is less than that of `limit`.
+    /// Whether any lane is less than the same lane of `limit`.
     #[inline(always)]
     fn any_less(self, limit: Self) -> bool {
         self.select_less(limit, Self::splat(Self::Elem::ONE), Self::zero())
             .sum()
             > Self::Elem::ZERO
     }
-    /// Two to the power of `self`, whose lanes hold whole numbers.
+    /// Two to the power of `self`, whose lanes hold integers.
     fn exp2_whole(self) -> Self;
     /// Lane-wise quotient.
     fn div(self, b: Self) -> Self;
@@ -107,7 +107,7 @@ pub trait Lanes:
         unsafe { Self::load(source.as_ptr()) }
     }
 
-    /// Loads the first `count` values of `source`, the remaining lanes being `fill`.
+    /// Loads the first `count` values of `source` and sets the remaining lanes to `fill`.
     #[inline(always)]
     fn from_slice_partial(source: &[Self::Elem], count: usize, fill: Self::Elem) -> Self {
         if count >= Self::LANES {
@@ -123,7 +123,7 @@ pub trait Lanes:
     fn write_partial(self, target: &mut [Self::Elem], count: usize) {
         if count >= Self::LANES {
             let target = &mut target[..Self::LANES];
-            // SAFETY: LANES values long.
+            // SAFETY: the slice holds LANES values.
             unsafe { self.store(target.as_mut_ptr()) };
             return;
         }
@@ -133,7 +133,7 @@ pub trait Lanes:
         target[..count].copy_from_slice(&all[..count]);
     }
 
-    /// Runs `task` with these vectors in a function of its own, which the caller's loops do not contain.
+    /// Runs `task` with these vectors in a function of its own, which is not inlined into the caller's loops.
     fn apart<W: Vectorized<Self::Elem>>(task: W) -> W::Output {
         task.run::<Self>()
     }
@@ -145,7 +145,7 @@ pub trait Lanes:
     #[inline(always)]
     unsafe fn gather_rows(rows: &[*const Self::Elem], count: usize, columns: &mut [Self]) {
         assert!(columns.len() >= count && rows.len() >= Self::LANES);
-        // SAFETY: the columns are `LANES` values each, one after the other; the rows are the caller's promise.
+        // SAFETY: the columns hold `LANES` contiguous values each; the caller vouches for the rows.
         unsafe { Self::gather_strided(rows, count, columns.as_mut_ptr().cast(), Self::LANES) }
     }
 
@@ -157,7 +157,7 @@ pub trait Lanes:
     #[inline(always)]
     unsafe fn scatter_add_rows(columns: &[Self], count: usize, rows: &[*mut Self::Elem]) {
         assert!(columns.len() >= count && rows.len() >= Self::LANES);
-        // SAFETY: as above.
+        // SAFETY: as for `gather_rows`.
         unsafe { Self::scatter_add_strided(columns.as_ptr().cast(), Self::LANES, count, rows) }
     }
 
@@ -175,7 +175,7 @@ pub trait Lanes:
     /// [`Lanes::scatter_add_rows`] from columns that begin `stride` values apart.
     ///
     /// # Safety
-    /// There are `LANES` rows, each valid for reading and writing `count` values and apart from the others; `columns`
+    /// There are `LANES` rows, each valid for reading and writing `count` values, none of them overlapping; `columns`
     /// is valid for reading `LANES` values at every multiple of `stride` below `count * stride`.
     #[inline(always)]
     unsafe fn scatter_add_strided(columns: *const Self::Elem, stride: usize, count: usize, rows: &[*mut Self::Elem]) {
@@ -184,10 +184,10 @@ pub trait Lanes:
     }
 }
 
-/// [`Lanes::gather_strided`] number by number, from column `start` on: for what is left of whole blocks.
+/// [`Lanes::gather_strided`] value by value, from column `start` on: for the columns that do not fill a block.
 ///
 /// # Safety
-/// That of [`Lanes::gather_strided`].
+/// As for [`Lanes::gather_strided`].
 #[inline(always)]
 unsafe fn gather_from<V: Lanes>(
     rows: &[*const V::Elem],
@@ -204,10 +204,10 @@ unsafe fn gather_from<V: Lanes>(
     }
 }
 
-/// [`Lanes::scatter_add_strided`] number by number, from column `start` on.
+/// [`Lanes::scatter_add_strided`] value by value, from column `start` on.
 ///
 /// # Safety
-/// That of [`Lanes::scatter_add_strided`].
+/// As for [`Lanes::scatter_add_strided`].
 #[inline(always)]
 unsafe fn scatter_add_from<V: Lanes>(
     columns: *const V::Elem,
@@ -218,13 +218,13 @@ unsafe fn scatter_add_from<V: Lanes>(
 ) {
     for k in start..count {
         for (l, row) in rows.iter().enumerate().take(V::LANES) {
-            // SAFETY: the caller vouches for `count` values of each row and column, none shared.
+            // SAFETY: the caller vouches for `count` values of each row and column, and the rows do not overlap.
             unsafe { *row.add(k) += *columns.add(k * stride + l) };
         }
     }
 }
 
-/// No level has more lanes than this.
+/// The largest number of lanes of any level.
 pub const MAX_LANES: usize = 16;
 
 /// Views the aligned part of a buffer as `count` vectors.
@@ -239,7 +239,7 @@ pub(crate) fn as_lanes<V: Lanes>(buffer: &mut [V::Elem], count: usize) -> &mut [
     &mut lanes[..count]
 }
 
-/// How many floats a buffer for [`as_lanes`] needs, at any level.
+/// The number of floats in a buffer for [`as_lanes`] with `count` vectors, at any level.
 pub(crate) fn lanes_len(count: usize) -> usize {
     (count + 1) * MAX_LANES
 }
@@ -247,7 +247,7 @@ pub(crate) fn lanes_len(count: usize) -> usize {
 /// A task written once over the lane type. Implementations must be `#[inline(always)]` down to the innermost loop,
 /// so that everything is compiled with the level's features.
 pub trait Vectorized<T: Real> {
-    /// What the task returns.
+    /// The result of the task.
     type Output;
     /// Runs the task with vectors of type `V`.
     fn run<V: Lanes<Elem = T>>(self) -> Self::Output;
@@ -259,11 +259,11 @@ pub fn dispatch<T: Real, W: Vectorized<T>>(level: SimdLevel, task: W) -> W::Outp
     T::dispatch(level, task)
 }
 
-/// [`dispatch`] for one precision, whose lane types are the arguments.
+/// [`dispatch`] for one precision; the arguments name its lane types.
 macro_rules! dispatch_to {
     ($level:expr, $task:expr, $avx512:ident, $avx2:ident, $neon:ident) => {
         match $level.set() {
-            // SAFETY: the level is proof that the machine has these instructions.
+            // SAFETY: the level proves that the machine has these instructions.
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx512 => unsafe { super::avx512::run::<Self, super::avx512::$avx512, W>($task) },
             // SAFETY: as above.
@@ -278,12 +278,12 @@ macro_rules! dispatch_to {
 }
 use dispatch_to;
 
-/// Only the vectors of this module are [`Lanes`]: their numbers of lanes are trusted.
+/// Only this module implements [`Lanes`], because `unsafe` code relies on the number of lanes.
 mod sealed {
     pub trait Sealed {}
 }
 
-/// Gives a lane newtype its operators from its intrinsics.
+/// Implements the operators of a lane newtype by intrinsics.
 #[allow(unused_macros, reason = "not every architecture has vector levels")]
 macro_rules! lane_operators {
     ($name:ident, $add:ident, $sub:ident, $mul:ident) => {
@@ -292,7 +292,7 @@ macro_rules! lane_operators {
             type Output = Self;
             #[inline(always)]
             fn add(self, b: Self) -> Self {
-                // SAFETY: the type is only named behind `dispatch`, with proof of its level.
+                // SAFETY: the type is only reached through `dispatch`, which proves its level.
                 unsafe { Self($add(self.0, b.0)) }
             }
         }

@@ -7,7 +7,7 @@ use std::arch::aarch64::*;
 /// Runs `task` with the features of this level enabled.
 ///
 /// # Safety
-/// The machine must have the level, and `V` be of it.
+/// The machine must have the level, and `V` must belong to it.
 #[target_feature(enable = "neon")]
 pub unsafe fn run<T: Real, V: Lanes<Elem = T>, W: Vectorized<T>>(task: W) -> W::Output {
     task.run::<V>()
@@ -26,9 +26,11 @@ pub struct F32x4(float32x4_t);
 lane_operators!(F64x2, vaddq_f64, vsubq_f64, vmulq_f64);
 lane_operators!(F32x4, vaddq_f32, vsubq_f32, vmulq_f32);
 
-// SAFETY of every block below: the types are only named behind `dispatch`, whose level is proof that the machine has the
-// instructions; loads and stores pass their caller's promise on. The bare estimate has only 8 bits; one step of the fused Newton
-// instruction makes 16 of them, so that the shared refinement starts as it does elsewhere.
+// SAFETY of every block below: the types are only reached through `dispatch`, whose level proves that the machine has
+// the instructions; loads and stores forward the caller's promise.
+//
+// The bare estimate has only 8 bits. One fused Newton step doubles them, so that the refinement shared by all levels
+// starts from a similar accuracy.
 macro_rules! lanes {
     ($elem:ident, splat $splat:ident, load $load:ident, store $store:ident, fma $fma:ident, fms $fms:ident,
      rsqrte $rsqrte:ident, rsqrts $rsqrts:ident, mul $mul:ident, gt $gt:ident, lt $lt:ident, select $select:ident,

@@ -46,17 +46,17 @@ pub trait Real:
     fn from_f64(value: f64) -> Self;
     /// Converts to double precision, exactly.
     fn to_f64(self) -> f64;
-    /// Neither infinite nor NaN.
+    /// Whether the number is neither infinite nor NaN.
     fn is_finite(self) -> bool;
     /// The square root.
     fn sqrt(self) -> Self;
-    /// Two to a whole power.
+    /// Two to the power of `self`, which is an integer.
     fn exp2_whole(self) -> Self {
         Self::from_f64(self.to_f64().exp2())
     }
 
-    // The doors to all code that is compiled for every instruction set. They are methods of the two precisions, not
-    // generic functions, so that this code is compiled here, once, and not again in every crate that plans a sum.
+    // The entry points to all code that is compiled for every instruction set. As methods of the two precisions,
+    // rather than generic functions, they are compiled once, in this crate, and not in every crate that plans a sum.
 
     #[doc(hidden)]
     fn plan(sum: Sum<'_, Self>) -> Result<Plan<Self>, Error>;

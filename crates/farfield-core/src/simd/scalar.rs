@@ -1,4 +1,4 @@
-//! One number at a time: the level every machine has, and the oracle of the others.
+//! One number at a time: the level that every machine has and that tests compare the others with.
 
 use super::{Lanes, Real};
 use std::ops::{Add, Mul, Sub};

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Tests over ranges take every so many steps: Miri is slow.
+/// The stride of tests over ranges: larger under Miri, which is slow.
 const SPARSE: usize = if cfg!(miri) { 60 } else { 1 };
 
 /// Runs a check over every level of this machine and both precisions.
@@ -61,7 +61,7 @@ fn arithmetic_matches_scalars_lane_by_lane() {
 }
 
 #[test]
-fn rsqrt_reaches_its_promised_accuracy_over_the_whole_range() {
+fn rsqrt_has_its_documented_accuracy_over_the_whole_range() {
     #[derive(Clone, Copy)]
     struct Check;
     impl<T: Real> Vectorized<T> for Check {
@@ -174,7 +174,7 @@ fn logarithm_matches_the_standard_library() {
 }
 
 #[test]
-fn reciprocal_has_the_accuracy_it_says() {
+fn reciprocal_has_its_documented_accuracy() {
     #[derive(Clone, Copy)]
     struct Check;
     impl<T: Real> Vectorized<T> for Check {

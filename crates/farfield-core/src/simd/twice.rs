@@ -1,7 +1,7 @@
-//! Two vectors as one, for loops that multiply many vectors with one number.
+//! Two vectors as one, for loops that multiply many vectors by one scalar.
 //!
-//! Without instructions that read and repeat a number on the way into the arithmetic, every repeated number costs a
-//! load; twice the lanes halve the loads for the same work.
+//! On levels whose arithmetic instructions cannot broadcast a scalar from memory, every broadcast costs a load.
+//! Twice the lanes halve the number of loads.
 
 use super::{Lanes, sealed};
 use std::ops::{Add, Mul, Sub};
@@ -125,7 +125,7 @@ impl<V: Lanes> Lanes for Twice<V> {
     #[inline(always)]
     unsafe fn scatter_add_strided(columns: *const V::Elem, stride: usize, count: usize, rows: &[*mut V::Elem]) {
         let (first, second) = rows.split_at(V::LANES);
-        // SAFETY: as above.
+        // SAFETY: as for `gather_strided`.
         unsafe {
             V::scatter_add_strided(columns, stride, count, first);
             V::scatter_add_strided(columns.add(V::LANES), stride, count, second);
