@@ -1,8 +1,8 @@
 //! Derivatives of expansions, as expansions.
 //!
-//! The gradient of a local expansion of order p is three local expansions of order p - 1; that of a multipole
-//! expansion, three multipole expansions of order p + 1. Each new coefficient is a combination of at most two old
-//! ones, which a table lists; values and derivatives are then all evaluated with one set of basis functions.
+//! The gradient of a local expansion of order p is three local expansions of order p - 1. The gradient of a multipole
+//! expansion is three multipole expansions of order p + 1. Each new coefficient combines at most two old ones, listed
+//! in a table. Values and derivatives are then evaluated with one set of basis functions.
 
 use super::{coefficient_count, cosine, sine};
 use crate::simd::Real;
@@ -28,7 +28,7 @@ pub struct Derivative<T> {
 }
 
 impl<T: Real> Derivative<T> {
-    /// Writes the derivative of `expansion` to `out`, whose length selects how many coefficients to produce.
+    /// Writes the first `out.len()` coefficients of the derivative of `expansion` to `out`.
     #[inline]
     pub fn apply(&self, expansion: &[T], out: &mut [T]) {
         for (value, term) in out.iter_mut().zip(&self.terms) {
@@ -79,7 +79,7 @@ pub fn of_multipole<T: Real>(order: usize) -> [Derivative<T>; 3] {
     maps.finish()
 }
 
-/// Collects, per axis and output coefficient, the input coefficients it takes.
+/// Collects, for each axis and output coefficient, the input coefficients and their weights.
 struct Builder {
     entries: [Vec<Vec<(usize, f64)>>; 3],
 }
@@ -91,8 +91,8 @@ impl Builder {
         }
     }
 
-    /// Adds the derivatives of the basis functions of degree `n`, which are combinations of those of degree `to`:
-    /// $\partial_z$ keeps m, and $\partial_x \pm i\partial_y$ raises or lowers it (see the module's test).
+    /// Adds the derivatives of the basis functions of degree `n`, which are combinations of basis functions of degree
+    /// `to`: $\partial_z$ keeps m, and $\partial_x \pm i\partial_y$ raises or lowers it.
     fn degree(&mut self, n: usize, to: usize, z_sign: f64, ratio: impl Fn(usize, usize) -> f64) {
         let half = std::f64::consts::FRAC_1_SQRT_2;
         for m in 0..=n {
@@ -111,7 +111,7 @@ impl Builder {
                 }
                 continue;
             }
-            // From m to m - 1; a factor sqrt 2 more where m - 1 = 0, which has no sine partner.
+            // From m to m - 1, with a factor sqrt 2 if m - 1 = 0, which has no sine partner.
             let a = 0.5 * ratio(m, m - 1) * if m == 1 { std::f64::consts::SQRT_2 } else { 1.0 };
             self.add(0, cosine(to, m - 1), cosine(n, m), a);
             self.add(1, cosine(to, m - 1), sine(n, m), a);
@@ -168,7 +168,7 @@ mod tests {
                 y[axis] += k * h;
                 value(y)
             };
-            // Sixth-order difference
+            // A sixth-order difference.
             let want = (shifted(3.0) - shifted(-3.0)) / 60.0 - 0.15 * (shifted(2.0) - shifted(-2.0))
                 + 0.75 * (shifted(1.0) - shifted(-1.0));
             let mut out = vec![0.0; coefficient_count(out_order)];

@@ -82,7 +82,7 @@ impl<T: Real> Recurrence<T> {
     }
 }
 
-/// Several vectors of points, ready for either basis: `regular` at (x, y, z) with `first = 1` and `r2 = r^2`, or
+/// `B` vectors of points, prepared for either basis: `regular` at (x, y, z) with `first = 1` and `r2 = r^2`, or
 /// `irregular` at (x, y, z)/r^2 with `first = 1/r` and `r2 = 1/r^2`.
 #[derive(Clone, Copy)]
 pub struct PointLanes<V, const B: usize> {
@@ -97,9 +97,9 @@ impl<T: Real> Recurrence<T> {
     /// The values of `S` expansions at `B` vectors of points.
     ///
     /// $R_n^m = Q_n^m(z, r) \times \{C_m, S_m\}(x, y)$: for each m the recurrence runs through n in registers and each
-    /// expansion collects its cosine and sine coefficients times Q, so no basis is ever stored.
+    /// expansion accumulates its cosine and sine coefficients times Q, so the basis is never stored.
     ///
-    /// Each expansion must hold all coefficients of `order`, zeros where it has none.
+    /// Each expansion must hold all coefficients up to `order`, padded with zeros.
     #[inline(always)]
     pub fn evaluate<V: Lanes<Elem = T>, const S: usize, const B: usize>(
         &self,
@@ -146,8 +146,8 @@ impl<T: Real> Recurrence<T> {
         values
     }
 
-    /// Adds `weights[e][b] * R(points b)` (lane by lane) to the sums of every expansion `e`, one after the other in
-    /// `sums`.
+    /// Adds `weights[e][b] * R(points b)`, lane by lane, to the sums of every expansion `e`. The expansions follow one
+    /// another in `sums`.
     #[inline(always)]
     pub fn accumulate<V: Lanes<Elem = T>, const B: usize>(
         &self,
@@ -236,7 +236,7 @@ mod tests {
     use crate::simd::{SimdLevel, Vectorized, dispatch};
 
     #[test]
-    fn evaluating_an_expansion_is_its_coefficients_times_the_basis() {
+    fn the_value_of_an_expansion_is_the_sum_of_coefficients_times_basis() {
         #[derive(Clone, Copy)]
         struct Check;
         impl<T: Real> Vectorized<T> for Check {
@@ -287,7 +287,7 @@ mod tests {
             type Output = ();
             fn run<V: Lanes<Elem = T>>(self) {
                 let order = match (cfg!(miri), T::EPSILON > 1e-10) {
-                    (true, _) => 5, // Miri takes hours for more.
+                    (true, _) => 5, // Miri takes hours for higher orders.
                     (false, true) => 12,
                     (false, false) => 32,
                 };

@@ -1,82 +1,83 @@
-//! M2L into a box from several sources at once that are mirror images of one another about it.
+//! M2L into a box from up to eight source boxes that are mirror images of one another about it.
 //!
-//! Every harmonic is even or odd in x, in y and in z: one of eight parities, three bits. A mirrored shift has the same matrix $K$ but for
-//! the signs of odd coefficients. So with the multipoles $M_\sigma$ of the sources at the shifts $\sigma s$ (each $\sigma$ a
-//! choice of signs), the part of parity $a$ of their sum is
-//! $$ L_a = \sum_b K_{ab} \sum_\sigma \chi_{a\oplus b}(\sigma)\\, M_{\sigma,b} $$
-//! where $\chi_c(\sigma)$ is the product of the signs along the axes in $c$: eight sums and differences of the sources, and one product with a
-//! matrix instead of eight translations. Where a component of the shift is zero, half of the blocks $K_{ab}$ are.
+//! Every harmonic is even or odd in x, in y and in z: one of eight parities, stored as three bits. The M2L matrix $K$
+//! of a mirrored shift differs only in the signs of odd coefficients. Let $M_\sigma$ be the multipoles of the sources
+//! at the shifts $\sigma s$, where $\sigma$ is a choice of signs. The part of parity $a$ of their sum is $$ L_a =
+//! \sum_b K_{ab} \sum_\sigma \chi_{a\oplus b}(\sigma)\\, M_{\sigma,b} $$ where $\chi_c(\sigma)$ is the product of the
+//! signs along the axes in $c$. This takes eight sums and differences of the sources and one matrix product instead of
+//! eight translations. If a component of the shift is zero, half of the blocks $K_{ab}$ vanish.
 //!
-//! The product takes $(p+1)^4$ operations where rotations take about $2(p+1)^3$ for each source: it pays at low orders and
-//! where most of the mirror images are there.
+//! The product takes $(p+1)^4$ operations; rotations take about $2(p+1)^3$ for each source. The product is faster at
+//! low orders when most of the mirror images exist.
 
 use super::coefficient_count;
 use super::translation::{Translations, gather, scatter_add, workspace_len as translation_workspace};
 use crate::parallel::map;
 use crate::simd::{Lanes, MAX_LANES, Real, SimdLevel, Vectorized, as_lanes, dispatch, lanes_len};
 
-/// Sets of mirrored shifts: one for each triple of components from 0 to 3 without signs.
+/// The number of sets of mirrored shifts: one for each triple of absolute components from 0 to 3.
 pub const SETS: usize = 64;
-/// Sources that may act at once, and parities: one for each choice of three signs.
+/// The number of mirror images in a set, and of parities: one for each choice of three signs.
 pub const IMAGES: usize = 8;
 
-/// The set of a shift.
+/// The set that contains `shift`.
 pub fn set_of(shift: [i32; 3]) -> usize {
     shift
         .iter()
         .fold(0, |set, component| 4 * set + component.unsigned_abs() as usize)
 }
 
-/// Which of its set's images a shift is: bit `axis` says that the component is negative.
+/// The index of `shift` among the images of its set: bit `axis` is set if that component is negative.
 pub fn image_of(shift: [i32; 3]) -> usize {
     (0..3).fold(0, |image, axis| image | usize::from(shift[axis] < 0) << axis)
 }
 
-/// The shift of a set without negative components.
+/// The shift of a set that has no negative components.
 pub fn shift_of_set(set: usize) -> [i32; 3] {
     [set / 16, set / 4 % 4, set % 4].map(|component| component as i32)
 }
 
-/// How many components of the shift are zero.
+/// The number of zero components in the shifts of a set.
 pub fn zeros_of_set(set: usize) -> usize {
     shift_of_set(set).iter().filter(|component| **component == 0).count()
 }
 
-/// The matrices of the sets that are translated this way.
+/// The matrices of the sets that are translated by mirror images.
 #[derive(Debug)]
 pub struct Mirrored<T> {
     parities: Parities,
     sets: [Option<Blocks<T>>; SETS],
-    /// The multipole of a source that is not there.
+    /// The multipole of a missing source: zeros.
     nothing: Vec<T>,
 }
 
 /// The coefficients of each parity.
 #[derive(Debug)]
 struct Parities {
-    /// For each parity, where its coefficients are, lower degrees first.
+    /// For each parity, the indices of its coefficients, lower degrees first.
     members: [Vec<usize>; IMAGES],
-    /// For each order and parity, how many of them have a degree up to the order.
+    /// For each order and parity, the number of members with a degree up to that order.
     counts: Vec<[usize; IMAGES]>,
 }
 
 /// The matrix of one shift, parity by parity.
 #[derive(Debug)]
 struct Blocks<T> {
-    /// The highest order it serves.
+    /// The highest order of the matrix.
     order: usize,
-    /// For each parity of locals: those of multipoles that act on it, and where their columns begin.
+    /// For each parity of locals: the parities of multipoles that act on it, each with the start of its columns.
     acting: [Vec<(usize, usize)>; IMAGES],
-    /// Column after column, as long as there are locals of the parity.
+    /// The columns, each with one entry per local of the parity.
     matrix: Vec<T>,
 }
 
-/// Vectors of memory that [`Mirrored::apply`] needs.
+/// The size of the workspace of [`Mirrored::apply`], in vectors.
 pub fn workspace_len(order: usize) -> usize {
     2 * IMAGES * row_len(order) + coefficient_count(order)
 }
 
-/// Vectors from one image to the next, in memory: an odd number, as eight columns whole pages apart would share their places in the cache.
+/// The distance in memory from one image to the next, in vectors: odd, because eight columns that are whole pages
+/// apart would share cache sets.
 const fn row_len(order: usize) -> usize {
     coefficient_count(order) | 1
 }
@@ -87,7 +88,8 @@ impl Parities {
         let mut counts = Vec::with_capacity(order + 1);
         for n in 0..=order {
             for m in 0..=n {
-                // P_n^m is even or odd in z as n + m is; cos(m phi) in x as m is, and even in y; sin(m phi) the other way round.
+                // P_n^m has the parity of n + m in z. cos(m phi) has the parity of m in x and is even in y; sin(m phi)
+                // has the opposite parity in both.
                 let [x, z] = [m % 2, (n + m) % 2];
                 members[x | z << 2].push(super::cosine(n, m));
                 if m > 0 {
@@ -101,7 +103,7 @@ impl Parities {
 }
 
 impl<T: Real> Blocks<T> {
-    /// The matrix of `direction` of `translations`, whose shift is that of the set.
+    /// The matrix of direction `direction` of `translations`, which has the shift of the set.
     fn new(
         level: SimdLevel,
         translations: &Translations<T>,
@@ -138,7 +140,7 @@ impl<T: Real> Blocks<T> {
     }
 }
 
-/// A translation as a matrix: what it makes of unit multipoles, one after the other.
+/// Computes the matrix of a translation by translating the unit multipoles one after another.
 struct UnitMultipoles<'a, T> {
     translations: &'a Translations<T>,
     direction: usize,
@@ -179,8 +181,8 @@ impl<T: Real> Vectorized<T> for UnitMultipoles<'_, T> {
 }
 
 impl<T: Real> Mirrored<T> {
-    /// Matrices up to the given order of each set; `None` where a set is not translated this way. `direction` gives the number
-    /// in `translations` of a shift.
+    /// Builds the matrix of each set up to its order in `orders`; `None` means that a set is not translated this way.
+    /// `direction` returns the index of a shift in `translations`.
     pub fn new(
         level: SimdLevel,
         translations: &Translations<T>,
@@ -208,12 +210,13 @@ impl<T: Real> Mirrored<T> {
         self.parities.counts.len() - 1
     }
 
-    /// Adds to `targets[target_starts[l]..]`, for each lane `l`, the translations by the shifts of a set from those of
-    /// its eight images that are there: `sources[source_starts[image][l]..]`, or [`NOTHING`]. Keeps degrees up to `order`.
+    /// For each lane `l`, adds to `targets[target_starts[l]..]` the translations from the images of a set. The source
+    /// of an image is `sources[source_starts[image][l]..]`; the start is [`NOTHING`] if it is missing. Keeps degrees
+    /// up to `order`.
     #[inline(always)]
     #[allow(
         clippy::too_many_arguments,
-        reason = "two strided arrays and what to do between them"
+        reason = "two strided arrays and the operation between them"
     )]
     pub fn apply<V: Lanes<Elem = T>>(
         &self,
@@ -225,7 +228,7 @@ impl<T: Real> Mirrored<T> {
         target_starts: &[usize],
         workspace: &mut [V],
     ) {
-        let blocks = self.sets[set].as_ref().expect("sets are chosen before they are used");
+        let blocks = self.sets[set].as_ref().expect("only sets with a matrix are applied");
         assert!(order <= blocks.order);
         let (images, rest) = workspace[..workspace_len(order)].split_at_mut(IMAGES * row_len(order));
         let (waves, locals) = rest.split_at_mut(IMAGES * row_len(order));
@@ -236,7 +239,7 @@ impl<T: Real> Mirrored<T> {
         scatter_add(locals, targets, target_starts);
     }
 
-    /// The multipoles of each image, and which images any lane has.
+    /// Gathers the multipoles of each image, and returns the images that exist in any lane.
     #[inline(always)]
     fn gather_images<V: Lanes<Elem = T>>(
         &self,
@@ -264,7 +267,8 @@ impl<T: Real> Mirrored<T> {
         there
     }
 
-    /// Sums and differences of the images, coefficient by coefficient in the order of parities: a row of `waves` for each choice of axes.
+    /// Sums and differences of the images: one row of `waves` for each choice of axes, with the coefficients ordered
+    /// by parity.
     #[inline(always)]
     fn sum_images<V: Lanes<Elem = T>>(
         &self,
@@ -305,7 +309,7 @@ impl<T: Real> Mirrored<T> {
         }
     }
 
-    /// The products of all blocks.
+    /// Multiplies all blocks with `waves`.
     #[inline(always)]
     fn multiply<V: Lanes<Elem = T>>(&self, blocks: &Blocks<T>, order: usize, waves: &[V], locals: &mut [V]) {
         let counts = &self.parities.counts[order];
@@ -345,7 +349,7 @@ impl<T: Real> Mirrored<T> {
     }
 }
 
-/// In the starts of [`Mirrored::apply`]: this image has no source.
+/// Marks a missing source in the starts of [`Mirrored::apply`].
 pub const NOTHING: usize = usize::MAX;
 
 /// The product of all blocks that act on locals of one parity.
@@ -360,7 +364,7 @@ struct Product<'a, V: Lanes> {
 }
 
 impl<V: Lanes> Product<'_, V> {
-    /// `R` rows from `row` on, their sums kept in registers.
+    /// Computes `R` rows from `row` on, with their sums in registers.
     #[inline(always)]
     fn rows<const R: usize>(&self, row: usize, members: &[usize], locals: &mut [V]) {
         let mut sums = [V::zero(); R];
@@ -389,7 +393,7 @@ mod tests {
     use super::*;
     use crate::points::Random;
 
-    /// Targets with some of the images of a set, by one product and one by one.
+    /// Compares one product with translations one by one, for targets that have some of the images of a set.
     #[derive(Clone, Copy)]
     struct Check {
         level: SimdLevel,
@@ -439,7 +443,7 @@ mod tests {
         );
         let n = coefficient_count(order);
         let mut random = Random::new(set as u64);
-        // One full batch and one with missing lanes.
+        // A full batch and one with missing lanes.
         for boxes in [V::LANES, V::LANES.div_ceil(2)] {
             let sources: Vec<V::Elem> = (0..boxes * IMAGES * n)
                 .map(|_| V::Elem::from_f64(random.uniform() - 0.5))
@@ -449,7 +453,7 @@ mod tests {
             let mut starts = [[NOTHING; MAX_LANES]; IMAGES];
             let targets: Vec<usize> = (0..boxes).map(|target| target * n).collect();
             for (image, shift) in shifts.iter().enumerate() {
-                // Images along an axis without a shift are the same box; of the others some are missing.
+                // Mirroring along an axis without a shift gives the same box. Some of the other images are missing.
                 if image_of(*shift) != image {
                     continue;
                 }
@@ -495,7 +499,7 @@ mod tests {
                     };
                     dispatch::<f64, _>(level, check);
                     dispatch::<f32, _>(level, check);
-                    // Miri takes hours for all of them.
+                    // Miri takes hours for all sets.
                     if cfg!(miri) {
                         return;
                     }
@@ -512,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_and_images_name_every_shift_once() {
+    fn every_shift_has_exactly_one_set_and_image() {
         for set in 0..SETS {
             for image in 0..IMAGES {
                 let shift: [i32; 3] =

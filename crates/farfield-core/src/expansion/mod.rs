@@ -12,12 +12,13 @@
 //!
 //! # Storage
 //! Order $p$ keeps degrees $0..=p$. Degree $n$ occupies `n*n..(n+1)*(n+1)`: first the cosines $m=0..n$, then the
-//! sines $m=1..n$; a lower order is a prefix. Lengths are in units of the box's side, so coefficients are of order
-//! one and the translation tables do not depend on the level.
+//! sines $m=1..n$. An expansion of lower order is a prefix. Lengths are in units of the box side, so coefficients are
+//! of order one and the translation tables do not depend on the level.
 //!
 //! # Files
-//! `harmonics` evaluates the basis, `rotation` builds rotation matrices, `translation` applies
-//! rotate-shift-rotate translations to many boxes at once, `mirror` those from mirrored sources by one product, `derivative` differentiates expansions.
+//! `harmonics` evaluates the basis, `rotation` builds rotation matrices, `translation` applies rotate-shift-rotate
+//! translations to many boxes at once, `mirror` translates from mirrored sources by one matrix product, `derivative`
+//! differentiates expansions.
 
 pub(crate) mod derivative;
 pub(crate) mod harmonics;
@@ -30,19 +31,19 @@ pub(crate) mod translation;
 /// The highest order any plan may use.
 pub const MAX_ORDER: usize = 52;
 
-/// How many coefficients an expansion of this order has.
+/// The number of coefficients of an expansion of order `order`.
 #[inline(always)]
 pub const fn coefficient_count(order: usize) -> usize {
     (order + 1) * (order + 1)
 }
 
-/// Where the cosine coefficient of degree `n` and order `m` is.
+/// The index of the cosine coefficient of degree `n` and order `m`.
 #[inline(always)]
 pub(crate) const fn cosine(n: usize, m: usize) -> usize {
     n * n + m
 }
 
-/// Where the sine coefficient of degree `n` and order `m >= 1` is.
+/// The index of the sine coefficient of degree `n` and order `m >= 1`.
 #[inline(always)]
 pub(crate) const fn sine(n: usize, m: usize) -> usize {
     n * n + n + m

@@ -1,7 +1,7 @@
-//! Slow, obviously right versions of the basis and of the O(p^4) translations, for tests.
+//! Slow, plain implementations of the basis and of the O(p^4) translations, for tests.
 //!
 //! They use complex harmonics $\hat R_n^m = r^n P_n^m e^{im\varphi}/(n+m)!$ and
-//! $\hat I_n^m = (n-m)!\\, P_n^m e^{im\varphi}/r^{n+1}$, whose translations have no other factors.
+//! $\hat I_n^m = (n-m)!\\, P_n^m e^{im\varphi}/r^{n+1}$, whose translation formulas have no further factors.
 
 use super::{coefficient_count, cosine, sine};
 
@@ -15,12 +15,12 @@ fn ln_factorial(n: usize) -> f64 {
     (2..=n).map(|k| (k as f64).ln()).sum()
 }
 
-/// Schmidt semi-normalised P_n^m(cos t) times r^n, by the textbook sum over powers of cos t.
+/// Schmidt semi-normalised P_n^m(cos t) times r^n, by upward recursion in n.
 fn schmidt(n: usize, m: usize, x: [f64; 3]) -> f64 {
     let r = (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]).sqrt();
     let c = if r > 0.0 { x[2] / r } else { 1.0 };
     let s = if r > 0.0 { (x[0].hypot(x[1])) / r } else { 0.0 };
-    // Upward in n from P_m^m = (2m-1)!! s^m, in the normalised form.
+    // Starts from P_m^m = (2m-1)!! s^m, in the normalised form.
     let mut pmm = 1.0;
     for k in 1..=m {
         pmm *= ((2 * k - 1) as f64 / (2 * k) as f64).sqrt() * s;
@@ -38,7 +38,7 @@ fn schmidt(n: usize, m: usize, x: [f64; 3]) -> f64 {
     last * r.powi(n as i32)
 }
 
-/// All `R_n^m(x)` up to the order, in the library's layout.
+/// All `R_n^m(x)` up to `order`, in the library's layout.
 pub fn regular(order: usize, x: [f64; 3]) -> Vec<f64> {
     let phi = x[1].atan2(x[0]);
     let mut out = vec![0.0; coefficient_count(order)];
@@ -54,7 +54,7 @@ pub fn regular(order: usize, x: [f64; 3]) -> Vec<f64> {
     out
 }
 
-/// All `I_n^m(x)` up to the order, in the library's layout.
+/// All `I_n^m(x)` up to `order`, in the library's layout.
 pub fn irregular(order: usize, x: [f64; 3]) -> Vec<f64> {
     let r = (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]).sqrt();
     let mut out = regular(order, x);
@@ -72,7 +72,7 @@ fn kappa(n: usize, m: usize) -> f64 {
     epsilon.sqrt() * (0.5 * (ln_factorial(n - m) + ln_factorial(n + m))).exp()
 }
 
-/// The complex coefficients c_n^m, m = -n..=n, of the R-hat (or I-hat) that equal a real expansion.
+/// The complex coefficients c_n^m, m = -n..=n, of R-hat (or I-hat) that represent a real expansion.
 fn to_complex(order: usize, real: &[f64], factor: impl Fn(usize, usize) -> f64) -> Vec<Vec<Complex>> {
     (0..=order)
         .map(|n| {
@@ -138,7 +138,7 @@ fn hat(order: usize, x: [f64; 3], irregular_basis: bool) -> Vec<Vec<Complex>> {
         .collect()
 }
 
-/// M2L by the plain fourfold loop: the local expansion about `shift` of a multipole expansion about the origin.
+/// M2L by the plain fourfold loop: converts a multipole expansion about the origin to a local one about `shift`.
 pub fn m2l(order: usize, multipole: &[f64], shift: [f64; 3]) -> Vec<f64> {
     let source = to_complex(order, multipole, |n, m| if m == 0 { 1.0 } else { 2.0 } / kappa(n, m));
     let basis = hat(2 * order, shift, true);
@@ -163,9 +163,9 @@ pub fn m2l(order: usize, multipole: &[f64], shift: [f64; 3]) -> Vec<f64> {
     to_real(order, &local, kappa)
 }
 
-/// M2M by the plain fourfold loop: the multipole expansion about the origin of one about `shift`.
+/// M2M by the plain fourfold loop: moves a multipole expansion about `shift` to the origin.
 pub fn m2m(order: usize, multipole: &[f64], shift: [f64; 3]) -> Vec<f64> {
-    // M_n^m = sum over sources of R_n^m(y + shift), R-hat adds without factors; work on moments of R-hat.
+    // M_n^m = sum over sources of R_n^m(y + shift). The addition theorem of R-hat has no factors, so use its moments.
     let moments = moments_from(order, multipole);
     let basis = hat(order, shift, false);
     let mut out = (0..=order).map(|n| vec![(0.0, 0.0); 2 * n + 1]).collect::<Vec<_>>();
@@ -188,7 +188,7 @@ pub fn m2m(order: usize, multipole: &[f64], shift: [f64; 3]) -> Vec<f64> {
     moments_to(order, &out)
 }
 
-/// L2L by the plain fourfold loop: the local expansion about `shift` of a local expansion about the origin.
+/// L2L by the plain fourfold loop: moves a local expansion about the origin to `shift`.
 pub fn l2l(order: usize, local: &[f64], shift: [f64; 3]) -> Vec<f64> {
     let source = to_complex(order, local, kappa);
     let basis = hat(order, shift, false);

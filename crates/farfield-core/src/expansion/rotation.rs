@@ -1,12 +1,12 @@
 //! Rotation matrices of real solid harmonics.
 //!
 //! Built degree by degree with the recurrence of Ivanic and Ruedenberg (J. Phys. Chem. 100, 6342, 1996, with the
-//! 1998 correction), which is stable for all degrees used here.
+//! 1998 correction), which is stable for all degrees up to [`MAX_ORDER`](super::MAX_ORDER).
 
 /// For each degree `n`, the `(2n+1) x (2n+1)` matrix `D` with `R(Q x) = D R(x)`, rows and columns ordered
 /// `m = -n..=n` (sines negative).
 pub fn rotation_matrices(q: [[f64; 3]; 3], order: usize) -> Vec<Vec<f64>> {
-    // Degree one in the order y, z, x.
+    // Degree one has the components y, z, x, in this order.
     let axes = [1, 2, 0];
     let first: Vec<f64> = (0..9).map(|i| q[axes[i / 3]][axes[i % 3]]).collect();
     let mut degrees = vec![vec![1.0]];
@@ -28,8 +28,8 @@ pub fn rotation_matrices(q: [[f64; 3]; 3], order: usize) -> Vec<Vec<f64>> {
     degrees
 }
 
-/// The cosine block (`(n+1) x (n+1)`, row-major) of the rotation about y that turns direction
-/// `(sin t, 0, cos t)` into z, and its sine block (`n x n`), for each degree.
+/// For each degree, the cosine block (`(n+1) x (n+1)`, row-major) and the sine block (`n x n`) of the rotation about y
+/// that turns the direction `(sin t, 0, cos t)` into z.
 pub fn polar_rotation(cos_t: f64, sin_t: f64, order: usize) -> Vec<(Vec<f64>, Vec<f64>)> {
     let q = [[cos_t, 0.0, -sin_t], [0.0, 1.0, 0.0], [sin_t, 0.0, cos_t]];
     rotation_matrices(q, order)

@@ -3,12 +3,13 @@
 //! Each costs O(p^3) instead of O(p^4) (Hu et al. eq. 16-21). A vector register holds the same coefficient of several
 //! boxes that share the shift, so every step is a small dense matrix times a column of vectors:
 //!
-//! 1. gather the boxes' coefficients, turn them about z by the shift's azimuth;
-//! 2. for each degree n, one matrix turns the polar angle to zero (and scales by a power of the distance);
+//! 1. gather the coefficients of the boxes and rotate them about z by the azimuth of the shift;
+//! 2. for each degree n, one matrix rotates the polar angle to zero (and scales by a power of the distance);
 //! 3. for each order m, one matrix shifts along z;
-//! 4. for each degree, the transposed matrix turns back; 5. turn about z back and add to the targets.
+//! 4. for each degree, the transposed matrix rotates back;
+//! 5. rotate back about z and add to the targets.
 //!
-//! A shift with negative z is the mirror image of one with positive z: that flips signs in step 3 and of odd m in
+//! A shift with negative z is the mirror image of one with positive z. It flips signs in step 3, and those of odd m in
 //! steps 1 and 5, so only polar angles up to 90 degrees need matrices.
 
 use super::rotation::polar_rotation;
@@ -21,16 +22,16 @@ use crate::simd::{Lanes, MAX_LANES, Real};
 struct PolarRotation<T> {
     /// Per degree, column-major: the cosine block then the sine block, for step 2.
     forward: Vec<T>,
-    /// The same for step 4.
+    /// The transposed blocks for step 4.
     back: Vec<T>,
 }
 
-/// Where degree `n` starts in a [`PolarRotation`]: the sum of `(k+1)^2 + k^2` over `k < n`.
+/// The start of degree `n` in a [`PolarRotation`]: the sum of `(k+1)^2 + k^2` over `k < n`.
 const fn degree_start(n: usize) -> usize {
     (2 * n * n * n + n) / 3
 }
 
-/// A shift direction: its azimuth and which [`PolarRotation`] serves it.
+/// A shift direction: its azimuth and the index of its [`PolarRotation`].
 #[derive(Debug, Clone)]
 struct Direction<T> {
     polar: usize,
@@ -55,7 +56,7 @@ pub struct Translations<T> {
     coaxial: Coaxial<T>,
 }
 
-/// How many vectors of memory [`Translations::apply`] needs.
+/// The size of the workspace of [`Translations::apply`], in vectors.
 pub fn workspace_len(order: usize) -> usize {
     2 * coefficient_count(order)
 }
@@ -69,7 +70,7 @@ impl<T: Real> Translations<T> {
     /// Child to parent multipoles; the direction index is the child's octant.
     pub fn m2m(order: usize) -> Self {
         let shifts: Vec<_> = (0..8).map(child_shift).collect();
-        // M_n = sum_k C_nk b^(n-k) 2^-k M_k, the powers going into the rotations.
+        // M_n = sum_k C_nk b^(n-k) 2^-k M_k; the powers are part of the rotation matrices.
         let scale = |b: f64, n: usize| ((2.0 * b).powi(-(n as i32)), b.powi(n as i32));
         let factorials = LnFactorials::new(order);
         Self::new(order, &shifts, scale, |m, n, k| factorials.regular_shift(m, n, k))
@@ -84,7 +85,7 @@ impl<T: Real> Translations<T> {
         Self::new(order, &shifts, scale, |m, k, n| factorials.regular_shift(m, n, k))
     }
 
-    /// Multipoles to locals between boxes of one level; `shifts` are target minus source, in sides.
+    /// Multipoles to locals between boxes of one level; `shifts` are target minus source, in box sides.
     pub fn m2l(order: usize, shifts: &[[i32; 3]]) -> Self {
         let shifts: Vec<_> = shifts.iter().map(|s| s.map(f64::from)).collect();
         let scale = |d: f64, n: usize| (d.powi(-(n as i32)), d.powi(-(n as i32) - 1));
@@ -96,8 +97,8 @@ impl<T: Real> Translations<T> {
         })
     }
 
-    /// `scale(distance, n)` gives the factors of degree n before and after the shift; `coaxial(m, row, column)` the
-    /// shift by one along z.
+    /// `scale(distance, n)` returns the factors of degree n before and after the shift; `coaxial(m, row, column)` an
+    /// entry of the matrix that shifts by one along z.
     fn new(
         order: usize,
         shifts: &[[f64; 3]],
@@ -165,7 +166,7 @@ impl<T: Real> Translations<T> {
     #[inline(always)]
     #[allow(
         clippy::too_many_arguments,
-        reason = "two strided arrays and what to do between them"
+        reason = "two strided arrays and the operation between them"
     )]
     pub fn apply<V: Lanes<Elem = T>>(
         &self,
@@ -207,7 +208,7 @@ impl<T: Real> PolarRotation<T> {
         for (n, (cosines, sines)) in polar_rotation(cos_t, sin_t, order).into_iter().enumerate() {
             let (before, after) = scale(n);
             for (block, size) in [(cosines, n + 1), (sines, n)] {
-                // `block` is row-major: read as column-major it is the transposed, that is the inverse, rotation.
+                // `block` is row-major. Read as column-major it is the transposed, and so the inverse, rotation.
                 for column in 0..size {
                     for row in 0..size {
                         table.forward.push(T::from_f64(before * block[row * size + column]));
@@ -254,17 +255,17 @@ impl LnFactorials {
     }
 }
 
-/// Column by column, coefficients of the boxes that start there.
+/// Gathers the coefficients of the boxes that begin at `starts` into columns.
 #[inline(always)]
 fn gather_boxes<V: Lanes>(sources: &[V::Elem], starts: &[usize], columns: &mut [V]) {
     let count = columns.len();
-    // Lanes without a box repeat the first one; nobody reads their results.
+    // Lanes without a box repeat the first box; their results are not used.
     gather(columns, |l| {
         &sources[starts[if l < starts.len() { l } else { 0 }]..][..count]
     });
 }
 
-/// Column by column, the rows that `row` gives for each lane.
+/// Gathers the rows that `row` returns for each lane into columns.
 #[inline(always)]
 pub(super) fn gather<'a, V: Lanes>(columns: &mut [V], row: impl Fn(usize) -> &'a [V::Elem])
 where
@@ -276,13 +277,13 @@ where
     unsafe { V::gather_rows(&rows, count, columns) }
 }
 
-/// Adds columns to the boxes that start there.
+/// Adds columns to the boxes that begin at `starts`.
 #[inline(always)]
 pub(super) fn scatter_add<V: Lanes>(columns: &[V], targets: &mut [V::Elem], starts: &[usize]) {
     let count = columns.len();
     if starts.len() >= V::LANES {
         let mut rows = [std::ptr::null_mut(); MAX_LANES];
-        // One borrow gives all pointers: another one would end those before it.
+        // All pointers come from one borrow: another borrow would invalidate them.
         let (base, length) = (targets.as_mut_ptr(), targets.len());
         for (row, start) in rows.iter_mut().zip(starts) {
             assert!(*start + count <= length);
@@ -327,7 +328,7 @@ fn turn_azimuth_back<V: Lanes>(order: usize, azimuth: &[(V::Elem, V::Elem)], val
     }
 }
 
-/// Where the cosines of order `m` start in the order-major layout between steps 2 and 3; the sines follow them.
+/// The start of the cosines of order `m` in the order-major layout between steps 2 and 3; the sines follow them.
 #[inline(always)]
 const fn order_start(order: usize, m: usize) -> usize {
     if m == 0 {
@@ -406,7 +407,7 @@ fn multiply_pair<V: Lanes>(matrix: &[V::Elem], stride: usize, inputs: [&[V]; 2],
     multiply_rows::<V, 2>(matrix, stride, inputs, emit);
 }
 
-/// Rows in balanced blocks whose sums stay in registers.
+/// Multiplies the rows in balanced blocks whose sums stay in registers.
 #[inline(always)]
 fn multiply_rows<V: Lanes, const S: usize>(
     matrix: &[V::Elem],
@@ -510,7 +511,7 @@ mod tests {
                 Kind::L2l => Translations::l2l(table_order),
             };
             let mut workspace = vec![V::zero(); workspace_len(table_order)];
-            // One full batch and one with missing lanes.
+            // A full batch and one with missing lanes.
             for boxes in [V::LANES, V::LANES.div_ceil(2)] {
                 let sources: Vec<T> = (0..boxes)
                     .flat_map(|b| {
@@ -597,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "takes hours there, and has no unsafe code of its own")]
+    #[cfg_attr(miri, ignore = "takes hours under Miri and has no unsafe code of its own")]
     fn high_orders_stay_accurate() {
         for kind in [Kind::M2m, Kind::M2l, Kind::L2l] {
             dispatch::<f64, _>(

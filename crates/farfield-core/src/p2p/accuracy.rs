@@ -1,4 +1,4 @@
-//! Pairs whose reciprocal square roots are as exact as the tolerance asks, and no more.
+//! Pairs whose reciprocal square roots are no more accurate than the tolerance requires.
 
 use super::{Block, FULL};
 use crate::kernel::Pair;
@@ -6,8 +6,8 @@ use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
 use std::marker::PhantomData;
 
 impl<T: Real, const D: usize> Block<'_, T, D> {
-    /// Adds the sums of pair `P`, its reciprocal square roots to `accuracy`; they are of squared distances alone, or of those
-    /// and the square of a core.
+    /// Adds the sums of pair `P` with reciprocal square roots of accuracy `accuracy`. They must be roots of squared
+    /// distances, or of squared distances plus the square of a core size.
     pub fn with_accuracy<P: Pair<D, S, O>, const S: usize, const O: usize>(
         &self,
         simd: SimdLevel,
@@ -22,8 +22,8 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
         }
     }
 
-    /// [`Block::with_accuracy`] of a pair that is compiled for two accuracies alone: one Newton step, or as exact as the precision
-    /// allows.
+    /// [`Block::with_accuracy`] for a pair that is compiled for two accuracies only: one Newton step, and full
+    /// accuracy.
     pub fn with_one_of_two<P: Pair<D, S, O>, const S: usize, const O: usize>(
         &self,
         simd: SimdLevel,
@@ -38,7 +38,7 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
         }
     }
 
-    /// Adds the sums of pair `P`, as exact as the precision allows.
+    /// Adds the sums of pair `P` with full accuracy.
     pub fn full<P: Pair<D, S, O>, const S: usize, const O: usize>(&self, simd: SimdLevel, sums: &mut [T]) {
         self.at::<P, S, O, FULL>(simd, sums);
     }
@@ -55,7 +55,7 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
     }
 }
 
-/// A loop that is less than fully exact, compiled for every level at which it is the cheapest that will do.
+/// A loop of reduced accuracy, compiled only for levels at which it can be chosen.
 struct CheaperTask<'a, 'b, T, P, const D: usize, const S: usize, const O: usize, const A: u8> {
     block: &'a Block<'b, T, D>,
     simd: SimdLevel,
@@ -70,7 +70,7 @@ impl<T: Real, P: Pair<D, S, O>, const D: usize, const S: usize, const O: usize, 
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
         if const { RsqrtAccuracy::is_never_chosen::<V, A>() } {
-            // The exact loop is there anyway.
+            // The loop with full accuracy is compiled anyway.
             self.block.narrow::<P, S, O, FULL>(self.simd, self.sums);
         } else {
             self.block.run::<V::Narrow, V, P, S, O, A>(self.sums);
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_accuracy_is_left_out_where_no_plan_chooses_it_and_only_there() {
+    fn an_accuracy_is_left_out_exactly_where_no_plan_chooses_it() {
         struct Check;
         impl<T: Real> Vectorized<T> for Check {
             type Output = ();

@@ -1,12 +1,12 @@
 //! The loop over pairs: groups of targets in registers, sources broadcast to them.
 //!
-//! A register holds several targets; each source is broadcast to all of them, so there is nothing to reduce and no
-//! remainder on the source side. Targets go two registers at a time, to use each broadcast twice. The same loop serves
-//! points in space (`D = 3`) and in the plane (`D = 2`).
+//! A register holds several targets; each source is broadcast to all of them, so there is no reduction and no
+//! remainder on the source side. The loop takes two registers of targets at a time, to use each broadcast twice. It
+//! serves points in space (`D = 3`) and in the plane (`D = 2`).
 
 #![allow(
     clippy::collapsible_if,
-    reason = "a constant condition of its own leaves out what is never called"
+    reason = "a separate constant condition keeps unused code from being compiled"
 )]
 
 use crate::fmm::setup::SortedSizes;
@@ -27,7 +27,7 @@ pub(crate) struct Sources<'a, T, const D: usize> {
 }
 
 impl<'a, T: Real, const D: usize> Sources<'a, T, D> {
-    /// All sources, with strengths of one vector or of several, one after the other: the streams of each are as long as a column.
+    /// All sources, with the strengths of one or several vectors, stored component by component and vector by vector.
     pub fn new(position: &'a [Vec<T>; D], strengths: &'a [T], sizes: &'a SortedSizes<T>) -> Self {
         Self {
             position: columns(position),
@@ -53,12 +53,12 @@ pub(crate) enum Size2<'a, T> {
     PerSource(&'a [T]),
 }
 
-/// Which pairs of points that may coincide are left out.
+/// The pairs to skip among points that may coincide.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Skip {
-    /// Those at distance zero.
+    /// Pairs at distance zero.
     Coincident,
-    /// Those with equal index.
+    /// Pairs with equal index.
     SameIndex,
 }
 
@@ -66,17 +66,17 @@ pub(crate) enum Skip {
 pub(crate) struct Block<'a, T, const D: usize> {
     /// Coordinates of all targets.
     pub positions: [&'a [T]; D],
-    /// Those that are meant.
+    /// The targets of this call.
     pub targets: Range<usize>,
     pub sources: Sources<'a, T, D>,
-    /// Ranges of sources that may coincide with targets, and what to skip among them.
+    /// Ranges of sources that may coincide with targets, and the pairs to skip among them.
     pub own: (&'a [(u32, u32)], Skip),
-    /// Ranges of sources that do not.
+    /// Ranges of sources that do not coincide with targets.
     pub others: &'a [(u32, u32)],
 }
 
-/// One kernel at one accuracy: a loop of its own, compiled for every level. `NARROW` says that the pair takes roots of
-/// nothing but squared distances, with or without the square of a core, so that the range of singles is enough.
+/// One kernel at one accuracy: a separate loop, compiled for every level. `NARROW` says that the pair takes roots of
+/// squared distances only, with or without the square of a core size, so that the range of singles suffices.
 struct PairTask<'a, 'b, T, P, const D: usize, const S: usize, const O: usize, const A: u8, const NARROW: bool> {
     block: &'a Block<'b, T, D>,
     sums: &'a mut [T],
@@ -97,7 +97,8 @@ impl<T: Real, P: Pair<D, S, O>, const D: usize, const S: usize, const O: usize, 
     }
 }
 
-/// Some targets of a block, one register at a time, over the whole range of numbers.
+/// `count` targets of a block from `first` on, one register at a time, with vectors that cover the whole range of
+/// doubles.
 struct WholeRangeTask<'a, 'b, T, P, const D: usize, const S: usize, const O: usize, const A: u8> {
     block: &'a Block<'b, T, D>,
     first: usize,
@@ -121,7 +122,8 @@ impl<T: Real, P: Pair<D, S, O>, const D: usize, const S: usize, const O: usize, 
 }
 
 impl<'a, T: Real, const D: usize> Block<'a, T, D> {
-    /// Adds the sums of all vectors of strengths, vector by vector at `sums`; the block's strengths are those of all.
+    /// Adds the sums of `vectors` strength vectors to `sums`. Sums and the block's strengths are stored vector by
+    /// vector.
     pub fn add_vectors(mut self, pairs: &impl PairSums<D>, simd: SimdLevel, vectors: usize, sums: &mut [T]) {
         let strengths: &'a [T] = self.sources.strengths;
         let length = pairs.sums() * self.targets.len();
@@ -134,13 +136,13 @@ impl<'a, T: Real, const D: usize> Block<'a, T, D> {
 }
 
 impl<T: Real, const D: usize> Block<'_, T, D> {
-    /// Adds the sums of pair `P` at the accuracy `A`, whose meaning is the pair's.
+    /// Adds the sums of pair `P` at the accuracy `A`, which the pair interprets.
     pub fn at<P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(&self, simd: SimdLevel, sums: &mut [T]) {
         let (block, pair) = (self, PhantomData);
         dispatch(simd, PairTask::<T, P, D, S, O, A, false> { block, sums, pair });
     }
 
-    /// [`Block::at`] of a pair that takes roots of squared distances alone, or of those and the square of a core.
+    /// [`Block::at`] for a pair that takes roots of squared distances only, with or without the square of a core size.
     pub fn narrow<P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(
         &self,
         simd: SimdLevel,
@@ -150,7 +152,7 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
         dispatch(simd, PairTask::<T, P, D, S, O, A, true> { block, sums, pair });
     }
 
-    /// With vectors `N`, and where their range does not do, with vectors `V` of the same width.
+    /// Uses vectors `N`, and vectors `V` of the same width where the range of `N` does not suffice.
     #[inline(always)]
     pub(super) fn run<
         N: Lanes<Elem = T>,
@@ -163,7 +165,7 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
         &self,
         sums: &mut [T],
     ) {
-        // Constant conditions: the slow path is compiled for narrow vectors alone.
+        // Constant conditions: the slow path is compiled for narrow vectors only.
         if const { !N::WHOLE_RANGE } {
             if !self.cores_are_narrow() {
                 let (first, count) = (self.targets.start, self.targets.len());
@@ -189,7 +191,7 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
         }
     }
 
-    /// Some targets once more over the whole range of numbers, unless narrow vectors have done them.
+    /// Repeats `count` targets from `first` on over the whole range of numbers, unless `done`.
     #[inline(always)]
     fn again_unless<
         N: Lanes<Elem = T>,
@@ -212,8 +214,8 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
         }
     }
 
-    /// Whether every core leaves squared distances within the range of singles. Distances alone do: a plan's units see
-    /// to the large ones, and small ones show as infinities.
+    /// Whether squared distances plus the square of any core size stay in the range of singles. Distances need no
+    /// test: the units of a plan bound the large ones, and small ones give infinite sums.
     #[inline(always)]
     fn cores_are_narrow(&self) -> bool {
         let narrow = |size2: &T| size2.to_f64() < 1e37;
@@ -226,7 +228,8 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
         }
     }
 
-    /// Some targets with vectors that serve the whole range of numbers: the slow path, in a function of its own.
+    /// `count` targets from `first` on, with vectors that cover the whole range of numbers: the slow path, in a
+    /// function of its own.
     #[inline(always)]
     fn whole_range<V: Lanes<Elem = T>, P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8>(
         &self,
@@ -243,8 +246,8 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
         });
     }
 
-    /// `B` registers of targets from index `first` on, of which `count` targets are real. False, and nothing is added,
-    /// if a sum is not finite and vectors of a larger range may do better.
+    /// `B` registers of targets from index `first` on, of which the first `count` lanes hold targets. Returns false
+    /// and adds nothing if a sum is not finite and vectors of a larger range may give a finite one.
     #[inline(always)]
     fn targets_at<V: Lanes<Elem = T>, P: Pair<D, S, O>, const S: usize, const O: usize, const A: u8, const B: usize>(
         &self,
@@ -272,7 +275,7 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
             self.over_range::<V, P, S, O, A, B, false, false>(*range, first, &x, &mut totals);
         }
         if !V::WHOLE_RANGE {
-            // A number times zero is zero, unless it is infinite or none.
+            // A number times zero is zero unless it is infinite or NaN.
             let mut rest = V::zero();
             for total in totals.as_flattened() {
                 rest = total.mul_add(V::zero(), rest);
@@ -326,8 +329,8 @@ impl<T: Real, const D: usize> Block<'_, T, D> {
             for (b, index) in indices.iter_mut().enumerate() {
                 let mut lanes = [T::ZERO; crate::simd::MAX_LANES];
                 for (l, lane) in lanes.iter_mut().enumerate() {
-                    // Relative to the range, so that the difference is exact in single precision. Where no index is left
-                    // out, one that no source has.
+                    // Relative to the range, so that the difference is exact in single precision; -1, which no source
+                    // has, if no index is skipped.
                     *lane = T::from_f64(match self.own.1 {
                         Skip::SameIndex => (first + b * V::LANES + l) as f64 - range.start as f64,
                         Skip::Coincident => -1.0,

@@ -1,4 +1,4 @@
-//! P2P: sums over pairs of points, the near field of every method and the whole of the direct sum.
+//! P2P: sums over pairs of points, which are the near field of every method and all of the direct sum.
 
 mod accuracy;
 mod block;
@@ -10,18 +10,18 @@ pub(crate) use mutual::{MutualBlock, MutualPair};
 use crate::kernel::Kernel;
 use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};
 
-/// What is summed over pairs of points in `D` dimensions.
+/// The sums over pairs of points in `D` dimensions.
 pub(crate) trait PairSums<const D: usize> {
-    /// Numbers of strength per source.
+    /// Strength components per source.
     fn strengths(&self) -> usize;
     /// Sums per target.
     fn sums(&self) -> usize;
-    /// What to skip among points that may coincide; `same` says that the sources are the targets.
+    /// The pairs to skip among points that may coincide; `same` says that the sources are the targets.
     fn own_skip(&self, same: bool) -> Skip;
     /// Adds to `sums[k * n + i]`, for the i-th of n targets, the sums over the sources of the block.
     fn add<T: Real>(&self, simd: SimdLevel, block: &Block<T, D>, sums: &mut [T]);
-    /// [`PairSums::add`] of the first of so many vectors of strengths, as many as one loop takes at once: how many these
-    /// were. Strengths and sums of one vector come after those of the other.
+    /// [`PairSums::add`] for the first few of `vectors` strength vectors: as many as one pass of the loop takes.
+    /// Returns their number. Strengths and sums are stored vector by vector.
     fn add_some<T: Real>(&self, simd: SimdLevel, block: &Block<T, D>, vectors: usize, sums: &mut [T]) -> usize {
         let _ = vectors;
         self.add(simd, block, sums);
@@ -29,7 +29,7 @@ pub(crate) trait PairSums<const D: usize> {
     }
 }
 
-/// A P2P task: the kernel, how many derivatives, and how exact.
+/// The kernel, number of derivatives and accuracy of a P2P sum.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pairs {
     pub kernel: Kernel,
@@ -45,7 +45,7 @@ impl Pairs {
     }
 }
 
-/// As exact as the precision allows.
+/// Full accuracy of the precision.
 pub(crate) const FULL: u8 = RsqrtAccuracy::Full as u8;
 
 impl PairSums<3> for Pairs {
@@ -76,7 +76,8 @@ impl PairSums<3> for Pairs {
     }
 }
 
-/// The accuracy a plan of this tolerance, with so many derivatives of the potential, uses for reciprocal square roots.
+/// The accuracy of reciprocal square roots for a plan with tolerance `tolerance` and `derivatives` derivatives of the
+/// potential.
 pub(crate) fn accuracy_for<T: Real>(level: SimdLevel, tolerance: f64, derivatives: usize) -> RsqrtAccuracy {
     struct Choose(f64);
     impl<T: Real> Vectorized<T> for Choose {
@@ -86,8 +87,8 @@ pub(crate) fn accuracy_for<T: Real>(level: SimdLevel, tolerance: f64, derivative
             RsqrtAccuracy::for_mean_error::<V>(self.0)
         }
     }
-    // Errors of roots add to a sum as independent ones do: half of the tolerance is a quarter of its square. The potential
-    // has one inverse distance as a factor, each derivative two more.
+    // Errors of roots are independent of the other errors, so their squares add: half of the tolerance is a quarter of
+    // its square. The potential has one inverse distance as a factor, and each derivative two more.
     let factors = 1 + 2 * derivatives;
     dispatch::<T, _>(level, Choose(0.5 * tolerance / factors as f64))
 }

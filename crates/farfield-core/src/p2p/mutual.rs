@@ -1,8 +1,9 @@
-//! Pairs of points that act on each other, each met once: what one does to the other gives what the other does to it.
+//! Pairs of points that act on each other, each evaluated once: the action of one point gives the reaction of the
+//! other.
 
 #![allow(
     clippy::collapsible_if,
-    reason = "a constant condition of its own leaves out what is never called"
+    reason = "a separate constant condition keeps unused code from being compiled"
 )]
 
 use super::block::Sources;
@@ -13,26 +14,27 @@ use std::ops::Range;
 
 /// A pair whose sums at one point follow from those at the other.
 pub(crate) trait MutualPair<const D: usize, const O: usize> {
-    /// Which sums change their sign with `d`.
+    /// Whether each sum changes its sign with `d`.
     const ODD: [bool; O];
-    /// The sums that a source of strength one gives at distance `d`; zero at distance zero if `SKIP`.
+    /// The sums of a source of unit strength at distance `d`; with `SKIP`, zero at distance zero.
     fn unit<V: Lanes, const A: u8, const SKIP: bool>(d: [V; D], size2: V) -> [V; O];
 }
 
-/// Two ranges of points without a common index. All points have one core size.
+/// Two disjoint ranges of points. All points have the same core size.
 pub(crate) struct MutualBlock<'a, T, const D: usize> {
     pub points: Sources<'a, T, D>,
     pub ranges: [Range<usize>; 2],
-    /// Whether points of one may share a place with points of the other.
+    /// Whether points of one range may coincide with points of the other.
     pub touching: bool,
 }
 
-/// Points of the second range that are met at once: what they receive stays in the cache.
+/// The number of points of the second range in one pass: few enough for their sums to stay in the cache.
 const TOGETHER: usize = 64;
 
 impl<T: Real, const D: usize> MutualBlock<'_, T, D> {
-    /// [`MutualBlock::at`], of ranges that do not touch and of a pair that takes roots of squared distances alone, to `accuracy`.
-    /// Distances too small for the range of narrow vectors ([`Lanes::Narrow`]) leave sums that are not finite.
+    /// [`MutualBlock::at`] with accuracy `accuracy`, for ranges that do not touch and a pair that takes roots of
+    /// squared distances only. Distances below the range of narrow vectors ([`Lanes::Narrow`]) give sums that are not
+    /// finite.
     pub fn with_accuracy<P: MutualPair<D, O>, const O: usize>(
         &self,
         simd: SimdLevel,
@@ -85,7 +87,7 @@ impl<T: Real, P: MutualPair<D, O>, const D: usize, const O: usize, const A: u8, 
     }
 }
 
-/// A loop of [`MutualBlock::with_accuracy`], compiled for every level at which it is the cheapest that will do.
+/// A loop of [`MutualBlock::with_accuracy`], compiled only for levels at which it can be chosen.
 struct NarrowTask<'a, 'b, T, P, const D: usize, const O: usize, const A: u8> {
     block: &'a MutualBlock<'b, T, D>,
     simd: SimdLevel,
@@ -100,7 +102,7 @@ impl<T: Real, P: MutualPair<D, O>, const D: usize, const O: usize, const A: u8> 
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
         if const { RsqrtAccuracy::is_never_chosen::<V, A>() } {
-            // The exact loop is there anyway.
+            // The loop with full accuracy is compiled anyway.
             self.block.narrow::<P, O, FULL>(self.simd, self.sums);
         } else {
             self.block.run::<V::Narrow, P, O, A, false>(self.sums);
@@ -122,7 +124,7 @@ impl<T: Real, const D: usize> MutualBlock<'_, T, D> {
             let mut at = first.start;
             while at < first.end {
                 let left = first.end - at;
-                // A constant condition, so that what is never called is not compiled.
+                // A constant condition keeps unused code from being compiled.
                 if const { V::LANES > 1 && O <= 2 } {
                     if left > V::LANES {
                         let count = left.min(2 * V::LANES);
@@ -142,7 +144,8 @@ impl<T: Real, const D: usize> MutualBlock<'_, T, D> {
         }
     }
 
-    /// `B` registers of points of the first range, from `at` on, of which `count` are real, meet some of the second.
+    /// Evaluates the pairs between points of the second range and `B` registers of points of the first range from `at`
+    /// on, of which the first `count` lanes hold points.
     #[inline(always)]
     fn meet<V: Lanes<Elem = T>, P: MutualPair<D, O>, const O: usize, const A: u8, const B: usize, const SKIP: bool>(
         &self,
@@ -169,7 +172,7 @@ impl<T: Real, const D: usize> MutualBlock<'_, T, D> {
             let from = at + b * V::LANES;
             let real = count.saturating_sub(b * V::LANES).min(V::LANES);
             for axis in 0..D {
-                // Lanes without a point have no strength, and lie where they meet no other point.
+                // Lanes without a point have zero strength and the position of the first point.
                 let column = self.points.position[axis];
                 x[b][axis] = V::from_slice_partial(&column[from..], real, column[at]);
             }
@@ -207,7 +210,7 @@ impl<T: Real, const D: usize> MutualBlock<'_, T, D> {
     }
 }
 
-/// Adds (or, if `odd`, subtracts) the sums over the lanes of sum `k`, of as many points at a time as there are lanes.
+/// Adds (or, if `odd`, subtracts) sum `k` of each received point, reduced over its lanes, to `out`.
 #[inline(always)]
 fn add_received<V: Lanes, const O: usize>(received: &[[V; O]; TOGETHER], k: usize, odd: bool, out: &mut [V::Elem]) {
     for first in (0..out.len()).step_by(V::LANES) {

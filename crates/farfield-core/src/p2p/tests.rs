@@ -2,7 +2,7 @@ use super::*;
 use crate::kernel::reference;
 use crate::points::Random;
 
-/// The potential and gradient of some points at themselves, with the cores given.
+/// The potential and gradient of `points` at themselves, with core sizes `sizes`.
 fn sums(level: SimdLevel, points: &[Vec<f64>; 3], sizes: Size2<f64>, accuracy: RsqrtAccuracy) -> Vec<f64> {
     let n = points[0].len();
     let strengths: Vec<f64> = (0..n).map(|k| 1.0 + (k % 5) as f64).collect();
@@ -31,11 +31,11 @@ fn sums(level: SimdLevel, points: &[Vec<f64>; 3], sizes: Size2<f64>, accuracy: R
 }
 
 #[test]
-fn pairs_beyond_the_range_of_singles_are_summed_as_exactly_as_others() {
+fn pairs_beyond_the_range_of_singles_are_as_accurate_as_others() {
     let n = 37;
     let mut random = Random::new(8);
     let unit: [Vec<f64>; 3] = std::array::from_fn(|_| (0..n).map(|_| random.uniform()).collect());
-    // Two points, coincident in the precision of singles, and both on top of a third.
+    // Points within 1e-30 of each other, two of them coincident, and one at distance 1.
     let clustered = unit.clone().map(|column| {
         let mut column: Vec<f64> = column.iter().map(|x| 1e-30 * x).collect();
         column[n - 1] = 1.0;
@@ -57,7 +57,7 @@ fn pairs_beyond_the_range_of_singles_are_summed_as_exactly_as_others() {
             for (accuracy, allowed) in [(RsqrtAccuracy::Full, 1e-13), (RsqrtAccuracy::Newton, 3e-6)] {
                 let got = sums(level, points, sizes, accuracy);
                 for (k, (got, want)) in got.chunks(n).zip(want.chunks(n)).enumerate() {
-                    // Gradients are sums of terms that cancel: measured by the largest.
+                    // The terms of a gradient cancel, so errors are relative to the largest component.
                     let largest = want.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
                     for (got, want) in got.iter().zip(want) {
                         let error = (got - want).abs() / largest;
@@ -69,7 +69,7 @@ fn pairs_beyond_the_range_of_singles_are_summed_as_exactly_as_others() {
     }
 }
 
-/// Sums over pairs of 45 points in a cube, of any kernel, against its plain formula.
+/// The difference between sums over pairs of 45 points in a cube and the kernel's plain formula.
 fn difference<T: Real>(pairs: &Pairs, simd: SimdLevel, sizes: &[f64]) -> f64 {
     let n = 45;
     let mut random = Random::new(3);
@@ -129,7 +129,7 @@ fn loops_over_pairs_match_the_plain_formula_for_every_kernel_level_and_precision
                         continue;
                     }
                     for tolerance in [1e-12, 1e-6, 1e-2f64] {
-                        // Half of the tolerance is the roots' part of it; single precision has its own limit.
+                        // Half of the tolerance is for the roots; single precision has its own limit.
                         let (allowed, allowed_single) = (0.5 * tolerance, (0.5 * tolerance).max(1e-6));
                         let factors = derivatives + kernel.form().source_derivatives();
                         let what = format!("{simd} {kernel:?} {derivatives} {sizes:?} {tolerance:e}");
@@ -152,7 +152,8 @@ fn loops_over_pairs_match_the_plain_formula_for_every_kernel_level_and_precision
     }
 }
 
-/// Vectors that meet the targets at once give what each gives alone, in every number of them, own points and others.
+/// The difference between `vectors` strength vectors summed in one pass and each summed alone. `same` says that the
+/// sources are the targets.
 fn at_once_as_alone<T: Real>(pairs: &Pairs, simd: SimdLevel, vectors: usize, same: bool) -> f64 {
     let n = 45;
     let mut random = Random::new(5);
@@ -189,7 +190,7 @@ fn at_once_as_alone<T: Real>(pairs: &Pairs, simd: SimdLevel, vectors: usize, sam
 }
 
 #[test]
-fn several_vectors_at_once_give_what_each_gives_alone() {
+fn several_vectors_at_once_give_the_sums_of_each_alone() {
     for simd in SimdLevel::available() {
         for kernel in Kernel::all() {
             for (derivatives, softened) in [(0, false), (1, false), (1, true), (2, false)] {
@@ -205,7 +206,7 @@ fn several_vectors_at_once_give_what_each_gives_alone() {
                         derivatives,
                         accuracy,
                     };
-                    // An estimate with one Newton step has an error of 1e-4 at most.
+                    // An estimate with one Newton step has an error of at most 1e-4.
                     let rounding = if accuracy == RsqrtAccuracy::Newton { 1e-4 } else { 0.0 };
                     for vectors in [1, 2, 3, 4, 5, 7, 8, 11] {
                         for same in [true, false] {

@@ -1,7 +1,7 @@
-//! Point sets and strengths for benchmarks, tests and the program, the same for the same seed.
+//! Point sets and strengths for benchmarks, tests and the program, reproducible from a seed.
 //!
-//! Everything is drawn in double precision and then rounded: the single-precision set of a seed is the rounded
-//! double-precision one. The first points of a set do not depend on how many follow.
+//! All numbers are drawn in double precision and then rounded: the single-precision set of a seed is the rounded
+//! double-precision set. The first points of a set do not depend on its size.
 //!
 //! ```
 //! use farfield_core::points::{ChargeDistribution, PointSet};
@@ -21,9 +21,9 @@ use crate::simd::Real;
 use std::fmt;
 use std::ops::Range;
 
-/// The stream of a seed that the points come from.
+/// The random stream of the points.
 const POINTS: u32 = 0;
-/// The stream of a seed that the strengths come from.
+/// The random stream of the strengths.
 const CHARGES: u32 = 1;
 
 /// A kind of point set.
@@ -41,7 +41,8 @@ pub enum PointSet {
     Ring,
     /// Uniform on the segment from (0.1, 0.2, 0.3) to (0.9, 0.7, 0.5).
     Line,
-    /// Uniform in two cubes of side 10⁻³, at distance 1 from each other along x, in turns: one starts at the origin.
+    /// Uniform in two cubes of side 10⁻³, one with its lower corner at the origin, the other at distance 1 along x.
+    /// Points alternate between them.
     Clusters,
 }
 
@@ -68,20 +69,20 @@ impl PointSet {
         }
     }
 
-    /// The kind of a name given by [`name`](Self::name).
+    /// The point set called `name` (see [`name`](Self::name)).
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|set| set.name() == name)
     }
 
-    /// The first `n` points of the set of a seed.
+    /// The first `n` points of the set for seed `seed`.
     pub fn generate<T: Real>(self, n: usize, seed: u64) -> Vec<[T; 3]> {
         self.generate_part(0..n, seed)
     }
 
-    /// A part of these points: those before it are drawn and not kept.
+    /// The points with indices in `part`. Earlier points are drawn and discarded.
     pub fn generate_part<T: Real>(self, part: Range<usize>, seed: u64) -> Vec<[T; 3]> {
         let mut random = Random::stream(seed, POINTS);
-        // One loop for each kind: the choice stays outside.
+        // One loop for each kind, so that the match is outside the loop.
         match self {
             Self::Cube => collect(part, |_| cube(&mut random)),
             Self::Sphere => collect(part, |_| random.on_sphere().map(|x| 0.5 + 0.5 * x)),
@@ -99,10 +100,10 @@ impl fmt::Display for PointSet {
     }
 }
 
-/// How the strengths of the sources are distributed.
+/// The distribution of the source strengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChargeDistribution {
-    /// Standard normal: either sign, the sum near zero.
+    /// Standard normal: both signs, with a sum near zero.
     Signed,
     /// Uniform in (0, 1].
     Positive,
@@ -123,18 +124,18 @@ impl ChargeDistribution {
         }
     }
 
-    /// The distribution of a name given by [`name`](Self::name).
+    /// The distribution called `name` (see [`name`](Self::name)).
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|distribution| distribution.name() == name)
     }
 
-    /// The first `count` strengths of a seed. They are independent of the points that [`PointSet::generate`] gives for
-    /// the same seed.
+    /// The first `count` strengths for seed `seed`. They are independent of the points that [`PointSet::generate`]
+    /// returns for the same seed.
     pub fn generate<T: Real>(self, count: usize, seed: u64) -> Vec<T> {
         self.generate_part(0..count, seed)
     }
 
-    /// A part of these strengths: those before it are drawn and not kept.
+    /// The strengths with indices in `part`. Earlier strengths are drawn and discarded.
     pub fn generate_part<T: Real>(self, part: Range<usize>, seed: u64) -> Vec<T> {
         let mut random = Random::stream(seed, CHARGES);
         match self {
@@ -151,7 +152,7 @@ impl fmt::Display for ChargeDistribution {
     }
 }
 
-/// A part of what is drawn one after the other.
+/// Draws values one after another and keeps those with indices in `part`.
 pub(crate) fn keep<V>(part: Range<usize>, mut draw: impl FnMut(usize) -> V) -> Vec<V> {
     for i in 0..part.start {
         draw(i);
@@ -159,7 +160,7 @@ pub(crate) fn keep<V>(part: Range<usize>, mut draw: impl FnMut(usize) -> V) -> V
     part.map(draw).collect()
 }
 
-/// Points, rounded.
+/// [`keep`] for points, rounded to `T`.
 fn collect<T: Real>(part: Range<usize>, mut point: impl FnMut(usize) -> [f64; 3]) -> Vec<[T; 3]> {
     keep(part, |i| point(i).map(T::from_f64))
 }
@@ -171,7 +172,7 @@ fn cube(random: &mut Random) -> [f64; 3] {
 fn plummer(random: &mut Random) -> [f64; 3] {
     const LARGEST: f64 = 100.0;
     loop {
-        // The mass inside r is (1 + r^-2)^(-3/2) of the whole.
+        // The fraction of the mass inside r is (1 + r^-2)^(-3/2).
         let root = random.uniform().cbrt();
         let radius = root / ((1.0 - root) * (1.0 + root)).sqrt();
         if radius <= LARGEST {
@@ -208,7 +209,7 @@ mod tests {
 
     const N: usize = 100_000;
 
-    // Made by an implementation in another language, for seed 1: the second point of each set ...
+    // From an implementation in another language, for seed 1: the second point of each set ...
     const GOLDEN_POINTS: [[f64; 3]; 6] = [
         [0.7462168706168104, 0.18467857211916938, 0.5904788847320792],
         [0.2253041820749273, 0.66915067523918, 0.11799181071526132],
@@ -236,7 +237,7 @@ mod tests {
     fn close(got: f64, expected: f64, tolerance: f64) {
         assert!(
             (got - expected).abs() <= tolerance,
-            "{got} instead of {expected} to {tolerance}"
+            "{got} instead of {expected} within {tolerance}"
         );
     }
 
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn names_go_both_ways() {
+    fn names_and_variants_map_to_each_other() {
         for set in PointSet::ALL {
             assert_eq!(PointSet::from_name(set.name()), Some(set));
             assert_eq!(set.to_string(), set.name());
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_gives_its_points() {
+    fn points_of_a_seed_match_the_reference() {
         for (set, expected) in PointSet::ALL.into_iter().zip(GOLDEN_POINTS) {
             let got = set.generate::<f64>(2, 1)[1];
             for axis in 0..3 {
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_points_starts_the_same() {
+    fn the_first_points_do_not_depend_on_the_number_of_points() {
         for set in PointSet::ALL {
             let all = set.generate::<f64>(101, 9);
             for n in [0, 1, 2, 100] {
@@ -350,7 +351,7 @@ mod tests {
             close(norm(point.map(|x| x - 0.5)), 0.5, 4.0 * f64::EPSILON);
         }
         moments(&points, [0.5; 3], [1.0 / 12.0; 3], 4e-3);
-        // Each coordinate is uniform on a sphere (Archimedes).
+        // Each coordinate of a point on a sphere is uniformly distributed (Archimedes).
         for axis in 0..3 {
             let fourth = mean(points.iter().map(|p| (p[axis] - 0.5).powi(4)));
             close(fourth, 1.0 / 80.0, 3e-4);
@@ -453,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_those_of_the_whole() {
+    fn parts_equal_slices_of_the_whole() {
         for part in [0..0, 0..7, 5..5, 13..40, 39..40] {
             for set in PointSet::ALL {
                 let whole = set.generate::<f32>(40, 3);

@@ -1,12 +1,12 @@
 //! The random number generator behind the point sets.
 
-/// A small, fast generator of random numbers that gives the same numbers everywhere.
+/// A small, fast, reproducible random number generator.
 ///
 /// The generator is xoshiro256++ by Blackman and Vigna; its 256 bits of state are filled from the seed with
 /// splitmix64. It is meant for benchmarks and tests, not for cryptography.
 ///
-/// [`next_u64`](Self::next_u64) and [`uniform`](Self::uniform) give the same bits on every platform.
-/// [`normal`](Self::normal) does as far as the platform's natural logarithm does.
+/// [`next_u64`](Self::next_u64) and [`uniform`](Self::uniform) return the same bits on every platform.
+/// [`normal`](Self::normal) does so if the platforms' natural logarithms agree.
 ///
 /// ```
 /// use farfield_core::points::Random;
@@ -19,12 +19,12 @@
 #[derive(Clone, Debug)]
 pub struct Random {
     state: [u64; 4],
-    /// The second number of the last pair of normal numbers.
+    /// The second number of the latest pair of normal numbers.
     spare: Option<f64>,
 }
 
 impl Random {
-    /// A generator started from a seed.
+    /// A generator with seed `seed`.
     pub fn new(seed: u64) -> Self {
         let mut word = seed;
         Self {
@@ -33,10 +33,10 @@ impl Random {
         }
     }
 
-    /// A generator for the same seed as `Random::new(seed)` that shares no numbers with it, nor with any other stream
-    /// of that seed: stream `k` starts `k` times 2^128 steps after stream 0, which is `Random::new(seed)`.
+    /// Stream `stream` of seed `seed`. Streams do not overlap: stream `k` starts `k` times 2^128 steps after stream 0,
+    /// which is `Random::new(seed)`.
     ///
-    /// The cost grows with `stream`, about a microsecond each.
+    /// The cost is proportional to `stream`, about a microsecond each.
     pub fn stream(seed: u64, stream: u32) -> Self {
         let mut random = Self::new(seed);
         for _ in 0..stream {
@@ -45,7 +45,8 @@ impl Random {
         random
     }
 
-    /// Indices of an array of `length` entries, one at random from each of `most` stretches of it; all of them if they are no more.
+    /// Stratified random indices below `length`: one from each of `most` stretches, or all indices if there are at
+    /// most `most`.
     pub(crate) fn one_of_each_stretch(mut self, length: usize, most: usize) -> impl Iterator<Item = usize> {
         let count = length.min(most);
         (0..count).map(move |k| {
@@ -109,7 +110,7 @@ impl Random {
         [x * scale, y * scale, 1.0 - 2.0 * square]
     }
 
-    /// Goes 2^128 steps ahead.
+    /// Advances by 2^128 steps.
     fn jump(&mut self) {
         // The coefficients of x^(2^128) modulo the generator's characteristic polynomial.
         const POLYNOMIAL: [u64; 4] = [
@@ -146,7 +147,7 @@ fn splitmix64(word: &mut u64) -> u64 {
 mod tests {
     use super::*;
 
-    // Made by an implementation in another language; the jump there by powers of the step's bit matrix.
+    // From an implementation in another language, which jumps by powers of the bit matrix of a step.
     const GOLDEN: [u64; 3] = [0xcfc5_d07f_6f03_c29b, 0xbf42_4132_963f_e08d, 0x19a3_7d57_57aa_f520];
     const GOLDEN_STREAM_1: [u64; 3] = [0xdafd_92f1_adff_c5b9, 0x89d5_ed68_28f5_becf, 0xc81a_7b85_673e_9dac];
     const GOLDEN_UNIFORM: [f64; 2] = [0.8116121588818848, 0.7471047161582187];
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_gives_its_numbers() {
+    fn numbers_of_a_seed_match_the_reference() {
         let mut random = Random::new(1);
         assert_eq!([random.next_u64(), random.next_u64(), random.next_u64()], GOLDEN);
         let mut random = Random::stream(1, 1);

@@ -1,5 +1,5 @@
-//! Points and charges with structure: lattices, waves, giants, graded quadratures, offsets. What a model of random charges
-//! gets wrong; sums over them are checked on every device.
+//! Points and charges with structure: lattices, waves, dominant charges, graded quadratures, offsets. An error model
+//! for random charges fails on them, so sums over them are tested on every device.
 
 use super::Random;
 
@@ -10,7 +10,7 @@ type Points = Vec<[f64; 3]>;
 /// Points with charges.
 #[derive(Debug, Clone)]
 pub struct Structured<const D: usize> {
-    /// What they are.
+    /// A description of the set.
     pub name: &'static str,
     /// The points.
     pub points: Vec<[f64; D]>,
@@ -30,13 +30,13 @@ fn direction(random: &mut Random) -> [f64; 3] {
     [r * cos, r * sin, z]
 }
 
-/// Points spread evenly in a unit cube.
+/// `n` points uniformly distributed in the unit cube.
 pub fn cube(n: usize, seed: u64) -> Points {
     let mut random = Random::new(seed);
     (0..n).map(|_| std::array::from_fn(|_| random.uniform())).collect()
 }
 
-/// Radii spread evenly in their logarithm over so many decades.
+/// Points with radii uniform in their logarithm over `decades` decades, and their charges.
 fn graded(n: usize, decades: f64) -> (Points, Vec<f64>) {
     let mut random = Random::new(3);
     (0..n)
@@ -60,7 +60,7 @@ fn lattice(side: usize, charge: impl Fn([usize; 3]) -> f64) -> (Points, Vec<f64>
     (points, charges)
 }
 
-/// A spiral of points spread evenly on a sphere.
+/// A spiral of points that covers a sphere uniformly.
 pub fn spiral(n: usize, radius: f64) -> Points {
     (0..n)
         .map(|k| {

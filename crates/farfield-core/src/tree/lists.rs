@@ -1,13 +1,13 @@
-//! Interaction lists: for every box, which boxes act on it and how.
+//! Interaction lists: for every box, the boxes that act on it and the operators they act by.
 //!
-//! Walking down from the root, each box carries the boxes that touch it (of its own level, or coarser leaves). Of
-//! what touched its parent,
-//! - what still touches it is carried on; at a leaf it becomes **P2P**, or is opened until its parts no longer touch:
-//!   those act by **M2P** (their multipole on the leaf's targets);
-//! - a box of its own level that no longer touches it acts by **M2L**;
-//! - a coarser leaf that no longer touches it acts by **P2L** (its sources on the box's local expansion).
+//! The walk goes down from the root. Each box keeps a list of the boxes that touch it: boxes of its own level, or
+//! coarser leaves. Boxes that touched its parent are treated as follows:
+//! - a box that touches it too stays on the list. At a leaf it becomes **P2P**, or is divided until its parts do not
+//!   touch the leaf; these act by **M2P** (their multipole on the leaf's targets);
+//! - a box of its own level that does not touch it acts by **M2L**;
+//! - a coarser leaf that does not touch it acts by **P2L** (its sources on the box's local expansion).
 //!
-//! Where so few points are involved that pairs are cheaper than an expansion, P2P takes over ([`Thresholds`]).
+//! P2P replaces an expansion where the number of points is so small that pairs are cheaper ([`Thresholds`]).
 //! Boxes of a level are handled in blocks of neighbours on the curve; a block is also the unit of parallel M2L work.
 
 use super::octree::{Node, Octree};
@@ -16,8 +16,8 @@ use crate::report::Interactions;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Target boxes in a block of M2L work: enough to fill vectors with boxes that share a shift, few enough that the
-/// expansions involved stay in the second-level cache.
+/// The number of target boxes in a block of M2L work: enough to fill vectors with boxes that share a shift, and few
+/// enough for their expansions to fit the second-level cache.
 pub const BLOCK: usize = 128;
 
 /// Shifts run from -3 to 3 boxes along each axis.
@@ -33,7 +33,7 @@ pub fn shift_of(index: usize) -> [i32; 3] {
     [index as i32 / 49 - 3, index as i32 / 7 % 7 - 3, index as i32 % 7 - 3]
 }
 
-/// Up to how many points pairs are cheaper than expansions.
+/// The numbers of points up to which pairs are cheaper than expansions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
     /// M2P from a box with at most this many sources becomes P2P.
@@ -52,7 +52,7 @@ pub struct M2lBlock {
     pub targets: Range<usize>,
     /// (target, source), sorted by shift.
     pub pairs: Vec<(u32, u32)>,
-    /// (shift, end of its pairs); a segment starts where the one before ends.
+    /// (shift, end of its pairs); a segment starts at the end of the previous one.
     pub segments: Vec<(u16, u32)>,
 }
 
@@ -60,28 +60,29 @@ pub struct M2lBlock {
 #[derive(Debug, Clone, Default)]
 pub struct Lists {
     pub m2l: Vec<M2lBlock>,
-    /// Boxes with P2L work, and for each the leaves whose sources act on it.
+    /// Boxes with P2L work.
     pub p2l_boxes: Vec<u32>,
+    /// For each of `p2l_boxes`, the leaves whose sources act on it.
     pub p2l: Rows<u32>,
     /// Leaves with targets.
     pub leaves: Vec<u32>,
-    /// For each of those, the boxes that act by M2P.
+    /// For each of `leaves`, the boxes that act by M2P.
     pub m2p: Rows<u32>,
-    /// For each of those, the source ranges that act by P2P, the leaf's own sources apart.
+    /// For each of `leaves`, the source ranges that act by P2P, without the leaf's own sources.
     pub p2p: Rows<(u32, u32)>,
-    /// Totals: pairs of points, M2L translations, pairs of a box and a target.
+    /// The total number of interactions of each kind.
     pub counts: Interactions,
 }
 
 /// For one leaf: the boxes that act by M2P and the source ranges that act by P2P.
 pub type LeafLists = (Vec<u32>, Vec<(u32, u32)>);
 
-/// What one block contributes.
+/// The lists of one block.
 #[derive(Default)]
 struct BlockLists {
-    /// For each box, what touches it.
+    /// For each box, the boxes that touch it.
     touching: Vec<Vec<u32>>,
-    /// For each box, source ranges every target below it takes by P2P.
+    /// For each box, the source ranges that act by P2P on every target below it.
     near: Vec<Vec<(u32, u32)>>,
     m2l: M2lBlock,
     p2l_boxes: Vec<u32>,
@@ -145,7 +146,7 @@ impl Lists {
         lists
     }
 
-    /// Lists that consist of M2P boxes and P2P ranges for each leaf; the leaves come in the order of their targets.
+    /// Lists that consist of M2P boxes and P2P ranges for each leaf. The leaves are in the order of their targets.
     pub fn of_leaves(tree: &Octree, leaves: Vec<u32>, rows: Vec<LeafLists>) -> Self {
         let mut lists = Lists {
             leaves,
@@ -190,7 +191,7 @@ impl M2lBlock {
             pairs[*at as usize] = (target, source);
             *at += 1;
         }
-        // Each entry has moved on to the end of its own segment.
+        // Each entry of `ends` is now the end of its segment.
         let segments = (0..SHIFTS)
             .filter(|k| ends[*k] > if *k == 0 { 0 } else { ends[*k - 1] })
             .map(|k| (k as u16, ends[k]))
@@ -311,7 +312,7 @@ impl M2lBlock {
     }
 }
 
-/// Sorts ranges and joins those that follow one another.
+/// Sorts ranges and joins adjacent ones.
 fn merge_ranges(ranges: &mut Vec<(u32, u32)>) {
     ranges.sort_unstable();
     let mut kept = 0;
@@ -343,7 +344,7 @@ mod tests {
     use crate::points::PointSet;
     use crate::tree::octree::TreeShape;
 
-    /// Every target must meet every source exactly once, whatever the operator.
+    /// Checks that every source acts on every target exactly once, by any operator.
     fn check(sources: &[[f64; 3]], targets: Option<&[[f64; 3]]>, thresholds: &Thresholds) {
         let shape = TreeShape {
             leaf_capacity: 12,
@@ -398,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn every_target_meets_every_source_exactly_once() {
+    fn every_source_acts_on_every_target_exactly_once() {
         let eager = Thresholds {
             m2p_sources: 0,
             p2l_targets: 0,
@@ -420,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_follow_one_another_are_joined() {
+    fn adjacent_ranges_are_joined() {
         let mut ranges = vec![(5, 7), (0, 2), (2, 5), (9, 12)];
         merge_ranges(&mut ranges);
         assert_eq!(ranges, [(0, 7), (9, 12)]);

@@ -1,7 +1,7 @@
-//! The adaptive octree over sources and targets, and the lists of who interacts with whom.
+//! The adaptive octree over sources and targets, and the interaction lists of its boxes.
 //!
 //! One tree holds both sets. [`sort`] sorts points along the Morton curve in O(N), [`octree`] cuts the sequence into
-//! boxes level by level, [`lists`] walks down once more and decides every interaction.
+//! boxes level by level, and [`lists`] walks down the tree and assigns every interaction to an operator.
 
 pub(crate) mod lists;
 pub(crate) mod morton;

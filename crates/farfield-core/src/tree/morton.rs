@@ -1,6 +1,7 @@
-//! Morton keys: the cell of a point in a cube cut into `2^levels` cells a side, bits interleaved.
+//! Morton keys: the cell of a point in a cube of `2^levels` cells per side, with the bits of its coordinates
+//! interleaved.
 
-/// A key holds at most this many levels (three bits each).
+/// The largest number of levels in a key (three bits each).
 pub const KEY_LEVELS: u32 = 10;
 
 /// Spreads the low ten bits of `v` to every third bit.
@@ -13,7 +14,7 @@ fn spread(v: u32) -> u32 {
     (v | (v << 2)) & 0x0924_9249
 }
 
-/// The key of a point in the cube with the given corner and side; points on or beyond a face fall into the cell next
+/// The key of a point in the cube with the given corner and side. Points on or beyond a face belong to the cell next
 /// to it. Bit 0 of each group of three is x, bit 1 y, bit 2 z.
 #[inline(always)]
 pub fn key(point: [f64; 3], corner: [f64; 3], inverse_side: f64, levels: u32) -> u32 {
@@ -37,7 +38,7 @@ mod tests {
 
     #[test]
     fn bits_interleave_from_the_coarsest_level_down() {
-        // The cell (1, 0, 1) of 2^1, then (0, 1, 1) inside it.
+        // The cell (1, 0, 1) of 2 x 2 x 2 cells, then (0, 1, 1) inside it.
         let point = [0.5 + 0.125, 0.25 + 0.125, 0.75 + 0.125];
         assert_eq!(key(point, [0.0; 3], 1.0, 1), 0b101);
         assert_eq!(key(point, [0.0; 3], 1.0, 2), 0b101_110);

@@ -8,42 +8,42 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::time::Instant;
 
-/// Boxes are never cut below this level: coordinates of boxes are 64-bit integers.
+/// The deepest level. Coordinates of boxes are 64-bit integers.
 pub const MAX_LEVEL: u32 = 60;
 
 /// A box of the tree.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// How often the root was halved.
+    /// The number of times the root was halved.
     pub level: u32,
     /// Position among the boxes of its level.
     pub cell: [u64; 3],
-    /// The level its points' current keys start from.
+    /// The level at which the current keys of its points start.
     key_base: u32,
-    /// The box it was cut from (itself for the root).
+    /// The parent box (the root is its own parent).
     pub parent: u32,
-    /// Which eighth of the parent: bit 0 is x, 1 is y, 2 is z.
+    /// The octant of the parent: bit 0 is x, 1 is y, 2 is z.
     pub octant: u8,
-    /// The boxes it was cut into; empty for a leaf.
+    /// The child boxes; empty for a leaf.
     pub children: Range<u32>,
-    /// Its sources, in tree order.
+    /// The sources in this box, in tree order.
     pub sources: Range<u32>,
-    /// Its targets, in tree order.
+    /// The targets in this box, in tree order.
     pub targets: Range<u32>,
 }
 
 impl Node {
-    /// Whether it was not cut.
+    /// Whether the box has no children.
     pub fn is_leaf(&self) -> bool {
         self.children.is_empty()
     }
 
-    /// How many sources it has.
+    /// The number of sources in this box.
     pub fn source_count(&self) -> usize {
         self.sources.len()
     }
 
-    /// How many targets it has.
+    /// The number of targets in this box.
     pub fn target_count(&self) -> usize {
         self.targets.len()
     }
@@ -57,7 +57,7 @@ impl Node {
         };
         let shift = fine.level - coarse.level;
         (0..3).all(|axis| {
-            // The coarse box spans [low, high) in fine cells; touching means within one cell of it.
+            // The coarse box spans [low, high) in fine cells; cells at a distance of at most one touch it.
             let low = coarse.cell[axis] << shift;
             let high = low + (1 << shift);
             fine.cell[axis] + 1 >= low && fine.cell[axis] <= high
@@ -65,14 +65,14 @@ impl Node {
     }
 }
 
-/// How a tree is to be cut.
+/// The parameters of a tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TreeShape {
-    /// A box with more sources or targets is cut.
+    /// The largest number of sources or targets in a box; a box with more is cut.
     pub leaf_capacity: usize,
-    /// The root cube's side over the largest extent of the points, in [1, 2): makes the boxes' size a free choice.
+    /// The side of the root cube divided by the largest extent of the points, in [1, 2). It allows any size of leaves.
     pub root_scale: f64,
-    /// No box is smaller than this.
+    /// The smallest side of a box.
     pub min_side: f64,
 }
 
@@ -89,15 +89,15 @@ pub struct Octree {
     pub levels: Vec<Range<usize>>,
     /// `source_permutation[k]` is the caller's index of the k-th source in tree order.
     pub source_permutation: Vec<u32>,
-    /// The same for targets; empty when the sources are the targets.
+    /// The caller's index of the k-th target in tree order; empty if the sources are the targets.
     pub target_permutation: Vec<u32>,
-    /// Whether some leaf is overfull because its points are all equal.
+    /// Whether some leaf exceeds its capacity because all its points are equal.
     pub has_overfull_duplicates: bool,
-    /// How long keys and the first sort took.
+    /// The time for the keys and the first sort.
     pub sort_seconds: f64,
 }
 
-/// The box that holds all points: lowest corner and extent per axis.
+/// The bounding box of all points: lower corner and extent per axis.
 pub fn bounds<T: Real>(sets: &[&[[T; 3]]]) -> ([f64; 3], [f64; 3]) {
     let start = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     let join = |a: ([f64; 3], [f64; 3]), b: ([f64; 3], [f64; 3])| {
@@ -128,7 +128,7 @@ pub fn bounds<T: Real>(sets: &[&[[T; 3]]]) -> ([f64; 3], [f64; 3]) {
     }
 }
 
-/// One set of points on its way into tree order.
+/// Sorts one set of points into tree order.
 struct PointSorter<'a, T> {
     points: &'a [[T; 3]],
     pairs: Vec<Keyed>,
@@ -155,7 +155,7 @@ impl<'a, T: Real> PointSorter<'a, T> {
         Self { points, pairs, scratch }
     }
 
-    /// Sorts the range anew by keys inside the given cube; returns whether all its points are equal.
+    /// Sorts the range by new keys inside the given cube; returns whether all its points are equal.
     fn rekey(&mut self, range: Range<u32>, corner: [f64; 3], side: f64) -> bool {
         let range = range.start as usize..range.end as usize;
         let (pairs, inverse_side) = (&mut self.pairs[range.clone()], 1.0 / side);
@@ -176,7 +176,7 @@ impl<'a, T: Real> PointSorter<'a, T> {
         all_equal
     }
 
-    /// Where in `range` the points of each octant start, `depth` levels into the current keys.
+    /// The starts of the eight octants in `range`, `depth` levels into the current keys.
     fn cut(&self, range: &Range<u32>, depth: u32, levels: u32) -> [u32; 9] {
         let shift = 3 * (levels - depth);
         let slice = &self.pairs[range.start as usize..range.end as usize];
@@ -195,22 +195,22 @@ impl<'a, T: Real> PointSorter<'a, T> {
     }
 }
 
-/// Sources and, where they differ, targets on their way into tree order.
+/// Sources, and targets if they differ, that are being sorted into tree order.
 struct PointSets<'a, T> {
     sources: PointSorter<'a, T>,
     targets: Option<PointSorter<'a, T>>,
-    /// Levels of the first keys.
+    /// The number of levels in the first keys.
     key_levels: u32,
 }
 
 impl Octree {
-    /// Builds the tree over `sources` and, where they differ, `targets`.
+    /// Builds the tree over `sources` and, if they differ, `targets`.
     pub fn build<T: Real>(sources: &[[T; 3]], targets: Option<&[[T; 3]]>, shape: &TreeShape) -> Self {
         let start = Instant::now();
         let (corner, extent) = bounds(&[sources, targets.unwrap_or(&[])]);
         let largest = extent.into_iter().fold(0.0, f64::max);
-        // A hair larger than the points, so that the last ones are inside; never zero. So few digits that places of boxes
-        // have no rounding errors.
+        // Slightly larger than the extent of the points, so that the last ones are inside, and never zero. With few
+        // enough digits that the positions of boxes have no round-off.
         let side = few_digits((largest * shape.root_scale * (1.0 + 1e-12)).max(f64::MIN_POSITIVE * 1e30));
         let key_levels = first_key_levels(sources.len().max(targets.map_or(0, <[_]>::len)), shape.leaf_capacity);
         let source_set = PointSorter::new(sources, corner, side, key_levels);
@@ -252,7 +252,7 @@ impl Octree {
         tree
     }
 
-    /// Cuts the boxes of the deepest level that hold too many points; says whether there were any.
+    /// Cuts the boxes of the deepest level that exceed the leaf capacity; returns whether there were any.
     fn cut_deepest_level<T: Real>(&mut self, sets: &mut PointSets<T>, shape: &TreeShape) -> bool {
         let level = self.levels.len() as u32 - 1;
         let current = self.levels[level as usize].clone();
@@ -260,7 +260,7 @@ impl Octree {
             return false;
         }
         let splits = |node: &Node| node.source_count().max(node.target_count()) > shape.leaf_capacity;
-        // Boxes whose keys are used up get new ones, unless all their points are equal.
+        // Boxes whose keys are exhausted get new keys, unless all their points are equal.
         let keys_of = |node: &Node| {
             if node.key_base == 0 {
                 sets.key_levels
@@ -352,13 +352,13 @@ impl Octree {
         std::array::from_fn(|axis| self.corner[axis] + (node.cell[axis] as f64 + 0.5) * side)
     }
 
-    /// The centre of a box relative to the root's lower corner, exact down to boxes 2^-33 the root's side.
+    /// The centre of a box relative to the root's lower corner; exact for boxes down to 2^-33 of the root's side.
     pub fn centre_from_corner(&self, node: &Node) -> [f64; 3] {
         let side = self.side_of(node.level);
         node.cell.map(|cell| (cell as f64 + 0.5) * side)
     }
 
-    /// The number of the deepest level.
+    /// The deepest level.
     pub fn depth(&self) -> usize {
         self.levels.len() - 1
     }
@@ -379,7 +379,7 @@ fn few_digits(x: f64) -> f64 {
     f64::from_bits((x.to_bits() + ZEROS) & !ZEROS)
 }
 
-/// Key levels that reach a little below the leaves of an evenly filled cube.
+/// The number of key levels that reaches two levels below the leaves of a uniformly filled cube.
 fn first_key_levels(points: usize, leaf_capacity: usize) -> u32 {
     let boxes = points as f64 / leaf_capacity.max(1) as f64;
     ((boxes.max(1.0).log2() / 3.0).ceil() as u32 + 2).min(KEY_LEVELS)
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_far_below_the_resolution_of_one_key_is_still_resolved() {
+    fn a_cluster_far_below_the_resolution_of_one_key_is_resolved() {
         let mut points = PointSet::Cube.generate::<f64>(2000, 3);
         for point in &mut points[1..] {
             for c in point.iter_mut() {

@@ -1,6 +1,6 @@
-//! Lists of different lengths, one after the other in one array.
+//! Rows of different lengths, stored in one array.
 
-/// Entries for each row, one after the other.
+/// Rows of different lengths, stored in one array.
 #[derive(Debug, Clone)]
 pub struct Rows<E> {
     starts: Vec<usize>,
@@ -28,12 +28,12 @@ impl<E> Rows<E> {
         &self.entries[self.starts[k]..self.starts[k + 1]]
     }
 
-    /// How many entries there are in all rows.
+    /// The number of entries in all rows.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// The rows in another sequence: first row `permutation[0]`.
+    /// The rows in another sequence: row `k` of the result is row `permutation[k]`.
     pub fn permuted(&self, permutation: &[u32]) -> Self
     where
         E: Copy,
@@ -46,14 +46,14 @@ impl<E> Rows<E> {
         rows
     }
 
-    /// Appends the rows of another.
+    /// Appends the rows of `other`.
     pub fn append(&mut self, other: Rows<E>) {
         let base = self.entries.len();
         self.entries.extend(other.entries);
         self.starts.extend(other.starts[1..].iter().map(|start| base + start));
     }
 
-    /// Appends rows that were made in pieces: the lengths of a piece's rows, and their entries.
+    /// Appends the rows of `pieces`. Each piece has the lengths of its rows and their entries.
     pub fn extend<'a>(&mut self, pieces: impl Iterator<Item = (&'a [u32], &'a [E])>)
     where
         E: Copy + 'a,

@@ -2,7 +2,7 @@
 
 use crate::parallel::{for_chunks, is_in_pool, map_pieces};
 
-/// A key in the upper half, the index it belongs to in the lower.
+/// A key in the upper 32 bits and its index in the lower 32 bits.
 pub type Keyed = u64;
 
 /// Joins a key and an index.
@@ -23,10 +23,13 @@ pub fn index_of(pair: Keyed) -> u32 {
     pair as u32
 }
 
-/// Below this many pairs one thread sorts alone.
+/// The number of pairs from which on several threads sort.
 const PARALLEL_FROM: usize = if cfg!(miri) { 1 << 9 } else { 1 << 15 };
 
-/// Sorts by the low `bits` bits of the key; pairs with equal keys keep their order. `scratch` is as long as `pairs`.
+/// Sorts by the low `bits` bits of the key; pairs with equal keys keep their order.
+///
+/// # Panics
+/// If `scratch` is not as long as `pairs`.
 pub fn sort_by_key(pairs: &mut [Keyed], scratch: &mut [Keyed], bits: u32) {
     assert_eq!(pairs.len(), scratch.len());
     if pairs.len() <= 64 {
@@ -66,7 +69,7 @@ fn one_pass(from: &[Keyed], to: &mut [Keyed], shift: u32, width: u32) {
         }
         count
     });
-    // Bucket by bucket, chunk by chunk: where each chunk's share of each bucket starts.
+    // The start of each chunk's part of each bucket.
     let mut start = 0;
     for bucket in 0..buckets {
         for count in &mut counts {
@@ -80,29 +83,29 @@ fn one_pass(from: &[Keyed], to: &mut [Keyed], shift: u32, width: u32) {
     for_chunks(&mut counts, 1, &|k, next| {
         for pair in &from[k * chunk..((k + 1) * chunk).min(from.len())] {
             let at = &mut next[0][digit(*pair)];
-            // SAFETY: the counts give every pair of every chunk a place of its own.
+            // SAFETY: the counts give every pair of every chunk its own index.
             unsafe { target.write(*at as usize, *pair) };
             *at += 1;
         }
     });
 }
 
-/// A slice that several threads fill at places they know to be disjoint.
+/// A slice that several threads write at disjoint indices.
 struct SharedSlice<T> {
     pointer: *mut T,
     length: usize,
 }
 
-// SAFETY: only `write` touches the memory, and its callers promise disjoint places.
+// SAFETY: only `write` accesses the memory, and its callers promise disjoint indices.
 unsafe impl<T: Send> Sync for SharedSlice<T> {}
 
 impl<T> SharedSlice<T> {
     /// # Safety
-    /// No other thread may write the same place.
+    /// No other thread may write to the same index.
     #[inline(always)]
     unsafe fn write(&self, at: usize, value: T) {
         assert!(at < self.length);
-        // SAFETY: in bounds, and the caller owns the place.
+        // SAFETY: in bounds, and no other thread writes to this index.
         unsafe { self.pointer.add(at).write(value) }
     }
 }
@@ -117,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_sorts_alike() {
+    fn a_thread_pool_gives_the_same_sequence() {
         crate::parallel::in_pool(true, sorts_like_the_standard_library);
     }
 
