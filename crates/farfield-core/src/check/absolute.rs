@@ -1,4 +1,4 @@
-//! Sums of absolute contributions: what the precision is worth where a sum cancels.
+//! Sums of absolute contributions, which bound the round-off of sums that cancel.
 
 use super::truth::{ABSOLUTE, ExactPairs};
 use crate::kernel::Pair;
@@ -6,8 +6,8 @@ use crate::p2p::{Block, PairSums, Pairs};
 use crate::plane::{self, PlanePairs};
 use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, ln, rsqrt};
 
-/// `w/s`, `w/s^2` and `w/s^3` with `s^2 = r^2 + size^2`: what Coulomb's potential, gradient and Hessian are made of, and
-/// about what every other kernel is.
+/// `w/s`, `w/s^2` and `w/s^3` with `s^2 = r^2 + size^2`: the magnitudes of the terms of the Coulomb potential,
+/// gradient and Hessian, and approximately of every other kernel.
 struct InSpace;
 
 impl Pair<3, 1, ABSOLUTE> for InSpace {
@@ -23,7 +23,7 @@ impl Pair<3, 1, ABSOLUTE> for InSpace {
     }
 }
 
-/// In the plane `w/s`, `w/s^2` and `w/s^3`, or, of the logarithm, `w |log s|` before the first two.
+/// In the plane `w/s`, `w/s^2` and `w/s^3`, or `w |log s|`, `w/s` and `w/s^2` for the logarithm.
 struct InPlane<const LOG: bool>;
 
 impl<const LOG: bool> Pair<2, 1, ABSOLUTE> for InPlane<LOG> {

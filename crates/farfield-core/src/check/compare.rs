@@ -1,4 +1,4 @@
-//! From values and true sums at a few targets to the error over all of them.
+//! The error over all targets, from values and true sums at a few of them.
 
 use super::sample::{Candidate, Sample};
 use super::truth::ABSOLUTE;
@@ -6,30 +6,30 @@ use super::{Check, Measured};
 use crate::parallel::for_chunks;
 use crate::simd::Real;
 
-/// What a measurement knows of an output.
+/// The properties of an output that a measurement needs.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputKind {
-    /// Its name.
+    /// The name of the output.
     pub name: &'static str,
-    /// Numbers a target.
+    /// Values per target.
     pub components: usize,
-    /// Which column of absolute contributions belongs to it, and what they are multiplied with.
+    /// The column of its absolute contributions, and their factor.
     pub absolute: (usize, f64),
 }
 
-/// An output as it came out: `values[(vector * targets + target) * components + component]`.
+/// The computed values of an output: `values[(vector * targets + target) * components + component]`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutputArray<'a, T> {
     pub kind: OutputKind,
     pub values: &'a [T],
 }
 
-/// Stretches of targets whose values are looked at one after the other.
+/// The number of stretches of targets, each surveyed in sequence.
 const STRETCHES: usize = 512;
-/// Targets with the largest values of an output that may be drawn.
+/// The number of targets with the largest values of an output that become candidates.
 const LARGEST: usize = 16;
 
-/// What is known of the values of a stretch.
+/// The norm and the largest value of a stretch.
 #[derive(Debug, Default, Clone, Copy)]
 struct Stretch {
     square: f64,
@@ -37,7 +37,7 @@ struct Stretch {
     at: u32,
 }
 
-/// The values of all targets, seen once: their norms, and where they are largest.
+/// Norms and locations of the largest values, found in one pass over all targets.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Survey {
     stretches: Vec<Stretch>,
@@ -46,7 +46,7 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
-    /// Looks at all values. `times(target)` says how many of the caller's targets a target stands for.
+    /// Surveys all values. `times(target)` is the number of the caller's targets that a target stands for.
     pub fn look<T: Real>(
         &mut self,
         outputs: &[OutputArray<T>],
@@ -89,7 +89,7 @@ impl Survey {
                 };
                 let target = found[best].at;
                 found[best].largest = 0.0;
-                // It stands for itself alone, also where it was among the candidates.
+                // It stands only for itself, even if it was already a candidate.
                 let count = times(target as usize);
                 match candidates.iter_mut().find(|candidate| candidate.target == target) {
                     Some(candidate) => candidate.count = count,
@@ -114,7 +114,7 @@ fn square_of<T: Real>(output: &OutputArray<T>, at: usize) -> f64 {
         .sum()
 }
 
-/// The squared values of a target, each output in units of its mean over `targets`.
+/// The squared values of a target, each output relative to its sum of squares over all targets.
 pub(crate) fn relative_square<T: Real>(
     outputs: &[OutputArray<T>],
     squares: &[f64],
@@ -130,19 +130,19 @@ pub(crate) fn relative_square<T: Real>(
     outputs.iter().zip(squares).map(of).sum()
 }
 
-/// What came out at the drawn targets, and what should have.
+/// The computed and the true values at the drawn targets.
 #[derive(Debug, Default, Clone)]
 pub struct AtDrawn {
-    /// For each output `found[(vector * drawn + k) * components + component]`.
+    /// The computed values of each output: `found[(vector * drawn + k) * components + component]`.
     pub found: Vec<Vec<f64>>,
     /// The true values, in the same order.
     pub truth: Vec<Vec<f64>>,
-    /// `absolute[k * ABSOLUTE + column]` for the first few, over all vectors: the root of the sum of squares.
+    /// `absolute[k * ABSOLUTE + column]` for the first few targets: the root of the sum of squares over all vectors.
     pub absolute: Vec<f64>,
 }
 
 impl AtDrawn {
-    /// Nothing yet, for so many outputs and so many targets with absolute contributions.
+    /// Clears the values and makes room for `outputs` outputs and `with_absolute` targets with absolute contributions.
     pub fn clear(&mut self, outputs: usize, with_absolute: usize) {
         for values in [&mut self.found, &mut self.truth] {
             values.resize_with(outputs, Vec::new);
@@ -152,7 +152,7 @@ impl AtDrawn {
         self.absolute.resize(ABSOLUTE * with_absolute, 0.0);
     }
 
-    /// Takes what was found from arrays over all targets.
+    /// Copies the computed values of the drawn targets from arrays over all targets.
     pub(crate) fn find<T: Real>(
         &mut self,
         outputs: &[OutputArray<T>],
@@ -171,8 +171,8 @@ impl AtDrawn {
     }
 }
 
-/// The error over all targets, from that at the drawn ones; `squares` are the sums of squares of each output over all
-/// targets, `epsilon` is the precision's.
+/// Estimates the error over all targets from the error at the drawn ones. `squares` are the sums of squares of each
+/// output over all targets; `epsilon` is the machine epsilon of the precision.
 pub(crate) fn measure(
     outputs: impl Iterator<Item = OutputKind>,
     squares: &[f64],
@@ -201,13 +201,13 @@ pub(crate) fn measure(
         };
         let mean = (0..drawn.len()).map(|k| drawn[k].times * squared_error(k)).sum::<f64>() / draws;
         if mean > 0.0 && !(mean.is_normal() && square.is_normal()) {
-            // Values whose squares are beyond ordinary numbers: nothing can be said of them.
+            // The squares of the values overflow or underflow: the error cannot be measured.
             continue;
         }
         let spread: f64 = if sample.complete || draws < 2.0 || mean == 0.0 {
             0.0
         } else {
-            // In units of the mean: the squares of squares may be beyond the largest number.
+            // In units of the mean, because squares of squares may overflow.
             let sum: f64 = (0..drawn.len())
                 .map(|k| drawn[k].times * (squared_error(k) / mean - 1.0).powi(2))
                 .sum();

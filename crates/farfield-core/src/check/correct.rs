@@ -1,34 +1,34 @@
-//! What to do about a measured error.
+//! The response to a measured error.
 
 use super::{Check, Measured, Warning};
 
-/// What a measured error means.
+/// The judgement of the measured errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
     /// Every output is within its tolerance.
     Kept,
-    /// The worst output exceeds what can be reached by this factor: sum again, more exactly.
+    /// The worst output exceeds its limit by this factor: sum again with higher accuracy.
     Exceeded(f64),
-    /// What exceeds the tolerance is rounding: no method of this precision does better.
+    /// The error that exceeds the tolerance is round-off: no method does better in this precision.
     Rounding,
 }
 
-/// An error up to so many times [`Measured::rounding`] is taken for rounding.
+/// Errors up to this many times [`Measured::rounding`] count as round-off.
 const ROUNDING: f64 = 4.0;
-/// How often a sum is done at most.
+/// The largest number of times a sum is computed.
 const MOST_ATTEMPTS: usize = 6;
-/// Sums are repeated to be within this part of the tolerance.
+/// The fraction of the tolerance that repeated sums aim for.
 const AIM: f64 = 0.5;
 
 impl Measured {
-    /// What the error is taken for: the estimate and its uncertainty.
+    /// The error to judge by: the estimate plus its uncertainty.
     fn likely(&self) -> f64 {
         0.5 * (self.relative_l2 + self.upper)
     }
 }
 
 impl Check {
-    /// What the measured errors mean for a tolerance.
+    /// Judges the measured errors by a tolerance.
     pub fn verdict(&self, tolerance: f64) -> Verdict {
         let worst = |limit: &dyn Fn(&Measured) -> f64| {
             let excess = |measured: &Measured| measured.likely() / limit(measured);
@@ -45,7 +45,7 @@ impl Check {
         }
     }
 
-    /// Says which outputs are beyond the tolerance, and why.
+    /// Fills the warnings: the outputs that exceed the tolerance, and why.
     fn warn(&mut self, tolerance: f64) {
         self.warnings.clear();
         for measured in &self.outputs {
@@ -71,20 +71,21 @@ impl Check {
     }
 }
 
-/// What summing again came to.
+/// The result of an attempt to sum again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
-    /// It was summed again, and measured.
+    /// The sum was repeated and measured.
     Done,
-    /// There is no more exact way, or none that is allowed.
+    /// There is no more accurate way, or it is not allowed.
     NoBetterWay,
 }
 
-/// Has a sum repeated until `check`, its measured errors, keep the tolerance. `again(factor, check)` sums with errors
-/// smaller by the factor and measures them anew into `check`. What stays beyond the tolerance is in the warnings.
+/// Repeats a sum until its measured errors, `check`, keep the tolerance. `again(factor, check)` sums with errors
+/// smaller by `factor` and writes the new measurement to `check`. Outputs that still exceed the tolerance are listed
+/// in the warnings.
 ///
 /// # Errors
-/// Those of `again`.
+/// Errors of `again`.
 pub fn correct<E>(
     tolerance: f64,
     check: &mut Check,
@@ -125,7 +126,7 @@ mod tests {
     fn a_sum_is_repeated_until_it_keeps_its_tolerance() {
         let mut check = check_of(1e-3, 1e-15);
         let again = |factor: f64, check: &mut Check| {
-            // Half as good as asked.
+            // Half the requested reduction.
             check.outputs[0].relative_l2 *= 2.0 / factor;
             check.outputs[0].upper = check.outputs[0].relative_l2;
             Ok::<_, ()>(Attempt::Done)
@@ -136,12 +137,12 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_kept_is_said() {
+    fn outputs_that_exceed_the_tolerance_are_in_the_warnings() {
         let mut check = check_of(1e-3, 1e-15);
         correct(1e-6, &mut check, |_, _| Ok::<_, ()>(Attempt::NoBetterWay)).unwrap();
         assert!(matches!(check.warnings[..], [Warning::Exceeded { .. }]));
         let mut check = check_of(1e-3, 1e-3);
-        let never = |_, _: &mut Check| -> Result<Attempt, ()> { unreachable!("rounding is nobody's fault") };
+        let never = |_, _: &mut Check| -> Result<Attempt, ()> { unreachable!("round-off does not repeat a sum") };
         correct(1e-6, &mut check, never).unwrap();
         assert!(matches!(check.warnings[..], [Warning::Cancellation { digits, .. }] if (digits - 3.0).abs() < 0.01));
     }

@@ -1,4 +1,4 @@
-//! One look at the error of an evaluation: candidates, draws, true sums, comparison. Knows no engine.
+//! One measurement of the error of an evaluation, on any engine: candidates, draws, true sums, comparison.
 
 use super::Check;
 use super::compare::{AtDrawn, OutputArray, OutputKind, Survey, measure, relative_square};
@@ -8,23 +8,23 @@ use crate::points::Random;
 use crate::simd::Real;
 use std::convert::Infallible;
 
-/// How much a look may cost.
+/// Limits on the cost of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
-    /// Targets that may be drawn.
+    /// The number of targets to draw from.
     pub pool: usize,
-    /// Targets drawn, at least, where expansions are in play.
+    /// The smallest number of targets drawn if the sum uses expansions.
     pub least: usize,
-    /// Targets drawn, at most, at first.
+    /// The largest number of targets in the first draw.
     pub most: usize,
-    /// Pairs worth looking at however few points there are.
+    /// The number of pairs that a measurement may always take.
     pub pairs: usize,
-    /// Pairs so few that all targets are looked at, and no error hides at a few of them.
+    /// The number of pairs up to which all targets are measured, so that an error at a few targets is not missed.
     pub all_pairs: usize,
 }
 
 impl Effort {
-    /// Of a CPU, where the tree tells which targets are likely to have large errors: a few milliseconds.
+    /// The limits on a CPU, where the tree tells which targets are likely to have large errors: a few milliseconds.
     pub const CPU: Self = Self {
         pool: 1 << 12,
         least: 64,
@@ -33,7 +33,8 @@ impl Effort {
         all_pairs: 1 << 24,
     };
 
-    /// So many targets of so many sources, by expansions or pair by pair.
+    /// The number of targets to draw for a sum over `sources` sources at `targets` targets, by expansions or pair by
+    /// pair.
     fn draws(&self, sources: usize, targets: usize, by_expansions: bool) -> usize {
         if by_expansions && sources.saturating_mul(targets) <= self.all_pairs {
             targets
@@ -47,18 +48,18 @@ impl Effort {
     }
 }
 
-/// By how many times more are drawn where the first are not conclusive.
+/// The factor by which the number of draws grows if the first draw is not conclusive.
 const MORE: usize = 4;
-/// Targets at which absolute contributions are summed.
+/// The number of targets at which absolute contributions are summed.
 pub const WITH_ABSOLUTE: usize = 8;
 
-/// Memory of a look, kept from evaluation to evaluation.
+/// The memory of a measurement, reused from evaluation to evaluation.
 #[derive(Debug, Default)]
 pub struct Look {
-    /// Numbers of targets in the engine's order, in which neighbours are near.
+    /// Indices of targets in the engine's order, in which neighbours are close in space.
     pool: Vec<u32>,
     draws: usize,
-    /// How many of the caller's targets each target is; empty for one.
+    /// The number of the caller's targets that each target stands for; empty if it is always one.
     pub(crate) times: Vec<u32>,
     candidates: Vec<Candidate>,
     sample: Sample,
@@ -67,7 +68,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// For a sum over so many points, by expansions or pair by pair.
+    /// A measurement of a sum over `sources` sources at `targets` targets, by expansions or pair by pair.
     pub fn new((sources, targets): (usize, usize), by_expansions: bool, effort: Effort) -> Self {
         let draws = effort.draws(sources, targets, by_expansions);
         Self {
@@ -80,7 +81,7 @@ impl Look {
         }
     }
 
-    /// Numbers of targets in the engine's order that candidates come from, one from each of equal stretches.
+    /// The targets to draw from, as indices in the engine's order: one from each of equal stretches.
     pub fn pool(&self) -> &[u32] {
         &self.pool
     }
@@ -90,14 +91,14 @@ impl Look {
         &self.survey.squares
     }
 
-    /// Looks at all values; `size` is the number of vectors and of targets.
+    /// Surveys all values; `size` is the number of vectors and of targets.
     pub(crate) fn survey<T: Real>(&mut self, outputs: &[OutputArray<T>], size: (usize, usize)) {
         let Self { survey, times, .. } = self;
         survey.look(outputs, size, &|target| times_of(times, target));
     }
 
-    /// Finds targets to draw from. `target_at` is the number of a target in the engine's order, `expected` its expected
-    /// squared error in any unit.
+    /// Finds the candidates. `target_at` returns the caller's index of a target in the engine's order, `expected` the
+    /// expected squared error of a target in any unit.
     pub(crate) fn find_candidates<T: Real>(
         &mut self,
         outputs: &[OutputArray<T>],
@@ -137,8 +138,8 @@ impl Look {
         });
     }
 
-    /// The same from someone who has the values elsewhere: sums of squares of each output over all targets, and
-    /// candidates.
+    /// Sets the candidates, for engines whose values are not in host memory. `squares` are the sums of squares of each
+    /// output over all targets.
     pub fn set_candidates(&mut self, squares: &[f64], candidates: impl Iterator<Item = Candidate>) {
         self.survey.squares.clear();
         self.survey.squares.extend(squares);
@@ -146,11 +147,11 @@ impl Look {
         self.candidates.extend(candidates);
     }
 
-    /// Draws targets, has `look` find values and truth there, and measures the error over all targets. `vectors` is the
-    /// number of vectors of strengths, `epsilon` that of the precision.
+    /// Draws targets, calls `look` for the computed and true values there, and estimates the error over all targets.
+    /// `vectors` is the number of strength vectors, `epsilon` the machine epsilon of the precision.
     ///
     /// # Errors
-    /// Those of `look`.
+    /// Errors of `look`.
     pub fn measure<E>(
         &mut self,
         outputs: impl Iterator<Item = OutputKind> + Clone,
@@ -178,12 +179,12 @@ impl Look {
             if all || draws > self.draws || tolerance.is_none_or(within) {
                 return Ok(());
             }
-            // Is it exceeded, or did few targets say too little?
+            // More targets decide whether the tolerance is exceeded or the estimate was too uncertain.
             draws *= MORE;
         }
     }
 
-    /// [`Look::measure`] of values in arrays over all targets; `sum_truth` adds the truth.
+    /// [`Look::measure`] for values in arrays over all targets; `sum_truth` adds the true values.
     pub(crate) fn measure_arrays<T: Real>(
         &mut self,
         outputs: &[OutputArray<T>],

@@ -1,14 +1,16 @@
-//! The tolerance, measured: true sums at a few dozen targets of every evaluation, compared with what came out.
+//! The self-check of an evaluation: true sums at a few dozen targets, compared with the results.
 //!
-//! No model of random strengths knows lattices, smooth waves, one giant among ones. So an evaluation looks at itself:
+//! A model for random strengths fails on lattices, smooth waves or one dominant charge. So every evaluation measures
+//! its error:
 //!
 //! 1. `sample` picks targets: at random, where values are large, and where errors are expected, each with a
 //!    known probability;
-//! 2. `truth` sums every source at them, in double precision, from the numbers as they were given;
+//! 2. `truth` sums over all sources at these targets, in double precision, from the caller's numbers;
 //! 3. `compare` estimates the error over *all* targets, with its uncertainty;
-//! 4. whoever evaluates sums again more exactly where the tolerance is exceeded ([`correct`]), and remembers.
+//! 4. if the tolerance is exceeded, the plan sums again more accurately ([`correct`]) and keeps the higher orders.
 //!
-//! Nothing here knows an engine: points, strengths and outputs come as plain arrays, and summing again is a closure.
+//! This module is independent of the engines: points, strengths and outputs are plain arrays, and summing again is a
+//! closure.
 
 mod absolute;
 pub(crate) mod compare;
@@ -30,31 +32,32 @@ use std::fmt;
 pub struct Measured {
     /// The name of the output.
     pub output: &'static str,
-    /// The root of the summed squared errors over that of the values, over all targets, as estimated.
+    /// The estimated relative error in the L2 norm over all targets.
     pub relative_l2: f64,
-    /// What it hardly exceeds: the estimate and twice its uncertainty.
+    /// A likely upper bound: the estimate plus twice its uncertainty.
     pub upper: f64,
-    /// What rounding alone may leave: machine epsilon times the sum of absolute contributions, over the values.
+    /// The relative error of round-off alone: machine epsilon times the sum of absolute contributions, divided by the
+    /// values.
     pub rounding: f64,
 }
 
-/// What an evaluation found out about its own error.
+/// The measured error of an evaluation.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Check {
-    /// At how many targets the true sum was computed.
+    /// The number of targets at which the true sum was computed.
     pub targets: usize,
-    /// Whether these were all targets there are: then the errors are no estimates.
+    /// Whether these were all targets; then the errors are exact, not estimates.
     pub complete: bool,
-    /// How often it was summed; more than once where the tolerance was exceeded at first.
+    /// The number of times the sum was computed; more than one if the tolerance was exceeded at first.
     pub attempts: usize,
     /// The measured error of each output.
     pub outputs: Vec<Measured>,
-    /// What the tolerance does not hold for, and why.
+    /// The outputs that exceed the tolerance, and why.
     pub warnings: Vec<Warning>,
 }
 
 impl Check {
-    /// Becomes like another one, in the memory it has.
+    /// Copies `other` without allocating.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.targets = other.targets;
         self.complete = other.complete;
@@ -64,23 +67,23 @@ impl Check {
     }
 }
 
-/// Why a result is not within its tolerance.
+/// The reason why a result is not within its tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Contributions cancel, and what is left of their sum has fewer digits than were asked for. No method of this
-    /// precision does better.
+    /// Contributions cancel, and their sum has fewer correct digits than requested. No method does better in this
+    /// precision.
     Cancellation {
-        /// Which output.
+        /// The name of the output.
         output: &'static str,
         /// The measured error.
         error: f64,
-        /// Decimal digits that are right.
+        /// Correct decimal digits.
         digits: f64,
     },
-    /// The error exceeds the tolerance, and what would help costs too much or is not allowed.
+    /// The error exceeds the tolerance, and a more accurate sum is too expensive or not allowed.
     Exceeded {
-        /// Which output.
+        /// The name of the output.
         output: &'static str,
         /// The measured error.
         error: f64,
@@ -94,8 +97,8 @@ impl fmt::Display for Warning {
         match self {
             Warning::Cancellation { output, error, digits } => write!(
                 f,
-                "{output}: contributions cancel, and {digits:.1} digits are left of their sum (error {error:.1e}); a higher \
-                 precision is needed for more"
+                "{output}: contributions cancel and leave {digits:.1} correct digits (error {error:.1e}); more digits \
+                 need a higher precision"
             ),
             Warning::Exceeded {
                 output,
@@ -103,7 +106,7 @@ impl fmt::Display for Warning {
                 tolerance,
             } => write!(
                 f,
-                "{output}: the measured error {error:.1e} exceeds the tolerance {tolerance:e}; the direct sum keeps it"
+                "{output}: the measured error {error:.1e} exceeds the tolerance {tolerance:e}; a direct sum meets it"
             ),
         }
     }

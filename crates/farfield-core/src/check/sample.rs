@@ -1,9 +1,9 @@
-//! Which targets are looked at, and for how many others each of them stands.
+//! The choice of the targets that are measured, and the weight of each.
 //!
-//! The error asked for is a sum over all targets, so they are drawn with known probabilities, and what is found at one
-//! counts the more the less likely it was drawn: the estimate is unbiased whatever the probabilities. They decide how much
-//! it scatters: large errors must be likely to be seen. Hence a mixture of three: even chances, chances in proportion to
-//! the error expected of a target (corners of boxes, strong sources two boxes away), and in proportion to its value.
+//! The error is a sum over all targets. Targets are drawn with known probabilities and weighted by the inverse
+//! probability, so the estimate is unbiased for any probabilities. These determine its variance: targets with large
+//! errors must be likely to be drawn. Hence a mixture of three: uniform, proportional to the expected error of a
+//! target (corners of boxes, strong sources two boxes away), and proportional to its value.
 
 use crate::points::Random;
 
@@ -12,7 +12,7 @@ use crate::points::Random;
 pub struct Candidate {
     /// The target.
     pub target: u32,
-    /// How many targets it stands for.
+    /// The number of targets it stands for.
     pub count: f64,
     /// Its expected squared error, in any unit.
     pub expected: f64,
@@ -20,7 +20,7 @@ pub struct Candidate {
     pub value: f64,
 }
 
-/// Shares of the mixture: expected errors, values; the rest is even.
+/// Shares of the mixture by expected error and by value; the rest is uniform.
 const BY_ERROR: f64 = 0.5;
 const BY_VALUE: f64 = 0.25;
 
@@ -29,25 +29,25 @@ const BY_VALUE: f64 = 0.25;
 pub struct Drawn {
     /// The target.
     pub target: u32,
-    /// What its squared error counts for, in the sum over all targets.
+    /// The weight of its squared error in the sum over all targets.
     pub weight: f64,
-    /// How often it was drawn.
+    /// The number of times it was drawn.
     pub times: f64,
 }
 
 /// Targets that were drawn.
 #[derive(Debug, Default, Clone)]
 pub struct Sample {
-    /// Each once, whatever its times.
+    /// The drawn targets, each listed once.
     pub drawn: Vec<Drawn>,
-    /// How many draws there were.
+    /// The number of draws.
     pub draws: usize,
-    /// Whether they are all targets, each once.
+    /// Whether the sample is all targets, each once.
     pub complete: bool,
 }
 
 impl Sample {
-    /// All candidates, which are all targets.
+    /// Takes all candidates, which must be all targets.
     pub(crate) fn take_all(&mut self, candidates: &[Candidate]) {
         self.drawn.clear();
         self.draws = candidates.len();
@@ -59,7 +59,7 @@ impl Sample {
         }));
     }
 
-    /// Draws so many; `round` makes the draws others than those of another round.
+    /// Draws `draws` targets; each `round` gives different draws.
     pub(crate) fn draw(&mut self, candidates: &[Candidate], draws: usize, round: u64) {
         self.drawn.clear();
         self.draws = draws;
@@ -74,7 +74,8 @@ impl Sample {
             let chance = c.count * (even * count + BY_ERROR * expected * c.expected + BY_VALUE * value * c.value);
             if chance.is_finite() { chance } else { 0.0 }
         };
-        // Evenly spaced marks on the sum of all chances: far apart targets, near in the tree's order, are seldom both drawn.
+        // Systematic sampling: evenly spaced marks on the cumulative probability, so that neighbours in tree order are
+        // seldom both drawn.
         let step = 1.0 / draws as f64;
         let mut mark = step * Random::new(round).uniform();
         let mut sum = 0.0;
@@ -94,11 +95,11 @@ impl Sample {
                 });
             }
         }
-        // Rounding may leave the last mark beyond the sum.
+        // Round-off may leave the last mark beyond the sum.
         self.draws = self.drawn.iter().map(|drawn| drawn.times as usize).sum();
     }
 
-    /// Puts a few that are far apart first.
+    /// Moves `few` targets that are far apart to the front.
     pub(crate) fn spread_first(&mut self, few: usize) {
         let count = self.drawn.len();
         for k in 0..few.min(count) {
@@ -111,8 +112,8 @@ impl Sample {
 mod tests {
     use super::*;
 
-    /// Errors that sit at a few targets: the mean over many rounds is the truth, and each round is near it where the
-    /// expected errors are about right.
+    /// Errors at a few targets: the mean over many rounds is the truth, and each round is close to it if the expected
+    /// errors are about right.
     #[test]
     fn the_estimate_is_unbiased_and_narrow_where_errors_are_expected() {
         let error2 = |k: usize| if k.is_multiple_of(97) { 1.0 } else { 1e-6 };
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn all_targets_are_the_sum_itself() {
+    fn a_sample_of_all_targets_is_exact() {
         let candidates: Vec<Candidate> = (0..10)
             .map(|k| Candidate {
                 target: k,

@@ -1,4 +1,4 @@
-//! True sums at a few targets: every source, in double precision, vectorised, with compensated totals.
+//! True sums at a few targets: over all sources, in double precision, vectorised, with compensated summation.
 
 use super::look::WITH_ABSOLUTE;
 use super::sample::Sample;
@@ -8,15 +8,17 @@ use crate::parallel::for_chunks;
 use crate::plan::units::times_two_to;
 use crate::simd::{Real, SimdLevel};
 
-/// Sums over pairs, as exact as double precision allows. Not generic, so that its loops are compiled in this crate.
+/// Sums over pairs with the full accuracy of double precision. Not generic, so that its loops are compiled in this
+/// crate.
 pub(crate) trait ExactPairs<const D: usize>: PairSums<D> + Sync {
     /// Adds the sums of a block.
     fn add_exactly(&self, simd: SimdLevel, block: &Block<f64, D>, sums: &mut [f64]);
-    /// Adds the sums of absolute contributions, one for each number of derivatives; `block` has one strength a source.
+    /// Adds the sums of absolute contributions, one for each number of derivatives; `block` has one strength per
+    /// source.
     fn add_absolute(&self, simd: SimdLevel, block: &Block<f64, D>, sums: &mut [f64]);
 }
 
-/// Every so many numbers of an array.
+/// Every `stride`-th value of an array.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column<'a, T> {
     pub data: &'a [T],
@@ -24,7 +26,7 @@ pub(crate) struct Column<'a, T> {
 }
 
 impl<'a, T: Real> CoreSizes<'a, T> {
-    /// An engine's.
+    /// The core sizes of an engine.
     pub fn of(sorted: &'a SortedSizes<T>) -> Self {
         match sorted {
             SortedSizes::Global(size2) => Self::Square(size2.to_f64()),
@@ -33,47 +35,47 @@ impl<'a, T: Real> CoreSizes<'a, T> {
     }
 }
 
-/// Squares of core sizes, or what they are made from.
+/// Core sizes or their squares.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CoreSizes<'a, T> {
-    /// One square for all.
+    /// One squared size for all sources.
     Square(f64),
-    /// A square for each source.
+    /// A squared size for each source.
     Squares(&'a [T]),
     /// A size for each source.
     Sizes(&'a [T]),
 }
 
-/// Sources wherever they are: point by point as callers have them, or axis by axis as engines do.
+/// Sources in any layout: point by point as callers store them, or axis by axis as engines do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SourceArrays<'a, T, const D: usize> {
     pub count: usize,
     pub position: [Column<'a, T>; D],
     /// The strengths of one vector, a column for each component.
     pub strengths: [Column<'a, T>; MOST_STRENGTHS],
-    /// Which number among the strengths each source has; `None` for its own.
+    /// The index of each source among the strengths; `None` for the identity.
     pub strength_permutation: Option<&'a [u32]>,
     pub sizes: CoreSizes<'a, T>,
-    /// Lengths are measured in two to this power, each component of the strengths in two to its own.
+    /// The units, as powers of two: of lengths, and of each component of the strengths.
     pub units: (i32, [i32; MOST_STRENGTHS]),
 }
 
-/// Numbers of strength a source may have.
+/// The largest number of strength components per source.
 pub(crate) const MOST_STRENGTHS: usize = 6;
-/// Sums a target may have.
+/// The largest number of sums per target.
 const MOST_SUMS: usize = 16;
-/// Numbers of derivatives whose absolute contributions are summed.
+/// The number of absolute contributions per target, one for each number of derivatives.
 pub const ABSOLUTE: usize = 3;
 
-/// Sources whose sum is rounded once.
+/// Sources per block; each block's sum is added to the compensated total.
 const BLOCK: usize = 512;
-/// Sources that one task takes.
+/// Sources per task.
 const PIECE: usize = 16 * BLOCK;
-/// Targets that meet a block at once.
+/// Targets per pass over a block.
 const TOGETHER: usize = 64;
 
 impl<'a, T: Real, const D: usize> SourceArrays<'a, T, D> {
-    /// The caller's arrays: points, and the strengths of one vector with `components` numbers a source.
+    /// The caller's arrays: points, and the strengths of one vector with `components` values per source.
     pub fn of_points(points: &'a [[T; D]], strengths: &'a [T], components: usize, sizes: CoreSizes<'a, T>) -> Self {
         let flat = points.as_flattened();
         Self {
@@ -96,7 +98,8 @@ impl<'a, T: Real, const D: usize> SourceArrays<'a, T, D> {
         }
     }
 
-    /// An engine's columns, and the caller's strengths of one vector; `permutation` is the caller's number of each source.
+    /// An engine's columns, and the caller's strengths of one vector; `permutation` is the caller's index of each
+    /// source.
     pub fn of_ordered(
         position: [&'a [T]; D],
         strengths: &'a [T],
@@ -112,7 +115,7 @@ impl<'a, T: Real, const D: usize> SourceArrays<'a, T, D> {
         }
     }
 
-    /// The same sources with each component of the strengths alone.
+    /// The sources with the first component of the strengths only, and with the second only.
     pub fn by_part(&self) -> [Self; 2] {
         [0, 1].map(|part| Self {
             strengths: [self.strengths[part]; MOST_STRENGTHS],
@@ -120,7 +123,7 @@ impl<'a, T: Real, const D: usize> SourceArrays<'a, T, D> {
         })
     }
 
-    /// An engine's columns, and its strengths of one vector, component after component.
+    /// An engine's columns, and its strengths of one vector, component by component.
     pub fn of_columns(position: [&'a [T]; D], strengths: &'a [T], components: usize, sizes: CoreSizes<'a, T>) -> Self {
         let count = position[0].len();
         Self {
@@ -141,12 +144,12 @@ impl<'a, T: Real, const D: usize> SourceArrays<'a, T, D> {
     }
 }
 
-/// A few hundred sources in double precision.
+/// A block of up to [`BLOCK`] sources in double precision.
 struct Loaded<const D: usize> {
     position: [[f64; BLOCK]; D],
     strengths: [f64; MOST_STRENGTHS * BLOCK],
     size2: [f64; BLOCK],
-    /// One core size for all.
+    /// The squared core size if all sources share one.
     global: Option<f64>,
     count: usize,
 }
@@ -220,7 +223,7 @@ impl<const D: usize> Loaded<D> {
     }
 }
 
-/// Adds to a total and to what rounding lost of it.
+/// Adds `term` to a total and its round-off to the compensation (Neumaier).
 #[inline]
 fn add_compensated(total: &mut [f64; 2], term: f64) {
     let sum = total[0] + term;
@@ -235,17 +238,18 @@ fn add_compensated(total: &mut [f64; 2], term: f64) {
 /// Targets of a true sum.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct TrueTargets<const D: usize> {
-    /// Their coordinates, in the units of the sources.
+    /// The coordinates, in the units of the sources.
     pub position: Vec<[f64; D]>,
-    /// The source that each of them is; empty where targets are no sources, or where kernels skip coincident pairs.
+    /// The index of each target among the sources; empty if targets are not sources, or if the kernel skips coincident
+    /// pairs.
     pub own: Vec<u32>,
-    /// At how many of them, from the first on, absolute contributions are summed.
+    /// The number of targets, from the first on, at which absolute contributions are summed.
     pub absolute: usize,
 }
 
 impl<const D: usize> TrueTargets<D> {
-    /// The drawn targets of a sample: `index` is where an engine has each, `positions` its columns. Where a target counts itself,
-    /// it is named as the source it is.
+    /// Sets the drawn targets of a sample. `index` returns the index of a target in the engine's order, `positions`
+    /// are the engine's columns. With `counts_itself`, each target is recorded in `own`.
     pub fn set<T: Real>(
         &mut self,
         sample: &Sample,
@@ -266,7 +270,7 @@ impl<const D: usize> TrueTargets<D> {
     }
 }
 
-/// Memory for true sums, kept from evaluation to evaluation.
+/// The memory for true sums, reused from evaluation to evaluation.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct TrueSums {
     columns: Vec<f64>,
@@ -278,7 +282,7 @@ pub(crate) struct TrueSums {
 }
 
 impl TrueSums {
-    /// Sums over all sources at the targets.
+    /// Computes the sums over all sources at the targets.
     pub fn compute<T: Real, P: ExactPairs<D>, const D: usize>(
         &mut self,
         simd: SimdLevel,
@@ -327,7 +331,7 @@ impl TrueSums {
     }
 }
 
-/// What one piece of sources does to all targets.
+/// Sums over one piece of sources at all targets.
 struct Task<'a, 'b, T, P, const D: usize> {
     simd: SimdLevel,
     pairs: &'a P,
@@ -381,7 +385,7 @@ impl<T: Real, P: ExactPairs<D>, const D: usize> Task<'_, '_, T, P, D> {
                     .get(target)
                     .map(|own| (*own as usize).wrapping_sub(first));
                 if let Some(own) = own.filter(|own| *own < block.count) {
-                    // A target that is one of these sources does not act on itself.
+                    // A target among these sources does not act on itself.
                     let alone = self.without(block, own, target);
                     (0..rows).for_each(|k| sums[k * n + i] = alone[k]);
                 }
@@ -392,7 +396,7 @@ impl<T: Real, P: ExactPairs<D>, const D: usize> Task<'_, '_, T, P, D> {
         }
     }
 
-    /// The sums at one target without one of the sources.
+    /// The sums at target `target` without source `source`.
     fn without(&self, block: &mut Loaded<D>, source: usize, target: usize) -> [f64; MOST_SUMS] {
         let components = self.pairs.strengths();
         let mut strengths = [0.0; MOST_STRENGTHS];

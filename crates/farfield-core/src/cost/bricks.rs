@@ -1,18 +1,18 @@
-//! Sums at the points of regular grids: what instructions cost on the cores, and interactions on a graphics processor.
+//! Sums at the points of regular grids: the cost of instructions on the CPU cores and of interactions on a GPU.
 
 use super::Gpu;
 
-/// What the Poisson problem's sums cost, in nanoseconds with everything busy.
+/// The costs of the Poisson solver's sums, in nanoseconds with all cores or all of the GPU busy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BrickRates {
     /// One instruction on one number, on all cores.
     pub instruction: f64,
-    /// A direct and, of order 6, an indirect interaction on a graphics processor.
+    /// A direct interaction and an indirect one of order 6 on a GPU.
     pub gpu: [f64; 2],
 }
 
 impl BrickRates {
-    /// Of the kind of machine: cores of two 256-bit units at 3.5 GHz at 85 % of the peak, and a graphics processor (measured by
+    /// Rates for `cores` cores with two 256-bit units at 3.5 GHz and 85 % of the peak, and the GPU `gpu` (measured by
     /// `farfield reproduce vanrees-table-1` on an H200).
     pub fn of(double: bool, cores: usize, gpu: Gpu) -> Self {
         let per_core = 3.0 * if double { 8.0 } else { 16.0 };
@@ -22,7 +22,7 @@ impl BrickRates {
         }
     }
 
-    /// A point of the FMM on the cores, source or target: measured on two rings at 256^3 from 1e-2 to 1e-8.
+    /// The cost of a source or target in the FMM on the cores, measured on two rings at 256^3 from 1e-2 to 1e-8.
     pub fn fmm_point(&self, tolerance: f64, streams: f64) -> f64 {
         let digits = -tolerance.log10();
         self.instruction * streams.powf(0.8) * (4000.0 + 600.0 * digits * digits)

@@ -1,9 +1,9 @@
-//! What operations cost on a graphics processor, by its number of multiprocessors.
+//! The cost of operations on a GPU, by its number of multiprocessors.
 
 use super::{Rates, Translation};
 
-/// A graphics processor, as far as the model knows it: so many multiprocessors like those of an H200, on which all rates
-/// were measured (docs/notes/gpu.md).
+/// The model of a GPU: a number of multiprocessors like those of an H200, on which all rates were measured
+/// (docs/notes/gpu.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gpu {
     share: f64,
@@ -12,21 +12,21 @@ pub struct Gpu {
 /// Multiprocessors of the H200.
 const MEASURED_ON: f64 = 132.0;
 
-/// Warps that together sum pairs as fast as all of a multiprocessor do.
+/// The number of warps that sum pairs as fast as a full multiprocessor.
 const WARPS_AT_WORK: f64 = 10.0;
 
-/// Nanoseconds of a byte between the host and the device, both ways the same.
+/// The cost of a byte between host and device in either direction, in nanoseconds.
 const BYTE: f64 = 0.05;
 
 impl Gpu {
-    /// One with so many multiprocessors.
+    /// A GPU with `multiprocessors` multiprocessors.
     pub fn new(multiprocessors: usize) -> Self {
         Self {
             share: multiprocessors as f64 / MEASURED_ON,
         }
     }
 
-    /// Rates in space, of a kernel with so many sums at each target, where orders up to `low_order` have a program of their own.
+    /// Rates in space, for a kernel with `sums` sums per target. Orders up to `low_order` have a separate program.
     pub fn in_space(self, double: bool, sums: usize, low_order: usize) -> Rates {
         let pairs = match (double, sums) {
             (false, 1) => 2.0e12,
@@ -54,8 +54,8 @@ impl Gpu {
         }
     }
 
-    /// Rates in the plane, of the logarithm or the harmonic kernel, where outputs take so many derivatives, with a Gaussian core or
-    /// none. Those of second derivatives follow from the others by their operations.
+    /// Rates in the plane, for the logarithm or the harmonic kernel, outputs with `derivatives` derivatives, and a
+    /// Gaussian core or none. The rates of second derivatives follow from the others by operation counts.
     pub fn in_plane(self, double: bool, logarithm: bool, derivatives: usize, gaussian: bool) -> Rates {
         let pairs = match (double, logarithm, derivatives) {
             (true, false, 0) => 1.3e12,
@@ -83,7 +83,7 @@ impl Gpu {
         let pair = self.nanoseconds(pairs * core);
         Rates {
             pair,
-            // Short rows of sources leave lanes idle between leaves.
+            // Short rows of sources leave lanes idle.
             leaf_pair: 1.28 * pair,
             leaf_pair_alone: 1.28e9 * MEASURED_ON * WARPS_AT_WORK / (pairs * core),
             translation: Translation::InPlane([60.0 * m2l, 16.0 * m2l, 2.0 * m2l]),
@@ -97,13 +97,14 @@ impl Gpu {
         }
     }
 
-    /// Nanoseconds of a direct interaction of the Poisson problem's bricks, and of an indirect one of order 6.
+    /// The cost of a direct interaction of the Poisson solver's bricks and of an indirect one of order 6, in
+    /// nanoseconds.
     pub fn in_bricks(self, double: bool) -> [f64; 2] {
         let [direct, indirect] = if double { [9e-4, 3e-3] } else { [2.7e-4, 1.5e-3] };
         [direct / self.share, indirect / self.share]
     }
 
-    /// Of an operation that an H200 does so many times a second.
+    /// The nanoseconds of an operation that an H200 does `rate` times per second.
     fn nanoseconds(self, rate: f64) -> f64 {
         1e9 / (rate * self.share)
     }
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn twice_the_multiprocessors_take_half_the_time_but_start_no_sooner() {
+    fn twice_the_multiprocessors_halve_the_time_but_not_the_start() {
         let (one, two) = (Gpu::new(66), Gpu::new(132));
         let (slow, fast) = (one.in_space(true, 1, 7), two.in_space(true, 1, 7));
         assert_eq!(slow.pair, 2.0 * fast.pair);

@@ -1,13 +1,15 @@
-//! What the operators cost at each level, on one thread of a Zen 4: nanoseconds in single and in double precision.
+//! The costs of the operators at each SIMD level on one thread of a Zen 4, in nanoseconds, in single and double
+//! precision.
 //!
-//! Pairs at tolerances 1e-4 and 1e-6. In space, the potential and its gradient, M2L and the point operators were measured
-//! at each level; the other pairs of AVX2 and of the scalar level follow from these by their operation counts. In the
-//! plane AVX-512 was measured and the others are multiples of it; so is NEON of AVX2, for half as many lanes.
+//! Pairs are at tolerances 1e-4 (single) and 1e-6 (double). In space, the potential and its gradient, M2L and the
+//! point operators were measured at each level; the other pairs of AVX2 and of the scalar level follow from these by
+//! their operation counts. In the plane, AVX-512 was measured and the others are multiples of it. NEON is a multiple
+//! of AVX2, for half as many lanes.
 
 use super::profile::{OperatorCosts, PlaneCosts};
 use crate::simd::SimdLevel;
 
-/// Single and double precision.
+/// The costs in single and in double precision.
 pub(super) fn of(level: SimdLevel) -> (OperatorCosts, OperatorCosts) {
     match level.name() {
         "avx512" => avx512(),
@@ -88,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wider_level_costs_less() {
+    fn wider_levels_cost_less() {
         let levels = SimdLevel::available();
         for pair in levels.windows(2) {
             let (narrow, wide) = (of(pair[0]), of(pair[1]));

@@ -1,12 +1,13 @@
-//! What M2L costs where several sources of a box are mirror images of one another: one product for up to eight of them.
+//! The cost of M2L from sources that are mirror images of one another: one product for up to eight of them.
 
 use super::Translation;
 use crate::expansion::coefficient_count;
 use crate::tuning::{CLASSES, shift_of_class};
 
-/// Nanoseconds for a box that `sources` of the eight mirrored images act on, by a shift with so many components of zero. In terms of what
-/// translations by rotation cost (a call; a coefficient; a multiplication, twice): the ratios are alike for AVX-512, AVX2 and the scalar level
-/// and for both precisions, measured at orders 3 to 16.
+/// The cost, in nanoseconds, for a box with `sources` of the eight mirrored images, and a shift with `zeros` zero
+/// components. Expressed by the costs of translations by rotation, `rotation` (a call; a coefficient; a
+/// multiplication): the ratios are similar for AVX-512, AVX2 and the scalar level and for both precisions, measured at
+/// orders 3 to 16.
 pub(crate) fn mirrored(rotation: [f64; 3], order: usize, zeros: usize, sources: f64) -> f64 {
     let [call, coefficient, multiplication] = rotation;
     let n = coefficient_count(order) as f64;
@@ -14,12 +15,13 @@ pub(crate) fn mirrored(rotation: [f64; 3], order: usize, zeros: usize, sources: 
     4.0 * call + coefficient * n * (0.41 + 0.33 * sources) + product
 }
 
-/// Nanoseconds of one translation of a class where boxes have the part `fill` of the sources that may act on them, by whichever way costs less.
+/// The cost of one translation of a class, in nanoseconds, if boxes have the fraction `fill` of their possible
+/// sources. Takes the cheaper way.
 pub(crate) fn in_class(rotation: [f64; 3], class: usize, order: usize, fill: f64) -> f64 {
     let alone = Translation::InSpace(rotation).of(order, order);
     let shift = shift_of_class(class);
     let zeros = shift.iter().filter(|component| **component == 0).count();
-    // A shift of three boxes along an axis has its image beyond the boxes that act.
+    // The mirror image of a shift by three boxes along an axis is not on the list of the same box.
     let images = shift.iter().filter(|component| (1..3).contains(*component)).count();
     let sources = fill * (1 << images) as f64;
     alone.min(mirrored(rotation, order, zeros, sources) / sources.max(f64::MIN_POSITIVE))
@@ -38,11 +40,11 @@ mod tests {
     use crate::cost::MachineProfile;
 
     #[test]
-    fn full_sets_of_low_order_gain_and_lone_sources_never_lose() {
+    fn full_sets_of_low_order_are_cheaper_and_single_sources_never_dearer() {
         let profile = MachineProfile::default();
         for rotation in [profile.f32.m2l, profile.f64.m2l] {
             let alone = |order| Translation::InSpace(rotation).of(order, order);
-            // (2, 2, 1): eight images; (3, 3, 3): one.
+            // (2, 2, 1) has eight images, (3, 3, 3) one.
             assert!(in_class(rotation, 4, 5, 1.0) < 0.6 * alone(5));
             assert_eq!(in_class(rotation, 15, 5, 1.0), alone(5));
             for fill in [0.0, 0.1, 0.5, 1.0] {

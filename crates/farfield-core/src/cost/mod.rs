@@ -1,11 +1,12 @@
-//! What a sum costs: one model for the cores of a CPU and for a GPU, in space and in the plane.
+//! The cost model of sums: one model for CPU cores and for GPUs, in space and in the plane.
 //!
-//! A sum is counted as [`Work`]: pairs, translations, points and boxes ([`space`] and [`plane`] count an FMM from its number of
-//! points and the size of its boxes). A processor has [`Rates`]: what one of each costs, of a thread from the machine's
-//! [`MachineProfile`], of a GPU from its number of multiprocessors ([`Gpu`]). Work times rates is the time expected
-//! ([`Rates::fmm`], [`Rates::direct`]); every choice of box size, method and device compares such times.
+//! [`Work`] counts the operations of a sum: pairs, translations, points and boxes ([`space`] and [`plane`] count those
+//! of an FMM from its number of points and the size of its boxes). [`Rates`] are the costs of one of each on a
+//! processor: for a thread from the [`MachineProfile`], for a GPU from its number of multiprocessors ([`Gpu`]). Work
+//! times rates is the expected time ([`Rates::fmm`], [`Rates::direct`]). Every choice of box size, method and device
+//! compares such times.
 //!
-//! Nothing is timed while planning: equal input and an equal machine give an equal plan.
+//! Planning measures no times: equal input and an equal machine give an equal plan.
 
 pub mod bricks;
 mod gpu;
@@ -20,26 +21,26 @@ pub use profile::{MachineProfile, OperatorCosts, PlaneCosts};
 
 use crate::expansion::coefficient_count;
 
-/// What a sum by expansions consists of, whichever processor does it.
+/// The numbers of operations of a sum by expansions, on any processor.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Work {
     /// Pairs of points.
     pub pairs: f64,
-    /// Of these, the pairs of one leaf, which one worker does.
+    /// The pairs of one leaf, which one worker does.
     pub pairs_of_leaf: f64,
-    /// M2L translations: their order, and how many.
+    /// M2L translations: their order and number.
     pub translations: Vec<(usize, f64)>,
-    /// The part of all sources that may act on a box inside a volume which boxes have: mirrored ones are translated together.
+    /// The fraction of the source boxes of a box inside a volume that exist; mirrored ones are translated together.
     pub fill: f64,
-    /// Boxes with expansions, and the highest order of these.
+    /// The highest order of expansions and the number of boxes with expansions.
     pub boxes: (usize, f64),
     /// Points times coefficients of P2M, L2P, P2L and M2P.
     pub point_coefficients: f64,
     /// Points.
     pub points: f64,
-    /// Points times the cuts that sort them into boxes.
+    /// Points times the number of cuts that sort them into boxes.
     pub cuts: f64,
-    /// Tests of who acts on whom.
+    /// Tests of two boxes for the interaction lists.
     pub tests: f64,
     /// Leaves.
     pub leaves: f64,
@@ -48,7 +49,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// The same for several vectors of strengths, which share the points, the boxes and the lists.
+    /// The work for `vectors` strength vectors, which share the points, the boxes and the lists.
     pub fn of_vectors(mut self, vectors: f64) -> Self {
         self.pairs *= vectors;
         self.pairs_of_leaf *= vectors;
@@ -60,18 +61,18 @@ impl Work {
     }
 }
 
-/// What a processor takes for one of each, in nanoseconds, with all of it at work.
+/// The costs of one of each operation on a fully occupied processor, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
-    /// A pair of points where every source acts on every target.
+    /// A pair of points in a direct sum.
     pub pair: f64,
     /// A pair of points between leaves.
     pub leaf_pair: f64,
-    /// The same by the one worker that serves a leaf, however many others are idle.
+    /// A pair of points between leaves, done by one worker while the others are idle.
     pub leaf_pair_alone: f64,
-    /// A translation M2L.
+    /// An M2L translation.
     pub translation: Translation,
-    /// Translations of the highest order that M2M and L2L of a box, and the ends of P2M and L2P, are worth.
+    /// The cost of M2M, L2L and the ends of P2M and L2P of a box, in translations of the highest order.
     pub box_translations: f64,
     /// One point and one coefficient of P2M, L2P, P2L or M2P.
     pub point_coefficient: f64,
@@ -83,18 +84,18 @@ pub struct Rates {
     pub test: f64,
     /// A leaf: its lists and its local expansion.
     pub leaf: f64,
-    /// A level, however few boxes it has.
+    /// A level, regardless of its number of boxes.
     pub level: f64,
-    /// A sum over all pairs, however few.
+    /// A direct sum, regardless of its number of pairs.
     pub direct_start: f64,
-    /// An FMM, however few points it has.
+    /// An FMM, regardless of its number of points.
     pub fmm_start: f64,
-    /// A byte on its way to or from the processor's memory.
+    /// A byte transferred to or from the processor's memory.
     pub byte: f64,
 }
 
 impl Rates {
-    /// Where nothing costs anything: what constructors fill in.
+    /// All costs zero, for constructors to fill in.
     const NONE: Self = Self {
         pair: 0.0,
         leaf_pair: 0.0,
@@ -112,12 +113,12 @@ impl Rates {
         byte: 0.0,
     };
 
-    /// Nanoseconds of so many pairs of points, each source acting on each target.
+    /// The cost of a direct sum over `pairs` pairs, in nanoseconds.
     pub fn direct(&self, pairs: f64) -> f64 {
         self.direct_start + pairs * self.pair
     }
 
-    /// Nanoseconds of a sum by expansions.
+    /// The cost of a sum by expansions, in nanoseconds.
     pub fn fmm(&self, work: &Work) -> f64 {
         let near = (work.pairs * self.leaf_pair).max(work.pairs_of_leaf * self.leaf_pair_alone);
         let highest = work.boxes.0;
@@ -130,26 +131,26 @@ impl Rates {
     }
 }
 
-/// What an M2L translation costs, by its order.
+/// The cost of an M2L translation, by its order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Translation {
     /// By rotations: $a+b(p+1)^2+c(p+1)^3$ nanoseconds.
     InSpace([f64; 3]),
     /// In the plane: $a+bp+cp^2$ nanoseconds.
     InPlane([f64; 3]),
-    /// As a product of matrices in tiles of 16 by 8 coefficients: nanoseconds of a floating-point operation.
+    /// As matrix products in tiles of 16 by 8 coefficients: nanoseconds per floating-point operation.
     InTiles {
-        /// Where no order is above `low_order`: these have a program of their own.
+        /// If no order exceeds `low_order`; low orders have a separate program.
         low: f64,
         /// The highest low order.
         low_order: usize,
-        /// Of all others.
+        /// If some order exceeds `low_order`.
         high: f64,
     },
 }
 
 impl Translation {
-    /// Nanoseconds of one of the given order, in a sum whose highest is another.
+    /// The cost of a translation of order `order`, in nanoseconds, in a sum with the highest order `highest`.
     pub fn of(&self, order: usize, highest: usize) -> f64 {
         match *self {
             Self::InSpace([a, b, c]) => {
@@ -168,8 +169,8 @@ impl Translation {
         }
     }
 
-    /// Nanoseconds of one among many, where boxes have the part `fill` of the sources that may act on them: in space those that are mirror
-    /// images of one another may be translated together.
+    /// The cost of one translation among many, in nanoseconds, if boxes have the fraction `fill` of their possible
+    /// sources: in space, sources that are mirror images of one another may be translated together.
     pub fn among(&self, order: usize, highest: usize, fill: f64) -> f64 {
         match *self {
             Self::InSpace(rotation) => mirror::in_volume(rotation, order, fill),
@@ -183,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_of_the_work_is_paid_once() {
+    fn every_part_of_the_work_is_counted_once() {
         let work = Work {
             pairs: 1e3,
             pairs_of_leaf: 10.0,
@@ -216,7 +217,7 @@ mod tests {
         let translations = 3.0 * 3.0 + 7.0 + 5.0 * 2.0 * 7.0;
         assert_eq!(rates.fmm(&work), 50.0 + 3e3 + translations + 31.0 + boxes);
         assert_eq!(rates.direct(1e3), 2100.0);
-        // One worker that has more to do than all the others together is waited for.
+        // The slowest worker determines the time.
         let alone = Rates {
             leaf_pair_alone: 1e3,
             ..rates

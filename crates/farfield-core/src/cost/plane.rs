@@ -1,23 +1,24 @@
-//! An FMM in the plane, counted: points spread evenly over a square, in a pyramid of balanced boxes.
+//! The work of an FMM in the plane: points uniformly distributed over a square, in a pyramid of balanced boxes.
 
 use super::Work;
 
-/// An FMM over points spread evenly, but for its depth.
+/// An FMM over uniformly distributed points, of any depth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EvenFmm {
     /// The number of sources.
     pub sources: f64,
     /// The number of targets.
     pub targets: f64,
-    /// The share of strongly coupled leaves that meet point by point; the others pass with their radii swapped.
+    /// The fraction of strongly coupled leaves that are summed pair by pair; the others pass with their radii swapped.
     pub point_by_point: f64,
 }
 
 impl EvenFmm {
-    /// What share of the strongly coupled leaves meets point by point where the others use the expansion of the smaller one.
+    /// The fraction of strongly coupled leaves that are summed pair by pair if the others use the expansion of the
+    /// smaller leaf.
     pub const WITH_SHORTCUTS: f64 = 0.77;
 
-    /// The work of one vector of strengths with `4^depth` leaves and expansions of an order.
+    /// The work of one strength vector with `4^depth` leaves and expansions of order `order`.
     pub fn work(&self, depth: usize, order: usize) -> Work {
         let points = self.sources + self.targets;
         let translations: f64 = (1..=depth).map(|level| boxes(level) * weak(level)).sum();
@@ -44,14 +45,14 @@ fn boxes(level: usize) -> f64 {
     4f64.powi(level as i32)
 }
 
-/// The mean number of boxes strongly coupled to one, of uniform points: at theta = 1/2 half as many again as touch it on
-/// a square of `4^level` boxes, fewer at its edges.
+/// The mean number of boxes strongly coupled to a box, for uniform points: at theta = 1/2 about half as many again as
+/// touch it on a square of `4^level` boxes, fewer at its edges.
 pub fn strong(level: usize) -> f64 {
     let touching = 3.0 - 2.0 / 2f64.powi(level as i32);
     (1.48 * touching * touching).min(boxes(level))
 }
 
-/// The mean number of boxes weakly coupled to one: children of boxes strongly coupled to its parent.
+/// The mean number of boxes weakly coupled to a box: children of boxes strongly coupled to its parent.
 pub fn weak(level: usize) -> f64 {
     if level == 0 {
         return 0.0;

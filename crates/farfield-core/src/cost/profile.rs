@@ -1,4 +1,4 @@
-//! How long each operator takes on a machine.
+//! The costs of the operators on a machine.
 
 use super::level_costs;
 use super::{Rates, Translation, mirror};
@@ -21,7 +21,7 @@ pub struct OperatorCosts {
     pub m2l: [f64; 3],
     /// One point and one coefficient of P2M, L2P, P2L or M2P.
     pub point_coefficient: f64,
-    /// The same in the plane.
+    /// The costs in the plane.
     #[cfg_attr(feature = "serde", serde(default))]
     pub plane: PlaneCosts,
 }
@@ -45,7 +45,7 @@ pub struct PlaneCosts {
 }
 
 impl Default for PlaneCosts {
-    /// Double precision with AVX-512 on the machine the README names.
+    /// Double precision with AVX-512 on the machine that the README names.
     fn default() -> Self {
         Self {
             pair_harmonic: [0.40, 0.60],
@@ -57,15 +57,16 @@ impl Default for PlaneCosts {
 }
 
 impl PlaneCosts {
-    /// One pair of points of the logarithm or the harmonic kernel, where outputs take so many derivatives.
+    /// The cost of a pair of points for the logarithm or the harmonic kernel and outputs with `derivatives`
+    /// derivatives.
     pub fn pair(&self, logarithm: bool, derivatives: usize) -> f64 {
         let pairs = if logarithm { self.pair_log } else { self.pair_harmonic };
-        // From the first on, each is a power more of the same inverse.
+        // After the first, each derivative is one more power of the same inverse.
         let power = (self.pair_harmonic[1] - self.pair_harmonic[0]).max(0.0);
         pairs[derivatives.min(1)] + derivatives.saturating_sub(1) as f64 * power
     }
 
-    /// All of them that many times.
+    /// All costs times `factor`.
     pub(super) fn times(&self, factor: f64) -> Self {
         Self {
             pair_harmonic: self.pair_harmonic.map(|cost| factor * cost),
@@ -77,7 +78,7 @@ impl PlaneCosts {
 }
 
 impl OperatorCosts {
-    /// All of them that many times.
+    /// All costs times `factor`.
     pub(super) fn times(&self, factor: f64) -> Self {
         Self {
             pair_scalar: self.pair_scalar.map(|cost| factor * cost),
@@ -88,24 +89,26 @@ impl OperatorCosts {
         }
     }
 
-    /// Rates in space of one thread, for strengths of a form and outputs of so many derivatives, where a pair costs `core` times as much
-    /// as a singular one.
+    /// Rates of one thread in space, for strengths of form `form` and outputs with `derivatives` derivatives. A pair
+    /// costs `core` times as much as a pair of the singular kernel.
     pub fn in_space(&self, form: Form, derivatives: usize, core: f64) -> Rates {
         let pair = core * self.pair(form, derivatives);
         Rates {
             pair,
             leaf_pair: pair,
             translation: Translation::InSpace(self.m2l),
-            // M2M, L2L and the ends of P2M and L2P cost each box about as much as a few translations at full order.
+            // M2M, L2L and the ends of P2M and L2P of a box cost about as much as a few translations of the highest
+            // order.
             box_translations: 6.0,
             point_coefficient: self.point_coefficient,
-            // Nanoseconds that even a small tree takes.
+            // Even a small tree takes this long.
             fmm_start: 5e5,
             ..Rates::NONE
         }
     }
 
-    /// Rates in the plane of one thread, of the logarithm or the harmonic kernel, where outputs take so many derivatives.
+    /// Rates of one thread in the plane, for the logarithm or the harmonic kernel and outputs with `derivatives`
+    /// derivatives.
     pub fn in_plane(&self, logarithm: bool, derivatives: usize) -> Rates {
         let costs = &self.plane;
         let pair = costs.pair(logarithm, derivatives);
@@ -120,21 +123,23 @@ impl OperatorCosts {
         }
     }
 
-    /// One M2L translation of a class among many, where boxes have the part `fill` of the sources that may act on them.
+    /// The cost of one M2L translation of a class among many, if boxes have the fraction `fill` of their possible
+    /// sources.
     pub(crate) fn m2l_in_class(&self, class: usize, order: usize, fill: f64) -> f64 {
         mirror::in_class(self.m2l, class, order, fill)
     }
 
-    /// One M2L translation of the given order, alone.
+    /// The cost of one M2L translation of order `order`, done separately.
     pub fn m2l(&self, order: usize) -> f64 {
         Translation::InSpace(self.m2l).of(order, order)
     }
 
-    /// One pair of points with strengths of a form, singular, where outputs take so many derivatives.
+    /// The cost of a pair of the singular kernel, for strengths of form `form` and outputs with `derivatives`
+    /// derivatives.
     pub fn pair(&self, form: Form, derivatives: usize) -> f64 {
         match form {
             Form::Charge => self.pair_scalar[derivatives.min(2)],
-            // About as many operations as one derivative more of a charge.
+            // About as many operations as a charge with one more derivative.
             Form::Dipole if derivatives < 2 => self.pair_scalar[derivatives + 1],
             Form::Dipole => 2.0 * self.pair_scalar[2],
             Form::Vortex => self.pair_vector[derivatives.saturating_sub(1).min(1)],
@@ -144,8 +149,8 @@ impl OperatorCosts {
 
 /// What is stored about a machine: the costs of the operators in both precisions.
 ///
-/// The default is that of the instruction set ([`MachineProfile::for_level`]), measured on a Zen 4; `farfield bench
-/// --calibrate` writes one for your machine. A profile changes which plan is fastest, never whether it meets the tolerance.
+/// The default is the profile of the instruction set ([`MachineProfile::for_level`]), measured on a Zen 4. `farfield
+/// bench --calibrate` writes a profile of your machine. A profile affects the speed of a plan, never its accuracy.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -160,14 +165,14 @@ pub struct MachineProfile {
 }
 
 impl Default for MachineProfile {
-    /// That of [`SimdLevel::best`].
+    /// The profile of [`SimdLevel::best`].
     fn default() -> Self {
         Self::for_level(SimdLevel::best())
     }
 }
 
 impl MachineProfile {
-    /// What the operators cost with the instructions of `level`.
+    /// The costs of the operators with the instructions of `level`.
     pub fn for_level(level: SimdLevel) -> Self {
         let (f32, f64) = level_costs::of(level);
         Self { f32, f64 }

@@ -1,28 +1,29 @@
-//! An FMM in space, counted: points spread evenly over a volume, a surface or a line.
+//! The work of an FMM in space: points uniformly distributed over a volume, a surface or a line.
 
 use super::{Rates, Work};
 use crate::expansion::coefficient_count;
 use crate::tuning::CLASSES;
 
-/// An FMM over points spread evenly, but for the size of its leaves.
+/// An FMM over uniformly distributed points, with leaves of any size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EvenFmm<'a> {
-    /// The larger number of sources and targets.
+    /// The number of sources or of targets, whichever is larger.
     pub points: f64,
-    /// Of the points: 3 for a volume, 2 for a surface, 1 for a line.
+    /// The dimension of the points: 3 for a volume, 2 for a surface, 1 for a line.
     pub dimension: f64,
-    /// What pairs of all strength vectors cost, where those of one cost one.
+    /// The cost of a pair for all strength vectors, relative to its cost for one vector.
     pub pair_runs: f64,
-    /// Expansions of a box.
+    /// Expansions per box.
     pub streams: f64,
-    /// The order of each class of translations, the leaves' level first; coarser ones than the last are like it.
+    /// The order of each class of translations, by level from the leaves on; the last entry holds for all coarser
+    /// levels.
     pub orders: &'a [[u8; CLASSES]],
-    /// The highest of them.
+    /// The highest order.
     pub highest: usize,
 }
 
 impl EvenFmm<'_> {
-    /// The work with so many points in a leaf.
+    /// The work with `leaf_mean` points per leaf on average.
     pub fn work(&self, leaf_mean: f64) -> Work {
         let boxes = self.points / leaf_mean;
         let streams = self.streams * boxes;
@@ -59,19 +60,20 @@ impl EvenFmm<'_> {
         3f64.powf(self.dimension)
     }
 
-    /// P2M and L2P.
+    /// Coefficients per point of P2M and L2P together.
     fn coefficients_of_point(&self) -> f64 {
         2.0 * self.streams * coefficient_count(self.highest) as f64
     }
 
-    /// The translations of a leaf of one stream, those of all coarser levels shared among the leaves: order and number.
+    /// The translations per leaf and expansion, as order and number. Those of coarser levels are shared among the
+    /// leaves.
     fn translations(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let finer = 2f64.powf(-self.dimension);
         let share = fill_of(self.dimension);
         let last = self.orders.len().saturating_sub(1);
         let levels = self.orders.iter().enumerate().map(move |(level, orders)| {
             let here = share * finer.powi(level as i32);
-            // Every level above the last has a share of it.
+            // A geometric series: the last entry holds for all coarser levels.
             (orders, if level == last { here / (1.0 - finer) } else { here })
         });
         levels.flat_map(|(orders, share)| {
@@ -80,22 +82,24 @@ impl EvenFmm<'_> {
     }
 }
 
-/// Shifts of each class among the 189 boxes that act on one; of shifts by three boxes along an axis, half.
+/// The mean number of shifts of each class among the 189 source boxes of a box. Shifts by three boxes along an axis
+/// count half, because they occur for half of the boxes.
 pub(super) const SHIFTS: [f64; CLASSES] = [
     6.0, 24.0, 24.0, 12.0, 24.0, 8.0, 3.0, 12.0, 12.0, 12.0, 24.0, 12.0, 3.0, 6.0, 6.0, 1.0,
 ];
 
-/// The part of those 189 boxes that points of a dimension fill.
+/// The fraction of the 189 source boxes that exist for points of dimension `dimension`.
 pub fn fill_of(dimension: f64) -> f64 {
     (6f64.powf(dimension) - 3f64.powf(dimension)) / 189.0
 }
 
-/// A capacity that chance does not exceed where boxes hold `mean` points on average: five standard deviations more.
+/// A leaf capacity that boxes with `mean` points on average hardly ever exceed: five standard deviations above the
+/// mean.
 pub fn capacity_of(mean: f64) -> usize {
     (mean + 5.0 * mean.sqrt()).ceil() as usize
 }
 
-/// The mean that goes with a capacity.
+/// The mean number of points for a capacity: the inverse of [`capacity_of`].
 pub fn mean_of(capacity: usize) -> f64 {
     let root = (6.25 + capacity as f64).sqrt() - 2.5;
     (root * root).max(1.0)
@@ -108,7 +112,7 @@ mod tests {
     use crate::tuning::class_of;
 
     #[test]
-    fn shifts_of_each_class_are_those_of_the_boxes_that_act_on_one() {
+    fn shifts_of_each_class_match_the_interaction_list_of_a_box() {
         let mut counted = [0.0; CLASSES];
         for k in 0..343 {
             let shift = [k / 49 - 3, k / 7 % 7 - 3, k % 7 - 3];

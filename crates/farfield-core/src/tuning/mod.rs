@@ -1,8 +1,9 @@
 //! From a tolerance to order, box size and method, by a cost model.
 //!
-//! The model knows how large the truncation error of each translation is (`truncation`), how long each operator
-//! takes on a machine ([`crate::cost`]), and how boxes share the error at the least cost (`orders`); `shape` chooses
-//! the size of the boxes, and `tail` how small they may be where cores reach far. Nothing here measures time while planning: equal input gives an equal plan.
+//! The model consists of the truncation error of each translation (`truncation`), the time of each operator on a
+//! machine ([`crate::cost`]) and the distribution of the error over levels and shifts at the least cost (`orders`).
+//! `shape` chooses the size of the boxes, and `tail` the smallest size that cores with long tails allow. Planning
+//! measures no times: equal input gives an equal plan.
 
 mod cube;
 pub(crate) mod orders;

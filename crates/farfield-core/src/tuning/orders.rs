@@ -1,9 +1,9 @@
-//! The order of every M2L translation: least cost for a given error.
+//! The order of every M2L translation: the least cost for a given error.
 //!
-//! The error of a sum over random signs is the root of the sum of squared errors over all pairs of points; that of
-//! a sum over positive strengths is at worst the plain sum. Both are known for each level and class of shifts from
-//! the numbers of points involved and [`truncation_error`]. A Lagrange multiplier weighs error against cost: each
-//! (level, class) picks its order on its own, and the multiplier is raised until the total error is small enough.
+//! The error of a sum with random signs is the root of the sum of squared errors over all pairs of points. The error
+//! of a sum with positive strengths is at worst the plain sum of errors. Both follow, for each level and class of
+//! shifts, from the numbers of points and [`truncation_error`]. A Lagrange multiplier weighs error against cost: each
+//! (level, class) chooses its order independently, and the multiplier is raised until the total error is small enough.
 
 use super::truncation::{CLASSES, class_of, shift_of_class, truncation_error};
 use crate::cost::OperatorCosts;
@@ -16,16 +16,16 @@ use crate::tree::{Lists, Octree};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// Points that meet through M2L on one level.
+/// The M2L work of one level.
 #[derive(Debug, Clone, Copy)]
 pub struct LevelWork {
     /// The side of the boxes.
     pub side: f64,
-    /// Translations of each class.
+    /// The number of translations of each class.
     pub translations: [f64; CLASSES],
-    /// Pairs of points of each class.
+    /// The number of pairs of points of each class.
     pub pairs: [f64; CLASSES],
-    /// Those among them from or to boxes whose points crowd in one spot ([`is_crowded`]).
+    /// The pairs from or to boxes whose points are concentrated in one spot ([`is_crowded`]).
     pub crowded_pairs: [f64; CLASSES],
 }
 
@@ -40,22 +40,23 @@ impl LevelWork {
     }
 }
 
-/// The work of a whole sum, as far as errors go.
+/// The work of a sum, as far as its error depends on it.
 #[derive(Debug, Clone)]
 pub struct Work {
     pub levels: Vec<LevelWork>,
     /// Pairs of points in leaves and with their neighbours, by size of the leaf.
     pub near: Vec<NearWork>,
-    /// The sums of r^-4, r^-6 and r^-8 over near pairs; the closest dominate derivatives, and no mean over boxes knows them.
+    /// The sums of r^-4, r^-6 and r^-8 over near pairs. The closest pairs dominate derivatives, and means over boxes
+    /// miss them.
     pub near_derivatives: [f64; 3],
-    /// That of the set of points: 3 where they fill a volume.
+    /// The dimension of the set of points: 3 if they fill a volume.
     pub dimension: f64,
-    /// The part of the sources that may act on a box inside a volume which boxes have: mirrored ones are translated together. Zero where
-    /// they are not, on a graphics processor.
+    /// The fraction of the 189 source boxes of a box inside a volume that exist; mirrored ones are translated
+    /// together. Zero on a GPU, which translates each separately.
     pub fill: f64,
 }
 
-/// What is known of the points of a tree.
+/// The shape of the points of a tree.
 #[derive(Debug, Clone, Copy)]
 pub struct PointShape {
     /// The dimension of the set: 3 for a volume, 2 for a surface, 1 for a line.
@@ -69,7 +70,7 @@ pub struct PointShape {
 pub struct NearWork {
     /// The side of the leaves.
     pub side: f64,
-    /// Pairs of targets in them with near sources.
+    /// The number of pairs between targets in these leaves and near sources.
     pub pairs: f64,
 }
 
@@ -140,8 +141,8 @@ impl Work {
         }
     }
 
-    /// The work of `points` with cores of size `core`, spread evenly in a unit cube cut into `2^depth` boxes a side (`depth`
-    /// need not be whole).
+    /// The work of `points` points with cores of size `core`, uniformly distributed in a unit cube with `2^depth`
+    /// boxes per side (`depth` need not be an integer).
     pub fn of_uniform_cube(points: f64, depth: f64, core: f64) -> Self {
         let mut levels = Vec::new();
         let mut level = depth;
@@ -152,7 +153,8 @@ impl Work {
             for k in 0..SHIFTS {
                 let shift = shift_of(k);
                 let Some(class) = class_of(shift) else { continue };
-                // A shift of 2 occurs for all children, one of 3 for half of them, along each axis, away from walls.
+                // Along each axis, away from the walls, a shift of 2 occurs for all children, a shift of 3 for half of
+                // them.
                 let share: f64 = shift
                     .iter()
                     .map(|c| {
@@ -171,14 +173,14 @@ impl Work {
             side: 2f64.powf(-depth),
             pairs: 27.0 * points * per_box,
         };
-        // Random points, n in a box of side h: about 60 n^(4/3) h^-4, 500 n^2 h^-6 and 12000 n^(8/3) h^-8 for each (without
-        // two per cent).
+        // For n random points in a box of side h: about 60 n^(4/3) h^-4, 500 n^2 h^-6 and 12000 n^(8/3) h^-8 per point
+        // (without the largest two per cent).
         let singular = [
             60.0 * per_box.powf(4.0 / 3.0) * near.side.powi(-4),
             500.0 * per_box.powi(2) * near.side.powi(-6),
             12000.0 * per_box.powf(8.0 / 3.0) * near.side.powi(-8),
         ];
-        // With r^2 + 4 s^2 for r^2, as in `near_derivatives`: integrals over all space.
+        // Integrals over all space with r^2 + 4 s^2 in place of r^2, as in `near_derivatives`.
         let softened =
             [2.0 * core, 32.0 * core.powi(3), 256.0 * core.powi(5)].map(|volume| points * PI.powi(2) / volume);
         let near_derivatives = [0, 1, 2].map(|k| singular[k].min(softened[k]));
@@ -191,7 +193,8 @@ impl Work {
         }
     }
 
-    /// One where points fill a volume so evenly that all leaves have one size, zero for surfaces, curves and clusters.
+    /// One if the points fill a volume so evenly that all leaves have the same size, zero for surfaces, curves and
+    /// clusters.
     fn evenness(&self) -> f64 {
         let all: f64 = self.near.iter().map(|near| near.pairs).sum();
         let most = self.near.iter().map(|near| near.pairs).fold(0.0, f64::max);
@@ -199,7 +202,7 @@ impl Work {
         (self.dimension - 2.0).clamp(0.0, 1.0) * ((one_size - 0.8) / 0.2).clamp(0.0, 1.0)
     }
 
-    /// The sum over all pairs of `r^-(2 + 2d)`, the square of what random signs add up to.
+    /// The sum over all pairs of `r^-(2 + 2d)`: the expected square of a sum with random signs.
     fn squares(&self, derivatives: usize) -> f64 {
         let power = 2 + 2 * derivatives as i32;
         let far: f64 = self
@@ -214,14 +217,14 @@ impl Work {
             })
             .sum();
         let near: f64 = match derivatives.checked_sub(1) {
-            // Over the 27 boxes around a point the mean of 1/r^2 is 0.8 side^-2.
+            // The mean of 1/r^2 over the 27 boxes around a point is 0.8 side^-2.
             None => self.near.iter().map(|near| 0.8 * near.pairs * near.side.powi(-2)).sum(),
             Some(k) => self.near_derivatives[k],
         };
         far + near
     }
 
-    /// The sum over all pairs of `r^-(1 + d)`: what positive strengths add up to, were directions equal.
+    /// The sum over all pairs of `r^-(1 + d)`: the sum with positive strengths if all directions were equal.
     fn plain(&self, derivatives: usize) -> f64 {
         let power = 1 + derivatives as i32;
         let far: f64 = self
@@ -243,8 +246,8 @@ impl Work {
     }
 }
 
-/// Whether all points of a box lie within an eighth of its side, perhaps in a corner: then errors are nowhere near the
-/// mean over evenly filled boxes.
+/// Whether all points of a box lie within an eighth of its side, possibly in a corner. Errors then differ greatly from
+/// the mean over evenly filled boxes.
 fn is_crowded(tree: &Octree, node: &Node) -> bool {
     let mut node = node;
     for _ in 0..3 {
@@ -256,14 +259,14 @@ fn is_crowded(tree: &Octree, node: &Node) -> bool {
     true
 }
 
-/// By how much the error between points that sit in corners exceeds the mean over evenly filled boxes. For two clusters
-/// in corners of boxes two apart it is 130 at order 30, and 300 is not enough at the orders of 1e-12.
+/// The factor by which the error between points in corners exceeds the mean over evenly filled boxes. For two clusters
+/// in corners of boxes at a shift of two it is 130 at order 30; 300 is not enough at the orders of 1e-12.
 const CROWDED_FACTOR: f64 = 3000.0;
 
 /// The sums of r^-4, r^-6 and r^-8 over near pairs, from a sample of targets without its largest values.
 ///
-/// Pairs within a core of size s do little. With $r^2 + 4s^2$ for $r^2$ no core's kernel is overestimated, except close to
-/// its centre, where few pairs are.
+/// Pairs within a core of size s contribute little. Replacing $r^2$ by $r^2 + 4s^2$ overestimates no core's kernel
+/// except close to its centre, where there are few pairs.
 fn near_derivatives<T: Real>(
     tree: &Octree,
     lists: &Lists,
@@ -271,7 +274,7 @@ fn near_derivatives<T: Real>(
     targets: &[[T; 3]],
     core: f64,
 ) -> [f64; 3] {
-    /// Targets, one in each of so many leaves, and sources each of them looks at, at most.
+    /// The largest number of sampled targets, one per leaf, and of sources per target.
     const SAMPLE: usize = 512;
     const MOST_SOURCES: usize = 4096;
     let permutation = tree.target_permutation();
@@ -312,19 +315,19 @@ fn distance(class: usize) -> f64 {
         .sqrt()
 }
 
-/// The orders chosen, and what the model expects of them.
+/// The chosen orders and their expected cost.
 #[derive(Debug, Clone)]
 pub struct Orders {
-    /// For each level and class.
+    /// The order of each level and class.
     pub by_level: Vec<[u8; CLASSES]>,
-    /// The highest of them.
+    /// The highest order.
     pub highest: usize,
-    /// Nanoseconds of all M2L translations of one stream.
+    /// The cost of all M2L translations of one expansion per box, in nanoseconds.
     pub cost: f64,
 }
 
 impl Orders {
-    /// One order for everything.
+    /// The same order for all levels and classes.
     pub fn constant(order: usize, levels: usize) -> Self {
         Self {
             by_level: vec![[order as u8; CLASSES]; levels],
@@ -342,7 +345,7 @@ impl Orders {
     }
 }
 
-/// Orders higher than those a sum was done with, because its measured error asks for them.
+/// Higher orders for a sum whose measured error is too large.
 #[derive(Debug, Clone)]
 pub struct Raised {
     /// The highest degree kept in expansions.
@@ -351,13 +354,14 @@ pub struct Raised {
     pub m2l_orders: Vec<[u8; SHIFTS]>,
 }
 
-/// Measured errors are never taken to be this much smaller than the model expects.
+/// The smallest ratio of measured to expected squared error that is used.
 const LEAST_SURPRISE: f64 = 0.1;
 
 impl Raised {
-    /// The cheapest orders, none lower than before, with which the largest of the `measured` errors (derivatives, the sum
-    /// of squared values, the relative error) falls by `factor`. The pairs of `levels` count targets times squared
-    /// strengths, so that the model says which levels the error comes from; how large it is, was measured.
+    /// The cheapest orders, none lower than `before`, that reduce the largest of the `measured` errors by `factor`.
+    /// Each entry of `measured` has the number of derivatives, the sum of squared values and the relative error. The
+    /// pairs of `levels` count targets times squared strengths: the model distributes the error over the levels, and
+    /// the measurement gives its size.
     pub fn new(
         before: &[[u8; SHIFTS]],
         levels: &[LevelWork],
@@ -374,7 +378,7 @@ impl Raised {
         };
         let goal = measured.iter().map(|(_, _, error)| *error).fold(0.0, f64::max) / factor;
         let work = || (0..levels.len()).flat_map(|level| (0..CLASSES).map(move |class| (level, class)));
-        // By how much each output is worse than expected, and what its squared errors are in units of the goal.
+        // For each output, the ratio of measured to expected squared error, in units of the squared goal.
         let scales: Vec<(usize, f64)> = measured
             .iter()
             .map(|(d, square, error)| {
@@ -420,7 +424,7 @@ impl Raised {
         is_higher.then_some(Self { order, m2l_orders })
     }
 
-    /// Every order higher by what the error usually takes to fall by `factor`.
+    /// Raises every order by the number that usually reduces the error by `factor`.
     pub fn everywhere(before: &[[u8; SHIFTS]], order: usize, factor: f64) -> Option<Self> {
         let more = (factor.ln() / 1.7f64.ln()).ceil().clamp(1.0, MAX_ORDER as f64) as usize;
         let raise = |order: u8| {
@@ -437,23 +441,23 @@ impl Raised {
     }
 }
 
-/// The part of the tolerance given to truncation for random signs; the rest covers unevenly filled boxes. At the
-/// tightest tolerances, hence the highest orders, a few pairs near corners make all of the error, and chance may bring
-/// more of them than the mean: the part shrinks.
+/// The share of the tolerance given to truncation for random signs; the rest covers unevenly filled boxes. At the
+/// tightest tolerances, and so the highest orders, a few pairs near corners cause all of the error, and there may be
+/// more of them than on average: the share shrinks.
 ///
-/// The gradient of points that fill a volume evenly may use more of it, up to 1e-6 twice as much: the closest pairs dominate
-/// what the error is compared with, and the sample that knows them leaves out the largest. The error measured on cubes then
-/// is 0.1 to 0.3 of the tolerance. A Plummer sphere or points on a curve fill their boxes so unevenly that it could exceed
-/// it, and at 1e-9 it is 0.7 of it even on a cube.
+/// For the gradient of points that fill a volume evenly the share is larger, twice as large from 1e-6 on: the closest
+/// pairs dominate the values that the error is relative to, and the sample of near pairs leaves out the largest. The
+/// error measured on cubes is then 0.1 to 0.3 of the tolerance. A Plummer sphere or points on a curve fill their boxes
+/// so unevenly that the error could exceed the tolerance, and at 1e-9 it is 0.7 of the tolerance even on a cube.
 fn random_share(derivatives: usize, evenness: f64, tolerance: f64) -> f64 {
     let looseness = ((tolerance / 1e-9).log10() / 3.0).clamp(0.0, 1.0);
     let more = if derivatives == 1 { evenness * looseness } else { 0.0 };
     0.2 * (1.0 + more) * (tolerance / 1e-9).powf(0.27).min(1.0)
 }
 
-/// By how much the plain sum of errors may exceed the tolerance for positive strengths: errors of neighbouring
-/// sources cancel, the more the higher the order. Measured on all point sets; a Plummer sphere (potential and
-/// gradient) and a line (potential) cancel least.
+/// The factor by which the plain sum of errors may exceed the tolerance for positive strengths: errors of neighbouring
+/// sources cancel, more so at higher orders. Measured on all point sets; a Plummer sphere (potential and gradient) and
+/// a line (potential) cancel least.
 fn positive_share(derivatives: usize, tolerance: f64) -> f64 {
     if derivatives == 0 {
         7.0
@@ -462,16 +466,16 @@ fn positive_share(derivatives: usize, tolerance: f64) -> f64 {
     }
 }
 
-/// What one (level, class) of translations brings, by order: its cost in nanoseconds, the squared relative error it
-/// adds for random signs and the relative error for positive strengths, both in units of their share.
+/// The cost and error of one (level, class) of translations, by order: the cost in nanoseconds, the squared relative
+/// error for random signs and the relative error for positive strengths, both in units of their share.
 struct Choice {
     level: usize,
     class: usize,
     by_order: Vec<[f64; 3]>,
 }
 
-/// Chooses the cheapest orders with which every output (given by its number of derivatives) meets `tolerance`.
-/// `per_coefficient` is the cost, in nanoseconds, of one more coefficient in every point's P2M and L2P.
+/// Chooses the cheapest orders with which every output, given by its number of derivatives, meets `tolerance`.
+/// `per_coefficient` is the cost, in nanoseconds, of one more coefficient in the P2M and L2P of all points.
 pub fn choose(
     work: &Work,
     derivatives: &[usize],
@@ -482,7 +486,7 @@ pub fn choose(
     let choices = choices(work, derivatives, tolerance, costs);
     let levels = work.levels.len();
     let mut best = cheapest(&choices, levels, MAX_ORDER, tolerance);
-    // Lower the highest order while what P2M and L2P save outweighs what M2L loses.
+    // Lower the highest order while the savings in P2M and L2P exceed the additional cost of M2L.
     let total = |orders: &Orders| orders.cost + per_coefficient * coefficient_count(orders.highest) as f64;
     let highest = best.as_ref().map_or(MAX_ORDER, |orders| orders.highest);
     for cap in (highest.saturating_sub(8).max(1)..highest).rev() {
@@ -532,7 +536,7 @@ fn choices(work: &Work, derivatives: &[usize], tolerance: f64, costs: &OperatorC
     choices
 }
 
-/// The cheapest orders up to `cap` that keep the error, if any do.
+/// The cheapest orders up to `cap` that keep the tolerance, if there are any.
 fn cheapest(choices: &[Choice], levels: usize, cap: usize, tolerance: f64) -> Option<Orders> {
     let random_limit = tolerance.powi(2);
     let pick = |multiplier: f64| -> (Orders, bool) {
@@ -589,8 +593,8 @@ mod tests {
             assert!(finest[0] >= finest[6] && finest[6] >= finest[15], "{finest:?}");
             assert!(orders.by_level.last().unwrap()[0] >= finest[0]);
             let gradient = choose(&work, &[0, 1], tolerance, &costs, 0.0);
-            // No order is enough for gradients at 1e-12: then all are the highest. Else one multiplier for both errors
-            // finds the cheapest orders, nearly.
+            // No order is enough for gradients at 1e-12: then all are the highest. Otherwise one multiplier for both
+            // errors finds nearly the cheapest orders.
             let enough = gradient.highest < MAX_ORDER;
             assert!(!enough || gradient.cost >= 0.95 * orders.cost, "{tolerance:e}");
             assert!(enough || tolerance < 1e-11);

@@ -8,17 +8,17 @@ use crate::simd::Real;
 use crate::tree::morton::{self, KEY_LEVELS};
 use crate::tree::octree::bounds;
 
-/// How many boxes of a side cover a point set: `log2 boxes` for sides halved 0, 1, 2 ... times, and how it goes on.
+/// The number of boxes that cover a point set: `log2 boxes` for sides halved 0, 1, 2 ... times, extrapolated beyond.
 #[derive(Debug, Clone)]
 pub struct Coverage {
     boxes: Vec<f64>,
 }
 
-/// Points looked at to learn the shape of a set.
+/// The number of points sampled to find the shape of a set.
 const SAMPLE: usize = 1 << 16;
 
 impl Coverage {
-    /// Counts the occupied boxes of a sample, at each level as long as a box holds several sampled points.
+    /// Counts the occupied boxes of a sample, level by level, while boxes hold several sampled points.
     pub fn of<T: Real>(points: &[[T; 3]]) -> Self {
         let (corner, extent) = bounds(&[points]);
         let side = extent.into_iter().fold(0.0, f64::max);
@@ -53,7 +53,7 @@ impl Coverage {
         Self { boxes }
     }
 
-    /// That of points that fill a cube.
+    /// The coverage of points that fill a cube.
     pub fn of_volume() -> Self {
         Self { boxes: vec![0.0, 3.0] }
     }
@@ -64,7 +64,7 @@ impl Coverage {
         (self.boxes[n - 1] - self.boxes[n - 2]).clamp(0.5, 3.0)
     }
 
-    /// How often the side must be halved (not a whole number) for boxes to number `2^log2_boxes`.
+    /// The number of times, not an integer, that the side must be halved for `2^log2_boxes` boxes.
     pub fn halvings(&self, log2_boxes: f64) -> f64 {
         for (level, pair) in self.boxes.windows(2).enumerate() {
             if log2_boxes <= pair[1] && pair[1] > pair[0] {
@@ -76,29 +76,29 @@ impl Coverage {
     }
 }
 
-/// What the model proposes for a tree.
+/// The tree that the model proposes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Proposal {
     /// The dimension of the points: 3 for a volume, 2 for a surface, 1 for a line.
     pub dimension: f64,
-    /// The root cube's side over the points' extent.
+    /// The side of the root cube divided by the extent of the points.
     pub root_scale: f64,
-    /// Boxes along the longest side, where points are spread evenly.
+    /// Boxes along the longest side, for uniformly distributed points.
     pub boxes_per_side: f64,
-    /// Points a leaf should hold on average.
+    /// The mean number of points per leaf.
     pub leaf_mean: f64,
-    /// Points a leaf may hold.
+    /// The largest number of points per leaf.
     pub leaf_capacity: usize,
     /// The highest order expected.
     pub order: usize,
-    /// Nanoseconds of one M2L of one stream, on average.
+    /// The mean cost of one M2L of one expansion, in nanoseconds.
     pub m2l_cost: f64,
-    /// Nanoseconds the sum is expected to take on one thread.
+    /// The expected cost of the sum on one thread, in nanoseconds.
     pub cost: f64,
 }
 
 impl Proposal {
-    /// For sums over every pair, which have no boxes.
+    /// For direct sums, which have no boxes.
     pub const NO_BOXES: Self = Self {
         dimension: 3.0,
         root_scale: 1.0,
@@ -110,8 +110,8 @@ impl Proposal {
         cost: f64::INFINITY,
     };
 
-    /// The root cube's side over the points' extent where no box may be smaller than the part `least` of the extent: boxes
-    /// that would be are made as small as they may be, not twice as large.
+    /// The root scale if no box may be smaller than the fraction `least` of the extent. Boxes that would be smaller
+    /// get that size; with an unchanged root, halving could stop at almost twice that size.
     pub fn root_scale_for(&self, least: f64) -> f64 {
         let most = ((1.0 - 1e-9) / least).floor().max(1.0);
         if least <= 0.0 || self.boxes_per_side <= most {
@@ -121,22 +121,23 @@ impl Proposal {
     }
 }
 
-/// By how much a cube that is halved again and again must be larger than the points for so many boxes to cover them.
+/// The factor by which the root cube must exceed the extent of the points for `boxes_per_side` boxes of a tree to
+/// cover it.
 fn scale_for(boxes_per_side: f64) -> f64 {
     let halvings = boxes_per_side.log2();
     2f64.powf(halvings.ceil() - halvings)
 }
 
-/// What the size of boxes is chosen for.
+/// The sum for which the size of the boxes is chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Demand<'a> {
-    /// Points, sources or targets, whichever are more.
+    /// The number of sources or of targets, whichever is larger.
     pub points: usize,
-    /// The derivatives of each output.
+    /// The number of derivatives of each output.
     pub derivatives: &'a [usize],
     /// The relative error allowed.
     pub tolerance: f64,
-    /// What pairs of all strength vectors cost, where those of one cost one.
+    /// The cost of a pair for all strength vectors, relative to its cost for one vector.
     pub pair_runs: f64,
     /// Expansions of a box.
     pub streams: f64,
@@ -170,7 +171,7 @@ pub fn propose(coverage: &Coverage, demand: &Demand, costs: &OperatorCosts) -> P
         cost = demand.rates.fmm(&fmm.work(mean));
     }
     let halvings = coverage.halvings((n / mean).max(1.0).log2()).max(0.0);
-    // Whole numbers of boxes along the longest side leave no half-empty ones at the end.
+    // An integer number of boxes along the longest side leaves none half empty at the end.
     let boxes_per_side = 2f64.powf(halvings);
     let boxes_per_side = if boxes_per_side < 128.0 {
         boxes_per_side.round().max(1.0)
@@ -195,7 +196,7 @@ mod tests {
     use crate::points::PointSet;
 
     #[test]
-    fn boxes_that_cores_keep_large_are_no_larger_than_they_must_be() {
+    fn boxes_limited_by_cores_have_the_smallest_allowed_size() {
         let proposal = Proposal {
             boxes_per_side: 36.0,
             root_scale: scale_for(36.0),
@@ -204,7 +205,7 @@ mod tests {
         for least in [0.0, 0.01, 1.0 / 37.0, 0.028, 0.03, 0.4, 2.0] {
             let scale = proposal.root_scale_for(least);
             assert!((1.0..2.0).contains(&scale));
-            // The finest box that may be cut is one that is at least twice as large.
+            // A box may be cut if its side is at least twice the limit.
             let mut side = scale;
             while side > 1.5 / 36.0 && side >= 2.0 * least {
                 side *= 0.5;

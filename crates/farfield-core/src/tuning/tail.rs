@@ -1,47 +1,48 @@
-//! How small boxes may be where cores have long tails.
+//! The smallest boxes that cores with long tails allow.
 //!
-//! The far field takes sources for points. A core that ends is one from its edge on; one like Plummer's only comes nearer
-//! and nearer to it, as $(\epsilon/d)^2$. Boxes so large that the worst pair keeps the tolerance are very large. But a far pair
-//! is a small part of a sum: what counts is the sum of all the far pairs' errors, over the sum. Both are estimated here from
-//! a sample of the points themselves, for strengths of one sign, whose sums add up, and of random signs, which do not.
+//! The far field treats sources as points. A core of compact support is a point from its edge on. A core like
+//! Plummer's approaches a point only as $(\epsilon/d)^2$, and boxes for which every single pair keeps the tolerance
+//! are very large. But a far pair is a small part of a sum: it suffices that the summed error of all far pairs is
+//! small relative to the sum. Both are estimated here from a sample of the points, for strengths of one sign, which
+//! add up, and of random signs, which cancel.
 
 use crate::kernel::Regularisation;
 use crate::parallel::map;
 use crate::points::Random;
 use crate::simd::Real;
 
-/// Targets and sources looked at.
+/// The numbers of targets and sources in the sample.
 const TARGETS: usize = 48;
 const SOURCES: usize = 1 << 13;
 
-/// The part of the tolerance that tails may take.
+/// The share of the tolerance given to tails.
 const BUDGET: f64 = 0.25;
 
-/// Sides tried: halves of the one at which the worst pair keeps the tolerance.
+/// The number of halvings tried, from the side at which the worst pair keeps the tolerance.
 const HALVINGS: usize = 8;
 
-/// A core, as far as its tail matters.
+/// The tail of a core.
 #[derive(Debug, Clone, Copy)]
 pub struct Tail<'a> {
-    /// What replaces the singular kernel.
+    /// The replacement for the singular kernel.
     pub core: &'a Regularisation,
     /// The largest core size.
     pub size: f64,
-    /// Whether it is for gradients, or for potentials.
+    /// Whether the sum is of gradients rather than potentials.
     pub gradient: bool,
     /// The relative error allowed.
     pub tolerance: f64,
-    /// From this distance on even the worst pair keeps the tolerance.
+    /// The distance from which on every single pair keeps the tolerance.
     pub worst: f64,
 }
 
 impl Tail<'_> {
-    /// The smallest side of boxes with which the sums of all far pairs keep the tolerance. For charges and masses.
+    /// The smallest box side with which the sum of all far pairs keeps the tolerance, for charges and masses.
     pub fn least_side<T: Real>(&self, sources: &[[T; 3]], targets: &[[T; 3]]) -> f64 {
         let (sources, targets) = (sample(sources, SOURCES, 1), sample(targets, TARGETS, 2));
         let mut errors = [Errors::default(); HALVINGS + 1];
         for (shells, all) in map(targets.len(), 1, |k| self.at_target(targets[k], &sources)) {
-            // What lies within shell k besides everything farther out is far where boxes are halved k times.
+            // With boxes halved k times, shell k and everything beyond it is far.
             let mut far = Shell::default();
             for (shell, errors) in shells.iter().zip(&mut errors) {
                 far.join(shell);
@@ -55,7 +56,7 @@ impl Tail<'_> {
         self.worst * 0.5f64.powi(kept.saturating_sub(1) as i32)
     }
 
-    /// The errors of the sources in each shell around a target, and the sum over all of them.
+    /// The errors of the sources in each shell around a target, and the sum over all sources.
     fn at_target(&self, target: [f64; 3], sources: &[[f64; 3]]) -> ([Shell; HALVINGS + 1], Shell) {
         let mut shells = [Shell::default(); HALVINGS + 1];
         let mut all = Shell::default();
@@ -77,7 +78,7 @@ impl Tail<'_> {
     }
 }
 
-/// A sum over some sources at a target: of strengths of one sign, and the squares that random signs leave.
+/// A sum over some sources at a target: for strengths of one sign, and the sum of squares for random signs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shell {
     sum: [f64; 3],
@@ -105,7 +106,7 @@ impl Shell {
     }
 }
 
-/// Squares of errors and of sums over all targets, of one sign and of random signs.
+/// Squared errors and squared sums over all targets, for one sign and for random signs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Errors {
     error: [f64; 2],
@@ -128,7 +129,7 @@ impl Errors {
     }
 }
 
-/// So many of the points.
+/// A sample of at most `most` points.
 fn sample<T: Real>(points: &[[T; 3]], most: usize, seed: u64) -> Vec<[f64; 3]> {
     let chosen = Random::new(seed).one_of_each_stretch(points.len(), most);
     chosen.map(|at| points[at].map(Real::to_f64)).collect()
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_are_never_larger_than_the_worst_pair_asks_and_smaller_where_tails_are_a_small_part() {
+    fn boxes_never_exceed_the_worst_pairs_limit_and_shrink_where_tails_are_small() {
         let points = PointSet::Cube.generate::<f64>(100_000, 1);
         let wide = tail(1e-3, 1e-4, true);
         let side = wide.least_side(&points, &points);
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_with_smaller_boxes_keep_the_tolerance_for_masses_and_for_signs() {
+    fn sums_with_smaller_boxes_keep_the_tolerance_for_one_sign_and_both() {
         for (set, seed) in [(PointSet::Plummer, 1), (PointSet::Cube, 2), (PointSet::Sphere, 3)] {
             let points = set.generate::<f64>(12_000, seed);
             for charges in [ChargeDistribution::Positive, ChargeDistribution::Signed] {

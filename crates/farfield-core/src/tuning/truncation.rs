@@ -1,4 +1,4 @@
-//! How large the truncation error of M2L is, for every shift and order.
+//! The truncation error of M2L for every shift and order.
 
 use std::sync::LazyLock;
 
@@ -6,13 +6,14 @@ use std::sync::LazyLock;
 #[path = "truncation_table.rs"]
 mod table;
 
-/// Shifts that differ only by the order and signs of their components have the same error: 16 classes.
+/// The number of classes of shifts. Shifts that differ only in the order and signs of their components form a class
+/// and have the same error.
 pub const CLASSES: usize = 16;
 
-/// Orders in the table: 0 to this. Above, the error goes on falling as it does over the last orders of the table.
+/// The highest order in the table. Beyond it, the error is extrapolated from the last orders of the table.
 pub const MAX_TABLE_ORDER: usize = 36;
 
-/// The class of a shift, given in boxes; `None` for boxes that touch.
+/// The class of a shift, in box sides; `None` for boxes that touch.
 pub fn class_of(shift: [i32; 3]) -> Option<usize> {
     let mut s = shift.map(i32::abs);
     s.sort_unstable();
@@ -35,9 +36,10 @@ pub fn shift_of_class(class: usize) -> [i32; 3] {
     [a, b as i32, k as i32]
 }
 
-/// The root mean square error of M2L of the given order between unit boxes, over sources and targets spread evenly
-/// in them, for a unit charge: of the potential (0 derivatives), the gradient (1) or the Hessian (2). Third derivatives, the
-/// Hessian of a dipole, err by about as much more as second ones do.
+/// The root mean square error of M2L of order `order` between unit boxes, for a unit charge and uniformly distributed
+/// sources and targets: of the potential (0 derivatives), the gradient (1) or the Hessian (2). The error of third
+/// derivatives, for the Hessian of a dipole, exceeds that of second ones by about the same factor as these exceed
+/// first ones.
 pub fn truncation_error(class: usize, order: usize, derivatives: usize) -> f64 {
     if derivatives > 2 {
         let second = truncation_error(class, order, 2);
@@ -76,8 +78,8 @@ mod tests {
         samples: usize,
     }
 
-    /// A coordinate in [-1/2, 1/2] and the inverse of its density. Half of the samples crowd at the ends, because at
-    /// high orders a few pairs near the corners make most of the error.
+    /// A coordinate in [-1/2, 1/2] and the inverse of its density. Half of the samples are concentrated at the ends,
+    /// because at high orders a few pairs near the corners cause most of the error.
     fn coordinate(random: &mut Random) -> (f64, f64) {
         let v = random.uniform().max(1e-6);
         let sign = if random.uniform() < 0.5 { 1.0 } else { -1.0 };
@@ -108,7 +110,7 @@ mod tests {
                 .collect();
             let batches = self.samples / (V::LANES * V::LANES);
             for _ in 0..batches {
-                // A registerful of sources, and one of targets that all of them act on.
+                // One register of sources and one of targets, all sources acting on all targets.
                 let mut points = || -> Vec<([T; 3], f64)> {
                     let mut point = || {
                         let coordinates: [(f64, f64); 3] = std::array::from_fn(|_| coordinate(&mut random));
