@@ -1,12 +1,12 @@
-//! What a pair of points costs: nanoseconds of one thread, for every kernel, core and output, in both precisions.
+//! The cost of a pair of points: nanoseconds on one thread, for every kernel, core and output, in both precisions.
 //!
 //! ```sh
 //! cargo run --release -p farfield-core --example pair_cost [TOLERANCE]
 //! FARFIELD_SIMD=avx2 cargo run --release -p farfield-core --example pair_cost
 //! ```
 //!
-//! Direct sums over points in a unit cube. Cores of 0.02 leave most pairs beyond them, cores of 0.2 few, cores of 2 none. Times are
-//! processor time, the least of several, as the system counts it for this process (Linux).
+//! Direct sums over points in a unit cube. With cores of 0.02 most pairs lie outside the core, with 0.2 few, with 2
+//! none. Times are processor time, the least of several runs, as Linux reports it for this process.
 
 use farfield_core::kernel::{Kernel, Output, Sizes};
 use farfield_core::points::{ChargeDistribution, PointSet};
@@ -40,12 +40,12 @@ fn cost<T: Real>(kernel: Kernel, outputs: &[Output], size: f64, tolerance: f64) 
         .outputs(outputs)
         .tolerance(tolerance);
     let sum = sum.method(Method::Direct).allow_unbounded_gradient();
-    let mut plan = sum.plan().expect("a good sum");
+    let mut plan = sum.plan().expect("a valid sum");
     let mut field = plan.field();
     let mut least = f64::INFINITY;
     for _ in 0..12 {
         let before = processor_time();
-        plan.evaluate_into(&strengths, &mut field).expect("good strengths");
+        plan.evaluate_into(&strengths, &mut field).expect("valid strengths");
         least = least.min(processor_time() - before);
     }
     least / (n * n) as f64
@@ -55,7 +55,7 @@ fn main() {
     let asked = std::env::args().nth(1).and_then(|text| text.parse().ok());
     let tolerance: f64 = asked.unwrap_or(1e-6);
     println!(
-        "level {}, tolerance {tolerance:e} (f32: at least 1e-5), ns a pair",
+        "level {}, tolerance {tolerance:e} (f32: at least 1e-5), ns per pair",
         SimdLevel::best()
     );
     println!("{:<50} {:>8} {:>8}", "kernel, core, size, outputs up to", "f64", "f32");

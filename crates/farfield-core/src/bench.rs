@@ -1,7 +1,7 @@
-//! How fast this machine is, and how fast the operators are on it.
+//! The speed of this machine and of the operators on it.
 //!
-//! Rates are measured on one thread, best of several short runs. [`calibrate`] turns them into a
-//! [`MachineProfile`]; `farfield bench` prints them beside the machine's ceilings.
+//! Rates are measured on one thread, as the best of several short runs. [`calibrate`] turns them into a
+//! [`MachineProfile`]; `farfield bench` prints them next to the machine's ceilings.
 
 use crate::error::Error;
 use crate::expansion::coefficient_count;
@@ -21,12 +21,13 @@ mod list;
 
 pub use list::{OperatorRate, operators};
 
-/// Runs a block until it has taken a while, several times; seconds per run of the best.
+/// Runs a block repeatedly in several rounds; the result is the seconds per run of the best round.
 ///
-/// A macro and not a function: a closure would be compiled without the features of the level that is measured.
+/// A macro, because a closure would be compiled without the features of the level that is measured.
 macro_rules! best_of {
     ($work:block) => {{
-        // The first round is one run, which says how many make a round; the work is written once, to be compiled once.
+        // The first round is one run and determines the number of runs per round. The work occurs once in the macro,
+        // so that it is compiled once.
         let (mut runs, mut best) = (1, f64::MAX);
         for round in 0..7 {
             let start = Instant::now();
@@ -72,51 +73,51 @@ impl<T: Real> Vectorized<T> for FmaLoop {
     }
 }
 
-/// Something to measure on one thread.
+/// A benchmark on one thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Benchmark {
-    /// Fused multiply-adds per second, lane by lane: the ceiling of everything else.
+    /// Fused multiply-adds per second, counted per lane: the ceiling of all other rates.
     FmaRate,
-    /// Pairs per second: a leaf of `leaf` targets meets `leaves` leaves of as many sources.
+    /// Pairs per second between a leaf of `leaf` targets and `leaves` leaves of as many sources.
     PairRate {
         /// The kernel.
         kernel: Kernel,
-        /// How many derivatives of its potential.
+        /// The number of derivatives of the potential.
         derivatives: usize,
-        /// Decides the accuracy of reciprocal square roots.
+        /// The tolerance, which determines the accuracy of reciprocal square roots.
         tolerance: f64,
         /// Points per leaf.
         leaf: usize,
-        /// Leaves.
+        /// The number of source leaves.
         leaves: usize,
     },
     /// Seconds of one M2L translation.
     M2l {
-        /// Its order.
+        /// The order.
         order: usize,
     },
     /// Seconds of one M2L translation among eight from mirrored sources into one box.
     MirroredM2l {
-        /// Its order.
+        /// The order.
         order: usize,
     },
     /// Seconds of one M2M translation.
     M2m {
-        /// Its order.
+        /// The order.
         order: usize,
     },
     /// Seconds of one L2L translation.
     L2l {
-        /// Its order.
+        /// The order.
         order: usize,
     },
     /// Seconds per point of an operator between points and an expansion.
     Point {
-        /// Which.
+        /// The operator.
         operator: PointOperator,
         /// The kernel.
         kernel: Kernel,
-        /// How many derivatives of its potential the targets get.
+        /// The number of derivatives of the potential at the targets.
         derivatives: usize,
         /// The order of the expansion.
         order: usize,
@@ -231,7 +232,7 @@ impl<T: Real> Vectorized<T> for TranslationLoop {
         let Self(kind, order) = self;
         let shifts = [[2, 0, 0], [0, -2, 1], [3, 1, -2], [-2, 2, 2], [1, 3, 0], [-3, -1, -3]];
         let (tables, directions) = match kind {
-            // As the FMM does: full batches are as broad as this level likes them.
+            // As in the FMM, full batches use the broad vectors of this level.
             Kind::M2l => return translate::<V::Broad>(&Translations::m2l(order, &shifts), shifts.len(), order),
             Kind::M2m => (Translations::m2m(order), 8),
             Kind::L2l => (Translations::l2l(order), 8),
@@ -243,7 +244,7 @@ impl<T: Real> Vectorized<T> for TranslationLoop {
 #[inline(always)]
 fn translate<V: Lanes>(tables: &Translations<V::Elem>, directions: usize, order: usize) -> f64 {
     let count = coefficient_count(order);
-    // As many boxes as a block of M2L work has, so that caches see what they see there.
+    // As many boxes as in a block of M2L work, for the same use of the caches.
     let boxes = 128;
     let sources = vec![V::Elem::ONE; 2 * boxes * count];
     let mut targets = vec![V::Elem::ZERO; boxes * count];
@@ -405,12 +406,12 @@ impl<T: Real> Vectorized<T> for PointLoop {
     }
 }
 
-/// Measures the costs the plans are made from.
+/// Measures the costs that plans are based on.
 ///
 /// # Errors
-/// [`Error::Threads`] if no thread could be started to measure on.
+/// [`Error::Threads`] if the thread for the measurement could not be started.
 pub fn calibrate(level: SimdLevel) -> Result<MachineProfile, Error> {
-    // Costs are those of one thread.
+    // Costs are per thread.
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let alone = alone.map_err(|reason| Error::Threads {
         threads: 1,
@@ -434,7 +435,7 @@ fn costs<T: Real>(level: SimdLevel, tolerance: f64) -> OperatorCosts {
         .measure::<T>(level)
     };
     let vortex = Kernel::BiotSavart { core: Core::Singular };
-    // Through orders 3, 9 and 18 exactly.
+    // The polynomial passes through the costs of orders 3, 9 and 18.
     let orders = [3usize, 9, 18];
     let times = orders.map(|order| 1e9 * Benchmark::M2l { order }.measure::<T>(level));
     let rows = orders.map(|order| {
@@ -462,7 +463,7 @@ fn costs<T: Real>(level: SimdLevel, tolerance: f64) -> OperatorCosts {
     }
 }
 
-/// Cramer's rule.
+/// Solves a linear system of three equations by Cramer's rule.
 pub(crate) fn solve3(a: [[f64; 3]; 3], b: [f64; 3]) -> [f64; 3] {
     let det = |m: [[f64; 3]; 3]| {
         m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])

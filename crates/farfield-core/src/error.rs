@@ -1,126 +1,127 @@
-//! What can be wrong with the input, or with the device that was to sum.
+//! Errors in the input or of the device.
 
 use crate::kernel::Output;
 use std::path::PathBuf;
 
-/// Why a sum could not be planned or evaluated, on any device. Every message names the value and the place, or the remedy.
+/// The reason why a sum could not be planned or evaluated, on any device. Messages name the offending value and its
+/// place, or a remedy.
 ///
-/// After any of these the process stays usable, and a plan that failed can be evaluated again.
+/// The process stays usable after any of these errors, and a plan that failed can be evaluated again.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A coordinate, strength or core size is NaN or infinite.
     #[error("{array}[{index}] component {component} is {value}: every number must be finite")]
     NotFinite {
-        /// Which array.
+        /// The name of the array.
         array: &'static str,
-        /// Which point.
+        /// The index of the point.
         index: usize,
-        /// Which component of it.
+        /// The component.
         component: usize,
         /// The offending value.
         value: f64,
     },
-    /// Two arrays that belong together have different lengths.
+    /// An array has the wrong length.
     #[error("{array} has {found} numbers, expected {expected} ({why})")]
     Length {
-        /// Which array.
+        /// The name of the array.
         array: &'static str,
         /// Its length.
         found: usize,
         /// The length it should have.
         expected: usize,
-        /// Where the expectation comes from.
+        /// The reason for the expected length.
         why: String,
     },
     /// A negative core size or softening length.
     #[error("core size {value} of source {index} is negative")]
     NegativeSize {
-        /// Which source.
+        /// The index of the source.
         index: usize,
         /// The offending value.
         value: f64,
     },
-    /// A core size or softening length whose square cannot be added to squared distances.
+    /// A core size or softening length whose square is too small or too large to be added to squared distances.
     #[error(
         "core size {value:e} of source {index} is outside [{lowest:e}, {highest:e}], the range (apart from 0) in \
          {precision} for points that extend over {extent:e}"
     )]
     SizeRange {
-        /// Which source; the first if all have this size.
+        /// The index of the source; the first if all have this size.
         index: usize,
         /// The offending value.
         value: f64,
         /// The lowest size other than zero.
         lowest: f64,
-        /// The highest.
+        /// The highest size.
         highest: f64,
-        /// What the points extend over.
+        /// The extent of the points.
         extent: f64,
         /// `f32` or `f64`.
         precision: &'static str,
     },
-    /// Points in the plane so far apart, or so close together, that powers of distances are lost.
+    /// Points in the plane so far apart, or so close together, that powers of distances overflow or underflow.
     #[error(
         "the points extend over {extent:e}, outside [{lowest:e}, {highest:e}], the range in {precision}: scale them to \
          about one"
     )]
     Extent {
-        /// What the points extend over.
+        /// The extent of the points.
         extent: f64,
-        /// The least extent other than zero.
+        /// The smallest extent other than zero.
         lowest: f64,
-        /// The largest.
+        /// The largest extent.
         highest: f64,
         /// `f32` or `f64`.
         precision: &'static str,
     },
-    /// Distinct points so close that the square of their distance is lost.
+    /// Distinct points so close that the square of their distance underflows.
     #[error(
-        "{array}[{index}] component {component} is {value:e}, less than {least:e} from that of another point: where \
-         points extend over so much, {precision} cannot tell them apart"
+        "{array}[{index}] component {component} is {value:e}, less than {least:e} from the same component of another \
+         point: {precision} cannot resolve this distance over the extent of all points"
     )]
     TooClose {
-        /// Which array.
+        /// The name of the array.
         array: &'static str,
-        /// Which point.
+        /// The index of the point.
         index: usize,
-        /// Which component of it.
+        /// The component.
         component: usize,
         /// The offending value.
         value: f64,
-        /// The least distance.
+        /// The smallest distance that can be resolved.
         least: f64,
         /// `f32` or `f64`.
         precision: &'static str,
     },
-    /// A result beyond the largest number.
+    /// A result overflows.
     #[error(
-        "the {output} at target {target} is beyond {largest:e}, the largest number in {precision}, or was on the way \
-         to it: strengths reach {strengths:e}; use smaller ones{hint}"
+        "the {output} at target {target}, or an intermediate result, exceeds {largest:e}, the largest number in \
+         {precision}: the largest strength is {strengths:e}; use smaller strengths{hint}"
     )]
     Overflow {
-        /// Which output.
+        /// The name of the output.
         output: &'static str,
-        /// Which target.
+        /// The index of the target.
         target: usize,
-        /// The largest number there is.
+        /// The largest number of the precision.
         largest: f64,
         /// The largest strength.
         strengths: f64,
         /// `f32` or `f64`.
         precision: &'static str,
-        /// What else may help.
+        /// Another remedy, or empty.
         hint: &'static str,
     },
-    /// The tolerance is outside what the precision can honour.
-    #[error("tolerance {value:e} is outside [{lowest:e}, {highest:e}], the range honoured in {precision}")]
+    /// The tolerance is outside the range of the precision.
+    #[error("tolerance {value:e} is outside [{lowest:e}, {highest:e}], the range in {precision}")]
     Tolerance {
-        /// The tolerance asked for.
+        /// The tolerance.
         value: f64,
-        /// The lowest that can be honoured.
+        /// The lowest tolerance.
         lowest: f64,
-        /// The highest.
+        /// The highest tolerance.
         highest: f64,
         /// `f32` or `f64`.
         precision: &'static str,
@@ -128,21 +129,21 @@ pub enum Error {
     /// A parameter is outside its range.
     #[error("{name} = {value} is outside its range {range}")]
     Parameter {
-        /// Which parameter.
+        /// The name of the parameter.
         name: &'static str,
         /// Its value.
         value: f64,
         /// The allowed range.
         range: &'static str,
     },
-    /// An output the kernel does not have.
+    /// An output that the kernel does not have.
     #[error("the {kernel} kernel has no output `{output}`; it has: {available}")]
     Output {
         /// The kernel.
         kernel: &'static str,
         /// The output asked for.
         output: Output,
-        /// The outputs there are.
+        /// The outputs of the kernel.
         available: String,
     },
     /// Core sizes for a kernel that has no core.
@@ -153,11 +154,11 @@ pub enum Error {
     },
     /// The velocity gradient of a core whose gradient is unbounded.
     #[error(
-        "the gradient of the hu-polynomial core is unbounded at its centre; ask for it explicitly \
-         (allow_unbounded_gradient) or choose another core"
+        "the velocity gradient of the hu-polynomial core is unbounded at its centre; set allow_unbounded_gradient or \
+         choose another core"
     )]
     UnboundedGradient,
-    /// A core that needs a size was given none.
+    /// A core without the size it needs.
     #[error("the {core} core needs a core size")]
     MissingSize {
         /// The core.
@@ -165,51 +166,52 @@ pub enum Error {
     },
     /// The derivative of a regularised planar field, which is not analytic.
     #[error(
-        "the {kernel} field of the {core} core is not analytic and has no {output}; it has: {known} (the singular core has all)"
+        "the {kernel} field of the {core} core is not analytic and has no {output}; it has: {known} (the singular core \
+         has all outputs)"
     )]
     NotAnalytic {
         /// The kernel.
         kernel: &'static str,
         /// The core.
         core: &'static str,
-        /// The output that was asked for.
+        /// The output asked for.
         output: &'static str,
-        /// Those there are.
+        /// The outputs of this core.
         known: String,
     },
-    /// A method the plane does not have.
-    #[error("in the plane there is no method `{method}`; there are: auto, direct, fmm")]
+    /// A method that the plane does not have.
+    #[error("the plane has no method `{method}`; its methods are auto, direct and fmm")]
     MethodInPlane {
         /// The method asked for.
         method: &'static str,
     },
-    /// More points than indices of 32 bits can number.
-    #[error("{count} {array} are more than the {limit} this version can number")]
+    /// More points than 32-bit indices allow.
+    #[error("{count} {array} exceed the limit of {limit}")]
     TooMany {
-        /// Which array.
+        /// The name of the array.
         array: &'static str,
-        /// How many.
+        /// The number of points.
         count: usize,
-        /// The limit.
+        /// The largest number of points.
         limit: usize,
     },
-    /// The problem does not fit into memory.
+    /// The sum does not fit into memory.
     #[error("this sum needs about {needed_gib:.1} GiB, but only {available_gib:.1} GiB of memory are available")]
     Memory {
         /// The forecast.
         needed_gib: f64,
-        /// What the machine has.
+        /// The available memory.
         available_gib: f64,
     },
-    /// The machine cannot run the instruction set asked for by name.
+    /// The name is not a SIMD level, or the machine does not have the level.
     #[error(transparent)]
     Simd(#[from] crate::simd::LevelError),
-    /// The thread pool could not be made.
+    /// The thread pool could not be created.
     #[error("could not start {threads} threads: {reason}")]
     Threads {
-        /// How many.
+        /// The number of threads.
         threads: usize,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
     /// The NVIDIA driver is not installed.
@@ -218,23 +220,23 @@ pub enum Error {
          (docker run --gpus all), or sum on the CPU (--device cpu)"
     )]
     NoDriver,
-    /// The driver is there but has no device for this process.
+    /// The driver has no device for this process.
     #[error(
         "the NVIDIA driver offers no device ({reason}). Check `nvidia-smi` and CUDA_VISIBLE_DEVICES, or use --device cpu"
     )]
     NoDevice {
-        /// What the driver said.
+        /// The driver's message.
         reason: String,
     },
-    /// A device number beyond those there are.
+    /// A device number that does not exist.
     #[error("there is no CUDA device {asked}: this machine has {count}, numbered from 0")]
     DeviceNumber {
         /// The number asked for.
         asked: usize,
-        /// How many there are.
+        /// The number of devices.
         count: usize,
     },
-    /// The device's instruction set is older than the kernels need.
+    /// The compute capability of the device is too low.
     #[error(
         "the GPU {name} has compute capability {major}.{minor}; 8.0 (Ampere) or later is needed. Use --device cpu, or a \
          newer GPU"
@@ -242,9 +244,9 @@ pub enum Error {
     TooOld {
         /// The device.
         name: String,
-        /// Its compute capability.
+        /// The major number of its compute capability.
         major: i32,
-        /// The part after the dot.
+        /// The minor number.
         minor: i32,
     },
     /// The run-time compiler is missing.
@@ -253,7 +255,7 @@ pub enum Error {
          set FARFIELD_NVRTC to the library's path. Looked in: {searched}"
     )]
     NoNvrtc {
-        /// Where it was looked for.
+        /// The places searched.
         searched: String,
     },
     /// The library found is not a usable run-time compiler.
@@ -261,52 +263,52 @@ pub enum Error {
     BadNvrtc {
         /// The library.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason why it is not usable.
         reason: String,
     },
     /// A kernel did not compile: a defect of this library or of the compiler.
     #[error("the kernel {program} does not compile for {architecture}: {log}")]
     Compile {
-        /// Which program.
+        /// The name of the program.
         program: String,
-        /// For which GPU.
+        /// The architecture of the GPU.
         architecture: String,
-        /// What the compiler said.
+        /// The compiler's message.
         log: String,
     },
     /// The sum does not fit into the device's memory.
     #[error(
         "this sum needs about {needed_gib:.2} GiB of device memory, but only {available_gib:.2} GiB are free on {device}. \
-         Use fewer points or charge vectors at once, single precision, or --device cpu"
+         Use fewer points or strength vectors at once, single precision, or --device cpu"
     )]
     DeviceMemory {
         /// The forecast.
         needed_gib: f64,
-        /// What is free.
+        /// The free memory.
         available_gib: f64,
         /// The device.
         device: String,
     },
-    /// The driver refused or failed a call; a failed kernel shows up here.
+    /// The driver refused a call, or a call or a kernel failed.
     #[error("CUDA failed to {action}: {reason}. The device may need a new process; the CPU still works (--device cpu)")]
     Driver {
-        /// What was tried.
+        /// The action that failed.
         action: String,
-        /// The driver's own words.
+        /// The driver's message.
         reason: String,
     },
-    /// Something the CPU engine can do and this one cannot.
-    #[error("{what} does not run on the GPU yet: {remedy}")]
+    /// A feature of the CPU engine that the GPU engine does not have.
+    #[error("{what} does not run on the GPU: {remedy}")]
     Unsupported {
-        /// What was asked for.
+        /// The feature.
         what: String,
-        /// What to do instead.
+        /// The remedy.
         remedy: &'static str,
     },
 }
 
 impl Error {
-    /// Whether a graphics processor is the cause, not the input: the same sum can be done on the CPU.
+    /// Whether the GPU is the cause rather than the input, so that the CPU can do the same sum.
     pub fn is_of_the_device(&self) -> bool {
         matches!(
             self,
@@ -325,7 +327,7 @@ impl Error {
 }
 
 impl Error {
-    /// So many bytes are needed, and so many there.
+    /// [`Error::Memory`] for `needed` bytes with `available` bytes free.
     pub(crate) fn memory(needed: u64, available: u64) -> Self {
         let gib = |bytes: u64| bytes as f64 / 1024f64.powi(3);
         Error::Memory {

@@ -1,8 +1,8 @@
 //! The engine of farfield on the CPU: kernels, expansions, trees, plans.
 //!
-//! Users take the crate `farfield`, which adds the choice of a device. How a sum flows:
-//! points -> tree -> upward (P2M, M2M) -> interact (M2L, P2P, or M2P) -> downward (L2L, L2P) -> results in the
-//! caller's own order.
+//! Users depend on the crate `farfield`, which adds the choice of a device. The steps of a sum:
+//! points -> tree -> upward (P2M, M2M) -> interactions (M2L, P2P, or M2P) -> downward (L2L, L2P) -> results in the
+//! caller's order.
 
 pub mod bench;
 pub mod check;

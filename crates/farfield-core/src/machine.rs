@@ -1,9 +1,9 @@
-//! What the machine has.
+//! Properties of the machine.
 
 mod limits;
 
-/// Bytes of memory that this process can still use, where the system tells: what the machine has free, or less where the
-/// process or its control group is limited.
+/// The number of bytes that this process can still allocate, if the system reports it: the free memory of the machine,
+/// or less if the process or its control group is limited.
 pub fn available_memory() -> Option<u64> {
     [read_meminfo("MemAvailable:"), limits::left()]
         .into_iter()
@@ -11,25 +11,25 @@ pub fn available_memory() -> Option<u64> {
         .min()
 }
 
-/// Bytes of memory in all, where the system tells.
+/// The total memory in bytes, if the system reports it.
 pub fn total_memory() -> Option<u64> {
     read_meminfo("MemTotal:")
 }
 
-/// The most memory this process has used so far, in bytes, where the system tells.
+/// The peak memory of this process so far, in bytes, if the system reports it.
 pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     kibibytes(&status, "VmHWM:")
 }
 
-/// Has this process return arrays of a megabyte and more to the system when they are freed. By itself glibc keeps ever larger ones, in
-/// pieces that do not fit the next. For programs that make large arrays of changing sizes over and over; new arrays then cost them a
-/// little more time.
+/// Makes this process return arrays of a megabyte and more to the system when they are freed. By default glibc keeps
+/// larger and larger ones, and the memory becomes fragmented. For programs that repeatedly allocate large arrays of
+/// changing sizes. New arrays then take slightly longer.
 pub fn return_freed_arrays() {
     crate::pages::return_freed_arrays();
 }
 
-/// The processor's name, where the system tells.
+/// The name of the processor, if the system reports it.
 pub fn cpu_model() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;

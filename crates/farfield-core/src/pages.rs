@@ -1,23 +1,23 @@
-//! Memory for large arrays: in huge pages, where the system has them on request.
+//! Memory for large arrays, in huge pages if the system offers them on request.
 //!
-//! Fresh memory is mapped page by page as it is first written. Pages of two megabytes instead of four kilobytes take 500 times
-//! fewer of these interruptions, and fewer entries of the processor's tables afterwards.
+//! Fresh memory is mapped page by page at the first write. Pages of two megabytes instead of four kilobytes cause 500
+//! times fewer page faults and use fewer TLB entries afterwards.
 
 use crate::simd::Real;
 
-/// Arrays of so many bytes are worth it.
+/// The size in bytes from which on an array gets huge pages.
 const LARGE: usize = 1 << 22;
 
-/// So many copies of `zero`, in memory that is not yet touched.
+/// `length` copies of `zero`, in memory that is not yet touched.
 pub(crate) fn zeroed<T: Copy>(zero: T, length: usize) -> Vec<T> {
-    // Zeros come from the system without being written.
+    // The system provides zeroed memory, so zeros are not written.
     let values = vec![zero; length];
     advise(&values);
     values
 }
 
-/// Lets the system have the memory of an array whose numbers are not needed any more, until it is written again. What it holds meanwhile is
-/// what it held, or zeros.
+/// Returns the memory of an array to the system until it is written again. Until then, its values are the old ones or
+/// zeros.
 pub(crate) fn give_back<T: Real>(values: &mut [T]) {
     if size_of_val(values) >= LARGE {
         system::give_back(values.as_mut_ptr().cast(), size_of_val(values));
@@ -29,7 +29,7 @@ pub(crate) fn return_freed_arrays() {
     system::return_freed_arrays();
 }
 
-/// Asks for huge pages for the memory of an array that is large. Without an answer nothing is lost.
+/// Requests huge pages for a large array. The request may fail without harm.
 fn advise<T>(values: &[T]) {
     if size_of_val(values) >= LARGE {
         system::advise(values.as_ptr().cast(), size_of_val(values));
@@ -71,7 +71,7 @@ mod system {
         unsafe extern "C" {
             fn mallopt(parameter: c_int, value: c_int) -> c_int;
         }
-        // SAFETY: it changes how the allocator treats later allocations; if it does not, nothing is lost.
+        // SAFETY: it only changes how the allocator treats later allocations, and may fail without harm.
         unsafe { mallopt(THRESHOLD, BYTES) };
     }
 
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_was_given_back_is_zero_or_as_it_was_and_writable() {
+    fn returned_memory_is_unchanged_or_zero_and_writable() {
         for length in [0, 1000, LARGE / 8 + 12_345] {
             let mut values = zeroed(0.0f64, length);
             values.iter_mut().for_each(|value| *value = 1.0);

@@ -1,26 +1,26 @@
-//! Parallel work over arrays cut into segments, and memory for each thread.
+//! Parallel work over segments of arrays, and scratch memory for each thread.
 
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Runs `work` on a thread of the pool where that is `worthwhile`, else on the caller's.
+/// Runs `work` on a thread of the pool if that is `worthwhile`, otherwise on the caller's thread.
 ///
-/// The functions of this module share their work among threads on a thread of the pool, and do it one by one anywhere
-/// else: a caller outside of the pool changes threads once for a large sum, instead of at every step of it, and never
-/// for a small one, which is over before another thread is awake.
+/// The functions of this module run in parallel when called from a thread of the pool, and sequentially otherwise. So
+/// a caller outside the pool switches threads once for a large sum, instead of at every step, and never for a small
+/// one, which ends before another thread wakes.
 pub(crate) fn in_pool<R: Send>(worthwhile: bool, work: impl FnOnce() -> R + Send) -> R {
     if worthwhile { rayon::scope(|_| work()) } else { work() }
 }
 
-/// Items that take one thread longer than waking others takes.
+/// The number of items from which on waking other threads is worthwhile.
 const MANY: usize = 1 << 18;
 
 pub(crate) fn is_in_pool() -> bool {
     rayon::current_thread_index().is_some()
 }
 
-/// Does both.
+/// Runs `a` and `b`, in parallel if possible.
 pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
     if is_in_pool() {
         rayon::join(a, b);
@@ -30,7 +30,7 @@ pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
     }
 }
 
-/// `work` of each of `0..count`, in order. A task takes at least `together` of them.
+/// The results of `work` for each of `0..count`, in order. A task takes at least `together` items.
 pub(crate) fn map<R: Send>(count: usize, together: usize, work: impl Fn(usize) -> R + Sync + Send) -> Vec<R> {
     if is_in_pool() {
         (0..count).into_par_iter().with_min_len(together).map(work).collect()
@@ -39,7 +39,7 @@ pub(crate) fn map<R: Send>(count: usize, together: usize, work: impl Fn(usize) -
     }
 }
 
-/// `work` of `0..count` in pieces of `length`, in order.
+/// The results of `work` for `0..count` in pieces of `length`, in order.
 pub(crate) fn map_pieces<R: Send>(
     count: usize,
     length: usize,
@@ -54,9 +54,9 @@ pub(crate) fn map_pieces<R: Send>(
     }
 }
 
-/// `work` of `0..count` in pieces of `length`, merged two and two; `None` of nothing. How they are grouped depends on the
-/// threads: merging must not. Many are shared among threads outside of the pool as well: that is where the input of sums
-/// done elsewhere is checked.
+/// The results of `work` for `0..count` in pieces of `length`, merged pairwise; `None` if `count` is zero. The
+/// grouping depends on the number of threads, so the result of merging must not depend on it. Large counts run in
+/// parallel even outside the pool, where the input of sums on other devices is checked.
 pub(crate) fn reduce_pieces<R: Send>(
     count: usize,
     length: usize,
@@ -72,7 +72,7 @@ pub(crate) fn reduce_pieces<R: Send>(
     }
 }
 
-/// Calls `work(k, piece k)` for `data` cut into pieces of `length`.
+/// Calls `work(k, piece k)` for the pieces of `length` values of `data`.
 pub(crate) fn for_chunks<T: Send>(data: &mut [T], length: usize, work: &(impl Fn(usize, &mut [T]) + Sync)) {
     let count = data.len().div_ceil(length);
     for_segments(data, 0..count, &|k| k * length, work);
@@ -100,7 +100,7 @@ pub(crate) fn for_segments<T: Send>(
     }
 }
 
-/// Buffers that threads borrow, so that repeated evaluations allocate nothing.
+/// Buffers that threads borrow, so that repeated evaluations do not allocate.
 #[derive(Debug)]
 pub(crate) struct ScratchPool<T> {
     slots: Vec<Mutex<Vec<T>>>,
@@ -127,13 +127,13 @@ impl<T: Copy + Default + Send> ScratchPool<T> {
     /// Lends a buffer to `work`.
     pub fn with<R>(&self, work: impl FnOnce(&mut [T]) -> R) -> R {
         let slot = rayon::current_thread_index().map_or(0, |k| 1 + k) % self.slots.len();
-        // A poisoned buffer only holds numbers that are overwritten before they are read.
+        // The values of a poisoned buffer are overwritten before they are read.
         let mut buffer = self.slots[slot].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         work(&mut buffer)
     }
 }
 
-/// [`for_segments`] over several arrays of equal length, cut at the same places. The leaves of the recursion take
+/// [`for_segments`] over several arrays of equal length with the same segments. The leaves of the recursion take
 /// several segments at a time.
 pub(crate) fn for_columns<T: Send, const C: usize>(
     columns: [&mut [T]; C],

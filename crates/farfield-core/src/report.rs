@@ -1,16 +1,16 @@
-//! What an evaluation did and how long it took.
+//! The phases, times and interactions of an evaluation.
 
 use std::time::Instant;
 
 /// A step of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Sorting points, building boxes and lists, and choosing parameters. In the plane, what of this is neither
-    /// [`Sort`](Phase::Sort) nor [`Connect`](Phase::Connect).
+    /// Sorting points, building boxes and lists, and choosing parameters; in the plane, without
+    /// [`Sort`](Phase::Sort) and [`Connect`](Phase::Connect).
     Tree,
-    /// Sorting points into the boxes of the plane's pyramid.
+    /// Sorting points into the boxes of the pyramid (plane only).
     Sort,
-    /// Finding out which boxes of the pyramid are coupled how.
+    /// Finding strongly and weakly coupled boxes of the pyramid (plane only).
     Connect,
     /// Sources to multipoles.
     P2m,
@@ -62,8 +62,7 @@ impl Phase {
 pub struct Seconds {
     phases: [f64; 12],
     began: [Option<Instant>; 12],
-    /// From raw points and strengths in memory to results in the caller's order. On a reused plan, the evaluation
-    /// alone.
+    /// From points and strengths in memory to results in the caller's order. On a reused plan, the evaluation only.
     pub total: f64,
 }
 
@@ -73,7 +72,7 @@ impl Seconds {
         self.phases[phase as usize]
     }
 
-    /// When a phase first began, where it was this crate that ran it.
+    /// The start of the first run of a phase, if this crate ran it.
     pub fn began(&self, phase: Phase) -> Option<Instant> {
         self.began[phase as usize]
     }
@@ -93,7 +92,7 @@ impl Seconds {
     }
 }
 
-/// How many interactions of each kind an evaluation takes.
+/// The number of interactions of each kind in an evaluation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Interactions {
     /// Pairs of points.

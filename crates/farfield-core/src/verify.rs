@@ -1,7 +1,7 @@
 //! The true error of a result, measured at sampled targets by a direct sum in double precision.
 //!
-//! The sum is that of the caller's own numbers: nothing is merged, moved or rounded, totals are compensated. It is done with
-//! vectors, like the pairs of a plan, whose formulas are tested one by one against their definitions.
+//! The sum uses the caller's own numbers, without merging, shifting or rounding, and compensated summation. It is
+//! vectorised like the pairs of a plan, whose formulas are tested against their definitions.
 
 use crate::check::truth::{ABSOLUTE, CoreSizes, MOST_STRENGTHS, SourceArrays, TrueSums, TrueTargets};
 use crate::error::Error;
@@ -15,7 +15,7 @@ use crate::points::Random;
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
 use crate::tree::octree::bounds;
 
-/// What was summed: the caller's own arrays.
+/// The caller's arrays that were summed.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'a, T> {
     /// The kernel.
@@ -26,26 +26,27 @@ pub struct Inputs<'a, T> {
     pub targets: Option<&'a [[T; 3]]>,
     /// Core sizes or softening lengths.
     pub sizes: &'a Sizes<T>,
-    /// Strengths as given to the plan.
+    /// The strengths given to the plan.
     pub strengths: &'a [T],
 }
 
 /// The measured error of one output.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutputError {
-    /// Which output.
+    /// The output.
     pub output: Output,
-    /// The root of the summed squared differences over that of the true values.
+    /// The relative error in the L2 norm.
     pub relative_l2: f64,
 }
 
 /// Measures the error of `field` at `samples` random targets, over all strength vectors.
 ///
-/// The denominator is floored at machine epsilon times the sum of absolute contributions, and 0/0 is 0. Of vortices the
-/// contributions count as if strength and distance were at right angles.
+/// The denominator is at least machine epsilon times the sum of absolute contributions, and 0/0 is 0. The
+/// contributions of vortices count as if strength and distance were at right angles.
 ///
 /// # Errors
-/// [`Error::Length`], [`Error::NotFinite`] or [`Error::NegativeSize`] if strengths, sizes or field do not fit the points.
+/// [`Error::Length`], [`Error::NotFinite`] or [`Error::NegativeSize`] if strengths, sizes or field do not fit the
+/// points.
 pub fn verify<T: Real>(
     problem: &Inputs<T>,
     field: &Field<T>,
@@ -80,10 +81,10 @@ pub fn verify<T: Real>(
         .collect())
 }
 
-/// Targets that are summed at once.
+/// Targets per pass.
 pub(crate) const TOGETHER: usize = 512;
 
-/// [`Error::Length`] unless a field has so many targets.
+/// [`Error::Length`] unless a field has `expected` targets.
 pub(crate) fn check_targets(found: usize, expected: usize) -> Result<(), Error> {
     if found == expected {
         return Ok(());
@@ -96,7 +97,7 @@ pub(crate) fn check_targets(found: usize, expected: usize) -> Result<(), Error> 
     })
 }
 
-/// The numbers of `samples` random targets, or of all if there are no more.
+/// The indices of `samples` random targets, or of all targets if there are no more than `samples`.
 pub(crate) fn sampled(targets: usize, samples: usize, seed: u64) -> Vec<usize> {
     let mut random = Random::stream(seed, 7);
     if samples >= targets {
@@ -108,7 +109,7 @@ pub(crate) fn sampled(targets: usize, samples: usize, seed: u64) -> Vec<usize> {
     }
 }
 
-/// One target's share in the error.
+/// The contribution of one target to the error.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sample {
     difference2: f64,
@@ -139,7 +140,7 @@ impl Sample {
         })
     }
 
-    /// The root of the summed squared differences over that of the true values.
+    /// The relative error in the L2 norm.
     pub fn relative_l2(samples: &[Self]) -> f64 {
         let total = Self::total(samples);
         if total.difference2 == 0.0 {
@@ -148,8 +149,7 @@ impl Sample {
         (total.difference2 / f64::max(total.truth2, total.floor2)).sqrt()
     }
 
-    /// The largest relative difference at one target, true values below the root of their mean square being raised to
-    /// it.
+    /// The largest relative difference at one target. True values below their root mean square are raised to it.
     pub fn maximum(samples: &[Self]) -> f64 {
         let total = Self::total(samples);
         let mean = f64::max(total.truth2, total.floor2) / samples.len().max(1) as f64;
@@ -161,7 +161,7 @@ impl Sample {
     }
 }
 
-/// A sum that keeps what rounding loses: the truth must be better than what is measured.
+/// A compensated sum: the truth must be more accurate than the result it is compared with.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CompensatedSum {
     sum: f64,
@@ -184,7 +184,7 @@ impl CompensatedSum {
     }
 }
 
-/// The true sums, in units whose squares are ordinary numbers.
+/// The true sums, in units whose squares neither overflow nor underflow.
 struct Truth<'a, T> {
     problem: &'a Inputs<'a, T>,
     kernel: Kernel,
@@ -204,7 +204,7 @@ impl<'a, T: Real> Truth<'a, T> {
             Sizes::Global(size) => size.to_f64(),
             Sizes::PerSource(sizes) => sizes.iter().map(|size| size.to_f64()).fold(0.0, f64::max),
         };
-        // In double precision, whatever the precision of the points.
+        // In double precision, for points of any precision.
         let units = Units::new::<f64>(if extent > 0.0 { extent } else { largest_size }, problem.kernel);
         let largest = largest_magnitude(problem.strengths).unwrap_or(0.0);
         let kernel = units.kernel(problem.kernel);
@@ -282,9 +282,9 @@ mod tests {
     use crate::kernel::{Core, reference};
     use crate::points::{ChargeDistribution, PointSet};
 
-    /// The vectorised truth is the definition, pair by pair, for every kernel, core and output.
+    /// The vectorised sums equal the definition, pair by pair, for every kernel, core and output.
     #[test]
-    fn true_sums_are_those_of_the_definition() {
+    fn true_sums_match_the_definition() {
         let sources = PointSet::Cube.generate::<f64>(1300, 1);
         let gravity = Kernel::gravity(2.0);
         let kernels = [Kernel::Coulomb, gravity].into_iter();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays_that_do_not_fit_are_errors() {
+    fn arrays_of_the_wrong_length_are_errors() {
         let sources = PointSet::Cube.generate::<f64>(10, 1);
         let field = Field::from_values(&[Output::Potential], 1, 10, vec![vec![0.0; 10]], 1.0).unwrap();
         let problem = Inputs {
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn compensated_sums_lose_nothing_where_terms_cancel() {
+    fn compensated_sums_keep_all_digits_when_terms_cancel() {
         let mut sum = CompensatedSum::default();
         for term in [1e16, 1.0, -1e16, 1.0] {
             sum.add(term);

@@ -1,4 +1,4 @@
-//! Every operator, for every kernel, core and output, beside its bound.
+//! The rate of every operator, for every kernel, core and output, next to its bound.
 
 use super::{Benchmark, PointOperator};
 use crate::expansion::coefficient_count;
@@ -6,20 +6,20 @@ use crate::kernel::{Core, Form, Kernel};
 use crate::p2p::accuracy_for;
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
 
-/// One operator's rate.
+/// The rate of one operator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OperatorRate {
-    /// Which operator, for which kernel or order.
+    /// The operator with its kernel or order.
     pub name: String,
     /// Nanoseconds per operation on one thread.
     pub nanoseconds: f64,
     /// Vector instructions on floats per operation and lane, counted from the source; a fused multiply-add is one.
     pub instructions: f64,
-    /// The share of the instruction ceiling that was reached.
+    /// The fraction of the instruction ceiling that was reached.
     pub share_of_ceiling: f64,
 }
 
-/// The kernel and its core, in words.
+/// The names of the kernel and its core.
 fn name(kernel: Kernel) -> String {
     match kernel.description().regularisation {
         Some(core) => format!("{} {}", kernel.name(), core.name),
@@ -27,7 +27,7 @@ fn name(kernel: Kernel) -> String {
     }
 }
 
-/// The outputs that so many derivatives of the potential give, in words.
+/// The names of the outputs with up to `derivatives` derivatives of the potential.
 fn outputs(kernel: Kernel, derivatives: usize) -> &'static str {
     match (kernel.form() == Form::Vortex, derivatives) {
         (false, 0) => "potential",
@@ -38,7 +38,7 @@ fn outputs(kernel: Kernel, derivatives: usize) -> &'static str {
     }
 }
 
-/// The numbers of derivatives that give outputs of their own.
+/// The numbers of derivatives for which the kernel has outputs.
 fn derivatives_of(kernel: Kernel) -> std::ops::RangeInclusive<usize> {
     let most = kernel.outputs().iter().map(|output| output.derivatives()).max();
     usize::from(kernel.form() == Form::Vortex)..=most.unwrap_or(0)
@@ -95,7 +95,7 @@ fn pairs<T: Real>(level: SimdLevel, rate: Rate) -> Vec<OperatorRate> {
     rates
 }
 
-/// M2L, M2M, L2L: the same for every kernel, but for the number of expansions.
+/// M2L, M2M, L2L: independent of the kernel, except for the number of expansions.
 fn translations<T: Real>(level: SimdLevel, rate: Rate) -> Vec<OperatorRate> {
     let mut rates = Vec::new();
     for order in [4, 6, 8, 10, 12, 16, 20, 24] {
@@ -109,7 +109,7 @@ fn translations<T: Real>(level: SimdLevel, rate: Rate) -> Vec<OperatorRate> {
     for order in [4, 6, 8, 10, 12, 16] {
         let seconds = Benchmark::MirroredM2l { order }.measure::<T>(level);
         let coefficients = coefficient_count(order) as f64;
-        // Of eight together: three sums or differences for each coefficient of each, and one product.
+        // For eight together: three sums or differences per coefficient of each, and one product.
         let instructions = coefficients * (3.0 + coefficients / 8.0);
         rates.push(rate(format!("m2l of 8 mirrored order {order}"), seconds, instructions));
     }
@@ -143,7 +143,7 @@ fn points<T: Real>(level: SimdLevel, rate: Rate) -> Vec<OperatorRate> {
                     points,
                 }
                 .measure::<T>(level);
-                // The recurrence takes three instructions for every two coefficients, a source two more to weigh them.
+                // The recurrence takes three instructions for two coefficients; weighting a source takes two more.
                 let each = match operator {
                     P2m | P2l => 2.5 + kernel.strength_components() as f64,
                     L2p | M2p => 1.5 + kernel.form().sums(derivatives) as f64,
@@ -166,7 +166,8 @@ fn points<T: Real>(level: SimdLevel, rate: Rate) -> Vec<OperatorRate> {
     rates
 }
 
-/// Vector instructions on floats of one translation, per lane. Shifts between generations are by triangular matrices.
+/// Vector instructions on floats of one translation, per lane. Shifts between parent and child use triangular
+/// matrices.
 fn translation_instructions(order: usize, triangular: bool) -> f64 {
     let n = order as f64;
     let rotations: f64 = (0..=order).map(|n| ((n + 1) * (n + 1) + n * n) as f64).sum();
@@ -199,9 +200,9 @@ fn pair_instructions(kernel: Kernel, derivatives: usize, accuracy: RsqrtAccuracy
         (Form::Vortex, 0 | 1) => 11.0,
         (Form::Vortex, _) => 31.0,
     };
-    // Second derivatives are computed as exactly as the precision allows.
+    // Second derivatives are computed with full accuracy.
     let accuracy = if derivatives < 2 { accuracy } else { RsqrtAccuracy::Full };
-    // A core costs so many times the singular pair.
+    // `pair_cost` is the cost of a core relative to the singular kernel.
     (6.0 + root(accuracy) + sums) * kernel.description().pair_cost(true)
 }
 
@@ -216,7 +217,7 @@ mod tests {
             .map(|rate| rate.name)
             .collect();
         for (k, name) in names.iter().enumerate() {
-            assert!(!names[..k].contains(name), "{name} twice");
+            assert!(!names[..k].contains(name), "{name} occurs twice");
         }
         for operator in ["p2p", "p2m", "m2m", "m2l", "l2l", "l2p", "m2p", "p2l"] {
             let of = |name: &&String| name.split(' ').next() == Some(operator);

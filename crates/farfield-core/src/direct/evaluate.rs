@@ -1,4 +1,4 @@
-//! The algorithm: every group of targets meets the sources block by block.
+//! The algorithm: for every group of targets, sum over the sources block by block.
 
 use crate::fmm::setup::SortedSizes;
 use crate::p2p::{Block, PairSums, Sources, columns};
@@ -9,10 +9,10 @@ use std::ops::Range;
 
 /// Targets per piece of work.
 const GROUP: usize = 128;
-/// Sources per block: they stay in the cache while the group meets them, and their sum is rounded once.
+/// Sources per block. They stay in the cache for the whole group, and their sum is added to the total once.
 const SOURCES: usize = 1024;
 
-/// Pairs that one thread sums before another is awake.
+/// The number of pairs that one thread sums in the time to wake another.
 const SMALL: usize = 1 << 16;
 
 /// A direct sum, ready for strengths.
@@ -22,7 +22,7 @@ pub(crate) struct Direct<T, P, const D: usize> {
     pub pairs: P,
     pub vectors: usize,
     pub sources: [Vec<T>; D],
-    /// `None`: the sources are the targets.
+    /// `None` if the sources are the targets.
     pub targets: Option<[Vec<T>; D]>,
     pub size2: SortedSizes<T>,
 }
@@ -62,12 +62,12 @@ impl<T: Real, P: PairSums<D> + Sync, const D: usize> Direct<T, P, D> {
         group * GROUP
     }
 
-    /// Whether it takes longer than waking other threads.
+    /// Whether the sum takes longer than waking other threads.
     pub fn deserves_threads(&self) -> bool {
         self.sources[0].len() * self.target_count() * self.vectors > SMALL
     }
 
-    /// One group of targets meets all sources.
+    /// Adds the sums over all sources for one group of targets.
     fn add_group(&self, targets: Range<usize>, strengths: &[T], sums: &mut [T]) {
         let n = self.sources[0].len();
         let positions = columns(self.targets.as_ref().unwrap_or(&self.sources));

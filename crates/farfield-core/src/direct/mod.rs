@@ -1,4 +1,4 @@
-//! The direct sum: every pair, O(N^2), exact to the accuracy of the reciprocal square root.
+//! The direct sum over all pairs, O(N^2), accurate to the accuracy of the reciprocal square root.
 
 pub(crate) mod evaluate;
 

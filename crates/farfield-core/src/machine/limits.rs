@@ -1,14 +1,14 @@
-//! Limits on memory below what the machine has: those of the process (`ulimit -v`, `ulimit -d`) and those of its control
-//! groups (containers, Slurm), of either version.
+//! Memory limits of the process (`ulimit -v`, `ulimit -d`) and of its control groups (containers, Slurm), of either
+//! version.
 //!
-//! Which limits there are is found once; how much of them is used, at every question.
+//! The limits are read once; the usage is read at every call.
 
 use super::kibibytes;
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Bytes this process may still take under all limits that are set.
+/// The number of bytes that this process may still allocate under all limits that are set.
 pub fn left() -> Option<u64> {
     static LIMITS: OnceLock<Limits> = OnceLock::new();
     LIMITS.get_or_init(Limits::find).left()
@@ -28,7 +28,7 @@ struct Group {
     limit: u64,
     usage: PathBuf,
     statistics: PathBuf,
-    /// What the statistics call files in memory that nobody has used lately: the system takes them back when asked.
+    /// The key in the statistics for cached files that were not used recently, which the system can reclaim.
     reclaimable: &'static str,
 }
 
@@ -66,13 +66,13 @@ impl Group {
     }
 }
 
-/// The soft limit of that name in `/proc/self/limits`.
+/// The soft limit called `name` in `text`, the content of `/proc/self/limits`.
 fn process_limit(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// The groups with a limit that `/proc/self/cgroup` names, and those they are in.
+/// The groups with a limit in `text`, the content of `/proc/self/cgroup`, and their parent groups with a limit.
 fn find_groups(text: &str, mount: &Path) -> Vec<Group> {
     let mut groups = Vec::new();
     for line in text.lines() {
@@ -92,8 +92,8 @@ fn find_groups(text: &str, mount: &Path) -> Vec<Group> {
     groups
 }
 
-/// A group and all above it, up to the mount. In a container the path may be that of the host: the mount itself is then
-/// the group.
+/// Adds a group and its parents up to the mount, if they have a limit. In a container the path may be that of the
+/// host: the mount itself is then the group.
 fn add_groups(
     groups: &mut Vec<Group>,
     mount: &Path,
@@ -104,7 +104,7 @@ fn add_groups(
     let own = mount.join(path);
     for folder in own.ancestors().take_while(|folder| folder.starts_with(mount)) {
         let read = read_to_string(folder.join(limit)).ok();
-        // "max", or a number no machine has, is no limit.
+        // "max" or a number beyond any memory means that there is no limit.
         let limit = read.and_then(|text| text.trim().parse::<u64>().ok());
         if let Some(limit) = limit.filter(|limit| *limit < 1 << 60) {
             groups.push(Group {
@@ -166,7 +166,7 @@ Max address space         4294967296           8589934592           bytes
             ],
         );
         let groups = find_groups("0::/slurm/job_7\n", &root);
-        assert_eq!(groups.len(), 1, "a group without a limit is none");
+        assert_eq!(groups.len(), 1, "a group without a limit does not count");
         assert_eq!(groups[0].left(), Some(400_000));
         std::fs::write(job.join("memory.max"), "700000\n").unwrap();
         let groups = find_groups("0::/slurm/job_7\n", &root);
@@ -174,9 +174,9 @@ Max address space         4294967296           8589934592           bytes
             groups,
             ..Limits::default()
         };
-        // 700000 - (500000 - 100000 that can be taken back)
+        // 700000 - (500000 - 100000 reclaimable)
         assert_eq!(limits.left(), Some(300_000));
-        // The first version, in a container: the path is the host's.
+        // Version 1 in a container, where the path is the host's.
         group(
             &root.join("memory"),
             &[
