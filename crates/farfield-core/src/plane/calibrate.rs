@@ -1,4 +1,4 @@
-//! Measures what operations in the plane cost on this machine.
+//! Measures the costs of operations in the plane on this machine.
 
 use super::kernel::{Kernel, Output};
 use super::points::PlaneSet;
@@ -10,15 +10,15 @@ use crate::report::Phase;
 use crate::simd::{Real, SimdLevel};
 use crate::tuning::PlaneCosts;
 
-/// The costs of one thread, from the phases of sums small enough for the cache.
+/// The costs on one thread, from the phases of sums that fit the cache.
 pub(crate) fn calibrate<T: Real>(level: SimdLevel) -> PlaneCosts {
     let points = PlaneSet::Square.generate::<T>(16_384, 1);
     let strengths = ChargeDistribution::Signed.generate::<T>(points.len(), 1);
-    // Nanoseconds of pairs, of M2L, and of a point and a coefficient.
+    // Nanoseconds per pair, per M2L, and per point and coefficient.
     let measure = |kernel: Kernel, outputs: &[Output], order: usize| {
         let sum = Sum::new(kernel, &points).outputs(outputs).order(order);
         let planned = sum.leaf_capacity(40).method(Method::Fmm).simd(level).plan();
-        // The sum is a correct one; a failure would only leave the costs at infinity.
+        // The sum is valid; a failure would leave the costs at infinity.
         let mut best = [f64::INFINITY; 3];
         if let Ok(mut plan) = planned {
             let counts = plan.parameters().interactions;

@@ -1,12 +1,11 @@
-//! Who acts on whom: the theta criterion, level by level.
+//! The interaction lists: the theta criterion, level by level.
 //!
-//! Two boxes with circles of radii $R\ge r$ and centres at distance $d$ are *weakly* coupled if
-//! $R+\theta r\le\theta d$, else *strongly*. Children of strongly coupled parents are tested again on their own level;
-//! weak pairs exchange expansions (M2L), pairs that stay strong on the finest level meet point by point (P2P). There a
-//! pair that passes with the radii swapped exchanges the expansion of the smaller box with the points of the larger
-//! one (P2L and M2P).
+//! Two boxes with circles of radii $R\ge r$ and centres at distance $d$ are *weakly* coupled if $R+\theta r\le\theta
+//! d$, otherwise *strongly*. Children of strongly coupled parents are tested again on their own level. Weakly coupled
+//! boxes interact by M2L. Leaves that remain strongly coupled interact by P2P, unless they pass the test with the
+//! radii swapped: then the expansion of the smaller box interacts with the points of the larger one (P2L and M2P).
 //!
-//! Lists are kept by target box, in a fixed order, so that every sum has one owner.
+//! Lists are stored by target box, in a fixed order, so that every sum has one owner.
 
 use super::pyramid::{Pyramid, first_of_level};
 use crate::parallel::map_pieces;
@@ -16,20 +15,20 @@ use crate::tree::Rows;
 /// The lists of a pyramid.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
-    /// For every box (all levels) the boxes whose multipoles reach it by M2L.
+    /// For every box of all levels, the boxes that act on it by M2L.
     pub weak: Rows<u32>,
-    /// For every leaf, the source ranges it meets point by point and that may share places with it.
+    /// For every leaf, the source ranges that act by P2P and may coincide with its points.
     pub touching: Rows<(u32, u32)>,
-    /// The source ranges it meets point by point that share no place with it.
+    /// For every leaf, the source ranges that act by P2P and cannot coincide with its points.
     pub apart: Rows<(u32, u32)>,
-    /// The leaves of its group, numbered after it, that it meets point by point, both ways at once; and whether they may
-    /// share places with it.
+    /// For every leaf, the later leaves of its group with which it interacts by P2P in both directions at once, and
+    /// whether points may coincide.
     pub mutual: Rows<(u32, bool)>,
-    /// The leaves whose points go straight into its local expansion.
+    /// For every leaf, the leaves whose sources act on its local expansion.
     pub p2l: Rows<u32>,
-    /// The leaves whose multipoles are evaluated at its points.
+    /// For every leaf, the leaves whose multipoles act on its targets.
     pub m2p: Rows<u32>,
-    /// Pairs of points in `touching` and `apart`, and, both ways, in `mutual`.
+    /// Pairs of points in `touching` and `apart`, and in `mutual`, counted in both directions.
     pub p2p_pairs: u64,
     /// Pairs of a source and a local expansion.
     pub p2l_pairs: u64,
@@ -37,7 +36,7 @@ pub(crate) struct Connections {
     pub m2p_pairs: u64,
 }
 
-/// What decides how two boxes are coupled.
+/// The coupling criterion of two boxes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Criterion {
     inverse_theta: f64,
@@ -47,8 +46,8 @@ pub(crate) struct Criterion {
 }
 
 impl Criterion {
-    /// Boxes closer than `reach`, edge to edge, are strongly coupled: their cores are felt. From `shortcut` points in
-    /// the smaller box on, its expansion is cheaper than its points.
+    /// Boxes whose circles are closer than `reach`, the range of the cores, are strongly coupled. From `shortcut`
+    /// points in the smaller box on, its expansion is cheaper than its points.
     pub fn new(theta: f64, reach: f64, shortcut: usize) -> Self {
         Self {
             inverse_theta: 1.0 / theta,
@@ -58,12 +57,12 @@ impl Criterion {
         }
     }
 
-    /// Leaves within each group of so many meet both ways at once.
+    /// Leaves in the same group of `group` leaves interact in both directions at once.
     pub fn with_groups(self, group: usize) -> Self {
         Self { group, ..self }
     }
 
-    /// The criterion, or that with the radii swapped.
+    /// Whether two circles pass the criterion, with the radii swapped if `swapped`.
     #[inline]
     fn passes<T: Real>(&self, (ca, ra): ([T; 2], T), (cb, rb): ([T; 2], T), swapped: bool) -> bool {
         let (dx, dy) = ((ca[0] - cb[0]).to_f64(), (ca[1] - cb[1]).to_f64());
@@ -79,7 +78,7 @@ impl Criterion {
 /// Boxes per piece of work.
 const PIECE: usize = 64;
 
-/// What a piece of boxes found.
+/// The rows of a piece of boxes.
 #[derive(Default)]
 struct Found<E> {
     lengths: Vec<u32>,
@@ -93,20 +92,22 @@ impl<E> Found<E> {
 }
 
 impl Connections {
-    /// Tests all pairs of boxes that can matter.
+    /// Tests all pairs of boxes with strongly coupled parents.
     #[cfg(test)]
     pub fn build<T: Real>(pyramid: &Pyramid<T>, criterion: &Criterion) -> Self {
         Self::within(pyramid, criterion, u64::MAX).unwrap_or_default()
     }
 
-    /// Tests all pairs of boxes that can matter, unless the lists would take more bytes than `limit`; then the bytes they would take, at least.
+    /// Tests all pairs of boxes with strongly coupled parents. If the lists would exceed `limit` bytes, returns a
+    /// lower bound of the bytes they need as an error.
     pub fn within<T: Real>(pyramid: &Pyramid<T>, criterion: &Criterion, limit: u64) -> Result<Self, u64> {
         let mut out = Connections::default();
         let mut strong = Rows::<u32>::default();
         out.weak.extend([(&[0u32][..], &[][..])].into_iter());
         strong.extend([(&[1u32][..], &[0u32][..])].into_iter());
         for level in 1..=pyramid.depth {
-            // Of each pair strongly coupled above, all pairs of children go to one list or the other; pieces are joined.
+            // Each strongly coupled pair of the level above gives 16 pairs of children, each in one of the two lists.
+            // The factor 2 is for joining the pieces.
             let entries = 16 * strong.len() as u64 + out.weak.len() as u64;
             let bytes = 2 * size_of::<u32>() as u64 * entries;
             if bytes > limit {
@@ -126,7 +127,7 @@ impl Connections {
         Ok(out)
     }
 
-    /// Sorts the pairs that stayed strong into P2P, P2L and M2P.
+    /// Assigns the strongly coupled pairs of leaves to P2P, P2L and M2P.
     fn meet_leaves<T: Real>(&mut self, pyramid: &Pyramid<T>, criterion: &Criterion, strong: &Rows<u32>) {
         #[derive(Default)]
         struct Leaves {
@@ -171,7 +172,7 @@ impl Connections {
                     let range = (range.start as u32, range.end as u32);
                     let touches = meet(boxes.rectangle[first + leaf], boxes.rectangle[first + other as usize]);
                     if other as usize != leaf && other as usize / criterion.group == leaf / criterion.group {
-                        // Couplings are mutual: the leaf numbered first owns the pair.
+                        // Couplings are mutual: the leaf with the lower index owns the pair.
                         if other as usize > leaf {
                             found.mutual.items.push((other, touches));
                         }
@@ -182,7 +183,7 @@ impl Connections {
                     } else {
                         (&mut found.apart.items, before.1)
                     };
-                    // Ranges that follow each other become one.
+                    // Adjacent ranges are joined.
                     match list[from..].last_mut() {
                         Some(last) if last.1 == range.0 => last.1 = range.1,
                         _ => list.push(range),
@@ -214,8 +215,8 @@ impl Connections {
     }
 }
 
-/// For the boxes of a level, in pieces: those weakly and those strongly coupled to each. `strong` holds the strong
-/// couplings of the level above.
+/// The boxes weakly and strongly coupled to each box of a level, in pieces. `strong` holds the strong couplings of the
+/// level above.
 fn split_level<T: Real>(
     pyramid: &Pyramid<T>,
     criterion: &Criterion,
@@ -228,7 +229,7 @@ fn split_level<T: Real>(
     let boxes = &pyramid.boxes;
     let circle = |b: usize| (boxes.centre[first + b], boxes.radius[first + b]);
     let leaves = |b: usize| b * below..(b + 1) * below;
-    // Where the sources are the targets no box is empty.
+    // If the sources are the targets, no box is empty.
     let all_full = pyramid.targets.is_none();
     let has_sources = |b: usize| all_full || !pyramid.sources.range(leaves(b)).is_empty();
     map_pieces(count, PIECE, |boxes_of_piece| {
@@ -267,7 +268,7 @@ mod tests {
     use super::*;
     use crate::plane::points::PlaneSet;
 
-    /// Every pair of points must be accounted for exactly once: by M2L of one level, or on the finest level.
+    /// Every pair of points must be counted exactly once: by M2L of one level, or on the finest level.
     #[test]
     fn every_pair_of_leaves_is_connected_exactly_once() {
         for (set, n, depth) in [

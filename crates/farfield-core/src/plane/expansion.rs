@@ -3,19 +3,19 @@
 //! Outside a box with centre $c$ and scale $\rho$ (its radius), and inside one,
 //! $$M(z) = a_0\log(z-c) + \sum_{k=1}^p a_k\Big(\frac{\rho}{z-c}\Big)^k,\qquad
 //!   L(z) = \sum_{l=0}^p b_l\Big(\frac{z-c}{\rho}\Big)^l .$$
-//! Measured in units of the box, coefficients neither overflow nor underflow however small it is, and no translation
-//! divides by a shift, which may be zero.
+//! In units of the box, coefficients neither overflow nor underflow, and no translation divides by a shift, which may
+//! be zero.
 //!
-//! A box's coefficients are a row: real parts $0..p$, then imaginary parts, padded to whole vectors. Translations work
-//! on several boxes at once, one in each lane. They know no kernel; [`power_sums`] is what P2M and P2L have in common.
+//! The coefficients of a box are a row: real parts $0..p$, then imaginary parts, padded to whole vectors. Translations
+//! work on several boxes at once, one per lane, and do not depend on the kernel. P2M and P2L share [`power_sums`].
 
 use super::complex::Complex;
 use crate::simd::{Lanes, MAX_LANES, Real, ln};
 
-/// The highest order expansions can have.
+/// The highest order of expansions.
 pub const MAX_ORDER: usize = 60;
 
-/// Room for the columns of a row.
+/// The largest number of columns in a row.
 const MAX_COLUMNS: usize = (2 * (MAX_ORDER + 1)).next_multiple_of(MAX_LANES);
 
 /// One vector for each number of a row: the coefficients of as many boxes as there are lanes.
@@ -24,7 +24,7 @@ pub(crate) struct Columns<V> {
     order: usize,
 }
 
-/// Numbers in a row.
+/// The number of values in a row.
 pub(crate) fn row_len<T: Real>(order: usize) -> usize {
     // Whole vectors at every level.
     (2 * (order + 1)).next_multiple_of(if T::EPSILON > 1e-10 { 16 } else { 8 })
@@ -66,7 +66,7 @@ impl<V: Lanes> Columns<V> {
         self.set(k, self.get(k).plus(value));
     }
 
-    /// Multiplies every coefficient with `factor`.
+    /// Multiplies every coefficient by `factor`.
     #[inline(always)]
     pub fn scale(&mut self, factor: V) {
         for k in 0..2 * (self.order + 1) {
@@ -74,7 +74,7 @@ impl<V: Lanes> Columns<V> {
         }
     }
 
-    /// Lane `l` from the row of `rows` that starts at `starts[l]`.
+    /// Loads lane `l` from the row of `rows` that starts at `starts[l]`.
     #[inline(always)]
     pub fn gather(&mut self, rows: &[V::Elem], starts: &[usize; MAX_LANES]) {
         let length = row_len::<V::Elem>(self.order);
@@ -86,12 +86,13 @@ impl<V: Lanes> Columns<V> {
         unsafe { V::gather_rows(&pointers, length, &mut self.values) };
     }
 
-    /// Adds lane `l` to the row of `rows` that starts at `starts[l]`, for the first `count` lanes; the starts differ.
+    /// Adds lane `l` to the row of `rows` that starts at `starts[l]`, for the first `count` lanes. The rows must be
+    /// distinct.
     #[inline(always)]
     pub fn scatter_add(&self, rows: &mut [V::Elem], starts: &[usize; MAX_LANES], count: usize) {
         let length = row_len::<V::Elem>(self.order);
         let mut unused = [V::Elem::ZERO; MAX_LANES * MAX_COLUMNS];
-        // One borrow of each array gives all its pointers: another one would end those before it.
+        // All pointers to an array come from one borrow: another borrow would invalidate them.
         let (row, spare) = (rows.as_mut_ptr(), unused.as_mut_ptr());
         let mut pointers = [spare; MAX_LANES];
         for l in 0..V::LANES {
@@ -109,7 +110,7 @@ impl<V: Lanes> Columns<V> {
         unsafe { V::scatter_add_rows(&self.values, length, &pointers) };
     }
 
-    /// Adds the sums over the lanes, those of coefficient `k` times `factors[k]`, to a row.
+    /// Adds the sum over the lanes of each coefficient `k`, times `factors[k]`, to a row.
     #[inline(always)]
     pub fn reduce_into(&self, factors: &[V::Elem], row: &mut [V::Elem]) {
         let count = self.order + 1;
@@ -130,7 +131,7 @@ pub(crate) fn power_sums<V: Lanes>(sums: &mut Columns<V>, first: usize, base: Co
     }
 }
 
-/// Scales coefficient `k` with `ratio^k`.
+/// Multiplies coefficient `k` by `ratio^k`.
 #[inline(always)]
 pub(crate) fn rescale<V: Lanes>(coefficients: &mut Columns<V>, ratio: V) {
     let mut power = ratio;
@@ -140,12 +141,12 @@ pub(crate) fn rescale<V: Lanes>(coefficients: &mut Columns<V>, ratio: V) {
     }
 }
 
-/// M2M: a multipole expansion about a centre that lies `shift` from the old one's position as seen from the new one
-/// (old minus new), in units of the new box; the coefficients must be in these units already.
+/// M2M: moves a multipole expansion to a new centre. `shift` is the old centre minus the new one, in units of the new
+/// box; the coefficients must already be in these units.
 #[inline(always)]
 pub(crate) fn shift_multipole<V: Lanes>(a: &mut Columns<V>, shift: Complex<V>) {
     let p = a.order;
-    // (z - c)^-k about the new centre, by repeated multiplication and addition.
+    // (z - c)^-k about the new centre, by repeated Horner steps.
     for k in (2..=p).rev() {
         let mut below = a.get(k - 1);
         for j in k..=p {
@@ -163,7 +164,7 @@ pub(crate) fn shift_multipole<V: Lanes>(a: &mut Columns<V>, shift: Complex<V>) {
     }
 }
 
-/// L2L: a local expansion about a centre at `shift` from the old one (new minus old), in units of the old box.
+/// L2L: moves a local expansion to a new centre. `shift` is the new centre minus the old one, in units of the old box.
 #[inline(always)]
 pub(crate) fn shift_local<V: Lanes>(b: &mut Columns<V>, shift: Complex<V>) {
     let p = b.order;
@@ -179,7 +180,7 @@ pub(crate) fn shift_local<V: Lanes>(b: &mut Columns<V>, shift: Complex<V>) {
 /// Rows of a block of the M2L matrix.
 const BLOCK: usize = 6;
 
-/// The constants of M2L: the binomials `C(k + l - 1, l)`, in blocks of rows `l`, column `k` after column.
+/// The constants of M2L: the binomials `C(k + l - 1, l)`, in blocks of rows `l`, each stored column by column.
 #[derive(Debug)]
 pub(crate) struct M2lMatrix<T> {
     blocks: Vec<T>,
@@ -201,11 +202,11 @@ impl<T: Real> M2lMatrix<T> {
     }
 }
 
-/// M2L between boxes whose centres are `d` apart (target minus source), the first `order` coefficients of each.
+/// M2L between boxes whose centres are `d` apart (target minus source), for the first `order` coefficients of each.
 ///
-/// With $\alpha_k = a_k(\rho_s/d)^k$: $b_0 = a_0\log|d| + \sum_k\alpha_k$ and
-/// $b_l = (-\rho_t/d)^l\\,[\sum_k\binom{k+l-1}{l}\alpha_k - a_0/l]$. Scaled like this, the matrix is real and the same
-/// for all pairs. Of the logarithm only the real part is kept: that of $a_0\log$ of real strengths.
+/// With $\alpha_k = a_k(\rho_s/d)^k$: $b_0 = a_0\log|d| + \sum_k\alpha_k$ and $b_l =
+/// (-\rho_t/d)^l\\,[\sum_k\binom{k+l-1}{l}\alpha_k - a_0/l]$. With this scaling, the matrix is real and the same for
+/// all pairs. Only the real part of the logarithm is kept, because strengths are real.
 #[inline(always)]
 pub(crate) fn multipole_to_local<V: Lanes, const LOG: bool>(
     matrix: &M2lMatrix<V::Elem>,
@@ -258,10 +259,11 @@ pub(crate) fn multipole_to_local<V: Lanes, const LOG: bool>(
     }
 }
 
-/// Up to two derivatives of an expansion, after its value.
+/// The value of an expansion and up to two derivatives.
 pub(crate) type Derivatives<V> = [Complex<V>; 3];
 
-/// The value and the first `DERIVATIVES` derivatives of `sum c_k w^k`, the coefficients taken from a row; the others are zero.
+/// The value and the first `DERIVATIVES` derivatives of `sum c_k w^k`, with the coefficients from a row. The remaining
+/// derivatives are zero.
 #[inline(always)]
 pub(crate) fn polynomial<V: Lanes, const DERIVATIVES: usize>(
     row: &[V::Elem],
@@ -307,7 +309,7 @@ mod tests {
         times(a, (b.0 / n, -b.1 / n))
     }
 
-    /// `sum gamma log(z - z_j)`, its real part alone, and `sum gamma/(z - z_j)`.
+    /// The real part of `sum gamma log(z - z_j)`, and `sum gamma/(z - z_j)`.
     fn field(sources: &[[f64; 2]], strengths: &[f64], z: C) -> (f64, C) {
         sources
             .iter()
@@ -319,7 +321,7 @@ mod tests {
             })
     }
 
-    /// Coefficients of a logarithmic multipole expansion, in the columns' first lane and every other.
+    /// Coefficients of a logarithmic multipole expansion, the same in every lane.
     fn multipole<V: Lanes<Elem = f64>>(
         sources: &[[f64; 2]],
         strengths: &[f64],
@@ -388,7 +390,7 @@ mod tests {
 
     impl Vectorized<f64> for Chain {
         type Output = ();
-        /// Sources -> M2M -> M2L -> L2L, compared with the sum after every step.
+        /// Sources -> M2M -> M2L -> L2L, compared with the direct sum after every step.
         fn run<V: Lanes<Elem = f64>>(self) {
             let sources: Vec<[f64; 2]> = PlaneSet::Square.generate::<f64>(20, 5);
             let strengths: Vec<f64> = (0..20).map(|k| (k as f64 * 0.7).sin()).collect();

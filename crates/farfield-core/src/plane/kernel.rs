@@ -7,11 +7,12 @@
 //! | [`Kernel::Harmonic`] | $\sum_j \gamma_j/(z_j-z_i)$ | $\sum_j \gamma_j/(z_j-z_i)^2$ | $\sum_j 2\gamma_j/(z_j-z_i)^3$ |
 //! | [`Kernel::Log`] | $\sum_j \gamma_j\log\lvert z_i-z_j\rvert$ | $\sum_j \gamma_j/(z_i-z_j)$ | $-\sum_j \gamma_j/(z_i-z_j)^2$ |
 //!
-//! Derivatives are $d/dz_i$. A regularised field is not analytic: [`Kernel::outputs`] says what there is of it. For the logarithm of real strengths the first is $\phi_x - i\phi_y$, so a point vortex of
-//! circulation $\Gamma$ has the velocity $u - iv = \frac{1}{2\pi i}\phi'$ with $\gamma=\Gamma$.
+//! Derivatives are $d/dz_i$. The first derivative of the logarithm for real strengths is $\phi_x - i\phi_y$, so a
+//! point vortex of circulation $\Gamma$ has the velocity $u - iv = \frac{1}{2\pi i}\phi'$ with $\gamma=\Gamma$. A
+//! regularised field is not analytic: [`Kernel::outputs`] lists its outputs.
 //!
-//! When the sources are the targets, $i=j$ is skipped. A distinct pair at the same place is skipped by the singular
-//! core and counted with the core's finite value by the others.
+//! When the sources are the targets, $i=j$ is skipped. For two distinct points at the same place, the singular core
+//! skips the pair, and the other cores add their finite value.
 
 use super::special::exponential_integral;
 use std::fmt;
@@ -37,8 +38,8 @@ impl Kernel {
         }
     }
 
-    /// The outputs there are with a core: [`Output::ALL`] of the singular one, of the others those before the field, which is
-    /// not analytic, would be differentiated.
+    /// The outputs for a core: [`Output::ALL`] for the singular core. The field of the others is not analytic and has
+    /// no complex derivative, so they have the outputs up to the field itself.
     ///
     /// ```
     /// use farfield_core::plane::{Core, Kernel, Output};
@@ -55,8 +56,9 @@ impl Kernel {
         }
     }
 
-    /// How many sums at a target give all outputs of up to so many derivatives: with $w = 1/(z_i-z_j)$, of the harmonic kernel
-    /// the parts of $\sum\gamma w$, $\sum\gamma w^2$ and so on; of the logarithm $\sum\gamma\log r$ before them.
+    /// The number of sums per target for all outputs with up to `derivatives` derivatives. With $w = 1/(z_i-z_j)$,
+    /// they are the real and imaginary parts of $\sum\gamma w$, $\sum\gamma w^2$ and so on; for the logarithm,
+    /// $\sum\gamma\log r$ comes before them.
     pub fn sums(self, derivatives: usize) -> usize {
         match self {
             Kernel::Harmonic => 2 * (derivatives + 1),
@@ -97,8 +99,8 @@ impl Core {
         }
     }
 
-    /// How far from a source of core size `size` its field differs from the singular one by more than the relative
-    /// `tolerance`.
+    /// The distance from a source of core size `size` up to which its field differs from the singular one by more than
+    /// the relative `tolerance`.
     pub fn reach(self, size: f64, tolerance: f64) -> f64 {
         match self {
             Core::Singular => 0.0,
@@ -138,13 +140,14 @@ impl Output {
         }
     }
 
-    /// How many derivatives of the potential it takes.
+    /// The number of derivatives of the potential in this output.
     pub fn derivatives(self) -> usize {
         self as usize
     }
 
-    /// Where an output starts among a target's sums ([`Kernel::sums`]), and what these are multiplied by. The logarithm's potential
-    /// is one of the sums, for each part of the strengths; every other output is a complex number, two of them.
+    /// The index of the output's first sum among the sums of a target ([`Kernel::sums`]), and the factor of its sums.
+    /// The potential of the logarithm is one sum for each part of the strengths; every other output is a complex
+    /// number in two sums.
     pub fn of_sums(self, kernel: Kernel) -> (usize, f64) {
         match (kernel, self) {
             (Kernel::Harmonic, Output::Potential) => (0, -1.0),
@@ -156,12 +159,12 @@ impl Output {
         }
     }
 
-    /// The most derivatives that any of these outputs takes.
+    /// The largest number of derivatives in any of `outputs`.
     pub fn most_derivatives(outputs: &[Output]) -> usize {
         outputs.iter().map(|output| output.derivatives()).max().unwrap_or(0)
     }
 
-    /// Numbers per target, of strengths that are complex or not.
+    /// Numbers per target, for complex or real strengths.
     pub fn components(self, kernel: Kernel, complex: bool) -> usize {
         match (kernel, self) {
             (Kernel::Log, Output::Potential) => 1 + usize::from(complex),
@@ -176,8 +179,8 @@ impl fmt::Display for Output {
     }
 }
 
-/// The contribution of one source to an output, in double precision: the definition, and what everything is tested
-/// against. `d` is target minus source.
+/// The contribution of one source to an output, in double precision: the definition that sums are tested against. `d`
+/// is target minus source.
 pub(crate) fn pair(kernel: Kernel, core: Core, output: Output, d: [f64; 2], strength: [f64; 2], size: f64) -> [f64; 2] {
     let r2 = d[0] * d[0] + d[1] * d[1];
     let core = if size > 0.0 { core } else { Core::Singular };

@@ -1,15 +1,16 @@
-//! The mesh of a plan, to look at: where its boxes are and how they are coupled.
+//! The mesh of a plan, for inspection: the boxes and their couplings.
 
 use super::plan::{Engine, Plan};
 use super::pyramid::{Pyramid, first_of_level};
 use crate::simd::Real;
 
-/// Which boxes of its level a box exchanges what with.
+/// The boxes of its level that a box interacts with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Couplings {
-    /// Boxes whose multipoles reach it by M2L.
+    /// Boxes that act on it by M2L.
     pub weak: Vec<usize>,
-    /// Boxes that are left to the next level, or on the finest one to pairs of points; the box itself is one of them.
+    /// Boxes whose interaction is left to the next level, or to pairs of points on the finest level. The box itself is
+    /// one of them.
     pub strong: Vec<usize>,
 }
 
@@ -18,12 +19,12 @@ pub struct Couplings {
 #[derive(Debug, Clone)]
 pub struct Mesh<'a, T: Real> {
     plan: &'a Plan<T>,
-    /// Of all levels, the coarsest first.
+    /// The regions of all levels, the coarsest first.
     regions: Vec<[[f64; 2]; 2]>,
 }
 
 impl<T: Real> Plan<T> {
-    /// The mesh of the FMM; `None` for a direct sum, which has none.
+    /// The mesh of the FMM; `None` for a direct sum.
     ///
     /// ```
     /// use farfield_core::Method;
@@ -47,13 +48,13 @@ impl<T: Real> Plan<T> {
 }
 
 impl<T: Real> Mesh<'_, T> {
-    /// The number of the finest level.
+    /// The finest level.
     pub fn depth(&self) -> usize {
         self.plan.parameters().depth.unwrap_or(0)
     }
 
-    /// The boxes of a level as lower and upper corners, as they were cut: together they fill the rectangle around all
-    /// points. Levels that are not there have no boxes.
+    /// The boxes of a level as lower and upper corners. Together they fill the bounding rectangle of all points. Empty
+    /// for levels beyond the finest.
     pub fn boxes(&self, level: usize) -> &[[[f64; 2]; 2]] {
         if level > self.depth() {
             return &[];
@@ -61,7 +62,7 @@ impl<T: Real> Mesh<'_, T> {
         &self.regions[first_of_level(level)..first_of_level(level + 1)]
     }
 
-    /// How a box of a level is coupled to the others of its level; `None` if there is no such box.
+    /// The couplings of box `number` of a level; `None` if there is no such box.
     pub fn couplings(&self, level: usize, number: usize) -> Option<Couplings> {
         let Engine::Fmm(fmm) = &self.plan.engine else {
             return None;
@@ -73,7 +74,7 @@ impl<T: Real> Mesh<'_, T> {
             weak: Vec::new(),
             strong: vec![0],
         };
-        // What is strongly coupled to its parent, is looked at again child by child.
+        // Children of boxes that are strongly coupled to the parent are tested again.
         for l in 1..=level {
             let first = first_of_level(l);
             let row = fmm.connections.weak.row(first + (number >> (2 * (level - l))));
@@ -85,8 +86,8 @@ impl<T: Real> Mesh<'_, T> {
     }
 }
 
-/// What the boxes of all levels were cut to, from the rectangles around their points: a cut runs across the longer side
-/// and through the first point beyond it.
+/// The regions of the boxes of all levels, reconstructed from the bounding rectangles of their points: a cut divides
+/// the longer side and passes through the first point beyond it.
 fn regions<T: Real>(pyramid: &Pyramid<T>) -> Vec<[[f64; 2]; 2]> {
     let around = |b: usize| pyramid.boxes.rectangle[b].map(|corner| corner.map(Real::to_f64));
     let mut regions = vec![around(0); first_of_level(pyramid.depth + 1)];
@@ -100,7 +101,7 @@ fn regions<T: Real>(pyramid: &Pyramid<T>) -> Vec<[[f64; 2]; 2]> {
     regions
 }
 
-/// Cuts a region across its longer side at the lowest of the rectangles `beyond` the cut.
+/// Divides the longer side of a region at the lowest of the rectangles `beyond` the cut.
 fn halves(region: [[f64; 2]; 2], beyond: &[[[f64; 2]; 2]]) -> [[[f64; 2]; 2]; 2] {
     let [low, high] = region;
     let axis = usize::from(high[1] - low[1] > high[0] - low[0]);
@@ -127,7 +128,7 @@ mod tests {
             let sum = Sum::new(Kernel::Harmonic, &points).method(Method::Fmm);
             let plan = sum.leaf_capacity(12).plan().unwrap();
             let Engine::Fmm(fmm) = &plan.engine else {
-                panic!("no mesh")
+                panic!("the plan has no mesh")
             };
             let mesh = plan.mesh().unwrap();
             for level in 0..=mesh.depth() {
@@ -150,12 +151,12 @@ mod tests {
     }
 
     #[test]
-    fn couplings_follow_the_theta_criterion_and_go_both_ways() {
+    fn couplings_follow_the_theta_criterion_and_are_symmetric() {
         let points = PlaneSet::Normal.generate::<f64>(4000, 1);
         let sum = Sum::new(Kernel::Harmonic, &points).method(Method::Fmm).theta(0.5);
         let plan = sum.leaf_capacity(12).plan().unwrap();
         let Engine::Fmm(fmm) = &plan.engine else {
-            panic!("no mesh")
+            panic!("the plan has no mesh")
         };
         let mesh = plan.mesh().unwrap();
         let level = mesh.depth();

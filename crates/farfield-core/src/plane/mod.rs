@@ -13,8 +13,8 @@
 //! # Ok::<(), farfield_core::Error>(())
 //! ```
 //!
-//! How a sum flows: points -> pyramid (sort) -> couplings (connect) -> P2M, M2M -> M2L, P2L -> L2L, L2P, M2P, P2P ->
-//! results in the caller's order; `fmm.rs` shows it on one screen.
+//! The steps of a sum: points -> pyramid (sort) -> couplings (connect) -> P2M, M2M -> M2L, P2L -> L2L, L2P, M2P, P2P
+//! -> results in the caller's order; `fmm.rs` shows them on one screen.
 
 mod calibrate;
 mod check;

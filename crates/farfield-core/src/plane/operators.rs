@@ -1,7 +1,7 @@
-//! The operators on vectors: each task takes a few boxes and is compiled for every instruction set.
+//! The vectorised operators: each task takes a few boxes and is compiled for every instruction set.
 //!
 //! The far field of the harmonic kernel is that of $G(z)=\sum_j\gamma_j/(z-z_j)$, the derivative of the logarithm's;
-//! signs are put in when the sums are read.
+//! signs are applied when the sums are read.
 
 use super::complex::Complex;
 use super::expansion::{
@@ -14,7 +14,7 @@ use crate::p2p::PairSums;
 use crate::simd::{Lanes, MAX_LANES, Real, Vectorized, ln};
 use std::ops::Range;
 
-/// Centre and scale of a box, the same in every lane.
+/// The centre and scale of box `b` in every lane.
 #[inline(always)]
 fn splat_box<V: Lanes>(fmm: &PlaneFmm<V::Elem>, b: usize) -> (Complex<V>, V) {
     let [x, y] = fmm.pyramid.boxes.centre[b];
@@ -25,7 +25,7 @@ fn splat_box<V: Lanes>(fmm: &PlaneFmm<V::Elem>, b: usize) -> (Complex<V>, V) {
     (centre, V::splat(fmm.pyramid.boxes.scale[b]))
 }
 
-/// Centres and scales of the boxes in the lanes.
+/// The centres and scales of the boxes `numbers`, one per lane.
 #[inline(always)]
 fn gather_boxes<V: Lanes>(fmm: &PlaneFmm<V::Elem>, numbers: &[usize; MAX_LANES]) -> (Complex<V>, V) {
     let mut parts = [[V::Elem::ZERO; MAX_LANES]; 3];
@@ -42,7 +42,7 @@ fn gather_boxes<V: Lanes>(fmm: &PlaneFmm<V::Elem>, numbers: &[usize; MAX_LANES])
     (centre, V::from_slice(&parts[2]))
 }
 
-/// From `from` to `to`, in units of `unit`.
+/// The vector from `from` to `to`, in units of `unit`.
 #[inline(always)]
 fn shift_in_units<V: Lanes>(from: Complex<V>, to: Complex<V>, unit: V) -> Complex<V> {
     let inverse = V::splat(V::Elem::ONE).div(unit);
@@ -52,7 +52,7 @@ fn shift_in_units<V: Lanes>(from: Complex<V>, to: Complex<V>, unit: V) -> Comple
     }
 }
 
-/// P2M of a range of leaves, or P2L of the sources listed for them.
+/// P2M of a range of leaves, or P2L from the sources in their lists.
 pub(super) struct PointsToExpansions<'a, T: Real> {
     pub fmm: &'a PlaneFmm<T>,
     pub leaves: Range<usize>,
@@ -84,9 +84,9 @@ impl<T: Real> Vectorized<T> for PointsToExpansions<'_, T> {
     }
 }
 
-/// Adds what the points of a range give to the multipole or the local expansion of a leaf.
+/// Adds the contributions of a range of points to the multipole or the local expansion of a leaf.
 ///
-/// Both are sums over powers of a base: the distance from the centre in units of the box, or its inverse.
+/// Both are sums over powers of a base: the offset from the centre in units of the box, or its inverse.
 #[inline(always)]
 fn points_to_expansion<V: Lanes, const LOCAL: bool>(
     fmm: &PlaneFmm<V::Elem>,
@@ -101,7 +101,7 @@ fn points_to_expansion<V: Lanes, const LOCAL: bool>(
     let inverse_scale = V::splat(V::Elem::ONE).div(scale);
     let [x, y] = &fmm.pyramid.sources.position;
     let is_log = fmm.pairs.kernel == Kernel::Log;
-    // Lanes without a point: at the centre for multipoles, far from it for local expansions.
+    // Lanes without a point are placed at the centre for multipoles and far from it for local expansions.
     let [cx, cy] = fmm.pyramid.boxes.centre[b];
     let empty = match LOCAL {
         false => cx,
@@ -156,7 +156,7 @@ pub(super) struct M2m<'a, T: Real> {
     pub fmm: &'a PlaneFmm<T>,
     pub boxes: Range<usize>,
     pub parents: &'a mut [T],
-    /// The rows of the level below, whose first box is `first_child`.
+    /// The rows of the next finer level, whose first box is `first_child`.
     pub children: &'a [T],
     pub first_child: usize,
 }
@@ -200,7 +200,7 @@ impl<T: Real> Vectorized<T> for M2m<'_, T> {
 pub(super) struct L2l<'a, T: Real> {
     pub fmm: &'a PlaneFmm<T>,
     pub boxes: Range<usize>,
-    /// The rows of the level above, whose first box is `first_parent`.
+    /// The rows of the next coarser level, whose first box is `first_parent`.
     pub parents: &'a [T],
     pub first_parent: usize,
     pub children: &'a mut [T],
@@ -238,7 +238,7 @@ impl<T: Real> Vectorized<T> for L2l<'_, T> {
     }
 }
 
-/// M2L to a range of boxes from those weakly coupled to each.
+/// M2L to a range of boxes from the boxes weakly coupled to each.
 pub(super) struct M2l<'a, T: Real, const LOG: bool> {
     pub fmm: &'a PlaneFmm<T>,
     pub boxes: Range<usize>,
@@ -262,7 +262,7 @@ impl<T: Real, const LOG: bool> Vectorized<T> for M2l<'_, T, LOG> {
             let mut at = 0;
             while at < list.len() {
                 let count = (list.len() - at).min(V::LANES);
-                // Lanes without a source repeat the last one, with its coefficients cleared.
+                // Lanes without a source repeat the last source, with zero coefficients.
                 let mut numbers = [list[at + count - 1] as usize; MAX_LANES];
                 let mut from = [0; MAX_LANES];
                 let mut present = [T::ZERO; MAX_LANES];
@@ -333,7 +333,8 @@ impl<T: Real> Vectorized<T> for AtLeaves<'_, T> {
     }
 }
 
-/// Adds the values of box `b`'s local or multipole expansion, and its derivatives if asked for, at a range of targets.
+/// Adds the values of the local or multipole expansion of box `b`, and the derivatives that the outputs need, at a
+/// range of targets.
 #[inline(always)]
 fn expansion_to_points<V: Lanes, const LOCAL: bool>(
     fmm: &PlaneFmm<V::Elem>,
@@ -380,7 +381,7 @@ fn expansion_to_points<V: Lanes, const LOCAL: bool>(
                 second = second.scaled(inverse_scale).scaled(inverse_scale);
             }
             if is_log {
-                // The row's a_0 belongs to the logarithm.
+                // a_0 is the coefficient of the logarithm.
                 let log = V::splat(V::Elem::from_f64(0.5)) * ln(offset.norm2()) - V::splat(V::Elem::ONE);
                 value = value.plus(charge.scaled(log));
                 first = first.plus(charge.times(u).scaled(inverse_scale));
@@ -388,7 +389,8 @@ fn expansion_to_points<V: Lanes, const LOCAL: bool>(
                 second = second.plus(charge.times(square).scaled(inverse_scale).scaled(minus));
             }
         }
-        // The sums are those of powers of w = 1/(z - z_j): the derivatives of log are w and -w^2, those of w are -w^2 and 2 w^3.
+        // The sums are of powers of w = 1/(z - z_j): the derivatives of log are w and -w^2, those of w are -w^2 and
+        // 2 w^3.
         let minus = V::splat(-V::Elem::ONE);
         let powers = if is_log {
             add_to(&mut sums[at..], value.re, count);

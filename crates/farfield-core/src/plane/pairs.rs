@@ -1,9 +1,13 @@
-//! P2P in the plane: what one source does to a vector of targets.
+//! P2P in the plane: the interaction of one source with a vector of targets.
 //!
-//! With $w = f(r)/(z_i-z_j)$, the sums of a target are, in order: for [`Inverse`] the two parts of $\sum\gamma w$, for
-//! [`InversePowers`] those of $\sum\gamma w$, $\sum\gamma w^2$ and so on; for [`Logarithm`] $\sum\gamma g(r)$, for
-//! [`LogarithmInverse`] also the parts of $\sum\gamma w$, for [`LogarithmPowers`] those of its powers. Complex strengths take two
-//! numbers. [`Output::of_sums`](super::Output::of_sums) says which sums an output is.
+//! With $w = f(r)/(z_i-z_j)$, the sums of a target are, in order:
+//! - [`Inverse`]: the real and imaginary parts of $\sum\gamma w$;
+//! - [`InversePowers`]: those of $\sum\gamma w$, $\sum\gamma w^2$ and so on;
+//! - [`Logarithm`]: $\sum\gamma g(r)$;
+//! - [`LogarithmInverse`]: $\sum\gamma g(r)$ and the parts of $\sum\gamma w$;
+//! - [`LogarithmPowers`]: $\sum\gamma g(r)$ and the parts of $\sum\gamma w$, $\sum\gamma w^2$ and so on.
+//!
+//! Complex strengths have two components. [`Output::of_sums`](super::Output::of_sums) maps sums to outputs.
 
 use super::kernel::{Core, Kernel, smooth_log};
 use crate::kernel::Pair;
@@ -13,9 +17,9 @@ use std::marker::PhantomData;
 
 /// The core of a pair as a type.
 pub(crate) trait PlaneCore {
-    /// `f/r^2`; zero where `r2` is zero if `SKIP`.
+    /// `f/r^2`; with `SKIP`, zero where `r2` is zero.
     fn weight<V: Lanes, const FULL: bool, const SKIP: bool>(r2: V, size2: V) -> V;
-    /// `g`; zero where `r2` is zero if `SKIP`.
+    /// `g`; with `SKIP`, zero where `r2` is zero.
     fn logarithm<V: Lanes, const SKIP: bool>(r2: V, size2: V) -> V;
 }
 
@@ -54,7 +58,7 @@ impl PlaneCore for Singular {
 impl PlaneCore for Algebraic {
     #[inline(always)]
     fn weight<V: Lanes, const FULL: bool, const SKIP: bool>(r2: V, size2: V) -> V {
-        // Sources without a size may lie among the others.
+        // Some sources may have size zero, so `SKIP` matters here too.
         inverse_of::<V, FULL, SKIP>(r2 + size2)
     }
     #[inline(always)]
@@ -66,11 +70,11 @@ impl PlaneCore for Algebraic {
 impl PlaneCore for Gaussian {
     #[inline(always)]
     fn weight<V: Lanes, const FULL: bool, const SKIP: bool>(r2: V, size2: V) -> V {
-        // Where the size is zero, or the exponential below the precision, this is the singular core.
+        // If the size is zero or the exponential is below round-off, this is the singular core.
         let tiny = real::<V>(1e-30);
         let inverse2 = V::splat(V::Elem::ONE).div(size2.max(tiny));
         let x = r2 * inverse2;
-        // (1 - exp(-x))/x = 1 - x/2 + x^2/6 - ... near zero, where the difference would cancel.
+        // (1 - exp(-x))/x = 1 - x/2 + x^2/6 - ... near zero, to avoid cancellation.
         const TERMS: [f64; 7] = [
             1.0,
             -0.5,
@@ -90,7 +94,7 @@ impl PlaneCore for Gaussian {
     }
     #[inline(always)]
     fn logarithm<V: Lanes, const SKIP: bool>(r2: V, size2: V) -> V {
-        // Far from the core, as nearly always, this is the logarithm; else lane by lane.
+        // Far from the core, which is the usual case, this is the logarithm; otherwise lane by lane.
         let mut values = [V::Elem::ZERO; MAX_LANES];
         let (mut squares, mut sizes) = ([V::Elem::ZERO; MAX_LANES], [V::Elem::ZERO; MAX_LANES]);
         r2.write_partial(&mut squares, V::LANES);
@@ -118,11 +122,11 @@ impl PlaneCore for Gaussian {
 
 /// `gamma f/(z_i - z_j)`
 pub(crate) struct Inverse<C>(PhantomData<C>);
-/// `gamma w`, `gamma w^2` and so on with `w = 1/(z_i - z_j)`: as many powers as there are pairs of sums
+/// `gamma w`, `gamma w^2` and so on with `w = 1/(z_i - z_j)`; one power per pair of sums
 pub(crate) struct InversePowers;
 /// `gamma g`
 pub(crate) struct Logarithm<C>(PhantomData<C>);
-/// The same and `gamma f/(z_i - z_j)`
+/// `gamma g` and `gamma f/(z_i - z_j)`
 pub(crate) struct LogarithmInverse<C>(PhantomData<C>);
 /// `gamma log r`, `gamma w`, `gamma w^2` and so on with `w = 1/(z_i - z_j)`
 pub(crate) struct LogarithmPowers;
@@ -132,7 +136,7 @@ fn norm2<V: Lanes>(d: [V; 2]) -> V {
     d[0].mul_add(d[0], d[1] * d[1])
 }
 
-/// Adds `gamma (dx - i dy)` to a pair of sums, for one or two numbers of strength.
+/// Adds `gamma (dx - i dy)` to a pair of sums, for real or complex strengths.
 #[inline(always)]
 fn add_conjugate<V: Lanes, const S: usize>(d: [V; 2], strength: [V; S], re: &mut V, im: &mut V) {
     *re = strength[0].mul_add(d[0], *re);
@@ -143,7 +147,7 @@ fn add_conjugate<V: Lanes, const S: usize>(d: [V; 2], strength: [V; S], re: &mut
     }
 }
 
-/// The next power of `w`, from a power of it.
+/// `power` times `w`.
 #[inline(always)]
 fn next_power<V: Lanes>(power: [V; 2], w: [V; 2]) -> [V; 2] {
     [
@@ -178,7 +182,7 @@ impl<C: PlaneCore, const S: usize> Pair<2, S, 2> for Inverse<C> {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], strength: [V; S], size2: V, sums: &mut [V; 2]) {
         let weight = weight_at::<C, V, A, SKIP>(norm2(d), size2);
-        // The sign of z_j - z_i is put in when the sums are read.
+        // The sign of z_j - z_i is applied when the sums are read.
         let [re, im] = sums;
         add_conjugate(d, scaled(strength, weight), re, im);
     }
@@ -189,7 +193,7 @@ impl<const S: usize, const O: usize> Pair<2, S, O> for InversePowers {
     #[inline(always)]
     fn add<V: Lanes, const A: u8, const SKIP: bool>(d: [V; 2], strength: [V; S], _: V, sums: &mut [V; O]) {
         let weight = inverse_of::<V, true, SKIP>(norm2(d));
-        // The conjugate of w.
+        // `add_powers` takes the conjugate of w.
         add_powers([d[0] * weight, d[1] * weight], strength, sums);
     }
 }
@@ -245,7 +249,8 @@ impl<C: PlaneCore> MutualPair<2, 2> for Inverse<C> {
     }
 }
 
-/// Sums of powers of `w`, from index `first` on: every other power changes its sign with `d`, what comes before them does not.
+/// Which sums change their sign with `d`: the odd powers of `w`, which begin at index `first`. Sums before `first` do
+/// not.
 const fn odd_powers<const O: usize>(first: usize) -> [bool; O] {
     let mut odd = [false; O];
     let mut k = first;
@@ -308,21 +313,21 @@ impl<C: PlaneCore> MutualPair<2, 3> for LogarithmInverse<C> {
     }
 }
 
-/// Reciprocals to eight digits, or to all the precision has.
+/// Accuracy of reciprocals: eight digits (`FAST`), or the full precision (`FULL`).
 const FAST: u8 = 0;
 const FULL: u8 = 1;
 
-/// Which pairs to sum.
+/// The kernel, core, derivatives and accuracy of a P2P sum in the plane.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlanePairs {
     pub kernel: Kernel,
-    /// [`Core::Singular`] where no source has a size.
+    /// The core; [`Core::Singular`] if no source has a size.
     pub core: Core,
-    /// The most derivatives that an output takes: as many as [`Kernel::outputs`] has of the core.
+    /// The largest number of derivatives of an output; at most as many as [`Kernel::outputs`] allows for the core.
     pub derivatives: usize,
-    /// Whether both parts of complex strengths are summed in one run.
+    /// Whether both parts of complex strengths are summed in one pass.
     pub complex: bool,
-    /// Whether reciprocals need all the precision's digits, not just eight.
+    /// Whether reciprocals need the full precision rather than eight digits.
     pub full: bool,
 }
 
@@ -377,7 +382,7 @@ impl PairSums<2> for PlanePairs {
 }
 
 impl PlanePairs {
-    /// Adds what two ranges of points of real strengths do to each other.
+    /// Adds the mutual interactions of two ranges of points with real strengths.
     pub fn add_mutual<T: Real>(&self, simd: SimdLevel, block: &MutualBlock<T, 2>, sums: [&mut [T]; 2]) {
         match (self.kernel, self.derivatives, self.core) {
             (Kernel::Harmonic, 0, Core::Singular) if self.full => {

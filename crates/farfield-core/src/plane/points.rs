@@ -1,13 +1,13 @@
-//! Point sets of the plane, the same for the same seed.
+//! Point sets of the plane, reproducible from a seed.
 
 use crate::points::{Random, keep};
 use crate::simd::Real;
 use std::fmt;
 use std::ops::Range;
 
-/// The stream of a seed that the points come from.
+/// The random stream of the points.
 const POINTS: u32 = 2;
-/// The standard deviation of the normal and layer sets, where none is given.
+/// The default standard deviation of the normal and layer sets.
 const SPREAD: f64 = 0.1;
 
 /// A kind of point set in the unit square.
@@ -23,7 +23,8 @@ pub enum PlaneSet {
     Line,
     /// Uniform on the circle of radius 1/2 about the centre.
     Circle,
-    /// Uniform in two squares of side 10⁻³, at distance 1 from each other along x, in turns: one starts at the origin.
+    /// Uniform in two squares of side 10⁻³, one with its lower corner at the origin, the other at distance 1 along x.
+    /// Points alternate between them.
     Clusters,
 }
 
@@ -50,21 +51,24 @@ impl PlaneSet {
         }
     }
 
-    /// The first `n` points of the set of a seed.
+    /// The first `n` points of the set for seed `seed`.
     pub fn generate<T: Real>(self, n: usize, seed: u64) -> Vec<[T; 2]> {
         self.generate_with_spread(n, seed, SPREAD)
     }
 
-    /// [`generate`](Self::generate), the standard deviation of the normal and layer sets being `spread`.
+    /// [`generate`](Self::generate) with the standard deviation `spread` for the normal and layer sets.
     ///
     /// # Panics
     /// If `spread` is not positive and finite.
     pub fn generate_with_spread<T: Real>(self, n: usize, seed: u64, spread: f64) -> Vec<[T; 2]> {
-        assert!(spread > 0.0 && spread.is_finite(), "a spread of {spread}");
+        assert!(
+            spread > 0.0 && spread.is_finite(),
+            "spread = {spread} is not positive and finite"
+        );
         self.draw(0..n, seed, spread)
     }
 
-    /// A part of the points of [`generate`](Self::generate): those before it are drawn and not kept.
+    /// The points of [`generate`](Self::generate) with indices in `part`. Earlier points are drawn and discarded.
     pub fn generate_part<T: Real>(self, part: Range<usize>, seed: u64) -> Vec<[T; 2]> {
         self.draw(part, seed, SPREAD)
     }

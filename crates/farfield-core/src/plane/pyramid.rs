@@ -1,9 +1,9 @@
 //! The balanced pyramid: every box is cut twice near the median, so all boxes of a level hold the same number of
-//! points, give or take one.
+//! points, plus or minus one.
 //!
-//! Level `l` has `4^l` boxes, the children of box `b` are `4b .. 4b + 4`, and everything is stored in flat arrays: the
-//! layout depends on the number of levels alone. A cut runs across the longer side of its box. A box's circle is drawn
-//! around its points, not around the region it was cut to.
+//! Level `l` has `4^l` boxes, and the children of box `b` are `4b .. 4b + 4`. All arrays are flat, and their layout
+//! depends only on the number of levels. A cut divides the longer side of a box. The circle of a box encloses its
+//! points, not the region it was cut to.
 
 use crate::parallel::{for_chunks, join, map, map_pieces, reduce_pieces};
 use crate::simd::Real;
@@ -12,12 +12,12 @@ use std::ops::Range;
 /// The boxes and the points in their order.
 #[derive(Debug)]
 pub(crate) struct Pyramid<T> {
-    /// The number of the finest level.
+    /// The finest level.
     pub depth: usize,
-    /// All levels, the coarsest first; see [`first_of_level`].
+    /// The boxes of all levels, the coarsest first; see [`first_of_level`].
     pub boxes: Boxes<T>,
     pub sources: Sorted<T>,
-    /// `None`: the sources are the targets.
+    /// `None` if the sources are the targets.
     pub targets: Option<Sorted<T>>,
 }
 
@@ -26,9 +26,10 @@ pub(crate) struct Pyramid<T> {
 pub(crate) struct Boxes<T> {
     pub centre: Vec<[T; 2]>,
     pub radius: Vec<T>,
-    /// The unit of length of a box's expansions: its radius, or a small part of its parent's where that is zero.
+    /// The unit of length of a box's expansions: its radius, or a small fraction of its parent's if the radius is
+    /// zero.
     pub scale: Vec<T>,
-    /// The rectangle around the points, lower corner and upper corner.
+    /// The bounding rectangles of the points: lower corner and upper corner.
     pub rectangle: Vec<[[T; 2]; 2]>,
 }
 
@@ -36,13 +37,13 @@ pub(crate) struct Boxes<T> {
 #[derive(Debug)]
 pub(crate) struct Sorted<T> {
     pub position: [Vec<T>; 2],
-    /// The caller's number of each point.
+    /// The caller's index of each point.
     pub permutation: Vec<u32>,
-    /// Where each leaf starts, and at last the number of points.
+    /// The start of each leaf, followed by the number of points.
     pub leaf_start: Vec<u32>,
 }
 
-/// The number of boxes on all levels above `level`: where its boxes start in arrays over all boxes.
+/// The number of boxes on all levels coarser than `level`, and so the index of its first box in arrays over all boxes.
 pub(crate) fn first_of_level(level: usize) -> usize {
     ((1 << (2 * level)) - 1) / 3
 }
@@ -50,15 +51,15 @@ pub(crate) fn first_of_level(level: usize) -> usize {
 #[derive(Debug, Clone, Copy)]
 struct Item<T> {
     at: [T; 2],
-    /// The caller's number; targets are numbered after the sources.
+    /// The caller's index; targets are numbered after the sources.
     number: u32,
 }
 
-/// Below this many points a subtree is cut by one thread.
+/// The number of points below which one thread cuts a subtree.
 const SEQUENTIAL: usize = 1 << 12;
 
 impl<T: Real> Pyramid<T> {
-    /// Cuts the plane `depth` times four.
+    /// Builds a pyramid with `depth` levels below the root.
     pub fn build(sources: &[[T; 2]], targets: Option<&[[T; 2]]>, depth: usize) -> Self {
         let other_points = targets.unwrap_or(&[]);
         let mut items = map(sources.len() + other_points.len(), POINTS, |k| Item {
@@ -87,17 +88,17 @@ impl<T: Real> Pyramid<T> {
         }
     }
 
-    /// Where the targets are.
+    /// The targets, which may be the sources.
     pub fn targets(&self) -> &Sorted<T> {
         self.targets.as_ref().unwrap_or(&self.sources)
     }
 
-    /// How many points there are, sources and targets together.
+    /// The number of points, sources and targets together.
     pub fn points(&self) -> usize {
         self.sources.permutation.len() + self.targets.as_ref().map_or(0, |targets| targets.permutation.len())
     }
 
-    /// Whether a leaf holds nothing but points at one place.
+    /// Whether some leaf holds several points, all at the same place.
     pub fn has_leaf_of_duplicates(&self) -> bool {
         let first = first_of_level(self.depth);
         let is_point = |leaf: usize| {
@@ -117,7 +118,7 @@ impl<T: Real> Pyramid<T> {
     }
 }
 
-/// Points that one task copies or looks at.
+/// Points per task.
 const POINTS: usize = 1 << 13;
 
 impl<T: Real> Sorted<T> {
@@ -130,7 +131,7 @@ impl<T: Real> Sorted<T> {
         }
     }
 
-    /// The points for which `number` returns the caller's number.
+    /// The points for which `number` returns the caller's index.
     fn pick(items: &[Item<T>], starts: &[u32], number: &(dyn Fn(u32) -> Option<u32> + Sync)) -> Self {
         let pieces = map_pieces(starts.len() - 1, 1024, |leaves| {
             let (mut chosen, mut ends) = (Vec::new(), Vec::with_capacity(leaves.len()));
@@ -160,7 +161,7 @@ impl<T: Real> Sorted<T> {
     }
 }
 
-/// Repeated halving of `count` points from `start` on, into as many leaves as `starts` has after its first.
+/// Divides `count` points from `start` on by repeated halving into `starts.len() - 1` leaves.
 fn leaf_starts(start: usize, count: usize, starts: &mut [u32]) {
     let leaves = starts.len() - 1;
     if leaves == 1 {
@@ -172,7 +173,7 @@ fn leaf_starts(start: usize, count: usize, starts: &mut [u32]) {
     leaf_starts(start + half, count - half, &mut starts[leaves / 2..]);
 }
 
-/// Cuts the items at the median `times` times, each time across the longer side of `region`.
+/// Cuts the items at the median `times` times, each time dividing the longer side of `region`.
 fn cut<T: Real>(items: &mut [Item<T>], region: [[T; 2]; 2], times: usize) {
     if times == 0 || items.len() < 2 {
         return;
@@ -207,7 +208,7 @@ fn merged<T: Real>(a: [[T; 2]; 2], b: [[T; 2]; 2]) -> [[T; 2]; 2] {
     out
 }
 
-/// The rectangle around the items; a point at the origin if there are none.
+/// The bounding rectangle of the items; the origin if there are no items.
 fn rectangle_of<T: Real>(items: &[Item<T>]) -> [[T; 2]; 2] {
     let of_piece = |piece: Range<usize>| {
         let first = items[piece.start].at;
@@ -235,7 +236,7 @@ impl<T: Real> Boxes<T> {
             rectangle[b] = (1..4).fold(rectangle[4 * b + 1], |r, c| merged(r, rectangle[4 * b + 1 + c]));
         }
         let half = T::from_f64(0.5);
-        // Halved before they are added: the sum of two large coordinates could overflow.
+        // Coordinates are halved before they are added, because their sum could overflow.
         let centre: Vec<[T; 2]> = rectangle
             .iter()
             .map(|[low, high]| [half * low[0] + half * high[0], half * low[1] + half * high[1]])
@@ -297,8 +298,8 @@ mod tests {
     }
 
     #[test]
-    fn cuts_run_across_the_longer_side() {
-        // Four times as wide as high: the first two cuts are both across x.
+    fn cuts_divide_the_longer_side() {
+        // Four times as wide as high: the first two cuts both divide x.
         let points: Vec<[f64; 2]> = PlaneSet::Square
             .generate::<f64>(4096, 3)
             .iter()

@@ -1,4 +1,4 @@
-//! True sums in the plane, as outputs.
+//! True sums in the plane, converted to outputs.
 
 use super::kernel::{Core, Kernel, Output};
 use super::pairs::PlanePairs;
@@ -6,7 +6,7 @@ use crate::check::truth::{ABSOLUTE, SourceArrays, TrueSums, TrueTargets};
 use crate::p2p::PairSums;
 use crate::simd::{Real, SimdLevel};
 
-/// Sums of one vector of strengths, part by part where strengths are complex.
+/// The true sums of one strength vector, separately for the real and imaginary parts of complex strengths.
 #[derive(Debug, Default)]
 pub(super) struct PlaneTruth {
     parts: [TrueSums; 2],
@@ -14,7 +14,7 @@ pub(super) struct PlaneTruth {
     rows: usize,
 }
 
-/// Pairs that give all outputs asked for, from real strengths.
+/// Pairs in full precision for real strengths and up to `derivatives` derivatives.
 pub(super) fn exact_pairs(kernel: Kernel, core: Core, derivatives: usize) -> PlanePairs {
     PlanePairs {
         kernel,
@@ -25,14 +25,14 @@ pub(super) fn exact_pairs(kernel: Kernel, core: Core, derivatives: usize) -> Pla
     }
 }
 
-/// Which column of absolute contributions belongs to an output, and how many times.
+/// The column of an output's absolute contributions, and their factor.
 pub(super) fn absolute_column(kernel: Kernel, output: Output) -> (usize, f64) {
     let (_, factor) = output.of_sums(kernel);
     (output.derivatives(), factor.abs())
 }
 
 impl PlaneTruth {
-    /// Sums at the targets; one set of sources for each part of the strengths.
+    /// Computes the sums at the targets, with one set of sources for each part of the strengths.
     pub fn compute<T: Real>(
         &mut self,
         simd: SimdLevel,
@@ -47,7 +47,7 @@ impl PlaneTruth {
         }
     }
 
-    /// The value of an output at a target; the second number is that of complex values.
+    /// The value of an output at a target, as real and imaginary part.
     pub fn value(&self, kernel: Kernel, output: Output, target: usize) -> [f64; 2] {
         let of = |part: usize, k: usize| {
             if part == 1 && !self.complex {
@@ -56,7 +56,7 @@ impl PlaneTruth {
                 self.parts[part].sums[target * self.rows + k]
             }
         };
-        // The real part's sum, and i times that of the imaginary part.
+        // The sum of the real part plus i times the sum of the imaginary part.
         let both = |k: usize| [of(0, k) - of(1, k + 1), of(0, k + 1) + of(1, k)];
         match (kernel, output) {
             (Kernel::Log, Output::Potential) => [of(0, 0), of(1, 0)],

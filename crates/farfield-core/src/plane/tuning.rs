@@ -6,14 +6,14 @@ use crate::cost::plane::EvenFmm;
 use crate::cost::{MachineProfile, Rates};
 use crate::simd::Real;
 
-/// The theta of the coupling criterion, as in the paper.
+/// The theta of the coupling criterion, as in Goude and Engblom.
 pub(super) const THETA: f64 = 0.5;
 
-/// Points that one thread sums over before another is awake.
+/// The number of points that one thread processes in the time to wake another.
 pub(super) const SMALL: usize = 1 << 11;
 
-/// From this many points in a leaf on, leaves meet each other both ways at once: as measured, few where a pair is
-/// dear, many where it costs little more than adding what comes back.
+/// The number of points per leaf from which on leaves interact in both directions at once. Measured: low where a pair
+/// is expensive, high where it costs little more than storing the reaction.
 pub(super) fn mutual_from(pairs: &PlanePairs) -> usize {
     match (pairs.kernel, pairs.derivatives, pairs.core) {
         (Kernel::Log, 0, _) => 12,
@@ -22,34 +22,35 @@ pub(super) fn mutual_from(pairs: &PlanePairs) -> usize {
     }
 }
 
-/// What a plan is built from.
+/// The parameters of a plan.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice {
     pub theta: f64,
     pub order: usize,
-    /// The number of the finest level.
+    /// The finest level.
     pub depth: usize,
-    /// From this many points on, a box's expansion is cheaper than its points.
+    /// The number of points from which on a box's expansion is cheaper than its points.
     pub shortcut: usize,
 }
 
-/// The largest relative L2 error measured at theta = 1/2 with the orders [`ORDERS`], over the six point sets, random and
-/// positive strengths, 2000 and 40,000 points in leaves of 16 (docs/notes/performance.md has the sweep).
+/// The orders of the error tables: the largest relative L2 errors measured at theta = 1/2 over the six point sets,
+/// random and positive strengths, 2000 and 40,000 points in leaves of 16 (docs/notes/performance.md has the sweep).
 const ORDERS: [f64; 6] = [4.0, 8.0, 12.0, 16.0, 24.0, 32.0];
 const FIELD_ERROR: [f64; 6] = [3.0e-3, 6.0e-5, 2.2e-6, 7.0e-8, 1.4e-10, 3.3e-13];
 const GRADIENT_ERROR: [f64; 6] = [2.0e-3, 6.0e-5, 3.2e-6, 1.7e-7, 5.6e-10, 1.4e-12];
 const SECOND_ERROR: [f64; 6] = [3.1e-3, 1.5e-4, 7.7e-6, 3.7e-7, 1.1e-9, 5.1e-12];
 const LOG_ERROR: [f64; 6] = [6.3e-4, 8.0e-6, 2.3e-7, 5.4e-9, 6.0e-12, 1.0e-14];
 
-/// What the tolerance is divided by before the tables are asked.
+/// The factor by which the tolerance is divided before the tables are used.
 const SAFETY: f64 = 1.7;
 
 /// The order at which the truncation error falls below the tolerance, in every output.
 ///
-/// The tables hold where points act on themselves: their nearest neighbours make up most of the field, and these are
-/// summed exactly. Targets of their own may have no source near (`apart`); then the whole field is that of expansions,
-/// whose relative error in the worst pair of points is at most theta^(p+1)/(1 - theta), p + 1 times that in a
-/// derivative and p (p + 1) times in the second. Over the points of two boxes it is at most an eighth of this, on a line as in a square.
+/// The tables hold if the sources are the targets: the nearest neighbours then contribute most of the field, and these
+/// are summed pair by pair. Separate targets may have no source nearby (`apart`). Then the whole field comes from
+/// expansions, whose relative error for the worst pair of points is at most theta^(p+1)/(1 - theta), p + 1 times that
+/// for a derivative and p (p + 1) times for the second. Over the points of two boxes it is at most an eighth of this,
+/// on a line and in a square.
 pub(super) fn order_for(kernel: Kernel, outputs: &[Output], theta: f64, tolerance: f64, apart: bool) -> usize {
     let of = |output: &Output| {
         if apart {
@@ -63,12 +64,12 @@ pub(super) fn order_for(kernel: Kernel, outputs: &[Output], theta: f64, toleranc
         };
         order_in(table, tolerance / SAFETY)
     };
-    // Errors go as theta^p.
+    // Errors are proportional to theta^p.
     let order = outputs.iter().map(of).fold(2.0, f64::max) * 0.5f64.ln() / theta.ln();
     (order.ceil() as usize).min(super::MAX_ORDER)
 }
 
-/// The order of well-separated boxes at theta = 1/2.
+/// The order for targets without near sources, at theta = 1/2.
 fn order_of_separated(output: Output, tolerance: f64) -> f64 {
     let error = |p: f64| {
         let value = 0.5f64.powf(p + 1.0) / 0.5 / 8.0;
@@ -85,7 +86,7 @@ fn order_of_separated(output: Output, tolerance: f64) -> f64 {
     order
 }
 
-/// Where a table of errors falls to `error`, on straight lines through its logarithms.
+/// The order at which a table falls to `error`, by linear interpolation of the logarithms.
 fn order_in(table: &[f64; 6], error: f64) -> f64 {
     let k = (1..5).find(|k| table[*k] < error).unwrap_or(5);
     let slope = (table[k] / table[k - 1]).ln() / (ORDERS[k] - ORDERS[k - 1]);
@@ -98,7 +99,7 @@ pub(super) fn depth_for(points: usize, capacity: usize) -> usize {
     levels.ceil().max(0.0) as usize
 }
 
-/// What a sum in the plane costs a thread.
+/// The costs of a sum in the plane on one thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Costs {
     rates: Rates,
@@ -114,12 +115,12 @@ impl Costs {
         }
     }
 
-    /// Nanoseconds of all pairs.
+    /// The cost of the direct sum, in nanoseconds.
     pub fn direct(&self, sources: usize, targets: usize) -> f64 {
         self.rates.direct(sources as f64 * targets as f64)
     }
 
-    /// Nanoseconds of the FMM of so many vectors at a depth.
+    /// The cost of the FMM for `vectors` strength vectors at depth `depth`, in nanoseconds.
     pub fn fmm(&self, sources: usize, targets: usize, depth: usize, vectors: f64) -> f64 {
         let fmm = EvenFmm {
             sources: sources as f64,
@@ -129,13 +130,13 @@ impl Costs {
         self.rates.fmm(&fmm.work(depth, self.order).of_vectors(vectors))
     }
 
-    /// From this many points on, a box's expansion is cheaper than its points.
+    /// The number of points from which on a box's expansion is cheaper than its points.
     pub fn shortcut(&self) -> usize {
         (self.order as f64 * self.rates.point_coefficient / self.rates.pair) as usize + 2
     }
 }
 
-/// The depth of least cost.
+/// The depth with the least cost.
 pub(super) fn depth_at_least_cost(sources: usize, targets: usize, same: bool, costs: &Costs) -> usize {
     let points = if same { sources } else { sources + targets };
     let deepest = points.max(1).ilog2() as usize / 2;
@@ -167,8 +168,8 @@ mod tests {
             let work = fmm.work(depth, 10);
             let m2l = found.weak.len() as f64 / work.translations[0].1;
             let pairs = found.p2p_pairs as f64 / work.pairs;
-            assert!((0.85..1.35).contains(&m2l), "{n}, {depth}: {m2l} of the M2L");
-            assert!((0.85..1.15).contains(&pairs), "{n}, {depth}: {pairs} of the pairs");
+            assert!((0.85..1.35).contains(&m2l), "{n}, {depth}: M2L ratio {m2l}");
+            assert!((0.85..1.15).contains(&pairs), "{n}, {depth}: pair ratio {pairs}");
         }
     }
 }

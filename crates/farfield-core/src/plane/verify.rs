@@ -13,7 +13,7 @@ use crate::plan::input::check_size_values;
 use crate::simd::{Real, SimdLevel};
 use crate::verify::{Sample, TOGETHER, check_targets, sampled};
 
-/// What was summed: the caller's own arrays.
+/// The caller's arrays that were summed.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'a, T> {
     /// The kernel.
@@ -28,25 +28,25 @@ pub struct Inputs<'a, T> {
     pub sizes: &'a Sizes<T>,
     /// Whether strengths are complex.
     pub complex: bool,
-    /// Strengths as given to the plan.
+    /// The strengths given to the plan.
     pub strengths: &'a [T],
 }
 
 /// The measured error of one output.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutputError {
-    /// Which output.
+    /// The output.
     pub output: Output,
-    /// The root of the summed squared differences over that of the true values.
+    /// The relative error in the L2 norm.
     pub relative_l2: f64,
-    /// The largest relative difference at a target (Goude and Engblom, eq. 5.3), true values below the root of their
-    /// mean square being raised to it.
+    /// The largest relative difference at a target (Goude and Engblom, eq. 5.3). True values below their root mean
+    /// square are raised to it.
     pub maximum: f64,
 }
 
 /// Measures the error of `field` at `samples` random targets, over all strength vectors.
 ///
-/// The denominator is floored at machine epsilon times the sum of absolute contributions, and 0/0 is 0.
+/// The denominator is at least machine epsilon times the sum of absolute contributions, and 0/0 is 0.
 ///
 /// # Errors
 /// [`Error::Length`], [`Error::NotFinite`] or [`Error::NegativeSize`] if strengths, sizes or field do not fit the points.
