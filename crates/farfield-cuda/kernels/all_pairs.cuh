@@ -1,11 +1,12 @@
-// Every target meets every source, in space and in the plane; what a pair adds is in pair.cuh and plane_pair.cuh.
+// The direct sum over all pairs, in space and in the plane; pair.cuh and plane_pair.cuh define the contribution of a
+// pair.
 //
-// A thread keeps FARFIELD_TARGETS targets in registers; a block of FARFIELD_THREADS threads meets the sources tile by
-// tile through shared memory. Where there are too few targets to fill the GPU, the sources are cut into slices
-// (gridDim.y), each with sums of its own, which `finish` adds in order: the result does not depend on timing.
+// A thread keeps FARFIELD_TARGETS targets in registers; a block of FARFIELD_THREADS threads loads the sources tile by
+// tile into shared memory. If there are too few targets to fill the GPU, the sources are divided into slices
+// (gridDim.y) with separate sums, which `finish` adds in order: the result does not depend on timing.
 //
-// Constants: FARFIELD_THREADS, FARFIELD_TARGETS, FARFIELD_UNROLL of the loop over a tile, FARFIELD_BLOCKS that a multiprocessor
-// is to have room for (0: as the compiler likes).
+// Constants: FARFIELD_THREADS, FARFIELD_TARGETS, FARFIELD_UNROLL of the loop over a tile, FARFIELD_BLOCKS that must
+// fit on a multiprocessor (0: the compiler decides).
 #pragma once
 
 #define THREADS FARFIELD_THREADS
@@ -21,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
     real totals[TARGETS][SUMS];
 #pragma unroll
     for (int t = 0; t < TARGETS; ++t) {
-        // Threads without a target repeat the last one and keep the result to themselves.
+        // Threads without a target repeat the last target and discard the result.
         target[t].load(targets, min(first_target + t * THREADS, target_count - 1));
 #pragma unroll
         for (int k = 0; k < SUMS; ++k) totals[t][k] = 0;
@@ -32,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
         __syncthreads();
         tile[threadIdx.x] = start + threadIdx.x < end ? sources[start + threadIdx.x] : no_source();
         __syncthreads();
-        // Sums of a tile are rounded among themselves: the error grows with the number of tiles, not of sources.
+        // Each tile is summed separately: round-off grows with the number of tiles, not of sources.
         real sums[TARGETS][SUMS];
 #pragma unroll
         for (int t = 0; t < TARGETS; ++t)

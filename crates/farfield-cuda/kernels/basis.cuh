@@ -1,4 +1,5 @@
-// Sums of derivatives of an expansion at a point: the expansion of every sum, and the basis functions they share.
+// The sums at a point from the derivatives of an expansion: the expansion of every sum, and the basis functions they
+// share.
 //
 // Constants: those of pair.cuh, and FARFIELD_MULTIPOLE: 0 for local expansions, whose derivatives lose a degree, 1 for
 // multipoles, whose derivatives gain one.
@@ -28,8 +29,8 @@ __device__ void fill_recurrence(Recurrence &table) {
     }
 }
 
-// The coefficient `k` of the derivative along `axis` of an expansion of order `order`, whose coefficients are `values`: at
-// most two of those of the next degree (local) or of the one before (multipole).
+// Coefficient `k` of the derivative along `axis` of an expansion of order `order` with coefficients `values`: a
+// combination of at most two coefficients of the next degree (local) or of the previous one (multipole).
 template <bool MULTIPOLE = FARFIELD_MULTIPOLE>
 __device__ real derivative(const real *values, int stride, int order, int k, int axis) {
     int n, m;
@@ -39,7 +40,7 @@ __device__ real derivative(const real *values, int stride, int order, int k, int
     if (from < 0 || from > order) return 0;
     auto cosines = [&](int order) { return order > from ? real(0) : values[cosine(from, order) * stride]; };
     auto sines = [&](int order) { return order == 0 || order > from ? real(0) : values[sine(from, order) * stride]; };
-    // The weights of order m, and of orders m + 1 and m - 1; order 0 has no sine partner.
+    // The weights of orders m, m + 1 and m - 1; order 0 has no sine partner.
     real same, down, up;
     if (MULTIPOLE) {
         same = -sqrt(max((double)(n - m) * (n + m), 0.0));
@@ -62,8 +63,8 @@ __device__ real derivative(const real *values, int stride, int order, int k, int
     return is_sine ? fma(-down, cosines(m + 1), up * cosines(below)) : fma(down, sines(m + 1), -up * sines(below));
 }
 
-// derived[k * SUMS + s]: coefficient k of the expansion of sum s, from the expansions of the potential, STRIDE apart. All
-// threads of the block.
+// derived[k * SUMS + s]: coefficient k of the expansion of sum s, from the expansions of the potential, which are
+// STRIDE apart. Called by all threads of the block.
 __device__ void derive(const real *__restrict__ potential, real *derived) {
 #if FARFIELD_VECTOR
     // Velocity = curl of the vector potential: u_i = d_j A_k - d_k A_j with (i, j, k) cyclic
@@ -94,8 +95,8 @@ __device__ void derive(const real *__restrict__ potential, real *derived) {
     __syncthreads();
 }
 
-// Adds the values at (x, y, z) of all sums whose regular expansions are `derived`, those of several vectors of strengths one after the
-// other.
+// Adds the values at (x, y, z) of all sums, given their regular expansions `derived`, strength vector by strength
+// vector.
 template <int VECTORS>
 __device__ __forceinline__ void add_regular(const Recurrence &table, const real *__restrict__ derived, real x, real y, real z,
                                             real (&values)[VECTORS][SUMS]) {
@@ -130,7 +131,7 @@ __device__ __forceinline__ void add_regular(const Recurrence &table, const real 
     }
 }
 
-// How many derivatives sum `s` takes; each brings a factor one over the box's side.
+// The number of derivatives in sum `s`; each contributes a factor of one over the box side.
 __device__ __forceinline__ constexpr int derivatives_of(int s) {
 #if FARFIELD_VECTOR
     return s < 3 ? 1 : 2;

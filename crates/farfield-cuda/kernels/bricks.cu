@@ -1,26 +1,27 @@
-// Sums at the points of bricks: 8^3 points of a regular grid that meet the same sources and the same expansions.
+// Sums at the points of bricks: 8^3 points of a regular grid with the same sources and the same expansions.
 //
-// A block of FARFIELD_THREADS threads serves a brick. A thread has the eight points of one or more of its 64 lines along x;
-// the threads are cut into slices, which share the sources (or the expansions) among them and are added in order. Bricks come
-// in the order given, those with most work first, so that the last ones to end are short.
+// A block of FARFIELD_THREADS threads handles a brick. A thread has the eight points of one or more of the 64 lines
+// along x. The threads are divided into slices, which divide the sources (or the expansions) among them; their sums
+// are added in order. Bricks with most work come first, so that the last ones to finish are short.
 //
-// direct: what a source does to a point needs dy^2 + dz^2 once for a line and dx^2 once for a brick, so that a pair takes one
-// addition, one reciprocal square root and one fused multiply-add with the singular kernel. The reciprocal square roots, 16 a
+// direct: a pair needs dy^2 + dz^2 once per line and dx^2 once per brick, so that it takes one addition, one
+// reciprocal square root and one fused multiply-add with the singular kernel. The reciprocal square roots, 16 per
 // clock on a multiprocessor, are the bound.
 //
-// indirect: an expansion is sum_m (A_m + x B_m) / r^(2m+1); A_m and B_m are polynomials in y and z, computed once for a line.
+// indirect: an expansion is sum_m (A_m + x B_m) / r^(2m+1); A_m and B_m are polynomials in y and z, computed once per
+// line.
 #include "real.cuh"
 
 #define SIDE 8
 #define LINES (SIDE * SIDE)
 #define POINTS (LINES * SIDE)
 #define COMPONENTS FARFIELD_COMPONENTS
-// Lines of a thread, threads that cover a brick, and how often the threads of a block do.
+// Lines per thread, threads per brick, and how many times the threads of a block cover a brick.
 #define OWN FARFIELD_LINES
 #define COLUMNS (LINES / OWN)
 #define SLICES (FARFIELD_THREADS / COLUMNS)
 
-// What a pair adds: `Pair` of the host.
+// The contribution of a pair: `BrickPair` of the host.
 #define SINGULAR 0
 #define REGULARISED 1
 #define VELOCITY 2
@@ -34,14 +35,14 @@ struct Brick {
     double spacing;
 };
 
-// Where the sums of a line are among all numbers: block by block of 16^3 points, component by component, x fastest. Eight
-// bricks make a block; bit 0 of a brick's number is x, 1 y, 2 z.
+// The index of the first sum of a line: block by block of 16^3 points, component by component, x fastest. Eight bricks
+// form a block; bit 0 of a brick's number is x, 1 y, 2 z.
 __device__ __forceinline__ ulong64 first_of_line(uint brick, uint component, uint line) {
     uint x = (brick & 1) * SIDE, y = (brick >> 1 & 1) * SIDE + line % SIDE, z = (brick >> 2 & 1) * SIDE + line / SIDE;
     return ((ulong64)(brick / 8) * COMPONENTS + component) * (8 * POINTS) + (z * 16 + y) * 16 + x;
 }
 
-// Sums of a thread: its points for each component.
+// The sums of a thread: its points for each component.
 struct Sums {
     real of[COMPONENTS][OWN][SIDE];
 
@@ -56,8 +57,8 @@ struct Sums {
     }
 };
 
-// Adds the slices' totals of each component in order and writes them, or adds them to what is there. `shared` has
-// (SLICES - 1) * POINTS numbers.
+// Adds the totals of the slices of each component in order, and writes them or, with `add`, adds them to the old
+// values. `shared` holds (SLICES - 1) * POINTS values.
 __device__ __forceinline__ void finish(const Sums &totals, real *shared, uint brick, uint add,
                                        real *__restrict__ values) {
     uint column = threadIdx.x % COLUMNS, slice = threadIdx.x / COLUMNS;
@@ -91,8 +92,9 @@ struct Range {
     uint start, end, touching;
 };
 
-// A source as a brick sees it. `along` has the distances in x to the points of a line, for potentials their squares with
-// epsilon^2 added; `smoothing` is epsilon^2 for velocities, else half of it, times the weight if there is but one.
+// A source relative to a brick. `along` has the distances in x to the points of a line, for potentials their squares
+// plus epsilon^2; `smoothing` is epsilon^2 for velocities, otherwise half of it, times the weight if there is only one
+// component.
 struct __align__(16) Source {
     real along[SIDE];
     real y, z, smoothing;
@@ -104,7 +106,7 @@ union DirectMemory {
     real partial[(SLICES - 1) * POINTS];
 };
 
-// A point's place relative to the brick's first one.
+// The position of a point relative to the brick's first point.
 struct Place {
     real y, z[OWN], same_place;
 };
@@ -112,7 +114,7 @@ struct Place {
 template <bool touching>
 __device__ __forceinline__ real inverse(real r2, real same_place) {
     real s = inverse_sqrt(r2);
-    // A source at a point of the brick is at distance zero but for rounding; any other is much further away.
+    // A source at a point of the brick is at distance zero up to round-off; any other source is much further away.
     return touching && !(r2 > same_place) ? real(0) : s;
 }
 
@@ -150,8 +152,8 @@ __device__ __forceinline__ void add_source(const Source &source, const Place &pl
     }
 }
 
-// The sources of a slice in the tile. Their sums are rounded among themselves: the error grows with the number of tiles, not
-// of sources.
+// Adds the sources of a slice in the tile. Each tile is summed separately: round-off grows with the number of tiles,
+// not of sources.
 template <bool touching>
 __device__ __forceinline__ void add_tile(const Source *tile, uint slice, uint count, const Place &place, Sums &totals) {
     constexpr int unroll = FARFIELD_UNROLL;
@@ -162,8 +164,8 @@ __device__ __forceinline__ void add_tile(const Source *tile, uint slice, uint co
     totals.add(sums);
 }
 
-// Positions and weights are one array per axis and component, `count` numbers each; ranges[offsets[b]] on are those of
-// brick b.
+// Positions and weights are one array per axis and component, `count` values each; the ranges of brick b begin at
+// offsets[b].
 extern "C" __global__ void __launch_bounds__(FARFIELD_THREADS)
     direct(const real *__restrict__ position, const real *__restrict__ weights, const real *__restrict__ epsilon2,
            uint count, const Brick *__restrict__ bricks, const uint *__restrict__ order,
@@ -186,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(FARFIELD_THREADS)
     if (next < last) range = ranges[next];
     while (next < last) {
         __syncthreads();
-        // A tile is filled from as many ranges as it takes.
+        // Fill a tile from as many ranges as necessary.
         uint filled = 0, touching = 0;
         while (filled < FARFIELD_THREADS && next < last) {
             uint take = min(FARFIELD_THREADS - filled, range.end - range.start), k = threadIdx.x - filled;
@@ -226,7 +228,7 @@ extern "C" __global__ void __launch_bounds__(FARFIELD_THREADS)
 #define TERMS ((P + 1) * (P + 2) * (P + 3) / 6)
 #define PAIRS ((P + 1) * (P + 2) / 2)
 
-// The centre of a node and the length its expansion is measured in.
+// The centre of a node and the unit of length of its expansion.
 struct Node {
     double center[3];
     double unit;
@@ -237,18 +239,18 @@ struct IndirectMemory {
         real coefficients[SLICES][COMPONENTS * TERMS];
         real partial[(SLICES - 1) * POINTS];
     };
-    // For each slice the brick's first point as its node sees it, and the distance between points.
+    // For each slice, the brick's first point relative to the node, and the distance between points.
     real first[SLICES][4];
 };
 
 __device__ constexpr int pair(int n, int k) { return n * (n + 1) / 2 + k; }
 
-// Where the term r^(2j) x^b y^l z^(n-k-l), k = 2j + b, is.
+// The index of the term r^(2j) x^b y^l z^(n-k-l), k = 2j + b.
 __device__ constexpr int term(int n, int k, int l) { return n * (n + 1) * (n + 2) / 6 + k * (2 * n + 3 - k) / 2 + l; }
 
 static_assert(OWN == 1, "a thread evaluates expansions along one line");
 
-// plan[offsets[b]] on are the nodes of brick b.
+// The nodes of brick b begin at plan[offsets[b]].
 extern "C" __global__ void __launch_bounds__(FARFIELD_THREADS)
     indirect(const real *__restrict__ coefficients, const Node *__restrict__ nodes, const Brick *__restrict__ bricks,
              const uint *__restrict__ order, const uint *__restrict__ offsets, const uint *__restrict__ plan, uint add,
@@ -268,7 +270,7 @@ extern "C" __global__ void __launch_bounds__(FARFIELD_THREADS)
             const real *from = coefficients + (ulong64)number * (COMPONENTS * TERMS);
             for (uint k = line; k < COMPONENTS * TERMS; k += LINES) memory.coefficients[slice][k] = from[k];
             if (line < 4) {
-                // In double precision, so that single precision loses nothing here.
+                // In double precision, to keep all digits of the result in single precision.
                 double scale = 1.0 / nodes[number].unit;
                 memory.first[slice][line] =
                     line < 3 ? (at.first[line] - nodes[number].center[line]) * scale : at.spacing * scale;
@@ -328,7 +330,8 @@ extern "C" __global__ void __launch_bounds__(FARFIELD_THREADS)
 #endif
 
 #ifdef FARFIELD_RATE
-// Reciprocal square roots of numbers in registers, eight chains a thread: what bounds direct plans in single precision.
+// Reciprocal square roots of numbers in registers, eight chains per thread: the bound of direct plans in single
+// precision.
 extern "C" __global__ void __launch_bounds__(FARFIELD_THREADS) roots(uint rounds, real *__restrict__ values) {
     real value[8];
 #pragma unroll

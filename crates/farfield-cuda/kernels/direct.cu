@@ -1,8 +1,8 @@
-// The direct sum in space: sources are packed, every target meets every source, slices are added.
+// The direct sum in space: pack the sources, sum over all pairs, add the slices.
 #include "pair.cuh"
 #include "all_pairs.cuh"
 
-// Packs the sources as the inner loop reads them. One strength vector per blockIdx.y.
+// Packs the sources for the inner loop. One strength vector per blockIdx.y.
 extern "C" __global__ void pack_sources(const real *__restrict__ positions, const real *__restrict__ strengths,
                                         const real *__restrict__ sizes, uint count, Source *__restrict__ sources) {
     uint j = blockIdx.x * blockDim.x + threadIdx.x;

@@ -8,8 +8,8 @@
 #define ORDER FARFIELD_ORDER
 #define COEFFICIENTS ((ORDER + 1) * (ORDER + 1))
 
-// Translations multiply tiles of 16 rows by steps of 8 columns, so an expansion is stored with zeros up to a multiple
-// of both.
+// Translations multiply tiles of 16 rows by steps of 8 columns, so expansions are padded with zeros to a multiple of
+// both.
 #define ROW_TILES ((COEFFICIENTS + 15) / 16)
 #define STRIDE (16 * ROW_TILES)
 #define STEPS (STRIDE / 8)
@@ -17,7 +17,7 @@
 __host__ __device__ constexpr int cosine(int n, int m) { return n * n + m; }
 __host__ __device__ constexpr int sine(int n, int m) { return n * n + n + m; }
 
-// Degree, order and whether it is a sine, of coefficient `k`.
+// The degree and order of coefficient `k`, and whether it is a sine.
 __device__ __forceinline__ void decode(int k, int &n, int &m, bool &is_sine) {
     n = (int)sqrtf((float)k);
     while (n * n > k) --n;
@@ -27,7 +27,7 @@ __device__ __forceinline__ void decode(int k, int &n, int &m, bool &is_sine) {
     if (is_sine) m -= n;
 }
 
-// How coefficient `k` changes its sign when x (bit 0), y (bit 1) or z (bit 2) is mirrored.
+// The axes, as bits x (0), y (1) and z (2), whose mirroring changes the sign of coefficient `k`.
 __device__ __forceinline__ uint mirror_bits(int k) {
     int n, m;
     bool is_sine;

@@ -1,4 +1,4 @@
-// M2P: multipoles of boxes far enough away at the targets of each leaf.
+// M2P: the multipoles of boxes that are far enough away, evaluated at the targets of each leaf.
 //
 // Constants: those of pair.cuh, FARFIELD_ORDER, FARFIELD_THREADS, and FARFIELD_ON_NEIGHBOURS: 1 where the boxes are those of the
 // FMM's neighbour lists, 0 where an opening angle chooses them.
@@ -8,7 +8,7 @@
 
 #define THREADS FARFIELD_THREADS
 
-// The ball of each box's sources. One warp per box.
+// The bounding ball of the sources of each box. One warp per box.
 extern "C" __global__ void balls(const Tree *__restrict__ tree, Boxes boxes, uint box_count, const Source *__restrict__ sources,
                                  Ball *__restrict__ balls) {
     uint box = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
@@ -26,17 +26,18 @@ extern "C" __global__ void balls(const Tree *__restrict__ tree, Boxes boxes, uin
     if (lane == 0) balls[box] = ball;
 }
 
-// The expansions of all sums of each box, for strength vector blockIdx.y: derived[(box * vectors + vector) * BASIS_COEFFICIENTS * SUMS].
+// The expansions of all sums of each box, for strength vector blockIdx.y:
+// derived[(box * vectors + vector) * BASIS_COEFFICIENTS * SUMS].
 extern "C" __global__ void derive_multipoles(const real *__restrict__ multipoles, uint streams, real *__restrict__ derived) {
     ulong64 expansion = (ulong64)blockIdx.x * gridDim.y + blockIdx.y;
     derive(multipoles + ((ulong64)blockIdx.x * streams + blockIdx.y * EXPANSIONS) * STRIDE,
            derived + expansion * BASIS_COEFFICIENTS * SUMS);
 }
 
-// far[((vector * SUMS) + s) * target_count + i]: what multipoles give at the targets of leaf blockIdx.x, in tree order, for
-// strength vector blockIdx.z. Threads are cut into columns, one target each, and slices, each with its share of the boxes; the
-// slices' sums are added in order. `interactions` counts pairs of a multipole and a target.
-// Four blocks to a multiprocessor leave registers to interleave coefficients.
+// far[((vector * SUMS) + s) * target_count + i]: the sums from multipoles at the targets of leaf blockIdx.x, in tree
+// order, for strength vector blockIdx.z. Threads are divided into columns, one target each, and slices, each with a
+// part of the boxes; the sums of the slices are added in order. `interactions` counts pairs of a multipole and a
+// target. Four blocks per multiprocessor leave enough registers to interleave coefficients.
 extern "C" __global__ void __launch_bounds__(THREADS, 4)
     m2p(Boxes boxes, const real *__restrict__ targets, uint target_count, Opening opening, const real *__restrict__ derived,
         real *__restrict__ far, ulong64 *__restrict__ interactions) {
@@ -70,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4)
                 real inverse_side = ball.inverse_side;
                 real dx = (x - ball.centre[0]) * ball.inverse_side, dy = (y - ball.centre[1]) * ball.inverse_side;
                 real dz = (z - ball.centre[2]) * ball.inverse_side;
-                // The irregular functions are the regular ones at the inverted point, over the distance.
+                // The irregular functions are the regular ones at the inverted point, divided by the distance.
                 real inverse = inverse_sqrt(fma(dx, dx, fma(dy, dy, dz * dz))), inverse2 = inverse * inverse;
                 real values[1][SUMS] = {};
                 add_regular(table, derived + ((ulong64)from * gridDim.z + blockIdx.z) * BASIS_COEFFICIENTS * SUMS, dx * inverse2,

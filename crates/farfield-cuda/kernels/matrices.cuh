@@ -2,14 +2,14 @@
 #pragma once
 #include "expansion.cuh"
 
-// kappa_nm = sqrt(eps_m (n-m)! (n+m)!), eps_0 = 1, else 2: its logarithm. R = kappa R^ and I = eps/kappa I^ for the
+// The logarithm of kappa_nm = sqrt(eps_m (n-m)! (n+m)!), eps_0 = 1, else 2. R = kappa R^ and I = eps/kappa I^ for the
 // complex harmonics R^, I^ whose addition theorems have no factors.
 __device__ __forceinline__ double ln_kappa(const double *ln_factorial, int n, int m) {
     return 0.5 * ((m == 0 ? 0.0 : 0.69314718055994530942) + ln_factorial[n - m] + ln_factorial[n + m]);
 }
 
-// Real and imaginary part of the complex harmonic of degree n and order m (also negative) from the real ones, times
-// exp(ln_scale); `sign` is that of ln_kappa in its normalisation: 1 for I^, -1 for R^.
+// Real and imaginary part of the complex harmonic of degree n and order m (which may be negative) from the real ones,
+// times exp(ln_scale). `sign` is the sign of ln_kappa in the normalisation: 1 for I^, -1 for R^.
 __device__ void complex_harmonic(const double *values, const double *ln_factorial, int n, int m, int sign, double ln_scale,
                                  double &re, double &im) {
     int a = abs(m);
@@ -57,9 +57,9 @@ __device__ double shift_entry(const double *regular, const double *ln_factorial,
     return column_sine ? pm - alternate * pp : qm + alternate * qp;
 }
 
-// Entry (row, k) of matrix `matrix`: the first `octants` matrices are M2M out of octants, as many after them L2L into
-// octants, the others M2L. `values` is what the matrix's shift needs: R of the octant's centre (in sides of the parent) for
-// M2M and L2L, I of the shift (in sides) for M2L.
+// Entry (row, k) of matrix `matrix`: the first `octants` matrices are M2M from octants, the next `octants` are L2L
+// into octants, the others M2L. `values` are the harmonics of the shift: R of the octant's centre (in units of the
+// parent's side) for M2M and L2L, I of the shift (in units of the side) for M2L.
 __device__ double matrix_entry(const double *values, const double *ln_factorial, uint octants, uint matrix, int row, int k) {
     if (row >= COEFFICIENTS || k >= COEFFICIENTS) return 0;
     if (matrix >= 2 * octants) return m2l_entry(values, ln_factorial, row, k);
@@ -71,10 +71,10 @@ __device__ double matrix_entry(const double *values, const double *ln_factorial,
     return ldexp(entry, up ? -n : -n - 1);
 }
 
-// Where entry (row, k) of a matrix is in the table: the program's own layout.
+// The index of entry (row, k) of a matrix in the table; each program defines its own layout.
 __device__ ulong64 entry_at(uint matrix, uint row, uint k);
 
-// Fills all matrices, one thread per entry. `harmonics` holds the values of each, (2 ORDER + 1)^2 numbers.
+// Fills all matrices, one thread per entry. `harmonics` holds (2 ORDER + 1)^2 values for each matrix.
 extern "C" __global__ void build_matrices(const double *__restrict__ harmonics, const double *__restrict__ ln_factorial,
                                           uint octants, uint matrices, real *__restrict__ table) {
     ulong64 thread = (ulong64)blockIdx.x * blockDim.x + threadIdx.x;

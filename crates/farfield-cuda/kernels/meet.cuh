@@ -1,11 +1,11 @@
-// P2P of one block of threads: targets that follow one another meet ranges of sources.
+// P2P of one thread block: consecutive targets and ranges of sources.
 //
-// The threads are cut into columns, each with FARFIELD_TARGETS targets, and slices, each with a part of the sources, so that
-// few threads idle whatever the number of targets; the slices' sums are added in order.
+// The threads are divided into columns, each with FARFIELD_TARGETS targets, and slices, each with a part of the
+// sources, so that few threads are idle for any number of targets. The sums of the slices are added in a fixed order.
 //
-// Constants: FARFIELD_THREADS of the block, FARFIELD_TARGETS of a thread, FARFIELD_TILE sources in shared memory,
-// FARFIELD_BLOCKS that a multiprocessor is to have room for (0: as the compiler likes),
-// FARFIELD_VECTORS of strengths that are summed at once, scalars only where there are several: distances are theirs in common.
+// Constants: FARFIELD_THREADS per block, FARFIELD_TARGETS per thread, FARFIELD_TILE sources in shared memory,
+// FARFIELD_BLOCKS that must fit on a multiprocessor (0: the compiler decides), FARFIELD_VECTORS strength vectors per
+// pass, which share the distances (more than one for scalar strengths only).
 #pragma once
 #include "copy.cuh"
 #include "pair.cuh"
@@ -15,10 +15,10 @@
 #define FARFIELD_VECTORS 1
 #endif
 #define VECTORS FARFIELD_VECTORS
-// Sums of a target, vector by vector.
+// Sums per target, vector by vector.
 #define ROWS (SUMS * VECTORS)
 
-// The strengths of one source in all vectors that are summed at once.
+// The strengths of one source in all vectors of a pass.
 #if VECTORS > 1
 struct __align__(16) Charges {
     real of[VECTORS];
@@ -33,20 +33,20 @@ struct Charges;
 #define MAX_RANGES (27 + 26 * LEVELS + 5)
 #define NOT_HERE 0x80000000u
 
-// a / b for numbers of at most thousands, where an integer division takes twenty instructions.
+// a / b for numbers up to some thousands; an integer division would take twenty instructions.
 __device__ __forceinline__ uint quotient(uint a, uint b) { return (uint)__fdividef(a + 0.5f, (float)b); }
 
-// Sources to meet, as ranges in tree order. Range r holds places starts[r] up to starts[r + 1] of all; place j is source
-// shift[r] + j.
+// The acting sources, as ranges in tree order. Range r has the positions starts[r] up to starts[r + 1] in the list;
+// position j is source shift[r] + j.
 struct Ranges {
     uint starts[MAX_RANGES + 1];
     uint shift[MAX_RANGES];
     uint count;
-    uint own_start; // the place of the block's own sources, or NOT_HERE
+    uint own_start; // the position of the block's own sources, or NOT_HERE
 };
 
-// Adds those of the warp's ranges that hold sources, those that adjoin the one before as one; `own` says whose are the block's
-// own.
+// Adds the ranges of the warp's lanes that are not empty, and joins adjacent ones. `own` marks the block's own
+// sources.
 __device__ __forceinline__ void add_ranges(Ranges &ranges, uint &found, uint &total, bool meets, bool own, Range range) {
     uint lane = threadIdx.x % 32, below = (1u << lane) - 1;
     meets = meets && range.start < range.end;
@@ -70,7 +70,7 @@ __device__ __forceinline__ void add_ranges(Ranges &ranges, uint &found, uint &to
     total += __shfl_sync(~0u, sum, 31);
 }
 
-// A block's shared memory: the tile of sources that its threads meet, and at the end their sums.
+// The shared memory of a block: the tile of sources, and at the end the sums.
 struct Memory {
     union {
         struct {
@@ -82,15 +82,15 @@ struct Memory {
         real sums[THREADS * TARGETS * ROWS];
     };
 
-    // All threads: `fetch` brings sources `from` up to `to` of the ranges into the tile. `round` is the number of tiles fetched
-    // before.
+    // All threads: `fetch` copies sources `from` up to `to` of the ranges into the tile. `round` is the number of
+    // tiles fetched before.
 #if BULK_COPIES
     Arrivals arrivals;
 
     // One thread, before the first tile.
     __device__ __forceinline__ void prepare() { arrivals.prepare(); }
 
-    // A thread to a range, every warp with some: a warp starts its copies one by one.
+    // One thread per range, spread over all warps, because a warp starts its copies one by one.
     __device__ __forceinline__ void fetch(const Ranges &ranges, const Source *__restrict__ sources,
                                           const Charges *__restrict__ more, uint from, uint to, uint round) {
         const uint warps = THREADS / 32;
@@ -112,13 +112,13 @@ struct Memory {
 #else
     __device__ __forceinline__ void prepare() {}
 
-    // A warp to a range.
+    // One warp per range.
     __device__ __forceinline__ void fetch(const Ranges &ranges, const Source *__restrict__ sources,
                                           const Charges *__restrict__ more, uint from, uint to, uint) {
         uint lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         for (uint r = warp; r < ranges.count; r += THREADS / 32) {
             uint last = min(ranges.starts[r + 1], to), shift = ranges.shift[r];
-            // Two rounds at most, nearly always.
+            // Nearly always at most two rounds.
 #pragma unroll 1
             for (uint j = max(ranges.starts[r], from) + lane; j < last; j += 32) {
                 uint at = shift + j;
@@ -138,15 +138,15 @@ struct Memory {
 #endif
 };
 
-// A thread's part of `count` targets.
+// The targets of a thread, of `count` in the block.
 struct Targets {
     uint count, columns, slices, column, slice;
-    uint round = 0; // tiles met so far
+    uint round = 0; // tiles so far
     bool works;
     Target target[TARGETS];
     real sums[TARGETS][ROWS];
 
-    // The block's target that is this thread's t-th; the last one again where there are no more.
+    // The index in the block of this thread's t-th target; the last target if there are no more.
     __device__ __forceinline__ uint place(int t) const { return min(column + t * columns, count - 1); }
 
     __device__ __forceinline__ void load(const real *__restrict__ positions, uint first, uint targets) {
@@ -164,8 +164,8 @@ struct Targets {
         }
     }
 
-    // Meets all sources of the ranges, which the block's first warp has just written. `own` is the place of the block's first target
-    // among its own sources; pairs of a point with itself are skipped.
+    // Sums over all sources of the ranges, which the block's first warp has just written. `own` is the position of the
+    // block's first target among its own sources; pairs of a point with itself are skipped.
     __device__ __forceinline__ void meet(Memory &memory, const Ranges &ranges, const Source *__restrict__ sources,
                                          const Charges *__restrict__ charges, uint own, real global_size2) {
         __syncthreads();
@@ -174,7 +174,8 @@ struct Targets {
             uint tile_end = min(tile_start + TILE, total), length = tile_end - tile_start;
             memory.fetch(ranges, sources, charges, tile_start, tile_end, round);
             ++round;
-            // A slice of the tile, its length not a multiple of eight: else all slices would start in the same bank.
+            // A slice of the tile. Its length is not a multiple of eight, so that slices do not all start in the same
+            // bank.
             uint chunk = quotient(length + slices - 1, slices);
             chunk += chunk % 8 == 0;
             uint begin = slice * chunk;
@@ -213,7 +214,7 @@ struct Targets {
         }
     }
 
-    // Leaves the sums for all threads to read: memory.sums[(slice * ROWS + k) * count + i].
+    // Writes the sums for all threads to read: memory.sums[(slice * ROWS + k) * count + i].
     __device__ __forceinline__ void share(Memory &memory) const {
         if (works)
 #pragma unroll
@@ -226,7 +227,7 @@ struct Targets {
         __syncthreads();
     }
 
-    // Adds to `sum` the `at`-th of ROWS * count sums, that is sum at / count of target at % count, slice by slice.
+    // Adds the slices of sum at / count of target at % count to `sum`, in order.
     __device__ __forceinline__ real add_slices(const Memory &memory, uint at, real sum) const {
         for (uint s = 0; s < slices; ++s) sum += memory.sums[s * ROWS * count + at];
         return sum;

@@ -1,12 +1,12 @@
-// The treecode's walk: which boxes act on a leaf through their multipoles, which in pairs.
+// The treecode's walk: the boxes that act on a leaf by their multipoles, and those that act by pairs.
 //
-// A box acts through its multipole on the targets of a leaf if a < theta r, where a is the distance of its farthest source
-// from its centre and r that of the centre from the smallest box around the targets; else it is opened, and a leaf that
-// cannot be opened meets the targets in pairs. Boxes of few sources do so rather than through their multipole, and so do
-// those within reach of a core. The block walks together, eight children of each opened box at a time, always in the same
-// order, and hands out what it finds in batches.
+// Let a be the distance from a box's centre to its farthest source, and r the distance from the centre to the bounding
+// box of a leaf's targets. The box acts by its multipole if a < theta r. Otherwise it is opened; if it is a leaf, it
+// acts by pairs. Boxes with few sources and boxes within the reach of a core also act by pairs. All threads of the
+// block walk together, eight children of each opened box at a time, always in the same order, and return the boxes in
+// batches.
 //
-// Constants: FARFIELD_THREADS of the block.
+// Constants: FARFIELD_THREADS per block.
 #pragma once
 #include "tree.cuh"
 
@@ -26,7 +26,7 @@ struct Opening {
 
 // In shared memory.
 struct Walk {
-    int opened[(LEVELS + 1) * WALK_THREADS]; // boxes whose children are to be looked at; -1: the root itself
+    int opened[(LEVELS + 1) * WALK_THREADS]; // boxes whose children are to be tested; -1: the root itself
     int found[BATCH];
     uint height, count;
     uint in_warp[2][WALK_WARPS];
@@ -84,7 +84,8 @@ __device__ __forceinline__ Role role_of(const Walk &walk, const Boxes &boxes, co
     return is_far || boxes.is_leaf[box] ? PAIRS : OPENED;
 }
 
-// Walks on until a batch of boxes of role `wanted` is found or all is done; returns how many were found. All threads.
+// Continues the walk until a batch of boxes with role `wanted` is found or the walk ends; returns the number of boxes
+// found. Called by all threads.
 __device__ __forceinline__ uint walk_on(Walk &walk, const Boxes &boxes, const Opening &opening, Role wanted) {
     uint lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (threadIdx.x == 0) walk.count = 0;

@@ -1,12 +1,12 @@
-// P2P: the targets of a leaf meet the sources of the boxes that touch it.
+// P2P: the sources of the boxes that touch a leaf act on its targets.
 //
-// Those are the boxes of the leaf's own level that touch it, cut further or not, and the leaves that touch one of the
-// boxes it lies in. (A leaf thus meets the sources of smaller boxes nearby in pairs: on a GPU pairs are so cheap that
-// expansions between boxes of different size do not pay.) Together with M2L every target meets every source once.
+// These are the boxes of the leaf's level that touch it, cut further or not, and the leaves that touch one of its
+// ancestors. (Sources of smaller boxes nearby thus act by pairs: on a GPU pairs are so cheap that expansions between
+// boxes of different size are not faster.) Together with M2L, every source acts on every target once.
 //
-// In a treecode (FARFIELD_TREECODE is 1) they are the boxes that the leaf meets in pairs by the opening criterion.
+// In a treecode (FARFIELD_TREECODE is 1) they are the boxes that act by pairs according to the opening criterion.
 //
-// A block serves one leaf, or a part of a large one.
+// A block handles one leaf, or a part of a large one.
 #include "meet.cuh"
 #include "opening.cuh"
 
@@ -17,7 +17,7 @@ struct Output {
 };
 
 #if FARFIELD_TREECODE
-// The next boxes of a treecode's walk, written by the first warp; false when there are no more. All threads.
+// The next boxes of a treecode's walk, written by the first warp; false if there are no more. Called by all threads.
 __device__ __forceinline__ bool next_ranges(Ranges &ranges, Walk &walk, const Boxes &boxes, const Opening &opening, uint box) {
     uint count = walk_on(walk, boxes, opening, PAIRS), lane = threadIdx.x % 32;
     if (threadIdx.x < 32) {
@@ -37,8 +37,8 @@ __device__ __forceinline__ bool next_ranges(Ranges &ranges, Walk &walk, const Bo
     return count > 0;
 }
 #else
-// For each octant of a box in its parent, the 27 boxes that touch it, parent by parent, within a parent along the Morton
-// curve: so their sources adjoin wherever they can. Eight of them are all children of one parent.
+// For each octant of a box in its parent, the 27 boxes that touch it, parent by parent, within a parent along the
+// Morton curve, so that their sources are adjacent where possible. Eight of the boxes are all children of one parent.
 struct Arrangement {
     unsigned char neighbour[8][27];
     __device__ constexpr Arrangement() : neighbour() {
@@ -60,7 +60,7 @@ struct Arrangement {
 };
 __constant__ Arrangement arrangement;
 
-// The neighbours of a leaf. The block's first warp.
+// The neighbours of a leaf. Called by the block's first warp.
 __device__ __forceinline__ void find_neighbours(Ranges &ranges, const Tree *__restrict__ tree, const Boxes &boxes, uint box) {
     uint found = 0, total = 0, lane = threadIdx.x % 32, mixed = tree->mixed;
     uint level = mixed ? level_of(tree, box) : 0;
@@ -73,7 +73,7 @@ __device__ __forceinline__ void find_neighbours(Ranges &ranges, const Tree *__re
             Range range = meets ? boxes.sources[other] : Range{0, 0};
             add_ranges(ranges, found, total, meets, at == (int)box && which == 13, range);
         }
-        // The boxes it lies in, up to the coarsest that may touch a leaf.
+        // The ancestors of the leaf, up to the coarsest that may touch a leaf.
         if (!(mixed & ((1u << level) - 1))) break;
         at = boxes.parent[at];
         --level;
@@ -85,8 +85,9 @@ __device__ __forceinline__ void find_neighbours(Ranges &ranges, const Tree *__re
 }
 #endif
 
-// `far` is what L2P or M2P left, or null; `opening` is a treecode's; `permutation` maps tree order to the caller's; `pairs` counts pairs of
-// points. A block serves VECTORS of the `vectors` of strengths, with their `charges` where those are several.
+// `far` holds the sums of L2P or M2P, or is null; `opening` is for treecodes; `permutation` maps tree order to the
+// caller's; `pairs` counts pairs of points. A block handles VECTORS of the `vectors` strength vectors, with their
+// `charges` if VECTORS is more than one.
 extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
     p2p(const Tree *__restrict__ tree, Boxes boxes, const real *__restrict__ targets, uint target_count, const uint *__restrict__ permutation,
         const Source *__restrict__ sources, uint source_count, real global_size2, const real *__restrict__ far, Output out0,
@@ -97,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
     uint box = blockIdx.x;
     Range mine = boxes.targets[box];
     if (!boxes.is_leaf[box]) return;
-    // Leaves of more targets than a block holds are served by several.
+    // Several blocks handle a leaf with more targets than a block holds.
     uint first = mine.start + blockIdx.y * THREADS * TARGETS;
     if (first >= mine.end) return;
     uint count = min(mine.end - first, (uint)(THREADS * TARGETS));
@@ -124,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, FARFIELD_BLOCKS)
         met.meet(memory, ranges, sources, charges, first - mine.start, global_size2);
     }
     met.share(memory);
-    // A thread adds the slices of one sum of one target.
+    // Each thread adds the slices of one sum of one target.
     for (uint at = threadIdx.x; at < ROWS * count; at += THREADS) {
         uint row = quotient(at, count), i = at - row * count, k = row % SUMS;
         ulong64 vector = blockIdx.z * VECTORS + row / SUMS;

@@ -1,13 +1,13 @@
-// What one source adds to the sums at one target. The sums and their order are those of the CPU's kernels:
+// The contribution of one source to the sums at one target. The sums and their order are those of the CPU's kernels:
 //   scalar strengths:  potential | gradient x y z | Hessian xx xy xz yy yz zz, also with dipoles
 //   vector strengths:  velocity x y z | velocity gradient row by row
-// without Newton's constant and without 1/(4 pi), which the last step multiplies in.
+// without the gravitational constant and without 1/(4 pi), which the last step applies.
 //
 // Constants: FARFIELD_VECTOR (strengths are 0: scalars, 1: vectors), FARFIELD_DIPOLES (1: a scalar and a dipole moment),
 // FARFIELD_DERIVATIVES of the potential (0, 1, 2),
-// FARFIELD_CORE (0 singular; vortices: 1 Winckelmans-Leonard, 2 Gaussian, 3 Hu's polynomial; masses: 4 Plummer, 5 cubic
-// spline, 6 Wendland C2), FARFIELD_SIZES (0 none, 1 one for all, 2 one per source), FARFIELD_SKIP_SAME (1: the pair of a
-// point with itself is skipped by its index).
+// FARFIELD_CORE (0 singular; vortices: 1 Winckelmans-Leonard, 2 Gaussian, 3 Hu's polynomial; masses: 4 Plummer, 5
+// cubic spline, 6 Wendland C2), FARFIELD_SIZES (0: no sizes, 1: one for all sources, 2: one per source),
+// FARFIELD_SKIP_SAME (1: the pair of a point with itself is skipped by index).
 #pragma once
 #include "real.cuh"
 
@@ -21,8 +21,8 @@
 #define SUMS (FARFIELD_DERIVATIVES == 0 ? 1 : FARFIELD_DERIVATIVES == 1 ? 4 : 10)
 #endif
 
-// A source as the inner loop reads it, in one or two vector loads: position and charge, or position, squared core size
-// and up to four strengths.
+// A packed source, read by the inner loop in one or two vector loads: position and charge, or position, squared core
+// size and up to four strengths.
 #if FARFIELD_VECTOR || FARFIELD_DIPOLES || FARFIELD_SIZES == 2
 #define WIDE_SOURCE 1
 struct __align__(16) Source {
@@ -40,7 +40,7 @@ __device__ __forceinline__ Source no_source() {
     return none;
 }
 
-// Gives a source its strengths, `stride` apart.
+// Sets the strengths of a source, which are `stride` apart.
 __device__ __forceinline__ void set_strengths(Source &source, const real *__restrict__ strengths, ulong64 stride) {
     source.s0 = strengths[0];
 #if STRENGTHS > 1
@@ -61,8 +61,8 @@ __device__ __forceinline__ real strength_of(const Source &source, int e) {
 #endif
 }
 
-// Source j of a strength vector from the caller's arrays: positions (count x 3), strengths (vectors x count x STRENGTHS) and,
-// where each has its own, core sizes.
+// Source j of a strength vector from the caller's arrays: positions (count x 3), strengths (vectors x count x
+// STRENGTHS) and core sizes, if there is one per source.
 __device__ __forceinline__ Source load_source(const real *__restrict__ positions, const real *__restrict__ strengths,
                                               const real *__restrict__ sizes, ulong64 count, ulong64 vector, ulong64 j) {
     Source source = no_source();
@@ -76,7 +76,7 @@ __device__ __forceinline__ Source load_source(const real *__restrict__ positions
     return source;
 }
 
-// The squared core size of a source; `global_size2` is that of all.
+// The squared core size of a source; `global_size2` if all sources share it.
 __device__ __forceinline__ real size2_of(const Source &source, real global_size2) {
 #if FARFIELD_SIZES == 2
     return source.size2;
@@ -86,7 +86,7 @@ __device__ __forceinline__ real size2_of(const Source &source, real global_size2
 }
 
 #if FARFIELD_VECTOR
-// K(r) and K'(r)/r of the core. `counts` is false where the pair adds nothing.
+// K(r) and K'(r)/r of the core. `counts` is set to false if the pair adds nothing.
 __device__ __forceinline__ void vortex_profile(real r2, real size2, real &k, real &slope, bool &counts) {
 #if FARFIELD_CORE == 0
     real inverse = inverse_sqrt(r2);
@@ -103,16 +103,16 @@ __device__ __forceinline__ void vortex_profile(real r2, real size2, real &k, rea
     slope = fma(real(-7.5), size2, real(-3) * s2) * (inverse5 * inverse2);
     counts = is_positive(s2);
 #elif FARFIELD_CORE == 2
-    // With s = r/(sqrt(2) size): K = [erf(s) - 2/sqrt(pi) s exp(-s^2)]/r^3. Below s = 0.8 the difference would cancel:
-    // there the series 4/sqrt(pi) sum (-s^2)^k/(k! (2k+3)) of K r^3/s^3 and its derivative.
+    // With s = r/(sqrt(2) size): K = [erf(s) - 2/sqrt(pi) s exp(-s^2)]/r^3. Below s = 0.8, where the difference
+    // cancels, the series 4/sqrt(pi) sum (-s^2)^k/(k! (2k+3)) of K r^3/s^3 and its derivative.
     real half_inverse = real(0.5) / max(size2, real(1e-37));
     real s2 = r2 * half_inverse;
     real cube = half_inverse * (half_inverse * inverse_sqrt(half_inverse));
     const real four_over_root_pi = real(2.2567583341910251478);
-    // A source of size zero is no blob, and adds nothing at its own place.
+    // A source of size zero is singular and adds nothing at its own place.
     counts = is_positive(r2) || is_positive(size2);
     if (s2 > real(FARFIELD_DOUBLE ? 40 : 22)) {
-        // Beyond the blob
+        // Outside the core.
         real inverse = inverse_sqrt(r2);
         real inverse2 = inverse * inverse;
         k = inverse2 * inverse;
@@ -151,8 +151,8 @@ __device__ __forceinline__ void vortex_profile(real r2, real size2, real &k, rea
 #endif
 
 #if !FARFIELD_VECTOR && FARFIELD_CORE >= 5
-// The potential of a unit mass that is a sphere of radius h, and its slope over the distance. Beyond h it is a point. In
-// w = 1 - r/h no terms cancel near the edge.
+// The potential of a unit mass with compact support h, and its slope divided by the distance. Beyond h it is a point.
+// The polynomial in w = 1 - r/h avoids cancellation near the edge.
 __device__ __forceinline__ void ended_profile(real r2, real size2, real &potential, real &slope, bool &counts) {
     const real support = FARFIELD_CORE == 5 ? real(2.8) : real(3);
     real h2 = support * support * size2;
@@ -162,7 +162,7 @@ __device__ __forceinline__ void ended_profile(real r2, real size2, real &potenti
     counts = is_positive(r2);
     if (r2 < h2) {
         real inverse_h = inverse_sqrt(h2);
-        // Zero at the centre, where the inverse distance is no number.
+        // Zero at the centre, where the inverse distance is NaN.
         real u = counts ? r2 * inverse * inverse_h : real(0);
         real w = real(1) - u;
         counts = true;
@@ -172,7 +172,7 @@ __device__ __forceinline__ void ended_profile(real r2, real size2, real &potenti
             potential = fma(u2, fma(u2, fma(u, real(-32. / 5), real(48. / 5)), real(-16. / 3)), real(14. / 5)) * inverse_h;
             slope = fma(u2, fma(u, real(32), real(-192. / 5)), real(32. / 3)) * (inverse_h * inverse_h * inverse_h);
         } else {
-            // What a point does, less what lies outside of r.
+            // The field of a point, less the contribution of the mass outside r.
             real w4 = w * w * w * w;
             potential *= fma(-w4 * w, fma(w, real(-32. / 15), real(16. / 5)), real(1));
             slope *= fma(-w4, fma(w, fma(w, real(32. / 3), real(-128. / 5)), real(16)), real(1));
@@ -187,7 +187,7 @@ __device__ __forceinline__ void ended_profile(real r2, real size2, real &potenti
 }
 #endif
 
-// Adds what `source` contributes; d is target minus source.
+// Adds the contribution of `source`; d is target minus source.
 __device__ __forceinline__ void add_pair(real dx, real dy, real dz, const Source &source, real global_size2, bool other,
                                          real (&sums)[SUMS]) {
     real r2 = fma(dx, dx, fma(dy, dy, dz * dz));
@@ -217,7 +217,7 @@ __device__ __forceinline__ void add_pair(real dx, real dy, real dz, const Source
 #endif
     }
 #elif FARFIELD_DIPOLES
-    // With unit vectors no power of the inverse distance overflows before the sum does.
+    // Unit vectors avoid powers of the inverse distance that overflow where the sum does not.
     real inverse = inverse_sqrt(r2);
     real ux = dx * inverse, uy = dy * inverse, uz = dz * inverse;
     real q = source.s0, px = source.s1, py = source.s2, pz = source.s3;
@@ -276,7 +276,7 @@ __device__ __forceinline__ void add_pair(real dx, real dy, real dz, const Source
         sums[3] = fma(-radial, dz, sums[3]);
     }
 #else
-    // With unit vectors: the fifth power of the inverse distance may overflow where the Hessian does not.
+    // Unit vectors, because the fifth power of the inverse distance may overflow where the Hessian does not.
     real potential = source.s0 * inverse, slope = potential * inverse, radial = slope * inverse, second = real(3) * radial;
     real ux = dx * inverse, uy = dy * inverse, uz = dz * inverse;
     if (counts) {
@@ -297,7 +297,7 @@ __device__ __forceinline__ void add_pair(real dx, real dy, real dz, const Source
 #endif
 }
 
-// A target as a thread keeps it.
+// A target in registers.
 struct Target {
     real x, y, z;
 

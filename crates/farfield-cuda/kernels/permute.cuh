@@ -1,7 +1,7 @@
 #pragma once
 #include "real.cuh"
 
-// Positions in another sequence: permutation[k] is where the k-th comes from.
+// Permutes positions: permutation[k] is the old index of the k-th point.
 extern "C" __global__ void permute_points(const real *__restrict__ positions, const uint *__restrict__ permutation, uint count,
                                         real *__restrict__ permuted) {
     uint k = blockIdx.x * blockDim.x + threadIdx.x;

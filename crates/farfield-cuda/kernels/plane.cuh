@@ -1,4 +1,4 @@
-// What all programs of the plane share: boxes, the coupling criterion, complex numbers.
+// Common definitions of the plane's programs: boxes, the coupling criterion, complex numbers.
 //
 // Level l of the pyramid has 4^l boxes. Boxes of all levels are numbered level by level; the children of box b are
 // 4b + 1 .. 4b + 4.
@@ -33,13 +33,13 @@ struct __align__(16) Box {
     real x, y, radius, scale;
 };
 
-// A row of a list: where it starts, and its length.
+// A row of a list: its start and its length.
 struct __align__(8) Row {
     uint start, count;
 };
 
-// How two boxes are coupled. Boxes closer than `reach`, edge to edge, are strongly coupled: their cores are felt. From
-// more than `shortcut` points in the smaller box on, its expansion is cheaper than its points.
+// The coupling criterion. Boxes whose circles are closer than `reach`, the range of the cores, are strongly coupled.
+// If the smaller box has more than `shortcut` points, its expansion is cheaper than its points.
 struct Criterion {
     double inverse_theta, reach;
     uint shortcut, unused;
@@ -55,13 +55,13 @@ __device__ __forceinline__ bool passes(const Criterion &criterion, const Box &a,
     return d2 >= least * least && d2 > 0;
 }
 
-// How strongly coupled leaves meet.
-#define IN_PAIRS 0  // point by point
-#define BY_LOCAL 1  // the other's points go into the local expansion here (P2L)
-#define BY_MULTIPOLE 2  // the other's multipole expansion is evaluated at the points here (M2P)
+// The interaction of strongly coupled leaves.
+#define IN_PAIRS 0  // P2P
+#define BY_LOCAL 1  // P2L: the other leaf's sources act on this leaf's local expansion
+#define BY_MULTIPOLE 2  // M2P: the other leaf's multipole acts on this leaf's targets
 
-// How leaf `a` with `here` targets meets leaf `b` with `there` sources. A smaller box without extent, all its points at one
-// place, could touch the larger one.
+// The interaction of leaf `a`, which has `here` targets, with leaf `b`, which has `there` sources. A smaller box whose
+// points are all at one place could touch the larger one.
 __device__ __forceinline__ int meeting(const Criterion &criterion, const Box &a, const Box &b, uint here, uint there) {
     bool larger = a.radius > b.radius;
     if ((larger ? there : here) <= criterion.shortcut || min(a.radius, b.radius) == 0) return IN_PAIRS;

@@ -1,18 +1,18 @@
-// Who acts on whom: children of strongly coupled boxes are weakly or strongly coupled, level by level.
+// The interaction lists: children of strongly coupled boxes are weakly or strongly coupled, level by level.
 #include "plane.cuh"
 
 #define WARPS 8
 
-// Counts of the lists, as the host reads them.
+// The lengths of the lists, which the host reads.
 struct Totals {
     ulong64 weak;            // entries of the weak lists of all levels
-    ulong64 overfull;        // the most entries some list would have needed, where it had too little room
+    ulong64 overfull;        // the largest number of entries that a list without enough room would have needed
     ulong64 p2p, p2l, m2p;   // pairs of the leaves
     ulong64 strong[16];      // entries of the strong lists of each level
 };
 
-// The couplings of one level's boxes, from the strong ones of the level above. A warp serves a box, in the order of the
-// parent's list. Where in memory a block's lists lie depends on timing, what is in them does not.
+// The couplings of the boxes of one level, from the strong couplings of the level above. One warp per box, in the
+// order of the parent's list. The location of a block's lists in memory depends on timing, their contents do not.
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
     connect(const Box *__restrict__ boxes, uint level, uint depth, Criterion criterion, const uint *__restrict__ source_start,
             const uint *__restrict__ target_start, const Row *__restrict__ above, const uint *__restrict__ above_list,
@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
     bool exists = b < count && target_start[b << 2 * below] < target_start[(b + 1) << 2 * below];
     Row parents = exists ? above[b / 4] : Row{0, 0};
     Box here = boxes[first + min(b, count - 1)];
-    // 0: no box with sources, 1: weakly, 2: strongly coupled
+    // 0: no box with sources, 1: weakly coupled, 2: strongly coupled
     auto coupling = [&](uint k, uint &other) {
         if (k >= 4 * parents.count) return 0;
         other = 4 * above_list[parents.start + k / 4] + k % 4;

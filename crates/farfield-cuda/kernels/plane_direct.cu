@@ -1,10 +1,10 @@
-// Sources are packed, every target meets every source, sums become outputs. The first and the last kernel serve the FMM
-// as well.
+// The direct sum in the plane: pack the sources, sum over all pairs, convert sums to outputs. The FMM also uses the
+// first and the last kernel.
 #include "plane_pair.cuh"
 #include "all_pairs.cuh"
 
-// Packs the sources of strength vector blockIdx.y in the order given (null: as they are). Strengths have `parts` numbers,
-// of which a run takes one, or all if they are summed at once: stream = vector * runs + run.
+// Packs the sources of strength vector blockIdx.y in the order of `permutation` (null: unchanged). Strengths have
+// `parts` components, of which a run takes one, or all if they are summed together: stream = vector * runs + run.
 extern "C" __global__ void pack_sources(const complex *__restrict__ positions, const uint *__restrict__ permutation, uint count,
                                         const real *__restrict__ strengths, uint parts, uint runs,
                                         const real *__restrict__ sizes, Source *__restrict__ sources) {
@@ -24,8 +24,8 @@ extern "C" __global__ void pack_sources(const complex *__restrict__ positions, c
     sources[stream * count + j] = source;
 }
 
-// Adds slices, joins the runs of a strength vector (blockIdx.y) and writes the outputs in the caller's order. Of a second
-// run, that of the imaginary parts, i times the sum counts.
+// Adds the slices, joins the runs of strength vector blockIdx.y and writes the outputs in the caller's order. The
+// second run, of the imaginary parts, is multiplied by i.
 extern "C" __global__ void finish(const real *__restrict__ partial, uint target_count, uint slices, uint runs,
                                   const uint *__restrict__ permutation, real *__restrict__ potential,
                                   real *__restrict__ derivative, real *__restrict__ second_derivative) {
@@ -42,7 +42,7 @@ extern "C" __global__ void finish(const real *__restrict__ partial, uint target_
                     sum += partial[(((vector * runs + run) * slices + slice) * SUMS + k) * target_count + i];
             sums[run][k] = sum;
         }
-    // The sums are those of powers of 1/(z_i - z_j): factors as `Output::of_sums` of the CPU has them.
+    // The sums are of powers of 1/(z_i - z_j); the factors are those of `Output::of_sums` on the CPU.
 #if FARFIELD_LOG
     if (potential) {
         potential[place * runs] = sums[0][0];

@@ -1,14 +1,15 @@
 // P2M, M2M, M2L, P2L, L2L in the plane. Outside a box with centre c and scale rho, and inside one,
 //   M(z) = a_0 log(z - c) + sum_k a_k (rho/(z - c))^k,    L(z) = sum_l b_l ((z - c)/rho)^l .
-// The far field of the harmonic kernel is that of sum gamma/(z - z_j); signs are put in when the sums are read. A box's
-// coefficients are ORDER + 1 complex numbers, box after box, strength vector (blockIdx.y) after vector.
+// The far field of the harmonic kernel is that of sum gamma/(z - z_j); signs are applied when the sums are read. A box
+// has ORDER + 1 complex coefficients, stored box by box for each strength vector (blockIdx.y).
 //
-// A few neighbouring lanes serve a box; their sums are added in a fixed order.
+// A few neighbouring lanes handle a box; their sums are added in a fixed order.
 #include "plane_pair.cuh"
 
 #define ORDER FARFIELD_ORDER
 #define COEFFICIENTS (ORDER + 1)
-// Loops over coefficients are unrolled, so that arrays of them are registers. The products of M2L, whose matrix is constants of the code, become too many for the compiler at high orders.
+// Loops over coefficients are unrolled, so that arrays of coefficients are registers. At high orders the products of
+// M2L, whose matrix entries are constants in the code, become too many for the compiler.
 #if ORDER <= 32
 #define UNROLL_PRODUCTS _Pragma("unroll")
 #else
@@ -28,7 +29,7 @@ template <int lanes> __device__ __forceinline__ complex group_sum(uint mask, com
 #define POINT_LANES 8
 #define SHIFT_LANES 8
 
-// P2M: each leaf's sources.
+// P2M: from the sources of each leaf.
 extern "C" __global__ void p2m(const Box *__restrict__ boxes, uint first, uint leaves, uint box_count,
                                const uint *__restrict__ starts, const Source *__restrict__ sources, uint source_count,
                                complex *__restrict__ multipoles) {
@@ -58,7 +59,7 @@ extern "C" __global__ void p2m(const Box *__restrict__ boxes, uint first, uint l
     }
 }
 
-// M2M: from level `from` of the parents up to level `to`; more than one level only with one block per strength vector.
+// M2M into the parents of level `from` up to level `to`; more than one level only with one block per strength vector.
 extern "C" __global__ void m2m(const Box *__restrict__ boxes, uint from, uint to, uint box_count, complex *multipoles) {
     multipoles += (ulong64)blockIdx.y * box_count * COEFFICIENTS;
     uint mask = 15u << (threadIdx.x % 32 & ~3u), lane = threadIdx.x % 4;
@@ -75,7 +76,7 @@ extern "C" __global__ void m2m(const Box *__restrict__ boxes, uint from, uint to
                 scale *= ratio;
             }
             complex shift = {(child.x - parent.x) * inverse_scale, (child.y - parent.y) * inverse_scale};
-            // (z - c)^-k about the new centre, by repeated multiplication and addition
+            // (z - c)^-k about the new centre, by repeated Horner steps
 #pragma unroll
             for (int k = ORDER; k >= 2; --k) {
                 complex below = a[k - 1];
@@ -116,14 +117,15 @@ struct Binomials {
 };
 __constant__ Binomials binomials = Binomials();
 
-// Rows of the matrix that are summed at once: as many as registers hold.
+// Rows of the matrix per pass: as many as registers hold.
 #define PASSES ((COEFFICIENTS + FARFIELD_ROWS - 1) / FARFIELD_ROWS)
 #define ROWS ((COEFFICIENTS + PASSES - 1) / PASSES)
 
 // The rows from `first_row` on of M2L into one box.
 //
 // With d = target - source and alpha_k = a_k (rho_s/d)^k: b_0 = a_0 log|d| + sum_k alpha_k and
-// b_l = (-rho_t/d)^l [sum_k C(k + l - 1, l) alpha_k - a_0/l]. Scaled like this, the matrix is real and the same for all.
+// b_l = (-rho_t/d)^l [sum_k C(k + l - 1, l) alpha_k - a_0/l]. With this scaling, the matrix is real and the same for
+// all pairs.
 template <int first_row>
 __device__ __forceinline__ void m2l_rows(const Box *__restrict__ boxes, const Box &target, Row row,
                                          const uint *__restrict__ list, const complex *__restrict__ multipoles, uint lane,
@@ -177,7 +179,7 @@ template <int pass, typename... Arguments> __device__ __forceinline__ void m2l_p
     }
 }
 
-// M2L: into every box of all levels from those weakly coupled to it; boxes without any get zeros.
+// M2L into every box of all levels from the boxes weakly coupled to it; boxes without weak couplings get zeros.
 extern "C" __global__ void __launch_bounds__(128)
     m2l(const Box *__restrict__ boxes, uint box_count, const Row *__restrict__ weak, const uint *__restrict__ list,
         const complex *__restrict__ multipoles, complex *__restrict__ locals) {
@@ -189,7 +191,7 @@ extern "C" __global__ void __launch_bounds__(128)
                   locals + (stream + box) * COEFFICIENTS);
 }
 
-// P2L: sources of larger leaves nearby straight into local expansions. A warp serves a leaf; most have nothing to do.
+// P2L: sources of larger leaves nearby act on local expansions. One warp per leaf; most have no work.
 extern "C" __global__ void p2l(const Box *__restrict__ boxes, uint first, uint leaves, uint box_count, Criterion criterion,
                                const Row *__restrict__ strong, const uint *__restrict__ list,
                                const uint *__restrict__ starts, const uint *__restrict__ target_starts,
@@ -238,7 +240,7 @@ extern "C" __global__ void p2l(const Box *__restrict__ boxes, uint first, uint l
     }
 }
 
-// L2L: from the parents of level `from` down to the boxes of level `to`, a thread per child; more than one level only
+// L2L from the parents of level `from` down to the boxes of level `to`, one thread per child; more than one level only
 // with one block per strength vector.
 extern "C" __global__ void l2l(const Box *__restrict__ boxes, uint from, uint to, uint box_count, complex *locals) {
     locals += (ulong64)blockIdx.y * box_count * COEFFICIENTS;

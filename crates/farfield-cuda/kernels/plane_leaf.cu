@@ -1,7 +1,7 @@
-// What happens at the targets of a leaf: L2P, M2P and P2P in one go.
+// The sums at the targets of a leaf: L2P, M2P and P2P in one kernel.
 //
-// A warp serves a leaf. Its lanes are cut into columns, each with FARFIELD_TARGETS targets, and slices, each with every
-// so-manieth source; the slices' sums are added in order.
+// One warp per leaf. Its lanes are divided into columns, each with FARFIELD_TARGETS targets, and slices, among which
+// the sources are distributed in turn; the sums of the slices are added in order.
 #include "plane_pair.cuh"
 
 #define ORDER FARFIELD_ORDER
@@ -9,16 +9,16 @@
 #define TARGETS FARFIELD_TARGETS
 #define WARPS 4
 #define TILE 64
-// Blocks that registers should leave room for on a multiprocessor: as many as the sums allow without spilling.
+// The number of blocks that must fit on a multiprocessor: as many as possible without spilling the sums.
 #define SUM_REGISTERS (TARGETS * SUMS * (1 + FARFIELD_DOUBLE))
 #define BLOCKS (SUM_REGISTERS <= 8 ? 8 : SUM_REGISTERS <= 32 ? 5 : 4)
 
-// An expansion's value and derivatives, as far as they are asked for.
+// The value of an expansion and the derivatives that the outputs need.
 struct Values {
     complex value, first, second;
 };
 
-// Those of sum c_k w^k by w.
+// The value of sum c_k w^k and its derivatives by w.
 __device__ __forceinline__ Values polynomial(const complex *__restrict__ row, complex w) {
     complex value = row[ORDER], first = {0, 0}, half_second = {0, 0};
 #pragma unroll 8
@@ -34,8 +34,8 @@ __device__ __forceinline__ Values polynomial(const complex *__restrict__ row, co
     return {value, first, half_second + half_second};
 }
 
-// Adds an expansion's value and derivatives to the sums: with w = 1/(z - z_j), the derivatives of log are w and -w^2, those of w
-// are -w^2 and 2 w^3.
+// Adds the value and derivatives of an expansion to the sums: with w = 1/(z - z_j), the derivatives of log are w and
+// -w^2, those of w are -w^2 and 2 w^3.
 __device__ __forceinline__ void add_expansion(const Values &of, real (&sums)[SUMS]) {
 #if FARFIELD_LOG
     sums[0] += of.value.re;
@@ -67,7 +67,7 @@ __device__ __forceinline__ void add_multipole(const complex *__restrict__ row, c
     of.second = inverse_scale * (inverse_scale * (times_plus(of.second, u, real(2) * of.first) * (square * u)));
     of.first = -inverse_scale * (of.first * square);
 #if FARFIELD_LOG
-    // The row's a_0 belongs to the logarithm.
+    // a_0 is the coefficient of the logarithm.
     complex charge = row[0];
     of.value = of.value + (real(0.5) * log(norm2(offset)) - real(1)) * charge;
     of.first = of.first + inverse_scale * (charge * u);
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
 #if FARFIELD_SKIP_SAME
     __shared__ uint tile_places[WARPS][TILE];
 #endif
-    // Ranges of sources: where each starts, and how many sources come before it.
+    // Ranges of sources: the start of each, and the number of sources before it.
     __shared__ uint range_start[WARPS][32], range_before[WARPS][32];
     uint lane = threadIdx.x % 32, warp = threadIdx.x / 32, leaf = blockIdx.x * WARPS + warp;
     if (leaf >= leaves) return;
@@ -109,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
         real sums[TARGETS][SUMS];
 #pragma unroll
         for (int t = 0; t < TARGETS; ++t) {
-            // Columns without a target repeat the last one and keep the result to themselves.
+            // Columns without a target repeat the last target and discard the result.
             z[t] = targets[first_target + min(column + t * columns, count - 1)];
 #pragma unroll
             for (int k = 0; k < SUMS; ++k) sums[t][k] = 0;
@@ -146,7 +146,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
             for (uint tile_start = 0; tile_start < total; tile_start += TILE) {
                 uint tile_length = min(total - tile_start, (uint)TILE);
                 for (uint j = lane; j < tile_length; j += 32) {
-                    // The last range that starts at or before the source; empty ranges share their start with the next.
+                    // The last range that starts at or before the source; an empty range has the same start as the
+                    // next.
                     uint range = 0;
 #pragma unroll
                     for (uint step = 16; step > 0; step /= 2)

@@ -1,21 +1,21 @@
-// What one source of the plane adds to the sums at one target, d = target - source. The sums and their order are those of
-// the CPU:
+// The contribution of one source of the plane to the sums at one target, d = target - source. The sums and their order
+// are those of the CPU:
 //   harmonic:  sum gamma f/d (re, im) | sum gamma/d^2 (re, im) | sum gamma/d^3 (re, im)
 //   log:       sum gamma g | sum gamma f/d (re, im) | sum gamma/d^2 (re, im)
 //
-// Constants: FARFIELD_LOG (0 harmonic, 1 logarithm), FARFIELD_DERIVATIVES (0, 1, 2: the most that an output takes),
-// FARFIELD_COMPLEX (1: strengths of two numbers; singular harmonic alone), FARFIELD_CORE (0 singular, 1 Gaussian, 2 algebraic),
-// FARFIELD_SIZES (0 none, 1 one for all, 2 one per source), FARFIELD_SKIP_SAME (1: the pair of a point with itself is skipped by
-// its index).
+// Constants: FARFIELD_LOG (0 harmonic, 1 logarithm), FARFIELD_DERIVATIVES (0, 1, 2: the largest number in an output),
+// FARFIELD_COMPLEX (1: complex strengths; singular harmonic kernel only), FARFIELD_CORE (0 singular, 1 Gaussian, 2
+// algebraic), FARFIELD_SIZES (0: no sizes, 1: one for all sources, 2: one per source), FARFIELD_SKIP_SAME (1: the pair
+// of a point with itself is skipped by index).
 #pragma once
 #include "plane.cuh"
 
-// Powers of 1/d that are summed, and where they start among the sums.
+// The number of powers of 1/d that are summed, and the index of the first among the sums.
 #define POWERS (FARFIELD_DERIVATIVES + !FARFIELD_LOG)
 #define FIRST_POWER FARFIELD_LOG
 #define SUMS (FIRST_POWER + 2 * POWERS)
 
-// Position, strength, and the strength's imaginary part or the squared core size: they never occur together.
+// Position, strength, and the strength's imaginary part or the squared core size, which never occur together.
 struct __align__(16) Source {
     real x, y, s, extra;
 };
@@ -26,10 +26,10 @@ __device__ __forceinline__ complex strength_of(const Source &source) {
     return {source.s, FARFIELD_COMPLEX ? source.extra : real(0)};
 }
 
-// 1/x to all digits for x that is neither zero nor denormal.
+// 1/x in full precision, for x neither zero nor denormal.
 __device__ __forceinline__ real reciprocal(real x) {
 #if FARFIELD_DOUBLE
-    // The hardware's estimate y has about 20 good bits; with e = 1 - x y one cubic step y (1 + e + e^2).
+    // The hardware's estimate y has about 20 correct bits; with e = 1 - x y one cubic step y (1 + e + e^2).
     real y;
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
     real e = fma(-x, y, 1.0);
@@ -72,11 +72,11 @@ __device__ double exponential_integral(double x) {
 // f/r^2 of the core.
 __device__ __forceinline__ real weight_of(real r2, real size2) {
 #if FARFIELD_CORE == 1
-    // Where the size is zero, or the exponential below the precision, this is the singular core.
+    // If the size is zero or the exponential is below round-off, this is the singular core.
     real inverse2 = real(1) / max(size2, real(1e-30));
     real x = r2 * inverse2;
     if (x < real(0.02)) {
-        // (1 - exp(-x))/x near zero, where the difference would cancel
+        // (1 - exp(-x))/x near zero, without cancellation
         real series = real(1. / 5040);
         series = fma(series, x, real(-1. / 720));
         series = fma(series, x, real(1. / 120));
@@ -121,7 +121,7 @@ __device__ __forceinline__ void add_conjugate(real dx, real dy, complex strength
 #endif
 }
 
-// Adds what `source` contributes; `other` is false for the pair of a point with itself.
+// Adds the contribution of `source`; `other` is false for the pair of a point with itself.
 __device__ __forceinline__ void add_pair(real dx, real dy, const Source &source, real global_size2, bool other,
                                          real (&sums)[SUMS]) {
     real r2 = fma(dx, dx, dy * dy);
@@ -129,7 +129,7 @@ __device__ __forceinline__ void add_pair(real dx, real dy, const Source &source,
 #if FARFIELD_CORE == 0
     bool counts = is_positive(r2) && other;
 #else
-    // Sources without a size may lie among the others.
+    // Some sources may have size zero.
     bool counts = is_positive(r2 + size2) && other;
 #endif
     complex strength = strength_of(source);
@@ -142,7 +142,7 @@ __device__ __forceinline__ void add_pair(real dx, real dy, const Source &source,
     if (counts) add_conjugate(dx, dy, weight * strength, sums[FIRST_POWER], sums[FIRST_POWER + 1]);
 #elif POWERS > 1
     real weight = weight_of(r2, size2);
-    // The conjugate of 1/d, and its powers.
+    // The conjugate of 1/d and its powers.
     complex conjugate = {dx * weight, dy * weight}, power = conjugate;
     if (counts)
 #pragma unroll
@@ -153,7 +153,7 @@ __device__ __forceinline__ void add_pair(real dx, real dy, const Source &source,
 #endif
 }
 
-// A target as a thread keeps it.
+// A target in registers.
 struct Target {
     real x, y;
 

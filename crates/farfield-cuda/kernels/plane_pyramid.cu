@@ -2,15 +2,15 @@
 //   keys -> sort_pass (several, x and y at once) -> rank_points -> pair_ranks -> (count_upper -> partition) for every cut
 //   of large boxes -> cut_in_blocks: all cuts of small ones -> [count_sources -> scan_counts] -> permute_points -> circles
 //
-// Points are sorted once along x and once along y. From then on a point is the pair of its ranks, and every box keeps its
-// points twice, in both orders: its rectangle and its median are then known, and a cut is a stable partition of
-// the order along the other axis. Cut s makes 2^(s+1) boxes from 2^s; box b of them holds the points from
-// floor(N b / 2^s) on, so all boxes hold the same number, give or take one, and their places need no memory.
+// Points are sorted once along x and once along y. From then on a point is the pair of its ranks, and every box stores
+// its points twice, in both orders: these give its rectangle and its median, and a cut is a stable partition of the
+// order along the other axis. Cut s turns 2^s boxes into 2^(s+1). Box b of 2^s holds the points from floor(N b / 2^s)
+// on, so all boxes hold the same number of points, plus or minus one, and their starts need no memory.
 #include "plane.cuh"
 #include "sortable.cuh"
 #include "sort.cuh"
 
-// Coordinates as integers that compare alike.
+// Coordinates as integers with the same order.
 __device__ __forceinline__ ulong64 key_of(real c) {
 #if FARFIELD_DOUBLE
     return sort_key(c);
@@ -29,8 +29,8 @@ __device__ __forceinline__ real coordinate_of(ulong64 key) {
 #endif
 }
 
-// The keys of `count` points whose indices start at `first` of `total`, along x and then along y, and the histogram of each
-// of the keys' digits: histograms[(axis * 8 + pass) * RADIX + digit].
+// The keys of `count` points whose indices start at `first` of `total`, along x and then along y, and the histogram of
+// each digit of the keys: histograms[(axis * 8 + pass) * RADIX + digit].
 extern "C" __global__ void keys(const real *__restrict__ points, uint count, uint first, uint total, uint passes,
                                 ulong64 *__restrict__ keys, uint *__restrict__ indices, uint *__restrict__ histograms) {
     __shared__ uint local[16][RADIX];
@@ -50,13 +50,13 @@ extern "C" __global__ void keys(const real *__restrict__ points, uint count, uin
     }
 }
 
-// ranks[point]: its rank along x.
+// ranks[point]: the rank of the point along x.
 extern "C" __global__ void rank_points(const uint *__restrict__ indices, uint count, uint *__restrict__ ranks) {
     uint i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) ranks[indices[i]] = i;
 }
 
-// lists[i]: the ranks (x, y) of the point of rank i along x; lists[count + j]: of that of rank j along y.
+// lists[i]: the ranks (x, y) of the point with rank i along x; lists[count + j]: of the point with rank j along y.
 extern "C" __global__ void pair_ranks(const uint *__restrict__ indices, const uint *__restrict__ ranks, uint count,
                                       uint2 *__restrict__ lists) {
     uint j = blockIdx.x * blockDim.x + threadIdx.x;
@@ -69,7 +69,7 @@ __device__ __forceinline__ uint start_of(uint count, uint cut, uint box) { retur
 __device__ __forceinline__ uint middle_of(uint count, uint cut, uint box) {
     return (uint)((ulong64)count * (2 * box + 1) >> (cut + 1));
 }
-// Which box the point at place `i` is in.
+// The box of the point at index `i`.
 __device__ __forceinline__ uint box_at(uint count, uint cut, uint i) {
     return (uint)((((ulong64)(i + 1) << cut) - 1) / count);
 }
@@ -78,17 +78,17 @@ struct Rectangle {
     real low[2], high[2];
 };
 
-// The rectangle around points from their first and last ranks along both axes.
+// The bounding rectangle of points, from their first and last ranks along both axes.
 __device__ __forceinline__ Rectangle rectangle_of(const ulong64 *__restrict__ keys, uint count, uint first_x, uint last_x,
                                                   uint first_y, uint last_y) {
     return {{coordinate_of(keys[first_x]), coordinate_of(keys[(ulong64)count + first_y])},
             {coordinate_of(keys[last_x]), coordinate_of(keys[(ulong64)count + last_y])}};
 }
 
-// Boxes are cut across their longer side.
+// A cut divides the longer side of a box.
 __device__ __forceinline__ uint axis_of(const Rectangle &r) { return r.high[1] - r.low[1] > r.high[0] - r.low[0]; }
 
-// A box before its cut: its points, the axis of the cut and the rank along it where the upper half starts.
+// A box before its cut: its points, the axis of the cut, and the rank along it at which the upper half starts.
 struct Cut {
     uint start, middle, end, axis, pivot;
 };
@@ -110,8 +110,8 @@ __device__ __forceinline__ bool is_upper(uint2 ranks, uint axis, uint pivot) { r
 #define CUT_ITEMS 16
 #define CUT_TILE (CUT_THREADS * CUT_ITEMS)
 
-// counts[box * tiles + tile]: how many points of a tile of the order along the other axis are in the upper half. Where
-// all cuts of a level are done, its rectangles are written. Blocks: tiles per box times boxes.
+// counts[box * tiles + tile]: the number of points in the upper half, in a tile of the order along the other axis.
+// When all cuts of a level are done, its rectangles are written. Blocks: tiles per box times boxes.
 extern "C" __global__ void __launch_bounds__(CUT_THREADS)
     count_upper(const ulong64 *__restrict__ keys, const uint2 *__restrict__ lists, uint count, uint cut, uint tiles,
                 uint *__restrict__ counts, Rectangle *__restrict__ rectangles) {
@@ -134,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(CUT_THREADS)
     if (threadIdx.x == 0) counts[blockIdx.x] = sum;
 }
 
-// Exclusive sums of the ones in up to 128 words; by the first warp.
+// Exclusive sums of the one bits in up to 128 words. Called by the first warp.
 __device__ __forceinline__ void sum_words(const uint *words, uint count, uint *before) {
     if (threadIdx.x >= 32) return;
     uint ones[4], total = 0;
@@ -160,7 +160,7 @@ __device__ __forceinline__ uint ones_before(const uint *words, const uint *befor
     return before[at / 32] + __popc(words[at / 32] & ((1u << at % 32) - 1));
 }
 
-// Both orders after the cut: that along its axis as it was, the other one partitioned.
+// Both orders after the cut: the order along its axis is unchanged, the other one is partitioned.
 extern "C" __global__ void __launch_bounds__(CUT_THREADS)
     partition(const ulong64 *__restrict__ keys, const uint2 *__restrict__ lists, uint count, uint cut, uint tiles,
               const uint *__restrict__ counts, uint2 *__restrict__ cut_lists) {
@@ -204,7 +204,7 @@ extern "C" __global__ void __launch_bounds__(CUT_THREADS)
 #define BLOCK_THREADS 512
 #define BLOCK_ITEMS (BLOCK_POINTS / BLOCK_THREADS)
 
-// The place of `rank` among sorted ranks.
+// The index of `rank` among sorted ranks.
 __device__ __forceinline__ uint find(const uint *ranks, uint count, uint rank) {
     uint low = 0, high = count;
     while (low < high) {
@@ -214,8 +214,8 @@ __device__ __forceinline__ uint find(const uint *ranks, uint count, uint rank) {
     return low;
 }
 
-// All cuts from `first_cut` to `last_cut` of one box of at most BLOCK_POINTS points per block, in shared memory: ranks
-// become those within the box, two in a word.
+// All cuts from `first_cut` to `last_cut` in shared memory, for one box of at most BLOCK_POINTS points per block.
+// Ranks are converted to ranks within the box, two per word.
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     cut_in_blocks(const ulong64 *__restrict__ keys, uint2 *__restrict__ lists, uint count, uint first_cut, uint last_cut,
                   Rectangle *__restrict__ rectangles) {
@@ -285,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
 
 #define ORDER_THREADS 1024
 
-// counts[block]: how many of its points are sources. Where sources and targets differ.
+// counts[block]: the number of sources among its points. Only if sources and targets differ.
 extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
     count_sources(const uint2 *__restrict__ lists, const uint *__restrict__ indices, uint count, uint source_count,
                   uint *__restrict__ counts) {
@@ -310,8 +310,8 @@ extern "C" __global__ void __launch_bounds__(RADIX) scan_counts(uint *counts, ui
     }
 }
 
-// Points in the pyramid's order, sources and targets apart: positions, the caller's index of each, and where each leaf
-// starts. `counts` are sources before each block, or null where the sources are the targets.
+// Writes the points in the pyramid's order, sources and targets separately: positions, the caller's index of each, and
+// the start of each leaf. `counts` are the sources before each block, or null if the sources are the targets.
 extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
     permute_points(const ulong64 *__restrict__ keys, const uint2 *__restrict__ lists, const uint *__restrict__ indices,
                  uint count, uint source_count, uint last_cut, const uint *__restrict__ counts, complex *__restrict__ sources,
@@ -354,15 +354,15 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
 }
 
 __device__ __forceinline__ real radius_of(const Rectangle &r, real &x, real &y) {
-    // Halved before they are added: the sum of two large coordinates could overflow.
+    // Coordinates are halved before they are added, because their sum could overflow.
     x = real(0.5) * r.low[0] + real(0.5) * r.high[0];
     y = real(0.5) * r.low[1] + real(0.5) * r.high[1];
     real width = max(x - r.low[0], r.high[0] - x), height = max(y - r.low[1], r.high[1] - y);
     return sqrt(fma(width, width, height * height));
 }
 
-// The circle around each box's points. Its unit of length is its radius, or a small part of its parent's unit where
-// that is larger.
+// The circle around the points of each box. Its unit of length is the larger of its radius and a small fraction of its
+// parent's unit.
 extern "C" __global__ void circles(const Rectangle *__restrict__ rectangles, uint boxes, Box *__restrict__ out) {
     uint b = blockIdx.x * blockDim.x + threadIdx.x;
     if (b >= boxes) return;

@@ -7,7 +7,7 @@ typedef double input;
 typedef float input;
 #endif
 
-// A source as the engine packs it.
+// A source packed by the engine.
 struct __align__(16) PackedSource {
     input x, y, s, extra;
 };
@@ -19,7 +19,7 @@ __device__ __forceinline__ double magnitude(const Source &source) {
     return sqrt(fma(strength.re, strength.re, strength.im * strength.im));
 }
 
-// w/s, w/s^2, w/s^3, or, of the logarithm, w |log s| before the first two, with s^2 = r^2 + size^2, as on the CPU.
+// w/s, w/s^2 and w/s^3, or w |log s|, w/s and w/s^2 for the logarithm, with s^2 = r^2 + size^2, as on the CPU.
 __device__ __forceinline__ void add_absolute(const Target &target, const Source &source, double global_size2, double w,
                                              double (&sums)[3]) {
     double dx = target.x - source.x, dy = target.y - source.y;

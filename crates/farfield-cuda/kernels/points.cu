@@ -1,5 +1,5 @@
-// Between points and expansions: P2M and L2P. One box at a time; the kernel's far field is a set of derivatives of the
-// expansion of its (scalar or vector) potential, all evaluated with one set of basis functions.
+// Operators between points and expansions: P2M and L2P, one box at a time. The kernel's far field is a set of
+// derivatives of the expansion of its (scalar or vector) potential, all evaluated with one set of basis functions.
 #define FARFIELD_MULTIPOLE 0
 #include "basis.cuh"
 #include "permute.cuh"
@@ -7,7 +7,7 @@
 
 // ---- points in tree order --------------------------------------------------------------------------------------------
 
-// Packs sources as the inner loops read them, in tree order; one strength vector per blockIdx.y.
+// Packs sources for the inner loops, in tree order; one strength vector per blockIdx.y.
 extern "C" __global__ void gather_sources(const real *__restrict__ positions, const real *__restrict__ strengths,
                                           const real *__restrict__ sizes, const uint *__restrict__ permutation, uint count,
                                           Source *__restrict__ sources) {
@@ -17,8 +17,7 @@ extern "C" __global__ void gather_sources(const real *__restrict__ positions, co
     sources[vector * count + k] = load_source(positions, strengths, sizes, count, vector, permutation[k]);
 }
 
-// The strengths of each source in `at_once` vectors side by side, group of vectors by group (blockIdx.y); zeros where there are no
-// more. Scalars only.
+// The strengths of each source in groups of `at_once` vectors (blockIdx.y), padded with zeros. Scalar strengths only.
 extern "C" __global__ void gather_charges(const real *__restrict__ strengths, const uint *__restrict__ permutation, uint count, uint vectors,
                                           uint at_once, real *__restrict__ charges) {
     uint k = blockIdx.x * blockDim.x + threadIdx.x;
@@ -32,8 +31,8 @@ extern "C" __global__ void gather_charges(const real *__restrict__ strengths, co
 
 #define P2M_WARPS FARFIELD_P2M_WARPS
 
-// The sums of four values over the warp, in lanes 0, 8, 16 and 24: lanes swap what they do not keep, so that four sums
-// take six exchanges instead of twenty.
+// The sums of four values over the warp, in lanes 0, 8, 16 and 24. Lanes exchange the values they do not keep, so that
+// four sums take six exchanges instead of twenty.
 __device__ __forceinline__ real warp_sums(real a, real b, real c, real d) {
     uint lane = threadIdx.x % 32;
     bool upper = lane & 16, odd = lane & 8;
@@ -45,9 +44,9 @@ __device__ __forceinline__ real warp_sums(real a, real b, real c, real d) {
     return sum;
 }
 
-// Each warp makes the multipole of one leaf, for strength vector blockIdx.y; a lane holds a source. Coefficients beyond
-// COEFFICIENTS are set to zero, as are all of a box without sources.
-// With eight blocks to a multiprocessor as many registers as interleaved degrees need.
+// P2M of one leaf per warp, for strength vector blockIdx.y; each lane holds a source. Coefficients beyond COEFFICIENTS
+// are set to zero, as are all coefficients of a box without sources. Eight blocks per multiprocessor leave enough
+// registers to interleave degrees.
 extern "C" __global__ void __launch_bounds__(32 * P2M_WARPS, 8)
     p2m(const Tree *__restrict__ tree, Boxes boxes, uint box_count, const Source *__restrict__ sources, uint source_count,
         uint streams, real *__restrict__ multipoles) {
@@ -108,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(32 * P2M_WARPS, 8)
     __syncwarp();
     real *out = multipoles + ((ulong64)box * streams + blockIdx.y * EXPANSIONS) * STRIDE;
 #if FARFIELD_DIPOLES
-    // A dipole is minus the derivative of a charge; lengths are in units of the box's side.
+    // A dipole is minus the derivative of a charge; lengths are in units of the box side.
     for (uint k = lane; k < STRIDE; k += 32) {
         real sum = sums[warp][0][k];
         if (k < COEFFICIENTS)
@@ -126,8 +125,8 @@ extern "C" __global__ void __launch_bounds__(32 * P2M_WARPS, 8)
 #define L2P_THREADS 64
 #define L2P_VECTORS FARFIELD_L2P_VECTORS
 
-// far[((vector * SUMS) + s) * target_count + i]: what the leaf's local expansion gives at its targets, in tree order. A block serves
-// L2P_VECTORS vectors of strengths, which share the basis.
+// far[((vector * SUMS) + s) * target_count + i]: the sums from a leaf's local expansion at its targets, in tree order.
+// A block handles L2P_VECTORS strength vectors, which share the basis.
 extern "C" __global__ void __launch_bounds__(L2P_THREADS)
     l2p(const Tree *__restrict__ tree, Boxes boxes, const real *__restrict__ targets, uint target_count, uint streams,
         const real *__restrict__ locals, real *__restrict__ far) {
@@ -147,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(L2P_THREADS)
         return;
     }
     fill_recurrence(table);
-    // Of vectors beyond the last, the last one's again.
+    // Vectors beyond the last repeat the last one.
     for (uint v = 0; v < L2P_VECTORS; ++v) {
         uint vector = first + min(v, vectors - 1);
         derive(locals + ((ulong64)box * streams + vector * EXPANSIONS) * STRIDE, derived + v * SUMS * BASIS_COEFFICIENTS);

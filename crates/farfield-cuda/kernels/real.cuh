@@ -1,4 +1,4 @@
-// The precision of a program: `real`, and the reciprocal square root that every pair of points needs.
+// The precision of a program, `real`, and the reciprocal square root for pairs of points.
 #pragma once
 
 #ifndef FARFIELD_DOUBLE
@@ -11,8 +11,8 @@ typedef unsigned long long ulong64;
 #if FARFIELD_DOUBLE
 typedef double real;
 
-// The hardware's estimate has about 20 good bits; with e = 1 - x y^2 one cubic step y (1 + e/2 + 3 e^2/8) leaves an
-// error below the rounding. x = 0 gives NaN: see `is_positive`.
+// The hardware's estimate has about 20 correct bits. With e = 1 - x y^2, one cubic step y (1 + e/2 + 3 e^2/8) leaves
+// an error below round-off. x = 0 gives NaN: see `is_positive`.
 __device__ __forceinline__ real inverse_sqrt(real x) {
     real y;
     asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
@@ -20,13 +20,14 @@ __device__ __forceinline__ real inverse_sqrt(real x) {
     return fma(y * e, fma(0.375, e, 0.5), y);
 }
 
-// Whether a square is not zero, from its exponent: an integer comparison leaves the double-precision unit free.
+// Whether a square is nonzero, from its exponent: an integer comparison leaves the double-precision unit free.
 // Squares below 1e-308 count as zero.
 __device__ __forceinline__ bool is_positive(real square) { return __double2hiint(square) >= 0x00100000; }
 #else
 typedef float real;
 
-// The hardware's estimate is good to 23 bits; denormals are flushed, which is a third faster. x = 0 gives infinity.
+// The hardware's estimate has 23 correct bits; denormals are flushed to zero, which is a third faster. x = 0 gives
+// infinity.
 __device__ __forceinline__ real inverse_sqrt(real x) {
     real y;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

@@ -1,4 +1,4 @@
-// What the steps of a simulation do besides its sums, on arrays that stay on the device.
+// Operations of simulation steps other than sums, on arrays that stay on the device.
 #include "sortable.cuh"
 
 // values += h rates
@@ -7,7 +7,7 @@ extern "C" __global__ void add_scaled(real *__restrict__ values, real h, const r
     if (i < count) values[i] = fma(h, rates[i], values[i]);
 }
 
-// turned = factor (y, x) of every (x, y)
+// turned = factor (y, x) for every (x, y)
 extern "C" __global__ void turn(const real *__restrict__ values, real factor, uint count, real *__restrict__ turned) {
     uint i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
@@ -16,8 +16,8 @@ extern "C" __global__ void turn(const real *__restrict__ values, real factor, ui
     turned[2 * (ulong64)i + 1] = factor * x;
 }
 
-// How the strengths of vortex elements change: (classical G + transpose G^T) s, with G the velocity gradient, and
-// relaxation towards the vorticity, the element's own part (own_vorticity / size^3) s of it included.
+// The rate of change of vortex strengths: (classical G + transpose G^T) s, with G the velocity gradient, and
+// relaxation towards the vorticity, which includes the element's own part (own_vorticity / size^3) s.
 struct StrengthLaw {
     real classical, transpose, relaxation, own_vorticity, size;
 };
@@ -45,11 +45,11 @@ extern "C" __global__ void strength_rates(const real *__restrict__ strengths, co
     for (int k = 0; k < 3; ++k) rates[3 * (ulong64)i + k] = rate[k];
 }
 
-// What one look at an array of vectors finds; zero at first.
+// The result of a survey of an array of vectors; initially zero.
 struct Survey {
-    // The largest component and the largest negated one along each axis, in an order-preserving form.
+    // The largest component and the largest negated component along each axis, as sort keys.
     ulong64 high[3], low[3];
-    // The complement of the first index whose number is not finite.
+    // The complement of the first index whose value is not finite.
     ulong64 not_finite;
 };
 
@@ -73,7 +73,7 @@ extern "C" __global__ void survey(const real *__restrict__ values, uint count, S
     if (threadIdx.x % 32 == 0 && not_finite) atomicMax(&found->not_finite, not_finite);
 }
 
-// The square of the length of a vector: the same bits wherever it is computed.
+// The squared length of a vector, with the same bits in every kernel.
 __device__ double square(const real *__restrict__ values, uint components, uint i) {
     double sum = 0;
     for (uint k = 0; k < components; ++k) {
@@ -83,7 +83,7 @@ __device__ double square(const real *__restrict__ values, uint components, uint 
     return sum;
 }
 
-// The longest vector: its square, then the last index that has it. Both zero at first.
+// The longest vector: its square, then the last index that has it. Both initially zero.
 struct Longest {
     ulong64 square, index;
 };
@@ -102,12 +102,12 @@ extern "C" __global__ void longest_index(const real *__restrict__ values, uint c
         if (sort_key(square(values, components, i)) == wanted) atomicMax(&longest->index, (ulong64)i);
 }
 
-// The box that points are counted in, and steps in a unit of length along each axis.
+// The box in which points are quantised, and the number of steps per unit of length along each axis.
 struct CountedBox {
     double low[3], steps[3];
 };
 
-// Points as numbers of steps from the lower corner.
+// Quantises points to numbers of steps from the lower corner.
 extern "C" __global__ void shrink_points(const real *__restrict__ points, CountedBox counted, uint count,
                                          unsigned short *__restrict__ numbers) {
     uint i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -119,7 +119,7 @@ extern "C" __global__ void shrink_points(const real *__restrict__ points, Counte
     }
 }
 
-// Lengths of vectors as numbers of steps.
+// Quantises lengths of vectors to numbers of steps.
 extern "C" __global__ void shrink_lengths(const real *__restrict__ vectors, double steps, uint count,
                                           unsigned char *__restrict__ numbers) {
     uint i = blockIdx.x * blockDim.x + threadIdx.x;

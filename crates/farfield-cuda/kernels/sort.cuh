@@ -1,4 +1,4 @@
-// Radix sort of 64-bit keys with the indices they belong to, one pass per byte.
+// Radix sort of 64-bit keys and their indices, one pass per byte.
 #pragma once
 #include "real.cuh"
 
@@ -8,7 +8,7 @@
 #define SORT_ITEMS 12
 #define SORT_TILE (SORT_WARPS * 32 * SORT_ITEMS)
 
-// A tile's count of a digit, and later the count of all tiles up to it.
+// State of a tile's count of a digit: its own count, or the count of all tiles up to it.
 #define COUNTED (1u << 30)
 #define SUMMED (2u << 30)
 #define COUNT_MASK (COUNTED - 1)
@@ -28,10 +28,10 @@ __device__ __forceinline__ uint exclusive_sum(uint value, uint *scratch) {
     return before + sum - value;
 }
 
-// One stable pass over the digit at `shift`: each tile ranks its items, adds up the counts of the tiles before it while
-// they appear (decoupled look-back), and scatters. `status` is zero at first, RADIX words per tile; tiles are handed
-// out by `ticket` so that a tile only waits for tiles that run already. Lists of the same length that follow each other
-// are sorted at once, one per blockIdx.y, each with eight histograms of its own.
+// One stable pass over the digit at `shift`: each tile ranks its items, adds up the counts of the tiles before it as
+// they appear (decoupled look-back), and scatters. `status` is initially zero, RADIX words per tile; tiles are
+// assigned by `ticket`, so that a tile only waits for tiles that already run. Consecutive lists of the same length are
+// sorted at once, one per blockIdx.y, each with its own eight histograms.
 extern "C" __global__ void __launch_bounds__(32 * SORT_WARPS)
     sort_pass(const ulong64 *__restrict__ keys, const uint *__restrict__ indices, uint count, uint shift,
               const uint *__restrict__ histogram, volatile uint *status, uint *ticket, ulong64 *__restrict__ sorted_keys,
@@ -61,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(32 * SORT_WARPS)
     for (int i = 0; i < SORT_ITEMS; ++i) item[i] = base + 32 * i < count ? keys[base + 32 * i] : ~0ull;
 #pragma unroll
     for (int i = 0; i < SORT_ITEMS; ++i) {
-        // Places beyond the end come last in the last tile and count as the last digit.
+        // Items beyond the end come last in the last tile and count as the last digit.
         uint digit = item[i] >> shift & (RADIX - 1);
         uint same = __match_any_sync(~0u, digit);
         uint before = counts[warp][digit];
@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(32 * SORT_WARPS)
         --other;
     }
     if (tile > 0) status[(ulong64)tile * RADIX + digit] = SUMMED | (before_tile + in_tile);
-    // Sorted within the tile first, so that neighbours are written together.
+    // Sort within the tile first, so that writes are coalesced.
     starts[digit] = before_digit + before_tile - tile_starts[digit];
     __syncthreads();
     uint length = (uint)min((ulong64)SORT_TILE, count - (ulong64)tile * SORT_TILE);

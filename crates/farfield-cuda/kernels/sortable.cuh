@@ -1,9 +1,8 @@
-// Doubles as integers that compare alike, of which the largest is found without waiting for each other; and the bounds of
-// points by them.
+// Doubles as integers with the same order, whose maximum can be found by atomics; and the bounds of points.
 #pragma once
 #include "real.cuh"
 
-// Never zero for finite numbers.
+// The result is never zero for finite numbers.
 __device__ __forceinline__ ulong64 sort_key(double x) {
     long long bits = __double_as_longlong(x);
     return bits < 0 ? ~(ulong64)bits : (ulong64)bits | 0x8000000000000000ull;
@@ -13,7 +12,7 @@ __device__ __forceinline__ double from_sort_key(ulong64 bits) {
     return __longlong_as_double(bits & 0x8000000000000000ull ? (long long)(bits ^ 0x8000000000000000ull) : (long long)~bits);
 }
 
-// The largest coordinate along each axis and the largest negated one; zero at first.
+// The largest coordinate and the largest negated coordinate along each axis; initially zero.
 struct Bounds {
     ulong64 high[3], low[3];
 
@@ -22,7 +21,7 @@ struct Bounds {
         low[axis] = max(low[axis], sort_key(-c));
     }
 
-    // Widens the bounds in global memory by those of all threads of the warp.
+    // Extends the bounds in global memory by those of all threads of the warp.
     __device__ __forceinline__ void widen(ulong64 *all_high, ulong64 *all_low) {
         for (int axis = 0; axis < 3; ++axis) {
             for (int lane = 16; lane > 0; lane /= 2) {

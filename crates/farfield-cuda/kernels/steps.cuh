@@ -1,26 +1,26 @@
-// What is translated into what: shifts and tasks.
+// The shifts and tasks of translations.
 #pragma once
 #include "tree.cuh"
 
 #define MAX_STEPS 189
 
-// One shift: where the source is, which matrix, mirrored how.
+// One shift: the location of the source, the matrix and its mirroring.
 struct Step {
     unsigned short matrix;
-    unsigned char neighbour; // M2L: which of the parent's 27 neighbours
-    unsigned char child;     // M2L, M2M: which of its children
-    unsigned char mirror;    // bits x, y, z
+    unsigned char neighbour; // M2L: index among the parent's 27 neighbours
+    unsigned char child;     // M2L, M2M: octant of the source in its parent
+    unsigned char mirror;    // mirrored axes as bits x, y, z
     unsigned char shift_class;
     unsigned char unused[2];
 };
 
-// Target boxes of one block: `count` of them from `first` on, of one column.
+// The target boxes of one block: `count` boxes of one column from `first` on.
 struct Task {
     uint first, count, level, octant;
 };
 
-// Where blocks that share the shifts of M2L (gridDim.z of them) leave their sums: the first one in the locals, the others
-// one after the other in `sums`, `length` numbers each.
+// The partial sums of the gridDim.z blocks that divide the shifts of M2L among them: those of the first block are in
+// the locals, the others one after another in `sums`, `length` values each.
 struct Slices {
     real *sums;
     ulong64 length;

@@ -1,12 +1,12 @@
 // Products of small tiles on tensor cores.
 //
-// Single precision is split into two numbers of 11 bits each, a = a_hi + a_lo, and a b = a_hi b_hi + a_hi b_lo + a_lo b_hi:
-// three products on the TF32 units are as good as one in single precision.
+// A single is split into two numbers of 11 bits each, a = a_hi + a_lo, and a b = a_hi b_hi + a_hi b_lo + a_lo b_hi:
+// three products on the TF32 units are as accurate as one in single precision.
 #pragma once
 #include "real.cuh"
 
-// A lane's entries of a tile of 16 rows and 8 columns: lane 4 g + t holds rows g and g + 8 of column t, then those of column
-// t + 4.
+// The entries of a lane in a tile of 16 rows and 8 columns: lane 4 g + t holds rows g and g + 8 of column t, then of
+// column t + 4.
 #define FRAGMENT 4
 
 struct Fragment {
@@ -39,14 +39,14 @@ __device__ __forceinline__ void multiply(real (&c)[4], const Fragment &f, real b
 #endif
 }
 #else
-// A number as the sum of two that TF32 holds; tensor cores ignore the last 13 bits. Integer additions round to the
+// Splits a number into the sum of two TF32 numbers; tensor cores ignore the last 13 bits. Integer additions round to
 // nearest, four times as fast as the conversion instruction.
 __device__ __forceinline__ void split(float value, uint &high, uint &low) {
     high = (__float_as_uint(value) + 0x1000u) & 0xffffe000u;
     low = __float_as_uint(value - __uint_as_float(high)) + 0x1000u;
 }
 
-// c (16 x 8) += a (16 x 8) b (8 x 8) of what TF32 holds of a and b; the lane holds b of rows t and t + 4, column g.
+// c (16 x 8) += a (16 x 8) b (8 x 8) with a and b rounded to TF32; the lane holds b of rows t and t + 4, column g.
 __device__ __forceinline__ void tf32_product(float (&c)[4], const uint (&a)[4], const uint (&b)[2]) {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
@@ -59,7 +59,7 @@ __device__ __forceinline__ void multiply(real (&c)[4], const Fragment &f, real b
     split(b0, b_high[0], b_low[0]);
     split(b1, b_high[1], b_low[1]);
     for (int i = 0; i < 4; ++i) split(f.a[i], a_high[i], a_low[i]);
-    // The small parts first.
+    // The small terms first.
     tf32_product(c, a_low, b_high);
     tf32_product(c, a_high, b_low);
     tf32_product(c, a_high, b_high);

@@ -1,17 +1,18 @@
 // M2M, M2L and L2L as matrix products on tensor cores.
 //
 // All boxes of a level and octant share every shift, and a shift's mirror images share one matrix: mirroring only
-// changes signs of rows and columns. So 56 matrices serve the 316 shifts of M2L, and one each the eight of M2M and L2L.
-// A block translates into COLUMNS_PER_BLOCK expansions at once: for every shift it gathers the source expansions of its
-// columns into shared memory and multiplies them by the shift's matrix, in tiles of 16 rows. The sums stay in
-// registers from the first shift to the last and are written once: no atomics, always the same order. Where there are
-// few blocks, several share the shifts of M2L (blockIdx.z), and add_slices adds their sums in order.
+// changes signs of rows and columns. So 56 matrices cover the 316 shifts of M2L, and one each the eight shifts of M2M
+// and L2L. A block translates into COLUMNS_PER_BLOCK expansions at once: for every shift it gathers the source
+// expansions of its columns into shared memory and multiplies them by the shift's matrix, in tiles of 16 rows. The
+// sums stay in registers from the first shift to the last and are written once: no atomics, always the same order. If
+// there are few blocks, several divide the shifts of M2L among them (blockIdx.z), and add_slices adds their sums in
+// order.
 #include "copy.cuh"
 #include "matrices.cuh"
 #include "steps.cuh"
 #include "tensor.cuh"
 
-// Where the entries of tile `tile` and step `step` start that lane `lane` multiplies.
+// The index of the first entry that lane `lane` multiplies in tile `tile` and step `step`.
 __device__ __forceinline__ ulong64 fragment_at(uint matrix, uint tile, uint step, uint lane) {
     return (((ulong64)matrix * ROW_TILES + tile) * STEPS + step) * 32 * FRAGMENT + lane * FRAGMENT;
 }
@@ -22,18 +23,18 @@ __device__ ulong64 entry_at(uint matrix, uint row, uint k) {
 
 #define COLUMNS_PER_BLOCK 64
 #define CHUNK 32
-#define CHUNK_STRIDE (CHUNK + 4) // four more: no two lanes of a product meet in a bank
+#define CHUNK_STRIDE (CHUNK + 4) // padded by four to avoid bank conflicts
 #define STAGES 3
-// A block's eight warps: FARFIELD_ROW_WARPS parts of the rows times COLUMN_WARPS parts of the columns. A block has
-// TILES_PER_BLOCK tiles of rows, dealt out to its warps in turn; further rows have blocks of their own (blockIdx.y), which
-// skip the shifts of low order that do not need them.
+// The eight warps of a block: FARFIELD_ROW_WARPS parts of the rows times COLUMN_WARPS parts of the columns. A block
+// has TILES_PER_BLOCK tiles of rows, assigned to its warps in turn; further rows have separate blocks (blockIdx.y),
+// which skip the shifts of low order that do not need them.
 #define WARPS 8
 #define COLUMN_WARPS (WARPS / FARFIELD_ROW_WARPS)
 #define TILES_PER_WARP (COLUMNS_PER_BLOCK / 8 / COLUMN_WARPS)
 #define ROWS_PER_WARP FARFIELD_ROWS_PER_WARP
 #define TILES_PER_BLOCK (FARFIELD_ROW_WARPS * ROWS_PER_WARP)
-// Products of a chunk, and how many of them ahead their matrix entries are loaded: as far as registers allow two blocks
-// on a multiprocessor.
+// Products per chunk, and how many products ahead matrix entries are loaded: as far as registers allow with two blocks
+// per multiprocessor.
 #define PRODUCTS (CHUNK / 8 * ROWS_PER_WARP)
 #if FARFIELD_DOUBLE
 #define AHEAD 2
@@ -41,7 +42,7 @@ __device__ ulong64 entry_at(uint matrix, uint row, uint k) {
 #define AHEAD 4
 #endif
 
-// A block's shared memory.
+// The shared memory of a block.
 template <int STEP_COUNT> struct Shared {
     real tile[STAGES][COLUMNS_PER_BLOCK * CHUNK_STRIDE];
     int source[STEP_COUNT][COLUMNS_PER_BLOCK];
@@ -50,13 +51,13 @@ template <int STEP_COUNT> struct Shared {
     uint active_count;
 };
 
-// The host asks for as much as it thinks a block needs.
+// The size that the host requests must match.
 static_assert(sizeof(Shared<8>) <= FARFIELD_SHARED(8) && sizeof(Shared<MAX_STEPS>) <= FARFIELD_SHARED(MAX_STEPS) &&
                   sizeof(Shared<1>) <= FARFIELD_SHARED(1),
               "Warps::shared_bytes disagrees with Shared");
 
-// `steps` has `step_count` entries for each octant. `orders[level * 16 + class]` is the degree up to which a shift works.
-// Expansion `stream` of box b starts at (b * streams + stream) * STRIDE. `translations` counts pairs of boxes.
+// `steps` has `step_count` entries for each octant. `orders[level * 16 + class]` is the order of a shift. Expansion
+// `stream` of box b starts at (b * streams + stream) * STRIDE. `translations` counts pairs of boxes.
 template <Kind KIND>
 __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__restrict__ tasks, const Step *__restrict__ steps,
                                           uint step_count, const unsigned char *__restrict__ orders,
@@ -73,7 +74,7 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
     uint columns = task.count * streams, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     uint first_column = warp % COLUMN_WARPS * (8 * TILES_PER_WARP);
     auto row_tile = [&](int r) { return blockIdx.y * TILES_PER_BLOCK + r * FARFIELD_ROW_WARPS + warp / COLUMN_WARPS; };
-    // How many coefficients a shift needs.
+    // The number of coefficients of a shift.
     auto coefficients_of = [&](const Step &step) -> uint {
         if (KIND != M2L) return STRIDE;
         uint order = orders[16 * task.level + step.shift_class];
@@ -94,7 +95,7 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
         source[step][column] = box < 0 ? -1 : (int)(box * streams + column % streams);
     }
     __syncthreads();
-    // The shifts that matter to this block: some column has a source, and some row is needed.
+    // The active shifts of this block: some column has a source, and some row is needed.
     if (warp == 0) {
         uint found = 0, sources = 0;
         for (uint first = 0; first < step_count; first += 32) {
@@ -119,7 +120,7 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
         if (lane == 0) memory.active_count = found;
     }
     __syncthreads();
-    // An active shift: its number, matrix, mirror and coefficients in one word.
+    // An active shift: its index, matrix, mirroring and number of coefficients in one word.
     auto step_of = [](uint word) { return word & 255; };
     auto matrix_of = [](uint word) { return word >> 8 & 63; };
     auto mirror_of = [](uint word) { return word >> 14 & 7; };
@@ -133,7 +134,7 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
 #pragma unroll
             for (int k = 0; k < 4; ++k) sums[r][t][k] = 0;
     uint g = lane / 4, t4 = lane % 4;
-    // The sums are those of the mirrored space of the current shift.
+    // The sums are in the mirrored space of the current shift.
     uint mirror = 0;
     auto turn_to = [&](uint next) {
         uint change = mirror ^ next;
@@ -163,7 +164,7 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
     };
 
     uint count = memory.active_count;
-    // Copies run two chunks ahead of products; a group is committed for every chunk, also beyond the last.
+    // Copies run two chunks ahead of products; a group is committed for every chunk, even beyond the last.
     uint copy_at = 0, copied_chunk = 0, copy_buffer = 0;
     auto copy_next = [&]() {
         if (copy_at < count) {
@@ -181,7 +182,7 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
     copy_next();
     copy_next();
 
-    // A chunk on its way through the tensor cores; product p of it is step p / ROWS_PER_WARP, row tile p % ROWS_PER_WARP.
+    // A chunk in the tensor cores; its product p is step p / ROWS_PER_WARP, row tile p % ROWS_PER_WARP.
     struct Chunk {
         uint at, first, needed, word;
     };
@@ -198,8 +199,8 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
             to = load_fragment(table + fragment_at(matrix_of(chunk.word), row_tile(p % ROWS_PER_WARP), step, lane));
         }
     };
-    // Tensor cores cut off what their single-precision sums cannot hold: only a shift's products are added there, shifts
-    // are added with rounding.
+    // Tensor cores truncate their single-precision sums. So they only add the products of one shift; shifts are added
+    // with rounding.
 #if FARFIELD_DOUBLE
     auto &parts = sums;
 #else
@@ -219,7 +220,7 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
         copy_next();
         const real *values = memory.tile[buffer] + (first_column + g) * CHUNK_STRIDE + t4;
         buffer = buffer == STAGES - 1 ? 0 : buffer + 1;
-        // No row of this warp is needed: only look ahead.
+        // No row of this warp is needed: only load ahead.
         if (16 * row_tile(0) >= chunk.needed) {
 #pragma unroll
             for (int p = 0; p < AHEAD; ++p) load(ahead[p], next, p);
@@ -272,7 +273,7 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
                 if (column >= columns) continue;
                 real *out = to + ((ulong64)task.first * streams + column) * STRIDE + row + 8 * (k / 2);
                 if (KIND == L2L) *out += sums[r][t][k];
-                // A leaf's multipole is that of its sources.
+                // The multipole of a leaf comes from its sources.
                 else if (KIND == M2L || !boxes.is_leaf[task.first + column / streams]) *out = sums[r][t][k];
             }
     }
@@ -289,7 +290,7 @@ TRANSLATION(m2m, M2M)
 TRANSLATION(m2l, M2L)
 TRANSLATION(l2l, L2L)
 
-// Adds the sums of all but the first slice to those of the first, from number `first` on.
+// Adds the sums of all other slices to those of the first, from index `first` on.
 extern "C" __global__ void add_slices(real *__restrict__ to, Slices slices, uint count, ulong64 first) {
     ulong64 at = first + blockIdx.x * (ulong64)blockDim.x + threadIdx.x;
     if (at >= slices.length) return;

@@ -1,16 +1,16 @@
-// M2M, M2L and L2L of low orders in single precision: all of an expansion's rows fit into a warp's registers.
+// M2M, M2L and L2L of low orders in single precision, where all rows of an expansion fit the registers of a warp.
 //
-// As in translate.cu, boxes of a level and octant share every shift, and translations are products on tensor cores. Here a
-// warp holds the sums of 8 TILES target expansions and goes through its shifts alone, without waiting for other warps: it
-// reads source expansions and matrices straight into registers, one piece ahead. A block's warps share the targets and
-// deal out the shifts; their sums are added in order at the end. Every shift has a matrix of its own, so that nothing is
-// mirrored: at these orders all 332 matrices stay in the second-level cache.
+// As in translate.cu, boxes of a level and octant share every shift, and translations are products on tensor cores.
+// Here a warp holds the sums of 8 TILES target expansions and processes its shifts independently of other warps: it
+// reads source expansions and matrices directly into registers, one piece ahead. The warps of a block have the same
+// targets and divide the shifts among them; their sums are added in order at the end. Every shift has its own matrix,
+// so that nothing is mirrored: at these orders all 332 matrices stay in the second-level cache.
 //
-// Sums are added up in the tensor cores, which cut off what single precision cannot hold: that costs a relative error of
-// about 3e-5, which low orders exceed anyway.
+// The tensor cores accumulate the sums and truncate them to single precision. That costs a relative error of about
+// 3e-5, which low orders exceed anyway.
 //
-// Constants: FARFIELD_ORDER, FARFIELD_TILES of 8 target expansions of a warp, FARFIELD_GROUPS and FARFIELD_MANY_GROUPS, the
-// warps of a block of M2L where there are many targets and where there are few.
+// Constants: FARFIELD_ORDER, FARFIELD_TILES of 8 target expansions per warp, FARFIELD_GROUPS and FARFIELD_MANY_GROUPS,
+// the warps per block of M2L if there are many targets and if there are few.
 #include "matrices.cuh"
 #include "steps.cuh"
 #include "tensor.cuh"
@@ -18,8 +18,8 @@
 #define TILES FARFIELD_TILES
 #define WARP_COLUMNS (8 * TILES)
 
-// A lane reads four consecutive coefficients of an expansion at once: a piece of 16 coefficients makes two products. Lane
-// 4 g + t multiplies coefficients 4 t and 4 t + 1 of a piece in the first of them, 4 t + 2 and 4 t + 3 in the second.
+// A lane reads four consecutive coefficients of an expansion at once: a piece of 16 coefficients takes two products.
+// Lane 4 g + t multiplies coefficients 4 t and 4 t + 1 of a piece in the first, and 4 t + 2 and 4 t + 3 in the second.
 __device__ __forceinline__ ulong64 fragment_at(uint matrix, uint tile, uint piece, uint half, uint lane) {
     return ((((ulong64)matrix * ROW_TILES + tile) * ROW_TILES + piece) * 2 + half) * 32 * FRAGMENT + lane * FRAGMENT;
 }
@@ -28,17 +28,17 @@ __device__ ulong64 entry_at(uint matrix, uint row, uint k) {
     return fragment_at(matrix, row / 16, k / 16, k % 4 / 2, row % 8 * 4 + k % 16 / 4) + row % 16 / 8 + 2 * (k % 2);
 }
 
-// The expansion of boxes that are not there.
+// The expansion of missing boxes: zeros.
 __device__ float4 nothing[STRIDE / 4];
 
-// A shift that has sources: its matrix, and how many pieces of 16 coefficients it needs.
+// A shift that has sources: its matrix, and its number of pieces of 16 coefficients.
 struct Active {
     uint matrix_and_pieces;
     __device__ uint matrix() const { return matrix_and_pieces & 0xffff; }
     __device__ uint pieces() const { return matrix_and_pieces >> 16; }
 };
 
-// What TF32 does not hold of a number: tensor cores cut off the last 13 bits.
+// The part of a number that TF32 does not represent: tensor cores ignore the last 13 bits.
 __device__ __forceinline__ uint low_part(float value) {
     return __float_as_uint(value - __uint_as_float(__float_as_uint(value) & 0xffffe000u));
 }
@@ -54,14 +54,15 @@ template <int GROUPS, int SHIFTS> struct Shared {
     };
 };
 
-// Finds the warp's shifts that have sources; returns how many, and adds to `translations` how many boxes they come from.
+// Finds the warp's shifts that have sources; returns their number, and adds the number of source boxes to
+// `translations`.
 template <Kind KIND, int GROUPS, int SHIFTS>
 __device__ uint find_active(Shared<GROUPS, SHIFTS> &memory, const Boxes &boxes, const Task &task, const Step *__restrict__ steps,
                             const unsigned char *__restrict__ orders, uint streams, ulong64 *translations) {
     uint lane = threadIdx.x % 32, group = threadIdx.x / 32, found = 0, sources = 0;
     bool inside = lane < task.count * streams;
     uint box = task.first + lane / streams;
-    const int BATCH = 4; // look-ups on their way at once
+    const int BATCH = 4; // look-ups in flight
     for (int first = 0; first < Shared<GROUPS, SHIFTS>::PER_GROUP; first += BATCH) {
         int source[BATCH];
         Step step[BATCH];
@@ -91,13 +92,13 @@ __device__ uint find_active(Shared<GROUPS, SHIFTS> &memory, const Boxes &boxes, 
     return found;
 }
 
-// A piece of the expansions of a warp's columns, as lanes hold it.
+// A piece of the expansions of a warp's columns, distributed over the lanes.
 struct Piece {
     float4 values[TILES];
 };
 
-// `steps` has SHIFTS entries for each octant. `orders[level * 16 + class]` is the degree up to which a shift works. Expansion
-// `stream` of box b starts at (b * streams + stream) * STRIDE. `translations` counts pairs of boxes.
+// `steps` has SHIFTS entries for each octant. `orders[level * 16 + class]` is the order of a shift. Expansion `stream`
+// of box b starts at (b * streams + stream) * STRIDE. `translations` counts pairs of boxes.
 template <Kind KIND, int GROUPS, int SHIFTS>
 __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__restrict__ tasks, const Step *__restrict__ steps,
                                           const unsigned char *__restrict__ orders, const float *__restrict__ table, uint streams,
@@ -162,7 +163,7 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
                 }
             if (row + 1 < active.pieces()) load_fragments(active.matrix(), row + 1, this_piece);
             else if (at < count) load_fragments(memory.active[group][at].matrix(), 0, piece);
-            // The small parts first; tiles in turn, so that no product waits for the one before it.
+            // The small terms first; tiles in turn, so that no product waits for the previous one.
 #pragma unroll
             for (int half = 0; half < 2; ++half)
 #pragma unroll
@@ -173,7 +174,7 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
         }
     }
 
-    // The warps' sums, one tile of rows after the other.
+    // Add the sums of the warps, one tile of rows at a time.
     uint columns = task.count * streams;
 #pragma unroll
     for (int row = 0; row < ROW_TILES; ++row) {
@@ -189,13 +190,13 @@ __device__ __forceinline__ void translate(const Boxes &boxes, const Task *__rest
             for (int other = 0; other < GROUPS; ++other) sum += memory.sums[other][column][line];
             float *out = to + ((ulong64)task.first * streams + column) * STRIDE + 16 * row + line;
             if (KIND == L2L) *out += sum;
-            // A leaf's multipole is that of its sources.
+            // The multipole of a leaf comes from its sources.
             else if (KIND == M2L || !boxes.is_leaf[task.first + column / streams]) *out = sum;
         }
     }
 }
 
-// Registers for so many warps on a multiprocessor.
+// The number of warps per multiprocessor that the registers allow.
 #define RESIDENT_WARPS (ROW_TILES <= 3 ? 16 : 12)
 
 #define TRANSLATION(name, KIND, GROUPS, SHIFTS)                                                                              \

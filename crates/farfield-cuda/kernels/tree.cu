@@ -1,12 +1,12 @@
 // The octree, built on the device:
 //   bounds -> shape -> keys -> sort_pass (several) -> occupancy -> count_boxes -> scan_boxes -> write_boxes -> link_boxes
 //   -> mark_mixed
-// Every kernel's result is independent of the order in which blocks run.
+// The result of every kernel is independent of the order in which blocks run.
 #include "tree.cuh"
 #include "sortable.cuh"
 #include "sort.cuh"
 
-// Widens the tree's bounds (zero at first) by `count` points.
+// Extends the tree's bounds (initially zero) by `count` points.
 extern "C" __global__ void bounds(const real *__restrict__ points, uint count, Tree *tree) {
     Bounds bounds = {};
     for (uint i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
@@ -16,9 +16,9 @@ extern "C" __global__ void bounds(const real *__restrict__ points, uint count, T
 
 #define SAMPLE 32768u
 
-// The root cube. Its side exceeds the points' extent by a factor in [1, 2), so that leaves hold about `leaf_mean`
-// points whatever power of two that takes: the boxes that points occupy at two levels tell how many there will be at
-// the others. `root_scale` is that factor, or zero to choose it. One block.
+// The root cube. Its side exceeds the extent of the points by a factor in [1, 2), chosen so that leaves hold about
+// `leaf_mean` points: the number of occupied boxes at two levels gives the number at the other levels. `root_scale` is
+// that factor, or zero to choose it. One block.
 extern "C" __global__ void shape(const real *__restrict__ sources, uint source_count, const real *__restrict__ targets,
                                  uint target_count, double leaf_mean, double root_scale, double min_side, uint key_levels,
                                  Tree *tree) {
@@ -58,7 +58,7 @@ extern "C" __global__ void shape(const real *__restrict__ sources, uint source_c
         if (per_side < 128) halvings = log2(max(rint(per_side), 1.0));
         root_scale = exp2(ceil(halvings) - halvings);
     }
-    // A hair larger than the points, so that the last ones are inside; never zero.
+    // Slightly larger than the extent of the points, so that the last ones are inside; never zero.
     double side = max(largest * root_scale * (1 + 1e-12), 2.2250738585072014e-278);
     for (int axis = 0; axis < 3; ++axis) tree->corner[axis] = corner[axis];
     tree->side = side;
@@ -67,7 +67,7 @@ extern "C" __global__ void shape(const real *__restrict__ sources, uint source_c
     tree->max_level = largest > 0 ? level : 0;
 }
 
-// Morton keys of `count` points whose indices start at `first`, and the histogram of each of the keys' digits.
+// Morton keys of `count` points whose indices start at `first`, and the histogram of each digit of the keys.
 extern "C" __global__ void keys(const real *__restrict__ points, uint count, uint first, const Tree *__restrict__ tree,
                                 uint key_levels, uint passes, ulong64 *__restrict__ keys, uint *__restrict__ indices,
                                 uint *__restrict__ histograms) {
@@ -93,13 +93,13 @@ extern "C" __global__ void keys(const real *__restrict__ points, uint count, uin
     }
 }
 
-// In how many of their first levels two keys agree.
+// The number of leading levels in which two keys agree.
 __device__ __forceinline__ int common_levels(ulong64 a, ulong64 b, uint key_levels) {
     if (a == b) return key_levels;
     return key_levels - 1 - (63 - __clzll(a ^ b)) / 3;
 }
 
-// How many boxes of each level hold points.
+// The number of occupied boxes of each level.
 extern "C" __global__ void occupancy(const ulong64 *__restrict__ keys, uint count, uint key_levels, Tree *tree) {
     __shared__ uint first_at[LEVELS + 2];
     if (threadIdx.x < LEVELS + 2) first_at[threadIdx.x] = 0;
@@ -109,7 +109,7 @@ extern "C" __global__ void occupancy(const ulong64 *__restrict__ keys, uint coun
         atomicAdd(&first_at[level], 1u);
     }
     __syncthreads();
-    // A point that is the first of its box at one level is so at all finer ones.
+    // A point that is the first of its box at one level is the first at all finer levels.
     if (threadIdx.x <= key_levels) {
         uint sum = 0;
         for (uint level = 0; level <= threadIdx.x; ++level) sum += first_at[level];
@@ -117,19 +117,19 @@ extern "C" __global__ void occupancy(const ulong64 *__restrict__ keys, uint coun
     }
 }
 
-// Leaves start at the finest level whose boxes hold `leaf_mean` points on average: coarse leaves beside crowded boxes
-// would meet all their points in pairs. One thread.
+// Leaves start at the finest level whose boxes hold `leaf_mean` points on average: coarse leaves next to crowded boxes
+// would interact with all their points by pairs. One thread.
 extern "C" __global__ void choose_min_level(uint count, double leaf_mean, uint key_levels, Tree *tree) {
     uint level = 0;
     while (level < tree->max_level && tree->occupied[level + 1] * leaf_mean <= 1.15 * count) ++level;
     tree->min_level = level;
 }
 
-// The levels of the boxes whose first point is `i`: first..=last, none if first > last.
+// The levels of the boxes whose first point is `i`: first..=last, empty if first > last.
 //
-// A box of level l exists if its parent holds more than `limit` points or is above the lowest level of leaves, and starts
-// at i if the keys of i and i - 1 differ in their first l levels. Keys are sorted, so more than `limit` points means that the point `limit` places
-// further has the same key up to that level.
+// A box of level l exists if its parent holds more than `limit` points or is above the coarsest level of leaves. It
+// starts at i if the keys of i and i - 1 differ in their first l levels. Keys are sorted, so a box holds more than
+// `limit` points if the point at i + `limit` has the same key up to that level.
 struct Levels {
     int first, last;
 };
@@ -140,7 +140,7 @@ __device__ Levels levels_at(const ulong64 *__restrict__ keys, uint count, uint i
     int first = i == 0 ? 0 : common_levels(keys[i - 1], key, key_levels) + 1;
     if (first > max_level) return {1, 0};
     if (first > min_level) {
-        // Is the parent, which started earlier, cut? Find where it starts, as far as that matters.
+        // The parent started earlier: find its start to see whether it is cut.
         uint shift = 3 * (key_levels - (first - 1)), low = i > limit ? i - limit : 0, high = i;
         bool cut = low > 0 && keys[low] >> shift == key >> shift;
         if (!cut) {
@@ -156,7 +156,7 @@ __device__ Levels levels_at(const ulong64 *__restrict__ keys, uint count, uint i
     return {first, min(max(max(first, min_level), shared + 1), max_level)};
 }
 
-// The first index whose key differs from that of `i` in its first `level` levels.
+// The first index whose key differs from the key of `i` in the first `level` levels.
 __device__ uint end_of_box(const ulong64 *__restrict__ keys, uint count, uint i, uint key_levels, uint level) {
     uint shift = 3 * (key_levels - level);
     ulong64 cell = keys[i] >> shift;
@@ -175,8 +175,8 @@ __device__ uint end_of_box(const ulong64 *__restrict__ keys, uint count, uint i,
 
 #define BLOCK 1024
 
-// counts[block * (COLUMNS + 1) + column]: how many boxes of each column start in the block's points; the last column
-// counts the sources among them.
+// counts[block * (COLUMNS + 1) + column]: the number of boxes of each column that start in the block's points; the
+// last column counts the sources among the points.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     count_boxes(const ulong64 *__restrict__ keys, const uint *__restrict__ indices, uint count, uint source_count,
                 uint key_levels, uint limit, Tree *tree, uint *__restrict__ counts) {
@@ -201,8 +201,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     if (threadIdx.x <= COLUMNS) counts[(ulong64)blockIdx.x * (COLUMNS + 1) + threadIdx.x] = local[threadIdx.x];
 }
 
-// Turns each column of counts into its exclusive sums; the last block to finish numbers the columns. One block of RADIX
-// threads per column; `totals` has COLUMNS + 1 entries.
+// Replaces each column of counts by its exclusive sums; the last block to finish computes the starts of the columns.
+// One block of RADIX threads per column; `totals` has COLUMNS + 1 entries.
 extern "C" __global__ void scan_boxes(uint *__restrict__ counts, uint blocks, uint *totals, Tree *tree) {
     __shared__ uint scratch[8];
     __shared__ uint carried, last;
@@ -232,7 +232,7 @@ extern "C" __global__ void scan_boxes(uint *__restrict__ counts, uint blocks, ui
     if (threadIdx.x <= COLUMNS) tree->column_start[threadIdx.x] = before;
 }
 
-// Writes the boxes that start in the block's points, and puts sources and targets into tree order: order[k] is the
+// Writes the boxes that start in the block's points, and sorts sources and targets into tree order: order[k] is the
 // caller's index. `before` holds the number of sources before each point.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     write_boxes(const ulong64 *__restrict__ keys, const uint *__restrict__ indices, uint count, uint source_count,
@@ -319,7 +319,7 @@ extern "C" __global__ void link_boxes(const Tree *__restrict__ tree, uint boxes,
     }
 }
 
-// Finds out at which levels some box that is cut touches a leaf. One warp per box.
+// Marks the levels at which some box that is cut touches a leaf. One warp per box.
 extern "C" __global__ void mark_mixed(uint boxes, const unsigned char *__restrict__ is_leaf,
                                       const int *__restrict__ neighbours, Tree *tree) {
     uint box = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;

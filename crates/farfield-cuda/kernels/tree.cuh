@@ -1,28 +1,29 @@
-// The octree as kernels see it. Boxes are numbered level by level, within a level octant by octant (which eighth of the
+// The octree in kernels. Boxes are numbered level by level, within a level octant by octant (the octant of the
 // parent), within an octant along the Morton curve. All boxes of one level and octant, a *column*, are consecutive:
 // they share every shift of M2L.
 #pragma once
 #include "real.cuh"
 
-// Keys hold at most so many levels, three bits each.
+// The largest number of levels in a key, three bits each.
 #define LEVELS 21
 #define COLUMNS ((LEVELS + 1) * 8)
 
 // The root and the columns; the host reads it once per tree.
 struct Tree {
-    // Bounds of the points: the largest coordinate and the largest negated one, in an order-preserving form.
+    // Bounds of the points: the largest coordinate and the largest negated coordinate, as sort keys.
     ulong64 high[3], low[3];
     double corner[3], side;
-    // Boxes of this level are not cut.
+    // The deepest level; its boxes are not cut.
     uint max_level;
-    // Whether a box at the keys' last level holds too many points, and the most points of any such box.
+    // Whether a box at the last level of the keys exceeds the capacity, and the largest number of points in such a
+    // box.
     uint overfull, most_points;
     uint finished;
-    // Boxes above this level are cut however few points they hold.
+    // Boxes above this level are always cut.
     uint min_level;
-    // The levels (a bit each) at which some box that is cut touches a leaf.
+    // The levels (one bit each) at which some box that is cut touches a leaf.
     uint mixed;
-    // How many boxes hold points, level by level, were all cut.
+    // The number of occupied boxes of each level if all boxes were cut.
     uint occupied[LEVELS + 1];
     uint column_start[COLUMNS + 1];
 };
@@ -31,15 +32,15 @@ struct Range {
     uint start, end;
 };
 
-// What is known of every box, in arrays as long as there are boxes.
+// The properties of all boxes, one array each.
 struct Boxes {
     const ulong64 *key;     // the cell's Morton key at its level
     const Range *sources;   // in tree order
     const Range *targets;
     const int *parent;      // -1 for the root
-    const int *children;    // 8 each, -1 where there is none or it has no sources
+    const int *children;    // 8 each, -1 if there is no child or it has no sources
     const unsigned char *is_leaf;
-    const int *neighbours;  // 27 each: the boxes of its level that touch it, itself in the middle; -1 where there is none
+    const int *neighbours;  // 27 each: the boxes of its level that touch it, itself in the middle; -1 if there is no box
 };
 
 __device__ __forceinline__ ulong64 spread(ulong64 v) {

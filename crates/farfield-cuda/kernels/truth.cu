@@ -7,7 +7,7 @@ typedef double input;
 typedef float input;
 #endif
 
-// A source as the engine packs it.
+// A source packed by the engine.
 struct __align__(16) PackedSource {
 #if WIDE_SOURCE
     input x, y, z, size2, s0, s1, s2, s3;

@@ -1,15 +1,15 @@
-// True sums at a few targets: every source, in double precision, from the engine's own packed sources in the precision of
-// the sum. Included after pair.cuh or plane_pair.cuh in double precision and after PackedSource, with
-//   Source widen(const PackedSource &)          the same source in double precision,
-//   double magnitude(const Source &)            of its strength,
-//   add_absolute(dx, .., size2, w, sums)        what a source of that strength adds at most,
+// True sums at a few targets: over all sources, in double precision, from the engine's packed sources in the precision
+// of the sum. Included after pair.cuh or plane_pair.cuh in double precision and after PackedSource, with
+//   Source widen(const PackedSource &)          the source in double precision,
+//   double magnitude(const Source &)            the magnitude of its strength,
+//   add_absolute(dx, .., size2, w, sums)        the largest contribution of a source of that strength,
 // which differ in space and in the plane. Targets and permutations are in the engine's order.
 //
 // Constants: FARFIELD_INPUT_DOUBLE (the precision of the sum: `input`).
 #pragma once
 
 #define THREADS 128
-// Sums of absolute contributions, one for each number of derivatives, and targets that have them.
+// The number of sums of absolute contributions, one for each number of derivatives, and of targets that have them.
 #define ABSOLUTE 3
 #define WITH_ABSOLUTE 8
 
@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         __syncthreads();
 #pragma unroll 4
         for (int j = 0; j < THREADS; ++j) {
-            // Where points are both, a target is the source at its own place.
+            // If the sources are the targets, a target is the source with its own index.
             bool other = !FARFIELD_SKIP_SAME || start + j != at;
             target.meet(tile[j], global_size2, other, sums);
         }
@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         for (int k = 0; k < SUMS; ++k) partial[(ulong64)k * drawn_count + i] = sums[k];
 }
 
-// Adds slices: sums[row] for each of `rows` = streams * SUMS * drawn_count.
+// Adds the slices: sums[row] for each of `rows` = streams * SUMS * drawn_count.
 extern "C" __global__ void add_slices(const double *__restrict__ partial, uint per_stream, uint rows, uint slices,
                                       double *__restrict__ sums) {
     uint row = blockIdx.x * blockDim.x + threadIdx.x;
@@ -57,7 +57,7 @@ extern "C" __global__ void add_slices(const double *__restrict__ partial, uint p
     sums[row] = sum;
 }
 
-// The sum of all threads' values, in thread 0: always in the same order.
+// The sum of the values of all threads, in thread 0, always in the same order.
 __device__ __forceinline__ double sum_of_block(double value, double *__restrict__ shared) {
     __syncthreads();
     shared[threadIdx.x] = value;
@@ -96,13 +96,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         }
 }
 
-// Where the caller has a target.
+// The caller's index of a target.
 __device__ __forceinline__ ulong64 place_of(const uint *__restrict__ permutation, uint target) {
     return permutation ? permutation[target] : target;
 }
 
-// For every stretch of targets, a block each, three facts: the sum of squares of an output's values, the largest square of a
-// target, and which target that is.
+// For every stretch of targets, one block each: the sum of squares of an output's values, the largest square of a
+// target, and the index of that target.
 extern "C" __global__ void __launch_bounds__(THREADS)
     survey(const input *__restrict__ values, const uint *__restrict__ permutation, uint target_count, uint vectors,
            uint components, uint stretch, double *__restrict__ facts) {

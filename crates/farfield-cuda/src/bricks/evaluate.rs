@@ -1,4 +1,4 @@
-//! The algorithm: plans travel, direct plans are summed, indirect plans are added, results come back.
+//! The algorithm: copy the plans to the device, sum the direct plans, add the indirect plans, copy the results back.
 
 use super::{Blocking, Brick, BrickPair, Indirect, Node, Plans, Range, Sources, direct_program, indirect_program};
 use crate::device::{Blocks, Buffers, Device, Function, In, Out, Precision, Timeline, kernels, parameters};
@@ -9,10 +9,10 @@ use farfield_core::report::{Phase, Seconds as Phases};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Where the time of an evaluation goes.
+/// The time of an evaluation, by part.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Seconds {
-    /// Plans to the device, results back.
+    /// Copying plans to the device and results back.
     pub transfer: f64,
     /// Kernels of direct plans.
     pub direct: f64,
@@ -21,7 +21,7 @@ pub struct Seconds {
 }
 
 parameters! {
-    /// Of `direct`.
+    /// Parameters of `direct`.
     pub(super) struct DirectPlan<T> {
         position: In<T>,
         weights: In<T>,
@@ -35,7 +35,7 @@ parameters! {
         values: Out<T>,
     }
 
-    /// Of `indirect`.
+    /// Parameters of `indirect`.
     pub(super) struct IndirectPlan<T> {
         coefficients: In<T>,
         nodes: In<Node>,
@@ -73,21 +73,22 @@ pub struct BrickSum<T: Precision> {
     bricks_per_pass: usize,
 }
 
-/// Points of a brick, and bricks of a block.
+/// Points per brick, and bricks per block.
 const BRICK_POINTS: usize = 512;
 const BRICKS_PER_BLOCK: usize = 8;
 
 impl<T: Precision> BrickSum<T> {
-    /// Bricks evaluated in a pass unless asked otherwise: a quarter of a GiB of results in double precision.
+    /// The default number of bricks per pass: a quarter of a GiB of results in double precision.
     pub const BRICKS_PER_PASS: usize = 1 << 16;
 
-    /// Copies sources to the device and loads the kernels for direct plans and, of the order given, indirect ones.
+    /// Copies the sources to the device and loads the kernels for direct plans and, if `order` is given, for indirect
+    /// plans of that order.
     ///
     /// # Errors
-    /// [`Error::DeviceMemory`], [`Error::Driver`], and those of compilation.
+    /// [`Error::DeviceMemory`], [`Error::Driver`], and compilation errors.
     ///
     /// # Panics
-    /// If the arrays differ in length or there are none or more than three components.
+    /// If the arrays differ in length or the number of components is not 1 to 3.
     pub fn new(
         device: &Arc<Device>,
         pair: BrickPair,
@@ -95,14 +96,14 @@ impl<T: Precision> BrickSum<T> {
         sources: &Sources<T>,
     ) -> Result<Self, Error> {
         let (count, components) = (sources.position[0].len(), sources.weights.len());
-        assert!((1..=3).contains(&components), "one to three components");
+        assert!((1..=3).contains(&components), "{components} components");
         let arrays = sources
             .position
             .into_iter()
             .chain(sources.weights.iter().map(|w| &w[..]));
         assert!(
             arrays.into_iter().all(|array| array.len() == count),
-            "arrays of one length"
+            "the arrays of sources differ in length"
         );
         let buffers = Buffers::new(device)?;
         let joined = |arrays: &[&[T]]| -> Result<CudaSlice<T>, Error> {
@@ -135,20 +136,20 @@ impl<T: Precision> BrickSum<T> {
         })
     }
 
-    /// How many bricks are evaluated in a pass.
+    /// Sets the number of bricks per pass.
     pub fn bricks_per_pass(mut self, bricks: usize) -> Self {
         let bricks = bricks.clamp(1, u32::MAX as usize);
         self.bricks_per_pass = bricks.next_multiple_of(BRICKS_PER_BLOCK);
         self
     }
 
-    /// Sets `values`, block by block of $16^3$ points and component by component, to the sums over the plans.
+    /// Writes the sums over the plans to `values`, block by block of $16^3$ points and component by component.
     ///
     /// # Errors
-    /// [`Error::DeviceMemory`], [`Error::Driver`], and those of compilation.
+    /// [`Error::DeviceMemory`], [`Error::Driver`], and compilation errors.
     ///
     /// # Panics
-    /// If the plans or the values are not of as many bricks as there are.
+    /// If the lengths of the plans or of `values` do not match the number of bricks.
     pub fn evaluate(&mut self, plans: &Plans<T>, values: &mut [T]) -> Result<Seconds, Error> {
         let bricks = plans.bricks.len();
         assert_eq!(values.len(), bricks * BRICK_POINTS * self.components);
@@ -235,7 +236,7 @@ impl<T: Precision> BrickSum<T> {
     }
 }
 
-/// Waits for the kernels without keeping a core busy, which may have work of its own.
+/// Waits for the kernels with a blocking event, which leaves the CPU core free for other work.
 fn wait_asleep(buffers: &Buffers) -> Result<(), Error> {
     let ended = buffers
         .stream()
@@ -279,14 +280,14 @@ fn indirect_function<T: Precision>(
     Ok(indirect)
 }
 
-/// The plans of a pass: each brick's entries, and the bricks in the order they are started.
+/// The plans of a pass: the entries of each brick, and the order in which bricks are started.
 struct Schedule<E> {
     entries: CudaSlice<E>,
     offsets: CudaSlice<u32>,
     sequence: CudaSlice<u32>,
 }
 
-/// What an entry costs.
+/// The cost of an entry, for sorting.
 trait Entry: cudarc::driver::DeviceRepr {
     fn cost(&self) -> u64;
 }
@@ -316,7 +317,7 @@ impl<E: Entry> Schedule<E> {
     }
 }
 
-/// The bricks, those with most work first; equals in their own order.
+/// The bricks in order of decreasing work; ties keep their order.
 fn most_work_first<E: Entry>(entries: &[E], offsets: &[u32]) -> Vec<u32> {
     let cost = |pair: &[u32]| {
         entries[pair[0] as usize..pair[1] as usize]

@@ -1,7 +1,7 @@
-//! Sums at the points of bricks, the $8^3$ points of a regular grid that share a plan: which sources they meet directly, and
-//! which expansions.
+//! Sums at the points of bricks. A brick is $8^3$ points of a regular grid that share a plan: the sources that act on
+//! them directly, and the expansions.
 //!
-//! What a caller has goes in as flat arrays: [`Sources`] first, so that they travel while plans are still being made, then
+//! The caller passes flat arrays: [`Sources`] first, which are transferred while the caller prepares the plans, then
 //! [`Plans`]. [`BrickSum::evaluate`] is the algorithm on one screen.
 
 mod evaluate;
@@ -13,7 +13,7 @@ pub use rate::{rate_program, root_rate};
 use crate::compile::Program;
 use crate::device::{Precision, device_struct};
 
-/// What a pair adds: the kinds of `kernels/bricks.cu`. With $s=1/\sqrt{r^2+\varepsilon^2}$:
+/// The contribution of a pair: the kinds of `kernels/bricks.cu`. With $s=1/\sqrt{r^2+\varepsilon^2}$:
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BrickPair {
     /// $w/r$.
@@ -27,7 +27,7 @@ pub enum BrickPair {
 }
 
 impl BrickPair {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 4] = [
         Self::Singular,
         Self::Regularised,
@@ -43,7 +43,7 @@ pub struct Sources<'a, T> {
     pub position: [&'a [T]; 3],
     /// One array for each component.
     pub weights: &'a [Vec<T>],
-    /// Squared smoothing lengths; none for singular pairs.
+    /// Squared smoothing lengths; empty for singular pairs.
     pub epsilon2: &'a [T],
 }
 
@@ -59,25 +59,25 @@ device_struct! {
 }
 
 device_struct! {
-    /// The centre of a node and the length its expansion is measured in.
+    /// The centre of a node and the unit of length of its expansion.
     #[derive(PartialEq)]
     pub struct Node = "Node" {
         /// The centre.
         pub center: [f64; 3],
-        /// The length.
+        /// The unit of length.
         pub unit: f64,
     }
 }
 
 device_struct! {
-    /// Sources that follow one another.
+    /// A range of sources.
     #[derive(PartialEq, Eq)]
     pub struct Range = "Range" {
-        /// The first.
+        /// The first source.
         pub start: u32,
-        /// The one after the last.
+        /// One past the last source.
         pub end: u32,
-        /// Not zero if some of them may be points of the brick.
+        /// Nonzero if some of the sources may be points of the brick.
         pub touching: u32,
     }
 }
@@ -85,51 +85,52 @@ device_struct! {
 /// The expansions of nodes.
 #[derive(Debug, Clone, Copy)]
 pub struct Expansions<'a, T> {
-    /// Their order: 4, 6, 8, 10 or 12.
+    /// The order: 4, 6, 8, 10 or 12.
     pub order: usize,
-    /// Node by node, component by component.
+    /// The coefficients, node by node, component by component.
     pub coefficients: &'a [T],
-    /// Where they are.
+    /// The nodes.
     pub nodes: &'a [Node],
 }
 
-/// What bricks meet: brick `b` has the entries `offsets[b]..offsets[b + 1]`. Eight bricks make a block of $16^3$ points.
+/// The plans of all bricks: brick `b` has the entries `offsets[b]..offsets[b + 1]`. Eight bricks form a block of
+/// $16^3$ points.
 #[derive(Debug, Clone, Copy)]
 pub struct Plans<'a, T> {
     /// The bricks.
     pub bricks: &'a [Brick],
-    /// Sources met directly.
+    /// Sources that act directly.
     pub direct: &'a [Range],
-    /// Where each brick's begin.
+    /// The start of each brick's entries in `direct`.
     pub direct_offsets: &'a [u32],
-    /// Expansions and the nodes each brick meets; none if they are evaluated elsewhere.
+    /// Expansions and the nodes that act on each brick; `None` if the caller evaluates them.
     pub indirect: Option<Indirect<'a, T>>,
 }
 
-/// Expansions and who meets them.
+/// Expansions and the bricks they act on.
 #[derive(Debug, Clone, Copy)]
 pub struct Indirect<'a, T> {
     /// The expansions.
     pub expansions: Expansions<'a, T>,
-    /// Nodes.
+    /// The nodes that act on each brick.
     pub nodes: &'a [u32],
-    /// Where each brick's begin.
+    /// The start of each brick's entries in `nodes`.
     pub offsets: &'a [u32],
 }
 
-/// How the work of a brick is cut into threads.
+/// The division of a brick's work into threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Blocking {
-    /// Threads of a block, and sources of a tile.
+    /// Threads per block, and sources per tile.
     pub threads: u32,
-    /// Lines of points that a thread has.
+    /// Lines of points per thread.
     pub lines: u32,
-    /// How often the loop over the sources is unrolled.
+    /// The unrolling factor of the loop over the sources.
     pub unroll: u32,
 }
 
 impl Blocking {
-    /// The fastest for direct plans on an H200, as measured; see docs/notes/poisson.md.
+    /// The fastest blocking for direct plans, measured on an H200; see docs/notes/poisson.md.
     pub const fn direct<T: Precision>(pair: BrickPair, components: usize) -> Self {
         let one_smooth = components == 1 && matches!(pair, BrickPair::Regularised);
         Self {
@@ -139,7 +140,7 @@ impl Blocking {
         }
     }
 
-    /// The fastest for indirect plans.
+    /// The fastest blocking for indirect plans.
     pub const INDIRECT: Self = Self {
         threads: 128,
         lines: 1,

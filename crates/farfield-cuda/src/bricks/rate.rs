@@ -1,4 +1,4 @@
-//! The rate of reciprocal square roots, the bound of direct plans in single precision.
+//! The rate of reciprocal square roots, which bounds direct plans in single precision.
 
 use super::{Blocking, program};
 use crate::compile::Program;
@@ -8,24 +8,24 @@ use farfield_core::report::{Phase, Seconds};
 use std::sync::Arc;
 
 kernels! {
-    /// The kernel of roots.
+    /// The kernel that computes roots.
     struct RateKernels<T> { roots: Roots<T> }
 }
 
 parameters! {
-    /// Of `roots`.
+    /// Parameters of `roots`.
     struct Roots<T> { rounds: u32, values: Out<T> }
 }
 
-/// The program that takes roots of numbers in registers.
+/// The program that computes roots of numbers in registers.
 pub fn rate_program<T: Precision>() -> Program {
     RateKernels::<T>::check(program::<T>("bricks-rate", 1, Blocking::INDIRECT)).define("FARFIELD_RATE", 1)
 }
 
-/// Reciprocal square roots a second, the best of some launches of a few milliseconds.
+/// Reciprocal square roots per second, the best of several launches of a few milliseconds.
 ///
 /// # Errors
-/// [`Error::Driver`], and those of compilation.
+/// [`Error::Driver`] and compilation errors.
 pub fn root_rate<T: Precision>(device: &Arc<Device>) -> Result<f64, Error> {
     let (buffers, threads) = (Buffers::new(device)?, Blocking::INDIRECT.threads);
     let kernels = RateKernels::<T>::load(device, &rate_program::<T>())?;

@@ -1,4 +1,4 @@
-//! What a plan does about its measured error, in space and in the plane.
+//! The response of a plan to its measured error, in space and in the plane.
 
 use crate::device::{Buffers, Precision, Values};
 use crate::error::Error;
@@ -6,24 +6,24 @@ use farfield_core::check::{Attempt, Check, correct};
 use farfield_core::report::{Phase, Seconds};
 use std::time::Instant;
 
-/// A plan that can look at its own error and sum more exactly.
+/// A plan that can measure its error and sum more accurately.
 pub(crate) trait SelfChecked<T: Precision> {
-    /// Whether anybody wants to know the error, and there is something to look at.
+    /// Whether the error is to be measured and the sum is not empty.
     fn checks(&self) -> bool;
-    /// Where its work is done.
+    /// The buffers of the plan.
     fn buffers(&self) -> &Buffers;
-    /// The tolerance; `None` where an expert fixed the order.
+    /// The tolerance; `None` if the caller fixed the order.
     fn tolerance(&self) -> Option<f64>;
-    /// Measures the error of what was just summed.
+    /// Measures the error of the latest sum.
     fn measure(&mut self, strengths: Values<T>, check: &mut Check) -> Result<(), Error>;
-    /// Makes the next sum more exact by `factor`; says whether it did.
+    /// Reduces the error of the next sum by `factor`; returns whether that was possible.
     fn become_more_exact(&mut self, factor: f64, check: &Check) -> Result<bool, Error>;
     /// Sums again.
     fn sum_again(&mut self, strengths: Values<T>) -> Result<(), Error>;
 }
 
-/// Looks at the error of what was just summed, and sums again more exactly while it exceeds the tolerance. `None` where
-/// nobody wants to know.
+/// Measures the error of the latest sum, and sums again more accurately while it exceeds the tolerance. `None` if the
+/// plan does not check its error.
 pub(crate) fn check_and_correct<T: Precision>(
     plan: &mut impl SelfChecked<T>,
     strengths: Values<T>,
@@ -32,7 +32,7 @@ pub(crate) fn check_and_correct<T: Precision>(
     if !plan.checks() {
         return Ok(None);
     }
-    // The sum itself is not part of its check.
+    // The time of the sum is not part of its check.
     plan.buffers().wait()?;
     let start = Instant::now();
     let mut check = Check::default();

@@ -7,15 +7,16 @@ use cudarc::driver::CudaSlice;
 use farfield_core::check::{ABSOLUTE, AtDrawn, Candidate, Check, Effort, Look, OutputKind, Sample, WITH_ABSOLUTE};
 use std::ops::Range;
 
-/// Threads of a block: `THREADS` of `kernels/truth.cuh`.
+/// Threads per block: `THREADS` of `kernels/truth.cuh`.
 const THREADS: u32 = 128;
-/// Stretches of targets whose largest value may be drawn.
+/// The number of stretches of targets; the largest value of each becomes a candidate.
 const STRETCHES: u32 = 512;
-/// Slices of the sources: with two blocks of targets each they fill a large device.
+/// The number of slices of the sources: with two blocks of targets each they fill a large device.
 const SLICES: u32 = 512;
-/// Slices where absolute contributions are summed.
+/// The number of slices for absolute contributions.
 const ABSOLUTE_SLICES: u32 = 256;
-/// More than on the CPU, where the tree tells which targets are likely to have large errors: some tenths of a millisecond.
+/// The limits on a GPU: a few tenths of a millisecond. More targets than on the CPU, because no tree tells which
+/// targets are likely to have large errors.
 const EFFORT: Effort = Effort {
     pool: 1 << 11,
     least: 128,
@@ -25,7 +26,7 @@ const EFFORT: Effort = Effort {
 };
 
 parameters! {
-    /// Of `truth` and of `absolute`.
+    /// Parameters of `truth` and of `absolute`.
     pub(super) struct Truth<T> {
         targets: In<T>,
         drawn: In<u32>,
@@ -37,7 +38,7 @@ parameters! {
         partial: Out<f64>,
     }
 
-    /// Of `add_slices`.
+    /// Parameters of `add_slices`.
     pub(super) struct AddSlices {
         partial: In<f64>,
         per_stream: u32,
@@ -46,7 +47,7 @@ parameters! {
         sums: Out<f64>,
     }
 
-    /// Of `survey`.
+    /// Parameters of `survey`.
     pub(super) struct Survey<T> {
         values: In<T>,
         permutation: In<u32>,
@@ -57,7 +58,7 @@ parameters! {
         facts: Out<f64>,
     }
 
-    /// Of `find`.
+    /// Parameters of `find`.
     pub(super) struct Find<T> {
         values: In<T>,
         permutation: In<u32>,
@@ -80,11 +81,11 @@ kernels! {
     }
 }
 
-/// An engine that has summed: what it has on the device, in its own order.
+/// The arrays on the device of an engine that has summed, in the engine's order.
 pub(crate) trait Summed<T: Precision> {
     /// The positions of targets.
     fn targets(&self) -> &CudaSlice<T>;
-    /// The caller's number of each target; `None` if that is the engine's.
+    /// The caller's index of each target; `None` for the identity.
     fn target_permutation(&self) -> Option<&CudaSlice<u32>>;
     /// Sources with the strengths that were packed last.
     fn packed(&self) -> &CudaSlice<T>;
@@ -92,32 +93,32 @@ pub(crate) trait Summed<T: Precision> {
     fn global_size2(&self) -> T;
     /// The values of each output, in the caller's order.
     fn outputs(&self) -> Vec<&CudaSlice<T>>;
-    /// The vectors of strengths that are packed at once, one range after the other.
+    /// The ranges of strength vectors that are packed together.
     fn batches(&self, vectors: usize) -> Vec<Range<usize>>;
-    /// Packs the sources with some vectors of all these strengths again.
+    /// Packs the sources with the vectors `vectors` of `strengths`.
     fn pack_again(&mut self, strengths: Values<T>, vectors: &Range<usize>) -> Result<(), Error>;
 }
 
-/// What a kernel makes of its sums.
+/// The conversion of a kernel's sums to outputs.
 pub(crate) trait Meaning: std::fmt::Debug {
-    /// Each output's name, components and absolute contributions.
+    /// The name, components and absolute contributions of each output.
     fn outputs(&self) -> &[OutputKind];
-    /// Sums of a run.
+    /// Sums per run.
     fn sums(&self) -> usize;
-    /// Runs of a vector: parts of its strengths that are summed one after the other.
+    /// Runs per vector: one for each part of complex strengths.
     fn runs(&self) -> usize;
-    /// Appends the values of an output, from `sum(run, k)` at a target.
+    /// Appends the values of an output at a target, given sum `k` of run `run` as `sum(run, k)`.
     fn append(&self, output: usize, sum: &dyn Fn(usize, usize) -> f64, values: &mut Vec<f64>);
 }
 
-/// What a plan needs to look at its error.
+/// The state that a plan needs to measure its error.
 #[derive(Debug)]
 pub(crate) struct Checker<T: Precision> {
     buffers: Buffers,
     kernels: Kernels<T>,
     meaning: Box<dyn Meaning + Send>,
     look: Look,
-    /// The targets that may be drawn.
+    /// The targets to draw from.
     pool: CudaSlice<u32>,
     source_count: u32,
     target_count: u32,
@@ -143,7 +144,7 @@ impl<T: Precision> Checker<T> {
         })
     }
 
-    /// Measures the error of what the engine summed for so many vectors of strengths.
+    /// Measures the error of the engine's sum for `vectors` strength vectors.
     pub fn measure(
         &mut self,
         engine: &mut dyn Summed<T>,
@@ -162,7 +163,7 @@ impl<T: Precision> Checker<T> {
         measured
     }
 
-    /// Norms of the outputs, and targets to draw from: the pool, and where values are largest.
+    /// Finds the norms of the outputs and the candidates: the pool, and the targets with the largest values.
     fn find_candidates(&mut self, engine: &dyn Summed<T>, vectors: usize) -> Result<(), Error> {
         let pool = self.look.pool();
         let stretch = self.target_count.div_ceil(STRETCHES).max(1);
@@ -222,13 +223,13 @@ impl<T: Precision> Checker<T> {
         Ok(())
     }
 
-    /// Numbers of each output at so many targets.
+    /// The number of values of each output at `targets` targets.
     fn lengths(&self, vectors: usize, targets: usize) -> impl Iterator<Item = usize> + '_ {
         let kinds = self.meaning.outputs().iter();
         kinds.map(move |kind| vectors * targets * kind.components)
     }
 
-    /// Has the values of an output at some targets written to a place.
+    /// Launches the kernel that writes the values of an output at some targets to a place in the results.
     fn find(
         &self,
         engine: &dyn Summed<T>,
@@ -252,7 +253,7 @@ impl<T: Precision> Checker<T> {
         )
     }
 
-    /// What came out at the drawn targets, and the truth.
+    /// The computed and true values at the drawn targets.
     fn look_at(
         &self,
         engine: &mut dyn Summed<T>,
@@ -291,7 +292,7 @@ impl<T: Precision> Checker<T> {
         Ok(())
     }
 
-    /// The true sums at the drawn targets, of the vectors that are packed.
+    /// The true sums at the drawn targets, for the vectors that are packed.
     fn sum_truth(
         &self,
         engine: &dyn Summed<T>,
@@ -338,7 +339,7 @@ impl<T: Precision> Checker<T> {
         )
     }
 
-    /// Appends what the sums of a batch mean: `sums[((vector * runs + run) * per run + k) * targets + target]`.
+    /// Appends the outputs of a batch of sums: `sums[((vector * runs + run) * per_run + k) * targets + target]`.
     fn append_truth(&self, sums: &[f64], vectors: usize, targets: usize, truth: &mut [Vec<f64>]) {
         let (per_run, runs) = (self.meaning.sums(), self.meaning.runs());
         for (output, truth) in truth.iter_mut().enumerate() {
@@ -371,7 +372,7 @@ impl<T: Precision> Checker<T> {
     }
 }
 
-/// Arrays of results in one, which is read once.
+/// Several arrays of results in one allocation, which is read back once.
 struct Results {
     values: CudaSlice<f64>,
     starts: Vec<usize>,
@@ -391,7 +392,7 @@ impl Results {
         })
     }
 
-    /// So many numbers after the start of an array.
+    /// The address of value `after` of array `array`.
     fn place(&mut self, array: usize, after: usize) -> Out<f64> {
         Out::of(&mut self.values).plus(self.starts[array] + after)
     }
@@ -416,7 +417,7 @@ fn candidate(target: u32, count: f64, value: f64) -> Candidate {
     }
 }
 
-/// Adds absolute contributions, stream by stream and slice by slice.
+/// Adds absolute contributions over streams and slices.
 fn add_absolute(parts: &[f64], slices: usize, absolute: &mut [f64]) {
     let per_slice = WITH_ABSOLUTE * ABSOLUTE;
     for of_stream in parts.chunks(slices * per_slice) {
@@ -427,10 +428,10 @@ fn add_absolute(parts: &[f64], slices: usize, absolute: &mut [f64]) {
     }
 }
 
-/// Targets with the largest values of an output that may be drawn.
+/// The number of targets with the largest values of an output that become candidates.
 const LARGEST: usize = 16;
 
-/// Each target once among the candidates: those after the pool, with large values, stand for themselves alone.
+/// Removes duplicate candidates. Those after the pool, with large values, stand only for themselves.
 fn stand_for_themselves(candidates: &mut Vec<Candidate>, pool: usize) {
     for k in (pool..candidates.len()).rev() {
         let target = candidates[k].target;
@@ -443,7 +444,7 @@ fn stand_for_themselves(candidates: &mut Vec<Candidate>, pool: usize) {
     }
 }
 
-/// Into how many slices sources are cut, at most, and how long each is.
+/// The number of slices of the sources, at most `most`, and their length.
 fn cut(sources: u32, most: u32) -> (u32, u32) {
     let tiles = sources.div_ceil(THREADS).max(1);
     let length = tiles.div_ceil(most) * THREADS;
@@ -467,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_with_a_large_value_is_one_candidate_that_stands_for_itself() {
+    fn a_target_with_a_large_value_is_one_candidate_and_stands_for_itself() {
         let candidate = |target: u32, count: f64| Candidate {
             target,
             count,

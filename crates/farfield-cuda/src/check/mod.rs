@@ -1,7 +1,7 @@
-//! A sum on the device looks at its own error, as [`farfield_core::check`] does on the CPU.
+//! The self-check of sums on the device, like [`farfield_core::check`] on the CPU.
 //!
-//! Values stay where they are. The device finds norms and large values, the host draws targets, the device sums the truth
-//! at them in double precision from the engine's own packed sources, and some kilobytes come back.
+//! Values stay on the device. It finds norms and large values, the host draws targets, and the device computes the
+//! true sums there in double precision from the engine's packed sources. A few kilobytes are copied back.
 
 mod correct;
 mod device;

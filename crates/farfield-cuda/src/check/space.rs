@@ -1,4 +1,4 @@
-//! What a check needs to know of sums in space.
+//! The self-check of sums in space.
 
 use super::{Meaning, Summed};
 use crate::device::{Precision, Values};
@@ -11,12 +11,12 @@ use farfield_core::kernel::{Kernel, Output};
 use farfield_core::plan::{first_sum, output_kind};
 use std::ops::Range;
 
-/// A kernel's outputs from its sums.
+/// Converts the sums of a kernel to outputs.
 #[derive(Debug)]
 pub(crate) struct InSpace {
     sums: usize,
     kinds: Vec<OutputKind>,
-    /// Each output's scale and first sum.
+    /// The scale and the first sum of each output.
     parts: Vec<(f64, usize)>,
 }
 
@@ -76,7 +76,7 @@ impl<T: Precision> Summed<T> for Direct<T> {
     }
 
     fn pack_again(&mut self, _: Values<T>, _: &Range<usize>) -> Result<(), Error> {
-        Ok(()) // all vectors are packed at once
+        Ok(()) // all vectors are packed already
     }
 }
 

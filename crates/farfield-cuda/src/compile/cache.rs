@@ -1,8 +1,8 @@
 //! Compiled programs on disk, so that the second start of a program compiles nothing.
 //!
-//! An entry is a file named by the key of what it was made from ([`super::Program::key`]): a line that says what it
-//! is, the checksum of the code, the code. It is written beside its place and renamed, so readers see all of it or
-//! nothing; an entry that does not match its checksum is removed and made anew.
+//! An entry is a file named by the key of its program ([`super::Program::key`]). It holds a line with the format, the
+//! checksum of the code, and the code. It is written to a temporary file and renamed, so readers never see a partial
+//! entry. An entry that does not match its checksum is removed and compiled again.
 
 use super::program::hex;
 use sha2::{Digest, Sha256};
@@ -12,15 +12,15 @@ use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8] = b"farfield kernel 1\n";
 
-/// A folder of compiled programs, or none.
+/// A folder of compiled programs, or no cache at all.
 #[derive(Debug, Clone)]
 pub struct Cache {
     folder: Option<PathBuf>,
 }
 
 impl Cache {
-    /// The folder `farfield/kernels` in the user's cache folder; `FARFIELD_CACHE` names another one, and empty stands
-    /// for none.
+    /// The folder `farfield/kernels` in the user's cache folder, or the folder in `FARFIELD_CACHE`. If that variable
+    /// is empty, nothing is cached.
     pub fn of_user() -> Self {
         let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
         let filled = |name: &str| variable(name).filter(|path| !path.as_os_str().is_empty());
@@ -35,14 +35,14 @@ impl Cache {
         Self { folder }
     }
 
-    /// A cache in the given folder, which is made when something is stored.
+    /// A cache in the given folder, which is created when the first entry is stored.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: Some(folder.into()),
         }
     }
 
-    /// A cache that keeps nothing.
+    /// A cache that stores nothing.
     pub fn none() -> Self {
         Self { folder: None }
     }
@@ -52,22 +52,22 @@ impl Cache {
         self.folder.as_deref()
     }
 
-    /// The code stored under `key`, if it is there and whole.
+    /// The code stored under `key`, if it exists and matches its checksum.
     pub fn get(&self, key: &str) -> Option<Vec<u8>> {
         let path = self.path(key)?;
         let bytes = fs::read(&path).ok()?;
         let code = check(&bytes);
         if code.is_none() {
-            // Never trusted and never met again; it does not matter if another process was faster.
+            // A damaged entry. Another process may have removed it already.
             let _ = fs::remove_file(&path);
         }
         code.map(<[u8]>::to_vec)
     }
 
-    /// Stores code under `key`. A cache that cannot be written is no reason to fail: the caller has its code.
+    /// Stores code under `key`.
     ///
     /// # Errors
-    /// What the file system said.
+    /// Errors of the file system, which callers may ignore.
     pub fn put(&self, key: &str, code: &[u8]) -> io::Result<()> {
         let (Some(folder), Some(path)) = (&self.folder, self.path(key)) else {
             return Ok(());
@@ -101,7 +101,7 @@ fn checksum(code: &[u8]) -> String {
     hex(&Sha256::digest(code))
 }
 
-/// The code of an entry whose checksum is right.
+/// The code of an entry, if its checksum is right.
 fn check(bytes: &[u8]) -> Option<&[u8]> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (sum, code) = rest.split_at_checked(64)?;
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_stored_comes_back() {
+    fn stored_code_is_returned() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::at(folder.path().join("new"));
         assert_eq!(cache.get("a"), None);
@@ -124,7 +124,7 @@ mod tests {
         cache.put("a", b"newer").unwrap();
         assert_eq!(cache.get("a").unwrap(), b"newer");
         assert_eq!(cache.get("b").unwrap(), b"other");
-        // Nothing is left beside the entries.
+        // No temporary files are left.
         assert_eq!(fs::read_dir(cache.folder().unwrap()).unwrap().count(), 2);
     }
 
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cache_keeps_nothing_and_does_not_fail() {
+    fn a_disabled_cache_stores_nothing_and_does_not_fail() {
         let cache = Cache::none();
         cache.put("a", b"code").unwrap();
         assert_eq!(cache.get("a"), None);

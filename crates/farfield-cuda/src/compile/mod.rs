@@ -1,7 +1,8 @@
-//! Kernels are compiled when they are first needed, with order, precision and kernel as literals, and kept on disk.
+//! Run-time compilation. Kernels are compiled when first needed, with order, precision and kernel as literals, and
+//! cached on disk.
 //!
-//! [`Program`] says what to compile, [`Nvrtc`] compiles, [`Cache`] keeps the result; [`Compiler`] joins the three.
-//! [`Places`] knows where the compiler may be.
+//! [`Program`] describes what to compile, [`Nvrtc`] compiles it, [`Cache`] stores the result; [`Compiler`] joins the
+//! three. [`Places`] lists the locations of the compiler.
 
 mod cache;
 mod nvrtc;
@@ -16,7 +17,7 @@ pub use search::Places;
 use crate::error::Error;
 use std::sync::OnceLock;
 
-/// Compiles programs, or finds them compiled.
+/// Compiles programs, or takes them from the cache.
 #[derive(Debug)]
 pub struct Compiler {
     places: Places,
@@ -31,7 +32,7 @@ impl Default for Compiler {
 }
 
 impl Compiler {
-    /// A compiler that looks for libnvrtc in `places` when it first needs it.
+    /// A compiler that searches `places` for libnvrtc when first needed.
     pub fn new(places: Places, cache: Cache) -> Self {
         Self {
             places,
@@ -51,12 +52,12 @@ impl Compiler {
             .map_err(Error::clone)
     }
 
-    /// Where compiled programs are kept.
+    /// The cache of compiled programs.
     pub fn cache(&self) -> &Cache {
         &self.cache
     }
 
-    /// The code of a program for a GPU architecture (90 is compute capability 9.0) under a driver.
+    /// The code of a program for a GPU architecture (90 is compute capability 9.0) and a driver version.
     ///
     /// # Errors
     /// [`Error::NoNvrtc`], [`Error::BadNvrtc`] or [`Error::Compile`].
@@ -66,7 +67,7 @@ impl Compiler {
             return Ok(code);
         }
         let code = self.nvrtc()?.compile(program, architecture)?;
-        // A full disk or a read-only home only costs the next start its time.
+        // If the cache cannot be written, the next start compiles again.
         let _ = self.cache.put(&key, &code);
         Ok(code)
     }

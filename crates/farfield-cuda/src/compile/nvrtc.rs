@@ -18,7 +18,7 @@ pub struct Nvrtc {
     calls: Calls,
     path: PathBuf,
     version: (i32, i32),
-    /// What `calls` points into; kept open for as long as they are.
+    /// The library that `calls` points into; it stays loaded as long as they exist.
     _library: Library,
 }
 
@@ -48,7 +48,7 @@ struct Calls {
 
 impl Calls {
     fn of(library: &Library) -> Result<Self, libloading::Error> {
-        // SAFETY: the signatures are those of nvrtc.h, the same in CUDA 11.2 to 13.
+        // SAFETY: the signatures match nvrtc.h, which is the same in CUDA 11.2 to 13.
         unsafe {
             Ok(Self {
                 error_string: *library.get(b"nvrtcGetErrorString")?,
@@ -73,18 +73,18 @@ impl Nvrtc {
     /// Loads the first library of `places` that works.
     ///
     /// # Errors
-    /// [`Error::NoNvrtc`] if there is none, [`Error::BadNvrtc`] if a file that exists cannot be used.
+    /// [`Error::NoNvrtc`] if none is found, [`Error::BadNvrtc`] if an existing file cannot be used.
     pub fn load(places: &Places) -> Result<Self, Error> {
         let mut bad = None;
         for path in places.candidates() {
-            // SAFETY: loading runs the library's constructors; the names are those of NVIDIA's compiler or what the
-            // user gave for it.
+            // SAFETY: loading runs the library's constructors; the path is that of NVIDIA's compiler or was given by
+            // the user.
             match unsafe { Library::new(&path) } {
                 Ok(library) => match Calls::of(&library) {
                     Ok(calls) => return Self::new(calls, path, library),
                     Err(error) => bad = bad.or(Some((path, error.to_string()))),
                 },
-                // A name the loader does not know is no fault; a file that exists and does not load is.
+                // A name that the loader does not find is skipped; a file that exists but does not load is an error.
                 Err(error) if path.exists() || places.given.is_some() => bad = bad.or(Some((path, error.to_string()))),
                 Err(_) => {}
             }
@@ -127,12 +127,12 @@ impl Nvrtc {
         self.version
     }
 
-    /// The library.
+    /// The path of the library.
     pub fn path(&self) -> &std::path::Path {
         &self.path
     }
 
-    /// The architectures it compiles for: 80, 90, 100 and so on.
+    /// The supported architectures: 80, 90, 100 and so on.
     fn supported(&self) -> Vec<i32> {
         let mut count = 0;
         // SAFETY: the pointer is valid.
@@ -140,20 +140,20 @@ impl Nvrtc {
             return Vec::new();
         }
         let mut list = vec![0; count as usize];
-        // SAFETY: the list is as long as the library said.
+        // SAFETY: the list has the length that the library reported.
         match unsafe { (self.calls.supported)(list.as_mut_ptr()) } {
             SUCCESS => list,
             _ => Vec::new(),
         }
     }
 
-    /// Whether machine code for this architecture can be made.
+    /// Whether it can generate machine code for this architecture.
     pub fn supports(&self, architecture: i32) -> bool {
         self.supported().contains(&architecture)
     }
 
-    /// Compiles to machine code for the architecture, or, for a GPU newer than the compiler, to the latest
-    /// intermediate code (ended by a zero), which the driver then translates.
+    /// Compiles to machine code for the architecture, or, for a GPU newer than the compiler, to PTX of the latest
+    /// supported architecture (zero-terminated), which the driver then translates.
     ///
     /// # Errors
     /// [`Error::Compile`] with the compiler's log.
@@ -190,7 +190,7 @@ impl Nvrtc {
         let calls = &self.calls;
 
         let mut handle: Handle = null_mut();
-        // SAFETY: every text ends in zero and lives until the call returns; both lists have the length given.
+        // SAFETY: every string is zero-terminated and lives until the call returns; both lists have the given length.
         let status = unsafe {
             (calls.create)(
                 &mut handle,
@@ -204,7 +204,7 @@ impl Nvrtc {
         if status != SUCCESS {
             return Err(self.words(status));
         }
-        // SAFETY: the handle is valid until it is destroyed below, and the list has the length given.
+        // SAFETY: the handle is valid until it is destroyed below, and the list has the given length.
         let status = unsafe { (calls.compile)(handle, options.len() as c_int, options.as_ptr()) };
         let result = if status == SUCCESS {
             let (size, get) = if machine_code {
@@ -235,7 +235,7 @@ impl Nvrtc {
             return Err(self.words(status));
         }
         let mut bytes = vec![0u8; length];
-        // SAFETY: the buffer is as long as the library said.
+        // SAFETY: the buffer has the length that the library reported.
         let status = unsafe { get(handle, bytes.as_mut_ptr().cast()) };
         if status == SUCCESS {
             Ok(bytes)
@@ -245,12 +245,12 @@ impl Nvrtc {
     }
 
     fn words(&self, status: Status) -> String {
-        // SAFETY: the library returns a static text for every status.
+        // SAFETY: the library returns a static string for every status.
         let text = unsafe { (self.calls.error_string)(status) };
         if text.is_null() {
             return format!("status {status}");
         }
-        // SAFETY: not null, and ends in zero.
+        // SAFETY: not null and zero-terminated.
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 }

@@ -1,11 +1,11 @@
-//! A program to be compiled: one source file of `kernels/` with its constants as literals.
+//! A program to compile: one source file of `kernels/` with its constants as literals.
 
 use crate::device::ASSERTIONS;
 use sha2::{Digest, Sha256};
 use std::fmt::{Display, Write};
 use std::hash::{Hash, Hasher};
 
-/// Sources that programs include.
+/// Headers that programs may include.
 const HEADERS: &[(&str, &str)] = &[
     ("real.cuh", include_str!("../../kernels/real.cuh")),
     ("copy.cuh", include_str!("../../kernels/copy.cuh")),
@@ -28,7 +28,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("tensor.cuh", include_str!("../../kernels/tensor.cuh")),
 ];
 
-/// One source file and the constants it is specialised for.
+/// One source file and its constants.
 #[derive(Debug, Clone)]
 pub struct Program {
     name: &'static str,
@@ -38,10 +38,10 @@ pub struct Program {
     checks: Vec<Check>,
 }
 
-/// A kernel, and what makes assertions on it: when it is compiled, not whenever its program is looked for.
+/// A kernel and the function that generates its assertions. It is called only when the program is compiled.
 type Check = (&'static str, fn(&str) -> String);
 
-/// Assertions follow from source and constants.
+/// Compares source and constants, from which the assertions follow.
 impl PartialEq for Program {
     fn eq(&self, other: &Self) -> bool {
         (self.name, self.source, &self.defines) == (other.name, other.source, &other.defines)
@@ -50,7 +50,7 @@ impl PartialEq for Program {
 
 impl Eq for Program {}
 
-/// Of name and constants, which nearly always tell programs apart: sources are long.
+/// Hashes name and constants only, which nearly always differ between programs; sources are long.
 impl Hash for Program {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.name, &self.defines).hash(state);
@@ -58,7 +58,7 @@ impl Hash for Program {
 }
 
 impl Program {
-    /// A program of `source`, as yet without constants.
+    /// A program with source `source` and no constants.
     pub fn new(name: &'static str, source: &'static str) -> Self {
         Self {
             name,
@@ -68,25 +68,25 @@ impl Program {
         }
     }
 
-    /// With the macro `name` defined as `value`.
+    /// Defines the macro `name` as `value`.
     pub fn define(mut self, name: &'static str, value: impl Display) -> Self {
         self.defines.push((name, value.to_string()));
         self
     }
 
-    /// With assertions that a kernel takes what it is launched with.
+    /// Adds assertions on the parameters of a kernel.
     pub(crate) fn check(mut self, kernel: &'static str, assertions: fn(&str) -> String) -> Self {
         self.checks.push((kernel, assertions));
         self
     }
 
-    /// The assertions on its kernels.
+    /// The assertions on the kernels.
     pub fn checks(&self) -> String {
         let assertions = self.checks.iter().map(|(kernel, assertions)| assertions(kernel));
         std::iter::once(ASSERTIONS.to_owned()).chain(assertions).collect()
     }
 
-    /// The file's name.
+    /// The name of the source file.
     pub fn name(&self) -> &str {
         self.name
     }
@@ -99,9 +99,9 @@ impl Program {
         HEADERS
     }
 
-    /// The compiler's options, the architecture apart.
+    /// The compiler's options, without the architecture.
     pub(super) fn options(&self) -> Vec<String> {
-        // Denormals cost a third of the rate of single-precision reciprocal square roots.
+        // Flushing denormals to zero: they would cost a third of the rate of single-precision reciprocal square roots.
         let mut options = vec![
             "--std=c++17".to_owned(),
             "--ftz=true".to_owned(),
@@ -111,8 +111,8 @@ impl Program {
         options
     }
 
-    /// A key for what the result depends on: sources, options, GPU and driver. The compiler is left out, so that a
-    /// second start need not load it.
+    /// A key for everything that the code depends on: sources, options, GPU and driver. It does not include the
+    /// compiler version, so that a second start need not load the compiler.
     pub fn key(&self, architecture: i32, driver: i32) -> String {
         let mut hash = Sha256::new();
         let mut part = |text: &str| {
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_depends_on_all_that_the_code_depends_on() {
+    fn the_key_covers_everything_that_the_code_depends_on() {
         let program = Program::new("direct", "void f() {}").define("ORDER", 4);
         let key = program.key(90, 13000);
         assert_eq!(key, program.clone().key(90, 13000));

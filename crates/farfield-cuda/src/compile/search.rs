@@ -1,33 +1,33 @@
-//! Where libnvrtc may be.
+//! The search for libnvrtc.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// The variable that names the library, above all other places.
+/// The environment variable with the path of the library; it takes precedence over all other places.
 pub const VARIABLE: &str = "FARFIELD_NVRTC";
 
-/// Names the system's loader may know, newest first.
+/// Library names for the system's loader, newest first.
 #[cfg(not(windows))]
 const NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 #[cfg(windows)]
 const NAMES: [&str; 2] = ["nvrtc64_130_0.dll", "nvrtc64_120_0.dll"];
 
-/// What the search looks at: the environment, replaceable in tests.
+/// The places to search, taken from the environment or set by tests.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
-    /// The library itself, from the variable `FARFIELD_NVRTC`; nothing else is tried then.
+    /// The path from the variable `FARFIELD_NVRTC`; if set, it is the only candidate.
     pub given: Option<PathBuf>,
     /// Folders of CUDA toolkits.
     pub toolkits: Vec<PathBuf>,
     /// Folders of Python environments.
     pub pythons: Vec<PathBuf>,
-    /// Whether to ask the system's loader first.
+    /// Whether to try the system's loader first.
     pub loader: bool,
 }
 
 impl Places {
-    /// The usual places of this process's environment.
+    /// The usual places, from the environment of this process.
     pub fn of_environment() -> Self {
         let variable = |name: &str| {
             std::env::var_os(name)
@@ -67,7 +67,7 @@ impl Places {
         found
     }
 
-    /// The folders that are looked into.
+    /// The folders that are searched.
     pub fn folders(&self) -> Vec<PathBuf> {
         let mut folders = Vec::new();
         for toolkit in &self.toolkits {
@@ -79,7 +79,7 @@ impl Places {
         }
         for python in &self.pythons {
             for packages in site_packages(python) {
-                // pip's nvidia-cuda-nvrtc-cu12, and nvidia-cuda-nvrtc of CUDA 13
+                // pip's nvidia-cuda-nvrtc-cu12, and nvidia-cuda-nvrtc for CUDA 13
                 folders.extend([packages.join("nvidia/cuda_nvrtc/lib"), packages.join("nvidia/cu13/lib")]);
             }
             // conda's own libraries
@@ -89,7 +89,7 @@ impl Places {
     }
 }
 
-/// The folders of installed packages of a Python environment.
+/// The package folders of a Python environment.
 fn site_packages(python: &Path) -> Vec<PathBuf> {
     let mut found = vec![python.join("Lib/site-packages")];
     for lib in ["lib", "lib64"] {
@@ -100,7 +100,7 @@ fn site_packages(python: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The entries of a folder whose name starts with `prefix`, last name first.
+/// The entries of a folder whose names start with `prefix`, in descending order.
 fn children(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
@@ -116,7 +116,7 @@ fn children(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     names.into_iter().rev().collect()
 }
 
-/// The run-time compilers in a folder; its companions `builtins` and `alt` are none.
+/// The run-time compilers in a folder, without the companion libraries `builtins` and `alt`.
 fn libraries_in(folder: &Path) -> Vec<PathBuf> {
     let prefix = if cfg!(windows) { "nvrtc64_" } else { "libnvrtc.so" };
     children(folder, prefix)
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_found_where_nothing_is() {
+    fn an_empty_folder_gives_no_candidates() {
         let folder = tempfile::tempdir().unwrap();
         let places = Places {
             pythons: vec![folder.path().join("none")],

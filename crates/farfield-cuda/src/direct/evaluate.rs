@@ -1,4 +1,4 @@
-//! The algorithm: sources are packed, every target meets every source, slices are added.
+//! The algorithm: pack the sources, sum over all pairs slice by slice, add the slices.
 
 use super::program;
 use crate::compile::Program;
@@ -10,21 +10,21 @@ use farfield_core::kernel::{Kernel, Output};
 use farfield_core::plan::first_sum;
 use farfield_core::report::Phase;
 
-/// How the work is cut into threads: the constants of `kernels/all_pairs.cuh`.
+/// The division of the work into threads: the constants of `kernels/all_pairs.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Blocking {
-    /// Threads of a block, and sources of a tile.
+    /// Threads per block, and sources per tile.
     pub threads: u32,
-    /// Targets of a thread.
+    /// Targets per thread.
     pub targets: u32,
-    /// How often the loop over the sources is unrolled.
+    /// The unrolling factor of the loop over the sources.
     pub unroll: u32,
-    /// Blocks that a multiprocessor is to have room for; 0 leaves it to the compiler.
+    /// The number of blocks that must fit on a multiprocessor; 0 leaves it to the compiler.
     pub blocks: u32,
 }
 
 impl Blocking {
-    /// The program with these constants.
+    /// Adds these constants to a program.
     pub(crate) fn define(&self, program: Program) -> Program {
         program
             .define("FARFIELD_THREADS", self.threads)
@@ -33,12 +33,12 @@ impl Blocking {
             .define("FARFIELD_BLOCKS", self.blocks)
     }
 
-    /// Blocks of threads that so many targets take.
+    /// The number of thread blocks for `targets` targets.
     pub(crate) fn groups(&self, targets: u32) -> u32 {
         targets.div_ceil(self.threads * self.targets)
     }
 
-    /// The fastest on an H200, as measured; see docs/notes/gpu.md.
+    /// The fastest blocking, measured on an H200; see docs/notes/gpu.md.
     pub fn fastest<T: Precision>(kind: &PairKind) -> Self {
         let (threads, targets, unroll, blocks) = match (T::DOUBLE, kind.sums()) {
             (false, 1) => (512, 4, 4, 0),
@@ -62,7 +62,7 @@ kernels! {
 }
 
 parameters! {
-    /// Of `pack_sources`.
+    /// Parameters of `pack_sources`.
     pub(super) struct PackSources<T> {
         positions: In<T>,
         strengths: In<T>,
@@ -71,7 +71,7 @@ parameters! {
         sources: Out<Source<T>>,
     }
 
-    /// Of `direct` of `kernels/all_pairs.cuh`, in space and in the plane.
+    /// Parameters of `direct` of `kernels/all_pairs.cuh`, in space and in the plane.
     pub(crate) struct AllPairs<T> {
         targets: In<T>,
         target_count: u32,
@@ -82,7 +82,7 @@ parameters! {
         partial: Out<T>,
     }
 
-    /// Of `finish`.
+    /// Parameters of `finish`.
     pub(super) struct Finish<T> {
         partial: In<T>,
         target_count: u32,
@@ -99,7 +99,7 @@ parameters! {
 pub(crate) struct Direct<T: Precision> {
     buffers: Buffers,
     blocking: Blocking,
-    /// Numbers of strength of a vector.
+    /// Strength values per vector.
     per_vector: usize,
     source_count: u32,
     target_count: u32,
@@ -107,7 +107,7 @@ pub(crate) struct Direct<T: Precision> {
     slice_length: u32,
     pub(crate) global_size2: T,
     sources: CudaSlice<T>,
-    /// `None`: the sources are the targets.
+    /// `None` if the sources are the targets.
     targets: Option<CudaSlice<T>>,
     sizes: CudaSlice<T>,
     strengths: CudaSlice<T>,
@@ -117,7 +117,7 @@ pub(crate) struct Direct<T: Precision> {
     kernels: Kernels<T>,
 }
 
-/// What is summed, with the caller's arrays flattened.
+/// The description of a sum, with the caller's arrays flattened.
 #[derive(Clone, Copy)]
 pub(crate) struct SumInput<'a, T> {
     pub kernel: Kernel,
@@ -125,13 +125,13 @@ pub(crate) struct SumInput<'a, T> {
     pub vectors: usize,
     pub sources: Values<'a, T>,
     pub targets: Option<Values<'a, T>>,
-    /// One per source, or none.
+    /// One size per source, or empty.
     pub sizes: Values<'a, T>,
     pub global_size2: T,
     pub outputs: &'a [Output],
-    /// Memory of the device that may be used, if not all that is free.
+    /// A limit on the device memory to use, in bytes; `None` for all free memory.
     pub most_bytes: Option<u64>,
-    /// Whether targets are kept as the caller orders them, to plan the sum again.
+    /// Whether targets are also kept in the caller's order, to plan the sum again.
     pub keeps_targets: bool,
 }
 
@@ -143,7 +143,7 @@ impl<T: Copy> SumInput<'_, T> {
 }
 
 impl<T: Precision> Direct<T> {
-    /// Bytes of device memory.
+    /// The device memory that a sum needs, in bytes.
     pub fn forecast(
         kind: &PairKind,
         vectors: usize,
@@ -203,7 +203,7 @@ impl<T: Precision> Direct<T> {
         })
     }
 
-    /// Sums for the given strengths, of as many vectors as there is room for or fewer.
+    /// Sums for the given strengths, of at most as many vectors as the buffers were allocated for.
     pub fn evaluate(&mut self, strengths: Values<T>, timeline: &mut Timeline) -> Result<(), Error> {
         let vectors = (strengths.len() / self.per_vector) as u32;
         self.buffers.put(strengths, &mut self.strengths)?;
@@ -223,7 +223,7 @@ impl<T: Precision> Direct<T> {
         self.outputs.iter().map(|(_, _, values)| values)
     }
 
-    /// Hands them over; nothing can be evaluated after that.
+    /// Consumes the sum and returns the values of each output, on the device.
     pub fn into_outputs(self) -> Vec<CudaSlice<T>> {
         self.outputs.into_iter().map(|(_, _, values)| values).collect()
     }
@@ -280,17 +280,17 @@ impl<T: Precision> Direct<T> {
         Ok(())
     }
 
-    /// How many pairs of points there are.
+    /// The number of pairs of points.
     pub fn pairs(&self) -> u64 {
         u64::from(self.source_count) * u64::from(self.target_count)
     }
 }
 
-/// Into how many slices the sources are cut, and the length of a slice: enough blocks to fill the device several times.
+/// The number of slices of the sources and their length: enough blocks to fill the device several times.
 pub(crate) fn slices(blocking: &Blocking, sources: usize, targets: usize, multiprocessors: usize) -> (u32, u32) {
     let groups = blocking.groups(targets as u32).max(1) as usize;
     let tiles = sources.div_ceil(blocking.threads as usize).max(1);
-    // Some 64 blocks for each multiprocessor: the last round of them is then a small part of all.
+    // About 64 blocks per multiprocessor: the last, incomplete wave is then a small part of the work.
     let wanted = 64 * multiprocessors;
     let slices = (wanted / groups).clamp(1, tiles.min(64));
     let tiles_per_slice = tiles.div_ceil(slices);

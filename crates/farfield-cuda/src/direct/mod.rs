@@ -1,4 +1,4 @@
-//! The direct sum on the device: every pair.
+//! The direct sum over all pairs on the device.
 
 mod evaluate;
 

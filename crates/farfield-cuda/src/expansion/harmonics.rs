@@ -1,8 +1,8 @@
-//! The basis functions at a point in double precision: what translation matrices are made from.
+//! The basis functions at a point in double precision, for the translation matrices.
 
 use farfield_core::expansion::coefficient_count;
 
-/// All `R_n^m(x)` up to the order.
+/// All `R_n^m(x)` up to `order`.
 pub fn regular(order: usize, [x, y, z]: [f64; 3]) -> Vec<f64> {
     let r2 = x * x + y * y + z * z;
     let mut out = vec![0.0; coefficient_count(order)];
@@ -35,10 +35,10 @@ pub fn regular(order: usize, [x, y, z]: [f64; 3]) -> Vec<f64> {
     out
 }
 
-/// All `I_n^m(x) = R_n^m(x) / r^(2n+1)` up to the order.
+/// All `I_n^m(x) = R_n^m(x) / r^(2n+1)` up to `order`.
 pub fn irregular(order: usize, x: [f64; 3]) -> Vec<f64> {
     let r2: f64 = x.iter().map(|c| c * c).sum();
-    // At the inverted point the regular functions are r^2n smaller, so nothing overflows.
+    // At the inverted point the regular functions are smaller by r^2n, which avoids overflow.
     let mut out = regular(order, x.map(|c| c / r2));
     let inverse = 1.0 / r2.sqrt();
     out.iter_mut().for_each(|value| *value *= inverse);
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn products_of_both_bases_add_up_to_the_inverse_distance() {
+    fn products_of_both_bases_sum_to_the_inverse_distance() {
         let (x, y) = ([2.0, -1.5, 3.0], [0.3, 0.4, -0.5]);
         let sum: f64 = irregular(40, x).iter().zip(regular(40, y)).map(|(i, r)| i * r).sum();
         let r = (0..3).map(|a| (x[a] - y[a]) * (x[a] - y[a])).sum::<f64>().sqrt();

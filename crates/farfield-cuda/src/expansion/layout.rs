@@ -1,4 +1,4 @@
-//! How translations are cut into blocks and warps: two programs, one for any order, one for low orders.
+//! The division of translations into blocks and warps: two programs, one for any order and one for low orders.
 
 use super::parameters::{AddSlices, Translate, check};
 use super::{row_tiles, stride};
@@ -17,7 +17,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Shifts into a box.
+    /// The number of shifts into a box.
     pub(crate) fn shifts(self) -> usize {
         match self {
             Kind::M2m => 8,
@@ -27,34 +27,34 @@ impl Kind {
     }
 }
 
-/// The program that translates, and how it cuts its work.
+/// The program that translates, and how it divides its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// `kernels/translate.cu`: blocks share a shift.
+    /// `kernels/translate.cu`: the warps of a block share a shift.
     Blocks(Warps),
-    /// `kernels/translate_low.cu`: each warp has shifts of its own.
+    /// `kernels/translate_low.cu`: each warp has its own shifts.
     LowOrder,
 }
 
-/// How a block of `kernels/translate.cu` is cut into warps.
+/// The division of a block of `kernels/translate.cu` into warps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Warps {
-    /// Parts of the rows.
+    /// The number of warps that divide the rows among them.
     pub row_warps: usize,
-    /// Tiles of rows of each warp.
+    /// Tiles of rows per warp.
     pub rows_per_warp: usize,
-    /// Blocks that share the rows.
+    /// The number of blocks that divide the rows among them.
     pub blocks: usize,
 }
 
 impl Warps {
-    /// Target expansions of a block: `COLUMNS_PER_BLOCK` of `kernels/translate.cu`.
+    /// Target expansions per block: `COLUMNS_PER_BLOCK` of `kernels/translate.cu`.
     const COLUMNS: usize = 64;
 
-    /// Warps of a block: `WARPS` of `kernels/translate.cu`.
+    /// Warps per block: `WARPS` of `kernels/translate.cu`.
     const WARPS: usize = 8;
 
-    /// At most two tiles of rows of a warp: with their sums, two blocks fit on a multiprocessor.
+    /// At most two tiles of rows per warp: the registers for their sums allow two blocks per multiprocessor.
     fn of(order: usize) -> Self {
         let tiles = row_tiles(order);
         let row_warps = if tiles <= 2 { 2 } else { 4 };
@@ -66,30 +66,30 @@ impl Warps {
         }
     }
 
-    /// Bytes of shared memory of a block that takes so many steps: `Shared` of `kernels/translate.cu`.
+    /// The shared memory of a block with `steps` steps, in bytes: `Shared` of `kernels/translate.cu`.
     fn shared_bytes<T>(order: usize, steps: usize) -> u32 {
         let tile = 3 * Self::COLUMNS * 36 * std::mem::size_of::<T>();
         (tile + steps * Self::COLUMNS * 4 + 4 * 192 + stride(order) + 16) as u32
     }
 }
 
-/// `kernels/translate_low.cu`: tiles of 8 expansions of a warp, and warps of a block of M2L where there are many targets
-/// and where there are few.
+/// Constants of `kernels/translate_low.cu`: tiles of 8 expansions per warp, and warps per block of M2L if there are
+/// many targets and if there are few.
 const LOW_TILES: usize = 4;
 const LOW_GROUPS: usize = 4;
 const LOW_MANY_GROUPS: usize = 12;
 
-/// With fewer blocks of M2L than this for each multiprocessor, more warps share a block's shifts.
+/// The number of M2L blocks per multiprocessor below which more warps divide the shifts of a block among them.
 const FEW_BLOCKS: usize = 2;
 
-/// Blocks that share the shifts of a task at most: each still has six.
+/// The largest number of blocks that divide the shifts of a task among them; each then has six.
 const MOST_SLICES: usize = 32;
 
-/// The highest order whose sums, four tiles of rows, a warp holds.
+/// The highest order whose sums, four tiles of rows, fit the registers of a warp.
 pub(crate) const LOW_ORDER: usize = 7;
 
 impl Layout {
-    /// The faster one.
+    /// The faster layout for an order.
     pub fn of<T: Precision>(order: usize) -> Self {
         if !T::DOUBLE && order <= LOW_ORDER {
             Layout::LowOrder
@@ -98,7 +98,7 @@ impl Layout {
         }
     }
 
-    /// Target expansions of a block.
+    /// Target expansions per block.
     pub(crate) fn columns(self) -> usize {
         match self {
             Layout::Blocks(_) => Warps::COLUMNS,
@@ -106,7 +106,7 @@ impl Layout {
         }
     }
 
-    /// Blocks that share the rows.
+    /// The number of blocks that divide the rows among them.
     pub(crate) fn row_blocks(self) -> usize {
         match self {
             Layout::Blocks(warps) => warps.blocks,
@@ -114,12 +114,12 @@ impl Layout {
         }
     }
 
-    /// Whether so many blocks are few for a device.
+    /// Whether `blocks` blocks are too few to fill a device with `multiprocessors` multiprocessors.
     pub(crate) fn has_few(self, blocks: usize, multiprocessors: usize) -> bool {
         self == Layout::LowOrder && blocks < FEW_BLOCKS * multiprocessors
     }
 
-    /// Threads of a block, where there are few blocks or many.
+    /// Threads per block, if there are few blocks or many.
     pub(crate) fn threads(self, kind: Kind, few: bool) -> u32 {
         let warps = match (self, kind) {
             (Layout::Blocks(_), _) => Warps::WARPS,
@@ -131,7 +131,7 @@ impl Layout {
         (32 * warps) as u32
     }
 
-    /// The kernel of M2L where there are few blocks.
+    /// The kernel of M2L for few blocks.
     pub(crate) fn m2l_few(self) -> &'static str {
         match self {
             Layout::Blocks(_) => "m2l",
@@ -139,7 +139,7 @@ impl Layout {
         }
     }
 
-    /// Bytes of a block's dynamic shared memory.
+    /// The dynamic shared memory of a block, in bytes.
     pub(crate) fn shared_bytes<T>(self, order: usize, kind: Kind) -> u32 {
         match self {
             Layout::Blocks(_) => Warps::shared_bytes::<T>(order, kind.shifts()),
@@ -147,10 +147,10 @@ impl Layout {
         }
     }
 
-    /// Blocks that share the shifts of so many tasks of M2L: enough of them to fill a device.
+    /// The number of blocks that divide the shifts of each of `tasks` M2L tasks among them: enough to fill a device.
     pub(crate) fn m2l_slices(self, tasks: usize, multiprocessors: usize) -> usize {
         match self {
-            // Here a block's warps share the shifts.
+            // In this layout, the warps of a block divide the shifts among them.
             Layout::LowOrder => 1,
             Layout::Blocks(warps) => {
                 (FEW_BLOCKS * multiprocessors / (tasks * warps.blocks).max(1)).clamp(1, MOST_SLICES)
@@ -158,7 +158,8 @@ impl Layout {
         }
     }
 
-    /// The most expansions that blocks which share shifts leave for so many: as many blocks as fill a large device.
+    /// The largest number of partial expansions that blocks sharing shifts leave for `expansions` expansions: as many
+    /// blocks as fill a large device.
     pub(crate) fn most_in_slices(self, expansions: usize) -> usize {
         match self {
             Layout::LowOrder => 0,

@@ -1,4 +1,4 @@
-//! The translation matrices of an order, made on the device and shared by all plans.
+//! The translation matrices of an order, computed on the device and shared by all plans.
 
 use super::harmonics::{irregular, ln_factorials, regular};
 use super::steps::{m2l_shifts, octant_centres};
@@ -9,19 +9,19 @@ use cudarc::driver::CudaSlice;
 use farfield_core::expansion::coefficient_count;
 use std::sync::Arc;
 
-/// All matrices of an order, laid out as tensor cores read them.
+/// All matrices of an order, in the layout of the tensor cores.
 #[derive(Debug)]
 pub(crate) struct Matrices<T> {
     pub table: CudaSlice<T>,
 }
 
 impl<T: Precision> Matrices<T> {
-    /// Bytes of device memory.
+    /// The device memory of the matrices, in bytes.
     pub fn forecast(order: usize) -> u64 {
         (count(Layout::of::<T>(order)) * stride(order) * stride(order) * std::mem::size_of::<T>()) as u64
     }
 
-    /// The matrices of an order: those that are there, or new ones.
+    /// The matrices of an order, computed at first use.
     pub fn of(device: &Arc<Device>, order: usize) -> Result<Arc<Self>, Error> {
         device.keep(format!("matrices {} {order}", T::NAME), || Self::build(device, order))
     }
@@ -54,13 +54,13 @@ impl<T: Precision> Matrices<T> {
                 table: Out::of(&mut table),
             },
         )?;
-        // Other streams use it.
+        // Other streams use the table.
         buffers.wait()?;
         Ok(Self { table })
     }
 }
 
-/// Matrices of M2M, L2L and M2L.
+/// The number of matrices of M2M, L2L and M2L.
 fn count(layout: Layout) -> usize {
     2 * octant_centres(layout.mirrored()).len() + m2l_shifts(layout.mirrored()).len()
 }

@@ -1,7 +1,7 @@
-//! Expansions on the device: their layout, the matrices that translate them, the shifts they are translated by.
+//! Expansions on the device: their layout, the translation matrices and the shifts.
 //!
-//! The basis and the order of the coefficients are those of [`farfield_core::expansion`]. Translations are dense matrices:
-//! on tensor cores that is faster than rotating, because all boxes of a column share their matrices.
+//! The basis and the order of the coefficients are those of [`farfield_core::expansion`]. Translations are dense
+//! matrices. On tensor cores these are faster than rotations, because all boxes of a column share their matrices.
 
 mod harmonics;
 mod layout;
@@ -17,12 +17,12 @@ pub(crate) use steps::{Step, Steps};
 
 use farfield_core::expansion::coefficient_count;
 
-/// Numbers of a stored expansion: `STRIDE` of `kernels/expansion.cuh`.
+/// The number of values in a stored expansion: `STRIDE` of `kernels/expansion.cuh`.
 pub(crate) fn stride(order: usize) -> usize {
     16 * row_tiles(order)
 }
 
-/// Tiles of 16 rows of a translation matrix.
+/// The number of tiles of 16 rows in a translation matrix.
 pub(crate) fn row_tiles(order: usize) -> usize {
     coefficient_count(order).div_ceil(16)
 }

@@ -1,4 +1,4 @@
-//! What the kernels of translations take.
+//! The parameters of the translation kernels.
 
 use super::Step;
 use crate::compile::Program;
@@ -6,18 +6,18 @@ use crate::device::{In, Out, Parameters, Precision, device_struct, parameters};
 use crate::tree::BoxesArg;
 
 device_struct! {
-    /// Target boxes of one block of a translation: `count` of them from `first` on.
+    /// The target boxes of one block of a translation: `count` boxes from `first` on.
     #[derive(PartialEq, Eq)]
     pub(crate) struct Task = "Task" { pub first: u32, pub count: u32, pub level: u32, pub octant: u32 }
 }
 
 device_struct! {
-    /// Where blocks that share the shifts of M2L leave their sums: all but the first, one after the other.
+    /// The partial sums of blocks that divide the shifts of M2L among them: those of all blocks but the first.
     pub(crate) struct Slices<T> = "Slices" { pub sums: Out<T>, pub length: u64 }
 }
 
 parameters! {
-    /// Of `m2m`, `m2l`, `m2l_few` and `l2l`.
+    /// Parameters of `m2m`, `m2l`, `m2l_few` and `l2l`.
     pub(crate) struct Translate<T> {
         boxes: BoxesArg,
         tasks: In<Task>,
@@ -32,10 +32,10 @@ parameters! {
         translations: Out<u64>,
     }
 
-    /// Of `add_slices`.
+    /// Parameters of `add_slices`.
     pub(crate) struct AddSlices<T> { to: Out<T>, slices: Slices<T>, count: u32, first: u64 }
 
-    /// Of `build_matrices`.
+    /// Parameters of `build_matrices`.
     pub(crate) struct BuildMatrices<T> {
         harmonics: In<f64>,
         ln_factorial: In<f64>,
@@ -45,7 +45,7 @@ parameters! {
     }
 }
 
-/// A program of translations with assertions on the kernels that both programs have.
+/// Adds assertions on the kernels that both translation programs have.
 pub(super) fn check<T: Precision>(program: Program) -> Program {
     program
         .check("m2m", Translate::<T>::checks)

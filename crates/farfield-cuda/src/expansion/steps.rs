@@ -1,8 +1,8 @@
-//! The shifts of M2L, M2M and L2L, and which matrix serves each.
+//! The shifts of M2L, M2M and L2L, and the matrix of each.
 //!
-//! Where matrices are large, a shift and its mirror images share one, so there is one for every shift without negative
-//! components: 56 for M2L. Mirroring changes signs, which the kernel applies (`Step::mirror`). At low orders each of the
-//! 316 shifts has its own.
+//! If matrices are large, a shift and its mirror images share one: there is a matrix for every shift without negative
+//! components, 56 for M2L. Mirroring changes signs, which the kernel applies (`Step::mirror`). At low orders each of
+//! the 316 shifts has its own matrix.
 
 use super::Kind;
 use crate::device::{Buffers, device_struct};
@@ -15,15 +15,15 @@ device_struct! {
     /// One shift into a box.
     #[derive(PartialEq, Eq, Default)]
     pub(crate) struct Step = "Step" {
-        /// Which matrix.
+        /// The index of the matrix.
         pub matrix: u16,
-        /// M2L: which of the parent's 27 neighbours.
+        /// For M2L, the index of the source's parent among the 27 neighbours of the target's parent.
         pub neighbour: u8,
-        /// Which of its children.
+        /// The octant of the source in its parent.
         pub child: u8,
-        /// Which axes are mirrored, bits x, y, z.
+        /// The mirrored axes as bits x, y, z.
         pub mirror: u8,
-        /// The class of the shift, which has its own order.
+        /// The class of the shift, which determines its order.
         pub shift_class: u8,
         unused: [u8; 2],
     }
@@ -32,16 +32,16 @@ device_struct! {
 /// The steps of all translations, on the device and shared by all plans.
 #[derive(Debug)]
 pub(crate) struct Steps {
-    /// Eight.
+    /// Eight steps.
     pub m2m: CudaSlice<Step>,
-    /// 189 for each octant of the target.
+    /// 189 steps for each octant of the target.
     pub m2l: CudaSlice<Step>,
-    /// One for each octant of the target.
+    /// One step for each octant of the target.
     pub l2l: CudaSlice<Step>,
 }
 
 impl Steps {
-    /// Those that are there, or new ones; `mirrored` where mirror images share a matrix.
+    /// The steps, computed at first use; `mirrored` if mirror images share a matrix.
     pub fn of(buffers: &Buffers, mirrored: bool) -> Result<Arc<Self>, Error> {
         buffers.device().keep(format!("steps, mirrored {mirrored}"), || {
             let steps = Self {
@@ -49,14 +49,14 @@ impl Steps {
                 m2l: buffers.upload(&m2l_steps(mirrored))?,
                 l2l: buffers.upload(&octant_steps(mirrored, Kind::L2l))?,
             };
-            // Other streams use them.
+            // Other streams use the steps.
             buffers.wait()?;
             Ok(steps)
         })
     }
 }
 
-/// The centres of the octants that have matrices of M2M and L2L, in sides of the parent.
+/// The centres of the octants that have matrices of M2M and L2L, in units of the parent's side.
 pub(super) fn octant_centres(mirrored: bool) -> Vec<[f64; 3]> {
     let centre = |octant: u8| std::array::from_fn(|axis| if octant >> axis & 1 == 1 { 0.25 } else { -0.25 });
     (if mirrored { 7..8 } else { 0..8 }).map(centre).collect()
@@ -69,8 +69,8 @@ pub(super) fn m2l_shifts(mirrored: bool) -> Vec<[i32; 3]> {
         .collect()
 }
 
-/// For each octant of the target, the 189 shifts of M2L. Those mirrored alike follow one another, because changing the
-/// mirror turns all sums; then the expensive ones come first.
+/// For each octant of the target, the 189 shifts of M2L. They are sorted by mirroring, because a change of mirroring
+/// flips the signs of all sums, and then by decreasing cost.
 fn m2l_steps(mirrored: bool) -> Vec<Step> {
     let shifts = m2l_shifts(mirrored);
     let first_matrix = 2 * octant_centres(mirrored).len();
@@ -78,7 +78,7 @@ fn m2l_steps(mirrored: bool) -> Vec<Step> {
     for octant in 0..8 {
         let mut of_octant = Vec::new();
         for source in 0..216 {
-            // The source's cell, in cells from the first of the parent's neighbours' children.
+            // The cell of the source, counted from the first child of the first neighbour of the parent.
             let cell = [source % 6, source / 6 % 6, source / 36];
             let shift: [i32; 3] = std::array::from_fn(|axis| 2 + (octant >> axis & 1) - cell[axis]);
             let Some(class) = class_of(shift) else { continue };
@@ -99,7 +99,7 @@ fn m2l_steps(mirrored: bool) -> Vec<Step> {
     steps
 }
 
-/// The eight children of M2M, or for each octant of the target the one step of L2L.
+/// The steps of M2M from the eight children, or the one step of L2L for each octant of the target.
 fn octant_steps(mirrored: bool, kind: Kind) -> Vec<Step> {
     let first_matrix = if kind == Kind::M2m {
         0
@@ -108,7 +108,7 @@ fn octant_steps(mirrored: bool, kind: Kind) -> Vec<Step> {
     };
     (0..8)
         .map(|octant: u8| Step {
-            // Shared matrices are those of the octant at positive x, y and z.
+            // Shared matrices belong to the octant at positive x, y and z.
             matrix: (first_matrix + if mirrored { 0 } else { octant as usize }) as u16,
             mirror: if mirrored { !octant & 7 } else { 0 },
             child: octant,
@@ -131,7 +131,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn every_octant_has_189_shifts_to_distinct_boxes_and_each_matrix_serves() {
+    fn every_octant_has_189_shifts_to_distinct_boxes_and_each_matrix_is_used() {
         for (mirrored, count) in [(true, 56), (false, 316)] {
             let steps = m2l_steps(mirrored);
             assert_eq!((steps.len(), m2l_shifts(mirrored).len()), (8 * 189, count));

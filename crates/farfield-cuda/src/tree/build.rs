@@ -1,4 +1,4 @@
-//! From points to boxes.
+//! Building the tree: from points to boxes.
 
 use super::parameters::{
     Bounds, ChooseMinLevel, CountBoxes, Keys, LinkBoxes, MarkMixed, Occupancy, ScanBoxes, Shape, SortPass, WriteBoxes,
@@ -9,24 +9,24 @@ use crate::error::Error;
 use cudarc::driver::{CudaSlice, ValidAsZeroBits};
 use std::ops::Range;
 
-/// Keys hold at most this many levels: `LEVELS` of `kernels/tree.cuh`.
+/// The largest number of levels in a key: `LEVELS` of `kernels/tree.cuh`.
 const LEVELS: usize = 21;
 const COLUMNS: usize = (LEVELS + 1) * 8;
-/// Keys of a tile of the sort, points of a block of the box count: `SORT_TILE` and `BLOCK` of `kernels/tree.cu`.
+/// Keys per tile of the sort, and points per block of the box count: `SORT_TILE` and `BLOCK` of `kernels/tree.cu`.
 const SORT_TILE: usize = 8 * 32 * 12;
 const BLOCK: usize = 1024;
 const RADIX: usize = 256;
 
-/// How a tree is to be cut.
+/// The parameters of a tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TreeShape {
-    /// A box with more points is cut.
+    /// The largest number of points in a box; a box with more is cut.
     pub leaf_capacity: usize,
-    /// How many points leaves should hold on average.
+    /// The mean number of points per leaf to aim for.
     pub leaf_mean: f64,
-    /// The root cube's side over the points' extent, in [1, 2); `None` to choose it for `leaf_mean`.
+    /// The side of the root cube divided by the extent of the points, in [1, 2); `None` to choose it for `leaf_mean`.
     pub root_scale: Option<f64>,
-    /// No box is smaller than this.
+    /// The smallest side of a box.
     pub min_side: f64,
 }
 
@@ -40,16 +40,16 @@ device_struct! {
         pub corner: [f64; 3],
         /// The root's side.
         pub side: f64,
-        /// Boxes of this level are not cut.
+        /// The deepest level; its boxes are not cut.
         pub max_level: u32,
         overfull: u32,
         most_points: u32,
         finished: u32,
-        /// Boxes above this level are cut however few points they hold.
+        /// Boxes above this level are always cut.
         pub min_level: u32,
         mixed: u32,
         occupied: [u32; LEVELS + 1],
-        /// Where the boxes of each level and octant start.
+        /// The index of the first box of each level and octant.
         pub column_start: [u32; COLUMNS + 1],
     }
 }
@@ -58,7 +58,7 @@ device_struct! {
 unsafe impl ValidAsZeroBits for Header {}
 
 device_struct! {
-    /// The arrays of all boxes as kernels take them.
+    /// The arrays of all boxes, as kernel parameters.
     pub(crate) struct BoxesArg = "Boxes" {
         key: In<u64>,
         sources: In<RangeOf>,
@@ -70,25 +70,25 @@ device_struct! {
     }
 }
 
-/// Whether one set of points is sources and targets.
+/// Whether the sources are the targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BuildKind {
     /// The sources are the targets.
     OneSet,
-    /// They differ.
+    /// Sources and targets differ.
     TwoSets,
 }
 
 /// A tree on the device.
 #[derive(Debug)]
 pub struct Octree {
-    /// Its root and columns, as read back.
+    /// The root and the columns, copied to the host.
     pub header: Header,
-    /// How many boxes there are.
+    /// The number of boxes.
     pub boxes: usize,
-    /// The number of the deepest level.
+    /// The deepest level.
     pub depth: usize,
-    /// The most points of a leaf.
+    /// The largest number of points in a leaf.
     pub most_points: usize,
     pub(crate) tree: CudaSlice<Header>,
     pub(crate) key: CudaSlice<u64>,
@@ -99,7 +99,7 @@ pub struct Octree {
     pub(crate) is_leaf: CudaSlice<u8>,
     pub(crate) neighbours: CudaSlice<i32>,
     pub(crate) source_permutation: CudaSlice<u32>,
-    /// Empty where the sources are the targets.
+    /// Empty if the sources are the targets.
     pub(crate) target_permutation: CudaSlice<u32>,
     kind: BuildKind,
 }
@@ -121,15 +121,15 @@ kernels! {
     }
 }
 
-/// The points on the device, `count` times x, y, z each.
+/// The points on the device: x, y, z of each point in turn.
 pub(crate) struct DevicePoints<'a, T> {
     pub sources: &'a CudaSlice<T>,
     pub source_count: usize,
-    /// `None` where the sources are the targets.
+    /// `None` if the sources are the targets.
     pub targets: Option<(&'a CudaSlice<T>, usize)>,
 }
 
-/// Keys in Morton order, with the index of the point each belongs to.
+/// Keys in Morton order, with the indices of their points.
 struct SortedKeys {
     keys: CudaSlice<u64>,
     indices: CudaSlice<u32>,
@@ -138,7 +138,7 @@ struct SortedKeys {
 }
 
 impl Octree {
-    /// Bytes of device memory for a tree over so many points, while it is built.
+    /// The device memory needed to build a tree over `points` points, in bytes.
     pub fn forecast(points: usize, shape: &TreeShape) -> u64 {
         let boxes = 8 * points / shape.leaf_capacity.max(1) + 64;
         (points * (24 + 24 + 12) + boxes * (8 + 16 + 16 + 4 + 32 + 1 + 108)) as u64
@@ -163,7 +163,7 @@ impl Octree {
             let mut header = [Header::ZERO];
             buffers.read(&tree, &mut header)?;
             let [header] = header;
-            // Points that crowd below the keys' resolution need all of it; what is still equal then shares a leaf.
+            // Points closer than the resolution of the keys need all levels. Points that are still equal share a leaf.
             if header.overfull != 0 && (levels as usize) < LEVELS {
                 levels = LEVELS as u32;
                 continue;
@@ -172,7 +172,7 @@ impl Octree {
         }
     }
 
-    /// Whether sources and targets are one set.
+    /// Whether the sources are the targets.
     pub fn kind(&self) -> BuildKind {
         self.kind
     }
@@ -196,7 +196,7 @@ impl Octree {
         }
     }
 
-    /// The arrays as kernels take them; valid as long as the tree is.
+    /// The arrays as kernel parameters; valid as long as the tree exists.
     pub(crate) fn arg(&self) -> BoxesArg {
         BoxesArg {
             key: In::of(&self.key),
@@ -227,14 +227,14 @@ impl Header {
     };
 }
 
-/// Key levels that reach a little below the leaves of an evenly filled cube.
+/// The number of key levels that reaches three levels below the leaves of a uniformly filled cube.
 fn first_key_levels(points: usize, leaf_capacity: usize) -> u32 {
     let boxes = (points as f64 / leaf_capacity.max(1) as f64).max(1.0);
     ((boxes.log2() / 3.0).ceil() as u32 + 3).min(LEVELS as u32)
 }
 
 impl<T: Precision> Kernels<T> {
-    /// Bounds, root cube, Morton keys, sort.
+    /// Computes the bounds, the root cube and the Morton keys, and sorts the keys.
     fn sort(
         &self,
         buffers: &Buffers,
@@ -340,7 +340,7 @@ impl<T: Precision> Kernels<T> {
         Ok((tree, sorted))
     }
 
-    /// Counts boxes by column; the counts become the numbers of boxes before each block of points.
+    /// Counts boxes by column, and scans the counts to the number of boxes before each block of points.
     fn count(
         &self,
         buffers: &Buffers,
@@ -401,8 +401,8 @@ impl<T: Precision> Kernels<T> {
         Ok(counts)
     }
 
-    /// Writes the boxes and joins them.
-    #[allow(clippy::too_many_arguments, reason = "what the steps before have made")]
+    /// Writes the boxes and links them to each other.
+    #[allow(clippy::too_many_arguments, reason = "the results of the previous steps")]
     fn link(
         &self,
         buffers: &Buffers,
@@ -459,7 +459,7 @@ impl<T: Precision> Kernels<T> {
                 target_permutation: Out::of(&mut octree.target_permutation),
             },
         )?;
-        // A warp to a box.
+        // One warp per box.
         let warps = Blocks::row((boxes as u32).div_ceil(8), 256);
         self.link_boxes.launch(
             stream,

@@ -1,8 +1,9 @@
-//! The octree, built and kept on the device.
+//! The octree, built and stored on the device.
 //!
-//! It has the CPU's boxes (cut where they hold more points than the capacity) in another order: level by level, within
-//! a level octant by octant, within an octant along the Morton curve, so that all boxes that share their shifts are
-//! consecutive. There are no interaction lists: the boxes a target meets follow from its parent's neighbours.
+//! It has the same boxes as the CPU's (cut if they exceed the capacity) in another order: level by level, within a
+//! level octant by octant, within an octant along the Morton curve, so that all boxes that share their shifts are
+//! consecutive. There are no interaction lists: the boxes that act on a target box follow from its parent's
+//! neighbours.
 
 mod build;
 mod parameters;

@@ -1,13 +1,13 @@
-//! What the kernels of `kernels/tree.cu` and `kernels/sort.cuh` take.
+//! The parameters of the kernels of `kernels/tree.cu` and `kernels/sort.cuh`.
 
 use super::build::Header;
 use crate::device::{Changing, In, Out, RangeOf, parameters};
 
 parameters! {
-    /// Of `bounds`.
+    /// Parameters of `bounds`.
     pub(super) struct Bounds<T> { points: In<T>, count: u32, tree: Out<Header> }
 
-    /// Of `shape`.
+    /// Parameters of `shape`.
     pub(super) struct Shape<T> {
         sources: In<T>,
         source_count: u32,
@@ -20,7 +20,7 @@ parameters! {
         tree: Out<Header>,
     }
 
-    /// Of `keys`.
+    /// Parameters of `keys`.
     pub(super) struct Keys<T> {
         points: In<T>,
         count: u32,
@@ -33,7 +33,7 @@ parameters! {
         histograms: Out<u32>,
     }
 
-    /// Of `sort_pass`.
+    /// Parameters of `sort_pass`.
     pub(crate) struct SortPass {
         keys: In<u64>,
         indices: In<u32>,
@@ -46,13 +46,13 @@ parameters! {
         sorted_indices: Out<u32>,
     }
 
-    /// Of `occupancy`.
+    /// Parameters of `occupancy`.
     pub(super) struct Occupancy { keys: In<u64>, count: u32, key_levels: u32, tree: Out<Header> }
 
-    /// Of `choose_min_level`.
+    /// Parameters of `choose_min_level`.
     pub(super) struct ChooseMinLevel { count: u32, leaf_mean: f64, key_levels: u32, tree: Out<Header> }
 
-    /// Of `count_boxes`.
+    /// Parameters of `count_boxes`.
     pub(super) struct CountBoxes {
         keys: In<u64>,
         indices: In<u32>,
@@ -64,10 +64,10 @@ parameters! {
         counts: Out<u32>,
     }
 
-    /// Of `scan_boxes`.
+    /// Parameters of `scan_boxes`.
     pub(super) struct ScanBoxes { counts: Out<u32>, blocks: u32, totals: Out<u32>, tree: Out<Header> }
 
-    /// Of `write_boxes`.
+    /// Parameters of `write_boxes`.
     pub(super) struct WriteBoxes {
         keys: In<u64>,
         indices: In<u32>,
@@ -84,7 +84,7 @@ parameters! {
         target_permutation: Out<u32>,
     }
 
-    /// Of `link_boxes`.
+    /// Parameters of `link_boxes`.
     pub(super) struct LinkBoxes {
         tree: In<Header>,
         boxes: u32,
@@ -102,6 +102,6 @@ parameters! {
         neighbours: Out<i32>,
     }
 
-    /// Of `mark_mixed`.
+    /// Parameters of `mark_mixed`.
     pub(super) struct MarkMixed { boxes: u32, is_leaf: In<u8>, neighbours: In<i32>, tree: Out<Header> }
 }
