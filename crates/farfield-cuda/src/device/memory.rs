@@ -1,4 +1,4 @@
-//! Device memory: forecasts, allocations and copies with errors that say what to do.
+//! Device memory: forecasts, allocations and copies, with errors that name the remedy.
 
 use super::Device;
 use super::staging;
@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 const GIB: f64 = (1u64 << 30) as f64;
 
-/// How many of `vectors` are summed at once: all, or as many as there is room for. `most` bytes are used, or what is free.
+/// The number of strength vectors per pass: all `vectors`, or as many as fit into `most` bytes or the free memory.
 pub(crate) fn vectors_at_once(
     device: &Device,
     vectors: usize,
     most: Option<u64>,
     forecast: impl Fn(usize) -> u64,
 ) -> Result<usize, Error> {
-    // What plans gave back is asked for first: the system takes its time to tell what is free.
+    // The pooled memory is queried first, because the query for free memory is slow.
     if most.is_none() && forecast(vectors) <= device.pooled_memory()? {
         return Ok(vectors);
     }
@@ -28,7 +28,7 @@ pub(crate) fn vectors_at_once(
     vectors_in(free, vectors, &forecast).ok_or_else(|| too_large(device.properties().name.clone(), forecast(1), free))
 }
 
-/// How many vectors fit into `free` bytes, by halves; `None` if not even one does.
+/// The number of vectors that fit into `free` bytes, found by halving `vectors`; `None` if not even one fits.
 fn vectors_in(free: u64, vectors: usize, forecast: &impl Fn(usize) -> u64) -> Option<usize> {
     let halved = |vectors: &usize| (*vectors > 1).then(|| vectors.div_ceil(2));
     std::iter::successors(Some(vectors), halved).find(|vectors| forecast(*vectors) <= free)
@@ -154,7 +154,7 @@ impl Buffers {
         if bytes >= staging::LEAST {
             let from = buffer.device_ptr(&self.stream).0;
             let room = values.spare_capacity_mut().as_mut_ptr().cast::<MaybeUninit<u8>>();
-            // SAFETY: the vector has room for so many bytes, and nothing else uses it.
+            // SAFETY: the vector has room for `bytes` bytes, and nothing else uses it.
             let room = unsafe { std::slice::from_raw_parts_mut(room, bytes) };
             if let Some(copied) = self.device.stage(|staging| staging.read(&self.stream, from, room)) {
                 copied.map_err(Error::driver("copy from the device"))?;

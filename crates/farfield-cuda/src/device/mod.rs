@@ -1,4 +1,4 @@
-//! A graphics processor: its context, its properties, its compiled programs and its memory.
+//! A GPU: its context, its properties, its compiled programs and its memory.
 
 mod memory;
 mod open;
@@ -24,7 +24,7 @@ use farfield_core::simd::Real;
 
 /// A precision that kernels are compiled for.
 pub trait Precision: Real + DeviceRepr + ValidAsZeroBits + Unpin + DeviceType<Host = Self> {
-    /// Whether it is double.
+    /// Whether it is double precision.
     const DOUBLE: bool;
 }
 

@@ -13,31 +13,31 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is known of a device.
+/// The properties of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Properties {
-    /// Its number.
+    /// The device number.
     pub ordinal: usize,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its compute capability: 90 is 9.0.
+    /// The compute capability: 90 is 9.0.
     pub architecture: i32,
-    /// How many multiprocessors it has.
+    /// The number of multiprocessors.
     pub multiprocessors: usize,
-    /// Their highest clock rate.
+    /// The highest clock rate of the multiprocessors.
     pub clock_khz: u32,
-    /// Its memory in bytes.
+    /// The device memory in bytes.
     pub memory_bytes: u64,
     /// The second-level cache in bytes.
     pub cache_bytes: u64,
-    /// The most shared memory a block may have, in bytes.
+    /// The largest shared memory of a block, in bytes.
     pub shared_bytes: u32,
     /// The CUDA version of the driver: 13000 is 13.0.
     pub driver: i32,
 }
 
 impl Properties {
-    /// What the model of cost knows of it.
+    /// The cost model of this device.
     pub fn gpu(&self) -> Gpu {
         Gpu::new(self.multiprocessors)
     }
@@ -55,7 +55,7 @@ pub struct Device {
     traffic: Traffic,
 }
 
-/// The oldest compute capability the kernels are written for.
+/// The lowest compute capability that the kernels support.
 const OLDEST: i32 = 80;
 
 impl Device {
@@ -85,7 +85,7 @@ impl Device {
             });
         }
         let context = CudaContext::new(ordinal).map_err(Error::driver("create a context"))?;
-        // SAFETY: every plan does all its work on one stream of its own, so buffers need no events to be ordered.
+        // SAFETY: every plan does all its work on its own stream, so buffers need no events to be ordered.
         unsafe { context.disable_event_tracking() };
         keep_memory(&context)?;
         Ok(Arc::new(Self {
@@ -99,7 +99,7 @@ impl Device {
         }))
     }
 
-    /// The devices there are; none is opened.
+    /// The properties of all devices, without opening them.
     ///
     /// # Errors
     /// [`Error::NoDriver`] or [`Error::NoDevice`].
@@ -107,22 +107,22 @@ impl Device {
         (0..device_count()?).map(properties_of).collect()
     }
 
-    /// What is known of the device.
+    /// The properties of the device.
     pub fn properties(&self) -> &Properties {
         &self.properties
     }
 
-    /// What has travelled between the host and this device so far.
+    /// The bytes copied between the host and this device so far.
     pub fn traffic(&self) -> &Traffic {
         &self.traffic
     }
 
-    /// The compiler of its kernels.
+    /// The compiler of the kernels.
     pub fn compiler(&self) -> &Compiler {
         &self.compiler
     }
 
-    /// Free memory in bytes, with what earlier plans gave back.
+    /// Free memory in bytes, including memory in the pool that earlier plans released.
     ///
     /// # Errors
     /// [`Error::Driver`].
@@ -134,7 +134,7 @@ impl Device {
         Ok(free as u64 + self.pooled_memory()?)
     }
 
-    /// Memory the pool holds and does not use.
+    /// Unused memory in the pool, in bytes.
     pub(super) fn pooled_memory(&self) -> Result<u64, Error> {
         // SAFETY: the device is valid, and both attributes are 64-bit numbers.
         let pooled = || unsafe {
@@ -156,7 +156,7 @@ impl Device {
         self.context.new_stream().map_err(Error::driver("create a stream"))
     }
 
-    /// Compiles and loads programs, all at once, unless they already are.
+    /// Compiles and loads programs in parallel, unless they are loaded already.
     pub(crate) fn load(&self, programs: &[&Program]) -> Result<(), Error> {
         let loaded = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         let missing: Vec<&Program> = programs
@@ -166,7 +166,7 @@ impl Device {
             .collect();
         drop(loaded);
         if missing.len() < 2 {
-            // The one that is missing is loaded when its kernels are asked for.
+            // A single missing program is loaded when its kernels are requested.
             return Ok(());
         }
         std::thread::scope(|scope| {
@@ -178,7 +178,7 @@ impl Device {
         })
     }
 
-    /// A kernel of a program by name, compiled and loaded unless it already is.
+    /// A kernel of a program by name. The program is compiled and loaded if necessary.
     pub(crate) fn function<P>(&self, program: &Program, name: &'static str) -> Result<Function<P>, Error> {
         let function = self
             .module(program)?
@@ -187,7 +187,7 @@ impl Device {
         Ok(Function::new(function, name))
     }
 
-    /// A table that plans share: the one known by this key, or a new one.
+    /// A table that plans share: the table stored under `key`, or a new one from `make`.
     pub(crate) fn keep<V: Any + Send + Sync>(
         &self,
         key: String,
@@ -198,13 +198,13 @@ impl Device {
         if let Some(known) = known.and_then(|table| table.downcast().ok()) {
             return Ok(known);
         }
-        // Made without the lock: at worst two threads make the same table, and the last one stays.
+        // Created without the lock: at worst two threads create the same table, and the last one is kept.
         let table = Arc::new(make()?);
         lock().insert(key, table.clone());
         Ok(table)
     }
 
-    /// Copies through pinned memory that no one else uses meanwhile; `None` where the system has none to give.
+    /// Copies through pinned memory, with exclusive access to it; `None` if no pinned memory could be allocated.
     pub(super) fn stage<R>(
         &self,
         copy: impl FnOnce(&mut Staging) -> Result<R, result::DriverError>,
@@ -236,15 +236,15 @@ impl Device {
     }
 }
 
-/// How many devices there are; the driver is loaded by this.
+/// The number of devices. Loads the driver.
 fn device_count() -> Result<usize, Error> {
-    // SAFETY: only asks the loader for the driver's library. Without this check cudarc panics where there is none.
+    // SAFETY: only asks the loader for the driver's library. Without this check cudarc panics if there is no driver.
     if !unsafe { sys::is_culib_present() } {
         return Err(Error::NoDriver);
     }
     let none = |reason: String| Error::NoDevice { reason };
     match CudaContext::device_count() {
-        Ok(0) => Err(none("it counts 0".to_owned())),
+        Ok(0) => Err(none("it reports 0 devices".to_owned())),
         Ok(count) => Ok(count as usize),
         Err(error) => Err(none(describe(&error))),
     }
@@ -275,7 +275,7 @@ fn properties_of(ordinal: usize) -> Result<Properties, Error> {
     read().map_err(Error::driver(format!("read the properties of device {ordinal}")))
 }
 
-/// Lets the device's memory pool keep what plans give back: allocating anew from the system takes milliseconds.
+/// Lets the memory pool keep the memory that plans release: allocation from the system takes milliseconds.
 fn keep_memory(context: &CudaContext) -> Result<(), Error> {
     if !context.has_async_alloc() {
         return Ok(());

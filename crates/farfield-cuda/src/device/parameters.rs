@@ -1,11 +1,11 @@
-//! Typed launches: each kernel has a struct of parameters, and the device's compiler compares the two.
+//! Typed launches: each kernel has a struct of parameters, and the device compiler verifies that they match.
 //!
-//! [`parameters!`] declares the struct, [`kernels!`] says which kernel takes which. From these come static assertions that
-//! are compiled with every program: the kernel's parameters have the struct's types in the struct's order, and the struct has
-//! the size and the offsets that the compiler gives it. [`device_struct!`] does the same for structs that kernels declare
-//! themselves. A kernel and its launch cannot drift apart: the program would not compile.
+//! [`parameters!`] declares the struct, [`kernels!`] assigns it to a kernel. They generate static assertions that are
+//! compiled with every program: the kernel's parameters have the types of the struct in the same order, and the struct
+//! has the same size and offsets on both sides. [`device_struct!`] does the same for structs that kernels declare
+//! themselves. If a kernel and its launch differ, the program does not compile.
 //!
-//! Kernels keep a list of parameters instead of taking the struct whole: pointers inside a struct are not `__restrict__`.
+//! Kernels take a list of parameters rather than the struct, because pointers inside a struct are not `__restrict__`.
 
 use crate::error::{DriverCall, Error};
 use cudarc::driver::{CudaFunction, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, LaunchArgs, LaunchConfig};
@@ -13,21 +13,21 @@ use std::fmt::Write;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A type that kernels know.
+/// A type that kernels can use.
 pub trait DeviceType {
-    /// What arrays of it are made of on the host: itself, or the numbers that several of make one.
+    /// The element type of its arrays on the host: itself, or the numbers it consists of.
     type Host;
 
     /// Its name in CUDA.
     fn name() -> String;
 
-    /// Assertions that it is laid out as kernels declare it; none for numbers.
+    /// Assertions that its layout is that of the kernels' declaration; empty for numbers.
     fn checks() -> String {
         String::new()
     }
 }
 
-/// Types that are named alike on the host and in kernels, or stand for several numbers of an array.
+/// Types that have the same name on the host and in kernels, or stand for several numbers of an array.
 macro_rules! device_types {
     ($($(#[$attribute:meta])* $Name:ident: $Host:ty = $cuda:literal;)+) => {
         $(
@@ -46,11 +46,11 @@ macro_rules! device_types {
 }
 
 device_types! {
-    /// Two numbers: where something starts and ends.
+    /// Two numbers: start and end.
     RangeOf: [u32; 2] = "Range";
-    /// Two numbers: where a list starts, and its length.
+    /// Two numbers: the start of a list and its length.
     Row: [u32; 2] = "Row";
-    /// A number that other blocks change meanwhile.
+    /// A number that other blocks may change concurrently.
     Changing: u32 = "volatile unsigned int";
     /// Two numbers.
     Pair: [u32; 2] = "uint2";
@@ -77,7 +77,7 @@ numbers! {
     u64 = "unsigned long long";
 }
 
-/// Structs of kernels that the host only knows as so many numbers `T` each.
+/// Structs of kernels that the host treats as arrays of numbers `T`.
 macro_rules! made_of_numbers {
     ($($(#[$attribute:meta])* $Name:ident = $cuda:literal;)+) => {
         $(
@@ -98,13 +98,13 @@ macro_rules! made_of_numbers {
 made_of_numbers! {
     /// A packed source.
     Source = "Source";
-    /// A packed source in the precision of the sum, where the program has another.
+    /// A packed source in the precision of the sum, if the program has another.
     PackedSource = "PackedSource";
     /// The strengths of a source in several vectors.
     Charges = "Charges";
     /// A complex number, or a point of the plane.
     Complex = "complex";
-    /// The rectangle around a box's points.
+    /// The bounding rectangle of a box's points.
     Rectangle = "Rectangle";
 }
 
@@ -147,7 +147,7 @@ macro_rules! addresses {
             }
 
             impl<E> $Address<E> {
-                /// Nowhere.
+                /// The null address.
                 pub const NONE: Self = Self(0, PhantomData);
             }
         )+
@@ -160,31 +160,31 @@ addresses! {
 }
 
 impl<E: DeviceType> In<E> {
-    /// Where an array or a part of one starts.
+    /// The address of an array or a part of it.
     pub fn of(array: &impl DevicePtr<E::Host>) -> Self {
         Self(array.device_ptr(array.stream()).0, PhantomData)
     }
 
-    /// The same of an array that may be missing.
+    /// The address of an array, or null if there is none.
     pub fn of_any(array: Option<&impl DevicePtr<E::Host>>) -> Self {
         array.map_or(Self::NONE, Self::of)
     }
 }
 
 impl<E: DeviceType> Out<E> {
-    /// Where an array or a part of one starts.
+    /// The address of an array or a part of it.
     pub fn of(array: &mut impl DevicePtrMut<E::Host>) -> Self {
         let stream = array.stream().clone();
         let (address, _written) = array.device_ptr_mut(&stream);
         Self(address, PhantomData)
     }
 
-    /// The same of an array that the kernel reads as well, or that several launches write parts of.
+    /// The address of an array that the kernel also reads, or of which several launches write parts.
     pub fn shared(array: &impl DevicePtr<E::Host>) -> Self {
         Self(array.device_ptr(array.stream()).0, PhantomData)
     }
 
-    /// So many of the host's values further on.
+    /// The address advanced by `values` host values.
     pub fn plus(self, values: usize) -> Self {
         Self(self.0 + (values * std::mem::size_of::<E::Host>()) as u64, PhantomData)
     }
@@ -192,14 +192,14 @@ impl<E: DeviceType> Out<E> {
 
 /// The parameters of a kernel.
 pub(crate) trait Parameters {
-    /// Hands each to a launch, in order.
+    /// Passes the parameters to a launch, in order.
     fn push<'a>(&'a self, launch: &mut LaunchArgs<'a>);
 
-    /// Assertions that a kernel takes these.
+    /// Assertions that a kernel takes these parameters.
     fn checks(kernel: &str) -> String;
 }
 
-/// A loaded kernel, its name and what it takes.
+/// A loaded kernel with parameters `P`.
 pub(crate) struct Function<P> {
     function: CudaFunction,
     name: &'static str,
@@ -227,16 +227,16 @@ impl<P> Function<P> {
         }
     }
 
-    /// Lets a block have so many bytes of dynamic shared memory.
+    /// Allows `bytes` bytes of dynamic shared memory per block.
     pub fn allow_shared(&self, bytes: u32) -> Result<(), Error> {
         use cudarc::driver::sys::CUfunction_attribute_enum as Attribute;
         self.function
             .set_attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as i32)
-            .map_err(Error::driver(format!("give {} its shared memory", self.name)))
+            .map_err(Error::driver(format!("set the shared memory of {}", self.name)))
     }
 }
 
-/// The blocks of a launch.
+/// The grid of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Blocks {
     pub grid: (u32, u32, u32),
@@ -245,7 +245,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// So many blocks of so many threads.
+    /// A grid of blocks with `threads` threads each.
     pub fn new(grid: (u32, u32, u32), threads: u32) -> Self {
         Self {
             grid,
@@ -254,24 +254,24 @@ impl Blocks {
         }
     }
 
-    /// A row of blocks.
+    /// A row of `blocks` blocks with `threads` threads each.
     pub fn row(blocks: u32, threads: u32) -> Self {
         Self::new((blocks, 1, 1), threads)
     }
 
-    /// A thread for each of `items`.
+    /// A row of blocks with one thread for each of `items` items.
     pub fn over(items: u32, threads: u32) -> Self {
         Self::row(items.div_ceil(threads), threads)
     }
 
-    /// With so many bytes of dynamic shared memory each.
+    /// Sets the dynamic shared memory of each block to `shared_bytes` bytes.
     pub fn shared(self, shared_bytes: u32) -> Self {
         Self { shared_bytes, ..self }
     }
 }
 
 impl<P: Parameters> Function<P> {
-    /// Launches it on a stream. Whoever fills the parameters vouches that the kernel stays inside the memory they name.
+    /// Launches the kernel on a stream. The caller must pass parameters with which the kernel stays inside its arrays.
     pub fn launch(&self, stream: &Arc<CudaStream>, blocks: Blocks, parameters: &P) -> Result<(), Error> {
         let mut launch = stream.launch_builder(&self.function);
         parameters.push(&mut launch);
@@ -280,14 +280,14 @@ impl<P: Parameters> Function<P> {
             block_dim: (blocks.threads, 1, 1),
             shared_mem_bytes: blocks.shared_bytes,
         };
-        // SAFETY: the compiler found that the kernel's parameters are those of `P`; the lengths they name are the kernel's
-        // callers', and `selftest` compares what kernels do with the CPU.
+        // SAFETY: the compiler verified that the kernel's parameters are those of `P`. The callers vouch for the
+        // lengths, and `selftest` compares the results of kernels with the CPU.
         unsafe { launch.launch(config) }.map_err(Error::driver(format!("launch {}", self.name)))?;
         Ok(())
     }
 }
 
-/// One member of a struct: name, type in CUDA (not asked for in structs that kernels declare), offset and size.
+/// A member of a struct: name, type in CUDA (empty for structs that kernels declare), offset and size.
 pub(crate) struct Member {
     pub name: &'static str,
     pub cuda: String,
@@ -295,8 +295,8 @@ pub(crate) struct Member {
     pub size: usize,
 }
 
-/// Assertions that a struct known to the compiler has this size and these members. Where members lie is asked only with
-/// `FARFIELD_CHECK_LAYOUT`, as the tests do: not every libnvrtc can say it while it compiles.
+/// Assertions that a struct in the program has this size and these members. Offsets are asserted only with
+/// `FARFIELD_CHECK_LAYOUT`, which the tests set: not every libnvrtc can evaluate them at compile time.
 pub(crate) fn layout_checks(name: &str, size: usize, members: &[Member]) -> String {
     let mut text = format!("static_assert(sizeof({name}) == {size}, \"the size of {name}\");\n");
     text.push_str("#ifdef FARFIELD_CHECK_LAYOUT\n");
@@ -317,7 +317,7 @@ pub(crate) fn layout_checks(name: &str, size: usize, members: &[Member]) -> Stri
     text
 }
 
-/// Assertions that a kernel takes these parameters, and that a struct of them is laid out as on the host.
+/// Assertions that a kernel takes these parameters, and that a struct of them has the layout of the host.
 pub(crate) fn signature_checks(kernel: &str, size: usize, members: &[Member]) -> String {
     let name = format!("farfield_{kernel}_parameters");
     let (mut declared, mut types) = (String::new(), Vec::new());
@@ -333,14 +333,15 @@ pub(crate) fn signature_checks(kernel: &str, size: usize, members: &[Member]) ->
     )
 }
 
-/// What assertions need. The run-time compiler has no `offsetof`; `__INTADDR__` is what its headers define that by.
+/// Definitions for the assertions. The run-time compiler has no `offsetof`; its headers define that by `__INTADDR__`.
 pub(crate) const ASSERTIONS: &str = "
 #define FARFIELD_OFFSET(type, member) __INTADDR__(&(((type *)0)->member))
 template <class A, class B> struct farfield_same { static constexpr bool value = false; };
 template <class A> struct farfield_same<A, A> { static constexpr bool value = true; };
 ";
 
-/// A kernel's parameters: `parameters! { /// Doc. struct P2m<T> { tree: In<Header>, count: u32 } }`, in the kernel's order.
+/// The parameters of a kernel, in its order: `parameters! { /// Doc. struct P2m<T> { tree: In<Header>, count: u32 }
+/// }`.
 macro_rules! parameters {
     ($($(#[$attribute:meta])* $visibility:vis struct $Name:ident $(<$T:ident>)? {
         $($field:ident: $type:ty),+ $(,)?
@@ -377,7 +378,7 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
-/// A struct that kernels declare as well, under the name after `=`:
+/// A struct that kernels also declare, under the name after `=`:
 /// `device_struct! { /// Doc. struct Header = "Tree" { side: f64 } }`.
 macro_rules! device_struct {
     ($(#[$attribute:meta])* $visibility:vis struct $Name:ident $(<$T:ident>)? = $cuda:literal {
@@ -390,7 +391,7 @@ macro_rules! device_struct {
             $($(#[$member])* $member_visibility $field: $type,)+
         }
 
-        // SAFETY: numbers and addresses, laid out as the kernels' struct: see `checks`.
+        // SAFETY: numbers and addresses, with the layout of the kernels' struct: see `checks`.
         unsafe impl $(<$T: cudarc::driver::DeviceRepr>)? cudarc::driver::DeviceRepr for $Name $(<$T>)? {}
 
         impl $(<$T>)? $crate::device::DeviceType for $Name $(<$T>)? {
@@ -414,7 +415,8 @@ macro_rules! device_struct {
 }
 pub(crate) use device_struct;
 
-/// The kernels of one program by name, with what each takes: `kernels! { /// Doc. struct Kernels<T> { p2m: P2m<T> } }`.
+/// The kernels of one program by name, with their parameters: `kernels! { /// Doc. struct Kernels<T> { p2m: P2m<T> }
+/// }`.
 macro_rules! kernels {
     ($(#[$attribute:meta])* $visibility:vis struct $Name:ident $(<$T:ident>)? {
         $($kernel:ident: $Parameters:ty),+ $(,)?
@@ -426,7 +428,7 @@ macro_rules! kernels {
         }
 
         impl $(<$T: $crate::device::Precision>)? $Name $(<$T>)? {
-            /// The program with assertions that its kernels take what they are launched with.
+            /// Adds assertions on the parameters of these kernels to the program.
             $visibility fn check(program: $crate::compile::Program) -> $crate::compile::Program {
                 use $crate::device::Parameters;
                 program$(.check(stringify!($kernel), <$Parameters>::checks))+
@@ -448,12 +450,12 @@ mod tests {
     use super::*;
 
     parameters! {
-        /// Of a kernel that no one launches.
+        /// Parameters of a kernel that does not exist.
         struct Example<T> { values: In<T>, count: u32, scale: T, out: Out<u64> }
     }
 
     #[test]
-    fn a_kernel_is_asked_for_the_types_sizes_and_offsets_of_its_struct() {
+    fn assertions_cover_types_sizes_and_offsets_of_a_struct() {
         let text = Example::<f64>::checks("example");
         for part in [
             "struct farfield_example_parameters { const double * values; unsigned int count; double scale; unsigned long long * \

@@ -1,8 +1,8 @@
-//! Pinned memory through which large arrays travel.
+//! Pinned staging memory for copies of large arrays.
 //!
-//! The driver copies between pinned memory and the device at the bus's full speed. An array is cut into shares, one for each
-//! carrier: a thread with two pieces of pinned memory, which fills or empties one while the other travels. Copies
-//! straight from and to the caller's pages take several times as long.
+//! The driver copies between pinned memory and the device at the full speed of the bus. An array is divided into
+//! shares, one for each carrier: a thread with two pieces of pinned memory, which fills or empties one while the other
+//! is transferred. Copies directly from and to the caller's pages take several times as long.
 
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, result};
@@ -11,17 +11,17 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::mem::MaybeUninit;
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of a piece.
+/// Bytes per piece.
 const PIECE: usize = 1 << 19;
-/// Pieces of a carrier.
+/// Pieces per carrier.
 const PIECES: usize = 2;
-/// Carriers, where there are twice as many cores: together they saturate the bus.
+/// The largest number of carriers, used if there are twice as many cores: together they saturate the bus.
 const MOST_CARRIERS: usize = 8;
 
-/// Arrays of fewer bytes are copied directly.
+/// The size in bytes below which arrays are copied directly.
 pub(super) const LEAST: usize = 1 << 16;
 
-/// Pinned memory, cut into pieces that carriers fill and empty in turn.
+/// Pinned memory, divided into pieces that carriers fill and empty in turn.
 #[derive(Debug)]
 pub(super) struct Staging {
     context: Arc<CudaContext>,
@@ -38,7 +38,7 @@ struct Carrier {
 #[derive(Debug)]
 struct Piece {
     memory: *mut u8,
-    /// The end of the last copy from or to it.
+    /// The end of the latest copy from or to this piece.
     copied: CudaEvent,
 }
 
@@ -47,7 +47,7 @@ unsafe impl Send for Staging {}
 // SAFETY: as above; pieces do not overlap.
 unsafe impl Send for Piece {}
 
-/// The threads that carry. They are not those that compute, which may be busy.
+/// The copying threads, separate from the computing threads, which may be busy.
 fn threads() -> Option<&'static ThreadPool> {
     static THREADS: OnceLock<Option<ThreadPool>> = OnceLock::new();
     let new = || {
@@ -91,7 +91,7 @@ impl Staging {
         Ok(staging)
     }
 
-    /// Copies `bytes` to the device address `to`; returns before the last pieces are there.
+    /// Copies `bytes` to the device address `to`; returns before the last pieces have arrived.
     pub fn write(&mut self, stream: &Arc<CudaStream>, bytes: &[u8], to: u64) -> Result<(), DriverError> {
         let share = self.share(bytes.len());
         let context = self.context.clone();
@@ -112,7 +112,7 @@ impl Staging {
         bytes: &mut [MaybeUninit<u8>],
     ) -> Result<(), DriverError> {
         let share = self.share(bytes.len());
-        // The first pieces travel as soon as there is something to copy, without anyone waiting for it.
+        // Enqueue the copies of the first pieces before waiting for the stream.
         for ((k, carrier), bytes) in self.carriers.iter_mut().enumerate().zip(bytes.chunks(share)) {
             carrier.begin_read(stream, bytes.len(), from + (k * share) as u64)?;
         }
@@ -127,8 +127,8 @@ impl Staging {
         })
     }
 
-    /// The bytes of each carrier; whole pages, so that no two threads write to one. What fits into a piece has one carrier:
-    /// it would be there before others are awake.
+    /// The number of bytes per carrier: whole pages, so that no two threads write to the same page. An array that fits
+    /// into a piece has one carrier, because it is copied before other threads wake.
     fn share(&self, bytes: usize) -> usize {
         bytes
             .div_ceil(self.carriers.len())
@@ -136,7 +136,7 @@ impl Staging {
             .next_multiple_of(4096)
     }
 
-    /// `work(carrier, k, share k)` for all shares at once.
+    /// Calls `work(carrier, k, share k)` for all shares in parallel.
     fn carry<S: Send>(
         &mut self,
         shares: impl IndexedParallelIterator<Item = S>,
@@ -177,7 +177,7 @@ impl Carrier {
         Ok(())
     }
 
-    /// Fills `bytes`, the copies of whose first pieces were started.
+    /// Fills `bytes`; the copies of the first pieces must have been started.
     fn end_read(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -202,12 +202,12 @@ impl Carrier {
 impl Piece {
     fn begin_read(&mut self, stream: &Arc<CudaStream>, length: usize, from: u64) -> Result<(), DriverError> {
         let memory = self.wait(length)?;
-        // SAFETY: the caller's buffer has so many bytes there, and the piece is not read before its event.
+        // SAFETY: the caller's buffer has `length` bytes there, and the piece is not read before its event.
         unsafe { result::memcpy_dtoh_async(memory, from, stream.cu_stream()) }?;
         self.copied.record(stream)
     }
 
-    /// Its first bytes, once the last copy from or to it is done.
+    /// The first `length` bytes, after the latest copy from or to this piece is done.
     fn wait(&mut self, length: usize) -> Result<&mut [u8], DriverError> {
         self.copied.synchronize()?;
         // SAFETY: a piece is longer than any part of an array it carries, belongs to this value alone, and any bytes
@@ -222,7 +222,7 @@ impl Drop for Staging {
             let _ = piece.copied.synchronize();
         }
         if self.context.bind_to_thread().is_ok() {
-            // SAFETY: allocated in `new`, and nothing copies from or to it any more.
+            // SAFETY: allocated in `new`, and all copies are done.
             let _ = unsafe { result::free_host(self.memory.cast()) };
         }
     }

@@ -1,4 +1,4 @@
-//! Where device time goes: an event after each phase.
+//! The device time of each phase, measured by events.
 
 use crate::error::{DriverCall, Error};
 use cudarc::driver::sys::CUevent_flags;
@@ -6,7 +6,7 @@ use cudarc::driver::{CudaEvent, CudaStream};
 use farfield_core::report::{Phase, Seconds};
 use std::sync::Arc;
 
-/// Events on a stream, each the end of a phase.
+/// Events on a stream that mark the end of each phase.
 #[derive(Debug)]
 pub(crate) struct Timeline {
     stream: Arc<CudaStream>,
@@ -23,13 +23,13 @@ impl Timeline {
         })
     }
 
-    /// Ends a phase that began where the one before ended.
+    /// Marks the end of a phase, which began at the end of the previous one.
     pub fn end(&mut self, phase: Phase) -> Result<(), Error> {
         self.ends.push((phase, event(&self.stream)?));
         Ok(())
     }
 
-    /// Waits for the last event and adds every phase's time.
+    /// Waits for the last event and adds the time of every phase to `seconds`.
     pub fn add_to(&self, seconds: &mut Seconds) -> Result<(), Error> {
         let mut before = &self.start;
         for (phase, end) in &self.ends {

@@ -1,8 +1,8 @@
-//! How much travels between the host and a device.
+//! The traffic between the host and a device.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes so far, counted where they are copied.
+/// The number of bytes copied so far.
 #[derive(Debug, Default)]
 pub struct Traffic {
     sent: AtomicU64,

@@ -1,16 +1,16 @@
-//! Numbers for a sum, wherever they are.
+//! Input numbers of a sum, on the host or on the device.
 
 use super::Buffers;
 use crate::error::{DriverCall, Error};
 use cudarc::driver::{CudaSlice, DeviceRepr};
 use std::ops::Range;
 
-/// Numbers in the host's memory, or on the device already.
+/// Numbers in host memory or on the device.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Values<'a, T> {
-    /// To be sent.
+    /// An array on the host.
     Host(&'a [T]),
-    /// Part of an array on the device, written by work on the stream of whoever reads it.
+    /// Part of an array on the device, written by work on the reader's stream.
     Device {
         array: &'a CudaSlice<T>,
         start: usize,
@@ -29,7 +29,7 @@ impl<'a, T> Values<'a, T> {
         }
     }
 
-    /// How many there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         match self {
             Values::Host(values) => values.len(),
@@ -37,7 +37,7 @@ impl<'a, T> Values<'a, T> {
         }
     }
 
-    /// Some of them.
+    /// The values in `range`.
     pub fn part(&self, range: Range<usize>) -> Self {
         match self {
             Values::Host(values) => Values::Host(&values[range]),
@@ -57,7 +57,7 @@ impl<'a, T> Values<'a, T> {
 }
 
 impl Buffers {
-    /// An array of its own with these numbers.
+    /// Copies these numbers to a new array on the device.
     pub fn place<T: DeviceRepr>(&self, values: Values<T>) -> Result<CudaSlice<T>, Error> {
         let mut buffer = self.uninit(values.len())?;
         self.put(values, &mut buffer)?;
