@@ -5,9 +5,9 @@ use crate::expansion::coefficient_count;
 use crate::tuning::{CLASSES, shift_of_class};
 
 /// The cost, in nanoseconds, for a box with `sources` of the eight mirrored images, and a shift with `zeros` zero
-/// components. Expressed by the costs of translations by rotation, `rotation` (a call; a coefficient; a
-/// multiplication): the ratios are similar for AVX-512, AVX2 and the scalar level and for both precisions, measured at
-/// orders 3 to 16.
+/// components. Expressed by the costs of translations by rotation, `rotation` (per call; per coefficient; per two
+/// multiplications): the ratios are similar for AVX-512, AVX2 and the scalar level and for both precisions, measured
+/// at orders 3 to 16.
 pub(crate) fn mirrored(rotation: [f64; 3], order: usize, zeros: usize, sources: f64) -> f64 {
     let [call, coefficient, multiplication] = rotation;
     let n = coefficient_count(order) as f64;

@@ -33,8 +33,9 @@ pub(super) struct Choice {
     pub shortcut: usize,
 }
 
-/// The orders of the error tables: the largest relative L2 errors measured at theta = 1/2 over the six point sets,
-/// random and positive strengths, 2000 and 40,000 points in leaves of 16 (docs/notes/performance.md has the sweep).
+/// The orders of the error tables below. These hold the largest relative L2 errors measured at theta = 1/2 over the
+/// six point sets, random and positive strengths, 2000 and 40,000 points in leaves of 16 (docs/notes/performance.md
+/// has the sweep).
 const ORDERS: [f64; 6] = [4.0, 8.0, 12.0, 16.0, 24.0, 32.0];
 const FIELD_ERROR: [f64; 6] = [3.0e-3, 6.0e-5, 2.2e-6, 7.0e-8, 1.4e-10, 3.3e-13];
 const GRADIENT_ERROR: [f64; 6] = [2.0e-3, 6.0e-5, 3.2e-6, 1.7e-7, 5.6e-10, 1.4e-12];

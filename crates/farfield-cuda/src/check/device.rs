@@ -105,7 +105,7 @@ pub(crate) trait Meaning: std::fmt::Debug {
     fn outputs(&self) -> &[OutputKind];
     /// Sums per run.
     fn sums(&self) -> usize;
-    /// Runs per vector: one for each part of complex strengths.
+    /// Runs per vector: the number of parts of its strengths that are summed separately.
     fn runs(&self) -> usize;
     /// Appends the values of an output at a target, given sum `k` of run `run` as `sum(run, k)`.
     fn append(&self, output: usize, sum: &dyn Fn(usize, usize) -> f64, values: &mut Vec<f64>);
