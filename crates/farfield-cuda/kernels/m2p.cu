@@ -1,7 +1,7 @@
 // M2P: the multipoles of boxes that are far enough away, evaluated at the targets of each leaf.
 //
-// Constants: those of pair.cuh, FARFIELD_ORDER, FARFIELD_THREADS, and FARFIELD_ON_NEIGHBOURS: 1 where the boxes are those of the
-// FMM's neighbour lists, 0 where an opening angle chooses them.
+// Constants: those of pair.cuh, FARFIELD_ORDER, FARFIELD_THREADS, and FARFIELD_ON_NEIGHBOURS: 1 if the boxes are those
+// of the FMM's neighbour lists, 0 if an opening angle chooses them.
 #define FARFIELD_MULTIPOLE 1
 #include "basis.cuh"
 #include "neighbours.cuh"

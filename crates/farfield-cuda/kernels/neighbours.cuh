@@ -1,8 +1,9 @@
-// The treecode on the FMM's neighbour lists (Yokota and Barba, figure 6): boxes that an FMM would translate into a leaf, or into
-// a box it lies in, act through their multipoles on the leaf's targets. Those are the children of the parent's neighbours that do
-// not touch it. What touches the leaf meets it in pairs, as in the FMM.
+// The treecode on the FMM's neighbour lists (Yokota and Barba, figure 6): boxes that an FMM would translate into a
+// leaf or one of its ancestors act by their multipoles on the leaf's targets. For each of these boxes they are the
+// children of its parent's neighbours that do not touch it. Boxes that touch the leaf act by pairs, as in the FMM.
 //
-// The block looks together, in the same order always, and hands out what it finds level by level, the leaf's own first.
+// All threads of the block search together, always in the same order, and return the boxes level by level, from the
+// leaf's level up.
 #pragma once
 #include "opening.cuh"
 
@@ -18,7 +19,7 @@ __device__ __forceinline__ bool touch(ulong64 a, ulong64 b) {
     return true;
 }
 
-// The boxes that act on the next level that has any; returns how many, none at the end. All threads.
+// The acting boxes of the next level that has any; returns their number, zero at the end. Called by all threads.
 __device__ __forceinline__ uint next_on_neighbours(Walk &walk, const Boxes &boxes) {
     uint lane = threadIdx.x % 32, warp = threadIdx.x / 32, below = (1u << lane) - 1, count = 0;
     int at = walk.opened[0];

@@ -4,10 +4,9 @@
 // without the gravitational constant and without 1/(4 pi), which the last step applies.
 //
 // Constants: FARFIELD_VECTOR (strengths are 0: scalars, 1: vectors), FARFIELD_DIPOLES (1: a scalar and a dipole moment),
-// FARFIELD_DERIVATIVES of the potential (0, 1, 2),
-// FARFIELD_CORE (0 singular; vortices: 1 Winckelmans-Leonard, 2 Gaussian, 3 Hu's polynomial; masses: 4 Plummer, 5
-// cubic spline, 6 Wendland C2), FARFIELD_SIZES (0: no sizes, 1: one for all sources, 2: one per source),
-// FARFIELD_SKIP_SAME (1: the pair of a point with itself is skipped by index).
+// FARFIELD_DERIVATIVES of the potential (0, 1, 2), FARFIELD_CORE (0 singular; vortices: 1 Winckelmans-Leonard, 2
+// Gaussian, 3 Hu's polynomial; masses: 4 Plummer, 5 cubic spline, 6 Wendland C2), FARFIELD_SIZES (0: no sizes, 1: one
+// for all sources, 2: one per source), FARFIELD_SKIP_SAME (1: the pair of a point with itself is skipped by index).
 #pragma once
 #include "real.cuh"
 

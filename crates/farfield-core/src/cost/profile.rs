@@ -147,7 +147,7 @@ impl OperatorCosts {
     }
 }
 
-/// What is stored about a machine: the costs of the operators in both precisions.
+/// The profile of a machine: the costs of the operators in both precisions.
 ///
 /// The default is the profile of the instruction set ([`MachineProfile::for_level`]), measured on a Zen 4. `farfield
 /// bench --calibrate` writes a profile of your machine. A profile affects the speed of a plan, never its accuracy.

@@ -44,7 +44,7 @@ impl EvenFmm<'_> {
         }
     }
 
-    /// Points a leaf should hold for pairs and expansions together to cost least.
+    /// The mean number of points per leaf with the least cost of pairs and expansions together.
     pub fn best_leaf_mean(&self, rates: &Rates) -> f64 {
         let fill = fill_of(self.dimension);
         let of = |order: usize| rates.translation.among(order, self.highest, fill);

@@ -28,8 +28,8 @@ pub(crate) struct Direct<T, P, const D: usize> {
 }
 
 impl<T: Real, P: PairSums<D> + Sync, const D: usize> Direct<T, P, D> {
-    /// Fills `sums`: a group of `n` targets from `a` on has the block `sums[rows * a..rows * (a + n)]`, sum `k` of its
-    /// target `i` at `k * n + i`; `rows` counts the sums of all strength vectors.
+    /// Fills `sums`. A group of `n` targets from `a` on has the block `sums[rows * a..rows * (a + n)]`, with sum `k`
+    /// of its target `i` at `k * n + i`. `rows` is the number of sums per target over all strength vectors.
     pub fn evaluate(&mut self, strengths: &[T], sums: &mut [T], seconds: &mut Seconds) {
         seconds.time(Phase::P2p, || {
             let (targets, rows) = (self.target_count(), self.sum_rows());

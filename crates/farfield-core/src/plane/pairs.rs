@@ -249,8 +249,7 @@ impl<C: PlaneCore> MutualPair<2, 2> for Inverse<C> {
     }
 }
 
-/// Which sums change their sign with `d`: the odd powers of `w`, which begin at index `first`. Sums before `first` do
-/// not.
+/// Marks the sums that change their sign with `d`: the odd powers of `w`, which begin at index `first`.
 const fn odd_powers<const O: usize>(first: usize) -> [bool; O] {
     let mut odd = [false; O];
     let mut k = first;

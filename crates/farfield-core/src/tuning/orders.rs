@@ -447,9 +447,9 @@ impl Raised {
 ///
 /// For the gradient of points that fill a volume evenly the share is larger, twice as large at tolerances of 1e-6 and
 /// looser: the closest pairs dominate the values that the error is relative to, and the sample of near pairs leaves
-/// out the largest. The
-/// error measured on cubes is then 0.1 to 0.3 of the tolerance. A Plummer sphere or points on a curve fill their boxes
-/// so unevenly that the error could exceed the tolerance, and at 1e-9 it is 0.7 of the tolerance even on a cube.
+/// out the largest. The error measured on cubes is then 0.1 to 0.3 of the tolerance. A Plummer sphere or points on a
+/// curve fill their boxes so unevenly that the error could exceed the tolerance, and at 1e-9 it is 0.7 of the
+/// tolerance even on a cube.
 fn random_share(derivatives: usize, evenness: f64, tolerance: f64) -> f64 {
     let looseness = ((tolerance / 1e-9).log10() / 3.0).clamp(0.0, 1.0);
     let more = if derivatives == 1 { evenness * looseness } else { 0.0 };

@@ -139,13 +139,13 @@ pub struct Demand<'a> {
     pub tolerance: f64,
     /// The cost of a pair for all strength vectors, relative to its cost for one vector.
     pub pair_runs: f64,
-    /// Expansions of a box.
+    /// Expansions per box.
     pub streams: f64,
-    /// What operations cost.
+    /// The costs of operations.
     pub rates: Rates,
 }
 
-/// Chooses the boxes' size for which pairs and translations together cost least.
+/// Chooses the box size with the least cost of pairs and translations together.
 pub fn propose(coverage: &Coverage, demand: &Demand, costs: &OperatorCosts) -> Proposal {
     let dimension = coverage.dimension();
     let n = demand.points as f64;

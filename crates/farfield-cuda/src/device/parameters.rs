@@ -165,7 +165,7 @@ impl<E: DeviceType> In<E> {
         Self(array.device_ptr(array.stream()).0, PhantomData)
     }
 
-    /// The address of an array, or null if there is none.
+    /// The address of an array, or null for `None`.
     pub fn of_any(array: Option<&impl DevicePtr<E::Host>>) -> Self {
         array.map_or(Self::NONE, Self::of)
     }
