@@ -1,7 +1,8 @@
 //! A planned sum: the points are fixed, the strengths change from call to call.
 
 use crate::status::{Failure, farfield_status, guarded, numbers};
-use crate::sum::{Described, farfield_sum, no_sum};
+use crate::sum::{farfield_sum, no_sum};
+use farfield::names::FromWords;
 use farfield::plane::Plane;
 use farfield::{PlanOf, Precision, Space};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -75,7 +76,7 @@ pub(crate) trait Planned<T>: Send + Sync {
 }
 
 /// A plan and the points it was made for. Concurrent callers wait for each other.
-struct Kept<T: Precision, G: Described> {
+struct Kept<T: Precision, G: FromWords> {
     plan: Mutex<PlanOf<T, G>>,
     sum: farfield_sum,
     sources: Vec<T>,
@@ -83,7 +84,7 @@ struct Kept<T: Precision, G: Described> {
     lengths: Vec<usize>,
 }
 
-impl<T: Precision, G: Described> Planned<T> for Kept<T, G>
+impl<T: Precision, G: FromWords> Planned<T> for Kept<T, G>
 where
     PlanOf<T, G>: Send,
 {
@@ -95,7 +96,7 @@ where
     fn verify(&self, strengths: &[T], samples: usize, seed: u64) -> Result<Vec<f64>, Failure> {
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         let field = plan.evaluate(strengths)?;
-        let sum = G::sum(&self.sum, &self.sources, self.targets.as_deref())?;
+        let sum = self.sum.between::<T, G>(&self.sources, self.targets.as_deref())?;
         let errors = sum.verify(strengths, &field, samples, seed)?;
         Ok(errors.into_iter().map(|error| error.relative_l2).collect())
     }
@@ -144,7 +145,7 @@ impl farfield_plan {
     }
 }
 
-fn kept<T: Scalar, G: Described>(
+fn kept<T: Scalar, G: FromWords>(
     sum: &farfield_sum,
     sources: &[T],
     targets: Option<&[T]>,
@@ -152,13 +153,11 @@ fn kept<T: Scalar, G: Described>(
 where
     PlanOf<T, G>: Send,
 {
-    let plan = G::sum(sum, sources, targets)?.plan()?;
+    let whole = sum.between::<T, G>(sources, targets)?;
+    let (plan, request) = (whole.plan()?, whole.request());
     let count = targets.unwrap_or(sources).len() / G::COORDINATES;
-    let length = |output| Ok(sum.vectors * count * G::components(sum, output)?);
-    let lengths = G::outputs(sum)?
-        .into_iter()
-        .map(length)
-        .collect::<Result<_, Failure>>()?;
+    let length = |output: &G::Output| request.vectors * count * G::output_components(request.kernel, *output);
+    let lengths = request.outputs.iter().map(length).collect();
     Ok(Box::new(Kept::<T, G> {
         plan: Mutex::new(plan),
         sum: sum.clone(),

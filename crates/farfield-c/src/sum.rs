@@ -1,10 +1,9 @@
 //! A sum described by names and numbers, without points.
 
 use crate::status::{Failure, farfield_status, guarded, numbers, text};
-use farfield::kernel::{Kernel, Output, Sizes};
-use farfield::names::{self, UnknownName};
-use farfield::plane::{self, Plane};
-use farfield::{Device, Geometry, Options, Precision, Space, SumOf};
+use farfield::kernel::Sizes;
+use farfield::names::{self, FromWords, Words};
+use farfield::{Device, Options, Precision, Request, SumOf};
 use std::ffi::c_char;
 
 /// Describes a sum. Made by farfield_sum_new, changed by farfield_set_text, farfield_set_number and farfield_set_sizes,
@@ -19,7 +18,6 @@ pub struct farfield_sum {
     constant: f64,
     pub(crate) vectors: usize,
     complex: bool,
-    allow_unbounded_gradient: bool,
     pub(crate) threads: Option<usize>,
     options: Options,
 }
@@ -28,7 +26,7 @@ impl farfield_sum {
     /// A sum with the kernel's first output and defaults for everything else.
     pub(crate) fn new(kernel: &str) -> Self {
         Self {
-            kernel: kernel.replace('_', "-"),
+            kernel: kernel.to_owned(),
             outputs: Vec::new(),
             core: None,
             size: None,
@@ -36,7 +34,6 @@ impl farfield_sum {
             constant: 1.0,
             vectors: 1,
             complex: false,
-            allow_unbounded_gradient: false,
             threads: None,
             options: Options::default(),
         }
@@ -44,7 +41,7 @@ impl farfield_sum {
 
     /// Whether it is a sum in the plane.
     pub(crate) fn is_plane(&self) -> bool {
-        plane::Kernel::ALL.iter().any(|kernel| kernel.name() == self.kernel)
+        self.words().is_plane()
     }
 
     pub(crate) fn set_text(&mut self, key: &str, value: &str) -> Result<(), Failure> {
@@ -71,7 +68,7 @@ impl farfield_sum {
             "threads" => self.threads = Some(count()? as usize),
             "vectors" => self.vectors = count()? as usize,
             "complex" => self.complex = value != 0.0,
-            "allow_unbounded_gradient" => self.allow_unbounded_gradient = value != 0.0,
+            "allow_unbounded_gradient" => self.options.allow_unbounded_gradient = value != 0.0,
             _ => {
                 return Err(no_key(
                     key,
@@ -91,99 +88,37 @@ impl farfield_sum {
         }
     }
 
-    fn kernel_in_space(&self) -> Result<Kernel, Failure> {
-        let of_either = |mut unknown: UnknownName| {
-            if unknown.what == "kernel" {
-                unknown.known.extend(plane::Kernel::ALL.map(plane::Kernel::name));
-            }
-            unknown
-        };
-        Ok(names::kernel(&self.kernel, self.core.as_deref(), self.constant).map_err(of_either)?)
+    fn words(&self) -> Words<'_> {
+        Words {
+            kernel: &self.kernel,
+            core: self.core.as_deref(),
+            constant: self.constant,
+            complex: self.complex,
+            outputs: &self.outputs,
+        }
     }
 
-    fn kernel_in_plane(&self) -> Result<plane::Kernel, Failure> {
-        Ok(names::kernel_in_plane(&self.kernel)?)
+    /// The request that was described.
+    pub(crate) fn request<G: FromWords>(&self) -> Result<Request<G>, Failure> {
+        let request = G::request(&self.words())?;
+        Ok(Request {
+            vectors: self.vectors,
+            options: self.options.clone(),
+            ..request
+        })
     }
-}
 
-/// Turns a `farfield_sum` into a sum of the library in this geometry.
-pub(crate) trait Described: Geometry {
-    /// Views numbers as points.
-    fn points<T>(numbers: &[T]) -> &[Self::Point<T>]
-    where
-        T: Precision;
-
-    /// The outputs in the caller's order.
-    fn outputs(sum: &farfield_sum) -> Result<Vec<Self::Output>, Failure>;
-
-    /// How many numbers `output` has at a target.
-    fn components(sum: &farfield_sum, output: Self::Output) -> Result<usize, Failure>;
-
-    /// The sum over these sources: kernel, core and sizes, without options, outputs and targets.
-    fn between<'a, T: Precision>(sum: &farfield_sum, sources: &'a [T]) -> Result<SumOf<'a, T, Self>, Failure>;
-
-    /// The complete sum, with options, outputs and targets.
-    fn sum<'a, T: Precision>(
-        sum: &farfield_sum,
+    /// The whole sum.
+    pub(crate) fn between<'a, T: Precision, G: FromWords>(
+        &self,
         sources: &'a [T],
         targets: Option<&'a [T]>,
-    ) -> Result<SumOf<'a, T, Self>, Failure> {
-        let made = Self::between(sum, sources)?
-            .options(sum.options.clone())
-            .outputs(&Self::outputs(sum)?)
-            .vectors(sum.vectors);
+    ) -> Result<SumOf<'a, T, G>, Failure> {
+        let sum = SumOf::of(self.request()?, G::points(sources)).sizes(self.sizes());
         Ok(match targets {
-            Some(targets) => made.targets(Self::points(targets)),
-            None => made,
+            Some(targets) => sum.targets(G::points(targets)),
+            None => sum,
         })
-    }
-}
-
-impl Described for Space {
-    fn points<T: Precision>(numbers: &[T]) -> &[[T; 3]] {
-        numbers.as_chunks::<3>().0
-    }
-
-    fn outputs(sum: &farfield_sum) -> Result<Vec<Output>, Failure> {
-        if sum.outputs.is_empty() {
-            return Ok(sum.kernel_in_space()?.outputs()[..1].to_vec());
-        }
-        Ok(names::outputs(&sum.outputs)?)
-    }
-
-    fn components(_: &farfield_sum, output: Output) -> Result<usize, Failure> {
-        Ok(output.components())
-    }
-
-    fn between<'a, T: Precision>(sum: &farfield_sum, sources: &'a [T]) -> Result<SumOf<'a, T, Self>, Failure> {
-        let made = farfield::Sum::new(sum.kernel_in_space()?, Self::points(sources)).sizes(sum.sizes());
-        Ok(match sum.allow_unbounded_gradient {
-            true => made.allow_unbounded_gradient(),
-            false => made,
-        })
-    }
-}
-
-impl Described for Plane {
-    fn points<T: Precision>(numbers: &[T]) -> &[[T; 2]] {
-        numbers.as_chunks::<2>().0
-    }
-
-    fn outputs(sum: &farfield_sum) -> Result<Vec<plane::Output>, Failure> {
-        if sum.outputs.is_empty() {
-            return Ok(vec![plane::Output::Potential]);
-        }
-        Ok(names::outputs_in_plane(&sum.outputs)?)
-    }
-
-    fn components(sum: &farfield_sum, output: plane::Output) -> Result<usize, Failure> {
-        Ok(output.components(sum.kernel_in_plane()?, sum.complex))
-    }
-
-    fn between<'a, T: Precision>(sum: &farfield_sum, sources: &'a [T]) -> Result<SumOf<'a, T, Self>, Failure> {
-        let core = names::core_in_plane(sum.core.as_deref())?;
-        let made = plane::Sum::new(sum.kernel_in_plane()?, Self::points(sources)).core(core, sum.sizes());
-        Ok(if sum.complex { made.complex() } else { made })
     }
 }
 
@@ -307,6 +242,8 @@ pub(crate) fn no_sum() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use farfield::Space;
+    use farfield::kernel::Output;
 
     #[test]
     fn errors_of_settings_list_the_known_names() {
@@ -320,10 +257,9 @@ mod tests {
             assert!(message(sum.set_number("order", wrong)).contains("order"), "{wrong}");
         }
         sum.set_text("outputs", "potential, gradients").unwrap();
-        let none: [f64; 0] = [];
-        assert!(format!("{:?}", Space::sum(&sum, &none, None).unwrap_err()).contains("gradients"));
+        assert!(format!("{:?}", sum.between::<f64, Space>(&[], None).unwrap_err()).contains("gradients"));
         let sum = farfield_sum::new("columb");
-        assert!(format!("{:?}", Space::sum(&sum, &none, None).unwrap_err()).contains("coulomb-dipoles"));
+        assert!(format!("{:?}", sum.between::<f64, Space>(&[], None).unwrap_err()).contains("coulomb-dipoles"));
     }
 
     #[test]
@@ -332,12 +268,10 @@ mod tests {
         sum.set_text("core", "winckelmans_leonard").unwrap();
         sum.set_text("outputs", "velocity,velocity_gradient").unwrap();
         sum.set_number("core_size", 0.1).unwrap();
-        assert_eq!(
-            Space::outputs(&sum).unwrap(),
-            [Output::Velocity, Output::VelocityGradient]
-        );
+        let request = sum.request::<Space>().unwrap();
+        assert_eq!(request.outputs, [Output::Velocity, Output::VelocityGradient]);
         let points = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0];
-        assert!(Space::sum(&sum, &points, None).unwrap().check().is_ok());
+        assert!(sum.between::<f64, Space>(&points, None).unwrap().validate().is_ok());
         assert!(farfield_sum::new("log2d").is_plane() && !sum.is_plane());
     }
 }

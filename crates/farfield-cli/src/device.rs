@@ -7,7 +7,7 @@ use farfield_grid::poisson::PoissonDevice;
 /// Says before any work whether the device asked for can be used.
 pub fn check(device: impl Into<PoissonDevice>) -> Result<(), Failure> {
     let device = device.into();
-    device.of_sums().check().map_err(|error| failure(device, &error))
+    farfield::check_device(device.of_sums()).map_err(|error| failure(device, &error))
 }
 
 /// What is wrong with a graphics processor, with the device that was asked for.

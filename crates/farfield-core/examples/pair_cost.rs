@@ -11,7 +11,7 @@
 use farfield_core::kernel::{Kernel, Output, Sizes};
 use farfield_core::points::{ChargeDistribution, PointSet};
 use farfield_core::simd::{Real, SimdLevel};
-use farfield_core::{Method, Sum};
+use farfield_core::{Method, Points, Request, Space};
 
 /// Nanoseconds that the threads of this process have run.
 fn processor_time() -> f64 {
@@ -35,12 +35,13 @@ fn cost<T: Real>(kernel: Kernel, outputs: &[Output], size: f64, tolerance: f64) 
     } else {
         Sizes::None
     };
-    let sum = Sum::new(kernel, &points)
-        .sizes(sizes)
-        .outputs(outputs)
-        .tolerance(tolerance);
-    let sum = sum.method(Method::Direct).allow_unbounded_gradient();
-    let mut plan = sum.plan().expect("a valid sum");
+    let mut request = Request::<Space>::new(kernel);
+    request.outputs = outputs.to_vec();
+    request.options.tolerance = Some(tolerance);
+    request.options.method = Method::Direct;
+    request.options.allow_unbounded_gradient = true;
+    let sum = request.over(Points::new(&points, None, &sizes));
+    let mut plan = sum.plan().expect("a good sum");
     let mut field = plan.field();
     let mut least = f64::INFINITY;
     for _ in 0..12 {

@@ -8,6 +8,7 @@ pub mod bench;
 pub mod check;
 pub mod cost;
 pub mod expansion;
+mod geometry;
 pub mod kernel;
 pub mod machine;
 pub mod plan;
@@ -17,6 +18,7 @@ pub mod report;
 pub mod simd;
 #[doc(hidden)]
 pub mod structure;
+pub mod sum;
 pub mod tuning;
 pub mod verify;
 
@@ -30,4 +32,6 @@ mod tree;
 mod treecode;
 
 pub use error::Error;
-pub use plan::{Field, Method, Plan, Sum};
+pub use geometry::{Geometry, Limits, Plane, Space};
+pub use plan::{Field, Plan};
+pub use sum::{Device, Method, Options, Points, Request, Sum};

@@ -5,6 +5,7 @@
 
 use crate::check::truth::{ABSOLUTE, CoreSizes, MOST_STRENGTHS, SourceArrays, TrueSums, TrueTargets};
 use crate::error::Error;
+use crate::geometry::{Geometry, Space};
 use crate::kernel::{Kernel, Output, Sizes};
 use crate::p2p::{PairSums, Pairs, Skip};
 use crate::parallel::in_pool;
@@ -13,33 +14,22 @@ use crate::plan::units::{Units, largest_magnitude, times_two_to};
 use crate::plan::{Field, check_strength_count, first_sum};
 use crate::points::Random;
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
+use crate::sum::{Points, Sum};
 use crate::tree::octree::bounds;
-
-/// The caller's arrays that were summed.
-#[derive(Debug, Clone, Copy)]
-pub struct Inputs<'a, T> {
-    /// The kernel.
-    pub kernel: Kernel,
-    /// The sources.
-    pub sources: &'a [[T; 3]],
-    /// The targets; `None` if they are the sources.
-    pub targets: Option<&'a [[T; 3]]>,
-    /// Core sizes or softening lengths.
-    pub sizes: &'a Sizes<T>,
-    /// The strengths given to the plan.
-    pub strengths: &'a [T],
-}
 
 /// The measured error of one output.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutputError {
-    /// The output.
-    pub output: Output,
-    /// The relative error in the L2 norm.
+    /// The output's name.
+    pub output: &'static str,
+    /// The root of the summed squared differences over that of the true values.
     pub relative_l2: f64,
+    /// In the plane, the largest relative difference at a target (Goude and Engblom, eq. 5.3), true values below the root of
+    /// their mean square being raised to it.
+    pub maximum: Option<f64>,
 }
 
-/// Measures the error of `field` at `samples` random targets, over all strength vectors.
+/// Measures the error of a `field` that `sum` gave for `strengths`, at `samples` random targets, over all strength vectors.
 ///
 /// The denominator is at least machine epsilon times the sum of absolute contributions, and 0/0 is 0. The
 /// contributions of vortices count as if strength and distance were at right angles.
@@ -47,45 +37,53 @@ pub struct OutputError {
 /// # Errors
 /// [`Error::Length`], [`Error::NotFinite`] or [`Error::NegativeSize`] if strengths, sizes or field do not fit the
 /// points.
-pub fn verify<T: Real>(
-    problem: &Inputs<T>,
-    field: &Field<T>,
+pub fn verify<T: Real, G: Geometry>(
+    sum: &Sum<T, G>,
+    strengths: &[T],
+    field: &Field<T, G>,
     samples: usize,
     seed: u64,
 ) -> Result<Vec<OutputError>, Error> {
-    let targets = problem.targets.unwrap_or(problem.sources);
-    let components = problem.kernel.strength_components();
-    check_strength_count(
-        problem.strengths.len(),
-        problem.sources.len(),
-        components,
-        field.vectors(),
-    )?;
-    check_size_values(problem.sizes, problem.sources.len())?;
-    check_targets(field.targets(), targets.len())?;
-    let chosen = sampled(targets.len(), samples, seed);
-    let truth = Truth::new(problem, field.outputs());
+    let counts = sum.points.counts();
+    let components = G::strength_components(sum.request.kernel);
+    check_strength_count(strengths.len(), counts.sources, components, field.vectors())?;
+    check_size_values(sum.points.sizes, counts.sources)?;
+    check_targets(field.targets(), counts.targets())?;
+    let chosen = sampled(counts.targets(), samples, seed);
     let mut found = vec![Vec::with_capacity(chosen.len() * field.vectors()); field.outputs().len()];
     in_pool(true, || {
-        let mut sums = TrueSums::default();
-        for chosen in chosen.chunks(TOGETHER) {
-            truth.compare(field, chosen, &mut sums, &mut found);
-        }
+        G::compare_with_truth(sum, strengths, field, &chosen, &mut found)
     });
     let errors = field.outputs().iter().zip(&found);
     Ok(errors
         .map(|(output, samples)| OutputError {
-            output: *output,
+            output: G::output_name(*output),
             relative_l2: Sample::relative_l2(samples),
+            maximum: (G::COORDINATES == 2).then(|| Sample::maximum(samples)),
         })
         .collect())
 }
 
-/// Targets per pass.
+/// [`Geometry::compare_with_truth`] in space.
+pub(crate) fn compare<T: Real>(
+    sum: &Sum<T, Space>,
+    strengths: &[T],
+    field: &Field<T>,
+    chosen: &[usize],
+    found: &mut [Vec<Sample>],
+) {
+    let truth = Truth::new(sum, strengths, field.outputs());
+    let mut sums = TrueSums::default();
+    for chosen in chosen.chunks(TOGETHER) {
+        truth.compare(field, chosen, &mut sums, found);
+    }
+}
+
+/// Targets that are summed at once.
 pub(crate) const TOGETHER: usize = 512;
 
-/// [`Error::Length`] unless a field has `expected` targets.
-pub(crate) fn check_targets(found: usize, expected: usize) -> Result<(), Error> {
+/// [`Error::Length`] unless a field has the targets of the sum.
+fn check_targets(found: usize, expected: usize) -> Result<(), Error> {
     if found == expected {
         return Ok(());
     }
@@ -98,7 +96,7 @@ pub(crate) fn check_targets(found: usize, expected: usize) -> Result<(), Error> 
 }
 
 /// The indices of `samples` random targets, or of all targets if there are no more than `samples`.
-pub(crate) fn sampled(targets: usize, samples: usize, seed: u64) -> Vec<usize> {
+fn sampled(targets: usize, samples: usize, seed: u64) -> Vec<usize> {
     let mut random = Random::stream(seed, 7);
     if samples >= targets {
         (0..targets).collect()
@@ -110,8 +108,9 @@ pub(crate) fn sampled(targets: usize, samples: usize, seed: u64) -> Vec<usize> {
 }
 
 /// The contribution of one target to the error.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sample {
+pub struct Sample {
     difference2: f64,
     truth2: f64,
     floor2: f64,
@@ -120,7 +119,7 @@ pub(crate) struct Sample {
 impl Sample {
     /// Compares the values at one target, times `2^unit`, with the truth; `absolute` is the sum of absolute
     /// contributions.
-    pub fn new<T: Real>(values: &[T], unit: i32, truth: impl Iterator<Item = f64>, absolute: f64) -> Self {
+    pub(crate) fn new<T: Real>(values: &[T], unit: i32, truth: impl Iterator<Item = f64>, absolute: f64) -> Self {
         let mut sample = Self {
             floor2: (T::EPSILON * absolute).powi(2),
             ..Self::default()
@@ -141,7 +140,7 @@ impl Sample {
     }
 
     /// The relative error in the L2 norm.
-    pub fn relative_l2(samples: &[Self]) -> f64 {
+    pub(crate) fn relative_l2(samples: &[Self]) -> f64 {
         let total = Self::total(samples);
         if total.difference2 == 0.0 {
             return 0.0;
@@ -150,7 +149,7 @@ impl Sample {
     }
 
     /// The largest relative difference at one target. True values below their root mean square are raised to it.
-    pub fn maximum(samples: &[Self]) -> f64 {
+    pub(crate) fn maximum(samples: &[Self]) -> f64 {
         let total = Self::total(samples);
         let mean = f64::max(total.truth2, total.floor2) / samples.len().max(1) as f64;
         samples
@@ -185,31 +184,29 @@ impl CompensatedSum {
 }
 
 /// The true sums, in units whose squares neither overflow nor underflow.
-struct Truth<'a, T> {
-    problem: &'a Inputs<'a, T>,
+struct Truth<'a, T: Real> {
+    points: Points<'a, T, Space>,
+    strengths: &'a [T],
     kernel: Kernel,
     pairs: Pairs,
     units: Units,
     /// The unit of strengths, as an exponent of two.
-    strengths: i32,
+    strength_unit: i32,
 }
 
 impl<'a, T: Real> Truth<'a, T> {
-    fn new(problem: &'a Inputs<'a, T>, outputs: &[Output]) -> Self {
-        let (_, extent) = bounds(&[problem.sources, problem.targets.unwrap_or(&[])]);
+    fn new(sum: &Sum<'a, T, Space>, strengths: &'a [T], outputs: &[Output]) -> Self {
+        let points = sum.points;
+        let (_, extent) = bounds(&[points.sources, points.targets.unwrap_or(&[])]);
         let extent = extent.into_iter().fold(0.0, f64::max).min(f64::MAX);
-        let largest_size = match problem.sizes {
-            _ if !problem.kernel.has_sizes() => 0.0,
-            Sizes::None => 0.0,
-            Sizes::Global(size) => size.to_f64(),
-            Sizes::PerSource(sizes) => sizes.iter().map(|size| size.to_f64()).fold(0.0, f64::max),
-        };
+        let largest_size = sum.largest_size();
         // In double precision, for points of any precision.
-        let units = Units::new::<f64>(if extent > 0.0 { extent } else { largest_size }, problem.kernel);
-        let largest = largest_magnitude(problem.strengths).unwrap_or(0.0);
-        let kernel = units.kernel(problem.kernel);
+        let units = Units::new::<f64>(if extent > 0.0 { extent } else { largest_size }, sum.request.kernel);
+        let largest = largest_magnitude(strengths).unwrap_or(0.0);
+        let kernel = units.kernel(sum.request.kernel);
         Self {
-            problem,
+            points,
+            strengths,
             kernel,
             pairs: Pairs {
                 kernel,
@@ -218,23 +215,23 @@ impl<'a, T: Real> Truth<'a, T> {
                 accuracy: RsqrtAccuracy::Full,
             },
             units,
-            strengths: Units::of_strengths::<f64>(largest),
+            strength_unit: Units::of_strengths::<f64>(largest),
         }
     }
 
     /// The unit of each component of a strength.
     fn strength_units(&self) -> [i32; MOST_STRENGTHS] {
         let form = self.kernel.form();
-        std::array::from_fn(|c| self.units.of_component(form, c, self.strengths))
+        std::array::from_fn(|c| self.units.of_component(form, c, self.strength_unit))
     }
 
     /// Compares the values at the chosen targets with the truth, for every vector and output.
     fn compare(&self, field: &Field<T>, chosen: &[usize], sums: &mut TrueSums, found: &mut [Vec<Sample>]) {
-        let problem = self.problem;
-        let components = problem.kernel.strength_components();
-        let counts_itself = self.pairs.own_skip(problem.targets.is_none()) == Skip::SameIndex;
-        let points = problem.targets.unwrap_or(problem.sources);
-        let place = |target: &usize| points[*target].map(|c| self.units.length(c.to_f64()));
+        let points = self.points;
+        let components = self.kernel.strength_components();
+        let counts_itself = self.pairs.own_skip(points.targets.is_none()) == Skip::SameIndex;
+        let targets = points.targets.unwrap_or(points.sources);
+        let place = |target: &usize| targets[*target].map(|c| self.units.length(c.to_f64()));
         let targets = TrueTargets {
             position: chosen.iter().map(place).collect(),
             own: if counts_itself {
@@ -244,7 +241,7 @@ impl<'a, T: Real> Truth<'a, T> {
             },
             absolute: chosen.len(),
         };
-        let sizes = match problem.sizes {
+        let sizes = match points.sizes {
             _ if !self.pairs.softened => CoreSizes::Square(0.0),
             Sizes::None => CoreSizes::Square(0.0),
             Sizes::Global(size) => CoreSizes::Square(self.units.length(size.to_f64()).powi(2)),
@@ -252,15 +249,15 @@ impl<'a, T: Real> Truth<'a, T> {
         };
         let rows = PairSums::sums(&self.pairs);
         for vector in 0..field.vectors() {
-            let per_vector = problem.sources.len() * components;
-            let strengths = &problem.strengths[vector * per_vector..][..per_vector];
+            let per_vector = points.sources.len() * components;
+            let strengths = &self.strengths[vector * per_vector..][..per_vector];
             let sources = SourceArrays {
                 units: (self.units.length_exponent(), self.strength_units()),
-                ..SourceArrays::of_points(problem.sources, strengths, components, sizes)
+                ..SourceArrays::of_points(points.sources, strengths, components, sizes)
             };
             sums.compute(SimdLevel::best(), &self.pairs, &sources, &targets);
             for (output, found) in field.outputs().iter().zip(found.iter_mut()) {
-                let unit = self.units.of_output(*output, self.strengths);
+                let unit = self.units.of_output(*output, self.strength_unit);
                 let (components, scale, first) = (output.components(), self.kernel.scale(*output), first_sum(*output));
                 let values = field.get(*output).unwrap_or(&[]);
                 for (k, target) in chosen.iter().enumerate() {
@@ -281,6 +278,7 @@ mod tests {
     use super::*;
     use crate::kernel::{Core, reference};
     use crate::points::{ChargeDistribution, PointSet};
+    use crate::sum::Request;
 
     /// The vectorised sums equal the definition, pair by pair, for every kernel, core and output.
     #[test]
@@ -293,14 +291,10 @@ mod tests {
             let strengths = ChargeDistribution::Signed.generate::<f64>(1300 * components, 2);
             let each: Vec<f64> = (0..1300).map(|k| 0.02 * (1 + k % 5) as f64).collect();
             for sizes in [Sizes::None, Sizes::Global(0.05), Sizes::PerSource(each)] {
-                let problem = Inputs {
-                    kernel,
-                    sources: &sources,
-                    targets: None,
-                    sizes: &sizes,
-                    strengths: &strengths,
-                };
-                let truth = Truth::new(&problem, kernel.outputs());
+                let mut request = Request::<Space>::new(kernel);
+                request.outputs = kernel.outputs().to_vec();
+                let sum = request.over(Points::new(&sources, None, &sizes));
+                let truth = Truth::new(&sum, &strengths, kernel.outputs());
                 let values: Vec<Vec<f64>> = kernel
                     .outputs()
                     .iter()
@@ -325,7 +319,7 @@ mod tests {
                             .collect()
                     })
                     .collect();
-                let field = Field::from_values(kernel.outputs(), 1, 1300, values, 1.0).unwrap();
+                let field = Field::from_values(&request, 1300, values, 1.0).unwrap();
                 let chosen: Vec<usize> = (0..70).collect();
                 let mut found = vec![Vec::new(); kernel.outputs().len()];
                 truth.compare(&field, &chosen, &mut TrueSums::default(), &mut found);
@@ -340,29 +334,20 @@ mod tests {
     #[test]
     fn arrays_of_the_wrong_length_are_errors() {
         let sources = PointSet::Cube.generate::<f64>(10, 1);
-        let field = Field::from_values(&[Output::Potential], 1, 10, vec![vec![0.0; 10]], 1.0).unwrap();
-        let problem = Inputs {
-            kernel: Kernel::gravity(1.0),
-            sources: &sources,
-            targets: None,
-            sizes: &Sizes::None,
-            strengths: &[1.0; 10],
-        };
-        assert!(verify(&problem, &field, 5, 1).is_ok());
-        let short = Inputs {
-            strengths: &[1.0; 9],
-            ..problem
-        };
-        let few_sizes = Inputs {
-            sizes: &Sizes::PerSource(vec![0.1; 3]),
-            ..problem
-        };
-        let few_targets = Inputs {
-            targets: Some(&sources[..4]),
-            ..problem
-        };
-        for problem in [short, few_sizes, few_targets] {
-            assert!(matches!(verify(&problem, &field, 5, 1), Err(Error::Length { .. })));
+        let field = Field::from_values(&Request::new(Kernel::Coulomb), 10, vec![vec![0.0; 10]], 1.0).unwrap();
+        let (request, strengths) = (Request::<Space>::new(Kernel::gravity(1.0)), [1.0; 10]);
+        let sum = request.between(&sources);
+        assert!(verify(&sum, &strengths, &field, 5, 1).is_ok());
+        let few_sizes = Sizes::PerSource(vec![0.1; 3]);
+        let with_sizes = request.over(Points::new(&sources, None, &few_sizes));
+        let few_targets = request.over(Points::new(&sources, Some(&sources[..4]), &Sizes::None));
+        for (sum, strengths) in [
+            (sum, &strengths[..9]),
+            (with_sizes, &strengths),
+            (few_targets, &strengths),
+        ] {
+            let error = verify(&sum, strengths, &field, 5, 1);
+            assert!(matches!(error, Err(Error::Length { .. })));
         }
     }
 

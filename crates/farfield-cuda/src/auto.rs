@@ -6,58 +6,50 @@ use crate::tuning::{self, Cores, Demand};
 use farfield_core::cost::space::EvenFmm;
 use farfield_core::cost::{MachineProfile, Rates};
 use farfield_core::tuning::{CubeOrders, cube_orders};
-use farfield_core::{Method, Sum, plane};
+use farfield_core::{Geometry, Method, Plane, Space, Sum, plane};
 
 /// Seconds a device must save to be opened, which takes a fraction of a second once per process.
 pub const LEAST_GAIN: f64 = 0.02;
 
 /// Seconds that a sum is expected to take on an open device, from host memory to host memory.
-pub fn device_seconds<T: Precision>(properties: &Properties, sum: &Sum<T>) -> f64 {
-    let checked = sum.checked();
-    let kind = PairKind::of(&checked);
-    let (sources, targets) = (checked.sources.len(), checked.target_count());
+pub fn device_seconds<T: Precision>(properties: &Properties, sum: &Sum<T, Space>) -> f64 {
+    let kind = PairKind::of(sum);
+    let (sources, targets) = (sum.points.sources.len(), sum.points.counts().targets());
     let rates = tuning::rates::<T>(properties, &kind);
-    let direct = 1e-9 * rates.direct(sources as f64 * targets as f64 * checked.vectors as f64);
-    let demand = Demand::of(&checked, &kind, sources.max(targets) as f64, Cores::default());
+    let direct = 1e-9 * rates.direct(sources as f64 * targets as f64 * sum.request.vectors as f64);
+    let demand = Demand::of(sum, &kind, sources.max(targets) as f64, Cores::default());
     let fmm = tuning::choose(&demand, &rates).seconds;
-    let results: usize = checked.outputs.iter().map(|output| output.components()).sum();
-    let other_targets = if checked.targets.is_some() { 3 * targets } else { 0 };
-    let numbers = 3 * sources + other_targets + checked.vectors * (sources * kind.strengths() + targets * results);
-    by_method(checked.method, direct, fmm) + transfer::<T>(&rates, numbers)
+    let results: usize = sum.request.outputs.iter().map(|output| output.components()).sum();
+    let other_targets = if sum.points.targets.is_some() { 3 * targets } else { 0 };
+    let numbers = 3 * sources + other_targets + sum.request.vectors * (sources * kind.strengths() + targets * results);
+    by_method(sum.options().method, direct, fmm) + transfer::<T>(&rates, numbers)
 }
 
 /// Seconds that a sum is expected to take on so many threads of the CPU: pairs, or an FMM of points spread evenly in a
 /// cube.
-pub fn cpu_seconds<T: Precision>(profile: &MachineProfile, threads: usize, sum: &Sum<T>) -> f64 {
-    let (checked, costs) = (sum.checked(), profile.of::<T>());
-    let kind = PairKind::of(&checked);
-    let core = checked.kernel.description().pair_cost(checked.largest_size > 0.0);
+pub fn cpu_seconds<T: Precision>(profile: &MachineProfile, threads: usize, sum: &Sum<T, Space>) -> f64 {
+    let costs = profile.of::<T>();
+    let kind = PairKind::of(sum);
+    let core = sum.request.kernel.description().pair_cost(sum.largest_size() > 0.0);
     let rates = costs.in_space(kind.form, kind.derivatives, core);
-    let (sources, targets) = (checked.sources.len() as f64, checked.target_count() as f64);
-    let direct = rates.direct(sources * targets * checked.vectors as f64);
+    let (sources, targets) = (sum.points.sources.len() as f64, sum.points.counts().targets() as f64);
+    let direct = rates.direct(sources * targets * sum.request.vectors as f64);
     let points = sources.max(targets);
     // Orders hardly depend on the size of the leaves.
-    let orders = match checked.order {
+    let orders = match sum.options().order {
         Some(order) => CubeOrders::constant(order),
-        None => cube_orders(
-            points,
-            60.0,
-            0.0,
-            &checked.error_derivatives(),
-            checked.tolerance,
-            costs,
-        ),
+        None => cube_orders(points, 60.0, 0.0, &sum.error_derivatives(), sum.tolerance(), costs),
     };
     let fmm = EvenFmm {
         points,
         dimension: 3.0,
-        pair_runs: checked.vectors as f64,
-        streams: (checked.vectors * kind.expansions()) as f64,
+        pair_runs: sum.request.vectors as f64,
+        streams: (sum.request.vectors * kind.expansions()) as f64,
         orders: &orders.by_level,
         highest: orders.highest,
     };
     let fmm = rates.fmm(&fmm.work(fmm.best_leaf_mean(&rates).clamp(4.0, 4000.0)));
-    1e-9 * by_method(checked.method, direct, fmm) / threads.max(1) as f64
+    1e-9 * by_method(sum.options().method, direct, fmm) / threads.max(1) as f64
 }
 
 /// The time of the method asked for, or of the faster one.
@@ -75,36 +67,41 @@ fn transfer<T>(rates: &Rates, numbers: usize) -> f64 {
 }
 
 /// Whether a device is expected to do a sum so much sooner than so many threads of the CPU that opening it pays.
-pub fn pays<T: Precision>(properties: &Properties, profile: &MachineProfile, threads: usize, sum: &Sum<T>) -> bool {
+pub fn pays<T: Precision>(
+    properties: &Properties,
+    profile: &MachineProfile,
+    threads: usize,
+    sum: &Sum<T, Space>,
+) -> bool {
     device_seconds(properties, sum) + LEAST_GAIN < cpu_seconds(profile, threads, sum)
 }
 
 /// [`pays`] of a sum in the plane; the costs of the CPU are those of the sum's profile.
-pub fn pays_in_plane<T: Precision>(properties: &Properties, threads: usize, sum: &plane::Sum<T>) -> bool {
+pub fn pays_in_plane<T: Precision>(properties: &Properties, threads: usize, sum: &Sum<T, Plane>) -> bool {
     device_seconds_in_plane(properties, sum) + LEAST_GAIN < sum.expected_seconds(threads)
 }
 
 /// [`device_seconds`] of a sum in the plane.
-pub fn device_seconds_in_plane<T: Precision>(properties: &Properties, sum: &plane::Sum<T>) -> f64 {
-    let checked = sum.checked();
-    let (sources, targets) = (checked.sources.len(), checked.target_count());
+pub fn device_seconds_in_plane<T: Precision>(properties: &Properties, sum: &Sum<T, Plane>) -> f64 {
+    let (sources, targets) = (sum.points.sources.len(), sum.points.counts().targets());
     if sources == 0 || targets == 0 {
         return 0.0;
     }
-    let kind = crate::plane::kind::PairKind::of(&checked);
+    let kind = crate::plane::kind::PairKind::of(sum);
     let rates = crate::plane::tuning::rates::<T>(properties, &kind);
-    let direct = 1e-9 * rates.direct(sources as f64 * targets as f64 * checked.vectors as f64);
-    let fmm = crate::plane::tuning::choose(&checked, crate::plane::Counts::of(&checked), &rates).seconds;
-    let components = |output: &plane::Output| output.components(checked.kernel, checked.complex);
-    let results: usize = checked.outputs.iter().map(components).sum();
-    let strengths = if checked.complex { 2 } else { 1 };
-    let numbers = 2 * checked.point_count() + checked.vectors * (sources * strengths + targets * results);
-    by_method(checked.method, direct, fmm) + transfer::<T>(&rates, numbers)
+    let direct = 1e-9 * rates.direct(sources as f64 * targets as f64 * sum.request.vectors as f64);
+    let fmm = crate::plane::tuning::choose(sum, sum.points.counts(), &rates).seconds;
+    let components = |output: &plane::Output| Plane::output_components(sum.request.kernel, *output);
+    let results: usize = sum.request.outputs.iter().map(components).sum();
+    let strengths = sum.request.kernel.strength_components();
+    let numbers = 2 * sum.points.counts().points() + sum.request.vectors * (sources * strengths + targets * results);
+    by_method(sum.options().method, direct, fmm) + transfer::<T>(&rates, numbers)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use farfield_core::Request;
     use farfield_core::kernel::Kernel;
     use farfield_core::points::PointSet;
 
@@ -128,7 +125,8 @@ pub(crate) mod tests {
         let profile = MachineProfile::default();
         let seconds = |n: usize| {
             let points = PointSet::Cube.generate::<f64>(n, 1);
-            let sum = Sum::new(Kernel::Coulomb, &points);
+            let request = Request::new(Kernel::Coulomb);
+            let sum = request.between(&points);
             (device_seconds(&h200(), &sum), cpu_seconds(&profile, 2, &sum))
         };
         let (device, cpu) = seconds(2000);
@@ -144,11 +142,13 @@ pub(crate) mod tests {
 
     #[test]
     fn in_the_plane_large_sums_pay_on_a_device_and_small_ones_do_not() {
-        use farfield_core::plane::{Kernel, PlaneSet, Sum};
+        use farfield_core::plane::{Kernel, PlaneSet};
         let pays = |n: usize, tolerance: f64, threads: usize, method: Method| {
             let points = PlaneSet::Square.generate::<f64>(n, 1);
-            let sum = Sum::new(Kernel::Harmonic, &points).tolerance(tolerance).method(method);
-            pays_in_plane(&h200(), threads, &sum)
+            let request = Request::new(Kernel::Harmonic).with(|options| {
+                (options.tolerance, options.method) = (Some(tolerance), method);
+            });
+            pays_in_plane(&h200(), threads, &request.between(&points))
         };
         assert!(!pays(3000, 1e-6, 2, Method::Auto));
         assert!(pays(1_000_000, 1e-6, 2, Method::Auto));
@@ -160,18 +160,23 @@ pub(crate) mod tests {
 
     #[test]
     fn in_the_plane_both_models_know_the_size_of_the_work() {
-        use farfield_core::plane::{Kernel, PlaneSet, Sum};
+        use farfield_core::plane::{Kernel, PlaneSet};
         let points = PlaneSet::Square.generate::<f64>(1_000_000, 1);
-        let sum = || Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
+        let request = Request::new(Kernel::Harmonic);
+        let sum = request.between(&points);
         // The CPU takes 0.22 s on two threads (docs/notes/performance.md), the H200 3 ms and the transfers (docs/notes/gpu.md).
-        let (device, cpu) = (device_seconds_in_plane(&h200(), &sum()), sum().expected_seconds(2));
+        let (device, cpu) = (device_seconds_in_plane(&h200(), &sum), sum.expected_seconds(2));
         assert!(
             (0.002..0.02).contains(&device) && (0.1..1.0).contains(&cpu),
             "{device} {cpu}"
         );
-        let of_vectors = sum().vectors(4);
+        let four = Request {
+            vectors: 4,
+            ..request.clone()
+        };
+        let of_vectors = four.between(&points);
         assert!(of_vectors.expected_seconds(2) > 2.5 * cpu);
         assert!(device_seconds_in_plane(&h200(), &of_vectors) > 1.5 * device);
-        assert!((sum().expected_seconds(4) / cpu - 0.5).abs() < 1e-12);
+        assert!((sum.expected_seconds(4) / cpu - 0.5).abs() < 1e-12);
     }
 }

@@ -3,7 +3,8 @@
 use crate::compile::Program;
 use crate::device::Precision;
 use farfield_core::kernel::{Form, Kernel, Sizes};
-use farfield_core::plan::CheckedSum;
+use farfield_core::simd::Real;
+use farfield_core::{Space, Sum};
 
 /// A kernel with its outputs and sizes, as literals of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,16 +34,16 @@ pub enum SizeKind {
 
 impl PairKind {
     /// What a sum needs.
-    pub fn of<T>(checked: &CheckedSum<T>) -> Self {
-        let softened = checked.largest_size > 0.0;
-        let sizes = match checked.sizes {
+    pub fn of<T: Real>(asked: &Sum<T, Space>) -> Self {
+        let softened = asked.largest_size() > 0.0;
+        let sizes = match asked.points.sizes() {
             _ if !softened => SizeKind::None,
             Sizes::None => SizeKind::None,
             Sizes::Global(_) => SizeKind::Global,
             Sizes::PerSource(_) => SizeKind::PerSource,
         };
-        let skip_same = checked.targets.is_none() && !checked.kernel.is_singular(softened);
-        Self::new(checked.kernel, checked.most_derivatives(), sizes, skip_same)
+        let skip_same = asked.points.targets.is_none() && !asked.request.kernel.is_singular(softened);
+        Self::new(asked.request.kernel, asked.most_derivatives(), sizes, skip_same)
     }
 
     fn new(kernel: Kernel, derivatives: usize, sizes: SizeKind, skip_same: bool) -> Self {

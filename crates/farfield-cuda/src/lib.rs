@@ -3,12 +3,14 @@
 //! ```no_run
 //! use farfield_core::kernel::{Kernel, Output};
 //! use farfield_core::points::{ChargeDistribution, PointSet};
+//! use farfield_core::{Request, Space};
 //!
 //! let device = farfield_cuda::Device::open(0)?;
 //! let sources = PointSet::Cube.generate::<f32>(1_000_000, 1);
 //! let charges = ChargeDistribution::Signed.generate::<f32>(1_000_000, 1);
-//! let sum = farfield_core::Sum::new(Kernel::Coulomb, &sources).outputs(&[Output::Potential, Output::Gradient]);
-//! let field = farfield_cuda::Plan::new(&device, &sum)?.evaluate(&charges)?;
+//! let mut request = Request::<Space>::new(Kernel::Coulomb);
+//! request.outputs.push(Output::Gradient);
+//! let field = farfield_cuda::Plan::new(&device, &request.between(&sources))?.evaluate(&charges)?;
 //! println!("{}", field.potential()[0]);
 //! # Ok::<(), farfield_cuda::Error>(())
 //! ```

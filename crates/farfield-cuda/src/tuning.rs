@@ -9,8 +9,8 @@ use crate::fmm::{LARGE_LEAF, P2pBlocking};
 use crate::kernel::PairKind;
 use farfield_core::cost::space::{EvenFmm, capacity_of, mean_of};
 use farfield_core::cost::{MachineProfile, OperatorCosts, Rates};
-use farfield_core::plan::CheckedSum;
 use farfield_core::tuning::{CubeOrders, cube_orders};
+use farfield_core::{Space, Sum};
 
 /// What operations cost a device, for a kernel.
 pub fn rates<T: Precision>(properties: &Properties, kind: &PairKind) -> Rates {
@@ -113,15 +113,15 @@ pub fn near_share(reach: f64, extent: f64) -> f64 {
 
 impl Demand {
     /// What a sum asks for, between so many points.
-    pub fn of<T: Precision>(checked: &CheckedSum<T>, kind: &PairKind, points: f64, cores: Cores) -> Self {
+    pub fn of<T: Precision>(asked: &Sum<T, Space>, kind: &PairKind, points: f64, cores: Cores) -> Self {
         Self {
             points: points.max(1.0),
-            streams: (checked.vectors * kind.expansions()) as f64,
-            pair_runs: pair_runs::<T>(kind, checked.vectors),
-            derivatives: checked.error_derivatives(),
-            tolerance: checked.tolerance,
-            order: checked.order,
-            leaf_capacity: checked.leaf_capacity,
+            streams: (asked.request.vectors * kind.expansions()) as f64,
+            pair_runs: pair_runs::<T>(kind, asked.request.vectors),
+            derivatives: asked.error_derivatives(),
+            tolerance: asked.tolerance(),
+            order: asked.options().order,
+            leaf_capacity: asked.options().leaf_capacity,
             cores,
         }
     }

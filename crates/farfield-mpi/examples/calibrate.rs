@@ -6,8 +6,8 @@
 use farfield::kernel::{Kernel, Output};
 use farfield::plane::{self, PlaneSet};
 use farfield::points::{ChargeDistribution, PointSet};
-use farfield::{Method, Options};
-use farfield_mpi::{Communicator, Plane, Points, Problem, Space, Sum, Threads};
+use farfield::{Method, Options, Request, Space};
+use farfield_mpi::{Communicator, Points, Shared, Sum, Threads};
 
 const N: usize = 20_000;
 const RANKS: usize = 8;
@@ -16,7 +16,8 @@ fn main() {
     for charges in [ChargeDistribution::Signed, ChargeDistribution::Positive] {
         for set in [PointSet::Cube, PointSet::Sphere, PointSet::Plummer, PointSet::Ring] {
             let points = set.generate::<f64>(N, 1);
-            let coulomb = Space::new(Kernel::Coulomb, &[Output::Potential, Output::Gradient, Output::Hessian]);
+            let mut coulomb = Request::<Space>::new(Kernel::Coulomb);
+            coulomb.outputs = vec![Output::Potential, Output::Gradient, Output::Hessian];
             errors(
                 &format!("{set} {charges}"),
                 &coulomb,
@@ -29,7 +30,8 @@ fn main() {
             let points = set.generate::<f64>(N, 1);
             let name = format!("{} {charges}", set.name());
             for kernel in plane::Kernel::ALL {
-                let problem = Plane::new(kernel, &plane::Output::ALL);
+                let mut problem = Request::<plane::Plane>::new(kernel);
+                problem.outputs = plane::Output::ALL.to_vec();
                 errors(
                     &format!("{name} {kernel}"),
                     &problem,
@@ -42,10 +44,15 @@ fn main() {
     }
 }
 
+/// The request with other options.
+fn with<P: Shared<D>, const D: usize>(request: &Request<P>, options: &Options) -> Request<P> {
+    request.clone().with(|old| *old = options.clone())
+}
+
 /// Prints the error of each output for each order.
-fn errors<P: Problem<D>, const D: usize>(
+fn errors<P: Shared<D>, const D: usize>(
     name: &str,
-    problem: &P,
+    request: &Request<P>,
     points: &[[f64; D]],
     charges: ChargeDistribution,
     orders: &[usize],
@@ -53,11 +60,13 @@ fn errors<P: Problem<D>, const D: usize>(
     let strengths = charges.generate::<f64>(N, 1);
     let options = Options {
         method: Method::Direct,
-        no_check: true,
+        check: false,
         tolerance: Some(1e-12),
         ..Options::default()
     };
-    let mut truth = problem.sum(Points::new(points), 1, &options).plan().expect("a plan");
+    let mut truth = P::sum(with(request, &options), Points::new(points))
+        .plan()
+        .expect("a plan");
     let truth = truth.evaluate(&strengths).expect("sums").into_values();
     for order in orders {
         let options = Options {
@@ -69,14 +78,14 @@ fn errors<P: Problem<D>, const D: usize>(
             let mine: Vec<usize> = (0..N).filter(|k| own(*k)).collect();
             let own: Vec<[f64; D]> = mine.iter().map(|k| points[*k]).collect();
             let own_strengths: Vec<f64> = mine.iter().map(|k| strengths[*k]).collect();
-            let sum = Sum::of(problem.clone()).options(options.clone());
+            let sum = Sum::of(with(request, &options));
             let mut plan = sum.plan(ranks, Points::new(&own)).expect("a plan");
             let field = plan.evaluate(&own_strengths).expect("sums");
             (mine, field.into_values(), plan.report())
         });
         let mut text = String::new();
-        for (k, output) in problem.outputs().iter().enumerate() {
-            let width = problem.components(*output);
+        for (k, output) in request.outputs.iter().enumerate() {
+            let width = P::output_components(request.kernel, *output);
             let (mut error, mut norm) = (0.0, 0.0);
             for (mine, values, _) in &parts {
                 for (row, target) in mine.iter().enumerate() {

@@ -4,9 +4,9 @@
 //!
 //! `cargo run --release -p farfield-mpi --features calibrate --example traffic -- 8x4000 64x4000 512x1000`
 
-use farfield::Options;
 use farfield::kernel::Kernel;
 use farfield::points::{ChargeDistribution, PointSet};
+use farfield::{Request, Space};
 use farfield_mpi::model::{Forecast, Machine};
 use farfield_mpi::{Communicator, Points, Sum, Threads};
 
@@ -30,11 +30,10 @@ fn show(size: usize, each: usize) {
     let reports = Threads::run(size, |ranks| {
         let own = ranks.rank() * each..(ranks.rank() + 1) * each;
         let points = PointSet::Cube.generate_part::<f64>(own.clone(), 1);
-        let sum = Sum::space(Kernel::Coulomb).options(Options {
-            tolerance: Some(TOLERANCE),
-            no_check: true,
-            ..Options::default()
-        });
+        let request = Request::<Space>::new(Kernel::Coulomb);
+        let sum = Sum::of(request.with(|options| {
+            (options.tolerance, options.check) = (Some(TOLERANCE), false);
+        }));
         let dealt = sum.plan(ranks, Points::new(&points)).expect("a plan");
         let rows = dealt.follow(points.as_flattened(), 3);
         drop(dealt);

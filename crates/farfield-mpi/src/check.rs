@@ -4,7 +4,7 @@
 use crate::communicator::Communicator;
 use crate::error::{Error, agree};
 use crate::local::Own;
-use crate::problem::{Points, Problem};
+use crate::problem::{Points, Shared};
 use crate::sum::Sum;
 use crate::wire::{Reader, Writer};
 use farfield::check::{Check, Measured};
@@ -65,7 +65,7 @@ impl Samples {
     ///
     /// # Errors
     /// [`Error::OnRank`] if a rank failed to sum.
-    pub fn compare<P: Problem<D>, T: Precision, const D: usize>(
+    pub fn compare<P: Shared<D>, T: Precision, const D: usize>(
         &self,
         ranks: &(impl Communicator + ?Sized),
         sum: &Sum<P>,
@@ -77,15 +77,15 @@ impl Samples {
         let truth = add_up(ranks, &sums);
         let mut measured = Vec::new();
         let mut offset = 0;
-        for (k, output) in sum.problem.outputs().iter().enumerate() {
-            let rows = sum.vectors * self.count;
-            let width = sum.problem.components(*output);
+        for (k, output) in sum.request.outputs.iter().enumerate() {
+            let rows = sum.request.vectors * self.count;
+            let width = P::output_components(sum.request.kernel, *output);
             let truth = &truth[offset..offset + rows * width];
             offset += rows * width;
             let mut squares = vec![0.0; 2 * rows];
             let (errors, norms) = squares.split_at_mut(rows);
             for (sample, target) in &self.own {
-                for vector in 0..sum.vectors {
+                for vector in 0..sum.request.vectors {
                     let row = vector * self.count + sample;
                     let value = &values[k][(vector * own.targets().len() + target) * width..][..width];
                     let itself = self.at_itself(sum, own, strengths, (vector, *target), *output);
@@ -98,7 +98,7 @@ impl Samples {
             }
             // Each sample belongs to one rank and the others have zeros, so the maximum is its value.
             ranks.max_all(&mut squares);
-            measured.push(estimate(P::name(*output), &squares, self.complete));
+            measured.push(estimate(P::output_name(*output), &squares, self.complete));
         }
         Ok(Check {
             targets: self.count,
@@ -111,7 +111,7 @@ impl Samples {
 
     /// The relative round-off error to be expected in each output at these targets: machine epsilon times the sum of
     /// the magnitudes of all contributions, divided by the values. Called by all ranks together.
-    pub fn rounding<P: Problem<D>, T: Precision, const D: usize>(
+    pub fn rounding<P: Shared<D>, T: Precision, const D: usize>(
         &self,
         ranks: &(impl Communicator + ?Sized),
         sum: &Sum<P>,
@@ -119,8 +119,8 @@ impl Samples {
         (strengths, values): (&[T], &[Vec<T>]),
     ) -> Vec<f64> {
         let places = self.places(ranks, own);
-        let outputs = sum.problem.outputs();
-        let numbers = sum.problem.carried().of_source();
+        let outputs = &sum.request.outputs;
+        let numbers = P::carried(sum.request.kernel).of_source();
         let of_place = |place: &[f64; D]| {
             let mut sums = vec![0.0; outputs.len()];
             for (source, point) in own.sources.iter().enumerate() {
@@ -131,13 +131,13 @@ impl Samples {
                 }
                 let of_vector =
                     |vector: usize| &strengths[(vector * own.sources.len() + source) * numbers..][..numbers];
-                let strength = (0..sum.vectors)
+                let strength = (0..sum.request.vectors)
                     .flat_map(of_vector)
                     .map(|s| s.to_f64().powi(2))
                     .sum::<f64>()
                     .sqrt();
                 for (sum_of, output) in sums.iter_mut().zip(outputs) {
-                    let (power, scale) = sum.problem.magnitude(*output);
+                    let (power, scale) = P::magnitude(sum.request.kernel, *output);
                     let at = if power == 0 {
                         distance.ln().abs()
                     } else {
@@ -156,10 +156,10 @@ impl Samples {
             f64::from(f32::EPSILON)
         };
         let of_output = |(k, output): (usize, &P::Output)| {
-            let width = sum.problem.components(*output);
+            let width = P::output_components(sum.request.kernel, *output);
             let mut squares = vec![0.0; self.count];
             for (sample, target) in &self.own {
-                for vector in 0..sum.vectors {
+                for vector in 0..sum.request.vectors {
                     let value = &values[k][(vector * own.targets().len() + target) * width..][..width];
                     squares[*sample] += value.iter().map(|v| v.to_f64().powi(2)).sum::<f64>();
                 }
@@ -195,7 +195,7 @@ impl Samples {
     }
 
     /// The self term of a target that is a source, which is not part of the sum.
-    fn at_itself<P: Problem<D>, T: Precision, const D: usize>(
+    fn at_itself<P: Shared<D>, T: Precision, const D: usize>(
         &self,
         sum: &Sum<P>,
         own: &Own<T, D>,
@@ -203,20 +203,20 @@ impl Samples {
         (vector, target): (usize, usize),
         output: P::Output,
     ) -> Vec<f64> {
-        if own.targets.is_some() || sum.problem.counts_self() {
+        if own.targets.is_some() || sum.count_self {
             return Vec::new();
         }
-        let numbers = sum.problem.carried().of_source();
+        let numbers = P::carried(sum.request.kernel).of_source();
         let row = &strengths[(vector * own.sources.len() + target) * numbers..][..numbers];
         let strength: Vec<f64> = row.iter().map(|s| s.to_f64()).collect();
-        let mut value = vec![0.0; sum.problem.components(output)];
-        sum.problem.at_itself(output, &strength, own.size(target), &mut value);
+        let mut value = vec![0.0; P::output_components(sum.request.kernel, output)];
+        P::at_itself(sum.request.kernel, output, &strength, own.size(target), &mut value);
         value
     }
 }
 
 /// Direct sums over this rank's sources at given positions, in double precision, output by output.
-fn true_sums<P: Problem<D>, T: Precision, const D: usize>(
+fn true_sums<P: Shared<D>, T: Precision, const D: usize>(
     sum: &Sum<P>,
     own: &Own<T, D>,
     strengths: &[T],
@@ -224,19 +224,20 @@ fn true_sums<P: Problem<D>, T: Precision, const D: usize>(
 ) -> Result<Vec<f64>, farfield::Error> {
     /// The number of sources that are converted at a time: few enough to stay in the caches.
     const PIECE: usize = 1 << 13;
-    let problem = &sum.problem;
-    let lengths: usize = problem.outputs().iter().map(|output| problem.components(*output)).sum();
-    let mut sums = vec![0.0; lengths * sum.vectors * places.len()];
+    let kernel = sum.request.kernel;
+    let components = |output: &P::Output| P::output_components(kernel, *output);
+    let lengths: usize = sum.request.outputs.iter().map(components).sum();
+    let mut sums = vec![0.0; lengths * sum.request.vectors * places.len()];
     let options = Options {
         method: Method::Direct,
-        no_check: true,
+        check: false,
         // The tolerance determines the accuracy of square roots in direct sums.
         tolerance: Some(1e-12),
-        simd: sum.options.simd,
-        profile: sum.options.profile.clone(),
+        simd: sum.request.options.simd,
+        profile: sum.request.options.profile.clone(),
         ..Options::default()
     };
-    let (all, numbers) = (own.sources.len(), problem.carried().of_source());
+    let (all, numbers) = (own.sources.len(), P::carried(kernel).of_source());
     let of_piece = |piece: usize| -> Result<Vec<f64>, farfield::Error> {
         let (first, last) = (piece * PIECE, ((piece + 1) * PIECE).min(all));
         let points: Vec<[f64; D]> = own.sources[first..last]
@@ -249,12 +250,12 @@ fn true_sums<P: Problem<D>, T: Precision, const D: usize>(
             Sizes::PerSource(sizes) => Sizes::PerSource(sizes[first..last].iter().map(|size| size.to_f64()).collect()),
         };
         let of_vector = |vector: usize| &strengths[(vector * all + first) * numbers..(vector * all + last) * numbers];
-        let strengths: Vec<f64> = (0..sum.vectors).flat_map(of_vector).map(|s| s.to_f64()).collect();
+        let strengths: Vec<f64> = (0..sum.request.vectors)
+            .flat_map(of_vector)
+            .map(|s| s.to_f64())
+            .collect();
         let points = Points::new(&points).targets(places).sizes(sizes);
-        let field = problem
-            .sum(points, sum.vectors, &options)
-            .plan()?
-            .evaluate(&strengths)?;
+        let field = sum.of_rank(points, options.clone()).plan()?.evaluate(&strengths)?;
         Ok(field.into_values().into_iter().flatten().collect())
     };
     // Each thread sums whole pieces, because there are too few targets to distribute. The pieces are added in their

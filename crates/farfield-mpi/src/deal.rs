@@ -5,7 +5,7 @@ use crate::curve::Root;
 use crate::error::Error;
 use crate::local::{Local, Own};
 use crate::partition::{Sorted, Weights, cut};
-use crate::problem::{Points, Problem};
+use crate::problem::{Points, Shared};
 use crate::route::Route;
 use crate::sum::Sum;
 use crate::traffic::Traffic;
@@ -17,7 +17,7 @@ use std::time::Instant;
 
 /// The part of a rank after the points have been distributed.
 #[derive(Debug)]
-pub struct Dealt<P: Problem<D>, T: Precision, const D: usize> {
+pub struct Dealt<P: Shared<D>, T: Precision, const D: usize> {
     /// The routes of sources and targets; both are the same if the targets are the sources.
     pub routes: [Arc<Route>; 2],
     /// The points that arrived here.
@@ -37,7 +37,7 @@ const REPARTITIONS: usize = 2;
 /// The excess of a rank's work over the mean, as a fraction of the mean, above which the curve is cut again.
 const UNEVEN: f64 = 0.05;
 
-impl<P: Problem<D>, T: Precision, const D: usize> Dealt<P, T, D> {
+impl<P: Shared<D>, T: Precision, const D: usize> Dealt<P, T, D> {
     /// Cuts the curve, plans each rank's sum, and cuts again by the resulting work while it is uneven. Called by all
     /// ranks together.
     ///

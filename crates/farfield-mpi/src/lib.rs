@@ -9,7 +9,7 @@
 //!     // Each rank has any number of points, anywhere: rank 2 has none.
 //!     let own: Vec<[f64; 3]> = (0..100 * (2 - ranks.rank())).map(|k| [k as f64, ranks.rank() as f64, 0.5]).collect();
 //!     let charges = vec![1.0; own.len()];
-//!     let mut plan = Sum::space(Kernel::Coulomb).tolerance(1e-6).plan(ranks, Points::new(&own))?;
+//!     let mut plan = Sum::of(Request::<Space>::new(Kernel::Coulomb)).plan(ranks, Points::new(&own))?;
 //!     Ok::<_, farfield_mpi::Error>(plan.evaluate(&charges)?.potential().to_vec())
 //! });
 //! assert_eq!(potentials[0].as_ref().map(Vec::len), Ok(200));
@@ -64,7 +64,7 @@ pub use communicator::{Communicator, Message, Threads};
 pub use equivalent::Carried;
 pub use error::{Cause, Error, agree, agree_on};
 pub use plan::Plan;
-pub use problem::{Plane, Points, Problem, Space};
+pub use problem::{Points, Shared};
 pub use report::{RankReport, Seconds};
 #[cfg(feature = "program")]
 pub use simulation::OneThread;

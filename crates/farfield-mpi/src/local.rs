@@ -10,7 +10,7 @@ use crate::equivalent::{Moments, SPHERE, Sources, Sphere, Wanted, equivalents, s
 use crate::error::{Error, agree};
 use crate::essential::{BOXES, Essential, Imported, tell, walk};
 use crate::partition::Works;
-use crate::problem::{Points, Problem};
+use crate::problem::{Points, Shared};
 use crate::received::{self, Cutting};
 use crate::segments::{Facts, Segments};
 use crate::sum::Sum;
@@ -19,7 +19,7 @@ use crate::traffic::Traffic;
 use crate::tree::{Extent, Tree, cover};
 use crate::tuning::{self, Far};
 use farfield::kernel::Sizes;
-use farfield::{Field, Geometry, Options, PlanOf, Precision};
+use farfield::{Field, Geometry, Options, PlanOf, Precision, Request};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -55,7 +55,7 @@ impl<T: Precision, const D: usize> Own<T, D> {
 
 /// The plan of a rank.
 #[derive(Debug)]
-pub struct Local<P: Problem<D>, T: Precision, const D: usize> {
+pub struct Local<P: Shared<D>, T: Precision, const D: usize> {
     far: Far,
     tree: Tree<D>,
     sphere: Sphere<D>,
@@ -64,7 +64,7 @@ pub struct Local<P: Problem<D>, T: Precision, const D: usize> {
     /// `None` if no segment of ranks is far from another.
     top: Option<Top<D>>,
     /// The engines of own and of received sources; `None` without targets or without such sources.
-    engines: [Option<PlanOf<T, P::Geometry>>; 2],
+    engines: [Option<PlanOf<T, P>>; 2],
     /// The smallest key of own points, and their number.
     first: (u64, usize),
     /// The number of additional sources of zero strength in the engine of received sources.
@@ -73,7 +73,7 @@ pub struct Local<P: Problem<D>, T: Precision, const D: usize> {
     pub seconds: Beside,
 }
 
-impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
+impl<P: Shared<D>, T: Precision, const D: usize> Local<P, T, D> {
     /// Exchanges essential sources while it plans the sum over own sources, then plans the sum over received sources.
     /// Called by all ranks together.
     ///
@@ -104,11 +104,11 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
                 targets: own.targets.as_deref(),
                 sizes: own.sizes.clone(),
             };
-            planned(sum, points, &sum.options)
+            planned(sum, points, &sum.request.options)
         };
         let (of_own, received, seconds) = beside(!alone, plan_own, || match alone {
             true => Imported::default(),
-            false => local.exchange(ranks, traffic, &sum.problem, own),
+            false => local.exchange(ranks, traffic, &sum.request, own),
         });
         local.seconds = seconds;
         let start = Instant::now();
@@ -128,7 +128,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         sum: &Sum<P>,
         own: &Own<T, D>,
         received: Imported<T, D>,
-    ) -> Result<Option<PlanOf<T, P::Geometry>>, farfield::Error> {
+    ) -> Result<Option<PlanOf<T, P>>, farfield::Error> {
         let Imported { mut points, sizes } = received;
         let mut sizes = sizes.map_or_else(|| own.sizes.clone(), Sizes::PerSource);
         let targets = Some(own.targets());
@@ -150,10 +150,10 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         }
         let options = Options {
             leaf_capacity: cutting.leaf_capacity,
-            tolerance: sum.options.tolerance.map(tuning::of_received::<T>),
+            tolerance: sum.request.options.tolerance.map(tuning::of_received::<T>),
             // The error is measured for the whole sum, over all ranks.
-            no_check: true,
-            ..sum.options.clone()
+            check: false,
+            ..sum.request.options.clone()
         };
         let points = Points {
             sources: &points,
@@ -168,7 +168,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         &mut self,
         ranks: &(impl Communicator + ?Sized),
         traffic: &mut Traffic,
-        problem: &P,
+        request: &Request<P>,
         own: &Own<T, D>,
     ) -> Imported<T, D> {
         let count = self.sphere.count();
@@ -182,7 +182,7 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         self.first = (first.copied().unwrap_or(u64::MAX), own_points);
         drop((keys, target_keys));
         let far = self.far;
-        let reach = |size: f64| problem.reach(size, far.core_tolerance);
+        let reach = |size: f64| P::reach(request, size, far.core_tolerance);
 
         // Interaction lists: far segments of ranks as a whole, near ranks box by box.
         let facts = Facts {
@@ -236,17 +236,17 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
         traffic: &mut Traffic,
         (sum, own): (&Sum<P>, &Own<T, D>),
         strengths: &[T],
-    ) -> Summed<T, P::Output> {
+    ) -> Summed<T, P> {
         let sources = Sources {
             points: &own.sources,
             strengths,
-            carried: sum.problem.carried(),
-            vectors: sum.vectors,
+            carried: P::carried(sum.request.kernel),
+            vectors: sum.request.vectors,
         };
         let [mut of_own, mut of_received] = std::mem::take(&mut self.engines);
         // Equivalent sources and the engine would compete for the same cores. Other ranks wait for the equivalent
         // sources, so these come first.
-        let on_cores = received::is_on_cores(&sum.options);
+        let on_cores = received::is_on_cores(&sum.request.options);
         let shared = ranks.size() > 1;
         let start = Instant::now();
         let made = (shared && on_cores).then(|| self.equivalents(sources));
@@ -314,13 +314,13 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
 
     /// The forecast cost of both engines' sums, in nanoseconds of one thread.
     pub fn work(&self, sum: &Sum<P>, own: &Own<T, D>) -> f64 {
-        let profile = sum.options.profile.clone().unwrap_or_default();
+        let profile = sum.request.options.profile.clone().unwrap_or_default();
         let has_sizes = own.sizes != Sizes::None;
         let (received, equivalent) = self.arriving();
-        let of_engine = |(engine, sources): (&Option<PlanOf<T, P::Geometry>>, usize)| match engine {
+        let of_engine = |(engine, sources): (&Option<PlanOf<T, P>>, usize)| match engine {
             Some(engine) => {
                 let points = sources + own.targets().len();
-                sum.problem.work::<T>(engine.parameters(), points, has_sizes, &profile)
+                P::work::<T>(&sum.request, engine.parameters(), points, has_sizes, &profile)
             }
             None => 0.0,
         };
@@ -346,31 +346,31 @@ impl<P: Problem<D>, T: Precision, const D: usize> Local<P, T, D> {
     }
 
     /// The plans of the engines of own and of received sources.
-    pub fn engines(&self) -> &[Option<PlanOf<T, P::Geometry>>; 2] {
+    pub fn engines(&self) -> &[Option<PlanOf<T, P>>; 2] {
         &self.engines
     }
 }
 
 /// The fields of both engines, and the seconds by step.
-pub type Summed<T, O> = (Result<[Option<Field<T, O>>; 2], farfield::Error>, Beside);
+pub type Summed<T, G> = (Result<[Option<Field<T, G>>; 2], farfield::Error>, Beside);
 
 /// Plans a sum; `None` if there is nothing to sum.
-fn planned<P: Problem<D>, T: Precision, const D: usize>(
+fn planned<P: Shared<D>, T: Precision, const D: usize>(
     sum: &Sum<P>,
     points: Points<'_, T, D>,
     options: &Options,
-) -> Result<Option<PlanOf<T, P::Geometry>>, farfield::Error> {
+) -> Result<Option<PlanOf<T, P>>, farfield::Error> {
     let nothing_to_do = points.sources.is_empty() || points.targets.is_some_and(<[_]>::is_empty);
     if nothing_to_do {
         return Ok(None);
     }
-    sum.problem.sum(points, sum.vectors, options).plan().map(Some)
+    sum.of_rank(points, options.clone()).plan().map(Some)
 }
 
 /// Evaluates an engine, if there is one.
 fn evaluated<T: Precision, G: Geometry>(
     engine: &mut Option<PlanOf<T, G>>,
     strengths: &[T],
-) -> Result<Option<Field<T, G::Output>>, farfield::Error> {
+) -> Result<Option<Field<T, G>>, farfield::Error> {
     engine.as_mut().map(|engine| engine.evaluate(strengths)).transpose()
 }

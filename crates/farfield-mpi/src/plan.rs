@@ -6,7 +6,7 @@ use crate::curve::Root;
 use crate::deal::{Dealt, arrive};
 use crate::error::{Error, agree};
 use crate::local::{Local, Own};
-use crate::problem::{Points, Problem};
+use crate::problem::{Points, Shared};
 use crate::report::{RankReport, Seconds};
 use crate::route::Route;
 use crate::sum::Sum;
@@ -22,7 +22,7 @@ use std::time::Instant;
 /// A planned sum: the distributed points, the routes between ranks, and the plan of each rank. Repeated evaluations
 /// exchange only strengths and results.
 #[derive(Debug)]
-pub struct Plan<'c, C: ?Sized, P: Problem<D>, T: Precision, const D: usize> {
+pub struct Plan<'c, C: ?Sized, P: Shared<D>, T: Precision, const D: usize> {
     ranks: &'c C,
     /// The sum; its options have the tolerance of the engine of own sources.
     sum: Sum<P>,
@@ -39,21 +39,21 @@ pub struct Plan<'c, C: ?Sized, P: Problem<D>, T: Precision, const D: usize> {
     check: Option<Check>,
 }
 
-impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> Plan<'c, C, P, T, D> {
+impl<'c, C: Communicator + ?Sized, P: Shared<D>, T: Precision, const D: usize> Plan<'c, C, P, T, D> {
     pub(crate) fn new(ranks: &'c C, mut sum: Sum<P>, points: Points<'_, T, D>) -> Result<Self, Error> {
         let start = Instant::now();
         agree(
             ranks,
-            sum.problem.sum(points.clone(), sum.vectors, &sum.options).check(),
+            sum.of_rank(points.clone(), sum.request.options.clone()).validate(),
         )?;
-        let usual = sum.options.tolerance.unwrap_or(tuning::usual_tolerance::<T>());
-        let tolerance = sum.options.order.is_none().then_some(usual);
-        let far = match sum.options.order {
+        let usual = sum.request.options.tolerance.unwrap_or(tuning::usual_tolerance::<T>());
+        let tolerance = sum.request.options.order.is_none().then_some(usual);
+        let far = match sum.request.options.order {
             Some(order) => Far::of_order(order),
-            None => Far::new::<D>(usual, sum.problem.derivatives(), points.targets.is_some()),
+            None => Far::new::<D>(usual, P::derivatives(&sum.request), points.targets.is_some()),
         };
         if ranks.size() > 1 {
-            sum.options.tolerance = Some(tuning::of_own::<T>(usual));
+            sum.request.options.tolerance = Some(tuning::of_own::<T>(usual));
         }
         let mut traffic = Traffic::default();
         let dealt = Dealt::evenly(ranks, &mut traffic, (&sum, far), &points)?;
@@ -85,11 +85,8 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         const DRIFTED: f64 = 1.2;
         let start = Instant::now();
         let (ranks, far) = (self.ranks, self.local.far());
-        let sum = self
-            .sum
-            .problem
-            .sum(points.clone(), self.sum.vectors, &self.sum.options);
-        agree(ranks, self.check_counts(&points).and_then(|()| sum.check()))?;
+        let sum = self.sum.of_rank(points.clone(), self.sum.request.options.clone());
+        agree(ranks, self.check_counts(&points).and_then(|()| sum.validate()))?;
         let mut traffic = Traffic::default();
         let root = Root::of_all(ranks, [points.sources, points.targets.unwrap_or(&[])]);
         let own = arrive(ranks, &mut traffic, &self.routes, &points, root);
@@ -156,12 +153,12 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
     ///
     /// # Errors
     /// [`Error::OnRank`], the same on all ranks, if strengths do not fit, a result overflows, or an engine fails.
-    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, P::Output>, Error> {
+    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, P>, Error> {
         let start = Instant::now();
         let first = self.report.evaluation == Traffic::default() && self.report.seconds.engine == 0.0;
         let mut seconds = if first { self.report.seconds } else { Seconds::default() };
         let mut traffic = Traffic::default();
-        let (carried, vectors) = (self.sum.problem.carried(), self.sum.vectors);
+        let (carried, vectors) = (P::carried(self.sum.request.kernel), self.sum.request.vectors);
         agree(self.ranks, self.check_strengths(strengths))?;
 
         let moved = self.routes[0].forward(self.ranks, &mut traffic, strengths, (vectors, carried.of_source()));
@@ -171,14 +168,14 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         self.check = self.measure(&mut traffic, &mut seconds, &moved, &mut values)?;
 
         let back = Instant::now();
-        let outputs = self.sum.problem.outputs().iter();
-        let rows = outputs.map(|output| self.sum.problem.components(*output));
+        let outputs = self.sum.request.outputs.iter();
+        let rows = outputs.map(|output| P::output_components(self.sum.request.kernel, *output));
         let returned = rows
             .zip(values)
             .map(|(columns, values)| self.routes[1].back(self.ranks, &mut traffic, values, (vectors, columns)))
             .collect();
         let targets = self.routes[1].leaving();
-        let field = self.sum.problem.field(vectors, targets, returned);
+        let field = Field::from_values(&self.sum.request, targets, returned, 0.0);
         let mut field = agree(self.ranks, field)?;
         field.set_check(self.check.clone());
         seconds.moving += back.elapsed().as_secs_f64();
@@ -189,8 +186,14 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
     }
 
     fn check_strengths(&self, strengths: &[T]) -> Result<(), farfield::Error> {
-        let components = self.sum.problem.carried().of_source();
-        farfield::plan::check_strengths(strengths, self.routes[0].leaving(), components, self.sum.vectors).map(|_| ())
+        let components = P::carried(self.sum.request.kernel).of_source();
+        farfield::plan::check_strengths(
+            strengths,
+            self.routes[0].leaving(),
+            components,
+            self.sum.request.vectors,
+        )
+        .map(|_| ())
     }
 
     /// The sums at this rank's own targets, output by output.
@@ -205,9 +208,9 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         let fields = agree(self.ranks, fields)?;
         seconds.waiting += summed.elapsed().as_secs_f64();
         self.check = fields[0].as_ref().and_then(|field| field.check().cloned());
-        let outputs = self.sum.problem.outputs().iter();
-        let numbers = self.sum.vectors * self.own.targets().len();
-        let zeros = |output| vec![T::ZERO; numbers * self.sum.problem.components(output)];
+        let outputs = self.sum.request.outputs.iter();
+        let numbers = self.sum.request.vectors * self.own.targets().len();
+        let zeros = |output| vec![T::ZERO; numbers * P::output_components(self.sum.request.kernel, output)];
         // Own sources first, so that results are bitwise reproducible.
         let both = fields.into_iter().flatten().map(Field::into_values);
         let added = both.reduce(|mut sums, more| {
@@ -229,7 +232,7 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         values: &mut Vec<Vec<T>>,
     ) -> Result<Option<Check>, Error> {
         let tolerance = match self.tolerance {
-            Some(tolerance) if !self.sum.options.no_check && self.ranks.size() > 1 => tolerance,
+            Some(tolerance) if self.sum.request.options.check && self.ranks.size() > 1 => tolerance,
             _ => return Ok(self.check.clone()),
         };
         let start = Instant::now();
@@ -251,11 +254,11 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
         farfield::check::correct(tolerance, &mut found, |factor, found| {
             wanted /= factor;
             let engine = tuning::of_own::<T>(wanted);
-            let far = Far::new::<D>(wanted, self.sum.problem.derivatives(), self.own.targets.is_some());
-            if far.order == self.local.far().order && self.sum.options.tolerance == Some(engine) {
+            let far = Far::new::<D>(wanted, P::derivatives(&self.sum.request), self.own.targets.is_some());
+            if far.order == self.local.far().order && self.sum.request.options.tolerance == Some(engine) {
                 return Ok(farfield::check::Attempt::NoBetterWay);
             }
-            self.sum.options.tolerance = Some(engine);
+            self.sum.request.options.tolerance = Some(engine);
             self.local = Local::new(self.ranks, traffic, (&self.sum, far), &self.own)?;
             *values = self.sum_of_rank(traffic, seconds, moved)?;
             *found = Check {
@@ -276,27 +279,29 @@ impl<'c, C: Communicator + ?Sized, P: Problem<D>, T: Precision, const D: usize> 
     pub fn verify(
         &self,
         strengths: &[T],
-        field: &Field<T, P::Output>,
+        field: &Field<T, P>,
         samples: usize,
         seed: u64,
     ) -> Result<Vec<OutputError>, Error> {
-        let (problem, vectors) = (&self.sum.problem, self.sum.vectors);
+        let (request, vectors) = (&self.sum.request, self.sum.request.vectors);
         agree(self.ranks, self.check_strengths(strengths))?;
-        agree(
-            self.ranks,
-            field.check_shape(problem.outputs(), vectors, self.routes[1].leaving()),
-        )?;
+        agree(self.ranks, field.check_shape(request, self.routes[1].leaving()))?;
         let mut traffic = Traffic::default();
         let moved = self.routes[0].forward(
             self.ranks,
             &mut traffic,
             strengths,
-            (vectors, problem.carried().of_source()),
+            (vectors, P::carried(request.kernel).of_source()),
         );
-        let mut values = Vec::with_capacity(problem.outputs().len());
-        for output in problem.outputs() {
+        let mut values = Vec::with_capacity(request.outputs.len());
+        for output in &request.outputs {
             let own = field.get(*output).unwrap_or(&[]);
-            values.push(self.routes[1].forward(self.ranks, &mut traffic, own, (vectors, problem.components(*output))));
+            values.push(self.routes[1].forward(
+                self.ranks,
+                &mut traffic,
+                own,
+                (vectors, P::output_components(request.kernel, *output)),
+            ));
         }
         let samples = Samples::draw(self.ranks, self.own.targets().len(), samples, seed);
         let check = samples.compare(self.ranks, &self.sum, &self.own, (&moved, &values))?;

@@ -4,7 +4,7 @@
 //! thin out outwards, and few targets have sources near them. So leaves may hold more points, and the size of boxes
 //! is chosen by the engine's cost model for a sample of the points.
 
-use crate::problem::{Points, Problem};
+use crate::problem::{Points, Shared};
 use crate::sum::Sum;
 use crate::tree::Extent;
 use farfield::kernel::Sizes;
@@ -33,9 +33,9 @@ const MORE: f64 = 1.7;
 
 impl<T: Precision, const D: usize> Cutting<T, D> {
     /// Chooses the settings for these sources and targets.
-    pub fn choose<P: Problem<D>>(sum: &Sum<P>, points: &Points<'_, T, D>) -> Self {
+    pub fn choose<P: Shared<D>>(sum: &Sum<P>, points: &Points<'_, T, D>) -> Self {
         let (sources, targets) = (points.sources, points.targets.unwrap_or(&[]));
-        let options = &sum.options;
+        let options = &sum.request.options;
         let usual = Self {
             leaf_capacity: options.leaf_capacity,
             place: None,
@@ -59,7 +59,7 @@ impl<T: Precision, const D: usize> Cutting<T, D> {
                 let found = sample.plan(sum, Some(place), leaf_capacity)?;
                 let points = sample.sources.len() + sample.targets.len();
                 let has_sizes = sample.sizes != Sizes::None;
-                let work = sum.problem.work::<T>(&found, points, has_sizes, &profile);
+                let work = P::work::<T>(&sum.request, &found, points, has_sizes, &profile);
                 Some((work, found.boxes, place))
             })
             .collect();
@@ -99,7 +99,7 @@ impl<T: Precision, const D: usize> Sample<T, D> {
     }
 
     /// The parameters that the engine chooses for the sample, with an additional source of zero strength at `place`.
-    fn plan<P: Problem<D>>(
+    fn plan<P: Shared<D>>(
         &self,
         sum: &Sum<P>,
         place: Option<[T; D]>,
@@ -108,9 +108,9 @@ impl<T: Precision, const D: usize> Sample<T, D> {
         let options = Options {
             method: Method::Fmm,
             device: Device::Cpu,
-            no_check: true,
+            check: false,
             leaf_capacity,
-            ..sum.options.clone()
+            ..sum.request.options.clone()
         };
         let sources: Vec<[T; D]> = self.sources.iter().copied().chain(place).collect();
         let mut sizes = self.sizes.clone();
@@ -118,7 +118,7 @@ impl<T: Precision, const D: usize> Sample<T, D> {
             sizes.resize(sources.len(), T::ZERO);
         }
         let points = Points::new(&sources).targets(&self.targets).sizes(sizes);
-        let plan = sum.problem.sum(points, sum.vectors, &options).plan().ok()?;
+        let plan = sum.of_rank(points, options).plan().ok()?;
         Some(*plan.parameters())
     }
 }
@@ -136,7 +136,7 @@ fn at_side<T: Precision, const D: usize>(extent: &Extent<D>, times: f64) -> [T; 
 pub fn is_on_cores(options: &Options) -> bool {
     match options.device {
         Device::Cpu => true,
-        Device::Auto => Device::all_gpus().map_or(true, |gpus| gpus.is_empty()),
+        Device::Auto => farfield::all_gpus().map_or(true, |gpus| gpus.is_empty()),
         _ => false,
     }
 }

@@ -3,14 +3,14 @@
 use crate::communicator::Communicator;
 use crate::error::{Cause, Error};
 use crate::plan::Plan;
-use crate::problem::{Points, Space};
+use crate::problem::Points;
 use crate::sum::Sum;
-use farfield::Options;
+use farfield::Space;
 use farfield::kernel::Sizes;
 use farfield::memory::{Array, ArraySizes};
 use farfield_sim::Error as SimError;
 use farfield_sim::ranks::{Ranks, Summed};
-use farfield_sim::summation::SumRequest;
+use farfield_sim::summation::Task;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::thread::{self, ThreadId};
@@ -84,12 +84,12 @@ impl<C: Communicator> Ranks for OneThread<C> {
         self.get().send(outgoing)
     }
 
-    fn sum(&self, request: &SumRequest<'_>, options: &Options) -> Result<Summed, SimError> {
+    fn sum(&self, task: &Task<'_>) -> Result<Summed, SimError> {
         let start = Instant::now();
-        let mut plan = plan(self.get(), &sum_of(request, options).in_place(), request)?;
+        let mut plan = plan(self.get(), &Sum::of(task.request.clone()).in_place(), task)?;
         let field = plan
-            .evaluate(request.strengths.values()?)
-            .map_err(|error| during(request.what, error))?;
+            .evaluate(task.strengths.values()?)
+            .map_err(|error| during(task.what, error))?;
         Ok(Summed {
             outputs: field.into_values().into_iter().map(Array::of).collect(),
             parameters: plan.parameters(),
@@ -98,42 +98,27 @@ impl<C: Communicator> Ranks for OneThread<C> {
         })
     }
 
-    fn deal(
-        &self,
-        request: &SumRequest<'_>,
-        options: &Options,
-        rows: &[f64],
-        columns: usize,
-    ) -> Result<Vec<f64>, SimError> {
-        let plan = plan(self.get(), &sum_of(request, options), request)?;
+    fn deal(&self, task: &Task<'_>, rows: &[f64], columns: usize) -> Result<Vec<f64>, SimError> {
+        let plan = plan(self.get(), &Sum::of(task.request.clone()), task)?;
         Ok(plan.follow(rows, columns))
     }
-}
-
-fn sum_of(request: &SumRequest<'_>, options: &Options) -> Sum<Space> {
-    let problem = Space {
-        // As in one process; reading the case has warned about it.
-        allow_unbounded_gradient: true,
-        ..Space::new(request.kernel, request.outputs)
-    };
-    Sum::of(problem).vectors(request.vectors).options(options.clone())
 }
 
 fn plan<'c, C: Communicator>(
     ranks: &'c C,
     sum: &Sum<Space>,
-    request: &SumRequest<'_>,
+    task: &Task<'_>,
 ) -> Result<Plan<'c, C, Space, f64, 3>, SimError> {
-    let points = Points::new(request.sources.vectors()?).sizes(match &request.sizes {
+    let points = Points::new(task.points.sources.vectors()?).sizes(match &task.points.sizes {
         ArraySizes::None => Sizes::None,
         ArraySizes::Global(size) => Sizes::Global(*size),
         ArraySizes::PerSource { each, .. } => Sizes::PerSource(each.values()?.to_vec()),
     });
-    let points = match request.targets {
+    let points = match task.points.targets {
         Some(targets) => points.targets(targets.vectors()?),
         None => points,
     };
-    sum.plan(ranks, points).map_err(|error| during(request.what, error))
+    sum.plan(ranks, points).map_err(|error| during(task.what, error))
 }
 
 /// Converts the error of a sum over ranks; `what` names the sum.

@@ -50,7 +50,7 @@ fn _farfield(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The names of the available GPUs.
 #[pyfunction]
 fn gpus() -> Vec<String> {
-    let all = farfield::Device::all_gpus().unwrap_or_default();
+    let all = farfield::all_gpus().unwrap_or_default();
     all.into_iter().map(|gpu| gpu.name).collect()
 }
 

@@ -3,8 +3,9 @@
 use crate::failure::{Failure, Names};
 use crate::numbers::{AnyNumbers, Scalar, Values};
 use crate::pools::{check_device, with_threads};
-use crate::request::{Request, Requested};
+use crate::request::Description;
 use crate::wait;
+use farfield::names::FromWords;
 use farfield::plane::Plane;
 use farfield::{Device, Field, PlanOf, Space};
 use pyo3::prelude::*;
@@ -19,7 +20,7 @@ trait Planned: Send {
     /// Evaluates the sum and compares it with a direct sum in double precision.
     fn verify(
         &mut self,
-        request: &Request,
+        request: &Description,
         strengths: &AnyNumbers,
         name: &str,
         samples: usize,
@@ -30,7 +31,7 @@ trait Planned: Send {
     fn device(&self) -> &'static str;
 }
 
-impl<T: Scalar, G: Requested> Planned for PlanOf<T, G> {
+impl<T: Scalar, G: FromWords> Planned for PlanOf<T, G> {
     fn evaluate(&mut self, strengths: &AnyNumbers, name: &str) -> Result<Values, Failure> {
         let field = PlanOf::evaluate(self, strengths.slice(name)?)?;
         Ok(T::values(field.into_values()))
@@ -38,15 +39,15 @@ impl<T: Scalar, G: Requested> Planned for PlanOf<T, G> {
 
     fn verify(
         &mut self,
-        request: &Request,
+        request: &Description,
         strengths: &AnyNumbers,
         name: &str,
         samples: usize,
         seed: u64,
     ) -> Result<Vec<MeasuredError>, Failure> {
         let strengths = strengths.slice(name)?;
-        let field: Field<T, G::Output> = PlanOf::evaluate(self, strengths)?;
-        let errors = G::sum::<T>(request)?.verify(strengths, &field, samples, seed)?;
+        let field: Field<T, G> = PlanOf::evaluate(self, strengths)?;
+        let errors = request.sum::<T, G>()?.verify(strengths, &field, samples, seed)?;
         let of = |error: farfield::verify::OutputError| (error.output, error.relative_l2, error.maximum);
         Ok(errors.into_iter().map(of).collect())
     }
@@ -63,11 +64,11 @@ impl<T: Scalar, G: Requested> Planned for PlanOf<T, G> {
 
 /// A task that is generic over the precision and geometry of a request.
 trait Do<R> {
-    fn of<T: Scalar, G: Requested>(request: &Request) -> Result<R, Failure>;
+    fn of<T: Scalar, G: FromWords>(request: &Description) -> Result<R, Failure>;
 }
 
 /// Runs a task with the precision and geometry of the request.
-fn in_its_kind<D: Do<R>, R>(request: &Request) -> Result<R, Failure> {
+fn in_its_kind<D: Do<R>, R>(request: &Description) -> Result<R, Failure> {
     match (&request.sources, request.dimension) {
         (AnyNumbers::Single(_), 3) => D::of::<f32, Space>(request),
         (AnyNumbers::Double(_), 3) => D::of::<f64, Space>(request),
@@ -83,8 +84,8 @@ fn in_its_kind<D: Do<R>, R>(request: &Request) -> Result<R, Failure> {
 struct Make;
 
 impl Do<Box<dyn Planned>> for Make {
-    fn of<T: Scalar, G: Requested>(request: &Request) -> Result<Box<dyn Planned>, Failure> {
-        Ok(Box::new(G::sum::<T>(request)?.plan()?))
+    fn of<T: Scalar, G: FromWords>(request: &Description) -> Result<Box<dyn Planned>, Failure> {
+        Ok(Box::new(request.sum::<T, G>()?.plan()?))
     }
 }
 
@@ -92,20 +93,20 @@ impl Do<Box<dyn Planned>> for Make {
 struct Forecast;
 
 impl Do<u64> for Forecast {
-    fn of<T: Scalar, G: Requested>(request: &Request) -> Result<u64, Failure> {
+    fn of<T: Scalar, G: FromWords>(request: &Description) -> Result<u64, Failure> {
         let targets = request.has_targets().then(|| request.target_count());
-        Ok(G::sum::<T>(request)?.memory_forecast(request.source_count(), targets))
+        Ok(request.sum::<T, G>()?.memory_forecast(request.source_count(), targets))
     }
 }
 
-fn make(request: &Request) -> Result<Box<dyn Planned>, Failure> {
+fn make(request: &Description) -> Result<Box<dyn Planned>, Failure> {
     in_its_kind::<Make, _>(request)
 }
 
 /// A planned sum: `Plan(request)`, then `evaluate(strengths)` any number of times, from any thread.
 #[pyclass(frozen, module = "farfield._farfield")]
 pub struct Plan {
-    request: Arc<Request>,
+    request: Arc<Description>,
     plan: Arc<Mutex<Box<dyn Planned>>>,
     names: Names,
 }
@@ -115,7 +116,7 @@ impl Plan {
     fn with<R: Send + 'static>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut dyn Planned, &Request) -> Result<R, Failure> + Send + 'static,
+        work: impl FnOnce(&mut dyn Planned, &Description) -> Result<R, Failure> + Send + 'static,
     ) -> PyResult<R> {
         let (request, plan) = (self.request.clone(), self.plan.clone());
         let work = move || {
@@ -140,7 +141,7 @@ impl Plan {
 #[pymethods]
 impl Plan {
     #[new]
-    fn new(py: Python<'_>, request: Request) -> PyResult<Self> {
+    fn new(py: Python<'_>, request: Description) -> PyResult<Self> {
         let names = request.names();
         let request = Arc::new(request);
         let asked = request.clone();
@@ -190,7 +191,7 @@ impl Plan {
 
 /// Plans and evaluates a sum in one call. Returns one flat array per output, as [`Plan::evaluate`].
 #[pyfunction]
-pub fn sum_on_host(py: Python<'_>, request: Request, strengths: AnyNumbers) -> PyResult<Vec<Py<PyAny>>> {
+pub fn sum_on_host(py: Python<'_>, request: Description, strengths: AnyNumbers) -> PyResult<Vec<Py<PyAny>>> {
     let (names, long) = (request.names(), request.is_long());
     let name = names.strengths.clone();
     let work = move || {
@@ -210,7 +211,12 @@ pub fn sum_on_host(py: Python<'_>, request: Request, strengths: AnyNumbers) -> P
 
 /// The seconds of each of `repeats` sums called from Rust, planning included: the cost without Python.
 #[pyfunction]
-pub fn seconds_on_host(py: Python<'_>, request: Request, strengths: AnyNumbers, repeats: usize) -> PyResult<Vec<f64>> {
+pub fn seconds_on_host(
+    py: Python<'_>,
+    request: Description,
+    strengths: AnyNumbers,
+    repeats: usize,
+) -> PyResult<Vec<f64>> {
     let work = move || {
         with_threads(request.threads, || {
             let one = |_| {

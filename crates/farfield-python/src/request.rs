@@ -3,16 +3,16 @@
 use crate::failure::{Failure, Names};
 use crate::numbers::{AnyNumbers, Scalar};
 use crate::pools::check_device;
-use farfield::kernel::{Kernel, Output, Sizes};
-use farfield::plane::Plane;
-use farfield::{Device, Geometry, Options, Space, SumOf, names, plane};
+use farfield::kernel::Sizes;
+use farfield::names::{self, FromWords, Words};
+use farfield::{Device, Options, Request, SumOf};
 use pyo3::prelude::*;
 
 /// A sum as the package describes it: a dictionary with these keys. All arrays are aligned, in C order and of the same
 /// precision.
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Request {
+pub struct Description {
     kernel: String,
     /// 3 in space, 2 in the plane.
     pub dimension: usize,
@@ -39,7 +39,7 @@ pub struct Request {
     sizes_name: String,
 }
 
-impl Request {
+impl Description {
     /// The caller's names for the arrays.
     pub fn names(&self) -> Names {
         Names {
@@ -84,6 +84,7 @@ impl Request {
             theta: self.theta,
             leaf_capacity: self.leaf_capacity,
             memory_limit: self.memory_limit,
+            allow_unbounded_gradient: self.allow_unbounded_gradient,
             ..Options::default()
         })
     }
@@ -91,11 +92,6 @@ impl Request {
     /// The core size, if all sources share one.
     pub fn size(&self) -> Option<f64> {
         self.size
-    }
-
-    /// The outputs of a sum in space.
-    pub fn outputs_in_space(&self) -> Result<Vec<Output>, Failure> {
-        Ok(names::outputs(&self.outputs)?)
     }
 
     /// Sets the largest core size, for sizes per source that are on a GPU.
@@ -111,75 +107,39 @@ impl Request {
         })
     }
 
-    pub fn kernel_in_space(&self) -> Result<Kernel, Failure> {
-        Ok(names::kernel(&self.kernel, self.core.as_deref(), self.constant)?)
-    }
-
-    /// Adds options, outputs, vectors and targets to a sum.
-    fn finish<'a, T: Scalar, G: Geometry>(
-        &self,
-        sum: SumOf<'a, T, G>,
-        targets: Option<&'a [G::Point<T>]>,
-        outputs: &[G::Output],
-    ) -> Result<SumOf<'a, T, G>, Failure> {
-        let sum = sum.options(self.options()?).outputs(outputs).vectors(self.vectors);
-        Ok(match targets {
-            Some(targets) => sum.targets(targets),
-            None => sum,
+    /// The sum without its points.
+    pub fn request<G: FromWords>(&self) -> Result<Request<G>, Failure> {
+        let request = G::request(&Words {
+            kernel: &self.kernel,
+            core: self.core.as_deref(),
+            constant: self.constant,
+            complex: self.complex,
+            outputs: &self.outputs,
+        })?;
+        Ok(Request {
+            vectors: self.vectors,
+            options: self.options()?,
+            ..request
         })
     }
-}
 
-/// Turns a request into a sum in this geometry.
-pub trait Requested: Geometry {
-    /// The sum over the points of the request.
-    fn sum<T: Scalar>(request: &Request) -> Result<SumOf<'_, T, Self>, Failure> {
-        let targets = request.targets.as_ref().map(|targets| targets.slice("targets"));
-        let (sources, targets) = (request.sources.slice("sources")?, targets.transpose()?);
-        Self::sum_of(request, sources, targets, request.sizes()?)
+    /// The sum over the points of the description.
+    pub fn sum<T: Scalar, G: FromWords>(&self) -> Result<SumOf<'_, T, G>, Failure> {
+        let targets = self.targets.as_ref().map(|targets| targets.slice("targets"));
+        self.sum_of(self.sources.slice("sources")?, targets.transpose()?, self.sizes()?)
     }
 
-    /// The sum of the request, over other points and with other sizes.
-    fn sum_of<'a, T: Scalar>(
-        request: &Request,
+    /// The sum over other points, with other sizes.
+    pub fn sum_of<'a, T: Scalar, G: FromWords>(
+        &self,
         sources: &'a [T],
         targets: Option<&'a [T]>,
         sizes: Sizes<T>,
-    ) -> Result<SumOf<'a, T, Self>, Failure>;
-}
-
-impl Requested for Space {
-    fn sum_of<'a, T: Scalar>(
-        request: &Request,
-        sources: &'a [T],
-        targets: Option<&'a [T]>,
-        sizes: Sizes<T>,
-    ) -> Result<SumOf<'a, T, Self>, Failure> {
-        let outputs = request.outputs_in_space()?;
-        let points = |numbers: &'a [T]| numbers.as_chunks::<3>().0;
-        let mut sum = farfield::Sum::new(request.kernel_in_space()?, points(sources)).sizes(sizes);
-        if request.allow_unbounded_gradient {
-            sum = sum.allow_unbounded_gradient();
-        }
-        request.finish(sum, targets.map(points), &outputs)
-    }
-}
-
-impl Requested for Plane {
-    fn sum_of<'a, T: Scalar>(
-        request: &Request,
-        sources: &'a [T],
-        targets: Option<&'a [T]>,
-        sizes: Sizes<T>,
-    ) -> Result<SumOf<'a, T, Self>, Failure> {
-        let kernel = names::kernel_in_plane(&request.kernel)?;
-        let core = names::core_in_plane(request.core.as_deref())?;
-        let outputs = names::outputs_in_plane(&request.outputs)?;
-        let points = |numbers: &'a [T]| numbers.as_chunks::<2>().0;
-        let mut sum = plane::Sum::new(kernel, points(sources)).core(core, sizes);
-        if request.complex {
-            sum = sum.complex();
-        }
-        request.finish(sum, targets.map(points), &outputs)
+    ) -> Result<SumOf<'a, T, G>, Failure> {
+        let sum = SumOf::of(self.request()?, G::points(sources)).sizes(sizes);
+        Ok(match targets {
+            Some(targets) => sum.targets(G::points(targets)),
+            None => sum,
+        })
     }
 }

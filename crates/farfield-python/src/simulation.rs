@@ -188,7 +188,7 @@ fn go(
     } else {
         let case = asked.case()?;
         case.check_device(device)?;
-        device.of_sums().check()?;
+        farfield::check_device(device.of_sums())?;
         Run::new(case, folder, MachineProfile::default())?
     };
     run.compute_on(device)?;
@@ -219,7 +219,7 @@ impl Inner {
             device => device,
         };
         case.check_device(device)?;
-        device.of_sums().check()?;
+        farfield::check_device(device.of_sums())?;
         model.summation().device = device;
         Ok(Self {
             case,

@@ -3,13 +3,12 @@
 use crate::case::SumSettings;
 use crate::error::Error;
 use crate::ranks::{Alone, Ranks};
-use farfield::kernel::{Kernel, Output};
-use farfield::memory::{Array, ArraySizes, PlaneArraySum};
+use farfield::memory::{self, Array, ArrayPoints};
 use farfield::plan::Parameters;
-use farfield::plane;
+use farfield::plane::Plane;
 use farfield::simd::SimdLevel;
 use farfield::tuning::MachineProfile;
-use farfield::{Device, Method, Options};
+use farfield::{Device, Geometry, Method, Options, Request, Space};
 use farfield_grid::poisson::PoissonDevice;
 use std::sync::Arc;
 
@@ -51,46 +50,27 @@ pub struct Record {
 
 /// One sum between arrays that are in one memory.
 #[derive(Debug, Clone)]
-pub struct SumRequest<'a> {
-    /// The name of the sum in error messages and reports.
+pub struct Task<'a, G: Geometry = Space> {
+    /// What it is for, in error messages and reports.
     pub what: &'static str,
-    /// The kernel.
-    pub kernel: Kernel,
-    /// The sources.
-    pub sources: &'a Array<f64>,
-    /// Their core sizes.
-    pub sizes: ArraySizes<'a, f64>,
-    /// Their strengths, vector by vector, source by source, component by component.
+    /// The sum. Its options are those of the run, but for a tolerance of its own.
+    pub request: Request<G>,
+    /// Between which points.
+    pub points: ArrayPoints<'a, f64>,
+    /// Vector by vector, source by source, component by component.
     pub strengths: &'a Array<f64>,
-    /// The number of vectors of strengths.
-    pub vectors: usize,
-    /// The targets; `None` if they are the sources.
-    pub targets: Option<&'a Array<f64>>,
-    /// The outputs to compute.
-    pub outputs: &'a [Output],
-    /// The tolerance; `None` for that of the run.
-    pub tolerance: Option<f64>,
 }
 
-/// One sum of the potential in the plane, between arrays that are in one memory.
-#[derive(Debug, Clone)]
-pub struct PlaneRequest<'a> {
-    /// The name of the sum in error messages and reports.
-    pub what: &'static str,
-    /// The kernel.
-    pub kernel: plane::Kernel,
-    /// The core of the sources.
-    pub core: plane::Core,
-    /// The sources.
-    pub sources: &'a Array<f64>,
-    /// Their core sizes.
-    pub sizes: ArraySizes<'a, f64>,
-    /// Their strengths.
-    pub strengths: &'a Array<f64>,
-    /// The targets; `None` if they are the sources.
-    pub targets: Option<&'a Array<f64>>,
-    /// The tolerance; `None` for that of the run.
-    pub tolerance: Option<f64>,
+impl<G: Geometry> Task<'_, G> {
+    /// Plans and evaluates in the memory of the points, in this process alone.
+    ///
+    /// # Errors
+    /// [`Error::Sum`] with what the engine says, [`Error::Device`] if it is the device's fault.
+    pub fn sum(&self) -> Result<memory::Summed<f64>, Error> {
+        let memory = self.points.sources.memory();
+        let summed = memory.sum(&self.request, &self.points, self.strengths);
+        summed.map_err(|error| Error::during(self.what, error))
+    }
 }
 
 impl Summation {
@@ -115,17 +95,17 @@ impl Summation {
     /// # Errors
     /// [`Error::Sum`] if the engine rejects the sum, [`Error::Device`] if the device fails, and [`Error::OnRank`] in
     /// both cases if there are several ranks.
-    pub fn evaluate<const N: usize>(&mut self, request: &SumRequest<'_>) -> Result<[Array<f64>; N], Error> {
-        let options = self.options(request.tolerance);
-        let summed = self.ranks.sum(request, &options)?;
-        self.remember(request.what, summed.parameters, summed.seconds);
-        if request.targets.is_none() && request.what != ENERGY_SUM {
+    pub fn evaluate<const N: usize>(&mut self, task: &Task<'_>) -> Result<[Array<f64>; N], Error> {
+        let task = self.with_options(task);
+        let summed = self.ranks.sum(&task)?;
+        self.remember(task.what, summed.parameters, summed.seconds);
+        if task.points.targets.is_none() && task.what != ENERGY_SUM {
             self.unevenness = summed.unevenness;
         }
         let found = summed.outputs.len();
         summed.outputs.try_into().map_err(|_| {
             Error::during(
-                request.what,
+                task.what,
                 farfield::Error::Length {
                     array: "outputs",
                     found,
@@ -140,20 +120,10 @@ impl Summation {
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
-    pub fn evaluate_plane(&mut self, request: &PlaneRequest<'_>) -> Result<Array<f64>, Error> {
-        let options = self.options(request.tolerance);
-        let summed = request.sources.memory().sum_in_plane(&PlaneArraySum {
-            kernel: request.kernel,
-            core: request.core,
-            outputs: &[plane::Output::Potential],
-            sources: request.sources,
-            targets: request.targets,
-            sizes: request.sizes,
-            strengths: request.strengths,
-            options: &options,
-        });
-        let summed = summed.map_err(|error| Error::during(request.what, error))?;
-        self.remember(request.what, summed.parameters, summed.seconds);
+    pub fn evaluate_plane(&mut self, task: &Task<'_, Plane>) -> Result<Array<f64>, Error> {
+        let task = self.with_options(task);
+        let summed = task.sum()?;
+        self.remember(task.what, summed.parameters, summed.seconds);
         Ok(summed.outputs.into_iter().next().unwrap_or_default())
     }
 
@@ -162,9 +132,8 @@ impl Summation {
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
-    pub fn deal(&self, request: &SumRequest<'_>, rows: &[f64], columns: usize) -> Result<Vec<f64>, Error> {
-        let options = self.options(request.tolerance);
-        self.ranks.deal(request, &options, rows, columns)
+    pub fn deal(&self, task: &Task<'_>, rows: &[f64], columns: usize) -> Result<Vec<f64>, Error> {
+        self.ranks.deal(&self.with_options(task), rows, columns)
     }
 
     /// Whether the work of the ranks is so uneven that points should be redistributed.
@@ -179,9 +148,12 @@ impl Summation {
         self.memory /= processes.max(1) as u64;
     }
 
-    fn options(&self, tolerance: Option<f64>) -> Options {
-        Options {
-            tolerance: Some(tolerance.unwrap_or(self.settings.tolerance)),
+    /// The task with the options of the run.
+    fn with_options<'a, G: Geometry>(&self, task: &Task<'a, G>) -> Task<'a, G> {
+        let mut task = task.clone();
+        let options = &mut task.request.options;
+        *options = Options {
+            tolerance: options.tolerance.or(Some(self.settings.tolerance)),
             method: self.settings.method.into(),
             device: self.device.of_sums(),
             order: self.settings.order,
@@ -190,8 +162,11 @@ impl Summation {
             simd: Some(self.simd),
             profile: Some(self.profile.clone()),
             memory_limit: Some(self.memory),
+            // The case was warned of it.
+            allow_unbounded_gradient: true,
             ..Options::default()
-        }
+        };
+        task
     }
 
     /// Records a sum, also one done elsewhere, for instance a Poisson problem on a grid.

@@ -7,7 +7,7 @@ use farfield::points::{ChargeDistribution, PointSet};
 use farfield::{Device, Sum};
 
 fn main() -> Result<(), farfield::Error> {
-    match Device::all_gpus() {
+    match farfield::all_gpus() {
         Ok(gpus) => gpus
             .iter()
             .for_each(|gpu| println!("cuda:{} is {}", gpu.ordinal, gpu.name)),

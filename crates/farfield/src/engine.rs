@@ -1,5 +1,6 @@
 //! What sums: the plans of the engines behind one interface.
 
+use crate::geometry::{Geometry, Plane, Space};
 use crate::memory::not_between_arrays;
 use crate::report::Processor;
 use crate::{Error, Field};
@@ -11,14 +12,14 @@ use farfield_cuda::resident::{Array, Resident};
 use std::fmt;
 use std::sync::Arc;
 
-/// A plan of one of the engines. `O` names the outputs: in space or in the plane.
-pub trait Engine<T: Precision, O>: fmt::Debug + Send {
+/// A plan of one of the engines.
+pub trait Engine<T: Precision, G: Geometry>: fmt::Debug + Send {
     /// A field of zeros of the plan's shape.
-    fn field(&self) -> Field<T, O>;
+    fn field(&self) -> Field<T, G>;
     /// Sums into a new field.
-    fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, O>, Error>;
+    fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, G>, Error>;
     /// Sums. After an error the field keeps its shape.
-    fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T, O>) -> Result<(), Error>;
+    fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T, G>) -> Result<(), Error>;
     /// Sums for strengths on the device, if its points were there.
     fn evaluate_array(&mut self, resident: &Resident<T>, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
         let _ = (resident, strengths);
@@ -47,14 +48,14 @@ pub(crate) struct OnDevice<P> {
 
 /// What all plans of all engines have under the same name.
 macro_rules! same_methods {
-    ($self:ident => $plan:expr, $T:ident, $Output:ty) => {
-        fn field(&$self) -> Field<$T, $Output> {
+    ($self:ident => $plan:expr, $T:ident, $G:ty) => {
+        fn field(&$self) -> Field<$T, $G> {
             $plan.field()
         }
-        fn evaluate(&mut $self, strengths: &[$T]) -> Result<Field<$T, $Output>, Error> {
+        fn evaluate(&mut $self, strengths: &[$T]) -> Result<Field<$T, $G>, Error> {
             $plan.evaluate(strengths)
         }
-        fn evaluate_into(&mut $self, strengths: &[$T], field: &mut Field<$T, $Output>) -> Result<(), Error> {
+        fn evaluate_into(&mut $self, strengths: &[$T], field: &mut Field<$T, $G>) -> Result<(), Error> {
             $plan.evaluate_into(strengths, field)
         }
         fn parameters(&$self) -> &Parameters {
@@ -73,9 +74,9 @@ macro_rules! same_methods {
 }
 
 macro_rules! engines {
-    ($Output:ty, $Cpu:ty, $Cuda:ty, $evaluate:ident, $spare_memory:expr) => {
-        impl<T: Precision> Engine<T, $Output> for $Cpu {
-            same_methods!(self => self, T, $Output);
+    ($G:ty, $Cpu:ty, $Cuda:ty, $evaluate:ident, $spare_memory:expr) => {
+        impl<T: Precision> Engine<T, $G> for $Cpu {
+            same_methods!(self => self, T, $G);
             fn spare_memory(&mut self) {
                 $spare_memory(self);
             }
@@ -84,8 +85,8 @@ macro_rules! engines {
             }
         }
 
-        impl<T: Precision> Engine<T, $Output> for OnDevice<$Cuda> {
-            same_methods!(self => self.plan, T, $Output);
+        impl<T: Precision> Engine<T, $G> for OnDevice<$Cuda> {
+            same_methods!(self => self.plan, T, $G);
             fn evaluate_array(&mut self, resident: &Resident<T>, strengths: &Array<T>) -> Result<Vec<Array<T>>, Error> {
                 resident.$evaluate(&mut self.plan, strengths)
             }
@@ -97,14 +98,14 @@ macro_rules! engines {
 }
 
 engines!(
-    farfield_core::kernel::Output,
+    Space,
     farfield_core::Plan<T>,
     farfield_cuda::Plan<T>,
     evaluate,
     farfield_core::Plan::spare_memory
 );
 engines!(
-    farfield_core::plane::Output,
+    Plane,
     farfield_core::plane::Plan<T>,
     farfield_cuda::plane::Plan<T>,
     evaluate_in_plane,

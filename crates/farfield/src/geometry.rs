@@ -1,127 +1,67 @@
-//! What differs between sums in space and in the plane: points, kernels, outputs, and the engines for them.
+//! The engines of each geometry.
 
+use crate::Error;
 use crate::engine::{Engine, OnDevice};
-use crate::options::{Options, apply};
-use crate::verify::OutputError;
-use crate::{Error, Field};
-use farfield_core::simd::Real;
-use farfield_core::{kernel, plane, verify};
+use farfield_core::Sum;
 use farfield_cuda::device::{Precision, Properties};
-use farfield_cuda::resident::{DevicePoints, Resident};
+use farfield_cuda::resident::{Array, DevicePoints, Resident, Summed};
 use farfield_cuda::{Device, auto};
-use std::fmt;
 use std::sync::Arc;
 
-/// Three dimensions: [`crate::Sum`] and [`crate::Plan`].
-#[derive(Debug, Clone, Copy)]
-pub struct Space;
+pub use farfield_core::{Plane, Space};
 
-/// The plane: [`crate::plane::Sum`] and [`crate::plane::Plan`].
-#[derive(Debug, Clone, Copy)]
-pub struct Plane;
-
-mod sealed {
-    /// Nobody else can add a geometry.
-    pub trait Sealed {}
-    impl Sealed for super::Space {}
-    impl Sealed for super::Plane {}
-}
-
-/// How many points a sum has.
-pub type PointCounts = (usize, usize);
-
-/// Three dimensions, or the plane. Implemented by [`Space`] and [`Plane`] alone.
-pub trait Geometry: sealed::Sealed + fmt::Debug + Copy + Send + Sync + 'static {
-    /// Numbers of a point.
-    const COORDINATES: usize;
-    /// A point.
-    type Point<T: Precision>: Copy + fmt::Debug + Send + Sync;
-    /// What can be computed.
-    type Output: Copy + PartialEq + fmt::Debug + Send + Sync + 'static;
-    /// The sum as the engines take it.
-    type Sum<'a, T: Precision>: Clone + fmt::Debug;
-
+/// The geometry of a sum, [`Space`] or [`Plane`], and its engines.
+pub trait Geometry: farfield_core::Geometry {
     #[doc(hidden)]
-    fn with_targets<'a, T: Precision>(sum: Self::Sum<'a, T>, targets: &'a [Self::Point<T>]) -> Self::Sum<'a, T>;
+    fn validate<T: Precision>(sum: &Sum<'_, T, Self>) -> Result<(), Error>;
+    /// A plan on the CPU.
     #[doc(hidden)]
-    fn with_outputs<'a, T: Precision>(sum: Self::Sum<'a, T>, outputs: &[Self::Output]) -> Self::Sum<'a, T>;
+    fn on_cpu<T: Precision>(sum: Sum<'_, T, Self>) -> Result<Box<dyn Engine<T, Self>>, Error>;
+    /// A plan on a GPU.
     #[doc(hidden)]
-    fn with_vectors<T: Precision>(sum: Self::Sum<'_, T>, vectors: usize) -> Self::Sum<'_, T>;
-    #[doc(hidden)]
-    fn with_options<'a, T: Precision>(sum: Self::Sum<'a, T>, options: &Options) -> Self::Sum<'a, T>;
-    #[doc(hidden)]
-    fn check<T: Precision>(sum: &Self::Sum<'_, T>) -> Result<(), Error>;
-    #[doc(hidden)]
-    fn counts<T: Precision>(sum: &Self::Sum<'_, T>) -> PointCounts;
-
-    /// A plan on the processor's cores.
-    #[doc(hidden)]
-    fn on_cpu<T: Precision>(sum: Self::Sum<'_, T>) -> Result<Box<dyn Engine<T, Self::Output>>, Error>;
-    /// A plan on a graphics processor.
-    #[doc(hidden)]
-    fn on_gpu<T: Precision>(
-        device: Arc<Device>,
-        sum: &Self::Sum<'_, T>,
-    ) -> Result<Box<dyn Engine<T, Self::Output>>, Error>;
-    /// A plan on a graphics processor for points that are there.
+    fn on_gpu<T: Precision>(device: Arc<Device>, sum: &Sum<'_, T, Self>) -> Result<Box<dyn Engine<T, Self>>, Error>;
+    /// A plan on a GPU for points that are there.
     #[doc(hidden)]
     fn on_arrays<T: Precision>(
         device: &Arc<Device>,
         resident: &Resident<T>,
-        sum: &Self::Sum<'_, T>,
+        request: &crate::Request<Self>,
         points: &DevicePoints<'_, T>,
-    ) -> Result<Box<dyn Engine<T, Self::Output>>, Error>;
-    /// Whether a graphics processor is expected to be so much faster that opening it pays.
+    ) -> Result<Box<dyn Engine<T, Self>>, Error>;
+    /// Sums between points and strengths on a GPU.
     #[doc(hidden)]
-    fn gpu_pays<T: Precision>(gpu: &Properties, sum: &Self::Sum<'_, T>, options: &Options) -> bool;
-    /// Bytes that a sum over so many points takes: on the graphics processor, or else on the host.
+    fn sum_arrays<T: Precision>(
+        resident: &Resident<T>,
+        request: &crate::Request<Self>,
+        points: &DevicePoints<'_, T>,
+        strengths: &Array<T>,
+    ) -> Result<Summed<T>, Error>;
+    /// Whether a GPU is expected to be so much faster that opening it pays.
+    #[doc(hidden)]
+    fn gpu_pays<T: Precision>(gpu: &Properties, sum: &Sum<'_, T, Self>) -> bool;
+    /// Bytes that a sum over `sources` sources takes: on the GPU, or else on the host.
     #[doc(hidden)]
     fn memory_forecast<T: Precision>(
-        sum: &Self::Sum<'_, T>,
+        sum: &Sum<'_, T, Self>,
         device: Option<&Device>,
         sources: usize,
         targets: Option<usize>,
     ) -> u64;
-    /// The true error at sampled targets.
-    #[doc(hidden)]
-    fn verify<T: Precision>(
-        sum: &Self::Sum<'_, T>,
-        strengths: &[T],
-        field: &Field<T, Self::Output>,
-        samples: usize,
-        seed: u64,
-    ) -> Result<Vec<OutputError>, Error>;
 }
 
-/// What both geometries do by the same words.
-macro_rules! same_words {
-    ($Cuda:path, $plan:ident) => {
-        fn with_targets<'a, T: Precision>(sum: Self::Sum<'a, T>, targets: &'a [Self::Point<T>]) -> Self::Sum<'a, T> {
-            sum.targets(targets)
+/// The methods that both geometries have under the same names.
+macro_rules! same_methods {
+    ($Cuda:path, $plan:ident, $sum:ident) => {
+        fn validate<T: Precision>(sum: &Sum<'_, T, Self>) -> Result<(), Error> {
+            sum.validate().map(|_| ())
         }
-        fn with_outputs<'a, T: Precision>(sum: Self::Sum<'a, T>, outputs: &[Self::Output]) -> Self::Sum<'a, T> {
-            sum.outputs(outputs)
-        }
-        fn with_vectors<T: Precision>(sum: Self::Sum<'_, T>, vectors: usize) -> Self::Sum<'_, T> {
-            sum.vectors(vectors)
-        }
-        fn with_options<'a, T: Precision>(sum: Self::Sum<'a, T>, options: &Options) -> Self::Sum<'a, T> {
-            apply!(sum, options)
-        }
-        fn check<T: Precision>(sum: &Self::Sum<'_, T>) -> Result<(), Error> {
-            sum.check().map(|_| ())
-        }
-        fn counts<T: Precision>(sum: &Self::Sum<'_, T>) -> PointCounts {
-            let checked = sum.checked();
-            (checked.sources.len(), checked.target_count())
-        }
-        fn on_cpu<T: Precision>(sum: Self::Sum<'_, T>) -> Result<Box<dyn Engine<T, Self::Output>>, Error> {
+        fn on_cpu<T: Precision>(sum: Sum<'_, T, Self>) -> Result<Box<dyn Engine<T, Self>>, Error> {
             Ok(Box::new(sum.plan()?))
         }
         fn on_gpu<T: Precision>(
             device: Arc<Device>,
-            sum: &Self::Sum<'_, T>,
-        ) -> Result<Box<dyn Engine<T, Self::Output>>, Error> {
+            sum: &Sum<'_, T, Self>,
+        ) -> Result<Box<dyn Engine<T, Self>>, Error> {
             use $Cuda as OnGpu;
             let plan = OnGpu::new(&device, sum)?;
             Ok(Box::new(OnDevice { plan, device }))
@@ -129,29 +69,32 @@ macro_rules! same_words {
         fn on_arrays<T: Precision>(
             device: &Arc<Device>,
             resident: &Resident<T>,
-            sum: &Self::Sum<'_, T>,
+            request: &crate::Request<Self>,
             points: &DevicePoints<'_, T>,
-        ) -> Result<Box<dyn Engine<T, Self::Output>>, Error> {
-            let (plan, device) = (resident.$plan(sum, points)?, device.clone());
+        ) -> Result<Box<dyn Engine<T, Self>>, Error> {
+            let (plan, device) = (resident.$plan(request, points)?, device.clone());
             Ok(Box::new(OnDevice { plan, device }))
+        }
+        fn sum_arrays<T: Precision>(
+            resident: &Resident<T>,
+            request: &crate::Request<Self>,
+            points: &DevicePoints<'_, T>,
+            strengths: &Array<T>,
+        ) -> Result<Summed<T>, Error> {
+            resident.$sum(request, points, strengths)
         }
     };
 }
 
 impl Geometry for Space {
-    const COORDINATES: usize = 3;
-    type Point<T: Precision> = [T; 3];
-    type Output = kernel::Output;
-    type Sum<'a, T: Precision> = farfield_core::Sum<'a, T>;
+    same_methods!(farfield_cuda::Plan, plan, sum);
 
-    same_words!(farfield_cuda::Plan, plan);
-
-    fn gpu_pays<T: Precision>(gpu: &Properties, sum: &Self::Sum<'_, T>, options: &Options) -> bool {
-        auto::pays(gpu, &options.machine_profile(), rayon::current_num_threads(), sum)
+    fn gpu_pays<T: Precision>(gpu: &Properties, sum: &Sum<'_, T, Self>) -> bool {
+        auto::pays(gpu, sum.options().profile(), rayon::current_num_threads(), sum)
     }
 
     fn memory_forecast<T: Precision>(
-        sum: &Self::Sum<'_, T>,
+        sum: &Sum<'_, T, Self>,
         device: Option<&Device>,
         sources: usize,
         targets: Option<usize>,
@@ -161,81 +104,21 @@ impl Geometry for Space {
             farfield_cuda::Plan::memory_forecast(device, sum, sources, targets).unwrap_or_else(|_| on_cpu())
         })
     }
-
-    fn verify<T: Precision>(
-        sum: &Self::Sum<'_, T>,
-        strengths: &[T],
-        field: &Field<T, Self::Output>,
-        samples: usize,
-        seed: u64,
-    ) -> Result<Vec<OutputError>, Error> {
-        let checked = sum.checked();
-        let problem = verify::Inputs {
-            kernel: checked.kernel,
-            sources: checked.sources,
-            targets: checked.targets,
-            sizes: checked.sizes,
-            strengths,
-        };
-        let of = |error: verify::OutputError| OutputError {
-            output: error.output.name(),
-            relative_l2: error.relative_l2,
-            maximum: None,
-        };
-        let measured = verify::verify(&problem, field, samples, seed)?;
-        Ok(measured.into_iter().map(of).collect())
-    }
 }
 
 impl Geometry for Plane {
-    const COORDINATES: usize = 2;
-    type Point<T: Precision> = [T; 2];
-    type Output = plane::Output;
-    type Sum<'a, T: Precision> = plane::Sum<'a, T>;
+    same_methods!(farfield_cuda::plane::Plan, plan_in_plane, sum_in_plane);
 
-    same_words!(farfield_cuda::plane::Plan, plan_in_plane);
-
-    fn gpu_pays<T: Precision>(gpu: &Properties, sum: &Self::Sum<'_, T>, _: &Options) -> bool {
+    fn gpu_pays<T: Precision>(gpu: &Properties, sum: &Sum<'_, T, Self>) -> bool {
         auto::pays_in_plane(gpu, rayon::current_num_threads(), sum)
     }
 
     fn memory_forecast<T: Precision>(
-        sum: &Self::Sum<'_, T>,
+        sum: &Sum<'_, T, Self>,
         _: Option<&Device>,
         sources: usize,
         targets: Option<usize>,
     ) -> u64 {
         sum.memory_forecast(sources, targets).total()
     }
-
-    fn verify<T: Precision>(
-        sum: &Self::Sum<'_, T>,
-        strengths: &[T],
-        field: &Field<T, Self::Output>,
-        samples: usize,
-        seed: u64,
-    ) -> Result<Vec<OutputError>, Error> {
-        let checked = sum.checked();
-        let problem = plane::Inputs {
-            kernel: checked.kernel,
-            core: checked.core,
-            sources: checked.sources,
-            targets: checked.targets,
-            sizes: checked.sizes,
-            complex: checked.complex,
-            strengths,
-        };
-        let of = |error: plane::OutputError| OutputError {
-            output: error.output.name(),
-            relative_l2: error.relative_l2,
-            maximum: Some(error.maximum),
-        };
-        let measured = plane::verify(&problem, field, samples, seed)?;
-        Ok(measured.into_iter().map(of).collect())
-    }
-}
-
-/// The tolerances that a precision can honour, lowest first.
-pub(crate) fn tolerance_range<T: Real>() -> (f64, f64) {
-    farfield_core::Sum::<T>::tolerance_range()
 }

@@ -29,7 +29,6 @@ mod device;
 mod engine;
 mod geometry;
 mod one_call;
-mod options;
 mod plan_of;
 mod sum;
 
@@ -39,15 +38,14 @@ pub mod plane;
 pub mod report;
 pub mod verify;
 
-pub use device::{Device, open};
-pub use farfield_core::{Error, Field, Method};
+pub use device::{all_gpus, check_device, open};
+pub use farfield_core::{Device, Error, Field, Method, Options, Request};
 pub use farfield_core::{bench, check, cost, expansion, kernel, machine, plan, points, simd, structure, tuning};
 /// The engine on NVIDIA graphics processors, for those who want its parts.
 pub use farfield_cuda as cuda;
 pub use farfield_cuda::device::Precision;
 pub use geometry::{Geometry, Space};
-pub use one_call::{BiotSavartSum, CoulombSum, GravitySum, biot_savart, coulomb, gravity};
-pub use options::Options;
+pub use one_call::{biot_savart, coulomb, gravity};
 pub use plan_of::PlanOf;
 pub use sum::SumOf;
 

@@ -1,19 +1,23 @@
-//! Kernels, cores, outputs and methods by their names, for callers that have texts: the C library, Python.
+//! Kernels, cores, outputs and methods by their names, for callers that have texts: the command line, the C library, Python.
 //!
 //! ```
+//! use farfield::Space;
 //! use farfield::kernel::{Kernel, Output};
-//! use farfield::names;
+//! use farfield::names::{FromWords, Words};
 //!
-//! let gravity = names::kernel("gravity", Some("spline"), 2.5)?;
-//! assert!(matches!(gravity, Kernel::Gravity { constant: 2.5, .. }));
-//! assert_eq!(names::outputs(&["velocity_gradient"])?, [Output::VelocityGradient]);
-//! let error = names::kernel("gravty", None, 1.0).unwrap_err();
+//! let outputs = ["acceleration".to_owned()];
+//! let words = Words { kernel: "gravity", core: Some("spline"), constant: 2.5, outputs: &outputs, ..Words::default() };
+//! let request = Space::request(&words)?;
+//! assert!(matches!(request.kernel, Kernel::Gravity { constant: 2.5, .. }));
+//! assert_eq!(request.outputs, [Output::Acceleration]);
+//! let error = Space::request(&Words { kernel: "gravty", ..words }).unwrap_err();
 //! assert!(error.to_string().starts_with("kernel: there is no `gravty`; there are: coulomb, "));
-//! # Ok::<(), names::UnknownName>(())
+//! # Ok::<(), farfield::names::UnknownName>(())
 //! ```
 
-use crate::{Method, plane};
-use farfield_core::kernel::{Core, Kernel, Output, Softening};
+use crate::plane::Plane;
+use crate::{Geometry, Method, Request, Space, plane};
+use farfield_core::kernel::{Kernel, Output};
 use std::fmt;
 
 /// A name that nothing has.
@@ -36,70 +40,103 @@ impl fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// The names of the kernels in space.
-pub const KERNELS: [&str; 4] = ["coulomb", "coulomb-dipoles", "gravity", "biot-savart"];
+/// A kernel and its outputs as texts name them. `_` stands for `-` in names.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Words<'a> {
+    /// The kernel.
+    pub kernel: &'a str,
+    /// The core of vortices, or the softening of masses; the usual one if not given.
+    pub core: Option<&'a str>,
+    /// The gravitational constant.
+    pub constant: f64,
+    /// Whether strengths in the plane are complex.
+    pub complex: bool,
+    /// The outputs; the kernel's usual one if there are none.
+    pub outputs: &'a [String],
+}
 
-/// The kernel in space of this name. `core` names the core of vortices or the softening of masses, where it is not the usual
-/// one; `constant` is the gravitational constant.
-///
-/// # Errors
-/// [`UnknownName`].
-pub fn kernel(name: &str, core: Option<&str>, constant: f64) -> Result<Kernel, UnknownName> {
-    let core = |what, usual| (what, core.unwrap_or(usual));
-    match name.replace('_', "-").as_str() {
-        "coulomb" => Ok(Kernel::Coulomb),
-        "coulomb-dipoles" => Ok(Kernel::CoulombDipoles),
-        "gravity" => Ok(Kernel::Gravity {
-            constant,
-            softening: named(core("softening_kernel", "plummer"), &Softening::ALL, Softening::name)?,
-        }),
-        "biot-savart" => Ok(Kernel::BiotSavart {
-            core: named(core("core", "singular"), &Core::ALL, Core::name)?,
-        }),
-        _ => Err(UnknownName {
-            what: "kernel",
-            name: name.to_owned(),
-            known: KERNELS.to_vec(),
-        }),
+impl Words<'_> {
+    /// Whether the kernel is one of the plane.
+    pub fn is_plane(&self) -> bool {
+        plane::Kernel::ALL
+            .into_iter()
+            .any(|kernel| is(self.kernel, kernel.name()))
+    }
+
+    fn outputs<O: Copy>(
+        &self,
+        usual: &[O],
+        all: &[O],
+        name: impl Fn(O) -> &'static str,
+    ) -> Result<Vec<O>, UnknownName> {
+        if self.outputs.is_empty() {
+            return Ok(usual[..1].to_vec());
+        }
+        let output = |word: &String| find("outputs", word, all, &name);
+        self.outputs.iter().map(output).collect()
     }
 }
 
-/// The outputs in space of these names.
-///
-/// # Errors
-/// [`UnknownName`].
-pub fn outputs(names: &[impl AsRef<str>]) -> Result<Vec<Output>, UnknownName> {
-    let output = |name: &str| named(("outputs", name), &Output::ALL, Output::name);
-    names.iter().map(|name| output(name.as_ref())).collect()
+/// A request made from names, for callers that have texts.
+pub trait FromWords: Geometry {
+    /// The request for what `words` name, with default options.
+    ///
+    /// # Errors
+    /// [`UnknownName`].
+    fn request(words: &Words<'_>) -> Result<Request<Self>, UnknownName>;
 }
 
-/// The kernel in the plane of this name.
-///
-/// # Errors
-/// [`UnknownName`].
-pub fn kernel_in_plane(name: &str) -> Result<plane::Kernel, UnknownName> {
-    named(("kernel", name), &plane::Kernel::ALL, plane::Kernel::name)
+impl FromWords for Space {
+    fn request(words: &Words<'_>) -> Result<Request<Self>, UnknownName> {
+        let all = Kernel::all();
+        let named: Vec<Kernel> = all
+            .iter()
+            .copied()
+            .filter(|kernel| is(words.kernel, kernel.name()))
+            .collect();
+        let Some(usual) = named.first() else {
+            return Err(UnknownName {
+                what: "kernel",
+                name: words.kernel.to_owned(),
+                known: kernels(),
+            });
+        };
+        let kernel = match words.core {
+            None => *usual,
+            Some(core) => find(usual.description().core_word, core, &named, Kernel::core_name)?,
+        };
+        let request = Request::new(kernel.with_constant(words.constant));
+        Ok(Request {
+            outputs: words.outputs(kernel.outputs(), &Output::ALL, Output::name)?,
+            ..request
+        })
+    }
 }
 
-/// The core in the plane of this name; singular if there is no name.
-///
-/// # Errors
-/// [`UnknownName`].
-pub fn core_in_plane(name: Option<&str>) -> Result<plane::Core, UnknownName> {
-    named(
-        ("core", name.unwrap_or("singular")),
-        &plane::Core::ALL,
-        plane::Core::name,
-    )
+impl FromWords for Plane {
+    fn request(words: &Words<'_>) -> Result<Request<Self>, UnknownName> {
+        let kernel = find("kernel", words.kernel, &plane::Kernel::ALL, plane::Kernel::name)?;
+        let core = words.core.map_or(Ok(plane::Core::Singular), |core| {
+            find("core", core, &plane::Core::ALL, plane::Core::name)
+        })?;
+        let request = Request::new(plane::Interaction {
+            kernel,
+            core,
+            complex: words.complex,
+        });
+        Ok(Request {
+            outputs: words.outputs(&plane::Output::ALL, &plane::Output::ALL, plane::Output::name)?,
+            ..request
+        })
+    }
 }
 
-/// The outputs in the plane of these names.
-///
-/// # Errors
-/// [`UnknownName`].
-pub fn outputs_in_plane(names: &[impl AsRef<str>]) -> Result<Vec<plane::Output>, UnknownName> {
-    let output = |name: &str| named(("outputs", name), &plane::Output::ALL, plane::Output::name);
-    names.iter().map(|name| output(name.as_ref())).collect()
+/// The names of all kernels, those in space first.
+pub fn kernels() -> Vec<&'static str> {
+    let mut names: Vec<&str> = Kernel::all().into_iter().map(Kernel::name).collect();
+    names.dedup();
+    names.extend(plane::Kernel::ALL.map(plane::Kernel::name));
+    names
 }
 
 /// The method of this name.
@@ -107,51 +144,81 @@ pub fn outputs_in_plane(names: &[impl AsRef<str>]) -> Result<Vec<plane::Output>,
 /// # Errors
 /// [`UnknownName`].
 pub fn method(name: &str) -> Result<Method, UnknownName> {
-    named(("method", name), &Method::ALL, Method::name)
+    find("method", name, &Method::ALL, Method::name)
 }
 
-/// The value whose name was given; `_` stands for `-`.
-fn named<V: Copy>(
-    (what, name): (&'static str, &str),
+fn is(word: &str, name: &str) -> bool {
+    word.replace('_', "-") == name
+}
+
+/// The value that `word` names.
+fn find<V: Copy>(
+    what: &'static str,
+    word: &str,
     all: &[V],
-    name_of: impl Fn(V) -> &'static str,
+    name: impl Fn(V) -> &'static str,
 ) -> Result<V, UnknownName> {
-    let wanted = name.replace('_', "-");
-    let found = all.iter().copied().find(|value| name_of(*value) == wanted);
+    let found = all.iter().copied().find(|value| is(word, name(*value)));
     found.ok_or_else(|| UnknownName {
         what,
-        name: name.to_owned(),
-        known: all.iter().map(|value| name_of(*value)).collect(),
+        name: word.to_owned(),
+        known: all.iter().map(|value| name(*value)).collect(),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use farfield_core::kernel::Core;
 
-    #[test]
-    fn every_kernel_is_found_by_its_name() {
-        for name in KERNELS {
-            assert!(kernel(name, None, 1.0).is_ok(), "{name}");
-            assert_eq!(kernel(name, None, 1.0), kernel(&name.replace('-', "_"), None, 1.0));
+    fn words(kernel: &str) -> Words<'_> {
+        Words {
+            kernel,
+            constant: 1.0,
+            ..Words::default()
         }
-        for known in plane::Kernel::ALL {
-            assert_eq!(kernel_in_plane(known.name()), Ok(known));
-        }
-        for core in Core::ALL {
-            let made = kernel("biot-savart", Some(core.name()), 1.0);
-            assert_eq!(made, Ok(Kernel::BiotSavart { core }));
-        }
-        assert_eq!(core_in_plane(None), Ok(plane::Core::Singular));
     }
 
     #[test]
-    fn a_wrong_name_says_what_it_was_for_and_what_there_is() {
-        let core = kernel("biot-savart", Some("apple"), 1.0).unwrap_err();
+    fn every_kernel_and_core_is_found_by_its_name() {
+        for kernel in Kernel::all() {
+            for core in [kernel.core_name().to_owned(), kernel.core_name().replace('-', "_")] {
+                let of_core = Words {
+                    core: kernel.has_sizes().then_some(&core),
+                    ..words(kernel.name())
+                };
+                let singular = kernel == Kernel::BiotSavart { core: Core::Singular };
+                assert_eq!(Space::request(&of_core).unwrap().kernel, kernel);
+                assert!(singular || kernel.has_sizes() || kernel.core_name().is_empty());
+            }
+        }
+        for kernel in plane::Kernel::ALL {
+            let found = Plane::request(&words(kernel.name())).unwrap();
+            assert_eq!(found.kernel, kernel.into());
+            assert!(words(kernel.name()).is_plane());
+        }
+        assert!(!words("coulomb").is_plane());
+        assert_eq!(kernels().len(), 6);
+    }
+
+    #[test]
+    fn a_wrong_name_is_reported_with_its_place_and_the_known_names() {
+        let of = |kernel, core| {
+            Space::request(&Words {
+                core: Some(core),
+                ..words(kernel)
+            })
+        };
+        let core = of("biot-savart", "apple").unwrap_err();
         assert!(core.what == "core" && core.known.contains(&"gaussian"), "{core}");
-        let softening = kernel("gravity", Some("gaussian"), 1.0).unwrap_err();
+        let softening = of("gravity", "gaussian").unwrap_err();
         assert!(softening.what == "softening_kernel" && softening.known.contains(&"spline"));
         assert!(method("magic").unwrap_err().to_string().contains("fmm"));
-        assert_eq!(outputs(&["potential", "gradients"]).unwrap_err().name, "gradients");
+        let outputs = ["potential", "gradients"].map(str::to_owned);
+        let wrong = Space::request(&Words {
+            outputs: &outputs,
+            ..words("coulomb")
+        });
+        assert_eq!(wrong.unwrap_err().name, "gradients");
     }
 }

@@ -1,7 +1,7 @@
 //! A planned sum, on any device.
 
 use crate::engine::Engine;
-use crate::geometry::{Geometry, PointCounts};
+use crate::geometry::Geometry;
 use crate::report::{Facts, Processor, Report, Seconds};
 use crate::{Error, Field};
 use farfield_core::plan::Parameters;
@@ -11,17 +11,17 @@ use farfield_cuda::device::Precision;
 /// on the CPU no allocation. In space it is called [`crate::Plan`], in the plane [`crate::plane::Plan`].
 #[derive(Debug)]
 pub struct PlanOf<T: Precision, G: Geometry> {
-    engine: Box<dyn Engine<T, G::Output>>,
-    counts: PointCounts,
+    engine: Box<dyn Engine<T, G>>,
+    counts: (usize, usize),
     note: Option<String>,
 }
 
 impl<T: Precision, G: Geometry> PlanOf<T, G> {
-    pub(crate) fn new(engine: Box<dyn Engine<T, G::Output>>, counts: PointCounts, note: Option<String>) -> Self {
+    pub(crate) fn new(engine: Box<dyn Engine<T, G>>, counts: (usize, usize), note: Option<String>) -> Self {
         Self { engine, counts, note }
     }
 
-    pub(crate) fn engine(&mut self) -> &mut dyn Engine<T, G::Output> {
+    pub(crate) fn engine(&mut self) -> &mut dyn Engine<T, G> {
         self.engine.as_mut()
     }
 
@@ -30,12 +30,12 @@ impl<T: Precision, G: Geometry> PlanOf<T, G> {
     /// # Errors
     /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan, [`Error::Overflow`] if a result is
     /// beyond the largest number, or what is wrong with the device.
-    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, G::Output>, Error> {
+    pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T, G>, Error> {
         self.engine.evaluate(strengths)
     }
 
     /// A field of zeros of the right size for [`evaluate_into`](Self::evaluate_into).
-    pub fn field(&self) -> Field<T, G::Output> {
+    pub fn field(&self) -> Field<T, G> {
         self.engine.field()
     }
 
@@ -44,7 +44,7 @@ impl<T: Precision, G: Geometry> PlanOf<T, G> {
     /// # Errors
     /// As [`evaluate`](Self::evaluate), and [`Error::Length`] if `field` is not of this plan's size. After an error the
     /// field is still of its size; after one about the strengths or the field itself, its numbers are untouched.
-    pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T, G::Output>) -> Result<(), Error> {
+    pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T, G>) -> Result<(), Error> {
         self.engine.evaluate_into(strengths, field)
     }
 

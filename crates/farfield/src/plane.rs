@@ -13,9 +13,7 @@
 //! ```
 
 pub use crate::geometry::Plane;
-pub use farfield_core::plane::{
-    CheckedSum, Core, Couplings, Field, Inputs, Kernel, MAX_ORDER, Mesh, Output, OutputError, PlaneSet, verify,
-};
+pub use farfield_core::plane::{Core, Couplings, Field, Interaction, Kernel, MAX_ORDER, Mesh, Output, PlaneSet};
 
 /// A sum in the plane, to be planned.
 pub type Sum<'a, T> = crate::SumOf<'a, T, Plane>;

@@ -1,55 +1,107 @@
-//! A sum before it is planned: what to sum, how well, and where.
+//! A sum before it is planned: a request and its points.
 
-use crate::device::open;
+use crate::device::{all_gpus, open};
 use crate::engine::Engine;
-use crate::geometry::{Geometry, Plane, Space, tolerance_range};
+use crate::geometry::{Geometry, Plane, Space};
 use crate::verify::OutputError;
-use crate::{Device, Error, Field, Method, Options, PlanOf};
-use farfield_core::kernel::{Kernel, Sizes};
-use farfield_core::plane;
+use crate::{Device, Error, Field, Method, Options, PlanOf, Request};
+use farfield_core::kernel::{Core, Kernel, Output, Sizes, Softening};
 use farfield_core::simd::SimdLevel;
+use farfield_core::sum::{Points, tolerance_range};
 use farfield_core::tuning::MachineProfile;
+use farfield_core::{plane, verify};
 use farfield_cuda::device::Precision;
+use std::borrow::Cow;
 
 /// A sum to be planned: which kernel between which points, which outputs, how exact, and where. In space it is called
 /// [`crate::Sum`], in the plane [`crate::plane::Sum`].
 #[derive(Debug, Clone)]
-#[must_use = "nothing is summed before `plan`"]
+#[must_use = "nothing is summed before `plan` or `evaluate`"]
 pub struct SumOf<'a, T: Precision, G: Geometry> {
-    sum: G::Sum<'a, T>,
-    options: Options,
+    request: Request<G>,
+    sources: &'a [G::Point<T>],
+    targets: Option<&'a [G::Point<T>]>,
+    sizes: Sizes<T>,
+    /// The strengths of [`evaluate`](Self::evaluate), or their fault.
+    strengths: Result<Cow<'a, [T]>, Error>,
 }
 
 impl<'a, T: Precision> SumOf<'a, T, Space> {
     /// A sum over `sources`, at the sources themselves, of the kernel's first output, to a tolerance of 1e-6 (1e-4 in
     /// single precision), on the CPU.
     pub fn new(kernel: Kernel, sources: &'a [[T; 3]]) -> Self {
-        Self::of(farfield_core::Sum::new(kernel, sources))
-    }
-
-    pub(crate) fn present_kernel(&self) -> Kernel {
-        self.sum.checked().kernel
+        Self::of(Request::new(kernel), sources)
     }
 
     /// Another kernel between the same points.
-    pub fn kernel(self, kernel: Kernel) -> Self {
-        self.map(|sum| sum.kernel(kernel))
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.request.kernel = kernel;
+        self
     }
 
-    /// Core sizes or softening lengths.
-    pub fn sizes(self, sizes: Sizes<T>) -> Self {
-        self.map(|sum| sum.sizes(sizes))
+    /// Also dipoles at the sources, one moment each: the Coulomb potential grows by $\sum p_j\cdot r/r^3$, $r = x_i-x_j$.
+    /// Where there are dipoles alone, the charges may be left empty.
+    ///
+    /// ```
+    /// let sources = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
+    /// let moments = [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]];
+    /// let field = farfield::coulomb::<f64>(&sources, &[]).dipoles(&moments).evaluate()?;
+    /// assert!((field.potential()[1] - 0.25).abs() < 1e-6);
+    /// # Ok::<(), farfield::Error>(())
+    /// ```
+    pub fn dipoles(mut self, moments: &[[T; 3]]) -> Self {
+        self.strengths = self.strengths.and_then(|charges| {
+            if !charges.is_empty() && charges.len() != moments.len() {
+                return Err(Error::Length {
+                    array: "dipoles",
+                    found: 3 * moments.len(),
+                    expected: 3 * charges.len(),
+                    why: format!("3 numbers for each of {} charges", charges.len()),
+                });
+            }
+            let source = |(k, p): (usize, &[T; 3])| [charges.get(k).copied().unwrap_or(T::ZERO), p[0], p[1], p[2]];
+            Ok(moments.iter().enumerate().flat_map(source).collect())
+        });
+        self.kernel(Kernel::CoulombDipoles)
     }
 
-    /// Count, at sources that are the targets, each source's action on itself, where it is finite: for softened kernels
-    /// the value at the centre of the core, as if the sources had been given as targets of their own.
-    pub fn count_self(self) -> Self {
-        self.map(farfield_core::Sum::count_self)
+    /// Softening lengths of masses, one length or one per source: [`sizes`](Self::sizes) by the name they have in gravity.
+    pub fn softening(self, lengths: Sizes<T>) -> Self {
+        self.sizes(lengths)
     }
 
-    /// Accept the velocity gradient of [`crate::kernel::Core::HuPolynomial`], unbounded at the centre.
-    pub fn allow_unbounded_gradient(self) -> Self {
-        self.map(farfield_core::Sum::allow_unbounded_gradient)
+    /// The density that softened masses have, for gravity.
+    pub fn softening_kernel(mut self, kernel: Softening) -> Self {
+        if let Kernel::Gravity { softening, .. } = &mut self.request.kernel {
+            *softening = kernel;
+        }
+        self
+    }
+
+    /// A regularised core for vortex elements, one size or one per source.
+    pub fn core(self, core: Core, sizes: Sizes<T>) -> Self {
+        self.kernel(Kernel::BiotSavart { core }).sizes(sizes)
+    }
+
+    /// Also the gradient of the potential.
+    pub fn gradient(self) -> Self {
+        self.and(Output::Gradient)
+    }
+
+    /// Also the second derivatives of the potential.
+    pub fn hessian(self) -> Self {
+        self.and(Output::Hessian)
+    }
+
+    /// Also the velocity gradient.
+    pub fn velocity_gradient(self) -> Self {
+        self.and(Output::VelocityGradient)
+    }
+
+    /// Accept the velocity gradient of [`Core::HuPolynomial`], unbounded at the centre.
+    pub fn allow_unbounded_gradient(mut self) -> Self {
+        self.request.options.allow_unbounded_gradient = true;
+        self
     }
 }
 
@@ -57,125 +109,156 @@ impl<'a, T: Precision> SumOf<'a, T, Plane> {
     /// A sum over `sources`, at the sources themselves, of the potential of real strengths, to a tolerance of 1e-6 (1e-4
     /// in single precision), on the CPU.
     pub fn new(kernel: plane::Kernel, sources: &'a [[T; 2]]) -> Self {
-        Self::of(plane::Sum::new(kernel, sources))
+        Self::of(Request::new(kernel), sources)
     }
 
     /// A regularised core, one size or one per source.
-    pub fn core(self, core: plane::Core, sizes: Sizes<T>) -> Self {
-        self.map(|sum| sum.core(core, sizes))
+    pub fn core(mut self, core: plane::Core, sizes: Sizes<T>) -> Self {
+        self.request.kernel.core = core;
+        self.sizes(sizes)
     }
 
-    /// The CPU engine's own plan, whose mesh can be looked at ([`farfield_core::plane::Plan::mesh`]).
+    /// Strengths are complex: two numbers for each source.
+    pub fn complex(mut self) -> Self {
+        self.request.kernel.complex = true;
+        self
+    }
+
+    /// The CPU engine's own plan, whose mesh can be inspected ([`farfield_core::plane::Plan::mesh`]).
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
     pub fn plan_with_mesh(&self) -> Result<plane::Plan<T>, Error> {
-        self.checked().plan()
-    }
-
-    /// Strengths are complex: two numbers for each source.
-    pub fn complex(self) -> Self {
-        self.map(plane::Sum::complex)
+        self.between().plan()
     }
 }
 
 impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
-    fn of(sum: G::Sum<'a, T>) -> Self {
+    /// The sum that `request` describes, over `sources`, at the sources themselves.
+    pub fn of(request: Request<G>, sources: &'a [G::Point<T>]) -> Self {
         Self {
-            sum,
-            options: Options::default(),
+            request,
+            sources,
+            targets: None,
+            sizes: Sizes::None,
+            strengths: Ok(Cow::Borrowed(&[])),
         }
     }
 
-    pub(crate) fn map(self, change: impl FnOnce(G::Sum<'a, T>) -> G::Sum<'a, T>) -> Self {
-        Self {
-            sum: change(self.sum),
-            options: self.options,
-        }
+    /// Evaluate at other points than the sources. They are others even where they share places with sources: a softened
+    /// kernel then counts the source at a target's own place, which it does not where no targets are given.
+    pub fn targets(mut self, targets: &'a [G::Point<T>]) -> Self {
+        self.targets = Some(targets);
+        self
     }
 
-    /// Evaluate at other points than the sources.
-    pub fn targets(self, targets: &'a [G::Point<T>]) -> Self {
-        self.map(|sum| G::with_targets(sum, targets))
+    /// Count, at sources that are the targets, each source's action on itself, where it is finite: for softened kernels
+    /// the value at the centre of the core. The same as `targets(sources)`.
+    pub fn count_self(mut self) -> Self {
+        self.targets = Some(self.sources);
+        self
     }
 
-    /// What to compute.
-    pub fn outputs(self, outputs: &[G::Output]) -> Self {
-        self.map(|sum| G::with_outputs(sum, outputs))
+    /// Core sizes or softening lengths.
+    pub fn sizes(mut self, sizes: Sizes<T>) -> Self {
+        self.sizes = sizes;
+        self
     }
 
-    /// How many vectors of strengths are summed at once.
-    pub fn vectors(self, vectors: usize) -> Self {
-        self.map(|sum| G::with_vectors(sum, vectors))
+    /// The strengths of [`evaluate`](Self::evaluate): vector by vector, source by source, component by component.
+    pub fn strengths(mut self, strengths: &'a [T]) -> Self {
+        self.strengths = Ok(strengths.into());
+        self
+    }
+
+    /// The outputs to compute.
+    pub fn outputs(mut self, outputs: &[G::Output]) -> Self {
+        self.request.outputs = outputs.to_vec();
+        self
+    }
+
+    /// One more output to compute.
+    pub fn and(mut self, output: G::Output) -> Self {
+        self.request.outputs.push(output);
+        self
+    }
+
+    /// The number of strength vectors that one evaluation sums.
+    pub fn vectors(mut self, vectors: usize) -> Self {
+        self.request.vectors = vectors;
+        self
     }
 
     /// All options at once.
     pub fn options(mut self, options: Options) -> Self {
-        self.options = options;
+        self.request.options = options;
         self
     }
 
-    /// Where to sum; on the CPU if not said.
+    /// Where to sum; on the CPU by default.
     pub fn device(mut self, device: Device) -> Self {
-        self.options.device = device;
+        self.request.options.device = device;
         self
     }
 
-    /// The relative error allowed in each output: the root of the summed squared errors over that of the values, over
-    /// all targets. From 1e-2 to 1e-12 in double, to 1e-5 in single precision.
+    /// The relative error allowed in each output; see [`Options::tolerance`].
     pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.options.tolerance = Some(tolerance);
+        self.request.options.tolerance = Some(tolerance);
         self
     }
 
-    /// The method; the fastest if not said.
+    /// The method; the fastest by default.
     pub fn method(mut self, method: Method) -> Self {
-        self.options.method = method;
+        self.request.options.method = method;
         self
     }
 
     /// For experts: one order for all expansions instead of the tolerance.
     pub fn order(mut self, order: usize) -> Self {
-        self.options.order = Some(order);
+        self.request.options.order = Some(order);
         self
     }
 
-    /// For experts: the treecode's opening criterion, a/r < theta; in the plane the theta of the couplings.
+    /// For experts: the opening or coupling criterion; see [`Options::theta`].
     pub fn theta(mut self, theta: f64) -> Self {
-        self.options.theta = Some(theta);
+        self.request.options.theta = Some(theta);
         self
     }
 
-    /// For experts: how many points a box may hold before it is cut; in the plane the desired number of points in a leaf,
-    /// from which the number of levels follows (Goude and Engblom, eq. 5.2).
+    /// For experts: the most points of a box that is not divided; see [`Options::leaf_capacity`].
     pub fn leaf_capacity(mut self, capacity: usize) -> Self {
-        self.options.leaf_capacity = Some(capacity);
+        self.request.options.leaf_capacity = Some(capacity);
         self
     }
 
-    /// The instruction set of the cores; the machine's best if not said.
+    /// The instruction set of the CPU; the best one available by default.
     pub fn simd(mut self, level: SimdLevel) -> Self {
-        self.options.simd = Some(level);
+        self.request.options.simd = Some(level);
         self
     }
 
-    /// What the cost model believes about the machine.
+    /// The machine profile of the cost model.
     pub fn profile(mut self, profile: MachineProfile) -> Self {
-        self.options.profile = Some(profile);
+        self.request.options.profile = Some(profile);
         self
     }
 
-    /// Whether every evaluation on the cores computes the true sum at a few dozen targets, compares, and sums again more
-    /// exactly where the tolerance is exceeded; it does by default. [`Field::check`] then holds the measured errors.
+    /// Whether every evaluation measures its error, and corrects it where it exceeds the tolerance; it does by default.
+    /// [`Field::check`] then holds the measured errors.
     pub fn check_errors(mut self, check: bool) -> Self {
-        self.options.no_check = !check;
+        self.request.options.check = check;
         self
     }
 
-    /// Refuse plans that need more than this many bytes of the host's memory; what is available if not said.
+    /// The most bytes of host memory that a plan may take; the available memory by default.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
-        self.options.memory_limit = Some(bytes);
+        self.request.options.memory_limit = Some(bytes);
         self
+    }
+
+    /// The description of this sum.
+    pub fn request(&self) -> &Request<G> {
+        &self.request
     }
 
     /// The range of tolerances that can be honoured in this precision.
@@ -183,68 +266,78 @@ impl<'a, T: Precision, G: Geometry> SumOf<'a, T, G> {
         tolerance_range::<T>()
     }
 
-    /// The sum as the engines take it.
-    pub(crate) fn checked(&self) -> G::Sum<'a, T> {
-        G::with_options(self.sum.clone(), &self.options)
+    /// The sum as the engines take it; for tests of engines, unstable.
+    #[doc(hidden)]
+    pub fn between(&self) -> farfield_core::Sum<'_, T, G> {
+        self.request.over(Points::new(self.sources, self.targets, &self.sizes))
     }
 
     /// Checks everything, as [`plan`](Self::plan) does first. No device is opened.
     ///
     /// # Errors
     /// Any of [`Error`], naming the value that is wrong and where it is.
-    pub fn check(&self) -> Result<(), Error> {
-        G::check(&self.checked())
+    pub fn validate(&self) -> Result<(), Error> {
+        G::validate(&self.between())
     }
 
     /// Checks the input, chooses device, method and parameters, and builds everything that does not depend on the
     /// strengths.
     ///
     /// # Errors
-    /// Any of [`Error`], naming the value that is wrong and where it is, or what is wrong with the device.
-    pub fn plan(self) -> Result<PlanOf<T, G>, Error> {
-        let (sum, options) = (self.checked(), self.options);
-        let counts = G::counts(&sum);
-        let (engine, note) = match options.device {
+    /// Any of [`Error`], naming the value that is wrong and where it is, or a fault of the device.
+    pub fn plan(&self) -> Result<PlanOf<T, G>, Error> {
+        let sum = self.between();
+        let counts = sum.points.counts();
+        let (engine, note) = match self.request.options.device {
             Device::Cpu => (G::on_cpu(sum)?, None),
             Device::Cuda(number) => (G::on_gpu(open(number)?, &sum)?, None),
-            Device::Auto => on_the_fastest::<T, G>(sum, &options)?,
+            Device::Auto => on_the_fastest::<T, G>(sum)?,
         };
-        Ok(PlanOf::new(engine, counts, note))
+        Ok(PlanOf::new(engine, (counts.sources, counts.targets()), note))
     }
 
-    /// The bytes that a sum over so many points takes, whatever points it has now: of the graphics processor's memory if
-    /// it sums alone and is open, else of the host's. `targets` is `None` if they are the sources.
+    /// Plans, and sums for the [`strengths`](Self::strengths).
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan) and [`PlanOf::evaluate`].
+    pub fn evaluate(self) -> Result<Field<T, G>, Error> {
+        let mut plan = self.plan()?;
+        plan.evaluate(&self.strengths?)
+    }
+
+    /// The bytes that a sum over `sources` sources takes, whatever points it has now: of the GPU's memory if it sums alone
+    /// and is open, else of the host's. `targets` is `None` if the sources are the targets.
     pub fn memory_forecast(&self, sources: usize, targets: Option<usize>) -> u64 {
-        let device = match self.options.device {
+        let device = match self.request.options.device {
             Device::Cuda(number) => open(number).ok(),
             _ => None,
         };
-        G::memory_forecast(&self.checked(), device.as_deref(), sources, targets)
+        G::memory_forecast(&self.between(), device.as_deref(), sources, targets)
     }
 
-    /// The true error of a field that this sum gave for `strengths`, measured at random targets.
+    /// The true error of a field that this sum gave for `strengths`, measured at `samples` random targets.
     ///
     /// # Errors
     /// [`Error::Length`] or [`Error::NotFinite`] if strengths or field do not fit the sum.
     pub fn verify(
         &self,
         strengths: &[T],
-        field: &Field<T, G::Output>,
+        field: &Field<T, G>,
         samples: usize,
         seed: u64,
     ) -> Result<Vec<OutputError>, Error> {
-        G::verify(&self.checked(), strengths, field, samples, seed)
+        verify::verify(&self.between(), strengths, field, samples, seed)
     }
 }
 
 /// A plan and, where the choice deserves it, a remark.
-type Chosen<T, G> = (Box<dyn Engine<T, <G as Geometry>::Output>>, Option<String>);
+type Chosen<T, G> = (Box<dyn Engine<T, G>>, Option<String>);
 
-/// A plan on the graphics processor if there is one and it is expected to be faster, else on the cores. What is wrong with
-/// the device is no error here: the cores can do every sum.
-fn on_the_fastest<T: Precision, G: Geometry>(sum: G::Sum<'_, T>, options: &Options) -> Result<Chosen<T, G>, Error> {
-    let gpu = Device::all_gpus().ok().and_then(|gpus| gpus.into_iter().next());
-    let pays = gpu.filter(|gpu| G::gpu_pays(gpu, &sum, options));
+/// A plan on the GPU if there is one and it is expected to be faster, else on the CPU. A fault of the device is no error
+/// here: the CPU can do every sum.
+fn on_the_fastest<T: Precision, G: Geometry>(sum: farfield_core::Sum<'_, T, G>) -> Result<Chosen<T, G>, Error> {
+    let gpu = all_gpus().ok().and_then(|gpus| gpus.into_iter().next());
+    let pays = gpu.filter(|gpu| G::gpu_pays(gpu, &sum));
     let Some(gpu) = pays else {
         return Ok((G::on_cpu(sum)?, None));
     };

@@ -79,7 +79,6 @@ fn space(args: &EvaluateArgs, kernel: kernel::Kernel, size: Option<f64>) -> Resu
         kernel,
         size,
         outputs: outputs_of(args, kernel.outputs())?,
-        allow_unbounded_gradient: args.allow_unbounded_gradient,
     })
 }
 

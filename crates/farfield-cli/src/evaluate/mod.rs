@@ -97,7 +97,7 @@ fn fastest<P: Problem<D>, T: Precision, const D: usize>(
     problem: &P,
     settings: &EvaluateSettings<P::Set>,
     input: &Input<T, D>,
-) -> Result<(Outcome, Field<T, P::Output>), Failure> {
+) -> Result<(Outcome, Field<T, P::Geometry>), Failure> {
     let mut best: Option<Outcome> = None;
     let mut field = None;
     for run in 1..=settings.repeat {
@@ -138,7 +138,7 @@ fn reuse<T: Precision, G: Geometry>(
     runs: usize,
     plan: &mut PlanOf<T, G>,
     strengths: &[T],
-    field: &mut Field<T, G::Output>,
+    field: &mut Field<T, G>,
 ) -> Result<Option<Seconds>, Error> {
     let mut best: Option<Seconds> = None;
     for run in 1..=runs {

@@ -110,9 +110,10 @@ impl<S: Named> EvaluateSettings<S> {
                 theta: args.theta,
                 leaf_capacity: args.leaf_capacity,
                 simd: args.simd,
-                no_check: args.no_check,
+                check: !args.no_check,
                 profile: Some(profile.costs),
                 memory_limit: None,
+                allow_unbounded_gradient: args.allow_unbounded_gradient,
             },
             verify: args.verify,
             repeat: args.repeat,
@@ -125,7 +126,7 @@ impl<S: Named> EvaluateSettings<S> {
     pub fn check_options<P: Problem<D>, T: Precision, const D: usize>(&self, problem: &P) -> Result<(), Failure> {
         problem.check_size::<T>()?;
         let nothing = Data::<T, D>::nothing(self.vectors.unwrap_or(1));
-        Ok(problem.sum(&nothing, &self.options).check()?)
+        Ok(problem.sum(&nothing, &self.options).validate()?)
     }
 
     /// The file of the sources, or the kind of point set.

@@ -1,14 +1,14 @@
 //! Results into a file.
 
 use crate::failure::Failure;
-use crate::problem::Named;
 use farfield::Field;
+use farfield::Geometry;
 use farfield::simd::Real;
 use farfield_io::{Array, NamedArray, Precision, write_arrays};
 use std::path::Path;
 
 /// Writes each output as an array of its name; with several charge vectors, `potential_0`, `potential_1` and so on.
-pub fn results<T: Real, O: Named>(path: &Path, field: &Field<T, O>) -> Result<(), Failure> {
+pub fn results<T: Real, G: Geometry>(path: &Path, field: &Field<T, G>) -> Result<(), Failure> {
     let mut arrays = Vec::new();
     for output in field.outputs() {
         for vector in 0..field.vectors() {
@@ -19,9 +19,9 @@ pub fn results<T: Real, O: Named>(path: &Path, field: &Field<T, O>) -> Result<()
                 values: values.iter().map(|value| value.to_f64()).collect(),
             };
             let name = if field.vectors() == 1 {
-                output.name().to_owned()
+                G::output_name(*output).to_owned()
             } else {
-                format!("{}_{vector}", output.name())
+                format!("{}_{vector}", G::output_name(*output))
             };
             arrays.push(NamedArray::new(name, array));
         }

@@ -15,7 +15,6 @@ pub struct Space {
     /// Core size or softening length.
     pub size: Option<f64>,
     pub outputs: Vec<Output>,
-    pub allow_unbounded_gradient: bool,
 }
 
 impl Space {
@@ -25,7 +24,6 @@ impl Space {
             kernel,
             size: None,
             outputs: outputs.to_vec(),
-            allow_unbounded_gradient: false,
         }
     }
 
@@ -111,11 +109,7 @@ impl Problem<3> for Space {
         if let Some(targets) = data.targets {
             sum = sum.targets(targets);
         }
-        if self.allow_unbounded_gradient {
-            sum.allow_unbounded_gradient()
-        } else {
-            sum
-        }
+        sum
     }
 
     fn uses_theta(&self, method: Method) -> bool {

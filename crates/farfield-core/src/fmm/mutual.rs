@@ -263,10 +263,11 @@ impl<T: Real> Fmm<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::Space;
     use crate::kernel::Output;
-    use crate::plan::{Method, Sum};
     use crate::points::{ChargeDistribution, PointSet};
     use crate::simd::SimdLevel;
+    use crate::sum::{Method, Request};
 
     /// Calls `check` with an engine that meets pairs once, of evenly spread, crowded and surface points, at every level.
     fn with_engines(check: impl Fn(&mut Fmm<f64>, &[f64], &str)) {
@@ -276,8 +277,12 @@ mod tests {
             let strengths = ChargeDistribution::Signed.generate::<f64>(points.len(), 2);
             for level in SimdLevel::available() {
                 for output in [Output::Potential, Output::Gradient] {
-                    let sum = Sum::new(Kernel::Coulomb, &points).outputs(&[output]).simd(level);
-                    let mut plan = sum.method(Method::Fmm).leaf_capacity(60).plan().unwrap();
+                    let mut request = Request::<Space>::new(Kernel::Coulomb);
+                    request.outputs = vec![output];
+                    request.options.simd = Some(level);
+                    request.options.method = Method::Fmm;
+                    request.options.leaf_capacity = Some(60);
+                    let mut plan = request.between(&points).plan().unwrap();
                     let engine = plan.tree_engine().unwrap();
                     if engine.mutual.is_some() {
                         check(engine, &strengths, &format!("{set:?} {level} {output}"));

@@ -12,6 +12,11 @@ use std::marker::PhantomData;
 
 /// The regularisation of a vortex element of core size $\sigma$.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Core {
     /// $K = 1/r^3$; coincident pairs are skipped.
     Singular,
@@ -58,6 +63,7 @@ pub(super) fn description(core: Core) -> Description {
         outputs: &[Output::Velocity, Output::VelocityGradient],
         form: Form::Vortex,
         regularisation: core.regularisation(),
+        core_word: "core",
         constant: None,
         scales: [0.25 * std::f64::consts::FRAC_1_PI; 2],
     }

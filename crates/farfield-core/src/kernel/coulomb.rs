@@ -14,6 +14,7 @@ pub(super) const DESCRIPTION: Description = Description {
     outputs: &[Output::Potential, Output::Gradient, Output::Hessian],
     form: Form::Charge,
     regularisation: None,
+    core_word: "core",
     constant: None,
     scales: [1.0; 2],
 };

@@ -16,6 +16,11 @@ use std::marker::PhantomData;
 
 /// The shape of a mass of softening length $\epsilon$.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Softening {
     /// The Plummer sphere: $\phi = -1/\sqrt{r^2+\epsilon^2}$. It approaches $-1/r$ slowly, with relative error
     /// $\frac12\epsilon^2/r^2$, and $\frac32\epsilon^2/r^2$ in the acceleration.
@@ -56,6 +61,7 @@ pub(super) fn description(constant: f64, softening: Softening) -> Description {
         outputs: &[Output::Potential, Output::Acceleration],
         form: Form::Charge,
         regularisation: Some(softening.regularisation()),
+        core_word: "softening_kernel",
         constant: Some(constant),
         scales: [-1.0, 1.0],
     }

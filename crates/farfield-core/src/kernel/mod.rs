@@ -48,12 +48,20 @@ pub(crate) use far::{FarOutputs, FarSources, Side};
 pub use gravity::Softening;
 pub(crate) use pair::Pair;
 
+use crate::error::Error;
+use crate::geometry::Space;
 use crate::p2p::{Block, MutualBlock, Pairs};
 use crate::simd::{Real, SimdLevel};
+use crate::sum::{Request, parameter};
 use std::fmt;
 
 /// An interaction between points in three dimensions.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Kernel {
     /// $\phi(x) = \sum_j q_j/|x-y_j|$, no factor $4\pi$; $\nabla\phi$ and $\nabla\nabla\phi$.
     Coulomb,
@@ -90,8 +98,24 @@ pub enum Sizes<T> {
     PerSource(Vec<T>),
 }
 
+impl<T: Real> Sizes<T> {
+    /// The largest size; zero if there is none.
+    pub fn largest(&self) -> f64 {
+        match self {
+            Sizes::None => 0.0,
+            Sizes::Global(size) => size.to_f64(),
+            Sizes::PerSource(sizes) => sizes.iter().map(|size| size.to_f64()).fold(0.0, f64::max),
+        }
+    }
+}
+
 /// A quantity the sum can produce at every target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Output {
     /// The potential (Coulomb, gravity): one component.
     Potential,
@@ -252,7 +276,7 @@ impl Kernel {
     }
 
     /// The kernel with its constant replaced, if it has one.
-    pub(crate) fn with_constant(self, constant: f64) -> Self {
+    pub fn with_constant(self, constant: f64) -> Self {
         match self {
             Kernel::Gravity { softening, .. } => Kernel::Gravity { constant, softening },
             other => other,
@@ -262,6 +286,15 @@ impl Kernel {
     /// The name used on the command line and in reports.
     pub fn name(self) -> &'static str {
         self.description().name
+    }
+
+    /// The name of its core or softening; empty where there is no choice.
+    pub fn core_name(self) -> &'static str {
+        match self {
+            Kernel::Coulomb | Kernel::CoulombDipoles => "",
+            Kernel::Gravity { softening, .. } => softening.name(),
+            Kernel::BiotSavart { core } => core.name(),
+        }
     }
 
     /// The outputs this kernel can produce.
@@ -299,6 +332,34 @@ impl Kernel {
     pub fn is_singular(self, has_sizes: bool) -> bool {
         self.description().is_singular(has_sizes)
     }
+}
+
+/// Refuses outputs and constants that do not fit the kernel.
+pub(crate) fn validate(request: &Request<Space>) -> Result<(), Error> {
+    let kernel = request.kernel.description();
+    for output in &request.outputs {
+        if !kernel.outputs.contains(output) {
+            let names: Vec<&str> = kernel.outputs.iter().map(|output| output.name()).collect();
+            return Err(Error::Output {
+                kernel: kernel.name,
+                output: *output,
+                available: names.join(", "),
+            });
+        }
+    }
+    let unbounded = kernel.regularisation.is_some_and(|core| core.unbounded_gradient);
+    let accepted = request.options.allow_unbounded_gradient || !request.outputs.contains(&Output::VelocityGradient);
+    if unbounded && !accepted {
+        return Err(Error::UnboundedGradient);
+    }
+    kernel.constant.map_or(Ok(()), |constant| {
+        parameter(
+            "gravitational constant",
+            constant,
+            "a finite number",
+            constant.is_finite(),
+        )
+    })
 }
 
 impl fmt::Display for Kernel {

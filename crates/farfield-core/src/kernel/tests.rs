@@ -1,10 +1,11 @@
 //! Every kernel through the whole engine, on a few points divided into many boxes.
 
-use super::{Kernel, Sizes};
-use crate::plan::{Method, Sum};
+use super::{Kernel, Output, Sizes};
+use crate::geometry::Space;
 use crate::points::{ChargeDistribution, PointSet};
 use crate::simd::Real;
-use crate::verify::{Inputs, verify};
+use crate::sum::{Method, Options, Points, Request};
+use crate::verify::verify;
 
 fn keeps_its_tolerance<T: Real>(kernel: Kernel, method: Method, tolerance: f64) {
     let n = 700;
@@ -15,25 +16,24 @@ fn keeps_its_tolerance<T: Real>(kernel: Kernel, method: Method, tolerance: f64) 
     } else {
         Sizes::None
     };
-    let outputs = &kernel.outputs()[..2];
-    let sum = Sum::new(kernel, &points)
-        .sizes(sizes.clone())
-        .outputs(outputs)
-        .tolerance(tolerance);
-    let sum = sum.method(method).leaf_capacity(12).allow_unbounded_gradient();
+    let request = Request::<Space> {
+        outputs: kernel.outputs()[..2].to_vec(),
+        options: Options {
+            tolerance: Some(tolerance),
+            method,
+            leaf_capacity: Some(12),
+            allow_unbounded_gradient: true,
+            ..Options::default()
+        },
+        ..Request::new(kernel)
+    };
+    let sum = request.over(Points::new(&points, None, &sizes));
     let mut plan = sum.plan().unwrap();
     let field = plan.evaluate(&strengths).unwrap();
-    let problem = Inputs {
-        kernel,
-        sources: &points,
-        targets: None,
-        sizes: &sizes,
-        strengths: &strengths,
-    };
     let core = kernel.description().regularisation;
-    for error in verify(&problem, &field, 60, 1).unwrap() {
+    for error in verify(&sum, &strengths, &field, 60, 1).unwrap() {
         // The unbounded gradient of Hu's core has no meaningful relative error.
-        if core.is_some_and(|core| core.unbounded_gradient) && error.output.derivatives() > 1 {
+        if core.is_some_and(|core| core.unbounded_gradient) && error.output == Output::VelocityGradient.name() {
             continue;
         }
         let what = format!("{kernel:?} {method} {} {}", T::NAME, error.output);

@@ -2,19 +2,19 @@
 
 use super::evaluate::{Engine, Parameters, Plan};
 use super::far_field::FarField;
-use super::memory::Counts;
 use super::merge::{Merge, has_crowded_places};
 use super::units::Units;
-use super::{Method, Sum};
 use crate::cost::Rates;
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
 use crate::fmm::setup::{FmmInput, SortedSizes};
+use crate::geometry::Space;
 use crate::kernel::{Form, Kernel, Output, Sizes};
 use crate::p2p::{Pairs, accuracy_for};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
+use crate::sum::{Counts, Method, Points, Request, Sum};
 use crate::tree::octree::bounds;
 use crate::tree::{Lists, Octree, TreeShape};
 use crate::tuning::shape::{self, Coverage, Demand, Proposal};
@@ -27,7 +27,7 @@ const SMALL: usize = 1 << 10;
 /// Cores that reach farther than so many of their sizes have a tail.
 const LONG_TAIL: f64 = 8.0;
 
-impl<'a, T: Real> Sum<'a, T> {
+impl<T: Real> Sum<'_, T, Space> {
     /// Checks the input, chooses method and parameters, and builds everything that does not depend on the strengths.
     ///
     /// # Errors
@@ -38,8 +38,8 @@ impl<'a, T: Real> Sum<'a, T> {
 
     pub(crate) fn check_and_build(self) -> Result<Plan<T>, Error> {
         let start = Instant::now();
-        let extent = self.check()?;
-        let units = Units::new::<T>(extent, self.kernel);
+        let extent = self.validate()?;
+        let units = Units::new::<T>(extent, self.request.kernel);
         let mut plan = if units.are_the_callers() {
             self.build()?
         } else {
@@ -50,17 +50,17 @@ impl<'a, T: Real> Sum<'a, T> {
     }
 
     fn build(self) -> Result<Plan<T>, Error> {
-        let simd = self.simd.unwrap_or_else(SimdLevel::best);
+        let simd = self.options().simd();
         let pairs = self.pairs();
         let mut notes = Vec::new();
-        if !self.kernel.has_sizes() && self.sizes != Sizes::None {
+        if !self.request.kernel.has_sizes() && *self.points.sizes != Sizes::None {
             notes.push(format!(
                 "core sizes mean nothing to the {} kernel as asked for",
-                self.kernel
+                self.request.kernel
             ));
         }
         let proposal = self.proposal(&pairs);
-        let method = self.resolve_method(self.counts(), &pairs, &proposal, &mut notes);
+        let method = self.resolve_method(self.points.counts(), &pairs, &proposal, &mut notes);
         self.check_memory(method, &pairs, &proposal)?;
         if !method.has_tree() {
             return Ok(self.direct_plan(simd, pairs, notes));
@@ -70,75 +70,67 @@ impl<'a, T: Real> Sum<'a, T> {
 
     /// What pairs compute.
     pub(super) fn pairs(&self) -> Pairs {
-        let simd = self.simd.unwrap_or_else(SimdLevel::best);
+        let simd = self.options().simd();
         Pairs {
-            kernel: self.kernel,
+            kernel: self.request.kernel,
             softened: self.largest_size() > 0.0,
             derivatives: self.most_derivatives(),
-            accuracy: match self.order {
+            accuracy: match self.options().order {
                 Some(_) => RsqrtAccuracy::Full,
-                None => accuracy_for::<T>(simd, self.tolerance, self.highest_error()),
+                None => accuracy_for::<T>(simd, self.tolerance(), self.highest_error()),
             },
         }
     }
 
     /// Plans the sum over the same points in other units.
     fn build_in(self, units: Units) -> Result<Plan<T>, Error> {
-        let sources = units.points(self.sources);
-        let targets = self.targets.map(|targets| units.points(targets));
-        let inner = Sum {
-            kernel: units.kernel(self.kernel),
-            sources: &sources,
-            targets: targets.as_deref(),
-            sizes: units.sizes(&self.sizes),
-            ..self.clone()
+        let sources = units.points(self.points.sources);
+        let targets = self.points.targets.map(|targets| units.points(targets));
+        let sizes = units.sizes(self.points.sizes);
+        let request = Request {
+            kernel: units.kernel(self.request.kernel),
+            ..self.request.clone()
         };
-        Ok(inner.build()?.in_units(units, self.kernel))
+        let inner = Sum {
+            request: &request,
+            points: Points::new(&sources, targets.as_deref(), &sizes),
+        };
+        Ok(inner.build()?.in_units(units, self.request.kernel))
     }
 
     /// Distinct orders of derivatives among the outputs: each has its own error to keep.
-    pub(super) fn error_derivatives(&self) -> Vec<usize> {
-        let form = self.kernel.form();
-        form.error_derivatives(self.outputs.iter().map(|output| output.derivatives()))
+    pub fn error_derivatives(&self) -> Vec<usize> {
+        let form = self.request.kernel.form();
+        form.error_derivatives(self.request.outputs.iter().map(|output| output.derivatives()))
     }
 
     /// The highest order of derivatives of 1/r whose error is to be kept.
     pub(super) fn highest_error(&self) -> usize {
-        self.most_derivatives() + self.kernel.form().source_derivatives()
+        self.most_derivatives() + self.request.kernel.form().source_derivatives()
     }
 
     /// The most derivatives an output takes.
-    pub(super) fn most_derivatives(&self) -> usize {
-        self.outputs
+    pub fn most_derivatives(&self) -> usize {
+        self.request
+            .outputs
             .iter()
             .map(|output| output.derivatives())
             .max()
             .unwrap_or(0)
     }
 
-    pub(super) fn target_count(&self) -> usize {
-        self.targets.map_or(self.sources.len(), <[_]>::len)
-    }
-
-    pub(super) fn counts(&self) -> Counts {
-        Counts {
-            sources: self.sources.len(),
-            targets: self.targets.map(<[_]>::len),
-        }
-    }
-
     pub(super) fn streams(&self) -> usize {
-        self.vectors * self.kernel.form().expansions()
+        self.request.vectors * self.request.kernel.form().expansions()
     }
 
     /// What the model proposes, from whichever set has more points.
     fn proposal(&self, pairs: &Pairs) -> Proposal {
-        if self.method == Method::Direct {
+        if self.options().method == Method::Direct {
             return Proposal::NO_BOXES;
         }
-        let points = match self.targets {
-            Some(targets) if targets.len() > self.sources.len() => targets,
-            _ => self.sources,
+        let points = match self.points.targets {
+            Some(targets) if targets.len() > self.points.sources.len() => targets,
+            _ => self.points.sources,
         };
         self.proposal_for(&Coverage::of(points), points.len(), pairs)
     }
@@ -149,26 +141,30 @@ impl<'a, T: Real> Sum<'a, T> {
         let demand = Demand {
             points,
             derivatives: &self.error_derivatives(),
-            tolerance: if self.order.is_some() { 1e-6 } else { self.tolerance },
-            pair_runs: Kernel::cost_of_vectors(pairs, self.vectors),
+            tolerance: if self.options().order.is_some() {
+                1e-6
+            } else {
+                self.tolerance()
+            },
+            pair_runs: Kernel::cost_of_vectors(pairs, self.request.vectors),
             streams: self.streams() as f64,
             rates: Rates {
                 leaf_pair: rates.pair * self.mutual_cost(pairs).unwrap_or(1.0),
                 ..rates
             },
         };
-        shape::propose(coverage, &demand, self.profile.of::<T>())
+        shape::propose(coverage, &demand, self.options().profile().of::<T>())
     }
 
     /// Whether leaves act on each other as their own kind, so that pairs may be met once for both.
     fn meets_once(&self) -> bool {
-        self.targets.is_none() && self.vectors == 1
+        self.points.targets.is_none() && self.request.vectors == 1
     }
 
     /// What a pair between leaves costs that is met once, where one met from each side costs one; `None` where all are met
     /// from each side.
     pub(super) fn mutual_cost(&self, pairs: &Pairs) -> Option<f64> {
-        let simd = self.simd.unwrap_or_else(SimdLevel::best);
+        let simd = self.options().simd();
         self.meets_once()
             .then(|| Kernel::mutual_cost::<T>(pairs, simd))
             .flatten()
@@ -176,9 +172,12 @@ impl<'a, T: Real> Sum<'a, T> {
 
     /// What operations cost a thread.
     fn rates(&self, pairs: &Pairs) -> Rates {
-        let kernel = self.kernel.description();
+        let kernel = self.request.kernel.description();
         let core = kernel.pair_cost(pairs.softened);
-        self.profile.of::<T>().in_space(kernel.form, pairs.derivatives, core)
+        self.options()
+            .profile()
+            .of::<T>()
+            .in_space(kernel.form, pairs.derivatives, core)
     }
 
     pub(super) fn resolve_method(
@@ -189,11 +188,11 @@ impl<'a, T: Real> Sum<'a, T> {
         notes: &mut Vec<String>,
     ) -> Method {
         let (ns, nt) = (counts.sources as f64, counts.targets() as f64);
-        if self.method == Method::Direct || ns == 0.0 || nt == 0.0 {
+        if self.options().method == Method::Direct || ns == 0.0 || nt == 0.0 {
             return Method::Direct;
         }
-        let direct = ns * nt * self.rates(pairs).pair * Kernel::cost_of_vectors(pairs, self.vectors);
-        match self.method {
+        let direct = ns * nt * self.rates(pairs).pair * Kernel::cost_of_vectors(pairs, self.request.vectors);
+        match self.options().method {
             Method::Auto => {
                 if direct < proposal.cost {
                     notes.push("direct: cheaper than the FMM for so few points".to_owned());
@@ -211,9 +210,9 @@ impl<'a, T: Real> Sum<'a, T> {
         let engine = Engine::Direct(Box::new(Direct {
             simd,
             pairs,
-            vectors: self.vectors,
-            sources: columns(self.sources),
-            targets: self.targets.map(columns),
+            vectors: self.request.vectors,
+            sources: columns(self.points.sources),
+            targets: self.points.targets.map(columns),
             size2: self.squared_sizes(None),
         }));
         let parameters = Parameters {
@@ -233,9 +232,9 @@ impl<'a, T: Real> Sum<'a, T> {
         mut notes: Vec<String>,
     ) -> Result<Plan<T>, Error> {
         let shape = self.tree_shape(proposal);
-        let tree = Octree::build(self.sources, self.targets, &shape);
-        if (tree.has_overfull_duplicates || has_crowded_places(&tree, self.sources, shape.leaf_capacity))
-            && let Some(merge) = Merge::new(self.sources, self.targets, &self.sizes)
+        let tree = Octree::build(self.points.sources, self.points.targets, &shape);
+        if (tree.has_overfull_duplicates || has_crowded_places(&tree, self.points.sources, shape.leaf_capacity))
+            && let Some(merge) = Merge::new(self.points.sources, self.points.targets, self.points.sizes)
         {
             return self.merged_plan(merge, notes);
         }
@@ -245,7 +244,7 @@ impl<'a, T: Real> Sum<'a, T> {
             Method::TreecodeOnNeighbours => FarField::of_treecode_on_neighbours(&self, &tree),
             _ => FarField::of_fmm(&self, &tree, proposal, pair_cost),
         };
-        if self.method == Method::Auto && self.is_direct_cheaper(&far.lists, proposal, pair_cost) {
+        if self.options().method == Method::Auto && self.is_direct_cheaper(&far.lists, proposal, pair_cost) {
             notes.push(why_direct(pairs.softened).to_owned());
             return Ok(self.direct_plan(simd, pairs, notes));
         }
@@ -262,15 +261,15 @@ impl<'a, T: Real> Sum<'a, T> {
         let engine = Fmm::new(FmmInput {
             simd,
             pairs,
-            vectors: self.vectors,
+            vectors: self.request.vectors,
             size2: self.squared_sizes(Some(&tree.source_permutation)),
             tree,
             lists: far.lists,
             order: far.order,
             m2l_orders: far.m2l_orders,
-            m2l_cost: self.profile.of::<T>().m2l,
-            sources: self.sources,
-            targets: self.targets,
+            m2l_cost: self.options().profile().of::<T>().m2l,
+            sources: self.points.sources,
+            targets: self.points.targets,
             meets_once: self.mutual_cost(&pairs).is_some(),
         });
         Ok(Plan::new(&self, Engine::Tree(Box::new(engine)), parameters, notes))
@@ -278,16 +277,15 @@ impl<'a, T: Real> Sum<'a, T> {
 
     /// How the tree is cut: boxes as large as the model wants them, and no smaller than the cores reach.
     fn tree_shape(&self, proposal: &Proposal) -> TreeShape {
-        let core_tolerance = 0.5 * if self.order.is_some() { 1e-12 } else { self.tolerance };
-        let min_side = self.least_side(core_tolerance);
+        let min_side = self.least_side(self.options().core_tolerance::<T>());
         let root_scale = if min_side > 0.0 {
-            let (_, extent) = bounds(&[self.sources, self.targets.unwrap_or(&[])]);
+            let (_, extent) = bounds(&[self.points.sources, self.points.targets.unwrap_or(&[])]);
             proposal.root_scale_for(min_side / extent.into_iter().fold(0.0, f64::max))
         } else {
             proposal.root_scale
         };
         TreeShape {
-            leaf_capacity: self.leaf_capacity.unwrap_or(proposal.leaf_capacity),
+            leaf_capacity: self.options().leaf_capacity.unwrap_or(proposal.leaf_capacity),
             root_scale,
             min_side,
         }
@@ -295,11 +293,15 @@ impl<'a, T: Real> Sum<'a, T> {
 
     /// The smallest side of boxes outside of which sources may be taken for points.
     fn least_side(&self, tolerance: f64) -> f64 {
-        let (kernel, size, derivatives) = (self.kernel.description(), self.largest_size(), self.most_derivatives());
+        let (kernel, size, derivatives) = (
+            self.request.kernel.description(),
+            self.largest_size(),
+            self.most_derivatives(),
+        );
         let worst = kernel.core_reach(size, tolerance, derivatives);
         match kernel.regularisation {
             Some(core) if worst > LONG_TAIL * size && kernel.form == Form::Charge && derivatives < 2 => {
-                let targets = self.targets.unwrap_or(self.sources);
+                let targets = self.points.targets.unwrap_or(self.points.sources);
                 let of_output = |output: &Output| {
                     let tail = Tail {
                         core,
@@ -308,9 +310,9 @@ impl<'a, T: Real> Sum<'a, T> {
                         tolerance: 2.0 * tolerance,
                         worst,
                     };
-                    tail.least_side(self.sources, targets)
+                    tail.least_side(self.points.sources, targets)
                 };
-                self.outputs.iter().map(of_output).fold(0.0, f64::max)
+                self.request.outputs.iter().map(of_output).fold(0.0, f64::max)
             }
             _ => worst,
         }
@@ -318,7 +320,7 @@ impl<'a, T: Real> Sum<'a, T> {
 
     /// Whether all pairs cost less than what the lists of the FMM hold.
     fn is_direct_cheaper(&self, lists: &Lists, proposal: &Proposal, pair_cost: f64) -> bool {
-        let all_pairs = self.sources.len() as f64 * self.target_count() as f64;
+        let all_pairs = self.points.sources.len() as f64 * self.points.counts().targets() as f64;
         let far = lists.counts.m2l as f64 * proposal.m2l_cost * self.streams() as f64;
         lists.counts.p2p as f64 * pair_cost + far > all_pairs * pair_cost
     }
@@ -327,28 +329,26 @@ impl<'a, T: Real> Sum<'a, T> {
     fn merged_plan(self, merge: Merge<T, 3>, mut notes: Vec<String>) -> Result<Plan<T>, Error> {
         notes.push(format!(
             "{} sources share a place with another one and were merged",
-            self.sources.len() - merge.sources.len()
+            self.points.sources.len() - merge.sources.len()
         ));
         let inner = Sum {
-            sources: &merge.sources,
-            targets: merge.targets.as_deref(),
-            sizes: merge.sizes.clone(),
-            ..self.clone()
+            request: self.request,
+            points: Points::new(&merge.sources, merge.targets.as_deref(), &merge.sizes),
         };
         let plan = inner.build()?;
         Ok(plan.with_merge(&self, merge, notes))
     }
 
     fn squared_sizes(&self, permutation: Option<&[u32]>) -> SortedSizes<T> {
-        if !self.kernel.has_sizes() {
+        if !self.request.kernel.has_sizes() {
             return SortedSizes::Global(T::ZERO);
         }
-        SortedSizes::new(&self.sizes, permutation)
+        SortedSizes::new(self.points.sizes, permutation)
     }
 
     /// Whether planning takes longer than waking other threads.
     pub(crate) fn deserves_threads(&self) -> bool {
-        self.sources.len() + self.targets.map_or(0, <[_]>::len) > SMALL
+        self.points.sources.len() + self.points.targets.map_or(0, <[_]>::len) > SMALL
     }
 }
 

@@ -1,7 +1,7 @@
 //! A plan looks at its own error: where targets are looked at, and how the next sum becomes more exact.
 
+use super::Field;
 use super::evaluate::{Engine, Plan, first_sum};
-use super::{Field, Method};
 use crate::check::Check;
 use crate::check::compare::{AtDrawn, OutputArray, OutputKind};
 use crate::check::look::{Effort, Look};
@@ -16,6 +16,7 @@ use crate::machine::available_memory;
 use crate::p2p::{PairSums, Pairs, Skip, columns};
 use crate::parallel::{for_chunks, for_segments};
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
+use crate::sum::Method;
 use crate::tree::lists::shift_of;
 use crate::tuning::orders::{LevelWork, Raised};
 use crate::tuning::truncation::{CLASSES, class_of, truncation_error};
@@ -91,7 +92,7 @@ impl Checker {
     /// Draws targets, sums the truth at them and measures the error of `field`.
     pub fn measure<T: Real>(&mut self, plan: &Plan<T>, field: &Field<T>, tolerance: Option<f64>, check: &mut Check) {
         let size = (field.vectors(), field.targets());
-        with_arrays(plan.kernel, field, |arrays| {
+        with_arrays(plan.request.kernel, field, |arrays| {
             self.look.survey(arrays, size);
             let tree = plan.engine.view().tree;
             if let Some(fmm) = tree {
@@ -197,12 +198,12 @@ fn sum_truth<T: Real>(
     let strengths = plan.sorted_strengths();
     let per_vector = components * view.sources[0].len();
     let sizes = CoreSizes::of(view.size2);
-    for vector in 0..plan.vectors {
+    for vector in 0..plan.request.vectors {
         let of_vector = &strengths[vector * per_vector..][..per_vector];
         let sources = SourceArrays::of_columns(view.sources, of_vector, components, sizes);
         sums.compute(view.simd, &view.pairs, &sources, targets);
-        for (output, truth) in plan.outputs.iter().zip(&mut values.truth) {
-            let (scale, from) = (plan.kernel.scale(*output), first_sum(*output));
+        for (output, truth) in plan.request.outputs.iter().zip(&mut values.truth) {
+            let (scale, from) = (plan.request.kernel.scale(*output), first_sum(*output));
             for sums in sums.sums.chunks(rows) {
                 truth.extend(sums[from..from + output.components()].iter().map(|sum| scale * sum));
             }
@@ -290,7 +291,7 @@ impl<T: Real> Plan<T> {
         let in_vain = check.attempts > 1 && factor > 0.3 * self.last_factor;
         self.last_factor = factor;
         let may_go_direct = self.is_direct_affordable();
-        let limit = self.memory_limit.or_else(available_memory);
+        let limit = self.request.options.memory_limit.or_else(available_memory);
         let raised = match &mut self.engine {
             Engine::Direct(direct) => {
                 let better = direct.pairs.accuracy != RsqrtAccuracy::Full;
@@ -301,7 +302,7 @@ impl<T: Real> Plan<T> {
             Engine::Tree(fmm) => {
                 let by_model = self.parameters.method == Method::Fmm && !in_vain;
                 let raised = by_model
-                    .then(|| raised_by_model(fmm, &self.outputs, checker, factor, check))
+                    .then(|| raised_by_model(fmm, &self.request.outputs, checker, factor, check))
                     .flatten();
                 let raised = raised.or_else(|| Raised::everywhere(&fmm.m2l_orders, fmm.order, factor));
                 // Exact pairs cost little beside what is to be done again.

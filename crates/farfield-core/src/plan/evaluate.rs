@@ -7,17 +7,18 @@ use super::input::check_strengths;
 use super::merge::{Merge, SpreadShape};
 use super::permutation::{block_copy_len, by_target, for_targets, gather, ranks};
 use super::units::{Units, multiply_by_two_to};
-use super::{Method, Sum};
 use crate::check::{Attempt, Check, correct};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
+use crate::geometry::Space;
 use crate::kernel::{Kernel, Output, reference};
 use crate::p2p::Pairs;
 use crate::pages::{give_back, zeroed};
 use crate::parallel::ScratchPool;
 use crate::report::{Interactions, Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
+use crate::sum::{Method, Request, Sum};
 use std::convert::Infallible;
 use std::time::Instant;
 
@@ -72,12 +73,9 @@ impl<T: Real> Engine<T> {
 /// A planned sum: points, tree, lists, tables and memory. Evaluating it again costs no tree and no allocation.
 #[derive(Debug)]
 pub struct Plan<T: Real> {
-    pub(super) kernel: Kernel,
-    pub(super) outputs: Vec<Output>,
-    pub(super) vectors: usize,
+    pub(super) request: Request<Space>,
     source_count: usize,
     target_count: usize,
-    tolerance: Option<f64>,
     simd: SimdLevel,
     pub(super) parameters: Parameters,
     pub(super) notes: Vec<String>,
@@ -98,7 +96,6 @@ pub struct Plan<T: Real> {
     pub(super) last_factor: f64,
     /// Whether memory goes back to the system after an evaluation.
     is_sparing: bool,
-    pub(super) memory_limit: Option<u64>,
     pub(super) merge: Option<Box<(Merge<T, 3>, Field<T>)>>,
     /// The units of points and constant, and the kernel in the caller's units.
     pub(super) units: (Units, Kernel),
@@ -119,8 +116,9 @@ impl<T: Real> Plan<T> {
         }
     }
 
-    pub(super) fn new(sum: &Sum<T>, engine: Engine<T>, mut parameters: Parameters, notes: Vec<String>) -> Self {
-        let (sources, targets) = (sum.sources.len(), sum.targets.map_or(sum.sources.len(), <[_]>::len));
+    pub(super) fn new(sum: &Sum<T, Space>, engine: Engine<T>, mut parameters: Parameters, notes: Vec<String>) -> Self {
+        let counts = sum.points.counts();
+        let (sources, targets) = (counts.sources, counts.targets());
         let (rank, simd) = match &engine {
             Engine::Direct(direct) => {
                 parameters.interactions.p2p = sources as u64 * targets as u64;
@@ -132,29 +130,29 @@ impl<T: Real> Plan<T> {
             }
         };
         let rows = engine.sum_rows();
-        let checks = sum.check && sources > 0 && targets > 0 && !sum.outputs.is_empty();
+        let request = sum.request;
+        let checks = request.options.check && sources > 0 && targets > 0 && !request.outputs.is_empty();
         Self {
             checker: checks.then(|| Box::new(Checker::new(&engine))),
             direct_permutations: None,
             last_factor: 0.0,
             is_sparing: false,
-            memory_limit: sum.memory_limit,
-            kernel: sum.kernel,
-            outputs: sum.outputs.clone(),
-            vectors: sum.vectors,
+            request: request.clone(),
             source_count: sources,
             target_count: targets,
-            tolerance: sum.order.is_none().then_some(sum.tolerance),
             simd,
             parameters,
             notes,
-            strengths: zeroed(T::ZERO, sum.vectors * sum.kernel.strength_components() * sources),
+            strengths: zeroed(
+                T::ZERO,
+                request.vectors * request.kernel.strength_components() * sources,
+            ),
             sums: zeroed(T::ZERO, rows * targets),
             copies: ScratchPool::new(block_copy_len(rows, engine.largest_block())),
             rank,
             engine,
             merge: None,
-            units: (Units::default(), sum.kernel),
+            units: (Units::default(), request.kernel),
             scaled_strengths: Vec::new(),
             planning: 0.0,
             seconds: Seconds::default(),
@@ -163,11 +161,11 @@ impl<T: Real> Plan<T> {
     }
 
     /// The plan of distinct points becomes that of all points.
-    pub(super) fn with_merge(mut self, sum: &Sum<T>, merge: Merge<T, 3>, notes: Vec<String>) -> Self {
-        let inner = Field::of_outputs(&self.outputs, self.vectors, self.target_count);
+    pub(super) fn with_merge(mut self, sum: &Sum<T, Space>, merge: Merge<T, 3>, notes: Vec<String>) -> Self {
+        let inner = Field::zeros(&self.request, self.target_count);
         self.notes.extend(notes);
-        self.source_count = sum.sources.len();
-        self.target_count = sum.targets.map_or(sum.sources.len(), <[_]>::len);
+        let counts = sum.points.counts();
+        (self.source_count, self.target_count) = (counts.sources, counts.targets());
         self.checker = self
             .checker
             .map(|checker| Box::new(checker.with_times(merge.targets_at_places())));
@@ -194,7 +192,7 @@ impl<T: Real> Plan<T> {
 
     /// An empty field of the right size for [`Plan::evaluate_into`].
     pub fn field(&self) -> Field<T> {
-        Field::of_outputs(&self.outputs, self.vectors, self.target_count)
+        Field::zeros(&self.request, self.target_count)
     }
 
     /// [`Plan::evaluate`] into memory that is already there.
@@ -225,11 +223,11 @@ impl<T: Real> Plan<T> {
 
     pub(crate) fn check_and_sum(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         let start = Instant::now();
-        let components = self.kernel.strength_components();
-        let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
-        self.check_field(field)?;
+        let components = self.request.kernel.strength_components();
+        let largest = check_strengths(strengths, self.source_count, components, self.request.vectors)?;
+        field.check_shape(&self.request, self.target_count)?;
         let mut seconds = Seconds::default();
-        let (form, units) = (self.kernel.form(), self.units.0);
+        let (form, units) = (self.request.kernel.form(), self.units.0);
         let mut unit = Units::of_strengths::<T>(largest);
         if unit == 0 && units.keep_strengths(form) {
             self.sum_all(strengths, field, &mut seconds);
@@ -241,7 +239,7 @@ impl<T: Real> Plan<T> {
             self.sum_all(&scaled, field, &mut seconds);
             self.scaled_strengths = scaled;
         }
-        for (output, values) in self.outputs.iter().zip(&mut field.values) {
+        for (output, values) in self.request.outputs.iter().zip(&mut field.values) {
             multiply_by_two_to(values, self.units.0.of_output(*output, unit));
         }
         seconds.total = start.elapsed().as_secs_f64();
@@ -253,26 +251,7 @@ impl<T: Real> Plan<T> {
         if self.is_sparing {
             self.give_back();
         }
-        self.check_results(field, largest)
-    }
-
-    fn check_field(&self, field: &Field<T>) -> Result<(), Error> {
-        if field.has_shape(&self.outputs, self.vectors, self.target_count) {
-            return Ok(());
-        }
-        Err(Error::Length {
-            array: "field",
-            found: field.targets() * field.vectors(),
-            expected: self.target_count * self.vectors,
-            why: "a field made by this plan's `field`".to_owned(),
-        })
-    }
-
-    fn check_results(&self, field: &Field<T>, strengths: f64) -> Result<(), Error> {
-        for output in &self.outputs {
-            field.check_fits(*output, output.name(), strengths)?;
-        }
-        Ok(())
+        field.check_finite(largest)
     }
 
     /// Sums over the plan's points, or over distinct ones on behalf of all.
@@ -281,14 +260,18 @@ impl<T: Real> Plan<T> {
             return self.sum_and_check(strengths, field, seconds);
         };
         let (points, inner) = &mut *merge;
-        points.add_up(strengths, self.kernel.strength_components(), self.vectors);
+        points.add_up(
+            strengths,
+            self.request.kernel.strength_components(),
+            self.request.vectors,
+        );
         self.sum_and_check(&points.strengths, inner, seconds);
         field.copy_check(inner);
         let shape = SpreadShape {
-            vectors: self.vectors,
-            strengths: self.kernel.strength_components(),
+            vectors: self.request.vectors,
+            strengths: self.request.kernel.strength_components(),
         };
-        let (kernel, outputs) = (self.kernel, &self.outputs);
+        let (kernel, outputs) = (self.request.kernel, &self.request.outputs);
         let at_place = |k: usize, strength: &[f64], size: f64, sums: &mut [f64]| {
             if !kernel.is_singular(size > 0.0) {
                 reference::add_pair(kernel, outputs[k], [0.0; 3], strength, size, sums);
@@ -310,9 +293,9 @@ impl<T: Real> Plan<T> {
         check.warnings.clear();
         check.attempts = 1;
         seconds.time(Phase::Check, || {
-            checker.measure(self, field, self.tolerance, &mut check)
+            checker.measure(self, field, self.tolerance(), &mut check)
         });
-        if let Some(tolerance) = self.tolerance {
+        if let Some(tolerance) = self.tolerance() {
             let again = |factor: f64, check: &mut Check| {
                 if !self.become_more_exact(&checker, factor, check) {
                     return Ok::<_, Infallible>(Attempt::NoBetterWay);
@@ -347,8 +330,8 @@ impl<T: Real> Plan<T> {
     }
 
     fn order_strengths(&mut self, strengths: &[T]) {
-        let components = self.kernel.strength_components();
-        let sources = self.strengths.len() / (self.vectors * components);
+        let components = self.request.kernel.strength_components();
+        let sources = self.strengths.len() / (self.request.vectors * components);
         if sources == 0 {
             return;
         }
@@ -384,12 +367,12 @@ impl<T: Real> Plan<T> {
 
     fn write_outputs(&self, field: &mut Field<T>) {
         let rows = self.engine.sum_rows();
-        let per_vector = rows / self.vectors;
+        let per_vector = rows / self.request.vectors;
         let targets = field.targets();
-        for (output, values) in self.outputs.iter().zip(&mut field.values) {
+        for (output, values) in self.request.outputs.iter().zip(&mut field.values) {
             let components = output.components();
             let first = first_sum(*output);
-            let scale = T::from_f64(self.kernel.scale(*output));
+            let scale = T::from_f64(self.request.kernel.scale(*output));
             for (vector, values) in values.chunks_mut((targets * components).max(1)).enumerate() {
                 let at = vector * per_vector + first;
                 for_targets(values, components, (&self.sums, rows), &self.rank, |sums, out| {
@@ -416,7 +399,7 @@ impl<T: Real> Plan<T> {
 
     /// The outputs.
     pub fn outputs(&self) -> &[Output] {
-        &self.outputs
+        &self.request.outputs
     }
 
     /// What the plan settled on.
@@ -426,7 +409,7 @@ impl<T: Real> Plan<T> {
 
     /// The tolerance; `None` where an expert fixed the order.
     pub fn tolerance(&self) -> Option<f64> {
-        self.tolerance
+        self.request.options.kept_tolerance::<T>()
     }
 
     /// The instruction set.

@@ -1,11 +1,12 @@
 //! How each method sums its far field: which boxes act on which, to which order.
 
-use super::Sum;
 use crate::error::Error;
 use crate::expansion::coefficient_count;
 use crate::fmm::setup::SortedPoints;
+use crate::geometry::Space;
 use crate::machine::available_memory;
 use crate::simd::Real;
+use crate::sum::Sum;
 use crate::tree::Octree;
 use crate::tree::lists::{Lists, SHIFTS, Thresholds};
 use crate::treecode;
@@ -28,8 +29,8 @@ pub(super) struct FarField {
 
 impl FarField {
     /// The FMM: orders by level and shift, so that the tolerance is met at the least cost.
-    pub fn of_fmm<T: Real>(sum: &Sum<T>, tree: &Octree, proposal: &Proposal, pair_cost: f64) -> Self {
-        let costs = sum.profile.of::<T>();
+    pub fn of_fmm<T: Real>(sum: &Sum<T, Space>, tree: &Octree, proposal: &Proposal, pair_cost: f64) -> Self {
+        let costs = sum.options().profile().of::<T>();
         let per_point = coefficient_count(proposal.order) as f64 * costs.point_coefficient;
         let lists = Lists::build(
             tree,
@@ -39,24 +40,24 @@ impl FarField {
                 m2l_pairs: (proposal.m2l_cost / pair_cost) as usize,
             },
         );
-        let orders = match sum.order {
+        let orders = match sum.options().order {
             Some(order) => Orders::constant(order, tree.levels.len()),
             None => {
-                let points = (sum.sources.len() + sum.target_count()) as f64;
+                let points = (sum.points.sources.len() + sum.points.counts().targets()) as f64;
                 let per_coefficient = points * sum.streams() as f64 * costs.point_coefficient;
-                let targets = sum.targets.unwrap_or(sum.sources);
+                let targets = sum.points.targets.unwrap_or(sum.points.sources);
                 let shape = PointShape {
                     dimension: proposal.dimension,
                     core: sum.largest_size(),
                 };
-                let work = Work::of_tree(tree, &lists, sum.sources, targets, shape);
+                let work = Work::of_tree(tree, &lists, sum.points.sources, targets, shape);
                 // The model knows dipoles as derivatives of charges; at random targets they came to 1.05 of the tolerance.
-                let margin = if sum.kernel.form().source_derivatives() > 0 {
+                let margin = if sum.request.kernel.form().source_derivatives() > 0 {
                     0.5
                 } else {
                     1.0
                 };
-                let tolerance = margin * sum.tolerance;
+                let tolerance = margin * sum.tolerance();
                 orders::choose(&work, &sum.error_derivatives(), tolerance, costs, per_coefficient)
             }
         };
@@ -72,23 +73,29 @@ impl FarField {
     ///
     /// # Errors
     /// [`Error::Memory`] if its lists would not fit.
-    pub fn of_treecode<T: Real>(sum: &Sum<T>, tree: &Octree, pair_cost: f64) -> Result<Self, Error> {
-        let (theta, order) = treecode::tuning::choose(sum.order, sum.theta, sum.tolerance, sum.highest_error());
-        let sources = SortedPoints::new(sum.sources, &tree.source_permutation);
+    pub fn of_treecode<T: Real>(sum: &Sum<T, Space>, tree: &Octree, pair_cost: f64) -> Result<Self, Error> {
+        let (theta, order) = treecode::tuning::choose(
+            sum.options().order,
+            sum.options().theta,
+            sum.tolerance(),
+            sum.highest_error(),
+        );
+        let sources = SortedPoints::new(sum.points.sources, &tree.source_permutation);
         let targets = sum
+            .points
             .targets
             .map(|targets| SortedPoints::new(targets, &tree.target_permutation));
         let radii = treecode::lists::radii(tree, &sources);
         // Boxes of so few sources cost less in pairs; an expert's criterion is kept to the letter.
-        let few_sources = if sum.theta.is_some() || sum.order.is_some() {
+        let few_sources = if sum.options().theta.is_some() || sum.options().order.is_some() {
             0
         } else {
-            let per_target = coefficient_count(order) as f64 * sum.profile.of::<T>().point_coefficient;
+            let per_target = coefficient_count(order) as f64 * sum.options().profile().of::<T>().point_coefficient;
             (per_target / pair_cost) as usize
         };
         let targets = targets.as_ref().unwrap_or(&sources);
         let bytes = treecode::lists::expected_bytes(tree, &radii, targets, theta, few_sources);
-        let limit = sum.memory_limit.or_else(available_memory).unwrap_or(u64::MAX);
+        let limit = sum.options().memory_limit.or_else(available_memory).unwrap_or(u64::MAX);
         if bytes > SMALL_LISTS && bytes > limit {
             return Err(Error::memory(bytes, limit));
         }
@@ -101,15 +108,15 @@ impl FarField {
     }
 
     /// The treecode on the FMM's neighbour lists.
-    pub fn of_treecode_on_neighbours<T: Real>(sum: &Sum<T>, tree: &Octree) -> Self {
+    pub fn of_treecode_on_neighbours<T: Real>(sum: &Sum<T, Space>, tree: &Octree) -> Self {
         let every_box = Thresholds {
             m2p_sources: 0,
             p2l_targets: 0,
             m2l_pairs: 0,
         };
-        let order = sum.order.unwrap_or_else(|| {
+        let order = sum.options().order.unwrap_or_else(|| {
             // A box that does not touch is seen at a ratio of at most sqrt(3)/2 to 3/2.
-            treecode::tuning::order_for(0.58, sum.tolerance, sum.highest_error())
+            treecode::tuning::order_for(0.58, sum.tolerance(), sum.highest_error())
         });
         Self {
             lists: treecode::lists::on_neighbour_lists(tree, &Lists::build(tree, &every_box)),

@@ -3,189 +3,147 @@
 use super::units::largest_magnitude;
 use crate::check::{Check, Warning};
 use crate::error::Error;
+use crate::geometry::{Geometry, Space};
 use crate::kernel::Output;
 use crate::pages::zeroed;
 use crate::simd::Real;
+use crate::sum::Request;
 
-/// Results in the caller's order. `O` names the outputs: those in space, or [`crate::plane::Output`].
+/// Results in the caller's order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Field<T, O = Output> {
-    outputs: Vec<O>,
+pub struct Field<T, G: Geometry = Space> {
+    outputs: Vec<G::Output>,
     components: Vec<usize>,
     vectors: usize,
     targets: usize,
     /// One array per output: vector by vector, target by target, component by component.
     pub(crate) values: Vec<Vec<T>>,
-    /// What the evaluation found out about its error.
+    /// The error that the evaluation measured.
     pub(crate) check: Option<Check>,
 }
 
-impl<T: Real> Field<T> {
-    pub(super) fn of_outputs(outputs: &[Output], vectors: usize, targets: usize) -> Self {
-        let components = outputs.iter().map(|output| output.components()).collect();
-        Self::new(outputs, components, vectors, targets)
+impl<T: Real, G: Geometry> Field<T, G> {
+    /// A field of zeros for the outputs of a request at `targets` targets.
+    pub fn zeros(request: &Request<G>, targets: usize) -> Self {
+        let mut field = Self::unfilled(request, targets);
+        for (values, components) in field.values.iter_mut().zip(&field.components) {
+            *values = zeroed(T::ZERO, field.vectors * targets * components);
+        }
+        field
     }
 
-    /// A field of values that were summed elsewhere, one array per output, laid out as [`Field::get`] returns them;
-    /// `strengths` is the largest magnitude they came from.
+    /// A field of values that another engine summed, one array per output, laid out as [`Field::get`] returns them;
+    /// `strengths` is the largest magnitude of the strengths.
     ///
     /// # Errors
-    /// [`Error::Length`] if an array does not have `vectors * targets * components` values, [`Error::Overflow`] if some
-    /// value is no number.
+    /// [`Error::Length`] if an array does not have `vectors * targets * components` values, [`Error::Overflow`] if a value is
+    /// not finite.
     pub fn from_values(
-        outputs: &[Output],
-        vectors: usize,
+        request: &Request<G>,
         targets: usize,
         values: Vec<Vec<T>>,
         strengths: f64,
     ) -> Result<Self, Error> {
-        let components = outputs.iter().map(|output| output.components()).collect();
-        Self::with_values(outputs, components, (vectors, targets), values, Output::name, strengths)
-    }
-}
-
-impl<T: Real, O: Copy + PartialEq> Field<T, O> {
-    /// A field of zeros, with as many numbers per target as `components` says for each output.
-    pub(crate) fn new(outputs: &[O], components: Vec<usize>, vectors: usize, targets: usize) -> Self {
-        let values = components
-            .iter()
-            .map(|components| zeroed(T::ZERO, vectors * targets * components))
-            .collect();
-        Self {
-            outputs: outputs.to_vec(),
-            components,
-            vectors,
-            targets,
-            values,
-            check: None,
-        }
-    }
-
-    /// A field of values that were summed elsewhere; `size` is the number of vectors and of targets.
-    pub(crate) fn with_values(
-        outputs: &[O],
-        components: Vec<usize>,
-        (vectors, targets): (usize, usize),
-        values: Vec<Vec<T>>,
-        name: impl Fn(O) -> &'static str,
-        strengths: f64,
-    ) -> Result<Self, Error> {
-        let lengths = components.iter().map(|components| vectors * targets * components);
+        let mut field = Self::unfilled(request, targets);
+        let vectors = field.vectors;
+        let lengths = field.components.iter().map(|components| vectors * targets * components);
         if !values.iter().map(Vec::len).eq(lengths.clone()) {
             return Err(Error::Length {
                 array: "field",
                 found: values.iter().map(Vec::len).sum(),
                 expected: lengths.sum(),
-                why: format!("{vectors} vectors x {targets} targets of {} outputs", outputs.len()),
+                why: format!(
+                    "{vectors} vectors x {targets} targets of {} outputs",
+                    field.outputs.len()
+                ),
             });
         }
-        let field = Self {
-            outputs: outputs.to_vec(),
-            components,
-            vectors,
-            targets,
-            values,
-            check: None,
-        };
-        for output in outputs {
-            field.check_fits(*output, name(*output), strengths)?;
-        }
+        field.values = values;
+        field.check_finite(strengths)?;
         Ok(field)
     }
 
-    /// For engines: a field whose arrays are still empty, to be filled by [`Field::refill`]; `size` is the number of vectors
-    /// and of targets, `components` the numbers per target of each output.
-    pub fn unfilled(outputs: &[O], components: Vec<usize>, (vectors, targets): (usize, usize)) -> Self {
+    /// For engines: a field whose arrays are still empty, to be filled by [`Field::refill`].
+    pub fn unfilled(request: &Request<G>, targets: usize) -> Self {
+        let components = |output: &G::Output| G::output_components(request.kernel, *output);
         Self {
-            values: vec![Vec::new(); outputs.len()],
+            values: vec![Vec::new(); request.outputs.len()],
             check: None,
-            outputs: outputs.to_vec(),
-            components,
-            vectors,
+            outputs: request.outputs.clone(),
+            components: request.outputs.iter().map(components).collect(),
+            vectors: request.vectors,
             targets,
         }
     }
 
-    /// For engines: `fill` puts the values of each output into its array and returns the largest magnitude of the strengths
-    /// they came from. Whatever happens, the field keeps its shape.
+    /// For engines: `fill` puts the values of each output into its array and returns the largest magnitude of the strengths.
+    /// After an error the field keeps its shape.
     ///
     /// # Errors
-    /// What `fill` says, or [`Error::Overflow`] if some value is no number.
-    pub fn refill(
-        &mut self,
-        name: impl Fn(O) -> &'static str,
-        fill: impl FnOnce(&mut [Vec<T>]) -> Result<f64, Error>,
-    ) -> Result<(), Error> {
+    /// Any error of `fill`, or [`Error::Overflow`] if a value is not finite.
+    pub fn refill(&mut self, fill: impl FnOnce(&mut [Vec<T>]) -> Result<f64, Error>) -> Result<(), Error> {
         self.check = None;
         let filled = fill(&mut self.values);
         for (values, components) in self.values.iter_mut().zip(&self.components) {
             values.resize(self.vectors * self.targets * components, T::ZERO);
         }
-        let strengths = filled?;
-        let mut outputs = self.outputs.iter();
-        outputs.try_for_each(|output| self.check_fits(*output, name(*output), strengths))
+        self.check_finite(filled?)
     }
 
-    /// Checks that the field was made for these outputs, vectors and targets.
+    /// Checks that the field was made for this request and `targets` targets.
     ///
     /// # Errors
     /// [`Error::Length`].
-    pub fn check_shape(&self, outputs: &[O], vectors: usize, targets: usize) -> Result<(), Error> {
-        if self.has_shape(outputs, vectors, targets) {
+    pub fn check_shape(&self, request: &Request<G>, targets: usize) -> Result<(), Error> {
+        if self.outputs == request.outputs && self.vectors == request.vectors && self.targets == targets {
             return Ok(());
         }
         Err(Error::Length {
             array: "field",
             found: self.targets * self.vectors,
-            expected: targets * vectors,
+            expected: targets * request.vectors,
             why: "a field made by this plan's `field`".to_owned(),
         })
     }
 
-    /// Whether the field was made for these outputs, vectors and targets.
-    pub(crate) fn has_shape(&self, outputs: &[O], vectors: usize, targets: usize) -> bool {
-        self.outputs == outputs && self.vectors == vectors && self.targets == targets
-    }
-
-    /// Checks that all values of an output are numbers; `strengths` is the largest magnitude they came from.
-    pub(crate) fn check_fits(&self, output: O, name: &'static str, strengths: f64) -> Result<(), Error> {
-        let Some(at) = self.position(output) else {
-            return Ok(());
-        };
-        let found = largest_magnitude(&self.values[at]);
-        found.map(|_| ()).map_err(|value| Error::Overflow {
-            output: name,
-            target: value / self.components[at] % self.targets,
-            largest: T::LARGEST,
-            strengths,
-            precision: T::NAME,
-            hint: if T::EPSILON > 1e-10 { ", or f64" } else { "" },
-        })
+    /// Checks that all values are finite; `strengths` is the largest magnitude of the strengths.
+    pub(crate) fn check_finite(&self, strengths: f64) -> Result<(), Error> {
+        for (at, values) in self.values.iter().enumerate() {
+            largest_magnitude(values).map_err(|value| Error::Overflow {
+                output: G::output_name(self.outputs[at]),
+                target: value / self.components[at] % self.targets,
+                largest: T::LARGEST,
+                strengths,
+                precision: T::NAME,
+                hint: if T::EPSILON > 1e-10 { ", or f64" } else { "" },
+            })?;
+        }
+        Ok(())
     }
 
     /// The outputs there are.
-    pub fn outputs(&self) -> &[O] {
+    pub fn outputs(&self) -> &[G::Output] {
         &self.outputs
     }
 
     /// Numbers per target of an output; `None` if it was not asked for.
-    pub fn components(&self, output: O) -> Option<usize> {
+    pub fn components(&self, output: G::Output) -> Option<usize> {
         self.position(output).map(|at| self.components[at])
     }
 
-    fn position(&self, output: O) -> Option<usize> {
+    fn position(&self, output: G::Output) -> Option<usize> {
         self.outputs.iter().position(|o| *o == output)
     }
 
     /// All values of an output: `values[(vector * targets + target) * components + component]`.
     ///
     /// `None` if the output was not asked for.
-    pub fn get(&self, output: O) -> Option<&[T]> {
+    pub fn get(&self, output: G::Output) -> Option<&[T]> {
         self.position(output).map(|at| &self.values[at][..])
     }
 
     /// The values of an output for one strength vector, target by target.
-    pub fn of_vector(&self, output: O, vector: usize) -> Option<&[T]> {
+    pub fn of_vector(&self, output: G::Output, vector: usize) -> Option<&[T]> {
         let at = self.position(output)?;
         let length = self.targets * self.components[at];
         self.values[at].get(vector * length..(vector + 1) * length)

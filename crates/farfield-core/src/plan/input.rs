@@ -2,119 +2,54 @@
 
 use super::extremes::Extremes;
 use super::units::{Comfort, largest_magnitude};
-use super::{Method, Sum};
 use crate::error::Error;
-use crate::expansion::MAX_ORDER;
-use crate::kernel::{Output, Sizes};
+use crate::geometry::Space;
+use crate::kernel::Sizes;
 use crate::simd::Real;
+use crate::sum::Sum;
 use std::collections::{BTreeMap, BTreeSet};
 
-impl<T: Real> Sum<'_, T> {
-    /// The range of tolerances that can be honoured in this precision.
-    pub fn tolerance_range() -> (f64, f64) {
-        if T::EPSILON > 1e-10 {
-            (1e-5, 1e-2)
-        } else {
-            (1e-12, 1e-2)
-        }
-    }
-
-    /// Checks everything, as [`Sum::plan`] does first; returns what the points, and the cores if the points do not
-    /// extend, extend over.
+impl<T: Real> Sum<'_, T, Space> {
+    /// Checks every number, as [`Sum::plan`] does first; returns the extent of the points, or of the cores if the points
+    /// have none.
     ///
     /// # Errors
     /// Any of [`Error`], naming the value that is wrong and where it is.
-    pub fn check(&self) -> Result<f64, Error> {
-        self.check_sizes()?;
-        self.check_options()?;
-        self.check_lengths()
-    }
-
-    fn check_options(&self) -> Result<(), Error> {
-        self.check_outputs()?;
-        check_tolerance::<T>(self.tolerance, self.order.is_some())?;
-        if let Some(order) = self.order {
-            parameter("order", order as f64, "0 to 52", order <= MAX_ORDER)?;
-        }
-        if let Some(theta) = self.theta {
-            parameter("theta", theta, "0 <= theta < 1", (0.0..1.0).contains(&theta))?;
-        }
-        if let Some(capacity) = self.leaf_capacity {
-            parameter("leaf_capacity", capacity as f64, "at least 1", capacity >= 1)?;
-        }
-        parameter(
-            "vectors",
-            self.vectors as f64,
-            "1 to 1024",
-            (1..=1024).contains(&self.vectors),
-        )?;
-        if let Some(constant) = self.kernel.description().constant {
-            parameter(
-                "gravitational constant",
-                constant,
-                "a finite number",
-                constant.is_finite(),
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Coordinates must be finite, and both distances and core sizes must have squares.
-    fn check_lengths(&self) -> Result<f64, Error> {
-        let extent = check_points(self.sources, self.targets)?;
+    pub fn validate(&self) -> Result<f64, Error> {
+        self.validate_sizes()?;
+        self.request.validate::<T>()?;
+        let extent = check_points(self.points.sources, self.points.targets)?;
         let extent = if extent > 0.0 { extent } else { self.largest_size() };
-        if self.kernel.has_sizes() {
-            check_size_range(&self.sizes, extent)?;
+        if self.request.kernel.has_sizes() {
+            check_size_range(self.points.sizes, extent)?;
         }
         Ok(extent)
     }
 
-    fn check_sizes(&self) -> Result<(), Error> {
-        check_size_values(&self.sizes, self.sources.len())?;
-        match self.kernel.description().regularisation {
-            Some(core) if core.needs_size && self.sizes == Sizes::None => Err(Error::MissingSize { core: core.name }),
-            None if self.sizes != Sizes::None => Err(Error::UselessSizes {
-                kernel: self.kernel.name(),
+    fn validate_sizes(&self) -> Result<(), Error> {
+        check_size_values(self.points.sizes, self.points.sources.len())?;
+        match self.request.kernel.description().regularisation {
+            Some(core) if core.needs_size && *self.points.sizes == Sizes::None => {
+                Err(Error::MissingSize { core: core.name })
+            }
+            None if *self.points.sizes != Sizes::None => Err(Error::UselessSizes {
+                kernel: self.request.kernel.name(),
             }),
             _ => Ok(()),
         }
     }
 
-    fn check_outputs(&self) -> Result<(), Error> {
-        let available = self.kernel.outputs();
-        for output in &self.outputs {
-            if !available.contains(output) {
-                let names: Vec<&str> = available.iter().map(|output| output.name()).collect();
-                let (kernel, output) = (self.kernel.name(), *output);
-                return Err(Error::Output {
-                    kernel,
-                    output,
-                    available: names.join(", "),
-                });
-            }
-        }
-        let core = self.kernel.description().regularisation;
-        let unbounded = core.is_some_and(|core| core.unbounded_gradient);
-        if unbounded && self.outputs.contains(&Output::VelocityGradient) && !self.allow_unbounded_gradient {
-            return Err(Error::UnboundedGradient);
-        }
-        Ok(())
-    }
-
-    /// The largest core size; zero if there is none.
-    pub(super) fn largest_size(&self) -> f64 {
-        if !self.kernel.has_sizes() {
-            return 0.0;
-        }
-        match &self.sizes {
-            Sizes::None => 0.0,
-            Sizes::Global(size) => size.to_f64(),
-            Sizes::PerSource(sizes) => sizes.iter().map(|size| size.to_f64()).fold(0.0, f64::max),
+    /// The largest core size; zero if there is none or the kernel ignores it.
+    pub fn largest_size(&self) -> f64 {
+        if self.request.kernel.has_sizes() {
+            self.points.largest_size()
+        } else {
+            0.0
         }
     }
 }
 
-/// Checks core sizes or softening lengths of so many sources.
+/// Checks the core sizes or softening lengths of `sources` sources.
 pub(crate) fn check_size_values<T: Real>(sizes: &Sizes<T>, sources: usize) -> Result<(), Error> {
     let check = |index: usize, size: T| {
         if !size.is_finite() {
@@ -154,30 +89,6 @@ pub(crate) fn check_size_values<T: Real>(sizes: &Sizes<T>, sources: usize) -> Re
         }
     }
     Ok(())
-}
-
-/// Checks that a tolerance is in the range of the precision, unless an expert fixed the order.
-pub(crate) fn check_tolerance<T: Real>(tolerance: f64, order_fixed: bool) -> Result<(), Error> {
-    let (lowest, highest) = Sum::<T>::tolerance_range();
-    let in_range = tolerance >= lowest * (1.0 - 1e-9) && tolerance <= highest * (1.0 + 1e-9);
-    if in_range || order_fixed {
-        return Ok(());
-    }
-    Err(Error::Tolerance {
-        value: tolerance,
-        lowest,
-        highest,
-        precision: T::NAME,
-    })
-}
-
-/// [`Error::Parameter`] unless `fine`.
-pub(crate) fn parameter(name: &'static str, value: f64, range: &'static str, fine: bool) -> Result<(), Error> {
-    if fine {
-        Ok(())
-    } else {
-        Err(Error::Parameter { name, value, range })
-    }
 }
 
 /// Cores are zero, or not too far from what the points extend over for squares of both to be added.
@@ -386,11 +297,4 @@ pub fn check_strengths<T: Real>(
         component: at % components,
         value: strengths[at].to_f64(),
     })
-}
-
-impl Method {
-    /// Whether it needs a tree.
-    pub(super) fn has_tree(self) -> bool {
-        matches!(self, Method::Treecode | Method::TreecodeOnNeighbours | Method::Fmm)
-    }
 }

@@ -1,13 +1,14 @@
 //! How much memory a sum takes, known before its points are.
 
-use super::{Method, Sum};
 use crate::error::Error;
 use crate::expansion::coefficient_count;
 use crate::fmm::mutual::COPIES;
+use crate::geometry::Space;
 use crate::kernel::Sizes;
 use crate::machine::available_memory;
 use crate::p2p::Pairs;
 use crate::simd::Real;
+use crate::sum::{Counts, Method, Sum};
 use crate::tree::octree::Node;
 use crate::treecode;
 use crate::tuning::shape::{Coverage, Proposal};
@@ -50,36 +51,14 @@ impl MemoryForecast {
     }
 }
 
-/// Points of a sum: how many sources, and how many targets if they are others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub sources: usize,
-    pub targets: Option<usize>,
-}
-
-impl Counts {
-    pub fn targets(self) -> usize {
-        self.targets.unwrap_or(self.sources)
-    }
-
-    pub fn larger(self) -> usize {
-        self.sources.max(self.targets())
-    }
-
-    /// Distinct points: those that are both source and target count once.
-    fn points(self) -> f64 {
-        self.sources as f64 + self.targets.unwrap_or(0) as f64
-    }
-}
-
-impl<T: Real> Sum<'_, T> {
-    /// Forecasts the memory that this sum would take over so many `sources` and, where they are others, `targets`. The
+impl<T: Real> Sum<'_, T, Space> {
+    /// Forecasts the memory that this sum would take over `sources` sources and, where these are not the targets, `targets` targets. The
     /// points it holds do not count; outputs, tolerance, method and vectors do. It allows for clustered points: evenly
     /// spread ones take down to six tenths of it, with the treecode half.
     ///
     /// ```
-    /// use farfield_core::{Sum, kernel::Kernel};
-    /// let forecast = Sum::<f64>::new(Kernel::Coulomb, &[]).tolerance(1e-6).memory_forecast(1_000_000, None);
+    /// use farfield_core::{Request, Space, kernel::Kernel};
+    /// let forecast = Request::<Space>::new(Kernel::Coulomb).between::<f64>(&[]).memory_forecast(1_000_000, None);
     /// assert!(forecast.total() < 400_000_000);
     /// ```
     pub fn memory_forecast(&self, sources: usize, targets: Option<usize>) -> MemoryForecast {
@@ -92,17 +71,17 @@ impl<T: Real> Sum<'_, T> {
 
     /// Refuses what does not fit, while it is still a number.
     pub(super) fn check_memory(&self, method: Method, pairs: &Pairs, proposal: &Proposal) -> Result<(), Error> {
-        self.memory_of(self.counts(), method, pairs, proposal)
-            .check(self.memory_limit)
+        self.memory_of(self.points.counts(), method, pairs, proposal)
+            .check(self.options().memory_limit)
     }
 
     fn memory_of(&self, counts: Counts, method: Method, pairs: &Pairs, proposal: &Proposal) -> MemoryForecast {
         let number = size_of::<T>() as f64;
-        let (sources, targets, points) = (counts.sources as f64, counts.targets() as f64, counts.points());
-        let strengths = (self.vectors * self.kernel.strength_components()) as f64;
-        let components: usize = self.outputs.iter().map(|output| output.components()).sum();
-        let sums = (self.vectors * pairs.sums()) as f64;
-        let per_source_sizes = if matches!(self.sizes, Sizes::PerSource(_)) {
+        let (sources, targets, points) = (counts.sources as f64, counts.targets() as f64, counts.points() as f64);
+        let strengths = (self.request.vectors * self.request.kernel.strength_components()) as f64;
+        let components: usize = self.request.outputs.iter().map(|output| output.components()).sum();
+        let sums = (self.request.vectors * pairs.sums()) as f64;
+        let per_source_sizes = if matches!(self.points.sizes, Sizes::PerSource(_)) {
             number * sources
         } else {
             0.0
@@ -121,17 +100,18 @@ impl<T: Real> Sum<'_, T> {
         MemoryForecast {
             input: (number * (3.0 * points + sources * strengths) + per_source_sizes) as u64,
             plan: plan as u64,
-            results: (number * targets * (self.vectors * components) as f64) as u64,
+            results: (number * targets * (self.request.vectors * components) as f64) as u64,
         }
     }
 
     /// Ordered points, boxes, lists, expansions and tables.
     fn tree_memory(&self, counts: Counts, method: Method, proposal: &Proposal) -> f64 {
         let number = size_of::<T>() as f64;
-        let (points, larger) = (counts.points(), counts.larger() as f64);
+        let (points, larger) = (counts.points() as f64, counts.larger() as f64);
         // Coordinates; the orders from and to the caller's.
         let ordered = points * (3.0 * number + 4.0) + 4.0 * counts.targets() as f64;
         let leaf_mean = self
+            .options()
             .leaf_capacity
             .map_or(proposal.leaf_mean, |capacity| LEAF_FILL * capacity as f64);
         let leaves = (LEAVES * larger / leaf_mean).max(1.0);
@@ -153,7 +133,12 @@ impl<T: Real> Sum<'_, T> {
 
     /// How many times more boxes the treecode's opening angle opens than the usual one: those in a ball of radius a/theta.
     fn opened(&self) -> f64 {
-        let (theta, _) = treecode::tuning::choose(self.order, self.theta, self.tolerance, self.most_derivatives());
+        let (theta, _) = treecode::tuning::choose(
+            self.options().order,
+            self.options().theta,
+            self.tolerance(),
+            self.most_derivatives(),
+        );
         let usual = 0.5;
         (usual / theta.max(0.02)).powi(3).max(1.0)
     }
@@ -161,9 +146,15 @@ impl<T: Real> Sum<'_, T> {
     fn order_of(&self, method: Method, proposal: &Proposal) -> usize {
         match method {
             Method::Treecode => {
-                treecode::tuning::choose(self.order, self.theta, self.tolerance, self.most_derivatives()).1
+                treecode::tuning::choose(
+                    self.options().order,
+                    self.options().theta,
+                    self.tolerance(),
+                    self.most_derivatives(),
+                )
+                .1
             }
-            _ => self.order.unwrap_or(proposal.order),
+            _ => self.options().order.unwrap_or(proposal.order),
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use super::kernel::{Kernel, Output};
 use super::points::PlaneSet;
-use super::sum::Sum;
 use crate::bench::solve3;
-use crate::plan::Method;
+use crate::geometry::Plane;
 use crate::points::ChargeDistribution;
 use crate::report::Phase;
 use crate::simd::{Real, SimdLevel};
+use crate::sum::{Method, Options, Request};
 use crate::tuning::PlaneCosts;
 
 /// The costs on one thread, from the phases of sums that fit the cache.
@@ -16,8 +16,18 @@ pub(crate) fn calibrate<T: Real>(level: SimdLevel) -> PlaneCosts {
     let strengths = ChargeDistribution::Signed.generate::<T>(points.len(), 1);
     // Nanoseconds per pair, per M2L, and per point and coefficient.
     let measure = |kernel: Kernel, outputs: &[Output], order: usize| {
-        let sum = Sum::new(kernel, &points).outputs(outputs).order(order);
-        let planned = sum.leaf_capacity(40).method(Method::Fmm).simd(level).plan();
+        let request = Request::<Plane> {
+            outputs: outputs.to_vec(),
+            options: Options {
+                order: Some(order),
+                leaf_capacity: Some(40),
+                method: Method::Fmm,
+                simd: Some(level),
+                ..Options::default()
+            },
+            ..Request::new(kernel)
+        };
+        let planned = request.between(&points).plan();
         // The sum is valid; a failure would leave the costs at infinity.
         let mut best = [f64::INFINITY; 3];
         if let Ok(mut plan) = planned {

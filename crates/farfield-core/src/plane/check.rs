@@ -16,8 +16,9 @@ use crate::check::truth::{ABSOLUTE, CoreSizes, SourceArrays, TrueTargets};
 use crate::direct::Direct;
 use crate::fmm::setup::SortedSizes;
 use crate::p2p::{PairSums, Skip, columns};
-use crate::plan::{Method, Parameters};
+use crate::plan::Parameters;
 use crate::simd::{Real, SimdLevel};
+use crate::sum::Method;
 
 /// What a plan needs to look at its error, kept from evaluation to evaluation.
 #[derive(Debug)]
@@ -78,7 +79,7 @@ impl Checker {
     /// Draws targets, sums the truth at them and measures the error of `field`.
     pub fn measure<T: Real>(&mut self, plan: &Plan<T>, strengths: &[T], field: &Field<T>, check: &mut Check) {
         let size = (field.vectors(), field.targets());
-        with_arrays(plan.kernel, field, |arrays| {
+        with_arrays(plan.request.kernel.kernel, field, |arrays| {
             let Self { look, targets, truth } = self;
             look.survey(arrays, size);
             let permutation = plan.target_permutation();
@@ -88,7 +89,7 @@ impl Checker {
                 Engine::Fmm(fmm) => expected_at(fmm, plan.engine_index(target)),
             };
             look.find_candidates(arrays, size, &target_at, &expected);
-            look.measure_arrays(arrays, size, plan.tolerance, check, |sample, values| {
+            look.measure_arrays(arrays, size, plan.tolerance(), check, |sample, values| {
                 sum_truth(plan, strengths, sample, targets, truth, values);
             });
         });
@@ -155,16 +156,16 @@ fn sum_truth<T: Real>(
     let counts_itself = view.pairs.own_skip(view.targets.is_none()) == Skip::SameIndex;
     targets.set(sample, positions, counts_itself, |target| plan.engine_index(target));
     let sizes = CoreSizes::of(view.size2);
-    let pairs = exact_pairs(plan.kernel, view.pairs.core, view.pairs.derivatives);
+    let pairs = exact_pairs(plan.request.kernel.kernel, view.pairs.core, view.pairs.derivatives);
     let parts = plan.parts();
     let per_vector = view.sources[0].len() * parts;
-    for vector in 0..plan.vectors {
+    for vector in 0..plan.request.vectors {
         let of_vector = &strengths[vector * per_vector..][..per_vector];
         let sources = SourceArrays::of_ordered(view.sources, of_vector, parts, plan.source_permutation(), sizes);
         truth.compute(view.simd, &pairs, &sources.by_part()[..parts], targets);
-        for ((output, values), components) in plan.outputs.iter().zip(&mut values.truth).zip(&plan.components) {
+        for ((output, values), components) in plan.request.outputs.iter().zip(&mut values.truth).zip(&plan.components) {
             for k in 0..sample.drawn.len() {
-                values.extend(&truth.value(plan.kernel, *output, k)[..*components]);
+                values.extend(&truth.value(plan.request.kernel.kernel, *output, k)[..*components]);
             }
         }
         for (k, absolute) in values.absolute.iter_mut().enumerate() {

@@ -15,14 +15,24 @@
 //! skips the pair, and the other cores add their finite value.
 
 use super::special::exponential_integral;
+use crate::error::Error;
+use crate::geometry::Plane;
+use crate::sum::{Method, Request};
 use std::fmt;
 
 /// An interaction between points of the plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Kernel {
     /// $\phi(z_i) = \sum_j \gamma_j f(r)/(z_j-z_i)$, complex (Goude and Engblom, eq. 5.1).
+    #[cfg_attr(feature = "serde", serde(rename = "harmonic2d"))]
     Harmonic,
     /// $\phi(z_i) = \sum_j \gamma_j g(r)$, with $g = \log r$ away from the core.
+    #[cfg_attr(feature = "serde", serde(rename = "log2d"))]
     Log,
 }
 
@@ -75,6 +85,11 @@ impl fmt::Display for Kernel {
 
 /// The regularisation of a source of core size $\sigma$: the field $1/r$ becomes $f(r)/r$.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Core {
     /// $f = 1$; coincident pairs are skipped.
     #[default]
@@ -116,8 +131,62 @@ impl fmt::Display for Core {
     }
 }
 
+/// A kernel, the core of its sources, and whether their strengths are complex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Interaction {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The core of the sources.
+    pub core: Core,
+    /// Whether strengths are complex: two numbers for each source.
+    pub complex: bool,
+}
+
+impl From<Kernel> for Interaction {
+    /// Singular sources of real strength.
+    fn from(kernel: Kernel) -> Self {
+        Self {
+            kernel,
+            core: Core::Singular,
+            complex: false,
+        }
+    }
+}
+
+impl Interaction {
+    /// Numbers per source.
+    pub fn strength_components(self) -> usize {
+        1 + usize::from(self.complex)
+    }
+}
+
+/// Refuses outputs and methods that do not fit the kernel.
+pub(crate) fn validate(request: &Request<Plane>) -> Result<(), Error> {
+    let Interaction { kernel, core, .. } = request.kernel;
+    let known = kernel.outputs(core);
+    if let Some(output) = request.outputs.iter().find(|output| !known.contains(output)) {
+        let names: Vec<&str> = known.iter().map(|known| known.name()).collect();
+        return Err(Error::NotAnalytic {
+            kernel: kernel.name(),
+            core: core.name(),
+            output: output.name(),
+            known: names.join(", "),
+        });
+    }
+    match request.options.method {
+        method @ Method::Treecode => Err(Error::MethodInPlane { method: method.name() }),
+        _ => Ok(()),
+    }
+}
+
 /// A quantity the sum can produce at every target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Output {
     /// The potential: real and imaginary part; one number for the logarithm of real strengths.
     Potential,

@@ -3,25 +3,25 @@
 use super::expansion::row_len;
 use super::pairs::PlanePairs;
 use super::pyramid::first_of_level;
-use super::sum::Sum;
 use super::tuning::{Choice, THETA};
 use crate::error::Error;
+use crate::geometry::Plane;
 use crate::p2p::PairSums;
 use crate::plan::MemoryForecast;
-use crate::plan::memory::Counts;
 use crate::simd::Real;
+use crate::sum::{Counts, Sum};
 use std::mem::size_of;
 
 /// Entries of the lists of a box.
 const COUPLINGS: f64 = 60.0;
 
-impl<T: Real> Sum<'_, T> {
-    /// Forecasts the memory that this sum would take over so many `sources` and, where they are others, `targets`. The
+impl<T: Real> Sum<'_, T, Plane> {
+    /// Forecasts the memory that this sum would take over `sources` sources and, where these are not the targets, `targets` targets. The
     /// points it holds do not count; outputs, tolerance, method and vectors do.
     ///
     /// ```
-    /// use farfield_core::plane::{Kernel, Sum};
-    /// let forecast = Sum::<f64>::new(Kernel::Log, &[]).memory_forecast(1_000_000, None);
+    /// use farfield_core::{Plane, Request, plane::Kernel};
+    /// let forecast = Request::<Plane>::new(Kernel::Log).between::<f64>(&[]).memory_forecast(1_000_000, None);
     /// assert!(forecast.total() < 400_000_000);
     /// ```
     pub fn memory_forecast(&self, sources: usize, targets: Option<usize>) -> MemoryForecast {
@@ -32,14 +32,15 @@ impl<T: Real> Sum<'_, T> {
 
     /// Refuses what does not fit, while it is still a number.
     pub(super) fn check_memory(&self, pairs: &PlanePairs, choice: Option<&Choice>) -> Result<(), Error> {
-        self.memory_of(self.counts(), pairs, choice).check(self.memory_limit)
+        self.memory_of(self.points.counts(), pairs, choice)
+            .check(self.options().memory_limit)
     }
 
     fn memory_of(&self, counts: Counts, pairs: &PlanePairs, choice: Option<&Choice>) -> MemoryForecast {
         let number = size_of::<T>() as f64;
         let (sources, targets) = (counts.sources as f64, counts.targets() as f64);
-        let points = sources + counts.targets.unwrap_or(0) as f64;
-        let vectors = self.vectors as f64;
+        let points = counts.points() as f64;
+        let vectors = self.request.vectors as f64;
         // Strengths and sums of one run.
         let mut plan = number * (sources * pairs.strengths() as f64 + targets * pairs.sums() as f64);
         plan += match choice {
@@ -56,11 +57,11 @@ impl<T: Real> Sum<'_, T> {
                 ordered + boxes * (expansions + 8.0 * number + 4.0 * couplings)
             }
         };
-        let parts = if self.complex { 2.0 } else { 1.0 };
+        let parts = self.request.kernel.strength_components() as f64;
         MemoryForecast {
             input: (number * (2.0 * points + sources * parts * vectors)) as u64,
             plan: plan as u64,
-            results: (number * targets * vectors * 2.0 * self.outputs.len() as f64) as u64,
+            results: (number * targets * vectors * 2.0 * self.request.outputs.len() as f64) as u64,
         }
     }
 }

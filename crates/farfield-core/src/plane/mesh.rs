@@ -27,11 +27,13 @@ impl<T: Real> Plan<T> {
     /// The mesh of the FMM; `None` for a direct sum.
     ///
     /// ```
-    /// use farfield_core::Method;
-    /// use farfield_core::plane::{Kernel, PlaneSet, Sum};
+    /// use farfield_core::plane::{Kernel, PlaneSet};
+    /// use farfield_core::{Method, Plane, Request};
     ///
     /// let points = PlaneSet::Normal.generate::<f64>(4096, 1);
-    /// let plan = Sum::new(Kernel::Harmonic, &points).method(Method::Fmm).leaf_capacity(16).plan()?;
+    /// let mut request = Request::<Plane>::new(Kernel::Harmonic);
+    /// request.options.method = Method::Fmm;
+    /// let plan = request.between(&points).plan()?;
     /// let mesh = plan.mesh().unwrap();
     /// println!("{} boxes on the finest level", mesh.boxes(mesh.depth()).len());
     /// # Ok::<(), farfield_core::Error>(())
@@ -113,9 +115,22 @@ fn halves(region: [[f64; 2]; 2], beyond: &[[[f64; 2]; 2]]) -> [[[f64; 2]; 2]; 2]
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Kernel, PlaneSet, Sum};
+    use super::super::{Kernel, PlaneSet};
     use super::*;
-    use crate::plan::Method;
+    use crate::geometry::Plane;
+    use crate::sum::{Method, Options, Request};
+
+    fn fmm(theta: Option<f64>) -> Request<Plane> {
+        Request {
+            options: Options {
+                method: Method::Fmm,
+                leaf_capacity: Some(12),
+                theta,
+                ..Options::default()
+            },
+            ..Request::new(Kernel::Harmonic)
+        }
+    }
 
     fn area([low, high]: [[f64; 2]; 2]) -> f64 {
         (high[0] - low[0]) * (high[1] - low[1])
@@ -125,8 +140,7 @@ mod tests {
     fn boxes_hold_their_points_and_fill_the_plane() {
         for set in [PlaneSet::Square, PlaneSet::Normal, PlaneSet::Layer] {
             let points = set.generate::<f64>(3000, 1);
-            let sum = Sum::new(Kernel::Harmonic, &points).method(Method::Fmm);
-            let plan = sum.leaf_capacity(12).plan().unwrap();
+            let plan = fmm(None).between(&points).plan().unwrap();
             let Engine::Fmm(fmm) = &plan.engine else {
                 panic!("the plan has no mesh")
             };
@@ -153,8 +167,7 @@ mod tests {
     #[test]
     fn couplings_follow_the_theta_criterion_and_are_symmetric() {
         let points = PlaneSet::Normal.generate::<f64>(4000, 1);
-        let sum = Sum::new(Kernel::Harmonic, &points).method(Method::Fmm).theta(0.5);
-        let plan = sum.leaf_capacity(12).plan().unwrap();
+        let plan = fmm(Some(0.5)).between(&points).plan().unwrap();
         let Engine::Fmm(fmm) = &plan.engine else {
             panic!("the plan has no mesh")
         };
@@ -188,6 +201,7 @@ mod tests {
             );
         }
         assert_eq!(mesh.couplings(level, all.len()), None);
-        assert!(Sum::new(Kernel::Log, &points[..5]).plan().unwrap().mesh().is_none());
+        let few = Request::<Plane>::new(Kernel::Log).between(&points[..5]).plan().unwrap();
+        assert!(few.mesh().is_none());
     }
 }

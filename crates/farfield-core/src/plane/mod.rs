@@ -2,11 +2,12 @@
 //! Goude and Engblom on a balanced pyramid.
 //!
 //! ```
-//! use farfield_core::plane::{Kernel, Output, PlaneSet, Sum};
+//! use farfield_core::plane::{Kernel, Output, PlaneSet};
+//! use farfield_core::{Plane, Request};
 //!
 //! let sources = PlaneSet::Normal.generate::<f64>(5_000, 1);
 //! let circulations = vec![1.0; 5_000];
-//! let mut plan = Sum::new(Kernel::Harmonic, &sources).tolerance(1e-6).plan()?;
+//! let mut plan = Request::<Plane>::new(Kernel::Harmonic).between(&sources).plan()?;
 //! let field = plan.evaluate(&circulations)?;
 //! let [re, im] = field.get(Output::Potential).unwrap()[..2] else { unreachable!() };
 //! println!("{re} + {im}i");
@@ -16,9 +17,9 @@
 //! The steps of a sum: points -> pyramid (sort) -> couplings (connect) -> P2M, M2M -> M2L, P2L -> L2L, L2P, M2P, P2P
 //! -> results in the caller's order; `fmm.rs` shows them on one screen.
 
+mod build;
 mod calibrate;
 mod check;
-mod checked;
 mod complex;
 mod connect;
 mod expansion;
@@ -32,22 +33,20 @@ mod plan;
 mod points;
 mod pyramid;
 mod special;
-mod sum;
 mod truth;
 mod tuning;
 mod verify;
 
 pub(crate) use calibrate::calibrate;
 pub use check::output_kind;
-pub use checked::CheckedSum;
 pub use expansion::MAX_ORDER;
-pub use kernel::{Core, Kernel, Output};
+pub(crate) use kernel::validate;
+pub use kernel::{Core, Interaction, Kernel, Output};
 pub use mesh::{Couplings, Mesh};
 pub(crate) use pairs::PlanePairs;
 pub use plan::Plan;
 pub use points::PlaneSet;
-pub use sum::Sum;
-pub use verify::{Inputs, OutputError, verify};
+pub(crate) use verify::compare;
 
 /// Results in the plane.
-pub type Field<T> = crate::plan::Field<T, Output>;
+pub type Field<T> = crate::plan::Field<T, crate::Plane>;

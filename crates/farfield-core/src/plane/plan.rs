@@ -3,12 +3,12 @@
 use super::Field;
 use super::check::Checker;
 use super::fmm::PlaneFmm;
-use super::kernel::{Core, Kernel, Output, pair};
+use super::kernel::{Interaction, Kernel, Output, pair};
 use super::pairs::PlanePairs;
-use super::sum::Sum;
 use crate::check::{Attempt, Check, correct};
 use crate::direct::Direct;
 use crate::error::Error;
+use crate::geometry::{Geometry, Plane};
 use crate::p2p::PairSums;
 use crate::pages::zeroed;
 use crate::parallel::ScratchPool;
@@ -18,6 +18,7 @@ use crate::plan::merge::{Merge, SpreadShape};
 use crate::plan::permutation::{block_copy_len, by_target, for_targets, gather, ranks};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, SimdLevel};
+use crate::sum::{Request, Sum};
 use std::convert::Infallible;
 use std::time::Instant;
 
@@ -44,16 +45,11 @@ impl<T: Real> Engine<T> {
 /// A planned sum in the plane. Evaluating it again costs no tree and no allocation.
 #[derive(Debug)]
 pub struct Plan<T: Real> {
-    pub(super) kernel: Kernel,
-    core: Core,
-    pub(super) outputs: Vec<Output>,
+    pub(super) request: Request<Plane>,
     /// Numbers per target of each output.
     pub(super) components: Vec<usize>,
-    complex: bool,
-    pub(super) vectors: usize,
     source_count: usize,
     target_count: usize,
-    pub(super) tolerance: Option<f64>,
     simd: SimdLevel,
     pub(super) parameters: Parameters,
     pub(super) notes: Vec<String>,
@@ -83,8 +79,9 @@ pub struct Plan<T: Real> {
 }
 
 impl<T: Real> Plan<T> {
-    pub(super) fn new(sum: &Sum<T>, engine: Engine<T>, parameters: Parameters, notes: Vec<String>) -> Self {
-        let (sources, targets) = (sum.sources.len(), sum.targets.map_or(sum.sources.len(), <[_]>::len));
+    pub(super) fn new(sum: &Sum<T, Plane>, engine: Engine<T>, parameters: Parameters, notes: Vec<String>) -> Self {
+        let counts = sum.points.counts();
+        let (sources, targets) = (counts.sources, counts.targets());
         let (pairs, simd, rank) = match &engine {
             Engine::Direct(direct) => (direct.pairs, direct.simd, Vec::new()),
             Engine::Fmm(fmm) => {
@@ -93,21 +90,17 @@ impl<T: Real> Plan<T> {
             }
         };
         let rows = pairs.sums();
-        let components = |output: &Output| output.components(sum.kernel, sum.complex);
-        let checks = sum.check && sources > 0 && targets > 0 && !sum.outputs.is_empty();
+        let request = sum.request;
+        let components = |output: &Output| Plane::output_components(request.kernel, *output);
+        let checks = request.options.check && sources > 0 && targets > 0 && !request.outputs.is_empty();
         Self {
             checker: checks.then(|| Box::new(Checker::new(&engine))),
             direct_permutations: None,
             last_factor: 0.0,
-            kernel: sum.kernel,
-            core: sum.core,
-            outputs: sum.outputs.clone(),
-            components: sum.outputs.iter().map(components).collect(),
-            complex: sum.complex,
-            vectors: sum.vectors,
+            request: request.clone(),
+            components: request.outputs.iter().map(components).collect(),
             source_count: sources,
             target_count: targets,
-            tolerance: sum.order.is_none().then_some(sum.tolerance),
             simd,
             parameters,
             notes,
@@ -126,11 +119,11 @@ impl<T: Real> Plan<T> {
     }
 
     /// The plan of distinct points becomes that of all points.
-    pub(super) fn with_merge(mut self, sum: &Sum<T>, merge: Merge<T, 2>, note: String) -> Self {
+    pub(super) fn with_merge(mut self, sum: &Sum<T, Plane>, merge: Merge<T, 2>, note: String) -> Self {
         let inner = self.field();
         self.notes.push(note);
-        self.source_count = sum.sources.len();
-        self.target_count = sum.targets.map_or(sum.sources.len(), <[_]>::len);
+        let counts = sum.points.counts();
+        (self.source_count, self.target_count) = (counts.sources, counts.targets());
         self.checker = self
             .checker
             .map(|checker| Box::new(checker.with_times(merge.targets_at_places())));
@@ -151,12 +144,12 @@ impl<T: Real> Plan<T> {
 
     /// An empty field of the right size for [`Plan::evaluate_into`].
     pub fn field(&self) -> Field<T> {
-        Field::new(&self.outputs, self.components.clone(), self.vectors, self.target_count)
+        Field::zeros(&self.request, self.target_count)
     }
 
     /// Numbers of strength per source.
     pub(super) fn parts(&self) -> usize {
-        1 + usize::from(self.complex)
+        self.request.kernel.strength_components()
     }
 
     /// [`Plan::evaluate`] into memory that is already there.
@@ -169,15 +162,8 @@ impl<T: Real> Plan<T> {
 
     pub(crate) fn check_and_sum(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         let start = Instant::now();
-        let largest = check_strengths(strengths, self.source_count, self.parts(), self.vectors)?;
-        if !field.has_shape(&self.outputs, self.vectors, self.target_count) {
-            return Err(Error::Length {
-                array: "field",
-                found: field.targets() * field.vectors(),
-                expected: self.target_count * self.vectors,
-                why: "a field made by this plan's `field`".to_owned(),
-            });
-        }
+        let largest = check_strengths(strengths, self.source_count, self.parts(), self.request.vectors)?;
+        field.check_shape(&self.request, self.target_count)?;
         let mut seconds = Seconds::default();
         match self.merge.take() {
             None => self.sum_and_check(strengths, field, &mut seconds),
@@ -195,9 +181,7 @@ impl<T: Real> Plan<T> {
         }
         self.evaluated = true;
         self.seconds = seconds;
-        self.outputs
-            .iter()
-            .try_for_each(|output| field.check_fits(*output, output.name(), largest))
+        field.check_finite(largest)
     }
 
     fn sum_merged(
@@ -208,14 +192,14 @@ impl<T: Real> Plan<T> {
         seconds: &mut Seconds,
     ) {
         let (merge, inner) = merge;
-        merge.add_up(strengths, self.parts(), self.vectors);
+        merge.add_up(strengths, self.parts(), self.request.vectors);
         self.sum_and_check(&merge.strengths, inner, seconds);
         field.copy_check(inner);
         let shape = SpreadShape {
-            vectors: self.vectors,
+            vectors: self.request.vectors,
             strengths: self.parts(),
         };
-        let (kernel, core, outputs) = (self.kernel, self.core, &self.outputs);
+        let (Interaction { kernel, core, .. }, outputs) = (self.request.kernel, &self.request.outputs);
         let at_place = |k: usize, strength: &[f64], size: f64, sums: &mut [f64]| {
             let strength = [strength[0], strength.get(1).copied().unwrap_or(0.0)];
             let term = pair(kernel, core, outputs[k], [0.0; 2], strength, size);
@@ -238,7 +222,7 @@ impl<T: Real> Plan<T> {
         check.warnings.clear();
         check.attempts = 1;
         seconds.time(Phase::Check, || checker.measure(self, strengths, field, &mut check));
-        if let Some(tolerance) = self.tolerance {
+        if let Some(tolerance) = self.tolerance() {
             let again = |factor: f64, check: &mut Check| {
                 if !self.become_more_exact(factor, check) {
                     return Ok::<_, Infallible>(Attempt::NoBetterWay);
@@ -256,9 +240,9 @@ impl<T: Real> Plan<T> {
     /// One run of the engine for each vector, or for each part of its strengths where parts are summed one by one.
     fn sum(&mut self, strengths: &[T], field: &mut Field<T>, seconds: &mut Seconds) {
         let parts = self.parts();
-        let sources = strengths.len() / (self.vectors * parts);
+        let sources = strengths.len() / (self.request.vectors * parts);
         let runs = parts / self.parts_per_run;
-        for vector in 0..self.vectors {
+        for vector in 0..self.request.vectors {
             let of_vector = &strengths[vector * sources * parts..][..sources * parts];
             for run in 0..runs {
                 self.order_strengths(of_vector, run);
@@ -303,8 +287,8 @@ impl<T: Real> Plan<T> {
     }
 
     fn write_outputs(&self, field: &mut Field<T>, vector: usize, run: usize) {
-        let (rows, targets, kernel) = (self.rows, field.targets(), self.kernel);
-        for ((output, values), components) in self.outputs.iter().zip(&mut field.values).zip(&self.components) {
+        let (rows, targets, kernel) = (self.rows, field.targets(), self.request.kernel.kernel);
+        for ((output, values), components) in self.request.outputs.iter().zip(&mut field.values).zip(&self.components) {
             let components = *components;
             let values = &mut values[vector * targets * components..][..targets * components];
             let (first, factor) = output.of_sums(kernel);
@@ -337,12 +321,12 @@ impl<T: Real> Plan<T> {
 
     /// The kernel.
     pub fn kernel(&self) -> Kernel {
-        self.kernel
+        self.request.kernel.kernel
     }
 
     /// The outputs.
     pub fn outputs(&self) -> &[Output] {
-        &self.outputs
+        &self.request.outputs
     }
 
     /// What the plan settled on.
@@ -352,7 +336,7 @@ impl<T: Real> Plan<T> {
 
     /// The tolerance; `None` where an expert fixed the order.
     pub fn tolerance(&self) -> Option<f64> {
-        self.tolerance
+        self.request.options.kept_tolerance::<T>()
     }
 
     /// The instruction set.

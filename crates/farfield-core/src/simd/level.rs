@@ -13,6 +13,11 @@ pub const LEVEL_VARIABLE: &str = "FARFIELD_SIMD";
 /// [`from_name`](SimdLevel::from_name)), so code that holds a level may run its instructions. Wider levels compare
 /// greater.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "String", into = "String")
+)]
 pub struct SimdLevel(InstructionSet);
 
 /// The supported instruction sets, narrowest first.
@@ -160,6 +165,20 @@ impl SimdLevel {
 
     pub(super) fn set(self) -> InstructionSet {
         self.0
+    }
+}
+
+impl TryFrom<String> for SimdLevel {
+    type Error = LevelError;
+
+    fn try_from(name: String) -> Result<Self, LevelError> {
+        Self::from_name(&name)
+    }
+}
+
+impl From<SimdLevel> for String {
+    fn from(level: SimdLevel) -> Self {
+        level.name().to_owned()
     }
 }
 

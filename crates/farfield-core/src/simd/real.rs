@@ -5,9 +5,11 @@ use super::scalar::Scalar;
 use super::{SimdLevel, Vectorized, dispatch_to};
 use crate::bench::Benchmark;
 use crate::error::Error;
+use crate::geometry::{Plane, Space};
 use crate::parallel::in_pool;
-use crate::plan::{Field, Plan, Sum};
+use crate::plan::{Field, Plan};
 use crate::plane;
+use crate::sum::Sum;
 use std::fmt::{Debug, Display};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
@@ -59,11 +61,11 @@ pub trait Real:
     // rather than generic functions, they are compiled once, in this crate, and not in every crate that plans a sum.
 
     #[doc(hidden)]
-    fn plan(sum: Sum<'_, Self>) -> Result<Plan<Self>, Error>;
+    fn plan(sum: Sum<'_, Self, Space>) -> Result<Plan<Self>, Error>;
     #[doc(hidden)]
     fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error>;
     #[doc(hidden)]
-    fn plan_in_plane(sum: plane::Sum<'_, Self>) -> Result<plane::Plan<Self>, Error>;
+    fn plan_in_plane(sum: Sum<'_, Self, Plane>) -> Result<plane::Plan<Self>, Error>;
     #[doc(hidden)]
     fn evaluate_in_plane(
         plan: &mut plane::Plan<Self>,
@@ -108,13 +110,13 @@ macro_rules! real {
                 $float::sqrt(self)
             }
 
-            fn plan(sum: Sum<'_, Self>) -> Result<Plan<Self>, Error> {
+            fn plan(sum: Sum<'_, Self, Space>) -> Result<Plan<Self>, Error> {
                 in_pool(sum.deserves_threads(), || sum.check_and_build())
             }
             fn evaluate(plan: &mut Plan<Self>, strengths: &[Self], field: &mut Field<Self>) -> Result<(), Error> {
                 in_pool(plan.deserves_threads(), || plan.check_and_sum(strengths, field))
             }
-            fn plan_in_plane(sum: plane::Sum<'_, Self>) -> Result<plane::Plan<Self>, Error> {
+            fn plan_in_plane(sum: Sum<'_, Self, Plane>) -> Result<plane::Plan<Self>, Error> {
                 in_pool(sum.deserves_threads(), || sum.check_and_build())
             }
             fn evaluate_in_plane(

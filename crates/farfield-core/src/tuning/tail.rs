@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::kernel::{Kernel, Output, Sizes};
     use crate::points::{ChargeDistribution, PointSet};
-    use crate::{Method, Sum};
+    use crate::{Method, Points, Request, Space};
 
     fn tail(size: f64, tolerance: f64, gradient: bool) -> Tail<'static> {
         let kernel = Kernel::gravity(1.0);
@@ -177,12 +177,16 @@ mod tests {
             for charges in [ChargeDistribution::Positive, ChargeDistribution::Signed] {
                 let masses = charges.generate::<f64>(points.len(), seed + 7);
                 for (tolerance, softening) in [(1e-3, 0.01), (1e-4, 1e-3), (1e-6, 1e-4)] {
-                    let sum = Sum::new(Kernel::gravity(1.0), &points)
-                        .outputs(&[Output::Potential, Output::Acceleration])
-                        .sizes(Sizes::Global(softening))
-                        .check_errors(false)
-                        .tolerance(tolerance);
-                    let field = |method| sum.clone().method(method).plan().unwrap().evaluate(&masses).unwrap();
+                    let field = |method| {
+                        let mut request = Request::<Space>::new(Kernel::gravity(1.0));
+                        request.outputs = vec![Output::Potential, Output::Acceleration];
+                        request.options.tolerance = Some(tolerance);
+                        request.options.method = method;
+                        request.options.check = false;
+                        let sizes = Sizes::Global(softening);
+                        let sum = request.over(Points::new(&points, None, &sizes));
+                        sum.plan().unwrap().evaluate(&masses).unwrap()
+                    };
                     let (fast, direct) = (field(Method::Fmm), field(Method::Direct));
                     for output in [Output::Potential, Output::Acceleration] {
                         let (fast, direct) = (fast.get(output).unwrap(), direct.get(output).unwrap());

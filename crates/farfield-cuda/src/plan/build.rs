@@ -13,9 +13,9 @@ use crate::treecode::Opening;
 use crate::tuning::{self, Choice, Cores, Demand};
 use farfield_core::cost::space::{capacity_of, mean_of};
 use farfield_core::kernel::Sizes;
-use farfield_core::plan::{CheckedSum, Parameters};
+use farfield_core::plan::Parameters;
 use farfield_core::report::Interactions;
-use farfield_core::{Method, Sum};
+use farfield_core::{Method, Space, Sum};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -28,7 +28,7 @@ impl<T: Precision> Plan<T> {
     ///
     /// # Errors
     /// Any of [`Error`].
-    pub fn new(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
+    pub fn new(device: &Arc<Device>, sum: &Sum<T, Space>) -> Result<Self, Error> {
         Self::with_memory(device, sum, None)
     }
 
@@ -37,42 +37,39 @@ impl<T: Precision> Plan<T> {
     ///
     /// # Errors
     /// As [`Plan::new`].
-    pub fn with_memory(device: &Arc<Device>, sum: &Sum<T>, most_bytes: Option<u64>) -> Result<Self, Error> {
+    pub fn with_memory(device: &Arc<Device>, sum: &Sum<T, Space>, most_bytes: Option<u64>) -> Result<Self, Error> {
         let start = Instant::now();
-        let extent = sum.check()?;
+        let extent = sum.validate()?;
         check_extent::<T>(extent)?;
-        let checked = sum.checked();
         let input = SumInput {
             most_bytes,
-            ..input_of(&checked, PairKind::of(&checked))
+            ..input_of(sum, PairKind::of(sum))
         };
-        let mut plan = Self::build(Buffers::new(device)?, &checked, input, extent)?;
+        let mut plan = Self::build(Buffers::new(device)?, sum, input, extent)?;
         plan.planning = start.elapsed().as_secs_f64();
         Ok(plan)
     }
 
-    /// Chooses method and parameters for checked points, which may be on the device already.
+    /// Chooses method and parameters for valid points, which may be on the device already.
     pub(super) fn build(
         buffers: Buffers,
-        checked: &CheckedSum<T>,
+        asked: &Sum<T, Space>,
         input: SumInput<T>,
         extent: f64,
     ) -> Result<Self, Error> {
         let targets = input.targets.map_or(0, |targets| targets.len());
         check_point_count((input.sources.len() + targets) / 3)?;
         let (counts, known) = (input.counts(), Some(extent));
-        let (method, choice) = resolve_method::<T>(buffers.device(), checked, &input.kind, counts, known)?;
+        let (method, choice) = resolve_method::<T>(buffers.device(), asked, &input.kind, counts, known)?;
         match method {
-            Method::Fmm => Self::fmm(buffers, checked, (input, extent), &choice),
-            Method::Treecode | Method::TreecodeOnNeighbours => {
-                Self::treecode(buffers, checked, (input, extent), method)
-            }
-            _ => Self::direct(buffers, checked, (input, extent)),
+            Method::Fmm => Self::fmm(buffers, asked, (input, extent), &choice),
+            Method::Treecode | Method::TreecodeOnNeighbours => Self::treecode(buffers, asked, (input, extent), method),
+            _ => Self::direct(buffers, asked, (input, extent)),
         }
     }
 
-    fn fmm(buffers: Buffers, checked: &CheckedSum<T>, input: Input<T>, choice: &Choice) -> Result<Self, Error> {
-        let (shape, far_field) = fmm_shape(checked, choice);
+    fn fmm(buffers: Buffers, asked: &Sum<T, Space>, input: Input<T>, choice: &Choice) -> Result<Self, Error> {
+        let (shape, far_field) = fmm_shape(asked, choice);
         let orders = choice.orders.by_level.iter().flatten();
         let parameters = Parameters {
             method: Method::Fmm,
@@ -80,28 +77,28 @@ impl<T: Precision> Plan<T> {
             lowest_m2l_order: orders.min().map(|order| *order as usize),
             ..Parameters::default()
         };
-        Self::expansions(buffers, checked, (input, shape, far_field), parameters)
+        Self::expansions(buffers, asked, (input, shape, far_field), parameters)
     }
 
-    fn treecode(buffers: Buffers, checked: &CheckedSum<T>, input: Input<T>, method: Method) -> Result<Self, Error> {
-        let (shape, far_field) = treecode_shape(checked, &input.0.kind)?;
+    fn treecode(buffers: Buffers, asked: &Sum<T, Space>, input: Input<T>, method: Method) -> Result<Self, Error> {
+        let (shape, far_field) = treecode_shape(asked, &input.0.kind)?;
         let parameters = Parameters {
             method,
             order: Some(far_field.order()),
             theta: far_field.theta(),
             ..Parameters::default()
         };
-        Self::expansions(buffers, checked, (input, shape, far_field), parameters)
+        Self::expansions(buffers, asked, (input, shape, far_field), parameters)
     }
 
     /// A method with a tree and expansions.
     fn expansions(
         buffers: Buffers,
-        checked: &CheckedSum<T>,
+        asked: &Sum<T, Space>,
         ((sum, extent), shape, far_field): (Input<T>, TreeShape, FarField),
         parameters: Parameters,
     ) -> Result<Self, Error> {
-        let (counts, wishes) = (sum.counts(), Wishes::of(checked, &sum, extent));
+        let (counts, wishes) = (sum.counts(), Wishes::of(asked, &sum, extent));
         Fmm::<T>::check_order(buffers.device(), &sum.kind, far_field.order())?;
         let vectors = vectors_at_once(buffers.device(), sum.vectors, sum.most_bytes, |vectors| {
             Fmm::<T>::forecast(&sum.kind, vectors, counts, &shape, &far_field)
@@ -117,7 +114,7 @@ impl<T: Precision> Plan<T> {
         let engine = Engine::Fmm(Box::new(fmm));
         Ok(Self::with_engine(
             buffers,
-            checked,
+            asked,
             (counts, vectors),
             (engine, parameters),
             wishes,
@@ -130,26 +127,36 @@ impl<T: Precision> Plan<T> {
     /// [`Error::Unsupported`] if the device cannot sum this.
     pub fn memory_forecast(
         device: &Device,
-        sum: &Sum<T>,
+        sum: &Sum<T, Space>,
         sources: usize,
         targets: Option<usize>,
     ) -> Result<u64, Error> {
-        let checked = sum.checked();
-        let (kind, counts) = (PairKind::of(&checked), (sources, targets.unwrap_or(sources)));
-        let (method, choice) = resolve_method::<T>(device, &checked, &kind, counts, None)?;
+        let (kind, counts) = (PairKind::of(sum), (sources, targets.unwrap_or(sources)));
+        let (method, choice) = resolve_method::<T>(device, sum, &kind, counts, None)?;
         let (shape, far_field) = match method {
-            Method::Fmm => fmm_shape(&checked, &choice),
-            Method::Treecode | Method::TreecodeOnNeighbours => treecode_shape(&checked, &kind)?,
+            Method::Fmm => fmm_shape(sum, &choice),
+            Method::Treecode | Method::TreecodeOnNeighbours => treecode_shape(sum, &kind)?,
             _ => {
                 let multiprocessors = device.properties().multiprocessors;
-                return Ok(Direct::<T>::forecast(&kind, checked.vectors, counts, multiprocessors));
+                return Ok(Direct::<T>::forecast(
+                    &kind,
+                    sum.request.vectors,
+                    counts,
+                    multiprocessors,
+                ));
             }
         };
-        Ok(Fmm::<T>::forecast(&kind, checked.vectors, counts, &shape, &far_field))
+        Ok(Fmm::<T>::forecast(
+            &kind,
+            sum.request.vectors,
+            counts,
+            &shape,
+            &far_field,
+        ))
     }
 
-    fn direct(buffers: Buffers, checked: &CheckedSum<T>, (input, extent): Input<T>) -> Result<Self, Error> {
-        let (counts, wishes) = (input.counts(), Wishes::of(checked, &input, extent));
+    fn direct(buffers: Buffers, asked: &Sum<T, Space>, (input, extent): Input<T>) -> Result<Self, Error> {
+        let (counts, wishes) = (input.counts(), Wishes::of(asked, &input, extent));
         let multiprocessors = buffers.device().properties().multiprocessors;
         let vectors = vectors_at_once(buffers.device(), input.vectors, input.most_bytes, |vectors| {
             Direct::<T>::forecast(&input.kind, vectors, counts, multiprocessors)
@@ -167,7 +174,7 @@ impl<T: Precision> Plan<T> {
         let engine = Engine::Direct(Box::new(direct));
         Ok(Self::with_engine(
             buffers,
-            checked,
+            asked,
             (counts, vectors),
             (engine, parameters),
             wishes,
@@ -179,22 +186,22 @@ impl<T: Precision> Plan<T> {
 /// boxes are as large, and all pairs may cost less.
 pub(super) fn resolve_method<T: Precision>(
     device: &Device,
-    checked: &CheckedSum<T>,
+    asked: &Sum<T, Space>,
     kind: &PairKind,
     (sources, targets): (usize, usize),
     extent: Option<f64>,
 ) -> Result<(Method, Arc<Choice>), Error> {
     let (sources, targets) = (sources as f64, targets as f64);
     let rates = tuning::rates::<T>(device.properties(), kind);
-    let demand = Demand::of(checked, kind, sources.max(targets), cores_of(checked, extent));
+    let demand = Demand::of(asked, kind, sources.max(targets), cores_of(asked, extent));
     // The model takes milliseconds, longer than many sums: equal demands share its answer.
     let choice = device.keep(format!("choice {demand:?} {rates:?}"), || {
         Ok(tuning::choose(&demand, &rates))
     })?;
-    let pairs = sources * targets * checked.vectors as f64;
+    let pairs = sources * targets * asked.request.vectors as f64;
     let direct = 1e-9 * rates.direct(pairs);
-    let near = extent.map_or(0.0, |extent| direct * tuning::near_share(core_reach(checked), extent));
-    let method = match checked.method {
+    let near = extent.map_or(0.0, |extent| direct * tuning::near_share(core_reach(asked), extent));
+    let method = match asked.options().method {
         _ if pairs == 0.0 => Method::Direct,
         Method::Auto if direct < choice.seconds.max(near) => Method::Direct,
         // Wide cores at the tightest tolerances ask for orders that no block has memory for.
@@ -206,46 +213,42 @@ pub(super) fn resolve_method<T: Precision>(
 }
 
 /// The cores of a sum as parts of the points' extent; of points that are not known yet, in a unit cube.
-fn cores_of<T: Precision>(checked: &CheckedSum<T>, extent: Option<f64>) -> Cores {
-    Cores::new(checked.largest_size, core_reach(checked), extent.unwrap_or(1.0))
+fn cores_of<T: Precision>(asked: &Sum<T, Space>, extent: Option<f64>) -> Cores {
+    Cores::new(asked.largest_size(), core_reach(asked), extent.unwrap_or(1.0))
 }
 
 /// The distance within which cores matter.
-fn core_reach<T: Precision>(checked: &CheckedSum<T>) -> f64 {
-    let tolerance = if checked.order.is_some() {
-        1e-12
-    } else {
-        checked.tolerance
-    };
-    let derivatives = checked.most_derivatives();
-    checked
+fn core_reach<T: Precision>(asked: &Sum<T, Space>) -> f64 {
+    let (size, tolerance) = (asked.largest_size(), asked.options().core_tolerance::<T>());
+    asked
+        .request
         .kernel
-        .core_reach(checked.largest_size, 0.5 * tolerance, derivatives)
+        .core_reach(size, tolerance, asked.most_derivatives())
 }
 
 /// The tree of an FMM, and its orders.
-fn fmm_shape<'a, T: Precision>(checked: &CheckedSum<T>, choice: &'a Choice) -> (TreeShape, FarField<'a>) {
-    let shape = tree_shape(checked, choice.leaf_capacity, choice.leaf_mean);
+fn fmm_shape<'a, T: Precision>(asked: &Sum<T, Space>, choice: &'a Choice) -> (TreeShape, FarField<'a>) {
+    let shape = tree_shape(asked, choice.leaf_capacity, choice.leaf_mean);
     (shape, FarField::Locals(choice))
 }
 
 /// The tree of a treecode, and its criterion.
 fn treecode_shape<T: Precision>(
-    checked: &CheckedSum<T>,
+    asked: &Sum<T, Space>,
     kind: &PairKind,
 ) -> Result<(TreeShape, FarField<'static>), Error> {
-    let opening = Opening::of(checked, kind, core_reach(checked))?;
-    let mean = checked.leaf_capacity.map_or(opening.leaf_mean(kind), mean_of);
-    let capacity = checked.leaf_capacity.unwrap_or_else(|| capacity_of(mean));
-    Ok((tree_shape(checked, capacity, mean), FarField::Multipoles(opening)))
+    let opening = Opening::of(asked, kind, core_reach(asked))?;
+    let mean = asked.options().leaf_capacity.map_or(opening.leaf_mean(kind), mean_of);
+    let capacity = asked.options().leaf_capacity.unwrap_or_else(|| capacity_of(mean));
+    Ok((tree_shape(asked, capacity, mean), FarField::Multipoles(opening)))
 }
 
-fn tree_shape<T: Precision>(checked: &CheckedSum<T>, leaf_capacity: usize, leaf_mean: f64) -> TreeShape {
+fn tree_shape<T: Precision>(asked: &Sum<T, Space>, leaf_capacity: usize, leaf_mean: f64) -> TreeShape {
     TreeShape {
         leaf_capacity,
         leaf_mean,
         root_scale: None,
-        min_side: core_reach(checked),
+        min_side: core_reach(asked),
     }
 }
 
@@ -272,33 +275,33 @@ pub(crate) fn check_point_count(count: usize) -> Result<(), Error> {
 }
 
 /// What is summed, as the methods take it.
-pub(super) fn input_of<'a, T: Precision>(checked: &CheckedSum<'a, T>, kind: PairKind) -> SumInput<'a, T> {
+pub(super) fn input_of<'a, T: Precision>(asked: &Sum<'a, T, Space>, kind: PairKind) -> SumInput<'a, T> {
     SumInput {
-        kernel: checked.kernel,
+        kernel: asked.request.kernel,
         kind,
-        vectors: checked.vectors,
-        sources: Values::Host(checked.sources.as_flattened()),
-        targets: checked.targets.map(|targets| Values::Host(targets.as_flattened())),
-        sizes: Values::Host(sizes_of(checked, &kind)),
-        global_size2: global_size2(checked),
-        outputs: checked.outputs,
+        vectors: asked.request.vectors,
+        sources: Values::Host(asked.points.sources.as_flattened()),
+        targets: asked.points.targets.map(|targets| Values::Host(targets.as_flattened())),
+        sizes: Values::Host(sizes_of(asked, &kind)),
+        global_size2: global_size2(asked),
+        outputs: &asked.request.outputs,
         most_bytes: None,
-        keeps_targets: checked.check,
+        keeps_targets: asked.options().check,
     }
 }
 
 /// One size per source, where each has its own.
-fn sizes_of<'a, T>(checked: &CheckedSum<'a, T>, kind: &PairKind) -> &'a [T] {
-    match checked.sizes {
+fn sizes_of<'a, T: Precision>(asked: &Sum<'a, T, Space>, kind: &PairKind) -> &'a [T] {
+    match asked.points.sizes() {
         Sizes::PerSource(sizes) if kind.sizes == SizeKind::PerSource => sizes,
         _ => &[],
     }
 }
 
 /// The squared core size of all sources; zero where there is none or each has its own.
-fn global_size2<T: Precision>(checked: &CheckedSum<T>) -> T {
-    match checked.sizes {
-        Sizes::Global(size) if checked.largest_size > 0.0 => *size * *size,
+fn global_size2<T: Precision>(asked: &Sum<T, Space>) -> T {
+    match asked.points.sizes() {
+        Sizes::Global(size) if asked.largest_size() > 0.0 => *size * *size,
         _ => T::ZERO,
     }
 }

@@ -9,10 +9,9 @@ use crate::direct::SumInput;
 use crate::error::Error;
 use crate::kernel::{PairKind, SizeKind};
 use crate::tuning;
-use farfield_core::Method;
 use farfield_core::check::Check;
 use farfield_core::kernel::Sizes;
-use farfield_core::plan::CheckedSum;
+use farfield_core::{Method, Points, Request, Space, Sum};
 
 /// What a plan was asked for apart from its points: enough to plan again.
 #[derive(Debug)]
@@ -20,33 +19,25 @@ pub(super) struct Wishes<T> {
     pub kind: PairKind,
     pub global_size2: T,
     pub most_bytes: Option<u64>,
-    pub order: Option<usize>,
-    pub theta: Option<f64>,
-    pub leaf_capacity: Option<usize>,
-    pub largest_size: f64,
     pub extent: f64,
     /// The tolerance that was planned for: smaller than the caller's where strengths ask for more.
     pub planned: f64,
     /// By how much the error was to shrink when it was planned for last.
     pub last_factor: f64,
-    /// Sizes are on the device.
-    no_sizes: Sizes<T>,
+    /// The largest core size; the size of each source is on the device.
+    sizes: Sizes<T>,
 }
 
 impl<T: Precision> Wishes<T> {
-    pub fn of(checked: &CheckedSum<T>, input: &SumInput<T>, extent: f64) -> Self {
+    pub fn of(asked: &Sum<T, Space>, input: &SumInput<T>, extent: f64) -> Self {
         Self {
             kind: input.kind,
             global_size2: input.global_size2,
             most_bytes: input.most_bytes,
-            order: checked.order,
-            theta: checked.theta,
-            leaf_capacity: checked.leaf_capacity,
-            largest_size: checked.largest_size,
             extent,
-            planned: checked.tolerance,
+            planned: asked.tolerance(),
             last_factor: 1.0,
-            no_sizes: Sizes::None,
+            sizes: Sizes::Global(T::from_f64(asked.largest_size())),
         }
     }
 }
@@ -70,7 +61,7 @@ impl<T: Precision> SelfChecked<T> for Plan<T> {
     }
 
     fn tolerance(&self) -> Option<f64> {
-        self.tolerance
+        Plan::tolerance(self)
     }
 
     fn sum_again(&mut self, strengths: Values<T>) -> Result<(), Error> {
@@ -79,12 +70,13 @@ impl<T: Precision> SelfChecked<T> for Plan<T> {
     }
 
     fn measure(&mut self, strengths: Values<T>, check: &mut Check) -> Result<(), Error> {
-        let vectors = strengths.len() / (self.source_count * self.kernel.strength_components());
+        let vectors = strengths.len() / (self.source_count * self.request.kernel.strength_components());
+        let tolerance = Plan::tolerance(self);
         let checker = match &mut self.checker {
             Some(checker) => checker,
             none => {
                 let kind = &self.wishes.kind;
-                let meaning = InSpace::new(self.kernel, &self.outputs, kind.sums());
+                let meaning = InSpace::new(self.request.kernel, &self.request.outputs, kind.sums());
                 let program = check::program::<T>(kind);
                 none.insert(Box::new(Checker::new(
                     self.buffers.clone(),
@@ -95,7 +87,7 @@ impl<T: Precision> SelfChecked<T> for Plan<T> {
                 )?))
             }
         };
-        checker.measure(self.engine.summed(), (strengths, vectors), self.tolerance, check)
+        checker.measure(self.engine.summed(), (strengths, vectors), tolerance, check)
     }
 
     fn become_more_exact(&mut self, factor: f64, check: &Check) -> Result<bool, Error> {
@@ -126,23 +118,29 @@ impl<T: Precision> Plan<T> {
     fn is_direct_affordable(&self) -> Result<bool, Error> {
         let device = self.buffers.device();
         let counts = (self.source_count, self.target_count);
-        let checked = self.checked(self.wishes.planned, Method::Auto);
-        let (_, choice) = resolve_method::<T>(device, &checked, &self.wishes.kind, counts, Some(self.wishes.extent))?;
-        let pairs = self.source_count as f64 * self.target_count as f64 * self.vectors as f64;
+        let request = self.request_for(self.wishes.planned, Method::Auto);
+        let (_, choice) = resolve_method::<T>(
+            device,
+            &self.asked(&request),
+            &self.wishes.kind,
+            counts,
+            Some(self.wishes.extent),
+        )?;
+        let pairs = self.source_count as f64 * self.target_count as f64 * self.request.vectors as f64;
         let direct = 1e-9 * tuning::rates::<T>(device.properties(), &self.wishes.kind).direct(pairs);
         Ok(direct < 0.2 || direct < 20.0 * choice.seconds)
     }
 
     /// Plans the same points anew; says whether that is possible.
     fn plan_again(&mut self, tolerance: f64, method: Method) -> Result<bool, Error> {
-        let checked = self.checked(tolerance, method);
+        let request = self.request_for(tolerance, method);
         let Engine::Fmm(fmm) = &self.engine else {
             return Ok(false);
         };
         let input = SumInput {
-            kernel: self.kernel,
+            kernel: self.request.kernel,
             kind: self.wishes.kind,
-            vectors: self.vectors,
+            vectors: self.request.vectors,
             sources: Values::on_device(&fmm.source_positions, 3 * self.source_count),
             targets: fmm
                 .caller_targets
@@ -153,11 +151,11 @@ impl<T: Precision> Plan<T> {
                 _ => Values::Host(&[]),
             },
             global_size2: self.wishes.global_size2,
-            outputs: &self.outputs,
+            outputs: &self.request.outputs,
             most_bytes: self.wishes.most_bytes,
             keeps_targets: true,
         };
-        let planned = Self::build(self.buffers.clone(), &checked, input, self.wishes.extent);
+        let planned = Self::build(self.buffers.clone(), &self.asked(&request), input, self.wishes.extent);
         match planned {
             Ok(planned) if planned.vectors_at_once >= self.vectors_at_once => {
                 (self.engine, self.parameters) = (planned.engine, planned.parameters);
@@ -170,21 +168,16 @@ impl<T: Precision> Plan<T> {
         }
     }
 
-    fn checked(&self, tolerance: f64, method: Method) -> CheckedSum<'_, T> {
-        CheckedSum {
-            kernel: self.kernel,
-            sources: &[],
-            targets: None,
-            sizes: &self.wishes.no_sizes,
-            outputs: &self.outputs,
-            tolerance,
-            method,
-            vectors: self.vectors,
-            order: self.wishes.order,
-            theta: self.wishes.theta,
-            leaf_capacity: self.wishes.leaf_capacity,
-            largest_size: self.wishes.largest_size,
-            check: true,
-        }
+    /// The same request with another tolerance and method.
+    fn request_for(&self, tolerance: f64, method: Method) -> Request<Space> {
+        let mut request = self.request.clone();
+        request.options.tolerance = Some(tolerance);
+        request.options.method = method;
+        request
+    }
+
+    /// A request for the plan's points, which are on the device.
+    fn asked<'a>(&'a self, request: &'a Request<Space>) -> Sum<'a, T, Space> {
+        request.over(Points::new(&[], None, &self.wishes.sizes))
     }
 }

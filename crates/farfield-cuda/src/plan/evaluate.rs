@@ -6,11 +6,10 @@ use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
-use farfield_core::Field;
 use farfield_core::check::Check;
-use farfield_core::kernel::{Kernel, Output};
-use farfield_core::plan::{CheckedSum, Parameters, check_strength_count, check_strengths};
+use farfield_core::plan::{Parameters, check_strength_count, check_strengths};
 use farfield_core::report::Seconds;
+use farfield_core::{Field, Request, Space, Sum};
 use std::time::Instant;
 
 /// What does the summing.
@@ -36,14 +35,11 @@ impl<T: Precision> Engine<T> {
 /// else.
 #[derive(Debug)]
 pub struct Plan<T: Precision> {
-    pub(super) kernel: Kernel,
-    pub(super) outputs: Vec<Output>,
-    pub(super) vectors: usize,
+    pub(super) request: Request<Space>,
     /// Vectors whose results are on the device at once.
     pub(super) vectors_at_once: usize,
     pub(super) source_count: usize,
     pub(super) target_count: usize,
-    pub(super) tolerance: Option<f64>,
     /// What else was asked for.
     pub(super) wishes: Wishes<T>,
     /// Whether evaluations look at their error.
@@ -62,21 +58,18 @@ pub struct Plan<T: Precision> {
 impl<T: Precision> Plan<T> {
     pub(super) fn with_engine(
         buffers: Buffers,
-        checked: &CheckedSum<T>,
+        asked: &Sum<T, Space>,
         ((source_count, target_count), vectors_at_once): ((usize, usize), usize),
         (engine, parameters): (Engine<T>, Parameters),
         wishes: Wishes<T>,
     ) -> Self {
         Self {
-            kernel: checked.kernel,
-            outputs: checked.outputs.to_vec(),
-            vectors: checked.vectors,
+            request: asked.request.clone(),
             vectors_at_once,
             source_count,
             target_count,
-            tolerance: checked.order.is_none().then_some(checked.tolerance),
             wishes,
-            checks: checked.check && source_count > 0 && target_count > 0 && !checked.outputs.is_empty(),
+            checks: asked.options().check && source_count > 0 && target_count > 0 && !asked.request.outputs.is_empty(),
             checker: None,
             last_check: None,
             notes: Vec::new(),
@@ -91,7 +84,7 @@ impl<T: Precision> Plan<T> {
 
     /// Whether its vectors do not fit into the device's memory at once.
     pub(super) fn has_passes(&self) -> bool {
-        self.vectors_at_once < self.vectors
+        self.vectors_at_once < self.request.vectors
     }
 
     /// Sums for the given strengths, as [`farfield_core::Plan::evaluate`] does: from host memory to host memory.
@@ -99,7 +92,7 @@ impl<T: Precision> Plan<T> {
     /// # Errors
     /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
     pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
-        let mut field = self.unfilled();
+        let mut field = Field::unfilled(&self.request, self.target_count);
         self.evaluate_to(strengths, &mut field)?;
         Ok(field)
     }
@@ -110,30 +103,20 @@ impl<T: Precision> Plan<T> {
     /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size. The field keeps its size, and its
     /// numbers if the strengths are wrong.
     pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
-        field.check_shape(&self.outputs, self.vectors, self.target_count)?;
+        field.check_shape(&self.request, self.target_count)?;
         self.evaluate_to(strengths, field)
     }
 
     /// A field of zeros of the right size for [`Plan::evaluate_into`].
     pub fn field(&self) -> Field<T> {
-        let mut field = self.unfilled();
-        // Zeros are numbers, and filling with nothing cannot fail.
-        let _ = field.refill(Output::name, |_| Ok(0.0));
-        field
-    }
-
-    fn unfilled(&self) -> Field<T> {
-        let components = self.outputs.iter().map(|output| output.components()).collect();
-        Field::unfilled(&self.outputs, components, (self.vectors, self.target_count))
+        Field::zeros(&self.request, self.target_count)
     }
 
     fn evaluate_to(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         let start = Instant::now();
         let mut seconds = Seconds::default();
         let mut check = None;
-        field.refill(Output::name, |values| {
-            self.sum_to(strengths, &mut seconds, values, &mut check)
-        })?;
+        field.refill(|values| self.sum_to(strengths, &mut seconds, values, &mut check))?;
         self.last_check.clone_from(&check);
         field.set_check(check);
         seconds.total = start.elapsed().as_secs_f64();
@@ -153,12 +136,12 @@ impl<T: Precision> Plan<T> {
         values: &mut [Vec<T>],
         check: &mut Option<Check>,
     ) -> Result<f64, Error> {
-        let components = self.kernel.strength_components();
-        check_strength_count(strengths.len(), self.source_count, components, self.vectors)?;
+        let components = self.request.kernel.strength_components();
+        check_strength_count(strengths.len(), self.source_count, components, self.request.vectors)?;
         if self.source_count > 0 && self.target_count > 0 {
             return self.sum(strengths, seconds, values, check);
         }
-        let largest = check_strengths(strengths, self.source_count, components, self.vectors)?;
+        let largest = check_strengths(strengths, self.source_count, components, self.request.vectors)?;
         // The results of no sources; the field takes care of their number.
         values.iter_mut().for_each(Vec::clear);
         Ok(largest)
@@ -172,18 +155,23 @@ impl<T: Precision> Plan<T> {
         values: &mut [Vec<T>],
         check: &mut Option<Check>,
     ) -> Result<f64, Error> {
-        let components = self.kernel.strength_components();
+        let components = self.request.kernel.strength_components();
         let per_vector = self.source_count * components;
         let mut largest = None;
         for pass in strengths.chunks(self.vectors_at_once * per_vector) {
             let timeline = self.engine.evaluate(&self.buffers, Values::Host(pass))?;
             // All of them during the first pass: an error names a place among all.
             if largest.is_none() {
-                largest = Some(check_strengths(strengths, self.source_count, components, self.vectors)?);
+                largest = Some(check_strengths(
+                    strengths,
+                    self.source_count,
+                    components,
+                    self.request.vectors,
+                )?);
                 values.iter_mut().for_each(Vec::clear);
             }
-            let checked = check_and_correct(self, Values::Host(pass), seconds)?;
-            *check = worse(check.take(), checked);
+            let measured = check_and_correct(self, Values::Host(pass), seconds)?;
+            *check = worse(check.take(), measured);
             self.fetch(pass.len() / per_vector, values)?;
             timeline.add_to(seconds)?;
         }
@@ -197,10 +185,10 @@ impl<T: Precision> Plan<T> {
             Engine::Direct(direct) => direct.outputs().collect(),
             Engine::Fmm(fmm) => fmm.outputs().collect(),
         };
-        for ((output, sums), values) in self.outputs.iter().zip(on_device).zip(values) {
+        for ((output, sums), values) in self.request.outputs.iter().zip(on_device).zip(values) {
             let per_vector = self.target_count * output.components();
             if values.is_empty() {
-                values.reserve_exact(self.vectors * per_vector);
+                values.reserve_exact(self.request.vectors * per_vector);
             }
             self.buffers.append_to(sums, vectors * per_vector, values)?;
         }
@@ -225,7 +213,7 @@ impl<T: Precision> Plan<T> {
 
     /// The tolerance; `None` where an expert fixed the order.
     pub fn tolerance(&self) -> Option<f64> {
-        self.tolerance
+        self.request.options.kept_tolerance::<T>()
     }
 
     /// What the last evaluation found out about its error; `None` where it was told not to look.

@@ -9,9 +9,9 @@ use crate::direct::SumInput;
 use crate::error::Error;
 use crate::kernel::{PairKind, SizeKind};
 use cudarc::driver::CudaSlice;
-use farfield_core::Sum;
 use farfield_core::check::Check;
 use farfield_core::report::Seconds;
+use farfield_core::{Space, Sum};
 use std::time::Instant;
 
 /// Checked points on the device, three numbers each; in the plane two.
@@ -47,18 +47,17 @@ impl<T: Precision> Plan<T> {
     /// As [`Plan::new`], for points that extend over `extent` and were written by work on the stream of `buffers`.
     pub(crate) fn of_points_on_device(
         buffers: Buffers,
-        sum: &Sum<T>,
+        sum: &Sum<T, Space>,
         points: &PointsOnDevice<T>,
         extent: f64,
     ) -> Result<Self, Error> {
         let start = Instant::now();
         check_extent::<T>(extent)?;
-        let checked = sum.checked();
-        let mut kind = PairKind::of(&checked);
+        let mut kind = PairKind::of(sum);
         if points.sizes.is_some() && kind.sizes == SizeKind::Global {
             kind.sizes = SizeKind::PerSource;
         }
-        let input = input_of(&checked, kind);
+        let input = input_of(sum, kind);
         let global_size2 = match kind.sizes {
             SizeKind::PerSource => T::ZERO,
             _ => input.global_size2,
@@ -70,7 +69,7 @@ impl<T: Precision> Plan<T> {
             global_size2,
             ..input
         };
-        let mut plan = Self::build(buffers, &checked, input, extent)?;
+        let mut plan = Self::build(buffers, sum, input, extent)?;
         plan.planning = start.elapsed().as_secs_f64();
         Ok(plan)
     }
@@ -78,8 +77,11 @@ impl<T: Precision> Plan<T> {
     /// Sums for strengths on the device; returns the values of each output and what was found out about their error.
     pub(crate) fn evaluate_on_device(mut self, strengths: Values<T>) -> Result<OnDevice<T>, Error> {
         if self.results().is_none() {
-            let zeros = |components: usize| self.buffers.zeros(self.vectors * self.target_count * components);
-            let zeros = self.outputs.iter().map(|output| zeros(output.components()));
+            let zeros = |components: usize| {
+                self.buffers
+                    .zeros(self.request.vectors * self.target_count * components)
+            };
+            let zeros = self.request.outputs.iter().map(|output| zeros(output.components()));
             return Ok((zeros.collect::<Result<_, Error>>()?, None));
         }
         self.launch_on_device(strengths)?;
@@ -97,16 +99,19 @@ impl<T: Precision> EvaluatedOnDevice<T> for Plan<T> {
     }
 
     fn strengths(&self) -> (usize, usize) {
-        (self.vectors * self.source_count, self.kernel.strength_components())
+        (
+            self.request.vectors * self.source_count,
+            self.request.kernel.strength_components(),
+        )
     }
 
     fn outputs(&self) -> Vec<(&'static str, usize)> {
         let about = |output: &farfield_core::kernel::Output| (output.name(), output.components());
-        self.outputs.iter().map(about).collect()
+        self.request.outputs.iter().map(about).collect()
     }
 
     fn result_rows(&self) -> usize {
-        self.vectors * self.target_count
+        self.request.vectors * self.target_count
     }
 
     fn launch_on_device(&mut self, strengths: Values<T>) -> Result<Timeline, Error> {
@@ -117,7 +122,7 @@ impl<T: Precision> EvaluatedOnDevice<T> for Plan<T> {
             return Err(Error::Unsupported {
                 what: format!(
                     "{} vectors of strengths on the device that do not fit into its memory",
-                    self.vectors
+                    self.request.vectors
                 ),
                 remedy: "sum fewer vectors at once",
             });

@@ -7,11 +7,11 @@ use crate::check::{self, Checker, Meaning, SelfChecked, Summed};
 use crate::device::{Buffers, Precision, Timeline, Values};
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
-use farfield_core::Method;
 use farfield_core::check::{Check, OutputKind};
 use farfield_core::plan::Parameters;
 use farfield_core::plane::{Kernel, MAX_ORDER, Output, output_kind};
 use farfield_core::report::Interactions;
+use farfield_core::{Geometry, Method, Plane};
 use std::ops::Range;
 
 /// A kernel's outputs from its sums, as `finish` of `kernels/plane_direct.cu` makes them.
@@ -97,7 +97,7 @@ impl<T: Precision> SelfChecked<T> for Plan<T> {
     }
 
     fn tolerance(&self) -> Option<f64> {
-        self.tolerance
+        Plan::tolerance(self)
     }
 
     fn sum_again(&mut self, strengths: Values<T>) -> Result<(), Error> {
@@ -106,6 +106,7 @@ impl<T: Precision> SelfChecked<T> for Plan<T> {
     }
 
     fn measure(&mut self, strengths: Values<T>, check: &mut Check) -> Result<(), Error> {
+        let tolerance = Plan::tolerance(self);
         let Some(engine) = &mut self.engine else {
             return Ok(());
         };
@@ -113,13 +114,14 @@ impl<T: Precision> SelfChecked<T> for Plan<T> {
         let checker = match &mut self.checker {
             Some(checker) => checker,
             none => {
-                let components = |output: Output| output.components(self.kernel, self.complex);
-                let about = |output: &Output| output_kind(self.kernel, *output, components(*output));
+                let kernel = self.request.kernel;
+                let components = |output: Output| Plane::output_components(kernel, output);
+                let about = |output: &Output| output_kind(kernel.kernel, *output, components(*output));
                 let meaning = InPlane {
                     kind: ends.kind,
                     runs: ends.runs(),
-                    kinds: self.outputs.iter().map(about).collect(),
-                    outputs: self.outputs.clone(),
+                    kinds: self.request.outputs.iter().map(about).collect(),
+                    outputs: self.request.outputs.clone(),
                 };
                 none.insert(Box::new(Checker::new(
                     self.buffers.clone(),
@@ -130,7 +132,7 @@ impl<T: Precision> SelfChecked<T> for Plan<T> {
                 )?))
             }
         };
-        checker.measure(engine, (strengths, self.vectors), self.tolerance, check)
+        checker.measure(engine, (strengths, self.request.vectors), tolerance, check)
     }
 
     fn become_more_exact(&mut self, factor: f64, check: &Check) -> Result<bool, Error> {

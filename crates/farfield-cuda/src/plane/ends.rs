@@ -7,6 +7,7 @@ use crate::device::{Blocks, Buffers, Complex, In, Out, Precision, Source, Values
 use crate::error::Error;
 use cudarc::driver::CudaSlice;
 use farfield_core::plane::Output;
+use farfield_core::{Geometry, Plane};
 use std::ops::Range;
 
 /// The order points are in: the caller's number of each, or `None` if that is the caller's.
@@ -79,22 +80,23 @@ impl<T: Precision> Ends<T> {
         let (sources, targets) = (input.counts().sources, input.counts().targets());
         let streams = batch * input.runs();
         let per_source = 1 + batch * input.parts() + streams * SOURCE;
-        let results = input.checked.vectors * 2 * input.checked.outputs.len();
+        let results = input.asked.request.vectors * 2 * input.asked.request.outputs.len();
         let per_target = streams * slices as usize * input.kind.sums() + results;
         ((sources * per_source + targets * per_target) * std::mem::size_of::<T>()) as u64
     }
 
     pub fn new(buffers: Buffers, input: &SumInput<T>, batch: usize, slices: u32) -> Result<Self, Error> {
-        let (checked, kind) = (&input.checked, input.kind);
+        let (asked, kind) = (&input.asked, input.kind);
         let kernels = Kernels::load(buffers.device(), &direct_program::<T>(&kind))?;
         let (sources, targets) = (input.counts().sources, input.counts().targets());
         let (parts, runs) = (input.parts(), input.runs());
-        let outputs = checked
+        let outputs = asked
+            .request
             .outputs
             .iter()
             .map(|output| {
-                let components = output.components(checked.kernel, checked.complex);
-                Ok((*output, buffers.uninit(checked.vectors * targets * components)?))
+                let components = Plane::output_components(asked.request.kernel, *output);
+                Ok((*output, buffers.uninit(asked.request.vectors * targets * components)?))
             })
             .collect::<Result<_, Error>>()?;
         Ok(Self {
@@ -102,7 +104,7 @@ impl<T: Precision> Ends<T> {
             source_count: sources as u32,
             target_count: targets as u32,
             global_size2: input.global_size2(),
-            vectors: checked.vectors,
+            vectors: asked.request.vectors,
             batch,
             parts: parts as u32,
             runs: runs as u32,

@@ -161,7 +161,7 @@ impl<T: Precision> Fmm<T> {
         };
         let pyramid = Pyramid::build(&buffers, &points, choice.depth)?;
         building.end(Phase::Sort)?;
-        let criterion = Criterion::new(choice.theta, input.checked.core_reach(), choice.shortcut);
+        let criterion = Criterion::new(choice.theta, input.asked.core_reach(), choice.shortcut);
         let Some(connections) = Connections::build(&buffers, &pyramid, &criterion, most_list_bytes)? else {
             return Ok(None);
         };

@@ -1,49 +1,16 @@
-//! What is summed: a sum that was checked and its points, wherever they are.
+//! What is summed: a valid sum and its points, on the host or on the device.
 
 use super::kind::PairKind;
 use crate::device::{Precision, Values};
 use crate::kernel::SizeKind;
 use farfield_core::kernel::Sizes;
-use farfield_core::plane::CheckedSum;
+use farfield_core::sum::Counts;
+use farfield_core::{Plane, Sum};
 
-/// How many points there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counts {
-    /// The sources.
-    pub sources: usize,
-    /// The targets; `None` if they are the sources.
-    pub targets: Option<usize>,
-}
-
-impl Counts {
-    /// Those of a sum that has its points.
-    pub fn of<T>(checked: &CheckedSum<T>) -> Self {
-        Self {
-            sources: checked.sources.len(),
-            targets: checked.targets.map(<[_]>::len),
-        }
-    }
-
-    /// How many targets there are.
-    pub fn targets(&self) -> usize {
-        self.targets.unwrap_or(self.sources)
-    }
-
-    /// Sources and targets together.
-    pub fn points(&self) -> usize {
-        self.sources + self.targets.unwrap_or(0)
-    }
-
-    /// How many pairs of a source and a target.
-    pub fn pairs(&self) -> u64 {
-        self.sources as u64 * self.targets() as u64
-    }
-}
-
-/// A checked sum with its points. Those of `checked` itself are not read.
+/// A valid sum with its points. The points of `asked` itself are not read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SumInput<'a, T> {
-    pub checked: CheckedSum<'a, T>,
+pub(super) struct SumInput<'a, T: Precision> {
+    pub asked: Sum<'a, T, Plane>,
     pub kind: PairKind,
     /// x and y of each.
     pub sources: Values<'a, T>,
@@ -55,17 +22,17 @@ pub(super) struct SumInput<'a, T> {
 
 impl<'a, T: Precision> SumInput<'a, T> {
     /// With the points that the sum has itself.
-    pub fn of(checked: &CheckedSum<'a, T>) -> Self {
-        let kind = PairKind::of(checked);
-        let sizes = match checked.sizes {
+    pub fn of(asked: &Sum<'a, T, Plane>) -> Self {
+        let kind = PairKind::of(asked);
+        let sizes = match asked.points.sizes() {
             Sizes::PerSource(sizes) if kind.sizes == SizeKind::PerSource => &sizes[..],
             _ => &[],
         };
         Self {
-            checked: *checked,
+            asked: *asked,
             kind,
-            sources: Values::Host(checked.sources.as_flattened()),
-            targets: checked.targets.map(|targets| Values::Host(targets.as_flattened())),
+            sources: Values::Host(asked.points.sources.as_flattened()),
+            targets: asked.points.targets.map(|targets| Values::Host(targets.as_flattened())),
             sizes: Values::Host(sizes),
         }
     }
@@ -79,7 +46,7 @@ impl<'a, T: Precision> SumInput<'a, T> {
 
     /// The squared core size of all sources; zero where there is none or each has its own.
     pub fn global_size2(&self) -> T {
-        match self.checked.sizes {
+        match self.asked.points.sizes() {
             Sizes::Global(size) if self.kind.sizes == SizeKind::Global => *size * *size,
             _ => T::ZERO,
         }
@@ -87,7 +54,7 @@ impl<'a, T: Precision> SumInput<'a, T> {
 
     /// Numbers of strength per source.
     pub fn parts(&self) -> usize {
-        1 + usize::from(self.checked.complex)
+        self.asked.request.kernel.strength_components()
     }
 
     /// Runs of the engine for each vector: one for each part that is summed alone.

@@ -4,8 +4,9 @@ use crate::compile::Program;
 use crate::device::Precision;
 use crate::kernel::SizeKind;
 use farfield_core::kernel::Sizes;
-use farfield_core::plane::{CheckedSum, Core, Kernel, Output};
+use farfield_core::plane::{Core, Kernel, Output};
 use farfield_core::simd::Real;
+use farfield_core::{Plane, Sum};
 
 /// A kernel with its outputs and sizes, as literals of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,22 +27,22 @@ pub struct PairKind {
 
 impl PairKind {
     /// What a sum needs.
-    pub fn of<T: Real>(checked: &CheckedSum<T>) -> Self {
-        let singular = checked.core == Core::Singular;
-        let sizes = match checked.sizes {
+    pub fn of<T: Real>(asked: &Sum<T, Plane>) -> Self {
+        let singular = asked.core() == Core::Singular;
+        let sizes = match asked.points.sizes() {
             _ if singular => SizeKind::None,
             Sizes::None => SizeKind::None,
             Sizes::Global(_) => SizeKind::Global,
             Sizes::PerSource(_) => SizeKind::PerSource,
         };
         Self {
-            kernel: checked.kernel,
-            core: checked.core,
+            kernel: asked.request.kernel.kernel,
+            core: asked.core(),
             sizes,
-            derivatives: Output::most_derivatives(checked.outputs),
+            derivatives: Output::most_derivatives(&asked.request.outputs),
             // The logarithm of complex strengths, or a regularised field, is summed part by part.
-            complex: checked.complex && checked.kernel == Kernel::Harmonic && singular,
-            skip_same: checked.targets.is_none() && !singular,
+            complex: asked.request.kernel.complex && asked.request.kernel.kernel == Kernel::Harmonic && singular,
+            skip_same: asked.points.targets.is_none() && !singular,
         }
     }
 

@@ -31,7 +31,6 @@ mod plan;
 mod pyramid;
 pub mod tuning;
 
-pub use input::Counts;
 pub use plan::Plan;
 
 use crate::compile::Program;

@@ -9,33 +9,32 @@ use crate::error::Error;
 use crate::kernel::SizeKind;
 use crate::plan::{EvaluatedOnDevice, PointsOnDevice};
 use cudarc::driver::CudaSlice;
-use farfield_core::plane::Sum;
 use farfield_core::report::Seconds;
+use farfield_core::{Geometry, Plane, Sum};
 use std::time::Instant;
 
 impl<T: Precision> Plan<T> {
     /// As [`Plan::new`], for points that extend over `extent` and were written by work on the stream of `buffers`.
     pub(crate) fn of_points_on_device(
         buffers: Buffers,
-        sum: &Sum<T>,
+        sum: &Sum<T, Plane>,
         points: &PointsOnDevice<T>,
         extent: f64,
     ) -> Result<Self, Error> {
         let start = Instant::now();
         check_extent::<T>(extent)?;
-        let checked = sum.checked();
-        if checked.leaf_capacity.is_some() {
+        if sum.options().leaf_capacity.is_some() {
             return Err(Error::Unsupported {
                 what: "a leaf capacity for points of the plane that are on the device".to_owned(),
                 remedy: "leave it out, or plan for points of the host",
             });
         }
-        let mut kind = PairKind::of(&checked);
+        let mut kind = PairKind::of(sum);
         if points.sizes.is_some() && kind.sizes == SizeKind::Global {
             kind.sizes = SizeKind::PerSource;
         }
         let input = SumInput {
-            checked,
+            asked: *sum,
             kind,
             sources: points.sources,
             targets: points.targets,
@@ -51,17 +50,20 @@ impl<T: Precision> EvaluatedOnDevice<T> for Plan<T> {
     }
 
     fn strengths(&self) -> (usize, usize) {
-        (self.vectors * self.source_count, 1 + usize::from(self.complex))
+        (
+            self.request.vectors * self.source_count,
+            self.request.kernel.strength_components(),
+        )
     }
 
     fn outputs(&self) -> Vec<(&'static str, usize)> {
-        let about =
-            |output: &farfield_core::plane::Output| (output.name(), output.components(self.kernel, self.complex));
-        self.outputs.iter().map(about).collect()
+        let components = |output| Plane::output_components(self.request.kernel, output);
+        let outputs = self.request.outputs.iter();
+        outputs.map(|output| (output.name(), components(*output))).collect()
     }
 
     fn result_rows(&self) -> usize {
-        self.vectors * self.target_count
+        self.request.vectors * self.target_count
     }
 
     fn launch_on_device(&mut self, strengths: Values<T>) -> Result<Timeline, Error> {

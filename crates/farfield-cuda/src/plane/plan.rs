@@ -1,4 +1,4 @@
-//! From a [`farfield_core::plane::Sum`] to a plan on a device, and its evaluation.
+//! From a [`Sum`] in the plane to a plan on a device, and its evaluation.
 
 use super::direct::Direct;
 use super::ends::Ends;
@@ -9,11 +9,11 @@ use crate::check::{Checker, check_and_correct};
 use crate::device::{Buffers, Device, Precision, Timeline, Values, vectors_at_once};
 use crate::error::Error;
 use crate::plan::check_point_count;
-use farfield_core::Method;
 use farfield_core::check::Check;
 use farfield_core::plan::{Parameters, check_strength_count, check_strengths};
-use farfield_core::plane::{Core, Field, Kernel, Output, Sum};
+use farfield_core::plane::{Core, Field};
 use farfield_core::report::{Interactions, Seconds};
+use farfield_core::{Method, Plane, Request, Sum};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -41,13 +41,9 @@ impl<T: Precision> Engine<T> {
 /// nothing else.
 #[derive(Debug)]
 pub struct Plan<T: Precision> {
-    pub(super) kernel: Kernel,
-    pub(super) complex: bool,
-    pub(super) outputs: Vec<Output>,
-    pub(super) vectors: usize,
+    pub(super) request: Request<Plane>,
     pub(super) source_count: usize,
     pub(super) target_count: usize,
-    pub(super) tolerance: Option<f64>,
     pub(super) parameters: Parameters,
     pub(super) notes: Vec<String>,
     /// Whether evaluations look at their error.
@@ -70,24 +66,24 @@ impl<T: Precision> Plan<T> {
     ///
     /// # Errors
     /// Any of [`Error`].
-    pub fn new(device: &Arc<Device>, sum: &Sum<T>) -> Result<Self, Error> {
+    pub fn new(device: &Arc<Device>, sum: &Sum<T, Plane>) -> Result<Self, Error> {
         let start = Instant::now();
-        check_extent::<T>(sum.check()?)?;
-        Self::build(Buffers::new(device)?, &SumInput::of(&sum.checked()), start)
+        check_extent::<T>(sum.validate()?)?;
+        Self::build(Buffers::new(device)?, &SumInput::of(sum), start)
     }
 
-    /// Chooses method and parameters for a checked sum, whose points may be on the device already.
+    /// Chooses method and parameters for a valid sum, whose points may be on the device already.
     pub(super) fn build(buffers: Buffers, input: &SumInput<T>, start: Instant) -> Result<Self, Error> {
-        let (checked, counts) = (&input.checked, input.counts());
+        let (asked, counts) = (&input.asked, input.counts());
         check_point_count(counts.points())?;
         let rates = tuning::rates::<T>(buffers.device().properties(), &input.kind);
         let mut plan = Self::empty(buffers, input);
         if counts.pairs() == 0 {
             return Ok(plan);
         }
-        let choice = tuning::choose(checked, counts, &rates);
-        let pairs = counts.pairs() as f64 * checked.vectors as f64;
-        let direct = match checked.method {
+        let choice = tuning::choose(asked, counts, &rates);
+        let pairs = counts.pairs() as f64 * asked.request.vectors as f64;
+        let direct = match asked.options().method {
             Method::Direct => true,
             Method::Auto => 1e-9 * rates.direct(pairs) < choice.seconds,
             _ => false,
@@ -102,21 +98,17 @@ impl<T: Precision> Plan<T> {
     }
 
     fn empty(buffers: Buffers, input: &SumInput<T>) -> Self {
-        let (checked, counts) = (&input.checked, input.counts());
+        let (asked, counts) = (&input.asked, input.counts());
         Self {
-            kernel: checked.kernel,
-            complex: checked.complex,
-            outputs: checked.outputs.to_vec(),
-            vectors: checked.vectors,
+            request: asked.request.clone(),
             source_count: counts.sources,
             target_count: counts.targets(),
-            tolerance: checked.order.is_none().then_some(checked.tolerance),
             parameters: Parameters {
                 method: Method::Direct,
                 ..Parameters::default()
             },
             notes: Vec::new(),
-            checks: checked.check && !checked.outputs.is_empty(),
+            checks: asked.options().check && !asked.request.outputs.is_empty(),
             checker: None,
             last_check: None,
             last_factor: 1.0,
@@ -131,7 +123,7 @@ impl<T: Precision> Plan<T> {
     fn use_direct(&mut self, input: &SumInput<T>) -> Result<(), Error> {
         let device = self.buffers.device();
         let multiprocessors = device.properties().multiprocessors;
-        let batch = vectors_at_once(device, self.vectors.min(MOST_AT_ONCE), None, |batch| {
+        let batch = vectors_at_once(device, self.request.vectors.min(MOST_AT_ONCE), None, |batch| {
             Direct::forecast(input, batch, multiprocessors)
         })?;
         let direct = Direct::new(self.buffers.clone(), input, batch)?;
@@ -148,21 +140,21 @@ impl<T: Precision> Plan<T> {
     }
 
     fn use_fmm(&mut self, input: &SumInput<T>, choice: &Choice) -> Result<(), Error> {
-        let checked = &input.checked;
+        let asked = &input.asked;
         let device = self.buffers.device();
         let free = device.free_memory()?;
-        let batch = vectors_at_once(device, checked.vectors.min(MOST_AT_ONCE), Some(free), |batch| {
+        let batch = vectors_at_once(device, asked.request.vectors.min(MOST_AT_ONCE), Some(free), |batch| {
             Fmm::forecast(input, batch, choice)
         })?;
         let fmm = Fmm::new(self.buffers.clone(), input, batch, choice, free / 4)?;
-        let Some(fmm) =
-            fmm.filter(|fmm| !(checked.method == Method::Auto && meets_nearly_all(fmm, input.counts().pairs())))
+        let Some(fmm) = fmm
+            .filter(|fmm| !(asked.options().method == Method::Auto && meets_nearly_all(fmm, input.counts().pairs())))
         else {
-            let note = match checked.core {
+            let note = match asked.core() {
                 Core::Singular => "direct: cheaper than the FMM for these points".to_owned(),
                 _ => format!(
                     "direct: cores of size {:e} reach too far for a far field at this tolerance",
-                    checked.largest_size
+                    asked.largest_size()
                 ),
             };
             self.notes.push(note);
@@ -193,7 +185,7 @@ impl<T: Precision> Plan<T> {
     /// # Errors
     /// [`Error::Length`] or [`Error::NotFinite`] if the strengths do not fit the plan, [`Error::Driver`] if the device failed.
     pub fn evaluate(&mut self, strengths: &[T]) -> Result<Field<T>, Error> {
-        let mut field = self.unfilled();
+        let mut field = Field::unfilled(&self.request, self.target_count);
         self.evaluate_to(strengths, &mut field)?;
         Ok(field)
     }
@@ -204,28 +196,19 @@ impl<T: Precision> Plan<T> {
     /// As [`Plan::evaluate`], and [`Error::Length`] if `field` is not of this plan's size. The field keeps its size, and its
     /// numbers if the strengths are wrong.
     pub fn evaluate_into(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
-        field.check_shape(&self.outputs, self.vectors, self.target_count)?;
+        field.check_shape(&self.request, self.target_count)?;
         self.evaluate_to(strengths, field)
     }
 
     /// A field of zeros of the right size for [`Plan::evaluate_into`].
     pub fn field(&self) -> Field<T> {
-        let mut field = self.unfilled();
-        // Zeros are numbers, and filling with nothing cannot fail.
-        let _ = field.refill(Output::name, |_| Ok(0.0));
-        field
-    }
-
-    fn unfilled(&self) -> Field<T> {
-        let components = |output: &Output| output.components(self.kernel, self.complex);
-        let components = self.outputs.iter().map(components).collect();
-        Field::unfilled(&self.outputs, components, (self.vectors, self.target_count))
+        Field::zeros(&self.request, self.target_count)
     }
 
     fn evaluate_to(&mut self, strengths: &[T], field: &mut Field<T>) -> Result<(), Error> {
         let start = Instant::now();
         let mut seconds = Seconds::default();
-        field.refill(Output::name, |values| self.sum_to(strengths, &mut seconds, values))?;
+        field.refill(|values| self.sum_to(strengths, &mut seconds, values))?;
         field.set_check(self.last_check.clone());
         seconds.total = start.elapsed().as_secs_f64();
         if !self.evaluated {
@@ -238,12 +221,12 @@ impl<T: Precision> Plan<T> {
 
     /// The values of each output in place of those that were there; returns the largest strength.
     fn sum_to(&mut self, strengths: &[T], seconds: &mut Seconds, values: &mut [Vec<T>]) -> Result<f64, Error> {
-        let parts = 1 + usize::from(self.complex);
-        check_strength_count(strengths.len(), self.source_count, parts, self.vectors)?;
+        let parts = self.request.kernel.strength_components();
+        check_strength_count(strengths.len(), self.source_count, parts, self.request.vectors)?;
         let mut timeline = Timeline::start(self.buffers.stream())?;
         self.launch(Values::Host(strengths), &mut timeline)?;
         // Looked at while the device works.
-        let largest = check_strengths(strengths, self.source_count, parts, self.vectors)?;
+        let largest = check_strengths(strengths, self.source_count, parts, self.request.vectors)?;
         self.last_check = check_and_correct(self, Values::Host(strengths), seconds)?;
         self.fetch(values)?;
         self.add_times(&timeline, seconds)?;
@@ -287,7 +270,7 @@ impl<T: Precision> Plan<T> {
 
     /// The tolerance; `None` where an expert fixed the order.
     pub fn tolerance(&self) -> Option<f64> {
-        self.tolerance
+        self.request.options.kept_tolerance::<T>()
     }
 
     /// What the last evaluation found out about its error; `None` where it was told not to look.
@@ -341,7 +324,7 @@ pub(super) fn check_extent<T: Precision>(extent: f64) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use farfield_core::plane::PlaneSet;
+    use farfield_core::plane::{Kernel, PlaneSet};
 
     #[test]
     fn extents_that_single_precision_cannot_square_are_refused() {
@@ -358,7 +341,10 @@ mod tests {
     #[test]
     fn forecasts_grow_with_vectors_and_orders() {
         let points = PlaneSet::Square.generate::<f64>(10_000, 1);
-        let sum = Sum::new(Kernel::Harmonic, &points).vectors(8);
+        let sum = Request::<Plane> {
+            vectors: 8,
+            ..Request::new(Kernel::Harmonic)
+        };
         let choice = Choice {
             theta: 0.5,
             order: 14,
@@ -366,9 +352,8 @@ mod tests {
             shortcut: 18,
             seconds: 0.0,
         };
-        let bytes = |batch: usize, order: usize| {
-            Fmm::forecast(&SumInput::of(&sum.checked()), batch, &Choice { order, ..choice })
-        };
+        let sum = sum.between(&points);
+        let bytes = |batch: usize, order: usize| Fmm::forecast(&SumInput::of(&sum), batch, &Choice { order, ..choice });
         assert!(bytes(1, 14) < bytes(8, 14) && bytes(1, 14) < bytes(1, 30));
         // Packed sources, sums, and two expansions of 1365 boxes for every vector more.
         let per_vector = 10_000 * 8 * (1 + 4 + 2) + 4 * 1365 * 15 * 8;

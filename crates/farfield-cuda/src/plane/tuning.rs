@@ -1,12 +1,13 @@
 //! From the tolerance to depth, for a device.
 
 use super::connect::MOST_LEVELS;
-use super::input::Counts;
 use super::kind::PairKind;
 use crate::device::{Precision, Properties};
 use farfield_core::cost::Rates;
 use farfield_core::cost::plane::EvenFmm;
-use farfield_core::plane::{CheckedSum, Core, Kernel, MAX_ORDER};
+use farfield_core::plane::{Core, Kernel, MAX_ORDER};
+use farfield_core::sum::Counts;
+use farfield_core::{Plane, Sum};
 
 /// What operations cost a device, for a kernel.
 pub fn rates<T: Precision>(properties: &Properties, kind: &PairKind) -> Rates {
@@ -38,20 +39,20 @@ const FEWEST_POINTS: usize = 6;
 const USUAL_POINTS: f64 = 16.0;
 
 /// Chooses order and depth for a sum over so many sources and targets, of which there are some.
-pub fn choose<T: Precision>(checked: &CheckedSum<T>, counts: Counts, rates: &Rates) -> Choice {
+pub fn choose<T: Precision>(asked: &Sum<T, Plane>, counts: Counts, rates: &Rates) -> Choice {
     let points = counts.points();
     let deepest = |fewest: usize| ((points / fewest).max(1).ilog2() as usize / 2).min(MOST_LEVELS);
-    let seconds = |depth: usize| seconds_at(checked, counts, rates, depth);
-    let depth = match checked.leaf_capacity {
+    let seconds = |depth: usize| seconds_at(asked, counts, rates, depth);
+    let depth = match asked.options().leaf_capacity {
         // A leaf is never empty.
-        Some(capacity) => checked.depth_of_capacity(capacity).min(deepest(1)),
+        Some(capacity) => asked.depth_of_capacity(capacity).min(deepest(1)),
         None => (0..=deepest(FEWEST_POINTS))
             .min_by(|a, b| seconds(*a).total_cmp(&seconds(*b)))
             .unwrap_or(0),
     };
-    let order = order_at(checked, counts, depth);
+    let order = order_at(asked, counts, depth);
     Choice {
-        theta: checked.resolved_theta(),
+        theta: asked.theta(),
         order,
         depth,
         // An expansion costs a point about as much as so many pairs, and a look at every list.
@@ -62,17 +63,17 @@ pub fn choose<T: Precision>(checked: &CheckedSum<T>, counts: Counts, rates: &Rat
 
 /// The order that keeps the tolerance. The fewer points a leaf holds, the larger is the part of the field that comes from
 /// expansions: with every halving the error doubles at most, which is what an order makes good.
-fn order_at<T: Precision>(checked: &CheckedSum<T>, counts: Counts, depth: usize) -> usize {
-    let order = checked.resolved_order();
-    if checked.order.is_some() || depth == 0 {
+fn order_at<T: Precision>(asked: &Sum<T, Plane>, counts: Counts, depth: usize) -> usize {
+    let order = asked.order(counts.targets.is_some());
+    if asked.options().order.is_some() || depth == 0 {
         return order;
     }
     let per_leaf = counts.points() as f64 / 4f64.powi(depth as i32);
-    let more = (USUAL_POINTS / per_leaf).log2() * 0.5f64.ln() / checked.resolved_theta().ln();
+    let more = (USUAL_POINTS / per_leaf).log2() * 0.5f64.ln() / asked.theta().ln();
     (order + more.round().max(0.0) as usize).min(MAX_ORDER)
 }
 
-fn seconds_at<T: Precision>(checked: &CheckedSum<T>, counts: Counts, rates: &Rates, depth: usize) -> f64 {
+fn seconds_at<T: Precision>(asked: &Sum<T, Plane>, counts: Counts, rates: &Rates, depth: usize) -> f64 {
     let (sources, targets) = (counts.sources as f64, counts.targets() as f64);
     let per_leaf = (targets / 4f64.powi(depth as i32)).ceil().max(1.0) as usize;
     let fmm = EvenFmm {
@@ -81,8 +82,8 @@ fn seconds_at<T: Precision>(checked: &CheckedSum<T>, counts: Counts, rates: &Rat
         point_by_point: 1.0,
     };
     let mut work = fmm
-        .work(depth, order_at(checked, counts, depth))
-        .of_vectors(checked.vectors as f64);
+        .work(depth, order_at(asked, counts, depth))
+        .of_vectors(asked.request.vectors as f64);
     // Lanes without a target wait for the others.
     let used = utilisation(per_leaf, leaf_targets(per_leaf));
     work.pairs /= used;
@@ -118,15 +119,17 @@ pub fn leaf_targets(targets: usize) -> u32 {
 mod tests {
     use super::*;
     use farfield_core::cost::Gpu;
-    use farfield_core::plane::{PlaneSet, Sum};
+    use farfield_core::plane::PlaneSet;
+    use farfield_core::{Options, Request};
 
     fn rates() -> Rates {
         Gpu::new(132).in_plane(true, false, 0, false)
     }
 
-    fn chosen(sum: &Sum<f64>) -> Choice {
-        let checked = sum.checked();
-        choose(&checked, Counts::of(&checked), &rates())
+    fn chosen(kernel: Kernel, points: &[[f64; 2]], change: impl FnOnce(&mut Options)) -> Choice {
+        let request = Request::<Plane>::new(kernel).with(change);
+        let sum = request.between(points);
+        choose(&sum, sum.points.counts(), &rates())
     }
 
     #[test]
@@ -140,10 +143,7 @@ mod tests {
     #[test]
     fn tighter_tolerances_take_higher_orders_and_no_smaller_leaves() {
         let points = PlaneSet::Square.generate::<f64>(100_000, 1);
-        let at = |tolerance: f64| {
-            let sum = Sum::new(Kernel::Harmonic, &points).tolerance(tolerance);
-            chosen(&sum)
-        };
+        let at = |tolerance: f64| chosen(Kernel::Harmonic, &points, |options| options.tolerance = Some(tolerance));
         let mut before = at(1e-2);
         for tolerance in [1e-4, 1e-6, 1e-9, 1e-12] {
             let next = at(tolerance);
@@ -158,8 +158,9 @@ mod tests {
     #[test]
     fn an_experts_order_and_capacity_are_kept() {
         let points = PlaneSet::Square.generate::<f64>(10_000, 1);
-        let sum = Sum::new(Kernel::Log, &points).order(7).leaf_capacity(20);
-        let choice = chosen(&sum);
+        let choice = chosen(Kernel::Log, &points, |options| {
+            (options.order, options.leaf_capacity) = (Some(7), Some(20));
+        });
         assert_eq!((choice.order, choice.depth), (7, 5));
     }
 
@@ -167,8 +168,10 @@ mod tests {
     fn small_leaves_take_higher_orders() {
         let points = PlaneSet::Square.generate::<f64>(1 << 14, 1);
         let at = |capacity: usize| {
-            let sum = Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
-            chosen(&sum.leaf_capacity(capacity)).order
+            let choice = chosen(Kernel::Harmonic, &points, |options| {
+                options.leaf_capacity = Some(capacity)
+            });
+            choice.order
         };
         // 16, 4 and 1 points to a leaf
         assert_eq!([at(10), at(3), at(1)].map(|order| order - at(10)), [0, 2, 4]);
@@ -178,7 +181,7 @@ mod tests {
     fn a_thousand_points_are_not_left_to_one_warp() {
         for (n, depths) in [(100, 0..=1), (1000, 2..=3), (10_000, 3..=5)] {
             let points = PlaneSet::Square.generate::<f64>(n, 1);
-            let choice = chosen(&Sum::new(Kernel::Harmonic, &points).order(17));
+            let choice = chosen(Kernel::Harmonic, &points, |options| options.order = Some(17));
             assert!(depths.contains(&choice.depth), "{n}: {choice:?}");
         }
     }
@@ -186,7 +189,7 @@ mod tests {
     #[test]
     fn the_fmm_overtakes_the_direct_sum_before_30_000_points() {
         let points = PlaneSet::Square.generate::<f64>(30_000, 1);
-        let sum = Sum::new(Kernel::Harmonic, &points).tolerance(1e-6);
-        assert!(chosen(&sum).seconds < 1e-9 * rates().direct(9e8));
+        let choice = chosen(Kernel::Harmonic, &points, |_| ());
+        assert!(choice.seconds < 1e-9 * rates().direct(9e8));
     }
 }

@@ -2,14 +2,16 @@
 //!
 //! ```no_run
 //! # use farfield_core::kernel::{Kernel, Output};
+//! # use farfield_core::{Request, Space};
 //! # use farfield_cuda::resident::{DevicePoints, Resident};
 //! let device = farfield_cuda::Device::open(0)?;
 //! let resident = Resident::<f64>::new(&device)?;
 //! let mut positions = resident.upload(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0])?;
 //! let mut velocities = resident.upload(&[0.0; 6])?;
 //! let masses = resident.upload(&[1.0, 1.0])?;
-//! let sum = farfield_core::Sum::new(Kernel::gravity(1.0), &[]).outputs(&[Output::Acceleration]);
-//! let summed = resident.sum(&sum, &DevicePoints::of(&positions), &masses)?;
+//! let mut request = Request::<Space>::new(Kernel::gravity(1.0));
+//! request.outputs = vec![Output::Acceleration];
+//! let summed = resident.sum(&request, &DevicePoints::of(&positions), &masses)?;
 //! resident.add_scaled(&mut velocities, 0.01, &summed.outputs[0])?;
 //! resident.add_scaled(&mut positions, 0.01, &velocities)?;
 //! # Ok::<(), farfield_cuda::Error>(())

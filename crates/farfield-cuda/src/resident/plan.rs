@@ -5,29 +5,20 @@ use crate::device::Precision;
 use crate::error::Error;
 use crate::plan::{EvaluatedOnDevice, Plan};
 use crate::plane;
-use farfield_core::Sum;
+use farfield_core::{Plane, Request, Space};
 use std::sync::Arc;
 use std::time::Instant;
 
 impl<T: Precision> Resident<T> {
-    /// A plan for points on the device, which need not stay. Kernel, outputs, sizes and wishes are those of `sum`, which has
-    /// no points of its own; where each source has its own size, the size of `sum` is the largest.
+    /// A plan for points on the device, which need not stay.
     ///
     /// # Errors
     /// As [`Resident::sum`].
-    pub fn plan(&self, sum: &Sum<T>, points: &DevicePoints<T>) -> Result<Plan<T>, Error> {
-        let mut sum = sum.clone();
-        if points.targets.is_some() {
-            sum = sum.targets(&[]);
-        }
-        same_length(0, sum.checked().sources.len())?;
-        sum.check()?;
+    pub fn plan(&self, request: &Request<Space>, points: &DevicePoints<T>) -> Result<Plan<T>, Error> {
+        let sum = points.asked(request);
+        sum.validate()?;
         let (extent, _) = self.look_at(points, 3, None)?;
-        let extent = if extent > 0.0 {
-            extent
-        } else {
-            sum.checked().largest_size
-        };
+        let extent = if extent > 0.0 { extent } else { sum.largest_size() };
         Plan::of_points_on_device(self.buffers.clone(), &sum, &self.input(points)?, extent)
     }
 
@@ -35,17 +26,9 @@ impl<T: Precision> Resident<T> {
     ///
     /// # Errors
     /// As [`plan`](Self::plan), and [`Error::Unsupported`] for a leaf capacity.
-    pub fn plan_in_plane(
-        &self,
-        sum: &farfield_core::plane::Sum<T>,
-        points: &DevicePoints<T>,
-    ) -> Result<plane::Plan<T>, Error> {
-        let mut sum = sum.clone();
-        if points.targets.is_some() {
-            sum = sum.targets(&[]);
-        }
-        same_length(0, sum.checked().sources.len())?;
-        sum.check()?;
+    pub fn plan_in_plane(&self, request: &Request<Plane>, points: &DevicePoints<T>) -> Result<plane::Plan<T>, Error> {
+        let sum = points.asked(request);
+        sum.validate()?;
         let (extent, _) = self.look_at(points, 2, None)?;
         plane::Plan::of_points_on_device(self.buffers.clone(), &sum, &self.input(points)?, extent)
     }

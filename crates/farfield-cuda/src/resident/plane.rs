@@ -3,7 +3,7 @@
 use super::{Array, DevicePoints, Resident, Summed};
 use crate::device::Precision;
 use crate::error::Error;
-use farfield_core::plane::Sum;
+use farfield_core::{Plane, Request};
 use std::time::Instant;
 
 impl<T: Precision> Resident<T> {
@@ -13,12 +13,12 @@ impl<T: Precision> Resident<T> {
     /// As [`plan_in_plane`](Self::plan_in_plane) and [`evaluate_in_plane`](Self::evaluate_in_plane).
     pub fn sum_in_plane(
         &self,
-        sum: &Sum<T>,
+        request: &Request<Plane>,
         points: &DevicePoints<T>,
         strengths: &Array<T>,
     ) -> Result<Summed<T>, Error> {
         let start = Instant::now();
-        let mut plan = self.plan_in_plane(sum, points)?;
+        let mut plan = self.plan_in_plane(request, points)?;
         let outputs = self.evaluate_in_plane(&mut plan, strengths)?;
         Ok(Summed {
             outputs,

@@ -6,31 +6,42 @@ use crate::device::{Precision, Values};
 use crate::error::Error;
 use crate::plan::{Plan, PointsOnDevice};
 use cudarc::driver::CudaSlice;
-use farfield_core::Sum;
 use farfield_core::check::Check;
-use farfield_core::kernel::Output;
+use farfield_core::kernel::{Output, Sizes};
 use farfield_core::plan::Parameters;
+use farfield_core::{Geometry, Points, Request, Space, Sum};
 use std::time::Instant;
 
 /// The points of a sum, three numbers each; in the plane two.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct DevicePoints<'a, T> {
     /// The sources.
     pub sources: &'a Array<T>,
     /// The targets, where they are not the sources.
     pub targets: Option<&'a Array<T>>,
+    /// The core size of all sources, or the largest where each has its own.
+    pub size: Sizes<T>,
     /// Core sizes, where each source has its own.
     pub sizes: Option<&'a Array<T>>,
 }
 
 impl<'a, T> DevicePoints<'a, T> {
-    /// Sources that are the targets.
+    /// Sources without a size that are the targets.
     pub fn of(sources: &'a Array<T>) -> Self {
         Self {
             sources,
             targets: None,
+            size: Sizes::None,
             sizes: None,
         }
+    }
+}
+
+impl<T: Precision> DevicePoints<'_, T> {
+    /// The sum over these points, as far as the host knows them: it has no points, but the largest size.
+    pub(super) fn asked<'a, G: Geometry>(&'a self, request: &'a Request<G>) -> Sum<'a, T, G> {
+        let targets = self.targets.map(|_| &[][..]);
+        request.over(Points::new(&[], targets, &self.size))
     }
 }
 
@@ -48,34 +59,30 @@ pub struct Summed<T> {
 }
 
 impl<T: Precision> Resident<T> {
-    /// Plans and evaluates. Kernel, outputs, sizes and wishes are those of `sum`, which has no points of its own; where
-    /// each source has its own size, the size of `sum` is the largest.
+    /// Plans and evaluates.
     ///
     /// # Errors
     /// As [`Plan::new`] and [`Plan::evaluate`]; numbers that are not finite are found on the device. Distinct points
     /// too close for their distance to have a square are not looked for: such a pair is skipped.
-    pub fn sum(&self, sum: &Sum<T>, points: &DevicePoints<T>, strengths: &Array<T>) -> Result<Summed<T>, Error> {
+    pub fn sum(
+        &self,
+        request: &Request<Space>,
+        points: &DevicePoints<T>,
+        strengths: &Array<T>,
+    ) -> Result<Summed<T>, Error> {
         let start = Instant::now();
-        let mut sum = sum.clone();
-        if points.targets.is_some() {
-            sum = sum.targets(&[]);
-        }
-        same_length(0, sum.checked().sources.len())?;
-        sum.check()?;
-        let (count, components) = (points.sources.len() / 3, sum.checked().kernel.strength_components());
-        same_length(count * components * sum.checked().vectors, strengths.len())?;
+        let sum = points.asked(request);
+        sum.validate()?;
+        let (count, components) = (points.sources.len() / 3, request.kernel.strength_components());
+        same_length(count * components * request.vectors, strengths.len())?;
         let (extent, largest) = self.look_at(points, 3, Some((strengths, components)))?;
-        let extent = if extent > 0.0 {
-            extent
-        } else {
-            sum.checked().largest_size
-        };
+        let extent = if extent > 0.0 { extent } else { sum.largest_size() };
         let plan = Plan::of_points_on_device(self.buffers.clone(), &sum, &self.input(points)?, extent)?;
         let parameters = *plan.parameters();
         let (values, check) = plan.evaluate_on_device(self.values(strengths)?)?;
-        let outputs = self.outputs(values, points, &sum);
+        let outputs = self.outputs(values, points, request);
         let about = |output: &Output| (output.name(), output.components());
-        let named: Vec<_> = sum.checked().outputs.iter().map(about).collect();
+        let named: Vec<_> = request.outputs.iter().map(about).collect();
         self.check_results(&named, &outputs, largest)?;
         Ok(Summed {
             outputs,
@@ -129,11 +136,10 @@ impl<T: Precision> Resident<T> {
     }
 
     /// Results with their lengths.
-    fn outputs(&self, values: Vec<CudaSlice<T>>, points: &DevicePoints<T>, sum: &Sum<T>) -> Vec<Array<T>> {
-        let checked = sum.checked();
+    fn outputs(&self, values: Vec<CudaSlice<T>>, points: &DevicePoints<T>, request: &Request<Space>) -> Vec<Array<T>> {
         let targets = points.targets.unwrap_or(points.sources).len() / 3;
-        let length = |output: &Output| checked.vectors * targets * output.components();
-        let lengths = checked.outputs.iter().map(length);
+        let length = |output: &Output| request.vectors * targets * output.components();
+        let lengths = request.outputs.iter().map(length);
         values
             .into_iter()
             .zip(lengths)

@@ -6,8 +6,8 @@ use crate::error::Error;
 use crate::kernel::PairKind;
 use farfield_core::Method;
 use farfield_core::expansion::coefficient_count;
-use farfield_core::plan::CheckedSum;
 use farfield_core::tuning::treecode_parameters;
+use farfield_core::{Space, Sum};
 
 /// The treecode's criterion and order.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,18 +41,18 @@ const MOST_SHARED: usize = 48 * 1024;
 
 impl Opening {
     /// What a sum asks for, as the CPU's treecode chooses it; an expert's criterion is kept to the letter.
-    pub fn of<T: Precision>(checked: &CheckedSum<T>, kind: &PairKind, reach: f64) -> Result<Self, Error> {
-        let derivatives = checked.error_derivatives().last().copied().unwrap_or(0);
-        let boxes = match checked.method {
+    pub fn of<T: Precision>(asked: &Sum<T, Space>, kind: &PairKind, reach: f64) -> Result<Self, Error> {
+        let derivatives = asked.error_derivatives().last().copied().unwrap_or(0);
+        let boxes = match asked.options().method {
             Method::TreecodeOnNeighbours => ActingBoxes::OnNeighbours,
             _ => ActingBoxes::ByAngle,
         };
         let theta = match boxes {
-            ActingBoxes::ByAngle => checked.theta,
+            ActingBoxes::ByAngle => asked.options().theta,
             // A box that does not touch is seen at a ratio of at most sqrt(3)/2 to 3/2.
             ActingBoxes::OnNeighbours => Some(0.58),
         };
-        let (theta, order) = treecode_parameters(checked.order, theta, checked.tolerance, derivatives);
+        let (theta, order) = treecode_parameters(asked.options().order, theta, asked.tolerance(), derivatives);
         if shared_bytes::<T>(kind, order) > MOST_SHARED {
             return Err(Error::Unsupported {
                 what: format!(
@@ -63,7 +63,7 @@ impl Opening {
                 remedy: "use a lower order or a larger tolerance, --method fmm or direct, or --device cpu",
             });
         }
-        let expert = checked.theta.is_some() || checked.order.is_some();
+        let expert = asked.options().theta.is_some() || asked.options().order.is_some();
         let few_sources = if expert || boxes == ActingBoxes::OnNeighbours {
             0
         } else {

@@ -280,7 +280,7 @@ impl Context<'_> {
 
     /// Says what is next on a graphics processor, where there is one.
     fn step_on_gpu(&self, what: impl std::fmt::Display) {
-        if farfield::Device::all_gpus().is_ok_and(|gpus| !gpus.is_empty()) {
+        if farfield::all_gpus().is_ok_and(|gpus| !gpus.is_empty()) {
             self.step(what);
         }
     }

@@ -60,11 +60,11 @@ fn check<T: Precision>(
     let (sizes, strengths) = (case.sizes(n), case.strengths(n));
     let mut is_far = kernel.core_reach(size, 0.5 * tolerance, MOST_DERIVATIVES) < NEAR;
     let sum = case.sum(&sources, &sizes).tolerance(tolerance);
-    let mut plan = match is_far.then(|| Plan::new(device, &sum.clone().method(Method::Fmm))) {
+    let mut plan = match is_far.then(|| Plan::new(device, &sum.clone().method(Method::Fmm).between())) {
         // An order that no block has memory for: the plan's own method must do.
         None | Some(Err(farfield::Error::Unsupported { .. })) => {
             is_far = false;
-            Plan::new(device, &sum)?
+            Plan::new(device, &sum.between())?
         }
         Some(plan) => plan?,
     };

@@ -6,9 +6,9 @@ use crate::error::Error;
 use farfield::cuda::Device;
 use farfield::cuda::device::Precision;
 use farfield::cuda::plane::Plan;
+use farfield::plane::{Core, Field, Kernel, Output, PlaneSet, Sum};
 use farfield_core::Method;
 use farfield_core::kernel::Sizes;
-use farfield_core::plane::{Core, Field, Inputs, Kernel, Output, PlaneSet, Sum, verify};
 use farfield_core::points::ChargeDistribution;
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ fn add_core_checks<T: Precision>(checks: &mut Checks, n: usize, extent: Extent) 
                         let points = TestPoints::<T>::new(PlaneSet::Square, n);
                         let sum = case.sum(&points).tolerance(*tolerance);
                         let what = format!("core of {spacings} spacings");
-                        if sum.checked().core_reach() > 0.1 {
+                        if sum.between().core_reach() > 0.1 {
                             return case.check(device, &what, &points, &sum, *tolerance);
                         }
                         case.check(
@@ -308,8 +308,8 @@ impl PlaneSum {
         let points = TestPoints::<T>::new(PlaneSet::Normal, n);
         let strengths = self.strengths(n);
         let sum = self.sum(&points).method(Method::Fmm).tolerance(1e-4);
-        let first = Plan::new(device, &sum)?.evaluate(&strengths)?;
-        let mut plan = Plan::new(device, &sum)?;
+        let first = Plan::new(device, &sum.between())?.evaluate(&strengths)?;
+        let mut plan = Plan::new(device, &sum.between())?;
         let mut different = 0;
         for _ in 0..3 {
             let again = plan.evaluate(&strengths)?;
@@ -332,27 +332,18 @@ impl PlaneSum {
         allowed: f64,
     ) -> Result<Row, Error> {
         let strengths = self.strengths(points.sources.len());
-        let mut plan = Plan::new(device, sum)?;
+        let mut plan = Plan::new(device, &sum.between())?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, points, &strengths);
         // An FMM that fell back to the direct sum was not tested.
-        let fell_back = sum.checked().method == Method::Fmm && plan.parameters().method != Method::Fmm;
+        let fell_back = sum.request().options.method == Method::Fmm && plan.parameters().method != Method::Fmm;
         let measured = if fell_back { f64::NAN } else { measured };
         Ok(self.row(&format!("plane {method}"), points, describe(&plan), measured, allowed))
     }
 
     /// The largest relative error of any output at sampled targets.
     fn error<T: Precision>(&self, field: &Field<T>, points: &TestPoints<T>, strengths: &[T]) -> f64 {
-        let problem = Inputs {
-            kernel: self.kernel,
-            core: self.core,
-            sources: &points.sources,
-            targets: points.targets.as_deref(),
-            sizes: &self.sizes(points.sources.len()),
-            complex: self.complex,
-            strengths,
-        };
-        let Ok(errors) = verify(&problem, field, 200, 1) else {
+        let Ok(errors) = self.sum(points).verify(strengths, field, 200, 1) else {
             return f64::NAN;
         };
         errors

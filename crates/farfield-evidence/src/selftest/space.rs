@@ -4,6 +4,7 @@
 use super::checks::{Checks, Extent, Row};
 use super::{cores, tree};
 use crate::error::Error;
+use farfield::Sum;
 use farfield::cuda::Device;
 use farfield::cuda::Plan;
 use farfield::cuda::device::Precision;
@@ -11,8 +12,7 @@ use farfield_core::kernel::{Form, Kernel, Output, Sizes};
 use farfield_core::plan::Parameters;
 use farfield_core::points::{ChargeDistribution, PointSet};
 use farfield_core::report::Interactions;
-use farfield_core::verify::{Inputs, verify};
-use farfield_core::{Field, Method, Sum};
+use farfield_core::{Field, Method};
 use std::sync::Arc;
 
 /// Runs all checks of sums in space, of one precision.
@@ -152,7 +152,7 @@ impl<T: Precision> KernelSum<T> {
         let sources = PointSet::Cube.generate::<T>(n, 1);
         let (sizes, strengths) = (self.sizes(n), self.strengths(n));
         let sum = self.sum(&sources, &sizes).method(Method::Direct);
-        let field = Plan::new(device, &sum)?.evaluate(&strengths)?;
+        let field = Plan::new(device, &sum.between())?.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, None, &sizes, &strengths);
         let allowed = if T::DOUBLE { 1e-12 } else { 2e-5 };
         Ok(self.row("direct", format!("cube {n}"), String::new(), measured, allowed))
@@ -174,7 +174,7 @@ impl<T: Precision> KernelSum<T> {
             .method(method)
             .tolerance(tolerance)
             .check_errors(false);
-        let mut plan = Plan::new(device, &sum)?;
+        let mut plan = Plan::new(device, &sum.between())?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, None, &sizes, &strengths);
         let measured = far_field_error(plan.parameters(), method, measured);
@@ -197,16 +197,9 @@ impl<T: Precision> KernelSum<T> {
             if let Some(targets) = targets {
                 sum = sum.targets(targets);
             }
-            let field = Plan::new(device, &sum)?.evaluate(&strengths)?;
-            let problem = Inputs {
-                kernel: self.kernel,
-                sources: &sources,
-                targets,
-                sizes: &sizes,
-                strengths: &strengths,
-            };
+            let field = Plan::new(device, &sum.between())?.evaluate(&strengths)?;
             let found = field.check().map_or(&[][..], |check| &check.outputs);
-            let truth = verify(&problem, &field, n, 1)?;
+            let truth = sum.verify(&strengths, &field, n, 1)?;
             if found.len() != truth.len() {
                 ratio = f64::NAN;
             }
@@ -243,7 +236,7 @@ impl<T: Precision> KernelSum<T> {
                 .method(Method::Fmm)
                 .tolerance(tolerance)
                 .check_errors(false);
-            let mut plan = Plan::new(device, &sum)?;
+            let mut plan = Plan::new(device, &sum.between())?;
             for strengths in [&signed, &positive] {
                 let field = plan.evaluate(strengths)?;
                 let error = self.error(&field, &sources, None, &Sizes::None, strengths);
@@ -267,7 +260,7 @@ impl<T: Precision> KernelSum<T> {
             .targets(&targets)
             .method(method)
             .tolerance(1e-4);
-        let mut plan = Plan::new(device, &sum)?;
+        let mut plan = Plan::new(device, &sum.between())?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, Some(&targets), &Sizes::None, &strengths);
         let measured = far_field_error(plan.parameters(), method, measured);
@@ -293,9 +286,9 @@ impl<T: Precision> KernelSum<T> {
             .method(method)
             .tolerance(1e-3);
         let memory = at_once
-            .map(|vectors| Plan::memory_forecast(device, &sum.clone().vectors(vectors), n, None))
+            .map(|vectors| Plan::memory_forecast(device, &sum.clone().vectors(vectors).between(), n, None))
             .transpose()?;
-        let mut plan = Plan::with_memory(device, &sum, memory)?;
+        let mut plan = Plan::with_memory(device, &sum.between(), memory)?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
         let measured = far_field_error(plan.parameters(), method, measured);
@@ -318,7 +311,7 @@ impl<T: Precision> KernelSum<T> {
                 .vectors(vectors)
                 .method(Method::Fmm)
                 .tolerance(tolerance);
-            let mut plan = Plan::new(device, &sum)?;
+            let mut plan = Plan::new(device, &sum.between())?;
             let field = plan.evaluate(&strengths)?;
             let error = self.error(&field, &sources, None, &sizes, &strengths);
             measured = larger(measured, far_field_error(plan.parameters(), Method::Fmm, error));
@@ -338,7 +331,7 @@ impl<T: Precision> KernelSum<T> {
             .method(Method::Treecode)
             .theta(theta)
             .order(order);
-        let mut plan = Plan::new(device, &sum)?;
+        let mut plan = Plan::new(device, &sum.between())?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
         let measured = far_field_error(plan.parameters(), Method::Treecode, measured);
@@ -361,7 +354,7 @@ impl<T: Precision> KernelSum<T> {
             .method(Method::Fmm)
             .order(order)
             .leaf_capacity(40);
-        let mut plan = Plan::new(device, &sum)?;
+        let mut plan = Plan::new(device, &sum.between())?;
         let field = plan.evaluate(&strengths)?;
         let measured = self.error(&field, &sources, None, &Sizes::None, &strengths);
         let measured = far_field_error(plan.parameters(), Method::Fmm, measured);
@@ -382,8 +375,8 @@ impl<T: Precision> KernelSum<T> {
         let sources = PointSet::Plummer.generate::<T>(n, 1);
         let strengths = self.strengths(n);
         let sum = self.sum(&sources, &Sizes::None).method(Method::Fmm).tolerance(1e-4);
-        let first = Plan::new(device, &sum)?.evaluate(&strengths)?;
-        let mut plan = Plan::new(device, &sum)?;
+        let first = Plan::new(device, &sum.between())?.evaluate(&strengths)?;
+        let mut plan = Plan::new(device, &sum.between())?;
         let mut different = 0;
         for _ in 0..3 {
             different += different_bits(&first, &plan.evaluate(&strengths)?);
@@ -414,13 +407,10 @@ impl<T: Precision> KernelSum<T> {
         sizes: &Sizes<T>,
         strengths: &[T],
     ) -> f64 {
-        let problem = Inputs {
-            kernel: self.kernel,
-            sources,
-            targets,
-            sizes,
-            strengths,
-        };
+        let mut sum = self.sum(sources, sizes);
+        if let Some(targets) = targets {
+            sum = sum.targets(targets);
+        }
         // In extended precision: most of the time of a check that compiles nothing. Fewer of a scalar's would be too few: a
         // gradient's error is relative to the few largest.
         let samples = match self.kernel {
@@ -428,13 +418,13 @@ impl<T: Precision> KernelSum<T> {
             kernel if kernel.form() == Form::Vortex => 50,
             _ => 200,
         };
-        let Ok(errors) = verify(&problem, field, samples, 1) else {
+        let Ok(errors) = sum.verify(strengths, field, samples, 1) else {
             return f64::NAN;
         };
         // The unbounded gradient of Hu's core has no meaningful relative error.
         let core = self.kernel.description().regularisation;
         let unbounded = core.is_some_and(|core| core.unbounded_gradient);
-        let bounded = |output: Output| !unbounded || output != Output::VelocityGradient;
+        let bounded = |output: &str| !unbounded || output != Output::VelocityGradient.name();
         errors
             .iter()
             .filter(|error| bounded(error.output))

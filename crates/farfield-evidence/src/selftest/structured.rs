@@ -3,13 +3,13 @@
 
 use super::checks::{Checks, Extent, Row};
 use crate::error::Error;
+use farfield::Sum;
 use farfield::cuda::device::Precision;
 use farfield::cuda::{Device, Plan, plane};
+use farfield_core::Method;
 use farfield_core::check::Check;
-use farfield_core::kernel::{Core, Kernel, Output, Sizes};
+use farfield_core::kernel::{Core, Kernel, Output};
 use farfield_core::points::structured::{Structured, in_plane, in_space};
-use farfield_core::verify::{Inputs, verify};
-use farfield_core::{Method, Sum};
 use std::sync::Arc;
 
 /// Adds the checks of one precision.
@@ -71,17 +71,10 @@ fn in_space_of<T: Precision>(
         .allow_unbounded_gradient()
         .method(Method::Fmm)
         .tolerance(tolerance);
-    let mut plan = Plan::new(device, &sum)?;
+    let mut plan = Plan::new(device, &sum.between())?;
     let field = plan.evaluate(strengths)?;
-    let inputs = Inputs {
-        kernel,
-        sources: &sources,
-        targets: None,
-        sizes: &Sizes::None,
-        strengths,
-    };
-    let errors = verify(&inputs, &field, sources.len(), 1)?;
-    let errors = errors.iter().map(|error| (error.output.name(), error.relative_l2));
+    let errors = sum.verify(strengths, &field, sources.len(), 1)?;
+    let errors = errors.iter().map(|error| (error.output, error.relative_l2));
     let (measured, said) = exceeded(errors, field.check(), tolerance);
     Ok(Row {
         what: format!("structured, {kernel}"),
@@ -99,26 +92,17 @@ fn charges_in_plane<T: Precision>(
     kernel: farfield_core::plane::Kernel,
     tolerance: f64,
 ) -> Result<Row, Error> {
-    use farfield_core::plane::{Core, Inputs, Output, Sum, verify};
+    use farfield::plane::{Output, Sum};
     let sources: Vec<[T; 2]> = set.points.iter().map(|point| point.map(T::from_f64)).collect();
     let strengths: Vec<T> = set.charges.iter().map(|charge| T::from_f64(*charge)).collect();
     let sum = Sum::new(kernel, &sources)
         .outputs(&Output::ALL)
         .method(Method::Fmm)
         .tolerance(tolerance);
-    let mut plan = plane::Plan::new(device, &sum)?;
+    let mut plan = plane::Plan::new(device, &sum.between())?;
     let field = plan.evaluate(&strengths)?;
-    let inputs = Inputs {
-        kernel,
-        core: Core::Singular,
-        sources: &sources,
-        targets: None,
-        sizes: &Sizes::None,
-        complex: false,
-        strengths: &strengths,
-    };
-    let errors = verify(&inputs, &field, sources.len(), 1)?;
-    let errors = errors.iter().map(|error| (error.output.name(), error.relative_l2));
+    let errors = sum.verify(&strengths, &field, sources.len(), 1)?;
+    let errors = errors.iter().map(|error| (error.output, error.relative_l2));
     let (measured, said) = exceeded(errors, field.check(), tolerance);
     Ok(Row {
         what: format!("structured in the plane, {kernel}"),

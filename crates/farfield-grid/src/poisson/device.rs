@@ -45,7 +45,9 @@ impl PoissonDevice {
     /// The same device, with `auto` replaced by the first GPU if there is one, otherwise by the CPU.
     pub fn resolved(self) -> Self {
         match self {
-            Self::One(Device::Auto) if Device::all_gpus().is_ok_and(|gpus| !gpus.is_empty()) => Device::Cuda(0).into(),
+            Self::One(Device::Auto) if farfield::all_gpus().is_ok_and(|gpus| !gpus.is_empty()) => {
+                Device::Cuda(0).into()
+            }
             Self::One(Device::Auto) => Device::Cpu.into(),
             device => device,
         }

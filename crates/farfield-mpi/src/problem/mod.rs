@@ -3,15 +3,11 @@
 mod plane;
 mod space;
 
-pub use plane::Plane;
-pub use space::Space;
-
 use crate::equivalent::Carried;
 use farfield::kernel::Sizes;
 use farfield::plan::Parameters;
 use farfield::tuning::MachineProfile;
-use farfield::{Error, Field, Geometry, Options, Precision, SumOf};
-use std::fmt;
+use farfield::{Geometry, Precision, Request, SumOf};
 
 /// The points of one rank.
 #[derive(Debug, Clone)]
@@ -48,62 +44,34 @@ impl<'a, T, const D: usize> Points<'a, T, D> {
     }
 }
 
-/// A kernel with its parameters and outputs, between points with `D` coordinates: [`Space`] or [`Plane`].
-pub trait Problem<const D: usize>: Clone + fmt::Debug + Send + Sync {
-    /// Space or the plane.
-    type Geometry: Geometry<Output = Self::Output>;
-    /// A quantity that can be computed.
-    type Output: Copy + PartialEq + fmt::Debug + Send + Sync + 'static;
+/// A geometry whose sums can be shared by ranks: points of `D` coordinates, in [`farfield::Space`] or in
+/// [`farfield::plane::Plane`].
+pub trait Shared<const D: usize>: Geometry {
+    /// What strengths are.
+    fn carried(kernel: Self::Kernel) -> Carried;
 
-    /// The quantities to compute.
-    fn outputs(&self) -> &[Self::Output];
+    /// The least number of derivatives of the potential that an output takes.
+    fn derivatives(request: &Request<Self>) -> usize;
 
-    /// The name of an output.
-    fn name(output: Self::Output) -> &'static str;
-
-    /// The number of components of an output at a target.
-    fn components(&self, output: Self::Output) -> usize;
-
-    /// The form of the strengths.
-    fn carried(&self) -> Carried;
-
-    /// The lowest order of derivative of the potential among the outputs.
-    fn derivatives(&self) -> usize;
-
-    /// The distance within which a core of this size differs from a point by more than the relative tolerance.
-    fn reach(&self, size: f64, tolerance: f64) -> f64;
+    /// The distance up to which a core of this size differs from a point by more than the relative tolerance.
+    fn reach(request: &Request<Self>, size: f64, tolerance: f64) -> f64;
 
     /// The sum of one rank, to be planned.
-    fn sum<'a, T: Precision>(
-        &self,
-        points: Points<'a, T, D>,
-        vectors: usize,
-        options: &Options,
-    ) -> SumOf<'a, T, Self::Geometry>;
+    fn sum<'a, T: Precision>(request: Request<Self>, points: Points<'a, T, D>) -> SumOf<'a, T, Self>;
 
-    /// Whether a source that is a target acts on itself.
-    fn counts_self(&self) -> bool;
+    /// The value that a source of this strength and size adds to an output at its own place: components into `value`.
+    fn at_itself(kernel: Self::Kernel, output: Self::Output, strength: &[f64], size: f64, value: &mut [f64]);
 
-    /// Writes the self term to `value`: the contribution of a source of this strength and size to an output at its own
-    /// position.
-    fn at_itself(&self, output: Self::Output, strength: &[f64], size: f64, value: &mut [f64]);
+    /// About what a unit of strength contributes to an output at a distance $s$, without its sign: `(k, c)` for $c\,s^{-k}$, and
+    /// $c\,|\log s|$ for `k = 0`.
+    fn magnitude(kernel: Self::Kernel, output: Self::Output) -> (i32, f64);
 
-    /// The approximate magnitude of the contribution of a unit strength to an output at a distance $s$: `(k, c)` for
-    /// $c\,s^{-k}$, and for `k = 0` $c\,|\log s|$.
-    fn magnitude(&self, output: Self::Output) -> (i32, f64);
-
-    /// The forecast cost in nanoseconds of one thread of a plan with these parameters over `points` sources and
-    /// targets.
-    fn work<T: Precision>(&self, plan: &Parameters, points: usize, has_sizes: bool, profile: &MachineProfile) -> f64;
-
-    /// Makes a field from the values of each output.
-    ///
-    /// # Errors
-    /// As [`Field::from_values`].
-    fn field<T: Precision>(
-        &self,
-        vectors: usize,
-        targets: usize,
-        values: Vec<Vec<T>>,
-    ) -> Result<Field<T, Self::Output>, Error>;
+    /// Nanoseconds of one thread that a plan of these parameters over `points` sources and targets is expected to take.
+    fn work<T: Precision>(
+        request: &Request<Self>,
+        plan: &Parameters,
+        points: usize,
+        has_sizes: bool,
+        profile: &MachineProfile,
+    ) -> f64;
 }

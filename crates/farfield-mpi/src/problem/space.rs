@@ -1,103 +1,50 @@
 //! Sums in three dimensions.
 
-use super::{Points, Problem};
+use super::{Points, Shared};
 use crate::equivalent::Carried;
 use farfield::kernel::{Form, Kernel, Output};
 use farfield::plan::Parameters;
 use farfield::tuning::MachineProfile;
-use farfield::{Error, Field, Options, Precision, Sum};
+use farfield::{Precision, Request, Space, Sum};
 
-/// A problem in space.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Space {
-    /// The kernel.
-    pub kernel: Kernel,
-    /// The quantities to compute.
-    pub outputs: Vec<Output>,
-    /// Accept the velocity gradient of a core whose gradient is unbounded at its centre.
-    pub allow_unbounded_gradient: bool,
-    /// Include the action of each source on itself where it is finite.
-    pub count_self: bool,
-}
-
-impl Space {
-    /// A kernel and the quantities to compute.
-    pub fn new(kernel: Kernel, outputs: &[Output]) -> Self {
-        Self {
-            kernel,
-            outputs: outputs.to_vec(),
-            allow_unbounded_gradient: false,
-            count_self: false,
-        }
-    }
-}
-
-impl Problem<3> for Space {
-    type Geometry = farfield::Space;
-    type Output = Output;
-
-    fn outputs(&self) -> &[Output] {
-        &self.outputs
-    }
-
-    fn name(output: Output) -> &'static str {
-        output.name()
-    }
-
-    fn components(&self, output: Output) -> usize {
-        output.components()
-    }
-
-    fn carried(&self) -> Carried {
-        match self.kernel.form() {
+impl Shared<3> for Space {
+    fn carried(kernel: Kernel) -> Carried {
+        match kernel.form() {
             Form::Dipole => Carried::ChargeAndDipole,
             form => Carried::Each(form.strengths()),
         }
     }
 
-    fn derivatives(&self) -> usize {
-        self.outputs
+    fn derivatives(request: &Request<Self>) -> usize {
+        request
+            .outputs
             .iter()
             .map(|output| output.derivatives())
             .min()
             .unwrap_or(0)
     }
 
-    fn reach(&self, size: f64, tolerance: f64) -> f64 {
-        let reach = |output: &Output| self.kernel.core_reach(size, tolerance, output.derivatives());
-        self.outputs.iter().map(reach).fold(0.0, f64::max)
+    fn reach(request: &Request<Self>, size: f64, tolerance: f64) -> f64 {
+        let reach = |output: &Output| request.kernel.core_reach(size, tolerance, output.derivatives());
+        request.outputs.iter().map(reach).fold(0.0, f64::max)
     }
 
-    fn sum<'a, T: Precision>(&self, points: Points<'a, T, 3>, vectors: usize, options: &Options) -> Sum<'a, T> {
-        let mut sum = Sum::new(self.kernel, points.sources)
-            .sizes(points.sizes)
-            .outputs(&self.outputs)
-            .vectors(vectors)
-            .options(options.clone());
-        if let Some(targets) = points.targets {
-            sum = sum.targets(targets);
+    fn sum<'a, T: Precision>(request: Request<Self>, points: Points<'a, T, 3>) -> Sum<'a, T> {
+        let sum = Sum::of(request, points.sources).sizes(points.sizes);
+        match points.targets {
+            Some(targets) => sum.targets(targets),
+            None => sum,
         }
-        if self.count_self {
-            sum = sum.count_self();
-        }
-        if self.allow_unbounded_gradient {
-            sum = sum.allow_unbounded_gradient();
-        }
-        sum
     }
 
-    fn counts_self(&self) -> bool {
-        self.count_self
-    }
-
-    fn at_itself(&self, output: Output, strength: &[f64], size: f64, value: &mut [f64]) {
+    fn at_itself(kernel: Kernel, output: Output, strength: &[f64], size: f64, value: &mut [f64]) {
         value.fill(0.0);
-        let core = match self.kernel.description().regularisation {
+        let core = match kernel.description().regularisation {
             Some(core) if core.finite_centre && size > 0.0 => core,
             _ => return,
         };
         let (profile, _) = (core.profile)(0.0, size);
-        let scaled = self.kernel.scale(output) * profile;
+        let scaled = kernel.scale(output) * profile;
         match (output, strength) {
             (Output::Potential, [charge]) => value[0] = scaled * charge,
             // The velocity gamma x r K has the gradient K times the matrix of the cross product.
@@ -113,20 +60,26 @@ impl Problem<3> for Space {
         }
     }
 
-    fn magnitude(&self, output: Output) -> (i32, f64) {
-        (1 + output.derivatives() as i32, self.kernel.scale(output).abs())
+    fn magnitude(kernel: Kernel, output: Output) -> (i32, f64) {
+        (1 + output.derivatives() as i32, kernel.scale(output).abs())
     }
 
-    fn work<T: Precision>(&self, plan: &Parameters, points: usize, has_sizes: bool, profile: &MachineProfile) -> f64 {
+    fn work<T: Precision>(
+        request: &Request<Self>,
+        plan: &Parameters,
+        points: usize,
+        has_sizes: bool,
+        profile: &MachineProfile,
+    ) -> f64 {
         let costs = profile.of::<T>();
-        let form = self.kernel.form();
-        let derivatives = self
+        let form = request.kernel.form();
+        let derivatives = request
             .outputs
             .iter()
             .map(|output| output.derivatives())
             .max()
             .unwrap_or(0);
-        let pair = costs.pair(form, derivatives) * self.kernel.description().pair_cost(has_sizes);
+        let pair = costs.pair(form, derivatives) * request.kernel.description().pair_cost(has_sizes);
         let counts = &plan.interactions;
         let Some(order) = plan.order else {
             return counts.p2p as f64 * pair;
@@ -136,9 +89,5 @@ impl Problem<3> for Space {
         let expansions = form.expansions() as f64;
         let at_points = (points as u64 + counts.m2p + counts.p2l) as f64 * coefficients;
         counts.p2p as f64 * pair + expansions * (counts.m2l as f64 * costs.m2l(mean_order) + at_points)
-    }
-
-    fn field<T: Precision>(&self, vectors: usize, targets: usize, values: Vec<Vec<T>>) -> Result<Field<T>, Error> {
-        Field::from_values(&self.outputs, vectors, targets, values, 0.0)
     }
 }

@@ -76,7 +76,7 @@ fn forget_peak_memory() {
 
 /// Assigns a GPU to a rank if its machine has several and the user chose none by number.
 pub fn own_device(asked: Device, on_machine: usize) -> Device {
-    let count = Device::all_gpus().map_or(0, |gpus| gpus.len());
+    let count = farfield::all_gpus().map_or(0, |gpus| gpus.len());
     match asked {
         Device::Cuda(0) if count > 1 => Device::Cuda(on_machine % count),
         asked => asked,
@@ -93,9 +93,7 @@ fn evaluate<P: OverRanks<D>, T: Precision, const D: usize>(
     let mut own = input::own::<P, T, D>(ranks, problem, &settings)?;
     let (counts, vectors) = (own.all, own.vectors);
     forget_peak_memory();
-    let sum = Sum::of(problem.over_ranks())
-        .vectors(vectors)
-        .options(settings.options.clone());
+    let sum = Sum::of(problem.request(vectors, &settings.options));
     let mut best: Option<Outcome> = None;
     for run in 1..=settings.repeat {
         let mut points = Points::new(&own.sources).sizes(problem.sizes::<T>());

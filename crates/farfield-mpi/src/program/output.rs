@@ -2,9 +2,8 @@
 //! results.
 
 use super::evaluate::together;
-use farfield::{Field, Precision};
+use farfield::{Field, Geometry, Precision};
 use farfield_cli::failure::Failure;
-use farfield_cli::problem::Named;
 use farfield_io::{Array, takes_arrays_side_by_side, write_in_pieces};
 use farfield_mpi::{Communicator, Mpi};
 use std::io;
@@ -13,12 +12,12 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 /// Writes each output as an array of its name, as `farfield evaluate` does, with the rows in the order of ranks.
 /// Called by all ranks together.
-pub fn write<T: Precision, O: Named>(ranks: &Mpi, path: &Path, field: &Field<T, O>) -> Result<(), Failure> {
+pub fn write<T: Precision, G: Geometry>(ranks: &Mpi, path: &Path, field: &Field<T, G>) -> Result<(), Failure> {
     let side_by_side = together(ranks, takes_arrays_side_by_side(path).map_err(Failure::from))?;
     let arrays = arrays_of(field);
     let rows = rows_of_ranks(ranks, field.targets());
     // The arrays that the format stores together: one, or all of them side by side.
-    let sets: Vec<&[OneArray<O>]> = match side_by_side {
+    let sets: Vec<&[OneArray<G>]> = match side_by_side {
         true => vec![&arrays],
         false => arrays.chunks(1).collect(),
     };
@@ -47,21 +46,21 @@ pub fn write<T: Precision, O: Named>(ranks: &Mpi, path: &Path, field: &Field<T, 
 }
 
 /// An array of the file: one output for one strength vector.
-struct OneArray<O> {
+struct OneArray<G: Geometry> {
     name: String,
-    output: O,
+    output: G::Output,
     vector: usize,
     columns: usize,
 }
 
-fn arrays_of<T: Precision, O: Named>(field: &Field<T, O>) -> Vec<OneArray<O>> {
+fn arrays_of<T: Precision, G: Geometry>(field: &Field<T, G>) -> Vec<OneArray<G>> {
     let mut arrays = Vec::new();
     for output in field.outputs() {
         for vector in 0..field.vectors() {
             arrays.push(OneArray {
                 name: match field.vectors() {
-                    1 => output.name().to_owned(),
-                    _ => format!("{}_{vector}", output.name()),
+                    1 => G::output_name(*output).to_owned(),
+                    _ => format!("{}_{vector}", G::output_name(*output)),
                 },
                 output: *output,
                 vector,
@@ -72,7 +71,7 @@ fn arrays_of<T: Precision, O: Named>(field: &Field<T, O>) -> Vec<OneArray<O>> {
     arrays
 }
 
-fn named<O>(arrays: &[OneArray<O>]) -> Vec<(String, usize)> {
+fn named<G: Geometry>(arrays: &[OneArray<G>]) -> Vec<(String, usize)> {
     arrays.iter().map(|array| (array.name.clone(), array.columns)).collect()
 }
 
@@ -91,11 +90,11 @@ fn rows_of_ranks(ranks: &Mpi, own: usize) -> Vec<usize> {
 }
 
 /// Passes the piece of rank `from` to the first rank; the result is empty on other ranks. Called by all ranks together.
-fn pass<T: Precision, O: Named>(
+fn pass<T: Precision, G: Geometry>(
     ranks: &Mpi,
     from: usize,
     rows: usize,
-    (field, arrays): (&Field<T, O>, &[OneArray<O>]),
+    (field, arrays): (&Field<T, G>, &[OneArray<G>]),
 ) -> Array {
     let columns = arrays.iter().map(|array| array.columns).sum();
     let own = || piece(field, arrays);
@@ -121,7 +120,7 @@ fn pass<T: Precision, O: Named>(
 }
 
 /// This rank's rows of some arrays, side by side.
-fn piece<T: Precision, O: Named>(field: &Field<T, O>, arrays: &[OneArray<O>]) -> Vec<f64> {
+fn piece<T: Precision, G: Geometry>(field: &Field<T, G>, arrays: &[OneArray<G>]) -> Vec<f64> {
     let columns: usize = arrays.iter().map(|array| array.columns).sum();
     let mut values = Vec::with_capacity(columns * field.targets());
     for row in 0..field.targets() {

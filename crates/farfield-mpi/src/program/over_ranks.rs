@@ -1,17 +1,18 @@
 //! Converts the problems of the command line to problems of sums over ranks.
 
-use farfield::Precision;
 use farfield::kernel::Sizes;
+use farfield::plane::Interaction;
+use farfield::{Options, Precision, Request};
 use farfield_cli::problem::{Plane, Problem, Space};
 use farfield_mpi as over;
 
 /// A problem of the command line that can be summed over ranks.
 pub trait OverRanks<const D: usize>: Problem<D> {
     /// The problem of the sum over ranks.
-    type Over: over::Problem<D, Output = Self::Output, Geometry = Self::Geometry>;
+    type Over: over::Shared<D>;
 
     /// Converts the problem.
-    fn over_ranks(&self) -> Self::Over;
+    fn request(&self, vectors: usize, options: &Options) -> Request<Self::Over>;
 
     /// The core size or softening length.
     fn size(&self) -> Option<f64>;
@@ -23,12 +24,14 @@ pub trait OverRanks<const D: usize>: Problem<D> {
 }
 
 impl OverRanks<3> for Space {
-    type Over = over::Space;
+    type Over = farfield::Space;
 
-    fn over_ranks(&self) -> over::Space {
-        over::Space {
-            allow_unbounded_gradient: self.allow_unbounded_gradient,
-            ..over::Space::new(self.kernel, &self.outputs)
+    fn request(&self, vectors: usize, options: &Options) -> Request<Self::Over> {
+        Request {
+            kernel: self.kernel,
+            outputs: self.outputs.clone(),
+            vectors,
+            options: options.clone(),
         }
     }
 
@@ -38,13 +41,18 @@ impl OverRanks<3> for Space {
 }
 
 impl OverRanks<2> for Plane {
-    type Over = over::Plane;
+    type Over = farfield::plane::Plane;
 
-    fn over_ranks(&self) -> over::Plane {
-        over::Plane {
-            core: self.core,
-            complex: self.complex,
-            ..over::Plane::new(self.kernel, &self.outputs)
+    fn request(&self, vectors: usize, options: &Options) -> Request<Self::Over> {
+        Request {
+            kernel: Interaction {
+                kernel: self.kernel,
+                core: self.core,
+                complex: self.complex,
+            },
+            outputs: self.outputs.clone(),
+            vectors,
+            options: options.clone(),
         }
     }
 

@@ -9,7 +9,7 @@ use farfield_cli::evaluate::settings::{Charges, EvaluateSettings, Sources};
 use farfield_cli::failure::Failure;
 use farfield_cli::problem::Named;
 use farfield_io::units;
-use farfield_mpi::{Communicator, Mpi, Plan, Problem, RankReport, Seconds};
+use farfield_mpi::{Communicator, Mpi, Plan, RankReport, Seconds, Shared};
 use serde_json::{Map, Value, json};
 
 /// The result of the fastest evaluation on this rank.
@@ -35,10 +35,10 @@ pub struct Outcome {
 
 impl Outcome {
     /// The result of an evaluation. Called by all ranks together.
-    pub fn new<P: Problem<D>, T: Precision, const D: usize>(
+    pub fn new<P: Shared<D>, T: Precision, const D: usize>(
         ranks: &Mpi,
         plan: &Plan<'_, Mpi, P, T, D>,
-        field: &Field<T, P::Output>,
+        field: &Field<T, P>,
         notes: Vec<String>,
     ) -> Self {
         let report = plan.report();
@@ -57,7 +57,7 @@ impl Outcome {
     }
 
     /// Records another evaluation of the same plan. Called by all ranks together.
-    pub fn reused<P: Problem<D>, T: Precision, const D: usize>(&mut self, ranks: &Mpi, plan: &Plan<'_, Mpi, P, T, D>) {
+    pub fn reused<P: Shared<D>, T: Precision, const D: usize>(&mut self, ranks: &Mpi, plan: &Plan<'_, Mpi, P, T, D>) {
         let seconds = plan.report().seconds;
         let total = slowest(ranks, seconds.total);
         if self.reuse.is_none_or(|(best, _)| total < best) {

@@ -4,8 +4,8 @@
 use farfield::kernel::{Core, Kernel, Output, Sizes, Softening};
 use farfield::plane::{self, PlaneSet};
 use farfield::points::{ChargeDistribution, PointSet};
-use farfield::{Method, Options, Precision};
-use farfield_mpi::{Communicator, Error, Plane, Points, Problem, Space, Sum};
+use farfield::{Method, Options, Precision, Request, Space};
+use farfield_mpi::{Communicator, Error, Points, Shared, Sum};
 
 /// Ranks of any communicator.
 pub type Ranks<'a> = &'a dyn Communicator;
@@ -57,8 +57,8 @@ struct Input<T, const D: usize> {
 
 impl<T: Precision, const D: usize> Input<T, D> {
     /// Points that are sources and targets, with normally distributed strengths.
-    fn new<P: Problem<D>>(problem: &P, sources: Vec<[T; D]>) -> Self {
-        let count = sources.len() * problem.carried().of_source();
+    fn new<P: Shared<D>>(request: &Request<P>, sources: Vec<[T; D]>) -> Self {
+        let count = sources.len() * P::strength_components(request.kernel);
         Self {
             sources,
             targets: None,
@@ -67,6 +67,24 @@ impl<T: Precision, const D: usize> Input<T, D> {
             vectors: 1,
         }
     }
+}
+
+fn in_space(kernel: Kernel, outputs: &[Output]) -> Request<Space> {
+    Request {
+        outputs: outputs.to_vec(),
+        ..Request::new(kernel)
+    }
+}
+
+fn in_plane(kernel: plane::Kernel, outputs: &[plane::Output]) -> Request<plane::Plane> {
+    Request {
+        outputs: outputs.to_vec(),
+        ..Request::new(kernel)
+    }
+}
+
+fn coulomb() -> Sum<Space> {
+    Sum::of(Request::new(Kernel::Coulomb))
 }
 
 /// A distribution of points over ranks: the rank of point k of n.
@@ -85,17 +103,16 @@ fn picked<V: Copy>(values: &[V], width: usize, indices: &[usize]) -> Vec<V> {
 }
 
 /// The indices of this rank's targets, and its results output by output.
-fn over_ranks<P: Problem<D>, T: Precision, const D: usize>(
+fn over_ranks<P: Shared<D>, T: Precision, const D: usize>(
     ranks: Ranks,
     deal: Deal,
-    sum: &Sum<P>,
-    problem: &P,
+    request: &Request<P>,
     input: &Input<T, D>,
     evaluations: usize,
 ) -> (Vec<usize>, Vec<Vec<T>>) {
     let n = input.sources.len();
     let m = input.targets.as_ref().map_or(n, Vec::len);
-    let width = problem.carried().of_source();
+    let width = P::strength_components(request.kernel);
     let mine = |n: usize| -> Vec<usize> { (0..n).filter(|k| deal(*k, n, ranks.size()) == ranks.rank()).collect() };
     let (sources, targets) = (mine(n), mine(m));
     let own = picked(&input.sources, 1, &sources);
@@ -111,7 +128,12 @@ fn over_ranks<P: Problem<D>, T: Precision, const D: usize>(
     if let Some(own_targets) = &own_targets {
         points = points.targets(own_targets);
     }
-    let mut plan = sum.clone().vectors(input.vectors).plan(ranks, points).unwrap();
+    let mut plan = Sum::of(Request {
+        vectors: input.vectors,
+        ..request.clone()
+    })
+    .plan(ranks, points)
+    .unwrap();
     let mut field = plan.evaluate(&strengths).unwrap();
     for _ in 1..evaluations {
         field = plan.evaluate(&strengths).unwrap();
@@ -120,7 +142,7 @@ fn over_ranks<P: Problem<D>, T: Precision, const D: usize>(
 }
 
 /// The true sums over all points, in double precision.
-fn direct<P: Problem<D>, T: Precision, const D: usize>(problem: &P, input: &Input<T, D>) -> Vec<Vec<f64>> {
+fn direct<P: Shared<D>, T: Precision, const D: usize>(request: &Request<P>, input: &Input<T, D>) -> Vec<Vec<f64>> {
     let double = |points: &[[T; D]]| -> Vec<[f64; D]> { points.iter().map(|p| p.map(T::to_f64)).collect() };
     let sources = double(&input.sources);
     let targets = input.targets.as_deref().map(double);
@@ -136,12 +158,18 @@ fn direct<P: Problem<D>, T: Precision, const D: usize>(problem: &P, input: &Inpu
     }
     let options = Options {
         method: Method::Direct,
-        no_check: true,
+        check: false,
         // The tolerance determines the accuracy of square roots in direct sums.
         tolerance: Some(1e-12),
+        allow_unbounded_gradient: true,
         ..Options::default()
     };
-    let mut plan = problem.sum(points, input.vectors, &options).plan().unwrap();
+    let request = Request {
+        vectors: input.vectors,
+        options,
+        ..request.clone()
+    };
+    let mut plan = P::sum(request, points).plan().unwrap();
     plan.evaluate(&strengths).unwrap().into_values()
 }
 
@@ -181,29 +209,29 @@ fn add_up(ranks: Ranks, own: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-fn check<P: Problem<D>, T: Precision, const D: usize>(
+fn check<P: Shared<D>, T: Precision, const D: usize>(
     ranks: Ranks,
     deal: Deal,
     tolerance: f64,
-    problem: &P,
+    request: &Request<P>,
     input: &Input<T, D>,
 ) {
-    let sum = Sum::of(problem.clone()).tolerance(tolerance);
-    let found = over_ranks(ranks, deal, &sum, problem, input, 1);
-    compare(ranks, found, tolerance, problem, input);
+    let request = request.clone().with(|options| options.tolerance = Some(tolerance));
+    let found = over_ranks(ranks, deal, &request, input, 1);
+    compare(ranks, found, tolerance, &request, input);
 }
 
 /// Compares this rank's results with the direct sum.
-fn compare<P: Problem<D>, T: Precision, const D: usize>(
+fn compare<P: Shared<D>, T: Precision, const D: usize>(
     ranks: Ranks,
     (targets, values): (Vec<usize>, Vec<Vec<T>>),
     tolerance: f64,
-    problem: &P,
+    request: &Request<P>,
     input: &Input<T, D>,
 ) {
-    let truth = shared(ranks, || direct(problem, input));
-    for (k, output) in problem.outputs().iter().enumerate() {
-        let c = problem.components(*output);
+    let truth = shared(ranks, || direct(request, input));
+    for (k, output) in request.outputs.iter().enumerate() {
+        let c = P::output_components(request.kernel, *output);
         let m = truth[k].len() / (c * input.vectors);
         let mut squares = [0.0; 2];
         assert_eq!(values[k].len(), input.vectors * targets.len() * c);
@@ -226,15 +254,16 @@ fn compare<P: Problem<D>, T: Precision, const D: usize>(
         let count = ranks.size();
         assert!(
             error <= tolerance,
-            "{problem:?} {output:?} on {count} ranks: error {error:e}, tolerance {tolerance:e}"
+            "{:?} {output:?} on {count} ranks: {error:e} for {tolerance:e}",
+            request.kernel
         );
     }
 }
 
 fn every_kernel_in_space(ranks: Ranks) {
     for kernel in Kernel::all() {
-        let mut problem = Space::new(kernel, kernel.outputs());
-        problem.allow_unbounded_gradient = true;
+        let mut problem = in_space(kernel, kernel.outputs());
+        problem.options.allow_unbounded_gradient = true;
         let mut input = Input::new(&problem, PointSet::Cube.generate::<f64>(2500, 1));
         if kernel.has_sizes() {
             input.sizes = Sizes::Global(0.01);
@@ -252,11 +281,8 @@ fn every_kernel_in_the_plane(ranks: Ranks) {
     for kernel in plane::Kernel::ALL {
         for core in plane::Core::ALL {
             for complex in [false, true] {
-                let problem = Plane {
-                    core,
-                    complex,
-                    ..Plane::new(kernel, kernel.outputs(core))
-                };
+                let mut problem = in_plane(kernel, kernel.outputs(core));
+                (problem.kernel.core, problem.kernel.complex) = (core, complex);
                 let mut input = Input::new(&problem, PlaneSet::Square.generate::<f64>(2500, 1));
                 if core != plane::Core::Singular {
                     input.sizes = Sizes::Global(0.003);
@@ -268,14 +294,14 @@ fn every_kernel_in_the_plane(ranks: Ranks) {
 }
 
 fn all_point_sets_in_any_distribution(ranks: Ranks) {
-    let problem = Space::new(Kernel::Coulomb, &[Output::Potential, Output::Gradient]);
+    let problem = in_space(Kernel::Coulomb, &[Output::Potential, Output::Gradient]);
     for set in PointSet::ALL {
         let input = Input::new(&problem, set.generate::<f64>(4000, 2));
         for deal in [TURNS, ONE, PIECES] {
             check(ranks, deal, 1e-6, &problem, &input);
         }
     }
-    let problem = Plane::new(plane::Kernel::Harmonic, &[plane::Output::Potential]);
+    let problem = in_plane(plane::Kernel::Harmonic, &[plane::Output::Potential]);
     for set in PlaneSet::ALL {
         let input = Input::new(&problem, set.generate::<f64>(3000, 2));
         check(ranks, ONE, 1e-6, &problem, &input);
@@ -283,20 +309,20 @@ fn all_point_sets_in_any_distribution(ranks: Ranks) {
 }
 
 fn tolerances_from_two_to_twelve_digits(ranks: Ranks) {
-    let problem = Space::new(Kernel::Coulomb, &[Output::Potential, Output::Gradient]);
+    let problem = in_space(Kernel::Coulomb, &[Output::Potential, Output::Gradient]);
     let input = Input::new(&problem, PointSet::Cube.generate::<f64>(6000, 2));
-    let in_plane = Plane::new(plane::Kernel::Harmonic, &[plane::Output::Potential]);
-    let input_in_plane = Input::new(&in_plane, PlaneSet::Square.generate::<f64>(6000, 2));
+    let of_plane = in_plane(plane::Kernel::Harmonic, &[plane::Output::Potential]);
+    let input_in_plane = Input::new(&of_plane, PlaneSet::Square.generate::<f64>(6000, 2));
     for digits in [2, 4, 6, 8, 10, 12] {
         let tolerance = 10f64.powi(-digits);
         check(ranks, TURNS, tolerance, &problem, &input);
-        check(ranks, TURNS, tolerance, &in_plane, &input_in_plane);
+        check(ranks, TURNS, tolerance, &of_plane, &input_in_plane);
     }
 }
 
 fn targets_apart_from_sources_in_single_precision(ranks: Ranks) {
     let kernel = Kernel::BiotSavart { core: Core::Gaussian };
-    let problem = Space::new(kernel, &[Output::Velocity, Output::VelocityGradient]);
+    let problem = in_space(kernel, &[Output::Velocity, Output::VelocityGradient]);
     let mut input = Input::new(&problem, PointSet::Ring.generate::<f32>(3000, 2));
     input.sizes = Sizes::Global(0.02);
     // Some targets coincide with sources, most are far away.
@@ -310,7 +336,7 @@ fn targets_apart_from_sources_in_single_precision(ranks: Ranks) {
 
 fn several_strength_vectors(ranks: Ranks) {
     for kernel in [Kernel::CoulombDipoles, Kernel::BiotSavart { core: Core::Singular }] {
-        let problem = Space::new(kernel, kernel.outputs());
+        let problem = in_space(kernel, kernel.outputs());
         let mut input = Input::new(&problem, PointSet::Sphere.generate::<f64>(2000, 2));
         input.vectors = 3;
         input.strengths = ChargeDistribution::Signed.generate(3 * 2000 * kernel.strength_components(), 9);
@@ -319,7 +345,7 @@ fn several_strength_vectors(ranks: Ranks) {
 }
 
 fn few_points(ranks: Ranks) {
-    let problem = Space::new(Kernel::Coulomb, &[Output::Potential, Output::Gradient]);
+    let problem = in_space(Kernel::Coulomb, &[Output::Potential, Output::Gradient]);
     for n in [0, 1, 2, 3, 10, 300] {
         let input = Input::new(&problem, PointSet::Cube.generate::<f64>(n, 1));
         check(ranks, TURNS, 1e-6, &problem, &input);
@@ -341,7 +367,7 @@ fn duplicates_across_ranks_count_as_on_one_rank(ranks: Ranks) {
             Some(0.05),
         ),
     ] {
-        let problem = Space::new(kernel, kernel.outputs());
+        let problem = in_space(kernel, kernel.outputs());
         let mut points = PointSet::Cube.generate::<f64>(600, 1);
         points.extend([[0.25, 0.5, 0.5]; 700]);
         points.extend([[0.9, 0.1, 0.2]; 300]);
@@ -357,7 +383,7 @@ fn duplicates_across_ranks_count_as_on_one_rank(ranks: Ranks) {
 
 fn structured_charges(ranks: Ranks) {
     // A smooth wave, and one very large charge among unit charges.
-    let problem = Space::new(Kernel::Coulomb, &[Output::Potential]);
+    let problem = in_space(Kernel::Coulomb, &[Output::Potential]);
     let points = PointSet::Cube.generate::<f64>(4000, 1);
     let mut input = Input::new(&problem, points.clone());
     input.strengths = points.iter().map(|p| (9.0 * p[0]).sin()).collect();
@@ -368,31 +394,27 @@ fn structured_charges(ranks: Ranks) {
 }
 
 fn repeated_sums_are_bitwise_equal(ranks: Ranks) {
-    let problem = Space::new(Kernel::Coulomb, &[Output::Potential]);
+    let problem = in_space(Kernel::Coulomb, &[Output::Potential]);
     let input = Input::new(&problem, PointSet::Plummer.generate::<f64>(5000, 1));
-    let sum = Sum::of(problem.clone()).tolerance(1e-5);
-    let once = over_ranks(ranks, TURNS, &sum, &problem, &input, 1);
+    let problem = problem.with(|options| options.tolerance = Some(1e-5));
+    let once = over_ranks(ranks, TURNS, &problem, &input, 1);
+    assert_eq!(once, over_ranks(ranks, TURNS, &problem, &input, 1), "another plan");
     assert_eq!(
         once,
-        over_ranks(ranks, TURNS, &sum, &problem, &input, 1),
-        "another plan"
-    );
-    assert_eq!(
-        once,
-        over_ranks(ranks, TURNS, &sum, &problem, &input, 3),
-        "the same plan evaluated again"
+        over_ranks(ranks, TURNS, &problem, &input, 3),
+        "the same plan again"
     );
 }
 
 fn moved_points_are_followed(ranks: Ranks) {
-    let problem = Space::new(Kernel::Coulomb, &[Output::Potential, Output::Gradient]);
+    let problem = in_space(Kernel::Coulomb, &[Output::Potential, Output::Gradient]);
     let mut input = Input::new(&problem, PointSet::Plummer.generate::<f64>(12_000, 1));
     let mine: Vec<usize> = (0..input.sources.len())
         .filter(|k| TURNS(*k, 0, ranks.size()) == ranks.rank())
         .collect();
     let strengths = picked(&input.strengths, 1, &mine);
     let own = picked(&input.sources, 1, &mine);
-    let sum = Sum::of(problem.clone()).tolerance(1e-6);
+    let sum = Sum::of(problem.clone());
     let mut plan = sum.plan(ranks, Points::new(&own)).unwrap();
     plan.evaluate(&strengths).unwrap();
     // After a small move, points stay on their ranks. After a permutation of the positions they are redistributed;
@@ -427,12 +449,12 @@ fn an_invalid_number_on_one_rank_is_an_error_on_all(ranks: Ranks) {
     if ranks.rank() == last {
         own[7][1] = f64::NAN;
     }
-    let Err(Error::OnRank { rank, message, .. }) = Sum::space(Kernel::Coulomb).plan(ranks, Points::new(&own)) else {
+    let Err(Error::OnRank { rank, message, .. }) = coulomb().plan(ranks, Points::new(&own)) else {
         panic!("NaN was accepted");
     };
     assert!(rank == last && message.contains("sources[7] component 1"), "{message}");
     let own = PointSet::Cube.generate::<f64>(50, ranks.rank() as u64);
-    let mut plan = Sum::space(Kernel::Coulomb).plan(ranks, Points::new(&own)).unwrap();
+    let mut plan = coulomb().plan(ranks, Points::new(&own)).unwrap();
     // The last rank gives one strength too many.
     let strengths = vec![1.0; 51];
     let wrong = plan
@@ -452,8 +474,7 @@ fn work_is_even_on_clustered_points(ranks: Ranks) {
         let all = set.generate::<f64>(100_000, 4);
         let own: Vec<[f64; 3]> = all.into_iter().skip(ranks.rank()).step_by(ranks.size()).collect();
         let charges = ChargeDistribution::Signed.generate::<f64>(own.len(), ranks.rank() as u64);
-        let mut plan = Sum::space(Kernel::Coulomb)
-            .tolerance(1e-5)
+        let mut plan = Sum::of(Request::<Space>::new(Kernel::Coulomb).with(|options| options.tolerance = Some(1e-5)))
             .plan(ranks, Points::new(&own))
             .unwrap();
         let field = plan.evaluate(&charges).unwrap();
@@ -479,7 +500,7 @@ fn far_segments_of_ranks_act_as_a_whole(ranks: Ranks) {
         (Kernel::BiotSavart { core: Core::Gaussian }, PointSet::Ring),
         (Kernel::Coulomb, PointSet::Clusters),
     ] {
-        let problem = Space::new(kernel, kernel.outputs());
+        let problem = in_space(kernel, kernel.outputs());
         let mut input = Input::new(&problem, set.generate::<f64>(250 * ranks.size().max(6), 3));
         let n = input.sources.len();
         if kernel.has_sizes() {
@@ -489,7 +510,7 @@ fn far_segments_of_ranks_act_as_a_whole(ranks: Ranks) {
         input.strengths = ChargeDistribution::Signed.generate(2 * n * kernel.strength_components(), 9);
         check(ranks, TURNS, 1e-3, &problem, &input);
     }
-    let problem = Plane::new(plane::Kernel::Log, &plane::Output::ALL);
+    let problem = in_plane(plane::Kernel::Log, &plane::Output::ALL);
     let input = Input::new(&problem, PlaneSet::Circle.generate::<f64>(3000, 3));
     check(ranks, TURNS, 1e-6, &problem, &input);
 }

@@ -4,7 +4,8 @@ use super::{OnGpu, memories};
 use crate::dlpack::Foreign;
 use crate::failure::{Failure, Names};
 use crate::numbers::AnyNumbers;
-use farfield::memory::{Array, Memory};
+use crate::request::Description;
+use farfield::memory::{Array, ArrayPoints, ArraySizes, Memory};
 use pyo3::prelude::*;
 
 /// An input array of a sum.
@@ -99,6 +100,25 @@ pub struct PointArrays<T: OnGpu> {
     pub targets: Option<Array<T>>,
     /// The core sizes, if each source has its own.
     pub sizes: Option<Array<T>>,
+}
+
+impl<T: OnGpu> PointArrays<T> {
+    /// The points of a sum between arrays.
+    pub fn of_sum(&self, request: &Description) -> Result<ArrayPoints<'_, T>, Failure> {
+        let sizes = match (&self.sizes, request.size()) {
+            (Some(each), _) => ArraySizes::PerSource {
+                each,
+                largest: T::from_f64(each.longest(1)?.0),
+            },
+            (None, Some(size)) => ArraySizes::Global(T::from_f64(size)),
+            (None, None) => ArraySizes::None,
+        };
+        Ok(ArrayPoints {
+            sources: &self.sources,
+            targets: self.targets.as_ref(),
+            sizes,
+        })
+    }
 }
 
 impl Points {

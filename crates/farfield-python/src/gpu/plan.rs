@@ -7,30 +7,26 @@ use crate::failure::{Failure, Names};
 use crate::numbers::AnyNumbers;
 use crate::plan::MeasuredError;
 use crate::pools::check_device;
-use crate::request::{Request, Requested};
+use crate::request::Description;
 use crate::wait;
 use farfield::kernel::Sizes;
-use farfield::memory::{ArrayPoints, Memory};
+use farfield::memory::Memory;
+use farfield::names::FromWords;
 use farfield::plane::Plane;
 use farfield::{Device, PlanOf, Space};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Plans a sum over points in the engine's memory. The plan does not keep `points`.
-pub fn planned<T: OnGpu, G: Requested>(
-    request: &mut Request,
+pub fn planned<T: OnGpu, G: FromWords>(
+    request: &mut Description,
     memory: &Memory<T>,
     points: &PointArrays<T>,
 ) -> Result<PlanOf<T, G>, Failure> {
     if let Some(sizes) = &points.sizes {
         request.set_largest_size(sizes.longest(1)?.0);
     }
-    let points = ArrayPoints {
-        sources: &points.sources,
-        targets: points.targets.as_ref(),
-        sizes: points.sizes.as_ref(),
-    };
-    Ok(memory.plan(&G::sum::<T>(request)?, &points)?)
+    Ok(memory.plan(&request.request::<G>()?, &points.of_sum(request)?)?)
 }
 
 /// A plan of either precision, in space or in the plane.
@@ -44,15 +40,15 @@ trait Planned: Send {
 }
 
 /// A plan with its points, which `verify` needs.
-struct Kept<T: OnGpu, G: Requested> {
-    request: Request,
+struct Kept<T: OnGpu, G: FromWords> {
+    request: Description,
     gpu: usize,
     memory: Memory<T>,
     points: PointArrays<T>,
     plan: PlanOf<T, G>,
 }
 
-impl<T: OnGpu, G: Requested> Planned for Kept<T, G> {
+impl<T: OnGpu, G: FromWords> Planned for Kept<T, G> {
     fn evaluate(&mut self, strengths: &Input) -> Result<Vec<AnyArray>, Failure> {
         let name = self.request.names().strengths;
         let strengths = strengths.array(&name, self.gpu, &self.memory)?;
@@ -72,7 +68,7 @@ impl<T: OnGpu, G: Requested> Planned for Kept<T, G> {
             (None, None) => Sizes::None,
         };
         let targets = points.targets.as_ref().map(|targets| targets.values()).transpose()?;
-        let sum = G::sum_of(&self.request, points.sources.values()?, targets, sizes)?;
+        let sum = self.request.sum_of::<T, G>(points.sources.values()?, targets, sizes)?;
         let errors = sum.verify(strengths, &field, samples, seed)?;
         let of = |error: farfield::verify::OutputError| (error.output, error.relative_l2, error.maximum);
         Ok(errors.into_iter().map(of).collect())
@@ -85,12 +81,15 @@ impl<T: OnGpu, G: Requested> Planned for Kept<T, G> {
 
     fn memory_bytes(&self) -> Result<u64, Failure> {
         let targets = self.points.targets.is_some().then(|| self.plan.target_count());
-        Ok(G::sum::<T>(&self.request)?.memory_forecast(self.plan.source_count(), targets))
+        Ok(self
+            .request
+            .sum::<T, G>()?
+            .memory_forecast(self.plan.source_count(), targets))
     }
 }
 
-fn kept<T: OnGpu, G: Requested>(
-    mut request: Request,
+fn kept<T: OnGpu, G: FromWords>(
+    mut request: Description,
     gpu: usize,
     points: &Points,
 ) -> Result<Box<dyn Planned>, Failure> {
@@ -135,7 +134,7 @@ impl GpuPlan {
 #[pymethods]
 impl GpuPlan {
     #[new]
-    fn new(py: Python<'_>, request: Request, gpu: usize, points: PointOperands<'_>) -> PyResult<Self> {
+    fn new(py: Python<'_>, request: Description, gpu: usize, points: PointOperands<'_>) -> PyResult<Self> {
         let mut names = request.names();
         let points = Points::of(&points, &names)?;
         names.sources = points.source_numbers() / request.dimension.max(1);

@@ -6,9 +6,10 @@ use super::plan::planned;
 use super::{OnGpu, wait_if_long};
 use crate::failure::Failure;
 use crate::numbers::AnyNumbers;
-use crate::request::Request;
+use crate::request::Description;
 use crate::wait;
-use farfield::memory::{ArraySizes, ArraySum};
+use farfield::Space;
+use farfield::memory::{ArrayPoints, ArraySizes};
 use farfield::plane::Plane;
 use pyo3::prelude::*;
 
@@ -17,7 +18,7 @@ use pyo3::prelude::*;
 #[pyfunction]
 pub fn sum_on_gpu(
     py: Python<'_>,
-    request: Request,
+    request: Description,
     gpu: usize,
     points: PointOperands<'_>,
     strengths: Bound<'_, PyAny>,
@@ -40,7 +41,7 @@ pub fn sum_on_gpu(
 }
 
 fn sum<T: OnGpu>(
-    mut request: Request,
+    mut request: Description,
     gpu: usize,
     points: &Points,
     strengths: &Input,
@@ -53,25 +54,7 @@ fn sum<T: OnGpu>(
         let outputs = plan.evaluate_array(&strengths)?;
         return Ok((outputs.into_iter().map(T::any).collect(), plan.seconds().total));
     }
-    let sizes = match (&points.sizes, request.size()) {
-        (Some(each), _) => ArraySizes::PerSource {
-            each,
-            largest: T::from_f64(each.longest(1)?.0),
-        },
-        (None, Some(size)) => ArraySizes::Global(T::from_f64(size)),
-        (None, None) => ArraySizes::None,
-    };
-    let (outputs, options) = (request.outputs_in_space()?, request.options()?);
-    let summed = memory.sum(&ArraySum {
-        kernel: request.kernel_in_space()?,
-        outputs: &outputs,
-        vectors: request.vectors,
-        sources: &points.sources,
-        targets: points.targets.as_ref(),
-        sizes,
-        strengths: &strengths,
-        options: &options,
-    })?;
+    let summed = memory.sum(&request.request::<Space>()?, &points.of_sum(&request)?, &strengths)?;
     Ok((summed.outputs.into_iter().map(T::any).collect(), summed.seconds))
 }
 
@@ -80,14 +63,14 @@ fn sum<T: OnGpu>(
 #[pyfunction]
 pub fn seconds_on_gpu(
     py: Python<'_>,
-    request: Request,
+    request: Description,
     gpu: usize,
     sources: AnyNumbers,
     strengths: AnyNumbers,
     repeats: usize,
 ) -> PyResult<Vec<f64>> {
     fn repeat<T: OnGpu>(
-        request: &Request,
+        request: &Description,
         gpu: usize,
         (sources, strengths): (&AnyNumbers, &AnyNumbers),
         repeats: usize,
@@ -95,21 +78,14 @@ pub fn seconds_on_gpu(
         let memory = T::memory(gpu)?;
         let sources = memory.store(sources.slice::<T>("sources")?.to_vec())?;
         let strengths = memory.store(strengths.slice::<T>("strengths")?.to_vec())?;
-        let (outputs, options) = (request.outputs_in_space()?, request.options()?);
+        let mut points = ArrayPoints::of(&sources);
+        if let Some(size) = request.size() {
+            points.sizes = ArraySizes::Global(T::from_f64(size));
+        }
+        let request = request.request::<Space>()?;
         let one = |_| {
             let start = std::time::Instant::now();
-            let summed = memory.sum(&ArraySum {
-                kernel: request.kernel_in_space()?,
-                outputs: &outputs,
-                vectors: request.vectors,
-                sources: &sources,
-                targets: None,
-                sizes: request
-                    .size()
-                    .map_or(ArraySizes::None, |size| ArraySizes::Global(T::from_f64(size))),
-                strengths: &strengths,
-                options: &options,
-            })?;
+            let summed = memory.sum(&request, &points, &strengths)?;
             drop(summed);
             Ok(start.elapsed().as_secs_f64())
         };

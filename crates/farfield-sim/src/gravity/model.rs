@@ -6,10 +6,11 @@ use crate::error::{CaseError, Error};
 use crate::integrate::composition;
 use crate::model::{Cloud, ENERGY, Limit, Model, Show, Shown, Snapshot, State, StepChoice};
 use crate::ranks::{Alone, Ranks, any, count_all, largest, part, sum_all};
-use crate::summation::{SumRequest, Summation};
+use crate::summation::{Summation, Task};
 use crate::vec3::{Vec3, add_scaled, cross, dot, norm};
+use farfield::Request;
 use farfield::kernel::{Kernel, Output};
-use farfield::memory::{Array, ArraySizes, Memory};
+use farfield::memory::{Array, ArrayPoints, ArraySizes, Memory};
 use farfield::tuning::MachineProfile;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -119,8 +120,8 @@ impl GravityModel {
     }
 
     fn sum_forces(&mut self) -> Result<Forces, Error> {
-        let request = sum_of_bodies(&self.settings, &self.positions, &self.masses);
-        let [potentials, accelerations] = self.summation.evaluate(&request)?;
+        let task = sum_of_bodies(&self.settings, &self.positions, &self.masses);
+        let [potentials, accelerations] = self.summation.evaluate(&task)?;
         Ok(Forces {
             potentials,
             accelerations,
@@ -195,24 +196,21 @@ impl GravityModel {
 const BODY: usize = 8;
 
 /// The sum over the bodies, at the bodies.
-fn sum_of_bodies<'a>(settings: &Gravity, positions: &'a Array<f64>, masses: &'a Array<f64>) -> SumRequest<'a> {
-    SumRequest {
+fn sum_of_bodies<'a>(settings: &Gravity, positions: &'a Array<f64>, masses: &'a Array<f64>) -> Task<'a> {
+    let mut request = Request::new(Kernel::Gravity {
+        constant: settings.constant,
+        softening: settings.softening_kernel.into(),
+    });
+    request.outputs = vec![Output::Potential, Output::Acceleration];
+    let mut points = ArrayPoints::of(positions);
+    if settings.softening > 0.0 {
+        points.sizes = ArraySizes::Global(settings.softening);
+    }
+    Task {
         what: "bodies",
-        kernel: Kernel::Gravity {
-            constant: settings.constant,
-            softening: settings.softening_kernel.into(),
-        },
-        sources: positions,
-        sizes: if settings.softening > 0.0 {
-            ArraySizes::Global(settings.softening)
-        } else {
-            ArraySizes::None
-        },
+        request,
+        points,
         strengths: masses,
-        vectors: 1,
-        targets: None,
-        outputs: &[Output::Potential, Output::Acceleration],
-        tolerance: None,
     }
 }
 
@@ -382,8 +380,8 @@ impl Model for GravityModel {
 
     fn deal(&mut self) -> Result<(), Error> {
         let rows = self.rows()?;
-        let request = sum_of_bodies(&self.settings, &self.positions, &self.masses);
-        let rows = self.summation.deal(&request, &rows, BODY)?;
+        let task = sum_of_bodies(&self.settings, &self.positions, &self.masses);
+        let rows = self.summation.deal(&task, &rows, BODY)?;
         self.take_rows(&rows)
     }
 

@@ -4,9 +4,10 @@ use super::Vec2;
 use crate::case::PlaneCoreName;
 use crate::error::Error;
 use crate::integrate::System;
-use crate::summation::{PlaneRequest, Summation};
-use farfield::memory::{Array, ArraySizes, Memory};
-use farfield::plane::{Core, Kernel};
+use crate::summation::{Summation, Task};
+use farfield::Request;
+use farfield::memory::{Array, ArrayPoints, ArraySizes, Memory};
+use farfield::plane::{Core, Interaction, Kernel, Plane};
 use std::f64::consts::PI;
 
 /// The positions; also used for their rates of change. Both arrays are in one memory, with two numbers for each point.
@@ -137,17 +138,15 @@ pub(super) struct Motion {
 impl Motion {
     /// The velocities of vortices and tracers, in their memory.
     pub fn rates(&self, flow: &PlaneFlow, blobs: &Blobs, summation: &mut Summation) -> Result<PlaneFlow, Error> {
-        let request = self.request("vortices", Kernel::Harmonic, flow, blobs);
-        let positions = velocities(&summation.evaluate_plane(&request)?)?;
+        let task = |what| self.task(what, Kernel::Harmonic, flow, blobs);
+        let positions = velocities(&summation.evaluate_plane(&task("vortices"))?)?;
         let tracers = if flow.tracers.is_empty() {
             flow.tracers.copy()?
         } else {
-            velocities(&summation.evaluate_plane(&PlaneRequest {
-                what: "tracers",
-                targets: Some(&flow.tracers),
-                tolerance: self.tracer_tolerance,
-                ..request
-            })?)?
+            let mut task = task("tracers");
+            task.points.targets = Some(&flow.tracers);
+            task.request.options.tolerance = self.tracer_tolerance;
+            velocities(&summation.evaluate_plane(&task)?)?
         };
         Ok(PlaneFlow { positions, tracers })
     }
@@ -161,11 +160,9 @@ impl Motion {
         targets: &Array<f64>,
         summation: &mut Summation,
     ) -> Result<Array<f64>, Error> {
-        let request = PlaneRequest {
-            targets: Some(targets),
-            ..self.request(what, Kernel::Harmonic, flow, blobs)
-        };
-        velocities(&summation.evaluate_plane(&request)?)
+        let mut task = self.task(what, Kernel::Harmonic, flow, blobs);
+        task.points.targets = Some(targets);
+        velocities(&summation.evaluate_plane(&task)?)
     }
 
     /// $\sum_j\Gamma_jg_{\sigma_j}(r_{ij})$ at every vortex.
@@ -176,30 +173,23 @@ impl Motion {
         blobs: &Blobs,
         summation: &mut Summation,
     ) -> Result<Array<f64>, Error> {
-        summation.evaluate_plane(&self.request(what, Kernel::Log, flow, blobs))
+        summation.evaluate_plane(&self.task(what, Kernel::Log, flow, blobs))
     }
 
-    fn request<'a>(
-        &self,
-        what: &'static str,
-        kernel: Kernel,
-        flow: &'a PlaneFlow,
-        blobs: &'a Blobs,
-    ) -> PlaneRequest<'a> {
+    fn task<'a>(&self, what: &'static str, kernel: Kernel, flow: &'a PlaneFlow, blobs: &'a Blobs) -> Task<'a, Plane> {
         // Blobs of size 0 are points, and the engine rejects a singular core with a size.
         let (core, sizes) = match (self.core, blobs.of_sum()) {
             (PlaneCoreName::Singular, _) | (_, ArraySizes::None) => (Core::Singular, ArraySizes::None),
             (core, sizes) => (core.into(), sizes),
         };
-        PlaneRequest {
+        Task {
             what,
-            kernel,
-            core,
-            sources: &flow.positions,
-            sizes,
+            request: Request::new(Interaction { core, ..kernel.into() }),
+            points: ArrayPoints {
+                sizes,
+                ..ArrayPoints::of(&flow.positions)
+            },
             strengths: &blobs.strengths,
-            targets: None,
-            tolerance: None,
         }
     }
 }

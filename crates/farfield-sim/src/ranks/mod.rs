@@ -24,9 +24,8 @@ pub mod cells;
 pub mod words;
 
 use crate::error::Error;
-use crate::summation::SumRequest;
-use farfield::Options;
-use farfield::memory::{Array, ArraySum};
+use crate::summation::Task;
+use farfield::memory::Array;
 use farfield::plan::Parameters;
 use std::fmt;
 use std::ops::Range;
@@ -51,20 +50,14 @@ pub trait Ranks: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`Error::Sum`] or [`Error::Device`] for one process, [`Error::OnRank`] for several.
-    fn sum(&self, request: &SumRequest<'_>, options: &Options) -> Result<Summed, Error>;
+    fn sum(&self, task: &Task<'_>) -> Result<Summed, Error>;
 
     /// Moves rows of `columns` numbers, one row for each target of `request`, to the ranks that should own the targets,
     /// so that the work of the sums is balanced. Returns the rows that arrived here.
     ///
     /// # Errors
     /// As [`sum`](Self::sum).
-    fn deal(
-        &self,
-        request: &SumRequest<'_>,
-        options: &Options,
-        rows: &[f64],
-        columns: usize,
-    ) -> Result<Vec<f64>, Error>;
+    fn deal(&self, task: &Task<'_>, rows: &[f64], columns: usize) -> Result<Vec<f64>, Error>;
 }
 
 /// The result of a sum on one rank.
@@ -102,18 +95,8 @@ impl Ranks for Alone {
         outgoing
     }
 
-    fn sum(&self, request: &SumRequest<'_>, options: &Options) -> Result<Summed, Error> {
-        let summed = request.sources.memory().sum(&ArraySum {
-            kernel: request.kernel,
-            outputs: request.outputs,
-            vectors: request.vectors,
-            sources: request.sources,
-            targets: request.targets,
-            sizes: request.sizes,
-            strengths: request.strengths,
-            options,
-        });
-        let summed = summed.map_err(|error| Error::during(request.what, error))?;
+    fn sum(&self, task: &Task<'_>) -> Result<Summed, Error> {
+        let summed = task.sum()?;
         Ok(Summed {
             outputs: summed.outputs,
             parameters: summed.parameters,
@@ -122,7 +105,7 @@ impl Ranks for Alone {
         })
     }
 
-    fn deal(&self, _: &SumRequest<'_>, _: &Options, rows: &[f64], _: usize) -> Result<Vec<f64>, Error> {
+    fn deal(&self, _: &Task<'_>, rows: &[f64], _: usize) -> Result<Vec<f64>, Error> {
         Ok(rows.to_vec())
     }
 }
@@ -295,12 +278,12 @@ pub(crate) mod tests {
             unreachable!("this rank cannot communicate")
         }
 
-        fn sum(&self, _: &SumRequest<'_>, _: &Options) -> Result<Summed, Error> {
-            unreachable!("this rank cannot communicate")
+        fn sum(&self, _: &Task<'_>) -> Result<Summed, Error> {
+            unreachable!("this rank is by itself")
         }
 
-        fn deal(&self, _: &SumRequest<'_>, _: &Options, _: &[f64], _: usize) -> Result<Vec<f64>, Error> {
-            unreachable!("this rank cannot communicate")
+        fn deal(&self, _: &Task<'_>, _: &[f64], _: usize) -> Result<Vec<f64>, Error> {
+            unreachable!("this rank is by itself")
         }
     }
 

@@ -330,7 +330,10 @@ impl Run {
         // The state stays in one memory, so one device is chosen for the whole run.
         let device = device.into().resolved();
         self.case.check_device(device)?;
-        agree(&*self.ranks, device.of_sums().check().map_err(Error::from))?;
+        agree(
+            &*self.ranks,
+            farfield::check_device(device.of_sums()).map_err(Error::from),
+        )?;
         if self.model.can_stay_on_a_gpu() && self.ranks.size() == 1 {
             self.memory = Memory::of(device.of_sums())?;
         }

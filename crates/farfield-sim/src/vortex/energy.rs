@@ -6,10 +6,11 @@ use super::neighbours::Neighbours;
 use super::profile::{PotentialTable, reach};
 use crate::error::Error;
 use crate::ranks::{Ranks, largest, sum_all};
-use crate::summation::{ENERGY_SUM, SumRequest, Summation};
+use crate::summation::{ENERGY_SUM, Summation, Task};
 use crate::vec3::{dot, norm, sub};
-use farfield::kernel::{Core, Kernel, Output};
-use farfield::memory::{ArraySizes, Memory};
+use farfield::Request;
+use farfield::kernel::{Core, Kernel};
+use farfield::memory::{ArrayPoints, Memory};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
@@ -30,16 +31,14 @@ pub fn energy(elements: &Elements, core: Core, summation: &mut Summation) -> Res
         }
     }
     let host = Memory::host();
-    let [potentials] = summation.evaluate(&SumRequest {
+    let [potentials] = summation.evaluate(&Task {
         what: ENERGY_SUM,
-        kernel: Kernel::Coulomb,
-        sources: &host.store(elements.positions.as_flattened().to_vec())?,
-        sizes: ArraySizes::None,
+        request: Request {
+            vectors: 3,
+            ..Request::new(Kernel::Coulomb)
+        },
+        points: ArrayPoints::of(&host.store(elements.positions.as_flattened().to_vec())?),
         strengths: &host.store(charges)?,
-        vectors: 3,
-        targets: None,
-        outputs: &[Output::Potential],
-        tolerance: None,
     })?;
     let potentials = potentials.values()?;
     let ranks = &*summation.ranks;

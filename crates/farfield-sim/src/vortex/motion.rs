@@ -7,10 +7,11 @@ use crate::case::{Diffusion, Stretching};
 use crate::error::Error;
 use crate::integrate::System;
 use crate::ranks::{Ranks, count_all, max_all};
-use crate::summation::{SumRequest, Summation};
+use crate::summation::{Summation, Task};
 use crate::vec3::{Vec3, add_scaled};
+use farfield::Request;
 use farfield::kernel::{Core, Kernel, Output};
-use farfield::memory::{Array, ArraySizes, Memory, StrengthLaw};
+use farfield::memory::{Array, ArrayPoints, ArraySizes, Memory, StrengthLaw};
 
 /// The arrays that change in time; also used for their rates of change. All three are in one memory.
 #[derive(Debug, Default)]
@@ -181,37 +182,33 @@ impl Motion {
         targets: &Array<f64>,
         summation: &mut Summation,
     ) -> Result<[Array<f64>; 2], Error> {
-        summation.evaluate(&SumRequest {
-            what: "samples",
-            targets: Some(targets),
-            ..self.sum_of_elements(flow, cores)
-        })
+        let mut task = self.sum_of_elements(flow, cores);
+        (task.what, task.points.targets) = ("samples", Some(targets));
+        summation.evaluate(&task)
     }
 
     /// The sum over the elements, at the elements.
-    pub(super) fn sum_of_elements<'a>(&self, flow: &'a Flow, cores: &'a Cores) -> SumRequest<'a> {
-        SumRequest {
+    pub(super) fn sum_of_elements<'a>(&self, flow: &'a Flow, cores: &'a Cores) -> Task<'a> {
+        let mut request = Request::new(Kernel::BiotSavart { core: self.core });
+        request.outputs = vec![Output::Velocity, Output::VelocityGradient];
+        Task {
             what: "elements",
-            kernel: Kernel::BiotSavart { core: self.core },
-            sources: &flow.positions,
-            sizes: cores.of_sum(),
+            request,
+            points: ArrayPoints {
+                sizes: cores.of_sum(),
+                ..ArrayPoints::of(&flow.positions)
+            },
             strengths: &flow.strengths,
-            vectors: 1,
-            targets: None,
-            outputs: &[Output::Velocity, Output::VelocityGradient],
-            tolerance: None,
         }
     }
 
     /// The sum over the elements, at the tracers. `of_elements` is the sum at the elements.
-    pub(super) fn sum_at_tracers<'a>(&self, of_elements: &SumRequest<'a>, flow: &'a Flow) -> SumRequest<'a> {
-        SumRequest {
-            what: "tracers",
-            targets: Some(&flow.tracers),
-            outputs: &[Output::Velocity],
-            tolerance: self.tracer_tolerance,
-            ..of_elements.clone()
-        }
+    pub(super) fn sum_at_tracers<'a>(&self, of_elements: &Task<'a>, flow: &'a Flow) -> Task<'a> {
+        let mut task = of_elements.clone();
+        (task.what, task.points.targets) = ("tracers", Some(&flow.tracers));
+        task.request.outputs = vec![Output::Velocity];
+        task.request.options.tolerance = self.tracer_tolerance;
+        task
     }
 
     fn strength_rates(
@@ -252,7 +249,7 @@ impl Motion {
     /// The velocities of the tracers. `of_elements` is the sum at the elements.
     fn tracer_velocities(
         &self,
-        of_elements: &SumRequest<'_>,
+        of_elements: &Task<'_>,
         flow: &Flow,
         summation: &mut Summation,
     ) -> Result<Array<f64>, Error> {

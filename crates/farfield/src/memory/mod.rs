@@ -5,24 +5,17 @@
 //! runs on the cores and on a graphics processor.
 //!
 //! ```
-//! use farfield::memory::{ArraySizes, ArraySum, Memory};
+//! use farfield::memory::{ArrayPoints, Memory};
 //! use farfield::kernel::{Kernel, Output};
-//! use farfield::Options;
+//! use farfield::{Request, Space};
 //!
 //! let memory = Memory::<f64>::host(); // or Memory::of(Device::Cuda(0))?
 //! let mut positions = memory.store(vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0])?;
 //! let mut velocities = memory.store(vec![0.0; 6])?;
 //! let masses = memory.store(vec![1.0, 1.0])?;
-//! let summed = memory.sum(&ArraySum {
-//!     kernel: Kernel::gravity(1.0),
-//!     outputs: &[Output::Acceleration],
-//!     vectors: 1,
-//!     sources: &positions,
-//!     targets: None,
-//!     sizes: ArraySizes::None,
-//!     strengths: &masses,
-//!     options: &Options::default(),
-//! })?;
+//! let mut request = Request::<Space>::new(Kernel::gravity(1.0));
+//! request.outputs = vec![Output::Acceleration];
+//! let summed = memory.sum(&request, &ArrayPoints::of(&positions), &masses)?;
 //! velocities.add_scaled(0.01, &summed.outputs[0])?;
 //! positions.add_scaled(0.01, &velocities)?;
 //! assert!(positions.values()?[0] > 0.0);
@@ -32,7 +25,6 @@
 mod array;
 mod foreign;
 mod plan;
-mod plane;
 mod strengths;
 mod sum;
 
@@ -40,9 +32,8 @@ pub use array::Array;
 pub use farfield_cuda::resident::ShrunkPoints;
 pub use plan::ArrayPoints;
 pub(crate) use plan::not_between_arrays;
-pub use plane::PlaneArraySum;
 pub use strengths::StrengthLaw;
-pub use sum::{ArraySizes, ArraySum, Summed};
+pub use sum::{ArraySizes, Summed};
 
 use crate::{Device, Error, Precision, open};
 use array::Place;

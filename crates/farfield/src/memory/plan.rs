@@ -1,39 +1,57 @@
 //! Plans between arrays: points are fixed, strengths change, and results stay where they are computed.
 
 use super::array::Place;
-use super::{Array, Memory};
-use crate::{Error, Geometry, PlanOf, Precision, SumOf};
-use farfield_cuda::resident;
+use super::{Array, ArraySizes, GpuMemory, Memory};
+use crate::{Error, Geometry, PlanOf, Precision, Request};
+use farfield_cuda::resident::DevicePoints;
+use std::sync::Arc;
 
-/// The points of a plan, with as many numbers each as the geometry has coordinates.
+/// The points of a sum, with as many numbers each as the geometry has coordinates.
 #[derive(Debug, Clone, Copy)]
 pub struct ArrayPoints<'a, T: Precision> {
     /// The sources.
     pub sources: &'a Array<T>,
     /// The targets, where they are not the sources.
     pub targets: Option<&'a Array<T>>,
-    /// Core sizes or softening lengths, where each source has its own: the size of the sum is then the largest.
-    pub sizes: Option<&'a Array<T>>,
+    /// Core sizes or softening lengths.
+    pub sizes: ArraySizes<'a, T>,
+}
+
+impl<'a, T: Precision> ArrayPoints<'a, T> {
+    /// Sources without sizes that are the targets.
+    pub fn of(sources: &'a Array<T>) -> Self {
+        Self {
+            sources,
+            targets: None,
+            sizes: ArraySizes::None,
+        }
+    }
+
+    pub(super) fn on_gpu(&self, gpu: &Arc<GpuMemory<T>>) -> Result<DevicePoints<'a, T>, Error> {
+        let (size, sizes) = self.sizes.on_gpu(gpu)?;
+        Ok(DevicePoints {
+            sources: self.sources.on(gpu)?,
+            targets: self.targets.map(|targets| targets.on(gpu)).transpose()?,
+            size,
+            sizes,
+        })
+    }
 }
 
 impl<T: Precision> Memory<T> {
-    /// A plan on the graphics processor that this memory belongs to, for points in it. What is summed and how well is said by
-    /// `sum`, which has no points of its own. The plan keeps what it needs of the arrays.
+    /// A plan on the GPU that this memory belongs to, for points in it. The plan keeps what it needs of the arrays.
     ///
     /// It is evaluated for an array of strengths by [`PlanOf::evaluate_array`], or as every plan from the host.
     ///
     /// # Errors
-    /// As [`SumOf::plan`]; [`Error::Unsupported`] on the host, where [`SumOf::plan`] plans, and for arrays in another memory.
-    pub fn plan<G: Geometry>(&self, sum: &SumOf<'_, T, G>, points: &ArrayPoints<'_, T>) -> Result<PlanOf<T, G>, Error> {
+    /// As [`crate::SumOf::plan`]; [`Error::Unsupported`] on the host, where [`crate::SumOf::plan`] plans, and for arrays in
+    /// another memory.
+    pub fn plan<G: Geometry>(&self, request: &Request<G>, points: &ArrayPoints<'_, T>) -> Result<PlanOf<T, G>, Error> {
         let gpu = self.gpu()?;
-        let points = resident::DevicePoints {
-            sources: points.sources.on(gpu)?,
-            targets: points.targets.map(|targets| targets.on(gpu)).transpose()?,
-            sizes: points.sizes.map(|sizes| sizes.on(gpu)).transpose()?,
-        };
+        let points = points.on_gpu(gpu)?;
         let sources = points.sources.len() / G::COORDINATES;
         let targets = points.targets.map_or(sources, |targets| targets.len() / G::COORDINATES);
-        let engine = G::on_arrays(&gpu.device, &gpu.resident, &sum.checked(), &points)?;
+        let engine = G::on_arrays(&gpu.device, &gpu.resident, request, &points)?;
         Ok(PlanOf::new(engine, (sources, targets), None))
     }
 }
@@ -72,12 +90,7 @@ mod tests {
     fn plans_between_arrays_are_a_graphics_processors() {
         let memory = Memory::<f64>::host();
         let array = memory.store(vec![0.0; 6]).unwrap();
-        let points = ArrayPoints {
-            sources: &array,
-            targets: None,
-            sizes: None,
-        };
-        let made = memory.plan(&crate::Sum::new(Kernel::Coulomb, &[]), &points);
+        let made = memory.plan(&Request::<crate::Space>::new(Kernel::Coulomb), &ArrayPoints::of(&array));
         assert!(matches!(made, Err(Error::Unsupported { .. })));
         let mut plan = crate::Sum::new(Kernel::Coulomb, &[[0.0; 3]]).plan().unwrap();
         assert!(matches!(plan.evaluate_array(&array), Err(Error::Unsupported { .. })));

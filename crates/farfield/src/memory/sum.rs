@@ -1,37 +1,15 @@
 //! Sums between arrays.
 
 use super::array::{Array, Place};
+use super::plan::ArrayPoints;
 use super::{GpuMemory, Memory};
 use crate::geometry::Geometry;
-use crate::options::apply;
-use crate::plan_of::PlanOf;
-use crate::{Error, Field, Options, Precision, Sum};
+use crate::{Error, Precision, Request, SumOf};
 use farfield_core::check::Check;
-use farfield_core::kernel::{Kernel, Output, Sizes};
+use farfield_core::kernel::Sizes;
 use farfield_core::plan::Parameters;
 use farfield_cuda::resident;
 use std::sync::Arc;
-
-/// A sum between arrays that lie in one memory. Points have three numbers each.
-#[derive(Debug, Clone)]
-pub struct ArraySum<'a, T: Precision> {
-    /// The kernel.
-    pub kernel: Kernel,
-    /// What to compute. The velocity gradient of any core can be asked for.
-    pub outputs: &'a [Output],
-    /// How many vectors of strengths there are.
-    pub vectors: usize,
-    /// The sources.
-    pub sources: &'a Array<T>,
-    /// The targets, where they are not the sources.
-    pub targets: Option<&'a Array<T>>,
-    /// Core sizes or softening lengths.
-    pub sizes: ArraySizes<'a, T>,
-    /// Vector by vector, source by source, component by component.
-    pub strengths: &'a Array<T>,
-    /// How to sum. On a graphics processor's memory it sums there; on the host's, where the options say.
-    pub options: &'a Options,
-}
 
 /// Core sizes or softening lengths.
 #[derive(Debug, Clone, Copy)]
@@ -49,70 +27,64 @@ pub enum ArraySizes<'a, T: Precision> {
     },
 }
 
-/// What was summed.
+/// The results of a sum between arrays.
 #[derive(Debug)]
 pub struct Summed<T: Precision> {
     /// The values of each output, in the order of the targets, in the memory of the points.
     pub outputs: Vec<Array<T>>,
-    /// What the plan settled on.
+    /// The parameters of the plan.
     pub parameters: Parameters,
-    /// The error that was measured; `None` where it was told not to.
+    /// The error that was measured; `None` if the request has no check.
     pub check: Option<Check>,
     /// Seconds it took, planning included.
     pub seconds: f64,
 }
 
 impl<T: Precision> Memory<T> {
-    /// Plans and evaluates.
+    /// Plans and evaluates: `strengths` vector by vector, source by source, component by component. Sums in a GPU's memory
+    /// are done there; on the host, on the device of the request.
     ///
     /// # Errors
-    /// As [`crate::Plan::evaluate`], and [`Error::Unsupported`] for an array that lies in another memory.
-    pub fn sum(&self, sum: &ArraySum<'_, T>) -> Result<Summed<T>, Error> {
+    /// As [`crate::PlanOf::evaluate`], and [`Error::Unsupported`] for an array that lies in another memory.
+    pub fn sum<G: Geometry>(
+        &self,
+        request: &Request<G>,
+        points: &ArrayPoints<'_, T>,
+        strengths: &Array<T>,
+    ) -> Result<Summed<T>, Error> {
         match &self.gpu {
-            None => sum.on_host(),
-            Some(gpu) => sum.on_gpu(gpu),
+            None => on_host(request, points, strengths),
+            Some(gpu) => {
+                let summed = G::sum_arrays(&gpu.resident, request, &points.on_gpu(gpu)?, strengths.on(gpu)?)?;
+                Ok(Summed::on_gpu(summed, gpu))
+            }
         }
     }
 }
 
-impl<T: Precision> ArraySum<'_, T> {
-    fn on_host(&self) -> Result<Summed<T>, Error> {
-        let mut sum = Sum::new(self.kernel, points(self.sources)?)
-            .sizes(self.sizes.on_host()?)
-            .outputs(self.outputs)
-            .vectors(self.vectors)
-            .options(self.options.clone())
-            .allow_unbounded_gradient();
-        if let Some(targets) = self.targets {
-            sum = sum.targets(points(targets)?);
-        }
-        let mut plan = sum.plan()?;
-        let field = plan.evaluate(self.strengths.on_host()?)?;
-        Ok(Summed::on_host(field, &plan))
+fn on_host<T: Precision, G: Geometry>(
+    request: &Request<G>,
+    points: &ArrayPoints<'_, T>,
+    strengths: &Array<T>,
+) -> Result<Summed<T>, Error> {
+    let mut sum = SumOf::of(request.clone(), G::points(points.sources.on_host()?)).sizes(points.sizes.on_host()?);
+    if let Some(targets) = points.targets {
+        sum = sum.targets(G::points(targets.on_host()?));
     }
-
-    fn on_gpu(&self, gpu: &Arc<GpuMemory<T>>) -> Result<Summed<T>, Error> {
-        let (sizes, each) = self.sizes.on_gpu(gpu)?;
-        let wishes = farfield_core::Sum::new(self.kernel, &[])
-            .sizes(sizes)
-            .outputs(self.outputs)
-            .vectors(self.vectors)
-            .allow_unbounded_gradient();
-        let points = resident::DevicePoints {
-            sources: self.sources.on(gpu)?,
-            targets: self.targets.map(|targets| targets.on(gpu)).transpose()?,
-            sizes: each,
-        };
-        let summed = gpu
-            .resident
-            .sum(&apply!(wishes, self.options), &points, self.strengths.on(gpu)?)?;
-        Ok(Summed::on_gpu(summed, gpu))
-    }
+    let mut plan = sum.plan()?;
+    let field = plan.evaluate(strengths.on_host()?)?;
+    let check = field.check().cloned();
+    Ok(Summed {
+        outputs: field.into_values().into_iter().map(Array::of).collect(),
+        parameters: *plan.parameters(),
+        check,
+        seconds: plan.seconds().total,
+    })
 }
 
 impl<'a, T: Precision> ArraySizes<'a, T> {
-    /// Those of a sum on the host.
-    pub(super) fn on_host(&self) -> Result<Sizes<T>, Error> {
+    /// The sizes of a sum on the host.
+    fn on_host(&self) -> Result<Sizes<T>, Error> {
         Ok(match self {
             ArraySizes::None => Sizes::None,
             ArraySizes::Global(size) => Sizes::Global(*size),
@@ -120,7 +92,7 @@ impl<'a, T: Precision> ArraySizes<'a, T> {
         })
     }
 
-    /// The device's own plan takes the largest size from the sum and each source's from the array.
+    /// The size of all sources, or the largest; and each source's own.
     pub(super) fn on_gpu(&self, gpu: &Arc<GpuMemory<T>>) -> Result<(Sizes<T>, Option<&'a resident::Array<T>>), Error> {
         Ok(match *self {
             ArraySizes::None => (Sizes::None, None),
@@ -131,19 +103,8 @@ impl<'a, T: Precision> ArraySizes<'a, T> {
 }
 
 impl<T: Precision> Summed<T> {
-    /// What a plan summed on the host.
-    pub(super) fn on_host<G: Geometry>(field: Field<T, G::Output>, plan: &PlanOf<T, G>) -> Self {
-        let check = field.check().cloned();
-        Self {
-            outputs: field.into_values().into_iter().map(Array::of).collect(),
-            parameters: *plan.parameters(),
-            check,
-            seconds: plan.seconds().total,
-        }
-    }
-
-    /// What a device summed in its own memory.
-    pub(super) fn on_gpu(summed: resident::Summed<T>, gpu: &Arc<GpuMemory<T>>) -> Self {
+    /// The results of a device in its own memory.
+    fn on_gpu(summed: resident::Summed<T>, gpu: &Arc<GpuMemory<T>>) -> Self {
         let outputs = summed.outputs.into_iter().map(|array| Array {
             place: Place::gpu(gpu, array),
         });
@@ -156,7 +117,35 @@ impl<T: Precision> Summed<T> {
     }
 }
 
-/// The points of an array that lies on the host.
-pub(super) fn points<T: Precision, const D: usize>(array: &Array<T>) -> Result<&[[T; D]], Error> {
-    Ok(array.on_host()?.as_chunks().0)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plane::{Core, Interaction, Kernel, Plane};
+
+    #[test]
+    fn arrays_on_the_host_are_summed_as_points_are() {
+        let memory = Memory::<f64>::host();
+        let store = |values: &[f64]| memory.store(values.to_vec()).unwrap();
+        let (sources, targets) = (store(&[0.0, 0.0, 1.0, 0.0]), store(&[0.0, 2.0]));
+        let (strengths, sizes) = (store(&[1.0, -2.0]), store(&[0.1, 0.5]));
+        let request = Request::<Plane>::new(Interaction {
+            core: Core::Algebraic,
+            ..Kernel::Harmonic.into()
+        });
+        let points = ArrayPoints {
+            sources: &sources,
+            targets: Some(&targets),
+            sizes: ArraySizes::PerSource {
+                each: &sizes,
+                largest: 0.5,
+            },
+        };
+        let found = memory.sum(&request, &points, &strengths).unwrap();
+        // gamma (dx - i dy) / (r^2 + size^2) with d from the target to the source
+        let (a, b) = (1.0 / (4.0 + 0.01), -2.0 / (5.0 + 0.25));
+        let expected = [b, 2.0 * (a + b)];
+        for (found, expected) in found.outputs[0].values().unwrap().iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
 }

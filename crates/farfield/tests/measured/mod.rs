@@ -3,7 +3,6 @@
 use farfield::Precision;
 use farfield::Sum;
 use farfield::kernel::{Kernel, Sizes};
-use farfield::verify::{Inputs, verify};
 
 /// What is summed; how, the caller says.
 #[derive(Debug, Clone)]
@@ -44,16 +43,10 @@ impl<'a, T: Precision> Case<'a, T> {
         if let Some(targets) = self.targets {
             sum = sum.targets(targets);
         }
-        let field = wishes(sum).plan().unwrap().evaluate(self.strengths).unwrap();
-        let problem = Inputs {
-            kernel: self.kernel,
-            sources: self.sources,
-            targets: self.targets,
-            sizes: &self.sizes,
-            strengths: self.strengths,
-        };
+        let sum = wishes(sum);
+        let field = sum.plan().unwrap().evaluate(self.strengths).unwrap();
         let mut worst: f64 = 0.0;
-        for error in verify(&problem, &field, self.samples, 5).unwrap() {
+        for error in sum.verify(self.strengths, &field, self.samples, 5).unwrap() {
             let (kernel, precision, tolerance) = (self.kernel, T::NAME, self.tolerance);
             assert!(
                 error.relative_l2 <= tolerance,

@@ -1,0 +1,340 @@
+//! From a [`Sum`] in the plane to a [`Plan`].
+
+use super::connect::{Connections, Criterion};
+use super::fmm::PlaneFmm;
+use super::kernel::{Core, Interaction, Kernel, Output};
+use super::pairs::PlanePairs;
+use super::plan::{Engine, Plan};
+use super::pyramid::Pyramid;
+use super::tuning::{self, Choice};
+use crate::direct::Direct;
+use crate::error::Error;
+use crate::fmm::setup::SortedSizes;
+use crate::geometry::Plane;
+use crate::kernel::Sizes;
+use crate::machine::available_memory;
+use crate::plan::Parameters;
+use crate::plan::input::{check_points, check_size_range, check_size_values};
+use crate::plan::merge::Merge;
+use crate::report::{Interactions, Phase, Seconds};
+use crate::simd::{Real, SimdLevel};
+use crate::sum::{Counts, Method, Points, Sum};
+use std::time::Instant;
+
+impl<T: Real> Sum<'_, T, Plane> {
+    /// Checks the input, chooses method and parameters, and builds everything that does not depend on the strengths.
+    ///
+    /// # Errors
+    /// Any of [`Error`], naming the value that is wrong and where it is.
+    pub fn plan(self) -> Result<Plan<T>, Error> {
+        T::plan_in_plane(self)
+    }
+
+    /// Whether planning takes longer than waking other threads.
+    pub(crate) fn deserves_threads(&self) -> bool {
+        self.points.sources.len() + self.points.targets.map_or(0, <[_]>::len) > tuning::SMALL
+    }
+
+    pub(crate) fn check_and_build(self) -> Result<Plan<T>, Error> {
+        self.validate()?;
+        self.build()
+    }
+
+    /// The largest core size; zero if there is none.
+    pub fn largest_size(&self) -> f64 {
+        match self.request.kernel.core {
+            Core::Singular => 0.0,
+            _ => self.points.largest_size(),
+        }
+    }
+
+    /// The core; singular where no source has a size.
+    pub fn core(&self) -> Core {
+        if self.largest_size() > 0.0 {
+            self.request.kernel.core
+        } else {
+            Core::Singular
+        }
+    }
+
+    /// The theta asked for, or the usual one.
+    pub fn theta(&self) -> f64 {
+        self.options().theta.unwrap_or(tuning::THETA)
+    }
+
+    /// The order asked for, or the one that keeps the tolerance; `others` if the targets are not the sources.
+    pub fn order(&self, others: bool) -> usize {
+        let (kernel, outputs) = (self.request.kernel.kernel, &self.request.outputs);
+        let chosen = || tuning::order_for(kernel, outputs, self.theta(), self.tolerance(), others);
+        self.options().order.unwrap_or_else(chosen)
+    }
+
+    /// The number of levels that a leaf capacity stands for (Goude and Engblom, eq. 5.2).
+    pub fn depth_of_capacity(&self, capacity: usize) -> usize {
+        tuning::depth_for(self.points.counts().points(), capacity)
+    }
+
+    /// Boxes closer than this, edge to edge, feel each other's cores.
+    pub fn core_reach(&self) -> f64 {
+        self.core()
+            .reach(self.largest_size(), self.options().core_tolerance::<T>())
+    }
+
+    fn build(self) -> Result<Plan<T>, Error> {
+        let start = Instant::now();
+        let mut seconds = Seconds::default();
+        let simd = self.options().simd();
+        let pairs = self.pairs();
+        let choice = self.choose(&pairs, self.points.counts());
+        self.check_memory(&pairs, choice.as_ref())?;
+        let mut plan = match choice {
+            None => self.direct_plan(simd, pairs, Vec::new()),
+            Some(choice) => self.fmm_plan(simd, pairs, choice, &mut seconds)?,
+        };
+        let known = seconds.of(Phase::Sort) + seconds.of(Phase::Connect);
+        seconds.total = start.elapsed().as_secs_f64();
+        seconds.add(Phase::Tree, (seconds.total - known).max(0.0));
+        plan.planning = seconds;
+        Ok(plan)
+    }
+
+    /// What is summed over pairs of points.
+    pub(super) fn pairs(&self) -> PlanePairs {
+        let (core, Interaction { kernel, complex, .. }) = (self.core(), self.request.kernel);
+        PlanePairs {
+            kernel,
+            core,
+            derivatives: Output::most_derivatives(&self.request.outputs),
+            // The logarithm of complex strengths, or a regularised field, is summed part by part.
+            complex: complex && kernel == Kernel::Harmonic && core == Core::Singular,
+            full: self.options().order.is_some() || self.tolerance() < 1e-7,
+        }
+    }
+
+    /// The parameters of the FMM over so many points, or `None` where the direct sum is asked for or cheaper.
+    pub(super) fn choose(&self, pairs: &PlanePairs, counts: Counts) -> Option<Choice> {
+        if self.options().method == Method::Direct || counts.sources == 0 || counts.targets() == 0 {
+            return None;
+        }
+        let (choice, costs) = self.best_fmm(pairs, counts);
+        let direct = costs.direct(counts.sources, counts.targets());
+        let fmm = costs.fmm(counts.sources, counts.targets(), choice.depth, 1.0);
+        (self.options().method != Method::Auto || fmm < direct).then_some(choice)
+    }
+
+    /// Seconds that the sum is expected to take on so many threads, by the costs of the profile; nothing is timed.
+    pub fn expected_seconds(&self, threads: usize) -> f64 {
+        let (pairs, counts) = (self.pairs(), self.points.counts());
+        let (sources, targets) = (counts.sources, counts.targets());
+        if sources == 0 || targets == 0 {
+            return 0.0;
+        }
+        let (choice, costs) = self.best_fmm(&pairs, counts);
+        let parts = if self.request.kernel.complex && !pairs.complex {
+            2
+        } else {
+            1
+        };
+        let runs = (parts * self.request.vectors) as f64;
+        let direct = runs * costs.direct(sources, targets);
+        let fmm = costs.fmm(sources, targets, choice.depth, runs);
+        let nanoseconds = match self.options().method {
+            Method::Direct => direct,
+            Method::Auto => direct.min(fmm),
+            _ => fmm,
+        };
+        1e-9 * nanoseconds / threads.max(1) as f64
+    }
+
+    /// The FMM over so many points, and what it costs.
+    fn best_fmm(&self, pairs: &PlanePairs, counts: Counts) -> (Choice, tuning::Costs) {
+        let (sources, targets) = (counts.sources, counts.targets());
+        let points = counts.points();
+        let (theta, order) = (self.theta(), self.order(counts.targets.is_some()));
+        let costs = tuning::Costs::new::<T>(pairs, self.options().profile(), order);
+        let depth = match self.options().leaf_capacity {
+            Some(capacity) => tuning::depth_for(points, capacity),
+            None => tuning::depth_at_least_cost(sources, targets, counts.targets.is_none(), &costs),
+        };
+        // A leaf is never empty.
+        let depth = depth.min(points.ilog2() as usize / 2);
+        let choice = Choice {
+            theta,
+            order,
+            depth,
+            shortcut: costs.shortcut(),
+        };
+        (choice, costs)
+    }
+
+    fn direct_plan(&self, simd: SimdLevel, pairs: PlanePairs, notes: Vec<String>) -> Plan<T> {
+        let columns = |points: &[[T; 2]]| std::array::from_fn(|axis| points.iter().map(|p| p[axis]).collect());
+        let engine = Engine::Direct(Box::new(Direct {
+            simd,
+            pairs,
+            vectors: 1,
+            sources: columns(self.points.sources),
+            targets: self.points.targets.map(columns),
+            size2: self.squared_sizes(None),
+        }));
+        let parameters = Parameters {
+            method: Method::Direct,
+            interactions: Interactions {
+                p2p: self.points.sources.len() as u64 * self.points.counts().targets() as u64,
+                ..Interactions::default()
+            },
+            ..Parameters::default()
+        };
+        Plan::new(self, engine, parameters, notes)
+    }
+
+    fn fmm_plan(
+        self,
+        simd: SimdLevel,
+        pairs: PlanePairs,
+        choice: Choice,
+        seconds: &mut Seconds,
+    ) -> Result<Plan<T>, Error> {
+        let depth = self.depth_with_cores(choice.depth);
+        let pyramid = seconds.time(Phase::Sort, || {
+            Pyramid::build(self.points.sources, self.points.targets, depth)
+        });
+        if pyramid.has_leaf_of_duplicates()
+            && let Some(merge) = Merge::new(self.points.sources, self.points.targets, self.points.sizes)
+        {
+            return self.merged_plan(merge);
+        }
+        let group = self.group_of_leaves(&pairs, &pyramid);
+        let reach = self.core_reach();
+        let criterion = Criterion::new(choice.theta, reach, choice.shortcut).with_groups(group);
+        let limit = self
+            .options()
+            .memory_limit
+            .or_else(available_memory)
+            .unwrap_or(u64::MAX);
+        let connections = seconds.time(Phase::Connect, || Connections::within(&pyramid, &criterion, limit));
+        let connections = match connections {
+            Ok(connections) => connections,
+            Err(_) if self.options().method == Method::Auto => {
+                let note = "direct: the lists of the FMM would not fit into memory".to_owned();
+                return Ok(self.direct_plan(simd, pairs, vec![note]));
+            }
+            Err(bytes) => return Err(Error::memory(bytes, limit)),
+        };
+        let pairs_of_all = self.points.sources.len() as u64 * self.points.counts().targets() as u64;
+        if self.options().method == Method::Auto && 10 * connections.p2p_pairs > 9 * pairs_of_all {
+            let note = match pairs.core {
+                Core::Singular => "direct: cheaper than the FMM for these points".to_owned(),
+                _ => format!(
+                    "direct: cores of size {:e} reach too far for a far field at this tolerance",
+                    self.largest_size()
+                ),
+            };
+            return Ok(self.direct_plan(simd, pairs, vec![note]));
+        }
+        let parameters = Parameters {
+            method: Method::Fmm,
+            order: Some(choice.order),
+            lowest_m2l_order: None,
+            theta: Some(choice.theta),
+            leaf_capacity: Some(pyramid.points().div_ceil(pyramid.leaves())),
+            depth: Some(depth),
+            boxes: pyramid.boxes.centre.len(),
+            interactions: Interactions {
+                p2p: connections.p2p_pairs,
+                m2l: connections.weak.len() as u64,
+                m2p: connections.m2p_pairs,
+                p2l: connections.p2l_pairs,
+            },
+        };
+        let size2 = self.squared_sizes(Some(&pyramid.sources.permutation));
+        let fmm = PlaneFmm::new(simd, pairs, choice.order, pyramid, connections, group, size2);
+        Ok(Plan::new(&self, Engine::Fmm(Box::new(fmm)), parameters, Vec::new()))
+    }
+
+    /// The depth down to which boxes are larger than the cores reach: below, each is coupled to all around it.
+    pub(super) fn depth_with_cores(&self, depth: usize) -> usize {
+        let reach = self.core_reach();
+        if reach == 0.0 {
+            return depth;
+        }
+        // Without points, as for a forecast, those of a unit square.
+        let extent = match check_points(self.points.sources, self.points.targets) {
+            Ok(extent) if extent > 0.0 => extent,
+            _ => 1.0,
+        };
+        depth.min((extent / reach).max(1.0).log2().ceil() as usize + 1)
+    }
+
+    /// How many leaves meet each other both ways at once: one leaf, so no others, where that is impossible or does not pay.
+    fn group_of_leaves(&self, pairs: &PlanePairs, pyramid: &Pyramid<T>) -> usize {
+        let one_size = pairs.core == Core::Singular || !matches!(self.points.sizes, Sizes::PerSource(_));
+        let possible = self.points.targets.is_none() && !pairs.complex && one_size;
+        let (points, leaves) = (pyramid.points(), pyramid.leaves());
+        match possible && points >= tuning::mutual_from(pairs) * leaves {
+            // Larger groups have fewer pairs across their edges; smaller ones more tasks.
+            true if leaves >= 4096 => 64,
+            true if leaves >= 256 => 16,
+            true if points <= tuning::SMALL => leaves,
+            _ => 1,
+        }
+    }
+
+    /// Plans the sum over distinct points.
+    fn merged_plan(self, merge: Merge<T, 2>) -> Result<Plan<T>, Error> {
+        let note = format!(
+            "{} sources share a place with another one and were merged",
+            self.points.sources.len() - merge.sources.len()
+        );
+        let inner = Sum {
+            request: self.request,
+            points: Points::new(&merge.sources, merge.targets.as_deref(), &merge.sizes),
+        };
+        Ok(inner.build()?.with_merge(&self, merge, note))
+    }
+
+    fn squared_sizes(&self, permutation: Option<&[u32]>) -> SortedSizes<T> {
+        if self.request.kernel.core == Core::Singular {
+            return SortedSizes::Global(T::ZERO);
+        }
+        SortedSizes::new(self.points.sizes, permutation)
+    }
+
+    /// The largest extent of points, and one over the smallest: squares of distances, and the highest power of their inverse, must
+    /// neither overflow nor vanish.
+    fn largest_extent(&self) -> f64 {
+        let single = T::EPSILON > 1e-10;
+        let (of_squares, of_powers) = if single { (50, 120) } else { (400, 1000) };
+        let inverses = Output::most_derivatives(&self.request.outputs)
+            + usize::from(self.request.kernel.kernel == Kernel::Harmonic);
+        2f64.powi((of_powers / inverses.max(1) as i32).min(of_squares))
+    }
+
+    /// Checks every number; returns the extent of the points.
+    ///
+    /// # Errors
+    /// Any of [`Error`], naming the value that is wrong and where it is.
+    pub fn validate(&self) -> Result<f64, Error> {
+        let (points, core) = (&self.points, self.request.kernel.core);
+        let extent = check_points(points.sources, points.targets)?;
+        let most = self.largest_extent();
+        if extent != 0.0 && !(1.0 / most..=most).contains(&extent) {
+            let (precision, lowest, highest) = (T::NAME, 1.0 / most, most);
+            return Err(Error::Extent {
+                extent,
+                lowest,
+                highest,
+                precision,
+            });
+        }
+        check_size_values(points.sizes, points.sources.len())?;
+        if core != Core::Singular {
+            check_size_range(points.sizes, if extent > 0.0 { extent } else { self.largest_size() })?;
+        }
+        if core != Core::Singular && *points.sizes == Sizes::None {
+            return Err(Error::MissingSize { core: core.name() });
+        }
+        self.request.validate::<T>()?;
+        Ok(extent)
+    }
+}
