@@ -1,5 +1,5 @@
-//! farfield sums long-range interactions fast: direct, treecode and FMM, to a tolerance you choose, on the CPU, on an NVIDIA
-//! graphics processor, or on both.
+//! farfield sums long-range interactions fast: direct, treecode and FMM, to a tolerance you choose, on the CPU or on an NVIDIA
+//! graphics processor.
 //!
 //! ```
 //! use farfield::Device;
