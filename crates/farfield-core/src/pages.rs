@@ -20,7 +20,7 @@ pub(crate) fn zeroed<T: Copy>(zero: T, length: usize) -> Vec<T> {
 /// zeros.
 pub(crate) fn give_back<T: Real>(values: &mut [T]) {
     if size_of_val(values) >= LARGE {
-        system::give_back(values.as_mut_ptr().cast(), size_of_val(values));
+        system::give_back(values);
     }
 }
 
@@ -32,35 +32,56 @@ pub(crate) fn return_freed_arrays() {
 /// Requests huge pages for a large array. The request may fail without harm.
 fn advise<T>(values: &[T]) {
     if size_of_val(values) >= LARGE {
-        system::advise(values.as_ptr().cast(), size_of_val(values));
+        system::advise(values);
     }
+}
+
+/// The offset of the first whole page of `bytes` bytes at `address`, and the length of all whole pages. `page` is a power of two.
+#[cfg(any(test, all(target_os = "linux", not(miri))))]
+fn whole_pages(address: usize, bytes: usize, page: usize) -> (usize, usize) {
+    let before = (address.wrapping_neg() & (page - 1)).min(bytes);
+    (before, (bytes - before) & !(page - 1))
 }
 
 #[cfg(all(target_os = "linux", not(miri)))]
 mod system {
+    use super::whole_pages;
+    use crate::simd::Real;
     use std::ffi::{c_int, c_void};
 
     /// `MADV_HUGEPAGE`
     const HUGE_PAGE: c_int = 14;
-    const PAGE: usize = 4096;
 
     unsafe extern "C" {
+        fn getpagesize() -> c_int;
         fn madvise(address: *mut c_void, length: usize, advice: c_int) -> c_int;
     }
 
     /// `MADV_DONTNEED`
     const DONT_NEED: c_int = 4;
 
-    pub fn advise(start: *const u8, bytes: usize) {
-        let (start, whole) = whole_pages(start, bytes);
-        // SAFETY: whole pages within memory that the caller owns; the advice changes how they are mapped, not what they hold.
-        unsafe { madvise(start.cast_mut().cast(), whole, HUGE_PAGE) };
+    pub fn advise<T>(values: &[T]) {
+        let (start, whole) = pages_of(values);
+        // SAFETY: whole pages of the slice; the advice changes how they are mapped, not what they hold.
+        unsafe { madvise(start, whole, HUGE_PAGE) };
     }
 
-    pub fn give_back(start: *mut u8, bytes: usize) {
-        let (start, whole) = whole_pages(start, bytes);
-        // SAFETY: whole pages within memory that the caller has for itself, of numbers for which any bits, zeros too, are valid.
-        unsafe { madvise(start.cast_mut().cast(), whole, DONT_NEED) };
+    pub fn give_back<T: Real>(values: &mut [T]) {
+        let (start, whole) = pages_of(values);
+        // SAFETY: whole pages of the slice, which the caller has for itself; any bits, zeros too, are valid numbers.
+        unsafe { madvise(start, whole, DONT_NEED) };
+    }
+
+    /// The whole pages of a slice, of the size that the system has: 4, 16 or 64 KiB. None where it does not say.
+    fn pages_of<T>(values: &[T]) -> (*mut c_void, usize) {
+        let start = values.as_ptr().cast_mut().cast::<u8>();
+        // SAFETY: it has no arguments and no effect.
+        let page = unsafe { getpagesize() };
+        let Some(page) = usize::try_from(page).ok().filter(|page| page.is_power_of_two()) else {
+            return (start.cast(), 0);
+        };
+        let (before, whole) = whole_pages(start.addr(), size_of_val(values), page);
+        (start.wrapping_add(before).cast(), whole)
     }
 
     #[cfg(target_env = "gnu")]
@@ -77,18 +98,12 @@ mod system {
 
     #[cfg(not(target_env = "gnu"))]
     pub fn return_freed_arrays() {}
-
-    /// The first whole page, and the bytes of all of them.
-    fn whole_pages(start: *const u8, bytes: usize) -> (*const u8, usize) {
-        let skipped = start.align_offset(PAGE).min(bytes);
-        (start.wrapping_add(skipped), (bytes - skipped) / PAGE * PAGE)
-    }
 }
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
 mod system {
-    pub fn advise(_: *const u8, _: usize) {}
-    pub fn give_back(_: *mut u8, _: usize) {}
+    pub fn advise<T>(_: &[T]) {}
+    pub fn give_back<T>(_: &mut [T]) {}
     pub fn return_freed_arrays() {}
 }
 
@@ -103,6 +118,32 @@ mod tests {
             assert!(values.len() == length && values.iter().all(|value| *value == 0.0));
             values.iter_mut().for_each(|value| *value = 1.0);
             assert_eq!(values.iter().sum::<f64>(), length as f64);
+        }
+    }
+
+    #[test]
+    fn pages_are_rounded_inwards_whatever_their_size() {
+        for page in [4 << 10, 16 << 10, 64 << 10] {
+            for address in [0, 16, page - 16, page, page + 16, usize::MAX - 4 * page + 1 - 16] {
+                for bytes in [0, 15, page - 1, page, page + 16, 2 * page - 1, 2 * page, 3 * page + 8] {
+                    let (before, whole) = whole_pages(address, bytes, page);
+                    assert!(before + whole <= bytes, "{page} {address} {bytes}");
+                    assert!(whole % page == 0, "{page} {address} {bytes}");
+                    if whole > 0 {
+                        assert!(
+                            (address + before) % page == 0 && before < page,
+                            "{page} {address} {bytes}"
+                        );
+                        assert!(bytes - before - whole < page, "{page} {address} {bytes}");
+                    } else {
+                        // No page starts early enough to end inside.
+                        assert!(
+                            address.next_multiple_of(page) - address + page > bytes,
+                            "{page} {address} {bytes}"
+                        );
+                    }
+                }
+            }
         }
     }
 

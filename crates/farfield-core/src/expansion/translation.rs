@@ -277,7 +277,7 @@ where
     unsafe { V::gather_rows(&rows, count, columns) }
 }
 
-/// Adds columns to the boxes that begin at `starts`.
+/// Adds columns to the boxes that begin at `starts`, which do not overlap.
 #[inline(always)]
 pub(super) fn scatter_add<V: Lanes>(columns: &[V], targets: &mut [V::Elem], starts: &[usize]) {
     let count = columns.len();
@@ -291,7 +291,7 @@ pub(super) fn scatter_add<V: Lanes>(columns: &[V], targets: &mut [V::Elem], star
             *row = unsafe { base.add(*start) };
         }
         debug_assert!((1..V::LANES).all(|l| starts[l].abs_diff(starts[l - 1]) >= count));
-        // SAFETY: `count` values of the slice follow each start; the boxes of a batch are distinct.
+        // SAFETY: `count` values of the slice follow each start.
         unsafe { V::scatter_add_rows(columns, count, &rows) }
         return;
     }

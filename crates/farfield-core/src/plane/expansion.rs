@@ -105,8 +105,7 @@ impl<V: Lanes> Columns<V> {
                 unsafe { spare.add(l * MAX_COLUMNS) }
             };
         }
-        // SAFETY: each pointer is that of a slice of `length` values, and they are `length` apart: starts of different
-        // boxes are rows of their own, and lanes without a box have rows of their own too.
+        // SAFETY: `length` values follow each pointer.
         unsafe { V::scatter_add_rows(&self.values, length, &pointers) };
     }
 

@@ -149,11 +149,10 @@ pub trait Lanes:
         unsafe { Self::gather_strided(rows, count, columns.as_mut_ptr().cast(), Self::LANES) }
     }
 
-    /// The inverse of [`Lanes::gather_rows`], adding: `rows[l][k] += lane l of columns[k]`.
+    /// The inverse of [`Lanes::gather_rows`], adding: `rows[l][k] += lane l of columns[k]`. Rows that overlap get wrong sums.
     ///
     /// # Safety
-    /// Each of the first `LANES` pointers must be valid for reading and writing `count` values, and no two of them
-    /// may overlap.
+    /// Each of the first `LANES` pointers must be valid for reading and writing `count` values.
     #[inline(always)]
     unsafe fn scatter_add_rows(columns: &[Self], count: usize, rows: &[*mut Self::Elem]) {
         assert!(columns.len() >= count && rows.len() >= Self::LANES);
@@ -175,8 +174,8 @@ pub trait Lanes:
     /// [`Lanes::scatter_add_rows`] from columns that begin `stride` values apart.
     ///
     /// # Safety
-    /// There are `LANES` rows, each valid for reading and writing `count` values, none of them overlapping; `columns`
-    /// is valid for reading `LANES` values at every multiple of `stride` below `count * stride`.
+    /// There are `LANES` rows, each valid for reading and writing `count` values; `columns` is valid for reading `LANES`
+    /// values at every multiple of `stride` below `count * stride`.
     #[inline(always)]
     unsafe fn scatter_add_strided(columns: *const Self::Elem, stride: usize, count: usize, rows: &[*mut Self::Elem]) {
         // SAFETY: forwarded from the caller.
@@ -218,7 +217,7 @@ unsafe fn scatter_add_from<V: Lanes>(
 ) {
     for k in start..count {
         for (l, row) in rows.iter().enumerate().take(V::LANES) {
-            // SAFETY: the caller vouches for `count` values of each row and column, and the rows do not overlap.
+            // SAFETY: the caller vouches for `count` values of each row and column.
             unsafe { *row.add(k) += *columns.add(k * stride + l) };
         }
     }
