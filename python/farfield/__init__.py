@@ -9,6 +9,9 @@
 One call: `coulomb`, `gravity`, `biot_savart` in space and in the plane, `harmonic` and `log` in the plane. `Plan` fixes
 the points for many sums with other strengths. `verify` measures the true error. `poisson` solves the Poisson equation on a
 uniform grid. `run` and `Simulation` move vortices and bodies.
+
+Aligned arrays in C order are read in place, without the GIL. Until the call has returned (after Ctrl-C: until the sum has ended
+in the background), no thread may write to them or resize them with ``refcheck=False``. Otherwise pass a copy.
 """
 
 from __future__ import annotations

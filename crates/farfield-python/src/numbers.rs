@@ -7,6 +7,9 @@ use pyo3::prelude::*;
 use std::ops::Deref;
 
 /// The numbers of a numpy array, without a copy. Holds a reference to the array, on any thread.
+///
+/// A copy would make this safe without the caller's help, but new memory for a million strengths takes
+/// milliseconds, as does their sum on a GPU.
 #[derive(Debug)]
 pub struct Numbers<T> {
     start: *const T,
@@ -15,7 +18,7 @@ pub struct Numbers<T> {
     _array: Py<PyAny>,
 }
 
-// SAFETY: the memory is only read, and the array, which may be dropped on any thread, keeps it alive.
+// SAFETY: the memory is only read, and the array, which may be dropped on any thread, keeps it alive: see `deref`.
 unsafe impl<T: Sync> Send for Numbers<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Numbers<T> {}
@@ -24,9 +27,8 @@ impl<T> Deref for Numbers<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: `of` saw `length` aligned, contiguous numbers, and numpy neither moves nor frees them while there
-        // is a reference to the array. As for every extension, the caller must not write to an array while it is
-        // summed.
+        // SAFETY: `of` saw `length` aligned numbers in one piece. numpy moves or frees the memory of an array that is referred to
+        // only if it is resized with `refcheck=False`; the package's documentation forbids that, and writing, during a sum.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 }
