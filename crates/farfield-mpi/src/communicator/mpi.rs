@@ -54,7 +54,8 @@ impl Mpi {
             let before = farfield_mpi_start();
             (before == 0, farfield_mpi_world())
         };
-        let mut ranks = Self::copy_of(world);
+        // SAFETY: MPI has been started, and `world` is its communicator.
+        let mut ranks = unsafe { Self::copy_of(world) };
         ranks.started = started;
         ranks
     }
@@ -65,12 +66,14 @@ impl Mpi {
     /// # Safety
     /// MPI has been initialised on this thread, and `number` is the handle of a communicator.
     pub unsafe fn of_fortran(number: i32) -> Self {
-        Self::copy_of(number)
+        // SAFETY: by the contract.
+        unsafe { Self::copy_of(number) }
     }
 
-    fn copy_of(of: i32) -> Self {
-        // SAFETY: MPI has been initialised, and `of` is the handle of a communicator: the world's, or by the caller's
-        // contract.
+    /// # Safety
+    /// As [`Self::of_fortran`].
+    unsafe fn copy_of(of: i32) -> Self {
+        // SAFETY: by the contract.
         let (number, rank, size) = unsafe {
             let number = farfield_mpi_duplicate(of);
             (number, farfield_mpi_rank(number), farfield_mpi_size(number))
