@@ -1,9 +1,9 @@
 //! The tree alone, timed and copied to the host: for the evidence, which compares it with its definition. Unstable.
 
-use crate::device::{Buffers, Device, Precision, Timeline};
+use crate::device::{AnyBits, Buffers, Device, Precision, Timeline};
 use crate::error::Error;
 use crate::tree::{BuildKind, DevicePoints, Header, Octree, TreeShape};
-use cudarc::driver::{CudaSlice, DeviceRepr};
+use cudarc::driver::CudaSlice;
 use farfield_core::report::{Phase, Seconds};
 use std::ops::Range;
 use std::sync::Arc;
@@ -105,12 +105,7 @@ impl HostTree {
     }
 }
 
-fn read<E: DeviceRepr + Clone>(
-    buffers: &Buffers,
-    from: &CudaSlice<E>,
-    length: usize,
-    blank: E,
-) -> Result<Vec<E>, Error> {
+fn read<E: AnyBits + Clone>(buffers: &Buffers, from: &CudaSlice<E>, length: usize, blank: E) -> Result<Vec<E>, Error> {
     let mut values = vec![blank; length];
     buffers.read(from, &mut values)?;
     Ok(values)

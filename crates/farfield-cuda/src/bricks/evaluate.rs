@@ -1,7 +1,7 @@
 //! The algorithm: copy the plans to the device, sum the direct plans, add the indirect plans, copy the results back.
 
 use super::{Blocking, Brick, BrickPair, Indirect, Node, Plans, Range, Sources, direct_program, indirect_program};
-use crate::device::{Blocks, Buffers, Device, Function, In, Out, Precision, Timeline, kernels, parameters};
+use crate::device::{AnyBits, Blocks, Buffers, Device, Function, In, Out, Precision, Timeline, kernels, parameters};
 use crate::error::{DriverCall, Error};
 use cudarc::driver::CudaSlice;
 use cudarc::driver::sys::CUevent_flags;
@@ -288,7 +288,7 @@ struct Schedule<E> {
 }
 
 /// The cost of an entry, for sorting.
-trait Entry: cudarc::driver::DeviceRepr {
+trait Entry: AnyBits {
     fn cost(&self) -> u64;
 }
 

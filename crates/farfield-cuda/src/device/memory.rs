@@ -1,10 +1,11 @@
 //! Device memory: forecasts, allocations and copies, with errors that name the remedy.
 
+use super::AnyBits;
 use super::Device;
 use super::staging;
 use crate::error::{DriverCall, Error};
 use cudarc::driver::sys::CUresult;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, ValidAsZeroBits};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DriverError, ValidAsZeroBits};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
@@ -65,36 +66,36 @@ impl Buffers {
         &self.device
     }
 
-    /// Memory for `length` values; what is in it is undefined. At least one value, so that it has an address.
-    pub fn uninit<T: DeviceRepr>(&self, length: usize) -> Result<CudaSlice<T>, Error> {
-        // SAFETY: every user of it writes a value before any kernel reads it.
+    /// Memory for `length` values, of whatever bits it had. At least one value, so that it has an address.
+    pub fn uninit<T: AnyBits>(&self, length: usize) -> Result<CudaSlice<T>, Error> {
+        // SAFETY: any bits are valid values.
         unsafe { self.stream.alloc(length.max(1)) }.map_err(|error| self.failure::<T>(&error, length))
     }
 
     /// Memory for `length` zeros.
-    pub fn zeros<T: DeviceRepr + ValidAsZeroBits>(&self, length: usize) -> Result<CudaSlice<T>, Error> {
+    pub fn zeros<T: AnyBits + ValidAsZeroBits>(&self, length: usize) -> Result<CudaSlice<T>, Error> {
         self.stream
             .alloc_zeros(length.max(1))
             .map_err(|error| self.failure::<T>(&error, length))
     }
 
     /// A copy of `values` on the device.
-    pub fn upload<T: DeviceRepr>(&self, values: &[T]) -> Result<CudaSlice<T>, Error> {
+    pub fn upload<T: AnyBits>(&self, values: &[T]) -> Result<CudaSlice<T>, Error> {
         let mut buffer = self.uninit(values.len())?;
         self.write(values, &mut buffer)?;
         Ok(buffer)
     }
 
     /// Copies `values` to the start of `buffer`.
-    pub fn write<T: DeviceRepr>(&self, values: &[T], buffer: &mut CudaSlice<T>) -> Result<(), Error> {
+    pub fn write<T: AnyBits>(&self, values: &[T], buffer: &mut CudaSlice<T>) -> Result<(), Error> {
         let bytes = std::mem::size_of_val(values);
         let failure = || Error::driver("copy to the device");
         self.device.traffic().add_sent(bytes);
         assert!(values.len() <= buffer.len(), "{} into {}", values.len(), buffer.len());
         if bytes >= staging::LEAST {
             let to = buffer.device_ptr(&self.stream).0;
-            // SAFETY: numbers the device knows are plain bytes.
-            let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), bytes) };
+            // SAFETY: the bytes of the values, of which those between members may be uninitialised.
+            let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<MaybeUninit<u8>>(), bytes) };
             if let Some(copied) = self.device.stage(|staging| staging.write(&self.stream, bytes, to)) {
                 return copied.map_err(failure());
             }
@@ -108,17 +109,17 @@ impl Buffers {
     }
 
     /// Sets all of `buffer` to zero.
-    pub fn clear<T: DeviceRepr + ValidAsZeroBits>(&self, buffer: &mut CudaSlice<T>) -> Result<(), Error> {
+    pub fn clear<T: AnyBits + ValidAsZeroBits>(&self, buffer: &mut CudaSlice<T>) -> Result<(), Error> {
         self.stream.memset_zeros(buffer).map_err(Error::driver("clear memory"))
     }
 
     /// Copies the start of `buffer` to `values` and waits for it.
-    pub fn read<T: DeviceRepr>(&self, buffer: &CudaSlice<T>, values: &mut [T]) -> Result<(), Error> {
+    pub fn read<T: AnyBits>(&self, buffer: &CudaSlice<T>, values: &mut [T]) -> Result<(), Error> {
         self.read_at(buffer, 0, values)
     }
 
     /// Copies part of `buffer` to `values` and waits for it.
-    pub fn read_at<T: DeviceRepr>(&self, buffer: &CudaSlice<T>, start: usize, values: &mut [T]) -> Result<(), Error> {
+    pub fn read_at<T: AnyBits>(&self, buffer: &CudaSlice<T>, start: usize, values: &mut [T]) -> Result<(), Error> {
         let length = values.len();
         assert!(start + length <= buffer.len(), "{start} + {length} of {}", buffer.len());
         let bytes = std::mem::size_of_val(values);
@@ -126,7 +127,7 @@ impl Buffers {
         self.device.traffic().add_fetched(bytes);
         if bytes >= staging::LEAST {
             let from = buffer.device_ptr(&self.stream).0 + (start * std::mem::size_of::<T>()) as u64;
-            // SAFETY: the same bytes, which numbers the device knows may be any of.
+            // SAFETY: the bytes of the values, which may be any bits.
             let room = unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast::<MaybeUninit<u8>>(), bytes) };
             if let Some(copied) = self.device.stage(|staging| staging.read(&self.stream, from, room)) {
                 return copied.map_err(failure());
@@ -142,7 +143,7 @@ impl Buffers {
 
     /// Appends the first `length` values of `buffer` to `values`, once all work on the stream is done. Memory that
     /// `values` has is used.
-    pub fn append_to<T: DeviceRepr + ValidAsZeroBits>(
+    pub fn append_to<T: AnyBits>(
         &self,
         buffer: &CudaSlice<T>,
         length: usize,
@@ -165,7 +166,7 @@ impl Buffers {
             }
         }
         let start = values.len();
-        // SAFETY: zero bits are valid values.
+        // SAFETY: any bits are valid values.
         values.resize_with(start + length, || unsafe { std::mem::zeroed() });
         self.read(buffer, &mut values[start..])
     }

@@ -10,7 +10,7 @@ mod values;
 
 pub(crate) use memory::{Buffers, vectors_at_once};
 pub use open::{Device, Properties};
-pub use parameters::DeviceType;
+pub use parameters::{AnyBits, DeviceType};
 pub(crate) use parameters::{
     ASSERTIONS, Blocks, Changing, Charges, Complex, Function, In, Member, Out, PackedSource, Pair, Parameters, RangeOf,
     Rectangle, Row, Source, device_struct, kernels, layout_checks, parameters, signature_checks,
@@ -19,11 +19,11 @@ pub(crate) use timeline::Timeline;
 pub use traffic::Traffic;
 pub(crate) use values::Values;
 
-use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
+use cudarc::driver::ValidAsZeroBits;
 use farfield_core::simd::Real;
 
 /// A precision that kernels are compiled for.
-pub trait Precision: Real + DeviceRepr + ValidAsZeroBits + Unpin + DeviceType<Host = Self> {
+pub trait Precision: Real + AnyBits + ValidAsZeroBits + Unpin + DeviceType<Host = Self> {
     /// Whether it is double precision.
     const DOUBLE: bool;
 }

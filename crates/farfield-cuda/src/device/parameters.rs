@@ -27,7 +27,16 @@ pub trait DeviceType {
     }
 }
 
-/// Types that have the same name on the host and in kernels, or stand for several numbers of an array.
+/// Numbers and structs of numbers: what a device leaves in memory is a value, whatever it is.
+///
+/// # Safety
+/// Any bits are a valid value.
+pub unsafe trait AnyBits: DeviceRepr {}
+
+// SAFETY: any bits are valid for each of its values.
+unsafe impl<T: AnyBits, const N: usize> AnyBits for [T; N] {}
+
+/// Types that are named alike on the host and in kernels, or stand for several numbers of an array.
 macro_rules! device_types {
     ($($(#[$attribute:meta])* $Name:ident: $Host:ty = $cuda:literal;)+) => {
         $(
@@ -58,12 +67,17 @@ device_types! {
 
 macro_rules! numbers {
     ($($Number:ty = $cuda:literal;)+) => {
-        $(impl DeviceType for $Number {
-            type Host = $Number;
-            fn name() -> String {
-                $cuda.to_owned()
+        $(
+            impl DeviceType for $Number {
+                type Host = $Number;
+                fn name() -> String {
+                    $cuda.to_owned()
+                }
             }
-        })+
+
+            // SAFETY: a number.
+            unsafe impl AnyBits for $Number {}
+        )+
     };
 }
 
@@ -135,6 +149,8 @@ macro_rules! addresses {
 
             // SAFETY: one address, which kernels take as a pointer.
             unsafe impl<E> DeviceRepr for $Address<E> {}
+            // SAFETY: the host never follows the address.
+            unsafe impl<E> AnyBits for $Address<E> {}
 
             impl<E: DeviceType> DeviceType for $Address<E> {
                 type Host = Self;
@@ -393,6 +409,12 @@ macro_rules! device_struct {
 
         // SAFETY: numbers and addresses, with the layout of the kernels' struct: see `checks`.
         unsafe impl $(<$T: cudarc::driver::DeviceRepr>)? cudarc::driver::DeviceRepr for $Name $(<$T>)? {}
+        // SAFETY: any bits are valid for each member.
+        unsafe impl $(<$T: $crate::device::AnyBits>)? $crate::device::AnyBits for $Name $(<$T>)?
+        where
+            $($type: $crate::device::AnyBits,)+
+        {
+        }
 
         impl $(<$T>)? $crate::device::DeviceType for $Name $(<$T>)? {
             type Host = Self;

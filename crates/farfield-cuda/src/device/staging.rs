@@ -92,7 +92,7 @@ impl Staging {
     }
 
     /// Copies `bytes` to the device address `to`; returns before the last pieces have arrived.
-    pub fn write(&mut self, stream: &Arc<CudaStream>, bytes: &[u8], to: u64) -> Result<(), DriverError> {
+    pub fn write(&mut self, stream: &Arc<CudaStream>, bytes: &[MaybeUninit<u8>], to: u64) -> Result<(), DriverError> {
         let share = self.share(bytes.len());
         let context = self.context.clone();
         if bytes.len() <= share {
@@ -157,7 +157,7 @@ impl Staging {
 }
 
 impl Carrier {
-    fn write(&mut self, stream: &Arc<CudaStream>, bytes: &[u8], to: u64) -> Result<(), DriverError> {
+    fn write(&mut self, stream: &Arc<CudaStream>, bytes: &[MaybeUninit<u8>], to: u64) -> Result<(), DriverError> {
         for (k, from) in bytes.chunks(PIECE).enumerate() {
             let piece = &mut self.pieces[k % PIECES];
             let memory = piece.wait(from.len())?;
@@ -188,8 +188,7 @@ impl Carrier {
         for (k, to) in bytes.chunks_mut(PIECE).enumerate() {
             let piece = &mut self.pieces[k % PIECES];
             let memory = piece.wait(to.len())?;
-            // SAFETY: both are as long, and they do not overlap.
-            unsafe { std::ptr::copy_nonoverlapping(memory.as_ptr(), to.as_mut_ptr().cast::<u8>(), to.len()) };
+            to.copy_from_slice(memory);
             let next = (k + PIECES) * PIECE;
             if next < length {
                 piece.begin_read(stream, PIECE.min(length - next), from + next as u64)?;
@@ -208,11 +207,11 @@ impl Piece {
     }
 
     /// The first `length` bytes, after the latest copy from or to this piece is done.
-    fn wait(&mut self, length: usize) -> Result<&mut [u8], DriverError> {
+    fn wait(&mut self, length: usize) -> Result<&mut [MaybeUninit<u8>], DriverError> {
         self.copied.synchronize()?;
-        // SAFETY: a piece is longer than any part of an array it carries, belongs to this value alone, and any bytes
-        // are valid.
-        Ok(unsafe { std::slice::from_raw_parts_mut(self.memory, length.min(PIECE)) })
+        assert!(length <= PIECE, "{length} of {PIECE}");
+        // SAFETY: a piece has so many bytes, which belong to this value alone.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.memory.cast(), length) })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Input numbers of a sum, on the host or on the device.
 
-use super::Buffers;
+use super::{AnyBits, Buffers};
 use crate::error::{DriverCall, Error};
-use cudarc::driver::{CudaSlice, DeviceRepr};
+use cudarc::driver::CudaSlice;
 use std::ops::Range;
 
 /// Numbers in host memory or on the device.
@@ -58,14 +58,14 @@ impl<'a, T> Values<'a, T> {
 
 impl Buffers {
     /// Copies these numbers to a new array on the device.
-    pub fn place<T: DeviceRepr>(&self, values: Values<T>) -> Result<CudaSlice<T>, Error> {
+    pub fn place<T: AnyBits>(&self, values: Values<T>) -> Result<CudaSlice<T>, Error> {
         let mut buffer = self.uninit(values.len())?;
         self.put(values, &mut buffer)?;
         Ok(buffer)
     }
 
     /// Copies these numbers to the start of `buffer`.
-    pub fn put<T: DeviceRepr>(&self, values: Values<T>, buffer: &mut CudaSlice<T>) -> Result<(), Error> {
+    pub fn put<T: AnyBits>(&self, values: Values<T>, buffer: &mut CudaSlice<T>) -> Result<(), Error> {
         match values {
             Values::Host(values) => self.write(values, buffer),
             Values::Device { length: 0, .. } => Ok(()),
