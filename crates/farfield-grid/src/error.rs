@@ -9,7 +9,7 @@ pub enum Error {
     /// A parameter that does not describe a valid domain.
     #[error("the domain's {what} is {value}: it must be {must}")]
     Domain {
-        /// Which parameter.
+        /// The parameter.
         what: &'static str,
         /// Its value.
         value: f64,
@@ -53,9 +53,9 @@ pub enum Error {
     Components {
         /// The channel.
         name: String,
-        /// How many it has.
+        /// The number of components it has.
         found: usize,
-        /// How many it should have.
+        /// The number of components needed.
         expected: usize,
     },
     /// One channel as both input and output.
@@ -103,7 +103,7 @@ pub enum Error {
     /// An adaptation that did not reach a fixed point.
     #[error("the grid still changed after {rounds} rounds of adaptation; put the two thresholds further apart")]
     NoFixedPoint {
-        /// How many rounds were tried.
+        /// The number of rounds tried.
         rounds: usize,
     },
     /// A grid that needs more memory than allowed.
@@ -112,7 +112,7 @@ pub enum Error {
          raise the cap or the thresholds, or lower the maximum level"
     )]
     Memory {
-        /// How many blocks there would be.
+        /// The number of blocks of the grid.
         blocks: usize,
         /// The estimated memory.
         needed_mib: f64,
@@ -162,7 +162,7 @@ pub enum Error {
         found: usize,
         /// The number of values expected.
         expected: usize,
-        /// Where the expectation comes from.
+        /// The origin of the expected number.
         why: String,
     },
     /// Leaves that do not form a forest.
@@ -174,7 +174,7 @@ pub enum Error {
     /// A parameter outside its range.
     #[error("{name} = {value} is outside its range {range}")]
     Parameter {
-        /// Which parameter.
+        /// The parameter.
         name: &'static str,
         /// Its value.
         value: f64,

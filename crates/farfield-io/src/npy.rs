@@ -24,7 +24,7 @@ const LONGEST_HEADER: u32 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpyProblem {
-    /// The file starts with something else.
+    /// The file does not start with the magic string.
     #[error("not an npy file: it does not start with \\x93NUMPY")]
     BadMagic,
     /// An unknown version of the format.

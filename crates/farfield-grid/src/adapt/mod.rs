@@ -12,7 +12,7 @@ use crate::grid::Grid;
 use farfield::simd::Real;
 use std::collections::HashSet;
 
-/// When blocks are refined and when they are compressed.
+/// The thresholds of refinement and compression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Adaptation {
     /// A block with a larger detail is cut into eight.
@@ -83,7 +83,7 @@ impl<T: Real> Grid<T> {
     /// Adapts to a function until the grid stops changing. `fill` must set all values from the function; it is called
     /// after every change, so that the grid adapts to the function and not to interpolated values.
     ///
-    /// The start level must be fine enough to see every feature: a feature between all points is not refined.
+    /// The start level must be fine enough to see every feature: one that lies between the points is not refined.
     ///
     /// # Errors
     /// As [`Grid::adapt`], [`Error::NoFixedPoint`], and the errors of `fill`.

@@ -41,7 +41,7 @@ impl<T: Real> GridBuilder<T> {
         self
     }
 
-    /// The values beyond the box (default: extrapolation).
+    /// How values beyond the box are set (default: extrapolation).
     pub fn boundary(mut self, boundary: Boundary) -> Self {
         self.boundary = boundary;
         self

@@ -28,7 +28,7 @@ use farfield::simd::Real;
 pub struct Channel<T> {
     name: String,
     components: usize,
-    /// The values beyond the box.
+    /// How values beyond the box are set.
     boundary: Boundary,
     /// Block by block, component by component, point by point; x runs fastest, then y, then z.
     values: Vec<T>,
@@ -195,7 +195,7 @@ impl<T: Real> Grid<T> {
         Ok(())
     }
 
-    /// Sets how values of one channel beyond the box are set (default: [`Grid::boundary`]).
+    /// Chooses how values of one channel beyond the box are set (default: [`Grid::boundary`]).
     ///
     /// # Errors
     /// [`Error::UnknownChannel`].

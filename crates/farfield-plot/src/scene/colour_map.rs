@@ -25,7 +25,7 @@ pub enum ColourMap {
     Rainbow,
     /// Blue, light grey, orange: for values on both sides of a neutral one.
     Diverging,
-    /// Shades of one colour, from black over the colour itself to nearly white.
+    /// Shades of one colour, from black through the colour itself to nearly white.
     Shades(Color),
 }
 
