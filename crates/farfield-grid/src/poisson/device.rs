@@ -16,12 +16,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-/// The device of a Poisson problem. As a text: the text of a [`Device`], or `hybrid`, `hybrid:1`.
+/// The device of a Poisson problem. Its text is that of a [`Device`], or `hybrid`, `hybrid:1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PoissonDevice {
     /// One device.
     One(Device),
-    /// The treecode's direct lists on the GPU of this number, its indirect lists on the CPU at the same time.
+    /// The treecode's direct lists on the GPU with this number, and concurrently its indirect lists on the CPU.
     Hybrid(usize),
 }
 
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_are_read_as_they_are_written() {
+    fn devices_parse_back_from_their_text() {
         for device in [
             Device::Cpu.into(),
             Device::Cuda(3).into(),

@@ -195,7 +195,7 @@ pub(crate) enum Met {
 }
 
 /// Walks the tree for a brick and calls `meet` for the nodes that act on it. A node is far if `is_far(node, distance)`
-/// is true. Any other leaf, and any other node with at most `capacity` sources, is near. The remaining nodes are opened.
+/// is true. Any other leaf, and any other node with at most `capacity` sources, is near. Remaining nodes are opened.
 pub(crate) fn walk(
     brick: &Brick,
     tree: &SourceTree,

@@ -9,8 +9,8 @@
 //! - [`Method::Fmm`] hands the same sources and points to the fast multipole method, whose local expansions share the
 //!   far field among neighbouring points.
 //!
-//! If no method is set, the one expected to be faster is used. On a GPU, the treecode's lists are evaluated
-//! on the GPU.
+//! If no method is set, the one expected to be faster is used. If the device is a GPU, it evaluates the treecode's
+//! lists.
 
 mod bricks;
 mod device;
@@ -153,8 +153,8 @@ impl Poisson {
     }
 
     /// The device (default: CPU). For the treecode, a GPU evaluates the lists, which the CPU builds while the sources
-    /// are transferred; [`PoissonDevice::Hybrid`] evaluates direct lists on the GPU and indirect ones on the CPU. The FMM is
-    /// the library's and runs on any one device.
+    /// are transferred; [`PoissonDevice::Hybrid`] evaluates direct lists on the GPU and indirect ones on the CPU. The
+    /// FMM is the library's and runs on any single device.
     pub fn device(mut self, device: impl Into<PoissonDevice>) -> Self {
         self.device = device.into();
         self

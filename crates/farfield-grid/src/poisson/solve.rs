@@ -93,7 +93,7 @@ impl Poisson {
                 no("FMM with a fixed theta and order", "a tolerance, or the treecode")
             }
             (Some(Method::Fmm), _) if matches!(self.device, PoissonDevice::Hybrid(_)) => {
-                no("FMM on a GPU and the cores at once", "one device, or the treecode")
+                no("FMM on a GPU together with the CPU", "one device, or the treecode")
             }
             (Some(Method::Fmm), Accuracy::Tolerance(tolerance)) => Ok(Way::Fmm { tolerance }),
             (None, Accuracy::Tolerance(tolerance)) if on_cores => {
