@@ -2,7 +2,7 @@
 
 use super::look::WITH_ABSOLUTE;
 use super::sample::Sample;
-use crate::fmm::setup::SortedSizes;
+use crate::p2p::SortedSizes;
 use crate::p2p::{Block, PairSums, Size2, Skip, Sources};
 use crate::parallel::for_chunks;
 use crate::plan::units::times_two_to;

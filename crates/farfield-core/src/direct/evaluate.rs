@@ -1,6 +1,6 @@
 //! The algorithm: for every group of targets, sum over the sources block by block.
 
-use crate::fmm::setup::SortedSizes;
+use crate::p2p::SortedSizes;
 use crate::p2p::{Block, PairSums, Sources, columns};
 use crate::parallel::for_segments;
 use crate::report::{Phase, Seconds};

@@ -3,54 +3,51 @@
 //! Two ways lead there: rotations, shift by shift, and for sources that are mirror images of one another about the target one product for
 //! all of them (`expansion::mirror`). Each block of target boxes takes for each set of mirrored shifts the way that costs less: [`Ways`].
 
-use super::Fmm;
+use super::harmonics::{Harmonics, Tables};
+use super::layout::Layout;
 use crate::cost::Translation;
 use crate::cost::mirror::mirrored;
 use crate::expansion::coefficient_count;
 use crate::expansion::mirror::{self, IMAGES, Mirrored, NOTHING, SETS, image_of, set_of, shift_of_set, zeros_of_set};
-use crate::expansion::translation::{self, Translations};
+use crate::expansion::translation;
 use crate::parallel::{for_segments, map};
 use crate::simd::{Lanes, MAX_LANES, Real, SimdLevel, Vectorized, as_lanes, dispatch, lanes_len};
 use crate::tree::lists::{BLOCK, M2lBlock, SHIFTS, shift_index, shift_of};
 
-impl<T: Real> Fmm<T> {
-    /// Every block of target boxes collects from its sources.
-    pub(crate) fn m2l(&mut self) {
-        let stride = self.box_stride();
-        let mut locals = std::mem::take(&mut self.locals);
-        let blocks = &self.lists.m2l;
-        let start = |k: usize| blocks[k].targets.start * stride;
-        let first = blocks
-            .first()
-            .map_or(locals.len(), |block| block.targets.start * stride);
-        self.clear_locals(0, &mut locals[..first]);
-        for_segments(&mut locals[first..], 0..blocks.len(), &start, &|k, piece| {
-            self.scratch.with(|scratch| {
-                dispatch::<T, _>(
-                    self.simd,
-                    M2l {
-                        fmm: self,
-                        block: &blocks[k],
-                        mirrored: self.m2l_ways.mirrored[k],
-                        locals: piece,
-                        scratch,
-                    },
-                );
-            });
+/// Every block of target boxes collects from its sources.
+pub(super) fn translate_all<T: Real>(far: &mut Harmonics<T>, layout: &Layout<T>) {
+    let stride = far.box_stride();
+    let mut locals = std::mem::take(&mut far.locals);
+    let blocks = &layout.lists.m2l;
+    let start = |k: usize| blocks[k].targets.start * stride;
+    let first = blocks
+        .first()
+        .map_or(locals.len(), |block| block.targets.start * stride);
+    clear_locals(layout, stride, 0, &mut locals[..first]);
+    for_segments(&mut locals[first..], 0..blocks.len(), &start, &|k, piece| {
+        far.scratch.with(|scratch| {
+            dispatch::<T, _>(
+                far.simd,
+                M2l {
+                    far,
+                    layout,
+                    block: &blocks[k],
+                    mirrored: far.m2l_ways.mirrored[k],
+                    locals: piece,
+                    scratch,
+                },
+            );
         });
-        self.locals = locals;
-    }
+    });
+    far.locals = locals;
+}
 
-    /// Sets the locals of boxes from `first` on to zero. Those of boxes without targets are, and are never written: their memory is not
-    /// there.
-    fn clear_locals(&self, first: usize, locals: &mut [T]) {
-        for (node, local) in self.tree.nodes[first..]
-            .iter()
-            .zip(locals.chunks_mut(self.box_stride()))
-        {
-            if !node.targets.is_empty() {
-                local.fill(T::ZERO);
-            }
+/// Sets the locals of boxes from `first` on to zero. The locals of boxes without targets are zero and never written, so that
+/// they take no memory.
+fn clear_locals<T: Real>(layout: &Layout<T>, stride: usize, first: usize, locals: &mut [T]) {
+    for (node, local) in layout.tree.nodes[first..].iter().zip(locals.chunks_mut(stride)) {
+        if !node.targets.is_empty() {
+            local.fill(T::ZERO);
         }
     }
 }
@@ -83,8 +80,7 @@ impl<T: Real> Ways<T> {
         orders: &[[u8; SHIFTS]],
         rotation: [f64; 3],
         streams: usize,
-        translations: &Translations<T>,
-        direction: &[u16],
+        tables: &Tables<T>,
     ) -> Self {
         const TOGETHER: usize = 4;
         let order_of = |level: u32, set: usize| usize::from(orders[level as usize][shift_index(shift_of_set(set))]);
@@ -115,8 +111,8 @@ impl<T: Real> Ways<T> {
             mirrored: gains.iter().map(chosen).collect(),
             matrices: Mirrored::new(
                 simd,
-                translations,
-                |shift| usize::from(direction[shift_index(shift)]),
+                &tables.m2l,
+                |shift| usize::from(tables.m2l_direction[shift_index(shift)]),
                 &orders,
             ),
         }
@@ -151,7 +147,8 @@ fn gains(block: &M2lBlock, rotation: [f64; 3], order: impl Fn(usize) -> usize) -
 }
 
 struct M2l<'a, T: Real> {
-    fmm: &'a Fmm<T>,
+    far: &'a Harmonics<T>,
+    layout: &'a Layout<T>,
     block: &'a M2lBlock,
     /// The sets of shifts that are translated by one product.
     mirrored: u64,
@@ -164,23 +161,24 @@ impl<T: Real> Vectorized<T> for M2l<'_, T> {
     #[inline(always)]
     fn run<V: Lanes<Elem = T>>(self) {
         let Self {
-            fmm,
+            far,
+            layout,
             block,
             mirrored,
             locals,
             scratch,
         } = self;
         // The piece reaches up to the next block, so this also clears boxes that nothing acts on.
-        fmm.clear_locals(block.targets.start, locals);
+        clear_locals(layout, far.box_stride(), block.targets.start, locals);
         for (shift, pairs) in block.by_shift() {
             if mirrored >> IMAGE_OF_SHIFT[shift].0 & 1 == 1 {
                 continue;
             }
             for batch in pairs.chunks(V::Broad::LANES) {
                 if batch.len() > V::LANES {
-                    rotate_batch::<V::Broad>(fmm, block, shift, batch, locals, scratch);
+                    rotate_batch::<V::Broad>(far, block, shift, batch, locals, scratch);
                 } else {
-                    rotate_batch::<V>(fmm, block, shift, batch, locals, scratch);
+                    rotate_batch::<V>(far, block, shift, batch, locals, scratch);
                 }
             }
         }
@@ -188,9 +186,9 @@ impl<T: Real> Vectorized<T> for M2l<'_, T> {
             let (targets, count) = sources_of_set(block, set);
             for batch in targets[..count].chunks(V::Broad::LANES) {
                 if batch.len() > V::LANES {
-                    mirror_batch::<V::Broad>(fmm, block, set, batch, locals, scratch);
+                    mirror_batch::<V::Broad>(far, block, set, batch, locals, scratch);
                 } else {
-                    mirror_batch::<V>(fmm, block, set, batch, locals, scratch);
+                    mirror_batch::<V>(far, block, set, batch, locals, scratch);
                 }
             }
         }
@@ -200,26 +198,27 @@ impl<T: Real> Vectorized<T> for M2l<'_, T> {
 /// At most `LANES` pairs of boxes that share a shift, by rotations.
 #[inline(always)]
 fn rotate_batch<V: Lanes>(
-    fmm: &Fmm<V::Elem>,
+    far: &Harmonics<V::Elem>,
     block: &M2lBlock,
     shift: usize,
     batch: &[(u32, u32)],
     locals: &mut [V::Elem],
     scratch: &mut [V::Elem],
 ) {
-    let workspace = as_lanes::<V>(scratch, translation::workspace_len(fmm.order));
-    let (stride, coefficients) = (fmm.box_stride(), coefficient_count(fmm.order));
-    let order = fmm.m2l_orders[block.level as usize][shift] as usize;
-    let direction = fmm.m2l_direction[shift] as usize;
-    for stream in 0..fmm.streams() {
+    let workspace = as_lanes::<V>(scratch, translation::workspace_len(far.orders.highest));
+    let (stride, coefficients) = (far.box_stride(), coefficient_count(far.orders.highest));
+    let order = far.orders.m2l[block.level as usize][shift] as usize;
+    let direction = far.tables.m2l_direction[shift] as usize;
+    for stream in 0..far.streams() {
         let mut starts = [[0; MAX_LANES]; 2];
         for (l, (target, source)) in batch.iter().enumerate() {
             starts[0][l] = *source as usize * stride + stream * coefficients;
             starts[1][l] = (*target as usize - block.targets.start) * stride + stream * coefficients;
         }
         let (sources, targets) = (&starts[0][..batch.len()], &starts[1][..batch.len()]);
-        fmm.m2l
-            .apply::<V>(direction, order, &fmm.multipoles, sources, locals, targets, workspace);
+        far.tables
+            .m2l
+            .apply::<V>(direction, order, &far.multipoles, sources, locals, targets, workspace);
     }
 }
 
@@ -266,17 +265,17 @@ fn sources_of_set(block: &M2lBlock, set: usize) -> ([Mirrors; BLOCK], usize) {
 /// At most `LANES` targets with the sources of a set of mirrored shifts, by one product.
 #[inline(always)]
 fn mirror_batch<V: Lanes>(
-    fmm: &Fmm<V::Elem>,
+    far: &Harmonics<V::Elem>,
     block: &M2lBlock,
     set: usize,
     batch: &[Mirrors],
     locals: &mut [V::Elem],
     scratch: &mut [V::Elem],
 ) {
-    let order = fmm.m2l_orders[block.level as usize][shift_index(shift_of_set(set))] as usize;
+    let order = far.orders.m2l[block.level as usize][shift_index(shift_of_set(set))] as usize;
     let workspace = as_lanes::<V>(scratch, mirror::workspace_len(order));
-    let (stride, coefficients) = (fmm.box_stride(), coefficient_count(fmm.order));
-    for stream in 0..fmm.streams() {
+    let (stride, coefficients) = (far.box_stride(), coefficient_count(far.orders.highest));
+    for stream in 0..far.streams() {
         let (mut sources, mut targets) = ([[NOTHING; MAX_LANES]; IMAGES], [0; MAX_LANES]);
         for (l, mirrors) in batch.iter().enumerate() {
             targets[l] = mirrors.target as usize * stride + stream * coefficients;
@@ -287,9 +286,9 @@ fn mirror_batch<V: Lanes>(
             }
         }
         let targets = &targets[..batch.len()];
-        fmm.m2l_ways
+        far.m2l_ways
             .matrices
-            .apply::<V>(set, order, &fmm.multipoles, &sources, locals, targets, workspace);
+            .apply::<V>(set, order, &far.multipoles, &sources, locals, targets, workspace);
     }
 }
 
@@ -315,19 +314,10 @@ mod tests {
             m2l_pairs: 0,
         };
         let lists = Lists::build(&tree, &all);
-        let shifts: Vec<[i32; 3]> = (0..SHIFTS)
-            .map(shift_of)
-            .filter(|s| s.iter().any(|c| c.abs() > 1))
-            .collect();
-        let mut direction = vec![u16::MAX; SHIFTS];
-        for (k, shift) in shifts.iter().enumerate() {
-            direction[shift_index(*shift)] = k as u16;
-        }
-        let translations = Translations::m2l(5, &shifts);
         let orders = vec![[5; SHIFTS]; tree.levels.len()];
         let level = SimdLevel::best();
         let cost = MachineProfile::for_level(level).f64.m2l;
-        let ways = Ways::new(level, &lists.m2l, &orders, cost, 1, &translations, &direction);
+        let ways = Ways::new(level, &lists.m2l, &orders, cost, 1, &Tables::new(5));
         (lists.m2l, ways)
     }
 

@@ -1,13 +1,18 @@
 //! The fast multipole method: near neighbours in pairs, everything else through expansions.
 //!
-//! [`evaluate`] is the algorithm on one screen; [`passes`] runs each of its steps over all boxes in parallel, [`m2l`] the one between boxes;
-//! [`operators`] are the steps between points and one box; [`mutual`] meets pairs of points once, where that pays; [`setup`] makes tables and memory.
+//! [`evaluate`] is the algorithm on one screen, over three parts: [`layout`] (points, tree, lists), [`far`] (expansions and their
+//! seven operators behind one trait; [`harmonics`] are the solid harmonics) and [`near`] (pairs; [`mutual`] meets pairs of leaves
+//! once, where that pays). [`passes`] runs each operator over all boxes in parallel, [`m2l`] the one between boxes; [`operators`]
+//! are those between points and one box.
 
 pub(crate) mod evaluate;
+pub(crate) mod far;
+pub(crate) mod harmonics;
+pub(crate) mod layout;
 pub(crate) mod m2l;
 pub(crate) mod mutual;
+pub(crate) mod near;
 pub(crate) mod operators;
 pub(crate) mod passes;
-pub(crate) mod setup;
 
-pub(crate) use setup::Fmm;
+pub(crate) use evaluate::Fmm;

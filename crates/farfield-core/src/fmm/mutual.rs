@@ -4,7 +4,8 @@
 //! neighbours that come later, in its own group or in others, and keeps what all of them receive in memory of its own. Then every
 //! leaf collects its sums from the groups that met it, one after the other: results do not depend on the number of threads.
 
-use super::Fmm;
+use super::layout::Layout;
+use super::near::Near;
 use crate::kernel::Kernel;
 use crate::p2p::{Block, MutualBlock, PairSums, Pairs, Sources, columns};
 use crate::pages::zeroed;
@@ -57,7 +58,8 @@ struct Group {
 
 impl<T: Real> Mutual<T> {
     /// `None` where leaves are too small for that to pay.
-    pub fn new(tree: &Octree, lists: &Lists, pairs: &Pairs) -> Option<Self> {
+    pub fn new(layout: &Layout<T>, pairs: &Pairs) -> Option<Self> {
+        let (tree, lists) = (&layout.tree, &layout.lists);
         let leaves = Leaves { tree, lists };
         let count = lists.leaves.len();
         let fewest = if T::EPSILON < 1e-10 {
@@ -179,22 +181,22 @@ fn extend(ranges: &mut Vec<(u32, u32)>, range: Range<u32>) {
     }
 }
 
-impl<T: Real> Fmm<T> {
+impl<T: Real> Near<T> {
     /// P2P of all leaves, pairs met once.
-    pub(super) fn p2p_mutual(&self, mutual: &mut Mutual<T>, strengths: &[T], sums: &mut [T]) {
+    pub(super) fn p2p_mutual(&self, layout: &Layout<T>, mutual: &mut Mutual<T>, strengths: &[T], sums: &mut [T]) {
         let rows = self.pairs.sums();
         let mut memory = std::mem::take(&mut mutual.sums);
         let start = |g: usize| rows * mutual.starts[g];
         for_segments(&mut memory, 0..mutual.starts.len() - 1, &start, &|g, piece| {
-            self.meet_group(mutual, g, strengths, piece, true);
+            self.meet_group(layout, mutual, g, strengths, piece, true);
             // Distances that are too small for narrow vectors.
             if !piece.iter().all(|sum| sum.is_finite()) {
-                self.meet_group(mutual, g, strengths, piece, false);
+                self.meet_group(layout, mutual, g, strengths, piece, false);
             }
         });
-        self.over_leaf_groups(sums, |leaves, mut sums| {
+        layout.over_leaf_groups(rows, sums, |leaves, mut sums| {
             for leaf in leaves {
-                let (own, rest) = sums.split_at_mut(rows * self.leaf_range(leaf).len());
+                let (own, rest) = sums.split_at_mut(rows * layout.leaf_range(leaf).len());
                 sums = rest;
                 for at in mutual.kept.row(leaf) {
                     let received = &memory[rows * at..][..own.len()];
@@ -208,31 +210,39 @@ impl<T: Real> Fmm<T> {
     }
 
     /// What the leaves of a group, and those that they meet, receive; met once, or from each side.
-    fn meet_group(&self, mutual: &Mutual<T>, g: usize, strengths: &[T], memory: &mut [T], once: bool) {
+    fn meet_group(
+        &self,
+        layout: &Layout<T>,
+        mutual: &Mutual<T>,
+        g: usize,
+        strengths: &[T],
+        memory: &mut [T],
+        once: bool,
+    ) {
         memory.fill(T::ZERO);
         let rows = self.pairs.sums();
-        let leaves = g * mutual.group..((g + 1) * mutual.group).min(self.lists.leaves.len());
+        let leaves = g * mutual.group..((g + 1) * mutual.group).min(layout.lists.leaves.len());
         let mut at = 0;
         for leaf in leaves {
-            let range = self.leaf_range(leaf);
+            let range = layout.leaf_range(leaf);
             let (before, after) = memory.split_at_mut(rows * (at + range.len()));
             let own = &mut before[rows * at..];
-            self.add_ranges(leaf, true, mutual.one_way.row(leaf), strengths, own);
+            self.add_ranges(layout, leaf, true, mutual.one_way.row(leaf), strengths, own);
             for (other, first) in mutual.both.row(leaf) {
                 let other = *other as usize;
-                let theirs = self.leaf_range(other);
+                let theirs = layout.leaf_range(other);
                 let received = &mut after[rows * (*first as usize - at - range.len())..][..rows * theirs.len()];
                 if once {
                     let block = MutualBlock {
-                        points: Sources::new(&self.sources.position, strengths, &self.size2),
+                        points: Sources::new(&layout.sources.position, strengths, &self.size2),
                         ranges: [range.clone(), theirs],
                         touching: false,
                     };
                     Kernel::add_mutual(&self.pairs, self.simd, &block, [&mut *own, received]);
                 } else {
                     let as_pair = |range: &Range<usize>| [(range.start as u32, range.end as u32)];
-                    self.add_ranges(leaf, false, &as_pair(&theirs), strengths, own);
-                    self.add_ranges(other, false, &as_pair(&range), strengths, received);
+                    self.add_ranges(layout, leaf, false, &as_pair(&theirs), strengths, own);
+                    self.add_ranges(layout, other, false, &as_pair(&range), strengths, received);
                 }
             }
             at += range.len();
@@ -240,29 +250,32 @@ impl<T: Real> Fmm<T> {
     }
 
     /// Adds the pairs of a leaf's targets with ranges of sources, and with its own if asked for.
-    fn add_ranges(&self, leaf: usize, with_own: bool, others: &[(u32, u32)], strengths: &[T], sums: &mut [T]) {
-        let targets = self.leaf_range(leaf);
+    fn add_ranges(
+        &self,
+        layout: &Layout<T>,
+        leaf: usize,
+        with_own: bool,
+        others: &[(u32, u32)],
+        strengths: &[T],
+        sums: &mut [T],
+    ) {
+        let targets = layout.leaf_range(leaf);
         let own = [(targets.start as u32, targets.end as u32)];
         let block = Block {
-            positions: columns(&self.sources.position),
+            positions: columns(&layout.sources.position),
             targets,
-            sources: Sources::new(&self.sources.position, strengths, &self.size2),
+            sources: Sources::new(&layout.sources.position, strengths, &self.size2),
             own: (&own[..usize::from(with_own)], self.pairs.own_skip(true)),
             others,
         };
         self.pairs.add(self.simd, &block, sums);
-    }
-
-    /// The points of a leaf.
-    fn leaf_range(&self, leaf: usize) -> Range<usize> {
-        let targets = &self.tree.nodes[self.lists.leaves[leaf] as usize].targets;
-        targets.start as usize..targets.end as usize
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fmm::Fmm;
     use crate::geometry::Space;
     use crate::kernel::Output;
     use crate::points::{ChargeDistribution, PointSet};
@@ -284,7 +297,7 @@ mod tests {
                     request.options.leaf_capacity = Some(60);
                     let mut plan = request.between(&points).plan().unwrap();
                     let engine = plan.tree_engine().unwrap();
-                    if engine.mutual.is_some() {
+                    if engine.near.mutual.is_some() {
                         check(engine, &strengths, &format!("{set:?} {level} {output}"));
                         checked += 1;
                     }
@@ -307,13 +320,13 @@ mod tests {
     fn pairs_met_once_give_what_pairs_met_from_each_side_give() {
         with_engines(|engine, strengths, name| {
             let sums = |engine: &mut Fmm<f64>| {
-                let mut sums = vec![1.0; engine.sum_rows() * strengths.len()];
-                engine.p2p(strengths, &mut sums);
+                let mut sums = vec![1.0; engine.near.rows() * strengths.len()];
+                engine.near.p2p(&engine.layout, strengths, &mut sums);
                 sums
             };
             let (once, again) = (sums(engine), sums(engine));
             assert_eq!(once, again, "{name}: nothing is left over in the memory of the groups");
-            engine.mutual = None;
+            engine.near.mutual = None;
             assert_close(&once, &sums(engine), name);
         });
     }
@@ -321,12 +334,14 @@ mod tests {
     #[test]
     fn groups_whose_sums_are_not_finite_are_met_from_each_side() {
         with_engines(|engine, strengths, name| {
-            let mutual = engine.mutual.take().unwrap();
-            let rows = engine.pairs.sums();
+            let mutual = engine.near.mutual.take().unwrap();
+            let rows = engine.near.pairs.sums();
             for g in 0..mutual.starts.len() - 1 {
                 let [once, each_side] = [true, false].map(|once| {
                     let mut memory = vec![f64::NAN; rows * (mutual.starts[g + 1] - mutual.starts[g])];
-                    engine.meet_group(&mutual, g, strengths, &mut memory, once);
+                    engine
+                        .near
+                        .meet_group(&engine.layout, &mutual, g, strengths, &mut memory, once);
                     memory
                 });
                 assert_close(&once, &each_side, name);

@@ -9,7 +9,7 @@
     reason = "a separate constant condition keeps unused code from being compiled"
 )]
 
-use crate::fmm::setup::SortedSizes;
+use super::SortedSizes;
 use crate::kernel::Pair;
 use crate::p2p::PairSums;
 use crate::simd::{Lanes, Real, SimdLevel, Vectorized, dispatch};

@@ -3,9 +3,11 @@
 mod accuracy;
 mod block;
 mod mutual;
+mod sizes;
 
 pub(crate) use block::{Block, Size2, Skip, Sources, columns};
 pub(crate) use mutual::{MutualBlock, MutualPair};
+pub(crate) use sizes::SortedSizes;
 
 use crate::kernel::Kernel;
 use crate::simd::{Lanes, Real, RsqrtAccuracy, SimdLevel, Vectorized, dispatch};

@@ -8,10 +8,13 @@ use crate::cost::Rates;
 use crate::direct::Direct;
 use crate::error::Error;
 use crate::fmm::Fmm;
-use crate::fmm::setup::{FmmInput, SortedSizes};
+use crate::fmm::harmonics::Harmonics;
+use crate::fmm::layout::Layout;
+use crate::fmm::mutual::Mutual;
+use crate::fmm::near::Near;
 use crate::geometry::Space;
 use crate::kernel::{Form, Kernel, Output, Sizes};
-use crate::p2p::{Pairs, accuracy_for};
+use crate::p2p::{Pairs, SortedSizes, accuracy_for};
 use crate::report::{Phase, Seconds};
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
 use crate::sum::{Counts, Method, Points, Request, Sum};
@@ -250,7 +253,7 @@ impl<T: Real> Sum<'_, T, Space> {
         }
         let parameters = Parameters {
             method,
-            order: Some(far.order),
+            order: Some(far.orders.highest),
             lowest_m2l_order: far.lowest_m2l_order(),
             theta: far.theta,
             leaf_capacity: Some(shape.leaf_capacity),
@@ -258,20 +261,21 @@ impl<T: Real> Sum<'_, T, Space> {
             boxes: tree.nodes.len(),
             interactions: far.lists.counts,
         };
-        let engine = Fmm::new(FmmInput {
-            simd,
-            pairs,
-            vectors: self.request.vectors,
-            size2: self.squared_sizes(Some(&tree.source_permutation)),
-            tree,
-            lists: far.lists,
-            order: far.order,
-            m2l_orders: far.m2l_orders,
-            m2l_cost: self.options().profile().of::<T>().m2l,
-            sources: self.points.sources,
-            targets: self.points.targets,
-            meets_once: self.mutual_cost(&pairs).is_some(),
-        });
+        let size2 = self.squared_sizes(Some(&tree.source_permutation));
+        let layout = Layout::new(tree, far.lists, self.points.sources, self.points.targets);
+        let (vectors, m2l_cost) = (self.request.vectors, self.options().profile().of::<T>().m2l);
+        let mutual = self.mutual_cost(&pairs).and_then(|_| Mutual::new(&layout, &pairs));
+        let engine = Fmm {
+            far: Harmonics::new(simd, pairs, vectors, &layout, far.orders, m2l_cost),
+            near: Near {
+                simd,
+                pairs,
+                vectors,
+                size2,
+                mutual,
+            },
+            layout,
+        };
         Ok(Plan::new(&self, Engine::Tree(Box::new(engine)), parameters, notes))
     }
 

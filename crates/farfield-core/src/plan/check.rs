@@ -9,10 +9,11 @@ use crate::check::sample::Sample;
 use crate::check::truth::{CoreSizes, SourceArrays, TrueSums, TrueTargets};
 use crate::direct::Direct;
 use crate::fmm::Fmm;
+use crate::fmm::harmonics::HarmonicOrders;
 use crate::fmm::operators::Frame;
-use crate::fmm::setup::SortedSizes;
 use crate::kernel::{Kernel, Output};
 use crate::machine::available_memory;
+use crate::p2p::SortedSizes;
 use crate::p2p::{PairSums, Pairs, Skip, columns};
 use crate::parallel::{for_chunks, for_segments};
 use crate::simd::{Real, RsqrtAccuracy, SimdLevel};
@@ -58,11 +59,11 @@ impl<T: Real> Engine<T> {
                 tree: None,
             },
             Engine::Tree(fmm) => EngineView {
-                simd: fmm.simd,
-                pairs: fmm.pairs,
-                sources: columns(&fmm.sources.position),
-                targets: fmm.targets.as_ref().map(|targets| columns(&targets.position)),
-                size2: &fmm.size2,
+                simd: fmm.near.simd,
+                pairs: fmm.near.pairs,
+                sources: columns(&fmm.layout.sources.position),
+                targets: fmm.layout.targets.as_ref().map(|targets| columns(&targets.position)),
+                size2: &fmm.near.size2,
                 tree: Some(fmm),
             },
         }
@@ -120,8 +121,8 @@ impl Checker {
     fn expect<T: Real>(&mut self, plan: &Plan<T>, fmm: &Fmm<T>, field: &Field<T>) {
         self.weigh_sources(plan, fmm);
         self.expected2.clear();
-        self.expected2.resize(fmm.tree.nodes.len(), 0.0);
-        let (blocks, strength2) = (&fmm.lists.m2l, &self.strength2);
+        self.expected2.resize(fmm.layout.tree.nodes.len(), 0.0);
+        let (blocks, strength2) = (&fmm.layout.lists.m2l, &self.strength2);
         let Some(first) = blocks.first().map(|block| block.targets.start) else {
             return;
         };
@@ -129,12 +130,12 @@ impl Checker {
         let start = |k: usize| blocks[k].targets.start;
         for_segments(&mut self.expected2[first..], 0..blocks.len(), &start, &|k, expected| {
             let block = &blocks[k];
-            let side = fmm.tree.side_of(block.level);
+            let side = fmm.layout.tree.side_of(block.level);
             for (shift, pairs) in block.by_shift() {
                 let Some(class) = class_of(shift_of(shift)) else {
                     continue;
                 };
-                let order = usize::from(fmm.m2l_orders[block.level as usize][shift]);
+                let order = usize::from(fmm.far.orders.m2l[block.level as usize][shift]);
                 let mut error2 = 0.0;
                 for (output, square) in outputs.iter().zip(squares) {
                     let d = output.derivatives();
@@ -150,8 +151,8 @@ impl Checker {
 
     /// The squared strength of every box's sources.
     fn weigh_sources<T: Real>(&mut self, plan: &Plan<T>, fmm: &Fmm<T>) {
-        let (nodes, streams) = (&fmm.tree.nodes, fmm.streams());
-        let count = fmm.sources.position[0].len();
+        let (nodes, streams) = (&fmm.layout.tree.nodes, fmm.far.streams());
+        let count = fmm.layout.sources.position[0].len();
         self.strength2.clear();
         self.strength2.resize(nodes.len(), 0.0);
         let strengths = plan.sorted_strengths();
@@ -172,10 +173,10 @@ impl Checker {
             self.strength2[nodes[at].parent as usize] += self.strength2[at];
         }
         // Sources of one sign act together: the first coefficient of a multipole is their sum.
-        let (stride, coefficients) = (fmm.box_stride(), fmm.box_stride() / streams);
+        let (stride, coefficients) = (fmm.far.box_stride(), fmm.far.box_stride() / streams);
         for (at, strength2) in self.strength2.iter_mut().enumerate() {
             for stream in 0..streams {
-                let sum = fmm.multipoles[at * stride + stream * coefficients].to_f64();
+                let sum = fmm.far.multipoles[at * stride + stream * coefficients].to_f64();
                 *strength2 += COHERENT * sum * sum;
             }
         }
@@ -240,18 +241,18 @@ fn with_arrays<T: Real, R>(kernel: Kernel, field: &Field<T>, work: impl FnOnce(&
 
 /// The squared error expected at a target, from the boxes it lies in: those expansions are worst in the corners.
 fn expected_at<T: Real>(fmm: &Fmm<T>, expected2: &[f64], target: usize) -> f64 {
-    let leaves = &fmm.lists.leaves;
-    let nodes = &fmm.tree.nodes;
+    let leaves = &fmm.layout.lists.leaves;
+    let nodes = &fmm.layout.tree.nodes;
     let row = leaves.partition_point(|leaf| nodes[*leaf as usize].targets.end as usize <= target);
     let Some(leaf) = leaves.get(row) else { return 0.0 };
-    let position = &fmm.target_points().position;
+    let position = &fmm.layout.target_points().position;
     let (mut at, mut sum) = (*leaf as usize, 0.0);
     // Relative to the box's centre, in units of its side: at first to the leaf's.
-    let mut u = Frame::of(&fmm.tree, &nodes[at]).local(position.each_ref().map(|column| column[target]));
+    let mut u = Frame::of(&fmm.layout.tree, &nodes[at]).local(position.each_ref().map(|column| column[target]));
     loop {
         let node = &nodes[at];
         if expected2[at] > 0.0 {
-            let highest = fmm.m2l_orders[node.level as usize]
+            let highest = fmm.far.orders.m2l[node.level as usize]
                 .iter()
                 .filter(|order| **order > 0)
                 .max();
@@ -276,7 +277,7 @@ impl<T: Real> Plan<T> {
     fn target_permutation(&self) -> Option<&[u32]> {
         match &self.engine {
             Engine::Direct(_) => self.direct_permutations.as_ref().map(|(_, targets)| &targets[..]),
-            Engine::Tree(fmm) => Some(fmm.tree.target_permutation()),
+            Engine::Tree(fmm) => Some(fmm.layout.tree.target_permutation()),
         }
     }
 
@@ -304,12 +305,19 @@ impl<T: Real> Plan<T> {
                 let raised = by_model
                     .then(|| raised_by_model(fmm, &self.request.outputs, checker, factor, check))
                     .flatten();
-                let raised = raised.or_else(|| Raised::everywhere(&fmm.m2l_orders, fmm.order, factor));
+                let raised = raised.or_else(|| Raised::everywhere(&fmm.far.orders.m2l, fmm.far.orders.highest, factor));
                 // Exact pairs cost little beside what is to be done again.
-                fmm.pairs.accuracy = RsqrtAccuracy::Full;
-                let raised = raised.filter(|raised| limit.is_none_or(|limit| fmm.bytes_at(raised.order) < limit));
+                fmm.near.pairs.accuracy = RsqrtAccuracy::Full;
+                let raised = raised
+                    .filter(|raised| limit.is_none_or(|limit| fmm.far.bytes_at(&fmm.layout, raised.order) < limit));
                 raised
-                    .map(|raised| fmm.set_orders(raised.order, raised.m2l_orders))
+                    .map(|raised| {
+                        let orders = HarmonicOrders {
+                            highest: raised.order,
+                            m2l: raised.m2l_orders,
+                        };
+                        fmm.far.set_orders(&fmm.layout, orders);
+                    })
                     .is_some()
             }
         };
@@ -321,12 +329,12 @@ impl<T: Real> Plan<T> {
 
     fn describe_orders(&mut self) {
         if let Engine::Tree(fmm) = &self.engine {
-            self.parameters.order = Some(fmm.order);
+            self.parameters.order = Some(fmm.far.orders.highest);
             let of_block = |block: &crate::tree::lists::M2lBlock| {
-                let orders = &fmm.m2l_orders[block.level as usize];
+                let orders = &fmm.far.orders.m2l[block.level as usize];
                 block.by_shift().map(|(shift, _)| usize::from(orders[shift])).min()
             };
-            self.parameters.lowest_m2l_order = fmm.lists.m2l.iter().filter_map(of_block).min();
+            self.parameters.lowest_m2l_order = fmm.layout.lists.m2l.iter().filter_map(of_block).min();
         }
     }
 
@@ -343,26 +351,27 @@ impl<T: Real> Plan<T> {
         let Engine::Tree(fmm) = &mut self.engine else {
             return false;
         };
-        let sources = std::mem::take(&mut fmm.sources.position);
+        let sources = std::mem::take(&mut fmm.layout.sources.position);
         let targets = fmm
+            .layout
             .targets
             .as_mut()
             .map(|targets| std::mem::take(&mut targets.position));
         let pairs = sources[0].len() as u64 * targets.as_ref().unwrap_or(&sources)[0].len() as u64;
         let direct = Direct {
-            simd: fmm.simd,
+            simd: fmm.near.simd,
             pairs: Pairs {
                 accuracy: RsqrtAccuracy::Full,
-                ..fmm.pairs
+                ..fmm.near.pairs
             },
-            vectors: fmm.vectors,
+            vectors: fmm.near.vectors,
             sources,
             targets,
-            size2: std::mem::replace(&mut fmm.size2, SortedSizes::Global(T::ZERO)),
+            size2: std::mem::replace(&mut fmm.near.size2, SortedSizes::Global(T::ZERO)),
         };
         let orders = (
-            std::mem::take(&mut fmm.tree.source_permutation),
-            std::mem::take(&mut fmm.tree.target_permutation),
+            std::mem::take(&mut fmm.layout.tree.source_permutation),
+            std::mem::take(&mut fmm.layout.tree.target_permutation),
         );
         let targets_of = if orders.1.is_empty() {
             orders.0.clone()
@@ -398,17 +407,17 @@ fn raised_by_model<T: Real>(
         .zip(&check.outputs)
         .map(|((output, square), measured)| (output.derivatives(), *square, measured.upper))
         .collect();
-    Raised::new(&fmm.m2l_orders, &strength_work(fmm, checker), &measured, factor)
+    Raised::new(&fmm.far.orders.m2l, &strength_work(fmm, checker), &measured, factor)
 }
 
 /// The work of a tree's M2L with the strengths of the last sum: each pair of boxes counts its targets times the squared
 /// strength of its sources.
 fn strength_work<T: Real>(fmm: &Fmm<T>, checker: &Checker) -> Vec<LevelWork> {
-    let tree = &fmm.tree;
+    let tree = &fmm.layout.tree;
     let mut levels: Vec<LevelWork> = (0..tree.levels.len())
         .map(|level| LevelWork::new(tree.side_of(level as u32)))
         .collect();
-    for block in &fmm.lists.m2l {
+    for block in &fmm.layout.lists.m2l {
         let level = &mut levels[block.level as usize];
         for (shift, pairs) in block.by_shift() {
             let Some(class) = class_of(shift_of(shift)) else {

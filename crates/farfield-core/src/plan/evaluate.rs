@@ -54,7 +54,7 @@ impl<T: Real> Engine<T> {
     pub(super) fn sum_rows(&self) -> usize {
         match self {
             Engine::Direct(direct) => direct.sum_rows(),
-            Engine::Tree(fmm) => fmm.sum_rows(),
+            Engine::Tree(fmm) => fmm.near.rows(),
         }
     }
 
@@ -63,8 +63,8 @@ impl<T: Real> Engine<T> {
         match self {
             Engine::Direct(direct) => direct.group_start(1),
             Engine::Tree(fmm) => {
-                let targets = |leaf: &u32| fmm.tree.nodes[*leaf as usize].target_count();
-                fmm.lists.leaves.iter().map(targets).max().unwrap_or(0)
+                let targets = |leaf: &u32| fmm.layout.tree.nodes[*leaf as usize].target_count();
+                fmm.layout.lists.leaves.iter().map(targets).max().unwrap_or(0)
             }
         }
     }
@@ -125,8 +125,8 @@ impl<T: Real> Plan<T> {
                 (Vec::new(), direct.simd)
             }
             Engine::Tree(fmm) => {
-                let permutation = fmm.tree.target_permutation();
-                (ranks(permutation), fmm.simd)
+                let permutation = fmm.layout.tree.target_permutation();
+                (ranks(permutation), fmm.near.simd)
             }
         };
         let rows = engine.sum_rows();
@@ -208,13 +208,13 @@ impl<T: Real> Plan<T> {
     pub fn spare_memory(&mut self) {
         self.is_sparing = true;
         if let Engine::Tree(fmm) = &mut self.engine {
-            fmm.is_sparing = true;
+            fmm.far.is_sparing = true;
         }
     }
 
     fn give_back(&mut self) {
         if let Engine::Tree(fmm) = &mut self.engine {
-            fmm.rest();
+            fmm.give_back();
         }
         for values in [&mut self.strengths, &mut self.sums] {
             give_back(values);
@@ -337,7 +337,7 @@ impl<T: Real> Plan<T> {
         }
         let permutation: Option<&[u32]> = match &self.engine {
             Engine::Direct(_) => self.direct_permutations.as_ref().map(|(sources, _)| &sources[..]),
-            Engine::Tree(fmm) => Some(&fmm.tree.source_permutation),
+            Engine::Tree(fmm) => Some(&fmm.layout.tree.source_permutation),
         };
         for (stream, out) in self.strengths.chunks_mut(sources).enumerate() {
             let (vector, component) = (stream / components, stream % components);
@@ -358,8 +358,8 @@ impl<T: Real> Plan<T> {
                 by_target(&mut self.sums, rows, direct.groups(), |k| direct.group_start(k), copies);
             }
             Engine::Tree(fmm) => {
-                let leaves = &fmm.lists.leaves;
-                let start = |k: usize| fmm.tree.nodes[leaves[k] as usize].targets.start as usize;
+                let leaves = &fmm.layout.lists.leaves;
+                let start = |k: usize| fmm.layout.tree.nodes[leaves[k] as usize].targets.start as usize;
                 by_target(&mut self.sums, rows, leaves.len(), start, copies);
             }
         }

@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::expansion::coefficient_count;
-use crate::fmm::setup::SortedPoints;
+use crate::fmm::harmonics::HarmonicOrders;
+use crate::fmm::layout::SortedPoints;
 use crate::geometry::Space;
 use crate::machine::available_memory;
 use crate::simd::Real;
@@ -19,10 +20,8 @@ const SMALL_LISTS: u64 = 1 << 24;
 /// Interaction lists and orders of a tree.
 pub(super) struct FarField {
     pub lists: Lists,
-    /// The highest degree kept in expansions.
-    pub order: usize,
-    /// For each level and shift, the order of M2L.
-    pub m2l_orders: Vec<[u8; SHIFTS]>,
+    /// The orders of expansions.
+    pub orders: HarmonicOrders,
     /// The treecode's opening criterion.
     pub theta: Option<f64>,
 }
@@ -63,8 +62,10 @@ impl FarField {
         };
         Self {
             lists,
-            order: orders.highest,
-            m2l_orders: orders.by_shift(),
+            orders: HarmonicOrders {
+                highest: orders.highest,
+                m2l: orders.by_shift(),
+            },
             theta: None,
         }
     }
@@ -101,8 +102,7 @@ impl FarField {
         }
         Ok(Self {
             lists: treecode::lists::by_opening(tree, &radii, targets, theta, few_sources),
-            order,
-            m2l_orders: no_m2l(tree),
+            orders: without_m2l(tree, order),
             theta: Some(theta),
         })
     }
@@ -120,8 +120,7 @@ impl FarField {
         });
         Self {
             lists: treecode::lists::on_neighbour_lists(tree, &Lists::build(tree, &every_box)),
-            order,
-            m2l_orders: no_m2l(tree),
+            orders: without_m2l(tree, order),
             theta: Some(2.0 / 3.0),
         }
     }
@@ -132,13 +131,17 @@ impl FarField {
             .m2l
             .iter()
             .flat_map(|block| {
-                let orders = &self.m2l_orders[block.level as usize];
+                let orders = &self.orders.m2l[block.level as usize];
                 block.by_shift().map(|(shift, _)| usize::from(orders[shift]))
             })
             .min()
     }
 }
 
-fn no_m2l(tree: &Octree) -> Vec<[u8; SHIFTS]> {
-    vec![[0; SHIFTS]; tree.levels.len()]
+/// Expansions of one order that are not translated into locals.
+fn without_m2l(tree: &Octree, highest: usize) -> HarmonicOrders {
+    HarmonicOrders {
+        highest,
+        m2l: vec![[0; SHIFTS]; tree.levels.len()],
+    }
 }

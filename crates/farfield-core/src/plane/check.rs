@@ -14,7 +14,7 @@ use crate::check::look::{Effort, Look};
 use crate::check::sample::Sample;
 use crate::check::truth::{ABSOLUTE, CoreSizes, SourceArrays, TrueTargets};
 use crate::direct::Direct;
-use crate::fmm::setup::SortedSizes;
+use crate::p2p::SortedSizes;
 use crate::p2p::{PairSums, Skip, columns};
 use crate::plan::Parameters;
 use crate::simd::{Real, SimdLevel};

@@ -6,7 +6,7 @@ use super::kernel::Kernel;
 use super::operators::{AtLeaves, L2l, LeafStep, M2l, M2m, PointsToExpansions};
 use super::pairs::PlanePairs;
 use super::pyramid::{Pyramid, first_of_level};
-use crate::fmm::setup::SortedSizes;
+use crate::p2p::SortedSizes;
 use crate::p2p::{Block, MutualBlock, PairSums, Sources, columns};
 use crate::pages::zeroed;
 use crate::parallel::{for_chunks, for_segments};

@@ -6,7 +6,7 @@
 //! $$ |\phi - \phi_p| \le \sum_j |q_j| \\, \frac{1}{r-a}\left(\frac ar\right)^{p+1} $$
 //! (van Rees et al., eq. 6). [`on_neighbour_lists`] uses the FMM's boxes instead (Yokota and Barba, figure 6).
 
-use crate::fmm::setup::SortedPoints;
+use crate::fmm::layout::SortedPoints;
 use crate::simd::Real;
 use crate::tree::lists::{LeafLists, ancestors};
 use crate::tree::octree::Node;
